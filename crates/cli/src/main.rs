@@ -1,0 +1,2 @@
+//! The `ytterby` command.
+fn main() {}

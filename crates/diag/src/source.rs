@@ -1,0 +1,166 @@
+//! Sources, positions in them, and their lines.
+
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
+
+/// Names a [`Source`] in its [`Sources`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct FileId(pub u32);
+
+/// A place in a source: a byte offset. Nodes carry it; the line is looked up when somebody asks.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Pos {
+    /// The source, or [`Pos::UNKNOWN`]'s.
+    pub file: FileId,
+    /// Bytes from its beginning.
+    pub offset: u32,
+}
+
+impl Pos {
+    /// The position of what was made by code and stands in no source.
+    pub const UNKNOWN: Pos = Pos { file: FileId(u32::MAX), offset: 0 };
+
+    /// The place `offset` bytes into `file`.
+    pub fn new(file: FileId, offset: u32) -> Pos {
+        Pos { file, offset }
+    }
+
+    /// Whether this is a place in a source.
+    pub fn is_known(self) -> bool {
+        self != Pos::UNKNOWN
+    }
+}
+
+/// A stretch of a source: bytes from `start` up to `end`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Span {
+    /// The source.
+    pub file: FileId,
+    /// First byte.
+    pub start: u32,
+    /// Byte behind the last one.
+    pub end: u32,
+}
+
+impl Span {
+    /// The stretch from `start` up to `end` in `file`.
+    pub fn new(file: FileId, start: u32, end: u32) -> Span {
+        Span { file, start, end }
+    }
+
+    /// Where it begins.
+    pub fn pos(self) -> Pos {
+        Pos { file: self.file, offset: self.start }
+    }
+}
+
+/// One input: a file, a flag's value, text from a pipe.
+#[derive(Debug)]
+pub struct Source {
+    name: String,
+    text: Rc<[u8]>,
+    line_starts: OnceCell<Vec<u32>>,
+}
+
+impl Source {
+    /// The name as messages show it: `config/a.yml`, `(data-value arg)`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The bytes as they were read.
+    pub fn text(&self) -> &Rc<[u8]> {
+        &self.text
+    }
+
+    /// The line of a byte offset, counted from 1.
+    pub fn line(&self, offset: u32) -> u32 {
+        self.line_starts().partition_point(|&start| start <= offset) as u32
+    }
+
+    /// Line and column (in bytes) of an offset, both counted from 1.
+    pub fn line_column(&self, offset: u32) -> (u32, u32) {
+        let line = self.line(offset);
+        (line, offset - self.line_starts()[line as usize - 1] + 1)
+    }
+
+    /// Where a line (counted from 1) begins, in bytes.
+    pub fn line_start(&self, line: u32) -> Option<u32> {
+        self.line_starts().get(line.checked_sub(1)? as usize).copied()
+    }
+
+    /// The text of a line (counted from 1) without its line feed; what is not UTF-8 is replaced.
+    pub fn line_text(&self, line: u32) -> Option<String> {
+        let start = self.line_start(line)? as usize;
+        let end = self.line_start(line + 1).map_or(self.text.len(), |next| next as usize - 1);
+        Some(String::from_utf8_lossy(&self.text[start..end]).into_owned())
+    }
+
+    fn line_starts(&self) -> &[u32] {
+        self.line_starts.get_or_init(|| {
+            let feeds = self.text.iter().enumerate().filter(|&(_, &byte)| byte == b'\n');
+            std::iter::once(0).chain(feeds.map(|(at, _)| at as u32 + 1)).collect()
+        })
+    }
+}
+
+/// All inputs of a run. Inputs can be added while it goes on (text that a template decodes, values from flags).
+#[derive(Default, Debug)]
+pub struct Sources(RefCell<Vec<Rc<Source>>>);
+
+impl Sources {
+    /// No sources yet.
+    pub fn new() -> Sources {
+        Sources::default()
+    }
+
+    /// Takes in a source and names it.
+    pub fn add(&self, name: impl Into<String>, text: impl Into<Rc<[u8]>>) -> FileId {
+        let mut sources = self.0.borrow_mut();
+        sources.push(Rc::new(Source { name: name.into(), text: text.into(), line_starts: OnceCell::new() }));
+        FileId(sources.len() as u32 - 1)
+    }
+
+    /// The source of that name, if it is one of these.
+    pub fn get(&self, file: FileId) -> Option<Rc<Source>> {
+        self.0.borrow().get(file.0 as usize).cloned()
+    }
+
+    /// `file:line` as messages show it; `?` where the position is unknown.
+    pub fn locate(&self, pos: Pos) -> String {
+        match self.get(pos.file) {
+            Some(source) => format!("{}:{}", source.name(), source.line(pos.offset)),
+            None => "?".to_owned(),
+        }
+    }
+
+    /// The line of a position, counted from 1; 0 where it is unknown.
+    pub fn line(&self, pos: Pos) -> u32 {
+        self.get(pos.file).map_or(0, |source| source.line(pos.offset))
+    }
+
+    /// The text of the line that a position is on.
+    pub fn line_text(&self, pos: Pos) -> Option<String> {
+        let source = self.get(pos.file)?;
+        source.line_text(source.line(pos.offset))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_lines_and_columns() {
+        let sources = Sources::new();
+        let file = sources.add("a.yml", *b"ab\ncd\n");
+        let source = sources.get(file).unwrap();
+        assert_eq!(source.line_column(0), (1, 1));
+        assert_eq!(source.line_column(4), (2, 2));
+        assert_eq!(source.line_text(2).as_deref(), Some("cd"));
+        assert_eq!(source.line_text(3).as_deref(), Some(""));
+        assert_eq!(source.line_text(4), None);
+        assert_eq!(sources.locate(Pos::new(file, 3)), "a.yml:2");
+        assert_eq!(sources.locate(Pos::UNKNOWN), "?");
+    }
+}

@@ -1,0 +1,8 @@
+//! Small pieces of text handling that Ytterby's languages share.
+//!
+//! Nothing here knows about YAML or Starlark: byte strings that are cheap to clone ([`Str`]), Go's way of
+//! writing floats and quoting strings, spelling distance, Kubernetes quantities.
+
+mod bytestr;
+
+pub use bytestr::Str;
