@@ -13,14 +13,17 @@ use std::rc::Rc;
 /// Longest string that is stored in place.
 const INLINE: usize = 22;
 
-/// An immutable byte string, 24 bytes in size: up to 22 bytes are stored in place, longer ones are shared.
+/// A byte string, 24 bytes in size: up to 22 bytes are stored in place, longer ones are shared.
+///
+/// What is shared never changes; [`Str::push`] appends in place only where nobody else holds the same bytes, so that
+/// building a string piece by piece takes linear time.
 #[derive(Clone)]
 pub struct Str(Repr);
 
 #[derive(Clone)]
 enum Repr {
     Inline(u8, [u8; INLINE]),
-    Shared(Rc<[u8]>),
+    Shared(Rc<Vec<u8>>),
 }
 
 impl Str {
@@ -35,7 +38,42 @@ impl Str {
             buf[..bytes.len()].copy_from_slice(bytes);
             Str(Repr::Inline(bytes.len() as u8, buf))
         } else {
-            Str(Repr::Shared(Rc::from(bytes)))
+            Str(Repr::Shared(Rc::new(bytes.to_vec())))
+        }
+    }
+
+    /// The two strings, one behind the other.
+    pub fn concat(left: &[u8], right: &[u8]) -> Str {
+        let len = left.len() + right.len();
+        if len <= INLINE {
+            let mut buf = [0; INLINE];
+            buf[..left.len()].copy_from_slice(left);
+            buf[left.len()..len].copy_from_slice(right);
+            Str(Repr::Inline(len as u8, buf))
+        } else {
+            let mut bytes = Vec::with_capacity(len);
+            bytes.extend_from_slice(left);
+            bytes.extend_from_slice(right);
+            Str(Repr::Shared(Rc::new(bytes)))
+        }
+    }
+
+    /// Appends `tail`; in place where the bytes are not shared with another string.
+    pub fn push(&mut self, tail: &[u8]) {
+        match &mut self.0 {
+            Repr::Inline(len, buf) => {
+                let (start, end) = (*len as usize, *len as usize + tail.len());
+                if end <= INLINE {
+                    buf[start..end].copy_from_slice(tail);
+                    *len = end as u8;
+                } else {
+                    *self = with_room(&buf[..start], tail);
+                }
+            }
+            Repr::Shared(bytes) => match Rc::get_mut(bytes) {
+                Some(bytes) => bytes.extend_from_slice(tail),
+                None => *self = with_room(bytes, tail),
+            },
         }
     }
 
@@ -57,6 +95,14 @@ impl Str {
     pub fn to_str(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(self.as_bytes())
     }
+}
+
+/// The two strings, one behind the other, with room for more: whoever appends once appends again.
+fn with_room(left: &[u8], right: &[u8]) -> Str {
+    let mut bytes = Vec::with_capacity((left.len() + right.len()) * 2);
+    bytes.extend_from_slice(left);
+    bytes.extend_from_slice(right);
+    Str(Repr::Shared(Rc::new(bytes)))
 }
 
 impl Deref for Str {
@@ -143,7 +189,7 @@ impl From<&[u8]> for Str {
 
 impl From<Vec<u8>> for Str {
     fn from(bytes: Vec<u8>) -> Str {
-        if bytes.len() <= INLINE { Str::new(bytes) } else { Str(Repr::Shared(Rc::from(bytes))) }
+        if bytes.len() <= INLINE { Str::new(bytes) } else { Str(Repr::Shared(Rc::new(bytes))) }
     }
 }
 
@@ -172,6 +218,20 @@ mod tests {
         assert_eq!(size_of::<Str>(), 24);
         assert_eq!(size_of::<Value>(), 24);
         assert_eq!(size_of::<Option<Str>>(), 24);
+    }
+
+    #[test]
+    fn pushing_never_changes_a_clone() {
+        let mut text = Str::EMPTY;
+        let mut expected = Vec::new();
+        for round in 0..40u8 {
+            let before = text.clone();
+            text.push(&[b'a' + round % 26; 3]);
+            assert_eq!(before, Str::new(&expected));
+            expected.extend([b'a' + round % 26; 3]);
+            assert_eq!(text, Str::new(&expected));
+            assert_eq!(text, Str::concat(&expected[..round as usize], &expected[round as usize..]));
+        }
     }
 
     #[test]

@@ -4,5 +4,8 @@
 //! writing floats and quoting strings, spelling distance, Kubernetes quantities.
 
 mod bytestr;
+pub mod gofloat;
+pub mod quote;
+pub mod spelling;
 
 pub use bytestr::Str;

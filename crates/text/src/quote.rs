@@ -1,0 +1,103 @@
+//! Strings in double quotes as Go's `strconv.Quote` writes them.
+
+use crate::Str;
+
+/// Appends `bytes` to `out` in double quotes. What is not printable is escaped (`\n`, `\x00`, `\u00ad`); bytes that are
+/// not UTF-8 become `\xff`.
+pub fn quote_into(out: &mut Vec<u8>, bytes: &[u8]) {
+    out.push(b'"');
+    for chunk in bytes.utf8_chunks() {
+        let text = chunk.valid();
+        let mut plain_from = 0;
+        for (at, c) in text.char_indices() {
+            if is_plain(c) {
+                continue;
+            }
+            out.extend_from_slice(&text.as_bytes()[plain_from..at]);
+            plain_from = at + c.len_utf8();
+            escape_into(out, c);
+        }
+        out.extend_from_slice(&text.as_bytes()[plain_from..]);
+        for byte in chunk.invalid() {
+            out.extend_from_slice(format!("\\x{byte:02x}").as_bytes());
+        }
+    }
+    out.push(b'"');
+}
+
+/// `bytes` in double quotes; see [`quote_into`].
+pub fn quote(bytes: &[u8]) -> Str {
+    let mut out = Vec::with_capacity(bytes.len() + 2);
+    quote_into(&mut out, bytes);
+    Str::from(out)
+}
+
+fn is_plain(c: char) -> bool {
+    match c {
+        '"' | '\\' => false,
+        ' '..='~' => true,
+        '\0'..='\x7f' => false,
+        _ => is_print(c),
+    }
+}
+
+fn escape_into(out: &mut Vec<u8>, c: char) {
+    let short = match c {
+        '"' => b'"',
+        '\\' => b'\\',
+        '\x07' => b'a',
+        '\x08' => b'b',
+        '\x0c' => b'f',
+        '\n' => b'n',
+        '\r' => b'r',
+        '\t' => b't',
+        '\x0b' => b'v',
+        _ => {
+            let code = c as u32;
+            let text = match code {
+                0..=0x7f => format!("\\x{code:02x}"),
+                0x80..=0xffff => format!("\\u{code:04x}"),
+                _ => format!("\\U{code:08x}"),
+            };
+            out.extend_from_slice(text.as_bytes());
+            return;
+        }
+    };
+    out.extend_from_slice(&[b'\\', short]);
+}
+
+/// Whether Go's `unicode.IsPrint` says so: letters, marks, numbers, punctuation, symbols and the ASCII space.
+pub fn is_print(c: char) -> bool {
+    // The standard library knows which characters are printable but tells it only through its debug escapes; behind
+    // another character it leaves combining marks alone, as Go does.
+    let mut buf = [b'a', 0, 0, 0, 0];
+    let len = 1 + c.encode_utf8(&mut buf[1..]).len();
+    match c {
+        ' '..='~' => true,
+        _ => std::str::from_utf8(&buf[..len]).is_ok_and(|text| text.escape_debug().nth(1) == Some(c)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(bytes: &[u8], expected: &str) {
+        assert_eq!(quote(bytes).to_str(), expected);
+    }
+
+    #[test]
+    fn quotes_as_go_does() {
+        check(b"", r#""""#);
+        check("h\u{e9}llo \u{4e16}".as_bytes(), "\"h\u{e9}llo \u{4e16}\"");
+        check(b"a\"b\\c", r#""a\"b\\c""#);
+        check(b"\x07\x08\x0c\n\r\t\x0b\x00\x1f\x7f", r#""\a\b\f\n\r\t\v\x00\x1f\x7f""#);
+        check(b"\xff\xc3", r#""\xff\xc3""#);
+        check("\u{ad}\u{a0}\u{2028}\u{feff}".as_bytes(), r#""\u00ad\u00a0\u2028\ufeff""#);
+        check("e\u{301}".as_bytes(), "\"e\u{301}\"");
+        check("\u{301}".as_bytes(), "\"\u{301}\"");
+        check("\u{10ffff}".as_bytes(), r#""\U0010ffff""#);
+        check("'\u{1f600}".as_bytes(), "\"'\u{1f600}\"");
+    }
+}
