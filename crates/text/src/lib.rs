@@ -5,7 +5,9 @@
 
 mod bytestr;
 pub mod gofloat;
+mod quantity;
 pub mod quote;
 pub mod spelling;
 
 pub use bytestr::Str;
+pub use quantity::{Decimal, quantity};
