@@ -36,6 +36,64 @@ pub enum Kind {
     Other,
 }
 
+impl Severity {
+    /// As the machine-readable renderings call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        }
+    }
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 10] = [
+        Kind::Type,
+        Kind::UnknownKey,
+        Kind::Required,
+        Kind::Removed,
+        Kind::Validation,
+        Kind::Output,
+        Kind::Schema,
+        Kind::Annotation,
+        Kind::Deprecated,
+        Kind::Other,
+    ];
+
+    /// As the machine-readable renderings call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Type => "type",
+            Kind::UnknownKey => "unknown-key",
+            Kind::Required => "required",
+            Kind::Removed => "removed",
+            Kind::Validation => "validation",
+            Kind::Output => "output",
+            Kind::Schema => "schema",
+            Kind::Annotation => "annotation",
+            Kind::Deprecated => "deprecated",
+            Kind::Other => "other",
+        }
+    }
+
+    /// What it is about, in a sentence.
+    pub fn description(self) -> &'static str {
+        match self {
+            Kind::Type => "A value has another type than the schema says.",
+            Kind::UnknownKey => "A key is not declared in the schema.",
+            Kind::Required => "A value that must be given is missing.",
+            Kind::Removed => "A value was given for a key that the schema removed.",
+            Kind::Validation => "A data value breaks a rule.",
+            Kind::Output => "An output document breaks a rule.",
+            Kind::Schema => "The schema itself is wrong.",
+            Kind::Annotation => "An annotation is unknown, repeated or misplaced.",
+            Kind::Deprecated => "A deprecated value was given.",
+            Kind::Other => "The templates could not be rendered.",
+        }
+    }
+}
+
 /// One problem. `message` stands alone; the other fields say the same in pieces, where they are known.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
@@ -43,7 +101,7 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// The sort of problem.
     pub kind: Kind,
-    /// One line: `<path>: …` where there is a path.
+    /// One line without its position: `<path>: …` where there is a path.
     pub message: String,
     /// The data value or node in question: `db.port`.
     pub path: Option<String>,

@@ -5,7 +5,11 @@
 //! how it is shown (ytt's text, rich, JSON lines, SARIF) is the business of the renderers here.
 
 mod diagnostic;
+pub mod layout;
+mod message;
+pub mod render;
 mod source;
 
 pub use diagnostic::{Diagnostic, Kind, Severity};
+pub use message::{Message, Note};
 pub use source::{FileId, Pos, Source, Sources, Span};

@@ -1,0 +1,170 @@
+//! The text of a failure, with notes for those who want to see more than ytt shows.
+
+use crate::{Pos, Sources};
+
+/// ytt's text of a failure. Notes hang behind its lines; the plain rendering leaves them out.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Message {
+    text: String,
+    /// Byte offsets into `text`, ascending: a note belongs behind the line that holds its offset.
+    notes: Vec<(usize, Note)>,
+}
+
+/// What the rich rendering adds behind a line.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Note {
+    /// The source line at a position, between two bars.
+    Excerpt(Pos),
+    /// Lines of text as they are, indentation included: `    = hint: …`.
+    Text(String),
+}
+
+impl Message {
+    /// A text without notes.
+    pub fn new(text: impl Into<String>) -> Message {
+        Message { text: text.into(), notes: Vec::new() }
+    }
+
+    /// The text as ytt has it.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Appends text.
+    pub fn push_str(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// Appends another message with its notes.
+    pub fn push(&mut self, other: &Message) {
+        let start = self.text.len();
+        self.text.push_str(&other.text);
+        self.notes.extend(other.notes.iter().map(|(at, note)| (start + at, note.clone())));
+    }
+
+    /// Hangs a note behind the line written last.
+    pub fn note(&mut self, note: Note) {
+        // A message that ends in a line feed has just finished the line that is meant.
+        let at = self.text.strip_suffix('\n').unwrap_or(&self.text).len();
+        self.notes.push((at, note));
+    }
+
+    /// The same behind a text that says what was being done: `Validating final data values:\n`.
+    #[must_use]
+    pub fn prefixed(mut self, prefix: &str) -> Message {
+        self.text.insert_str(0, prefix);
+        for (at, _) in &mut self.notes {
+            *at += prefix.len();
+        }
+        self
+    }
+
+    /// The same with every line after the first indented.
+    #[must_use]
+    pub fn indented(self, indent: &str) -> Message {
+        let mut result = Message::default();
+        let mut notes = self.notes.into_iter().peekable();
+        let mut start = 0;
+        for line in self.text.split_inclusive('\n') {
+            if start > 0 && line != "\n" {
+                result.text.push_str(indent);
+            }
+            result.text.push_str(line);
+            let end = start + line.len();
+            while let Some((_, note)) = notes.next_if(|(at, _)| *at < end || end == self.text.len()) {
+                let note = match note {
+                    Note::Text(text) => Note::Text(indent_lines(&text, indent)),
+                    excerpt @ Note::Excerpt(_) => excerpt,
+                };
+                result.note(note);
+            }
+            start = end;
+        }
+        result
+    }
+
+    /// The notes by the number of the line (counted from 0) that they stand behind.
+    pub(crate) fn notes_by_line(&self) -> impl Iterator<Item = (usize, &Note)> {
+        let mut line = 0;
+        let mut counted = 0;
+        self.notes.iter().map(move |(at, note)| {
+            line += self.text[counted..*at].matches('\n').count();
+            counted = *at;
+            (line, note)
+        })
+    }
+}
+
+impl From<String> for Message {
+    fn from(text: String) -> Message {
+        Message::new(text)
+    }
+}
+
+impl From<&str> for Message {
+    fn from(text: &str) -> Message {
+        Message::new(text)
+    }
+}
+
+impl std::fmt::Display for Message {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Note {
+    /// The note's lines, each with its line feed; none where a position is in no source.
+    pub(crate) fn lines(&self, sources: &Sources) -> String {
+        match self {
+            Note::Text(text) => format!("{text}\n"),
+            Note::Excerpt(pos) => excerpt(*pos, sources).unwrap_or_default(),
+        }
+    }
+}
+
+/// A source line between two bars, as ytt's schema errors show it.
+fn excerpt(pos: Pos, sources: &Sources) -> Option<String> {
+    let line = sources.line_text(pos)?;
+    let number = sources.line(pos);
+    let width = number.to_string().len().max(3);
+    Some(format!("{:width$} |\n{number:width$} | {}\n{:width$} |\n", "", line.trim_end(), ""))
+}
+
+fn indent_lines(text: &str, indent: &str) -> String {
+    text.split_inclusive('\n').map(|line| format!("{indent}{line}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbered(message: &Message) -> Vec<(usize, Note)> {
+        message.notes_by_line().map(|(line, note)| (line, note.clone())).collect()
+    }
+
+    #[test]
+    fn notes_stay_behind_their_lines() {
+        let hint = Note::Text("    = hint: h".into());
+        let mut message = Message::new("found\nexpected\n");
+        message.note(hint.clone());
+        message.push_str("more\n");
+        assert_eq!(numbered(&message), [(1, hint.clone())]);
+        let message = message.prefixed("Checking:\n");
+        assert_eq!(message.text(), "Checking:\nfound\nexpected\nmore\n");
+        assert_eq!(numbered(&message), [(2, hint.clone())]);
+        let mut outer = Message::new("Outer: ");
+        outer.push(&message);
+        assert_eq!(numbered(&outer), [(2, hint)]);
+    }
+
+    #[test]
+    fn indents_all_but_the_first_line() {
+        let mut message = Message::new("a\nb\n");
+        message.note(Note::Text("hint".into()));
+        message.push_str("\nc");
+        let message = message.indented("  ");
+        assert_eq!(message.text(), "a\n  b\n\n  c");
+        assert_eq!(numbered(&message), [(1, Note::Text("  hint".into()))]);
+    }
+}

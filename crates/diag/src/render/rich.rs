@@ -1,0 +1,71 @@
+//! ytt's text with excerpts of sources, hints and colour.
+
+use super::text::warning_line;
+use super::{Colour, Report};
+use crate::{Message, Note, Severity, layout};
+
+pub(super) fn render(report: &Report<'_>, colour: Colour) -> String {
+    let mut out = String::new();
+    for warning in report.warnings() {
+        let label = paint("Warning:", YELLOW, colour);
+        out.push_str(&format!("{}: {label} {}\n", report.program, warning_line(warning, report.sources)));
+        if let Some(pos) = warning.from {
+            push_note(&mut out, &Note::Excerpt(pos), report, colour);
+        }
+        for hint in &warning.hints {
+            push_note(&mut out, &Note::Text(format!("    = hint: {hint}")), report, colour);
+        }
+    }
+    if let Some(message) = report.failure {
+        out.push_str(&format!("{}: {} ", report.program, paint("Error:", RED, colour)));
+        push_message(&mut out, message, report, colour);
+    }
+    out
+}
+
+/// The message with its notes behind their lines. One without excerpts gets those of the errors at its end.
+fn push_message(out: &mut String, message: &Message, report: &Report<'_>, colour: Colour) {
+    let text = layout::spread(message.text());
+    let added = layout::added_lines(message.text());
+    let mut notes = message.notes_by_line().map(|(line, note)| (line + added, note)).peekable();
+    let mut has_excerpt = false;
+    for (number, line) in text.split('\n').enumerate() {
+        out.push_str(line);
+        out.push('\n');
+        while let Some((_, note)) = notes.next_if(|(at, _)| *at <= number) {
+            has_excerpt |= matches!(note, Note::Excerpt(_));
+            push_note(out, note, report, colour);
+        }
+    }
+    if has_excerpt {
+        return;
+    }
+    for error in report.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error) {
+        if let Some(pos) = error.from {
+            push_note(out, &Note::Excerpt(pos), report, colour);
+        }
+    }
+}
+
+fn push_note(out: &mut String, note: &Note, report: &Report<'_>, colour: Colour) {
+    for line in note.lines(report.sources).lines() {
+        let style = match note {
+            Note::Excerpt(_) => BLUE,
+            Note::Text(_) => CYAN,
+        };
+        out.push_str(&paint(line, style, colour));
+        out.push('\n');
+    }
+}
+
+const RED: &str = "1;31";
+const YELLOW: &str = "1;33";
+const BLUE: &str = "34";
+const CYAN: &str = "36";
+
+fn paint(text: &str, style: &str, colour: Colour) -> String {
+    match colour {
+        Colour::Off => text.to_owned(),
+        Colour::Ansi => format!("\x1b[{style}m{text}\x1b[0m"),
+    }
+}

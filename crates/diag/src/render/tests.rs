@@ -1,0 +1,79 @@
+//! One report in each rendering.
+
+use insta::assert_snapshot;
+
+use super::*;
+use crate::{Note, Pos};
+
+const VALUES: &str = "#@data/values\n---\ndb:\n  port: \"high\"\n";
+const SCHEMA: &str = "#@data/values-schema\n---\ndb:\n  port: 5432\n";
+
+/// A warning, a type error with both positions, a violation from a flag.
+fn rendered(rendering: Rendering) -> String {
+    let sources = Sources::new();
+    let values = sources.add("values.yml", VALUES.as_bytes());
+    let schema = sources.add("config/my schema.yml", SCHEMA.as_bytes());
+    let flag = sources.add("(data-value arg)", *b"db.name=");
+
+    let at_values = Pos::new(values, VALUES.find("  port").unwrap() as u32);
+    let at_schema = Pos::new(schema, SCHEMA.find("  port").unwrap() as u32);
+    let mut warning = Diagnostic::new(Severity::Warning, Kind::Annotation, "unknown annotation @schema/xyzzy");
+    warning.from = Some(Pos::new(flag, 0));
+    let mut error = Diagnostic::new(Severity::Error, Kind::Type, "db.port: expected integer, found string");
+    error.path = Some("db.port".into());
+    error.expected = Some("integer".into());
+    error.found = Some("string".into());
+    error.from = Some(at_values);
+    error.by = Some(at_schema);
+
+    let mut message = Message::new("Overlaying data values: One or more data values were invalid\n");
+    message.push_str("    = found: string\n    = expected: integer (by config/my schema.yml:4)");
+    message.note(Note::Excerpt(at_schema));
+    message.note(Note::Text("    = hint: use --data-value-yaml".into()));
+    let diagnostics = [warning, error];
+    let report = Report { program: "ytterby", failure: Some(&message), diagnostics: &diagnostics, sources: &sources };
+    render(&report, rendering)
+}
+
+#[test]
+fn text() {
+    assert_snapshot!(rendered(Rendering::Text));
+}
+
+#[test]
+fn rich() {
+    assert_snapshot!(rendered(Rendering::Rich(Colour::Off)));
+}
+
+#[test]
+fn rich_in_colour() {
+    assert_snapshot!(rendered(Rendering::Rich(Colour::Ansi)).replace('\x1b', "<ESC>"));
+}
+
+#[test]
+fn json() {
+    assert_snapshot!(rendered(Rendering::Json));
+}
+
+#[test]
+fn sarif() {
+    assert_snapshot!(rendered(Rendering::Sarif));
+}
+
+#[test]
+fn a_failure_without_diagnostics_is_one_entry() {
+    let message = Message::new("Doing a: Doing b:\n  - wrong\n\n  - too");
+    let report = Report { program: "ytt", failure: Some(&message), diagnostics: &[], sources: &Sources::new() };
+    assert_eq!(
+        render(&report, Rendering::Json),
+        "{\"severity\":\"error\",\"kind\":\"other\",\"message\":\"Doing a: Doing b: - wrong - too\"}\n"
+    );
+}
+
+#[test]
+fn nothing_to_say() {
+    let report = Report { program: "ytt", failure: None, diagnostics: &[], sources: &Sources::new() };
+    assert_eq!(render(&report, Rendering::Text), "");
+    assert_eq!(render(&report, Rendering::Json), "");
+    assert!(render(&report, Rendering::Sarif).contains("\"results\":[]"));
+}

@@ -1,0 +1,265 @@
+//! What a host gives to the engine and gets back.
+//!
+//! Everything from outside is read by the host *before* [`render`](crate::render) and handed over as data: files, the
+//! contents behind flags, environment variables. What could not be read travels as the text of the failure, since the
+//! reference complains only about inputs that a run really needs, and in its own order.
+
+use std::rc::Rc;
+
+use ytterby_diag::{Diagnostic, Message};
+
+use crate::input::InputFile;
+
+/// The version of ytt whose behaviour is the measure; `@ytt:version` answers with it.
+pub const YTT_VERSION: &str = "0.49.0";
+
+/// Bytes of an input, or why the host could not read it.
+pub type Content = Result<Rc<[u8]>, String>;
+
+/// Everything a run depends on besides its files.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The name in front of messages: the basename that the program was called by.
+    pub program: String,
+    /// `--strict`: only the strict subset of YAML.
+    pub strict: bool,
+    /// `--ignore-unknown-comments`.
+    pub ignore_unknown_comments: bool,
+    /// `--implicit-map-key-overrides`.
+    pub implicit_map_key_overrides: bool,
+    /// `--debug`: tell [`Host::debug`] what goes on.
+    pub debug: bool,
+    /// `--file-mark`, in order.
+    pub file_marks: Vec<String>,
+    /// Data values from the command line.
+    pub values: ValueFlags,
+    /// Environment variables in the order of the environment; empty unless a flag asks for them.
+    pub env: Vec<(String, String)>,
+    /// What to show instead of the rendered templates.
+    pub inspect: Option<Inspect>,
+    /// `--output`, each type as written.
+    pub output_types: OutputTypes,
+    /// In which form the host wants the result.
+    pub target: Target,
+    /// `--dangerous-data-values-disable-validation` and its alias.
+    pub skip_value_validation: bool,
+    /// `--output-disable-validation`.
+    pub skip_output_validation: bool,
+    /// `--strict-annotations`: suspicious annotations fail the run.
+    pub strict_annotations: bool,
+    /// `--all-errors` (implied by the machine-readable diagnostics): go on after a type error.
+    pub all_errors: bool,
+    /// `--data-value-coerce`.
+    pub coerce_values: bool,
+    /// `--compat`.
+    pub compat: Compat,
+    /// Whether notes of [`Message`] (hints, excerpts) will be shown, so that they are worth computing.
+    pub rich: bool,
+    /// `--library`, outermost first: inspect this library instead of the root.
+    pub library: Vec<String>,
+}
+
+/// How far the program goes beyond ytt.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Compat {
+    /// All of it.
+    #[default]
+    Latest,
+    /// Exactly ytt 0.49: nothing new is recognised, nothing new is said.
+    V0_49,
+}
+
+/// What `--…-inspect` flags show.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Inspect {
+    /// `--files-inspect`: the files that take part.
+    Files,
+    /// `--data-values-inspect`: the final data values.
+    Values,
+    /// `--data-values-schema-inspect`: the schema, in the format that `--output` names.
+    Schema,
+    /// `--schema-inspect`: the same with `ytt-schema` as the format when none is named.
+    SchemaDocs,
+}
+
+/// The form of the result that the host can use; the other one is not made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Target {
+    /// All documents in one stream.
+    #[default]
+    Documents,
+    /// One output per input file.
+    Files,
+}
+
+/// Data values from flags. Precedence is that of the fields, later ones win; within a field, that of the command line.
+#[derive(Clone, Debug, Default)]
+pub struct ValueFlags {
+    /// `--data-values-file`.
+    pub files: Vec<ValuesFile>,
+    /// `--data-values-env`: prefixes, as written.
+    pub env: Vec<String>,
+    /// `--data-values-env-yaml`: prefixes, as written.
+    pub env_yaml: Vec<String>,
+    /// `--data-value`: `key=value`, as written.
+    pub strings: Vec<String>,
+    /// `--data-value-yaml`: `key=value`, as written.
+    pub yaml: Vec<String>,
+    /// `--data-value-file`: `key=path`.
+    pub contents: Vec<ValueFromFile>,
+}
+
+/// One `--data-values-file`: a file, or all YAML files below a directory.
+#[derive(Clone, Debug)]
+pub struct ValuesFile {
+    /// The library that it is for, with its `@`; empty for the root.
+    pub library: String,
+    /// The path as written, without the library.
+    pub path: String,
+    /// What is there, other than YAML files of directories; or the reference's text (without its
+    /// `Extracting data value from file: `) about what is wrong with the flag or the path.
+    pub files: Result<Vec<InputFile>, String>,
+}
+
+/// One `--data-value-file`.
+#[derive(Clone, Debug)]
+pub struct ValueFromFile {
+    /// The library that it is for, with its `@`; empty for the root.
+    pub library: String,
+    /// `a.b.c`.
+    pub key: String,
+    /// The path as written.
+    pub path: String,
+    /// The bytes; or the reference's text (without its `Extracting data value from file: `) about what is wrong with
+    /// the flag or the path.
+    pub content: Content,
+}
+
+/// The values of `--output`: at most one document format and one schema format count, the first of each.
+#[derive(Clone, Debug, Default)]
+pub struct OutputTypes(pub Vec<String>);
+
+/// How documents are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Format {
+    /// `yaml`.
+    #[default]
+    Yaml,
+    /// `json`.
+    Json,
+    /// `pos`: YAML with the origin of each line.
+    Pos,
+}
+
+/// How a schema is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SchemaFormat {
+    /// `openapi-v3`.
+    OpenApi,
+    /// `json-schema`.
+    JsonSchema,
+    /// `crd`.
+    Crd,
+    /// `ytt-schema`.
+    YttSchema,
+    /// `markdown`.
+    Markdown,
+    /// `html`.
+    Html,
+}
+
+impl OutputTypes {
+    const FORMATS: [(&str, Format); 3] = [("yaml", Format::Yaml), ("json", Format::Json), ("pos", Format::Pos)];
+
+    const SCHEMA_FORMATS: [(&str, SchemaFormat); 6] = [
+        ("openapi-v3", SchemaFormat::OpenApi),
+        ("json-schema", SchemaFormat::JsonSchema),
+        ("crd", SchemaFormat::Crd),
+        ("ytt-schema", SchemaFormat::YttSchema),
+        ("markdown", SchemaFormat::Markdown),
+        ("html", SchemaFormat::Html),
+    ];
+
+    /// The document format; YAML if none is named. Unknown names are an error, in the reference's words.
+    pub fn format(&self, known: KnownSchemaFormats) -> Result<Format, String> {
+        self.check(known)?;
+        Ok(self.0.iter().find_map(|name| find(&OutputTypes::FORMATS, name)).unwrap_or_default())
+    }
+
+    /// The schema format, if one is named.
+    pub fn schema(&self, known: KnownSchemaFormats) -> Result<Option<SchemaFormat>, String> {
+        self.check(known)?;
+        Ok(self.0.iter().find_map(|name| find(&OutputTypes::SCHEMA_FORMATS, name)))
+    }
+
+    fn check(&self, known: KnownSchemaFormats) -> Result<(), String> {
+        let schemas = match known {
+            KnownSchemaFormats::OpenApiOnly => &OutputTypes::SCHEMA_FORMATS[..1],
+            KnownSchemaFormats::All => &OutputTypes::SCHEMA_FORMATS[..],
+        };
+        let is_known = |name: &str| find(&OutputTypes::FORMATS, name).is_some() || find(schemas, name).is_some();
+        match self.0.iter().find(|name| !is_known(name)) {
+            Some(name) => Err(format!("Unknown output type '{name}'")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Which names of schema formats `--output` takes: the newer ones only together with a flag that shows a schema.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum KnownSchemaFormats {
+    /// Only what ytt has.
+    OpenApiOnly,
+    /// Everything.
+    All,
+}
+
+fn find<T: Copy>(table: &[(&str, T)], name: &str) -> Option<T> {
+    table.iter().find(|entry| entry.0 == name).map(|entry| entry.1)
+}
+
+/// What a run may tell while it goes on.
+pub trait Host {
+    /// Text of `print()` in templates, with its line feed.
+    fn print(&mut self, text: &str);
+
+    /// A piece of debug output, asked for by [`Options::debug`], with its line feeds.
+    fn debug(&mut self, text: &str);
+}
+
+/// A run that succeeded.
+#[derive(Debug, Default)]
+pub struct Rendered {
+    /// The stream of documents ([`Target::Documents`]).
+    pub documents: Vec<u8>,
+    /// The output files in their order ([`Target::Files`]).
+    pub files: Vec<OutputFile>,
+    /// Whether there are results that are no YAML and so not part of `documents`.
+    pub has_other_files: bool,
+    /// Warnings.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// One output file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OutputFile {
+    /// The path below the output directory, as templates and marks left it.
+    pub path: String,
+    /// Its content.
+    pub bytes: Vec<u8>,
+}
+
+/// A run that failed.
+#[derive(Debug)]
+pub struct Failure {
+    /// The reference's text, what follows `Error: `, before the outermost layout step.
+    pub message: Message,
+    /// Warnings, and the errors in pieces; a failure without errors here is shown as one error made of `message`.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl From<String> for Failure {
+    fn from(text: String) -> Failure {
+        Failure { message: Message::from(text), diagnostics: Vec::new() }
+    }
+}

@@ -1,0 +1,42 @@
+//! Input files: what sort of file each one is, and what `--file-mark` says about it.
+//!
+//! Reading is the host's business; this module knows paths and marks only. The order of files is the order of the slice.
+
+mod file;
+mod marks;
+
+pub use file::{FileKind, InputFile, accessible};
+pub use marks::apply_marks;
+
+/// Splits `@lib:rest` as data value flags write it into library (with its `@`, empty for the root) and rest.
+pub fn library_and_rest(arg: &str) -> Result<(&str, &str), String> {
+    match arg.split_once(':') {
+        Some(("@", _)) => Err("Expected library ref to not be empty".into()),
+        Some((library, rest)) if library.starts_with('@') => Ok((library, rest)),
+        _ => Ok(("", arg)),
+    }
+}
+
+/// The same where the rest is a key, which holds no colon.
+pub fn library_and_key(arg: &str) -> Result<(&str, &str), String> {
+    let (library, key) = library_and_rest(arg)?;
+    if key.contains(':') {
+        return Err(format!("Expected at most one library-key separator ':' in '{key}'"));
+    }
+    Ok((library, key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn splits_off_the_library() {
+        assert_eq!(library_and_rest("@lib:a:b"), Ok(("@lib", "a:b")));
+        assert_eq!(library_and_rest("@lib"), Ok(("", "@lib")));
+        assert_eq!(library_and_rest("c:\\a"), Ok(("", "c:\\a")));
+        assert!(library_and_rest("@:a").is_err());
+        assert_eq!(library_and_key("@lib:a.b"), Ok(("@lib", "a.b")));
+        assert!(library_and_key("lib:a").is_err());
+    }
+}
