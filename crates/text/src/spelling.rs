@@ -1,5 +1,7 @@
 //! Which of some names did the user mean?
 
+use std::collections::HashMap;
+
 /// The candidate nearest to `word`, if one is near enough: fewer edits than half of its letters. Case and underscores do
 /// not count. Of equally near ones the first wins.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
@@ -41,6 +43,60 @@ fn folded(word: &str) -> Vec<u8> {
     out.into_bytes()
 }
 
+/// The Damerau–Levenshtein distance of two words: the number of characters to insert, delete, replace, or swap with
+/// their neighbour to get from one to the other.
+pub fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let far = a.len() + b.len();
+    let width = b.len() + 1;
+    let at = |row: usize, column: usize| row * width + column;
+    let mut cost = vec![0; (a.len() + 1) * width];
+    for row in 0..=a.len() {
+        cost[at(row, 0)] = row;
+    }
+    for column in 0..=b.len() {
+        cost[at(0, column)] = column;
+    }
+    // The last row in which each character of `a` was seen.
+    let mut last_row: HashMap<char, usize> = HashMap::new();
+    for row in 1..=a.len() {
+        let mut last_column = 0;
+        for column in 1..=b.len() {
+            let swap_row = last_row.get(&b[column - 1]).copied().unwrap_or(0);
+            let swap_column = last_column;
+            let same = a[row - 1] == b[column - 1];
+            if same {
+                last_column = column;
+            }
+            let replaced = cost[at(row - 1, column - 1)] + usize::from(!same);
+            let inserted = cost[at(row, column - 1)] + 1;
+            let deleted = cost[at(row - 1, column)] + 1;
+            let swapped = match (swap_row, swap_column) {
+                (0, _) | (_, 0) => far,
+                _ => cost[at(swap_row - 1, swap_column - 1)] + (row - swap_row) + (column - swap_column) - 1,
+            };
+            cost[at(row, column)] = replaced.min(inserted).min(deleted).min(swapped);
+        }
+        last_row.insert(a[row - 1], row);
+    }
+    cost[at(a.len(), b.len())]
+}
+
+/// The candidate with the smallest [`distance`] to `word`, the first of equals, if it is at most `limit` away.
+pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>, limit: usize) -> Option<&'a str> {
+    candidates
+        .into_iter()
+        .map(|candidate| (distance(word, candidate), candidate))
+        .filter(|&(away, _)| away <= limit)
+        .min_by_key(|&(away, _)| away)
+        .map(|(_, candidate)| candidate)
+}
+
+/// How far a misspelling of a word may be from it: a third of its letters, but two at least.
+pub fn tolerance(word: &str) -> usize {
+    (word.chars().count() / 3).max(2)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,5 +114,29 @@ mod tests {
     fn counts_edits() {
         assert_eq!(edit_distance(b"kitten", b"sitting"), 3);
         assert_eq!(edit_distance(b"", b"abc"), 3);
+    }
+
+    #[test]
+    fn counts_edits_and_swaps() {
+        for (a, b, away) in [
+            ("", "", 0),
+            ("", "abc", 3),
+            ("abc", "abc", 0),
+            ("hostnam", "hostname", 1),
+            ("validatoin", "validation", 1),
+            ("ca", "abc", 2),
+            ("kitten", "sitting", 3),
+            ("übung", "ubung", 1),
+        ] {
+            assert_eq!(distance(a, b), away, "{a} {b}");
+            assert_eq!(distance(b, a), away, "{b} {a}");
+        }
+    }
+
+    #[test]
+    fn closest_is_the_first_of_equals_within_the_limit() {
+        assert_eq!(closest("a", ["xyz", "b", "c"], 2), Some("b"));
+        assert_eq!(closest("strin", ["string"], tolerance("strin")), Some("string"));
+        assert_eq!(closest("a", ["xyz"], 2), None);
     }
 }
