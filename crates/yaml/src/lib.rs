@@ -1,1 +1,16 @@
-//! Placeholder.
+//! YAML 1.1 as ytt reads and writes it.
+//!
+//! [`parse`] turns bytes into a [`Tree`] with every comment and place; the writers in [`write`] are driven call by call, so
+//! that any tree can be written without being converted first. Nothing here knows about templates: a comment is text.
+
+mod read;
+mod resolve;
+mod scalar;
+mod tree;
+pub mod write;
+
+pub use read::{ReadError, ReadOptions, parse};
+pub use resolve::resolve;
+pub use scalar::Scalar;
+pub use tree::{ArrayItem, Comment, Commented, Document, MapItem, NodeId, Style, Tree, View, last_wins};
+pub use write::Sink;

@@ -1,0 +1,266 @@
+//! The tree that the reader makes: documents, items, scalars, each with its place and its comments.
+//!
+//! All nodes live in vectors of the tree and name each other by number, so a tree of any depth is dropped without recursion
+//! and costs few allocations. An alias is the number of the node it stands for: the same [`NodeId`] can be reached
+//! in several ways, and consumers treat each as a copy. Duplicate keys are all kept; see [`last_wins`].
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use ytterby_diag::{FileId, Pos, Span};
+use ytterby_text::Str;
+
+use crate::Scalar;
+
+/// Everything one file says.
+#[derive(Debug)]
+pub struct Tree {
+    pub(crate) file: FileId,
+    pub(crate) documents: Vec<Document>,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) map_items: Vec<MapItem>,
+    pub(crate) array_items: Vec<ArrayItem>,
+    pub(crate) comments: Vec<Comment>,
+}
+
+/// Names a node of a [`Tree`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct NodeId(pub(crate) u32);
+
+/// A node seen from outside.
+#[derive(Clone, Copy, Debug)]
+pub enum View<'a> {
+    /// A leaf.
+    Scalar(&'a Scalar),
+    /// A map: its items in order, duplicate keys included.
+    Map(&'a [MapItem]),
+    /// An array: its items in order.
+    Array(&'a [ArrayItem]),
+}
+
+/// What stands between two `---`.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// The line of `---`; the beginning of the file for a first document without one.
+    pub pos: Pos,
+    /// Its content; null where there is none.
+    pub value: NodeId,
+    /// Not in the text: added at the end of the file to carry the comments that found no node. Its `pos` is unknown.
+    pub injected: bool,
+    pub(crate) comments: u32,
+}
+
+/// One `key: value` of a map.
+#[derive(Clone, Debug)]
+pub struct MapItem {
+    /// The key.
+    pub key: Scalar,
+    /// Where the key begins.
+    pub pos: Pos,
+    /// The value; null where there is none.
+    pub value: NodeId,
+    pub(crate) comments: u32,
+}
+
+/// One `- value` of an array.
+#[derive(Clone, Debug)]
+pub struct ArrayItem {
+    /// The `-`; in flow style the `[` or `,` before the item.
+    pub pos: Pos,
+    /// The value; null where there is none.
+    pub value: NodeId,
+    pub(crate) comments: u32,
+}
+
+/// A comment: from behind `#` to the end of the line.
+#[derive(Clone, Debug)]
+pub struct Comment {
+    /// Where the `#` stands.
+    pub pos: Pos,
+    /// What follows the `#`.
+    pub text: Str,
+    /// Offset of the node that owns it. The comments of one node stand next to each other.
+    pub(crate) owner: u32,
+}
+
+/// How a node is written in the source.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Style {
+    /// A scalar without quotes, or nothing at all.
+    Plain,
+    /// A scalar in `'…'`.
+    SingleQuoted,
+    /// A scalar in `"…"`.
+    DoubleQuoted,
+    /// A block scalar after `|`.
+    Literal,
+    /// A block scalar after `>`.
+    Folded,
+    /// A map or array told by its indentation.
+    Block,
+    /// A map or array in `{…}` or `[…]`.
+    Flow,
+}
+
+const STYLES: [Style; 7] =
+    [Style::Plain, Style::SingleQuoted, Style::DoubleQuoted, Style::Literal, Style::Folded, Style::Block, Style::Flow];
+
+/// 32 bytes: the value, where its text begins (behind anchor and tag), and its length and style in one number.
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) value: Value,
+    start: u32,
+    extent: u32,
+}
+
+/// A scalar, or a range of the tree's items.
+#[derive(Debug)]
+pub(crate) enum Value {
+    Scalar(Scalar),
+    Map(u32, u32),
+    Array(u32, u32),
+}
+
+impl Node {
+    pub(crate) fn new(value: Value, start: u32, end: u32, style: Style) -> Node {
+        // Three bits hold the style. A text beyond half a gigabyte is shown shorter than it is.
+        let len = end.saturating_sub(start).min(u32::MAX >> 3);
+        Node { value, start, extent: len << 3 | style as u32 }
+    }
+}
+
+impl Tree {
+    /// The documents in order. As in ytt, the first one is empty where a comment stands above the first `---`.
+    pub fn documents(&self) -> &[Document] {
+        &self.documents
+    }
+
+    /// The content of a node.
+    #[inline]
+    pub fn value(&self, id: NodeId) -> View<'_> {
+        match &self.nodes[id.0 as usize].value {
+            Value::Scalar(scalar) => View::Scalar(scalar),
+            Value::Map(start, end) => View::Map(&self.map_items[*start as usize..*end as usize]),
+            Value::Array(start, end) => View::Array(&self.array_items[*start as usize..*end as usize]),
+        }
+    }
+
+    /// The text of a node in the source, without anchor and tag: quotes and brackets included, empty for an absent value.
+    pub fn span(&self, id: NodeId) -> Span {
+        let node = &self.nodes[id.0 as usize];
+        Span::new(self.file, node.start, node.start + (node.extent >> 3))
+    }
+
+    /// How a node is written in the source.
+    pub fn style(&self, id: NodeId) -> Style {
+        STYLES[(self.nodes[id.0 as usize].extent & 7) as usize]
+    }
+
+    /// The file that was read.
+    pub fn file(&self) -> FileId {
+        self.file
+    }
+
+    /// The comments of a document, map item or array item, in order.
+    pub fn comments(&self, owner: &impl Commented) -> &[Comment] {
+        let (start, owner) = owner.place();
+        let rest = self.comments.get(start as usize..).unwrap_or_default();
+        let len = rest.iter().position(|comment| comment.owner != owner).unwrap_or(rest.len());
+        &rest[..len]
+    }
+
+    /// Every comment of the file that belongs to a node, in order.
+    pub fn all_comments(&self) -> &[Comment] {
+        &self.comments
+    }
+}
+
+/// What can have comments: [`Document`], [`MapItem`], [`ArrayItem`].
+pub trait Commented {
+    #[doc(hidden)]
+    fn place(&self) -> (u32, u32);
+}
+
+impl Commented for Document {
+    fn place(&self) -> (u32, u32) {
+        (self.comments, self.pos.offset)
+    }
+}
+
+impl Commented for MapItem {
+    fn place(&self) -> (u32, u32) {
+        (self.comments, self.pos.offset)
+    }
+}
+
+impl Commented for ArrayItem {
+    fn place(&self) -> (u32, u32) {
+        (self.comments, self.pos.offset)
+    }
+}
+
+/// Up to this many items keys are compared with each other, beyond it they are hashed.
+const COMPARED: usize = 8;
+
+/// The items that remain when a key given twice has its last value at its first place, the rule for plain YAML.
+/// The second of a pair is the item that comes first and gives the place.
+pub fn last_wins(items: &[MapItem]) -> Vec<(&MapItem, Pos)> {
+    let mut kept: Vec<(&MapItem, Pos)> = Vec::with_capacity(items.len());
+    if items.len() <= COMPARED {
+        for item in items {
+            match kept.iter_mut().find(|(seen, _)| seen.key == item.key) {
+                Some((seen, _)) => *seen = item,
+                None => kept.push((item, item.pos)),
+            }
+        }
+        return kept;
+    }
+    let mut places: HashMap<HashedKey<'_>, usize> = HashMap::with_capacity(items.len());
+    for item in items {
+        match places.entry(HashedKey(&item.key)) {
+            Entry::Occupied(place) => kept[*place.get()].0 = item,
+            Entry::Vacant(place) => {
+                place.insert(kept.len());
+                kept.push((item, item.pos));
+            }
+        }
+    }
+    kept
+}
+
+struct HashedKey<'a>(&'a Scalar);
+
+impl PartialEq for HashedKey<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+// A NaN is not equal to itself; as a key it is then one more item, as in the reference.
+impl Eq for HashedKey<'_> {}
+
+impl std::hash::Hash for HashedKey<'_> {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        match self.0 {
+            Scalar::Null => 0u8.hash(state),
+            Scalar::Bool(value) => value.hash(state),
+            Scalar::Int(value) => value.hash(state),
+            Scalar::UInt(value) => value.hash(state),
+            // 0.0 and -0.0 are equal and so must hash alike.
+            Scalar::Float(value) => (value + 0.0).to_bits().hash(state),
+            Scalar::Str(text) => text.hash(state),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_and_items_are_small() {
+        assert_eq!(size_of::<Node>(), 32);
+        assert_eq!(size_of::<MapItem>(), 40);
+        assert_eq!(size_of::<ArrayItem>(), 16);
+    }
+}
