@@ -1,20 +1,15 @@
 //! What a host gives to the engine and gets back.
 //!
-//! Everything from outside is read by the host *before* [`render`](crate::render) and handed over as data: files, the
-//! contents behind flags, environment variables. What could not be read travels as the text of the failure, since the
-//! reference complains only about inputs that a run really needs, and in its own order.
-
-use std::rc::Rc;
+//! Everything from outside is named by the host *before* [`render`](crate::render): files, the contents behind flags,
+//! environment variables. Only bytes that a run really needs are read ([`Content`]), and what cannot be read travels as
+//! the text of the failure: like the reference, we complain only about inputs that are used, in the order of their use.
 
 use ytterby_diag::{Diagnostic, Message};
 
-use crate::input::InputFile;
+use crate::input::{Content, InputFile};
 
 /// The version of ytt whose behaviour is the measure; `@ytt:version` answers with it.
 pub const YTT_VERSION: &str = "0.49.0";
-
-/// Bytes of an input, or why the host could not read it.
-pub type Content = Result<Rc<[u8]>, String>;
 
 /// Everything a run depends on besides its files.
 #[derive(Clone, Debug, Default)]
@@ -116,7 +111,7 @@ pub struct ValuesFile {
     pub library: String,
     /// The path as written, without the library.
     pub path: String,
-    /// What is there, other than YAML files of directories; or the reference's text (without its
+    /// What is there, files of directories that are no YAML included; or the reference's text (without its
     /// `Extracting data value from file: `) about what is wrong with the flag or the path.
     pub files: Result<Vec<InputFile>, String>,
 }
@@ -130,8 +125,8 @@ pub struct ValueFromFile {
     pub key: String,
     /// The path as written.
     pub path: String,
-    /// The bytes; or the reference's text (without its `Extracting data value from file: `) about what is wrong with
-    /// the flag or the path.
+    /// The bytes; it fails with the reference's text (without its `Extracting data value from file: `) about what is
+    /// wrong with the flag or the path.
     pub content: Content,
 }
 

@@ -6,10 +6,10 @@ mod api;
 pub mod input;
 
 pub use api::{
-    Compat, Content, Failure, Format, Host, Inspect, KnownSchemaFormats, Options, OutputFile, OutputTypes, Rendered,
+    Compat, Failure, Format, Host, Inspect, KnownSchemaFormats, Options, OutputFile, OutputTypes, Rendered,
     SchemaFormat, Target, ValueFlags, ValueFromFile, ValuesFile, YTT_VERSION,
 };
-pub use input::{FileKind, InputFile};
+pub use input::{Content, FileKind, InputFile};
 use ytterby_diag::Sources;
 
 /// Renders `files`. Sources for positions of diagnostics are added to `sources`.

@@ -1,6 +1,6 @@
 //! One input file and what its name and marks make of it.
 
-use crate::api::Content;
+use super::Content;
 
 /// What is in a file.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     fn file(path: &str) -> InputFile {
-        InputFile::new(path, Ok(b"".as_slice().into()))
+        InputFile::new(path, Content::new(*b""))
     }
 
     #[test]

@@ -149,10 +149,11 @@ fn match_pieces(pieces: &[Piece<'_>], path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Content;
     use super::*;
 
     fn files(paths: &[&str]) -> Vec<InputFile> {
-        paths.iter().map(|path| InputFile::new(*path, Ok(b"".as_slice().into()))).collect()
+        paths.iter().map(|path| InputFile::new(*path, Content::new(*b""))).collect()
     }
 
     fn marked(paths: &[&str], marks: &[&str]) -> Result<Vec<InputFile>, String> {

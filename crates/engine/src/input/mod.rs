@@ -2,9 +2,11 @@
 //!
 //! Reading is the host's business; this module knows paths and marks only. The order of files is the order of the slice.
 
+mod content;
 mod file;
 mod marks;
 
+pub use content::Content;
 pub use file::{FileKind, InputFile, accessible};
 pub use marks::apply_marks;
 
