@@ -59,6 +59,8 @@ impl Span {
 pub struct Source {
     name: String,
     text: Rc<[u8]>,
+    /// Lines in front of the text: 0 unless it is part of another source.
+    lines_before: u32,
     line_starts: OnceCell<Vec<u32>>,
 }
 
@@ -75,18 +77,19 @@ impl Source {
 
     /// The line of a byte offset, counted from 1.
     pub fn line(&self, offset: u32) -> u32 {
-        self.line_starts().partition_point(|&start| start <= offset) as u32
+        self.lines_before + self.line_starts().partition_point(|&start| start <= offset) as u32
     }
 
     /// Line and column (in bytes) of an offset, both counted from 1.
     pub fn line_column(&self, offset: u32) -> (u32, u32) {
         let line = self.line(offset);
-        (line, offset - self.line_starts()[line as usize - 1] + 1)
+        (line, offset - self.line_start(line).unwrap_or_default() + 1)
     }
 
     /// Where a line (counted from 1) begins, in bytes.
     pub fn line_start(&self, line: u32) -> Option<u32> {
-        self.line_starts().get(line.checked_sub(1)? as usize).copied()
+        let line = line.checked_sub(self.lines_before)?.checked_sub(1)?;
+        self.line_starts().get(line as usize).copied()
     }
 
     /// The text of a line (counted from 1) without its line feed; what is not UTF-8 is replaced.
@@ -116,8 +119,18 @@ impl Sources {
 
     /// Takes in a source and names it.
     pub fn add(&self, name: impl Into<String>, text: impl Into<Rc<[u8]>>) -> FileId {
+        self.add_embedded(name, text, 1)
+    }
+
+    /// Takes in a text that is part of another source, such as a string in a YAML file: its first line has this number.
+    pub fn add_embedded(&self, name: impl Into<String>, text: impl Into<Rc<[u8]>>, first_line: u32) -> FileId {
         let mut sources = self.0.borrow_mut();
-        sources.push(Rc::new(Source { name: name.into(), text: text.into(), line_starts: OnceCell::new() }));
+        sources.push(Rc::new(Source {
+            name: name.into(),
+            text: text.into(),
+            lines_before: first_line.saturating_sub(1),
+            line_starts: OnceCell::new(),
+        }));
         FileId(sources.len() as u32 - 1)
     }
 
@@ -162,5 +175,15 @@ mod tests {
         assert_eq!(source.line_text(4), None);
         assert_eq!(sources.locate(Pos::new(file, 3)), "a.yml:2");
         assert_eq!(sources.locate(Pos::UNKNOWN), "?");
+    }
+
+    #[test]
+    fn embedded_texts_count_on() {
+        let sources = Sources::new();
+        let file = sources.add_embedded("a.yml", *b"ab\ncd", 7);
+        let source = sources.get(file).unwrap();
+        assert_eq!(source.line_column(4), (8, 2));
+        assert_eq!(source.line_text(8).as_deref(), Some("cd"));
+        assert_eq!(source.line_text(1), None);
     }
 }

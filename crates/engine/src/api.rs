@@ -213,13 +213,13 @@ fn find<T: Copy>(table: &[(&str, T)], name: &str) -> Option<T> {
     table.iter().find(|entry| entry.0 == name).map(|entry| entry.1)
 }
 
-/// What a run may tell while it goes on.
+/// What a run may tell while it goes on. Everything that a run evaluates shares it, hence `&self`.
 pub trait Host {
     /// Text of `print()` in templates, with its line feed.
-    fn print(&mut self, text: &str);
+    fn print(&self, text: &str);
 
     /// A piece of debug output, asked for by [`Options::debug`], with its line feeds.
-    fn debug(&mut self, text: &str);
+    fn debug(&self, text: &str);
 }
 
 /// A run that succeeded.

@@ -12,12 +12,14 @@ pub use api::{
 pub use input::{Content, FileKind, InputFile};
 use ytterby_diag::Sources;
 
+use std::rc::Rc;
+
 /// Renders `files`. Sources for positions of diagnostics are added to `sources`.
 pub fn render(
     files: Vec<InputFile>,
     options: &Options,
-    sources: &Sources,
-    host: &mut dyn Host,
+    sources: &Rc<Sources>,
+    host: Rc<dyn Host>,
 ) -> Result<Rendered, Failure> {
     let _ = (sources, host);
     let files = input::apply_marks(files, &options.file_marks)?;
