@@ -1,1 +1,15 @@
-//! Placeholder.
+//! Validations of KubeVirt templates: the rules of the annotation `vm.kubevirt.io/validations`.
+//!
+//! Everything here is a pure function of texts and values: reading rules with their positions, following kubectl's
+//! JSONPath on a VM, evaluating, linting, mending, exporting to CEL. Only the [`cmd::Host`] of the command line reads files.
+
+mod allowed;
+pub mod evaluate;
+pub mod json;
+pub mod jsonpath;
+pub mod pattern;
+pub mod rules;
+pub mod schema;
+pub mod value;
+
+pub use allowed::{Allowed, allowed};

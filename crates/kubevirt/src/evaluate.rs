@@ -1,0 +1,502 @@
+//! Evaluates rules on a VM, as the specification says.
+//!
+//! Every rule gives one [`Outcome`]. A rule with `justWarning` never fails the VM, neither by being broken nor by an
+//! error on the way; a rule that is wrong in itself (no path, a name used twice) always does.
+
+use ytterby_text::{Decimal, quantity};
+
+use crate::jsonpath::eval::{self, Item, Missing, Seen, World};
+use crate::jsonpath::{Part, Path, Step};
+use crate::pattern::Pattern;
+use crate::rules::{Argument, Check, Entry, Range, Rule, Rules, State};
+use crate::schema::{self, Field, Kind, Target};
+use crate::value::{Value, quoted};
+
+/// Offending values that a message lists; of more it gives the number.
+const SHOWN: usize = 20;
+
+/// What became of a rule.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Status {
+    /// Satisfied.
+    Ok,
+    /// Broken.
+    Violation,
+    /// Broken or in error, but only worth a warning.
+    Warning,
+    /// Left out.
+    Skipped,
+    /// Could not be evaluated.
+    Error,
+}
+
+impl Status {
+    /// The word in machine output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Status::Ok => "ok",
+            Status::Violation => "violation",
+            Status::Warning => "warning",
+            Status::Skipped => "skipped",
+            Status::Error => "error",
+        }
+    }
+}
+
+/// The result of one rule.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Outcome {
+    /// The rule's name; its place in the array (`#2`) if it has none, empty if no rule is meant.
+    pub rule: String,
+    /// What became of it.
+    pub status: Status,
+    /// What it looks at.
+    pub path: String,
+    /// The rule's own message.
+    pub message: String,
+    /// What was seen.
+    pub detail: String,
+    /// Where the rule stands in the annotation, in bytes.
+    pub offset: Option<usize>,
+    /// Whether it is worth a warning although it is only left out.
+    pub notable: bool,
+}
+
+/// Where a VM's cpu and memory come from.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Sizing {
+    /// From the VM itself.
+    Own,
+    /// From an instance type that nobody gave us.
+    Instancetype(String),
+}
+
+/// Whether outcomes are all there is: no violation and no error.
+pub fn is_valid(outcomes: &[Outcome]) -> bool {
+    !outcomes.iter().any(|outcome| matches!(outcome.status, Status::Violation | Status::Error))
+}
+
+/// Evaluates all rules on a VM.
+pub fn evaluate(rules: &Rules, vm: &Value, sizing: &Sizing) -> Vec<Outcome> {
+    if rules.entries.is_empty() {
+        return Vec::new();
+    }
+    if vm.at(&["spec", "template"]).is_none() {
+        return vec![Outcome {
+            rule: String::new(),
+            status: Status::Error,
+            path: ".spec.template".to_owned(),
+            message: String::new(),
+            detail: "the VM has no spec.template, so no rule can be evaluated".to_owned(),
+            offset: None,
+            notable: false,
+        }];
+    }
+    rules.entries.iter().map(|entry| outcome(entry, vm, sizing)).collect()
+}
+
+/// Sets sockets, cores and threads of a cpu that is there to 1, where they are 0 or absent.
+pub fn complete_cpu(vm: &mut Value) {
+    let cpu = ["spec", "template", "spec", "domain", "cpu"].iter().try_fold(vm, |value, key| value.get_mut(key));
+    if let Some(cpu @ Value::Object(_)) = cpu {
+        for key in ["sockets", "cores", "threads"] {
+            if matches!(cpu.get(key), None | Some(Value::Null | Value::Int(0))) {
+                cpu.set(key, Value::Int(1));
+            }
+        }
+    }
+}
+
+fn outcome(entry: &Entry, vm: &Value, sizing: &Sizing) -> Outcome {
+    let result = |status, path: &str, message: &str, detail: String| Outcome {
+        rule: entry.label(),
+        status,
+        path: path.to_owned(),
+        message: message.to_owned(),
+        detail,
+        offset: Some(entry.offset),
+        notable: false,
+    };
+    match &entry.state {
+        State::Broken { faults, path, message } => {
+            let detail: Vec<&str> = faults.iter().map(|fault| fault.message.as_str()).collect();
+            let offset = faults.first().map(|fault| fault.offset);
+            Outcome { offset, ..result(Status::Error, path, message, detail.join("; ")) }
+        }
+        State::UnknownKind { kind, offset, message } => {
+            let detail = format!("unknown kind of rule {}; the rule is ignored", quoted(kind));
+            Outcome { offset: Some(*offset), ..result(Status::Warning, "", message, detail) }
+        }
+        State::Rule(rule) => {
+            if let Some(detail) = left_out(rule, vm, sizing) {
+                let notable = detail.1;
+                return Outcome { notable, ..result(Status::Skipped, &rule.path.text, &rule.message, detail.0) };
+            }
+            let (status, detail) = match apply(rule, vm) {
+                Ok(Verdict::Satisfied(detail)) => (Status::Ok, detail),
+                Ok(Verdict::Broken(detail)) if rule.just_warning => (Status::Warning, detail),
+                Ok(Verdict::Broken(detail)) => (Status::Violation, detail),
+                Err(detail) if rule.just_warning => (Status::Warning, detail),
+                Err(detail) => (Status::Error, detail),
+            };
+            result(status, &rule.path.text, &rule.message, detail)
+        }
+    }
+}
+
+/// Why a rule does not apply, and whether that deserves a warning.
+fn left_out(rule: &Rule, vm: &Value, sizing: &Sizing) -> Option<(String, bool)> {
+    if let Some(valid) = &rule.valid
+        && !eval::find(valid, vm, World::Specification).is_ok_and(|items| !items.is_empty())
+    {
+        return Some((format!("{} does not exist in this VM", valid.text), false));
+    }
+    if let Sizing::Instancetype(name) = sizing {
+        let unset = |path: &&Path| is_size(path) && eval::find(path, vm, World::Specification).is_err();
+        let mut paths = std::iter::once(&rule.path).chain(argument_paths(&rule.check));
+        if paths.any(|path| unset(&path)) {
+            let detail = format!("cpu and memory come from the instance type {name}, which was not given");
+            return Some((detail, true));
+        }
+    }
+    None
+}
+
+/// Paths among the arguments.
+pub(crate) fn argument_paths(check: &Check) -> impl Iterator<Item = &Path> {
+    fn path<T>(argument: &Argument<T>) -> Option<&Path> {
+        match argument {
+            Argument::Path(path) => Some(path),
+            Argument::Literal(_) => None,
+        }
+    }
+    let mut paths = Vec::new();
+    match check {
+        Check::Integer(range) | Check::String(range) => {
+            paths.extend([&range.min, &range.max].into_iter().flatten().filter_map(path));
+        }
+        Check::Enum(values) => paths.extend(values.iter().filter_map(path)),
+        Check::Regex(regex) => paths.extend(regex.iter().filter_map(path)),
+    }
+    paths.into_iter()
+}
+
+/// Whether a path looks at what an instance type sets.
+fn is_size(path: &Path) -> bool {
+    let Some([Step::Field(spec), Step::Field(domain), Step::Field(part), ..]) = path.steps() else { return false };
+    spec == "spec" && domain == "domain" && matches!(part.as_str(), "cpu" | "memory" | "resources")
+}
+
+enum Verdict {
+    Satisfied(String),
+    Broken(String),
+}
+
+fn apply(rule: &Rule, vm: &Value) -> Result<Verdict, String> {
+    // Arguments first: a rule whose arguments cannot be had is in error whatever the values are.
+    match &rule.check {
+        Check::Integer(range) => {
+            let bounds = Bounds::of(range, vm)?;
+            let found = lookup(&rule.path, vm)?;
+            integers(&found, &bounds)
+        }
+        Check::String(range) => {
+            let bounds = Bounds::of(range, vm)?;
+            let found = lookup(&rule.path, vm)?;
+            Ok(lengths(&found, &bounds))
+        }
+        Check::Enum(values) => {
+            let allowed = choices(values, vm)?;
+            let found = lookup(&rule.path, vm)?;
+            one_of(&found, &allowed)
+        }
+        Check::Regex(regex) => {
+            let looked_up;
+            let pattern: Option<&Pattern> = match regex {
+                None => None,
+                Some(Argument::Literal(pattern)) => Some(pattern.as_ref().map_err(|fault| fault.message.clone())?),
+                Some(Argument::Path(path)) => {
+                    let text = text_of(&single(path, vm)?)?;
+                    looked_up = Pattern::new(&text)?;
+                    Some(&looked_up)
+                }
+            };
+            let found = lookup(&rule.path, vm)?;
+            matches(&found, pattern)
+        }
+    }
+}
+
+/// The results of a path, with a remark if they are defaults of something that is not there.
+struct Found<'a> {
+    items: Vec<Item<'a>>,
+    remark: String,
+}
+
+/// Results on the VM; for a scalar with a default whose parent is absent, the default.
+fn lookup<'a>(path: &'a Path, vm: &'a Value) -> Result<Found<'a>, String> {
+    match eval::find(path, vm, World::Specification) {
+        Ok(items) if items.is_empty() => Err(format!(
+            "{} has no values in this VM: the list is empty (add `valid` to skip the rule then)",
+            path.text
+        )),
+        Ok(items) => Ok(Found { items, remark: String::new() }),
+        Err(missing) => {
+            if matches!(missing, Missing::Field(_))
+                && let Some(names) = path.fields()
+                && let Target::Field(field) = schema::target(path.steps().unwrap_or_default())
+                && field.has_default()
+            {
+                let items = vec![Item { seen: Seen::Unset, field: Some(field) }];
+                return Ok(Found { items, remark: format!(" ({} is not set)", first_absent(vm, &names)) });
+            }
+            Err(not_found(path, vm, &missing))
+        }
+    }
+}
+
+/// The first part of a path that a VM lacks: `.spec.domain.cpu`.
+fn first_absent(vm: &Value, names: &[&str]) -> String {
+    let mut value = vm.at(&["spec", "template"]);
+    let mut path = String::new();
+    for name in names {
+        path.push('.');
+        path.push_str(name);
+        value = value.and_then(|value| value.at(&[name]));
+        if value.is_none() {
+            break;
+        }
+    }
+    path
+}
+
+/// Says why a path leads nowhere: misspelled, or unset.
+fn not_found(path: &Path, vm: &Value, missing: &Missing) -> String {
+    match missing {
+        Missing::Other(reason) => return format!("{}: {reason}", path.text),
+        Missing::Bounds(reason) => return format!("path not found in VM: {}: there is no {reason}", path.text),
+        Missing::Field(_) => {}
+    }
+    match path.steps().map(schema::target) {
+        Some(Target::Unknown { name, nearest, parent }) => {
+            let parent = if parent.path.is_empty() { "a VM's template" } else { parent.path };
+            let guess = nearest.map_or(String::new(), |nearest| format!("; did you mean `{nearest}`?"));
+            format!("path not found in VM: {}: {parent} has no field `{name}`{guess}", path.text)
+        }
+        None if matches!(path.parts.as_slice(), [Part::Expression(_)]) && !path.text.trim_start().starts_with('.') => {
+            format!("path not found in VM: {}: a path begins with a dot: `.{}`", path.text, path.text.trim_start())
+        }
+        _ => match path.fields() {
+            Some(names) => format!("path not found in VM: {} is not set", first_absent(vm, &names)),
+            None => format!("path not found in VM: nothing has {}", path.text),
+        },
+    }
+}
+
+/// The one result of an argument's path.
+fn single<'a>(path: &'a Path, vm: &'a Value) -> Result<Item<'a>, String> {
+    let found = lookup(path, vm)?;
+    match found.items.as_slice() {
+        [item] => Ok(*item),
+        items => Err(format!("the argument {} must give one value, found {}", path.text, items.len())),
+    }
+}
+
+struct Bounds {
+    min: Option<Decimal>,
+    max: Option<Decimal>,
+}
+
+impl Bounds {
+    fn of(range: &Range, vm: &Value) -> Result<Bounds, String> {
+        let bound = |argument: &Option<Argument<Decimal>>| match argument {
+            None => Ok(None),
+            Some(Argument::Literal(value)) => Ok(Some(value.clone())),
+            Some(Argument::Path(path)) => number(&single(path, vm)?)
+                .map(|(value, _)| Some(value))
+                .map_err(|what| format!("the argument {} must be a number, found {what}", path.text)),
+        };
+        Ok(Bounds { min: bound(&range.min)?, max: bound(&range.max)? })
+    }
+
+    fn show(&self) -> String {
+        match (&self.min, &self.max) {
+            (Some(min), Some(max)) => format!("between {min} and {max}"),
+            (Some(min), None) => format!("at least {min}"),
+            (None, Some(max)) => format!("at most {max}"),
+            (None, None) => "allowed".to_owned(),
+        }
+    }
+}
+
+/// The exact number at a result and how to show it; or what stands there instead.
+fn number(item: &Item<'_>) -> Result<(Decimal, String), String> {
+    let Some(value) = item.scalar() else { return Err(what(item)) };
+    if let Some(number) = value.as_number() {
+        let shown = number.to_string();
+        return Ok((number, shown));
+    }
+    let is_quantity = item.field.is_some_and(|field| field.kind == Kind::Quantity);
+    match (value.as_str(), is_quantity) {
+        (Some(text), true) => match quantity(text) {
+            Some(number) => {
+                let shown = if number.to_string() == text { text.to_owned() } else { format!("{text} ({number})") };
+                Ok((number, shown))
+            }
+            None => Err(format!("{}, which is no quantity", quoted(text))),
+        },
+        (Some(text), false) => Err(format!("the string {}", quoted(text))),
+        _ => Err(format!("{} {value}", value.what())),
+    }
+}
+
+fn what(item: &Item<'_>) -> String {
+    match item.seen {
+        Seen::Given(value) => value.what().to_owned(),
+        _ => item.field.map_or("nothing", |field: &Field| field.kind.what()).to_owned(),
+    }
+}
+
+/// A result as text, for enumerations and patterns.
+fn text_of(item: &Item<'_>) -> Result<String, String> {
+    match item.scalar().and_then(|value| value.render()) {
+        Some(text) => Ok(text),
+        None => Err(format!("expected a scalar, found {}", what(item))),
+    }
+}
+
+fn integers(found: &Found<'_>, bounds: &Bounds) -> Result<Verdict, String> {
+    let mut broken = List::default();
+    let mut seen = List::default();
+    for item in &found.items {
+        let (value, shown) = number(item).map_err(|what| format!("expected an integer, found {what}"))?;
+        if !value.is_integer() {
+            broken.push(|| format!("value {shown} is not a whole number"));
+        } else if let Some(min) = bounds.min.as_ref().filter(|min| value < **min) {
+            broken.push(|| format!("value {shown} is lower than the minimum {min}"));
+        } else if let Some(max) = bounds.max.as_ref().filter(|max| value > **max) {
+            broken.push(|| format!("value {shown} is higher than the maximum {max}"));
+        } else {
+            seen.push(|| shown.clone());
+        }
+    }
+    Ok(broken.verdict(&seen, &bounds.show(), &found.remark))
+}
+
+fn lengths(found: &Found<'_>, bounds: &Bounds) -> Verdict {
+    let mut broken = List::default();
+    let mut seen = List::default();
+    for item in &found.items {
+        match item.scalar() {
+            Some(Value::String(text)) => {
+                let count = text.chars().count();
+                let length = Decimal::from(count as i64);
+                if let Some(min) = bounds.min.as_ref().filter(|min| length < **min) {
+                    broken.push(|| format!("{} has {count} characters, fewer than {min}", quoted(&text)));
+                } else if let Some(max) = bounds.max.as_ref().filter(|max| length > **max) {
+                    broken.push(|| format!("{} has {count} characters, more than {max}", quoted(&text)));
+                } else {
+                    seen.push(|| quoted(&text));
+                }
+            }
+            Some(other) => broken.push(|| format!("expected a string, found {} {other}", other.what())),
+            None => broken.push(|| format!("expected a string, found {}", what(item))),
+        }
+    }
+    broken.verdict(&seen, &format!("{} characters long", bounds.show()), &found.remark)
+}
+
+fn choices(values: &[Argument<Box<str>>], vm: &Value) -> Result<Vec<String>, String> {
+    let mut allowed = Vec::with_capacity(values.len());
+    for value in values {
+        match value {
+            Argument::Literal(text) => allowed.push(text.to_string()),
+            Argument::Path(path) => {
+                for item in &lookup(path, vm)?.items {
+                    allowed.push(text_of(item).map_err(|what| format!("the argument {}: {what}", path.text))?);
+                }
+            }
+        }
+    }
+    Ok(allowed)
+}
+
+fn one_of(found: &Found<'_>, allowed: &[String]) -> Result<Verdict, String> {
+    let mut broken = List::default();
+    let mut seen = List::default();
+    // Long lists are searched by hash, so that many values against many choices stay linear.
+    let index: Option<std::collections::HashSet<&str>> =
+        (allowed.len() > 16).then(|| allowed.iter().map(String::as_str).collect());
+    for item in &found.items {
+        let text = text_of(item)?;
+        let known = match &index {
+            Some(index) => index.contains(text.as_str()),
+            None => allowed.contains(&text),
+        };
+        if known {
+            seen.push(|| quoted(&text));
+        } else {
+            broken.push(|| quoted(&text));
+        }
+    }
+    let mut list = List::default();
+    allowed.iter().for_each(|text| list.push(|| quoted(text)));
+    let choices = if allowed.is_empty() { "no values are allowed".to_owned() } else { list.show() };
+    if broken.count == 0 {
+        return Ok(broken.verdict(&seen, &format!("among {choices}"), &found.remark));
+    }
+    let verb = if broken.count == 1 { "is" } else { "are" };
+    let text = if allowed.is_empty() {
+        format!("{} {verb} not allowed: {choices}", broken.show())
+    } else {
+        format!("{} {verb} not among {choices}", broken.show())
+    };
+    Ok(Verdict::Broken(text + &found.remark))
+}
+
+fn matches(found: &Found<'_>, pattern: Option<&Pattern>) -> Result<Verdict, String> {
+    let mut broken = List::default();
+    let mut seen = List::default();
+    let shown = pattern.map_or("", Pattern::as_str);
+    for item in &found.items {
+        let text = text_of(item)?;
+        if pattern.map_or(Ok(true), |pattern| pattern.is_match(&text))? {
+            seen.push(|| quoted(&text));
+        } else {
+            broken.push(|| format!("{} does not match {shown}", quoted(&text)));
+        }
+    }
+    Ok(broken.verdict(&seen, &format!("matching {shown}"), &found.remark))
+}
+
+/// Texts for a message: the first few, and the number of the rest.
+#[derive(Default)]
+struct List {
+    shown: Vec<String>,
+    count: usize,
+}
+
+impl List {
+    fn push(&mut self, text: impl FnOnce() -> String) {
+        self.count += 1;
+        if self.shown.len() < SHOWN {
+            self.shown.push(text());
+        }
+    }
+
+    fn show(&self) -> String {
+        let mut text = self.shown.join(", ");
+        if self.count > self.shown.len() {
+            text.push_str(&format!(" and {} more", self.count - self.shown.len()));
+        }
+        text
+    }
+
+    fn verdict(&self, seen: &List, wanted: &str, remark: &str) -> Verdict {
+        if self.count > 0 {
+            return Verdict::Broken(format!("{}{remark}", self.show()));
+        }
+        let verb = if seen.count == 1 { "is" } else { "are" };
+        Verdict::Satisfied(format!("{} {verb} {wanted}{remark}", seen.show()))
+    }
+}

@@ -1,0 +1,517 @@
+//! Follows a path on a VM.
+//!
+//! The reference walks Go structs, where every field that is no pointer exists and a nil pointer is a result; the
+//! specification means JSON, where what is not written does not exist, apart from scalars with a default. Both are one
+//! walk over pairs of a JSON value and its [`Field`], in one of three [`World`]s.
+
+use std::cmp::Ordering;
+
+use super::{Filter, Literal, Part, Path, Slice, Step};
+use crate::schema::{self, Field, Kind};
+use crate::value::Value;
+
+/// Values that one path may pass through; more is an error, so that nested unions and descents end.
+const BUDGET: usize = 2_000_000;
+
+/// Whose idea of existence counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum World {
+    /// The specification's: what is written, and defaults of scalars whose parent is written.
+    Specification,
+    /// The reference's, on the VM as a Go struct.
+    Struct,
+    /// The reference's second look: a VM with every pointer of `.spec.domain` allocated and long lists of zeros.
+    ReferenceVm,
+}
+
+/// A result of a path.
+#[derive(Clone, Copy, Debug)]
+pub struct Item<'a> {
+    /// What was found.
+    pub seen: Seen<'a>,
+    /// Its field, if the table has it.
+    pub field: Option<&'static Field>,
+}
+
+/// What stands at a result.
+#[derive(Clone, Copy, Debug)]
+pub enum Seen<'a> {
+    /// A value that the VM gives.
+    Given(&'a Value),
+    /// Nothing is given, but the field exists.
+    Unset,
+    /// A nil pointer, which only the reference takes for a result.
+    Nil,
+    /// A literal of the path itself.
+    Literal(&'a Literal),
+    /// Text between expressions.
+    Text(&'a str),
+}
+
+/// Why a path gives no results.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Missing {
+    /// A field that nothing has.
+    Field(String),
+    /// An index or slice outside of its list.
+    Bounds(String),
+    /// Anything else: not a list, not comparable, not supported.
+    Other(String),
+}
+
+impl Missing {
+    fn other<T>(text: impl Into<String>) -> Result<T, Missing> {
+        Err(Missing::Other(text.into()))
+    }
+}
+
+/// All results of a path on a VM, in order.
+pub fn find<'a>(path: &'a Path, vm: &'a Value, world: World) -> Result<Vec<Item<'a>>, Missing> {
+    let mut walk = Walk { world, budget: BUDGET };
+    let seen = if world == World::ReferenceVm { Seen::Unset } else { Seen::Given(vm) };
+    let root = Item { seen, field: Some(schema::vm()) };
+    let mut results = Vec::new();
+    for part in &path.parts {
+        match part {
+            Part::Text(text) => results.push(Item { seen: Seen::Text(text), field: None }),
+            Part::Expression(steps) => results.extend(walk.steps(vec![root], steps)?),
+        }
+    }
+    if world == World::Specification {
+        let before = results.len();
+        results.retain(|item| item.exists());
+        if results.is_empty() && before > 0 {
+            return Err(Missing::Field(last_name(path)));
+        }
+    }
+    Ok(results)
+}
+
+fn last_name(path: &Path) -> String {
+    path.text.rsplit('.').next().unwrap_or_default().to_owned()
+}
+
+impl<'a> Item<'a> {
+    /// Whether it exists by the specification: absent lists and objects are walked through but are no results.
+    fn exists(&self) -> bool {
+        match self.seen {
+            Seen::Unset => self.field.is_some_and(Field::has_default),
+            Seen::Nil => false,
+            Seen::Given(value) => !value.is_null(),
+            Seen::Literal(_) | Seen::Text(_) => true,
+        }
+    }
+
+    fn kind(&self) -> Option<Kind> {
+        self.field.map(|field| field.kind)
+    }
+}
+
+struct Walk {
+    world: World,
+    budget: usize,
+}
+
+impl Walk {
+    fn steps<'a>(&mut self, start: Vec<Item<'a>>, steps: &'a [Step]) -> Result<Vec<Item<'a>>, Missing> {
+        let mut items = start;
+        for step in steps {
+            items = self.step(items, step)?;
+            self.spend(items.len())?;
+        }
+        Ok(items)
+    }
+
+    fn spend(&mut self, count: usize) -> Result<(), Missing> {
+        match self.budget.checked_sub(count) {
+            Some(left) => {
+                self.budget = left;
+                Ok(())
+            }
+            None => Missing::other(format!("the path passes through more than {BUDGET} values")),
+        }
+    }
+
+    fn step<'a>(&mut self, items: Vec<Item<'a>>, step: &'a Step) -> Result<Vec<Item<'a>>, Missing> {
+        match step {
+            Step::Field(name) => {
+                let found: Vec<Item<'a>> = items.iter().filter_map(|item| self.field(item, name)).collect();
+                if found.is_empty() && !items.is_empty() {
+                    return Err(Missing::Field(name.clone()));
+                }
+                Ok(found)
+            }
+            Step::Wildcard => Ok(items.iter().flat_map(|item| self.contents(item)).collect()),
+            Step::Recursive => self.descend(items),
+            Step::Slice(slice) => self.slice(items, slice),
+            Step::Union(alternatives) => {
+                let mut found = Vec::new();
+                for steps in alternatives {
+                    found.extend(self.steps(items.clone(), steps)?);
+                    self.spend(found.len())?;
+                }
+                Ok(found)
+            }
+            Step::Filter(filter) => self.filter(items, filter),
+            Step::Literal(literal) => {
+                Ok(items.iter().map(|_| Item { seen: Seen::Literal(literal), field: None }).collect())
+            }
+            Step::Identifier(word) => Missing::other(format!("`{word}` is no step of a path")),
+        }
+    }
+
+    fn field<'a>(&self, item: &Item<'a>, name: &str) -> Option<Item<'a>> {
+        match (self.world, item.field) {
+            (World::Specification, _) => self.specified_field(item, name),
+            (_, Some(field)) => self.struct_field(item, field, name),
+            (_, None) => match item.seen {
+                Seen::Given(value) => value.get(name).map(|value| Item { seen: Seen::Given(value), field: None }),
+                _ => None,
+            },
+        }
+    }
+
+    /// By the specification: a value that is written, a default below an object that is written, or an absent list or
+    /// object to walk on through.
+    fn specified_field<'a>(&self, item: &Item<'a>, name: &str) -> Option<Item<'a>> {
+        let field = item.field.and_then(|field| field.child(name));
+        if let Seen::Given(value) = item.seen {
+            match value {
+                Value::Object(_) => {}
+                _ => return None,
+            }
+            if let Some(value) = value.get(name).filter(|value| !value.is_null()) {
+                return Some(Item { seen: Seen::Given(value), field });
+            }
+        }
+        let field = field?;
+        let exists = match item.seen {
+            Seen::Given(_) => field.has_default() || !field.pointer && !field.kind.is_scalar(),
+            Seen::Unset => !field.pointer && !field.kind.is_scalar(),
+            _ => false,
+        };
+        (exists && item.kind() != Some(Kind::Map)).then_some(Item { seen: Seen::Unset, field: Some(field) })
+    }
+
+    /// By Go: the struct decides what exists, by JSON name or Go name; keys that it does not know are gone.
+    fn struct_field<'a>(&self, item: &Item<'a>, field: &'static Field, name: &str) -> Option<Item<'a>> {
+        let given = match item.seen {
+            Seen::Given(value) => Some(value),
+            Seen::Unset => None,
+            _ => return None,
+        };
+        if field.kind == Kind::Map {
+            let value = given?.get(name)?;
+            return Some(Item { seen: Seen::Given(value), field: field.child(name) });
+        }
+        if field.kind != Kind::Object {
+            return None;
+        }
+        let child = field.child(name).or_else(|| {
+            let go_name = name.starts_with(char::is_uppercase);
+            field.children().find(|child| go_name && child.name.eq_ignore_ascii_case(name))
+        });
+        let Some(child) = child else {
+            // Of the VM outside of its template the table knows nothing.
+            let outside = field.path.is_empty() && !std::ptr::eq(field, schema::template());
+            let value = given.filter(|_| outside)?.get(name)?;
+            return Some(Item { seen: Seen::Given(value), field: None });
+        };
+        Some(self.member(given.and_then(|value| value.get(child.name)), child))
+    }
+
+    fn member<'a>(&self, value: Option<&'a Value>, field: &'static Field) -> Item<'a> {
+        let allocated =
+            self.world == World::ReferenceVm && (field.path.is_empty() || field.path.starts_with(".spec.domain"));
+        let seen = match value.filter(|value| !value.is_null()) {
+            Some(value) => Seen::Given(value),
+            None if field.pointer && !allocated => Seen::Nil,
+            None => Seen::Unset,
+        };
+        Item { seen, field: Some(field) }
+    }
+
+    /// Fields, values or items.
+    fn contents<'a>(&self, item: &Item<'a>) -> Vec<Item<'a>> {
+        if let Some(items) = self.list(item) {
+            return items;
+        }
+        match (self.world, item.field, item.seen) {
+            (World::Struct | World::ReferenceVm, Some(field), Seen::Given(_) | Seen::Unset)
+                if field.kind == Kind::Object =>
+            {
+                let get = |child: &Field| match item.seen {
+                    Seen::Given(value) => value.get(child.name),
+                    _ => None,
+                };
+                field.children().map(|child| self.member(get(child), child)).collect()
+            }
+            (_, field, Seen::Given(Value::Object(entries))) => entries
+                .iter()
+                .filter(|(_, value)| !value.is_null())
+                .map(|(key, value)| Item { seen: Seen::Given(value), field: field.and_then(|field| field.child(key)) })
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The items of a list, if this is one; none for a list that is absent.
+    fn list<'a>(&self, item: &Item<'a>) -> Option<Vec<Item<'a>>> {
+        let field = item.field.and_then(Field::item);
+        match item.seen {
+            Seen::Given(Value::Array(values)) => {
+                Some(values.iter().map(|value| Item { seen: Seen::Given(value), field }).collect())
+            }
+            Seen::Unset if item.kind() == Some(Kind::Array) => {
+                let count = match (self.world, item.field) {
+                    (World::ReferenceVm, Some(field)) if field.path.starts_with(".spec.domain") => match field.name {
+                        "ports" => 16,
+                        "ntpServers" => 8,
+                        _ => 64,
+                    },
+                    _ => 0,
+                };
+                Some(vec![Item { seen: Seen::Unset, field }; count])
+            }
+            _ => None,
+        }
+    }
+
+    /// Everything that holds something, from the outside in.
+    fn descend<'a>(&mut self, items: Vec<Item<'a>>) -> Result<Vec<Item<'a>>, Missing> {
+        let mut found = Vec::new();
+        let mut stack: Vec<Item<'a>> = items.into_iter().rev().collect();
+        while let Some(item) = stack.pop() {
+            let contents = self.contents(&item);
+            self.spend(contents.len())?;
+            // kubectl leaves out what is empty; by the specification an object exists, and with it its defaults.
+            let written = self.world == World::Specification && matches!(item.seen, Seen::Given(Value::Object(_)));
+            if written || !contents.is_empty() {
+                found.push(item);
+                stack.extend(contents.into_iter().rev());
+            }
+        }
+        Ok(found)
+    }
+
+    fn slice<'a>(&self, items: Vec<Item<'a>>, slice: &Slice) -> Result<Vec<Item<'a>>, Missing> {
+        let mut found = Vec::new();
+        for item in &items {
+            if matches!(item.seen, Seen::Nil) {
+                continue;
+            }
+            let Some(list) = self.list(item) else {
+                return Missing::other("an index is asked of what is no list");
+            };
+            let len = list.len() as i64;
+            let mut start = slice.start.unwrap_or(0);
+            if start < 0 {
+                start += len;
+            }
+            let mut end = slice.end.unwrap_or(len);
+            if end < 0 || end == 0 && slice.single {
+                end += len;
+            }
+            if start == end {
+                // kubectl forgets the remaining lists here; the specification has no reason to.
+                if self.world == World::Specification {
+                    continue;
+                }
+                return Ok(found);
+            }
+            if start < 0 || start >= len || end < 0 || end > len || start > end {
+                let wanted = if slice.single { format!("index {start}") } else { format!("slice {start}:{end}") };
+                return Err(Missing::Bounds(format!("{wanted} of a list of {len}")));
+            }
+            let step = slice.step.unwrap_or(1);
+            if step <= 0 {
+                return Missing::other("the step of a slice must be above 0");
+            }
+            let step = usize::try_from(step).unwrap_or(usize::MAX);
+            found.extend(list[start as usize..end as usize].iter().step_by(step));
+        }
+        Ok(found)
+    }
+
+    fn filter<'a>(&mut self, items: Vec<Item<'a>>, filter: &'a Filter) -> Result<Vec<Item<'a>>, Missing> {
+        let mut found = Vec::new();
+        for item in &items {
+            let Some(list) = self.list(item) else {
+                return Missing::other("what is no list cannot be filtered");
+            };
+            for element in list {
+                if self.passes(element, filter)? {
+                    found.push(element);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn passes<'a>(&mut self, element: Item<'a>, filter: &'a Filter) -> Result<bool, Missing> {
+        let specification = self.world == World::Specification;
+        let left = self.steps(vec![element], &filter.left);
+        if filter.operator == "exists" {
+            return Ok(match left {
+                Ok(left) if specification => left.iter().any(Item::exists),
+                Ok(left) => !left.is_empty(),
+                // kubectl's failed index keeps its input, which then exists.
+                Err(Missing::Bounds(_)) => !specification,
+                Err(_) => false,
+            });
+        }
+        // By the specification, an element without the field does not match; kubectl gives up.
+        let left = match left {
+            Err(Missing::Field(_) | Missing::Bounds(_)) if specification => return Ok(false),
+            left => left?,
+        };
+        let Some(left) = single(&left)? else { return Ok(false) };
+        let right = self.steps(vec![element], &filter.right)?;
+        let Some(right) = single(&right)? else { return Ok(false) };
+        let order = compare(left, right, specification)?;
+        let ordered = |test: fn(Ordering) -> bool| match order {
+            Compared::Ordered(order) => Ok(test(order)),
+            _ => Missing::other("the filter compares what has no order"),
+        };
+        let equal = !matches!(order, Compared::Different | Compared::Ordered(Ordering::Less | Ordering::Greater));
+        match filter.operator.as_str() {
+            "==" => Ok(equal),
+            "!=" => Ok(!equal),
+            "<" => ordered(Ordering::is_lt),
+            "<=" => ordered(Ordering::is_le),
+            ">" => ordered(Ordering::is_gt),
+            ">=" => ordered(Ordering::is_ge),
+            other => Missing::other(format!("`{other}` is no operator of a filter")),
+        }
+    }
+}
+
+fn single<'i, 'a>(items: &'i [Item<'a>]) -> Result<Option<&'i Item<'a>>, Missing> {
+    match items {
+        [] => Ok(None),
+        [item] => Ok(Some(item)),
+        _ => Missing::other("a filter compares one value at a time"),
+    }
+}
+
+enum Compared {
+    Ordered(Ordering),
+    Same,
+    Different,
+}
+
+fn compare(left: &Item<'_>, right: &Item<'_>, specification: bool) -> Result<Compared, Missing> {
+    if !specification && [left, right].iter().any(|item| item.field.is_some_and(|f| f.pointer)) {
+        return Missing::other("a pointer cannot be compared");
+    }
+    let (Some(left), Some(right)) = (left.scalar(), right.scalar()) else {
+        return Missing::other("only scalars can be compared");
+    };
+    match (&left, &right) {
+        (Value::String(left), Value::String(right)) => Ok(Compared::Ordered(left.cmp(right))),
+        (Value::Bool(left), Value::Bool(right)) => Ok(if left == right { Compared::Same } else { Compared::Different }),
+        _ => match (left.as_number(), right.as_number()) {
+            (Some(left), Some(right)) => Ok(Compared::Ordered(left.cmp(&right))),
+            _ if specification => Ok(Compared::Different),
+            _ => Missing::other("incompatible types for comparison"),
+        },
+    }
+}
+
+impl Item<'_> {
+    /// The scalar that stands here: given, literal or default.
+    pub fn scalar(&self) -> Option<Value> {
+        match self.seen {
+            Seen::Given(value) => match value {
+                Value::Null | Value::Array(_) | Value::Object(_) => None,
+                value => Some(value.clone()),
+            },
+            Seen::Unset => self.field.and_then(default),
+            Seen::Nil => None,
+            Seen::Literal(literal) => Some(match literal {
+                Literal::Int(value) => Value::Int(i128::from(*value)),
+                Literal::Float(value) => Value::Float(*value),
+                Literal::Bool(value) => Value::Bool(*value),
+                Literal::Text(text) => Value::from(text.as_str()),
+            }),
+            Seen::Text(text) => Some(Value::from(text)),
+        }
+    }
+}
+
+/// The value of a scalar field that nobody set.
+pub fn default(field: &Field) -> Option<Value> {
+    match field.kind {
+        Kind::String => Some(Value::from("")),
+        Kind::Integer | Kind::Quantity | Kind::IntOrString => Some(Value::Int(0)),
+        Kind::Boolean => Some(Value::Bool(false)),
+        Kind::Object | Kind::Map | Kind::Array | Kind::Time => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json;
+
+    const VM: &str = r#"{"spec":{"template":{"metadata":{"labels":{"a.b/c":"x"}},"spec":{"domain":{
+        "cpu":{"cores":4},
+        "devices":{"disks":[{"name":"root","disk":{"bus":"virtio"},"bootOrder":1},{"name":"cd","cdrom":{}},{"name":"lun","lun":{"bus":"scsi"}}],
+                   "interfaces":[{"name":"a"},{"name":"b","model":"e1000","ports":[{"port":22}]}]}}}}}}"#;
+
+    fn check(path: &str, expect: &str) {
+        let vm = json::parse(VM).unwrap().to_value();
+        let path = Path::parse(&format!("jsonpath::{path}")).unwrap();
+        let shown = |world| match find(&path, &vm, world) {
+            Ok(items) => items
+                .iter()
+                .map(|item| match item.seen {
+                    Seen::Nil => "nil".to_owned(),
+                    Seen::Given(value) => value.to_string(),
+                    _ => item.scalar().map_or("unset".to_owned(), |value| value.to_string()),
+                })
+                .collect::<Vec<_>>()
+                .join(" "),
+            Err(missing) => format!("{missing:?}"),
+        };
+        assert_eq!(format!("{} / {}", shown(World::Specification), shown(World::Struct)), expect, "{}", path.text);
+    }
+
+    #[test]
+    fn what_exists_depends_on_the_world() {
+        check(".spec.domain.cpu.cores", "4 / 4");
+        check(".spec.domain.cpu.sockets", "0 / 0");
+        check(".spec.domain.memory", "Field(\"memory\") / nil");
+        check(".spec.domain.memory.guest", "Field(\"memory\") / Field(\"guest\")");
+        check(".spec.domain.devices.disks[*].cdrom.bus", "\"\" / \"\"");
+        check(".spec.domain.devices.disks[*].bootOrder", "1 / 1 nil nil");
+        check(".spec.domain.devices.inputs", "Field(\"inputs\") / unset");
+        check(".spec.domain.devices.inputs[*].bus", " / ");
+        check(".spec.domain.devices.disks[?(@.cdrom)].name", "\"cd\" / \"root\" \"cd\" \"lun\"");
+        check(
+            ".spec.domain.devices.disks[?(@.bootOrder==1)].name",
+            "\"root\" / Other(\"a pointer cannot be compared\")",
+        );
+        check(".spec.domain.devices.interfaces[*].ports[*].port", "22 / ");
+        check(".spec.domain.Devices.Disks[0].Name", "Field(\"Devices\") / \"root\"");
+    }
+
+    #[test]
+    fn kubectl_syntax() {
+        check(".metadata.labels.a\\.b/c", "\"x\" / \"x\"");
+        check(".spec.domain.devices.disks[0,2].name", "\"root\" \"lun\" / \"root\" \"lun\"");
+        check(".spec.domain.devices.disks[-1:].name", "\"lun\" / \"lun\"");
+        check(".spec.domain.devices.disks[?(@.name!='cd')].name", "\"root\" \"lun\" / \"root\" \"lun\"");
+        check("..bus", "\"virtio\" \"\" \"scsi\" / \"virtio\" \"\" \"scsi\"");
+        check(".spec.domain.cpu.cores} text", "4 \" text}\" / 4 \" text}\"");
+    }
+
+    #[test]
+    fn explosions_end() {
+        let vm = json::parse(VM).unwrap().to_value();
+        let union = format!("jsonpath::.spec.domain.devices.disks{}", "[0:1,0:1]".repeat(3));
+        assert!(find(&Path::parse(&union).unwrap(), &vm, World::Specification).is_err());
+        let path = format!("jsonpath::{}", "...*".repeat(200));
+        let _ = find(&Path::parse(&path).unwrap(), &vm, World::Struct);
+    }
+}

@@ -1,0 +1,130 @@
+//! kubectl's JSONPath dialect, as the `jsonpath::` paths of rules use it.
+//!
+//! It is not RFC 9535: a path is a template of literal text and `{…}` expressions, glued behind `{.spec.template`, dots
+//! in keys are escaped by a backslash, filters compare exactly once. [`Path::parse`] reads one; `eval` follows it on a VM.
+
+pub mod eval;
+mod parse;
+
+pub use parse::{PathError, parse_template};
+
+/// The prefix that turns a string of a rule into a path.
+pub const PREFIX: &str = "jsonpath::";
+
+/// What every path is glued to: paths start at the VM's `.spec.template`.
+pub(crate) const GLUE: &str = "{.spec.template";
+
+/// A parsed path.
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// The path without `jsonpath::` and one leading `$`; messages show it.
+    pub text: Box<str>,
+    /// Text and expressions in order.
+    pub parts: Vec<Part>,
+}
+
+/// A piece of a template.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Part {
+    /// Text outside braces; it is a result of its own.
+    Text(String),
+    /// An expression, followed from the VM.
+    Expression(Vec<Step>),
+}
+
+/// One step of an expression.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Step {
+    /// `.name`, `['name']`.
+    Field(String),
+    /// `.*`.
+    Wildcard,
+    /// `..`.
+    Recursive,
+    /// `[1]`, `[1:3]`, `[::2]`, `[*]`.
+    Slice(Slice),
+    /// `[0,2]`, `['a','b']`.
+    Union(Vec<Vec<Step>>),
+    /// `[?(@.name=='x')]`.
+    Filter(Filter),
+    /// A literal: it replaces what came before.
+    Literal(Literal),
+    /// A word without a dot, such as kubectl's `range` and `end`, which paths of rules have no use for.
+    Identifier(String),
+}
+
+/// Bounds of a slice.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Slice {
+    /// First index; negative from the end.
+    pub start: Option<i64>,
+    /// Index behind the last one.
+    pub end: Option<i64>,
+    /// Whether `end` was made from `start`: a single index.
+    pub single: bool,
+    /// Distance between picked items.
+    pub step: Option<i64>,
+}
+
+/// A filter: one comparison, or bare existence.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Filter {
+    /// Left side.
+    pub left: Vec<Step>,
+    /// `==`, `<`, …; `exists` without a right side. Any run of `!<>=` parses, as in kubectl.
+    pub operator: String,
+    /// Right side.
+    pub right: Vec<Step>,
+}
+
+/// A literal of an expression.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Literal {
+    /// A whole number.
+    Int(i64),
+    /// A number with a point.
+    Float(f64),
+    /// `true`, `false`.
+    Bool(bool),
+    /// A quoted string.
+    Text(String),
+}
+
+impl Path {
+    /// Parses a string of a rule; it must begin with [`PREFIX`].
+    pub fn parse(text: &str) -> Result<Path, PathError> {
+        let Some(rest) = text.strip_prefix(PREFIX) else {
+            return Err(PathError { offset: 0, go: "invalid JSONPath".to_owned() });
+        };
+        let rest = rest.strip_prefix('$').unwrap_or(rest);
+        let parts = parse_template(&format!("{GLUE}{rest}}}")).map_err(|error| {
+            let in_rest = error.offset.saturating_sub(GLUE.len()).min(rest.len());
+            PathError { offset: text.len() - rest.len() + in_rest, ..error }
+        })?;
+        Ok(Path { text: rest.into(), parts })
+    }
+
+    /// The steps below `.spec.template`, if the path is one expression that goes there.
+    pub fn steps(&self) -> Option<&[Step]> {
+        match self.parts.as_slice() {
+            [Part::Expression(steps)] => match steps.as_slice() {
+                [Step::Field(spec), Step::Field(template), rest @ ..] if spec == "spec" && template == "template" => {
+                    Some(rest)
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The names along a path that is made of fields only.
+    pub fn fields(&self) -> Option<Vec<&str>> {
+        self.steps()?
+            .iter()
+            .map(|step| match step {
+                Step::Field(name) => Some(name.as_str()),
+                _ => None,
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,534 @@
+//! Rules, read from the text of an annotation.
+//!
+//! A text that is no JSON array of objects cannot be read at all. Otherwise every rule stands for itself: a broken one is
+//! an entry that says what is wrong and where, and the others are still rules. Offsets are bytes into the annotation.
+
+use std::collections::HashMap;
+
+use ytterby_text::{Decimal, quantity, spelling};
+
+use crate::json::{self, JsonError, Kind as JsonKind, Node};
+use crate::jsonpath::{PREFIX, Path};
+use crate::pattern::Pattern;
+
+/// The annotation that carries rules on a VM.
+pub const ANNOTATION: &str = "vm.kubevirt.io/validations";
+
+/// Keys of a rule, in the order in which we show them.
+pub const KEYS: [&str; 12] = [
+    "name",
+    "rule",
+    "path",
+    "message",
+    "valid",
+    "justWarning",
+    "min",
+    "max",
+    "minLength",
+    "maxLength",
+    "values",
+    "regex",
+];
+
+/// All entries of an annotation in order.
+#[derive(Clone, Debug, Default)]
+pub struct Rules {
+    /// One per object of the array.
+    pub entries: Vec<Entry>,
+}
+
+/// One object of the array.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Its place in the array, from 0.
+    pub index: usize,
+    /// Its `name`, as far as it has one.
+    pub name: Box<str>,
+    /// Where the object begins.
+    pub offset: usize,
+    /// Where its `name` stands.
+    pub name_offset: usize,
+    /// The rule, or why there is none.
+    pub state: State,
+    /// Keys that no rule has.
+    pub unknown_keys: Vec<UnknownKey>,
+}
+
+/// A key that no rule has.
+#[derive(Clone, Debug)]
+pub struct UnknownKey {
+    /// The key.
+    pub key: Box<str>,
+    /// Where it stands.
+    pub offset: usize,
+    /// What it may have been meant to be.
+    pub nearest: Option<&'static str>,
+}
+
+/// What became of an object.
+#[derive(Clone, Debug)]
+pub enum State {
+    /// A rule to evaluate.
+    Rule(Rule),
+    /// A kind of rule that we do not know; the format says to ignore it.
+    UnknownKind {
+        /// Its `rule`.
+        kind: Box<str>,
+        /// Where it stands.
+        offset: usize,
+        /// Its `message`, if any.
+        message: Box<str>,
+    },
+    /// Something mandatory is missing or wrong.
+    Broken {
+        /// Everything that is.
+        faults: Vec<Fault>,
+        /// Its `path`, as far as there is one.
+        path: Box<str>,
+        /// Its `message`, as far as there is one.
+        message: Box<str>,
+    },
+}
+
+/// Something wrong with a rule.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Fault {
+    /// The lint id of this sort of fault.
+    pub id: &'static str,
+    /// Where.
+    pub offset: usize,
+    /// What.
+    pub message: String,
+    /// What to try.
+    pub hint: Option<String>,
+}
+
+/// A rule that can be evaluated.
+#[derive(Clone, Debug)]
+pub struct Rule {
+    /// What is said when it is broken.
+    pub message: Box<str>,
+    /// What it looks at.
+    pub path: Path,
+    /// Where the path stands.
+    pub path_offset: usize,
+    /// The rule is left out where this does not exist.
+    pub valid: Option<Path>,
+    /// Where that stands.
+    pub valid_offset: usize,
+    /// Whether breaking it is only worth a warning.
+    pub just_warning: bool,
+    /// What it asks for.
+    pub check: Check,
+    /// Argument keys that this kind of rule does not use, and where they stand.
+    pub unused: Vec<(&'static str, usize)>,
+}
+
+/// What a rule asks of each value.
+#[derive(Clone, Debug)]
+pub enum Check {
+    /// A whole number in a range.
+    Integer(Range),
+    /// A string whose length is in a range.
+    String(Range),
+    /// One of these.
+    Enum(Vec<Argument<Box<str>>>),
+    /// A match; anything matches where no pattern is given.
+    Regex(Option<Argument<Result<Pattern, Fault>>>),
+}
+
+impl Check {
+    /// The word for it in `rule`.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Check::Integer(_) => "integer",
+            Check::String(_) => "string",
+            Check::Enum(_) => "enum",
+            Check::Regex(_) => "regex",
+        }
+    }
+}
+
+/// Bounds, both included.
+#[derive(Clone, Debug, Default)]
+pub struct Range {
+    /// At least.
+    pub min: Option<Argument<Decimal>>,
+    /// At most.
+    pub max: Option<Argument<Decimal>>,
+    /// Whether a bound is written as a quantity, which the reference refuses.
+    pub quantity: bool,
+}
+
+/// An argument: written down, or to be looked up on the VM.
+#[derive(Clone, Debug)]
+pub enum Argument<T> {
+    /// Written down.
+    Literal(T),
+    /// `jsonpath::…`.
+    Path(Path),
+}
+
+/// Why an annotation cannot be read at all.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Unreadable {
+    /// It is no JSON.
+    Json(JsonError),
+    /// It is JSON, but not an array of objects.
+    Shape {
+        /// Where the wrong value stands.
+        offset: usize,
+        /// What it is and what it should be.
+        message: String,
+    },
+}
+
+impl Unreadable {
+    /// Where, in bytes.
+    pub fn offset(&self) -> usize {
+        match self {
+            Unreadable::Json(error) => error.cause(),
+            Unreadable::Shape { offset, .. } => *offset,
+        }
+    }
+
+    /// What is wrong.
+    pub fn message(&self) -> String {
+        match self {
+            Unreadable::Json(error) => error.message(),
+            Unreadable::Shape { message, .. } => message.clone(),
+        }
+    }
+
+    /// What to try.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Unreadable::Json(error) => error.hint(),
+            Unreadable::Shape { .. } => Some("write a JSON array of objects: [{\"name\": …}, …]".to_owned()),
+        }
+    }
+}
+
+/// Reads the text of an annotation. The empty text has no rules.
+pub fn parse(text: &str) -> Result<Rules, Unreadable> {
+    if text.is_empty() {
+        return Ok(Rules::default());
+    }
+    let root = json::parse(text).map_err(Unreadable::Json)?;
+    let shape = |node: &Node, wanted: &str| Unreadable::Shape {
+        offset: node.start,
+        message: format!("{wanted}, found {}", node.to_value().what()),
+    };
+    let items = match &root.kind {
+        JsonKind::Null => return Ok(Rules::default()),
+        JsonKind::Array(items) => items,
+        _ => return Err(shape(&root, "the annotation must be a JSON array of rules")),
+    };
+    let mut first: HashMap<Box<str>, usize> = HashMap::new();
+    let mut entries = Vec::with_capacity(items.len());
+    for (index, item) in items.iter().enumerate() {
+        let JsonKind::Object(members) = &item.kind else {
+            return Err(shape(item, "each rule must be a JSON object"));
+        };
+        let mut entry = entry(index, item.start, members);
+        if !entry.name.is_empty() {
+            if let Some(&earlier) = first.get(&entry.name) {
+                let fault = Fault {
+                    id: "duplicate-name",
+                    offset: entry.name_offset,
+                    message: format!("rule {} has this name already; this rule is not evaluated", earlier + 1),
+                    hint: Some("names of rules must be unique".to_owned()),
+                };
+                entry.spoil(fault);
+            } else {
+                first.insert(entry.name.clone(), index);
+            }
+        }
+        entries.push(entry);
+    }
+    Ok(Rules { entries })
+}
+
+impl Entry {
+    fn spoil(&mut self, fault: Fault) {
+        let empty = State::Broken { faults: Vec::new(), path: "".into(), message: "".into() };
+        self.state = match std::mem::replace(&mut self.state, empty) {
+            State::Rule(rule) => State::Broken { faults: vec![fault], path: rule.path.text, message: rule.message },
+            State::UnknownKind { message, .. } => State::Broken { faults: vec![fault], path: "".into(), message },
+            State::Broken { mut faults, path, message } => {
+                faults.push(fault);
+                State::Broken { faults, path, message }
+            }
+        };
+    }
+
+    /// The name, or the place in the array where there is none.
+    pub fn label(&self) -> String {
+        if self.name.is_empty() { format!("#{}", self.index + 1) } else { self.name.to_string() }
+    }
+}
+
+fn entry(index: usize, offset: usize, members: &[(Node, Node)]) -> Entry {
+    let mut object = Object { offset, members: HashMap::new(), faults: Vec::new() };
+    let mut unknown_keys = Vec::new();
+    for (key, value) in members {
+        let name = key.as_str().unwrap_or_default();
+        match KEYS.iter().find(|known| **known == name) {
+            Some(known) => {
+                object.members.insert(known, value);
+            }
+            None => unknown_keys.push(UnknownKey {
+                key: name.into(),
+                offset: key.start,
+                nearest: spelling::nearest(name, KEYS),
+            }),
+        }
+    }
+    let name_offset = object.members.get("name").map_or(offset, |node| node.start);
+    let name: Box<str> = object.mandatory_text("name").unwrap_or_default().into();
+    let message: Box<str> = object.mandatory_text("message").unwrap_or_default().into();
+    let kind = object.mandatory_text("rule").unwrap_or_default();
+    let kind_offset = object.members.get("rule").map_or(offset, |node| node.start);
+    if !kind.is_empty() && !["integer", "string", "enum", "regex"].contains(&kind.as_str()) {
+        let state = State::UnknownKind { kind: kind.into(), offset: kind_offset, message };
+        return Entry { index, name, offset, name_offset, state, unknown_keys };
+    }
+    let path_offset = object.members.get("path").map_or(offset, |node| node.start);
+    let path_text = object.mandatory_text("path");
+    let path = path_text.as_deref().and_then(|text| object.path("path", text));
+    let valid_offset = object.members.get("valid").map_or(offset, |node| node.start);
+    let valid = object.text("valid").and_then(|text| object.path("valid", &text));
+    let just_warning = object.flag("justWarning");
+    let (check, used): (Check, &[&str]) = match kind.as_str() {
+        "string" => (Check::String(object.range("minLength", "maxLength")), &["minLength", "maxLength"]),
+        "enum" => (Check::Enum(object.values()), &["values"]),
+        "regex" => (Check::Regex(object.regex()), &["regex"]),
+        _ => (Check::Integer(object.range("min", "max")), &["min", "max"]),
+    };
+    let arguments = &KEYS[6..];
+    let mut unused: Vec<(&'static str, usize)> = arguments
+        .iter()
+        .filter(|key| !used.contains(key))
+        .filter_map(|key| object.members.get(key).map(|node| (*key, node.start)))
+        .collect();
+    unused.sort_by_key(|&(_, offset)| offset);
+    let state = match path {
+        Some(path) if object.faults.is_empty() => {
+            State::Rule(Rule { message, path, path_offset, valid, valid_offset, just_warning, check, unused })
+        }
+        _ => {
+            let path = path_text.unwrap_or_default();
+            let path = path.strip_prefix(PREFIX).unwrap_or(&path).into();
+            State::Broken { faults: object.faults, path, message }
+        }
+    };
+    Entry { index, name, offset, name_offset, state, unknown_keys }
+}
+
+/// The members of one rule while it is read, with what was found wrong.
+struct Object<'a> {
+    offset: usize,
+    members: HashMap<&'static str, &'a Node>,
+    faults: Vec<Fault>,
+}
+
+impl<'a> Object<'a> {
+    fn fault(&mut self, id: &'static str, offset: usize, message: String, hint: Option<String>) {
+        self.faults.push(Fault { id, offset, message, hint });
+    }
+
+    fn wrong_type(&mut self, key: &str, node: &Node, wanted: &str) {
+        let message = format!("`{key}` must be {wanted}, found {}", node.to_value().what());
+        self.fault("wrong-type", node.start, message, None);
+    }
+
+    fn given(&self, key: &str) -> Option<&'a Node> {
+        self.members.get(key).copied().filter(|node| !matches!(node.kind, JsonKind::Null))
+    }
+
+    fn text(&mut self, key: &str) -> Option<String> {
+        let node = self.given(key)?;
+        match node.as_str() {
+            Some(text) => Some(text.to_owned()),
+            None => {
+                self.wrong_type(key, node, "a string");
+                None
+            }
+        }
+    }
+
+    fn mandatory_text(&mut self, key: &str) -> Option<String> {
+        let given = self.given(key).is_some();
+        let text = self.text(key).filter(|text| !text.is_empty());
+        if text.is_none() && (!given || self.given(key).is_some_and(|node| node.as_str().is_some())) {
+            let offset = self.members.get(key).map_or(self.offset, |node| node.start);
+            let what = if given { "is empty" } else { "is missing" };
+            self.fault("missing-key", offset, format!("the mandatory key `{key}` {what}"), None);
+        }
+        text
+    }
+
+    fn flag(&mut self, key: &str) -> bool {
+        let Some(node) = self.given(key) else { return false };
+        match node.kind {
+            JsonKind::Bool(value) => value,
+            _ => {
+                self.wrong_type(key, node, "true or false");
+                false
+            }
+        }
+    }
+
+    fn path(&mut self, key: &str, text: &str) -> Option<Path> {
+        let offset = self.members.get(key).map_or(self.offset, |node| node.start);
+        match Path::parse(text) {
+            Ok(path) => Some(path),
+            Err(_) if !text.starts_with(PREFIX) => {
+                let message = format!("`{key}` must begin with `{PREFIX}`, found {}", crate::value::quoted(text));
+                let hint = text.starts_with(['.', '$']).then(|| format!("write \"{PREFIX}{text}\""));
+                self.fault("no-jsonpath-prefix", offset, message, hint);
+                None
+            }
+            Err(error) => {
+                // Inside the quotes, as long as no escape stands before it.
+                let at = offset + 1 + error.offset;
+                self.fault("bad-path", at, format!("`{key}` is no path: {}", error.go), None);
+                None
+            }
+        }
+    }
+
+    fn range(&mut self, min: &str, max: &str) -> Range {
+        let mut quantities = false;
+        let min = self.bound(min, &mut quantities);
+        let max = self.bound(max, &mut quantities);
+        Range { min, max, quantity: quantities }
+    }
+
+    fn bound(&mut self, key: &str, quantities: &mut bool) -> Option<Argument<Decimal>> {
+        let node = self.given(key)?;
+        match &node.kind {
+            JsonKind::Number(text) => Decimal::parse(text).map(Argument::Literal),
+            JsonKind::String(text) if text.starts_with(PREFIX) => self.path(key, text).map(Argument::Path),
+            JsonKind::String(text) => match quantity(text) {
+                Some(value) => {
+                    *quantities = true;
+                    Some(Argument::Literal(value))
+                }
+                None => {
+                    let found = crate::value::quoted(text);
+                    let message = format!("`{key}` must be a number or a `{PREFIX}` path, found the string {found}");
+                    self.fault("wrong-type", node.start, message, None);
+                    None
+                }
+            },
+            _ => {
+                self.wrong_type(key, node, &format!("a number or a `{PREFIX}` path"));
+                None
+            }
+        }
+    }
+
+    fn values(&mut self) -> Vec<Argument<Box<str>>> {
+        let Some(node) = self.given("values") else { return Vec::new() };
+        let nodes = match &node.kind {
+            JsonKind::Array(nodes) => nodes.as_slice(),
+            JsonKind::String(text) if text.starts_with(PREFIX) => std::slice::from_ref(node),
+            _ => {
+                self.wrong_type("values", node, &format!("an array or a `{PREFIX}` path"));
+                return Vec::new();
+            }
+        };
+        let mut values = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            match &node.kind {
+                JsonKind::String(text) if text.starts_with(PREFIX) => {
+                    self.members.insert("values", node);
+                    values.extend(self.path("values", text).map(Argument::Path));
+                }
+                JsonKind::Null => values.push(Argument::Literal("".into())),
+                JsonKind::Array(_) | JsonKind::Object(_) => self.wrong_type("values", node, "a list of scalars"),
+                _ => values.extend(node.to_value().render().map(|text| Argument::Literal(text.into()))),
+            }
+        }
+        values
+    }
+
+    fn regex(&mut self) -> Option<Argument<Result<Pattern, Fault>>> {
+        let offset = self.given("regex")?.start;
+        let text = self.text("regex")?;
+        if text.starts_with(PREFIX) {
+            return self.path("regex", &text).map(Argument::Path);
+        }
+        let fault = |message| Fault { id: "bad-regex", offset, message, hint: None };
+        Some(Argument::Literal(Pattern::new(&text).map_err(fault)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expect: &str) {
+        let shown = match parse(text) {
+            Err(unreadable) => format!("{}: {}", unreadable.offset(), unreadable.message()),
+            Ok(rules) => rules
+                .entries
+                .iter()
+                .map(|entry| match &entry.state {
+                    State::Rule(rule) => format!("{} {} {}", entry.label(), rule.check.kind(), rule.path.text),
+                    State::UnknownKind { kind, .. } => format!("{} ignored {kind}", entry.label()),
+                    State::Broken { faults, .. } => {
+                        let faults: Vec<String> =
+                            faults.iter().map(|fault| format!("{}: {}", fault.offset, fault.message)).collect();
+                        format!("{} broken {}", entry.label(), faults.join("; "))
+                    }
+                })
+                .collect::<Vec<_>>()
+                .join("\n"),
+        };
+        assert_eq!(shown, expect, "{text}");
+    }
+
+    #[test]
+    fn every_mandatory_key_is_asked_for() {
+        check(
+            "[{\"min\":1}]",
+            "#1 broken 1: the mandatory key `name` is missing; 1: the mandatory key `message` is missing; 1: the \
+             mandatory key `rule` is missing; 1: the mandatory key `path` is missing",
+        );
+    }
+
+    #[test]
+    fn one_broken_rule_does_not_spoil_the_others() {
+        check(
+            r#"[{"name":"a","rule":"integer","path":".spec","message":"m"},{"name":"b","rule":"integer","path":"jsonpath::.spec","message":"m"}]"#,
+            "a broken 37: `path` must begin with `jsonpath::`, found \".spec\"\nb integer .spec",
+        );
+        check(
+            r#"[{"name":"a","rule":"float","path":7}, {"name":"b","rule":"integer","path":"jsonpath::.a[","message":"m","min":true}]"#,
+            "a ignored float\nb broken 88: `path` is no path: unterminated array; 111: `min` must be a number or a `jsonpath::` path, found a boolean",
+        );
+    }
+
+    #[test]
+    fn duplicates_name_the_first() {
+        let rule = r#"{"name":"a","rule":"string","path":"jsonpath::.a","message":"m"}"#;
+        check(
+            &format!("[{rule},{rule}]"),
+            "a string .a\na broken 74: rule 1 has this name already; this rule is not evaluated",
+        );
+    }
+
+    #[test]
+    fn what_is_no_array_of_objects_cannot_be_read() {
+        check("", "");
+        check("[]", "");
+        check("{}", "0: the annotation must be a JSON array of rules, found an object");
+        check("[1]", "1: each rule must be a JSON object, found a number");
+        check(
+            "[{\"a\u{201d}: 1}]",
+            "4: typographic quote \u{201d} (U+201D right double quotation mark) where JSON needs the straight quote \"",
+        );
+    }
+}

@@ -1,0 +1,252 @@
+//! What a VirtualMachine looks like below `.spec.template`: kinds, defaults, Go types.
+//!
+//! The table is `data/vmi-fields.tsv`, one line per path, taken from KubeVirt's API types. It tells a misspelled path from
+//! an unset one and a quantity from a string, and it knows which fields always exist: scalars that are no pointers.
+
+use std::sync::OnceLock;
+
+use crate::jsonpath::Step;
+
+/// One field, list item (`[*]`) or map value (`*`).
+#[derive(Debug)]
+pub struct Field {
+    /// Its key; `[*]` for items, `*` for values of a map.
+    pub name: &'static str,
+    /// The whole path below `.spec.template`.
+    pub path: &'static str,
+    /// What stands there.
+    pub kind: Kind,
+    /// Whether it is a pointer in Go, so that it may be absent; other scalars have a default.
+    pub pointer: bool,
+    /// The Go type, as the reference's messages show it.
+    pub go: &'static str,
+    index: usize,
+    children: Vec<usize>,
+}
+
+/// Kinds of fields.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Fields of its own.
+    Object,
+    /// Any keys.
+    Map,
+    /// A list.
+    Array,
+    /// Text.
+    String,
+    /// A whole number.
+    Integer,
+    /// `true`, `false`.
+    Boolean,
+    /// A Kubernetes quantity.
+    Quantity,
+    /// A number or a name.
+    IntOrString,
+    /// A date.
+    Time,
+}
+
+impl Kind {
+    /// Whether values of this kind are single.
+    pub fn is_scalar(self) -> bool {
+        !matches!(self, Kind::Object | Kind::Map | Kind::Array)
+    }
+
+    /// With an article, for messages.
+    pub fn what(self) -> &'static str {
+        match self {
+            Kind::Object => "an object",
+            Kind::Map => "a map",
+            Kind::Array => "an array",
+            Kind::String => "a string",
+            Kind::Integer => "an integer",
+            Kind::Boolean => "a boolean",
+            Kind::Quantity => "a quantity",
+            Kind::IntOrString => "an integer or a string",
+            Kind::Time => "a time",
+        }
+    }
+}
+
+impl Field {
+    /// The field of that key, the value of a map, or the item of a list (`[*]`).
+    pub fn child(&self, name: &str) -> Option<&'static Field> {
+        let key = if self.kind == Kind::Map { "*" } else { name };
+        self.children().find(|field| field.name == key)
+    }
+
+    /// The item of a list.
+    pub fn item(&self) -> Option<&'static Field> {
+        self.child("[*]")
+    }
+
+    /// Fields in the order of the Go type.
+    pub fn children(&self) -> impl Iterator<Item = &'static Field> + use<> {
+        let table = table();
+        table[self.index].children.iter().map(|&index| &table[index])
+    }
+
+    /// Whether the field exists whenever its parent does, with an empty value if none is given.
+    pub fn has_default(&self) -> bool {
+        !self.pointer && self.kind.is_scalar() && self.name != "[*]" && self.name != "*"
+    }
+}
+
+/// The VM itself: the root of every path.
+pub fn vm() -> &'static Field {
+    &table()[0]
+}
+
+/// The VM's `.spec.template`.
+pub fn template() -> &'static Field {
+    &table()[2]
+}
+
+const FIELDS: &str = include_str!("../data/vmi-fields.tsv");
+
+fn table() -> &'static [Field] {
+    static TABLE: OnceLock<Vec<Field>> = OnceLock::new();
+    TABLE.get_or_init(read)
+}
+
+fn read() -> Vec<Field> {
+    let object = |index: usize, name, go, pointer| {
+        let children = if index < 2 { vec![index + 1] } else { Vec::new() };
+        Field { name, path: "", kind: Kind::Object, pointer, go, index, children }
+    };
+    let mut table = vec![
+        object(0, "", "*v1.VirtualMachine", true),
+        object(1, "spec", "v1.VirtualMachineSpec", false),
+        object(2, "template", "*v1.VirtualMachineInstanceTemplateSpec", true),
+    ];
+    // Lines stand in order of depth first, so the ancestors of a line are the lines on this stack.
+    let mut ancestors: Vec<usize> = vec![2];
+    for line in FIELDS.lines().filter(|line| !line.starts_with('#')) {
+        let mut columns = line.split('\t');
+        let mut column = || columns.next().expect("a line of the table has four columns");
+        let (path, kind, pointer, go) = (column(), column(), column() == "*", column());
+        let kind = match kind {
+            "object" => Kind::Object,
+            "map" => Kind::Map,
+            "array" => Kind::Array,
+            "string" => Kind::String,
+            "integer" => Kind::Integer,
+            "boolean" => Kind::Boolean,
+            "quantity" => Kind::Quantity,
+            "intOrString" => Kind::IntOrString,
+            other => {
+                debug_assert_eq!(other, "time");
+                Kind::Time
+            }
+        };
+        let (parent, name) = match path.strip_suffix("[*]") {
+            Some(parent) => (parent, "[*]"),
+            None => path.rsplit_once('.').expect("a path of the table has a dot"),
+        };
+        while ancestors.len() > 1 && ancestors.last().is_some_and(|&above| table[above].path != parent) {
+            ancestors.pop();
+        }
+        let index = table.len();
+        let above = *ancestors.last().expect("the template stays on the stack");
+        table[above].children.push(index);
+        table.push(Field { name, path, kind, pointer, go, index, children: Vec::new() });
+        ancestors.push(index);
+    }
+    table
+}
+
+/// Where a path leads, as far as the table can tell.
+#[derive(Clone, Debug)]
+pub enum Target {
+    /// To this field.
+    Field(&'static Field),
+    /// Nowhere: no such field.
+    Unknown {
+        /// The field that lacks it.
+        parent: &'static Field,
+        /// What was asked for.
+        name: String,
+        /// The nearest name that it has.
+        nearest: Option<&'static str>,
+    },
+    /// To several fields, or to where only a VM can tell.
+    Open,
+}
+
+/// Follows steps from `.spec.template`.
+pub fn target(steps: &[Step]) -> Target {
+    let mut field = template();
+    for step in steps {
+        let next = match step {
+            Step::Field(name) => match field.child(name) {
+                Some(next) => next,
+                None if field.kind == Kind::Object && field.children().next().is_none() => return Target::Open,
+                None => {
+                    let names: Vec<&'static str> = field.children().map(|field| field.name).collect();
+                    let nearest = ytterby_text::spelling::nearest(name, names);
+                    return Target::Unknown { parent: field, name: name.clone(), nearest };
+                }
+            },
+            Step::Slice(_) | Step::Filter(_) => match field.item() {
+                Some(next) => next,
+                None => return Target::Unknown { parent: field, name: "[…]".to_owned(), nearest: None },
+            },
+            Step::Wildcard if matches!(field.kind, Kind::Map | Kind::Array) => match field.children().next() {
+                Some(next) => next,
+                None => return Target::Open,
+            },
+            _ => return Target::Open,
+        };
+        field = next;
+    }
+    Target::Field(field)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jsonpath::Path;
+
+    fn at(path: &str) -> Target {
+        target(Path::parse(&format!("jsonpath::{path}")).unwrap().steps().unwrap())
+    }
+
+    #[test]
+    fn the_table_is_whole() {
+        assert_eq!(table().len(), 3 + 656);
+        let defaults = table().iter().filter(|field| field.path.starts_with(".spec.domain.") && field.has_default());
+        assert_eq!(defaults.count(), 84);
+    }
+
+    #[test]
+    fn the_fields_that_the_format_lists_have_defaults() {
+        for path in [
+            ".spec.domain.cpu.sockets",
+            ".spec.domain.cpu.cores",
+            ".spec.domain.cpu.threads",
+            ".spec.domain.machine.type",
+            ".spec.domain.devices.disks[*].serial",
+            ".spec.domain.devices.disks[*].cache",
+            ".spec.domain.devices.disks[*].io",
+            ".spec.domain.devices.disks[*].tag",
+            ".spec.domain.devices.interfaces[*].model",
+            ".spec.domain.devices.interfaces[*].macAddress",
+            ".spec.domain.devices.interfaces[*].pciAddress",
+            ".spec.domain.devices.interfaces[*].tag",
+            ".spec.domain.devices.interfaces[*].ports[*].protocol",
+            ".spec.domain.devices.interfaces[*].ports[*].port",
+        ] {
+            assert!(matches!(at(path), Target::Field(field) if field.has_default() && field.path == path), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_slip_is_told_from_an_unset_field() {
+        assert!(matches!(at(".spec.domain.cpu.coress"), Target::Unknown { nearest: Some("cores"), .. }));
+        assert!(matches!(at(".spec.domain.resources.requests.memory"), Target::Field(f) if f.kind == Kind::Quantity));
+        assert!(matches!(at(".spec.domain.devices.disks[0].cdrom"), Target::Field(f) if f.pointer));
+        assert!(matches!(at(".spec.domain.cpu[0]"), Target::Unknown { .. }));
+        assert!(matches!(at("..bus"), Target::Open));
+    }
+}

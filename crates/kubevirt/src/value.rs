@@ -1,0 +1,165 @@
+//! JSON-like values: what a VM, a template or a rule's argument is made of.
+//!
+//! Objects keep the order of their keys. A key given twice counts as the last one, as YAML and JSON readers do.
+//! Values hold no positions; a document knows its own.
+
+use std::fmt;
+
+use ytterby_text::Decimal;
+
+/// A JSON value.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Value {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A whole number.
+    Int(i128),
+    /// A number with a fraction or exponent, or too large for a whole one.
+    Float(f64),
+    /// Text.
+    String(Box<str>),
+    /// A list.
+    Array(Vec<Value>),
+    /// Keys and values in order.
+    Object(Vec<(Box<str>, Value)>),
+}
+
+impl Value {
+    /// The value of a key, if this is an object that has it.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        match self {
+            Value::Object(entries) => entries.iter().rev().find(|(name, _)| **name == *key).map(|(_, value)| value),
+            _ => None,
+        }
+    }
+
+    /// The value of a key for writing, if this is an object that has it.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Value> {
+        match self {
+            Value::Object(entries) => entries.iter_mut().rev().find(|(name, _)| **name == *key).map(|(_, value)| value),
+            _ => None,
+        }
+    }
+
+    /// The value at the end of a chain of keys; `null` counts as absent.
+    pub fn at(&self, keys: &[&str]) -> Option<&Value> {
+        keys.iter().try_fold(self, |value, key| value.get(key)).filter(|value| !value.is_null())
+    }
+
+    /// Sets a key of an object; of anything else it makes an object with that key.
+    pub fn set(&mut self, key: &str, value: Value) {
+        if let Some(place) = self.get_mut(key) {
+            *place = value;
+        } else if let Value::Object(entries) = self {
+            entries.push((key.into(), value));
+        } else {
+            *self = Value::Object(vec![(key.into(), value)]);
+        }
+    }
+
+    /// Whether this is `null`.
+    pub fn is_null(&self) -> bool {
+        matches!(self, Value::Null)
+    }
+
+    /// The text, if this is a string.
+    pub fn as_str(&self) -> Option<&str> {
+        match self {
+            Value::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The items, if this is an array.
+    pub fn as_array(&self) -> Option<&[Value]> {
+        match self {
+            Value::Array(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The exact number, if this is one.
+    pub fn as_number(&self) -> Option<Decimal> {
+        match self {
+            Value::Int(value) => Some(Decimal::from(*value)),
+            Value::Float(value) => Decimal::from_f64(*value),
+            _ => None,
+        }
+    }
+
+    /// A scalar as text: whole numbers in decimal, floats at their shortest, `true`, `false`; nothing for `null`,
+    /// arrays and objects.
+    pub fn render(&self) -> Option<String> {
+        match self {
+            Value::Bool(value) => Some(value.to_string()),
+            Value::Int(value) => Some(value.to_string()),
+            Value::Float(value) => Some(value.to_string()),
+            Value::String(text) => Some(text.to_string()),
+            Value::Null | Value::Array(_) | Value::Object(_) => None,
+        }
+    }
+
+    /// What it is, with an article, for messages.
+    pub fn what(&self) -> &'static str {
+        match self {
+            Value::Null => "null",
+            Value::Bool(_) => "a boolean",
+            Value::Int(_) | Value::Float(_) => "a number",
+            Value::String(_) => "a string",
+            Value::Array(_) => "an array",
+            Value::Object(_) => "an object",
+        }
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Value {
+        Value::String(text.into())
+    }
+}
+
+/// Writes compact JSON.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Null => f.write_str("null"),
+            Value::String(text) => f.write_str(&quoted(text)),
+            Value::Array(items) => {
+                f.write_str("[")?;
+                for (i, item) in items.iter().enumerate() {
+                    write!(f, "{}{item}", if i == 0 { "" } else { "," })?;
+                }
+                f.write_str("]")
+            }
+            Value::Object(entries) => {
+                f.write_str("{")?;
+                for (i, (key, value)) in entries.iter().enumerate() {
+                    write!(f, "{}{}:{value}", if i == 0 { "" } else { "," }, quoted(key))?;
+                }
+                f.write_str("}")
+            }
+            scalar => f.write_str(&scalar.render().unwrap_or_default()),
+        }
+    }
+}
+
+/// A string as JSON writes it.
+pub fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c < ' ' || c == '\u{7f}' => out.push_str(&format!("\\u{:04x}", c as u32)),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
