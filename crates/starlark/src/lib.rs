@@ -1,1 +1,41 @@
-//! Placeholder.
+//! The Starlark dialect of ytt: floats, sets, lambdas, nested functions, `while`, reassigned globals, and blocks that
+//! are closed by `end` instead of indentation.
+//!
+//! ```
+//! use std::rc::Rc;
+//! use ytterby_diag::{FileId, Pos};
+//! use ytterby_starlark::{Eval, Exports, NoOps, Piece, compile};
+//!
+//! let code = b"def double(x):\n  return 2 * x\nend\ny = double(21)";
+//! let program = compile(&[Piece::Code { text: code, at: Pos::new(FileId(0), 0) }], &[]).unwrap();
+//! let mut eval = Eval::new();
+//! let globals = program.run(&mut eval, Rc::new(NoOps), &Exports::default()).unwrap();
+//! assert_eq!(globals.get(b"y").unwrap().repr(), "42");
+//! ```
+//!
+//! Text is read by a scanner (`syntax`) into a tree ([`ast`]), names are bound to slots (`resolve`), the tree becomes
+//! code for a register machine (`compile`), which runs with a stack of its own (`vm`). Nothing here knows about YAML:
+//! the host mixes its operations into a program as [`Piece::Op`] and gets them back through [`Ops`].
+
+pub mod args;
+pub mod ast;
+mod builtins;
+mod compile;
+mod error;
+mod eval;
+mod host;
+mod ops;
+mod program;
+mod resolve;
+mod syntax;
+mod value;
+mod vm;
+
+pub use args::{Args, FromValue};
+pub use builtins::universe;
+pub use error::{Error, ErrorKind, Frame};
+pub use eval::{Eval, Limits};
+pub use host::{BinaryOp, CompareOp, HostValue, Mapping, Sequence, Side, UnaryOp, ValueIter};
+pub use ops::{attr, binary, compare, compare_depth, equal, index, set_attr, set_index, slice, unary};
+pub use program::{Exports, NoOps, OpArgs, OpValues, Ops, Piece, Program, SyntaxError, compile};
+pub use value::{Builtin, BuiltinFn, Dict, Function, List, Range, Set, Tuple, Value};

@@ -1,0 +1,272 @@
+//! The syntax tree.
+//!
+//! Expressions stand in one vector and refer to each other by number, so that a tree of any depth can be dropped without
+//! recursion. A lambda keeps its tree; see [`crate::Function::lambda`].
+
+use num_bigint::BigInt;
+use std::ops::Index;
+
+use ytterby_diag::Pos;
+use ytterby_text::Str;
+
+use crate::host::{BinaryOp, CompareOp, UnaryOp};
+
+/// All expressions of a program.
+#[derive(Default, Debug)]
+pub struct Ast {
+    exprs: Vec<Expr>,
+}
+
+/// Names an expression in its [`Ast`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct ExprId(u32);
+
+impl ExprId {
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl Ast {
+    pub(crate) fn add(&mut self, start: Pos, pos: Pos, end: Pos, kind: ExprKind) -> ExprId {
+        self.exprs.push(Expr { start, pos, end, kind });
+        ExprId(self.exprs.len() as u32 - 1)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.exprs.len()
+    }
+
+    /// The expression without parentheses around it.
+    pub fn unparen(&self, mut id: ExprId) -> ExprId {
+        while let ExprKind::Paren(inner) = self[id].kind {
+            id = inner;
+        }
+        id
+    }
+}
+
+impl Index<ExprId> for Ast {
+    type Output = Expr;
+    fn index(&self, id: ExprId) -> &Expr {
+        &self.exprs[id.0 as usize]
+    }
+}
+
+/// An expression.
+#[derive(Debug)]
+pub struct Expr {
+    /// Where it begins.
+    pub start: Pos,
+    /// The place that messages show: that of the operator, parenthesis, bracket or dot.
+    pub pos: Pos,
+    /// Where it ends.
+    pub end: Pos,
+    /// What it is.
+    pub kind: ExprKind,
+}
+
+/// The kinds of expressions.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ExprKind {
+    /// A name.
+    Ident(Str),
+    /// `123`
+    Int(i64),
+    /// An integer of more than 64 bits.
+    BigInt(BigInt),
+    /// `1.5`
+    Float(f64),
+    /// `"text"`
+    Str(Str),
+    /// `(x)`
+    Paren(ExprId),
+    /// `x, y`
+    Tuple(Vec<ExprId>),
+    /// `[x, y]`
+    List(Vec<ExprId>),
+    /// `{k: v}`
+    Dict(Vec<DictEntry>),
+    /// `-x`
+    Unary(UnaryOp, ExprId),
+    /// `not x`
+    Not(ExprId),
+    /// `x + y`
+    Binary(BinaryOp, ExprId, ExprId),
+    /// `x not in y`
+    NotIn(ExprId, ExprId),
+    /// `x < y`
+    Compare(CompareOp, ExprId, ExprId),
+    /// `x and y`
+    And(ExprId, ExprId),
+    /// `x or y`
+    Or(ExprId, ExprId),
+    /// `then if condition else otherwise`
+    Cond {
+        /// The condition.
+        condition: ExprId,
+        /// The value where it holds.
+        then: ExprId,
+        /// The value where it does not.
+        otherwise: ExprId,
+    },
+    /// `x.name`
+    Dot(ExprId, Str),
+    /// `x[y]`
+    Index(ExprId, ExprId),
+    /// `x[start:stop:step]`
+    Slice {
+        /// What is cut.
+        operand: ExprId,
+        /// The first index.
+        start: Option<ExprId>,
+        /// The index behind the last.
+        stop: Option<ExprId>,
+        /// The distance between indices.
+        step: Option<ExprId>,
+    },
+    /// `f(x, y)`
+    Call(ExprId, Vec<Arg>),
+    /// `lambda x: x`
+    Lambda(Box<Def>),
+    /// `[x for x in y]`, `{k: v for k, v in y}`
+    Comprehension {
+        /// What each turn adds.
+        body: ComprehensionBody,
+        /// `for` and `if` clauses; the first is a `for`.
+        clauses: Vec<Clause>,
+    },
+    /// The callee of an operation of the host: an index into the program's pieces.
+    #[doc(hidden)]
+    HostOp(u32),
+    /// The callee that stands for the arguments of an operation of the host.
+    #[doc(hidden)]
+    HostArgs,
+}
+
+/// `key: value`
+#[derive(Debug)]
+pub struct DictEntry {
+    /// The key.
+    pub key: ExprId,
+    /// The value.
+    pub value: ExprId,
+    /// The colon.
+    pub colon: Pos,
+}
+
+/// What a comprehension makes.
+#[derive(Debug)]
+pub enum ComprehensionBody {
+    /// A list of this.
+    List(ExprId),
+    /// A dict of this.
+    Dict(DictEntry),
+}
+
+/// A part of a comprehension.
+#[derive(Debug)]
+pub enum Clause {
+    /// `for vars in iterable`
+    For {
+        /// The variables.
+        vars: ExprId,
+        /// What the loop runs over.
+        iterable: ExprId,
+        /// `for`
+        pos: Pos,
+    },
+    /// `if condition`
+    If(ExprId),
+}
+
+/// An argument of a call.
+#[derive(Debug)]
+pub enum Arg {
+    /// `x`
+    Positional(ExprId),
+    /// `name = x`
+    Named(Str, ExprId, Pos),
+    /// `*x`
+    Star(ExprId, Pos),
+    /// `**x`
+    StarStar(ExprId, Pos),
+}
+
+/// A function definition: `def` or `lambda`.
+#[derive(Debug)]
+pub struct Def {
+    /// Its name; `lambda` for a lambda.
+    pub name: Str,
+    /// `def` or `lambda`.
+    pub pos: Pos,
+    /// Where the body ends.
+    pub end: Pos,
+    /// The parameters, in order.
+    pub params: Vec<Param>,
+    pub(crate) body: DefBody,
+}
+
+#[derive(Debug)]
+pub(crate) enum DefBody {
+    Lambda(ExprId),
+    Block(Vec<Stmt>),
+}
+
+/// A parameter.
+#[derive(Debug)]
+pub enum Param {
+    /// `x`; an identifier.
+    Plain(ExprId),
+    /// `x = default`, and where `=` stands.
+    Default(ExprId, ExprId, Pos),
+    /// `*` or `*args`
+    Star(Option<ExprId>, Pos),
+    /// `**kwargs`
+    StarStar(ExprId, Pos),
+}
+
+#[derive(Debug)]
+pub(crate) enum Stmt {
+    Expr(ExprId),
+    Break(Pos),
+    Continue(Pos),
+    Return(Option<ExprId>, Pos),
+    Assign {
+        target: ExprId,
+        value: ExprId,
+        pos: Pos,
+    },
+    Augmented {
+        target: ExprId,
+        op: BinaryOp,
+        value: ExprId,
+        pos: Pos,
+    },
+    If {
+        branches: Vec<(ExprId, Vec<Stmt>)>,
+        otherwise: Vec<Stmt>,
+    },
+    For {
+        vars: ExprId,
+        iterable: ExprId,
+        body: Vec<Stmt>,
+        pos: Pos,
+    },
+    While {
+        condition: ExprId,
+        body: Vec<Stmt>,
+    },
+    /// The name, an identifier, and the function.
+    Def(ExprId, Box<Def>),
+    Load(Box<Load>),
+}
+
+#[derive(Debug)]
+pub(crate) struct Load {
+    pub(crate) module: Str,
+    pub(crate) pos: Pos,
+    /// The name in the module with its place, and the identifier that is bound here.
+    pub(crate) names: Vec<(Str, Pos, ExprId)>,
+}

@@ -1,0 +1,404 @@
+//! The code of the register machine.
+//!
+//! An instruction is eight bytes. Its operands are registers of the running function: parameters and local variables
+//! come first, then temporaries. A local variable is used where it is, without a copy.
+
+use std::rc::Rc;
+
+use ytterby_diag::{Pos, Span};
+use ytterby_text::Str;
+
+use crate::Value;
+use crate::ast::{Ast, ExprId};
+use crate::host::{BinaryOp, CompareOp, UnaryOp};
+use crate::value::Method;
+
+/// A register.
+pub(crate) type Reg = u16;
+/// The number of an instruction.
+pub(crate) type Target = u32;
+
+/// An instruction. `dst` is where the result goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Instr {
+    /// `dst = constants[index]`
+    Const {
+        dst: Reg,
+        index: u32,
+    },
+    Int {
+        dst: Reg,
+        value: i32,
+    },
+    None {
+        dst: Reg,
+    },
+    Bool {
+        dst: Reg,
+        value: bool,
+    },
+    /// `dst = src`
+    Move {
+        dst: Reg,
+        src: Reg,
+    },
+    /// `dst = src`, which is a temporary and not used again.
+    Take {
+        dst: Reg,
+        src: Reg,
+    },
+    Clear {
+        reg: Reg,
+    },
+    /// Fails where the local variable was not assigned yet.
+    CheckLocal {
+        reg: Reg,
+    },
+    CheckGlobal {
+        index: u32,
+    },
+    Global {
+        dst: Reg,
+        index: u32,
+    },
+    SetGlobal {
+        src: Reg,
+        index: u32,
+    },
+    Predeclared {
+        dst: Reg,
+        index: u32,
+    },
+    /// Puts a parameter or a fresh variable into a cell.
+    MakeCell {
+        reg: Reg,
+    },
+    Cell {
+        dst: Reg,
+        cell: Reg,
+    },
+    SetCell {
+        src: Reg,
+        cell: Reg,
+    },
+    Free {
+        dst: Reg,
+        index: u16,
+    },
+
+    Add {
+        dst: Reg,
+        x: Reg,
+        y: Reg,
+    },
+    AddInt {
+        dst: Reg,
+        x: Reg,
+        y: i16,
+    },
+    Binary {
+        op: BinaryOp,
+        dst: Reg,
+        x: Reg,
+        y: Reg,
+    },
+    BinaryInt {
+        op: BinaryOp,
+        dst: Reg,
+        x: Reg,
+        y: i16,
+    },
+    /// `x += y` where `x` is a local variable or a temporary.
+    AddAssign {
+        x: Reg,
+        y: Reg,
+    },
+    /// `x = x + y` likewise: lists are not extended in place.
+    AppendText {
+        x: Reg,
+        y: Reg,
+    },
+    AddAssignGlobal {
+        index: u32,
+        y: Reg,
+    },
+    AppendTextGlobal {
+        index: u32,
+        y: Reg,
+    },
+    /// `object[key] += y`, with the key behind the object.
+    AddAssignIndex {
+        object: Reg,
+        y: Reg,
+    },
+    Unary {
+        op: UnaryOp,
+        dst: Reg,
+        x: Reg,
+    },
+    Not {
+        dst: Reg,
+        x: Reg,
+    },
+    Compare {
+        op: CompareOp,
+        dst: Reg,
+        x: Reg,
+        y: Reg,
+    },
+    CompareInt {
+        op: CompareOp,
+        dst: Reg,
+        x: Reg,
+        y: i16,
+    },
+
+    Jump {
+        to: Target,
+    },
+    JumpIf {
+        x: Reg,
+        to: Target,
+    },
+    JumpIfNot {
+        x: Reg,
+        to: Target,
+    },
+    /// Jumps by `by` instructions where the comparison does not hold.
+    CompareJump {
+        op: CompareOp,
+        x: Reg,
+        y: Reg,
+        by: i16,
+    },
+    CompareIntJump {
+        op: CompareOp,
+        x: Reg,
+        y: i16,
+        by: i16,
+    },
+
+    List {
+        dst: Reg,
+        first: Reg,
+        count: u16,
+    },
+    Tuple {
+        dst: Reg,
+        first: Reg,
+        count: u16,
+    },
+    Dict {
+        dst: Reg,
+    },
+    /// Adds the key and value in `first` and the register behind it; keys must differ.
+    DictEntry {
+        dict: Reg,
+        first: Reg,
+    },
+    /// The same for comprehensions, where later values win.
+    DictAdd {
+        dict: Reg,
+        first: Reg,
+    },
+    ListPush {
+        list: Reg,
+        item: Reg,
+    },
+    /// Spreads the values of `src` over registers from `first`.
+    Unpack {
+        src: Reg,
+        first: Reg,
+        count: u16,
+    },
+
+    /// Starts an iteration; a backward jump counts as a step.
+    IterStart {
+        dst: Reg,
+        src: Reg,
+    },
+    /// Puts the next value into `dst`, or jumps by `by` to the end of the loop.
+    IterNext {
+        iter: Reg,
+        dst: Reg,
+        by: i16,
+    },
+    /// The same with a far jump, which follows.
+    IterNextFar {
+        iter: Reg,
+        dst: Reg,
+    },
+    /// Counts a step; stands where a loop begins anew.
+    Step,
+
+    Attr {
+        dst: Reg,
+        x: Reg,
+        name: u16,
+    },
+    SetAttr {
+        x: Reg,
+        value: Reg,
+        name: u16,
+    },
+    Index {
+        dst: Reg,
+        x: Reg,
+        y: Reg,
+    },
+    SetIndex {
+        x: Reg,
+        y: Reg,
+        value: Reg,
+    },
+    /// Operand, start, stop and step stand in registers from `first`.
+    Slice {
+        dst: Reg,
+        first: Reg,
+    },
+
+    /// Calls what is in `base` with the `count` values behind it; the result goes to `base`.
+    Call {
+        count: u8,
+        base: Reg,
+    },
+    /// A call with names, `*args` or `**kwargs`: `shape` says what stands behind `base`.
+    CallShape {
+        base: Reg,
+        shape: u16,
+    },
+    /// Calls a method of `x` with `count` values from `base`; the result goes to `base`.
+    CallMethod {
+        count: u8,
+        base: Reg,
+        x: Reg,
+        name: u16,
+    },
+    /// Makes a function; its defaults stand from `dst`.
+    Function {
+        dst: Reg,
+        index: u16,
+    },
+    Return {
+        x: Reg,
+    },
+    ReturnNone,
+    /// Leaves a fragment function.
+    Leave {
+        x: Reg,
+    },
+    LeaveNone,
+    Enter {
+        dialect: u8,
+    },
+    /// Loads names into registers from `first`.
+    Load {
+        first: Reg,
+        index: u16,
+    },
+
+    Op {
+        op: u32,
+    },
+    OpValue {
+        x: Reg,
+        op: u32,
+    },
+    /// The arguments stand from `base` in the shape of the next instruction, which is not executed.
+    OpCall {
+        base: Reg,
+        op: u32,
+    },
+    Shape {
+        shape: u16,
+    },
+}
+
+/// A function's code.
+pub(crate) struct Code {
+    pub(crate) name: Str,
+    pub(crate) pos: Pos,
+    pub(crate) span: Span,
+    pub(crate) doc: Option<Str>,
+    pub(crate) instrs: Box<[Instr]>,
+    /// The place of each instruction; unknown where the one before applies.
+    pub(crate) positions: Box<[Pos]>,
+    pub(crate) registers: usize,
+    /// Names of the local variables, by register.
+    pub(crate) locals: Box<[Str]>,
+    pub(crate) params: Params,
+    /// Parameters that functions inside use.
+    pub(crate) cells: Box<[Reg]>,
+    pub(crate) constants: Box<[Value]>,
+    pub(crate) names: Box<[Name]>,
+    pub(crate) shapes: Box<[Shape]>,
+    pub(crate) functions: Box<[Rc<Code>]>,
+    pub(crate) loads: Box<[LoadCode]>,
+    /// Where a new function of this code finds the variables that it shares with the functions around it.
+    pub(crate) captures: Box<[Capture]>,
+    pub(crate) lambda: Option<(Rc<Ast>, ExprId)>,
+}
+
+impl Code {
+    /// The place that messages show for an instruction: its own, or that of the last one before it that has one, or
+    /// the first there is.
+    pub(crate) fn position(&self, pc: u32) -> Pos {
+        let known = |pos: &&Pos| pos.is_known();
+        let upto = (pc as usize + 1).min(self.positions.len());
+        let before = self.positions[..upto].iter().rev().find(known);
+        before.or_else(|| self.positions.iter().find(known)).copied().unwrap_or(Pos::UNKNOWN)
+    }
+}
+
+/// The parameters of a function.
+#[derive(Default)]
+pub(crate) struct Params {
+    /// Names without `*args` and `**kwargs`: first those that can be given by position, then those by name only.
+    pub(crate) names: Box<[Str]>,
+    /// How many can be given by position.
+    pub(crate) positional: usize,
+    /// For each parameter where its default stands among the function's defaults.
+    pub(crate) defaults: Box<[Option<u16>]>,
+    pub(crate) default_count: usize,
+    /// Whether the register behind the parameters takes surplus values.
+    pub(crate) varargs: bool,
+    /// Whether the register behind that takes surplus names.
+    pub(crate) kwargs: bool,
+}
+
+impl Params {
+    /// How many registers they take.
+    pub(crate) fn count(&self) -> usize {
+        self.names.len() + usize::from(self.varargs) + usize::from(self.kwargs)
+    }
+}
+
+/// The name of an attribute, with the methods of built-in types that have it.
+pub(crate) struct Name {
+    pub(crate) name: Str,
+    pub(crate) string: Option<Method>,
+    pub(crate) list: Option<Method>,
+    pub(crate) dict: Option<Method>,
+    pub(crate) set: Option<Method>,
+}
+
+/// What stands behind the callee: positional values, named values, then `*args` and `**kwargs`.
+#[derive(Default)]
+pub(crate) struct Shape {
+    pub(crate) positional: usize,
+    pub(crate) names: Box<[Str]>,
+    pub(crate) star: bool,
+    pub(crate) star_star: bool,
+}
+
+pub(crate) struct LoadCode {
+    pub(crate) module: Str,
+    pub(crate) names: Box<[Str]>,
+}
+
+/// Where a shared variable is, seen from the function that makes another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Capture {
+    Register(Reg),
+    Captured(u16),
+}

@@ -1,0 +1,128 @@
+//! What goes wrong in a running program.
+//!
+//! An [`Error`] gathers its frames while it travels outwards, so making one costs nothing but its message. Problems
+//! found before a program runs are [`crate::SyntaxError`]s.
+
+use std::any::Any;
+use std::fmt;
+use std::rc::Rc;
+
+use ytterby_diag::Pos;
+use ytterby_text::Str;
+
+/// One call that was going on when an error happened.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Frame {
+    /// The function's name; `<toplevel>` for the body of a module, `lambda` for a lambda.
+    pub name: Str,
+    /// Where it was; unknown for functions none of whose instructions has a place.
+    pub pos: Pos,
+}
+
+/// What sort of error it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ErrorKind {
+    /// The program did something that it must not do.
+    Eval,
+    /// An attribute does not exist; the VM adds a hint where a similar name does.
+    NoSuchAttr,
+    /// A limit set by the host was reached.
+    Limit,
+    /// The host asked to stop.
+    Cancelled,
+}
+
+/// An error of a running program, with the calls that led to it. As small as a pointer.
+#[derive(Clone)]
+pub struct Error(Box<Inner>);
+
+#[derive(Clone)]
+struct Inner {
+    message: String,
+    kind: ErrorKind,
+    frames: Vec<Frame>,
+    payload: Option<Rc<dyn Any>>,
+}
+
+impl Error {
+    /// An error with this message and no frames yet.
+    #[cold]
+    pub fn new(message: impl Into<String>) -> Error {
+        Error::of_kind(ErrorKind::Eval, message)
+    }
+
+    /// An error of a given kind.
+    #[cold]
+    pub fn of_kind(kind: ErrorKind, message: impl Into<String>) -> Error {
+        Error(Box::new(Inner { message: message.into(), kind, frames: Vec::new(), payload: None }))
+    }
+
+    /// The error with a structured error of the host inside.
+    pub fn with_payload(mut self, payload: Rc<dyn Any>) -> Error {
+        self.0.payload = Some(payload);
+        self
+    }
+
+    /// The error with `name: ` in front of its message, and without frames: those of the caller count, as for an
+    /// error that is newly made there. The payload and the kind stay.
+    pub fn in_context(mut self, name: impl fmt::Display) -> Error {
+        self.0.message = format!("{name}: {}", self.0.message);
+        self.0.frames.clear();
+        self
+    }
+
+    /// What went wrong.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// The sort of error.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// The calls that were going on, innermost first.
+    pub fn frames(&self) -> &[Frame] {
+        &self.0.frames
+    }
+
+    /// The host's structured error, if one travels inside.
+    pub fn payload(&self) -> Option<&Rc<dyn Any>> {
+        self.0.payload.as_ref()
+    }
+
+    /// Whether the program could do nothing about it: a limit or a request to stop, which a host must not swallow.
+    pub fn is_fatal(&self) -> bool {
+        matches!(self.0.kind, ErrorKind::Limit | ErrorKind::Cancelled)
+    }
+
+    pub(crate) fn push_frame(&mut self, frame: Frame) {
+        self.0.frames.push(frame);
+    }
+
+    pub(crate) fn set_message(&mut self, message: String) {
+        self.0.message = message;
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Error").field("message", &self.0.message).field("frames", &self.0.frames).finish()
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Leaves a function with an error whose message is formatted.
+macro_rules! fail {
+    ($($arg:tt)*) => {
+        return Err($crate::Error::new(format!($($arg)*)))
+    };
+}
+pub(crate) use fail;

@@ -1,0 +1,278 @@
+//! The state of an evaluation: limits, the call stack, and the hooks of the host.
+//!
+//! One [`Eval`] runs any number of programs and calls, one after the other or nested: a function of the host gets it and
+//! can call back. It is not tied to a module.
+
+use std::any::Any;
+use std::rc::{Rc, Weak};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ytterby_diag::{FileId, Pos};
+use ytterby_text::Str;
+
+use crate::error::fail;
+use crate::program::{Exports, Module};
+use crate::value::Function;
+use crate::{Args, Error, ErrorKind, Frame, Value};
+
+/// Bounds on what programs may use. Reaching one is an error of kind [`ErrorKind::Limit`].
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Turns of loops and calls of functions.
+    pub steps: Option<u64>,
+    /// Calls inside each other.
+    pub depth: usize,
+    /// Bytes that programs may allocate, counted roughly and never given back.
+    pub memory: Option<u64>,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { steps: None, depth: 200_000, memory: None }
+    }
+}
+
+/// Calls of functions of the host that call back, inside each other. Each takes native stack.
+const MAX_NATIVE_DEPTH: usize = 10_000;
+
+/// Steps between two looks at the cancellation flag.
+const STEPS_PER_CHECK: u32 = 4096;
+
+type LoadFn = dyn Fn(&mut Eval, &Str, FileId) -> Result<Rc<Exports>, Error>;
+type PrintFn = dyn Fn(&[u8]);
+
+/// The state of an evaluation.
+pub struct Eval {
+    pub(crate) frames: Vec<CallFrame>,
+    pub(crate) spare_stacks: Vec<Vec<Value>>,
+    /// Steps until the next check.
+    pub(crate) fuel: u32,
+    fuel_given: u32,
+    steps_used: u64,
+    memory_used: u64,
+    native_depth: usize,
+    limits: Limits,
+    cancel: Option<Arc<AtomicBool>>,
+    print: Option<Rc<PrintFn>>,
+    load: Option<Rc<LoadFn>>,
+    data: Option<Rc<dyn Any>>,
+    arena: Rc<Arena>,
+}
+
+/// One call that is going on.
+pub(crate) struct CallFrame {
+    pub(crate) function: Rc<Function>,
+    /// The next instruction; the one before it is at work.
+    pub(crate) pc: u32,
+    pub(crate) base: u32,
+}
+
+impl CallFrame {
+    fn frame(&self) -> Frame {
+        let code = &self.function.code;
+        Frame { name: code.name.clone(), pos: code.position(self.pc.saturating_sub(1)) }
+    }
+}
+
+/// Keeps track of modules, whose globals and functions refer to each other: when the last evaluation of a family is
+/// dropped, the globals are cleared so that nothing leaks.
+#[derive(Default)]
+struct Arena(std::cell::RefCell<Vec<Weak<Module>>>);
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        for module in self.0.get_mut().drain(..) {
+            if let Some(module) = module.upgrade() {
+                module.clear();
+            }
+        }
+    }
+}
+
+impl Default for Eval {
+    fn default() -> Eval {
+        Eval::new()
+    }
+}
+
+impl Eval {
+    /// An evaluation with the default limits and without hooks.
+    pub fn new() -> Eval {
+        Eval {
+            frames: Vec::new(),
+            spare_stacks: Vec::new(),
+            fuel: STEPS_PER_CHECK,
+            fuel_given: STEPS_PER_CHECK,
+            steps_used: 0,
+            memory_used: 0,
+            native_depth: 0,
+            limits: Limits::default(),
+            cancel: None,
+            print: None,
+            load: None,
+            data: None,
+            arena: Rc::default(),
+        }
+    }
+
+    /// Another evaluation of the same family, with the same limits, flag and print sink: functions of its modules stay
+    /// callable as long as any evaluation of the family lives.
+    pub fn sibling(&self) -> Eval {
+        Eval {
+            limits: self.limits.clone(),
+            cancel: self.cancel.clone(),
+            print: self.print.clone(),
+            arena: self.arena.clone(),
+            ..Eval::new()
+        }
+    }
+
+    /// Sets the limits.
+    pub fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+        self.settle_fuel();
+    }
+
+    /// The limits.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Sets a flag that another thread may raise to stop the evaluation.
+    pub fn set_cancel(&mut self, flag: Arc<AtomicBool>) {
+        self.cancel = Some(flag);
+    }
+
+    /// Sets where `print` writes: it gets each line without its line feed.
+    pub fn set_print(&mut self, print: impl Fn(&[u8]) + 'static) {
+        self.print = Some(Rc::new(print));
+    }
+
+    /// Sets what `load` calls, with the name of the module and the file that the statement stands in. The result is
+    /// not kept here: loading a module twice asks twice.
+    pub fn set_load(&mut self, load: impl Fn(&mut Eval, &Str, FileId) -> Result<Rc<Exports>, Error> + 'static) {
+        self.load = Some(Rc::new(load));
+    }
+
+    /// Sets what the host wants to find again in its functions.
+    pub fn set_data(&mut self, data: Rc<dyn Any>) -> Option<Rc<dyn Any>> {
+        self.data.replace(data)
+    }
+
+    /// What the host left with [`Eval::set_data`], if it is a `T`.
+    pub fn data<T: 'static>(&self) -> Option<Rc<T>> {
+        self.data.clone()?.downcast().ok()
+    }
+
+    /// Calls a function, or anything that can be called.
+    ///
+    /// # Errors
+    /// Where the value cannot be called or the call fails.
+    pub fn call(&mut self, callee: &Value, positional: &[Value], named: &[(Str, Value)]) -> Result<Value, Error> {
+        let args = Args { positional, named };
+        match callee {
+            Value::Function(function) => crate::vm::call(self, function.clone(), args),
+            Value::Builtin(builtin) => self.native(|eval| builtin.call(eval, args)),
+            Value::Host(host) => self.native(|eval| host.call(eval, args)),
+            other => fail!("invalid call of non-function ({})", other.type_name()),
+        }
+    }
+
+    /// The calls that are going on, innermost first. For a function of the host, the first is its caller.
+    pub fn frames(&self) -> impl Iterator<Item = Frame> + '_ {
+        self.frames.iter().rev().map(CallFrame::frame)
+    }
+
+    /// Where the innermost function of a program is: for a function of the host, the place of the call.
+    pub fn position(&self) -> Pos {
+        self.frames.last().map_or(Pos::UNKNOWN, |frame| frame.frame().pos)
+    }
+
+    /// Writes a line as `print` does.
+    pub fn print(&mut self, line: &[u8]) {
+        if let Some(print) = self.print.clone() {
+            print(line);
+        }
+    }
+
+    pub(crate) fn load(&mut self, module: &Str, from: FileId) -> Result<Rc<Exports>, Error> {
+        match self.load.clone() {
+            Some(load) => self.native(|eval| load(eval, module, from)),
+            None => fail!("load not implemented by this application"),
+        }
+    }
+
+    pub(crate) fn adopt(&mut self, module: &Rc<Module>) {
+        self.arena.0.borrow_mut().push(Rc::downgrade(module));
+    }
+
+    /// Runs what recurses natively, with enough stack and a bound on how often.
+    pub(crate) fn native<T>(&mut self, run: impl FnOnce(&mut Eval) -> Result<T, Error>) -> Result<T, Error> {
+        if self.native_depth >= MAX_NATIVE_DEPTH {
+            return Err(Error::of_kind(
+                ErrorKind::Limit,
+                format!("call depth limit exceeded ({MAX_NATIVE_DEPTH} nested calls through built-in functions)"),
+            ));
+        }
+        self.native_depth += 1;
+        let result = stacker::maybe_grow(256 << 10, 4 << 20, || run(self));
+        self.native_depth -= 1;
+        result
+    }
+
+    pub(crate) fn check_depth(&self) -> Result<(), Error> {
+        if self.frames.len() < self.limits.depth {
+            return Ok(());
+        }
+        Err(Error::of_kind(ErrorKind::Limit, format!("call depth limit exceeded ({} frames)", self.limits.depth)))
+    }
+
+    /// Counts memory that a program is about to allocate.
+    ///
+    /// # Errors
+    /// Where that is more than the limit.
+    #[inline]
+    pub fn charge(&mut self, bytes: usize) -> Result<(), Error> {
+        self.memory_used = self.memory_used.saturating_add(bytes as u64);
+        match self.limits.memory {
+            Some(limit) if self.memory_used > limit => {
+                Err(Error::of_kind(ErrorKind::Limit, format!("memory limit exceeded ({limit} bytes)")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Counts one step.
+    #[inline]
+    pub(crate) fn step(&mut self) -> Result<(), Error> {
+        self.fuel -= 1;
+        if self.fuel == 0 { self.refuel() } else { Ok(()) }
+    }
+
+    #[cold]
+    fn refuel(&mut self) -> Result<(), Error> {
+        self.settle_fuel();
+        if self.cancel.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            return Err(Error::of_kind(ErrorKind::Cancelled, "evaluation was cancelled"));
+        }
+        match self.limits.steps {
+            Some(limit) if self.steps_used >= limit => {
+                Err(Error::of_kind(ErrorKind::Limit, format!("step limit exceeded ({limit} steps)")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn settle_fuel(&mut self) {
+        self.steps_used += u64::from(self.fuel_given - self.fuel);
+        let rest = self.limits.steps.map_or(u64::MAX, |limit| limit.saturating_sub(self.steps_used));
+        self.fuel_given = rest.clamp(1, u64::from(STEPS_PER_CHECK)) as u32;
+        self.fuel = self.fuel_given;
+    }
+
+    /// Steps counted so far.
+    pub fn steps(&self) -> u64 {
+        self.steps_used + u64::from(self.fuel_given - self.fuel)
+    }
+}

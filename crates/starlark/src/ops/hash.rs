@@ -1,0 +1,87 @@
+//! Hashes of values: equal values have equal hashes, also integers and floats.
+
+use num_bigint::BigInt;
+use num_traits::{FromPrimitive, ToPrimitive};
+
+use crate::error::fail;
+use crate::{Error, Value};
+
+/// Tuples nested deeper than this cannot be keys.
+const MAX_DEPTH: usize = 500;
+
+#[inline]
+pub(crate) fn hash(value: &Value) -> Result<u32, Error> {
+    match value {
+        Value::Str(s) => Ok(fold(hash_bytes(s))),
+        Value::Int(i) => Ok(fold(mix(*i as u64))),
+        other => hash_depth(other, MAX_DEPTH).map(fold),
+    }
+}
+
+fn hash_depth(value: &Value, depth: usize) -> Result<u64, Error> {
+    Ok(match value {
+        Value::None => mix(0x1234_5678),
+        Value::Bool(b) => mix(0x2345_6789 + u64::from(*b)),
+        Value::Int(i) => mix(*i as u64),
+        Value::BigInt(i) => hash_big(i),
+        Value::Float(f) => hash_float(*f),
+        Value::Str(s) => hash_bytes(s),
+        Value::Tuple(items) => {
+            if depth == 0 {
+                fail!("hash exceeded maximum recursion depth");
+            }
+            let mut sum = 0x0034_5678;
+            for item in items.iter() {
+                sum = mix(sum ^ hash_depth(item, depth - 1)?);
+            }
+            sum
+        }
+        Value::Function(function) => hash_bytes(function.name()),
+        Value::Builtin(builtin) => hash_bytes(builtin.name()),
+        Value::Host(host) => host.hash()?,
+        Value::Range(_) => fail!("unhashable: range"),
+        Value::List(_) | Value::Dict(_) | Value::Set(_) | Value::Internal(_) => {
+            fail!("unhashable type: {}", value.type_name())
+        }
+    })
+}
+
+fn hash_float(f: f64) -> u64 {
+    // An integer that is equal has the same hash.
+    if f.fract() == 0.0 {
+        if f.abs() < 9e18 {
+            return mix(f as i64 as u64);
+        }
+        if let Some(big) = BigInt::from_f64(f) {
+            return big.to_i64().map_or_else(|| hash_big(&big), |small| mix(small as u64));
+        }
+    }
+    mix(f.to_bits())
+}
+
+fn hash_big(value: &BigInt) -> u64 {
+    value.iter_u64_digits().fold(0, |sum, digit| mix(sum ^ digit))
+}
+
+pub(crate) fn hash_bytes(bytes: &[u8]) -> u64 {
+    let mut sum = bytes.len() as u64 ^ 0x9e37_79b9_7f4a_7c15;
+    let (chunks, rest) = bytes.as_chunks::<8>();
+    for chunk in chunks {
+        sum = mix(sum ^ u64::from_le_bytes(*chunk));
+    }
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    mix(sum ^ u64::from_le_bytes(last))
+}
+
+/// Spreads the bits: the two halves of a wide product, folded.
+#[inline]
+fn mix(value: u64) -> u64 {
+    let product = u128::from(value ^ 0xa076_1d64_78bd_642f) * 0xe703_7ed1_a0b4_28db;
+    (product >> 64) as u64 ^ product as u64
+}
+
+#[inline]
+fn fold(value: u64) -> u32 {
+    (value ^ value >> 32) as u32
+}

@@ -1,0 +1,18 @@
+//! What operators do with values.
+
+mod arith;
+mod attr;
+mod compare;
+mod hash;
+mod index;
+mod interpolate;
+
+pub use arith::{binary, unary};
+pub use attr::{attr, set_attr};
+pub use compare::{compare, compare_depth, equal};
+pub use index::{index, set_index, slice};
+
+pub(crate) use arith::{big, float_of_int, number_to_int};
+pub(crate) use attr::attr_names;
+pub(crate) use hash::{hash, hash_bytes};
+pub(crate) use index::{element_index, slice_bounds};

@@ -1,0 +1,238 @@
+//! Programs: what goes in ([`Piece`]), what the host does for them ([`Ops`]), what comes out ([`Exports`]).
+//!
+//! A program is put together from pieces, in the order in which they stand in the user's files: lines of code and
+//! operations of the host. Every instruction knows its place in the file that it came from.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use ytterby_diag::Pos;
+use ytterby_text::Str;
+use ytterby_text::spelling::nearest;
+
+use crate::compile::Code;
+use crate::error::fail;
+use crate::value::Function;
+use crate::{Error, Eval, Value};
+
+/// A part of a program.
+#[derive(Clone, Copy, Debug)]
+pub enum Piece<'a> {
+    /// One or more lines of code. White space at the beginning of a line is dropped, also inside strings, unless the
+    /// line before ends with a backslash.
+    Code {
+        /// The lines, without a line feed behind the last.
+        text: &'a [u8],
+        /// Where the first byte stands.
+        at: Pos,
+    },
+    /// An operation of the host, as a statement.
+    Op {
+        /// Which one; the host's own number.
+        op: u32,
+        /// The dialect of the function around it; see [`Ops::enter`].
+        dialect: u8,
+        /// What the user gives to it.
+        args: OpArgs<'a>,
+        /// The place that messages show for it.
+        at: Pos,
+    },
+}
+
+/// What the user wrote for an operation of the host.
+#[derive(Clone, Copy, Debug)]
+pub enum OpArgs<'a> {
+    /// Nothing.
+    None,
+    /// One expression.
+    Expr {
+        /// Its text.
+        text: &'a [u8],
+        /// Where the first byte stands.
+        at: Pos,
+    },
+    /// Arguments as in a call: by position, by name, `*args`, `**kwargs`.
+    Call {
+        /// Their text, without parentheses.
+        text: &'a [u8],
+        /// Where the first byte stands.
+        at: Pos,
+    },
+}
+
+/// The values that an operation of the host gets.
+pub enum OpValues<'a> {
+    /// For [`OpArgs::None`].
+    None,
+    /// For [`OpArgs::Expr`].
+    Value(Value),
+    /// For [`OpArgs::Call`].
+    Args(crate::Args<'a>),
+}
+
+/// What the host does for a program.
+///
+/// A function whose body contains operations (not counting functions inside it) is a *fragment function*: it builds
+/// something with them. The host is told when one begins and ends. When an error leaves it, it is not told.
+pub trait Ops {
+    /// Does an operation.
+    ///
+    /// # Errors
+    /// Whatever makes the program fail.
+    fn op(&self, eval: &mut Eval, op: u32, values: OpValues<'_>) -> Result<(), Error>;
+
+    /// A fragment function begins; its first operation has this dialect.
+    ///
+    /// # Errors
+    /// Whatever makes the program fail.
+    fn enter(&self, eval: &mut Eval, dialect: u8) -> Result<(), Error>;
+
+    /// A fragment function ends: with `return x`, or without a value. Gives what the call returns.
+    ///
+    /// # Errors
+    /// Whatever makes the program fail.
+    fn leave(&self, eval: &mut Eval, result: Option<Value>) -> Result<Value, Error>;
+}
+
+/// For programs without operations.
+pub struct NoOps;
+
+impl Ops for NoOps {
+    fn op(&self, _: &mut Eval, op: u32, _: OpValues<'_>) -> Result<(), Error> {
+        fail!("operation {op} is not implemented by this application")
+    }
+    fn enter(&self, _: &mut Eval, _: u8) -> Result<(), Error> {
+        Ok(())
+    }
+    fn leave(&self, _: &mut Eval, result: Option<Value>) -> Result<Value, Error> {
+        Ok(result.unwrap_or(Value::None))
+    }
+}
+
+/// What is wrong with the text of a program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SyntaxError {
+    /// The problem.
+    pub message: String,
+    /// Where it is; unknown in an operation of the host that has no place.
+    pub pos: Pos,
+    /// The piece that the place is in, counted from 0.
+    pub piece: usize,
+}
+
+/// Compiles a program. Names in `predeclared` may be used besides those of the language; [`Program::run`] wants their
+/// values.
+///
+/// # Errors
+/// The first error of reading, or all errors about names.
+pub fn compile(pieces: &[Piece<'_>], predeclared: &[&str]) -> Result<Program, Vec<SyntaxError>> {
+    crate::compile::compile(pieces, predeclared).map(|toplevel| Program { toplevel: Rc::new(toplevel) })
+}
+
+/// A compiled program. Running it leaves it unchanged; clones share the code.
+#[derive(Clone)]
+pub struct Program {
+    pub(crate) toplevel: Rc<Toplevel>,
+}
+
+pub(crate) struct Toplevel {
+    pub(crate) code: Rc<Code>,
+    pub(crate) globals: Box<[Str]>,
+    pub(crate) predeclared: Box<[Str]>,
+}
+
+impl Program {
+    /// Runs the program to its end and gives what it leaves behind, frozen.
+    ///
+    /// # Errors
+    /// Where the program fails.
+    pub fn run(&self, eval: &mut Eval, ops: Rc<dyn Ops>, predeclared: &Exports) -> Result<Rc<Exports>, Error> {
+        let mut given = Vec::with_capacity(self.toplevel.predeclared.len());
+        for name in &self.toplevel.predeclared {
+            match predeclared.get(name) {
+                Some(value) => given.push(value.clone()),
+                None => fail!("internal error: predeclared variable {name} is uninitialized"),
+            }
+        }
+        let module = Rc::new(Module {
+            globals: RefCell::new(vec![Value::UNSET; self.toplevel.globals.len()]),
+            predeclared: given.into_boxed_slice(),
+            toplevel: self.toplevel.clone(),
+            ops,
+        });
+        eval.adopt(&module);
+        let body = Rc::new(Function {
+            code: self.toplevel.code.clone(),
+            module: module.clone(),
+            defaults: Box::default(),
+            captured: Box::default(),
+            frozen: false.into(),
+        });
+        eval.call(&Value::Function(body), &[], &[])?;
+        let globals = module.globals.borrow();
+        let named = self.toplevel.globals.iter().zip(globals.iter()).filter(|(_, value)| !value.is_unset());
+        let exports = Exports::new(named.map(|(name, value)| (name.clone(), value.clone())));
+        drop(globals);
+        exports.freeze();
+        Ok(Rc::new(exports))
+    }
+}
+
+/// A program at work or done: the state that its functions share.
+pub(crate) struct Module {
+    pub(crate) globals: RefCell<Vec<Value>>,
+    pub(crate) predeclared: Box<[Value]>,
+    pub(crate) toplevel: Rc<Toplevel>,
+    pub(crate) ops: Rc<dyn Ops>,
+}
+
+impl Module {
+    /// Lets go of the globals, which refer back to the module.
+    pub(crate) fn clear(&self) {
+        // What the globals hold may look at them while it is dropped; take them out first.
+        let globals =
+            std::mem::replace(&mut *self.globals.borrow_mut(), vec![Value::UNSET; self.toplevel.globals.len()]);
+        drop(globals);
+    }
+}
+
+/// Names with values: what a module leaves behind, or what the host offers.
+#[derive(Default, Clone)]
+pub struct Exports {
+    /// Sorted by name.
+    entries: Vec<(Str, Value)>,
+}
+
+impl Exports {
+    /// These names; of equal names the last wins.
+    pub fn new(entries: impl IntoIterator<Item = (Str, Value)>) -> Exports {
+        let mut entries: Vec<_> = entries.into_iter().collect();
+        // Stable and reversed, so that the last of equal names comes first and stays.
+        entries.reverse();
+        entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+        entries.dedup_by(|(b, _), (a, _)| a == b);
+        Exports { entries }
+    }
+
+    /// The value of a name.
+    pub fn get(&self, name: &[u8]) -> Option<&Value> {
+        let at = self.entries.binary_search_by(|(other, _)| other.as_bytes().cmp(name)).ok()?;
+        Some(&self.entries[at].1)
+    }
+
+    /// All names with their values, sorted by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&Str, &Value)> {
+        self.entries.iter().map(|(name, value)| (name, value))
+    }
+
+    /// Makes all values immutable.
+    pub fn freeze(&self) {
+        self.entries.iter().for_each(|(_, value)| value.freeze());
+    }
+
+    /// The name that was probably meant.
+    pub fn nearest(&self, name: &Str) -> Option<Str> {
+        let names: Vec<_> = self.entries.iter().map(|(name, _)| name.to_str()).collect();
+        nearest(&name.to_str(), names.iter().map(|name| &**name)).map(Str::from)
+    }
+}

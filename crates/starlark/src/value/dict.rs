@@ -1,0 +1,125 @@
+//! Dicts.
+
+use std::cell::{Ref, RefCell};
+
+use super::deep_drop::{drop_items, is_container};
+use super::{Guard, Table, Value};
+use crate::Error;
+
+/// `{"a": 1}`; keeps the order of insertion.
+#[derive(Default)]
+pub struct Dict {
+    table: RefCell<Table<Value>>,
+    guard: Guard,
+}
+
+impl Dict {
+    /// An empty dict.
+    pub fn new() -> Dict {
+        Dict::default()
+    }
+
+    /// How many keys it has.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.table.borrow().len()
+    }
+
+    /// Whether it has none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value of a key.
+    ///
+    /// # Errors
+    /// Where the key cannot be hashed or compared.
+    #[inline]
+    pub fn get(&self, key: &Value) -> Result<Option<Value>, Error> {
+        Ok(self.table.borrow().get(key)?.cloned())
+    }
+
+    /// Whether it has the key.
+    ///
+    /// # Errors
+    /// Where the key cannot be hashed or compared.
+    pub fn contains(&self, key: &Value) -> Result<bool, Error> {
+        Ok(self.table.borrow().get(key)?.is_some())
+    }
+
+    /// Adds or replaces; gives back the value that was there.
+    ///
+    /// # Errors
+    /// Where the dict is frozen, somebody runs over it, or the key cannot be hashed.
+    #[inline]
+    pub fn insert(&self, key: Value, value: Value) -> Result<Option<Value>, Error> {
+        self.guard.check("insert into", "hash table")?;
+        self.table.borrow_mut().insert(key, value)
+    }
+
+    /// Removes a key; gives back its value.
+    ///
+    /// # Errors
+    /// Where the dict is frozen, somebody runs over it, or the key cannot be hashed.
+    pub fn remove(&self, key: &Value) -> Result<Option<Value>, Error> {
+        self.guard.check("delete from", "hash table")?;
+        Ok(self.table.borrow_mut().remove(key)?.map(|(_, value)| value))
+    }
+
+    /// Removes everything.
+    ///
+    /// # Errors
+    /// Where the dict is frozen or somebody runs over it.
+    pub fn clear(&self) -> Result<(), Error> {
+        self.guard.check("clear", "hash table")?;
+        self.table.borrow_mut().clear();
+        Ok(())
+    }
+
+    /// The first pair.
+    pub fn first(&self) -> Option<(Value, Value)> {
+        self.table.borrow().iter().next().map(|(key, value)| (key.clone(), value.clone()))
+    }
+
+    /// All pairs in order.
+    pub fn items(&self) -> Vec<(Value, Value)> {
+        self.table.borrow().iter().map(|(key, value)| (key.clone(), value.clone())).collect()
+    }
+
+    pub(crate) fn table(&self) -> Ref<'_, Table<Value>> {
+        self.table.borrow()
+    }
+
+    /// Changes the value of a key in place, if the dict has the key and may be changed.
+    pub(crate) fn update_in_place(&self, key: &Value, update: impl FnOnce(&mut Value)) -> Result<bool, Error> {
+        self.guard.check("insert into", "hash table")?;
+        match self.table.borrow_mut().get_mut(key)? {
+            Some(value) => {
+                update(value);
+                Ok(true)
+            }
+            None => Ok(false),
+        }
+    }
+
+    pub(crate) fn guard(&self) -> &Guard {
+        &self.guard
+    }
+
+    pub(crate) fn freeze_into(&self, pending: &mut Vec<Value>) {
+        if self.guard.freeze() {
+            let table = self.table.borrow();
+            pending.extend(table.iter().flat_map(|(k, v)| [k, v]).filter(|value| value.can_freeze()).cloned());
+        }
+    }
+}
+
+impl Drop for Dict {
+    fn drop(&mut self) {
+        let table = self.table.get_mut();
+        if table.iter().any(|(key, value)| is_container(value) || is_container(key)) {
+            drop_items(table.drain().flat_map(|(key, value)| [key, value]));
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Lists, and the guard that keeps collections from changing while somebody runs over them.
+
+use std::cell::{Cell, Ref, RefCell};
+
+use super::Value;
+use super::deep_drop::{drop_items, is_container};
+use crate::Error;
+use crate::error::fail;
+
+/// `[1, 2, 3]`.
+#[derive(Default)]
+pub struct List {
+    items: RefCell<Vec<Value>>,
+    guard: Guard,
+}
+
+impl List {
+    /// A list of these values.
+    pub fn new(items: Vec<Value>) -> List {
+        List { items: RefCell::new(items), guard: Guard::default() }
+    }
+
+    /// How many values it has.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.items.borrow().len()
+    }
+
+    /// Whether it has none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.items.borrow().is_empty()
+    }
+
+    /// The value at an index.
+    #[inline]
+    pub fn get(&self, index: usize) -> Option<Value> {
+        self.items.borrow().get(index).cloned()
+    }
+
+    /// The values, for reading. Nothing may change the list meanwhile.
+    #[inline]
+    pub fn items(&self) -> Ref<'_, Vec<Value>> {
+        self.items.borrow()
+    }
+
+    /// A copy of the values.
+    pub fn to_vec(&self) -> Vec<Value> {
+        self.items.borrow().clone()
+    }
+
+    /// Appends a value.
+    ///
+    /// # Errors
+    /// Where the list is frozen or somebody runs over it.
+    #[inline]
+    pub fn push(&self, value: Value) -> Result<(), Error> {
+        self.change("append to", |items| items.push(value))
+    }
+
+    /// Replaces the value at a valid index.
+    ///
+    /// # Errors
+    /// Where the list is frozen or somebody runs over it.
+    #[inline]
+    pub fn set(&self, index: usize, value: Value) -> Result<(), Error> {
+        self.change("assign to element of", |items| items[index] = value)
+    }
+
+    /// Changes the values; `verb` says what is being done, for the message: `append to`.
+    ///
+    /// # Errors
+    /// Where the list is frozen or somebody runs over it.
+    #[inline]
+    pub fn change<T>(&self, verb: &str, change: impl FnOnce(&mut Vec<Value>) -> T) -> Result<T, Error> {
+        self.guard.check(verb, "list")?;
+        Ok(change(&mut self.items.borrow_mut()))
+    }
+
+    pub(crate) fn guard(&self) -> &Guard {
+        &self.guard
+    }
+
+    pub(crate) fn freeze_into(&self, pending: &mut Vec<Value>) {
+        if self.guard.freeze() {
+            pending.extend(self.items.borrow().iter().filter(|item| item.can_freeze()).cloned());
+        }
+    }
+}
+
+impl Drop for List {
+    fn drop(&mut self) {
+        let items = self.items.get_mut();
+        if items.iter().any(is_container) {
+            drop_items(items.drain(..));
+        }
+    }
+}
+
+/// Keeps a collection from changing: for good once it is frozen, for a while when somebody runs over it.
+#[derive(Default)]
+pub struct Guard(Cell<u32>);
+
+impl Guard {
+    const FROZEN: u32 = u32::MAX;
+
+    #[inline]
+    pub(crate) fn check(&self, verb: &str, noun: &str) -> Result<(), Error> {
+        match self.0.get() {
+            0 => Ok(()),
+            state => Guard::refuse(state, verb, noun),
+        }
+    }
+
+    #[cold]
+    fn refuse(state: u32, verb: &str, noun: &str) -> Result<(), Error> {
+        if state == Guard::FROZEN {
+            fail!("cannot {verb} frozen {noun}");
+        }
+        fail!("cannot {verb} {noun} during iteration")
+    }
+
+    /// Freezes; says whether it was not frozen before.
+    pub(crate) fn freeze(&self) -> bool {
+        self.0.replace(Guard::FROZEN) != Guard::FROZEN
+    }
+
+    pub(crate) fn enter(&self) {
+        if self.0.get() < Guard::FROZEN - 1 {
+            self.0.set(self.0.get() + 1);
+        }
+    }
+
+    pub(crate) fn leave(&self) {
+        if self.0.get() != Guard::FROZEN {
+            self.0.set(self.0.get().saturating_sub(1));
+        }
+    }
+}

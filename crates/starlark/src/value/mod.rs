@@ -1,0 +1,365 @@
+//! Values of the language.
+//!
+//! A [`Value`] is 24 bytes and cheap to clone: numbers and short strings are stored in place, everything else is shared
+//! by reference count. Equality, order and hashing live in `ops`, because they can fail; how values are written lives in `repr`.
+
+mod deep_drop;
+mod dict;
+mod function;
+mod list;
+mod range;
+mod repr;
+mod set;
+mod strings;
+mod table;
+mod tuple;
+
+pub use dict::Dict;
+pub use function::{Builtin, BuiltinFn, Function};
+pub use list::List;
+pub use range::Range;
+pub use set::Set;
+pub use tuple::Tuple;
+
+pub(crate) use function::{Cell, Method};
+pub(crate) use list::Guard;
+pub(crate) use strings::{StringElems, Unit, decode_char};
+pub(crate) use table::Table;
+
+use std::fmt;
+use std::rc::Rc;
+
+use num_bigint::BigInt;
+use num_traits::ToPrimitive;
+use ytterby_text::Str;
+
+use crate::host::HostValue;
+
+/// A value of the language.
+#[derive(Clone)]
+#[non_exhaustive]
+pub enum Value {
+    /// `None`
+    None,
+    /// `True` and `False`
+    Bool(bool),
+    /// An integer of up to 64 bits.
+    Int(i64),
+    /// An integer that does not fit into an [`Value::Int`]; use [`Value::big`] to make one.
+    BigInt(Rc<BigInt>),
+    /// A float.
+    Float(f64),
+    /// A string of bytes.
+    Str(Str),
+    /// `[1, 2]`
+    List(Rc<List>),
+    /// `(1, 2)`
+    Tuple(Rc<Tuple>),
+    /// `{1: 2}`
+    Dict(Rc<Dict>),
+    /// `set([1, 2])`
+    Set(Rc<Set>),
+    /// `range(3)`
+    Range(Rc<Range>),
+    /// A function of the program: `def` or `lambda`.
+    Function(Rc<Function>),
+    /// A function of the language or of the host.
+    Builtin(Rc<Builtin>),
+    /// A value of the host.
+    Host(Rc<dyn HostValue>),
+    /// What only the VM sees: nothing that a program or a host ever holds.
+    #[doc(hidden)]
+    Internal(Internal),
+}
+
+/// States of the VM's registers that are no values of the language.
+#[doc(hidden)]
+#[derive(Clone)]
+pub struct Internal(pub(crate) Hidden);
+
+#[derive(Clone)]
+pub(crate) enum Hidden {
+    /// A variable that was not assigned yet.
+    Unset,
+    /// A variable that is shared with functions defined inside.
+    Cell(Rc<Cell>),
+    /// A running iteration.
+    Iter(Rc<std::cell::RefCell<crate::vm::Iter>>),
+}
+
+impl Value {
+    pub(crate) const UNSET: Value = Value::Internal(Internal(Hidden::Unset));
+
+    /// A string.
+    pub fn str(text: impl Into<Str>) -> Value {
+        Value::Str(text.into())
+    }
+
+    /// An integer of any size.
+    pub fn big(value: BigInt) -> Value {
+        match value.to_i64() {
+            Some(small) => Value::Int(small),
+            None => Value::BigInt(Rc::new(value)),
+        }
+    }
+
+    /// A new list.
+    pub fn list(items: Vec<Value>) -> Value {
+        Value::List(Rc::new(List::new(items)))
+    }
+
+    /// A tuple.
+    pub fn tuple(items: Vec<Value>) -> Value {
+        Value::Tuple(Rc::new(Tuple::new(items)))
+    }
+
+    /// A new dict with these pairs; of pairs with equal keys the last wins.
+    ///
+    /// # Errors
+    /// Where a key cannot be hashed.
+    pub fn dict(pairs: impl IntoIterator<Item = (Value, Value)>) -> Result<Value, crate::Error> {
+        let dict = Dict::new();
+        for (key, value) in pairs {
+            dict.insert(key, value)?;
+        }
+        Ok(Value::Dict(Rc::new(dict)))
+    }
+
+    /// A value of the host.
+    pub fn host(value: impl HostValue) -> Value {
+        Value::Host(Rc::new(value))
+    }
+
+    /// What `type(x)` says.
+    pub fn type_name(&self) -> &str {
+        match self {
+            Value::None => "NoneType",
+            Value::Bool(_) => "bool",
+            Value::Int(_) | Value::BigInt(_) => "int",
+            Value::Float(_) => "float",
+            Value::Str(_) => "string",
+            Value::List(_) => "list",
+            Value::Tuple(_) => "tuple",
+            Value::Dict(_) => "dict",
+            Value::Set(_) => "set",
+            Value::Range(_) => "range",
+            Value::Function(_) => "function",
+            Value::Builtin(_) => "builtin_function_or_method",
+            Value::Host(host) => host.type_name(),
+            Value::Internal(_) => "internal",
+        }
+    }
+
+    /// Whether it counts as true in a condition.
+    #[inline]
+    pub fn truth(&self) -> bool {
+        match self {
+            Value::None => false,
+            Value::Bool(b) => *b,
+            Value::Int(i) => *i != 0,
+            Value::Float(f) => *f != 0.0,
+            Value::Str(s) => !s.is_empty(),
+            Value::List(list) => !list.is_empty(),
+            Value::Tuple(tuple) => !tuple.is_empty(),
+            Value::Dict(dict) => !dict.is_empty(),
+            Value::Set(set) => !set.is_empty(),
+            Value::Range(range) => !range.is_empty(),
+            Value::Host(host) => host.truth(),
+            Value::BigInt(_) | Value::Function(_) | Value::Builtin(_) | Value::Internal(_) => true,
+        }
+    }
+
+    /// What `len(x)` says; `None` where it has no length.
+    pub fn len(&self) -> Option<usize> {
+        Some(match self {
+            Value::Str(s) => s.as_bytes().len(),
+            Value::List(list) => list.len(),
+            Value::Tuple(tuple) => tuple.len(),
+            Value::Dict(dict) => dict.len(),
+            Value::Set(set) => set.len(),
+            Value::Range(range) => range.len(),
+            Value::Host(host) => return host.len(),
+            _ => return None,
+        })
+    }
+
+    /// Whether it can be called.
+    pub fn is_callable(&self) -> bool {
+        match self {
+            Value::Function(_) | Value::Builtin(_) => true,
+            Value::Host(host) => host.is_callable(),
+            _ => false,
+        }
+    }
+
+    /// Whether `for` can run over it.
+    pub fn is_iterable(&self) -> bool {
+        crate::vm::Iter::of(self).is_some()
+    }
+
+    /// The values that `for` would run over; `None` where it cannot. A list or dict refuses changes until the iterator
+    /// is dropped.
+    pub fn iterate(&self) -> Option<impl Iterator<Item = Value> + use<>> {
+        crate::vm::Iter::of(self)
+    }
+
+    /// The bytes of a string; `None` for other values.
+    pub fn as_str(&self) -> Option<&Str> {
+        match self {
+            Value::Str(s) => Some(s),
+            _ => None,
+        }
+    }
+
+    /// The host value as the Rust type `T`, if it is one.
+    pub fn downcast<T: HostValue>(&self) -> Option<&T> {
+        match self {
+            Value::Host(host) => host.downcast_ref(),
+            _ => None,
+        }
+    }
+
+    /// As programs see it with `repr(x)`: strings in quotes.
+    pub fn repr(&self) -> Str {
+        let mut out = Vec::new();
+        repr::write(&mut out, self);
+        Str::from(out)
+    }
+
+    /// Appends what [`Value::repr`] gives.
+    pub fn write_repr(&self, out: &mut Vec<u8>) {
+        repr::write(out, self);
+    }
+
+    /// As programs see it with `str(x)`: a string is itself, everything else as in [`Value::repr`].
+    pub fn to_text(&self) -> Str {
+        match self {
+            Value::Str(s) => s.clone(),
+            other => other.repr(),
+        }
+    }
+
+    /// Appends what [`Value::to_text`] gives.
+    pub fn write_text(&self, out: &mut Vec<u8>) {
+        match self {
+            Value::Str(s) => out.extend_from_slice(s),
+            other => repr::write(out, other),
+        }
+    }
+
+    /// Whether both are the very same object, or equal where they are stored in place.
+    pub fn is_same(&self, other: &Value) -> bool {
+        match (self, other) {
+            (Value::None, Value::None) => true,
+            (Value::Bool(a), Value::Bool(b)) => a == b,
+            (Value::Int(a), Value::Int(b)) => a == b,
+            (Value::Float(a), Value::Float(b)) => a == b,
+            (Value::BigInt(a), Value::BigInt(b)) => a == b,
+            (Value::Str(a), Value::Str(b)) => a == b,
+            (Value::List(a), Value::List(b)) => Rc::ptr_eq(a, b),
+            (Value::Tuple(a), Value::Tuple(b)) => Rc::ptr_eq(a, b),
+            (Value::Dict(a), Value::Dict(b)) => Rc::ptr_eq(a, b),
+            (Value::Set(a), Value::Set(b)) => Rc::ptr_eq(a, b),
+            (Value::Range(a), Value::Range(b)) => Rc::ptr_eq(a, b),
+            (Value::Function(a), Value::Function(b)) => Rc::ptr_eq(a, b),
+            (Value::Builtin(a), Value::Builtin(b)) => Rc::ptr_eq(a, b),
+            (Value::Host(a), Value::Host(b)) => std::ptr::addr_eq(Rc::as_ptr(a), Rc::as_ptr(b)),
+            _ => false,
+        }
+    }
+
+    /// Makes the value and everything that can be reached from it immutable.
+    pub fn freeze(&self) {
+        let mut pending = vec![self.clone()];
+        while let Some(value) = pending.pop() {
+            match &value {
+                Value::List(list) => list.freeze_into(&mut pending),
+                Value::Tuple(tuple) => pending.extend(tuple.iter().filter(|item| item.can_freeze()).cloned()),
+                Value::Dict(dict) => dict.freeze_into(&mut pending),
+                Value::Set(set) => set.freeze(),
+                Value::Function(function) => function.freeze_into(&mut pending),
+                Value::Builtin(builtin) => pending.extend(builtin.receiver().cloned()),
+                Value::Host(host) => host.freeze(),
+                _ => {}
+            }
+        }
+    }
+
+    pub(crate) fn can_freeze(&self) -> bool {
+        matches!(
+            self,
+            Value::List(_)
+                | Value::Tuple(_)
+                | Value::Dict(_)
+                | Value::Set(_)
+                | Value::Function(_)
+                | Value::Builtin(_)
+                | Value::Host(_)
+        )
+    }
+
+    #[inline]
+    pub(crate) fn is_unset(&self) -> bool {
+        matches!(self, Value::Internal(Internal(Hidden::Unset)))
+    }
+}
+
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.repr().to_str())
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Value {
+        Value::Bool(value)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Value {
+        Value::Int(value)
+    }
+}
+
+impl From<usize> for Value {
+    fn from(value: usize) -> Value {
+        i64::try_from(value).map_or_else(|_| Value::big(value.into()), Value::Int)
+    }
+}
+
+impl From<f64> for Value {
+    fn from(value: f64) -> Value {
+        Value::Float(value)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(value: &str) -> Value {
+        Value::Str(Str::from(value))
+    }
+}
+
+impl From<String> for Value {
+    fn from(value: String) -> Value {
+        Value::Str(Str::from(value))
+    }
+}
+
+impl From<Str> for Value {
+    fn from(value: Str) -> Value {
+        Value::Str(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_small() {
+        assert_eq!(size_of::<Value>(), 24);
+        assert_eq!(size_of::<Option<Value>>(), 24);
+        assert_eq!(size_of::<Result<Value, crate::Error>>(), 24);
+    }
+}

@@ -1,0 +1,58 @@
+//! `range(start, stop, step)`: integers that are computed when they are asked for.
+
+/// A sequence of integers.
+#[derive(Clone, Copy, Debug)]
+pub struct Range {
+    pub(crate) start: i64,
+    pub(crate) stop: i64,
+    pub(crate) step: i64,
+    len: usize,
+}
+
+impl Range {
+    /// The integers from `start` up to but not including `stop` in steps of `step`, which is not 0. All three are
+    /// of moderate size (32 bits in programs), so that sums of them do not overflow.
+    pub(crate) fn new(start: i64, stop: i64, step: i64) -> Range {
+        let len = if step > 0 && stop > start {
+            (stop - 1 - start) / step + 1
+        } else if step < 0 && start > stop {
+            (start - 1 - stop) / -step + 1
+        } else {
+            0
+        };
+        Range { start, stop, step, len: len as usize }
+    }
+
+    /// How many integers there are.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The integer at a valid index.
+    pub fn get(&self, index: usize) -> i64 {
+        self.start.wrapping_add((index as i64).wrapping_mul(self.step))
+    }
+
+    /// Whether the integer is one of them.
+    pub fn contains(&self, value: i64) -> bool {
+        let Some(delta) = value.checked_sub(self.start) else { return false };
+        let (quotient, remainder) = (delta / self.step, delta % self.step);
+        remainder == 0 && quotient >= 0 && (quotient as u64) < self.len as u64
+    }
+
+    /// Whether both yield the same integers.
+    pub(crate) fn equals(&self, other: &Range) -> bool {
+        self.len == other.len
+            && (self.len == 0 || self.start == other.start && (self.len == 1 || self.step == other.step))
+    }
+
+    pub(crate) fn slice(&self, start: i64, end: i64, step: i64) -> Range {
+        let at = |index: i64| self.start.saturating_add(self.step.saturating_mul(index));
+        Range::new(at(start), at(end), self.step.saturating_mul(step))
+    }
+}

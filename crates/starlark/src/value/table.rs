@@ -1,0 +1,184 @@
+//! The hash table behind dicts and sets: insertion order, keys that can fail to hash.
+//!
+//! Entries stand in a vector in order; an index of positions (open addressing) is added once there are more than a
+//! few. A removed entry leaves a hole until half of the vector is holes, so removal is constant time on average,
+//! also from the front.
+
+use super::Value;
+use crate::Error;
+use crate::ops::{equal, hash};
+
+/// Up to this many entries a scan over the hashes beats an index.
+const LINEAR: usize = 8;
+const EMPTY: u32 = 0;
+const GONE: u32 = u32::MAX;
+
+pub(crate) struct Table<V> {
+    entries: Vec<Entry<V>>,
+    live: usize,
+    /// Position of the first entry that may be live.
+    head: usize,
+    /// Positions of entries plus 1; its length is a power of two, or 0 while there is no index.
+    index: Vec<u32>,
+}
+
+pub(crate) struct Entry<V> {
+    hash: u32,
+    pair: Option<(Value, V)>,
+}
+
+impl<V> Default for Table<V> {
+    fn default() -> Table<V> {
+        Table { entries: Vec::new(), live: 0, head: 0, index: Vec::new() }
+    }
+}
+
+impl<V> Table<V> {
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.live
+    }
+
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (&Value, &V)> {
+        self.entries[self.head..].iter().filter_map(|entry| entry.pair.as_ref().map(|(key, value)| (key, value)))
+    }
+
+    /// The first live pair at or behind a position, and the position behind it.
+    #[inline]
+    pub(crate) fn next_at(&self, mut position: usize) -> Option<(usize, &Value, &V)> {
+        while let Some(entry) = self.entries.get(position) {
+            position += 1;
+            if let Some((key, value)) = &entry.pair {
+                return Some((position, key, value));
+            }
+        }
+        None
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, key: &Value) -> Result<Option<&V>, Error> {
+        let hash = hash(key)?;
+        let found = self.find(hash, key)?;
+        Ok(found.and_then(|at| self.entries[at].pair.as_ref()).map(|(_, value)| value))
+    }
+
+    pub(crate) fn get_mut(&mut self, key: &Value) -> Result<Option<&mut V>, Error> {
+        let hash = hash(key)?;
+        let found = self.find(hash, key)?;
+        Ok(found.and_then(|at| self.entries[at].pair.as_mut()).map(|(_, value)| value))
+    }
+
+    /// Adds or replaces; gives back the value that was there. The key that was there first stays.
+    #[inline]
+    pub(crate) fn insert(&mut self, key: Value, value: V) -> Result<Option<V>, Error> {
+        let hash = hash(&key)?;
+        if let Some(at) = self.find(hash, &key)?
+            && let Some((_, old)) = &mut self.entries[at].pair
+        {
+            return Ok(Some(std::mem::replace(old, value)));
+        }
+        self.entries.push(Entry { hash, pair: Some((key, value)) });
+        self.live += 1;
+        if self.index.is_empty() && self.entries.len() <= LINEAR {
+            return Ok(None);
+        }
+        // A quarter of the cells stays empty.
+        if self.entries.len() * 4 > self.index.len() * 3 {
+            self.rebuild();
+        } else {
+            self.link(hash, self.entries.len());
+        }
+        Ok(None)
+    }
+
+    pub(crate) fn remove(&mut self, key: &Value) -> Result<Option<(Value, V)>, Error> {
+        let hash = hash(key)?;
+        let Some(at) = self.find(hash, key)? else { return Ok(None) };
+        if !self.index.is_empty() {
+            let mask = self.index.len() - 1;
+            let mut cell = hash as usize & mask;
+            while self.index[cell] != at as u32 + 1 {
+                cell = (cell + 1) & mask;
+            }
+            self.index[cell] = GONE;
+        }
+        let pair = self.entries[at].pair.take();
+        self.live -= 1;
+        while self.entries.get(self.head).is_some_and(|entry| entry.pair.is_none()) {
+            self.head += 1;
+        }
+        if self.entries.len() > 2 * self.live + LINEAR {
+            self.rebuild();
+        }
+        Ok(pair)
+    }
+
+    pub(crate) fn clear(&mut self) {
+        *self = Table::default();
+    }
+
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = (Value, V)> + use<'_, V> {
+        self.index.clear();
+        self.live = 0;
+        self.head = 0;
+        self.entries.drain(..).filter_map(|entry| entry.pair)
+    }
+
+    #[inline]
+    fn find(&self, hash: u32, key: &Value) -> Result<Option<usize>, Error> {
+        if self.index.is_empty() {
+            for (at, entry) in self.entries.iter().enumerate() {
+                if entry.hash == hash && self.holds(at, key)? {
+                    return Ok(Some(at));
+                }
+            }
+            return Ok(None);
+        }
+        let mask = self.index.len() - 1;
+        let mut cell = hash as usize & mask;
+        loop {
+            match self.index[cell] {
+                EMPTY => return Ok(None),
+                GONE => {}
+                position => {
+                    let at = position as usize - 1;
+                    if self.entries[at].hash == hash && self.holds(at, key)? {
+                        return Ok(Some(at));
+                    }
+                }
+            }
+            cell = (cell + 1) & mask;
+        }
+    }
+
+    #[inline]
+    fn holds(&self, at: usize, key: &Value) -> Result<bool, Error> {
+        match &self.entries[at].pair {
+            Some((other, _)) => equal(key, other),
+            None => Ok(false),
+        }
+    }
+
+    fn rebuild(&mut self) {
+        if self.live < self.entries.len() {
+            self.entries.retain(|entry| entry.pair.is_some());
+        }
+        self.head = 0;
+        self.index.clear();
+        if self.entries.len() > LINEAR {
+            self.index.resize((self.entries.len() * 2).next_power_of_two().max(32), EMPTY);
+            for at in 0..self.entries.len() {
+                self.link(self.entries[at].hash, at + 1);
+            }
+        }
+    }
+
+    fn link(&mut self, hash: u32, position: usize) {
+        let mask = self.index.len() - 1;
+        let mut cell = hash as usize & mask;
+        while self.index[cell] != EMPTY {
+            cell = (cell + 1) & mask;
+        }
+        self.index[cell] = position as u32;
+    }
+}

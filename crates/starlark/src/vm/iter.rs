@@ -1,0 +1,94 @@
+//! Running iterations. A list, dict or set that is run over refuses changes until the iteration is dropped.
+
+use std::rc::Rc;
+
+use crate::Value;
+use crate::host::ValueIter;
+use crate::value::{Dict, List, Range, Set, Tuple};
+
+/// An iteration at some point of its way.
+#[derive(Default)]
+pub(crate) enum Iter {
+    #[default]
+    Done,
+    List(Rc<List>, usize),
+    Tuple(Rc<Tuple>, usize),
+    Dict(Rc<Dict>, usize),
+    Set(Rc<Set>, usize),
+    Range(Range, usize),
+    Host(ValueIter),
+}
+
+impl Iter {
+    /// The iteration that `for` starts over a value; `None` where it cannot.
+    pub(crate) fn of(value: &Value) -> Option<Iter> {
+        Some(match value {
+            Value::List(list) => {
+                list.guard().enter();
+                Iter::List(list.clone(), 0)
+            }
+            Value::Tuple(tuple) => Iter::Tuple(tuple.clone(), 0),
+            Value::Dict(dict) => {
+                dict.guard().enter();
+                Iter::Dict(dict.clone(), 0)
+            }
+            Value::Set(set) => {
+                set.guard().enter();
+                Iter::Set(set.clone(), 0)
+            }
+            Value::Range(range) => Iter::Range(**range, 0),
+            Value::Host(host) => Iter::Host(host.iterate()?),
+            _ => return None,
+        })
+    }
+}
+
+impl Iterator for Iter {
+    type Item = Value;
+
+    #[inline]
+    fn next(&mut self) -> Option<Value> {
+        match self {
+            Iter::Done => None,
+            Iter::Range(range, at) => {
+                if *at >= range.len() {
+                    return None;
+                }
+                *at += 1;
+                Some(Value::Int(range.get(*at - 1)))
+            }
+            Iter::List(list, at) => {
+                *at += 1;
+                list.get(*at - 1)
+            }
+            Iter::Tuple(tuple, at) => {
+                *at += 1;
+                tuple.get(*at - 1).cloned()
+            }
+            Iter::Dict(dict, at) => {
+                let table = dict.table();
+                let (next, key, _) = table.next_at(*at)?;
+                *at = next;
+                Some(key.clone())
+            }
+            Iter::Set(set, at) => {
+                let table = set.table();
+                let (next, key, ()) = table.next_at(*at)?;
+                *at = next;
+                Some(key.clone())
+            }
+            Iter::Host(values) => values.next(),
+        }
+    }
+}
+
+impl Drop for Iter {
+    fn drop(&mut self) {
+        match self {
+            Iter::List(list, _) => list.guard().leave(),
+            Iter::Dict(dict, _) => dict.guard().leave(),
+            Iter::Set(set, _) => set.guard().leave(),
+            _ => {}
+        }
+    }
+}
