@@ -1,10 +1,11 @@
 //! Small pieces of text handling that Ytterby's languages share.
 //!
 //! Nothing here knows about YAML or Starlark: byte strings that are cheap to clone ([`Str`]), Go's way of
-//! writing floats and quoting strings, spelling distance, Kubernetes quantities.
+//! writing floats, JSON and quoted strings, spelling distance, Kubernetes quantities.
 
 mod bytestr;
 pub mod gofloat;
+pub mod gojson;
 mod quantity;
 pub mod quote;
 pub mod spelling;
