@@ -4,6 +4,8 @@
 
 mod api;
 pub mod input;
+#[allow(dead_code)]
+mod regexp;
 
 pub use api::{
     Compat, Failure, Format, Host, Inspect, KnownSchemaFormats, Options, OutputFile, OutputTypes, Rendered,

@@ -1,0 +1,271 @@
+//! Regular expressions in Go's syntax.
+//!
+//! A pattern is read by Go's rules (classes are ASCII, `\Q…\E`, at most 1000 repetitions, its error texts) and written anew
+//! in the syntax of the `regex` crate, which then does the matching: both find the leftmost match that comes first.
+//! Text that is no UTF-8 is matched as Go does it, with U+FFFD in place of each wrong piece.
+//!
+//! Names of groups stay on our side, because Go allows some that the crate does not.
+
+use std::borrow::Cow;
+
+use regex::{Captures, Regex, RegexBuilder};
+use ytterby_text::Str;
+
+mod translate;
+
+/// A compiled pattern.
+#[derive(Clone, Debug)]
+pub(crate) struct Regexp {
+    regex: Regex,
+    names: Vec<Option<String>>,
+}
+
+/// Compiled programs above this size are refused: `\pL{1000}` still fits.
+const MAX_PROGRAM_BYTES: usize = 64 << 20;
+
+impl Regexp {
+    /// Compiles a pattern; an error has Go's text, `error parsing regexp: …`.
+    pub fn new(pattern: &[u8]) -> Result<Regexp, String> {
+        let Ok(pattern) = std::str::from_utf8(pattern) else {
+            return Err(format!("error parsing regexp: invalid UTF-8: `{}`", String::from_utf8_lossy(pattern)));
+        };
+        let translated = translate::translate(pattern).map_err(|error| error.to_string())?;
+        let regex = RegexBuilder::new(&translated.pattern)
+            .size_limit(MAX_PROGRAM_BYTES)
+            .nest_limit(8 * translate::MAX_DEPTH)
+            .build()
+            .map_err(|_| format!("error parsing regexp: expression too large: `{pattern}`"))?;
+        Ok(Regexp { regex, names: translated.names })
+    }
+
+    /// Whether the pattern matches somewhere in the text.
+    pub fn is_match(&self, text: &Str) -> bool {
+        self.regex.is_match(&text.to_str())
+    }
+
+    /// The text with every match replaced by `template`, in which `$1`, `$name` and `${name}` stand for groups.
+    pub fn replace_all(&self, text: &Str, template: &Str) -> Str {
+        let template = template.to_str();
+        let replaced = self.try_replace_all(text, |captures, out| {
+            self.expand(&template, captures, out);
+            Ok::<(), std::convert::Infallible>(())
+        });
+        match replaced {
+            Ok(text) => text,
+            Err(never) => match never {},
+        }
+    }
+
+    /// The text with every match replaced by what `replacement` says of the matched text.
+    pub fn replace_all_with<E>(
+        &self,
+        text: &Str,
+        mut replacement: impl FnMut(&str) -> Result<Str, E>,
+    ) -> Result<Str, E> {
+        self.try_replace_all(text, |captures, out| {
+            out.extend_from_slice(&replacement(&captures[0])?);
+            Ok(())
+        })
+    }
+
+    fn try_replace_all<E>(
+        &self,
+        text: &Str,
+        mut write: impl FnMut(&Captures<'_>, &mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<Str, E> {
+        let haystack = text.to_str();
+        let mut out = Vec::new();
+        let mut copied = 0;
+        let mut matched = false;
+        for captures in self.regex.captures_iter(&haystack) {
+            let whole = captures.get_match();
+            out.extend_from_slice(&haystack.as_bytes()[copied..whole.start()]);
+            write(&captures, &mut out)?;
+            copied = whole.end();
+            matched = true;
+        }
+        if !matched {
+            return Ok(text.clone());
+        }
+        out.extend_from_slice(&haystack.as_bytes()[copied..]);
+        Ok(Str::from(out))
+    }
+
+    /// Appends `template` with its references filled in; a group that is not there or took no part is empty.
+    fn expand(&self, template: &str, captures: &Captures<'_>, out: &mut Vec<u8>) {
+        let mut rest = template;
+        while let Some((before, after)) = rest.split_once('$') {
+            out.extend_from_slice(before.as_bytes());
+            if let Some(tail) = after.strip_prefix('$') {
+                out.push(b'$');
+                rest = tail;
+                continue;
+            }
+            match reference(after) {
+                Some((name, tail)) => {
+                    out.extend_from_slice(self.group(captures, name).as_bytes());
+                    rest = tail;
+                }
+                None => {
+                    out.push(b'$');
+                    rest = after;
+                }
+            }
+        }
+        out.extend_from_slice(rest.as_bytes());
+    }
+
+    fn group<'t>(&self, captures: &Captures<'t>, name: &str) -> &'t str {
+        let by_number = || name.parse().ok().filter(|_| !has_leading_zero(name)).and_then(|index| captures.get(index));
+        let by_name = || {
+            let named = self.names.iter().enumerate().filter(|(_, own)| own.as_deref() == Some(name));
+            named.filter_map(|(index, _)| captures.get(index)).next()
+        };
+        let found = if name.bytes().all(|byte| byte.is_ascii_digit()) { by_number() } else { by_name() };
+        found.map_or("", |group| group.as_str())
+    }
+}
+
+fn has_leading_zero(digits: &str) -> bool {
+    digits.len() > 1 && digits.starts_with('0')
+}
+
+/// The name after a `$` and what follows it: the longest run of letters, digits and `_`, or what stands in braces.
+fn reference(text: &str) -> Option<(&str, &str)> {
+    let (braced, body) = match text.strip_prefix('{') {
+        Some(body) => (true, body),
+        None => (false, text),
+    };
+    let end = body.find(|c: char| c != '_' && !c.is_alphanumeric()).unwrap_or(body.len());
+    let (name, rest) = body.split_at(end);
+    let rest = if braced { rest.strip_prefix('}')? } else { rest };
+    (!name.is_empty()).then_some((name, rest))
+}
+
+/// The pattern that matches exactly `text`, as Go's `QuoteMeta` writes it.
+pub(crate) fn escape(text: &str) -> Cow<'_, str> {
+    const SPECIAL: &[char] = &['\\', '.', '+', '*', '?', '(', ')', '|', '[', ']', '{', '}', '^', '$'];
+    if !text.contains(SPECIAL) {
+        return text.into();
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        if SPECIAL.contains(&c) {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn matches_as_go_does() {
+        for (pattern, text, expected) in [
+            ("^a+$", "aaa", true),
+            ("^a$", "a\n", false),
+            ("\\d", "٣", false),
+            ("\\w", "é", false),
+            ("\\s", "\u{b}", false),
+            ("[[:space:]]", "\u{b}", true),
+            ("\\bfoo\\b", "éfooé", true),
+            ("\\B", "aéb", false),
+            ("\\Qa.b\\E", "a.b", true),
+            ("\\Qa.b\\E", "axb", false),
+            ("\\Qa.b+", "a.b+", true),
+            ("x\\z", "x", true),
+            ("(?i)straSSe", "STRASSE", true),
+            ("(?i)[k]", "\u{212a}", true),
+            ("a{,2}", "a{,2}", true),
+            ("a{2}{", "aa{", true),
+            ("[]a]", "]", true),
+            ("[^]a]", "]", false),
+            ("[a-]", "-", true),
+            ("[a\\]b]", "]", true),
+            ("[&&~~]", "&", true),
+            ("a#b c", "a#b c", true),
+            ("\\p{Greek}", "α", true),
+            ("\\P{^Lu}", "A", true),
+            ("\\pN", "7", true),
+            ("[\\p{L}\\d]", "é", true),
+            ("\\x41\\x{1F600}\\101\\_", "A😀A_", true),
+            ("(?P<1a>x)(?<b>y)(?P<b>z)", "xyz", true),
+            ("a(?i)*b", "aaB", true),
+            ("(?s:.)(?-s:.)", "\na", true),
+            ("(?m)^b$", "a\nb\nc", true),
+            ("(?)a", "a", true),
+            ("", "", true),
+            ("a||b", "", true),
+            (".", "\n", false),
+        ] {
+            let regexp = Regexp::new(pattern.as_bytes()).unwrap_or_else(|error| panic!("{pattern}: {error}"));
+            assert_eq!(regexp.is_match(&Str::from(text)), expected, "{pattern} on {text:?}");
+        }
+    }
+
+    #[test]
+    fn refuses_in_the_words_of_go() {
+        for (pattern, text) in [
+            ("[", "missing closing ]: `[`"),
+            ("a[b", "missing closing ]: `[b`"),
+            ("(a", "missing closing ): `(a`"),
+            ("a)b", "unexpected ): `a)b`"),
+            ("*", "missing argument to repetition operator: `*`"),
+            ("(|*)", "missing argument to repetition operator: `*`"),
+            ("a|+?b", "missing argument to repetition operator: `+?`"),
+            ("a**", "invalid nested repetition operator: `**`"),
+            ("a{2}{3}?x", "invalid nested repetition operator: `{2}{3}?`"),
+            ("a{1001}", "invalid repeat count: `{1001}`"),
+            ("a{3,2}", "invalid repeat count: `{3,2}`"),
+            ("(a{100}){11}", "invalid repeat count: `{11}`"),
+            ("a\\", "trailing backslash at end of expression: ``"),
+            ("\\8", "invalid escape sequence: `\\8`"),
+            ("\\1", "invalid escape sequence: `\\1`"),
+            ("\\C", "invalid escape sequence: `\\C`"),
+            ("\\Z", "invalid escape sequence: `\\Z`"),
+            ("\\xag", "invalid escape sequence: `\\xag`"),
+            ("[\\b]", "invalid escape sequence: `\\b`"),
+            ("[b-a]", "invalid character class range: `b-a`"),
+            ("[[:foo:]]", "invalid character class range: `[:foo:]`"),
+            ("\\p{Foo}", "invalid character class range: `\\p{Foo}`"),
+            ("\\p{Letter}", "invalid character class range: `\\p{Letter}`"),
+            ("(?=a)", "invalid or unsupported Perl syntax: `(?=`"),
+            ("(?<=a)", "invalid named capture: `(?<=a)`"),
+            ("(?P<a-b>x)", "invalid named capture: `(?P<a-b>`"),
+            ("(?i-)a", "invalid or unsupported Perl syntax: `(?i-)`"),
+            ("(?P=n)", "invalid or unsupported Perl syntax: `(?P`"),
+        ] {
+            let error = Regexp::new(pattern.as_bytes()).expect_err(pattern);
+            assert_eq!(error, format!("error parsing regexp: {text}"), "{pattern}");
+        }
+        assert!(Regexp::new(b"\xff").unwrap_err().contains("invalid UTF-8"));
+    }
+
+    #[test]
+    fn replaces_with_groups() {
+        for (pattern, text, template, expected) in [
+            ("(a)(b)?", "abxa", "<$2$1>", "<ba>x<a>"),
+            ("(?P<n>\\w+)", "hi", "${n}_$n", "hi_hi"),
+            ("a", "banana", "$1x$$", "b$n$n$"),
+            ("a", "a", "${1", "${1"),
+            ("a*", "baac", "-", "-b-c-"),
+            ("x", "abc", "y", "abc"),
+        ] {
+            let regexp = Regexp::new(pattern.as_bytes()).unwrap();
+            let replaced = regexp.replace_all(&Str::from(text), &Str::from(template));
+            assert_eq!(replaced.to_str(), expected, "{pattern} on {text:?} with {template:?}");
+        }
+    }
+
+    #[test]
+    fn deep_and_large_patterns_end_in_an_error() {
+        let deep = "(".repeat(50_000) + &")".repeat(50_000);
+        assert!(
+            Regexp::new(deep.as_bytes()).unwrap_err().starts_with("error parsing regexp: expression nests too deeply")
+        );
+        assert!(Regexp::new("((\\pL{10}){10}){10}".as_bytes()).is_ok());
+    }
+}
