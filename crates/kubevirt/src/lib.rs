@@ -4,12 +4,15 @@
 //! JSONPath on a VM, evaluating, linting, mending, exporting to CEL. Only the [`cmd::Host`] of the command line reads files.
 
 mod allowed;
+pub mod compat;
 pub mod evaluate;
 pub mod json;
 pub mod jsonpath;
 pub mod pattern;
+pub mod re2;
 pub mod rules;
 pub mod schema;
+pub mod select;
 pub mod value;
 
 pub use allowed::{Allowed, allowed};

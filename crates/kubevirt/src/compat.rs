@@ -1,0 +1,550 @@
+//! Evaluates rules as the reference does: the template validator of kubevirt/ssp-operator.
+//!
+//! To the letter, slips of its messages included, so that results can be compared in a migration. Where the reference
+//! crashes, a plain error is given.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::json::{self, Kind as JsonKind, Node};
+use crate::jsonpath::eval::{self, Item, Seen, World};
+use crate::jsonpath::{Literal, PREFIX, Path};
+use crate::re2;
+use crate::schema::Kind;
+use crate::value::Value;
+
+const INVALID_PATH: &str = "invalid JSONPath";
+
+/// A rule as the reference reads it.
+#[derive(Clone, Debug, Default)]
+pub struct Rule {
+    /// May be empty.
+    pub name: String,
+    /// The kind, whatever it says.
+    pub rule: String,
+    /// Empty is an error when it is evaluated.
+    pub message: String,
+    /// Absent makes the reference crash.
+    pub path: Option<Path>,
+    /// Condition.
+    pub valid: Option<Path>,
+    /// Whether a violation is only logged.
+    pub just_warning: bool,
+    min: Option<Number>,
+    max: Option<Number>,
+    min_length: Option<Number>,
+    max_length: Option<Number>,
+    values: Vec<Text>,
+    regex: String,
+    /// Where it stands in the annotation, in bytes.
+    pub offset: usize,
+}
+
+#[derive(Clone, Debug)]
+enum Number {
+    Int(i64),
+    Path(Path),
+}
+
+#[derive(Clone, Debug)]
+enum Text {
+    Literal(String),
+    Path(Path),
+}
+
+/// The result of one rule.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Report {
+    /// The rule's name.
+    pub name: String,
+    /// The rule's message.
+    pub rule_message: String,
+    /// The rule's path, without prefix.
+    pub path: String,
+    /// Whether the rule is only worth a warning.
+    pub just_warning: bool,
+    /// What became of it.
+    pub verdict: Verdict,
+    /// Where the rule stands in the annotation, in bytes.
+    pub offset: usize,
+}
+
+/// What became of a rule.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Verdict {
+    /// Not applicable.
+    Skipped,
+    /// Satisfied, with the reference's words.
+    Satisfied(String),
+    /// Broken, with the reference's words.
+    Unsatisfied(String),
+    /// In error, with the reference's words, and what its log says happened: empty, `cannot specialize`, `cannot apply`.
+    Failed(String, &'static str),
+}
+
+impl Report {
+    /// What the reference puts into a cause, if the rule is worth one.
+    pub fn cause(&self) -> Option<String> {
+        match &self.verdict {
+            Verdict::Failed(text, _) | Verdict::Unsatisfied(text) => Some(format!("{}: {text}", self.rule_message)),
+            Verdict::Skipped | Verdict::Satisfied(_) => None,
+        }
+    }
+
+    /// Whether the VM is refused for it.
+    pub fn refuses(&self) -> bool {
+        match self.verdict {
+            Verdict::Failed(..) => true,
+            Verdict::Unsatisfied(_) => !self.just_warning,
+            _ => false,
+        }
+    }
+
+    /// The line that the reference logs.
+    pub fn summary(&self) -> String {
+        let name = &self.name;
+        match &self.verdict {
+            Verdict::Skipped => format!("{name} SKIPPED: not appliable\n"),
+            Verdict::Satisfied(text) => format!("{name} applied: OK, {text}\n"),
+            Verdict::Unsatisfied(text) => format!("{name} applied: FAIL, {text}\n"),
+            Verdict::Failed(text, _) if text == "duplicate Rule Name" => format!("{name} failed: duplicate name\n"),
+            Verdict::Failed(text, "") => format!("{name} failed: {text}\n"),
+            Verdict::Failed(text, stage) => format!("{name} failed: {stage}: {text}\n"),
+        }
+    }
+}
+
+/// Reads an annotation as Go's `encoding/json` does into the reference's types. The error is Go's text and a place.
+pub fn parse(text: &str) -> Result<Vec<Rule>, (String, usize)> {
+    if text.is_empty() {
+        return Ok(Vec::new());
+    }
+    let root = json::parse(text).map_err(|error| (error.go_text(text), error.offset))?;
+    let items = match &root.kind {
+        JsonKind::Null => return Ok(Vec::new()),
+        JsonKind::Array(items) => items,
+        _ => return Err((unmarshal(&root, "value", "[]validation.Rule"), root.start)),
+    };
+    // Go goes on after a wrong type and reports the first.
+    let mut first_error = None;
+    let rules = items.iter().map(|item| rule(item, &mut first_error)).collect();
+    first_error.map_or(Ok(rules), Err)
+}
+
+fn unmarshal(node: &Node, place: &str, wanted: &str) -> String {
+    format!("json: cannot unmarshal {} into Go {place} of type {wanted}", node.go_kind())
+}
+
+type FirstError = Option<(String, usize)>;
+
+fn rule(item: &Node, error: &mut FirstError) -> Rule {
+    let mut rule = Rule { offset: item.start, ..Rule::default() };
+    let members = match &item.kind {
+        JsonKind::Object(members) => members.as_slice(),
+        JsonKind::Null => return rule,
+        _ => {
+            error.get_or_insert_with(|| (unmarshal(item, "value", "validation.Rule"), item.start));
+            return rule;
+        }
+    };
+    for (key, node) in members {
+        let key = key.as_str().unwrap_or_default();
+        let Some(key) = crate::rules::KEYS.iter().find(|known| known.eq_ignore_ascii_case(key)) else { continue };
+        if let Err(text) = member(&mut rule, key, node) {
+            error.get_or_insert((text, node.start));
+        }
+    }
+    rule
+}
+
+fn member(rule: &mut Rule, key: &str, node: &Node) -> Result<(), String> {
+    let null = matches!(node.kind, JsonKind::Null);
+    let place = format!("struct field Rule.{key}");
+    let string = || match &node.kind {
+        JsonKind::String(text) => Ok(Some(text.to_string())),
+        JsonKind::Null => Ok(None),
+        _ => Err(unmarshal(node, &place, "string")),
+    };
+    let path = || -> Result<Path, String> { Path::parse(&string()?.unwrap_or_default()).map_err(|error| error.go) };
+    let number = || -> Result<Option<Number>, String> {
+        if null {
+            return Ok(None);
+        }
+        if let JsonKind::Number(text) = &node.kind
+            && let Ok(value) = text.parse::<f64>()
+            && value.is_finite()
+        {
+            return Ok(Some(Number::Int(round(value))));
+        }
+        let wrapped = |text: String| format!("cannot unmarshall IntOrPath from JSON: {text}");
+        match node.as_str() {
+            Some(text) => Ok(Some(Number::Path(Path::parse(text).map_err(|error| wrapped(error.go))?))),
+            None => Err(wrapped(unmarshal(node, "value", "string"))),
+        }
+    };
+    match key {
+        "name" => rule.name = string()?.unwrap_or(std::mem::take(&mut rule.name)),
+        "rule" => rule.rule = string()?.unwrap_or(std::mem::take(&mut rule.rule)),
+        "message" => rule.message = string()?.unwrap_or(std::mem::take(&mut rule.message)),
+        "regex" => rule.regex = string()?.unwrap_or(std::mem::take(&mut rule.regex)),
+        "path" => rule.path = Some(path()?),
+        "valid" => rule.valid = if null { None } else { Some(path()?) },
+        "justWarning" => match node.kind {
+            JsonKind::Bool(value) => rule.just_warning = value,
+            JsonKind::Null => {}
+            _ => return Err(unmarshal(node, &place, "bool")),
+        },
+        "min" => rule.min = number()?,
+        "max" => rule.max = number()?,
+        "minLength" => rule.min_length = number()?,
+        "maxLength" => rule.max_length = number()?,
+        _ => match &node.kind {
+            JsonKind::Null => rule.values = Vec::new(),
+            JsonKind::Array(nodes) => {
+                rule.values = Vec::new();
+                for node in nodes {
+                    rule.values.push(match &node.kind {
+                        JsonKind::String(text) if text.starts_with(PREFIX) => {
+                            Text::Path(Path::parse(text).map_err(|error| error.go)?)
+                        }
+                        JsonKind::String(text) => Text::Literal(text.to_string()),
+                        JsonKind::Null => Text::Literal(String::new()),
+                        _ => return Err(unmarshal(node, &place, "string")),
+                    });
+                }
+            }
+            _ => return Err(unmarshal(node, &place, "[]path.StringOrPath")),
+        },
+    }
+    Ok(())
+}
+
+/// Half away from zero; what does not fit becomes the lowest number, as on amd64.
+fn round(value: f64) -> i64 {
+    let rounded = value.round();
+    if (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&rounded) {
+        rounded as i64
+    } else {
+        i64::MIN
+    }
+}
+
+/// Evaluates all rules on a VM.
+pub fn evaluate(rules: &[Rule], vm: &Value) -> Vec<Report> {
+    let mut names = HashSet::new();
+    let mut patterns = HashMap::new();
+    rules
+        .iter()
+        .map(|rule| Report {
+            name: rule.name.clone(),
+            rule_message: rule.message.clone(),
+            path: rule.path.as_ref().map_or(String::new(), |path| path.text.to_string()),
+            just_warning: rule.just_warning,
+            verdict: if names.insert(rule.name.as_str()) {
+                verdict(rule, vm, &mut patterns)
+            } else {
+                Verdict::Failed("duplicate Rule Name".to_owned(), "")
+            },
+            offset: rule.offset,
+        })
+        .collect()
+}
+
+fn verdict<'a>(rule: &'a Rule, vm: &Value, patterns: &mut HashMap<&'a str, regex::Regex>) -> Verdict {
+    if !["integer", "string", "enum", "regex"].contains(&rule.rule.as_str()) {
+        return Verdict::Failed("unrecognized Rule type".to_owned(), "");
+    }
+    if rule.message.is_empty() {
+        return Verdict::Failed("missing required key".to_owned(), "");
+    }
+    if let Some(valid) = &rule.valid
+        && !eval::find(valid, vm, World::Struct).is_ok_and(|items| !items.is_empty())
+    {
+        return Verdict::Skipped;
+    }
+    let Some(path) = &rule.path else {
+        return Verdict::Failed("the rule has no path".to_owned(), "cannot apply");
+    };
+    let specialize = |text: String| Verdict::Failed(text, "cannot specialize");
+    let applied = match rule.rule.as_str() {
+        "integer" => match bounds(&rule.min, &rule.max, vm) {
+            Err(text) => return specialize(text),
+            Ok(bounds) => integers(path, vm, bounds),
+        },
+        "string" => match bounds(&rule.min_length, &rule.max_length, vm) {
+            Err(text) => return specialize(text),
+            Ok(bounds) => lengths(path, vm, bounds),
+        },
+        "enum" => match rule.values.iter().map(|value| choice(value, vm)).collect::<Result<Vec<_>, _>>() {
+            Err(text) => return specialize(text),
+            Ok(values) => choices(path, vm, &values),
+        },
+        _ => {
+            if !patterns.contains_key(rule.regex.as_str()) {
+                let compiled = re2::check(&rule.regex).and_then(|re| {
+                    regex::Regex::new(&re.rust).map_err(|_| "error parsing regexp: expression too large".to_owned())
+                });
+                match compiled {
+                    Err(text) => return specialize(text),
+                    Ok(regex) => patterns.insert(&rule.regex, regex),
+                };
+            }
+            match_all(path, vm, &patterns[rule.regex.as_str()], &rule.regex)
+        }
+    };
+    match applied {
+        Err(text) => Verdict::Failed(text, "cannot apply"),
+        Ok((true, text)) => Verdict::Satisfied(text),
+        Ok((false, text)) => Verdict::Unsatisfied(text),
+    }
+}
+
+/// On the VM, and where that fails on the VM that has everything.
+fn find<'a>(path: &'a Path, vm: &'a Value) -> Result<Vec<(Item<'a>, World)>, String> {
+    for world in [World::Struct, World::ReferenceVm] {
+        if let Ok(items) = eval::find(path, vm, world) {
+            return Ok(items.into_iter().map(|item| (item, world)).collect());
+        }
+    }
+    Err(INVALID_PATH.to_owned())
+}
+
+fn strings(path: &Path, vm: &Value) -> Result<Vec<String>, String> {
+    Ok(find(path, vm)?.iter().map(|(item, world)| go_string(item, *world)).collect())
+}
+
+fn ints(path: &Path, vm: &Value) -> Result<Vec<i64>, String> {
+    find(path, vm)?.iter().map(|(item, _)| go_int(item)).collect()
+}
+
+/// Results of a path on the VM alone: how many, as integers and as strings; for comparison with recorded cases.
+pub fn probe(path: &Path, vm: &Value) -> Result<(usize, Result<Vec<i64>, String>, Vec<String>), String> {
+    let items = eval::find(path, vm, World::Struct).map_err(|_| INVALID_PATH.to_owned())?;
+    let ints = items.iter().map(go_int).collect();
+    let strings = items.iter().map(|item| go_string(item, World::Struct)).collect();
+    Ok((items.len(), ints, strings))
+}
+
+/// The Go type of a result.
+fn go_type(item: &Item<'_>) -> &'static str {
+    match (item.field, item.seen) {
+        (Some(field), _) => field.go,
+        (None, Seen::Literal(Literal::Int(_))) => "int",
+        (None, Seen::Literal(Literal::Float(_))) => "float64",
+        (None, Seen::Literal(Literal::Bool(_))) => "bool",
+        (None, Seen::Given(Value::Bool(_))) => "bool",
+        (None, Seen::Given(Value::Int(_))) => "int64",
+        (None, Seen::Given(Value::Float(_))) => "float64",
+        (None, Seen::Given(Value::Array(_))) => "[]interface {}",
+        (None, Seen::Given(Value::Object(_))) => "map[string]interface {}",
+        (None, _) => "string",
+    }
+}
+
+fn go_string(item: &Item<'_>, world: World) -> String {
+    match (item.field, item.seen) {
+        (Some(field), _) if field.kind == Kind::String && !field.pointer => match item.seen {
+            Seen::Given(value) => value.render().unwrap_or_default(),
+            // KubeVirt's own defaults of the VM that has everything.
+            _ if world == World::ReferenceVm => match field.path {
+                ".spec.domain.firmware.uuid" => "00000000-0000-4000-8000-000000000000",
+                ".spec.domain.devices.disks[*].cdrom.tray" => "closed",
+                ".spec.domain.devices.inputs[*].bus" => "usb",
+                ".spec.domain.devices.inputs[*].type" => "tablet",
+                _ => "",
+            }
+            .to_owned(),
+            _ => String::new(),
+        },
+        (None, Seen::Given(Value::String(text))) => text.to_string(),
+        (None, Seen::Literal(Literal::Text(text))) => text.clone(),
+        (None, Seen::Text(text)) => text.to_owned(),
+        _ => format!("<{} Value>", go_type(item)),
+    }
+}
+
+fn go_int(item: &Item<'_>) -> Result<i64, String> {
+    let go = go_type(item);
+    let mismatch = || format!("mismatching type: {go}, not int or resource.Quantity");
+    match (item.seen, go) {
+        (Seen::Literal(Literal::Int(value)), _) => Ok(*value),
+        (Seen::Literal(Literal::Float(value)), _) => Ok(round(*value)),
+        (Seen::Nil, "*resource.Quantity") => Err("the quantity is not set".to_owned()),
+        (_, "*resource.Quantity" | "resource.Quantity") => match item.scalar() {
+            Some(value) => value.render().and_then(|text| quantity_as_int64(&text)).ok_or_else(mismatch),
+            None => Err(mismatch()),
+        },
+        (_, "int" | "int32" | "int64" | "uint" | "uint32" | "uint64") => match item.scalar() {
+            Some(Value::Int(value)) => Ok(value as i64),
+            _ => Err(mismatch()),
+        },
+        (Seen::Given(Value::Float(value)), "float64") => Ok(round(*value)),
+        _ => Err(mismatch()),
+    }
+}
+
+/// Go's `Quantity.AsInt64`, which knows only what its parser's fast path made, and no fraction in it.
+fn quantity_as_int64(text: &str) -> Option<i64> {
+    ytterby_text::quantity(text)?;
+    let (negative, unsigned) = match text.as_bytes()[0] {
+        b'-' => (true, &text[1..]),
+        b'+' => (false, &text[1..]),
+        _ => (false, text),
+    };
+    let unsigned = unsigned.trim_start_matches('0');
+    let whole_len = unsigned.bytes().take_while(u8::is_ascii_digit).count();
+    let (whole, rest) = unsigned.split_at(whole_len);
+    let (fraction, suffix) = match rest.strip_prefix('.') {
+        Some(rest) => rest.split_at(rest.bytes().take_while(u8::is_ascii_digit).count()),
+        None => ("", rest),
+    };
+    let whole = if whole.is_empty() { "0" } else { whole };
+    let value: i64 = format!("{whole}{fraction}").parse().ok()?;
+    let signed = |value: i64| Some(if negative { -value } else { value });
+    if let Some(place) = ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"].iter().position(|&known| known == suffix) {
+        let exponent = (place as i64 + 1) * 10;
+        let precision = 15 - whole.len() as i64 - exponent * 3 / 10 - 1;
+        if !fraction.is_empty() || precision < 0 {
+            return None;
+        }
+        return signed(value.checked_mul(1 << exponent)?);
+    }
+    let exponent = match suffix {
+        "n" => -9,
+        "u" => -6,
+        "m" => -3,
+        "" => 0,
+        "k" => 3,
+        "M" => 6,
+        "G" => 9,
+        "T" => 12,
+        "P" => 15,
+        "E" => 18,
+        other => other[1..].parse::<i64>().ok()?,
+    };
+    if whole.len() + fraction.len() > 18 {
+        return None;
+    }
+    let scale = exponent - fraction.len() as i64;
+    if value == 0 && scale >= 0 {
+        return Some(0);
+    }
+    if !(0..=18).contains(&scale) {
+        return None;
+    }
+    signed(value.checked_mul(10i64.pow(scale as u32))?)
+}
+
+type Bounds = (Option<i64>, Option<i64>);
+
+fn bounds(min: &Option<Number>, max: &Option<Number>, vm: &Value) -> Result<Bounds, String> {
+    let bound = |number: &Option<Number>| match number {
+        None => Ok(None),
+        Some(Number::Int(value)) => Ok(Some(*value)),
+        Some(Number::Path(path)) => one(ints(path, vm)?).map(Some),
+    };
+    Ok((bound(min)?, bound(max)?))
+}
+
+fn one<T>(mut values: Vec<T>) -> Result<T, String> {
+    match (values.len(), values.pop()) {
+        (1, Some(value)) => Ok(value),
+        (count, _) => Err(format!("expected one value, found {count}")),
+    }
+}
+
+fn choice(value: &Text, vm: &Value) -> Result<String, String> {
+    match value {
+        Text::Literal(text) => Ok(text.clone()),
+        Text::Path(path) => one(strings(path, vm)?),
+    }
+}
+
+fn some<T>(values: Vec<T>) -> Result<Vec<T>, String> {
+    if values.is_empty() { Err("no values were found".to_owned()) } else { Ok(values) }
+}
+
+fn interval((min, max): Bounds) -> String {
+    let show = |bound: Option<i64>| bound.map_or("N/A".to_owned(), |value| value.to_string());
+    format!("[{}, {}]", show(min), show(max))
+}
+
+fn includes((min, max): Bounds, value: i64) -> bool {
+    min.is_none_or(|min| value >= min) && max.is_none_or(|max| value <= max)
+}
+
+fn integers(path: &Path, vm: &Value, bounds: Bounds) -> Result<(bool, String), String> {
+    let values = some(ints(path, vm)?)?;
+    if values.iter().all(|&value| includes(bounds, value)) {
+        let shown: Vec<String> = values.iter().map(i64::to_string).collect();
+        return Ok((true, format!("All values [{}] are in interval {}", shown.join(" "), interval(bounds))));
+    }
+    // The commas go by position, whether or not a value has something to say.
+    let complaint = |&value: &i64| {
+        let low = bounds.0.filter(|&min| value < min);
+        let high = bounds.1.filter(|&max| value > max);
+        let low = low.map_or(String::new(), |min| format!("value {value} is lower than minimum [{min}]"));
+        low + &high.map_or(String::new(), |max| format!("value {value} is higher than maximum [{max}]"))
+    };
+    let complaints: Vec<String> = values.iter().map(complaint).collect();
+    Ok((false, complaints.join(", ")))
+}
+
+fn lengths(path: &Path, vm: &Value, bounds: Bounds) -> Result<(bool, String), String> {
+    let values = some(strings(path, vm)?)?;
+    let satisfied = values.iter().all(|value| includes(bounds, value.len() as i64));
+    // The first spelling is the reference's.
+    let text =
+        if satisfied { "Lengts of all strings are in interval" } else { "Lengths of some strings are not in interval" };
+    Ok((satisfied, format!("{text} {}", interval(bounds))))
+}
+
+fn choices(path: &Path, vm: &Value, allowed: &[String]) -> Result<(bool, String), String> {
+    let values = some(strings(path, vm)?)?;
+    let index: HashSet<&str> = allowed.iter().map(String::as_str).collect();
+    let (values_text, allowed_text) = (values.join(", "), allowed.join(", "));
+    Ok(if values.iter().all(|value| index.contains(value.as_str())) {
+        (true, format!("All [{values_text}] are in [{allowed_text}]"))
+    } else {
+        (false, format!("Some of [{values_text}] are not in [{allowed_text}]"))
+    })
+}
+
+fn match_all(path: &Path, vm: &Value, regex: &regex::Regex, pattern: &str) -> Result<(bool, String), String> {
+    let values = some(strings(path, vm)?)?;
+    let text = values.join(", ");
+    Ok(if values.iter().all(|value| regex.is_match(value)) {
+        (true, format!("All [{text}] match {pattern}"))
+    } else {
+        (false, format!("Some of [{text}] do not match {pattern}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_take_gos_fast_path_only() {
+        for (text, expect) in [
+            ("2Gi", Some(2_147_483_648)),
+            ("128M", Some(128_000_000)),
+            ("1.5G", Some(1_500_000_000)),
+            ("2e3", Some(2000)),
+            ("0", Some(0)),
+            ("1.5Gi", None),
+            ("1.0Gi", None),
+            ("1000m", None),
+            ("0.5", None),
+            ("7Ei", None),
+            ("nonsense", None),
+        ] {
+            assert_eq!(quantity_as_int64(text), expect, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_wrap_as_in_go() {
+        assert_eq!(round(-0.5), -1);
+        assert_eq!(round(1e30), i64::MIN);
+    }
+}

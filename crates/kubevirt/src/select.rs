@@ -1,0 +1,107 @@
+//! Which rules apply to a VM: its own, its template's, or none.
+//!
+//! The order is the reference's: a VM that is being deleted and one with the skip annotation have no rules; a VM's own
+//! annotation counts before its template's; names of a template come from labels or from annotations, never from both.
+
+use crate::rules::ANNOTATION;
+use crate::value::Value;
+
+/// A VM with this annotation, whatever its value, is not validated.
+pub const SKIP: &str = "vm.kubevirt.io/skip-validations";
+
+/// The annotation with rules on a Template itself.
+pub const TEMPLATE_ANNOTATION: &str = "validations";
+
+const NAME: &str = "vm.kubevirt.io/template";
+const NAMESPACES: [&str; 2] = ["vm.kubevirt.io/template.namespace", "vm.kubevirt.io/template-namespace"];
+
+/// Where the rules of a VM come from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Source<'a> {
+    /// From nowhere: the VM is being deleted.
+    Deleted,
+    /// From nowhere: the VM asks to be left alone.
+    Skipped,
+    /// From this text on the VM itself.
+    Own(&'a str),
+    /// From the template of this name.
+    Template {
+        /// Its namespace.
+        namespace: &'a str,
+        /// Its name.
+        name: &'a str,
+    },
+    /// From nowhere.
+    None,
+}
+
+/// Finds out where the rules of a VM come from.
+pub fn source(vm: &Value) -> Source<'_> {
+    if vm.at(&["metadata", "deletionTimestamp"]).is_some() {
+        return Source::Deleted;
+    }
+    let annotation = |key: &str| vm.at(&["metadata", "annotations"])?.get(key);
+    if annotation(SKIP).is_some() {
+        return Source::Skipped;
+    }
+    if let Some(text) = annotation(ANNOTATION).and_then(Value::as_str).filter(|text| !text.is_empty()) {
+        return Source::Own(text);
+    }
+    ["labels", "annotations"]
+        .iter()
+        .find_map(|place| template_key(vm.at(&["metadata", place])?))
+        .map_or(Source::None, |(namespace, name)| Source::Template { namespace, name })
+}
+
+fn template_key(place: &Value) -> Option<(&str, &str)> {
+    let text = |key: &str| place.get(key)?.as_str();
+    let namespace = NAMESPACES.iter().find_map(|key| text(key))?;
+    Some((namespace, text(NAME)?))
+}
+
+/// The name of a template that a VM gives without a namespace, or nothing.
+pub fn template_name(vm: &Value) -> Option<&str> {
+    ["labels", "annotations"].iter().find_map(|place| vm.at(&["metadata", place])?.get(NAME)?.as_str())
+}
+
+/// Whether a resource of an admission request is that of VMs; else the reference's words.
+pub fn is_vm_resource(group: &str, version: &str, resource: &str) -> Result<(), String> {
+    if group == "kubevirt.io" && resource == "virtualmachines" {
+        return Ok(());
+    }
+    Err(format!("expect resource {{{group} {version} {resource}}} to be 'virtualmachines'"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(metadata: &str, expect: Source<'_>) {
+        let vm = crate::json::parse(&format!("{{\"metadata\":{metadata}}}")).unwrap().to_value();
+        assert_eq!(source(&vm), expect, "{metadata}");
+    }
+
+    #[test]
+    fn order_of_sources() {
+        let template = Source::Template { namespace: "ns", name: "t" };
+        let labels = r#""labels":{"vm.kubevirt.io/template":"t","vm.kubevirt.io/template.namespace":"ns"}"#;
+        check(&format!("{{{labels}}}"), template.clone());
+        check(&format!("{{{labels},\"annotations\":{{\"vm.kubevirt.io/validations\":\"\"}}}}"), template.clone());
+        check(&format!("{{{labels},\"annotations\":{{\"vm.kubevirt.io/validations\":\"[]\"}}}}"), Source::Own("[]"));
+        check(
+            r#"{"annotations":{"vm.kubevirt.io/validations":"[]","vm.kubevirt.io/skip-validations":"false"}}"#,
+            Source::Skipped,
+        );
+        check(r#"{"labels":{"vm.kubevirt.io/skip-validations":""}}"#, Source::None);
+        check(r#"{"deletionTimestamp":"2026-01-01T00:00:00Z"}"#, Source::Deleted);
+        check(r#"{"annotations":{"vm.kubevirt.io/template":"t","vm.kubevirt.io/template-namespace":"ns"}}"#, template);
+        check(
+            r#"{"labels":{"vm.kubevirt.io/template":"t"},"annotations":{"vm.kubevirt.io/template-namespace":"ns"}}"#,
+            Source::None,
+        );
+        check(
+            r#"{"labels":{"vm.kubevirt.io/template":"t","vm.kubevirt.io/template-namespace":"old","vm.kubevirt.io/template.namespace":"new"}}"#,
+            Source::Template { namespace: "new", name: "t" },
+        );
+    }
+}
