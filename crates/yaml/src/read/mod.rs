@@ -1,8 +1,28 @@
-//! The reader: bytes to [`Tree`].
+//! The reader: bytes to [`Tree`] in one pass, without recursion.
+//!
+//! There is no stream of tokens. The parser ([`parser`]) stands at a place in the text, knows the collections it is in, and
+//! reads one scalar or opens or closes one collection at a time; a scalar becomes a key when a `:` is found behind it.
+//! Errors have the reference's texts, also where the reference tells them apart by the stage that noticed: what its
+//! scanner notices has the right line, what its parser notices has the line before.
+
+mod block;
+mod build;
+mod cursor;
+mod flow;
+mod parser;
+mod properties;
+mod scalars;
+mod valid;
 
 use ytterby_diag::{FileId, Pos};
 
 use crate::Tree;
+
+/// Collections can be nested this deep.
+pub const MAX_DEPTH: usize = 10_000;
+
+/// Aliases can add this many nodes to those in the text; a long scalar counts as several.
+pub const MAX_ALIAS_NODES: u64 = 1_000_000;
 
 /// How to read.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +57,15 @@ impl std::fmt::Display for ReadError {
 impl std::error::Error for ReadError {}
 
 /// Reads a file.
-pub fn parse(_text: &[u8], file: FileId, _options: &ReadOptions) -> Result<Tree, ReadError> {
-    Err(ReadError { message: "yaml: reading is not there yet".to_owned(), pos: Pos::new(file, 0) })
+///
+/// ```
+/// use ytterby_diag::FileId;
+/// use ytterby_yaml::{ReadOptions, View, parse};
+/// let tree = parse(b"a: 1 # one\n", FileId(0), &ReadOptions::default()).unwrap();
+/// let View::Map(items) = tree.value(tree.documents()[0].value) else { panic!("not a map") };
+/// assert_eq!(tree.comments(&items[0])[0].text, " one");
+/// ```
+pub fn parse(text: &[u8], file: FileId, options: &ReadOptions) -> Result<Tree, ReadError> {
+    let shape = valid::check(text, file)?;
+    parser::read(text, file, options, shape)
 }

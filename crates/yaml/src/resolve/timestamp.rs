@@ -10,7 +10,10 @@ pub(super) fn is_timestamp(text: &[u8]) -> bool {
     match rest.first() {
         None => true,
         Some(b'T' | b't') => clock(&rest[1..]).and_then(zone).is_some_and(<[u8]>::is_empty),
-        Some(b' ') => clock(rest.trim_ascii_start()).is_some_and(<[u8]>::is_empty),
+        Some(b' ') => {
+            let spaces = rest.iter().take_while(|&&byte| byte == b' ').count();
+            clock(&rest[spaces..]).is_some_and(<[u8]>::is_empty)
+        }
         Some(_) => false,
     }
 }

@@ -4,6 +4,18 @@
 //! `document`, then one value, where a value is `scalar`, or `begin_map`, pairs of `key` and a value, `end_map`, or
 //! `begin_array`, values, `end_array`.
 
+mod json;
+mod layout;
+mod pos;
+mod style;
+mod tree;
+mod yaml;
+
+pub use json::{JsonOptions, JsonWriter, quote as json_quote};
+pub use pos::PosWriter;
+pub use tree::write_tree;
+pub use yaml::{YamlWriter, scalar_text};
+
 use crate::Scalar;
 
 /// Takes documents in pieces.

@@ -1,0 +1,245 @@
+//! Block style: collections told by their indentation.
+
+use super::ReadError;
+use super::parser::{Candidate, Kind, Parser, Role, Step};
+use super::properties::Properties;
+use super::scalars::Text;
+use crate::Scalar;
+use crate::tree::Style;
+
+impl<'a> Parser<'a> {
+    /// Whether the innermost block collection ends here: at the end, a document marker or less indentation.
+    #[inline]
+    fn block_ends(&self) -> bool {
+        (self.at.column() as i32) < self.indent
+            || self.at.at_end()
+            || self.at.column() == 0 && (self.at.byte() == b'%' || self.at.at_document_marker())
+    }
+
+    /// Goes on in a map: the next key, or its end.
+    pub(super) fn next_block_key(&mut self) -> Result<Step, ReadError> {
+        self.skip_to_token();
+        let in_column = self.at.column() as i32 == self.indent && self.key_allowed;
+        if self.top().role == Role::AfterKey {
+            if in_column && self.at.byte() == b':' && self.at.is_blank_or_end(self.at.pos + 1) {
+                self.at.pos += 1;
+                self.value_at = self.at.pos;
+                self.top().role = Role::Value;
+                return Ok(Step::Node);
+            }
+            self.value_is_absent()?;
+        }
+        if self.block_ends() {
+            return Ok(self.close(self.value_at));
+        }
+        if !in_column {
+            return Err(self.unexpected("did not find expected key"));
+        }
+        if matches!(self.at.byte(), b'-' | b'?' | b':') && self.at.is_blank_or_end(self.at.pos + 1) {
+            if self.at.byte() != b'?' {
+                return Err(self.unexpected("did not find expected key"));
+            }
+            self.at.pos += 1;
+            self.value_at = self.at.pos;
+            self.top().role = Role::ExplicitKey;
+            return Ok(Step::Node);
+        }
+        let candidate = self.candidate();
+        let mut properties = Properties::default();
+        while self.property(&mut properties)? {
+            self.skip_to_token();
+            if self.key_allowed {
+                return Err(self.missing_colon(candidate));
+            }
+        }
+        self.content(candidate, Properties::default(), properties)
+    }
+
+    /// Goes on in an array: the next item, or its end.
+    pub(super) fn next_block_item(&mut self) -> Result<Step, ReadError> {
+        self.skip_to_token();
+        if self.block_ends() {
+            return Ok(self.close(self.value_at));
+        }
+        let entry = self.at.byte() == b'-' && self.at.is_blank_or_end(self.at.pos + 1);
+        if entry && self.at.column() as i32 == self.indent && self.key_allowed {
+            self.begin_array_item(self.at.pos, self.at.line);
+            self.at.pos += 1;
+            self.value_at = self.at.pos;
+            return Ok(Step::Node);
+        }
+        if self.top().kind == Kind::IndentlessArray {
+            return Ok(self.close(self.value_at));
+        }
+        Err(self.unexpected_item("did not find expected '-' indicator"))
+    }
+
+    /// Reads a node: the value of a key, an item of an array, a document's content.
+    pub(super) fn block_node(&mut self) -> Result<Step, ReadError> {
+        let mut properties = Properties::default();
+        // Properties on a line of their own belong to the node; those on a key's line to the key.
+        let mut outer = Properties::default();
+        let mut candidate: Option<Candidate> = None;
+        loop {
+            self.skip_to_token();
+            if self.key_allowed {
+                candidate = self.candidate();
+                outer = self.merge_properties(outer, properties)?;
+                properties = Properties::default();
+            }
+            if let Some(step) = self.absent_block_node(outer, properties)? {
+                return Ok(step);
+            }
+            if !self.property(&mut properties)? {
+                break;
+            }
+        }
+        match self.at.byte() {
+            b'-' | b'?' | b':' if self.at.is_blank_or_end(self.at.pos + 1) => {
+                if !self.key_allowed || self.at.byte() == b':' {
+                    return Err(self.unexpected("did not find expected key"));
+                }
+                let properties = self.merge_properties(outer, properties)?;
+                let column = self.at.column() as i32;
+                if self.at.byte() == b'-' {
+                    self.push(Kind::BlockArray, Role::Item, self.at.pos, properties)?;
+                } else {
+                    self.push(Kind::BlockMap, Role::Key, self.at.pos, properties)?;
+                }
+                self.indent = column;
+                Ok(Step::Next)
+            }
+            b'|' | b'>' => {
+                let properties = self.merge_properties(outer, properties)?;
+                let start = self.at.pos;
+                let style = if self.at.byte() == b'|' { Style::Literal } else { Style::Folded };
+                let end = self.block_scalar()?;
+                self.key_allowed = true;
+                let value = self.meaning(Text::Buffer, style, properties);
+                self.scalar(value, start, end, style, properties)
+            }
+            _ => self.content(candidate, outer, properties),
+        }
+    }
+
+    /// The empty node, or the array without indentation, that stands here where no other node can.
+    #[inline]
+    fn absent_block_node(&mut self, outer: Properties<'a>, inner: Properties<'a>) -> Result<Option<Step>, ReadError> {
+        let column = self.at.column() as i32;
+        if column > self.indent && column > 0 && !self.at.at_end() {
+            return Ok(None);
+        }
+        if !self.block_ends() {
+            if column > self.indent {
+                return Ok(None);
+            }
+            // In the column of the collection around: the next item of it, or an array without indentation.
+            let entry = self.at.byte() == b'-' && self.at.is_blank_or_end(self.at.pos + 1);
+            match self.frames.last().map(|frame| frame.kind) {
+                Some(Kind::BlockMap) if entry => {
+                    let properties = self.merge_properties(outer, inner)?;
+                    self.push(Kind::IndentlessArray, Role::Item, self.at.pos, properties)?;
+                    return Ok(Some(Step::Next));
+                }
+                Some(Kind::BlockArray) if !entry && outer.is_empty() && inner.is_empty() => {
+                    return Err(self.unexpected_item("did not find expected node content"));
+                }
+                _ if matches!(self.at.byte(), b']' | b'}' | b',') => {
+                    return Err(self.unexpected("did not find expected node content"));
+                }
+                _ => {}
+            }
+        }
+        let properties = self.merge_properties(outer, inner)?;
+        self.empty(properties).map(Some)
+    }
+
+    /// A node without any text.
+    pub(super) fn empty(&mut self, properties: Properties<'a>) -> Result<Step, ReadError> {
+        self.buffer.clear();
+        let value = match properties.tag {
+            None => Scalar::Null,
+            Some(_) => self.meaning(Text::Buffer, Style::Plain, properties),
+        };
+        self.scalar(value, self.value_at, self.value_at, Style::Plain, properties)
+    }
+
+    /// Reads a scalar, an alias or the beginning of a flow collection. A scalar is a key if a `:` follows; in the column
+    /// of a map it has to be one.
+    pub(super) fn content(
+        &mut self,
+        candidate: Option<Candidate>,
+        outer: Properties<'a>,
+        inner: Properties<'a>,
+    ) -> Result<Step, ReadError> {
+        let start = self.at.pos;
+        let (text, end, style) = match self.at.byte() {
+            b'"' => (self.quoted()?, self.at.pos, Style::DoubleQuoted),
+            b'\'' => (self.quoted()?, self.at.pos, Style::SingleQuoted),
+            b'[' | b'{' => {
+                let properties = self.merge_properties(outer, inner)?;
+                return self.open_flow(candidate, properties);
+            }
+            b'*' if outer.is_empty() && inner.is_empty() => return self.alias(candidate),
+            b']' | b'}' | b',' | b'*' | b'&' | b'!' | b'|' | b'>' => {
+                return Err(self.unexpected("did not find expected node content"));
+            }
+            b'%' | b'@' | b'`' | b'\t' => return Err(self.cannot_start()),
+            _ => {
+                let (text, end) = self.plain()?;
+                (text, end, Style::Plain)
+            }
+        };
+        if style != Style::Plain {
+            self.key_allowed = false;
+        }
+        if self.take_colon(candidate) {
+            let merge = self.is_merge(text, style, inner);
+            let key = if merge { Scalar::Null } else { self.meaning(text, style, inner) };
+            self.anchor_scalar(inner, &key, start, end, style);
+            return self.simple_key(candidate.expect("only a candidate takes a colon"), outer, key, merge);
+        }
+        if self.has_to_be_key(candidate) {
+            return Err(self.missing_colon(candidate));
+        }
+        let properties = self.merge_properties(outer, inner)?;
+        let merge =
+            matches!(self.role(), Some(Role::Key | Role::ExplicitKey)) && self.is_merge(text, style, properties);
+        let value = if merge { Scalar::Null } else { self.meaning(text, style, properties) };
+        let step = self.scalar(value, start, end, style, properties)?;
+        if merge {
+            self.merge_instead();
+        }
+        Ok(step)
+    }
+
+    /// Whether what began at a candidate stands in the column of a map's keys.
+    #[inline]
+    pub(super) fn has_to_be_key(&self, candidate: Option<Candidate>) -> bool {
+        self.flow_level == 0 && candidate.is_some_and(|candidate| candidate.column as i32 == self.indent)
+    }
+
+    /// Takes a key that was followed by a `:`; its value is read next.
+    pub(super) fn simple_key(
+        &mut self,
+        candidate: Candidate,
+        outer: Properties<'a>,
+        key: Scalar,
+        merge: bool,
+    ) -> Result<Step, ReadError> {
+        if self.flow_level > 0 {
+            if self.top().kind == Kind::FlowArray {
+                self.push(Kind::FlowPair, Role::Key, candidate.pos, Properties::default())?;
+            }
+        } else if candidate.column as i32 > self.indent {
+            if matches!(self.role(), Some(Role::ExplicitKey)) {
+                return Err(self.complex_key());
+            }
+            self.push(Kind::BlockMap, Role::Key, candidate.pos, outer)?;
+            self.indent = candidate.column as i32;
+        }
+        self.begin_map_item(key, candidate.pos, candidate.line, merge);
+        self.top().role = Role::Value;
+        if self.flow_level > 0 { self.flow_value() } else { Ok(Step::Node) }
+    }
+}

@@ -1,0 +1,294 @@
+//! Items, comments and anchors: what the parser found becomes part of the tree.
+
+use std::collections::HashMap;
+
+use ytterby_diag::Pos;
+use ytterby_text::Str;
+
+use super::parser::{Candidate, Frame, Parser, Role, Step};
+use super::properties::{Properties, Tag};
+use super::scalars::Text;
+use super::{MAX_ALIAS_NODES, MAX_DEPTH, ReadError};
+use crate::tree::{ArrayItem, Comment, Document, MapItem, Style, Value};
+use crate::{NodeId, Scalar};
+
+/// Comments that no node owns yet, and what decides who will.
+///
+/// A comment belongs to the last node on its line, else to the first node below it. Since nodes are met in the order of the
+/// text, the owner is either the node met last or the one met next.
+#[derive(Default)]
+pub(super) struct Pending {
+    comments: Vec<PendingComment>,
+    /// Offset and line of the node met last in this document.
+    last: Option<(u32, u32)>,
+    /// A `[` or `,` was read: the node met next has its line, though it comes behind the comment.
+    pub(super) awaiting_item: bool,
+}
+
+struct PendingComment {
+    comment: Comment,
+    line: u32,
+    /// The node on its line, should the next one be on another.
+    fallback: Option<u32>,
+}
+
+impl Pending {
+    pub(super) fn len(&self) -> usize {
+        self.comments.len()
+    }
+
+    pub(super) fn truncate(&mut self, len: usize) {
+        self.comments.truncate(len);
+    }
+}
+
+/// The anchors of a document, and how large it is with all aliases expanded.
+#[derive(Default)]
+pub(super) struct Anchors<'a> {
+    named: HashMap<&'a [u8], Anchor>,
+    /// Nodes so far, those that aliases stand for included.
+    pub(super) counted: u64,
+    /// Nodes that aliases stand for.
+    expanded: u64,
+}
+
+struct Anchor {
+    /// None while the node is still being read.
+    node: Option<NodeId>,
+    height: u32,
+    nodes: u64,
+}
+
+impl Anchors<'_> {
+    pub(super) fn clear(&mut self) {
+        self.named.clear();
+    }
+}
+
+impl<'a> Parser<'a> {
+    pub(super) fn top(&mut self) -> &mut Frame<'a> {
+        self.frames.last_mut().expect("inside a collection")
+    }
+
+    pub(super) fn role(&self) -> Option<Role> {
+        self.frames.last().map(|frame| frame.role)
+    }
+
+    pub(super) fn begin_map_item(&mut self, key: Scalar, pos: usize, line: u32, merge: bool) {
+        self.top().merge = merge;
+        if merge {
+            return;
+        }
+        let comments = self.own_comments(pos as u32, line);
+        let pos = Pos::new(self.file, pos as u32);
+        self.open_map_items.push(MapItem { key, pos, value: NodeId(0), comments });
+    }
+
+    pub(super) fn begin_array_item(&mut self, pos: usize, line: u32) {
+        let comments = self.own_comments(pos as u32, line);
+        let pos = Pos::new(self.file, pos as u32);
+        self.open_array_items.push(ArrayItem { pos, value: NodeId(0), comments });
+    }
+
+    /// The key that was begun last turned out to be `<<`.
+    pub(super) fn merge_instead(&mut self) {
+        self.open_map_items.pop();
+        self.top().merge = true;
+    }
+
+    /// A scalar that is no simple key: a value, an item, or the key behind `?`.
+    pub(super) fn scalar(
+        &mut self,
+        value: Scalar,
+        start: usize,
+        end: usize,
+        style: Style,
+        properties: Properties<'a>,
+    ) -> Result<Step, ReadError> {
+        let role = self.role();
+        if let Some(Role::Key | Role::ExplicitKey) = role {
+            self.anchor_scalar(properties, &value, start, end, style);
+            let line =
+                self.at.line - self.at.text[start..self.at.pos].iter().filter(|&&byte| byte == b'\n').count() as u32;
+            self.begin_map_item(value, start, line, false);
+            if role == Some(Role::Key) {
+                self.value_is_absent()?;
+            } else {
+                self.top().role = Role::AfterKey;
+            }
+            return Ok(Step::Next);
+        }
+        let counted = self.anchors.counted;
+        let id = self.node(Value::Scalar(value), start, end, style);
+        self.close_anchor(properties, id, 0, counted);
+        Ok(Step::Done(id, 0))
+    }
+
+    /// The key read last has no value.
+    pub(super) fn value_is_absent(&mut self) -> Result<(), ReadError> {
+        let id = self.node(Value::Scalar(Scalar::Null), self.value_at, self.value_at, Style::Plain);
+        self.take(id, 0)
+    }
+
+    /// Hands a node to the innermost collection.
+    pub(super) fn take(&mut self, id: NodeId, height: u32) -> Result<(), ReadError> {
+        let frame = self.frames.last_mut().expect("inside a collection");
+        frame.height = frame.height.max(height);
+        match frame.role {
+            Role::Item => self.open_array_items.last_mut().expect("the item was begun").value = id,
+            _ => {
+                frame.role = Role::Key;
+                if !std::mem::take(&mut frame.merge) {
+                    self.open_map_items.last_mut().expect("the item was begun").value = id;
+                } else if let Value::Map(from, to) = self.tree.nodes[id.0 as usize].value {
+                    self.open_map_items.extend_from_slice(&self.tree.map_items[from as usize..to as usize]);
+                } else {
+                    self.defer("map merge requires map or sequence of maps as the value".to_owned());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a key is the merge key `<<`.
+    pub(super) fn is_merge(&self, text: Text, style: Style, properties: Properties<'_>) -> bool {
+        let bytes = match text {
+            Text::Input(start, end) => &self.at.text[start..end],
+            Text::Buffer => &self.buffer,
+        };
+        bytes == b"<<"
+            && match properties.tag {
+                None => style == Style::Plain,
+                Some(tag) => matches!(tag, Tag::Bang | Tag::Merge),
+            }
+    }
+
+    /// Takes in the comment that stands here and ends at `end`.
+    pub(super) fn comment(&mut self, end: usize) {
+        if !self.options.comments {
+            return;
+        }
+        let text = Str::new(&self.at.text[self.at.pos + 1..end]);
+        let mut comment = Comment { pos: Pos::new(self.file, self.at.pos as u32), text, owner: 0 };
+        let line = self.at.line;
+        let fallback = self.pending.last.filter(|(_, last)| *last == line).map(|(owner, _)| owner);
+        match fallback {
+            Some(owner) if !self.pending.awaiting_item && self.pending.comments.is_empty() => {
+                comment.owner = owner;
+                self.tree.comments.push(comment);
+            }
+            _ => self.pending.comments.push(PendingComment { comment, line, fallback }),
+        }
+    }
+
+    /// Gives a node that was met its comments so far; gives where its comments begin among all.
+    #[inline]
+    pub(super) fn own_comments(&mut self, owner: u32, line: u32) -> u32 {
+        self.pending.last = (line > 0).then_some((owner, line));
+        self.pending.awaiting_item = false;
+        if self.pending.comments.is_empty() {
+            return self.tree.comments.len() as u32;
+        }
+        let ours = self.pending.comments.iter().take_while(|pending| pending.line <= line).count();
+        let mut start = None;
+        for PendingComment { mut comment, line: comment_line, fallback } in self.pending.comments.drain(..ours) {
+            comment.owner = match fallback {
+                Some(fallback) if comment_line < line => fallback,
+                _ => {
+                    start.get_or_insert(self.tree.comments.len() as u32);
+                    owner
+                }
+            };
+            self.tree.comments.push(comment);
+        }
+        start.unwrap_or(self.tree.comments.len() as u32)
+    }
+
+    /// The comments that are left at the end get a document of their own.
+    pub(super) fn leftover_document(&mut self) {
+        let start = self.tree.comments.len();
+        let mut left = 0;
+        for PendingComment { mut comment, fallback, .. } in std::mem::take(&mut self.pending.comments) {
+            comment.owner = fallback.unwrap_or(Pos::UNKNOWN.offset);
+            left += usize::from(fallback.is_none());
+            self.tree.comments.push(comment);
+        }
+        if left > 0 {
+            let end = self.at.text.len();
+            let value = self.node(Value::Scalar(Scalar::Null), end, end, Style::Plain);
+            let comments = (self.tree.comments.len() - left).max(start) as u32;
+            self.tree.documents.push(Document { pos: Pos::UNKNOWN, value, injected: true, comments });
+        }
+    }
+
+    /// Makes the anchor of a collection known before its content is read.
+    pub(super) fn open_anchor(&mut self, properties: Properties<'a>) {
+        if let Some(name) = properties.anchor {
+            self.anchors.named.insert(name, Anchor { node: None, height: 0, nodes: 0 });
+        }
+    }
+
+    pub(super) fn close_anchor(&mut self, properties: Properties<'a>, id: NodeId, height: u32, counted: u64) {
+        if let Some(name) = properties.anchor {
+            let nodes = self.anchors.counted - counted;
+            self.anchors.named.insert(name, Anchor { node: Some(id), height, nodes });
+        }
+    }
+
+    /// A key can have an anchor too; an alias to it then stands for a scalar.
+    pub(super) fn anchor_scalar(
+        &mut self,
+        properties: Properties<'a>,
+        value: &Scalar,
+        start: usize,
+        end: usize,
+        style: Style,
+    ) {
+        if properties.anchor.is_some() {
+            let counted = self.anchors.counted;
+            let id = self.node(Value::Scalar(value.clone()), start, end, style);
+            self.close_anchor(properties, id, 0, counted);
+        }
+    }
+
+    /// Reads the alias that stands here; it is a key if a `:` follows.
+    pub(super) fn alias(&mut self, candidate: Option<Candidate>) -> Result<Step, ReadError> {
+        let start = self.at.pos;
+        let name = self.anchor_name()?;
+        self.key_allowed = false;
+        let shown = String::from_utf8_lossy(name);
+        let Some(anchor) = self.anchors.named.get(name) else {
+            let pos = Pos::new(self.file, start as u32);
+            return Err(ReadError { message: format!("yaml: unknown anchor '{shown}' referenced"), pos });
+        };
+        let (height, nodes) = (anchor.height, anchor.nodes);
+        let id = match anchor.node {
+            Some(id) => id,
+            None => {
+                self.defer(format!("anchor '{shown}' value contains itself"));
+                self.node(Value::Scalar(Scalar::Null), start, self.at.pos, Style::Plain)
+            }
+        };
+        self.anchors.counted = self.anchors.counted.saturating_add(nodes);
+        self.anchors.expanded = self.anchors.expanded.saturating_add(nodes);
+        if self.anchors.expanded > MAX_ALIAS_NODES {
+            return Err(self.scan_error(&format!("aliases stand for more than {MAX_ALIAS_NODES} nodes")));
+        }
+        if self.frames.len() + height as usize > MAX_DEPTH {
+            return Err(self.scan_error(&format!("collections are nested more than {MAX_DEPTH} levels deep")));
+        }
+        let colon = self.take_colon(candidate);
+        if colon || matches!(self.role(), Some(Role::Key | Role::ExplicitKey)) {
+            if !colon && self.has_to_be_key(candidate) {
+                return Err(self.missing_colon(candidate));
+            }
+            let Value::Scalar(key) = &self.tree.nodes[id.0 as usize].value else { return Err(self.complex_key()) };
+            let key = key.clone();
+            return match candidate {
+                Some(candidate) if colon => self.simple_key(candidate, Properties::default(), key, false),
+                _ => self.scalar(key, start, self.at.pos, Style::Plain, Properties::default()),
+            };
+        }
+        Ok(Step::Done(id, height))
+    }
+}

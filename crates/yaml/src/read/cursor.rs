@@ -1,0 +1,122 @@
+//! A place in the text, with its line.
+
+use super::valid::Shape;
+
+/// Walks over the text. Reading behind the end gives 0, which no valid text holds.
+pub(super) struct Cursor<'a> {
+    pub(super) text: &'a [u8],
+    pub(super) pos: usize,
+    /// Counted from 1, by all line breaks of YAML 1.1.
+    pub(super) line: u32,
+    pub(super) line_start: usize,
+    line_feeds_only: bool,
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn new(text: &'a [u8], shape: Shape) -> Cursor<'a> {
+        // A byte order mark is no part of the content.
+        let pos = if text.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+        Cursor { text, pos, line: 1, line_start: pos, line_feeds_only: shape.line_feeds_only }
+    }
+
+    #[inline]
+    pub(super) fn byte(&self) -> u8 {
+        self.at(self.pos)
+    }
+
+    #[inline]
+    pub(super) fn at(&self, pos: usize) -> u8 {
+        self.text.get(pos).copied().unwrap_or(0)
+    }
+
+    /// Columns are counted in bytes: in front of anything whose column matters there is only ASCII.
+    #[inline]
+    pub(super) fn column(&self) -> usize {
+        self.pos - self.line_start
+    }
+
+    #[inline]
+    pub(super) fn at_end(&self) -> bool {
+        self.pos >= self.text.len()
+    }
+
+    /// Length of the line break at a place, 0 if there is none.
+    #[inline]
+    pub(super) fn break_len(&self, pos: usize) -> usize {
+        match self.at(pos) {
+            b'\n' => 1,
+            b'\r' => 1 + usize::from(self.at(pos + 1) == b'\n'),
+            0xC2 if self.at(pos + 1) == 0x85 => 2,
+            0xE2 if self.at(pos + 1) == 0x80 && matches!(self.at(pos + 2), 0xA8 | 0xA9) => 3,
+            _ => 0,
+        }
+    }
+
+    #[inline]
+    pub(super) fn is_blank(&self, pos: usize) -> bool {
+        matches!(self.at(pos), b' ' | b'\t')
+    }
+
+    /// Whether a place holds a blank, a line break or the end.
+    #[inline]
+    pub(super) fn is_blank_or_end(&self, pos: usize) -> bool {
+        match self.at(pos) {
+            b' ' | b'\n' | b'\t' | b'\r' | 0 => true,
+            0xC2 | 0xE2 => self.break_len(pos) > 0,
+            _ => false,
+        }
+    }
+
+    /// Goes over the line break here; false if there is none.
+    #[inline]
+    pub(super) fn skip_break(&mut self) -> bool {
+        let len = self.break_len(self.pos);
+        if len == 0 {
+            return false;
+        }
+        self.pos += len;
+        self.line += 1;
+        self.line_start = self.pos;
+        true
+    }
+
+    /// Goes over the line break here and appends what it means: a line feed, or itself if it is LS or PS.
+    pub(super) fn read_break(&mut self, out: &mut Vec<u8>) {
+        let from = self.pos;
+        if self.skip_break() {
+            if self.text[from] == 0xE2 {
+                out.extend_from_slice(&self.text[from..self.pos]);
+            } else {
+                out.push(b'\n');
+            }
+        }
+    }
+
+    /// Where the line that `from` is on ends, before its break.
+    #[inline]
+    pub(super) fn line_end(&self, from: usize) -> usize {
+        if self.line_feeds_only {
+            return memchr::memchr(b'\n', &self.text[from..]).map_or(self.text.len(), |len| from + len);
+        }
+        (from..self.text.len()).find(|&at| self.break_len(at) > 0).unwrap_or(self.text.len())
+    }
+
+    /// Whether `---` or `...` stands here, at the beginning of a line and by itself.
+    #[inline]
+    pub(super) fn at_document_marker(&self) -> bool {
+        self.pos == self.line_start
+            && matches!(self.byte(), b'-' | b'.')
+            && (self.text[self.pos..].starts_with(b"---") || self.text[self.pos..].starts_with(b"..."))
+            && self.is_blank_or_end(self.pos + 3)
+    }
+}
+
+/// Joins lines as plain, quoted and folded scalars do: one break becomes a space, of several the first is dropped.
+/// `breaks` holds the text of all of them; only a first one that is a line feed can be dropped.
+pub(super) fn fold(breaks: &[u8], out: &mut Vec<u8>) {
+    match breaks {
+        b"\n" => out.push(b' '),
+        [b'\n', rest @ ..] => out.extend_from_slice(rest),
+        _ => out.extend_from_slice(breaks),
+    }
+}

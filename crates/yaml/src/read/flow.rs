@@ -1,0 +1,186 @@
+//! Flow style: collections in brackets.
+
+use super::ReadError;
+use super::parser::{Candidate, Kind, Parser, Role, Step};
+use super::properties::Properties;
+use crate::Scalar;
+
+impl<'a> Parser<'a> {
+    /// Opens the collection whose bracket stands here.
+    pub(super) fn open_flow(
+        &mut self,
+        candidate: Option<Candidate>,
+        properties: Properties<'a>,
+    ) -> Result<Step, ReadError> {
+        if matches!(self.role(), Some(Role::Key | Role::ExplicitKey)) && !self.has_to_be_key(candidate) {
+            return Err(self.complex_key());
+        }
+        let (kind, role) =
+            if self.at.byte() == b'[' { (Kind::FlowArray, Role::Item) } else { (Kind::FlowMap, Role::Key) };
+        self.push(kind, role, self.at.pos, properties)?;
+        self.top().candidate = candidate;
+        self.pending.awaiting_item = kind == Kind::FlowArray;
+        self.flow_level += 1;
+        self.at.pos += 1;
+        self.key_allowed = true;
+        Ok(Step::Next)
+    }
+
+    fn close_flow(&mut self) -> Result<Step, ReadError> {
+        self.at.pos += 1;
+        self.value_at = self.at.pos;
+        self.flow_level -= 1;
+        self.key_allowed = false;
+        self.pending.awaiting_item = false;
+        let candidate = self.top().candidate;
+        if self.take_colon(candidate) {
+            return Err(self.complex_key());
+        }
+        if self.has_to_be_key(candidate) {
+            return Err(self.missing_colon(candidate));
+        }
+        Ok(self.close(self.at.pos))
+    }
+
+    /// Goes to the next item of a collection that ends with `closing`; gives the step if it ends instead.
+    fn separator(&mut self, closing: u8, problem: &str) -> Result<Option<Step>, ReadError> {
+        self.skip_to_token();
+        if self.at.byte() == closing {
+            return self.close_flow().map(Some);
+        }
+        if !self.top().fresh {
+            if self.at.byte() != b',' {
+                return Err(self.unexpected(problem));
+            }
+            let separator = (self.at.pos, self.at.line);
+            self.top().separator = separator;
+            self.pending.awaiting_item = closing == b']';
+            self.at.pos += 1;
+            self.value_at = self.at.pos;
+            self.key_allowed = true;
+            self.skip_to_token();
+            if self.at.byte() == closing {
+                return self.close_flow().map(Some);
+            }
+        }
+        self.top().fresh = false;
+        Ok(None)
+    }
+
+    pub(super) fn next_flow_item(&mut self) -> Result<Step, ReadError> {
+        if let Some(step) = self.separator(b']', "did not find expected ',' or ']'")? {
+            return Ok(step);
+        }
+        let (pos, line) = self.top().separator;
+        self.begin_array_item(pos, line);
+        if self.at.byte() == b'?' && !self.at.at_end() {
+            self.push(Kind::FlowPair, Role::ExplicitKey, self.at.pos, Properties::default())?;
+            return self.explicit_flow_key();
+        }
+        Ok(Step::Node)
+    }
+
+    pub(super) fn next_flow_key(&mut self) -> Result<Step, ReadError> {
+        if self.top().role == Role::AfterKey {
+            self.skip_to_token();
+            if self.at.byte() == b':' {
+                return self.after_flow_colon();
+            }
+            self.value_is_absent()?;
+        }
+        if let Some(step) = self.separator(b'}', "did not find expected ',' or '}'")? {
+            return Ok(step);
+        }
+        if self.at.byte() == b'?' {
+            return self.explicit_flow_key();
+        }
+        self.top().role = Role::Key;
+        Ok(Step::Node)
+    }
+
+    /// Reads the key behind the `?` that stands here.
+    fn explicit_flow_key(&mut self) -> Result<Step, ReadError> {
+        self.at.pos += 1;
+        self.value_at = self.at.pos;
+        self.key_allowed = false;
+        self.top().role = Role::ExplicitKey;
+        self.skip_to_token();
+        if matches!(self.at.byte(), b':' | b',' | b']' | b'}') {
+            return self.empty(Properties::default());
+        }
+        Ok(Step::Node)
+    }
+
+    pub(super) fn after_pair_key(&mut self) -> Result<Step, ReadError> {
+        self.skip_to_token();
+        if self.at.byte() == b':' {
+            return self.after_flow_colon();
+        }
+        self.value_is_absent()?;
+        Ok(self.close(self.at.pos))
+    }
+
+    fn after_flow_colon(&mut self) -> Result<Step, ReadError> {
+        self.at.pos += 1;
+        self.value_at = self.at.pos;
+        self.key_allowed = false;
+        self.top().role = Role::Value;
+        self.flow_value()
+    }
+
+    /// The value behind a `:`, which may be absent.
+    pub(super) fn flow_value(&mut self) -> Result<Step, ReadError> {
+        self.skip_to_token();
+        let closing = if self.top().kind == Kind::FlowMap { b'}' } else { b']' };
+        if self.at.byte() == b',' || self.at.byte() == closing {
+            return self.empty(Properties::default());
+        }
+        Ok(Step::Node)
+    }
+
+    /// Reads a node inside of brackets.
+    pub(super) fn flow_node(&mut self) -> Result<Step, ReadError> {
+        self.skip_to_token();
+        let candidate = self.candidate();
+        let mut properties = Properties::default();
+        while self.property(&mut properties)? {
+            self.skip_to_token();
+        }
+        let alone = self.at.is_blank_or_end(self.at.pos + 1);
+        let no_content = self.at.at_end()
+            || self.at.at_document_marker()
+            || match self.at.byte() {
+                b'?' | b':' | b',' | b']' | b'}' => true,
+                b'-' => alone,
+                _ => false,
+            };
+        if no_content {
+            if properties.is_empty() {
+                return Err(self.unexpected("did not find expected node content"));
+            }
+            return self.empty_with_candidate(candidate, properties);
+        }
+        if matches!(self.at.byte(), b'|' | b'>') {
+            return Err(self.cannot_start());
+        }
+        self.content(candidate, Properties::default(), properties)
+    }
+
+    /// Nothing but properties; even that can be a key: `{!!str : 1}`.
+    fn empty_with_candidate(
+        &mut self,
+        candidate: Option<Candidate>,
+        properties: Properties<'a>,
+    ) -> Result<Step, ReadError> {
+        let Some(place) = candidate.filter(|_| self.at.byte() == b':') else { return self.empty(properties) };
+        if !self.take_colon(candidate) {
+            return self.empty(properties);
+        }
+        self.buffer.clear();
+        let key = match properties.tag {
+            None => Scalar::Null,
+            Some(_) => self.meaning(super::scalars::Text::Buffer, crate::tree::Style::Plain, properties),
+        };
+        self.simple_key(place, Properties::default(), key, false)
+    }
+}

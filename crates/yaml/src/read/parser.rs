@@ -1,0 +1,492 @@
+//! The state of a reading, documents, and what block and flow style have in common.
+
+use ytterby_diag::{FileId, Pos};
+use ytterby_text::Str;
+
+use super::build::{Anchors, Pending};
+use super::cursor::Cursor;
+use super::properties::{Properties, TagHandles};
+use super::scalars::Text;
+use super::valid::Shape;
+use super::{MAX_DEPTH, ReadError, ReadOptions};
+use crate::resolve::resolve_strict;
+use crate::tree::{ArrayItem, Document, MapItem, Node, Style, Value};
+use crate::{NodeId, Scalar, Tree, resolve};
+
+pub(super) struct Parser<'a> {
+    pub(super) at: Cursor<'a>,
+    pub(super) file: FileId,
+    pub(super) options: ReadOptions,
+    /// The text does not begin with `---`; the reference then reads it behind a line `---`, which shifts its lines.
+    shifted: bool,
+    /// Column of the innermost block collection, -1 outside of all.
+    pub(super) indent: i32,
+    pub(super) flow_level: usize,
+    /// Whether a key without `?`, or a `-`, may begin here.
+    pub(super) key_allowed: bool,
+    pub(super) frames: Vec<Frame<'a>>,
+    /// Text of a scalar that is no slice of the input, and line breaks that may become part of it.
+    pub(super) buffer: Vec<u8>,
+    pub(super) breaks: Vec<u8>,
+    /// Items of the collections that are still open.
+    pub(super) open_map_items: Vec<MapItem>,
+    pub(super) open_array_items: Vec<ArrayItem>,
+    pub(super) tree: Tree,
+    pub(super) pending: Pending,
+    pub(super) anchors: Anchors<'a>,
+    pub(super) tag_handles: TagHandles<'a>,
+    /// The first error in what scalars mean. It counts only if the rest of the document is well-formed.
+    pub(super) deferred: Option<ReadError>,
+    /// Behind the last `:`, `-` or `---`: where an absent value would stand.
+    pub(super) value_at: usize,
+}
+
+/// A collection that is open.
+pub(super) struct Frame<'a> {
+    pub(super) kind: Kind,
+    pub(super) role: Role,
+    /// The key was `<<`: the items of the value are taken over.
+    pub(super) merge: bool,
+    /// In flow style: `[`, `{` or `,` was read, and an item or the end may follow.
+    pub(super) fresh: bool,
+    /// [`Parser::indent`] outside of it.
+    pub(super) outer_indent: i32,
+    /// Its first item among the open ones.
+    pub(super) base: usize,
+    /// Where its text begins.
+    pub(super) start: usize,
+    pub(super) properties: Properties<'a>,
+    /// Set if a flow collection would be a key with a `:` behind it.
+    pub(super) candidate: Option<Candidate>,
+    /// In a flow array: the `[` or `,` before the next item, and its line.
+    pub(super) separator: (usize, u32),
+    /// Levels of collections inside.
+    pub(super) height: u32,
+    /// Nodes counted before it began.
+    pub(super) counted: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    BlockMap,
+    BlockArray,
+    /// An array whose `-` stand in the column of the keys of the map around it.
+    IndentlessArray,
+    FlowMap,
+    FlowArray,
+    /// `a: 1` as an item of a flow array.
+    FlowPair,
+}
+
+/// What the node that is read next will be in its collection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Role {
+    /// A key with a `:` behind it; in a flow map also one without.
+    Key,
+    /// A key behind `?`.
+    ExplicitKey,
+    /// None yet: a `:` may follow the key that was behind `?`.
+    AfterKey,
+    Value,
+    Item,
+}
+
+/// Where something begins that is a key if a `:` follows.
+#[derive(Clone, Copy)]
+pub(super) struct Candidate {
+    pub(super) pos: usize,
+    pub(super) line: u32,
+    pub(super) column: usize,
+}
+
+/// What to do next.
+pub(super) enum Step {
+    /// Read a node for the innermost collection.
+    Node,
+    /// A node is complete: hand it to the innermost collection.
+    Done(NodeId, u32),
+    /// Go on in the innermost collection.
+    Next,
+}
+
+/// A key that is longer than this many characters needs a `?`.
+const LONGEST_KEY: usize = 1024;
+
+pub(super) fn read(text: &[u8], file: FileId, options: &ReadOptions, shape: Shape) -> Result<Tree, ReadError> {
+    let tree = Tree {
+        file,
+        documents: Vec::new(),
+        nodes: Vec::with_capacity(text.len() / 24),
+        map_items: Vec::with_capacity(text.len() / 32),
+        array_items: Vec::new(),
+        comments: Vec::new(),
+    };
+    let mut parser = Parser {
+        at: Cursor::new(text, shape),
+        file,
+        options: *options,
+        shifted: !begins_with_marker(text),
+        indent: -1,
+        flow_level: 0,
+        key_allowed: true,
+        frames: Vec::new(),
+        buffer: Vec::new(),
+        breaks: Vec::new(),
+        open_map_items: Vec::new(),
+        open_array_items: Vec::new(),
+        tree,
+        pending: Pending::default(),
+        anchors: Anchors::default(),
+        tag_handles: TagHandles::default(),
+        deferred: None,
+        value_at: 0,
+    };
+    parser.documents()?;
+    Ok(parser.tree)
+}
+
+fn begins_with_marker(text: &[u8]) -> bool {
+    let space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0C);
+    let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
+    let blanks = text.iter().take_while(|byte| space(byte)).count();
+    text[blanks..].starts_with(b"---") && text.get(blanks + 3).is_some_and(space)
+}
+
+impl<'a> Parser<'a> {
+    fn documents(&mut self) -> Result<(), ReadError> {
+        if self.shifted {
+            // A first document without `---`. It takes no comments: what stands above its first node belongs to that.
+            self.document(Pos::new(self.file, self.at.pos as u32), 0)?;
+        } else {
+            self.skip_to_token();
+            if !self.at.at_document_marker() || self.at.byte() != b'-' {
+                self.document(Pos::new(self.file, self.at.pos as u32), self.at.line)?;
+            }
+        }
+        loop {
+            self.skip_to_token();
+            while self.at.at_document_marker() && self.at.byte() == b'.' {
+                self.at.pos += 3;
+                self.key_allowed = false;
+                let kept = self.pending.len();
+                self.skip_to_token();
+                if self.at.at_end() {
+                    // Comments behind the last `...` are lost.
+                    self.pending.truncate(kept);
+                }
+            }
+            if self.at.at_end() {
+                break;
+            }
+            let (start, line) = (self.at.pos, self.at.line);
+            self.directives()?;
+            if !self.at.at_document_marker() || self.at.byte() != b'-' {
+                return Err(self.unexpected("did not find expected <document start>"));
+            }
+            self.at.pos += 3;
+            self.value_at = self.at.pos;
+            self.key_allowed = false;
+            self.document(Pos::new(self.file, start as u32), line)?;
+        }
+        self.leftover_document();
+        Ok(())
+    }
+
+    /// Reads the content of a document; `line` is 0 if it can own no comments.
+    fn document(&mut self, pos: Pos, line: u32) -> Result<(), ReadError> {
+        let mut comments = self.own_comments(pos.offset, line);
+        if line == 0 {
+            // The first item may have the same offset; its comments are not the document's.
+            comments = u32::MAX;
+        }
+        self.anchors.clear();
+        self.indent = -1;
+        let mut step = Step::Node;
+        let value = loop {
+            step = match step {
+                Step::Node if self.flow_level > 0 => self.flow_node()?,
+                Step::Node => self.block_node()?,
+                Step::Next => self.next()?,
+                Step::Done(id, height) => match self.frames.last() {
+                    None => break id,
+                    Some(frame) => {
+                        let kind = frame.kind;
+                        self.take(id, height)?;
+                        if kind == Kind::FlowPair { self.close(self.at.pos) } else { Step::Next }
+                    }
+                },
+            };
+        };
+        self.tag_handles.clear();
+        self.skip_to_token();
+        if let Some(error) = self.deferred.take() {
+            return Err(error);
+        }
+        self.tree.documents.push(Document { pos, value, injected: false, comments });
+        Ok(())
+    }
+
+    fn next(&mut self) -> Result<Step, ReadError> {
+        match self.frames.last().expect("a step inside a collection has a frame").kind {
+            Kind::BlockMap => self.next_block_key(),
+            Kind::BlockArray | Kind::IndentlessArray => self.next_block_item(),
+            Kind::FlowMap => self.next_flow_key(),
+            Kind::FlowArray => self.next_flow_item(),
+            Kind::FlowPair => self.after_pair_key(),
+        }
+    }
+
+    /// Goes over blank space, comments and line ends.
+    #[inline]
+    pub(super) fn skip_to_token(&mut self) {
+        loop {
+            loop {
+                match self.at.byte() {
+                    b' ' => self.at.pos += 1,
+                    b'\t' if self.flow_level > 0 || !self.key_allowed => self.at.pos += 1,
+                    b'#' => {
+                        let end = self.at.line_end(self.at.pos);
+                        self.comment(end);
+                        self.at.pos = end;
+                    }
+                    _ => break,
+                }
+            }
+            if !self.at.skip_break() {
+                return;
+            }
+            if self.flow_level == 0 {
+                self.key_allowed = true;
+            }
+        }
+    }
+
+    /// Where a key would begin that began here, if one may.
+    pub(super) fn candidate(&self) -> Option<Candidate> {
+        self.key_allowed.then(|| Candidate { pos: self.at.pos, line: self.at.line, column: self.at.column() })
+    }
+
+    /// Whether what began at a candidate is a key: a `:` follows on its line and not too far away. Goes behind the `:`.
+    #[inline]
+    pub(super) fn take_colon(&mut self, candidate: Option<Candidate>) -> bool {
+        let Some(candidate) = candidate else { return false };
+        if candidate.line != self.at.line {
+            return false;
+        }
+        let mut pos = self.at.pos;
+        while self.at.is_blank(pos) {
+            pos += 1;
+        }
+        if self.at.at(pos) != b':' || self.flow_level == 0 && !self.at.is_blank_or_end(pos + 1) {
+            return false;
+        }
+        if pos - candidate.pos > LONGEST_KEY {
+            let continuation = |byte: &&u8| **byte & 0xC0 == 0x80;
+            let text = &self.at.text[candidate.pos..pos];
+            if text.len() - text.iter().filter(continuation).count() > LONGEST_KEY {
+                return false;
+            }
+        }
+        self.at.pos = pos + 1;
+        self.value_at = self.at.pos;
+        self.key_allowed = false;
+        true
+    }
+
+    pub(super) fn push(
+        &mut self,
+        kind: Kind,
+        role: Role,
+        start: usize,
+        properties: Properties<'a>,
+    ) -> Result<(), ReadError> {
+        if self.frames.len() >= MAX_DEPTH {
+            let message = format!("collections are nested more than {MAX_DEPTH} levels deep");
+            return Err(self.scan_error(&message));
+        }
+        let base = match kind {
+            Kind::BlockMap | Kind::FlowMap | Kind::FlowPair => self.open_map_items.len(),
+            Kind::BlockArray | Kind::IndentlessArray | Kind::FlowArray => self.open_array_items.len(),
+        };
+        self.open_anchor(properties);
+        self.frames.push(Frame {
+            kind,
+            role,
+            merge: false,
+            fresh: true,
+            outer_indent: self.indent,
+            base,
+            start,
+            properties,
+            candidate: None,
+            separator: (start, self.at.line),
+            height: 0,
+            counted: self.anchors.counted,
+        });
+        Ok(())
+    }
+
+    /// Ends the innermost collection, whose text ends at `end`.
+    pub(super) fn close(&mut self, end: usize) -> Step {
+        let frame = self.frames.pop().expect("a collection that ends was open");
+        self.indent = frame.outer_indent;
+        let (value, style) = match frame.kind {
+            Kind::BlockMap | Kind::FlowMap | Kind::FlowPair => {
+                let from = self.tree.map_items.len() as u32;
+                self.tree.map_items.extend(self.open_map_items.drain(frame.base..));
+                let style = if frame.kind == Kind::BlockMap { Style::Block } else { Style::Flow };
+                (Value::Map(from, self.tree.map_items.len() as u32), style)
+            }
+            Kind::BlockArray | Kind::IndentlessArray | Kind::FlowArray => {
+                let from = self.tree.array_items.len() as u32;
+                self.tree.array_items.extend(self.open_array_items.drain(frame.base..));
+                let style = if frame.kind == Kind::FlowArray { Style::Flow } else { Style::Block };
+                (Value::Array(from, self.tree.array_items.len() as u32), style)
+            }
+        };
+        let id = self.node(value, frame.start, end, style);
+        let height = frame.height + 1;
+        self.close_anchor(frame.properties, id, height, frame.counted);
+        Step::Done(id, height)
+    }
+
+    pub(super) fn node(&mut self, value: Value, start: usize, end: usize, style: Style) -> NodeId {
+        self.anchors.counted +=
+            1 + (end.saturating_sub(start) / 64) as u64 * u64::from(matches!(value, Value::Scalar(_)));
+        self.tree.nodes.push(Node::new(value, start as u32, end as u32, style));
+        NodeId(self.tree.nodes.len() as u32 - 1)
+    }
+
+    /// What a scalar means: its text, its style and its tag.
+    pub(super) fn meaning(&mut self, text: Text, style: Style, properties: Properties<'_>) -> Scalar {
+        let bytes = match text {
+            Text::Input(start, end) => &self.at.text[start..end],
+            Text::Buffer => &self.buffer,
+        };
+        let meaning = match properties.tag {
+            None if style != Style::Plain => return Scalar::Str(Str::new(bytes)),
+            None if self.options.strict => resolve_strict(bytes),
+            None => return resolve(bytes),
+            Some(tag) => tag.meaning(bytes),
+        };
+        meaning.unwrap_or_else(|problem| {
+            self.defer(problem);
+            Scalar::Null
+        })
+    }
+
+    /// Remembers an error in what the text means; see [`Parser::deferred`].
+    pub(super) fn defer(&mut self, problem: String) {
+        if self.deferred.is_none() {
+            let pos = Pos::new(self.file, self.at.pos as u32);
+            self.deferred = Some(ReadError { message: format!("yaml: {problem}"), pos });
+        }
+    }
+
+    /// An error that the reference's scanner would notice here.
+    #[cold]
+    pub(super) fn scan_error(&self, problem: &str) -> ReadError {
+        self.error(problem, self.at.line, self.at.line)
+    }
+
+    /// An error that the reference's parser would notice about what stands here.
+    #[cold]
+    pub(super) fn parse_error(&self, problem: &str) -> ReadError {
+        // At the end of the text the reference counts a line break, even if the last line has none.
+        let line = self.at.line + u32::from(self.at.at_end() && self.at.column() > 0);
+        // One line early; the reference fails on line 0, where we say 1.
+        self.error(problem, line, if self.shifted { (line - 1).max(1) } else { line - 1 })
+    }
+
+    fn error(&self, problem: &str, line: u32, shown: u32) -> ReadError {
+        let pos = Pos::new(self.file, self.at.pos as u32);
+        // The reference takes the first line of its input for "no line".
+        let message = if line == 1 && !self.shifted {
+            format!("yaml: {problem}")
+        } else {
+            format!("yaml: line {shown}: {problem}")
+        };
+        ReadError { message, pos }
+    }
+
+    /// What is wrong with what stands here, where `problem` is all that the grammar has to say. The scanner, which
+    /// is asked first, may have something against it too.
+    #[cold]
+    pub(super) fn unexpected(&mut self, problem: &str) -> ReadError {
+        if self.at.at_end() || self.at.at_document_marker() {
+            return self.parse_error(problem);
+        }
+        let alone = self.at.is_blank_or_end(self.at.pos + 1);
+        let block = self.flow_level == 0;
+        match self.at.byte() {
+            b'-' if alone && block && !self.key_allowed => {
+                self.scan_error("block sequence entries are not allowed in this context")
+            }
+            b'?' if alone && block && !self.key_allowed => {
+                self.scan_error("mapping keys are not allowed in this context")
+            }
+            b':' if alone && block && !self.key_allowed => {
+                self.scan_error("mapping values are not allowed in this context")
+            }
+            b'|' | b'>' if !block => self.cannot_start(),
+            b'%' | b'@' | b'`' | b'\t' => self.cannot_start(),
+            _ => self.parse_error(problem),
+        }
+    }
+
+    #[cold]
+    pub(super) fn cannot_start(&self) -> ReadError {
+        self.scan_error("found character that cannot start any token")
+    }
+
+    /// The error for what stands here where another item has to begin, in the column of the collection around it. As a key it
+    /// would need a `:`, and the reference's scanner misses that first.
+    #[cold]
+    pub(super) fn unexpected_item(&mut self, problem: &str) -> ReadError {
+        let candidate = self.candidate().filter(|candidate| candidate.column as i32 == self.indent);
+        let alone = self.at.is_blank_or_end(self.at.pos + 1);
+        if candidate.is_some() && !(alone && matches!(self.at.byte(), b'-' | b'?' | b':')) {
+            let (pos, line, line_start) = (self.at.pos, self.at.line, self.at.line_start);
+            let scanned = match self.at.byte() {
+                b'"' | b'\'' => self.quoted().map(|_| true),
+                b'[' | b']' | b'{' | b'}' | b',' | b'&' | b'!' | b'*' | b'%' | b'@' | b'`' | b'|' | b'>' | b'\t' => {
+                    Ok(false)
+                }
+                _ => self.plain().map(|_| true),
+            };
+            match scanned {
+                Err(error) => return error,
+                Ok(true) if !self.take_colon(candidate) => return self.missing_colon(candidate),
+                Ok(_) => (self.at.pos, self.at.line, self.at.line_start) = (pos, line, line_start),
+            }
+            self.key_allowed = true;
+        }
+        self.unexpected(problem)
+    }
+
+    /// The error for something that has to be a key, because of its column, and is followed by no `:`.
+    #[cold]
+    pub(super) fn missing_colon(&mut self, candidate: Option<Candidate>) -> ReadError {
+        let start = candidate.map_or(self.at.pos, |candidate| candidate.pos);
+        let line = candidate.map_or(self.at.line, |candidate| candidate.line);
+        self.skip_to_token();
+        if self.at.line == line && !self.at.at_end() {
+            // Something else follows on the line. If it has a `:`, the scanner is content and the parser is not.
+            let end = self.at.line_end(self.at.pos);
+            if (self.at.pos..end).any(|at| self.at.at(at) == b':' && self.at.is_blank_or_end(at + 1)) {
+                return self.parse_error("did not find expected key");
+            }
+            self.at.pos = end;
+            self.skip_to_token();
+        }
+        let line = self.at.line + u32::from(self.at.at_end() && self.at.column() > 0);
+        let error = self.error("could not find expected ':'", line, line);
+        ReadError { pos: Pos::new(self.file, start as u32), ..error }
+    }
+
+    /// A map or an array where a key has to be.
+    #[cold]
+    pub(super) fn complex_key(&self) -> ReadError {
+        self.scan_error("map keys must be scalars, found a map or an array")
+    }
+}

@@ -1,0 +1,372 @@
+//! Scalars of every style: where they end and what text they hold.
+//!
+//! The text is a slice of the input where that is possible, and is put together in a buffer where lines are joined or
+//! characters escaped.
+
+use super::ReadError;
+use super::cursor::fold;
+use super::parser::Parser;
+
+/// A scalar's text: as it stands in the input, or in [`Parser::buffer`].
+#[derive(Clone, Copy)]
+pub(super) enum Text {
+    Input(usize, usize),
+    Buffer,
+}
+
+/// What can end a run of plain characters.
+const PLAIN_STOP: u8 = 1;
+const FLOW_STOP: u8 = 2;
+const QUOTED_STOP: u8 = 4;
+
+const CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut at = 0;
+    while at < 256 {
+        let byte = at as u8;
+        if matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b':' | 0xC2 | 0xE2) {
+            classes[at] |= PLAIN_STOP;
+        }
+        if matches!(byte, b',' | b'?' | b'[' | b']' | b'{' | b'}') {
+            classes[at] |= FLOW_STOP;
+        }
+        if matches!(byte, b'"' | b'\'' | b'\\' | b'\n' | b'\r' | 0xC2 | 0xE2) {
+            classes[at] |= QUOTED_STOP;
+        }
+        at += 1;
+    }
+    classes
+};
+
+impl Parser<'_> {
+    /// Reads a plain scalar and the blank space behind it, if more lines could belong to it.
+    pub(super) fn plain(&mut self) -> Result<(Text, usize), ReadError> {
+        let stop = if self.flow_level > 0 { PLAIN_STOP | FLOW_STOP } else { PLAIN_STOP };
+        let start = self.at.pos;
+        let first_end = self.plain_line(stop);
+        self.key_allowed = false;
+        if !self.continues()? {
+            return Ok((Text::Input(start, first_end), first_end));
+        }
+        // More lines follow; from here on the text has to be put together.
+        self.buffer.clear();
+        self.buffer.extend_from_slice(&self.at.text[start..first_end]);
+        loop {
+            let breaks = std::mem::take(&mut self.breaks);
+            fold(&breaks, &mut self.buffer);
+            self.breaks = breaks;
+            let from = self.at.pos;
+            let end = self.plain_line(stop);
+            self.buffer.extend_from_slice(&self.at.text[from..end]);
+            self.key_allowed = false;
+            if !self.continues()? {
+                return Ok((Text::Buffer, end));
+            }
+        }
+    }
+
+    /// Goes to the end of the part of a plain scalar that is on this line, blanks behind it left out.
+    #[inline]
+    fn plain_line(&mut self, stop: u8) -> usize {
+        let text = self.at.text;
+        let mut pos = self.at.pos;
+        loop {
+            while pos < text.len() && CLASSES[text[pos] as usize] & stop == 0 {
+                pos += 1;
+            }
+            let Some(&byte) = text.get(pos) else { break };
+            match byte {
+                b' ' | b'\t' => {
+                    let mut next = pos + 1;
+                    while self.at.is_blank(next) {
+                        next += 1;
+                    }
+                    let byte = self.at.at(next);
+                    let ends = byte == b'#'
+                        || byte == b':' && self.at.is_blank_or_end(next + 1)
+                        || self.at.is_blank_or_end(next)
+                        || stop & CLASSES[byte as usize] & FLOW_STOP != 0;
+                    if ends {
+                        break;
+                    }
+                    pos = next;
+                }
+                b':' if self.at.is_blank_or_end(pos + 1) => break,
+                0xC2 | 0xE2 if self.at.break_len(pos) == 0 => pos += 1,
+                b':' => pos += 1,
+                _ => break,
+            }
+        }
+        self.at.pos = pos;
+        pos
+    }
+
+    /// Whether a plain scalar goes on behind the end of its part here; then the cursor is at the next part and `breaks` holds
+    /// the line breaks between. If not, and a line break was gone over, a key may follow.
+    #[inline]
+    fn continues(&mut self) -> Result<bool, ReadError> {
+        while self.at.is_blank(self.at.pos) {
+            self.at.pos += 1;
+        }
+        if self.at.break_len(self.at.pos) == 0 {
+            return Ok(false);
+        }
+        self.breaks.clear();
+        let indent = if self.flow_level > 0 { 0 } else { (self.indent + 1) as usize };
+        while self.at.break_len(self.at.pos) > 0 {
+            let mut breaks = std::mem::take(&mut self.breaks);
+            self.at.read_break(&mut breaks);
+            self.breaks = breaks;
+            while self.at.is_blank(self.at.pos) {
+                if self.at.byte() == b'\t' && self.at.column() < (self.indent + 1) as usize {
+                    return Err(self.scan_error("found a tab character that violates indentation"));
+                }
+                self.at.pos += 1;
+            }
+        }
+        let byte = self.at.byte();
+        let ends = self.at.column() < indent
+            || self.at.at_end()
+            || byte == b'#'
+            || self.at.at_document_marker()
+            || byte == b':' && self.at.is_blank_or_end(self.at.pos + 1)
+            || self.flow_level > 0 && CLASSES[byte as usize] & FLOW_STOP != 0;
+        if ends {
+            self.key_allowed = true;
+        }
+        Ok(!ends)
+    }
+
+    /// Reads a scalar in quotes; the cursor is at the first of them.
+    pub(super) fn quoted(&mut self) -> Result<Text, ReadError> {
+        let quote = self.at.byte();
+        let start = self.at.pos + 1;
+        let text = self.at.text;
+        let mut pos = start;
+        loop {
+            while pos < text.len() && CLASSES[text[pos] as usize] & QUOTED_STOP == 0 {
+                pos += 1;
+            }
+            match text.get(pos) {
+                Some(&byte) if byte == quote && !(quote == b'\'' && self.at.at(pos + 1) == b'\'') => {
+                    self.at.pos = pos + 1;
+                    return Ok(Text::Input(start, pos));
+                }
+                Some(b'\'' | b'"') if text[pos] != quote => pos += 1,
+                Some(b'\\') if quote == b'\'' => pos += 1,
+                Some(0xC2 | 0xE2) if self.at.break_len(pos) == 0 => pos += 1,
+                _ => break,
+            }
+        }
+        self.buffer.clear();
+        self.at.pos = start;
+        self.quoted_parts(quote)?;
+        Ok(Text::Buffer)
+    }
+
+    /// Puts a quoted scalar together that has escapes or several lines.
+    fn quoted_parts(&mut self, quote: u8) -> Result<(), ReadError> {
+        loop {
+            if self.at.at_document_marker() {
+                return Err(self.scan_error("found unexpected document indicator"));
+            }
+            if self.at.at_end() {
+                return Err(self.scan_error("found unexpected end of stream"));
+            }
+            // An escaped line break joins two lines without anything between.
+            let mut joined = false;
+            while !self.at.is_blank_or_end(self.at.pos) {
+                let byte = self.at.byte();
+                if byte == quote {
+                    if quote == b'\'' && self.at.at(self.at.pos + 1) == b'\'' {
+                        self.buffer.push(b'\'');
+                        self.at.pos += 2;
+                        continue;
+                    }
+                    self.at.pos += 1;
+                    return Ok(());
+                }
+                if byte == b'\\' && quote == b'"' {
+                    if self.at.break_len(self.at.pos + 1) > 0 {
+                        self.at.pos += 1;
+                        self.at.skip_break();
+                        joined = true;
+                        break;
+                    }
+                    self.escape()?;
+                    continue;
+                }
+                self.buffer.push(byte);
+                self.at.pos += 1;
+            }
+            let blanks = self.at.pos;
+            let mut breaks = std::mem::take(&mut self.breaks);
+            breaks.clear();
+            let mut blanks_end = blanks;
+            while self.at.is_blank(self.at.pos) || self.at.break_len(self.at.pos) > 0 {
+                if self.at.break_len(self.at.pos) > 0 {
+                    self.at.read_break(&mut breaks);
+                } else {
+                    self.at.pos += 1;
+                    if breaks.is_empty() {
+                        blanks_end = self.at.pos;
+                    }
+                }
+            }
+            if joined {
+                self.buffer.extend_from_slice(&breaks);
+            } else if breaks.is_empty() {
+                self.buffer.extend_from_slice(&self.at.text[blanks..blanks_end]);
+            } else {
+                fold(&breaks, &mut self.buffer);
+            }
+            self.breaks = breaks;
+        }
+    }
+
+    /// Reads an escape sequence of a double-quoted scalar.
+    fn escape(&mut self) -> Result<(), ReadError> {
+        let digits = match self.at.at(self.at.pos + 1) {
+            b'x' => 2,
+            b'u' => 4,
+            b'U' => 8,
+            other => {
+                let meant: &[u8] = match other {
+                    b'0' => b"\0",
+                    b'a' => b"\x07",
+                    b'b' => b"\x08",
+                    b't' | b'\t' => b"\t",
+                    b'n' => b"\n",
+                    b'v' => b"\x0B",
+                    b'f' => b"\x0C",
+                    b'r' => b"\r",
+                    b'e' => b"\x1B",
+                    b' ' => b" ",
+                    b'"' => b"\"",
+                    b'\'' => b"'",
+                    b'\\' => b"\\",
+                    b'N' => "\u{85}".as_bytes(),
+                    b'_' => "\u{A0}".as_bytes(),
+                    b'L' => "\u{2028}".as_bytes(),
+                    b'P' => "\u{2029}".as_bytes(),
+                    _ => return Err(self.scan_error("found unknown escape character")),
+                };
+                self.buffer.extend_from_slice(meant);
+                self.at.pos += 2;
+                return Ok(());
+            }
+        };
+        self.at.pos += 2;
+        let mut value = 0u32;
+        for at in 0..digits {
+            match char::from(self.at.at(self.at.pos + at)).to_digit(16) {
+                Some(digit) => value = value.wrapping_shl(4) | digit,
+                None => return Err(self.scan_error("did not find expected hexdecimal number")),
+            }
+        }
+        let Some(meant) = char::from_u32(value) else {
+            return Err(self.scan_error("found invalid Unicode character escape code"));
+        };
+        self.buffer.extend_from_slice(meant.encode_utf8(&mut [0; 4]).as_bytes());
+        self.at.pos += digits;
+        Ok(())
+    }
+
+    /// Reads a block scalar into the buffer; the cursor is at its `|` or `>`. Gives where its text ends.
+    pub(super) fn block_scalar(&mut self) -> Result<usize, ReadError> {
+        let literal = self.at.byte() == b'|';
+        self.at.pos += 1;
+        let (chomp, given) = self.block_header()?;
+        let mut indent = given.map_or(0, |digit| self.indent.max(0) as usize + digit);
+        self.buffer.clear();
+        let mut breaks = std::mem::take(&mut self.breaks);
+        breaks.clear();
+        let mut end = self.at.pos;
+        self.block_breaks(&mut indent, &mut breaks)?;
+        // Folding joins lines only where neither begins with a blank.
+        let mut after_blank = true;
+        let mut last_break = Vec::new();
+        while self.at.column() == indent && !self.at.at_end() {
+            let blank = self.at.is_blank(self.at.pos);
+            if !literal && !after_blank && !blank && last_break == b"\n" {
+                if breaks.is_empty() {
+                    self.buffer.push(b' ');
+                }
+            } else {
+                self.buffer.extend_from_slice(&last_break);
+            }
+            self.buffer.extend_from_slice(&breaks);
+            breaks.clear();
+            last_break.clear();
+            after_blank = blank;
+            end = self.at.line_end(self.at.pos);
+            self.buffer.extend_from_slice(&self.at.text[self.at.pos..end]);
+            self.at.pos = end;
+            self.at.read_break(&mut last_break);
+            self.block_breaks(&mut indent, &mut breaks)?;
+        }
+        if chomp != Chomp::Strip {
+            self.buffer.extend_from_slice(&last_break);
+        }
+        if chomp == Chomp::Keep {
+            self.buffer.extend_from_slice(&breaks);
+        }
+        self.breaks = breaks;
+        Ok(end)
+    }
+
+    /// Reads what may follow `|` or `>` on its line: chomping, indentation, a comment that is lost.
+    fn block_header(&mut self) -> Result<(Chomp, Option<usize>), ReadError> {
+        let (mut chomp, mut indent) = (None, None);
+        loop {
+            match self.at.byte() {
+                b'+' if chomp.is_none() => chomp = Some(Chomp::Keep),
+                b'-' if chomp.is_none() => chomp = Some(Chomp::Strip),
+                b'0' if indent.is_none() => return Err(self.scan_error("found an indentation indicator equal to 0")),
+                digit @ b'1'..=b'9' if indent.is_none() => indent = Some(usize::from(digit - b'0')),
+                _ => break,
+            }
+            self.at.pos += 1;
+        }
+        while self.at.is_blank(self.at.pos) {
+            self.at.pos += 1;
+        }
+        if self.at.byte() == b'#' {
+            self.at.pos = self.at.line_end(self.at.pos);
+        }
+        if !self.at.skip_break() && !self.at.at_end() {
+            return Err(self.scan_error("did not find expected comment or line break"));
+        }
+        Ok((chomp.unwrap_or(Chomp::Clip), indent))
+    }
+
+    /// Goes over empty lines and the indentation of the next line; finds out the indentation (0) from them.
+    fn block_breaks(&mut self, indent: &mut usize, breaks: &mut Vec<u8>) -> Result<(), ReadError> {
+        let mut widest = 0;
+        loop {
+            while (*indent == 0 || self.at.column() < *indent) && self.at.byte() == b' ' {
+                self.at.pos += 1;
+            }
+            widest = widest.max(self.at.column());
+            if (*indent == 0 || self.at.column() < *indent) && self.at.byte() == b'\t' {
+                return Err(self.scan_error("found a tab character where an indentation space is expected"));
+            }
+            if self.at.break_len(self.at.pos) == 0 {
+                break;
+            }
+            self.at.read_break(breaks);
+        }
+        if *indent == 0 {
+            *indent = widest.max((self.indent + 1) as usize).max(1);
+        }
+        Ok(())
+    }
+}
+
+/// What happens to the line breaks at the end of a block scalar.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Chomp {
+    Strip,
+    Clip,
+    Keep,
+}

@@ -1,0 +1,84 @@
+//! What the bytes of a file may be: UTF-8 without control characters, and less than 4 GiB.
+
+use ytterby_diag::{FileId, Pos};
+
+use super::ReadError;
+
+/// What the whole text looks like; lets the parser take short cuts.
+#[derive(Clone, Copy)]
+pub(super) struct Shape {
+    /// Nothing but line feeds ends lines: no CR, NEL, LS or PS anywhere.
+    pub(super) line_feeds_only: bool,
+}
+
+/// Checks that a text can be read at all.
+pub(super) fn check(text: &[u8], file: FileId) -> Result<Shape, ReadError> {
+    if u32::try_from(text.len()).is_err() {
+        let message = "yaml: files of 4 GiB or more cannot be read".to_owned();
+        return Err(ReadError { message, pos: Pos::new(file, 0) });
+    }
+    // One pass without branches, so that it is done many bytes at a time.
+    let (mut high, mut control, mut cr) = (false, false, false);
+    for &byte in text {
+        high |= byte >= 0x80;
+        control |= byte < b' ' && byte != b'\n' && byte != b'\t' && byte != b'\r' || byte == 0x7f;
+        cr |= byte == b'\r';
+    }
+    if !high && !control {
+        return Ok(Shape { line_feeds_only: !cr });
+    }
+    let mut odd = cr;
+    let mut at = 0;
+    while at < text.len() {
+        if text[at] < 0x80 && !is_control(u32::from(text[at])) {
+            at += 1;
+            continue;
+        }
+        let (value, width) = match decode(&text[at..]) {
+            Ok((value, width)) if !is_control(value) => (value, width),
+            Ok(_) => return Err(bad(file, at, "control characters are not allowed")),
+            Err((offset, problem)) => return Err(bad(file, at + offset, problem)),
+        };
+        odd |= matches!(value, 0x85 | 0x2028 | 0x2029);
+        at += width;
+    }
+    Ok(Shape { line_feeds_only: !odd })
+}
+
+fn bad(file: FileId, at: usize, problem: &str) -> ReadError {
+    // The reference gives no line here; the position does.
+    ReadError { message: format!("yaml: {problem}"), pos: Pos::new(file, at as u32) }
+}
+
+fn is_control(value: u32) -> bool {
+    !matches!(value, 0x09 | 0x0A | 0x0D | 0x20..=0x7E | 0x85 | 0xA0..=0xD7FF | 0xE000..=0xFFFD | 0x10000..=0x10FFFF)
+}
+
+/// The character that a text begins with and its width, or which byte is wrong and why.
+fn decode(text: &[u8]) -> Result<(u32, usize), (usize, &'static str)> {
+    let first = u32::from(text[0]);
+    let (width, bits, least) = match text[0] {
+        0x00..=0x7F => return Ok((first, 1)),
+        0xC0..=0xDF => (2, first & 0x1F, 0x80),
+        0xE0..=0xEF => (3, first & 0x0F, 0x800),
+        0xF0..=0xF7 => (4, first & 0x07, 0x10000),
+        _ => return Err((0, "invalid leading UTF-8 octet")),
+    };
+    if text.len() < width {
+        return Err((0, "incomplete UTF-8 octet sequence"));
+    }
+    let mut value = bits;
+    for (at, &byte) in text[..width].iter().enumerate().skip(1) {
+        if byte & 0xC0 != 0x80 {
+            return Err((at, "invalid trailing UTF-8 octet"));
+        }
+        value = value << 6 | u32::from(byte & 0x3F);
+    }
+    if value < least {
+        return Err((0, "invalid length of a UTF-8 sequence"));
+    }
+    if matches!(value, 0xD800..=0xDFFF) || value > 0x10FFFF {
+        return Err((0, "invalid Unicode character"));
+    }
+    Ok((value, width))
+}

@@ -1,0 +1,273 @@
+//! JSON as Go writes it: keys sorted, HTML characters escaped, its own float text.
+//!
+//! Since keys are sorted, a document is kept until it is complete and written then.
+
+use ytterby_text::Str;
+use ytterby_text::gofloat::{format_e_shortest, format_f_shortest};
+
+use super::Sink;
+use super::layout::spaces;
+use crate::Scalar;
+
+/// The layout of JSON.
+#[derive(Clone, Copy, Debug)]
+pub struct JsonOptions {
+    /// Spaces per level; with 0 all is on one line.
+    pub indent: usize,
+    /// Whether `<`, `>` and `&` are escaped.
+    pub escape_html: bool,
+}
+
+impl Default for JsonOptions {
+    fn default() -> JsonOptions {
+        JsonOptions { indent: 0, escape_html: true }
+    }
+}
+
+/// Writes documents, one behind the other with nothing between, as `ytt -o json` does.
+#[derive(Debug, Default)]
+pub struct JsonWriter {
+    options: JsonOptions,
+    out: Vec<u8>,
+    /// Text of the leaves of the document at hand.
+    leaves: Vec<u8>,
+    nodes: Vec<Node>,
+    /// Items of closed collections.
+    items: Vec<Item>,
+    /// Items of open collections, and where those of each begin.
+    open_items: Vec<Item>,
+    open: Vec<usize>,
+    problem: Option<String>,
+}
+
+#[derive(Debug)]
+enum Node {
+    Leaf(usize, usize),
+    Map(usize, usize),
+    Array(usize, usize),
+}
+
+#[derive(Debug, Clone)]
+struct Item {
+    key: Str,
+    node: usize,
+}
+
+impl JsonWriter {
+    /// Nothing written yet.
+    pub fn new(options: JsonOptions) -> JsonWriter {
+        JsonWriter { options, ..JsonWriter::default() }
+    }
+
+    /// All that was written, or the first value that JSON has no text for.
+    pub fn finish(self) -> Result<Vec<u8>, String> {
+        match self.problem {
+            Some(problem) => Err(problem),
+            None => Ok(self.out),
+        }
+    }
+
+    fn fail(&mut self, problem: impl Into<String>) {
+        self.problem.get_or_insert(problem.into());
+    }
+
+    fn leaf(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        let start = self.leaves.len();
+        write(&mut self.leaves);
+        self.complete(Node::Leaf(start, self.leaves.len()));
+    }
+
+    /// A node is complete; the outermost one is written.
+    fn complete(&mut self, node: Node) {
+        let id = self.nodes.len();
+        self.nodes.push(node);
+        if self.open.is_empty() {
+            self.emit(id);
+            self.nodes.clear();
+            self.items.clear();
+            self.leaves.clear();
+            return;
+        }
+        match self.open_items.last_mut() {
+            Some(item) if item.node == usize::MAX => item.node = id,
+            _ => self.open_items.push(Item { key: Str::EMPTY, node: id }),
+        }
+    }
+
+    fn close(&mut self) -> (usize, usize) {
+        let base = self.open.pop().expect("a collection that ends was begun");
+        let start = self.items.len();
+        self.items.extend(self.open_items.drain(base..));
+        (start, self.items.len())
+    }
+
+    fn emit(&mut self, root: usize) {
+        let out = &mut self.out;
+        let mut open: Vec<(bool, std::ops::Range<usize>, bool)> = Vec::new();
+        let mut next = Some(root);
+        loop {
+            if let Some(id) = next.take() {
+                match self.nodes[id] {
+                    Node::Leaf(start, end) => out.extend_from_slice(&self.leaves[start..end]),
+                    Node::Map(start, end) => {
+                        out.push(b'{');
+                        open.push((true, start..end, true));
+                    }
+                    Node::Array(start, end) => {
+                        out.push(b'[');
+                        open.push((false, start..end, true));
+                    }
+                }
+            }
+            let depth = open.len();
+            let Some((map, items, first)) = open.last_mut() else { return };
+            let Some(item) = items.next() else {
+                let (map, first) = (*map, *first);
+                open.pop();
+                if !first {
+                    line(self.options.indent, depth - 1, out);
+                }
+                out.push(if map { b'}' } else { b']' });
+                continue;
+            };
+            if !std::mem::replace(first, false) {
+                out.push(b',');
+            }
+            line(self.options.indent, depth, out);
+            if *map {
+                quote(&self.items[item].key, self.options.escape_html, out);
+                out.extend_from_slice(if self.options.indent > 0 { b": " } else { b":" });
+            }
+            next = Some(self.items[item].node);
+        }
+    }
+}
+
+fn line(indent: usize, depth: usize, out: &mut Vec<u8>) {
+    if indent > 0 {
+        out.push(b'\n');
+        spaces(indent * depth, out);
+    }
+}
+
+impl Sink for JsonWriter {
+    fn document(&mut self) {}
+
+    fn begin_map(&mut self, _len: usize) {
+        self.open.push(self.open_items.len());
+    }
+
+    fn key(&mut self, key: &Scalar) {
+        let key = match key {
+            Scalar::Str(text) => text.clone(),
+            _ => {
+                self.fail("Expected key to be string");
+                Str::EMPTY
+            }
+        };
+        self.open_items.push(Item { key, node: usize::MAX });
+    }
+
+    fn end_map(&mut self) {
+        let base = *self.open.last().expect("a map that ends was begun");
+        let items = &mut self.open_items[base..];
+        if !items.is_sorted_by(|a, b| a.key < b.key) {
+            // The sort is stable, so of equal keys the last is the last given, and that one counts.
+            items.sort_by(|a, b| a.key.cmp(&b.key));
+            let mut kept = base;
+            for at in base..self.open_items.len() {
+                if at + 1 < self.open_items.len() && self.open_items[at].key == self.open_items[at + 1].key {
+                    continue;
+                }
+                self.open_items.swap(kept, at);
+                kept += 1;
+            }
+            self.open_items.truncate(kept);
+        }
+        let (start, end) = self.close();
+        self.complete(Node::Map(start, end));
+    }
+
+    fn begin_array(&mut self, _len: usize) {
+        self.open.push(self.open_items.len());
+    }
+
+    fn end_array(&mut self) {
+        let (start, end) = self.close();
+        self.complete(Node::Array(start, end));
+    }
+
+    fn scalar(&mut self, value: &Scalar) {
+        let html = self.options.escape_html;
+        match value {
+            Scalar::Null => self.leaf(|out| out.extend_from_slice(b"null")),
+            Scalar::Bool(value) => self.leaf(|out| out.extend_from_slice(if *value { b"true" } else { b"false" })),
+            Scalar::Int(value) => self.leaf(|out| out.extend_from_slice(value.to_string().as_bytes())),
+            Scalar::UInt(value) => self.leaf(|out| out.extend_from_slice(value.to_string().as_bytes())),
+            Scalar::Float(value) if value.is_finite() => self.leaf(|out| float(*value, out)),
+            Scalar::Float(value) => {
+                let shown = if value.is_nan() {
+                    "NaN"
+                } else if *value > 0.0 {
+                    "+Inf"
+                } else {
+                    "-Inf"
+                };
+                self.fail(format!("json: unsupported value: {shown}"));
+                self.leaf(|out| out.extend_from_slice(b"null"));
+            }
+            Scalar::Str(text) => self.leaf(|out| quote(text, html, out)),
+        }
+    }
+}
+
+/// As JavaScript does, but with the exponent from 1e-6 down and from 1e21 up.
+fn float(value: f64, out: &mut Vec<u8>) {
+    let size = value.abs();
+    if size == 0.0 || (1e-6..1e21).contains(&size) {
+        out.extend_from_slice(format_f_shortest(value).as_bytes());
+        return;
+    }
+    // One digit in a small negative exponent: 1e-09 becomes 1e-9.
+    let text = format_e_shortest(value);
+    match text.split_once("e-0") {
+        Some((mantissa, digit)) => out.extend_from_slice(format!("{mantissa}e-{digit}").as_bytes()),
+        None => out.extend_from_slice(text.as_bytes()),
+    }
+}
+
+/// Appends a string in quotes with Go's escapes; what is not UTF-8 becomes `\ufffd`.
+pub fn quote(text: &[u8], escape_html: bool, out: &mut Vec<u8>) {
+    out.push(b'"');
+    for chunk in text.utf8_chunks() {
+        let valid = chunk.valid().as_bytes();
+        let mut from = 0;
+        for (at, char) in chunk.valid().char_indices() {
+            let plain = match char {
+                '"' | '\\' | '\0'..='\x1F' | '\u{2028}' | '\u{2029}' => false,
+                '<' | '>' | '&' => !escape_html,
+                _ => true,
+            };
+            if plain {
+                continue;
+            }
+            out.extend_from_slice(&valid[from..at]);
+            from = at + char.len_utf8();
+            match char {
+                '"' => out.extend_from_slice(b"\\\""),
+                '\\' => out.extend_from_slice(b"\\\\"),
+                '\n' => out.extend_from_slice(b"\\n"),
+                '\r' => out.extend_from_slice(b"\\r"),
+                '\t' => out.extend_from_slice(b"\\t"),
+                '\x08' => out.extend_from_slice(b"\\b"),
+                '\x0C' => out.extend_from_slice(b"\\f"),
+                _ => out.extend_from_slice(format!("\\u{:04x}", u32::from(char)).as_bytes()),
+            }
+        }
+        out.extend_from_slice(&valid[from..]);
+        for _ in chunk.invalid() {
+            out.extend_from_slice(b"\\ufffd");
+        }
+    }
+    out.push(b'"');
+}

@@ -1,0 +1,128 @@
+//! The text of a string in each of its forms.
+
+use super::style::{char_width, is_break, is_printable};
+
+/// `'…'`. A line break inside (only LS and PS come here) is followed by the indentation.
+pub(super) fn single(text: &[u8], indent: usize, out: &mut Vec<u8>) {
+    out.push(b'\'');
+    let mut after_break = false;
+    let mut at = 0;
+    while at < text.len() {
+        let width = char_width(text[at]);
+        let is_break = is_break(&text[at..]);
+        if after_break && !is_break && text[at] != b' ' {
+            spaces(indent, out);
+        }
+        if text[at] == b'\'' {
+            out.push(b'\'');
+        }
+        out.extend_from_slice(&text[at..at + width]);
+        after_break = is_break || after_break && text[at] == b' ';
+        at += width;
+    }
+    out.push(b'\'');
+}
+
+/// `"…"` with escapes.
+pub(super) fn double(text: &[u8], out: &mut Vec<u8>) {
+    out.push(b'"');
+    // The reference mistakes every character for a byte order mark if the first is one.
+    let all = text.starts_with(b"\xEF\xBB\xBF");
+    let text = String::from_utf8_lossy(text);
+    for (at, char) in text.char_indices() {
+        let rest = &text.as_bytes()[at..];
+        if all || !is_printable(rest) || is_break(rest) || matches!(char, '"' | '\\') {
+            escape(char, out);
+        } else {
+            out.extend_from_slice(&rest[..char.len_utf8()]);
+        }
+    }
+    out.push(b'"');
+}
+
+fn escape(char: char, out: &mut Vec<u8>) {
+    let short = match char {
+        '\0' => b'0',
+        '\x07' => b'a',
+        '\x08' => b'b',
+        '\t' => b't',
+        '\n' => b'n',
+        '\x0B' => b'v',
+        '\x0C' => b'f',
+        '\r' => b'r',
+        '\x1B' => b'e',
+        '"' => b'"',
+        '\\' => b'\\',
+        '\u{85}' => b'N',
+        '\u{A0}' => b'_',
+        '\u{2028}' => b'L',
+        '\u{2029}' => b'P',
+        _ => {
+            let code = u32::from(char);
+            let text = match code {
+                0..=0xFF => format!("\\x{code:02X}"),
+                0x100..=0xFFFF => format!("\\u{code:04X}"),
+                _ => format!("\\U{code:08X}"),
+            };
+            out.extend_from_slice(text.as_bytes());
+            return;
+        }
+    };
+    out.extend_from_slice(&[b'\\', short]);
+}
+
+/// `|` with its hints, and the lines below it. Gives whether the text ends with a line break.
+pub(super) fn literal(text: &[u8], indent: usize, out: &mut Vec<u8>) -> bool {
+    out.push(b'|');
+    if text[0] == b' ' || is_break(text) {
+        out.push(b'2');
+    }
+    let ends_with_break = ends_with_break(text);
+    if ends_with_break == 0 {
+        out.push(b'-');
+    } else if ends_with_break == text.len() || self::ends_with_break(&text[..text.len() - ends_with_break]) > 0 {
+        out.push(b'+');
+    }
+    out.push(b'\n');
+    let mut rest = text;
+    while !rest.is_empty() {
+        let line = match rest.iter().position(|&byte| byte == b'\n' || byte == 0xE2) {
+            Some(at) if rest[at] == b'\n' => at + 1,
+            // LS and PS begin a new line too, and are kept.
+            Some(at) if is_break(&rest[at..]) => at + 3,
+            Some(_) | None => next_break(rest),
+        };
+        if !is_break(rest) {
+            spaces(indent, out);
+        }
+        out.extend_from_slice(&rest[..line]);
+        rest = &rest[line..];
+    }
+    ends_with_break > 0
+}
+
+/// Behind the next line break, or the end.
+fn next_break(text: &[u8]) -> usize {
+    let mut at = 0;
+    while at < text.len() {
+        let width = char_width(text[at]);
+        if is_break(&text[at..]) {
+            return at + width;
+        }
+        at += width;
+    }
+    text.len()
+}
+
+/// Length of the line break at the end.
+fn ends_with_break(text: &[u8]) -> usize {
+    match text {
+        [.., b'\n'] => 1,
+        [.., 0xE2, 0x80, 0xA8 | 0xA9] => 3,
+        _ => 0,
+    }
+}
+
+pub(super) fn spaces(count: usize, out: &mut Vec<u8>) {
+    out.resize(out.len() + count, b' ');
+}

@@ -1,0 +1,90 @@
+//! `-o pos`: the structure of documents with the place of each node in front of it.
+
+use super::yaml::scalar_text;
+use crate::Scalar;
+
+/// Writes lines like `config.yml:3 |   name: "5"`. The column of places grows as longer ones turn up.
+#[derive(Debug, Default)]
+pub struct PosWriter {
+    out: Vec<u8>,
+    width: usize,
+    depth: usize,
+}
+
+impl PosWriter {
+    /// Nothing written yet.
+    pub fn new() -> PosWriter {
+        PosWriter::default()
+    }
+
+    /// All that was written.
+    pub fn finish(self) -> Vec<u8> {
+        self.out
+    }
+
+    /// A document; what it holds follows between [`PosWriter::begin`] and [`PosWriter::end`].
+    pub fn document(&mut self, place: Option<&str>) {
+        self.line(place, b"[doc]");
+    }
+
+    /// An item of a map. A `leaf` stands on the line if it fits; a collection follows between `begin` and `end`.
+    pub fn map_item(&mut self, place: Option<&str>, key: &Scalar, leaf: Option<&Scalar>) {
+        let mut text = match key {
+            Scalar::Str(text) => text.to_vec(),
+            other => scalar_text(other),
+        };
+        text.push(b':');
+        self.item(place, text, leaf);
+    }
+
+    /// The item of an array at `index`, as [`PosWriter::map_item`].
+    pub fn array_item(&mut self, place: Option<&str>, index: usize, leaf: Option<&Scalar>) {
+        self.item(place, format!("[{index}]").into_bytes(), leaf);
+    }
+
+    /// A scalar on a line of its own.
+    pub fn leaf(&mut self, value: &Scalar) {
+        self.line(Some(""), &scalar_text(value));
+    }
+
+    /// What follows belongs to the item or document before it.
+    pub fn begin(&mut self) {
+        self.depth += 1;
+    }
+
+    /// Ends what [`PosWriter::begin`] began.
+    pub fn end(&mut self) {
+        self.depth -= 1;
+    }
+
+    fn item(&mut self, place: Option<&str>, mut text: Vec<u8>, leaf: Option<&Scalar>) {
+        match leaf.map(scalar_text) {
+            Some(value) if !value.contains(&b'\n') => {
+                text.push(b' ');
+                text.extend_from_slice(&value);
+                self.line(place, &text);
+            }
+            Some(value) => {
+                self.line(place, &text);
+                self.begin();
+                self.line(Some(""), &value);
+                self.end();
+            }
+            None => self.line(place, &text),
+        }
+    }
+
+    /// A line; a node whose place is unknown has no column for it.
+    fn line(&mut self, place: Option<&str>, text: &[u8]) {
+        if let Some(place) = place {
+            if place.len() > self.width {
+                self.width = place.len() + 10;
+            }
+            let width = self.width;
+            self.out.extend_from_slice(format!("{place:>width$} | ").as_bytes());
+        }
+        super::layout::spaces(2 * self.depth, &mut self.out);
+        self.out.extend_from_slice(text);
+        self.out.push(b'\n');
+    }
+}

@@ -1,0 +1,151 @@
+//! How a string has to be written so that it reads back as the same string.
+
+use crate::resolve::{is_base60, is_plain_string};
+
+/// The ways to write a string.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Quoting {
+    Plain,
+    Single,
+    Double,
+    Literal,
+}
+
+const SAFE: u8 = 1;
+const INDICATOR: u8 = 2;
+
+/// SAFE: can stand anywhere in a plain scalar but perhaps not first. INDICATOR: cannot be its first byte, or only sometimes.
+const CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut at = 0x21;
+    while at < 0x7F {
+        let byte = at as u8;
+        if !matches!(byte, b':' | b'#') {
+            classes[at] |= SAFE;
+        }
+        if matches!(
+            byte,
+            b'#' | b','
+                | b'['
+                | b']'
+                | b'{'
+                | b'}'
+                | b'&'
+                | b'*'
+                | b'!'
+                | b'|'
+                | b'>'
+                | b'\''
+                | b'"'
+                | b'%'
+                | b'@'
+                | b'`'
+                | b'?'
+                | b':'
+                | b'-'
+                | b'.'
+        ) {
+            classes[at] |= INDICATOR;
+        }
+        at += 1;
+    }
+    classes
+};
+
+/// The way to write a string that is UTF-8.
+#[inline]
+pub(super) fn quoting(text: &[u8]) -> Quoting {
+    let Some(&first) = text.first() else { return Quoting::Double };
+    // Names, paths, images without a tag: most strings end here.
+    let safe = CLASSES[first as usize] & INDICATOR == 0 && text.iter().all(|&byte| CLASSES[byte as usize] & SAFE != 0);
+    if safe {
+        // Without a colon it is no number of base 60.
+        return if is_plain_string(text) { Quoting::Plain } else { Quoting::Double };
+    }
+    let found = analyze(text);
+    if text.contains(&b'\n') {
+        return if found.block { Quoting::Literal } else { Quoting::Double };
+    }
+    if !is_plain_string(text) || is_base60(text) {
+        return Quoting::Double;
+    }
+    if found.plain {
+        Quoting::Plain
+    } else if found.single {
+        Quoting::Single
+    } else {
+        Quoting::Double
+    }
+}
+
+/// The ways that are open to a string by its characters.
+struct Allowed {
+    plain: bool,
+    single: bool,
+    block: bool,
+}
+
+fn analyze(text: &[u8]) -> Allowed {
+    let mut plain = !(text.starts_with(b"---") || text.starts_with(b"..."));
+    let (mut special, mut breaks) = (false, false);
+    let (mut space_before_break, mut break_before_space) = (false, false);
+    let (mut after_space, mut after_break, mut after_blank) = (false, false, true);
+    let mut at = 0;
+    while at < text.len() {
+        let byte = text[at];
+        let width = char_width(byte);
+        let before_blank = text.get(at + width).is_none_or(|&next| matches!(next, b' ' | b'\t'));
+        match byte {
+            b'?' | b'-' if at == 0 => plain &= !before_blank,
+            b':' => plain &= !before_blank,
+            b'#' => plain &= !after_blank,
+            _ if at == 0 => plain &= CLASSES[byte as usize] & INDICATOR == 0 || byte == b'.',
+            _ => {}
+        }
+        special |= !is_printable(&text[at..]);
+        let is_break = is_break(&text[at..]);
+        if byte == b' ' {
+            break_before_space |= after_break;
+        } else if is_break {
+            breaks = true;
+            space_before_break |= after_space;
+        }
+        after_space = byte == b' ';
+        after_break = is_break;
+        after_blank = is_break || matches!(byte, b' ' | b'\t' | 0);
+        at += width;
+    }
+    let leading = text[0] == b' ';
+    let trailing = text[text.len() - 1] == b' ';
+    let quoted = !space_before_break && !special;
+    Allowed {
+        plain: plain && quoted && !breaks && !leading && !trailing,
+        single: quoted && !break_before_space,
+        block: quoted && !trailing,
+    }
+}
+
+pub(super) fn char_width(byte: u8) -> usize {
+    match byte {
+        0xF0.. => 4,
+        0xE0.. => 3,
+        0xC0.. => 2,
+        _ => 1,
+    }
+}
+
+/// Whether a text begins with a line break of YAML 1.1.
+pub(super) fn is_break(text: &[u8]) -> bool {
+    matches!(text, [b'\n' | b'\r', ..] | [0xC2, 0x85, ..] | [0xE2, 0x80, 0xA8 | 0xA9, ..])
+}
+
+/// Whether a text begins with a character that may stand unescaped. The reference escapes all beyond U+FFFF.
+pub(super) fn is_printable(text: &[u8]) -> bool {
+    match text {
+        [b'\n' | 0x20..=0x7E, ..] => true,
+        [0xC2, next, ..] => *next >= 0xA0,
+        [0xEF, 0xBB, 0xBF, ..] | [0xEF, 0xBF, 0xBE | 0xBF, ..] => false,
+        [0xC3..=0xEF, ..] => true,
+        _ => false,
+    }
+}

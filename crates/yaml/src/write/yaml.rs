@@ -1,0 +1,270 @@
+//! YAML as ytt writes it: block style, two spaces, arrays in the column of their key, lines never folded.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use ytterby_text::Str;
+use ytterby_text::gofloat::format_g;
+
+use super::Sink;
+use super::layout::{double, literal, single, spaces};
+use super::style::{Quoting, quoting};
+use crate::Scalar;
+
+/// Longest key, in bytes, that stands in front of its `:` on one line.
+const LONGEST_SIMPLE_KEY: usize = 128;
+/// `!!binary` is broken into lines of this length.
+const BINARY_LINE: usize = 70;
+
+/// Writes documents, joined by `---`.
+///
+/// ```
+/// use ytterby_yaml::{Scalar, Sink, write::YamlWriter};
+/// let mut yaml = YamlWriter::new();
+/// yaml.document();
+/// yaml.begin_map(1);
+/// yaml.key(&Scalar::from("on"));
+/// yaml.scalar(&Scalar::Bool(true));
+/// yaml.end_map();
+/// assert_eq!(yaml.finish(), b"\"on\": true\n");
+/// ```
+#[derive(Debug, Default)]
+pub struct YamlWriter {
+    out: Vec<u8>,
+    levels: Vec<Level>,
+    /// What stands on the current line.
+    line: Line,
+    written: bool,
+}
+
+#[derive(Debug)]
+struct Level {
+    indent: usize,
+    /// Nothing in it: `{}` or `[]` stands already.
+    empty: bool,
+    array: bool,
+}
+
+/// What stands on the current line, and so what a value has to put before itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Line {
+    /// Nothing.
+    #[default]
+    Empty,
+    /// A key and its `:`.
+    Key,
+    /// A `-`, `?` or `:` with a space behind it; an item of a collection may follow at once.
+    Indicator,
+    /// A value: the line is full.
+    Full,
+}
+
+impl YamlWriter {
+    /// Nothing written yet.
+    pub fn new() -> YamlWriter {
+        YamlWriter::default()
+    }
+
+    /// Like [`YamlWriter::new`] with room for `bytes`.
+    pub fn with_capacity(bytes: usize) -> YamlWriter {
+        YamlWriter { out: Vec::with_capacity(bytes), ..YamlWriter::default() }
+    }
+
+    /// All that was written.
+    pub fn finish(mut self) -> Vec<u8> {
+        self.end_line();
+        self.out
+    }
+
+    #[inline]
+    fn end_line(&mut self) {
+        if self.line != Line::Empty {
+            self.out.push(b'\n');
+            self.line = Line::Empty;
+        }
+    }
+
+    fn indent(&self) -> usize {
+        self.levels.last().map_or(0, |level| level.indent)
+    }
+
+    /// Goes to where an item of the innermost collection begins.
+    #[inline]
+    fn begin_item(&mut self) {
+        if self.line == Line::Indicator {
+            return;
+        }
+        self.end_line();
+        let indent = self.indent();
+        spaces(indent, &mut self.out);
+    }
+
+    #[inline]
+    fn begin_value(&mut self) {
+        match self.levels.last() {
+            Some(level) if level.array => {
+                self.begin_item();
+                self.out.extend_from_slice(b"- ");
+                self.line = Line::Indicator;
+            }
+            _ if self.line == Line::Key => self.out.push(b' '),
+            _ => {}
+        }
+    }
+
+    fn begin(&mut self, len: usize, array: bool) {
+        let indent = if len == 0 {
+            self.begin_value();
+            self.out.extend_from_slice(if array { b"[]" } else { b"{}" });
+            self.line = Line::Full;
+            0
+        } else {
+            let inside_array = self.levels.last().is_some_and(|level| level.array);
+            if inside_array {
+                self.begin_value();
+            }
+            match (self.levels.last(), self.line) {
+                (None, _) => 0,
+                // An array stands in the column of its key, unless it begins on the line of a `:` alone.
+                (Some(level), Line::Key) if array => level.indent,
+                (Some(level), _) => level.indent + 2,
+            }
+        };
+        self.levels.push(Level { indent, empty: len == 0, array });
+    }
+
+    fn end(&mut self) {
+        let level = self.levels.pop();
+        debug_assert!(level.is_some_and(|level| level.empty || self.line != Line::Indicator), "a collection has items");
+    }
+
+    fn text(&mut self, value: &Scalar) {
+        // The lines of a scalar are indented deeper than what is around it.
+        let indent = self.indent() + 2;
+        self.line = if scalar(value, indent, &mut self.out) { Line::Empty } else { Line::Full };
+    }
+}
+
+impl Sink for YamlWriter {
+    fn document(&mut self) {
+        self.end_line();
+        if std::mem::replace(&mut self.written, true) {
+            self.out.extend_from_slice(b"---\n");
+        }
+    }
+
+    fn begin_map(&mut self, len: usize) {
+        self.begin(len, false);
+    }
+
+    #[inline]
+    fn key(&mut self, key: &Scalar) {
+        self.begin_item();
+        if is_simple_key(key) {
+            self.text(key);
+            self.out.push(b':');
+            self.line = Line::Key;
+            return;
+        }
+        self.out.extend_from_slice(b"? ");
+        self.text(key);
+        self.end_line();
+        let indent = self.indent();
+        spaces(indent, &mut self.out);
+        self.out.extend_from_slice(b": ");
+        self.line = Line::Indicator;
+    }
+
+    fn end_map(&mut self) {
+        self.end();
+    }
+
+    fn begin_array(&mut self, len: usize) {
+        self.begin(len, true);
+    }
+
+    fn end_array(&mut self) {
+        self.end();
+    }
+
+    #[inline]
+    fn scalar(&mut self, value: &Scalar) {
+        self.begin_value();
+        self.text(value);
+    }
+}
+
+fn is_simple_key(key: &Scalar) -> bool {
+    let Scalar::Str(text) = key else { return true };
+    if text.len() <= 22 && text.is_ascii() {
+        return !text.contains(&b'\n') && !text.contains(&b'\r');
+    }
+    match std::str::from_utf8(text) {
+        Ok(text) => text.len() <= LONGEST_SIMPLE_KEY && !text.contains(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']),
+        // The tag counts too.
+        Err(_) => binary(text).len() + "!!binary".len() <= LONGEST_SIMPLE_KEY && binary(text).len() < BINARY_LINE,
+    }
+}
+
+/// A scalar as it stands in YAML by itself, without line break: as ytt shows it in positions, and for other listings.
+pub fn scalar_text(value: &Scalar) -> Vec<u8> {
+    let mut out = Vec::new();
+    if scalar(value, 2, &mut out) {
+        out.pop();
+    }
+    out
+}
+
+/// Writes a scalar; gives whether it ended its line.
+fn scalar(value: &Scalar, indent: usize, out: &mut Vec<u8>) -> bool {
+    match value {
+        Scalar::Null => out.extend_from_slice(b"null"),
+        Scalar::Bool(true) => out.extend_from_slice(b"true"),
+        Scalar::Bool(false) => out.extend_from_slice(b"false"),
+        Scalar::Int(int) => number(int, out),
+        Scalar::UInt(int) => number(int, out),
+        Scalar::Float(float) if float.is_nan() => out.extend_from_slice(b".nan"),
+        Scalar::Float(f64::INFINITY) => out.extend_from_slice(b".inf"),
+        Scalar::Float(f64::NEG_INFINITY) => out.extend_from_slice(b"-.inf"),
+        Scalar::Float(float) => out.extend_from_slice(format_g(*float).as_bytes()),
+        Scalar::Str(text) => return string(text, indent, out),
+    }
+    false
+}
+
+fn number(int: &impl std::fmt::Display, out: &mut Vec<u8>) {
+    use std::io::Write;
+    write!(out, "{int}").expect("a vector takes all bytes");
+}
+
+fn string(text: &Str, indent: usize, out: &mut Vec<u8>) -> bool {
+    if !text.is_ascii() && std::str::from_utf8(text).is_err() {
+        out.extend_from_slice(b"!!binary ");
+        let packed = binary(text);
+        if packed.contains(&b'\n') {
+            return literal(&packed, indent, out);
+        }
+        out.extend_from_slice(&packed);
+        return false;
+    }
+    match quoting(text) {
+        Quoting::Plain => out.extend_from_slice(text),
+        Quoting::Single => single(text, indent, out),
+        Quoting::Double => double(text, out),
+        Quoting::Literal => return literal(text, indent, out),
+    }
+    false
+}
+
+/// Base64, in lines where one would not do.
+fn binary(bytes: &[u8]) -> Vec<u8> {
+    let packed = STANDARD.encode(bytes).into_bytes();
+    if packed.len() < BINARY_LINE {
+        return packed;
+    }
+    let mut lines = Vec::with_capacity(packed.len() + packed.len() / BINARY_LINE + 1);
+    for line in packed.chunks(BINARY_LINE) {
+        lines.extend_from_slice(line);
+        lines.push(b'\n');
+    }
+    lines
+}
