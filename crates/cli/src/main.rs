@@ -1,2 +1,121 @@
-//! The `ytterby` command.
-fn main() {}
+//! The `ytterby` command: flags, reading, writing, subcommands.
+//!
+//! Everything that touches the world is here; what becomes of the bytes is the engine's business.
+
+mod bulk;
+mod commands;
+mod completion;
+mod flags;
+mod help;
+mod host;
+mod json;
+mod read;
+mod render;
+mod write;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use flags::{Invocation, Operands};
+use ytterby_diag::layout;
+
+/// Deeply nested input is walked recursively in places that limit the depth; this is room for those limits. Pages are
+/// only committed when they are used.
+const STACK: usize = 512 << 20;
+
+fn main() {
+    let program = program_name();
+    let args: Vec<String> = std::env::args_os().skip(1).map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let panic_text = watch_panics();
+    let name = program.clone();
+    let thread = std::thread::Builder::new().stack_size(STACK).spawn(move || {
+        // Ending the process from here spares the time to take large trees apart.
+        std::process::exit(run(&name, args));
+    });
+    let text = match thread.map(|thread| thread.join()) {
+        Ok(_) => panic_text.lock().map(|text| text.clone()).unwrap_or_default(),
+        Err(error) => format!("Cannot start: {error}"),
+    };
+    host::write_error(&format!("{program}: Error: {text}\n"));
+    std::process::exit(1);
+}
+
+/// Runs a command line and gives the exit code.
+fn run(program: &str, args: Vec<String>) -> i32 {
+    let result = flags::parse(&commands::ROOT, args).and_then(|invocation| dispatch(program, &invocation));
+    result.unwrap_or_else(|text| {
+        host::write_error(&format!("{program}: Error: {}\n", layout::spread(&text)));
+        1
+    })
+}
+
+fn dispatch(program: &str, flags: &Invocation) -> Result<i32, String> {
+    let command = flags.command();
+    let done = |text: String| host::write_output(text.as_bytes()).map(|()| 0);
+    if flags.is_on("help") {
+        return done(help::help(program, &flags.path));
+    }
+    if flags.is_on("version") {
+        return done(version(program));
+    }
+    if let (Operands::None, Some(extra)) = (command.operands, flags.operands.first())
+        && command.commands.is_empty() | command.name.is_empty()
+    {
+        let name = help::command_name(program, &flags.path);
+        return Err(format!("command '{name}' does not accept extra arguments '{extra}'"));
+    }
+    let names: Vec<&str> = flags.path.iter().skip(1).map(|command| command.name).collect();
+    match names[..] {
+        [] | ["template"] => render::run(program, flags),
+        ["version"] => done(version(program)),
+        ["help"] => done(help_of(program, &flags.operands)),
+        ["completion", shell] => done(completion::script(shell, program, &commands::ROOT)),
+        // A command that only has subcommands.
+        _ if !command.commands.is_empty() => done(help::help(program, &flags.path)),
+        _ => Err(format!("{} is not there yet", help::command_name(program, &flags.path))),
+    }
+}
+
+/// The help of the command that the words name, as far as they name one.
+fn help_of(program: &str, words: &[String]) -> String {
+    let mut path = vec![&commands::ROOT];
+    for word in words {
+        match path[path.len() - 1].find(word) {
+            Some(command) => path.push(command),
+            None => break,
+        }
+    }
+    help::help(program, &path)
+}
+
+/// Through a link named `ytt` we are what scripts that ask for the version of ytt expect.
+fn version(program: &str) -> String {
+    if program == "ytt" {
+        format!("ytt version {}\n", ytterby::YTT_VERSION)
+    } else {
+        format!("ytterby version {} (ytt {})\n", env!("CARGO_PKG_VERSION"), ytterby::YTT_VERSION)
+    }
+}
+
+/// The name that the program was called by.
+fn program_name() -> String {
+    let path = std::env::args_os().next().unwrap_or_default();
+    let name = Path::new(&path).file_name().map(|name| name.to_string_lossy().trim_end_matches(".exe").to_owned());
+    name.filter(|name| !name.is_empty()).unwrap_or_else(|| "ytterby".to_owned())
+}
+
+/// A panic is a bug of ours; it ends the run as an error that asks for a report, not as a trace.
+fn watch_panics() -> Arc<Mutex<String>> {
+    let text = Arc::new(Mutex::new(String::new()));
+    let noted = Arc::clone(&text);
+    std::panic::set_hook(Box::new(move |info| {
+        let payload = info.payload();
+        let text = payload.downcast_ref::<&str>().copied();
+        let what = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("unknown");
+        let place = info.location().map(|place| format!(" ({}:{})", place.file(), place.line())).unwrap_or_default();
+        if let Ok(mut noted) = noted.lock() {
+            *noted = format!("Internal error: {what}{place}; please report it with the input");
+        }
+    }));
+    text
+}

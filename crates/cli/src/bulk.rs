@@ -1,0 +1,116 @@
+//! Files as JSON, in and out: `{"files": [{"name": …, "data": …}], "errors": …}`.
+
+use ytterby::{Content, InputFile, OutputFile};
+
+use crate::json::{self, Json};
+
+/// The files of `--bulk-in`. Names of members are compared without case and unknown ones are ignored, as Go does it.
+pub fn read(text: &str) -> Result<Vec<InputFile>, String> {
+    let members = match json::parse(text)? {
+        Json::Null => return Ok(Vec::new()),
+        Json::Object(members) => members,
+        other => return Err(mismatch(&other, "Go value", "template.BulkFiles")),
+    };
+    let mut files = Vec::new();
+    for (name, value) in members {
+        if name.eq_ignore_ascii_case("files") {
+            files = match value {
+                Json::Null => Vec::new(),
+                Json::Array(items) => items.into_iter().map(file).collect::<Result<_, _>>()?,
+                other => return Err(mismatch(&other, "Go struct field BulkFiles.files", "[]template.BulkFile")),
+            };
+        } else if name.eq_ignore_ascii_case("errors") && !matches!(value, Json::Text(_) | Json::Null) {
+            return Err(mismatch(&value, "Go struct field BulkFiles.errors", "string"));
+        }
+    }
+    Ok(files)
+}
+
+fn file(value: Json) -> Result<InputFile, String> {
+    let members = match value {
+        Json::Null => Vec::new(),
+        Json::Object(members) => members,
+        other => return Err(mismatch(&other, "Go struct field BulkFiles.files", "template.BulkFile")),
+    };
+    let (mut name, mut data) = (String::new(), String::new());
+    for (key, value) in members {
+        for (field, place) in [("name", &mut name), ("data", &mut data)] {
+            if !key.eq_ignore_ascii_case(field) {
+                continue;
+            }
+            match value {
+                Json::Null => {}
+                Json::Text(ref text) => text.clone_into(place),
+                ref other => {
+                    return Err(mismatch(other, &format!("Go struct field BulkFile.files.{field}"), "string"));
+                }
+            }
+        }
+    }
+    Ok(InputFile::new(name, Content::new(data.into_bytes())))
+}
+
+fn mismatch(found: &Json, place: &str, expected: &str) -> String {
+    format!("json: cannot unmarshal {} into {place} of type {expected}", found.kind())
+}
+
+/// What `--bulk-out` prints. A failure is part of it.
+pub fn write(result: Result<&[OutputFile], &str>) -> String {
+    let mut out = String::from("{");
+    match result {
+        Ok([]) => {}
+        Ok(files) => {
+            out.push_str("\"files\":[");
+            for (at, file) in files.iter().enumerate() {
+                out.push_str(if at == 0 { "{\"name\":" } else { ",{\"name\":" });
+                json::push_string(&mut out, file.path.as_bytes());
+                out.push_str(",\"data\":");
+                json::push_string(&mut out, &file.bytes);
+                out.push('}');
+            }
+            out.push(']');
+        }
+        Err(text) => {
+            out.push_str("\"errors\":");
+            json::push_string(&mut out, text.as_bytes());
+        }
+    }
+    out.push('}');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_files() {
+        let files = read(r#"{"Files":[{"NAME":"a.yml","data":"a: 1\n","x":[]},null],"y":1}"#).unwrap();
+        assert_eq!(files[0].path, "a.yml");
+        assert_eq!(files[0].content.read().as_deref(), Ok(b"a: 1\n".as_slice()));
+        assert_eq!(files[1].path, "");
+        assert!(read("null").unwrap().is_empty());
+    }
+
+    #[test]
+    fn says_what_does_not_fit() {
+        let check = |text, want| assert_eq!(read(text).unwrap_err(), want);
+        check("[]", "json: cannot unmarshal array into Go value of type template.BulkFiles");
+        check(
+            r#"{"files":3}"#,
+            "json: cannot unmarshal number into Go struct field BulkFiles.files of type []template.BulkFile",
+        );
+        check(
+            r#"{"files":[{"name":1}]}"#,
+            "json: cannot unmarshal number into Go struct field BulkFile.files.name of type string",
+        );
+    }
+
+    #[test]
+    fn writes_files_or_the_failure() {
+        let files = [OutputFile { path: "a.yml".into(), bytes: b"a: 1\n".to_vec() }];
+        assert_eq!(write(Ok(&files)), r#"{"files":[{"name":"a.yml","data":"a: 1\n"}]}"#);
+        assert_eq!(write(Ok(&[])), "{}");
+        assert_eq!(write(Err("no")), r#"{"errors":"no"}"#);
+    }
+}

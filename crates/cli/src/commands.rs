@@ -1,0 +1,236 @@
+//! The table of commands and flags.
+
+use crate::flags::{Command, Flag, FlagKind, Operands};
+
+const FILES: &[Flag] = &[
+    Flag::new(
+        "file",
+        FlagKind::List("path"),
+        "Input: a file, a directory, an HTTP(S) URL, or - for standard input; name=path gives it another name",
+    )
+    .short('f'),
+    Flag::new(
+        "file-mark",
+        FlagKind::List("path:key=value"),
+        "Treat matching files otherwise: path, type, exclude, for-output, exclusive-for-output",
+    ),
+    Flag::new("files-inspect", FlagKind::Bool, "Show which files take part, and stop"),
+    Flag::new("bulk-in", FlagKind::Text("json"), "Take the input files from this JSON instead"),
+    Flag::new(
+        "allow-symlink-destination",
+        FlagKind::Commas("path"),
+        "Follow symbolic links that lead to this place or below it",
+    ),
+    Flag::new("dangerous-allow-all-symlink-destinations", FlagKind::Bool, "Follow symbolic links wherever they lead"),
+];
+
+const VALUES: &[Flag] = &[
+    Flag::new("data-value", FlagKind::List("key=text"), "Set one data value to a string: db.name=prod").short('v'),
+    Flag::new("data-value-yaml", FlagKind::List("key=yaml"), "Set one data value to a piece of YAML: db.port=5432"),
+    Flag::new("data-value-file", FlagKind::List("key=path"), "Set one data value to the content of a file"),
+    Flag::new("data-values-file", FlagKind::List("path"), "Set data values from plain YAML files"),
+    Flag::new(
+        "data-values-env",
+        FlagKind::List("prefix"),
+        "Set data values to strings from variables of the environment: PREFIX_db__name",
+    ),
+    Flag::new("data-values-env-yaml", FlagKind::List("prefix"), "The same, each read as YAML"),
+    Flag::new(
+        "data-value-coerce",
+        FlagKind::Bool,
+        "Read strings from flags and the environment as numbers or booleans where the schema wants those",
+    ),
+    Flag::new("data-values-inspect", FlagKind::Bool, "Show the final data values, and stop"),
+    Flag::new(
+        "data-values-schema-inspect",
+        FlagKind::Bool,
+        "Show the schema in the format that --output names, and stop",
+    ),
+    Flag::new(
+        "schema-inspect",
+        FlagKind::Bool,
+        "The same, as a description of all fields unless --output says otherwise",
+    ),
+    Flag::new("library", FlagKind::List("name"), "Inspect this library instead; repeat it for a library in a library"),
+];
+
+const CHECKS: &[Flag] = &[
+    Flag::new("all-errors", FlagKind::Bool, "Report all wrong data values, not only those of the first input"),
+    Flag::new("strict-annotations", FlagKind::Bool, "Fail on unknown, repeated and misplaced annotations"),
+    Flag::new("dangerous-data-values-disable-validation", FlagKind::Bool, "Do not check the rules of data values"),
+    Flag::new("data-value-schema-disable-validation", FlagKind::Bool, "The same under its newer name"),
+    Flag::new("output-disable-validation", FlagKind::Bool, "Do not check the rules of output documents"),
+];
+
+const LANGUAGE: &[Flag] = &[
+    Flag::new("strict", FlagKind::Bool, "Accept only the strict subset of YAML").short('s'),
+    Flag::new("ignore-unknown-comments", FlagKind::Bool, "Accept comments other than #! and #@ in templates"),
+    Flag::new("implicit-map-key-overrides", FlagKind::Bool, "Accept repeated map keys in templates; the last one wins"),
+    Flag::new("compat", FlagKind::Text("version"), "Behave as this version of ytt, in everything: 0.49"),
+];
+
+const OUTPUT: &[Flag] = &[
+    Flag::new(
+        "output",
+        FlagKind::Commas("type"),
+        "Write documents as yaml, json or pos; show a schema as openapi-v3, json-schema, crd, ytt-schema, markdown or html",
+    )
+    .short('o'),
+    Flag::new("output-files", FlagKind::Text("directory"), "Write output files to this directory"),
+    Flag::new(
+        "dangerous-emptied-output-directory",
+        FlagKind::Text("directory"),
+        "Write output files to this directory and delete everything else in it",
+    ),
+    Flag::new("bulk-out", FlagKind::Bool, "Write output files as JSON to standard output"),
+    Flag::new("diagnostics", FlagKind::Text("format"), "Report problems as text, rich, json or sarif"),
+    Flag::new("debug", FlagKind::Bool, "Say what is being done"),
+];
+
+const VERSION: &[Flag] = &[Flag::new("version", FlagKind::Bool, "Show the version")];
+
+const FMT: &[Flag] = &[
+    Flag::new("file", FlagKind::List("path"), "Input: a file, a directory, an HTTP(S) URL, or - for standard input")
+        .short('f'),
+    Flag::new("strict", FlagKind::Bool, "Accept only the strict subset of YAML").short('s'),
+    Flag::new("debug", FlagKind::Bool, "Say what is being done"),
+];
+
+const IMPORT: &[Flag] =
+    &[Flag::new("name", FlagKind::Text("name"), "The schema of an OpenAPI document, or the version of a CRD")];
+
+const SHELL_DETAILS: &str = "Writes the script to standard output.";
+
+const fn shell(name: &'static str, summary: &'static str) -> Command {
+    Command { name, aliases: &[], summary, details: SHELL_DETAILS, operands: Operands::None, flags: &[], commands: &[] }
+}
+
+const SHELLS: &[Command] = &[
+    shell("bash", "Completions for bash"),
+    shell("fish", "Completions for fish"),
+    shell("powershell", "Completions for PowerShell"),
+    shell("zsh", "Completions for zsh"),
+];
+
+const SCHEMA: &[Command] = &[
+    Command {
+        name: "diff",
+        aliases: &[],
+        summary: "Compare two versions of a schema",
+        details: "Lists what changed and whether it is a major, a minor or a patch release for users of the schema.",
+        operands: Operands::Some("OLD NEW"),
+        flags: &[],
+        commands: &[],
+    },
+    Command {
+        name: "import",
+        aliases: &[],
+        summary: "Write a schema from JSON Schema, OpenAPI or a CRD",
+        details: "Recognises what FILE is by its content. What has no counterpart is reported as a warning.",
+        operands: Operands::Some("FILE"),
+        flags: &[IMPORT],
+        commands: &[],
+    },
+];
+
+/// The program itself. Without a subcommand it renders templates.
+pub static ROOT: Command = Command {
+    name: "",
+    aliases: &[],
+    summary: "Template, patch and validate YAML",
+    details: "Reads the files given by -f, evaluates the code in their comments, applies overlays and writes the result.",
+    operands: Operands::None,
+    flags: &[FILES, VALUES, CHECKS, LANGUAGE, OUTPUT, VERSION],
+    commands: &[
+        Command {
+            name: "completion",
+            aliases: &[],
+            summary: "Write completions for a shell",
+            details: "Each subcommand writes the script for one shell.",
+            operands: Operands::None,
+            flags: &[],
+            commands: SHELLS,
+        },
+        Command {
+            name: "fmt",
+            aliases: &[],
+            summary: "Format YAML and templates",
+            details: "Writes all YAML files that -f names to standard output, comments kept.",
+            operands: Operands::None,
+            flags: &[FMT],
+            commands: &[],
+        },
+        Command {
+            name: "help",
+            aliases: &[],
+            summary: "Show the help of a command",
+            details: "",
+            operands: Operands::Some("[COMMAND]"),
+            flags: &[],
+            commands: &[],
+        },
+        Command {
+            name: "kubevirt",
+            aliases: &[],
+            summary: "Check virtual machines against the rules of KubeVirt templates",
+            details: "",
+            operands: Operands::Raw("COMMAND …"),
+            flags: &[],
+            commands: &[],
+        },
+        Command {
+            name: "schema",
+            aliases: &[],
+            summary: "Import and compare schemas",
+            details: "",
+            operands: Operands::None,
+            flags: &[],
+            commands: SCHEMA,
+        },
+        Command {
+            name: "template",
+            aliases: &["t", "tpl"],
+            summary: "Render templates (deprecated: leave the word out)",
+            details: "Does the same as the program without a subcommand.",
+            operands: Operands::None,
+            flags: &[FILES, VALUES, CHECKS, LANGUAGE, OUTPUT],
+            commands: &[],
+        },
+        Command {
+            name: "version",
+            aliases: &[],
+            summary: "Show the version",
+            details: "",
+            operands: Operands::None,
+            flags: &[],
+            commands: &[],
+        },
+    ],
+};
+
+/// The headings of the root's groups of flags in the help.
+pub const GROUPS: &[(&[Flag], &str)] =
+    &[(FILES, "Input"), (VALUES, "Data values"), (CHECKS, "Checks"), (LANGUAGE, "Language"), (OUTPUT, "Output")];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    fn check(command: &Command) {
+        let mut seen = HashSet::new();
+        for flag in command.all_flags() {
+            assert!(seen.insert(flag.name.to_owned()), "--{} twice", flag.name);
+            assert!(flag.short.is_none_or(|short| seen.insert(short.to_string())), "-{:?} twice", flag.short);
+            assert!(!flag.help.is_empty() && !flag.help.ends_with('.'), "--{}", flag.name);
+        }
+        assert!(command.commands.is_sorted_by_key(|command| command.name), "{}", command.name);
+        command.commands.iter().for_each(check);
+    }
+
+    #[test]
+    fn the_table_is_sound() {
+        check(&ROOT);
+    }
+}

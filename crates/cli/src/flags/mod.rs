@@ -1,0 +1,104 @@
+//! Commands and flags as data, and the reading of a command line.
+//!
+//! One table ([`crate::commands`]) says what there is; parsing, help and completions come from it. The rules of reading
+//! and the texts of errors are those of the reference's command line, since scripts depend on the one and users search
+//! for the other.
+
+mod csv;
+mod parse;
+
+pub use parse::{Invocation, parse};
+
+/// A command and what can stand behind it.
+#[derive(Debug)]
+pub struct Command {
+    /// As it is typed; the root's is empty.
+    pub name: &'static str,
+    /// Other names.
+    pub aliases: &'static [&'static str],
+    /// One line, without full stop.
+    pub summary: &'static str,
+    /// What the help says below the summary.
+    pub details: &'static str,
+    /// What it takes besides flags.
+    pub operands: Operands,
+    /// Its flags, in the order of the help.
+    pub flags: &'static [&'static [Flag]],
+    /// Its subcommands.
+    pub commands: &'static [Command],
+}
+
+/// What a command takes besides flags and subcommands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Operands {
+    /// Nothing.
+    None,
+    /// What the usage line shows.
+    Some(&'static str),
+    /// Everything behind the command's name goes to it unread, flags too.
+    Raw(&'static str),
+}
+
+/// One flag.
+#[derive(Debug)]
+pub struct Flag {
+    /// Long name, without dashes.
+    pub name: &'static str,
+    /// Short name.
+    pub short: Option<char>,
+    /// What values it takes.
+    pub kind: FlagKind,
+    /// One or two sentences for the help.
+    pub help: &'static str,
+}
+
+/// What values a flag takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FlagKind {
+    /// None, or `=true`, `=false`.
+    Bool,
+    /// One; the last one counts. The text names it in the help.
+    Text(&'static str),
+    /// Many, one each time.
+    List(&'static str),
+    /// Many, separated by commas (a line of CSV) or by repeating the flag.
+    Commas(&'static str),
+}
+
+impl FlagKind {
+    /// How the help calls the value.
+    pub fn value_name(self) -> Option<&'static str> {
+        match self {
+            FlagKind::Bool => None,
+            FlagKind::Text(name) | FlagKind::List(name) | FlagKind::Commas(name) => Some(name),
+        }
+    }
+}
+
+impl Flag {
+    /// A flag without short name.
+    pub const fn new(name: &'static str, kind: FlagKind, help: &'static str) -> Flag {
+        Flag { name, short: None, kind, help }
+    }
+
+    /// The same flag with a short name.
+    pub const fn short(mut self, short: char) -> Flag {
+        self.short = Some(short);
+        self
+    }
+}
+
+/// `-h`, which every command has.
+pub const HELP: Flag = Flag::new("help", FlagKind::Bool, "Show this help").short('h');
+
+impl Command {
+    /// All its flags.
+    pub fn all_flags(&self) -> impl Iterator<Item = &'static Flag> {
+        self.flags.iter().flat_map(|group| group.iter()).chain(std::iter::once(&HELP))
+    }
+
+    /// The subcommand of that name.
+    pub fn find(&self, name: &str) -> Option<&'static Command> {
+        self.commands.iter().find(|command| command.name == name || command.aliases.contains(&name))
+    }
+}

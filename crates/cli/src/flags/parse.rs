@@ -1,0 +1,306 @@
+//! From words to an [`Invocation`].
+
+use ytterby_text::quote::quote;
+
+use super::csv;
+use super::{Command, Flag, FlagKind, Operands};
+
+/// A command line that was understood.
+#[derive(Debug)]
+pub struct Invocation {
+    /// The command and those above it, the root first.
+    pub path: Vec<&'static Command>,
+    flags: Vec<(&'static Flag, Value)>,
+    /// What is neither flag nor command.
+    pub operands: Vec<String>,
+}
+
+#[derive(Debug)]
+enum Value {
+    Bool(bool),
+    Text(String),
+    List(Vec<String>),
+}
+
+impl Invocation {
+    /// The command to run.
+    pub fn command(&self) -> &'static Command {
+        self.path[self.path.len() - 1]
+    }
+
+    /// Whether a flag is on.
+    pub fn is_on(&self, name: &str) -> bool {
+        matches!(self.get(name), Some(Value::Bool(true)))
+    }
+
+    /// The text of a flag; empty if it was not given.
+    pub fn text(&self, name: &str) -> &str {
+        match self.get(name) {
+            Some(Value::Text(text)) => text,
+            _ => "",
+        }
+    }
+
+    /// All values of a flag.
+    pub fn list(&self, name: &str) -> &[String] {
+        match self.get(name) {
+            Some(Value::List(values)) => values,
+            _ => &[],
+        }
+    }
+
+    fn get(&self, name: &str) -> Option<&Value> {
+        self.flags.iter().find(|(flag, _)| flag.name == name).map(|(_, value)| value)
+    }
+
+    fn set(&mut self, flag: &'static Flag, text: &str) -> Result<(), String> {
+        let invalid = |why: String| {
+            let shown = match flag.short {
+                Some(short) => format!("-{short}, --{}", flag.name),
+                None => format!("--{}", flag.name),
+            };
+            format!("invalid argument {} for \"{shown}\" flag: {why}", quoted(text))
+        };
+        let slot = self.flags.iter_mut().find(|(given, _)| given.name == flag.name).map(|(_, value)| value);
+        let value = match flag.kind {
+            FlagKind::Bool => Value::Bool(
+                go_bool(text)
+                    .ok_or_else(|| invalid(format!("strconv.ParseBool: parsing {}: invalid syntax", quoted(text))))?,
+            ),
+            FlagKind::Text(_) => Value::Text(text.to_owned()),
+            FlagKind::List(_) | FlagKind::Commas(_) => {
+                let mut values = match flag.kind {
+                    FlagKind::Commas(_) => csv::fields(text).map_err(invalid)?,
+                    _ => vec![text.to_owned()],
+                };
+                if let Some(Value::List(all)) = slot {
+                    all.append(&mut values);
+                    return Ok(());
+                }
+                Value::List(values)
+            }
+        };
+        match slot {
+            Some(slot) => *slot = value,
+            None => self.flags.push((flag, value)),
+        }
+        Ok(())
+    }
+}
+
+/// Reads a command line (without the program's name).
+pub fn parse(root: &'static Command, args: Vec<String>) -> Result<Invocation, String> {
+    let (path, args) = find_command(root, args);
+    let mut found = Invocation { path, flags: Vec::new(), operands: Vec::new() };
+    if let Operands::Raw(_) = found.command().operands {
+        found.operands = args;
+        return Ok(found);
+    }
+    let mut args = args.into_iter();
+    while let Some(arg) = args.next() {
+        if arg == "--" {
+            found.operands.extend(args);
+            break;
+        } else if let Some(long) = arg.strip_prefix("--") {
+            parse_long(&mut found, long, &mut args)?;
+        } else if arg.len() > 1 && arg.starts_with('-') {
+            parse_short(&mut found, &arg[1..], &mut args)?;
+        } else {
+            found.operands.push(arg);
+        }
+    }
+    Ok(found)
+}
+
+fn parse_long(found: &mut Invocation, arg: &str, rest: &mut std::vec::IntoIter<String>) -> Result<(), String> {
+    if arg.starts_with(['-', '=']) {
+        return Err(format!("bad flag syntax: --{arg}"));
+    }
+    let (name, value) = match arg.split_once('=') {
+        Some((name, value)) => (name, Some(value.to_owned())),
+        None => (arg, None),
+    };
+    let flag = find_long(found.command(), name).ok_or_else(|| format!("unknown flag: --{name}"))?;
+    let value = match value {
+        Some(value) => value,
+        None if flag.kind == FlagKind::Bool => "true".to_owned(),
+        None => rest.next().ok_or_else(|| format!("flag needs an argument: --{name}"))?,
+    };
+    found.set(flag, &value)
+}
+
+/// `-s`, `-sf x`, `-fx`, `-f=x`: flags without values can be joined, the rest of the word is the value of one that has one.
+fn parse_short(found: &mut Invocation, word: &str, rest: &mut std::vec::IntoIter<String>) -> Result<(), String> {
+    let mut chars = word.chars();
+    while let Some(short) = chars.next() {
+        let here = format!("{short}{}", chars.as_str());
+        let flag = found
+            .command()
+            .all_flags()
+            .find(|flag| flag.short == Some(short))
+            .ok_or_else(|| format!("unknown shorthand flag: {} in -{here}", quoted_char(short)))?;
+        let behind = chars.as_str();
+        match behind.strip_prefix('=') {
+            Some(value) if !value.is_empty() => return found.set(flag, value),
+            _ if flag.kind == FlagKind::Bool => found.set(flag, "true")?,
+            _ if !behind.is_empty() => return found.set(flag, behind),
+            _ => {
+                let missing = || format!("flag needs an argument: {} in -{here}", quoted_char(short));
+                return found.set(flag, &rest.next().ok_or_else(missing)?);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The command that the words name, and the words without its name. A command's name can stand behind flags of the one
+/// above it, whose values are not taken for names.
+fn find_command(root: &'static Command, mut args: Vec<String>) -> (Vec<&'static Command>, Vec<String>) {
+    let mut path = vec![root];
+    let mut command = root;
+    while let Some(at) = first_operand(command, &args) {
+        let Some(next) = command.find(&args[at]) else { break };
+        args.remove(at);
+        command = next;
+        path.push(next);
+        if let Operands::Raw(_) = command.operands {
+            break;
+        }
+    }
+    (path, args)
+}
+
+fn first_operand(command: &Command, args: &[String]) -> Option<usize> {
+    let mut at = 0;
+    while let Some(arg) = args.get(at) {
+        let takes_next = if arg == "--" {
+            return None;
+        } else if let Some(name) = arg.strip_prefix("--") {
+            !name.contains('=') && find_long(command, name).is_none_or(|flag| flag.kind != FlagKind::Bool)
+        } else if let Some(word) = arg.strip_prefix('-') {
+            let short = word.chars().next();
+            let flag = command.all_flags().find(|flag| flag.short == short);
+            word.chars().count() == 1 && flag.is_none_or(|flag| flag.kind != FlagKind::Bool)
+        } else if arg.is_empty() {
+            false
+        } else {
+            return Some(at);
+        };
+        at += if takes_next { 2 } else { 1 };
+    }
+    None
+}
+
+fn find_long(command: &Command, name: &str) -> Option<&'static Flag> {
+    command.all_flags().find(|flag| flag.name == name)
+}
+
+fn go_bool(text: &str) -> Option<bool> {
+    match text {
+        "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),
+        "0" | "f" | "F" | "false" | "FALSE" | "False" => Some(false),
+        _ => None,
+    }
+}
+
+fn quoted(text: &str) -> String {
+    quote(text.as_bytes()).to_string()
+}
+
+/// Go's `%q` of a character.
+fn quoted_char(c: char) -> String {
+    match c {
+        '\'' => "'\\''".to_owned(),
+        '"' => "'\"'".to_owned(),
+        _ => {
+            let text = quoted(c.encode_utf8(&mut [0; 4]));
+            format!("'{}'", &text[1..text.len() - 1])
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::*;
+    use super::*;
+
+    const FLAGS: &[Flag] = &[
+        Flag::new("strict", FlagKind::Bool, "").short('s'),
+        Flag::new("debug", FlagKind::Bool, ""),
+        Flag::new("file", FlagKind::List("path"), "").short('f'),
+        Flag::new("output", FlagKind::Commas("type"), "").short('o'),
+        Flag::new("bulk-in", FlagKind::Text("json"), ""),
+    ];
+
+    const fn command(name: &'static str, operands: Operands, flags: &'static [&'static [Flag]]) -> Command {
+        Command { name, aliases: &[], summary: "", details: "", operands, flags, commands: &[] }
+    }
+
+    static ROOT: Command = Command {
+        commands: &[
+            Command { aliases: &["t"], ..command("template", Operands::None, &[FLAGS]) },
+            command("version", Operands::None, &[]),
+            command("raw", Operands::Raw(""), &[]),
+        ],
+        ..command("", Operands::None, &[FLAGS])
+    };
+
+    fn run(line: &str) -> Result<Invocation, String> {
+        parse(&ROOT, line.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect())
+    }
+
+    /// Command, `file`, `strict` and operands in one line.
+    fn check(line: &str, want: &str) {
+        let got = match run(line) {
+            Ok(found) => format!(
+                "{} files={:?} strict={} operands={:?}",
+                found.command().name,
+                found.list("file"),
+                found.is_on("strict"),
+                found.operands
+            ),
+            Err(error) => error,
+        };
+        assert_eq!(got, want, "{line}");
+    }
+
+    #[test]
+    fn reads_values_in_all_their_places() {
+        check("-f a --file b --file=c -fd -f=e", r#" files=["a", "b", "c", "d", "e"] strict=false operands=[]"#);
+        check("-sf a", r#" files=["a"] strict=true operands=[]"#);
+        check("-sf=a", r#" files=["a"] strict=true operands=[]"#);
+        check("-f=", r#" files=["="] strict=false operands=[]"#);
+        check("-f -s", r#" files=["-s"] strict=false operands=[]"#);
+        check("--strict=T --strict=0", " files=[] strict=false operands=[]");
+        check("x - -- -s", r#" files=[] strict=false operands=["x", "-", "-s"]"#);
+        assert_eq!(run("-o json,yaml -o pos").unwrap().list("output"), ["json", "yaml", "pos"]);
+        assert_eq!(run("--bulk-in a --bulk-in=b").unwrap().text("bulk-in"), "b");
+    }
+
+    #[test]
+    fn finds_commands_behind_flags() {
+        check("t -f a", r#"template files=["a"] strict=false operands=[]"#);
+        check("-s -f a template", r#"template files=["a"] strict=true operands=[]"#);
+        check("-f version", r#" files=["version"] strict=false operands=[]"#);
+        check("-s version", "unknown shorthand flag: 's' in -s");
+        check("template version", r#"template files=[] strict=false operands=["version"]"#);
+        check("-- version", r#" files=[] strict=false operands=["version"]"#);
+        check("raw -x --y", r#"raw files=[] strict=false operands=["-x", "--y"]"#);
+    }
+
+    #[test]
+    fn says_what_is_wrong() {
+        check("--foo=x", "unknown flag: --foo");
+        check("-sx", "unknown shorthand flag: 'x' in -x");
+        check("-s=", "unknown shorthand flag: '=' in -=");
+        check("-f", "flag needs an argument: 'f' in -f");
+        check("--file", "flag needs an argument: --file");
+        check("--=x", "bad flag syntax: --=x");
+        check("---x", "bad flag syntax: ---x");
+        check(
+            "-s=yes",
+            r#"invalid argument "yes" for "-s, --strict" flag: strconv.ParseBool: parsing "yes": invalid syntax"#,
+        );
+        check("--debug=", r#"invalid argument "" for "--debug" flag: strconv.ParseBool: parsing "": invalid syntax"#);
+    }
+}

@@ -1,0 +1,77 @@
+//! The text of `--help`.
+
+use std::fmt::Write;
+
+use crate::commands::GROUPS;
+use crate::flags::{Command, Flag, HELP, Operands};
+
+/// The help of the last command on `path`; the first is the program itself.
+pub fn help(program: &str, path: &[&Command]) -> String {
+    let Some((&command, _)) = path.split_last() else { return String::new() };
+    let name = command_name(program, path);
+    let mut out = format!("{}.\n", command.summary);
+    if !command.details.is_empty() {
+        let _ = writeln!(out, "{}", command.details);
+    }
+    out.push_str("\nUsage:\n");
+    match command.operands {
+        Operands::None if command.commands.is_empty() || path.len() == 1 => {
+            let _ = writeln!(out, "  {name} [flags]");
+        }
+        Operands::None => {}
+        Operands::Some(operands) => {
+            let _ = writeln!(out, "  {name} [flags] {operands}");
+        }
+        Operands::Raw(operands) => {
+            let _ = writeln!(out, "  {name} {operands}");
+        }
+    }
+    if !command.commands.is_empty() {
+        let _ = writeln!(out, "  {name} [command]");
+        out.push_str("\nCommands:\n");
+        let width = command.commands.iter().map(|command| command.name.len()).max().unwrap_or(0);
+        for command in command.commands {
+            let _ = writeln!(out, "  {:width$}  {}", command.name, command.summary);
+        }
+    }
+    push_flags(&mut out, command);
+    if !command.commands.is_empty() {
+        let _ = writeln!(out, "\n\"{name} [command] --help\" says more about a command.");
+    }
+    out
+}
+
+/// `ytterby completion bash`.
+pub fn command_name(program: &str, path: &[&Command]) -> String {
+    let names = path.iter().skip(1).map(|command| command.name);
+    std::iter::once(program).chain(names).collect::<Vec<_>>().join(" ")
+}
+
+fn push_flags(out: &mut String, command: &Command) {
+    let width = command.all_flags().map(|flag| flag_column(flag).len()).max().unwrap_or(0);
+    let mut others = Vec::new();
+    for group in command.flags {
+        match GROUPS.iter().find(|(flags, _)| std::ptr::eq(*flags, *group)) {
+            Some((_, title)) => {
+                let _ = writeln!(out, "\n{title}:");
+                group.iter().for_each(|flag| push_flag(out, flag, width));
+            }
+            None => others.extend(group.iter()),
+        }
+    }
+    out.push_str(if command.flags.len() > 1 { "\nOther:\n" } else { "\nFlags:\n" });
+    others.push(&HELP);
+    others.into_iter().for_each(|flag| push_flag(out, flag, width));
+}
+
+fn push_flag(out: &mut String, flag: &Flag, width: usize) {
+    let _ = writeln!(out, "{:width$}  {}", flag_column(flag), flag.help);
+}
+
+fn flag_column(flag: &Flag) -> String {
+    let short = flag.short.map_or("    ".to_owned(), |short| format!("-{short}, "));
+    match flag.kind.value_name() {
+        Some(value) => format!("  {short}--{} {value}", flag.name),
+        None => format!("  {short}--{}", flag.name),
+    }
+}

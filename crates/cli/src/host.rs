@@ -1,0 +1,41 @@
+//! Standard output and error.
+
+use std::io::{self, IsTerminal, Write};
+
+use ytterby_diag::render::Colour;
+
+/// The engine's voice: `print()` and debug output go to standard error at once, so that they show up even if a run is
+/// stopped.
+pub struct Terminal;
+
+impl ytterby::Host for Terminal {
+    fn print(&self, text: &str) {
+        write_error(text);
+    }
+
+    fn debug(&self, text: &str) {
+        write_error(text);
+    }
+}
+
+/// Writes to standard error. If that is gone, there is nobody to tell.
+pub fn write_error(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// Writes the result. A reader that has seen enough (`| head`) ends the program quietly, with the exit code that a shell
+/// shows for a program ended by SIGPIPE.
+pub fn write_output(bytes: &[u8]) -> Result<(), String> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(141),
+        Err(error) => Err(format!("write /dev/stdout: {}", crate::read::io_text(&error))),
+    }
+}
+
+/// Colour for terminals whose user did not say no.
+pub fn colour() -> Colour {
+    let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    if !refused && io::stderr().is_terminal() { Colour::Ansi } else { Colour::Off }
+}

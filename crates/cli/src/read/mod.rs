@@ -1,0 +1,147 @@
+//! Finding input files: paths, directories, URLs, standard input.
+//!
+//! Here files are only listed; their bytes are read when the engine asks for them. Names, order and error texts are the
+//! reference's.
+
+mod http;
+mod path;
+mod symlink;
+
+use std::cell::Cell;
+use std::fs::{self, Metadata};
+use std::io::{self, Read};
+use std::path::Path;
+
+use ytterby::{Content, InputFile};
+
+pub use self::path::clean;
+pub use self::symlink::Symlinks;
+
+/// Lists the files behind `-f` flags, in the order of the flags; files of a directory are sorted by their paths.
+pub fn list(paths: &[String], symlinks: &Symlinks, stdin: &Stdin) -> Result<Vec<InputFile>, String> {
+    let mut files = Vec::new();
+    for argument in paths {
+        let pieces: Vec<&str> = argument.split('=').collect();
+        let (name, path) = match pieces[..] {
+            [path] => ("", path),
+            [name, path] => (name, path),
+            _ => {
+                return Err(format!(
+                    "Expected file '{argument}' to only have single '=' sign to for relative path assignment"
+                ));
+            }
+        };
+        let mut file = if path == "-" {
+            InputFile::new("stdin.yml", stdin.content())
+        } else if path.starts_with("http://") || path.starts_with("https://") {
+            let url = path.to_owned();
+            InputFile::new(path::base(path), Content::later(move || http::get(&url)))
+        } else {
+            let metadata = fs::symlink_metadata(path)
+                .map_err(|error| format!("Checking file '{path}': lstat {path}: {}", io_text(&error)))?;
+            if metadata.is_dir() {
+                // A name for a directory is accepted and means nothing, as in the reference.
+                files.extend(directory(path, symlinks).map_err(|error| format!("Listing files '{path}': {error}"))?);
+                continue;
+            }
+            local_file(path, path::base(path), &metadata, symlinks)?
+        };
+        if !name.is_empty() {
+            name.clone_into(&mut file.path);
+        }
+        files.push(file);
+    }
+    Ok(files)
+}
+
+/// Standard input, which can be read once.
+#[derive(Default)]
+pub struct Stdin {
+    was_read: Cell<bool>,
+}
+
+impl Stdin {
+    fn content(&self) -> Content {
+        if self.was_read.replace(true) {
+            let text = "Standard input has already been read, has the '-' argument been used in more than one flag?";
+            return Content::failed(text);
+        }
+        Content::later(|| {
+            let mut bytes = Vec::new();
+            match io::stdin().lock().read_to_end(&mut bytes) {
+                Ok(_) => Ok(bytes.into()),
+                Err(error) => Err(format!("read /dev/stdin: {}", io_text(&error))),
+            }
+        })
+    }
+}
+
+/// All files below a directory. Links to directories are not followed, so there are no cycles.
+fn directory(root: &str, symlinks: &Symlinks) -> Result<Vec<InputFile>, String> {
+    let mut files = Vec::new();
+    // Directories still to be read: path, and path below the root with its slash.
+    let mut pending = vec![(root.to_owned(), String::new())];
+    while let Some((directory, prefix)) = pending.pop() {
+        let failed = |error: io::Error| format!("open {directory}: {}", io_text(&error));
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(&directory).map_err(failed)? {
+            entries.push(entry.map_err(failed)?.file_name().to_string_lossy().into_owned());
+        }
+        entries.sort_unstable();
+        for name in entries {
+            let path = clean(&format!("{directory}/{name}"));
+            let metadata = fs::symlink_metadata(&path).map_err(|error| format!("lstat {path}: {}", io_text(&error)))?;
+            let below = format!("{prefix}{name}");
+            if metadata.is_dir() {
+                pending.push((path, format!("{below}/")));
+            } else {
+                files.push(local_file(&path, &below, &metadata, symlinks)?);
+            }
+        }
+    }
+    files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    Ok(files)
+}
+
+fn local_file(path: &str, name: &str, metadata: &Metadata, symlinks: &Symlinks) -> Result<InputFile, String> {
+    if metadata.is_symlink() {
+        symlinks.check(path).map_err(|error| format!("Checking symlink file '{path}': {error}"))?;
+    } else if !metadata.is_file() && !is_pipe(metadata) {
+        return Err(format!("Expected file '{path}' to be a regular file, but was not"));
+    }
+    let path = path.to_owned();
+    Ok(InputFile::new(name, Content::later(move || read_file(Path::new(&path)))))
+}
+
+fn read_file(path: &Path) -> Result<std::rc::Rc<[u8]>, String> {
+    let failed = |verb: &str, error: io::Error| format!("{verb} {}: {}", path.display(), io_text(&error));
+    let mut file = fs::File::open(path).map_err(|error| failed("open", error))?;
+    let mut bytes = Vec::with_capacity(file.metadata().map_or(0, |metadata| metadata.len() as usize + 1));
+    file.read_to_end(&mut bytes).map_err(|error| failed("read", error))?;
+    Ok(bytes.into())
+}
+
+#[cfg(unix)]
+fn is_pipe(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    metadata.file_type().is_fifo()
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: &Metadata) -> bool {
+    false
+}
+
+/// What went wrong, in the words of the reference: `no such file or directory`.
+pub fn io_text(error: &io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or_default();
+    let mut chars = text.chars();
+    match chars.next() {
+        // `I/O error` and the like keep their capitals.
+        Some(first) if chars.clone().next().is_some_and(|second| second.is_lowercase()) => {
+            first.to_lowercase().chain(chars).collect()
+        }
+        _ => text.to_owned(),
+    }
+}

@@ -1,0 +1,230 @@
+//! The main job: render templates.
+
+use std::rc::Rc;
+use std::time::Instant;
+
+use ytterby::input::{library_and_key, library_and_rest};
+use ytterby::{
+    Compat, Content, Failure, InputFile, Inspect, Options, OutputTypes, Target, ValueFlags, ValueFromFile, ValuesFile,
+};
+use ytterby_diag::render::{Rendering, Report, render as report};
+use ytterby_diag::{Diagnostic, Kind, Message, Severity, Sources};
+
+use crate::flags::Invocation;
+use crate::host::{self, Terminal};
+use crate::read::{self, Stdin, Symlinks};
+use crate::{bulk, write};
+
+const OTHER_FILES: &str = "Found Non-YAML templates in input. Non-YAML templates are not rendered to standard output.
+If you want to include those results, use the --output-files or --dangerous-emptied-output-directory flag.";
+
+/// Renders as the flags say. Gives the exit code; an error here is one in the flags themselves.
+pub fn run(program: &str, flags: &Invocation) -> Result<i32, String> {
+    let started = Instant::now();
+    let rendering = rendering(flags.text("diagnostics"))?;
+    let compat = compat(flags.text("compat"))?;
+    let sources = Rc::new(Sources::new());
+    let outcome = render(program, flags, rendering, compat, &sources);
+
+    let (failure, diagnostics) = match &outcome {
+        Ok(diagnostics) => (None, diagnostics),
+        Err(failure) => (Some(&failure.message), &failure.diagnostics),
+    };
+    let text = report(&Report { program, failure, diagnostics, sources: &sources }, rendering);
+    if flags.is_on("debug") {
+        host::write_error(&format!("total: {:?}\n", started.elapsed()));
+    }
+    host::write_error(&text);
+    Ok(i32::from(outcome.is_err()))
+}
+
+/// Reads, renders, writes. Gives the warnings.
+fn render(
+    program: &str,
+    flags: &Invocation,
+    rendering: Rendering,
+    compat: Compat,
+    sources: &Rc<Sources>,
+) -> Result<Vec<Diagnostic>, Failure> {
+    let symlinks = Symlinks {
+        allow_all: flags.is_on("dangerous-allow-all-symlink-destinations"),
+        allowed: flags.list("allow-symlink-destination").to_vec(),
+    };
+    let stdin = Stdin::default();
+    let files = match flags.text("bulk-in") {
+        "" => read::list(flags.list("file"), &symlinks, &stdin)?,
+        text => bulk::read(text)?,
+    };
+    let options = options(program, flags, rendering, compat, &symlinks, &stdin);
+    let result = ytterby::render(files, &options, sources, Rc::new(Terminal));
+
+    if flags.is_on("bulk-out") {
+        let text = match &result {
+            Ok(rendered) => bulk::write(Ok(&rendered.files)),
+            Err(failure) => bulk::write(Err(failure.message.text())),
+        };
+        host::write_output(text.as_bytes())?;
+        // The failure is in the output; only warnings are left to say.
+        return Ok(match result {
+            Ok(rendered) => rendered.diagnostics,
+            Err(failure) => warnings(failure.diagnostics),
+        });
+    }
+
+    let rendered = result?;
+    let mut diagnostics = rendered.diagnostics;
+    let emptied = flags.text("dangerous-emptied-output-directory");
+    let written = if !emptied.is_empty() {
+        write::replace_directory(emptied, &rendered.files)
+    } else if !flags.text("output-files").is_empty() {
+        write::add_files(flags.text("output-files"), &rendered.files)
+    } else {
+        if rendered.has_other_files {
+            warn_of_other_files(rendering, &mut diagnostics);
+        }
+        host::write_output(&rendered.documents)
+    };
+    match written {
+        Ok(()) => Ok(diagnostics),
+        Err(text) => Err(Failure { message: Message::from(text), diagnostics }),
+    }
+}
+
+fn options(
+    program: &str,
+    flags: &Invocation,
+    rendering: Rendering,
+    compat: Compat,
+    symlinks: &Symlinks,
+    stdin: &Stdin,
+) -> Options {
+    let values = value_flags(flags, symlinks, stdin);
+    let wants_env = !values.env.is_empty() || !values.env_yaml.is_empty();
+    let inspect = if flags.is_on("files-inspect") {
+        Some(Inspect::Files)
+    } else if flags.is_on("schema-inspect") {
+        Some(Inspect::SchemaDocs)
+    } else if flags.is_on("data-values-schema-inspect") {
+        Some(Inspect::Schema)
+    } else if flags.is_on("data-values-inspect") {
+        Some(Inspect::Values)
+    } else {
+        None
+    };
+    let into_files =
+        ["dangerous-emptied-output-directory", "output-files"].iter().any(|name| !flags.text(name).is_empty());
+    Options {
+        program: program.to_owned(),
+        strict: flags.is_on("strict"),
+        ignore_unknown_comments: flags.is_on("ignore-unknown-comments"),
+        implicit_map_key_overrides: flags.is_on("implicit-map-key-overrides"),
+        debug: flags.is_on("debug"),
+        file_marks: flags.list("file-mark").to_vec(),
+        values,
+        env: if wants_env { environment() } else { Vec::new() },
+        inspect,
+        output_types: OutputTypes(flags.list("output").to_vec()),
+        target: if into_files || flags.is_on("bulk-out") { Target::Files } else { Target::Documents },
+        skip_value_validation: flags.is_on("dangerous-data-values-disable-validation")
+            || flags.is_on("data-value-schema-disable-validation"),
+        skip_output_validation: flags.is_on("output-disable-validation"),
+        strict_annotations: flags.is_on("strict-annotations"),
+        all_errors: flags.is_on("all-errors") || matches!(rendering, Rendering::Json | Rendering::Sarif),
+        coerce_values: flags.is_on("data-value-coerce"),
+        compat,
+        rich: matches!(rendering, Rendering::Rich(_)),
+        library: flags.list("library").to_vec(),
+    }
+}
+
+fn value_flags(flags: &Invocation, symlinks: &Symlinks, stdin: &Stdin) -> ValueFlags {
+    ValueFlags {
+        files: flags.list("data-values-file").iter().map(|arg| values_file(arg, symlinks, stdin)).collect(),
+        env: flags.list("data-values-env").to_vec(),
+        env_yaml: flags.list("data-values-env-yaml").to_vec(),
+        strings: flags.list("data-value").to_vec(),
+        yaml: flags.list("data-value-yaml").to_vec(),
+        contents: flags.list("data-value-file").iter().map(|arg| value_from_file(arg, symlinks, stdin)).collect(),
+    }
+}
+
+/// `[@library:]path`.
+fn values_file(arg: &str, symlinks: &Symlinks, stdin: &Stdin) -> ValuesFile {
+    let (library, path) = match library_and_rest(arg) {
+        Ok(found) => found,
+        Err(error) => return ValuesFile { library: String::new(), path: arg.to_owned(), files: Err(error) },
+    };
+    let files =
+        read::list(&[path.to_owned()], symlinks, stdin).map_err(|error| format!("Find files '{path}': {error}"));
+    ValuesFile { library: library.to_owned(), path: path.to_owned(), files }
+}
+
+/// `[@library:]key=path`.
+fn value_from_file(arg: &str, symlinks: &Symlinks, stdin: &Stdin) -> ValueFromFile {
+    let failed = |error: String| ValueFromFile {
+        library: String::new(),
+        key: String::new(),
+        path: arg.to_owned(),
+        content: Content::failed(error),
+    };
+    let Some((key, path)) = arg.split_once('=') else { return failed("Expected format key=/file/path".into()) };
+    let file = match read::list(&[path.to_owned()], symlinks, stdin) {
+        Ok(files) => match <[InputFile; 1]>::try_from(files) {
+            Ok([file]) => file,
+            Err(_) => return failed(format!("Expected '{path}' to be a file, but is a directory")),
+        },
+        Err(error) => return failed(format!("Finding file '{path}': {error}")),
+    };
+    // The reference looks at the key only once it has the content.
+    let reading = format!("Reading file '{path}'");
+    match library_and_key(key) {
+        Ok((library, key)) => ValueFromFile {
+            library: library.to_owned(),
+            key: key.to_owned(),
+            path: path.to_owned(),
+            content: Content::later(move || file.content.read().map_err(|_| reading)),
+        },
+        Err(error) => failed(if file.content.read().is_err() { reading } else { error }),
+    }
+}
+
+fn environment() -> Vec<(String, String)> {
+    let text = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
+    std::env::vars_os().map(|(name, value)| (text(name), text(value))).collect()
+}
+
+fn rendering(name: &str) -> Result<Rendering, String> {
+    match name {
+        "" | "text" => Ok(Rendering::Text),
+        "rich" => Ok(Rendering::Rich(host::colour())),
+        "json" => Ok(Rendering::Json),
+        "sarif" => Ok(Rendering::Sarif),
+        _ => Err(format!("Unknown diagnostics format '{name}' (expected text, rich, json or sarif)")),
+    }
+}
+
+fn compat(flag: &str) -> Result<Compat, String> {
+    let level = match flag {
+        "" => std::env::var("YTTERBY_COMPAT").unwrap_or_default(),
+        _ => flag.to_owned(),
+    };
+    match level.as_str() {
+        "" => Ok(Compat::Latest),
+        "0.49" => Ok(Compat::V0_49),
+        _ => Err(format!("Unknown compatibility level '{level}' (expected 0.49)")),
+    }
+}
+
+/// The reference prints this one without a program's name in front; machine formats get it as a warning.
+fn warn_of_other_files(rendering: Rendering, diagnostics: &mut Vec<Diagnostic>) {
+    match rendering {
+        Rendering::Text | Rendering::Rich(_) => host::write_error(&format!("\nWarning: {OTHER_FILES}\n")),
+        Rendering::Json | Rendering::Sarif => {
+            diagnostics.push(Diagnostic::new(Severity::Warning, Kind::Other, OTHER_FILES.replace('\n', " ")));
+        }
+    }
+}
+
+fn warnings(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    diagnostics.into_iter().filter(|diagnostic| diagnostic.severity == Severity::Warning).collect()
+}
