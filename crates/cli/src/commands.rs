@@ -1,75 +1,99 @@
 //! The table of commands and flags.
 
-use crate::flags::{Command, Flag, FlagKind, Operands};
+use crate::flags::{Command, Flag, FlagKind, Group, Operands};
 
-const FILES: &[Flag] = &[
-    Flag::new(
-        "file",
-        FlagKind::List("path"),
-        "Input: a file, a directory, an HTTP(S) URL, or - for standard input; name=path gives it another name",
-    )
-    .short('f'),
-    Flag::new(
-        "file-mark",
-        FlagKind::List("path:key=value"),
-        "Treat matching files otherwise: path, type, exclude, for-output, exclusive-for-output",
-    ),
-    Flag::new("files-inspect", FlagKind::Bool, "Show which files take part, and stop"),
-    Flag::new("bulk-in", FlagKind::Text("json"), "Take the input files from this JSON instead"),
-    Flag::new(
-        "allow-symlink-destination",
-        FlagKind::Commas("path"),
-        "Follow symbolic links that lead to this place or below it",
-    ),
-    Flag::new("dangerous-allow-all-symlink-destinations", FlagKind::Bool, "Follow symbolic links wherever they lead"),
-];
+const FILES: Group = Group {
+    title: "Input",
+    flags: &[
+        Flag::new(
+            "file",
+            FlagKind::List("path"),
+            "Input: a file, a directory, an HTTP(S) URL, or - for standard input; name=path gives it another name",
+        )
+        .short('f'),
+        Flag::new(
+            "file-mark",
+            FlagKind::List("path:key=value"),
+            "Treat matching files otherwise: path, type, exclude, for-output, exclusive-for-output",
+        ),
+        Flag::new("files-inspect", FlagKind::Bool, "Show which files take part, and stop"),
+        Flag::new("bulk-in", FlagKind::Text("json"), "Take the input files from this JSON instead"),
+        Flag::new(
+            "allow-symlink-destination",
+            FlagKind::Commas("path"),
+            "Follow symbolic links that lead to this place or below it",
+        ),
+        Flag::new(
+            "dangerous-allow-all-symlink-destinations",
+            FlagKind::Bool,
+            "Follow symbolic links wherever they lead",
+        ),
+    ],
+};
 
-const VALUES: &[Flag] = &[
-    Flag::new("data-value", FlagKind::List("key=text"), "Set one data value to a string: db.name=prod").short('v'),
-    Flag::new("data-value-yaml", FlagKind::List("key=yaml"), "Set one data value to a piece of YAML: db.port=5432"),
-    Flag::new("data-value-file", FlagKind::List("key=path"), "Set one data value to the content of a file"),
-    Flag::new("data-values-file", FlagKind::List("path"), "Set data values from plain YAML files"),
-    Flag::new(
-        "data-values-env",
-        FlagKind::List("prefix"),
-        "Set data values to strings from variables of the environment: PREFIX_db__name",
-    ),
-    Flag::new("data-values-env-yaml", FlagKind::List("prefix"), "The same, each read as YAML"),
-    Flag::new(
-        "data-value-coerce",
-        FlagKind::Bool,
-        "Read strings from flags and the environment as numbers or booleans where the schema wants those",
-    ),
-    Flag::new("data-values-inspect", FlagKind::Bool, "Show the final data values, and stop"),
-    Flag::new(
-        "data-values-schema-inspect",
-        FlagKind::Bool,
-        "Show the schema in the format that --output names, and stop",
-    ),
-    Flag::new(
-        "schema-inspect",
-        FlagKind::Bool,
-        "The same, as a description of all fields unless --output says otherwise",
-    ),
-    Flag::new("library", FlagKind::List("name"), "Inspect this library instead; repeat it for a library in a library"),
-];
+const VALUES: Group = Group {
+    title: "Data values",
+    flags: &[
+        Flag::new("data-value", FlagKind::List("key=text"), "Set one data value to a string: db.name=prod").short('v'),
+        Flag::new("data-value-yaml", FlagKind::List("key=yaml"), "Set one data value to a piece of YAML: db.port=5432"),
+        Flag::new("data-value-file", FlagKind::List("key=path"), "Set one data value to the content of a file"),
+        Flag::new("data-values-file", FlagKind::List("path"), "Set data values from plain YAML files"),
+        Flag::new(
+            "data-values-env",
+            FlagKind::List("prefix"),
+            "Set data values to strings from variables of the environment: PREFIX_db__name",
+        ),
+        Flag::new("data-values-env-yaml", FlagKind::List("prefix"), "The same, each read as YAML"),
+        Flag::new(
+            "data-value-coerce",
+            FlagKind::Bool,
+            "Read strings from flags and the environment as numbers or booleans where the schema wants those",
+        ),
+        Flag::new("data-values-inspect", FlagKind::Bool, "Show the final data values, and stop"),
+        Flag::new(
+            "data-values-schema-inspect",
+            FlagKind::Bool,
+            "Show the schema in the format that --output names, and stop",
+        ),
+        Flag::new(
+            "schema-inspect",
+            FlagKind::Bool,
+            "The same, as a description of all fields unless --output says otherwise",
+        ),
+        Flag::new(
+            "library",
+            FlagKind::List("name"),
+            "Inspect this library instead; repeat it for a library in a library",
+        ),
+    ],
+};
 
-const CHECKS: &[Flag] = &[
-    Flag::new("all-errors", FlagKind::Bool, "Report all wrong data values, not only those of the first input"),
-    Flag::new("strict-annotations", FlagKind::Bool, "Fail on unknown, repeated and misplaced annotations"),
-    Flag::new("dangerous-data-values-disable-validation", FlagKind::Bool, "Do not check the rules of data values"),
-    Flag::new("data-value-schema-disable-validation", FlagKind::Bool, "The same under its newer name"),
-    Flag::new("output-disable-validation", FlagKind::Bool, "Do not check the rules of output documents"),
-];
+const CHECKS: Group = Group {
+    title: "Checks",
+    flags: &[
+        Flag::new("all-errors", FlagKind::Bool, "Report all wrong data values, not only those of the first input"),
+        Flag::new("strict-annotations", FlagKind::Bool, "Fail on unknown, repeated and misplaced annotations"),
+        Flag::new("dangerous-data-values-disable-validation", FlagKind::Bool, "Do not check the rules of data values"),
+        Flag::new("data-value-schema-disable-validation", FlagKind::Bool, "The same under its newer name"),
+        Flag::new("output-disable-validation", FlagKind::Bool, "Do not check the rules of output documents"),
+    ],
+};
 
-const LANGUAGE: &[Flag] = &[
-    Flag::new("strict", FlagKind::Bool, "Accept only the strict subset of YAML").short('s'),
-    Flag::new("ignore-unknown-comments", FlagKind::Bool, "Accept comments other than #! and #@ in templates"),
-    Flag::new("implicit-map-key-overrides", FlagKind::Bool, "Accept repeated map keys in templates; the last one wins"),
-    Flag::new("compat", FlagKind::Text("version"), "Behave as this version of ytt, in everything: 0.49"),
-];
+const LANGUAGE: Group = Group {
+    title: "Language",
+    flags: &[
+        Flag::new("strict", FlagKind::Bool, "Accept only the strict subset of YAML").short('s'),
+        Flag::new("ignore-unknown-comments", FlagKind::Bool, "Accept comments other than #! and #@ in templates"),
+        Flag::new(
+            "implicit-map-key-overrides",
+            FlagKind::Bool,
+            "Accept repeated map keys in templates; the last one wins",
+        ),
+        Flag::new("compat", FlagKind::Text("version"), "Behave as this version of ytt, in everything: 0.49"),
+    ],
+};
 
-const OUTPUT: &[Flag] = &[
+const OUTPUT: Group = Group { title: "Output", flags: &[
     Flag::new(
         "output",
         FlagKind::Commas("type"),
@@ -85,19 +109,28 @@ const OUTPUT: &[Flag] = &[
     Flag::new("bulk-out", FlagKind::Bool, "Write output files as JSON to standard output"),
     Flag::new("diagnostics", FlagKind::Text("format"), "Report problems as text, rich, json or sarif"),
     Flag::new("debug", FlagKind::Bool, "Say what is being done"),
-];
+] };
 
-const VERSION: &[Flag] = &[Flag::new("version", FlagKind::Bool, "Show the version")];
+const VERSION: Group = Group { title: "Other", flags: &[Flag::new("version", FlagKind::Bool, "Show the version")] };
 
-const FMT: &[Flag] = &[
-    Flag::new("file", FlagKind::List("path"), "Input: a file, a directory, an HTTP(S) URL, or - for standard input")
+const FMT: Group = Group {
+    title: "Flags",
+    flags: &[
+        Flag::new(
+            "file",
+            FlagKind::List("path"),
+            "Input: a file, a directory, an HTTP(S) URL, or - for standard input",
+        )
         .short('f'),
-    Flag::new("strict", FlagKind::Bool, "Accept only the strict subset of YAML").short('s'),
-    Flag::new("debug", FlagKind::Bool, "Say what is being done"),
-];
+        Flag::new("strict", FlagKind::Bool, "Accept only the strict subset of YAML").short('s'),
+        Flag::new("debug", FlagKind::Bool, "Say what is being done"),
+    ],
+};
 
-const IMPORT: &[Flag] =
-    &[Flag::new("name", FlagKind::Text("name"), "The schema of an OpenAPI document, or the version of a CRD")];
+const IMPORT: Group = Group {
+    title: "Flags",
+    flags: &[Flag::new("name", FlagKind::Text("name"), "The schema of an OpenAPI document, or the version of a CRD")],
+};
 
 const SHELL_DETAILS: &str = "Writes the script to standard output.";
 
@@ -207,10 +240,6 @@ pub static ROOT: Command = Command {
         },
     ],
 };
-
-/// The headings of the root's groups of flags in the help.
-pub const GROUPS: &[(&[Flag], &str)] =
-    &[(FILES, "Input"), (VALUES, "Data values"), (CHECKS, "Checks"), (LANGUAGE, "Language"), (OUTPUT, "Output")];
 
 #[cfg(test)]
 mod tests {

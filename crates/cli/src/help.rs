@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use crate::commands::GROUPS;
 use crate::flags::{Command, Flag, HELP, Operands};
 
 /// The help of the last command on `path`; the first is the program itself.
@@ -49,19 +48,15 @@ pub fn command_name(program: &str, path: &[&Command]) -> String {
 
 fn push_flags(out: &mut String, command: &Command) {
     let width = command.all_flags().map(|flag| flag_column(flag).len()).max().unwrap_or(0);
-    let mut others = Vec::new();
     for group in command.flags {
-        match GROUPS.iter().find(|(flags, _)| std::ptr::eq(*flags, *group)) {
-            Some((_, title)) => {
-                let _ = writeln!(out, "\n{title}:");
-                group.iter().for_each(|flag| push_flag(out, flag, width));
-            }
-            None => others.extend(group.iter()),
-        }
+        let _ = writeln!(out, "\n{}:", group.title);
+        group.flags.iter().for_each(|flag| push_flag(out, flag, width));
     }
-    out.push_str(if command.flags.len() > 1 { "\nOther:\n" } else { "\nFlags:\n" });
-    others.push(&HELP);
-    others.into_iter().for_each(|flag| push_flag(out, flag, width));
+    // The help flag joins the last group unless that has a theme of its own.
+    if command.flags.last().is_none_or(|group| !matches!(group.title, "Flags" | "Other")) {
+        out.push_str(if command.flags.is_empty() { "\nFlags:\n" } else { "\nOther:\n" });
+    }
+    push_flag(out, &HELP, width);
 }
 
 fn push_flag(out: &mut String, flag: &Flag, width: usize) {

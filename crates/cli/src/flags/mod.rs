@@ -23,7 +23,7 @@ pub struct Command {
     /// What it takes besides flags.
     pub operands: Operands,
     /// Its flags, in the order of the help.
-    pub flags: &'static [&'static [Flag]],
+    pub flags: &'static [Group],
     /// Its subcommands.
     pub commands: &'static [Command],
 }
@@ -37,6 +37,15 @@ pub enum Operands {
     Some(&'static str),
     /// Everything behind the command's name goes to it unread, flags too.
     Raw(&'static str),
+}
+
+/// Flags that belong together.
+#[derive(Debug)]
+pub struct Group {
+    /// The heading in the help.
+    pub title: &'static str,
+    /// The flags.
+    pub flags: &'static [Flag],
 }
 
 /// One flag.
@@ -94,7 +103,7 @@ pub const HELP: Flag = Flag::new("help", FlagKind::Bool, "Show this help").short
 impl Command {
     /// All its flags.
     pub fn all_flags(&self) -> impl Iterator<Item = &'static Flag> {
-        self.flags.iter().flat_map(|group| group.iter()).chain(std::iter::once(&HELP))
+        self.flags.iter().flat_map(|group| group.flags).chain(std::iter::once(&HELP))
     }
 
     /// The subcommand of that name.

@@ -232,17 +232,19 @@ mod tests {
         Flag::new("bulk-in", FlagKind::Text("json"), ""),
     ];
 
-    const fn command(name: &'static str, operands: Operands, flags: &'static [&'static [Flag]]) -> Command {
+    const GROUPS: &[Group] = &[Group { title: "", flags: FLAGS }];
+
+    const fn command(name: &'static str, operands: Operands, flags: &'static [Group]) -> Command {
         Command { name, aliases: &[], summary: "", details: "", operands, flags, commands: &[] }
     }
 
     static ROOT: Command = Command {
         commands: &[
-            Command { aliases: &["t"], ..command("template", Operands::None, &[FLAGS]) },
+            Command { aliases: &["t"], ..command("template", Operands::None, GROUPS) },
             command("version", Operands::None, &[]),
             command("raw", Operands::Raw(""), &[]),
         ],
-        ..command("", Operands::None, &[FLAGS])
+        ..command("", Operands::None, GROUPS)
     };
 
     fn run(line: &str) -> Result<Invocation, String> {
