@@ -245,12 +245,26 @@ pub struct OutputFile {
 }
 
 /// A run that failed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Failure {
     /// The reference's text, what follows `Error: `, before the outermost layout step.
     pub message: Message,
     /// Warnings, and the errors in pieces; a failure without errors here is shown as one error made of `message`.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Failure {
+    /// A failure with this text.
+    pub fn new(text: impl Into<String>) -> Failure {
+        Failure { message: Message::new(text), diagnostics: Vec::new() }
+    }
+
+    /// The same behind a text that says what was being done.
+    #[must_use]
+    pub fn prefixed(mut self, prefix: &str) -> Failure {
+        self.message = self.message.prefixed(prefix);
+        self
+    }
 }
 
 impl From<String> for Failure {

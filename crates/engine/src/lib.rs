@@ -2,10 +2,19 @@
 //!
 //! The engine is a function from files and options to documents: [`render`]. It reads and writes nothing itself.
 
+// Modules are landing one by one; what they offer each other is used when all are there.
+#![allow(dead_code, unused_imports)]
+
+mod annotation;
 mod api;
 pub mod input;
-#[allow(dead_code)]
+mod library;
+mod node;
+mod output;
 mod regexp;
+mod run;
+mod stdlib;
+mod template;
 
 pub use api::{
     Compat, Failure, Format, Host, Inspect, KnownSchemaFormats, Options, OutputFile, OutputTypes, Rendered,

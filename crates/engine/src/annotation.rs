@@ -1,0 +1,205 @@
+//! Every annotation name in one table, and what an annotation carries.
+//!
+//! Aliases are resolved here, once: code asks for [`Ann`], messages show the canonical name. What is not in the table is
+//! kept on its node and ignored; [`suggest`] finds the name that was probably meant (SPEC 0.4).
+
+use ytterby_diag::Pos;
+use ytterby_starlark::Value;
+use ytterby_text::{Str, spelling};
+
+/// An annotation on a node, its arguments evaluated.
+#[derive(Clone, Debug)]
+pub(crate) struct Annotation {
+    /// Which one it is, aliases resolved; none where the name is not known.
+    pub ann: Option<Ann>,
+    /// The name as written, without `@`.
+    pub name: Str,
+    pub args: Vec<Value>,
+    pub kwargs: Vec<(Str, Value)>,
+    pub pos: Pos,
+}
+
+impl Annotation {
+    /// An annotation without arguments.
+    pub fn bare(ann: Ann, pos: Pos) -> Annotation {
+        Annotation { ann: Some(ann), name: Str::from(ann.name()), args: Vec::new(), kwargs: Vec::new(), pos }
+    }
+
+    /// Whether both are the same annotation, aliases counting as their canonical names.
+    pub fn same_name(&self, other: &Annotation) -> bool {
+        match (self.ann, other.ann) {
+            (None, None) => self.name == other.name,
+            (a, b) => a == b,
+        }
+    }
+
+    /// The canonical name, without `@`.
+    pub fn canonical_name(&self) -> std::borrow::Cow<'_, str> {
+        match self.ann {
+            Some(ann) => ann.name().into(),
+            None => self.name.to_str(),
+        }
+    }
+
+    /// The value of a keyword argument.
+    pub fn kwarg(&self, name: &str) -> Option<&Value> {
+        self.kwargs.iter().find(|(key, _)| *key == name).map(|(_, value)| value)
+    }
+}
+
+/// Whether ytt 0.49 has the name, or only Ytterby (then `--compat=0.49` ignores it).
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Since {
+    Ytt,
+    Ytterby,
+}
+
+macro_rules! annotations {
+    ($($variant:ident $name:literal $since:ident $([$($alias:literal),+])?;)*) => {
+        /// The annotations that mean something.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        pub(crate) enum Ann { $($variant),* }
+
+        impl Ann {
+            /// The canonical name, without `@`.
+            pub fn name(self) -> &'static str {
+                match self { $(Ann::$variant => $name),* }
+            }
+        }
+
+        /// (name or alias, annotation, whether it is an alias, since when)
+        const TABLE: &[(&str, Ann, bool, Since)] = &[
+            $(($name, Ann::$variant, false, Since::$since), $($(($alias, Ann::$variant, true, Since::Ytterby),)+)?)*
+        ];
+    };
+}
+
+annotations! {
+    DataValues "data/values" Ytt;
+    DataValuesSchema "data/values-schema" Ytt ["schema/definition", "schema/match", "schema"];
+    LibraryRef "library/ref" Ytt;
+    YamlTextTemplatedStrings "yaml/text-templated-strings" Ytt;
+    YamlMapKeyOverride "yaml/map-key-override" Ytt;
+    TemplateCode "template/code" Ytt;
+    TemplateValue "template/value" Ytt;
+    TemplateComment "template/comment" Ytterby;
+    OverlayMatch "overlay/match" Ytt;
+    OverlayMatchChildDefaults "overlay/match-child-defaults" Ytt;
+    OverlayMerge "overlay/merge" Ytt;
+    OverlayRemove "overlay/remove" Ytt;
+    OverlayReplace "overlay/replace" Ytt;
+    OverlayInsert "overlay/insert" Ytt;
+    OverlayAppend "overlay/append" Ytt;
+    OverlayAssert "overlay/assert" Ytt;
+    OverlayNoop "overlay/noop" Ytterby;
+    OverlayReplaceAnns "overlay/replace-anns" Ytterby ["overlay/replace-ann"];
+    OverlayMergeAnns "overlay/merge-anns" Ytterby ["overlay/merge-ann"];
+    OverlayRemoveAnns "overlay/remove-anns" Ytterby ["overlay/remove-ann"];
+    AssertValidate "assert/validate" Ytt;
+    SchemaType "schema/type" Ytt;
+    SchemaDefault "schema/default" Ytt;
+    SchemaNullable "schema/nullable" Ytt;
+    SchemaDesc "schema/desc" Ytt ["schema/doc"];
+    SchemaTitle "schema/title" Ytt;
+    SchemaExample "schema/example" Ytterby;
+    SchemaExamples "schema/examples" Ytt;
+    SchemaDeprecated "schema/deprecated" Ytt;
+    SchemaRemoved "schema/removed" Ytterby;
+    SchemaValidation "schema/validation" Ytt ["schema/validate"];
+    SchemaValidationDefaultsForStrings "schema/validation-defaults-for-strings" Ytterby;
+    SchemaRequired "schema/required" Ytterby;
+    SchemaSecret "schema/secret" Ytterby;
+    SchemaKey "schema/key" Ytterby ["schema/any-key", "schema/key-may-be-present"];
+    SchemaOneOf "schema/one-of" Ytterby;
+    SchemaAnyOf "schema/any-of" Ytterby;
+    SchemaAllOf "schema/all-of" Ytterby;
+}
+
+/// Which names a run knows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Level {
+    /// Everything.
+    #[default]
+    Ytterby,
+    /// `--compat=0.49`: what ytt 0.49 has.
+    Ytt049,
+}
+
+impl Ann {
+    /// The annotation of this name or alias (without `@`).
+    pub fn from_name(name: &[u8], level: Level) -> Option<Ann> {
+        let row = TABLE.iter().find(|row| row.0.as_bytes() == name)?;
+        (level == Level::Ytterby || row.3 == Since::Ytt).then_some(row.1)
+    }
+
+    /// Whether it takes exactly one argument, so that merging annotations replaces it (SPEC L r211).
+    pub fn has_one_argument(self) -> bool {
+        use Ann::*;
+        matches!(self, SchemaDesc | SchemaTitle | SchemaDefault | SchemaExample | SchemaDeprecated | SchemaRemoved)
+    }
+
+    /// Whether the name belongs to a namespace: `ann.is_in("schema")`.
+    pub fn is_in(self, namespace: &str) -> bool {
+        self.name().strip_prefix(namespace).is_some_and(|rest| rest.starts_with('/'))
+    }
+}
+
+/// Namespaces whose unknown names are probably mistakes.
+const NAMESPACES: [&str; 7] = ["schema", "overlay", "assert", "data", "library", "yaml", "template"];
+
+/// Names that people write, and what they mean by them.
+const MEANT: [(&str, &str); 7] = [
+    ("overlay/delete", "overlay/remove"),
+    ("overlay/validate", "schema/validation"),
+    ("assert/validation", "assert/validate"),
+    ("schema/description", "schema/desc"),
+    ("schema/enum", "schema/validation"),
+    ("schema/optional", "schema/nullable"),
+    ("overlay/missing-child-defaults", "overlay/match-child-defaults"),
+];
+
+/// The namespace and local name, if the name is in one of Ytterby's namespaces.
+pub(crate) fn split_own(name: &str) -> Option<(&str, &str)> {
+    let (namespace, local) = name.split_once('/')?;
+    NAMESPACES.contains(&namespace).then_some((namespace, local))
+}
+
+/// The canonical name that an unknown name of our namespaces was probably meant to be.
+pub(crate) fn suggest(name: &str) -> Option<&'static str> {
+    let (namespace, local) = split_own(name)?;
+    if let Some((_, meant)) = MEANT.iter().find(|(written, _)| *written == name) {
+        return Some(meant);
+    }
+    let canonical = || TABLE.iter().filter(|row| !row.2).map(|row| row.0);
+    let elsewhere = canonical().find(|known| split_own(known).is_some_and(|(_, other)| other == local));
+    if elsewhere.is_some() {
+        return elsewhere;
+    }
+    canonical()
+        .filter_map(|known| {
+            let (other, known_local) = split_own(known)?;
+            let distance = spelling::distance(local, known_local);
+            (other == namespace && distance <= spelling::tolerance(local)).then_some((distance, known))
+        })
+        .min()
+        .map(|(_, known)| known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suggests_what_was_meant() {
+        for (written, meant) in [
+            ("schema/validatoin", Some("schema/validation")),
+            ("schema/xyzzy", None),
+            ("overlay/delete", Some("overlay/remove")),
+            ("overlay/nullable", Some("schema/nullable")),
+            ("assert/validation", Some("assert/validate")),
+            ("kapp/config", None),
+        ] {
+            assert_eq!(suggest(written), meant, "{written}");
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! An input file in a run: read once, parsed once, compiled once.
+
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
+
+use ytterby_diag::{Diagnostic, FileId, Kind, Severity};
+use ytterby_yaml::{ReadOptions, Tree};
+
+use crate::api::Failure;
+use crate::input::InputFile;
+use crate::run::Run;
+use crate::template::{self, CompileError, Template, UnknownComments};
+
+/// An input file and what was made of it so far.
+pub(crate) struct File {
+    pub input: InputFile,
+    /// Its place among the input files: overlays apply, and documents are written, in this order.
+    pub order: usize,
+    source: OnceCell<FileId>,
+    /// By whether `--strict` holds, which a library can set for itself.
+    trees: [OnceCell<Result<Rc<Tree>, Failure>>; 2],
+    templates: RefCell<Vec<(TemplateKey, Rc<Template>)>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct TemplateKey {
+    strict: bool,
+    unknown: UnknownComments,
+}
+
+impl std::fmt::Debug for File {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("File").field(&self.input.path).finish()
+    }
+}
+
+impl File {
+    pub fn new(input: InputFile, order: usize) -> File {
+        File { input, order, source: OnceCell::new(), trees: Default::default(), templates: RefCell::default() }
+    }
+
+    /// The path that messages show.
+    pub fn path(&self) -> &str {
+        &self.input.path
+    }
+
+    /// The last piece of the path.
+    pub fn name(&self) -> &str {
+        self.input.name()
+    }
+
+    /// The bytes, and the source that they became.
+    pub fn source(&self, run: &Run) -> Result<(FileId, Rc<[u8]>), Failure> {
+        let bytes = self.input.content.read()?;
+        let file = *self.source.get_or_init(|| run.sources.add(self.path(), bytes.clone()));
+        Ok((file, bytes))
+    }
+
+    /// Whether its comments mean anything.
+    fn has_code(&self) -> bool {
+        self.input.is_template() || self.input.is_library()
+    }
+
+    /// The parsed YAML.
+    pub fn tree(&self, run: &Run, strict: bool) -> Result<Rc<Tree>, Failure> {
+        let parse = || {
+            let (file, bytes) = self.source(run)?;
+            let options = ReadOptions { strict, comments: self.has_code() };
+            ytterby_yaml::parse(&bytes, file, &options).map(Rc::new).map_err(|error| {
+                let mut failure =
+                    Failure::new(format!("Unmarshaling YAML template '{}': {}", self.path(), error.message));
+                let from = Some(error.pos);
+                failure
+                    .diagnostics
+                    .push(Diagnostic { from, ..Diagnostic::new(Severity::Error, Kind::Other, error.message) });
+                failure
+            })
+        };
+        self.trees[usize::from(strict)].get_or_init(parse).clone()
+    }
+
+    /// The compiled YAML template; none where it is plain YAML.
+    pub fn yaml_template(
+        &self,
+        run: &Run,
+        strict: bool,
+        unknown: UnknownComments,
+    ) -> Result<Option<Rc<Template>>, Failure> {
+        let tree = self.tree(run, strict)?;
+        if !self.has_code() || !template::has_templating(&tree) {
+            return Ok(None);
+        }
+        let compile = || {
+            Template::yaml(&tree, run, unknown)
+                .map_err(|error| self.compile_failure(run, error, "Compiling YAML template", ""))
+        };
+        self.cached(TemplateKey { strict, unknown }, compile).map(Some)
+    }
+
+    /// The compiled text template; the bytes where it is plain text.
+    pub fn text_template(&self, run: &Run) -> Result<Result<Rc<Template>, Rc<[u8]>>, Failure> {
+        let (file, bytes) = self.source(run)?;
+        if !self.has_code() {
+            return Ok(Err(bytes));
+        }
+        let compile = || {
+            let text = String::from_utf8_lossy(&bytes);
+            Template::text(&text, file, run).map_err(|error| {
+                self.compile_failure(run, error, "Parsing text template", "Evaluating text template: ")
+            })
+        };
+        self.cached(TemplateKey { strict: false, unknown: UnknownComments::Refuse }, compile).map(Ok)
+    }
+
+    /// The compiled Starlark file.
+    pub fn starlark(&self, run: &Run) -> Result<Rc<Template>, Failure> {
+        let (file, bytes) = self.source(run)?;
+        let compile = || {
+            Template::starlark(&bytes, file, run)
+                .map_err(|error| self.compile_failure(run, error, "", "Evaluating starlark template: "))
+        };
+        self.cached(TemplateKey { strict: false, unknown: UnknownComments::Refuse }, compile)
+    }
+
+    fn cached(
+        &self,
+        key: TemplateKey,
+        compile: impl FnOnce() -> Result<Template, Failure>,
+    ) -> Result<Rc<Template>, Failure> {
+        if let Some((_, template)) = self.templates.borrow().iter().find(|(other, _)| *other == key) {
+            return Ok(template.clone());
+        }
+        let template = Rc::new(compile()?);
+        self.templates.borrow_mut().push((key, template.clone()));
+        Ok(template)
+    }
+
+    fn compile_failure(&self, run: &Run, error: CompileError, malformed: &str, syntax: &str) -> Failure {
+        match error {
+            CompileError::Malformed(why) => Failure::new(format!("{malformed} '{}': {why}", self.path())),
+            CompileError::Syntax(errors) => template::failure_of_syntax(run, &errors, &|_| true).prefixed(syntax),
+        }
+    }
+}

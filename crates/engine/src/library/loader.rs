@@ -1,0 +1,234 @@
+//! Evaluates the files of a library, and what they `load()`.
+//!
+//! A loader lives as long as one set of data values: what a file leaves behind for `load()` is kept, so each file is
+//! evaluated once.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use ytterby_diag::{FileId, Pos};
+use ytterby_starlark::{Error, Eval, Exports, Value};
+use ytterby_text::Str;
+
+use super::file::File;
+use super::tree::{FileInLibrary, Library};
+use crate::api::Failure;
+use crate::input::FileKind;
+use crate::node::{self, Document, DocumentSet, FragmentData, Node};
+use crate::run::Run;
+use crate::stdlib;
+use crate::template::{self, Built, KeyOverrides, Template, TemplateOps, UnknownComments};
+
+/// Options that a library can set for itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LoaderOptions {
+    pub unknown_comments: UnknownComments,
+    pub key_overrides: KeyOverrides,
+    pub strict: bool,
+}
+
+/// From where a file's paths count.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    /// The directory of the file: relative paths.
+    pub current: Rc<Library>,
+    /// The library's root: paths that begin with `/`.
+    pub root: Rc<Library>,
+}
+
+/// Evaluates files with one set of data values.
+pub(crate) struct Loader {
+    pub run: Rc<Run>,
+    pub options: LoaderOptions,
+    /// What `data.values` is, made when it is first asked for.
+    values: Box<dyn Fn() -> Value>,
+    values_made: OnceCell<Value>,
+    /// What makes `@ytt:library` for a file at a place.
+    pub library_module: Box<dyn Fn(&Rc<Loader>, &Place) -> Value>,
+    loaded: RefCell<HashMap<*const File, Rc<Exports>>>,
+    loading: RefCell<Vec<Rc<File>>>,
+    /// Paths of the files that were evaluated here; messages show their lines.
+    own: RefCell<HashSet<String>>,
+}
+
+/// The file that is being evaluated; what `load()` in it can see.
+pub(crate) struct FileContext {
+    pub loader: Rc<Loader>,
+    pub place: Place,
+    pub ops: Rc<TemplateOps>,
+}
+
+impl Loader {
+    pub fn new(
+        run: &Rc<Run>,
+        options: LoaderOptions,
+        values: impl Fn() -> Value + 'static,
+        library_module: impl Fn(&Rc<Loader>, &Place) -> Value + 'static,
+    ) -> Rc<Loader> {
+        Rc::new(Loader {
+            run: run.clone(),
+            options,
+            values: Box::new(values),
+            values_made: OnceCell::new(),
+            library_module: Box::new(library_module),
+            loaded: RefCell::default(),
+            loading: RefCell::default(),
+            own: RefCell::default(),
+        })
+    }
+
+    /// `data.values`.
+    pub fn values(&self) -> Value {
+        self.values_made.get_or_init(|| (self.values)()).clone()
+    }
+
+    /// The documents of a YAML file.
+    pub fn yaml(self: &Rc<Loader>, eval: &mut Eval, place: &Place, file: &Rc<File>) -> Result<DocumentSet, Failure> {
+        let run = &self.run;
+        let Some(template) = file.yaml_template(run, self.options.strict, self.options.unknown_comments)? else {
+            return Ok(node::documents_from_tree(&*file.tree(run, self.options.strict)?));
+        };
+        match self.evaluate(eval, place, file, &template, "")?.1 {
+            Some(Built::Yaml(FragmentData::Documents(docs))) => Ok(Rc::unwrap_or_clone(docs)),
+            Some(Built::Yaml(FragmentData::Node(Node::Scalar(_)))) | None => Ok(DocumentSet::default()),
+            Some(Built::Yaml(FragmentData::Node(node))) => {
+                Ok(DocumentSet { items: vec![Document::new(node, Pos::UNKNOWN)] })
+            }
+            Some(Built::Text(_)) => Ok(DocumentSet::default()),
+        }
+    }
+
+    /// The text of a text file.
+    pub fn text(self: &Rc<Loader>, eval: &mut Eval, place: &Place, file: &Rc<File>) -> Result<Str, Failure> {
+        let template = match file.text_template(&self.run)? {
+            Ok(template) => template,
+            Err(bytes) => return Ok(Str::new(bytes)),
+        };
+        match self.evaluate(eval, place, file, &template, "Evaluating text template: ")?.1 {
+            Some(Built::Text(text)) => Ok(text),
+            _ => Ok(Str::EMPTY),
+        }
+    }
+
+    /// What a library file leaves behind.
+    pub fn exports(
+        self: &Rc<Loader>,
+        eval: &mut Eval,
+        place: &Place,
+        file: &Rc<File>,
+    ) -> Result<Option<Rc<Exports>>, Failure> {
+        let key = Rc::as_ptr(file);
+        if let Some(exports) = self.loaded.borrow().get(&key) {
+            return Ok(Some(exports.clone()));
+        }
+        let run = &self.run;
+        let (template, prefix) = match file.input.kind() {
+            FileKind::Yaml => {
+                let options = self.options;
+                let template = file.yaml_template(run, options.strict, options.unknown_comments)?;
+                let Some(template) = template else { return Ok(Some(Rc::default())) };
+                (template, "")
+            }
+            FileKind::Text => match file.text_template(run)? {
+                Ok(template) => (template, "Evaluating text template: "),
+                Err(_) => return Ok(Some(Rc::default())),
+            },
+            FileKind::Starlark => (file.starlark(run)?, "Evaluating starlark template: "),
+            FileKind::Data => return Ok(None),
+        };
+        self.check_cycle(file)?;
+        self.loading.borrow_mut().push(file.clone());
+        let result = self.evaluate(eval, place, file, &template, prefix);
+        self.loading.borrow_mut().pop();
+        let exports = result?.0;
+        self.loaded.borrow_mut().insert(key, exports.clone());
+        Ok(Some(exports))
+    }
+
+    fn check_cycle(&self, file: &Rc<File>) -> Result<(), Failure> {
+        let loading = self.loading.borrow();
+        let Some(start) = loading.iter().position(|other| Rc::ptr_eq(other, file)) else { return Ok(()) };
+        let mut cycle: Vec<&str> = loading[start..].iter().map(|file| file.path()).collect();
+        cycle.push(file.path());
+        Err(Failure::new(format!("Expected files not to load each other in a cycle: {}", cycle.join(" -> "))))
+    }
+
+    fn evaluate(
+        self: &Rc<Loader>,
+        eval: &mut Eval,
+        place: &Place,
+        file: &Rc<File>,
+        template: &Template,
+        prefix: &str,
+    ) -> Result<(Rc<Exports>, Option<Built>), Failure> {
+        self.own.borrow_mut().insert(file.path().to_owned());
+        let ops = template.ops(&self.run, self.options.key_overrides);
+        let context = Rc::new(FileContext { loader: self.clone(), place: place.clone(), ops: ops.clone() });
+        let mut inner = eval.sibling();
+        inner.set_data(self.run.clone());
+        inner.set_load(move |eval, module, _from| load(eval, module, &context));
+        template.run(&mut inner, &ops).map_err(|error| {
+            let is_own = |pos: Pos| self.owns(pos.file);
+            template::failure_of_error(&self.run, &error, &is_own).prefixed(prefix)
+        })
+    }
+
+    /// Whether a source is a file that was evaluated here, or a string in one.
+    fn owns(&self, file: FileId) -> bool {
+        self.run.sources.get(file).is_some_and(|source| self.own.borrow().contains(source.name()))
+    }
+}
+
+/// `load("module", …)` in the file of `context`.
+fn load(eval: &mut Eval, module: &Str, context: &Rc<FileContext>) -> Result<Rc<Exports>, Error> {
+    let module = module.to_str();
+    let found = resolve(&module, context);
+    let (place, found) = match found {
+        Ok(Target::Standard(name)) => return standard(name, context),
+        Ok(Target::File(place, found)) => (place, found),
+        Err(why) => return Err(Error::new(why)),
+    };
+    let file = &found.file;
+    if !file.input.is_library() {
+        return Err(Error::new(format!(
+            "Expected file '{}' to be a library file, but was not (hint: library filename must end with '.lib.yml' or '.star'; use data.read(...) for loading non-templated file contents)",
+            file.path()
+        )));
+    }
+    let exports = context.loader.exports(eval, &place, file).map_err(template::error_of_failure)?;
+    exports.ok_or_else(|| Error::new(format!("File '{}' type is not a known", file.path())))
+}
+
+/// The module `@ytt:name` as the file of `context` sees it.
+fn standard(name: &str, context: &Rc<FileContext>) -> Result<Rc<Exports>, Error> {
+    Err(Error::new(stdlib::unknown_module(name)))
+}
+
+enum Target<'a> {
+    /// `@ytt:name`.
+    Standard(&'a str),
+    File(Place, FileInLibrary),
+}
+
+fn resolve<'a>(module: &'a str, context: &FileContext) -> Result<Target<'a>, String> {
+    let (place, path) = match module.strip_prefix('@') {
+        None => (context.place.clone(), module),
+        Some(rest) => {
+            let (library, path) = rest.split_once(':').ok_or(
+                "Expected library path to be in format '@name:path' e.g. '@github.com/vmware-tanzu/test:test.star' or '@ytt:base64'",
+            )?;
+            if library == "ytt" {
+                return Ok(Target::Standard(path));
+            }
+            let found = context.place.current.find_private(library)?;
+            (Place { current: found.clone(), root: found }, path)
+        }
+    };
+    let found = match path.strip_prefix('/') {
+        Some(path) => place.root.find_file(path)?,
+        None => place.current.find_file(path)?,
+    };
+    // A file in a directory of the library loads from its own directory.
+    Ok(Target::File(Place { current: found.library.clone(), root: place.root }, found))
+}

@@ -1,0 +1,116 @@
+//! The run of one library: its templates become documents, its overlays are applied to them.
+//!
+//! The root library is the files of the command line; `@ytt:library` runs others, as often as templates ask for it.
+
+mod file;
+mod loader;
+mod tree;
+
+use std::rc::Rc;
+
+use ytterby_starlark::{Eval, Exports};
+use ytterby_text::Str;
+
+pub(crate) use file::File;
+pub(crate) use loader::{FileContext, Loader, LoaderOptions, Place};
+pub(crate) use tree::{FileInLibrary, Library};
+
+use crate::api::Failure;
+use crate::input::FileKind;
+use crate::node::DocumentSet;
+use crate::run::Run;
+use crate::template;
+
+/// A library to be run, and how.
+#[derive(Clone)]
+pub(crate) struct LibraryRun {
+    pub run: Rc<Run>,
+    pub library: Rc<Library>,
+    pub options: LoaderOptions,
+    /// Whether validations of data values are skipped.
+    pub skip_value_validation: bool,
+    /// Whether validations of output documents are skipped.
+    pub skip_output_validation: bool,
+}
+
+/// What a library evaluates to, before its overlays are applied.
+#[derive(Default)]
+pub(crate) struct Evaluated {
+    /// Documents by file, in the order in which the files were given.
+    pub documents: Vec<(FileInLibrary, DocumentSet)>,
+    /// Texts by path.
+    pub texts: Vec<(String, Str)>,
+    /// What library files leave behind, by path.
+    pub exports: Vec<(String, Rc<Exports>)>,
+}
+
+impl LibraryRun {
+    fn place(&self, file: &FileInLibrary) -> Place {
+        Place { current: file.library.clone(), root: self.library.clone() }
+    }
+
+    /// The files with documents that carry one of these annotations, in the order in which they are overlaid.
+    pub fn files_annotated(&self, names: &[&str]) -> Result<Vec<FileInLibrary>, Failure> {
+        let mut found = Vec::new();
+        for file in self.library.accessible_files() {
+            if self.has_annotated_documents(&file.file, names)? {
+                found.push(file);
+            }
+        }
+        found.sort_by_key(|file| file.file.order);
+        Ok(found)
+    }
+
+    /// Whether some document of the file carries one of these annotations; elsewhere they are errors.
+    fn has_annotated_documents(&self, file: &Rc<File>, names: &[&str]) -> Result<bool, Failure> {
+        if file.input.kind() != FileKind::Yaml || !file.input.is_template() {
+            return Ok(false);
+        }
+        let tree = file.tree(&self.run, self.options.strict)?;
+        template::documents_annotated(&tree, names, &self.run).map_err(Failure::new)
+    }
+
+    /// The documents of one of the library's files.
+    pub fn documents(
+        &self,
+        eval: &mut Eval,
+        loader: &Rc<Loader>,
+        file: &FileInLibrary,
+    ) -> Result<DocumentSet, Failure> {
+        loader.yaml(eval, &self.place(file), &file.file)
+    }
+
+    /// Evaluates every file that is for output, except those in `used_up`, and every library file.
+    pub fn evaluate(
+        &self,
+        eval: &mut Eval,
+        loader: &Rc<Loader>,
+        used_up: &[FileInLibrary],
+    ) -> Result<Evaluated, Failure> {
+        let mut evaluated = Evaluated::default();
+        let used_up: std::collections::HashSet<_> = used_up.iter().map(|file| Rc::as_ptr(&file.file)).collect();
+        for file in self.library.accessible_files() {
+            let input = &file.file.input;
+            let place = self.place(&file);
+            if input.is_for_output() && !used_up.contains(&Rc::as_ptr(&file.file)) {
+                match input.kind() {
+                    FileKind::Yaml => {
+                        let docs = loader.yaml(eval, &place, &file.file)?;
+                        evaluated.documents.push((file, docs));
+                    }
+                    FileKind::Text => {
+                        let text = loader.text(eval, &place, &file.file)?;
+                        evaluated.texts.push((file.path, text));
+                    }
+                    FileKind::Starlark | FileKind::Data => return Err(Failure::new("Unknown file type")),
+                }
+            } else if input.is_library()
+                && let Some(exports) = loader.exports(eval, &place, &file.file)?
+            {
+                evaluated.exports.push((file.path, exports));
+            }
+        }
+        evaluated.documents.sort_by_key(|(file, _)| file.file.order);
+        Ok(evaluated)
+    }
+}

@@ -1,0 +1,151 @@
+//! Libraries: directories of files, with private ones below `_ytt_lib`.
+
+use std::rc::Rc;
+
+use super::file::File;
+
+/// The directory that holds private libraries.
+const PRIVATE: &str = "_ytt_lib";
+
+/// A directory of input files.
+#[derive(Debug, Default)]
+pub(crate) struct Library {
+    name: String,
+    children: Vec<Rc<Library>>,
+    files: Vec<Rc<File>>,
+}
+
+/// A file seen from a library.
+#[derive(Clone, Debug)]
+pub(crate) struct FileInLibrary {
+    pub file: Rc<File>,
+    /// The innermost directory, from which relative paths count.
+    pub library: Rc<Library>,
+    /// The path below the library that it is seen from.
+    pub path: String,
+}
+
+impl Library {
+    /// The root library of these files.
+    pub fn root(files: &[Rc<File>]) -> Rc<Library> {
+        let mut root = Builder::default();
+        for file in files {
+            let mut at = &mut root;
+            let (directories, _) = split_path(file.path());
+            for name in directories {
+                at = at.child(name);
+            }
+            at.library.files.push(file.clone());
+        }
+        root.finish()
+    }
+
+    fn is_private(&self) -> bool {
+        self.name == PRIVATE
+    }
+
+    fn child(&self, name: &str) -> Option<&Rc<Library>> {
+        self.children.iter().find(|child| child.name == name)
+    }
+
+    /// The private library of a path: `load("@path:file")`, `library.get("path")`.
+    pub fn find_private(&self, path: &str) -> Result<Rc<Library>, String> {
+        let Some(mut at) = self.child(PRIVATE) else {
+            return Err(format!("Could not find private library (directory '{PRIVATE}' missing?)"));
+        };
+        let pieces: Vec<&str> = path.split('/').collect();
+        for (depth, piece) in pieces.iter().enumerate() {
+            let found = at.child(piece).ok_or_else(|| {
+                format!("Expected to find library '{path}', but did not find '{}'", pieces[..depth].join("/"))
+            })?;
+            if found.is_private() {
+                return Err(format!("Could not load private library '{}'", pieces[..depth].join("/")));
+            }
+            at = found;
+        }
+        Ok(at.clone())
+    }
+
+    /// The directory of a path below this one.
+    pub fn find(self: &Rc<Library>, path: &str) -> Result<Rc<Library>, String> {
+        let pieces: Vec<&str> = path.split('/').collect();
+        let mut at = self;
+        for (depth, piece) in pieces.iter().enumerate() {
+            // Like the reference, the message names the directory in which the piece was looked for.
+            let found = at.child(piece).ok_or_else(|| format!("Did not find '{}'", pieces[..depth].join("/")))?;
+            if found.is_private() {
+                return Err(format!("Encountered private library '{PRIVATE}'"));
+            }
+            at = found;
+        }
+        Ok(at.clone())
+    }
+
+    /// The file of a path below this directory.
+    pub fn find_file(self: &Rc<Library>, path: &str) -> Result<FileInLibrary, String> {
+        let (directories, name) = split_path(path);
+        let directories: Vec<&str> = directories.collect();
+        let library = match directories.is_empty() {
+            true => self.clone(),
+            false => self
+                .find(&directories.join("/"))
+                .map_err(|why| format!("Expected to find file '{path}', but did not: {why}"))?,
+        };
+        match library.files.iter().find(|file| file.name() == name) {
+            Some(file) => {
+                Ok(FileInLibrary { file: file.clone(), library: library.clone(), path: file.path().to_owned() })
+            }
+            None => {
+                Err(format!("Expected to find file '{path}' (hint: only files included via -f flag are available)"))
+            }
+        }
+    }
+
+    /// The files here and below, without those of private libraries.
+    pub fn accessible_files(self: &Rc<Library>) -> Vec<FileInLibrary> {
+        let mut found = Vec::new();
+        self.collect("", &mut found);
+        found
+    }
+
+    fn collect(self: &Rc<Library>, prefix: &str, found: &mut Vec<FileInLibrary>) {
+        for file in &self.files {
+            let path = format!("{prefix}{}", file.name());
+            found.push(FileInLibrary { file: file.clone(), library: self.clone(), path });
+        }
+        for child in self.children.iter().filter(|child| !child.is_private()) {
+            child.collect(&format!("{prefix}{}/", child.name), found);
+        }
+    }
+}
+
+/// The directories of a path and its last piece.
+fn split_path(path: &str) -> (impl Iterator<Item = &str>, &str) {
+    let (directories, name) = path.rsplit_once('/').map_or((None, path), |(dirs, name)| (Some(dirs), name));
+    (directories.into_iter().flat_map(|dirs| dirs.split('/')), name)
+}
+
+#[derive(Default)]
+struct Builder {
+    library: Library,
+    children: Vec<Builder>,
+}
+
+impl Builder {
+    fn child(&mut self, name: &str) -> &mut Builder {
+        let at = match self.children.iter().position(|child| child.library.name == name) {
+            Some(at) => at,
+            None => {
+                let library = Library { name: name.to_owned(), ..Library::default() };
+                self.children.push(Builder { library, children: Vec::new() });
+                self.children.len() - 1
+            }
+        };
+        &mut self.children[at]
+    }
+
+    fn finish(mut self) -> Rc<Library> {
+        self.library.children = self.children.into_iter().map(Builder::finish).collect();
+        Rc::new(self.library)
+    }
+}

@@ -1,0 +1,261 @@
+//! Between Starlark values and nodes, and from the reader's tree to nodes.
+//!
+//! What code makes becomes nodes when it is assigned; its collections keep the mark [`Origin::Code`], because Starlark
+//! sees them as dicts and lists again.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use num_traits::ToPrimitive;
+use ytterby_diag::Pos;
+use ytterby_starlark::Value;
+use ytterby_text::gofloat;
+use ytterby_yaml::{NodeId, Tree, View};
+
+use super::{Array, ArrayItem, Document, DocumentSet, Fragment, FragmentData, Map, MapItem, Node, Origin, Scalar};
+use crate::stdlib::{self, Struct};
+
+/// Deeper values than this have no place in YAML, nor do values that contain themselves.
+const MAX_DEPTH: usize = 10_000;
+
+/// The node that a Starlark value stands for. The error is a message without position.
+pub(crate) fn from_value(value: &Value) -> Result<FragmentData, String> {
+    if let Some(fragment) = value.downcast::<Fragment>() {
+        return Ok(fragment.data().clone());
+    }
+    node_at_depth(value, 0).map(FragmentData::Node)
+}
+
+/// The same where documents are not allowed.
+pub(crate) fn node_from_value(value: &Value) -> Result<Node, String> {
+    node_at_depth(value, 0)
+}
+
+fn node_at_depth(value: &Value, depth: usize) -> Result<Node, String> {
+    if depth > MAX_DEPTH {
+        return Err(format!("a value nested deeper than {MAX_DEPTH} levels cannot be YAML (does it contain itself?)"));
+    }
+    let array = |items: &mut dyn Iterator<Item = Value>| -> Result<Node, String> {
+        let items = items.map(|item| Ok(ArrayItem::new(node_at_depth(&item, depth + 1)?, Pos::UNKNOWN)));
+        Ok(Node::array(Array { items: items.collect::<Result<_, String>>()?, origin: Origin::Code }))
+    };
+    match value {
+        Value::List(list) => array(&mut list.to_vec().into_iter()),
+        Value::Tuple(tuple) => array(&mut tuple.iter().cloned()),
+        Value::Set(set) => array(&mut set.to_vec().into_iter()),
+        Value::Dict(dict) => map_of(dict.items().into_iter(), depth),
+        Value::Host(host) => {
+            if let Some(fragment) = host.downcast_ref::<Fragment>() {
+                return match fragment.data() {
+                    FragmentData::Node(node) => Ok(node.clone()),
+                    FragmentData::Documents(_) => Err("a document set cannot be part of a YAML value".into()),
+                };
+            }
+            if let Some(fields) = host.downcast_ref::<Struct>() {
+                return map_of(
+                    fields.fields().iter().map(|(name, value)| (Value::Str(name.clone()), value.clone())),
+                    depth,
+                );
+            }
+            match stdlib::conversion_hint(value) {
+                Some(hint) => Err(format!("Unable to convert value: {hint}")),
+                None => Err(not_yaml(value)),
+            }
+        }
+        scalar => scalar_from_value(scalar).map(Node::Scalar).ok_or_else(|| not_yaml(scalar)),
+    }
+}
+
+fn map_of(pairs: impl Iterator<Item = (Value, Value)>, depth: usize) -> Result<Node, String> {
+    let mut map = Map::with_capacity(pairs.size_hint().0);
+    map.origin = Origin::Code;
+    for (key, value) in pairs {
+        let key = scalar_from_value(&key).ok_or_else(|| format!("a {} cannot be a map key", key.type_name()))?;
+        map.push(MapItem::new(key, node_at_depth(&value, depth + 1)?, Pos::UNKNOWN));
+    }
+    Ok(Node::map(map))
+}
+
+fn not_yaml(value: &Value) -> String {
+    match value {
+        Value::BigInt(number) => format!("integer {number} does not fit into 64 bits, which is what YAML values hold"),
+        Value::Function(_) | Value::Builtin(_) => {
+            format!("a {} cannot be a YAML value (did you mean to call it?)", value.type_name())
+        }
+        Value::Range(_) => "a range cannot be a YAML value (use list(...) to convert it)".into(),
+        other => format!("a {} cannot be a YAML value", other.type_name()),
+    }
+}
+
+/// The scalar that a Starlark value stands for, if it is one.
+pub(crate) fn scalar_from_value(value: &Value) -> Option<Scalar> {
+    Some(match value {
+        Value::None => Scalar::Null,
+        Value::Bool(value) => Scalar::Bool(*value),
+        Value::Int(value) => Scalar::Int(*value),
+        Value::BigInt(value) => Scalar::UInt(value.to_u64()?),
+        Value::Float(value) => Scalar::Float(*value),
+        Value::Str(value) => Scalar::Str(value.clone()),
+        _ => return None,
+    })
+}
+
+/// How Starlark sees a scalar.
+pub(crate) fn scalar_to_value(scalar: &Scalar) -> Value {
+    match scalar {
+        Scalar::Null => Value::None,
+        Scalar::Bool(value) => Value::Bool(*value),
+        Scalar::Int(value) => Value::Int(*value),
+        Scalar::UInt(value) => Value::big((*value).into()),
+        Scalar::Float(value) => Value::Float(*value),
+        Scalar::Str(value) => Value::Str(value.clone()),
+    }
+}
+
+/// How Starlark sees a node: what YAML made as a yamlfragment, what code made as dicts and lists.
+pub(crate) fn to_value(node: &Node) -> Value {
+    match node {
+        Node::Scalar(scalar) => scalar_to_value(scalar),
+        Node::Map(map) if map.origin == Origin::Code => dict_of(map, to_value),
+        Node::Array(array) if array.origin == Origin::Code => list_of(array, to_value),
+        Node::Map(_) | Node::Array(_) => Value::host(Fragment::new(node.clone())),
+    }
+}
+
+/// A node as dicts and lists all the way down, as `yaml.decode()` gives it.
+pub(crate) fn to_plain_value(node: &Node) -> Value {
+    match node {
+        Node::Scalar(scalar) => scalar_to_value(scalar),
+        Node::Map(map) => dict_of(map, to_plain_value),
+        Node::Array(array) => list_of(array, to_plain_value),
+    }
+}
+
+fn dict_of(map: &Map, convert: fn(&Node) -> Value) -> Value {
+    let pairs = map.iter().map(|item| (scalar_to_value(&item.key), convert(&item.value)));
+    Value::dict(pairs).expect("scalars can be hashed")
+}
+
+fn list_of(array: &Array, convert: fn(&Node) -> Value) -> Value {
+    Value::list(array.items.iter().map(|item| convert(&item.value)).collect())
+}
+
+/// A map that code made, as if it stood in YAML at `pos`.
+pub(crate) fn map_with_position(map: &Map, pos: Pos) -> Map {
+    let items = map.iter().map(|item| {
+        let place = if item.pos.is_known() { item.pos } else { pos };
+        MapItem { pos: place, value: with_position(&item.value, pos), ..item.clone() }
+    });
+    items.collect()
+}
+
+/// An array that code made, as if it stood in YAML at `pos`.
+pub(crate) fn array_with_position(array: &Array, pos: Pos) -> Array {
+    let items = array.items.iter().map(|item| {
+        let place = if item.pos.is_known() { item.pos } else { pos };
+        ArrayItem { pos: place, value: with_position(&item.value, pos), ..item.clone() }
+    });
+    Array { items: items.collect(), origin: Origin::Yaml }
+}
+
+/// A node with what code made in it placed at `pos`; the rest is shared.
+pub(crate) fn with_position(node: &Node, pos: Pos) -> Node {
+    match node {
+        Node::Map(map) if needs_position(node) => Node::map(map_with_position(map, pos)),
+        Node::Array(array) if needs_position(node) => Node::array(array_with_position(array, pos)),
+        _ => node.clone(),
+    }
+}
+
+fn needs_position(node: &Node) -> bool {
+    match node {
+        Node::Scalar(_) => false,
+        Node::Map(map) => map.origin == Origin::Code || map.iter().any(|item| needs_position(&item.value)),
+        Node::Array(array) => {
+            array.origin == Origin::Code || array.items.iter().any(|item| needs_position(&item.value))
+        }
+    }
+}
+
+/// The documents of a file that has no templating: of a key given twice the last value counts.
+pub(crate) fn documents_from_tree(tree: &Tree) -> DocumentSet {
+    let docs = tree.documents().iter().filter(|doc| !doc.injected);
+    DocumentSet { items: docs.map(|doc| Document::new(from_tree(tree, doc.value), doc.pos)).collect() }
+}
+
+/// A node of the reader's tree. Of a key given twice the last value counts, at the place of the first.
+pub(crate) fn from_tree(tree: &Tree, id: NodeId) -> Node {
+    match tree.value(id) {
+        View::Scalar(scalar) => Node::Scalar(scalar.clone()),
+        View::Array(items) => {
+            let items = items.iter().map(|item| ArrayItem::new(from_tree(tree, item.value), item.pos));
+            Node::Array(Rc::new(Array { items: items.collect(), origin: Origin::Yaml }))
+        }
+        View::Map(items) => {
+            let item =
+                |item: &ytterby_yaml::MapItem| MapItem::new(item.key.clone(), from_tree(tree, item.value), item.pos);
+            let map = Map::from_items(items.iter().map(item).collect());
+            Node::map(if has_duplicate_keys(items) { last_wins(map) } else { map })
+        }
+    }
+}
+
+fn last_wins(map: Map) -> Map {
+    let mut result = Map::with_capacity(map.len());
+    for item in map.into_items() {
+        match result.find(&item.key) {
+            Some(at) => result.item_mut(at).value = item.value,
+            None => result.push(item),
+        }
+    }
+    result
+}
+
+/// Whether some key stands twice.
+pub(crate) fn has_duplicate_keys(items: &[ytterby_yaml::MapItem]) -> bool {
+    if items.len() <= 8 {
+        return items.iter().enumerate().any(|(at, item)| items[..at].iter().any(|other| other.key == item.key));
+    }
+    let mut strings: HashSet<&[u8]> = HashSet::with_capacity(items.len());
+    let mut others: Vec<&Scalar> = Vec::new();
+    items.iter().any(|item| match &item.key {
+        Scalar::Str(text) => !strings.insert(text.as_bytes()),
+        other if others.contains(&other) => true,
+        other => {
+            others.push(other);
+            false
+        }
+    })
+}
+
+/// A map key as messages show it.
+pub(crate) fn key_text(key: &Scalar) -> Cow<'_, str> {
+    match key {
+        Scalar::Null => "null".into(),
+        Scalar::Bool(value) => value.to_string().into(),
+        Scalar::Int(value) => value.to_string().into(),
+        Scalar::UInt(value) => value.to_string().into(),
+        Scalar::Float(value) => gofloat::format_g(*value).into(),
+        Scalar::Str(text) => text.to_str(),
+    }
+}
+
+/// The name of the type that the reference holds a value in; some of its messages show it.
+pub(crate) fn go_type_name(value: &Value) -> &'static str {
+    match value {
+        Value::None => "<nil>",
+        Value::Bool(_) => "bool",
+        Value::Int(_) => "int64",
+        Value::BigInt(_) => "uint64",
+        Value::Float(_) => "float64",
+        Value::Str(_) => "string",
+        Value::List(_) | Value::Tuple(_) | Value::Set(_) => "[]interface {}",
+        Value::Dict(_) => "*orderedmap.Map",
+        Value::Host(host) => match host.downcast_ref::<Fragment>().map(Fragment::data) {
+            Some(data) => data.go_type_name(),
+            None => "*orderedmap.Map",
+        },
+        _ => "<nil>",
+    }
+}

@@ -1,0 +1,162 @@
+//! `yamlfragment`: how Starlark sees YAML.
+//!
+//! A fragment shares the node; nothing is copied until code assigns it. Fragments cannot be changed by code.
+
+use std::rc::Rc;
+
+use ytterby_starlark::{CompareOp, Error, Eval, HostValue, Mapping, Value, ValueIter};
+use ytterby_text::Str;
+
+use super::convert::{scalar_from_value, scalar_to_value};
+use super::{DocumentSet, Node, Scalar, to_value};
+use crate::run;
+
+/// A YAML value or documents in the hands of Starlark.
+pub(crate) struct Fragment(FragmentData);
+
+/// What a fragment holds.
+#[derive(Clone, Debug)]
+pub(crate) enum FragmentData {
+    Node(Node),
+    Documents(Rc<DocumentSet>),
+}
+
+impl Fragment {
+    pub fn new(node: Node) -> Fragment {
+        Fragment(FragmentData::Node(node))
+    }
+
+    pub fn data(&self) -> &FragmentData {
+        &self.0
+    }
+}
+
+impl From<FragmentData> for Fragment {
+    fn from(data: FragmentData) -> Fragment {
+        Fragment(data)
+    }
+}
+
+impl From<DocumentSet> for Fragment {
+    fn from(docs: DocumentSet) -> Fragment {
+        Fragment(FragmentData::Documents(Rc::new(docs)))
+    }
+}
+
+impl FragmentData {
+    /// What it is, as messages say it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            FragmentData::Node(node) => node.type_name(),
+            FragmentData::Documents(_) => "document set",
+        }
+    }
+
+    /// The name of the type that the reference holds it in.
+    pub fn go_type_name(&self) -> &'static str {
+        match self {
+            FragmentData::Node(Node::Map(_)) => "*yamlmeta.Map",
+            FragmentData::Node(Node::Array(_)) => "*yamlmeta.Array",
+            FragmentData::Node(Node::Scalar(_)) => "<nil>",
+            FragmentData::Documents(_) => "*yamlmeta.DocumentSet",
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            FragmentData::Node(Node::Map(map)) => map.len(),
+            FragmentData::Node(Node::Array(array)) => array.items.len(),
+            FragmentData::Node(Node::Scalar(_)) => 0,
+            FragmentData::Documents(docs) => docs.items.len(),
+        }
+    }
+
+    fn at(&self, index: usize) -> Option<Value> {
+        match self {
+            FragmentData::Node(Node::Array(array)) => array.items.get(index).map(|item| to_value(&item.value)),
+            FragmentData::Documents(docs) => docs.items.get(index).map(|doc| to_value(&doc.value)),
+            FragmentData::Node(_) => None,
+        }
+    }
+}
+
+impl HostValue for Fragment {
+    fn type_name(&self) -> &str {
+        "yamlfragment"
+    }
+
+    fn write_repr(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(format!("yamlfragment({})", self.0.go_type_name()).as_bytes());
+    }
+
+    fn truth(&self) -> bool {
+        self.0.len() > 0
+    }
+
+    /// `v.a` is `v["a"]` on maps (SPEC G r105).
+    fn attr(&self, eval: &mut Eval, name: &Str) -> Result<Option<Value>, Error> {
+        match &self.0 {
+            FragmentData::Node(Node::Map(map)) if run::is_beyond_ytt(eval) => {
+                Ok(map.get(&Scalar::Str(name.clone())).map(|item| to_value(&item.value)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn mapping(&self) -> Option<&dyn Mapping> {
+        Some(self)
+    }
+
+    fn len(&self) -> Option<usize> {
+        Some(self.0.len())
+    }
+
+    fn iterate(&self) -> Option<ValueIter> {
+        let data = self.0.clone();
+        Some(match data {
+            FragmentData::Node(Node::Map(map)) => {
+                Box::new((0..map.len()).map(move |at| scalar_to_value(&map.items()[at].key)))
+            }
+            data => Box::new((0..data.len()).map_while(move |at| data.at(at))),
+        })
+    }
+
+    fn compare(&self, _op: CompareOp, _other: &Value, _depth: usize) -> Result<Option<bool>, Error> {
+        Err(Error::new("yamlfragment.CompareSameType: Not implemented"))
+    }
+}
+
+impl Mapping for Fragment {
+    fn get(&self, key: &Value) -> Result<Option<Value>, Error> {
+        match (&self.0, key) {
+            (FragmentData::Node(Node::Map(map)), key) => {
+                let item = scalar_from_value(key).and_then(|key| map.get(&key));
+                Ok(item.map(|item| to_value(&item.value)))
+            }
+            (FragmentData::Node(Node::Scalar(_)), _) => Ok(None),
+            (data, Value::Int(index)) => Ok(usize::try_from(*index).ok().and_then(|index| data.at(index))),
+            (FragmentData::Documents(_), other) => Err(Error::new(format!(
+                "yamlfragment.Get: Expected document set index to be an int64, but was {}",
+                super::go_type_name(other)
+            ))),
+            (_, other) => Err(Error::new(format!(
+                "yamlfragment.Get: Expected array index to be an int64, but was {}",
+                super::go_type_name(other)
+            ))),
+        }
+    }
+
+    fn items(&self) -> Option<Vec<(Value, Value)>> {
+        match &self.0 {
+            FragmentData::Node(Node::Map(map)) => {
+                Some(map.iter().map(|item| (scalar_to_value(&item.key), to_value(&item.value))).collect())
+            }
+            FragmentData::Node(Node::Scalar(_)) => Some(Vec::new()),
+            _ => None,
+        }
+    }
+
+    fn set_key(&self, _key: Value, _value: Value) -> Result<(), Error> {
+        Err(Error::new("yamlfragment.SetKey: Not implemented"))
+    }
+}

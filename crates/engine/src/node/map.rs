@@ -1,0 +1,143 @@
+//! A map that keeps the order of its items and finds keys by hash once it has grown.
+
+use std::cell::OnceCell;
+use std::hash::{Hash, Hasher};
+
+use hashbrown::HashTable;
+use rustc_hash::FxHasher;
+use ytterby_diag::Pos;
+
+use super::{MapItem, Node, Origin, Scalar};
+
+/// Up to this many items a search goes through them all.
+const LINEAR: usize = 8;
+
+/// Items in order; [`Map::find`] is constant time. Where a key stands twice, `find` gives the first.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Map {
+    items: Vec<MapItem>,
+    index: OnceCell<Box<HashTable<u32>>>,
+    pub origin: Origin,
+}
+
+impl Map {
+    pub fn new() -> Map {
+        Map::default()
+    }
+
+    pub fn with_capacity(capacity: usize) -> Map {
+        Map { items: Vec::with_capacity(capacity), ..Map::default() }
+    }
+
+    pub fn from_items(items: Vec<MapItem>) -> Map {
+        Map { items, ..Map::default() }
+    }
+
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    pub fn items(&self) -> &[MapItem] {
+        &self.items
+    }
+
+    pub fn into_items(self) -> Vec<MapItem> {
+        self.items
+    }
+
+    pub fn iter(&self) -> std::slice::Iter<'_, MapItem> {
+        self.items.iter()
+    }
+
+    /// Where the item with this key is.
+    pub fn find(&self, key: &Scalar) -> Option<usize> {
+        if self.items.len() <= LINEAR {
+            return self.items.iter().position(|item| item.key == *key);
+        }
+        let index = self.index.get_or_init(|| Box::new(build_index(&self.items)));
+        index.find(hash(key), |&at| self.items[at as usize].key == *key).map(|&at| at as usize)
+    }
+
+    pub fn get(&self, key: &Scalar) -> Option<&MapItem> {
+        self.find(key).map(|at| &self.items[at])
+    }
+
+    /// The item with this string as key.
+    pub fn get_str(&self, key: &str) -> Option<&MapItem> {
+        self.get(&Scalar::from(key))
+    }
+
+    /// The item at a place, to change anything but its key (for that there is [`Map::edit`]).
+    pub fn item_mut(&mut self, at: usize) -> &mut MapItem {
+        &mut self.items[at]
+    }
+
+    /// The items, to change anything but their keys.
+    pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, MapItem> {
+        self.items.iter_mut()
+    }
+
+    /// Adds an item at the end.
+    pub fn push(&mut self, item: MapItem) {
+        if let Some(index) = self.index.get_mut() {
+            let (items, key_hash, at) = (&self.items, hash(&item.key), self.items.len() as u32);
+            // Of a key that stands twice the first is found.
+            if index.find(key_hash, |&at| items[at as usize].key == item.key).is_none() {
+                index.insert_unique(key_hash, at, |&at| hash(&items[at as usize].key));
+            }
+        }
+        self.items.push(item);
+    }
+
+    /// Adds `key: value` at the end, with no position.
+    pub fn push_new(&mut self, key: impl Into<Scalar>, value: impl Into<Node>) {
+        self.push(MapItem::new(key.into(), value.into(), Pos::UNKNOWN));
+    }
+
+    /// Takes out an item; linear in the number of items behind it.
+    pub fn remove(&mut self, at: usize) -> MapItem {
+        self.index.take();
+        self.items.remove(at)
+    }
+
+    /// Changes the items freely; the index is made anew when it is asked for.
+    pub fn edit<R>(&mut self, change: impl FnOnce(&mut Vec<MapItem>) -> R) -> R {
+        self.index.take();
+        change(&mut self.items)
+    }
+}
+
+fn build_index(items: &[MapItem]) -> HashTable<u32> {
+    let mut index = HashTable::with_capacity(items.len());
+    for (at, item) in items.iter().enumerate() {
+        let key_hash = hash(&item.key);
+        if index.find(key_hash, |&at: &u32| items[at as usize].key == item.key).is_none() {
+            index.insert_unique(key_hash, at as u32, |&at| hash(&items[at as usize].key));
+        }
+    }
+    index
+}
+
+fn hash(key: &Scalar) -> u64 {
+    let mut hasher = FxHasher::default();
+    match key {
+        Scalar::Null => 0u8.hash(&mut hasher),
+        Scalar::Bool(value) => value.hash(&mut hasher),
+        Scalar::Int(value) => value.hash(&mut hasher),
+        Scalar::UInt(value) => value.hash(&mut hasher),
+        // 0.0 and -0.0 are equal and so must hash alike.
+        Scalar::Float(value) => (value + 0.0).to_bits().hash(&mut hasher),
+        Scalar::Str(value) => value.as_bytes().hash(&mut hasher),
+    }
+    hasher.finish()
+}
+
+impl FromIterator<MapItem> for Map {
+    fn from_iter<I: IntoIterator<Item = MapItem>>(items: I) -> Map {
+        Map::from_items(items.into_iter().collect())
+    }
+}

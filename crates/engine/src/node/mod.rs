@@ -1,0 +1,258 @@
+//! The one value model: YAML nodes that are shared and copied only where they change.
+//!
+//! A [`Node`] is what stands at a place of a YAML document; collections are reference-counted and changed
+//! copy-on-write (`Rc::make_mut`), so a clone costs a counter. Items carry their position and, where they have any,
+//! their annotations; a collection has the position of the item that holds it. Starlark sees nodes through
+//! [`Fragment`]; values made by Starlark code become nodes once, when they are assigned ([`from_value`]).
+//!
+//! Nothing here knows what annotations mean.
+
+mod convert;
+mod fragment;
+mod map;
+
+use std::rc::Rc;
+
+use ytterby_diag::Pos;
+pub(crate) use ytterby_yaml::Scalar;
+
+pub(crate) use convert::{
+    array_with_position, documents_from_tree, from_tree, from_value, go_type_name, has_duplicate_keys, key_text,
+    map_with_position, node_from_value, scalar_from_value, scalar_to_value, to_plain_value, to_value, with_position,
+};
+pub(crate) use fragment::{Fragment, FragmentData};
+pub(crate) use map::Map;
+
+use crate::annotation::{Ann, Annotation};
+
+/// A YAML value: a scalar, a map or an array.
+#[derive(Clone, Debug)]
+pub(crate) enum Node {
+    Scalar(Scalar),
+    Map(Rc<Map>),
+    Array(Rc<Array>),
+}
+
+/// Who made a collection. Starlark sees what YAML made as a yamlfragment and what code made as a dict or list.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Origin {
+    #[default]
+    Yaml,
+    Code,
+}
+
+/// `key: value`.
+#[derive(Clone, Debug)]
+pub(crate) struct MapItem {
+    pub key: Scalar,
+    pub value: Node,
+    pub pos: Pos,
+    pub meta: Option<Rc<Meta>>,
+}
+
+/// The items of a sequence.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Array {
+    pub items: Vec<ArrayItem>,
+    pub origin: Origin,
+}
+
+/// `- value`.
+#[derive(Clone, Debug)]
+pub(crate) struct ArrayItem {
+    pub value: Node,
+    pub pos: Pos,
+    pub meta: Option<Rc<Meta>>,
+}
+
+/// What stands between two `---`.
+#[derive(Clone, Debug)]
+pub(crate) struct Document {
+    pub value: Node,
+    pub pos: Pos,
+    pub meta: Option<Rc<Meta>>,
+}
+
+/// The documents of a file or of a run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DocumentSet {
+    pub items: Vec<Document>,
+}
+
+/// What few items have: annotations, and where a data value was given.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Meta {
+    pub annotations: Vec<Annotation>,
+    /// Where inputs of data values gave this node (SPEC 0.11), in order.
+    pub given: Vec<Pos>,
+}
+
+impl Node {
+    pub const NULL: Node = Node::Scalar(Scalar::Null);
+
+    pub fn str(text: impl Into<ytterby_text::Str>) -> Node {
+        Node::Scalar(Scalar::Str(text.into()))
+    }
+
+    pub fn map(map: Map) -> Node {
+        Node::Map(Rc::new(map))
+    }
+
+    pub fn array(array: Array) -> Node {
+        Node::Array(Rc::new(array))
+    }
+
+    pub fn is_null(&self) -> bool {
+        matches!(self, Node::Scalar(Scalar::Null))
+    }
+
+    pub fn as_map(&self) -> Option<&Map> {
+        match self {
+            Node::Map(map) => Some(map),
+            _ => None,
+        }
+    }
+
+    pub fn as_array(&self) -> Option<&Array> {
+        match self {
+            Node::Array(array) => Some(array),
+            _ => None,
+        }
+    }
+
+    /// The type's name as messages show it.
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Node::Scalar(Scalar::Null) => "null",
+            Node::Scalar(Scalar::Bool(_)) => "boolean",
+            Node::Scalar(Scalar::Int(_) | Scalar::UInt(_)) => "integer",
+            Node::Scalar(Scalar::Float(_)) => "float",
+            Node::Scalar(Scalar::Str(_)) => "string",
+            Node::Map(_) => "map",
+            Node::Array(_) => "array",
+        }
+    }
+
+    /// Equality of content: order of keys, positions, annotations and who made it do not matter; an integer is not
+    /// a float.
+    pub fn same(&self, other: &Node) -> bool {
+        match (self, other) {
+            (Node::Scalar(a), Node::Scalar(b)) => a == b,
+            (Node::Array(a), Node::Array(b)) => {
+                a.items.len() == b.items.len() && a.items.iter().zip(&b.items).all(|(a, b)| a.value.same(&b.value))
+            }
+            (Node::Map(a), Node::Map(b)) => {
+                a.len() == b.len()
+                    && a.iter().all(|item| b.get(&item.key).is_some_and(|other| item.value.same(&other.value)))
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Default for Node {
+    fn default() -> Node {
+        Node::NULL
+    }
+}
+
+impl From<Scalar> for Node {
+    fn from(scalar: Scalar) -> Node {
+        Node::Scalar(scalar)
+    }
+}
+
+impl MapItem {
+    pub fn new(key: Scalar, value: Node, pos: Pos) -> MapItem {
+        MapItem { key, value, pos, meta: None }
+    }
+}
+
+impl ArrayItem {
+    pub fn new(value: Node, pos: Pos) -> ArrayItem {
+        ArrayItem { value, pos, meta: None }
+    }
+}
+
+impl Document {
+    pub fn new(value: Node, pos: Pos) -> Document {
+        Document { value, pos, meta: None }
+    }
+
+    /// Whether it is left out of the output: null, `{}` or `[]`.
+    pub fn is_empty(&self) -> bool {
+        match &self.value {
+            Node::Scalar(scalar) => matches!(scalar, Scalar::Null),
+            Node::Map(map) => map.is_empty(),
+            Node::Array(array) => array.items.is_empty(),
+        }
+    }
+}
+
+/// What documents, map items and array items have in common: a value, a position, annotations.
+pub(crate) trait Annotated {
+    fn meta(&self) -> Option<&Meta>;
+    fn meta_slot(&mut self) -> &mut Option<Rc<Meta>>;
+    fn value(&self) -> &Node;
+    fn value_mut(&mut self) -> &mut Node;
+    fn pos(&self) -> Pos;
+    fn set_pos(&mut self, pos: Pos);
+    /// `document`, `map item`, `array item`.
+    fn kind(&self) -> &'static str;
+
+    fn annotations(&self) -> &[Annotation] {
+        self.meta().map_or(&[], |meta| &meta.annotations)
+    }
+
+    fn annotation(&self, ann: Ann) -> Option<&Annotation> {
+        self.annotations().iter().find(|annotation| annotation.ann == Some(ann))
+    }
+
+    fn has(&self, ann: Ann) -> bool {
+        self.annotation(ann).is_some()
+    }
+
+    /// The metadata to change; made where there is none.
+    fn meta_mut(&mut self) -> &mut Meta {
+        Rc::make_mut(self.meta_slot().get_or_insert_default())
+    }
+
+    /// Adds an annotation, in place of one of the same name.
+    fn annotate(&mut self, annotation: Annotation) {
+        let annotations = &mut self.meta_mut().annotations;
+        match annotations.iter_mut().find(|old| old.same_name(&annotation)) {
+            Some(old) => *old = annotation,
+            None => annotations.push(annotation),
+        }
+    }
+}
+
+macro_rules! annotated {
+    ($($type:ty = $kind:literal),*) => {$(
+        impl Annotated for $type {
+            fn meta(&self) -> Option<&Meta> {
+                self.meta.as_deref()
+            }
+            fn meta_slot(&mut self) -> &mut Option<Rc<Meta>> {
+                &mut self.meta
+            }
+            fn value(&self) -> &Node {
+                &self.value
+            }
+            fn value_mut(&mut self) -> &mut Node {
+                &mut self.value
+            }
+            fn pos(&self) -> Pos {
+                self.pos
+            }
+            fn set_pos(&mut self, pos: Pos) {
+                self.pos = pos;
+            }
+            fn kind(&self) -> &'static str {
+                $kind
+            }
+        }
+    )*};
+}
+
+annotated!(Document = "document", MapItem = "map item", ArrayItem = "array item");

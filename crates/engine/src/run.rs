@@ -1,0 +1,118 @@
+//! What all parts of one run share: sources, options, warnings.
+
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use ytterby_diag::{Diagnostic, FileId, Kind, Pos, Severity, Sources};
+use ytterby_starlark::Eval;
+
+use crate::annotation::Level;
+use crate::api::{Compat, Failure, Host, Options};
+use crate::template::FileLines;
+
+/// One run of the engine, from files to documents.
+pub(crate) struct Run {
+    pub sources: Rc<Sources>,
+    pub options: Options,
+    /// Whether what goes beyond ytt is switched on.
+    pub level: Level,
+    pub host: Rc<dyn Host>,
+    warnings: RefCell<Warnings>,
+    lines: RefCell<HashMap<FileId, FileLines>>,
+}
+
+#[derive(Default)]
+struct Warnings {
+    seen: HashSet<(Pos, String)>,
+    list: Vec<Diagnostic>,
+}
+
+impl Run {
+    pub fn new(options: &Options, sources: &Rc<Sources>, host: Rc<dyn Host>) -> Run {
+        let level = match options.compat {
+            Compat::Latest => Level::Ytterby,
+            Compat::V0_49 => Level::Ytt049,
+        };
+        Run {
+            sources: sources.clone(),
+            options: options.clone(),
+            level,
+            host,
+            warnings: RefCell::default(),
+            lines: RefCell::default(),
+        }
+    }
+
+    /// A new evaluation whose `print()` goes to the host.
+    pub fn new_eval(self: &Rc<Run>) -> Eval {
+        let mut eval = Eval::new();
+        let host = self.host.clone();
+        eval.set_print(move |line| host.print(&format!("{}\n", String::from_utf8_lossy(line))));
+        eval.set_data(self.clone());
+        eval
+    }
+
+    /// Whether what goes beyond ytt 0.49 is switched on.
+    pub fn is_beyond_ytt(&self) -> bool {
+        self.level == Level::Ytterby
+    }
+
+    /// `file:line` of a position, `?` where it is unknown.
+    pub fn locate(&self, pos: Pos) -> String {
+        self.sources.locate(pos)
+    }
+
+    /// Says how messages show the lines of a source.
+    pub fn add_lines(&self, file: FileId, lines: FileLines) {
+        self.lines.borrow_mut().insert(file, lines);
+    }
+
+    /// The lines that a message shows for a place in code; `is_own` is false for code of another library.
+    pub fn show_line(&self, pos: Pos, is_own: bool) -> Vec<String> {
+        let lines = self.lines.borrow();
+        match lines.get(&pos.file) {
+            _ if !pos.is_known() => Vec::new(),
+            Some(lines) if is_own => lines.show(pos, &self.sources),
+            _ => vec![format!("{} | (unavailable)", self.locate(pos))],
+        }
+    }
+
+    /// Warns about a place, once per text. Warnings about annotations fail the run with `--strict-annotations`.
+    pub fn warn(&self, kind: Kind, pos: Pos, text: impl Into<String>) {
+        if !self.is_beyond_ytt() {
+            return;
+        }
+        let text = text.into();
+        let mut warnings = self.warnings.borrow_mut();
+        if warnings.seen.insert((pos, text.clone())) {
+            let from = pos.is_known().then_some(pos);
+            warnings.list.push(Diagnostic { from, ..Diagnostic::new(Severity::Warning, kind, text) });
+        }
+    }
+
+    /// Hands over the warnings. With `--strict-annotations`, those about annotations become one error.
+    pub fn take_warnings(&self) -> Result<Vec<Diagnostic>, Failure> {
+        let list = std::mem::take(&mut self.warnings.borrow_mut().list);
+        if !self.options.strict_annotations {
+            return Ok(list);
+        }
+        let (strict, rest): (Vec<_>, Vec<_>) = list.into_iter().partition(|warning| warning.kind == Kind::Annotation);
+        if strict.is_empty() {
+            return Ok(rest);
+        }
+        let mut failure = Failure::new("Strict annotations:");
+        failure.diagnostics = rest;
+        for warning in strict {
+            let at = warning.from.map_or_else(|| "?".to_owned(), |pos| self.locate(pos));
+            failure.message.push_str(&format!("\n  - {} ({at})", warning.message));
+            failure.diagnostics.push(Diagnostic { severity: Severity::Error, ..warning });
+        }
+        Err(failure)
+    }
+}
+
+/// Whether what goes beyond ytt 0.49 is switched on, for functions that only have the evaluation.
+pub(crate) fn is_beyond_ytt(eval: &Eval) -> bool {
+    eval.data::<Run>().is_none_or(|run| run.is_beyond_ytt())
+}

@@ -1,0 +1,378 @@
+//! Builds documents and texts while a template's program runs.
+//!
+//! A context is one result in the making: the documents of a file, the fragment of a function, a text. It holds the open
+//! nodes from the outermost to the innermost. A node that is started closes the open ones down to the nearest node that
+//! both have above them in the source; a node is put into its parent when it is closed.
+
+use std::rc::Rc;
+
+use ytterby_diag::Pos;
+use ytterby_starlark::Value;
+use ytterby_text::Str;
+
+use super::table::{Kind, Table, Tag};
+use crate::annotation::{Ann, Annotation};
+use crate::node::{
+    self, Annotated, Array, ArrayItem, Document, DocumentSet, FragmentData, Map, MapItem, Meta, Node, Origin,
+};
+
+/// In which language a context is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Dialect {
+    Yaml = 0,
+    Text = 1,
+}
+
+/// What a context becomes.
+#[derive(Debug)]
+pub(crate) enum Built {
+    Yaml(FragmentData),
+    Text(Str),
+}
+
+/// Whether a map key may be given again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum KeyOverrides {
+    /// `--implicit-map-key-overrides`.
+    Implicit,
+    /// Only with `@yaml/map-key-override`.
+    Annotated,
+}
+
+/// One result in the making.
+pub(crate) struct Context {
+    dialect: Dialect,
+    overrides: KeyOverrides,
+    open: Vec<Open>,
+    /// Annotations of nodes that are yet to start.
+    annotations: Vec<(Tag, Annotation)>,
+    /// Keys of map items that are yet to start.
+    keys: Vec<(Tag, Str)>,
+}
+
+struct Open {
+    tag: Tag,
+    node: Building,
+    /// What `template.replace()` puts in its place.
+    replacement: Option<Replacement>,
+}
+
+enum Building {
+    DocumentSet(DocumentSet),
+    Document(Document),
+    Map(Map),
+    MapItem(MapItem),
+    Array(Array),
+    ArrayItem(ArrayItem),
+    TextRoot(Vec<u8>),
+    Text(Str),
+}
+
+enum Replacement {
+    Documents(Vec<Document>),
+    MapItems(Vec<MapItem>),
+    ArrayItems(Vec<ArrayItem>),
+}
+
+type Result<T> = std::result::Result<T, String>;
+
+impl Context {
+    pub fn new(dialect: Dialect, overrides: KeyOverrides) -> Context {
+        Context { dialect, overrides, open: Vec::new(), annotations: Vec::new(), keys: Vec::new() }
+    }
+
+    /// Keeps an annotation for the node that is started under `tag`. The last one of a name counts.
+    pub fn annotate(&mut self, tag: Tag, annotation: Annotation) {
+        self.annotations.retain(|(of, old)| *of != tag || !old.same_name(&annotation));
+        self.annotations.push((tag, annotation));
+    }
+
+    /// Keeps a key for the map item that is started under `tag`.
+    pub fn set_key(&mut self, tag: Tag, key: Str) {
+        self.keys.push((tag, key));
+    }
+
+    /// Opens a node.
+    pub fn start(&mut self, table: &Table, tag: Tag) -> Result<()> {
+        let node = table.node(tag);
+        if let Some(innermost) = self.open.last() {
+            let common = table.common_parent(innermost.tag, tag);
+            self.close_to(common, &node.kind)?;
+        } else if matches!(node.kind, Kind::Document | Kind::MapItem(_) | Kind::ArrayItem | Kind::Text) {
+            // A function may begin with items: they get the collection that holds them in the source.
+            self.start(table, node.parent)?;
+        }
+        let building = self.instantiate(table, tag);
+        let overrides = self.overrides;
+        if let Some(parent) = self.open.last_mut() {
+            parent.node.accepts(&building)?;
+            if let (Building::Map(map), Building::MapItem(item)) = (&mut parent.node, &building) {
+                make_room(map, item, overrides)?;
+            }
+        }
+        self.open.push(Open { tag, node: building, replacement: None });
+        Ok(())
+    }
+
+    /// Gives the innermost open node a value from the source.
+    pub fn set_source_value(&mut self, value: &Node) -> Result<()> {
+        match (&mut self.innermost()?.node, value) {
+            (Building::Text(text), Node::Scalar(node::Scalar::Str(value))) => {
+                *text = value.clone();
+                Ok(())
+            }
+            (open, value) => open.add(value.clone()),
+        }
+    }
+
+    /// Gives the innermost open node the value of an expression.
+    pub fn set_value(&mut self, value: &Value) -> Result<()> {
+        let open = self.innermost()?;
+        if let Building::Text(text) = &mut open.node {
+            let Value::Str(value) = value else {
+                return Err(format!(
+                    "cannot set non-string value ({}), consider using str(...) to convert to string",
+                    node::go_type_name(value)
+                ));
+            };
+            *text = value.clone();
+            return Ok(());
+        }
+        match node::from_value(value)? {
+            FragmentData::Node(node) => open.node.set(node),
+            FragmentData::Documents(_) => Err(format!("{}; this is a document set", open.node.contents())),
+        }
+    }
+
+    /// Replaces the innermost open node by the items of a value (`template.replace()`).
+    pub fn replace(&mut self, value: &Value) -> Result<()> {
+        let data = node::from_value(value)?;
+        let Some((current, outer)) = self.open.split_last_mut() else {
+            return Err("expected to replace document value, map item or array item, but found null".into());
+        };
+        let overrides = self.overrides;
+        current.replacement = Some(match &current.node {
+            Building::Document(_) => Replacement::Documents(documents_of(data)?),
+            Building::MapItem(placeholder) => {
+                let (items, strict) = map_items_of(data, placeholder.pos)?;
+                // Items that code made carry no annotation that could allow an override: it is implied.
+                let overrides = if strict { overrides } else { KeyOverrides::Implicit };
+                if let Some(Open { node: Building::Map(map), .. }) = outer.last_mut() {
+                    items.iter().try_for_each(|item| make_room(map, item, overrides))?;
+                }
+                Replacement::MapItems(items)
+            }
+            Building::ArrayItem(placeholder) => Replacement::ArrayItems(array_items_of(data, placeholder.pos)?),
+            other => {
+                return Err(format!(
+                    "expected to replace document value, map item or array item, but found {}",
+                    other.name()
+                ));
+            }
+        });
+        Ok(())
+    }
+
+    /// Closes everything and gives the result.
+    pub fn finish(mut self) -> Result<Built> {
+        while self.open.len() > 1 {
+            self.close()?;
+        }
+        Ok(match self.open.pop().map(|open| open.node) {
+            None if self.dialect == Dialect::Text => Built::Text(Str::EMPTY),
+            None => Built::Yaml(FragmentData::Node(Node::NULL)),
+            Some(Building::DocumentSet(docs)) => Built::Yaml(FragmentData::Documents(Rc::new(docs))),
+            Some(Building::Map(map)) => Built::Yaml(FragmentData::Node(Node::map(map))),
+            Some(Building::Array(array)) => Built::Yaml(FragmentData::Node(Node::array(array))),
+            Some(Building::TextRoot(text)) => Built::Text(Str::from(text)),
+            Some(Building::Text(text)) => Built::Text(text),
+            Some(Building::Document(Document { value, .. }))
+            | Some(Building::MapItem(MapItem { value, .. }))
+            | Some(Building::ArrayItem(ArrayItem { value, .. })) => Built::Yaml(FragmentData::Node(value)),
+        })
+    }
+
+    fn innermost(&mut self) -> Result<&mut Open> {
+        self.open.last_mut().ok_or_else(|| "expected a YAML node to be started before its value is set".into())
+    }
+
+    fn instantiate(&mut self, table: &Table, tag: Tag) -> Building {
+        let node = table.node(tag);
+        let meta = self.take_annotations(tag);
+        match &node.kind {
+            Kind::DocumentSet => Building::DocumentSet(DocumentSet::default()),
+            Kind::Document => Building::Document(Document { value: Node::NULL, pos: node.pos, meta }),
+            Kind::Map => Building::Map(Map::new()),
+            Kind::Array => Building::Array(Array::default()),
+            Kind::ArrayItem => Building::ArrayItem(ArrayItem { value: Node::NULL, pos: node.pos, meta }),
+            Kind::TextRoot => Building::TextRoot(Vec::new()),
+            Kind::Text => Building::Text(Str::EMPTY),
+            Kind::MapItem(key) => {
+                let given = self.keys.iter().position(|(of, _)| *of == tag).map(|at| self.keys.remove(at).1);
+                let key = given.map_or_else(|| key.clone(), node::Scalar::Str);
+                Building::MapItem(MapItem { key, value: Node::NULL, pos: node.pos, meta })
+            }
+        }
+    }
+
+    fn take_annotations(&mut self, tag: Tag) -> Option<Rc<Meta>> {
+        if self.annotations.is_empty() {
+            return None;
+        }
+        let pending = std::mem::take(&mut self.annotations);
+        let (own, rest): (Vec<_>, Vec<_>) = pending.into_iter().partition(|(of, _)| *of == tag);
+        self.annotations = rest;
+        let annotations: Vec<Annotation> = own.into_iter().map(|(_, annotation)| annotation).collect();
+        (!annotations.is_empty()).then(|| Rc::new(Meta { annotations, ..Meta::default() }))
+    }
+
+    fn close_to(&mut self, tag: Tag, new: &Kind) -> Result<()> {
+        if !self.open.iter().rev().any(|open| open.tag == tag) {
+            return Err(format!(
+                "code begins or ends in the middle of a YAML structure: this {} has no place in what was started before",
+                new.name()
+            ));
+        }
+        while self.open.last().is_some_and(|open| open.tag != tag) {
+            self.close()?;
+        }
+        Ok(())
+    }
+
+    /// Puts the innermost open node into its parent.
+    fn close(&mut self) -> Result<()> {
+        let (Some(closed), Some(parent)) = (self.open.pop(), self.open.last_mut()) else { return Ok(()) };
+        match (&mut parent.node, closed.replacement) {
+            (parent, None) => return parent.put(closed.node),
+            (Building::DocumentSet(docs), Some(Replacement::Documents(items))) => docs.items.extend(items),
+            (Building::Map(map), Some(Replacement::MapItems(items))) => {
+                items.into_iter().for_each(|item| map.push(item));
+            }
+            (Building::Array(array), Some(Replacement::ArrayItems(items))) => array.items.extend(items),
+            (parent, Some(_)) => {
+                return Err(format!("expected to find the parent of a replaced node, but was {}", parent.name()));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Building {
+    fn name(&self) -> &'static str {
+        match self {
+            Building::DocumentSet(_) => "document set",
+            Building::Document(_) => "document",
+            Building::Map(_) => "map",
+            Building::MapItem(_) => "map item",
+            Building::Array(_) => "array",
+            Building::ArrayItem(_) => "array item",
+            Building::TextRoot(_) | Building::Text(_) => "text",
+        }
+    }
+
+    /// What it can contain, as messages say it.
+    fn contents(&self) -> &'static str {
+        match self {
+            Building::DocumentSet(_) => "document sets can only contain documents",
+            Building::Document(_) => "documents can only contain arrays, maps, or scalars",
+            Building::Map(_) => "maps can only contain map items",
+            Building::MapItem(_) => "map items can only contain arrays, maps, or scalars",
+            Building::Array(_) => "arrays can only contain array items",
+            Building::ArrayItem(_) => "array items can only contain maps, arrays, or scalars",
+            Building::TextRoot(_) | Building::Text(_) => "texts can only contain text",
+        }
+    }
+
+    fn accepts(&self, child: &Building) -> Result<()> {
+        use Building as B;
+        let fits = matches!(
+            (self, child),
+            (B::DocumentSet(_), B::Document(_))
+                | (B::Document(_) | B::MapItem(_) | B::ArrayItem(_), B::Map(_) | B::Array(_))
+                | (B::Map(_), B::MapItem(_))
+                | (B::Array(_), B::ArrayItem(_))
+                | (B::TextRoot(_), B::Text(_))
+        );
+        if fits { Ok(()) } else { Err(format!("{}; this is a {}", self.contents(), child.name())) }
+    }
+
+    /// Takes in a closed child.
+    fn put(&mut self, child: Building) -> Result<()> {
+        use Building as B;
+        match (self, child) {
+            (B::DocumentSet(docs), B::Document(doc)) => docs.items.push(doc),
+            (B::Map(map), B::MapItem(item)) => map.push(item),
+            (B::Array(array), B::ArrayItem(item)) => array.items.push(item),
+            (B::TextRoot(whole), B::Text(text)) => whole.extend_from_slice(&text),
+            (parent, B::Map(map)) => return parent.add(Node::map(map)),
+            (parent, B::Array(array)) => return parent.add(Node::array(array)),
+            (parent, child) => return Err(format!("{}; this is a {}", parent.contents(), child.name())),
+        }
+        Ok(())
+    }
+
+    /// Gives it a value.
+    fn add(&mut self, value: Node) -> Result<()> {
+        match self {
+            Building::Document(doc) => doc.value = value,
+            Building::MapItem(item) => item.value = value,
+            Building::ArrayItem(item) => item.value = value,
+            other => return Err(format!("{}; this is a {}", other.contents(), value.type_name())),
+        }
+        Ok(())
+    }
+
+    /// Gives it a value that an expression computed.
+    fn set(&mut self, value: Node) -> Result<()> {
+        match self {
+            Building::DocumentSet(_) | Building::Map(_) => Err(format!("cannot set value on a {}", self.name())),
+            Building::Array(_) => Err("cannot set value on an array".into()),
+            _ => self.add(value),
+        }
+    }
+}
+
+/// Takes out the item that `item` overrides, where it may.
+fn make_room(map: &mut Map, item: &MapItem, overrides: KeyOverrides) -> Result<()> {
+    let Some(at) = map.find(&item.key) else { return Ok(()) };
+    if overrides == KeyOverrides::Implicit || item.has(Ann::YamlMapKeyOverride) {
+        map.remove(at);
+        return Ok(());
+    }
+    Err(format!(
+        "expected key '{}' to not be specified again (unless '{}' annotation is added)",
+        node::key_text(&item.key),
+        Ann::YamlMapKeyOverride.name()
+    ))
+}
+
+fn documents_of(data: FragmentData) -> Result<Vec<Document>> {
+    match data {
+        FragmentData::Documents(docs) => Ok(docs.items.clone()),
+        FragmentData::Node(Node::Array(array)) if array.origin == Origin::Code => {
+            Ok(array.items.iter().map(|item| Document::new(item.value.clone(), Pos::UNKNOWN)).collect())
+        }
+        other => Err(format!("expected value to be document set, but was {}", other.name())),
+    }
+}
+
+/// The items, and whether they must not override others unasked.
+fn map_items_of(data: FragmentData, pos: Pos) -> Result<(Vec<MapItem>, bool)> {
+    match data {
+        FragmentData::Node(Node::Map(map)) => Ok(match map.origin {
+            Origin::Yaml => (map.items().to_vec(), true),
+            Origin::Code => (node::map_with_position(&map, pos).into_items(), false),
+        }),
+        other => Err(format!("expected value to be map, but was {}", other.name())),
+    }
+}
+
+fn array_items_of(data: FragmentData, pos: Pos) -> Result<Vec<ArrayItem>> {
+    match data {
+        FragmentData::Node(Node::Array(array)) => Ok(match array.origin {
+            Origin::Yaml => array.items.clone(),
+            Origin::Code => node::array_with_position(&array, pos).items,
+        }),
+        other => Err(format!("expected value to be array, but was {}", other.name())),
+    }
+}

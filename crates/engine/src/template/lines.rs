@@ -1,0 +1,98 @@
+//! Which line of the user's file a message shows for a place in a template's program.
+//!
+//! In YAML and Starlark files that is the line that the place is on. In text templates it is the piece of code or text.
+//! Some lines of the reference's generated code stand for nothing in the source; its messages show the generated line
+//! between the nearest lines that do. Such places have offsets from [`GENERATED`] on.
+
+use ytterby_diag::{FileId, Pos, Sources};
+
+/// Offsets from here on are numbers of generated lines. No source is that long.
+const GENERATED: u32 = 0xc000_0000;
+
+/// How the lines of one source are shown.
+#[derive(Debug, Default)]
+pub(crate) struct FileLines {
+    style: Style,
+    /// Of text templates: where pieces begin and end, in order.
+    pieces: Vec<(u32, u32)>,
+    generated: Vec<Generated>,
+}
+
+/// How positions and lines are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Style {
+    /// `file:3 | whole line`.
+    #[default]
+    Yaml,
+    /// `3 | whole line`, as the reference has it for Starlark files.
+    Starlark,
+    /// `file:3 | piece of code`.
+    Text,
+    /// `file:3 | (unavailable)`: what the program brings along itself.
+    Unavailable,
+}
+
+#[derive(Debug)]
+struct Generated {
+    text: String,
+    before: Option<Pos>,
+    after: Option<Pos>,
+}
+
+impl FileLines {
+    pub fn new(style: Style) -> FileLines {
+        FileLines { style, ..FileLines::default() }
+    }
+
+    /// Takes in a piece of a text template.
+    pub fn add_piece(&mut self, start: u32, end: u32) {
+        self.pieces.push((start, end));
+    }
+
+    /// Takes over the pieces of other lines.
+    pub fn take_pieces(&mut self, other: FileLines) {
+        self.pieces.extend(other.pieces);
+    }
+
+    /// A place for a line that the reference generates, behind the place `before`.
+    pub fn add_generated(&mut self, file: FileId, text: impl Into<String>, before: Option<Pos>) -> Pos {
+        self.generated.push(Generated { text: text.into(), before, after: None });
+        Pos::new(file, GENERATED + self.generated.len() as u32 - 1)
+    }
+
+    /// The next line that stands for something in the source; it follows the generated lines added since the last call.
+    pub fn continue_at(&mut self, pos: Pos) {
+        for line in self.generated.iter_mut().rev().take_while(|line| line.after.is_none()) {
+            line.after = Some(pos);
+        }
+    }
+
+    /// The lines that messages show for a place, without indentation.
+    pub fn show(&self, pos: Pos, sources: &Sources) -> Vec<String> {
+        let Some(generated) = pos.offset.checked_sub(GENERATED).and_then(|at| self.generated.get(at as usize)) else {
+            return self.source_line(pos, sources).into_iter().collect();
+        };
+        let name = sources.get(pos.file).map(|source| source.name().to_owned()).unwrap_or_default();
+        let mut lines = Vec::new();
+        lines.extend(generated.before.and_then(|before| self.source_line(before, sources)));
+        lines.push(format!("{name}:? | {} (generated)", generated.text));
+        lines.extend(generated.after.and_then(|after| self.source_line(after, sources)));
+        lines
+    }
+
+    fn source_line(&self, pos: Pos, sources: &Sources) -> Option<String> {
+        let source = sources.get(pos.file)?;
+        let line = source.line(pos.offset);
+        Some(match self.style {
+            Style::Yaml => format!("{}:{line} | {}", source.name(), sources.line_text(pos)?),
+            Style::Starlark => format!("{line} | {}", sources.line_text(pos)?),
+            Style::Text => {
+                let at = self.pieces.partition_point(|piece| piece.0 <= pos.offset).checked_sub(1)?;
+                let (start, end) = self.pieces[at];
+                let text = source.text().get(start as usize..end as usize)?;
+                format!("{}:{} | {}", source.name(), source.line(start), String::from_utf8_lossy(text))
+            }
+            Style::Unavailable => format!("{}:{line} | (unavailable)", source.name()),
+        })
+    }
+}

@@ -1,0 +1,117 @@
+//! Templates: YAML files, text files and Starlark files as programs.
+//!
+//! A front end writes the lines of a program ([`program`]): the user's code as it stands, and operations on nodes in between.
+//! The Starlark crate compiles them; while they run, [`ops`] builds documents. A file is compiled once and evaluated
+//! as often as needed.
+
+mod build;
+mod comment;
+mod lines;
+mod lint;
+mod ops;
+mod program;
+mod table;
+mod text;
+mod trace;
+mod yaml;
+
+use std::rc::Rc;
+
+use ytterby_diag::{FileId, Pos};
+use ytterby_starlark::{Eval, Exports, Ops, Piece, Program, SyntaxError};
+use ytterby_text::Str;
+use ytterby_yaml::Tree;
+
+pub(crate) use build::{Built, KeyOverrides};
+pub(crate) use comment::{UnknownComments, documents_annotated};
+pub(crate) use lines::{FileLines, Style};
+pub(crate) use ops::{Noop, TemplateOps};
+pub(crate) use trace::{error_of_failure, failure_of_error, failure_of_syntax};
+pub(crate) use yaml::has_templating;
+
+use crate::run::Run;
+use build::Dialect;
+use table::Table;
+
+/// A compiled file.
+pub(crate) struct Template {
+    program: Program,
+    table: Rc<Table>,
+    language: Language,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Language {
+    Yaml,
+    Text,
+    Starlark,
+}
+
+/// Why a file cannot be compiled.
+pub(crate) enum CompileError {
+    /// The template is not well-formed.
+    Malformed(String),
+    /// Its code is not.
+    Syntax(Vec<SyntaxError>),
+}
+
+impl Template {
+    /// Compiles a YAML file that has templating.
+    pub fn yaml(tree: &Tree, run: &Run, unknown: UnknownComments) -> Result<Template, CompileError> {
+        lint::warn(tree, run);
+        let writer = yaml::write_program(tree, run, unknown).map_err(CompileError::Malformed)?;
+        Template::compile(run, writer, Language::Yaml)
+    }
+
+    /// Compiles a text file.
+    pub fn text(text: &str, file: FileId, run: &Run) -> Result<Template, CompileError> {
+        let writer = text::write_program(text, file).map_err(CompileError::Malformed)?;
+        Template::compile(run, writer, Language::Text)
+    }
+
+    /// Compiles a Starlark file.
+    pub fn starlark(text: &[u8], file: FileId, run: &Run) -> Result<Template, CompileError> {
+        run.add_lines(file, FileLines::new(Style::Starlark));
+        let piece = Piece::Code { text, at: Pos::new(file, 0) };
+        let program = ytterby_starlark::compile(&[piece], &[]).map_err(CompileError::Syntax)?;
+        Ok(Template { program, table: Rc::default(), language: Language::Starlark })
+    }
+
+    fn compile(run: &Run, writer: program::ProgramWriter<'_>, language: Language) -> Result<Template, CompileError> {
+        let compiled = ytterby_starlark::compile(&writer.pieces(), &[]);
+        run.add_lines(writer.file, writer.lines);
+        let program = compiled.map_err(CompileError::Syntax)?;
+        Ok(Template { program, table: Rc::new(writer.table), language })
+    }
+
+    /// What carries out the operations of one evaluation.
+    pub fn ops(&self, run: &Run, overrides: KeyOverrides) -> Rc<TemplateOps> {
+        Rc::new(TemplateOps::new(self.table.clone(), overrides, run.level))
+    }
+
+    /// Runs the file: what it leaves behind for `load()`, without names that begin with `_`, and what it rendered.
+    pub fn run(
+        &self,
+        eval: &mut Eval,
+        ops: &Rc<TemplateOps>,
+    ) -> Result<(Rc<Exports>, Option<Built>), ytterby_starlark::Error> {
+        if self.language == Language::Yaml {
+            ops.begin(Dialect::Yaml);
+        }
+        let exports = self.program.run(eval, ops.clone() as Rc<dyn Ops>, &Exports::default())?;
+        let built = match self.language {
+            Language::Starlark => None,
+            Language::Yaml | Language::Text => Some(ops.end().map_err(ytterby_starlark::Error::new)?),
+        };
+        Ok((without_private_names(exports), built))
+    }
+}
+
+fn without_private_names(exports: Rc<Exports>) -> Rc<Exports> {
+    let is_private = |name: &Str| name.starts_with(b"_");
+    if !exports.iter().any(|(name, _)| is_private(name)) {
+        return exports;
+    }
+    let public = exports.iter().filter(|(name, _)| !is_private(name));
+    Rc::new(Exports::new(public.map(|(name, value)| (name.clone(), value.clone()))))
+}

@@ -1,0 +1,153 @@
+//! Carries out a template's operations: one [`TemplateOps`] per evaluation of a file.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use ytterby_starlark::{Error, Eval, OpValues, Ops, Value};
+
+use super::build::{Built, Context, Dialect, KeyOverrides};
+use super::table::{Op, Table};
+use crate::annotation::{Ann, Annotation, Level};
+use crate::node::Fragment;
+
+/// The contexts that are open while a file's program, or a function of it, runs.
+pub(crate) struct TemplateOps {
+    table: Rc<Table>,
+    contexts: RefCell<Vec<Context>>,
+    overrides: KeyOverrides,
+    level: Level,
+}
+
+/// What `template.replace()` returns: the node's value is left alone.
+pub(crate) struct Noop;
+
+impl ytterby_starlark::HostValue for Noop {
+    fn type_name(&self) -> &str {
+        "noop"
+    }
+
+    fn write_repr(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"noop");
+    }
+}
+
+impl TemplateOps {
+    pub fn new(table: Rc<Table>, overrides: KeyOverrides, level: Level) -> TemplateOps {
+        TemplateOps { table, contexts: RefCell::default(), overrides, level }
+    }
+
+    /// Begins a context.
+    pub fn begin(&self, dialect: Dialect) {
+        self.contexts.borrow_mut().push(Context::new(dialect, self.overrides));
+    }
+
+    /// Ends the innermost context.
+    pub fn end(&self) -> Result<Built, String> {
+        let context = self.contexts.borrow_mut().pop();
+        context.ok_or("unexpected end of a template's part")?.finish()
+    }
+
+    /// How many contexts are open; [`TemplateOps::unwind`] goes back to that.
+    pub fn depth(&self) -> usize {
+        self.contexts.borrow().len()
+    }
+
+    /// Gives up contexts that an error left open.
+    pub fn unwind(&self, depth: usize) {
+        self.contexts.borrow_mut().truncate(depth);
+    }
+
+    /// `template.replace()`.
+    pub fn replace(&self, value: &Value) -> Result<Value, String> {
+        self.with_context(|context| context.replace(value))?;
+        Ok(Value::host(Noop))
+    }
+
+    fn with_context<R>(&self, work: impl FnOnce(&mut Context) -> Result<R, String>) -> Result<R, String> {
+        let mut contexts = self.contexts.borrow_mut();
+        work(contexts.last_mut().ok_or("expected a YAML node to be under construction")?)
+    }
+
+    fn end_text(&self) -> Result<ytterby_text::Str, String> {
+        match self.end()? {
+            Built::Text(text) => Ok(text),
+            Built::Yaml(data) => Err(format!("expected a text, but was {}", data.name())),
+        }
+    }
+
+    fn apply(&self, op: &Op, values: OpValues<'_>) -> Result<(), String> {
+        match (op, values) {
+            (Op::Nothing, _) => Ok(()),
+            (Op::StartNode(tag), _) => self.with_context(|context| context.start(&self.table, *tag)),
+            (Op::SetNode(tag), _) => {
+                self.with_context(|context| context.set_source_value(&self.table.node(*tag).value))
+            }
+            (Op::SetNodeValue, OpValues::Value(value)) => match value.downcast::<Noop>() {
+                Some(_) => Ok(()),
+                None => self.with_context(|context| context.set_value(&value)),
+            },
+            (Op::Annotate { tag, name, pos }, OpValues::Args(args)) => {
+                let annotation = Annotation {
+                    ann: Ann::from_name(name, self.level),
+                    name: name.clone(),
+                    args: args.positional.to_vec(),
+                    kwargs: args.named.to_vec(),
+                    pos: *pos,
+                };
+                self.with_context(|context| {
+                    context.annotate(*tag, annotation);
+                    Ok(())
+                })
+            }
+            (Op::StartText, _) => {
+                self.begin(Dialect::Text);
+                Ok(())
+            }
+            (Op::SetNodeText, _) => {
+                let text = self.end_text()?;
+                self.with_context(|context| context.set_value(&Value::Str(text)))
+            }
+            (Op::SetKeyText(tag), _) => {
+                let text = self.end_text()?;
+                self.with_context(|context| {
+                    context.set_key(*tag, text);
+                    Ok(())
+                })
+            }
+            (Op::SetNodeValue | Op::Annotate { .. }, _) => Err("expected a value".into()),
+        }
+    }
+}
+
+impl Ops for TemplateOps {
+    fn op(&self, _eval: &mut Eval, op: u32, values: OpValues<'_>) -> Result<(), Error> {
+        let op = self.table.op(op);
+        self.apply(op, values).map_err(|problem| Error::new(format!("__ytt_tpl1_{}: {problem}", reference_name(op))))
+    }
+
+    fn enter(&self, _eval: &mut Eval, dialect: u8) -> Result<(), Error> {
+        self.begin(if dialect == Dialect::Text as u8 { Dialect::Text } else { Dialect::Yaml });
+        Ok(())
+    }
+
+    fn leave(&self, _eval: &mut Eval, result: Option<Value>) -> Result<Value, Error> {
+        let built = self.end().map_err(|problem| Error::new(format!("__ytt_tpl1_end_ctx: {problem}")))?;
+        Ok(match (result, built) {
+            (Some(value), _) => value,
+            (None, Built::Yaml(data)) => Value::host(Fragment::from(data)),
+            (None, Built::Text(text)) => Value::Str(text),
+        })
+    }
+}
+
+/// What the reference calls an operation; its messages begin with that.
+fn reference_name(op: &Op) -> &'static str {
+    match op {
+        Op::Nothing => "set_ctx_type",
+        Op::StartNode(_) => "start_node",
+        Op::SetNode(_) | Op::SetNodeValue | Op::SetNodeText => "set_node",
+        Op::Annotate { .. } => "start_node_annotation",
+        Op::StartText => "start_ctx",
+        Op::SetKeyText(_) => "set_map_item_key",
+    }
+}

@@ -1,0 +1,131 @@
+//! The lines of a template's program, in the order in which they run.
+//!
+//! Front ends write them here: user code, and operations on nodes. Every line that the reference would generate has its
+//! line here, so that a syntax error is found at the same place.
+
+use std::borrow::Cow;
+
+use ytterby_diag::{FileId, Pos};
+use ytterby_starlark::{OpArgs, Piece};
+
+use super::comment::Content;
+use super::lines::{FileLines, Style};
+use super::table::{Op, Table};
+
+/// A program being written.
+pub(crate) struct ProgramWriter<'a> {
+    pub file: FileId,
+    pub table: Table,
+    pub lines: FileLines,
+    code: Vec<Line<'a>>,
+    last: Option<Pos>,
+    /// How many nodes the reference would have counted by now.
+    shown_tags: u32,
+    /// While a string inside a YAML file is written: the place of that string in the file.
+    inside: Option<Pos>,
+}
+
+enum Line<'a> {
+    Code(Cow<'a, str>, Pos),
+    Op { op: u32, dialect: u8, args: Args<'a>, at: Pos },
+}
+
+/// What stands in the parentheses of an operation.
+#[derive(Clone, Copy)]
+pub(crate) enum Args<'a> {
+    None,
+    Expr(Content<'a>),
+    Call(Content<'a>),
+}
+
+impl<'a> ProgramWriter<'a> {
+    pub fn new(file: FileId, style: Style) -> ProgramWriter<'a> {
+        ProgramWriter {
+            file,
+            table: Table::default(),
+            lines: FileLines::new(style),
+            code: Vec::new(),
+            last: None,
+            shown_tags: 0,
+            inside: None,
+        }
+    }
+
+    /// A line of user code.
+    pub fn code(&mut self, text: impl Into<Cow<'a, str>>, at: Pos) {
+        self.mark(at);
+        self.code.push(Line::Code(text.into(), at));
+    }
+
+    /// A line of code that the reference generates.
+    pub fn generated_code(&mut self, text: &'static str) {
+        let at = self.generated(text);
+        self.code.push(Line::Code(text.into(), at));
+    }
+
+    /// An operation that stands for a place in the source.
+    pub fn op(&mut self, op: Op, dialect: u8, args: Args<'a>, at: Pos) {
+        self.mark(at);
+        let op = self.table.add_op(op);
+        self.code.push(Line::Op { op, dialect, args, at });
+    }
+
+    /// An operation that stands for nothing in the source; `text` is the line that the reference generates for it.
+    pub fn generated_op(&mut self, op: Op, dialect: u8, text: impl Into<String>) {
+        let at = self.generated(text);
+        let op = self.table.add_op(op);
+        self.code.push(Line::Op { op, dialect, args: Args::None, at });
+    }
+
+    /// Counts nodes as the reference counts them, and gives the number of the last one.
+    pub fn count_tags(&mut self, count: u32) -> u32 {
+        self.shown_tags += count;
+        self.shown_tags
+    }
+
+    /// Writes lines that come from a string at `place`; messages about generated lines show that place.
+    pub fn inside<R>(&mut self, place: Pos, write: impl FnOnce(&mut Self) -> R) -> R {
+        self.inside = place.is_known().then_some(place);
+        let result = write(self);
+        self.inside = None;
+        result
+    }
+
+    /// The pieces to compile.
+    pub fn pieces(&self) -> Vec<Piece<'_>> {
+        self.code.iter().map(Line::piece).collect()
+    }
+
+    /// The place of a piece, as messages show it.
+    pub fn piece_pos(&self, piece: usize) -> Option<Pos> {
+        self.code.get(piece).map(|line| match line {
+            Line::Code(_, at) | Line::Op { at, .. } => *at,
+        })
+    }
+
+    fn mark(&mut self, at: Pos) {
+        let at = self.inside.unwrap_or(at);
+        self.lines.continue_at(at);
+        self.last = Some(at);
+    }
+
+    fn generated(&mut self, text: impl Into<String>) -> Pos {
+        self.lines.add_generated(self.file, text, self.last)
+    }
+}
+
+impl Line<'_> {
+    fn piece(&self) -> Piece<'_> {
+        match self {
+            Line::Code(text, at) => Piece::Code { text: text.as_bytes(), at: *at },
+            Line::Op { op, dialect, args, at } => {
+                let args = match args {
+                    Args::None => OpArgs::None,
+                    Args::Expr(content) => OpArgs::Expr { text: content.text.as_bytes(), at: content.at },
+                    Args::Call(content) => OpArgs::Call { text: content.text.as_bytes(), at: content.at },
+                };
+                Piece::Op { op: *op, dialect: *dialect, args, at: *at }
+            }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! The text front end: `(@ code @)`, `(@= expression @)`, text in between.
+
+use ytterby_diag::{FileId, Pos};
+use ytterby_text::Str;
+
+use super::build::Dialect;
+use super::comment::Content;
+use super::lines::{FileLines, Style};
+use super::program::{Args, ProgramWriter};
+use super::table::{Kind, Op};
+use crate::node::Node;
+use crate::run::Run;
+
+const TEXT: u8 = Dialect::Text as u8;
+
+/// A text template taken apart.
+#[derive(Debug, PartialEq)]
+enum Piece {
+    Text { start: usize, end: usize },
+    Code { start: usize, end: usize },
+}
+
+/// The program of a text file.
+pub(crate) fn write_program<'a>(text: &'a str, file: FileId) -> Result<ProgramWriter<'a>, String> {
+    let mut writer = ProgramWriter::new(file, Style::Text);
+    let pieces = split(text, 1)?;
+    let mut lines = FileLines::new(Style::Text);
+    write_pieces(&mut writer, &mut lines, text, file, &pieces);
+    writer.lines.take_pieces(lines);
+    writer.generated_op(Op::Nothing, TEXT, "__ytt_tpl1_end_ctx()");
+    Ok(writer)
+}
+
+/// A string inside a YAML template, up to its end; the next operation takes the text.
+pub(crate) fn write_inline<'a>(
+    writer: &mut ProgramWriter<'a>,
+    run: &'a Run,
+    value: &'a Str,
+    pos: Pos,
+) -> Result<(), String> {
+    let first_line = run.sources.line(pos).max(1);
+    let text = value.as_str().unwrap_or_default();
+    let pieces = split(text, first_line)?;
+    let name = run.sources.get(pos.file).map(|source| source.name().to_owned()).unwrap_or_default();
+    let file = run.sources.add_embedded(name, value.as_bytes(), first_line);
+    let mut lines = FileLines::new(Style::Text);
+    writer.inside(pos, |writer| write_pieces(writer, &mut lines, text, file, &pieces));
+    run.add_lines(file, lines);
+    Ok(())
+}
+
+fn write_pieces<'a>(
+    writer: &mut ProgramWriter<'a>,
+    lines: &mut FileLines,
+    text: &'a str,
+    file: FileId,
+    pieces: &[Piece],
+) {
+    let root = writer.table.add_node(0, Pos::UNKNOWN, Kind::TextRoot, Node::NULL);
+    let shown = writer.count_tags(1);
+    writer.generated_op(Op::Nothing, TEXT, "__ytt_tpl1_set_ctx_type(\"text\")");
+    writer.generated_op(Op::StartText, TEXT, "__ytt_tpl1_start_ctx(\"text\")");
+    writer.generated_op(Op::StartNode(root), TEXT, format!("__ytt_tpl1_start_node({shown})"));
+    for (at, piece) in pieces.iter().enumerate() {
+        match *piece {
+            Piece::Text { start, end } => {
+                let pos = Pos::new(file, start as u32);
+                lines.add_piece(start as u32, end as u32);
+                let mut content = &text[start..end];
+                if at > 0 && code_of(text, &pieces[at - 1]).ends_with('-') {
+                    content = content.trim_start();
+                }
+                if pieces.get(at + 1).is_some_and(|next| code_of(text, next).starts_with('-')) {
+                    content = content.trim_end();
+                }
+                writer.count_tags(1);
+                let tag = writer.table.add_node(root, pos, Kind::Text, Node::str(content));
+                writer.op(Op::StartNode(tag), TEXT, Args::None, pos);
+                writer.op(Op::SetNode(tag), TEXT, Args::None, pos);
+            }
+            Piece::Code { start, end } => {
+                let whole = &text[start..end];
+                let (code, offset) = inner_code(whole);
+                if whole.starts_with('=') || whole.starts_with("-=") {
+                    let pos = Pos::new(file, start as u32);
+                    lines.add_piece(start as u32, end as u32);
+                    writer.count_tags(1);
+                    let tag = writer.table.add_node(root, Pos::UNKNOWN, Kind::Text, Node::NULL);
+                    writer.op(Op::StartNode(tag), TEXT, Args::None, pos);
+                    let content = Content { text: code, at: Pos::new(file, (start + offset) as u32) };
+                    writer.op(Op::SetNodeValue, TEXT, Args::Expr(content), pos);
+                    continue;
+                }
+                let mut at = (start + offset) as u32;
+                for line in code.split('\n') {
+                    let end = at + line.len() as u32;
+                    lines.add_piece(at, end);
+                    writer.code(line, Pos::new(file, at));
+                    at = end + 1;
+                }
+            }
+        }
+    }
+}
+
+/// What is inside `(@ … @)`; empty for text.
+fn code_of<'a>(text: &'a str, piece: &Piece) -> &'a str {
+    match *piece {
+        Piece::Code { start, end } => &text[start..end],
+        Piece::Text { .. } => "",
+    }
+}
+
+/// The code without the marks around it (`-`, `=`), and how many bytes were left out in front.
+fn inner_code(whole: &str) -> (&str, usize) {
+    let front = ["-=", "=", "-"].iter().find(|mark| whole.starts_with(**mark)).map_or(0, |mark| mark.len());
+    // A mark can be taken off only once: `(@-@)` opens with it.
+    let rest = &whole[front..];
+    (rest.strip_suffix('-').unwrap_or(rest), front)
+}
+
+/// Takes a text apart. Code and text alternate, beginning and ending with text.
+fn split(text: &str, first_line: u32) -> Result<Vec<Piece>, String> {
+    let mut pieces = Vec::new();
+    let (mut start, mut in_code) = (0, false);
+    let (mut line, mut column) = (first_line, 1);
+    let mut last = '\0';
+    for (at, c) in text.char_indices() {
+        if last == '(' && c == '@' {
+            if in_code {
+                return Err(format!("Unexpected code opening '(@' at line {line} col {column}"));
+            }
+            pieces.push(Piece::Text { start, end: at - 1 });
+            (start, in_code) = (at + 1, true);
+        }
+        if last == '@' && c == ')' {
+            if !in_code {
+                return Err(format!("Unexpected code closing '@)' at line {line} col {column}"));
+            }
+            // `(@)`: the same `@` opens and closes.
+            pieces.push(Piece::Code { start, end: (at - 1).max(start) });
+            (start, in_code) = (at + 1, false);
+        }
+        if c == '\n' {
+            (line, column) = (line + 1, 1);
+        } else {
+            column += 1;
+        }
+        last = c;
+    }
+    if in_code {
+        return Err(format!("Missing code closing '@)' at line {line} col {column}"));
+    }
+    pieces.push(Piece::Text { start, end: text.len() });
+    Ok(pieces)
+}

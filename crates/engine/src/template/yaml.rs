@@ -1,0 +1,300 @@
+//! The YAML front end: a tree with comments becomes a program.
+//!
+//! For every node: the code above it, its annotations, *start node*, then the expression for its value or its children.
+//! What has no code or annotation below it is made once, here, and shared by every evaluation.
+
+use std::collections::HashSet;
+
+use ytterby_diag::Pos;
+use ytterby_text::Str;
+use ytterby_yaml::{ArrayItem, Comment, Commented, MapItem, NodeId, Scalar, Tree, View};
+
+use super::build::Dialect;
+use super::comment::{self, Content, Meta, UnknownComments};
+use super::lines::Style;
+use super::program::{Args, ProgramWriter};
+use super::table::{Kind, Op, Tag};
+use super::text;
+use crate::annotation::Ann;
+use crate::node::{self, Node};
+use crate::run::Run;
+
+const YAML: u8 = Dialect::Yaml as u8;
+
+/// Whether the file has any code or annotation; if not, it is plain YAML.
+pub(crate) fn has_templating(tree: &Tree) -> bool {
+    tree.all_comments().iter().any(comment::is_templating)
+}
+
+/// The program of a file.
+pub(crate) fn write_program<'a>(
+    tree: &'a Tree,
+    run: &'a Run,
+    unknown: UnknownComments,
+) -> Result<ProgramWriter<'a>, String> {
+    let mut writer = ProgramWriter::new(tree.file(), Style::Yaml);
+    writer.generated_op(Op::Nothing, YAML, "__ytt_tpl1_set_ctx_type(\"yaml\")");
+    writer.generated_op(Op::Nothing, YAML, "__ytt_tpl1_start_ctx(\"yaml\")");
+    let mut front = FrontEnd { tree, run, unknown, dynamic: dynamic_nodes(tree), writer };
+    front.document_set()?;
+    front.writer.generated_op(Op::Nothing, YAML, "__ytt_tpl1_end_ctx(None)");
+    Ok(front.writer)
+}
+
+struct FrontEnd<'a> {
+    tree: &'a Tree,
+    run: &'a Run,
+    unknown: UnknownComments,
+    /// Collections that have code or annotations on their items or deeper.
+    dynamic: HashSet<NodeId>,
+    writer: ProgramWriter<'a>,
+}
+
+/// What the comments of one node say.
+#[derive(Default)]
+struct Metas<'a> {
+    code: Vec<(std::borrow::Cow<'a, str>, Pos)>,
+    values: Vec<Content<'a>>,
+    annotations: Vec<(&'a str, Content<'a>, Pos)>,
+    needs_end: bool,
+}
+
+/// What holds a value, and under which key.
+#[derive(Clone, Copy)]
+enum Item<'a> {
+    Document,
+    Map(&'a Scalar),
+    Array,
+}
+
+/// Whether `(@ … @)` in strings is code.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Strings {
+    Plain,
+    Templated,
+}
+
+impl<'a> FrontEnd<'a> {
+    fn document_set(&mut self) -> Result<(), String> {
+        let tag = self.writer.table.add_node(0, Pos::UNKNOWN, Kind::DocumentSet, Node::NULL);
+        let shown = self.writer.count_tags(1);
+        self.start(tag, shown, "*yamlmeta.DocumentSet", Pos::UNKNOWN);
+        for doc in self.tree.documents() {
+            let comments = self.tree.comments(doc);
+            self.item(tag, Item::Document, doc.pos, doc.value, comments, Strings::Plain)?;
+        }
+        Ok(())
+    }
+
+    /// A document, map item or array item.
+    fn item(
+        &mut self,
+        parent: Tag,
+        kind: Item<'a>,
+        pos: Pos,
+        value: NodeId,
+        comments: &'a [Comment],
+        mut strings: Strings,
+    ) -> Result<(), String> {
+        let metas = self.metas(comments, pos, value)?;
+        let (kind, key) = match kind {
+            Item::Document => (Kind::Document, None),
+            Item::Map(key) => (Kind::MapItem(key.clone()), key.as_str()),
+            Item::Array => (Kind::ArrayItem, None),
+        };
+        let debug = debug_comment(&kind);
+        let tag = self.writer.table.add_node(parent, pos, kind, Node::NULL);
+        let shown = self.writer.count_tags(1);
+        if metas.annotations.iter().any(|(name, ..)| *name == Ann::YamlTextTemplatedStrings.name()) {
+            strings = Strings::Templated;
+        }
+        for (code, at) in metas.code {
+            self.writer.code(code, at);
+        }
+        for (name, args, at) in metas.annotations {
+            let op = Op::Annotate { tag, name: Str::from(name), pos: at };
+            self.writer.op(op, YAML, Args::Call(args), at);
+        }
+        if let (Some(key), Strings::Templated) = (key, strings) {
+            self.string(key, pos, Op::SetKeyText(tag))?;
+        }
+        self.start(tag, shown, &debug, pos);
+        if metas.values.is_empty() {
+            self.value(tag, pos, value, strings)?;
+        }
+        for content in metas.values {
+            self.writer.op(Op::SetNodeValue, YAML, Args::Expr(content), content.at);
+        }
+        if metas.needs_end {
+            self.writer.generated_code("end");
+        }
+        Ok(())
+    }
+
+    /// The value of a document, map item or array item as the source has it.
+    fn value(&mut self, parent: Tag, pos: Pos, value: NodeId, strings: Strings) -> Result<(), String> {
+        let view = self.tree.value(value);
+        match view {
+            View::Scalar(Scalar::Str(text)) if strings == Strings::Templated => {
+                return self.string(text, pos, Op::SetNodeText);
+            }
+            View::Map(items) if strings == Strings::Templated || self.dynamic.contains(&value) => {
+                let tag = self.collection(parent, pos, Kind::Map);
+                for item in items {
+                    let comments = self.tree.comments(item);
+                    self.item(tag, Item::Map(&item.key), item.pos, item.value, comments, strings)?;
+                }
+                return Ok(());
+            }
+            View::Array(items) if strings == Strings::Templated || self.dynamic.contains(&value) => {
+                let tag = self.collection(parent, pos, Kind::Array);
+                for item in items {
+                    let comments = self.tree.comments(item);
+                    self.item(tag, Item::Array, item.pos, item.value, comments, strings)?;
+                }
+                return Ok(());
+            }
+            View::Scalar(_) => {}
+            View::Map(_) | View::Array(_) => {
+                let nodes = count_nodes(self.tree, value);
+                self.writer.count_tags(nodes);
+            }
+        }
+        self.writer.table.node_mut(parent).value = node::from_tree(self.tree, value);
+        self.set(parent, pos);
+        Ok(())
+    }
+
+    fn collection(&mut self, parent: Tag, pos: Pos, kind: Kind) -> Tag {
+        let debug = debug_comment(&kind);
+        let tag = self.writer.table.add_node(parent, pos, kind, Node::NULL);
+        let shown = self.writer.count_tags(1);
+        self.start(tag, shown, &debug, pos);
+        tag
+    }
+
+    fn start(&mut self, tag: Tag, shown: u32, debug: &str, pos: Pos) {
+        let op = Op::StartNode(tag);
+        match pos.is_known() {
+            true => self.writer.op(op, YAML, Args::None, pos),
+            false => self.writer.generated_op(op, YAML, format!("__ytt_tpl1_start_node({shown}) # {debug}")),
+        }
+    }
+
+    fn set(&mut self, tag: Tag, pos: Pos) {
+        let op = Op::SetNode(tag);
+        match pos.is_known() {
+            true => self.writer.op(op, YAML, Args::None, pos),
+            false => self.writer.generated_op(op, YAML, "__ytt_tpl1_set_node()"),
+        }
+    }
+
+    /// A string that may hold `(@ … @)`; `then` takes the text.
+    fn string(&mut self, value: &'a Str, pos: Pos, then: Op) -> Result<(), String> {
+        text::write_inline(&mut self.writer, self.run, value, pos)?;
+        let at = pos;
+        self.writer.op(then, YAML, Args::None, at);
+        self.writer.generated_op(Op::Nothing, YAML, "__ytt_tpl1_set_ctx_type(\"yaml\")");
+        Ok(())
+    }
+
+    fn metas(&self, comments: &'a [Comment], pos: Pos, value: NodeId) -> Result<Metas<'a>, String> {
+        let mut metas = Metas::default();
+        let sources = &self.run.sources;
+        for comment in comments {
+            match comment::read(comment, pos, sources, self.unknown)? {
+                Meta::Comment => {}
+                Meta::Value(content) => {
+                    if !matches!(self.tree.value(value), View::Scalar(Scalar::Null)) {
+                        return Err(format!(
+                            "Expected YAML node at line {} to have either computed or YAML value, but found both",
+                            sources.locate(comment.pos)
+                        ));
+                    }
+                    metas.values.push(content);
+                }
+                Meta::Code(content) => {
+                    if metas.needs_end {
+                        return Err(format!(
+                            "Unexpected code at line {} after use of '*/end', expected YAML node",
+                            sources.locate(comment.pos)
+                        ));
+                    }
+                    match without_node_sugar(content.text) {
+                        Some(code) => {
+                            metas.needs_end = true;
+                            metas.code.push((code.into(), content.at));
+                        }
+                        None => metas.code.push((content.text.into(), content.at)),
+                    }
+                }
+                Meta::Annotation { name, args } => metas.annotations.push((name, args, comment.pos)),
+            }
+        }
+        Ok(metas)
+    }
+}
+
+/// `if/end x:` as `if x:`: a block around the one node that follows.
+fn without_node_sugar(code: &str) -> Option<String> {
+    let trimmed = code.trim_start();
+    let indent = &code[..code.len() - trimmed.len()];
+    ["if", "else", "elif", "for", "def"].iter().find_map(|keyword| {
+        let rest = trimmed.strip_prefix(keyword)?.strip_prefix("/end")?;
+        Some(format!("{indent}{keyword}{rest}"))
+    })
+}
+
+/// How the reference's generated lines describe a node.
+fn debug_comment(kind: &Kind) -> String {
+    match kind {
+        Kind::DocumentSet => "*yamlmeta.DocumentSet".into(),
+        Kind::Document => "*yamlmeta.Document".into(),
+        Kind::Map => "*yamlmeta.Map".into(),
+        Kind::MapItem(key) => format!("*yamlmeta.MapItem key={}", node::key_text(key)),
+        Kind::Array => "*yamlmeta.Array".into(),
+        Kind::ArrayItem => "*yamlmeta.ArrayItem idx=?".into(),
+        Kind::TextRoot | Kind::Text => "*texttemplate.NodeText".into(),
+    }
+}
+
+/// The collections whose items, or what is below them, have comments or keys given twice: they are built item by item.
+fn dynamic_nodes(tree: &Tree) -> HashSet<NodeId> {
+    let mut dynamic = HashSet::new();
+    for doc in tree.documents() {
+        mark_dynamic(tree, doc.value, &mut dynamic);
+    }
+    dynamic
+}
+
+fn mark_dynamic(tree: &Tree, id: NodeId, dynamic: &mut HashSet<NodeId>) -> bool {
+    let is_dynamic = match tree.value(id) {
+        View::Scalar(_) => false,
+        View::Map(items) => {
+            let below = items.iter().fold(false, |any, item: &MapItem| {
+                mark_dynamic(tree, item.value, dynamic) | has_comments(tree, item) | any
+            });
+            below || node::has_duplicate_keys(items)
+        }
+        View::Array(items) => items.iter().fold(false, |any, item: &ArrayItem| {
+            mark_dynamic(tree, item.value, dynamic) | has_comments(tree, item) | any
+        }),
+    };
+    if is_dynamic {
+        dynamic.insert(id);
+    }
+    is_dynamic
+}
+
+fn has_comments(tree: &Tree, item: &impl Commented) -> bool {
+    tree.comments(item).iter().any(|comment| !comment.text.starts_with(b"!"))
+}
+
+/// How many nodes the reference counts in a value.
+fn count_nodes(tree: &Tree, id: NodeId) -> u32 {
+    match tree.value(id) {
+        View::Scalar(_) => 0,
+        View::Map(items) => 1 + items.iter().map(|item| 1 + count_nodes(tree, item.value)).sum::<u32>(),
+        View::Array(items) => 1 + items.iter().map(|item| 1 + count_nodes(tree, item.value)).sum::<u32>(),
+    }
+}
