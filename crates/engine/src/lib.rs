@@ -12,6 +12,7 @@ mod library;
 mod node;
 mod output;
 mod regexp;
+mod render;
 mod run;
 mod stdlib;
 mod template;
@@ -21,25 +22,4 @@ pub use api::{
     SchemaFormat, Target, ValueFlags, ValueFromFile, ValuesFile, YTT_VERSION,
 };
 pub use input::{Content, FileKind, InputFile};
-use ytterby_diag::Sources;
-
-use std::rc::Rc;
-
-/// Renders `files`. Sources for positions of diagnostics are added to `sources`.
-pub fn render(
-    files: Vec<InputFile>,
-    options: &Options,
-    sources: &Rc<Sources>,
-    host: Rc<dyn Host>,
-) -> Result<Rendered, Failure> {
-    let _ = (sources, host);
-    let files = input::apply_marks(files, &options.file_marks)?;
-    let mut rendered = Rendered::default();
-    if options.inspect == Some(Inspect::Files) {
-        for file in input::accessible(&files) {
-            rendered.documents.extend_from_slice(format!("- {}\n", file.path).as_bytes());
-        }
-        return Ok(rendered);
-    }
-    Err(Failure::from("Rendering is not there yet".to_owned()))
-}
+pub use render::render;

@@ -1,16 +1,78 @@
 //! Writes documents.
 
 use ytterby_yaml::Sink;
+use ytterby_yaml::write::{JsonOptions, JsonWriter, PosWriter, YamlWriter};
 
-use crate::node::{Document, Node};
+use crate::api::Failure;
+use crate::node::{Document, Node, Scalar};
+use crate::run::Run;
+use ytterby_diag::Pos;
 
-/// Writes documents, all but empty ones.
-pub(crate) fn write<'a>(sink: &mut impl Sink, docs: impl IntoIterator<Item = &'a Document>) {
-    for doc in docs {
-        if !doc.is_empty() {
-            sink.document();
-            write_node(sink, &doc.value);
+/// Documents as YAML; empty ones are left out.
+pub(crate) fn yaml(docs: &[Document]) -> Vec<u8> {
+    let mut writer = YamlWriter::new();
+    write(&mut writer, docs);
+    writer.finish()
+}
+
+/// Documents as JSON; empty ones are left out.
+pub(crate) fn json(docs: &[Document]) -> Result<Vec<u8>, Failure> {
+    let mut writer = JsonWriter::new(JsonOptions::default());
+    write(&mut writer, docs);
+    writer.finish().map_err(Failure::new)
+}
+
+/// Documents with the origin of each line (`-o pos`).
+pub(crate) fn positions(run: &Run, docs: &[Document]) -> Vec<u8> {
+    let mut writer = PosWriter::new();
+    for doc in docs.iter().filter(|doc| !doc.is_empty()) {
+        writer.document(place(run, doc.pos).as_deref());
+        writer.begin();
+        write_positions(run, &mut writer, &doc.value);
+        writer.end();
+    }
+    writer.finish()
+}
+
+fn place(run: &Run, pos: Pos) -> Option<String> {
+    pos.is_known().then(|| run.locate(pos))
+}
+
+fn write_positions(run: &Run, writer: &mut PosWriter, node: &Node) {
+    let leaf = |node: &Node| -> Option<Scalar> {
+        match node {
+            Node::Scalar(scalar) => Some(scalar.clone()),
+            _ => None,
         }
+    };
+    let below = |writer: &mut PosWriter, node: &Node| {
+        if leaf(node).is_none() {
+            writer.begin();
+            write_positions(run, writer, node);
+            writer.end();
+        }
+    };
+    match node {
+        Node::Scalar(scalar) => writer.leaf(scalar),
+        Node::Map(map) => {
+            for item in map.iter() {
+                writer.map_item(place(run, item.pos).as_deref(), &item.key, leaf(&item.value).as_ref());
+                below(writer, &item.value);
+            }
+        }
+        Node::Array(array) => {
+            for (at, item) in array.items.iter().enumerate() {
+                writer.array_item(place(run, item.pos).as_deref(), at, leaf(&item.value).as_ref());
+                below(writer, &item.value);
+            }
+        }
+    }
+}
+
+fn write(sink: &mut impl Sink, docs: &[Document]) {
+    for doc in docs.iter().filter(|doc| !doc.is_empty()) {
+        sink.document();
+        write_node(sink, &doc.value);
     }
 }
 

@@ -1,0 +1,113 @@
+//! The whole way from files to documents: what a run does, in order.
+
+use std::rc::Rc;
+
+use ytterby_diag::{Severity, Sources};
+use ytterby_starlark::Eval;
+
+use crate::api::{Failure, Format, Host, Inspect, KnownSchemaFormats, Options, OutputFile, Rendered, Target};
+use crate::input::{self, InputFile};
+use crate::library::{Evaluated, File, Library, LibraryRun, Loader, LoaderOptions};
+use crate::node::{Array, ArrayItem, Document, Node};
+use crate::output;
+use crate::run::Run;
+use crate::template::{KeyOverrides, UnknownComments};
+use ytterby_diag::Pos;
+
+/// Renders `files`. Sources for positions of diagnostics are added to `sources`.
+pub fn render(
+    files: Vec<InputFile>,
+    options: &Options,
+    sources: &Rc<Sources>,
+    host: Rc<dyn Host>,
+) -> Result<Rendered, Failure> {
+    let run = Rc::new(Run::new(options, sources, host));
+    let mut result = stages(&run, files);
+    match (&mut result, run.take_warnings()) {
+        (Ok(rendered), Ok(warnings)) => rendered.diagnostics = warnings,
+        (Ok(_), Err(strict)) => return Err(strict),
+        (Err(failure), warnings) => {
+            let warnings = warnings.unwrap_or_else(|strict| strict.diagnostics).into_iter();
+            let warnings = warnings.map(|mut warning| {
+                warning.severity = Severity::Warning;
+                warning
+            });
+            failure.diagnostics.splice(0..0, warnings);
+        }
+    }
+    result
+}
+
+fn stages(run: &Rc<Run>, files: Vec<InputFile>) -> Result<Rendered, Failure> {
+    let options = &run.options;
+    let files = input::apply_marks(files, &options.file_marks)?;
+    let files: Vec<Rc<File>> =
+        files.into_iter().enumerate().map(|(order, file)| Rc::new(File::new(file, order))).collect();
+    let root = LibraryRun {
+        run: run.clone(),
+        library: Library::root(&files),
+        options: LoaderOptions {
+            unknown_comments: match options.ignore_unknown_comments {
+                true => UnknownComments::Ignore,
+                false => UnknownComments::Refuse,
+            },
+            key_overrides: match options.implicit_map_key_overrides {
+                true => KeyOverrides::Implicit,
+                false => KeyOverrides::Annotated,
+            },
+            strict: options.strict,
+        },
+        skip_value_validation: options.skip_value_validation,
+        skip_output_validation: options.skip_output_validation,
+    };
+    if options.inspect == Some(Inspect::Files) {
+        return documents(run, &[inspected_files(&root)]);
+    }
+    let mut eval = run.new_eval();
+    let evaluated = evaluate(&root, &mut eval)?;
+    finish(run, evaluated)
+}
+
+/// The paths of the files that take part, as one document.
+fn inspected_files(root: &LibraryRun) -> Document {
+    let mut files = root.library.accessible_files();
+    files.sort_by_key(|file| file.file.order);
+    let items = files.iter().map(|file| ArrayItem::new(Node::str(file.file.path()), Pos::UNKNOWN));
+    Document::new(Node::array(Array { items: items.collect(), ..Array::default() }), Pos::UNKNOWN)
+}
+
+fn evaluate(root: &LibraryRun, eval: &mut Eval) -> Result<Evaluated, Failure> {
+    let loader =
+        Loader::new(&root.run, root.options, || ytterby_starlark::Value::None, |_, _| ytterby_starlark::Value::None);
+    root.evaluate(eval, &loader, &[])
+}
+
+/// What the host asked for: one stream of documents, or files.
+fn finish(run: &Run, evaluated: Evaluated) -> Result<Rendered, Failure> {
+    if run.options.target == Target::Files {
+        let texts = evaluated.texts.into_iter().map(|(path, text)| OutputFile { path, bytes: text.to_vec() });
+        let yaml = evaluated
+            .documents
+            .iter()
+            .map(|(file, docs)| OutputFile { path: file.path.clone(), bytes: output::yaml(&docs.items) });
+        return Ok(Rendered { files: texts.chain(yaml).collect(), ..Rendered::default() });
+    }
+    let docs: Vec<Document> = evaluated.documents.into_iter().flat_map(|(_, docs)| docs.items).collect();
+    let mut rendered = documents(run, &docs)?;
+    rendered.has_other_files = !evaluated.texts.is_empty();
+    Ok(rendered)
+}
+
+/// One stream of documents in the format that `--output` names.
+fn documents(run: &Run, docs: &[Document]) -> Result<Rendered, Failure> {
+    let known = match run.options.inspect {
+        Some(Inspect::Schema | Inspect::SchemaDocs) if run.is_beyond_ytt() => KnownSchemaFormats::All,
+        _ => KnownSchemaFormats::OpenApiOnly,
+    };
+    let documents = match run.options.output_types.format(known)? {
+        Format::Yaml => output::yaml(docs),
+        Format::Json => output::json(docs)?,
+        Format::Pos => output::positions(run, docs),
+    };
+    Ok(Rendered { documents, ..Rendered::default() })
+}
