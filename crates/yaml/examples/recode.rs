@@ -1,12 +1,12 @@
-//! Reads YAML from standard input and writes it again, as `ytt -f -` does with plain YAML. `--strict` and `--json` do what they
-//! say. Serves to compare the reader and the writer with others, by hand or by script.
+//! Reads YAML from standard input and writes it again, as `ytt -f -` does with plain YAML. `--strict`, `--json` and `--fmt` do
+//! what they say. Serves to compare the reader and the writer with others, by hand or by script.
 
 use std::io::{Read, Write};
 use std::process::ExitCode;
 
 use ytterby_diag::FileId;
 use ytterby_yaml::write::{JsonOptions, JsonWriter, YamlWriter, write_tree};
-use ytterby_yaml::{ReadOptions, parse};
+use ytterby_yaml::{ReadOptions, format, parse};
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -15,6 +15,9 @@ fn main() -> ExitCode {
     std::io::stdin().read_to_end(&mut text).expect("standard input can be read");
     let options = ReadOptions { strict: has("--strict"), ..ReadOptions::default() };
     let result = parse(&text, FileId(0), &options).map_err(|error| error.message).and_then(|tree| {
+        if has("--fmt") {
+            return Ok(format(&tree));
+        }
         if has("--json") {
             let mut json = JsonWriter::new(JsonOptions::default());
             write_tree(&tree, &mut json);

@@ -3,12 +3,14 @@
 //! [`parse`] turns bytes into a [`Tree`] with every comment and place; the writers in [`write`] are driven call by call, so
 //! that any tree can be written without being converted first. Nothing here knows about templates: a comment is text.
 
+mod fmt;
 mod read;
 mod resolve;
 mod scalar;
 mod tree;
 pub mod write;
 
+pub use fmt::format;
 pub use read::{ReadError, ReadOptions, parse};
 pub use resolve::resolve;
 pub use scalar::Scalar;

@@ -79,6 +79,8 @@ pub struct Comment {
     pub pos: Pos,
     /// What follows the `#`.
     pub text: Str,
+    /// Whether it stands on the line of its node; if not, above it.
+    pub inline: bool,
     /// Offset of the node that owns it. The comments of one node stand next to each other.
     pub(crate) owner: u32,
 }
@@ -181,9 +183,12 @@ pub trait Commented {
     fn place(&self) -> (u32, u32);
 }
 
+/// Owns the comments of a document that stands nowhere.
+pub(crate) const NO_OFFSET: u32 = u32::MAX;
+
 impl Commented for Document {
     fn place(&self) -> (u32, u32) {
-        (self.comments, self.pos.offset)
+        (self.comments, if self.injected { NO_OFFSET } else { self.pos.offset })
     }
 }
 

@@ -35,9 +35,10 @@ impl<'a> Parser<'a> {
         if !in_column {
             return Err(self.unexpected("did not find expected key"));
         }
-        if matches!(self.at.byte(), b'-' | b'?' | b':') && self.at.is_blank_or_end(self.at.pos + 1) {
+        let alone = matches!(self.at.byte(), b'-' | b'?' | b':') && self.at.is_blank_or_end(self.at.pos + 1);
+        if alone || matches!(self.at.byte(), b']' | b'}' | b',' | b'|' | b'>') {
             if self.at.byte() != b'?' {
-                return Err(self.unexpected("did not find expected key"));
+                return Err(self.unexpected_item("did not find expected key"));
             }
             self.at.pos += 1;
             self.value_at = self.at.pos;
@@ -49,10 +50,38 @@ impl<'a> Parser<'a> {
         while self.property(&mut properties)? {
             self.skip_to_token();
             if self.key_allowed {
-                return Err(self.missing_colon(candidate));
+                return Err(self.missing_colon(candidate, "did not find expected key"));
             }
         }
-        self.content(candidate, Properties::default(), properties)
+        match self.at.byte() {
+            b'-' | b'?' | b':' if self.at.is_blank_or_end(self.at.pos + 1) => {
+                self.bare_properties(candidate, Properties::default(), properties)
+            }
+            _ => self.content(candidate, Properties::default(), properties),
+        }
+    }
+
+    /// Takes properties with no content behind them; with a `:` they are a key.
+    pub(super) fn bare_properties(
+        &mut self,
+        candidate: Option<Candidate>,
+        outer: Properties<'a>,
+        inner: Properties<'a>,
+    ) -> Result<Step, ReadError> {
+        let start = self.value_at;
+        if inner.is_empty() || !self.take_colon(candidate) {
+            if self.flow_level == 0 {
+                return Err(self.unexpected("did not find expected key"));
+            }
+            return self.empty(inner);
+        }
+        self.buffer.clear();
+        let key = match inner.tag {
+            None => Scalar::Null,
+            Some(_) => self.meaning(Text::Buffer, Style::Plain, inner),
+        };
+        self.anchor_scalar(inner, &key, start, start, Style::Plain);
+        self.simple_key(candidate.expect("only a candidate takes a colon"), outer, key, false)
     }
 
     /// Goes on in an array: the next item, or its end.
@@ -97,7 +126,10 @@ impl<'a> Parser<'a> {
         match self.at.byte() {
             b'-' | b'?' | b':' if self.at.is_blank_or_end(self.at.pos + 1) => {
                 if !self.key_allowed || self.at.byte() == b':' {
-                    return Err(self.unexpected("did not find expected key"));
+                    return self.bare_properties(candidate, outer, properties);
+                }
+                if self.role() == Some(Role::ExplicitKey) {
+                    return Err(self.complex_key());
                 }
                 let properties = self.merge_properties(outer, properties)?;
                 let column = self.at.column() as i32;
@@ -136,6 +168,11 @@ impl<'a> Parser<'a> {
             // In the column of the collection around: the next item of it, or an array without indentation.
             let entry = self.at.byte() == b'-' && self.at.is_blank_or_end(self.at.pos + 1);
             match self.frames.last().map(|frame| frame.kind) {
+                // A block scalar cannot be a key, so it is the value even here.
+                _ if matches!(self.at.byte(), b'|' | b'>') => return Ok(None),
+                Some(Kind::BlockMap) if entry && self.role() == Some(Role::ExplicitKey) => {
+                    return Err(self.complex_key());
+                }
                 Some(Kind::BlockMap) if entry => {
                     let properties = self.merge_properties(outer, inner)?;
                     self.push(Kind::IndentlessArray, Role::Item, self.at.pos, properties)?;
@@ -181,7 +218,8 @@ impl<'a> Parser<'a> {
                 return self.open_flow(candidate, properties);
             }
             b'*' if outer.is_empty() && inner.is_empty() => return self.alias(candidate),
-            b']' | b'}' | b',' | b'*' | b'&' | b'!' | b'|' | b'>' => {
+            b'*' | b'&' | b'!' => return Err(self.unexpected(self.instead_of_end())),
+            b']' | b'}' | b',' | b'|' | b'>' => {
                 return Err(self.unexpected("did not find expected node content"));
             }
             b'%' | b'@' | b'`' | b'\t' => return Err(self.cannot_start()),
@@ -200,7 +238,7 @@ impl<'a> Parser<'a> {
             return self.simple_key(candidate.expect("only a candidate takes a colon"), outer, key, merge);
         }
         if self.has_to_be_key(candidate) {
-            return Err(self.missing_colon(candidate));
+            return Err(self.missing_colon(candidate, "did not find expected key"));
         }
         let properties = self.merge_properties(outer, inner)?;
         let merge =

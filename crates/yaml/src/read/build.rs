@@ -9,7 +9,7 @@ use super::parser::{Candidate, Frame, Parser, Role, Step};
 use super::properties::{Properties, Tag};
 use super::scalars::Text;
 use super::{MAX_ALIAS_NODES, MAX_DEPTH, ReadError};
-use crate::tree::{ArrayItem, Comment, Document, MapItem, Style, Value};
+use crate::tree::{ArrayItem, Comment, Document, MapItem, NO_OFFSET, Style, Value};
 use crate::{NodeId, Scalar};
 
 /// Comments that no node owns yet, and what decides who will.
@@ -169,12 +169,13 @@ impl<'a> Parser<'a> {
             return;
         }
         let text = Str::new(&self.at.text[self.at.pos + 1..end]);
-        let mut comment = Comment { pos: Pos::new(self.file, self.at.pos as u32), text, owner: 0 };
+        let mut comment = Comment { pos: Pos::new(self.file, self.at.pos as u32), text, inline: false, owner: 0 };
         let line = self.at.line;
         let fallback = self.pending.last.filter(|(_, last)| *last == line).map(|(owner, _)| owner);
         match fallback {
             Some(owner) if !self.pending.awaiting_item && self.pending.comments.is_empty() => {
                 comment.owner = owner;
+                comment.inline = true;
                 self.tree.comments.push(comment);
             }
             _ => self.pending.comments.push(PendingComment { comment, line, fallback }),
@@ -192,6 +193,7 @@ impl<'a> Parser<'a> {
         let ours = self.pending.comments.iter().take_while(|pending| pending.line <= line).count();
         let mut start = None;
         for PendingComment { mut comment, line: comment_line, fallback } in self.pending.comments.drain(..ours) {
+            comment.inline = comment_line == line || fallback.is_some();
             comment.owner = match fallback {
                 Some(fallback) if comment_line < line => fallback,
                 _ => {
@@ -209,7 +211,8 @@ impl<'a> Parser<'a> {
         let start = self.tree.comments.len();
         let mut left = 0;
         for PendingComment { mut comment, fallback, .. } in std::mem::take(&mut self.pending.comments) {
-            comment.owner = fallback.unwrap_or(Pos::UNKNOWN.offset);
+            comment.inline = fallback.is_some();
+            comment.owner = fallback.unwrap_or(NO_OFFSET);
             left += usize::from(fallback.is_none());
             self.tree.comments.push(comment);
         }
@@ -256,6 +259,10 @@ impl<'a> Parser<'a> {
         let start = self.at.pos;
         let name = self.anchor_name()?;
         self.key_allowed = false;
+        let colon = self.take_colon(candidate);
+        if !colon && self.has_to_be_key(candidate) {
+            return Err(self.missing_colon(candidate, "did not find expected key"));
+        }
         let shown = String::from_utf8_lossy(name);
         let Some(anchor) = self.anchors.named.get(name) else {
             let pos = Pos::new(self.file, start as u32);
@@ -277,11 +284,7 @@ impl<'a> Parser<'a> {
         if self.frames.len() + height as usize > MAX_DEPTH {
             return Err(self.scan_error(&format!("collections are nested more than {MAX_DEPTH} levels deep")));
         }
-        let colon = self.take_colon(candidate);
         if colon || matches!(self.role(), Some(Role::Key | Role::ExplicitKey)) {
-            if !colon && self.has_to_be_key(candidate) {
-                return Err(self.missing_colon(candidate));
-            }
             let Value::Scalar(key) = &self.tree.nodes[id.0 as usize].value else { return Err(self.complex_key()) };
             let key = key.clone();
             return match candidate {

@@ -3,7 +3,6 @@
 use super::ReadError;
 use super::parser::{Candidate, Kind, Parser, Role, Step};
 use super::properties::Properties;
-use crate::Scalar;
 
 impl<'a> Parser<'a> {
     /// Opens the collection whose bracket stands here.
@@ -37,7 +36,7 @@ impl<'a> Parser<'a> {
             return Err(self.complex_key());
         }
         if self.has_to_be_key(candidate) {
-            return Err(self.missing_colon(candidate));
+            return Err(self.missing_colon(candidate, "did not find expected key"));
         }
         Ok(self.close(self.at.pos))
     }
@@ -158,29 +157,11 @@ impl<'a> Parser<'a> {
             if properties.is_empty() {
                 return Err(self.unexpected("did not find expected node content"));
             }
-            return self.empty_with_candidate(candidate, properties);
+            return self.bare_properties(candidate, Properties::default(), properties);
         }
         if matches!(self.at.byte(), b'|' | b'>') {
             return Err(self.cannot_start());
         }
         self.content(candidate, Properties::default(), properties)
-    }
-
-    /// Nothing but properties; even that can be a key: `{!!str : 1}`.
-    fn empty_with_candidate(
-        &mut self,
-        candidate: Option<Candidate>,
-        properties: Properties<'a>,
-    ) -> Result<Step, ReadError> {
-        let Some(place) = candidate.filter(|_| self.at.byte() == b':') else { return self.empty(properties) };
-        if !self.take_colon(candidate) {
-            return self.empty(properties);
-        }
-        self.buffer.clear();
-        let key = match properties.tag {
-            None => Scalar::Null,
-            Some(_) => self.meaning(super::scalars::Text::Buffer, crate::tree::Style::Plain, properties),
-        };
-        self.simple_key(place, Properties::default(), key, false)
     }
 }

@@ -280,17 +280,23 @@ impl<'a> Parser<'a> {
         if self.at.at(pos) != b':' || self.flow_level == 0 && !self.at.is_blank_or_end(pos + 1) {
             return false;
         }
-        if pos - candidate.pos > LONGEST_KEY {
-            let continuation = |byte: &&u8| **byte & 0xC0 == 0x80;
-            let text = &self.at.text[candidate.pos..pos];
-            if text.len() - text.iter().filter(continuation).count() > LONGEST_KEY {
-                return false;
-            }
+        if self.is_too_far(candidate.pos, pos) {
+            return false;
         }
         self.at.pos = pos + 1;
         self.value_at = self.at.pos;
         self.key_allowed = false;
         true
+    }
+
+    /// Whether there are more characters between two places than a key may have.
+    #[inline]
+    fn is_too_far(&self, from: usize, to: usize) -> bool {
+        to - from > LONGEST_KEY && {
+            let continuation = |byte: &&u8| **byte & 0xC0 == 0x80;
+            let text = &self.at.text[from..to];
+            text.len() - text.iter().filter(continuation).count() > LONGEST_KEY
+        }
     }
 
     pub(super) fn push(
@@ -413,6 +419,13 @@ impl<'a> Parser<'a> {
     /// is asked first, may have something against it too.
     #[cold]
     pub(super) fn unexpected(&mut self, problem: &str) -> ReadError {
+        let brackets = self.frames.iter().find(|frame| matches!(frame.kind, Kind::FlowArray | Kind::FlowMap));
+        if let Some(candidate) = brackets.and_then(|frame| frame.candidate)
+            && candidate.column as i32 == self.indent
+            && (candidate.line != self.at.line || self.at.at_end())
+        {
+            return self.missing_colon(Some(candidate), problem);
+        }
         if self.at.at_end() || self.at.at_document_marker() {
             return self.parse_error(problem);
         }
@@ -428,9 +441,33 @@ impl<'a> Parser<'a> {
             b':' if alone && block && !self.key_allowed => {
                 self.scan_error("mapping values are not allowed in this context")
             }
+            b'"' | b'\'' | b'&' | b'*' | b'!' => {
+                let place = (self.at.pos, self.at.line, self.at.line_start);
+                let scanned = match self.at.byte() {
+                    b'!' => self.tag().map(|_| ()),
+                    b'&' | b'*' => self.anchor_name().map(|_| ()),
+                    _ => self.quoted().map(|_| ()),
+                };
+                if let Err(error) = scanned {
+                    return error;
+                }
+                (self.at.pos, self.at.line, self.at.line_start) = place;
+                self.parse_error(problem)
+            }
             b'|' | b'>' if !block => self.cannot_start(),
             b'%' | b'@' | b'`' | b'\t' => self.cannot_start(),
             _ => self.parse_error(problem),
+        }
+    }
+
+    /// What the grammar has to say where another node begins right behind one.
+    pub(super) fn instead_of_end(&self) -> &'static str {
+        match self.frames.last().map(|frame| frame.kind) {
+            None => "did not find expected <document start>",
+            Some(Kind::BlockMap | Kind::IndentlessArray) => "did not find expected key",
+            Some(Kind::BlockArray) => "did not find expected '-' indicator",
+            Some(Kind::FlowMap) => "did not find expected ',' or '}'",
+            Some(Kind::FlowArray | Kind::FlowPair) => "did not find expected ',' or ']'",
         }
     }
 
@@ -444,42 +481,53 @@ impl<'a> Parser<'a> {
     #[cold]
     pub(super) fn unexpected_item(&mut self, problem: &str) -> ReadError {
         let candidate = self.candidate().filter(|candidate| candidate.column as i32 == self.indent);
-        let alone = self.at.is_blank_or_end(self.at.pos + 1);
-        if candidate.is_some() && !(alone && matches!(self.at.byte(), b'-' | b'?' | b':')) {
-            let (pos, line, line_start) = (self.at.pos, self.at.line, self.at.line_start);
+        let alone = matches!(self.at.byte(), b'-' | b'?' | b':') && self.at.is_blank_or_end(self.at.pos + 1);
+        if candidate.is_some() && !alone && !self.at.at_end() {
+            let place = (self.at.pos, self.at.line, self.at.line_start);
             let scanned = match self.at.byte() {
                 b'"' | b'\'' => self.quoted().map(|_| true),
-                b'[' | b']' | b'{' | b'}' | b',' | b'&' | b'!' | b'*' | b'%' | b'@' | b'`' | b'|' | b'>' | b'\t' => {
-                    Ok(false)
+                b'|' | b'>' => self.block_scalar().map(|_| false),
+                b']' | b'}' | b',' | b'%' | b'@' | b'`' | b'\t' => Ok(false),
+                b'[' | b'{' | b'&' | b'!' | b'*' => {
+                    self.at.pos += 1;
+                    Ok(true)
                 }
                 _ => self.plain().map(|_| true),
             };
             match scanned {
                 Err(error) => return error,
-                Ok(true) if !self.take_colon(candidate) => return self.missing_colon(candidate),
-                Ok(_) => (self.at.pos, self.at.line, self.at.line_start) = (pos, line, line_start),
+                Ok(true) if !self.take_colon(candidate) => return self.missing_colon(candidate, problem),
+                Ok(_) => (self.at.pos, self.at.line, self.at.line_start) = place,
             }
             self.key_allowed = true;
         }
         self.unexpected(problem)
     }
 
-    /// The error for something that has to be a key, because of its column, and is followed by no `:`.
+    /// The error for something that has to be a key, because of its column, and is followed by no `:`. `problem` is what the grammar has
+    /// to say.
     #[cold]
-    pub(super) fn missing_colon(&mut self, candidate: Option<Candidate>) -> ReadError {
+    pub(super) fn missing_colon(&mut self, candidate: Option<Candidate>, problem: &str) -> ReadError {
         let start = candidate.map_or(self.at.pos, |candidate| candidate.pos);
         let line = candidate.map_or(self.at.line, |candidate| candidate.line);
-        self.skip_to_token();
+        // A plain scalar takes in the line ends behind it; then the scanner notices at once.
+        if self.at.line == line {
+            self.skip_to_token();
+        }
+        if self.at.line == line && self.is_too_far(start, self.at.pos) {
+            return self.scan_error("could not find expected ':'");
+        }
         if self.at.line == line && !self.at.at_end() {
             // Something else follows on the line. If it has a `:`, the scanner is content and the parser is not.
             let end = self.at.line_end(self.at.pos);
             if (self.at.pos..end).any(|at| self.at.at(at) == b':' && self.at.is_blank_or_end(at + 1)) {
-                return self.parse_error("did not find expected key");
+                self.at.pos = start;
+                return self.parse_error(problem);
             }
             self.at.pos = end;
             self.skip_to_token();
         }
-        let line = self.at.line + u32::from(self.at.at_end() && self.at.column() > 0);
+        let line = self.at.line + u32::from(self.at.at_end() && self.at.column() > 0 && self.at.line == line);
         let error = self.error("could not find expected ':'", line, line);
         ReadError { pos: Pos::new(self.file, start as u32), ..error }
     }

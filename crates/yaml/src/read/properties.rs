@@ -146,7 +146,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads the tag that stands here: `!<uri>`, `!handle!suffix` or `!suffix`.
-    fn tag(&mut self) -> Result<Tag, ReadError> {
+    pub(super) fn tag(&mut self) -> Result<Tag, ReadError> {
         let start = self.at.pos;
         let tag = if self.at.at(start + 1) == b'<' {
             self.at.pos += 2;

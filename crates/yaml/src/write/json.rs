@@ -3,7 +3,7 @@
 //! Since keys are sorted, a document is kept until it is complete and written then.
 
 use ytterby_text::Str;
-use ytterby_text::gofloat::{format_e_shortest, format_f_shortest};
+use ytterby_text::gojson::{Html, float_into, string_into};
 
 use super::Sink;
 use super::layout::spaces;
@@ -15,12 +15,12 @@ pub struct JsonOptions {
     /// Spaces per level; with 0 all is on one line.
     pub indent: usize,
     /// Whether `<`, `>` and `&` are escaped.
-    pub escape_html: bool,
+    pub html: Html,
 }
 
 impl Default for JsonOptions {
     fn default() -> JsonOptions {
-        JsonOptions { indent: 0, escape_html: true }
+        JsonOptions { indent: 0, html: Html::Escape }
     }
 }
 
@@ -81,14 +81,15 @@ impl JsonWriter {
     fn complete(&mut self, node: Node) {
         let id = self.nodes.len();
         self.nodes.push(node);
-        if self.open.is_empty() {
+        let Some(&base) = self.open.last() else {
             self.emit(id);
             self.nodes.clear();
             self.items.clear();
             self.leaves.clear();
             return;
-        }
-        match self.open_items.last_mut() {
+        };
+        // In a map a key waits for its node.
+        match self.open_items[base..].last_mut() {
             Some(item) if item.node == usize::MAX => item.node = id,
             _ => self.open_items.push(Item { key: Str::EMPTY, node: id }),
         }
@@ -135,7 +136,7 @@ impl JsonWriter {
             }
             line(self.options.indent, depth, out);
             if *map {
-                quote(&self.items[item].key, self.options.escape_html, out);
+                string_into(out, &self.items[item].key, self.options.html);
                 out.extend_from_slice(if self.options.indent > 0 { b": " } else { b":" });
             }
             next = Some(self.items[item].node);
@@ -198,13 +199,15 @@ impl Sink for JsonWriter {
     }
 
     fn scalar(&mut self, value: &Scalar) {
-        let html = self.options.escape_html;
+        let html = self.options.html;
         match value {
             Scalar::Null => self.leaf(|out| out.extend_from_slice(b"null")),
             Scalar::Bool(value) => self.leaf(|out| out.extend_from_slice(if *value { b"true" } else { b"false" })),
             Scalar::Int(value) => self.leaf(|out| out.extend_from_slice(value.to_string().as_bytes())),
             Scalar::UInt(value) => self.leaf(|out| out.extend_from_slice(value.to_string().as_bytes())),
-            Scalar::Float(value) if value.is_finite() => self.leaf(|out| float(*value, out)),
+            Scalar::Float(value) if value.is_finite() => self.leaf(|out| {
+                float_into(out, *value);
+            }),
             Scalar::Float(value) => {
                 let shown = if value.is_nan() {
                     "NaN"
@@ -216,58 +219,7 @@ impl Sink for JsonWriter {
                 self.fail(format!("json: unsupported value: {shown}"));
                 self.leaf(|out| out.extend_from_slice(b"null"));
             }
-            Scalar::Str(text) => self.leaf(|out| quote(text, html, out)),
+            Scalar::Str(text) => self.leaf(|out| string_into(out, text, html)),
         }
     }
-}
-
-/// As JavaScript does, but with the exponent from 1e-6 down and from 1e21 up.
-fn float(value: f64, out: &mut Vec<u8>) {
-    let size = value.abs();
-    if size == 0.0 || (1e-6..1e21).contains(&size) {
-        out.extend_from_slice(format_f_shortest(value).as_bytes());
-        return;
-    }
-    // One digit in a small negative exponent: 1e-09 becomes 1e-9.
-    let text = format_e_shortest(value);
-    match text.split_once("e-0") {
-        Some((mantissa, digit)) => out.extend_from_slice(format!("{mantissa}e-{digit}").as_bytes()),
-        None => out.extend_from_slice(text.as_bytes()),
-    }
-}
-
-/// Appends a string in quotes with Go's escapes; what is not UTF-8 becomes `\ufffd`.
-pub fn quote(text: &[u8], escape_html: bool, out: &mut Vec<u8>) {
-    out.push(b'"');
-    for chunk in text.utf8_chunks() {
-        let valid = chunk.valid().as_bytes();
-        let mut from = 0;
-        for (at, char) in chunk.valid().char_indices() {
-            let plain = match char {
-                '"' | '\\' | '\0'..='\x1F' | '\u{2028}' | '\u{2029}' => false,
-                '<' | '>' | '&' => !escape_html,
-                _ => true,
-            };
-            if plain {
-                continue;
-            }
-            out.extend_from_slice(&valid[from..at]);
-            from = at + char.len_utf8();
-            match char {
-                '"' => out.extend_from_slice(b"\\\""),
-                '\\' => out.extend_from_slice(b"\\\\"),
-                '\n' => out.extend_from_slice(b"\\n"),
-                '\r' => out.extend_from_slice(b"\\r"),
-                '\t' => out.extend_from_slice(b"\\t"),
-                '\x08' => out.extend_from_slice(b"\\b"),
-                '\x0C' => out.extend_from_slice(b"\\f"),
-                _ => out.extend_from_slice(format!("\\u{:04x}", u32::from(char)).as_bytes()),
-            }
-        }
-        out.extend_from_slice(&valid[from..]);
-        for _ in chunk.invalid() {
-            out.extend_from_slice(b"\\ufffd");
-        }
-    }
-    out.push(b'"');
 }

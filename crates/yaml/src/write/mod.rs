@@ -11,7 +11,7 @@ mod style;
 mod tree;
 mod yaml;
 
-pub use json::{JsonOptions, JsonWriter, quote as json_quote};
+pub use json::{JsonOptions, JsonWriter};
 pub use pos::PosWriter;
 pub use tree::write_tree;
 pub use yaml::{YamlWriter, scalar_text};

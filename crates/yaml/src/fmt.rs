@@ -1,0 +1,214 @@
+//! `ytt fmt`: YAML in one form, with its comments.
+//!
+//! Two spaces per level, also for arrays below a key; comments above their node at its indentation, with an empty line before
+//! and behind; one comment behind a node. Items with the same key are all kept, for a template may give them.
+
+use crate::write::scalar_text;
+use crate::{ArrayItem, Comment, MapItem, NodeId, Scalar, Tree, View};
+
+/// The text of a file in one form.
+///
+/// ```
+/// use ytterby_diag::FileId;
+/// use ytterby_yaml::{ReadOptions, format, parse};
+/// let tree = parse(b"a:   [1,  2] #! two\n", FileId(0), &ReadOptions::default()).unwrap();
+/// assert_eq!(format(&tree), b"a:\n  - 1\n  - 2 #! two\n");
+/// ```
+pub fn format(tree: &Tree) -> Vec<u8> {
+    let mut formatter = Formatter { tree, out: Vec::new(), last: Last::Line };
+    for (at, document) in tree.documents().iter().enumerate() {
+        let found = formatter.comments(tree.comments(document), 0, at == 0);
+        if at > 0 || found.suffix.is_some() {
+            formatter.line(0, &behind(b"---".to_vec(), found.suffix));
+        }
+        if !matches!(tree.value(document.value), View::Scalar(Scalar::Null)) {
+            formatter.value(document.value);
+        }
+        formatter.space_after(&found);
+    }
+    formatter.out
+}
+
+struct Formatter<'a> {
+    tree: &'a Tree,
+    out: Vec<u8>,
+    last: Last,
+}
+
+/// What was written last.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Last {
+    Line,
+    /// `-` or `key:`; what follows may go on behind it.
+    Opening,
+    /// The wish for an empty line, should anything follow.
+    Space,
+}
+
+/// The comments of a node.
+struct Found<'a> {
+    suffix: Option<&'a Comment>,
+    above: bool,
+}
+
+/// A collection whose items are being written.
+enum Open<'a> {
+    Map(std::iter::Enumerate<std::slice::Iter<'a, MapItem>>),
+    Array(std::iter::Enumerate<std::slice::Iter<'a, ArrayItem>>),
+}
+
+/// What stands in front of a value, and the value.
+struct Next<'a> {
+    head: Vec<u8>,
+    array: bool,
+    value: NodeId,
+    found: Found<'a>,
+}
+
+impl<'a> Formatter<'a> {
+    fn value(&mut self, id: NodeId) {
+        // Of each open collection also the comments of the item that holds it: space follows it.
+        let mut open: Vec<(Open<'a>, Option<Found<'a>>)> = Vec::new();
+        match self.tree.value(id) {
+            View::Scalar(value) => return self.content(0, &scalar_text(value), true),
+            View::Map(items) => open.push((Open::Map(items.iter().enumerate()), None)),
+            View::Array(items) => open.push((Open::Array(items.iter().enumerate()), None)),
+        }
+        while let Some((items, _)) = open.last_mut() {
+            let next = match items {
+                Open::Map(items) => {
+                    items.next().map(|(at, item)| (at, item.value, Some(&item.key), self.tree.comments(item)))
+                }
+                Open::Array(items) => items.next().map(|(at, item)| (at, item.value, None, self.tree.comments(item))),
+            };
+            let level = open.len() - 1;
+            let Some((at, value, key, comments)) = next else {
+                if let Some((_, Some(found))) = open.pop() {
+                    self.space_after(&found);
+                }
+                continue;
+            };
+            let found = self.comments(comments, level, at == 0);
+            let head = match key {
+                Some(key) => [scalar_text(key), b":".to_vec()].concat(),
+                None => b"-".to_vec(),
+            };
+            let next = Next { head, array: key.is_none(), value, found };
+            if let Some(inner) = self.item(next, level) {
+                open.push(inner);
+            }
+        }
+    }
+
+    /// Writes an item, or the beginning of one that holds items itself.
+    fn item(&mut self, next: Next<'a>, level: usize) -> Option<(Open<'a>, Option<Found<'a>>)> {
+        let Next { head, array, value, found } = next;
+        let open = match self.tree.value(value) {
+            View::Scalar(value) => {
+                self.leaf(head, value, found.suffix, level);
+                self.space_after(&found);
+                return None;
+            }
+            View::Map([]) | View::Array([]) => {
+                let empty: &[u8] = if matches!(self.tree.value(value), View::Map(_)) { b" {}" } else { b" []" };
+                self.content(level, &behind([&head, empty].concat(), found.suffix), true);
+                self.space_after(&found);
+                return None;
+            }
+            View::Map(items) => Open::Map(items.iter().enumerate()),
+            View::Array(items) => Open::Array(items.iter().enumerate()),
+        };
+        if array && found.suffix.is_none() {
+            self.opening(level, &head);
+        } else {
+            self.content(level, &behind(head, found.suffix), true);
+        }
+        Some((open, Some(found)))
+    }
+
+    fn leaf(&mut self, head: Vec<u8>, value: &Scalar, suffix: Option<&Comment>, level: usize) {
+        let text = scalar_text(value);
+        if text.contains(&b'\n') {
+            if suffix.is_some() {
+                self.content(level, &behind(head, suffix), true);
+            } else {
+                self.opening(level, &head);
+            }
+            return self.content(level + 1, &text, true);
+        }
+        if suffix.is_some() && value.is_null() {
+            return self.content(level, &behind(head, suffix), true);
+        }
+        self.content(level, &behind([&head, &b" "[..], &text].concat(), suffix), true);
+    }
+
+    /// Writes the comments above a node; gives the one behind it.
+    fn comments(&mut self, comments: &'a [Comment], level: usize, first: bool) -> Found<'a> {
+        let mut found = Found { suffix: None, above: false };
+        for comment in comments {
+            if comment.inline {
+                found.suffix = Some(comment);
+                continue;
+            }
+            if !found.above && !first {
+                self.last = Last::Space;
+            }
+            found.above = true;
+            let text = [b"#", comment.text.as_bytes()].concat();
+            self.content(level, &text, false);
+        }
+        found
+    }
+
+    fn space_after(&mut self, found: &Found<'_>) {
+        if found.above {
+            self.last = Last::Space;
+        }
+    }
+
+    fn line(&mut self, level: usize, text: &[u8]) {
+        self.content(level, text, false);
+    }
+
+    fn opening(&mut self, level: usize, head: &[u8]) {
+        self.content(level, head, true);
+        self.out.pop();
+        self.last = Last::Opening;
+    }
+
+    /// Writes a line, behind an opening if that is possible.
+    fn content(&mut self, level: usize, text: &[u8], joins: bool) {
+        match self.last {
+            Last::Opening if joins => self.out.push(b' '),
+            last => {
+                if last != Last::Line {
+                    self.out.push(b'\n');
+                }
+                self.indent(level);
+            }
+        }
+        for (at, line) in text.split(|&byte| byte == b'\n').enumerate() {
+            if at > 0 {
+                // The text of a block scalar has one level of indentation already.
+                self.out.push(b'\n');
+                self.indent(level.saturating_sub(1));
+            }
+            self.out.extend_from_slice(line);
+        }
+        self.out.push(b'\n');
+        self.last = Last::Line;
+    }
+
+    fn indent(&mut self, level: usize) {
+        self.out.resize(self.out.len() + 2 * level, b' ');
+    }
+}
+
+/// A line with the comment behind it.
+fn behind(mut line: Vec<u8>, suffix: Option<&Comment>) -> Vec<u8> {
+    if let Some(comment) = suffix {
+        line.extend_from_slice(b" #");
+        line.extend_from_slice(&comment.text);
+    }
+    line
+}
