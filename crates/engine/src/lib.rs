@@ -7,6 +7,7 @@
 
 mod annotation;
 mod api;
+mod deep;
 pub mod input;
 mod library;
 mod node;
@@ -14,6 +15,7 @@ mod output;
 mod regexp;
 mod render;
 mod run;
+mod schema;
 mod stdlib;
 mod template;
 
@@ -21,5 +23,6 @@ pub use api::{
     Compat, Failure, Format, Host, Inspect, KnownSchemaFormats, Options, OutputFile, OutputTypes, Rendered,
     SchemaFormat, Target, ValueFlags, ValueFromFile, ValuesFile, YTT_VERSION,
 };
+use deep::deep;
 pub use input::{Content, FileKind, InputFile};
 pub use render::render;

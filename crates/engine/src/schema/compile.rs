@@ -1,0 +1,448 @@
+//! From a schema document to its type tree.
+
+use std::rc::Rc;
+
+use ytterby_diag::Pos;
+use ytterby_starlark::{Eval, Value};
+
+use super::check::{self, Context, Fit};
+use super::report::{self, Block};
+use super::rules_placeholder::Rules;
+use super::types::{self, Asked};
+use super::{
+    ArrayType, Item, Kind, MapType, Presence, Removed, Required, Schema, Slot, Type, Uses, docs, keys, shapes,
+};
+use crate::annotation::{Ann, Annotation};
+use crate::api::Failure;
+use crate::node::{Annotated, Array, ArrayItem, Document, Map, MapItem, Node, Scalar};
+use crate::run::Run;
+
+/// Compiles a schema document.
+pub(crate) fn compile(eval: &mut Eval, run: &Run, doc: &Document) -> Result<Schema, Failure> {
+    let mut compiler = Compiler { cx: Context { eval, run }, uses: Uses::default() };
+    check_declaration(run, doc)?;
+    let root = compiler.slot(doc)?;
+    Ok(Schema { root, uses: compiler.uses })
+}
+
+/// Refuses declarations of schemas for something else than data values.
+fn check_declaration(run: &Run, doc: &Document) -> Result<(), Failure> {
+    let Some(ann) = doc.annotation(Ann::DataValuesSchema) else { return Ok(()) };
+    if ann.name == Ann::DataValuesSchema.name() {
+        return Ok(());
+    }
+    let is_data_values = |(name, value): &(ytterby_text::Str, Value)| {
+        *name == "data_values" && matches!(value, Value::Bool(true))
+            || *name == "name" && value.as_str().is_some_and(|value| *value == "data/values")
+    };
+    let declared = match &*ann.name.to_str() {
+        "schema" => ann.args.is_empty() && ann.kwargs.is_empty(),
+        "schema/match" => {
+            ann.args.is_empty()
+                && ann.kwargs.len() == 1
+                && ann.kwargs.iter().all(|kwarg| kwarg.0 == "data_values" && is_data_values(kwarg))
+        }
+        _ => ann.args.is_empty() && ann.kwargs.len() == 1 && ann.kwargs.iter().all(is_data_values),
+    };
+    if declared {
+        return Ok(());
+    }
+    let args = ann.args.iter().map(|value| value.repr().to_string());
+    let kwargs = ann.kwargs.iter().map(|(name, value)| format!("{name}={}", value.repr()));
+    let found: Vec<String> = args.chain(kwargs).collect();
+    let found = if found.is_empty() { "no arguments".to_owned() } else { found.join(", ") };
+    let block = Block::at(doc.pos, found, "data_values=True")
+        .annotation(ann.pos)
+        .hint("to check other YAML against a schema, use schema.apply() from @ytt:schema");
+    Err(block.under(run, &format!("Invalid schema - unsupported @{}", ann.name)))
+}
+
+/// Gives `@schema/validation-defaults-for-strings` to all items at and below the nodes that carry it; the nearest wins.
+pub(crate) fn distribute_defaults_for_strings(doc: &mut Document) {
+    if !mentions_defaults(&doc.value) && !doc.has(Ann::SchemaValidationDefaultsForStrings) {
+        return;
+    }
+    let inherited = doc.annotation(Ann::SchemaValidationDefaultsForStrings).cloned();
+    distribute(&mut doc.value, inherited.as_ref());
+}
+
+fn mentions_defaults(node: &Node) -> bool {
+    fn item(item: &dyn Annotated) -> bool {
+        item.has(Ann::SchemaValidationDefaultsForStrings) || crate::deep(|| mentions_defaults(item.value()))
+    }
+    match node {
+        Node::Scalar(_) => false,
+        Node::Map(map) => map.iter().any(|i| item(i)),
+        Node::Array(array) => array.items.iter().any(|i| item(i)),
+    }
+}
+
+fn distribute(node: &mut Node, inherited: Option<&Annotation>) {
+    fn item(item: &mut dyn Annotated, inherited: Option<&Annotation>) {
+        let own = item.annotation(Ann::SchemaValidationDefaultsForStrings).cloned();
+        if let (None, Some(inherited)) = (&own, inherited) {
+            item.meta_mut().annotations.push(inherited.clone());
+        }
+        crate::deep(|| distribute(item.value_mut(), own.as_ref().or(inherited)));
+    }
+    match node {
+        Node::Scalar(_) => {}
+        Node::Map(map) => Rc::make_mut(map).iter_mut().for_each(|i| item(i, inherited)),
+        Node::Array(array) => Rc::make_mut(array).items.iter_mut().for_each(|i| item(i, inherited)),
+    }
+}
+
+/// Compiles one document or fragment.
+pub(super) struct Compiler<'a> {
+    pub cx: Context<'a>,
+    pub uses: Uses,
+}
+
+/// Annotations that make no sense on what any value may replace, in the order of messages.
+const NOT_IN_ANY: [Ann; 9] = [
+    Ann::SchemaNullable,
+    Ann::SchemaType,
+    Ann::SchemaDefault,
+    Ann::SchemaRequired,
+    Ann::SchemaKey,
+    Ann::SchemaRemoved,
+    Ann::SchemaOneOf,
+    Ann::SchemaAnyOf,
+    Ann::SchemaAllOf,
+];
+
+/// Annotations that are ignored there.
+const IGNORED_IN_ANY: [Ann; 7] = [
+    Ann::SchemaDesc,
+    Ann::SchemaTitle,
+    Ann::SchemaExamples,
+    Ann::SchemaExample,
+    Ann::SchemaDeprecated,
+    Ann::SchemaValidation,
+    Ann::SchemaSecret,
+];
+
+impl Compiler<'_> {
+    /// What a document, map item or array item declares.
+    pub fn slot(&mut self, node: &dyn Annotated) -> Result<Slot, Failure> {
+        let run = self.cx.run;
+        let mut slot = self.typed(node)?;
+        slot.annotated = node.annotations().iter().any(|ann| ann.ann.is_some_and(|ann| ann.is_in("schema")));
+        if node.annotations().is_empty() {
+            return Ok(slot);
+        }
+        slot.docs = docs::read(run, node)?;
+        docs::check_examples(&mut self.cx, node, &slot)?;
+        self.uses.deprecated |= slot.docs.deprecated.is_some();
+        if let Some(ann) = node.annotation(Ann::SchemaDefault) {
+            slot.default = self.default(node, ann, &slot)?;
+        }
+        slot.rules = self.rules(node, &slot)?;
+        self.uses.rules |= slot.rules.is_some();
+        if let Some(ann) = node.annotation(Ann::SchemaSecret) {
+            if !ann.args.is_empty() || !ann.kwargs.is_empty() {
+                let block = docs::syntax_error(run, ann, node.pos(), "argument in @schema/secret", "no arguments");
+                return Err(block.under(run, "Invalid schema"));
+            }
+            slot.secret = true;
+            self.uses.secrets = true;
+        }
+        if let Some(ann) = node.annotation(Ann::SchemaRequired) {
+            slot.required = Some(Rc::new(self.required(node, ann)?));
+            self.uses.required = true;
+        }
+        if let Some(ann) = node.annotation(Ann::AssertValidate) {
+            let text = "@assert/validate has no effect in a schema document; use @schema/validation";
+            run.warn(ytterby_diag::Kind::Annotation, ann.pos, text);
+        }
+        Ok(slot)
+    }
+
+    /// The place with its type and the default that the value gives.
+    fn typed(&mut self, node: &dyn Annotated) -> Result<Slot, Failure> {
+        let run = self.cx.run;
+        let (value, pos) = (node.value(), node.pos());
+        let type_ann = node.annotation(Ann::SchemaType);
+        let asked = match type_ann {
+            Some(ann) => types::read(run, ann, pos)?,
+            None => Asked::Inferred,
+        };
+        let nullable = node.annotation(Ann::SchemaNullable);
+        if let Some(ann) = nullable.filter(|ann| !ann.kwargs.is_empty()) {
+            let found = format!("keyword argument in @schema/nullable (by {})", run.locate(ann.pos));
+            let block = Block::at(pos, found, "starlark.Bool")
+                .about("expected @schema/nullable annotation to not contain any keyword arguments")
+                .annotation(ann.pos)
+                .hint("Supported kwargs are 'any'");
+            return Err(block.under(run, "Invalid schema"));
+        }
+        if let Some(slot) = shapes::read(self, node)? {
+            self.uses.shapes = true;
+            return Ok(slot);
+        }
+        let mut slot = match asked {
+            Asked::Any => {
+                self.check_inside_any(value)?;
+                Slot::of(Type::Any, pos, value.clone())
+            }
+            Asked::Inferred => {
+                let inferred = self.infer(value, pos);
+                let inferred = if nullable.is_some() {
+                    inferred.map_err(|inner| report::nested("Invalid schema", inner))
+                } else {
+                    inferred
+                };
+                match inferred? {
+                    Some((ty, default)) => Slot::of(ty, pos, default),
+                    None => return Err(null_value(run, pos)),
+                }
+            }
+            Asked::OneOf { kinds, or_inferred, hint } => {
+                let ann = type_ann.expect("the annotation was read");
+                self.union(node, ann, &kinds, or_inferred, hint)?
+            }
+        };
+        if nullable.is_some() {
+            slot.nullable = !matches!(slot.ty, Type::Any);
+            slot.default = Node::NULL;
+        }
+        Ok(slot)
+    }
+
+    fn union(
+        &mut self,
+        node: &dyn Annotated,
+        ann: &Annotation,
+        kinds: &[Kind],
+        or_inferred: bool,
+        hint: bool,
+    ) -> Result<Slot, Failure> {
+        let run = self.cx.run;
+        let inferred = if or_inferred { self.infer(node.value(), node.pos())? } else { None };
+        let (ty, default) = match inferred {
+            Some((ty, default)) => (types::union(kinds, Some(ty)), default),
+            None => (types::union(kinds, None), node.value().clone()),
+        };
+        self.uses.unions |= matches!(ty, Type::Union(_));
+        let slot = Slot::of(ty, node.pos(), default);
+        let default_counts = !node.has(Ann::SchemaDefault) && !node.has(Ann::SchemaNullable);
+        if default_counts && matches!(check::fit(&mut self.cx, &slot.default, &slot)?, Fit::Not) {
+            let found = format!("{} (at {})", node.value().type_name(), run.locate(node.pos()));
+            let expected = format!("{} (by {})", slot.ty.name(), run.locate(ann.pos));
+            let mut block = Block::at(node.pos(), found, expected).annotation(ann.pos);
+            if hint {
+                block = block.hint("to also allow the type of the value given here, add or_inferred=True");
+            }
+            return Err(block.under(run, "Invalid schema - default value is wrong type"));
+        }
+        Ok(slot)
+    }
+
+    /// The type of a value, and its default.
+    fn infer(&mut self, value: &Node, pos: Pos) -> Result<Option<(Type, Node)>, Failure> {
+        let kind = match value {
+            Node::Map(map) => {
+                let ty = crate::deep(|| self.map(map, pos))?;
+                let default = ty.default.clone();
+                return Ok(Some((Type::Map(Rc::new(ty)), default)));
+            }
+            Node::Array(array) => {
+                let ty = crate::deep(|| self.array(array, pos))?;
+                return Ok(Some((Type::Array(Rc::new(ty)), Node::array(Array::default()))));
+            }
+            Node::Scalar(Scalar::Null) => return Ok(None),
+            Node::Scalar(Scalar::Bool(_)) => Kind::Bool,
+            Node::Scalar(Scalar::Int(_) | Scalar::UInt(_)) => Kind::Int,
+            Node::Scalar(Scalar::Float(_)) => Kind::Float,
+            Node::Scalar(Scalar::Str(_)) => Kind::String,
+        };
+        Ok(Some((Type::Scalar(kind), value.clone())))
+    }
+
+    fn map(&mut self, map: &Map, pos: Pos) -> Result<MapType, Failure> {
+        let mut items = Vec::with_capacity(map.len());
+        let mut patterns = Vec::new();
+        for item in map.iter() {
+            self.warn_about_key(item);
+            let item = self.item(item)?;
+            match item.presence {
+                Presence::Pattern(_) => patterns.push(item),
+                _ => items.push(item),
+            }
+        }
+        Ok(MapType::new(items, patterns, pos))
+    }
+
+    fn item(&mut self, item: &MapItem) -> Result<Item, Failure> {
+        let run = self.cx.run;
+        let key = item.key.clone();
+        if let Some(ann) = item.annotation(Ann::SchemaRemoved) {
+            let remedy = docs::string(run, ann, item.pos).map_err(|block| block.under(run, "Invalid schema"))?;
+            self.uses.removed = true;
+            let slot = Slot::of(Type::Any, item.pos, Node::NULL);
+            return Ok(Item { key, slot, presence: Presence::Removed(Removed { remedy, pos: ann.pos }) });
+        }
+        let rule = match item.annotation(Ann::SchemaKey) {
+            Some(ann) => keys::read(run, ann, item.pos)?,
+            None => None,
+        };
+        let slot = self.slot(item)?;
+        let presence = match rule {
+            None => Presence::Always,
+            Some(rule) => {
+                self.uses.keys = true;
+                let rule = Rc::new(rule);
+                if rule.allowed.is_some() { Presence::Pattern(rule) } else { Presence::Optional(rule) }
+            }
+        };
+        Ok(Item { key, slot, presence })
+    }
+
+    fn array(&mut self, array: &Array, pos: Pos) -> Result<ArrayType, Failure> {
+        let run = self.cx.run;
+        let [item] = &array.items[..] else {
+            let found = format!("{} array items", array.items.len());
+            let block = Block::at(pos, found, "exactly 1 array item, of the desired type")
+                .hint("in schema, the one item of the array implies the type of its elements.")
+                .hint("in schema, the default value for an array is always an empty list.")
+                .hint("default values can be overridden via a data values overlay.");
+            return Err(block.under(run, "Invalid schema - wrong number of items in array definition"));
+        };
+        self.refuse_on_items(item)?;
+        Ok(ArrayType { pos, item: self.slot(item)? })
+    }
+
+    fn refuse_on_items(&self, item: &ArrayItem) -> Result<(), Failure> {
+        for ann in [Ann::SchemaKey, Ann::SchemaRemoved, Ann::SchemaRequired] {
+            if let Some(ann) = item.annotation(ann) {
+                return Err(docs::not_supported(self.cx.run, ann, item, "map item"));
+            }
+        }
+        Ok(())
+    }
+
+    fn default(&mut self, node: &dyn Annotated, ann: &Annotation, slot: &Slot) -> Result<Node, Failure> {
+        let run = self.cx.run;
+        if node.kind() == "array item" {
+            let title = "Invalid schema - @schema/default not supported on array item";
+            let inner = Block::at(node.pos(), "", "")
+                .annotation(ann.pos)
+                .hint("do you mean to set a default value for the array?")
+                .hint("set an array's default by annotating its parent.")
+                .under(run, title);
+            return Err(report::nested("Invalid schema", inner));
+        }
+        let name = if slot.nullable { "null".to_owned() } else { slot.ty.name() };
+        let expected = format!("{name} (by {})", run.locate(slot.pos));
+        let syntax = |found: &str| docs::syntax_error(run, ann, node.pos(), found, &expected);
+        if !ann.kwargs.is_empty() {
+            let block = syntax("keyword argument in @schema/default")
+                .hint("this annotation only accepts one argument: the default value.")
+                .hint("value must be in Starlark format, e.g.: {'key': 'value'}, True.");
+            return Err(block.under(run, "Invalid schema"));
+        }
+        let value = match &ann.args[..] {
+            [] => return Err(syntax("missing value in @schema/default").under(run, "Invalid schema")),
+            [value] => value,
+            args => {
+                let block = syntax(&format!("{} values in @schema/default", args.len()));
+                return Err(block.under(run, "Invalid schema"));
+            }
+        };
+        const TITLE: &str = "Invalid schema - @schema/default is wrong type";
+        let default =
+            docs::value_as_node(run, value, ann, slot, node.pos()).map_err(|block| block.under(run, TITLE))?;
+        match check::fit(&mut self.cx, &default, slot)? {
+            Fit::AsIs => Ok(default),
+            Fit::Filled(filled) => Ok(filled),
+            Fit::Not => {
+                let at = run.locate(ann.pos);
+                let blocks: Vec<Block> = check::problems_of(&mut self.cx, &default, slot)?
+                    .into_iter()
+                    .map(|block| Block { found: format!("{} (at {at})", block.found), ..block }.annotation(ann.pos))
+                    .collect();
+                Err(report::failure(run, TITLE, &blocks))
+            }
+        }
+    }
+
+    /// The rules of `@schema/validation`; a plain string without any takes those meant for strings.
+    fn rules(&mut self, node: &dyn Annotated, slot: &Slot) -> Result<Option<Rc<Rules>>, Failure> {
+        let ann = match node.annotation(Ann::SchemaValidation) {
+            None if slot.ty.is_string() => node.annotation(Ann::SchemaValidationDefaultsForStrings),
+            own => own,
+        };
+        ann.map(|ann| Rules::from_annotation(ann, self.cx.run).map(Rc::new)).transpose()
+    }
+
+    fn required(&self, node: &dyn Annotated, ann: &Annotation) -> Result<Required, Failure> {
+        let run = self.cx.run;
+        if node.kind() != "map item" {
+            return Err(docs::not_supported(run, ann, node, "map item"));
+        }
+        if let Some(default) = node.annotation(Ann::SchemaDefault) {
+            let title = "Invalid schema - @schema/required cannot be combined with @schema/default";
+            let found = format!("both (by {})", run.locate(ann.pos));
+            let block = Block::at(node.pos(), found, "one of them").annotation(ann.pos).annotation(default.pos);
+            return Err(block.under(run, title));
+        }
+        let description = match &ann.args[..] {
+            [] if ann.kwargs.is_empty() => None,
+            _ => Some(docs::string(run, ann, node.pos()).map_err(|block| block.under(run, "Invalid schema"))?),
+        };
+        Ok(Required { description, pos: ann.pos })
+    }
+
+    /// Nothing is declared inside a node of type any.
+    pub fn check_inside_any(&self, node: &Node) -> Result<(), Failure> {
+        match node {
+            Node::Scalar(_) => Ok(()),
+            Node::Map(map) => map.iter().try_for_each(|item| self.check_item_inside_any(item)),
+            Node::Array(array) => array.items.iter().try_for_each(|item| self.check_item_inside_any(item)),
+        }
+    }
+
+    fn check_item_inside_any(&self, item: &dyn Annotated) -> Result<(), Failure> {
+        let run = self.cx.run;
+        if !item.annotations().is_empty() {
+            let found: Vec<&Annotation> = NOT_IN_ANY.iter().filter_map(|ann| item.annotation(*ann)).collect();
+            if !found.is_empty() {
+                let names: Vec<_> = found.iter().map(|ann| ann.canonical_name()).collect();
+                let expected = "no '@schema/...' on nodes within a node annotated '@schema/type any=True'";
+                let mut block = Block::at(item.pos(), format!("@{} annotation(s)", names.join(", @")), expected)
+                    .about("Schema was specified within an \"any type\" fragment")
+                    .hint(
+                        "an \"any type\" fragment has no constraints; nested schema annotations conflict and are \
+                         disallowed",
+                    );
+                block.annotations = found.iter().map(|ann| ann.pos).collect();
+                return Err(block.under(run, "Invalid schema"));
+            }
+            for ann in IGNORED_IN_ANY.iter().filter_map(|ann| item.annotation(*ann)) {
+                let text = format!("@{} is ignored inside a node of type any", ann.canonical_name());
+                run.warn(ytterby_diag::Kind::Annotation, ann.pos, text);
+            }
+        }
+        crate::deep(|| self.check_inside_any(item.value()))
+    }
+
+    fn warn_about_key(&self, item: &MapItem) {
+        if item.key.as_str().is_some() {
+            return;
+        }
+        let kind = Node::Scalar(item.key.clone()).type_name();
+        let mut text = format!("map key is not a string: {kind}");
+        if matches!(item.key, Scalar::Bool(_)) {
+            text.push_str("; in YAML 1.1 y, n, yes, no, on, off are booleans: quote it");
+        }
+        self.cx.run.warn(ytterby_diag::Kind::Schema, item.pos, text);
+    }
+}
+
+fn null_value(run: &Run, pos: Pos) -> Failure {
+    Block::at(pos, "null value", "non-null value")
+        .hint("in YAML, omitting a value implies null.")
+        .hint("to set the default value to null, annotate with @schema/nullable.")
+        .hint("to allow any value, annotate with @schema/type any=True.")
+        .under(run, "Invalid schema - null value not allowed here")
+}

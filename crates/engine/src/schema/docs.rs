@@ -1,0 +1,206 @@
+//! Annotations that say something about a place: description, title, examples, deprecation; and what they have in
+//! common with the other annotations of schemas: a fixed number of arguments.
+
+use ytterby_diag::Pos;
+use ytterby_starlark::Value;
+use ytterby_text::Str;
+
+use super::check;
+use super::report::{self, Block};
+use super::{Docs, Example, Slot};
+use crate::annotation::{Ann, Annotation};
+use crate::api::Failure;
+use crate::node::{Annotated, Node, node_from_value, with_position};
+use crate::run::Run;
+
+const EXAMPLE_FORM: &str = "2-tuple containing description (string) and example value (of expected type)";
+
+/// What the annotations of a node say about it, examples not yet checked.
+pub(super) fn read(run: &Run, node: &dyn Annotated) -> Result<Docs, Failure> {
+    let mut docs = Docs::default();
+    let invalid = |block: Block| block.under(run, "Invalid schema");
+    if let Some(ann) = node.annotation(Ann::SchemaDesc) {
+        docs.description = Some(string(run, ann, node.pos()).map_err(invalid)?);
+    }
+    if let Some(ann) = node.annotation(Ann::SchemaTitle) {
+        docs.title = Some(string(run, ann, node.pos()).map_err(invalid)?);
+    }
+    if let Some(ann) = node.annotation(Ann::SchemaExample) {
+        docs.examples.push(example(run, ann, node.pos())?);
+    }
+    if let Some(ann) = node.annotation(Ann::SchemaExamples) {
+        docs.examples.extend(examples(run, ann, node.pos())?);
+    }
+    if let Some(ann) = node.annotation(Ann::SchemaDeprecated) {
+        if node.kind() == "document" {
+            let block = Block::at(node.pos(), "", "")
+                .about("@schema/deprecated not supported on a document")
+                .annotation(ann.pos)
+                .hint("do you mean to deprecate the entire schema document?")
+                .hint("use schema/deprecated on individual keys.");
+            return Err(invalid(block));
+        }
+        docs.deprecated = Some(string(run, ann, node.pos()).map_err(invalid)?);
+    }
+    Ok(docs)
+}
+
+/// The one string that an annotation takes.
+pub(super) fn string(run: &Run, ann: &Annotation, node: Pos) -> Result<Str, Block> {
+    let syntax = |found: String| syntax_error(run, ann, node, &found, "string");
+    let name = ann.canonical_name();
+    if !ann.kwargs.is_empty() {
+        let block = syntax(format!("keyword argument in @{name}"));
+        return Err(block.hint("this annotation only accepts one argument: a string."));
+    }
+    match &ann.args[..] {
+        [] => Err(syntax(format!("missing value in @{name}"))),
+        [Value::Str(text)] => Ok(text.clone()),
+        [_] => Err(syntax(format!("Non-string value in @{name}"))),
+        args => Err(syntax(format!("{} values in @{name}", args.len()))),
+    }
+}
+
+/// A block about the arguments of an annotation. `found` gets the annotation's position.
+pub(super) fn syntax_error(run: &Run, ann: &Annotation, node: Pos, found: &str, expected: &str) -> Block {
+    Block::at(node, format!("{found} (by {})", run.locate(ann.pos)), expected)
+        .about(format!("syntax error in @{} annotation", ann.canonical_name()))
+        .annotation(ann.pos)
+}
+
+/// A block about an annotation on a kind of node that it has no meaning for.
+pub(super) fn not_supported(run: &Run, ann: &Annotation, node: &dyn Annotated, expected: &str) -> Failure {
+    let title = format!("Invalid schema - @{} not supported on {}", ann.name, node.kind());
+    Block::at(node.pos(), "", expected).annotation(ann.pos).under(run, &title)
+}
+
+/// `@schema/example value`.
+fn example(run: &Run, ann: &Annotation, node: Pos) -> Result<Example, Failure> {
+    let syntax = |found: String| {
+        syntax_error(run, ann, node, &found, "example value (of expected type)").under(run, "Invalid schema")
+    };
+    if !ann.kwargs.is_empty() {
+        return Err(syntax("keyword argument in @schema/example".into()));
+    }
+    match &ann.args[..] {
+        [] => Err(syntax("missing value in @schema/example".into())),
+        [value] => Ok(Example { description: None, value: value_node(value, node).unwrap_or(UNFIT) }),
+        args => Err(syntax(format!("{} values in @schema/example", args.len()))),
+    }
+}
+
+/// Stands for a value that is not YAML until [`check_examples`] reports it.
+const UNFIT: Node = Node::NULL;
+
+/// `@schema/examples (description, value), …`, or one list of these.
+fn examples(run: &Run, ann: &Annotation, node: Pos) -> Result<Vec<Example>, Failure> {
+    let at = run.locate(ann.pos);
+    let name = ann.canonical_name();
+    let problem = |found: String| {
+        Block::at(node, found, EXAMPLE_FORM)
+            .about(format!("syntax error in @{name} annotation"))
+            .annotation(ann.pos)
+            .under(run, "Invalid schema")
+    };
+    if !ann.kwargs.is_empty() {
+        return Err(problem(format!("keyword argument in @{name} (by {at})")));
+    }
+    let args = example_args(run, ann);
+    if args.is_empty() {
+        return Err(problem(format!("missing value in @{name} (by {at})")));
+    }
+    let one = |value: &Value| {
+        let Value::Tuple(tuple) = value else {
+            return Err(problem(format!("{} for @{name} (at {at})", value.type_name())));
+        };
+        let items: Vec<Value> = tuple.iter().cloned().collect();
+        match &items[..] {
+            [] | [_] => Err(problem(format!("empty tuple in @{name} (by {at})"))),
+            [Value::Str(description), value] => {
+                Ok(Example { description: Some(description.clone()), value: value_node(value, node).unwrap_or(UNFIT) })
+            }
+            [other, _] => Err(problem(format!("{} value for @{name} (at {at})", other.type_name()))),
+            _ => Err(problem(format!("{}-tuple argument in @{name} (by {at})", items.len()))),
+        }
+    };
+    args.iter().map(one).collect()
+}
+
+/// The arguments of `@schema/examples`; one list, or a tuple of tuples, is read as the arguments.
+fn example_args(run: &Run, ann: &Annotation) -> Vec<Value> {
+    match &ann.args[..] {
+        [Value::List(list)] if run.is_beyond_ytt() => list.to_vec(),
+        [Value::Tuple(tuple)]
+            if run.is_beyond_ytt() && !tuple.is_empty() && tuple.iter().all(|item| matches!(item, Value::Tuple(_))) =>
+        {
+            tuple.iter().cloned().collect()
+        }
+        args => args.to_vec(),
+    }
+}
+
+/// Checks that examples are of the type that they are examples of.
+pub(super) fn check_examples(cx: &mut check::Context<'_>, node: &dyn Annotated, slot: &Slot) -> Result<(), Failure> {
+    let anns = [node.annotation(Ann::SchemaExample), node.annotation(Ann::SchemaExamples)];
+    let mut examples = slot.docs.examples.iter();
+    for ann in anns.into_iter().flatten() {
+        let args = if ann.ann == Some(Ann::SchemaExample) { ann.args.clone() } else { example_args(cx.run, ann) };
+        let title = format!("Invalid schema - @{} has wrong type", ann.canonical_name());
+        let mut blocks = Vec::new();
+        for (arg, example) in args.iter().zip(examples.by_ref()) {
+            let value = match arg {
+                Value::Tuple(pair) if ann.ann == Some(Ann::SchemaExamples) => pair.iter().nth(1).unwrap_or(arg),
+                other => other,
+            };
+            if let Err(block) = value_as_node(cx.run, value, ann, slot, node.pos()) {
+                blocks.push(*block);
+                continue;
+            }
+            let at = cx.run.locate(ann.pos);
+            for block in check::problems_of(cx, &example.value, slot)? {
+                blocks.push(Block { found: format!("{} (by {at})", block.found), ..block }.annotation(ann.pos));
+            }
+        }
+        if !blocks.is_empty() {
+            return Err(report::failure(cx.run, &title, &blocks));
+        }
+    }
+    Ok(())
+}
+
+/// The node that an argument of an annotation stands for, placed at the annotated node.
+fn value_node(value: &Value, node: Pos) -> Option<Node> {
+    node_from_value(value).ok().map(|value| with_position(&value, node))
+}
+
+/// The same; where the value is not YAML, a block that says so.
+pub(super) fn value_as_node(
+    run: &Run,
+    value: &Value,
+    ann: &Annotation,
+    slot: &Slot,
+    node: Pos,
+) -> Result<Node, Box<Block>> {
+    value_node(value, node).ok_or_else(|| {
+        let found = match offender(value, 0) {
+            Value::Function(_) | Value::Builtin(_) => "function".to_owned(),
+            other => other.type_name().to_owned(),
+        };
+        let found = format!("{found} (at {})", run.locate(ann.pos));
+        let expected = format!("{} (by {})", slot.ty.name(), run.locate(slot.pos));
+        let block = Block::at(node, found, expected).annotation(ann.pos);
+        Box::new(block.hint("did you mean to call it?"))
+    })
+}
+
+/// The part of a value that has no place in YAML.
+fn offender(value: &Value, depth: usize) -> Value {
+    let parts: Vec<Value> = match value {
+        Value::List(list) => list.to_vec(),
+        Value::Tuple(tuple) => tuple.iter().cloned().collect(),
+        Value::Dict(dict) => dict.items().into_iter().map(|(_, value)| value).collect(),
+        _ => return value.clone(),
+    };
+    let unfit = parts.into_iter().find(|part| depth < 100 && node_from_value(part).is_err());
+    unfit.map_or_else(|| value.clone(), |part| offender(&part, depth + 1))
+}

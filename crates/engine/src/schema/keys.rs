@@ -1,0 +1,292 @@
+//! `@schema/key`: which keys a map may have, and how many.
+
+use std::fmt;
+
+use ytterby_diag::Pos;
+use ytterby_starlark::{Error, Eval, Value};
+use ytterby_text::Str;
+
+use super::report::Block;
+use crate::annotation::Annotation;
+use crate::api::Failure;
+use crate::node::{Scalar, scalar_to_value};
+use crate::regexp::Regexp;
+use crate::run::Run;
+
+/// A rule about the keys of a map.
+#[derive(Debug)]
+pub(crate) struct KeyRule {
+    pub allowed: Option<Allowed>,
+    pub expects: Expects,
+    /// Where the annotation stands.
+    pub pos: Pos,
+}
+
+/// Which keys a pattern accepts.
+pub(crate) enum Allowed {
+    /// Every string.
+    Any,
+    /// Those that the regular expression matches as a whole; with its text.
+    Matching(Regexp, Str),
+    /// Those for which the function says so.
+    Function(Value),
+}
+
+/// How many items there must be.
+#[derive(Clone)]
+pub(crate) enum Expects {
+    Exactly(i64),
+    AtLeast(i64),
+    Function(Value),
+    AnyOf(Vec<Expects>),
+}
+
+impl fmt::Debug for Allowed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text())
+    }
+}
+
+impl fmt::Debug for Expects {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text())
+    }
+}
+
+/// The name of a function as rules show it.
+fn function_name(function: &Value) -> String {
+    match function {
+        Value::Function(function) => function.name().to_string(),
+        Value::Builtin(builtin) => builtin.name().to_string(),
+        other => other.to_text().to_string(),
+    }
+}
+
+impl Allowed {
+    /// As lists of expected keys show it.
+    pub fn text(&self) -> String {
+        match self {
+            Allowed::Any => "/.*/".to_owned(),
+            Allowed::Matching(_, text) => format!("/{text}/"),
+            Allowed::Function(function) => format!("({})", function_name(function)),
+        }
+    }
+}
+
+impl Expects {
+    fn text(&self) -> String {
+        match self {
+            Expects::Exactly(1) => "1 item".to_owned(),
+            Expects::Exactly(n) => format!("{n} items"),
+            Expects::AtLeast(n) => format!("{n} or more items"),
+            Expects::Function(function) => format!("a number of items accepted by {}", function_name(function)),
+            Expects::AnyOf(list) => {
+                let one = |expects: &Expects| match expects {
+                    Expects::Exactly(n) => n.to_string(),
+                    Expects::AtLeast(n) => format!("{n} or more"),
+                    Expects::Function(function) => format!("a number accepted by {}", function_name(function)),
+                    nested @ Expects::AnyOf(_) => nested.text(),
+                };
+                format!("{} items", list.iter().map(one).collect::<Vec<_>>().join(" or "))
+            }
+        }
+    }
+
+    /// Whether this many items are right.
+    ///
+    /// # Errors
+    /// Where a function fails or gives no bool.
+    pub fn accepts(&self, eval: &mut Eval, count: usize) -> Result<bool, Error> {
+        let number = count as i64;
+        match self {
+            Expects::Exactly(n) => Ok(number == *n),
+            Expects::AtLeast(n) => Ok(number >= *n),
+            Expects::Function(function) => match eval.call(function, &[Value::Int(number)], &[])? {
+                Value::Bool(answer) => Ok(answer),
+                other => Err(Error::new(format!(
+                    "Expected expects= function of @schema/key to return bool, but was {}",
+                    other.type_name()
+                ))),
+            },
+            Expects::AnyOf(list) => {
+                for expects in list {
+                    if expects.accepts(eval, count)? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+        }
+    }
+
+    /// The lowest and the highest number, where they are known.
+    pub fn bounds(&self) -> (Option<i64>, Option<i64>) {
+        match self {
+            Expects::Exactly(n) => (Some(*n), Some(*n)),
+            Expects::AtLeast(n) => (Some(*n), None),
+            Expects::Function(_) => (None, None),
+            Expects::AnyOf(list) => {
+                let numbers: Option<Vec<i64>> =
+                    list.iter().map(|one| if let Expects::Exactly(n) = one { Some(*n) } else { None }).collect();
+                let numbers = numbers.unwrap_or_default();
+                (numbers.iter().min().copied(), numbers.iter().max().copied())
+            }
+        }
+    }
+}
+
+impl KeyRule {
+    /// Whether a key belongs to the pattern whose key in the schema is `written`.
+    ///
+    /// # Errors
+    /// Where a function fails or gives no bool.
+    pub fn accepts(&self, eval: &mut Eval, key: &Scalar, written: &Scalar) -> Result<bool, Error> {
+        match (&self.allowed, key) {
+            (None, _) => Ok(false),
+            (Some(Allowed::Any), key) => Ok(key.as_str().is_some()),
+            (Some(Allowed::Matching(regexp, _)), Scalar::Str(text)) => Ok(regexp.is_match(text)),
+            (Some(Allowed::Matching(..)), _) => Ok(false),
+            (Some(Allowed::Function(function)), key) => {
+                let both = [scalar_to_value(key), scalar_to_value(written)];
+                let takes_one = matches!(function, Value::Function(f) if f.max_positional() == Some(1));
+                match eval.call(function, if takes_one { &both[..1] } else { &both }, &[])? {
+                    Value::Bool(answer) => Ok(answer),
+                    other => Err(Error::new(format!(
+                        "Expected allowed= function of @schema/key to return bool, but was {}",
+                        other.type_name()
+                    ))),
+                }
+            }
+        }
+    }
+
+    /// What a wrong number of items violates: `1 or more items with any key`.
+    pub fn must_be(&self, written: &Scalar) -> String {
+        let which = match &self.allowed {
+            None => format!("the key {}", scalar_to_value(written).repr()),
+            Some(Allowed::Any) => "any key".to_owned(),
+            Some(Allowed::Matching(_, text)) => {
+                format!("a key matching {}", Value::Str(text.clone()).repr())
+            }
+            Some(Allowed::Function(function)) => format!("a key accepted by {}", function_name(function)),
+        };
+        format!("{} with {which}", self.expects.text())
+    }
+}
+
+/// Reads `@schema/key`, `@schema/any-key` and `@schema/key-may-be-present`. None where the item is an ordinary one.
+pub(crate) fn read(run: &Run, ann: &Annotation, node: Pos) -> Result<Option<KeyRule>, Failure> {
+    let block = |found: String, expected: &str| Block::at(node, found, expected).annotation(ann.pos);
+    let by = run.locate(ann.pos);
+    let bare = |rule: KeyRule| match ann.args.is_empty() && ann.kwargs.is_empty() {
+        true => Ok(Some(rule)),
+        false => {
+            let title = format!("Invalid schema - unknown argument of @{}", ann.name);
+            Err(block(format!("arguments of @{} (by {by})", ann.name), "no arguments").under(run, &title))
+        }
+    };
+    if ann.name == "schema/any-key" {
+        return bare(KeyRule { allowed: Some(Allowed::Any), expects: Expects::AtLeast(0), pos: ann.pos });
+    }
+    if ann.name == "schema/key-may-be-present" {
+        return bare(KeyRule { allowed: None, expects: either_way(), pos: ann.pos });
+    }
+    let unknown = |name: &str| {
+        let expected = "allowed=, expects= or missing_ok=";
+        block(format!("{name} (by {by})"), expected).under(run, "Invalid schema - unknown argument of @schema/key")
+    };
+    if let Some(value) = ann.args.first() {
+        return Err(unknown(&value.repr().to_str()));
+    }
+    let (mut allowed, mut expects, mut missing_ok) = (None, None, None);
+    for (name, value) in &ann.kwargs {
+        match &*name.to_str() {
+            "allowed" => allowed = Some(read_allowed(run, ann, node, value)?),
+            "expects" => match read_expects(value) {
+                Some(read) => expects = Some(read),
+                None => {
+                    let expected = "an integer, a string like \"1+\", a function or a list of these";
+                    let found = format!("{} (by {by})", value.repr());
+                    let title = "Invalid schema - wrong expects= in @schema/key";
+                    return Err(block(found, expected).under(run, title));
+                }
+            },
+            "missing_ok" => match value {
+                Value::Bool(value) => missing_ok = Some(*value),
+                other => {
+                    let found = format!("{} (by {by})", other.repr());
+                    let title = "Invalid schema - wrong missing_ok= in @schema/key";
+                    return Err(block(found, "True or False").under(run, title));
+                }
+            },
+            other => return Err(unknown(&format!("{other}="))),
+        }
+    }
+    if expects.is_some() && missing_ok.is_some() {
+        let title = "Invalid schema - expects= and missing_ok= cannot be combined in @schema/key";
+        return Err(block(format!("both (by {by})"), "one of them").under(run, title));
+    }
+    let expects = match (expects, missing_ok, &allowed) {
+        (Some(expects), _, _) => expects,
+        (None, Some(true), Some(_)) => Expects::AtLeast(0),
+        (None, Some(true), None) => either_way(),
+        (None, _, _) => Expects::Exactly(1),
+    };
+    if allowed.is_none() && matches!(expects, Expects::Exactly(1)) {
+        return Ok(None);
+    }
+    Ok(Some(KeyRule { allowed, expects, pos: ann.pos }))
+}
+
+/// A literal key that may be there or not.
+fn either_way() -> Expects {
+    Expects::AnyOf(vec![Expects::Exactly(0), Expects::Exactly(1)])
+}
+
+fn read_allowed(run: &Run, ann: &Annotation, node: Pos, value: &Value) -> Result<Allowed, Failure> {
+    let by = run.locate(ann.pos);
+    match value {
+        Value::Str(text) if *text == "any" => Ok(Allowed::Any),
+        Value::Str(text) => {
+            let whole = format!("^(?:{text})$");
+            // The text alone must be a regular expression; a stray `)` could make sense in the whole.
+            let compiled = Regexp::new(text.as_bytes()).and_then(|_| Regexp::new(whole.as_bytes()));
+            compiled.map(|regexp| Allowed::Matching(regexp, text.clone())).map_err(|problem| {
+                let title = "Invalid schema - allowed= is not a valid regular expression";
+                Block::at(node, format!("{problem} (by {by})"), "a regular expression (RE2)")
+                    .annotation(ann.pos)
+                    .under(run, title)
+            })
+        }
+        function if function.is_callable() => Ok(Allowed::Function(function.clone())),
+        other => {
+            let title = "Invalid schema - wrong allowed= in @schema/key";
+            let expected = "\"any\", a regular expression or a function";
+            let found = format!("{} (by {by})", other.repr());
+            Err(Block::at(node, found, expected).annotation(ann.pos).under(run, title))
+        }
+    }
+}
+
+fn read_expects(value: &Value) -> Option<Expects> {
+    match value {
+        Value::List(list) if !list.is_empty() => {
+            let read: Option<Vec<Expects>> = list.to_vec().iter().map(read_number).collect();
+            read.map(Expects::AnyOf)
+        }
+        other => read_number(other),
+    }
+}
+
+fn read_number(value: &Value) -> Option<Expects> {
+    match value {
+        Value::Int(n) if *n >= 0 => Some(Expects::Exactly(*n)),
+        Value::Str(text) => {
+            let text = text.to_str();
+            let number: u32 = text.strip_suffix('+')?.parse().ok()?;
+            Some(Expects::AtLeast(number.into()))
+        }
+        function if function.is_callable() => Some(Expects::Function(function.clone())),
+        _ => None,
+    }
+}

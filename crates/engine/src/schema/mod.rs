@@ -1,0 +1,355 @@
+//! Schemas: what data values there are, of which types, with which defaults.
+//!
+//! A schema document is compiled once ([`compile`]) into a tree of [`Slot`]s. The tree holds everything that is ever
+//! asked of a schema, so that checking, validation, warnings and exports read the same structure. [`check`] fills and
+//! checks a value in one pass; only when that fails a second pass finds out what to say ([`report`]).
+
+pub(crate) mod check;
+mod compile;
+mod docs;
+mod keys;
+pub(crate) mod report;
+mod rules_placeholder;
+mod secrets;
+pub(crate) mod shapes;
+mod types;
+
+use std::rc::Rc;
+
+use ytterby_diag::Pos;
+use ytterby_text::Str;
+
+pub(crate) use compile::{compile, distribute_defaults_for_strings};
+pub(crate) use keys::{Allowed, Expects, KeyRule};
+pub(crate) use secrets::{REDACTED, Secrets, redact};
+pub(crate) use shapes::{Combination, Shapes};
+
+use crate::node::{Document, Map, MapItem, Node, Scalar};
+use rules_placeholder::Rules;
+
+/// A compiled schema document.
+#[derive(Debug)]
+pub(crate) struct Schema {
+    /// What the document holds.
+    pub root: Slot,
+    /// What kinds of declarations occur, so that runs pay only for what they use.
+    pub uses: Uses,
+}
+
+/// Which declarations beyond plain types a schema has somewhere.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Uses {
+    /// `@schema/key` that lets keys be absent or free.
+    pub keys: bool,
+    /// `@schema/type` with several types.
+    pub unions: bool,
+    /// `@schema/one-of` and its like.
+    pub shapes: bool,
+    pub deprecated: bool,
+    pub removed: bool,
+    pub required: bool,
+    pub secrets: bool,
+    pub rules: bool,
+}
+
+/// A place for a value: in a document, behind a key, in an array.
+#[derive(Clone, Debug)]
+pub(crate) struct Slot {
+    pub ty: Type,
+    /// Whether null is allowed besides.
+    pub nullable: bool,
+    /// Where it is declared.
+    pub pos: Pos,
+    /// What stands there when nothing is given.
+    pub default: Node,
+    pub docs: Docs,
+    pub rules: Option<Rc<Rules>>,
+    pub required: Option<Rc<Required>>,
+    /// Whether its value and all below must not be shown.
+    pub secret: bool,
+    /// Whether some `@schema/…` annotation stands on it.
+    pub annotated: bool,
+}
+
+/// What may stand in a place.
+#[derive(Clone, Debug)]
+pub(crate) enum Type {
+    Any,
+    Scalar(Kind),
+    Map(Rc<MapType>),
+    Array(Rc<ArrayType>),
+    Union(Rc<Union>),
+    Shapes(Rc<Shapes>),
+}
+
+/// A kind of scalar.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    Bool,
+    Float,
+    Int,
+    Null,
+    String,
+}
+
+/// A map and its keys.
+#[derive(Debug, Default)]
+pub(crate) struct MapType {
+    pub pos: Option<Pos>,
+    /// The items with literal keys, in the order of the schema.
+    pub items: Vec<Item>,
+    /// Items that stand for any key that matches, in the order of the schema.
+    pub patterns: Vec<Item>,
+    /// The literal keys, to find them fast: parallel to `items`.
+    index: Map,
+    /// How many items are always there.
+    always: usize,
+    /// The map when nothing is given.
+    pub default: Node,
+}
+
+/// An item of a map.
+#[derive(Debug)]
+pub(crate) struct Item {
+    pub key: Scalar,
+    pub slot: Slot,
+    pub presence: Presence,
+}
+
+/// When an item is there.
+#[derive(Debug)]
+pub(crate) enum Presence {
+    /// Always: its default stands in for it.
+    Always,
+    /// Only where it is given; the rule says how often that must be.
+    Optional(Rc<KeyRule>),
+    /// Wherever a key matches.
+    Pattern(Rc<KeyRule>),
+    /// Never: giving it is an error that shows the remedy.
+    Removed(Removed),
+}
+
+/// `@schema/removed`.
+#[derive(Debug)]
+pub(crate) struct Removed {
+    pub remedy: Str,
+    pub pos: Pos,
+}
+
+/// An array and its items.
+#[derive(Debug)]
+pub(crate) struct ArrayType {
+    pub pos: Pos,
+    pub item: Slot,
+}
+
+/// `@schema/type` with several types, in the order written; an inferred one comes last.
+#[derive(Debug)]
+pub(crate) struct Union {
+    pub members: Vec<Type>,
+}
+
+/// `@schema/required`.
+#[derive(Debug)]
+pub(crate) struct Required {
+    pub description: Option<Str>,
+    pub pos: Pos,
+}
+
+/// What is said about a place.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Docs {
+    pub title: Option<Str>,
+    pub description: Option<Str>,
+    pub deprecated: Option<Str>,
+    pub examples: Vec<Example>,
+}
+
+/// One example.
+#[derive(Clone, Debug)]
+pub(crate) struct Example {
+    pub description: Option<Str>,
+    pub value: Node,
+}
+
+impl Schema {
+    /// The schema of data values that have none: anything goes.
+    pub fn absent() -> Schema {
+        Schema { root: Slot::of(Type::Any, Pos::UNKNOWN, Node::NULL), uses: Uses::default() }
+    }
+
+    /// The document that one gets by giving nothing.
+    pub fn defaults(&self) -> Document {
+        Document::new(self.root.default.clone(), self.root.pos)
+    }
+}
+
+impl Slot {
+    /// A place with nothing said about it.
+    pub fn of(ty: Type, pos: Pos, default: Node) -> Slot {
+        Slot {
+            ty,
+            nullable: false,
+            pos,
+            default,
+            docs: Docs::default(),
+            rules: None,
+            required: None,
+            secret: false,
+            annotated: false,
+        }
+    }
+
+    /// Whether null may stand here.
+    pub fn allows_null(&self) -> bool {
+        self.nullable || self.ty.allows_null()
+    }
+
+    /// The item of a map value that this key names, be it literal or by pattern. Patterns that are functions are not
+    /// asked; see [`MapType::item_for`].
+    pub fn as_map(&self) -> Option<&Rc<MapType>> {
+        self.ty.as_map()
+    }
+
+    pub fn as_array(&self) -> Option<&Rc<ArrayType>> {
+        self.ty.as_array()
+    }
+}
+
+impl Type {
+    /// As messages name it.
+    pub fn name(&self) -> String {
+        match self {
+            Type::Any | Type::Shapes(_) => "any".to_owned(),
+            Type::Scalar(kind) => kind.name().to_owned(),
+            Type::Map(_) => "map".to_owned(),
+            Type::Array(_) => "array".to_owned(),
+            Type::Union(union) => {
+                let names: Vec<String> = union.members.iter().map(Type::name).collect();
+                match names.split_last() {
+                    Some((last, [])) => last.clone(),
+                    Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+                    None => String::new(),
+                }
+            }
+        }
+    }
+
+    /// Whether null is a value of it.
+    pub fn allows_null(&self) -> bool {
+        match self {
+            Type::Any | Type::Scalar(Kind::Null) => true,
+            Type::Union(union) => union.members.iter().any(Type::allows_null),
+            Type::Shapes(_) | Type::Scalar(_) | Type::Map(_) | Type::Array(_) => false,
+        }
+    }
+
+    /// The type of a map value.
+    pub fn as_map(&self) -> Option<&Rc<MapType>> {
+        match self {
+            Type::Map(map) => Some(map),
+            Type::Union(union) => union.members.iter().find_map(Type::as_map),
+            _ => None,
+        }
+    }
+
+    /// The type of an array value.
+    pub fn as_array(&self) -> Option<&Rc<ArrayType>> {
+        match self {
+            Type::Array(array) => Some(array),
+            Type::Union(union) => union.members.iter().find_map(Type::as_array),
+            _ => None,
+        }
+    }
+
+    /// Whether a scalar is a value of it. An integer can stand for a float.
+    pub fn fits(&self, scalar: &Scalar) -> bool {
+        match self {
+            Type::Any | Type::Shapes(_) => true,
+            Type::Map(_) | Type::Array(_) => false,
+            Type::Union(union) => union.members.iter().any(|member| member.fits(scalar)),
+            Type::Scalar(kind) => match scalar {
+                Scalar::Null => *kind == Kind::Null,
+                Scalar::Bool(_) => *kind == Kind::Bool,
+                Scalar::Int(_) | Scalar::UInt(_) => matches!(kind, Kind::Int | Kind::Float),
+                Scalar::Float(_) => *kind == Kind::Float,
+                Scalar::Str(_) => *kind == Kind::String,
+            },
+        }
+    }
+
+    /// Whether it is string and nothing else.
+    pub fn is_string(&self) -> bool {
+        matches!(self, Type::Scalar(Kind::String))
+    }
+}
+
+impl Kind {
+    /// As messages name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Bool => "boolean",
+            Kind::Float => "float",
+            Kind::Int => "integer",
+            Kind::Null => "null",
+            Kind::String => "string",
+        }
+    }
+}
+
+impl MapType {
+    fn new(items: Vec<Item>, patterns: Vec<Item>, pos: Pos) -> MapType {
+        let index = items.iter().map(|item| MapItem::new(item.key.clone(), Node::NULL, Pos::UNKNOWN)).collect();
+        let present = items.iter().filter(|item| matches!(item.presence, Presence::Always));
+        let default: Map = present.map(Item::default).collect();
+        MapType { pos: Some(pos), items, patterns, index, always: default.len(), default: Node::map(default) }
+    }
+
+    /// How many items are always there.
+    fn always(&self) -> usize {
+        self.always
+    }
+
+    /// The item with this literal key.
+    pub fn literal(&self, key: &Scalar) -> Option<&Item> {
+        self.index.find(key).map(|at| &self.items[at])
+    }
+
+    /// The item that decides about a key: the literal one, else the first pattern that accepts it.
+    ///
+    /// # Errors
+    /// Where a function of a pattern fails.
+    pub fn item_for(
+        &self,
+        eval: &mut ytterby_starlark::Eval,
+        key: &Scalar,
+    ) -> Result<Option<&Item>, ytterby_starlark::Error> {
+        if let Some(item) = self.literal(key) {
+            return Ok(Some(item));
+        }
+        for item in &self.patterns {
+            let Presence::Pattern(rule) = &item.presence else { continue };
+            if rule.accepts(eval, key, &item.key)? {
+                return Ok(Some(item));
+            }
+        }
+        Ok(None)
+    }
+
+    /// All items, literal ones first.
+    pub fn all_items(&self) -> impl Iterator<Item = &Item> {
+        self.items.iter().chain(&self.patterns)
+    }
+
+    /// Where the map is declared.
+    pub fn place(&self) -> Pos {
+        self.pos.unwrap_or(Pos::UNKNOWN)
+    }
+}
+
+impl Item {
+    /// The item when nothing is given for it.
+    pub fn default(&self) -> MapItem {
+        MapItem::new(self.key.clone(), self.slot.default.clone(), self.slot.pos)
+    }
+}

@@ -1,0 +1,220 @@
+//! The blocks that say what is wrong with a schema or with data values of the wrong type.
+//!
+//! A block shows the source lines of the node and of the annotations in question, what was found, what was expected and
+//! hints. Texts are built when a run fails, never before.
+
+use ytterby_diag::{Diagnostic, Kind, Pos, Severity};
+
+use crate::api::Failure;
+use crate::run::Run;
+
+/// One block.
+#[derive(Clone, Debug)]
+pub(crate) struct Block {
+    /// A line above the excerpt.
+    pub about: Option<String>,
+    /// Annotations whose lines are shown too.
+    pub annotations: Vec<Pos>,
+    /// The node.
+    pub pos: Pos,
+    /// What to show in place of source lines.
+    pub shown: Shown,
+    pub found: String,
+    pub expected: String,
+    pub hints: Vec<String>,
+    /// Hints that only the rich rendering shows.
+    pub rich_hints: Vec<String>,
+    pub kind: Kind,
+    /// The data value in question.
+    pub path: Option<String>,
+    /// Where the type stands.
+    pub by: Option<Pos>,
+}
+
+/// What a block shows of the node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// Its line.
+    Source,
+    /// Its line with this text in place of what stands at the position.
+    Redacted(String),
+    /// The value, because code made it and no line holds it.
+    Calculated(String),
+}
+
+impl Block {
+    /// A block about the node at `pos`.
+    pub fn at(pos: Pos, found: impl Into<String>, expected: impl Into<String>) -> Block {
+        Block {
+            about: None,
+            annotations: Vec::new(),
+            pos,
+            shown: Shown::Source,
+            found: found.into(),
+            expected: expected.into(),
+            hints: Vec::new(),
+            rich_hints: Vec::new(),
+            kind: Kind::Schema,
+            path: None,
+            by: None,
+        }
+    }
+
+    pub fn about(mut self, text: impl Into<String>) -> Block {
+        self.about = Some(text.into());
+        self
+    }
+
+    pub fn annotation(mut self, pos: Pos) -> Block {
+        self.annotations.push(pos);
+        self
+    }
+
+    pub fn hint(mut self, text: impl Into<String>) -> Block {
+        self.hints.push(text.into());
+        self
+    }
+
+    /// The failure of one block under a title.
+    pub fn under(self, run: &Run, title: &str) -> Failure {
+        failure(run, title, &[self])
+    }
+
+    fn diagnostic(&self, title: &str) -> Diagnostic {
+        let what = match (&self.about, self.kind) {
+            (Some(about), _) => about.clone(),
+            (None, Kind::Schema) => title.to_owned(),
+            (None, _) => format!("expected {}, found {}", bare(&self.expected), self.found),
+        };
+        let message = match &self.path {
+            Some(path) => format!("{path}: {what}"),
+            None => what,
+        };
+        let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        Diagnostic {
+            path: self.path.clone(),
+            expected: text(bare(&self.expected)),
+            found: text(&self.found),
+            from: self.pos.is_known().then_some(self.pos),
+            by: self.by.filter(|pos| pos.is_known()),
+            hints: self.hints.iter().chain(&self.rich_hints).cloned().collect(),
+            ..Diagnostic::new(Severity::Error, self.kind, message)
+        }
+    }
+}
+
+/// The text without the position behind it.
+fn bare(expected: &str) -> &str {
+    expected.split_once(" (by ").or_else(|| expected.split_once(" (from ")).map_or(expected, |(text, _)| text)
+}
+
+/// The failure that these blocks make under a title.
+pub(crate) fn failure(run: &Run, title: &str, blocks: &[Block]) -> Failure {
+    let mut failure = Failure::from(format!("\n{title}\n{}\n", "=".repeat(title.len())));
+    append(run, &mut failure, title, blocks);
+    failure.message.push_str("\n");
+    failure
+}
+
+/// Adds blocks to a failure that has its title already.
+pub(crate) fn append(run: &Run, failure: &mut Failure, title: &str, blocks: &[Block]) {
+    let width = blocks.iter().map(|block| line_number(run, block.pos).len()).max().unwrap_or(0);
+    for block in blocks {
+        write(run, failure, block, width);
+        failure.diagnostics.push(block.diagnostic(title));
+    }
+}
+
+/// A failure of something inside, reported again under a title, as the reference does for nodes that may be null.
+pub(crate) fn nested(title: &str, inner: Failure) -> Failure {
+    let mut failure = inner.prefixed(&format!("\n{title}\n{}\n", "=".repeat(title.len())));
+    failure.message.push_str(" \n\n");
+    failure
+}
+
+fn write(run: &Run, failure: &mut Failure, block: &Block, width: usize) {
+    use ytterby_diag::Note;
+    let mut text = String::new();
+    if let Some(about) = &block.about {
+        text.push('\n');
+        text.push_str(about);
+    }
+    let margin = |delimiter: &str, number: &str| format!("\n  {number:>width$} {delimiter}");
+    if let Shown::Calculated(value) = &block.shown {
+        text.push_str("\nData value calculated:");
+        text.push_str(&margin("#", ""));
+        text.push_str(&margin("#", ""));
+        text.push(' ');
+        text.push_str(value);
+        text.push_str(&margin("#", ""));
+    } else {
+        text.push('\n');
+        text.push_str(&file_name(run, block.pos));
+        text.push(':');
+        text.push_str(&margin("|", ""));
+        let mut lines = block.annotations.clone();
+        lines.sort_by_key(|pos| run.sources.line(*pos));
+        lines.push(block.pos);
+        for (at, pos) in lines.iter().enumerate() {
+            if at > 0 && !are_neighbours(run, lines[at - 1], *pos) {
+                text.push_str(&margin("|", ""));
+                text.push_str(" ...");
+            }
+            text.push_str(&margin("|", &line_number(run, *pos)));
+            text.push(' ');
+            match &block.shown {
+                Shown::Redacted(line) if at + 1 == lines.len() => text.push_str(line),
+                _ => text.push_str(&source_text(run, *pos)),
+            }
+        }
+        text.push_str(&margin("|", ""));
+    }
+    text.push_str("\n\n");
+    let field = |name: &str, value: &str| format!("  {:>width$} = {name}: {value}", "");
+    if !block.found.is_empty() {
+        text.push_str(&field("found", &block.found));
+    }
+    text.push('\n');
+    if !block.expected.is_empty() {
+        text.push_str(&field("expected", &block.expected));
+    }
+    for hint in &block.hints {
+        text.push('\n');
+        text.push_str(&field("hint", hint));
+    }
+    text.push('\n');
+    failure.message.push_str(&text);
+    for hint in &block.rich_hints {
+        failure.message.note(Note::Text(match hint.strip_prefix("merged:") {
+            Some(merged) => format!("  {:>width$} = merged:{merged}", ""),
+            None => field("hint", hint),
+        }));
+    }
+}
+
+fn line_number(run: &Run, pos: Pos) -> String {
+    match run.sources.line(pos) {
+        0 => "?".to_owned(),
+        line => line.to_string(),
+    }
+}
+
+fn file_name(run: &Run, pos: Pos) -> String {
+    run.sources.get(pos.file).map_or_else(String::new, |source| source.name().to_owned())
+}
+
+fn are_neighbours(run: &Run, one: Pos, other: Pos) -> bool {
+    one.is_known()
+        && other.is_known()
+        && one.file == other.file
+        && run.sources.line(one).abs_diff(run.sources.line(other)) <= 1
+}
+
+/// The line of a position; of a flag the whole value, which may have several.
+pub(crate) fn source_text(run: &Run, pos: Pos) -> String {
+    let Some(source) = run.sources.get(pos.file) else { return String::new() };
+    if source.name().starts_with('(') {
+        return String::from_utf8_lossy(source.text()).into_owned();
+    }
+    source.line_text(source.line(pos.offset)).unwrap_or_default()
+}

@@ -1,0 +1,240 @@
+//! `@schema/one-of`, `@schema/any-of`, `@schema/all-of`: a value that has one of several shapes.
+//!
+//! While inputs are merged such a node takes anything. When all is merged, [`Shapes::matching`] finds out which shapes
+//! the value has, and the first of them fills it.
+
+use std::rc::Rc;
+
+use ytterby_diag::Pos;
+
+use super::check::{self, Context, Fit};
+use super::compile::Compiler;
+use super::report::Block;
+use super::{Slot, Type};
+use crate::annotation::{Ann, Annotation};
+use crate::api::Failure;
+use crate::node::{Annotated, Document, Fragment, FragmentData, Map, Node};
+
+/// How many of the shapes a value must have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Combination {
+    /// Exactly one.
+    One,
+    /// At least one.
+    Any,
+    /// All, each taking the keys that it declares.
+    All,
+}
+
+/// The shapes of a node.
+#[derive(Debug)]
+pub(crate) struct Shapes {
+    pub combination: Combination,
+    pub slots: Vec<Slot>,
+    /// Where the annotation stands.
+    pub pos: Pos,
+}
+
+const ANNOTATIONS: [(Ann, Combination); 3] =
+    [(Ann::SchemaOneOf, Combination::One), (Ann::SchemaAnyOf, Combination::Any), (Ann::SchemaAllOf, Combination::All)];
+
+/// Reads the annotations of a node, if it has one of these.
+pub(super) fn read(compiler: &mut Compiler<'_>, node: &dyn Annotated) -> Result<Option<Slot>, Failure> {
+    let run = compiler.cx.run;
+    let mut found = ANNOTATIONS.iter().filter_map(|(ann, how)| node.annotation(*ann).map(|ann| (ann, *how)));
+    let Some((ann, combination)) = found.next() else { return Ok(None) };
+    let other = found.next().map(|(other, _)| other).or_else(|| node.annotation(Ann::SchemaType));
+    if let Some(other) = other {
+        let (one, two) = (ann.canonical_name(), other.canonical_name());
+        let title = format!("Invalid schema - @{one} cannot be combined with @{two}");
+        let block = Block::at(node.pos(), format!("@{one} and @{two}"), "one of them");
+        return Err(block.annotation(ann.pos).annotation(other.pos).under(run, &title));
+    }
+    if ann.args.len() < 2 || !ann.kwargs.is_empty() {
+        return Err(syntax_error(compiler, ann, node.pos()));
+    }
+    let mut slots = Vec::with_capacity(ann.args.len());
+    for value in &ann.args {
+        let Some(fragment) = value.downcast::<Fragment>() else {
+            let found = format!("{} in @{} (by {})", value.type_name(), ann.canonical_name(), run.locate(ann.pos));
+            let block = Block::at(node.pos(), found, "2 or more schemas (yamlfragments)")
+                .about(format!("syntax error in @{} annotation", ann.canonical_name()))
+                .annotation(ann.pos);
+            return Err(block.under(run, "Invalid schema"));
+        };
+        slots.push(compiler.slot(&shape_document(fragment, node.pos()))?);
+    }
+    compiler.check_inside_any(node.value())?;
+    let shapes = Shapes { combination, slots, pos: ann.pos };
+    let mut slot = Slot::of(Type::Shapes(Rc::new(shapes)), node.pos(), node.value().clone());
+    slot.nullable = node.value().is_null() || node.has(Ann::SchemaNullable);
+    if node.has(Ann::SchemaNullable) {
+        slot.default = Node::NULL;
+    }
+    Ok(Some(slot))
+}
+
+fn syntax_error(compiler: &Compiler<'_>, ann: &Annotation, node: Pos) -> Failure {
+    let run = compiler.cx.run;
+    let count = ann.args.len();
+    let name = ann.canonical_name();
+    let found = match (ann.kwargs.is_empty(), count) {
+        (false, _) => format!("keyword argument in @{name}"),
+        (true, 0) => format!("missing value in @{name}"),
+        (true, 1) => format!("1 value in @{name}"),
+        (true, count) => format!("{count} values in @{name}"),
+    };
+    Block::at(node, format!("{found} (by {})", run.locate(ann.pos)), "2 or more schemas")
+        .about(format!("syntax error in @{name} annotation"))
+        .annotation(ann.pos)
+        .under(run, "Invalid schema")
+}
+
+/// A fragment as a document of its own. It stands where its first item does.
+pub(crate) fn shape_document(fragment: &Fragment, default_pos: Pos) -> Document {
+    let value = match fragment.data() {
+        FragmentData::Node(node) => node.clone(),
+        FragmentData::Documents(docs) => match docs.items.first() {
+            Some(doc) => return doc.clone(),
+            None => Node::NULL,
+        },
+    };
+    let first = match &value {
+        Node::Map(map) => map.items().first().map(|item| item.pos),
+        Node::Array(array) => array.items.first().map(|item| item.pos),
+        Node::Scalar(_) => None,
+    };
+    Document::new(value, first.unwrap_or(default_pos))
+}
+
+/// Which shapes a value has.
+#[derive(Debug)]
+pub(crate) struct Matching {
+    /// The numbers of the shapes, counted from 0.
+    pub shapes: Vec<usize>,
+    /// The value, filled from the first of them (all-of: from all).
+    pub filled: Node,
+    /// Keys that no shape declares, or other reasons why all-of fails without a shape to blame.
+    pub stray: bool,
+}
+
+impl Shapes {
+    /// What the number of shapes must be.
+    pub fn must_be(&self) -> String {
+        let count = self.slots.len();
+        match self.combination {
+            Combination::One => format!("exactly one of the {count} shapes"),
+            Combination::Any => format!("at least one of the {count} shapes"),
+            Combination::All => format!("all of the {count} shapes"),
+        }
+    }
+
+    /// Whether the shapes that a value has are enough, and otherwise what was found.
+    pub fn verdict(&self, matching: &Matching) -> Result<(), String> {
+        let numbers: Vec<String> = matching.shapes.iter().map(|at| (at + 1).to_string()).collect();
+        match (self.combination, &numbers[..]) {
+            (Combination::One, [_]) => Ok(()),
+            (Combination::One | Combination::Any, []) => Err("matches no shape".to_owned()),
+            (Combination::Any, _) => Ok(()),
+            (Combination::One, many) => Err(format!("matches shapes {}", list(many))),
+            (Combination::All, all) if all.len() == self.slots.len() && !matching.stray => Ok(()),
+            (Combination::All, all) if all.len() == self.slots.len() => {
+                Err("has a key that no shape declares".to_owned())
+            }
+            (Combination::All, _) => {
+                let lacking = (0..self.slots.len()).filter(|at| !matching.shapes.contains(at));
+                let lacking: Vec<String> = lacking.map(|at| (at + 1).to_string()).collect();
+                let noun = if lacking.len() == 1 { "shape" } else { "shapes" };
+                Err(format!("does not match {noun} {}", list(&lacking)))
+            }
+        }
+    }
+
+    /// Which shapes `value` has. `holds` says whether the rules of a shape hold on the value filled from it, and whether
+    /// everything is there that it requires.
+    pub fn matching(
+        &self,
+        cx: &mut Context<'_>,
+        value: &Node,
+        holds: &mut dyn FnMut(&mut Context<'_>, &Node, &Slot) -> Result<bool, Failure>,
+    ) -> Result<Matching, Failure> {
+        let mut matching = Matching { shapes: Vec::new(), filled: value.clone(), stray: false };
+        for (at, slot) in self.slots.iter().enumerate() {
+            let part = match self.combination {
+                Combination::All => declared_part(cx, value, slot)?,
+                Combination::One | Combination::Any => value.clone(),
+            };
+            let filled = match check::fit(cx, &part, slot)? {
+                Fit::Not => continue,
+                Fit::AsIs => part,
+                Fit::Filled(filled) => filled,
+            };
+            if !holds(cx, &filled, slot)? {
+                continue;
+            }
+            match self.combination {
+                Combination::All => fill_from(&mut matching.filled, &filled),
+                _ if matching.shapes.is_empty() => matching.filled = filled,
+                _ => {}
+            }
+            matching.shapes.push(at);
+        }
+        if self.combination == Combination::All {
+            matching.stray = self.has_stray_key(cx, value)?;
+        }
+        Ok(matching)
+    }
+
+    fn has_stray_key(&self, cx: &mut Context<'_>, value: &Node) -> Result<bool, Failure> {
+        let Node::Map(map) = value else { return Ok(false) };
+        for item in map.iter() {
+            let mut known = false;
+            for slot in &self.slots {
+                known |= match slot.as_map() {
+                    Some(ty) => cx.item_for(ty, &item.key)?.is_some(),
+                    None => matches!(slot.ty, Type::Any),
+                };
+            }
+            if !known {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// The items of a map that a shape declares; other values as they are.
+fn declared_part(cx: &mut Context<'_>, value: &Node, slot: &Slot) -> Result<Node, Failure> {
+    let (Node::Map(map), Some(ty)) = (value, slot.as_map()) else { return Ok(value.clone()) };
+    let mut part = Map::with_capacity(map.len());
+    for item in map.iter() {
+        if cx.item_for(ty, &item.key)?.is_some() {
+            part.push(item.clone());
+        }
+    }
+    Ok(Node::map(part))
+}
+
+/// Adds to a map what another has and it lacks; items of both are taken from the other, which is filled deeper.
+fn fill_from(node: &mut Node, filled: &Node) {
+    match (node, filled) {
+        (Node::Map(map), Node::Map(filled)) => {
+            let map = Rc::make_mut(map);
+            for item in filled.iter() {
+                match map.find(&item.key) {
+                    Some(at) => map.item_mut(at).value = item.value.clone(),
+                    None => map.push(item.clone()),
+                }
+            }
+        }
+        (node, filled) => *node = filled.clone(),
+    }
+}
+
+fn list(numbers: &[String]) -> String {
+    match numbers.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}
