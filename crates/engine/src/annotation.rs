@@ -17,12 +17,21 @@ pub(crate) struct Annotation {
     pub args: Vec<Value>,
     pub kwargs: Vec<(Str, Value)>,
     pub pos: Pos,
+    /// Where each argument comes from, those by position first; empty where all come from `pos`.
+    pub origins: Vec<Pos>,
 }
 
 impl Annotation {
     /// An annotation without arguments.
     pub fn bare(ann: Ann, pos: Pos) -> Annotation {
-        Annotation { ann: Some(ann), name: Str::from(ann.name()), args: Vec::new(), kwargs: Vec::new(), pos }
+        Annotation {
+            ann: Some(ann),
+            name: Str::from(ann.name()),
+            args: Vec::new(),
+            kwargs: Vec::new(),
+            pos,
+            origins: Vec::new(),
+        }
     }
 
     /// Whether both are the same annotation, aliases counting as their canonical names.
@@ -39,6 +48,45 @@ impl Annotation {
             Some(ann) => ann.name().into(),
             None => self.name.to_str(),
         }
+    }
+
+    /// Where the positional argument with this number was written.
+    pub fn arg_pos(&self, number: usize) -> Pos {
+        self.origins.get(number).copied().unwrap_or(self.pos)
+    }
+
+    /// Where the keyword argument with this number was written.
+    pub fn kwarg_pos(&self, number: usize) -> Pos {
+        self.origins.get(self.args.len() + number).copied().unwrap_or(self.pos)
+    }
+
+    /// Takes in the arguments of another annotation of the same name: those by position behind its own, keyword
+    /// arguments in place of those of the same name. Each keeps its position.
+    pub fn absorb(&mut self, other: Annotation) {
+        let positions = |annotation: &Annotation| -> (Vec<Pos>, Vec<Pos>) {
+            (
+                (0..annotation.args.len()).map(|number| annotation.arg_pos(number)).collect(),
+                (0..annotation.kwargs.len()).map(|number| annotation.kwarg_pos(number)).collect(),
+            )
+        };
+        let (mut args, mut kwargs) = positions(self);
+        let (other_args, other_kwargs) = positions(&other);
+        self.args.extend(other.args);
+        args.extend(other_args);
+        for ((name, value), pos) in other.kwargs.into_iter().zip(other_kwargs) {
+            match self.kwargs.iter().position(|(own, _)| *own == name) {
+                Some(at) => {
+                    self.kwargs[at].1 = value;
+                    kwargs[at] = pos;
+                }
+                None => {
+                    self.kwargs.push((name, value));
+                    kwargs.push(pos);
+                }
+            }
+        }
+        args.append(&mut kwargs);
+        self.origins = args;
     }
 
     /// The value of a keyword argument.

@@ -93,6 +93,7 @@ impl TemplateOps {
                     args: args.positional.to_vec(),
                     kwargs: args.named.to_vec(),
                     pos: *pos,
+                    origins: Vec::new(),
                 };
                 self.with_context(|context| {
                     context.annotate(*tag, annotation);
