@@ -6,6 +6,7 @@ mod bulk;
 mod commands;
 mod completion;
 mod flags;
+mod fmt;
 mod help;
 mod host;
 mod json;
@@ -67,6 +68,7 @@ fn dispatch(program: &str, flags: &Invocation) -> Result<i32, String> {
     let names: Vec<&str> = flags.path.iter().skip(1).map(|command| command.name).collect();
     match names[..] {
         [] | ["template"] => render::run(program, flags),
+        ["fmt"] => fmt::run(flags),
         ["version"] => done(version(program)),
         ["help"] => done(help_of(program, &flags.operands)),
         ["completion", shell] => done(completion::script(shell, program, &commands::ROOT)),

@@ -74,10 +74,13 @@ fn render(
     let rendered = result?;
     let mut diagnostics = rendered.diagnostics;
     let emptied = flags.text("dangerous-emptied-output-directory");
+    let added = flags.text("output-files");
     let written = if !emptied.is_empty() {
         write::replace_directory(emptied, &rendered.files)
-    } else if !flags.text("output-files").is_empty() {
-        write::add_files(flags.text("output-files"), &rendered.files)
+            .and_then(|()| host::write_output(write::announcement(emptied, &rendered.files).as_bytes()))
+    } else if !added.is_empty() {
+        write::add_files(added, &rendered.files)
+            .and_then(|()| host::write_output(write::announcement(added, &rendered.files).as_bytes()))
     } else {
         if rendered.has_other_files {
             warn_of_other_files(rendering, &mut diagnostics);

@@ -72,11 +72,17 @@ impl Drop for Stage {
 
 /// Files on their way into an existing directory. What was replaced comes back unless [`Moves::finish`] is reached.
 pub(super) struct Moves {
-    undo: Vec<Undo>,
     planned: Vec<(PathBuf, PathBuf)>,
-    /// Dropped after `undo` has run, since the old files are in there.
+    // On drop, fields go in this order: the old files come back out of the stage, the stage goes, and then the
+    // directories that it was in can.
+    undo: UndoList,
     stage: Stage,
+    made: UndoList,
 }
+
+/// Steps to take back, last first, when this is dropped.
+#[derive(Default)]
+struct UndoList(Vec<Undo>);
 
 enum Undo {
     Remove(PathBuf),
@@ -87,15 +93,8 @@ enum Undo {
 
 impl Moves {
     pub(super) fn new(target: &Path) -> Result<Moves, String> {
-        let made = make_directories(target)?;
-        let undo = made.into_iter().map(Undo::RemoveDirectory).collect::<Vec<_>>();
-        match Stage::new(target) {
-            Ok(stage) => Ok(Moves { undo, planned: Vec::new(), stage }),
-            Err(error) => {
-                undo.into_iter().rev().for_each(run);
-                Err(error)
-            }
-        }
+        let made = UndoList(make_directories(target)?.into_iter().map(Undo::RemoveDirectory).collect());
+        Ok(Moves { planned: Vec::new(), undo: UndoList::default(), stage: Stage::new(target)?, made })
     }
 
     /// Writes a file aside.
@@ -111,11 +110,12 @@ impl Moves {
         for (number, (aside, place)) in std::mem::take(&mut self.planned).into_iter().enumerate() {
             self.stage.check()?;
             if let Some(parent) = place.parent() {
-                self.undo.extend(make_directories(parent)?.into_iter().map(Undo::RemoveDirectory));
+                self.undo.0.extend(make_directories(parent)?.into_iter().map(Undo::RemoveDirectory));
             }
             self.move_into_place(&aside, &place, number)?;
         }
-        self.undo.clear();
+        self.undo.0.clear();
+        self.made.0.clear();
         Ok(())
     }
 
@@ -124,14 +124,14 @@ impl Moves {
         match fs::symlink_metadata(place) {
             Err(_) => {
                 fs::rename(aside, place).map_err(open)?;
-                self.undo.push(Undo::Remove(place.to_owned()));
+                self.undo.0.push(Undo::Remove(place.to_owned()));
             }
             Ok(old) if old.is_file() => {
                 // The reference writes into the file that is there, which keeps its mode.
                 fs::set_permissions(aside, old.permissions()).map_err(open)?;
                 let backup = self.stage.path.join(format!("{number}.old"));
                 fs::rename(place, &backup).map_err(open)?;
-                self.undo.push(Undo::Restore { from: backup, to: place.to_owned() });
+                self.undo.0.push(Undo::Restore { from: backup, to: place.to_owned() });
                 fs::rename(aside, place).map_err(open)?;
             }
             // A link or a device: like the reference, write to what it leads to.
@@ -139,7 +139,7 @@ impl Moves {
                 let is_readable = old.is_symlink() && fs::metadata(place).is_ok_and(|target| target.is_file());
                 if is_readable {
                     let bytes = fs::read(place).map_err(open)?;
-                    self.undo.push(Undo::Rewrite { path: place.to_owned(), bytes });
+                    self.undo.0.push(Undo::Rewrite { path: place.to_owned(), bytes });
                 }
                 let bytes = fs::read(aside).map_err(open)?;
                 write_file(place, &bytes)?;
@@ -149,9 +149,9 @@ impl Moves {
     }
 }
 
-impl Drop for Moves {
+impl Drop for UndoList {
     fn drop(&mut self) {
-        std::mem::take(&mut self.undo).into_iter().rev().for_each(run);
+        std::mem::take(&mut self.0).into_iter().rev().for_each(run);
     }
 }
 
