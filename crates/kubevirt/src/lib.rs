@@ -6,9 +6,13 @@
 mod allowed;
 pub mod compat;
 pub mod evaluate;
+pub mod instancetype;
 pub mod json;
 pub mod jsonpath;
+pub mod objects;
+pub mod parameters;
 pub mod pattern;
+pub mod positions;
 pub mod re2;
 pub mod rules;
 pub mod schema;

@@ -1,0 +1,322 @@
+//! Finds VMs, templates and instance types in YAML.
+//!
+//! Lists are opened, templates get their parameters filled in, and each object knows where it stands and where its rules are
+//! written. What is none of these is passed over.
+
+use std::sync::OnceLock;
+
+use ytterby_yaml::{MapItem, NodeId, Scalar, Style, Tree, View};
+
+use crate::parameters::{self, Parameters};
+use crate::positions::Positions;
+use crate::rules::ANNOTATION;
+use crate::select::TEMPLATE_ANNOTATION;
+use crate::value::Value;
+
+/// Deeper YAML is refused: values are walked by recursion.
+const MAX_DEPTH: usize = 500;
+
+/// More values in one file are refused: aliases can make much of little.
+const MAX_VALUES: usize = 50_000_000;
+
+/// Lists in lists that are opened.
+const MAX_LISTS: usize = 16;
+
+/// What was found in one file.
+#[derive(Debug, Default)]
+pub struct Objects {
+    /// VMs, those inside templates included.
+    pub vms: Vec<Vm>,
+    /// Templates.
+    pub templates: Vec<Template>,
+    /// Instance types and preferences, as they are.
+    pub instancetypes: Vec<Value>,
+    /// Parameters that templates declare.
+    pub parameters: Vec<String>,
+}
+
+/// A VM.
+#[derive(Debug)]
+pub struct Vm {
+    /// The kind of the object that it stands in: `VirtualMachine`, `Template`, `VirtualMachineTemplate`.
+    pub kind: &'static str,
+    /// The name of that object.
+    pub name: String,
+    /// The namespace of that object; empty if it has none.
+    pub namespace: String,
+    /// Where that object begins, in bytes.
+    pub offset: usize,
+    /// The VM, with parameters filled in.
+    pub value: Value,
+    /// Its own rules.
+    pub rules: Option<Annotation>,
+    /// The template in the same file that it stands in, by its place in [`Objects::templates`].
+    pub template: Option<usize>,
+    /// Why its parameters could not be filled in.
+    pub problem: Option<String>,
+}
+
+/// An OpenShift `Template` or a `VirtualMachineTemplate`.
+#[derive(Debug)]
+pub struct Template {
+    /// Its name.
+    pub name: String,
+    /// Its namespace; empty if it has none, and then it stands for any.
+    pub namespace: String,
+    /// Rules on the template itself.
+    pub rules: Option<Annotation>,
+    /// Rules on its first VM that has some.
+    pub vm_rules: Option<Annotation>,
+}
+
+/// The text of an annotation and where it stands.
+#[derive(Clone, Debug)]
+pub struct Annotation {
+    /// The rules as text.
+    pub text: Box<str>,
+    /// Where the key begins, in bytes.
+    pub key: usize,
+    /// Where the value begins and ends.
+    pub span: (usize, usize),
+    /// How it is written.
+    pub style: Style,
+    /// Whether parameters changed the text, so that places in it say nothing about the file.
+    changed: bool,
+    positions: OnceLock<Positions>,
+}
+
+impl Annotation {
+    /// Where a byte of the text stands in the file.
+    pub fn locate(&self, source: &[u8], offset: usize) -> usize {
+        if self.changed {
+            return self.key;
+        }
+        let (start, end) = self.span;
+        let scalar = source.get(start..end.min(source.len())).unwrap_or_default();
+        let positions = self.positions.get_or_init(|| Positions::new(scalar, start, self.style, &self.text));
+        positions.source(offset).unwrap_or(self.key)
+    }
+}
+
+/// Finds the objects of a file. The error says which limit it breaks.
+pub fn objects(tree: &Tree, given: &Parameters) -> Result<Objects, String> {
+    let mut finder = Finder { tree, given, found: Objects::default(), budget: MAX_VALUES };
+    for document in tree.documents() {
+        finder.object(document.value, 0)?;
+    }
+    Ok(finder.found)
+}
+
+/// Turns a node into a value.
+pub fn value(tree: &Tree, id: NodeId) -> Result<Value, String> {
+    let mut budget = MAX_VALUES;
+    convert(tree, id, 0, &mut budget)
+}
+
+fn convert(tree: &Tree, id: NodeId, depth: usize, budget: &mut usize) -> Result<Value, String> {
+    if depth > MAX_DEPTH {
+        return Err(format!("values are nested deeper than {MAX_DEPTH}"));
+    }
+    *budget = budget.checked_sub(1).ok_or_else(|| format!("more than {MAX_VALUES} values"))?;
+    Ok(match tree.value(id) {
+        View::Scalar(scalar) => match scalar {
+            Scalar::Null => Value::Null,
+            Scalar::Bool(value) => Value::Bool(*value),
+            Scalar::Int(value) => Value::Int(i128::from(*value)),
+            Scalar::UInt(value) => Value::Int(i128::from(*value)),
+            Scalar::Float(value) => Value::Float(*value),
+            Scalar::Str(text) => Value::String(text.to_str().into()),
+        },
+        View::Array(items) => {
+            let convert = |item: &ytterby_yaml::ArrayItem| convert(tree, item.value, depth + 1, budget);
+            Value::Array(items.iter().map(convert).collect::<Result<_, _>>()?)
+        }
+        View::Map(items) => {
+            let mut entries = Vec::with_capacity(items.len());
+            for item in items {
+                entries.push((key_text(&item.key).into(), convert(tree, item.value, depth + 1, budget)?));
+            }
+            Value::Object(entries)
+        }
+    })
+}
+
+fn key_text(key: &Scalar) -> String {
+    match key {
+        Scalar::Null => "null".to_owned(),
+        Scalar::Bool(value) => value.to_string(),
+        Scalar::Int(value) => value.to_string(),
+        Scalar::UInt(value) => value.to_string(),
+        Scalar::Float(value) => value.to_string(),
+        Scalar::Str(text) => text.to_str().into_owned(),
+    }
+}
+
+struct Finder<'a> {
+    tree: &'a Tree,
+    given: &'a Parameters,
+    found: Objects,
+    budget: usize,
+}
+
+impl<'a> Finder<'a> {
+    fn object(&mut self, id: NodeId, lists: usize) -> Result<(), String> {
+        let kind = self.text(id, &["kind"]).unwrap_or_default();
+        let group = self.text(id, &["apiVersion"]).unwrap_or_default();
+        let group = group.split_once('/').map_or("", |(group, _)| group);
+        match kind.as_str() {
+            "VirtualMachine" if matches!(group, "" | "kubevirt.io") => self.vm(id, None),
+            "" if self.get(id, &["spec", "template", "spec", "domain"]).is_some() => self.vm(id, None),
+            "Template" if matches!(group, "" | "template.openshift.io") => {
+                self.template(id, "Template", &["parameters"], &["objects"])
+            }
+            "VirtualMachineTemplate" => {
+                self.template(id, "VirtualMachineTemplate", &["spec", "parameters"], &["spec", "virtualMachine"])
+            }
+            "VirtualMachineInstancetype"
+            | "VirtualMachineClusterInstancetype"
+            | "VirtualMachinePreference"
+            | "VirtualMachineClusterPreference" => {
+                let value = self.value(id)?;
+                self.found.instancetypes.push(value);
+                Ok(())
+            }
+            kind if kind.ends_with("List") => {
+                let items = self.get(id, &["items"]).map(|item| item.value);
+                if lists == MAX_LISTS {
+                    return Err(format!("lists are nested deeper than {MAX_LISTS}"));
+                }
+                if let Some(View::Array(items)) = items.map(|id| self.tree.value(id)) {
+                    for item in items {
+                        self.object(item.value, lists + 1)?;
+                    }
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn vm(&mut self, id: NodeId, inside: Option<(usize, &Parameters)>) -> Result<(), String> {
+        let mut value = self.value(id)?;
+        let mut rules = self.annotation(id, ANNOTATION);
+        if let Some((_, parameters)) = inside {
+            parameters::substitute(&mut value, parameters);
+            if let Some(rules) = &mut rules {
+                let text = value.at(&["metadata", "annotations"]).and_then(|all| all.get(ANNOTATION)?.as_str());
+                if let Some(text) = text.filter(|text| **text != *rules.text) {
+                    rules.text = text.into();
+                    rules.changed = true;
+                }
+            }
+        }
+        let name = |key: &str| value.at(&["metadata", key]).and_then(Value::render).unwrap_or_default();
+        self.found.vms.push(Vm {
+            kind: "VirtualMachine",
+            name: name("name"),
+            namespace: name("namespace"),
+            offset: self.start(id),
+            rules: rules.filter(|rules| !rules.text.is_empty()),
+            template: inside.map(|(template, _)| template),
+            problem: None,
+            value,
+        });
+        Ok(())
+    }
+
+    fn template(&mut self, id: NodeId, kind: &'static str, parameters: &[&str], vms: &[&str]) -> Result<(), String> {
+        let list = match self.get(id, parameters).map(|item| item.value) {
+            Some(list) => Some(self.value(list)?),
+            None => None,
+        };
+        for parameter in list.as_ref().and_then(Value::as_array).unwrap_or_default() {
+            self.found.parameters.extend(parameter.get("name").and_then(Value::render));
+        }
+        let (values, problem) = match parameters::declared(list.as_ref(), self.given) {
+            Ok(values) => (values, None),
+            Err(problem) => (Parameters::new(), Some(problem)),
+        };
+        let name = self.text(id, &["metadata", "name"]).unwrap_or_default();
+        let namespace = self.text(id, &["metadata", "namespace"]).unwrap_or_default();
+        let index = self.found.templates.len();
+        let rules = self.annotation(id, TEMPLATE_ANNOTATION).filter(|rules| !rules.text.is_empty());
+        self.found.templates.push(Template { name: name.clone(), namespace: namespace.clone(), rules, vm_rules: None });
+        let first = self.found.vms.len();
+        if let Some(objects) = self.get(id, vms).map(|item| item.value) {
+            let nodes = match self.tree.value(objects) {
+                View::Array(items) => items.iter().map(|item| item.value).collect(),
+                View::Map(_) => vec![objects],
+                View::Scalar(_) => Vec::new(),
+            };
+            for node in nodes {
+                let object_kind = self.text(node, &["kind"]).unwrap_or_default();
+                // The VM of a VirtualMachineTemplate needs no kind.
+                if object_kind == "VirtualMachine" || object_kind.is_empty() && kind != "Template" {
+                    self.vm(node, Some((index, &values)))?;
+                }
+            }
+        }
+        let offset = self.start(id);
+        for vm in &mut self.found.vms[first..] {
+            vm.kind = kind;
+            vm.name.clone_from(&name);
+            vm.namespace.clone_from(&namespace);
+            vm.offset = offset;
+            vm.problem.clone_from(&problem);
+        }
+        let vm_rules = self.found.vms[first..].iter().find_map(|vm| vm.rules.clone());
+        self.found.templates[index].vm_rules = vm_rules;
+        Ok(())
+    }
+
+    fn value(&mut self, id: NodeId) -> Result<Value, String> {
+        convert(self.tree, id, 0, &mut self.budget)
+    }
+
+    fn get(&self, id: NodeId, keys: &[&str]) -> Option<&'a MapItem> {
+        get(self.tree, id, keys)
+    }
+
+    fn text(&self, id: NodeId, keys: &[&str]) -> Option<String> {
+        match self.tree.value(self.get(id, keys)?.value) {
+            View::Scalar(Scalar::Null) => None,
+            View::Scalar(scalar) => Some(key_text(scalar)),
+            _ => None,
+        }
+    }
+
+    fn annotation(&self, id: NodeId, key: &str) -> Option<Annotation> {
+        let item = self.get(id, &["metadata", "annotations", key])?;
+        let View::Scalar(Scalar::Str(text)) = self.tree.value(item.value) else { return None };
+        let span = self.tree.span(item.value);
+        Some(Annotation {
+            text: text.to_str().into(),
+            key: item.pos.offset as usize,
+            span: (span.start as usize, span.end as usize),
+            style: self.tree.style(item.value),
+            changed: false,
+            positions: OnceLock::new(),
+        })
+    }
+
+    /// Where an object begins: its first key.
+    fn start(&self, id: NodeId) -> usize {
+        match self.tree.value(id) {
+            View::Map([first, ..]) => first.pos.offset as usize,
+            _ => self.tree.span(id).start as usize,
+        }
+    }
+}
+
+/// The item at the end of a chain of keys; of doubles the last.
+fn get<'a>(tree: &'a Tree, id: NodeId, keys: &[&str]) -> Option<&'a MapItem> {
+    let mut at = id;
+    let mut found = None;
+    for key in keys {
+        let View::Map(items) = tree.value(at) else { return None };
+        let item = items.iter().rev().find(|item| matches!(&item.key, Scalar::Str(text) if *text == **key))?;
+        at = item.value;
+        found = Some(item);
+    }
+    found
+}
