@@ -4,6 +4,7 @@
 //! JSONPath on a VM, evaluating, linting, mending, exporting to CEL. Only the [`cmd::Host`] of the command line reads files.
 
 mod allowed;
+pub mod cmd;
 pub mod compat;
 pub mod evaluate;
 pub mod instancetype;

@@ -1,0 +1,123 @@
+//! Reads files and finds the objects in them.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use ytterby_diag::{Source, Sources};
+use ytterby_yaml::{ReadOptions, parse};
+
+use super::Host;
+use crate::objects::{Objects, objects};
+use crate::parameters::Parameters;
+
+/// Directories in directories that are searched.
+const MAX_DEPTH: usize = 64;
+
+/// Standard input in messages.
+const STDIN: &str = "-";
+
+/// A file that was read, or why not.
+pub(super) struct File {
+    /// Its name in messages.
+    pub name: String,
+    /// Its path, if it can be written.
+    pub path: Option<PathBuf>,
+    /// Its text.
+    pub source: Option<Rc<Source>>,
+    /// What is in it.
+    pub objects: Result<Objects, Problem>,
+}
+
+/// Why a file cannot be read.
+#[derive(Clone, Debug)]
+pub(super) struct Problem {
+    pub message: String,
+    /// Line and column, where they are known.
+    pub at: Option<(u32, u32)>,
+}
+
+impl File {
+    /// Line and column of a byte, from 1; columns count characters.
+    pub(super) fn position(&self, offset: usize) -> (u32, u32) {
+        self.source.as_ref().map_or((1, 1), |source| position(source, offset))
+    }
+
+    /// The bytes, none if it could not be read.
+    pub(super) fn text(&self) -> &[u8] {
+        self.source.as_ref().map_or(&[], |source| source.text())
+    }
+}
+
+fn position(source: &Source, offset: usize) -> (u32, u32) {
+    let offset = offset.min(source.text().len());
+    let (line, column) = source.line_column(offset as u32);
+    let start = offset - (column as usize - 1);
+    let before = String::from_utf8_lossy(&source.text()[start..offset]);
+    (line, before.chars().count() as u32 + 1)
+}
+
+/// Reads files, directories and standard input, in the order given; directories in alphabetical order.
+pub(super) fn files(given: &[OsString], parameters: &Parameters, host: &dyn Host) -> Vec<File> {
+    let sources = Sources::new();
+    let mut files = Vec::new();
+    for path in given {
+        if path == STDIN {
+            files.push(read(STDIN.to_owned(), None, host.stdin(), &sources, parameters));
+        } else {
+            let mut found = |path: &Path, content| {
+                let name = path.to_string_lossy().into_owned();
+                files.push(read(name, Some(path.to_owned()), content, &sources, parameters));
+            };
+            visit(Path::new(path), 0, &mut found, host);
+        }
+    }
+    files
+}
+
+fn visit(path: &Path, depth: usize, found: &mut dyn FnMut(&Path, io::Result<Vec<u8>>), host: &dyn Host) {
+    match host.entries(path) {
+        Err(error) => found(path, Err(error)),
+        Ok(None) => found(path, host.read(path)),
+        Ok(Some(_)) if depth == MAX_DEPTH => {}
+        Ok(Some(mut entries)) => {
+            entries.sort();
+            for entry in entries {
+                let is_directory = matches!(host.entries(&entry), Ok(Some(_)));
+                let wanted = |end: &std::ffi::OsStr| end == "yaml" || end == "yml" || end == "json";
+                if is_directory || entry.extension().is_some_and(wanted) {
+                    visit(&entry, depth + 1, found, host);
+                }
+            }
+        }
+    }
+}
+
+fn read(
+    name: String,
+    path: Option<PathBuf>,
+    content: io::Result<Vec<u8>>,
+    sources: &Sources,
+    parameters: &Parameters,
+) -> File {
+    let content = content.and_then(|content| match u32::try_from(content.len()) {
+        Ok(_) => Ok(content),
+        Err(_) => Err(io::Error::other("files above 4 GiB are not read")),
+    });
+    let content = match content {
+        Ok(content) => content,
+        Err(error) => {
+            let problem = Problem { message: error.to_string(), at: None };
+            return File { name, path, source: None, objects: Err(problem) };
+        }
+    };
+    let id = sources.add(name.clone(), content);
+    let source = sources.get(id).expect("the source was just added");
+    let options = ReadOptions { comments: false, ..ReadOptions::default() };
+    let objects = match parse(source.text(), id, &options) {
+        Ok(tree) => objects(&tree, parameters).map_err(|message| Problem { message, at: None }),
+        Err(error) => Err(Problem { at: Some(position(&source, error.pos.offset as usize)), message: error.message }),
+    };
+    File { name, path, source: Some(source), objects }
+}
