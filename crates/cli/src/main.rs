@@ -10,6 +10,7 @@ mod fmt;
 mod help;
 mod host;
 mod json;
+mod kubevirt;
 mod read;
 mod render;
 mod write;
@@ -70,6 +71,7 @@ fn dispatch(program: &str, flags: &Invocation) -> Result<i32, String> {
         [] | ["template"] => render::run(program, flags),
         ["fmt"] => fmt::run(flags),
         ["version"] => done(version(program)),
+        ["kubevirt"] => Ok(kubevirt::run(program, &flags.operands)),
         ["help"] => done(help_of(program, &flags.operands)),
         ["completion", shell] => done(completion::script(shell, program, &commands::ROOT)),
         // A command that only has subcommands.

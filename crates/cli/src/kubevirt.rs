@@ -1,0 +1,44 @@
+//! `kubevirt`: gives the commands of `ytterby-kubevirt` the files that they ask for.
+
+use std::ffi::OsString;
+use std::io::{self, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use ytterby_kubevirt::cmd::{self, Host};
+
+/// Runs `kubevirt` with the arguments behind it.
+pub(crate) fn run(program: &str, operands: &[String]) -> i32 {
+    let args: Vec<OsString> = operands.iter().map(OsString::from).collect();
+    let mut stdout = BufWriter::new(io::stdout().lock());
+    let code = cmd::main(program, &args, &Disk, &mut stdout, &mut io::stderr().lock());
+    match stdout.flush() {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => 2,
+        _ => code,
+    }
+}
+
+struct Disk;
+
+impl Host for Disk {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        std::fs::read(path)
+    }
+
+    fn stdin(&self) -> io::Result<Vec<u8>> {
+        let mut content = Vec::new();
+        io::stdin().lock().read_to_end(&mut content)?;
+        Ok(content)
+    }
+
+    fn entries(&self, path: &Path) -> io::Result<Option<Vec<PathBuf>>> {
+        if !path.is_dir() {
+            return Ok(None);
+        }
+        let entries: io::Result<Vec<PathBuf>> = std::fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect();
+        entries.map(Some)
+    }
+
+    fn write(&self, path: &Path, content: &[u8]) -> io::Result<()> {
+        std::fs::write(path, content)
+    }
+}
