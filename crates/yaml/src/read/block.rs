@@ -1,6 +1,6 @@
 //! Block style: collections told by their indentation.
 
-use super::ReadError;
+use super::Failure;
 use super::parser::{Candidate, Kind, Parser, Role, Step};
 use super::properties::Properties;
 use super::scalars::Text;
@@ -17,8 +17,16 @@ impl<'a> Parser<'a> {
     }
 
     /// Goes on in a map: the next key, or its end.
-    pub(super) fn next_block_key(&mut self) -> Result<Step, ReadError> {
-        self.skip_to_token();
+    pub(super) fn next_block_key(&mut self) -> Result<Step, Failure> {
+        loop {
+            self.skip_to_token();
+            if !self.quick_key() {
+                break;
+            }
+            if !self.quick_value() {
+                return Ok(Step::Node);
+            }
+        }
         let in_column = self.at.column() as i32 == self.indent && self.key_allowed;
         if self.top().role == Role::AfterKey {
             if in_column && self.at.byte() == b':' && self.at.is_blank_or_end(self.at.pos + 1) {
@@ -67,7 +75,7 @@ impl<'a> Parser<'a> {
         candidate: Option<Candidate>,
         outer: Properties<'a>,
         inner: Properties<'a>,
-    ) -> Result<Step, ReadError> {
+    ) -> Result<Step, Failure> {
         let start = self.value_at;
         if inner.is_empty() || !self.take_colon(candidate) {
             if self.flow_level == 0 {
@@ -85,7 +93,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Goes on in an array: the next item, or its end.
-    pub(super) fn next_block_item(&mut self) -> Result<Step, ReadError> {
+    pub(super) fn next_block_item(&mut self) -> Result<Step, Failure> {
         self.skip_to_token();
         if self.block_ends() {
             return Ok(self.close(self.value_at));
@@ -104,7 +112,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads a node: the value of a key, an item of an array, a document's content.
-    pub(super) fn block_node(&mut self) -> Result<Step, ReadError> {
+    pub(super) fn block_node(&mut self) -> Result<Step, Failure> {
         let mut properties = Properties::default();
         // Properties on a line of their own belong to the node; those on a key's line to the key.
         let mut outer = Properties::default();
@@ -156,7 +164,7 @@ impl<'a> Parser<'a> {
 
     /// The empty node, or the array without indentation, that stands here where no other node can.
     #[inline]
-    fn absent_block_node(&mut self, outer: Properties<'a>, inner: Properties<'a>) -> Result<Option<Step>, ReadError> {
+    fn absent_block_node(&mut self, outer: Properties<'a>, inner: Properties<'a>) -> Result<Option<Step>, Failure> {
         let column = self.at.column() as i32;
         if column > self.indent && column > 0 && !self.at.at_end() {
             return Ok(None);
@@ -192,7 +200,7 @@ impl<'a> Parser<'a> {
     }
 
     /// A node without any text.
-    pub(super) fn empty(&mut self, properties: Properties<'a>) -> Result<Step, ReadError> {
+    pub(super) fn empty(&mut self, properties: Properties<'a>) -> Result<Step, Failure> {
         self.buffer.clear();
         let value = match properties.tag {
             None => Scalar::Null,
@@ -208,7 +216,7 @@ impl<'a> Parser<'a> {
         candidate: Option<Candidate>,
         outer: Properties<'a>,
         inner: Properties<'a>,
-    ) -> Result<Step, ReadError> {
+    ) -> Result<Step, Failure> {
         let start = self.at.pos;
         let (text, end, style) = match self.at.byte() {
             b'"' => (self.quoted()?, self.at.pos, Style::DoubleQuoted),
@@ -264,7 +272,7 @@ impl<'a> Parser<'a> {
         outer: Properties<'a>,
         key: Scalar,
         merge: bool,
-    ) -> Result<Step, ReadError> {
+    ) -> Result<Step, Failure> {
         if self.flow_level > 0 {
             if self.top().kind == Kind::FlowArray {
                 self.push(Kind::FlowPair, Role::Key, candidate.pos, Properties::default())?;

@@ -8,7 +8,7 @@ use ytterby_text::Str;
 use super::parser::{Candidate, Frame, Parser, Role, Step};
 use super::properties::{Properties, Tag};
 use super::scalars::Text;
-use super::{MAX_ALIAS_NODES, MAX_DEPTH, ReadError};
+use super::{Failure, MAX_ALIAS_NODES, MAX_DEPTH, ReadError};
 use crate::tree::{ArrayItem, Comment, Document, MapItem, NO_OFFSET, Style, Value};
 use crate::{NodeId, Scalar};
 
@@ -104,7 +104,7 @@ impl<'a> Parser<'a> {
         end: usize,
         style: Style,
         properties: Properties<'a>,
-    ) -> Result<Step, ReadError> {
+    ) -> Result<Step, Failure> {
         let role = self.role();
         if let Some(Role::Key | Role::ExplicitKey) = role {
             self.anchor_scalar(properties, &value, start, end, style);
@@ -125,13 +125,13 @@ impl<'a> Parser<'a> {
     }
 
     /// The key read last has no value.
-    pub(super) fn value_is_absent(&mut self) -> Result<(), ReadError> {
+    pub(super) fn value_is_absent(&mut self) -> Result<(), Failure> {
         let id = self.node(Value::Scalar(Scalar::Null), self.value_at, self.value_at, Style::Plain);
         self.take(id, 0)
     }
 
     /// Hands a node to the innermost collection.
-    pub(super) fn take(&mut self, id: NodeId, height: u32) -> Result<(), ReadError> {
+    pub(super) fn take(&mut self, id: NodeId, height: u32) -> Result<(), Failure> {
         let frame = self.frames.last_mut().expect("inside a collection");
         frame.height = frame.height.max(height);
         match frame.role {
@@ -255,7 +255,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads the alias that stands here; it is a key if a `:` follows.
-    pub(super) fn alias(&mut self, candidate: Option<Candidate>) -> Result<Step, ReadError> {
+    pub(super) fn alias(&mut self, candidate: Option<Candidate>) -> Result<Step, Failure> {
         let start = self.at.pos;
         let name = self.anchor_name()?;
         self.key_allowed = false;
@@ -266,7 +266,8 @@ impl<'a> Parser<'a> {
         let shown = String::from_utf8_lossy(name);
         let Some(anchor) = self.anchors.named.get(name) else {
             let pos = Pos::new(self.file, start as u32);
-            return Err(ReadError { message: format!("yaml: unknown anchor '{shown}' referenced"), pos });
+            let message = format!("yaml: unknown anchor '{shown}' referenced");
+            return Err(Box::new(ReadError { message, pos }));
         };
         let (height, nodes) = (anchor.height, anchor.nodes);
         let id = match anchor.node {

@@ -1,6 +1,6 @@
 //! Flow style: collections in brackets.
 
-use super::ReadError;
+use super::Failure;
 use super::parser::{Candidate, Kind, Parser, Role, Step};
 use super::properties::Properties;
 
@@ -10,7 +10,7 @@ impl<'a> Parser<'a> {
         &mut self,
         candidate: Option<Candidate>,
         properties: Properties<'a>,
-    ) -> Result<Step, ReadError> {
+    ) -> Result<Step, Failure> {
         if matches!(self.role(), Some(Role::Key | Role::ExplicitKey)) && !self.has_to_be_key(candidate) {
             return Err(self.complex_key());
         }
@@ -25,7 +25,7 @@ impl<'a> Parser<'a> {
         Ok(Step::Next)
     }
 
-    fn close_flow(&mut self) -> Result<Step, ReadError> {
+    fn close_flow(&mut self) -> Result<Step, Failure> {
         self.at.pos += 1;
         self.value_at = self.at.pos;
         self.flow_level -= 1;
@@ -42,7 +42,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Goes to the next item of a collection that ends with `closing`; gives the step if it ends instead.
-    fn separator(&mut self, closing: u8, problem: &str) -> Result<Option<Step>, ReadError> {
+    fn separator(&mut self, closing: u8, problem: &str) -> Result<Option<Step>, Failure> {
         self.skip_to_token();
         if self.at.byte() == closing {
             return self.close_flow().map(Some);
@@ -66,7 +66,7 @@ impl<'a> Parser<'a> {
         Ok(None)
     }
 
-    pub(super) fn next_flow_item(&mut self) -> Result<Step, ReadError> {
+    pub(super) fn next_flow_item(&mut self) -> Result<Step, Failure> {
         if let Some(step) = self.separator(b']', "did not find expected ',' or ']'")? {
             return Ok(step);
         }
@@ -79,7 +79,7 @@ impl<'a> Parser<'a> {
         Ok(Step::Node)
     }
 
-    pub(super) fn next_flow_key(&mut self) -> Result<Step, ReadError> {
+    pub(super) fn next_flow_key(&mut self) -> Result<Step, Failure> {
         if self.top().role == Role::AfterKey {
             self.skip_to_token();
             if self.at.byte() == b':' {
@@ -98,7 +98,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads the key behind the `?` that stands here.
-    fn explicit_flow_key(&mut self) -> Result<Step, ReadError> {
+    fn explicit_flow_key(&mut self) -> Result<Step, Failure> {
         self.at.pos += 1;
         self.value_at = self.at.pos;
         self.key_allowed = false;
@@ -110,7 +110,7 @@ impl<'a> Parser<'a> {
         Ok(Step::Node)
     }
 
-    pub(super) fn after_pair_key(&mut self) -> Result<Step, ReadError> {
+    pub(super) fn after_pair_key(&mut self) -> Result<Step, Failure> {
         self.skip_to_token();
         if self.at.byte() == b':' {
             return self.after_flow_colon();
@@ -119,7 +119,7 @@ impl<'a> Parser<'a> {
         Ok(self.close(self.at.pos))
     }
 
-    fn after_flow_colon(&mut self) -> Result<Step, ReadError> {
+    fn after_flow_colon(&mut self) -> Result<Step, Failure> {
         self.at.pos += 1;
         self.value_at = self.at.pos;
         self.key_allowed = false;
@@ -128,7 +128,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The value behind a `:`, which may be absent.
-    pub(super) fn flow_value(&mut self) -> Result<Step, ReadError> {
+    pub(super) fn flow_value(&mut self) -> Result<Step, Failure> {
         self.skip_to_token();
         let closing = if self.top().kind == Kind::FlowMap { b'}' } else { b']' };
         if self.at.byte() == b',' || self.at.byte() == closing {
@@ -138,7 +138,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads a node inside of brackets.
-    pub(super) fn flow_node(&mut self) -> Result<Step, ReadError> {
+    pub(super) fn flow_node(&mut self) -> Result<Step, Failure> {
         self.skip_to_token();
         let candidate = self.candidate();
         let mut properties = Properties::default();

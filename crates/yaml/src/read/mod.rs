@@ -11,6 +11,7 @@ mod cursor;
 mod flow;
 mod parser;
 mod properties;
+mod quick;
 mod scalars;
 mod valid;
 
@@ -56,6 +57,9 @@ impl std::fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
+/// A [`ReadError`] on its way out, small so that results are.
+type Failure = Box<ReadError>;
+
 /// Reads a file.
 ///
 /// ```
@@ -67,5 +71,5 @@ impl std::error::Error for ReadError {}
 /// ```
 pub fn parse(text: &[u8], file: FileId, options: &ReadOptions) -> Result<Tree, ReadError> {
     let shape = valid::check(text, file)?;
-    parser::read(text, file, options, shape)
+    parser::read(text, file, options, shape).map_err(|failure| *failure)
 }

@@ -8,7 +8,7 @@ use super::cursor::Cursor;
 use super::properties::{Properties, TagHandles};
 use super::scalars::Text;
 use super::valid::Shape;
-use super::{MAX_DEPTH, ReadError, ReadOptions};
+use super::{Failure, MAX_DEPTH, ReadError, ReadOptions};
 use crate::resolve::resolve_strict;
 use crate::tree::{ArrayItem, Document, MapItem, Node, Style, Value};
 use crate::{NodeId, Scalar, Tree, resolve};
@@ -36,7 +36,7 @@ pub(super) struct Parser<'a> {
     pub(super) anchors: Anchors<'a>,
     pub(super) tag_handles: TagHandles<'a>,
     /// The first error in what scalars mean. It counts only if the rest of the document is well-formed.
-    pub(super) deferred: Option<ReadError>,
+    pub(super) deferred: Option<Failure>,
     /// Behind the last `:`, `-` or `---`: where an absent value would stand.
     pub(super) value_at: usize,
 }
@@ -112,12 +112,12 @@ pub(super) enum Step {
 /// A key that is longer than this many characters needs a `?`.
 const LONGEST_KEY: usize = 1024;
 
-pub(super) fn read(text: &[u8], file: FileId, options: &ReadOptions, shape: Shape) -> Result<Tree, ReadError> {
+pub(super) fn read(text: &[u8], file: FileId, options: &ReadOptions, shape: Shape) -> Result<Tree, Failure> {
     let tree = Tree {
         file,
         documents: Vec::new(),
-        nodes: Vec::with_capacity(text.len() / 24),
-        map_items: Vec::with_capacity(text.len() / 32),
+        nodes: Vec::with_capacity(text.len() / 16),
+        map_items: Vec::with_capacity(text.len() / 20),
         array_items: Vec::new(),
         comments: Vec::new(),
     };
@@ -153,7 +153,7 @@ fn begins_with_marker(text: &[u8]) -> bool {
 }
 
 impl<'a> Parser<'a> {
-    fn documents(&mut self) -> Result<(), ReadError> {
+    fn documents(&mut self) -> Result<(), Failure> {
         if self.shifted {
             // A first document without `---`. It takes no comments: what stands above its first node belongs to that.
             self.document(Pos::new(self.file, self.at.pos as u32), 0)?;
@@ -193,7 +193,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads the content of a document; `line` is 0 if it can own no comments.
-    fn document(&mut self, pos: Pos, line: u32) -> Result<(), ReadError> {
+    fn document(&mut self, pos: Pos, line: u32) -> Result<(), Failure> {
         let mut comments = self.own_comments(pos.offset, line);
         if line == 0 {
             // The first item may have the same offset; its comments are not the document's.
@@ -226,7 +226,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn next(&mut self) -> Result<Step, ReadError> {
+    fn next(&mut self) -> Result<Step, Failure> {
         match self.frames.last().expect("a step inside a collection has a frame").kind {
             Kind::BlockMap => self.next_block_key(),
             Kind::BlockArray | Kind::IndentlessArray => self.next_block_item(),
@@ -305,7 +305,7 @@ impl<'a> Parser<'a> {
         role: Role,
         start: usize,
         properties: Properties<'a>,
-    ) -> Result<(), ReadError> {
+    ) -> Result<(), Failure> {
         if self.frames.len() >= MAX_DEPTH {
             let message = format!("collections are nested more than {MAX_DEPTH} levels deep");
             return Err(self.scan_error(&message));
@@ -385,26 +385,26 @@ impl<'a> Parser<'a> {
     pub(super) fn defer(&mut self, problem: String) {
         if self.deferred.is_none() {
             let pos = Pos::new(self.file, self.at.pos as u32);
-            self.deferred = Some(ReadError { message: format!("yaml: {problem}"), pos });
+            self.deferred = Some(Box::new(ReadError { message: format!("yaml: {problem}"), pos }));
         }
     }
 
     /// An error that the reference's scanner would notice here.
     #[cold]
-    pub(super) fn scan_error(&self, problem: &str) -> ReadError {
+    pub(super) fn scan_error(&self, problem: &str) -> Failure {
         self.error(problem, self.at.line, self.at.line)
     }
 
     /// An error that the reference's parser would notice about what stands here.
     #[cold]
-    pub(super) fn parse_error(&self, problem: &str) -> ReadError {
+    pub(super) fn parse_error(&self, problem: &str) -> Failure {
         // At the end of the text the reference counts a line break, even if the last line has none.
         let line = self.at.line + u32::from(self.at.at_end() && self.at.column() > 0);
         // One line early; the reference fails on line 0, where we say 1.
         self.error(problem, line, if self.shifted { (line - 1).max(1) } else { line - 1 })
     }
 
-    fn error(&self, problem: &str, line: u32, shown: u32) -> ReadError {
+    fn error(&self, problem: &str, line: u32, shown: u32) -> Failure {
         let pos = Pos::new(self.file, self.at.pos as u32);
         // The reference takes the first line of its input for "no line".
         let message = if line == 1 && !self.shifted {
@@ -412,13 +412,13 @@ impl<'a> Parser<'a> {
         } else {
             format!("yaml: line {shown}: {problem}")
         };
-        ReadError { message, pos }
+        Box::new(ReadError { message, pos })
     }
 
     /// What is wrong with what stands here, where `problem` is all that the grammar has to say. The scanner, which
     /// is asked first, may have something against it too.
     #[cold]
-    pub(super) fn unexpected(&mut self, problem: &str) -> ReadError {
+    pub(super) fn unexpected(&mut self, problem: &str) -> Failure {
         let brackets = self.frames.iter().find(|frame| matches!(frame.kind, Kind::FlowArray | Kind::FlowMap));
         if let Some(candidate) = brackets.and_then(|frame| frame.candidate)
             && candidate.column as i32 == self.indent
@@ -472,14 +472,14 @@ impl<'a> Parser<'a> {
     }
 
     #[cold]
-    pub(super) fn cannot_start(&self) -> ReadError {
+    pub(super) fn cannot_start(&self) -> Failure {
         self.scan_error("found character that cannot start any token")
     }
 
     /// The error for what stands here where another item has to begin, in the column of the collection around it. As a key it
     /// would need a `:`, and the reference's scanner misses that first.
     #[cold]
-    pub(super) fn unexpected_item(&mut self, problem: &str) -> ReadError {
+    pub(super) fn unexpected_item(&mut self, problem: &str) -> Failure {
         let candidate = self.candidate().filter(|candidate| candidate.column as i32 == self.indent);
         let alone = matches!(self.at.byte(), b'-' | b'?' | b':') && self.at.is_blank_or_end(self.at.pos + 1);
         if candidate.is_some() && !alone && !self.at.at_end() {
@@ -507,7 +507,7 @@ impl<'a> Parser<'a> {
     /// The error for something that has to be a key, because of its column, and is followed by no `:`. `problem` is what the grammar has
     /// to say.
     #[cold]
-    pub(super) fn missing_colon(&mut self, candidate: Option<Candidate>, problem: &str) -> ReadError {
+    pub(super) fn missing_colon(&mut self, candidate: Option<Candidate>, problem: &str) -> Failure {
         let start = candidate.map_or(self.at.pos, |candidate| candidate.pos);
         let line = candidate.map_or(self.at.line, |candidate| candidate.line);
         // A plain scalar takes in the line ends behind it; then the scanner notices at once.
@@ -528,13 +528,13 @@ impl<'a> Parser<'a> {
             self.skip_to_token();
         }
         let line = self.at.line + u32::from(self.at.at_end() && self.at.column() > 0 && self.at.line == line);
-        let error = self.error("could not find expected ':'", line, line);
-        ReadError { pos: Pos::new(self.file, start as u32), ..error }
+        let error = *self.error("could not find expected ':'", line, line);
+        Box::new(ReadError { pos: Pos::new(self.file, start as u32), ..error })
     }
 
     /// A map or an array where a key has to be.
     #[cold]
-    pub(super) fn complex_key(&self) -> ReadError {
+    pub(super) fn complex_key(&self) -> Failure {
         self.scan_error("map keys must be scalars, found a map or an array")
     }
 }

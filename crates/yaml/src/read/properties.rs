@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use ytterby_text::Str;
 
-use super::ReadError;
+use super::Failure;
 use super::parser::Parser;
 use crate::Scalar;
 use crate::resolve::{Type, resolve_tagged};
@@ -101,7 +101,7 @@ fn is_word(byte: u8) -> bool {
 impl<'a> Parser<'a> {
     /// Reads an anchor or tag, if one stands here that the node does not have yet.
     #[inline]
-    pub(super) fn property(&mut self, properties: &mut Properties<'a>) -> Result<bool, ReadError> {
+    pub(super) fn property(&mut self, properties: &mut Properties<'a>) -> Result<bool, Failure> {
         match self.at.byte() {
             b'&' if properties.anchor.is_none() => properties.anchor = Some(self.anchor_name()?),
             b'!' if properties.tag.is_none() => properties.tag = Some(self.tag()?),
@@ -118,7 +118,7 @@ impl<'a> Parser<'a> {
         &self,
         outer: Properties<'a>,
         inner: Properties<'a>,
-    ) -> Result<Properties<'a>, ReadError> {
+    ) -> Result<Properties<'a>, Failure> {
         if outer.anchor.is_some() && inner.anchor.is_some() || outer.tag.is_some() && inner.tag.is_some() {
             return Err(self.parse_error("did not find expected node content"));
         }
@@ -126,7 +126,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads the name behind `&` or `*`.
-    pub(super) fn anchor_name(&mut self) -> Result<&'a [u8], ReadError> {
+    pub(super) fn anchor_name(&mut self) -> Result<&'a [u8], Failure> {
         self.at.pos += 1;
         let name = self.words();
         let ended = self.at.is_blank_or_end(self.at.pos)
@@ -146,7 +146,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads the tag that stands here: `!<uri>`, `!handle!suffix` or `!suffix`.
-    pub(super) fn tag(&mut self) -> Result<Tag, ReadError> {
+    pub(super) fn tag(&mut self) -> Result<Tag, Failure> {
         let start = self.at.pos;
         let tag = if self.at.at(start + 1) == b'<' {
             self.at.pos += 2;
@@ -178,7 +178,7 @@ impl<'a> Parser<'a> {
         Ok(tag)
     }
 
-    fn end_of_tag(&self) -> Result<(), ReadError> {
+    fn end_of_tag(&self) -> Result<(), Failure> {
         if self.at.is_blank_or_end(self.at.pos) {
             return Ok(());
         }
@@ -196,7 +196,7 @@ impl<'a> Parser<'a> {
         &self.at.text[start..self.at.pos]
     }
 
-    fn tag_uri(&mut self, head: &[u8]) -> Result<Vec<u8>, ReadError> {
+    fn tag_uri(&mut self, head: &[u8]) -> Result<Vec<u8>, Failure> {
         let start = self.at.pos;
         let uri = self.tag_uri_after(head)?;
         if self.at.pos == start {
@@ -205,7 +205,7 @@ impl<'a> Parser<'a> {
         Ok(uri)
     }
 
-    fn tag_uri_after(&mut self, head: &[u8]) -> Result<Vec<u8>, ReadError> {
+    fn tag_uri_after(&mut self, head: &[u8]) -> Result<Vec<u8>, Failure> {
         let mut uri = head.to_vec();
         loop {
             match self.at.byte() {
@@ -220,7 +220,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads one character in the form `%41`, or `%c3%a9` if it takes several bytes.
-    fn uri_escape(&mut self, uri: &mut Vec<u8>) -> Result<(), ReadError> {
+    fn uri_escape(&mut self, uri: &mut Vec<u8>) -> Result<(), Failure> {
         let mut left = 1;
         let mut first = true;
         while left > 0 {
@@ -249,7 +249,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads the directives above a `---`.
-    pub(super) fn directives(&mut self) -> Result<(), ReadError> {
+    pub(super) fn directives(&mut self) -> Result<(), Failure> {
         let mut version = false;
         while self.at.column() == 0 && self.at.byte() == b'%' {
             let start = (self.at.pos, self.at.line, self.at.line_start);
@@ -302,7 +302,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn version(&mut self) -> Result<(u8, u8), ReadError> {
+    fn version(&mut self) -> Result<(u8, u8), Failure> {
         self.blanks();
         let major = self.version_number()?;
         if self.at.byte() != b'.' {
@@ -312,7 +312,7 @@ impl<'a> Parser<'a> {
         Ok((major, self.version_number()?))
     }
 
-    fn version_number(&mut self) -> Result<u8, ReadError> {
+    fn version_number(&mut self) -> Result<u8, Failure> {
         let start = self.at.pos;
         let mut number = 0;
         while self.at.byte().is_ascii_digit() {
@@ -328,7 +328,7 @@ impl<'a> Parser<'a> {
         Ok(number)
     }
 
-    fn tag_directive(&mut self) -> Result<(&'a [u8], Vec<u8>), ReadError> {
+    fn tag_directive(&mut self) -> Result<(&'a [u8], Vec<u8>), Failure> {
         self.blanks();
         if self.at.byte() != b'!' {
             return Err(self.scan_error("did not find expected '!'"));

@@ -3,7 +3,7 @@
 //! The text is a slice of the input where that is possible, and is put together in a buffer where lines are joined or
 //! characters escaped.
 
-use super::ReadError;
+use super::Failure;
 use super::cursor::fold;
 use super::parser::Parser;
 
@@ -40,7 +40,7 @@ const CLASSES: [u8; 256] = {
 
 impl Parser<'_> {
     /// Reads a plain scalar and the blank space behind it, if more lines could belong to it.
-    pub(super) fn plain(&mut self) -> Result<(Text, usize), ReadError> {
+    pub(super) fn plain(&mut self) -> Result<(Text, usize), Failure> {
         let stop = if self.flow_level > 0 { PLAIN_STOP | FLOW_STOP } else { PLAIN_STOP };
         let start = self.at.pos;
         let first_end = self.plain_line(stop);
@@ -104,7 +104,7 @@ impl Parser<'_> {
     /// Whether a plain scalar goes on behind the end of its part here; then the cursor is at the next part and `breaks` holds
     /// the line breaks between. If not, and a line break was gone over, a key may follow.
     #[inline]
-    fn continues(&mut self) -> Result<bool, ReadError> {
+    fn continues(&mut self) -> Result<bool, Failure> {
         while self.at.is_blank(self.at.pos) {
             self.at.pos += 1;
         }
@@ -138,7 +138,7 @@ impl Parser<'_> {
     }
 
     /// Reads a scalar in quotes; the cursor is at the first of them.
-    pub(super) fn quoted(&mut self) -> Result<Text, ReadError> {
+    pub(super) fn quoted(&mut self) -> Result<Text, Failure> {
         let quote = self.at.byte();
         let start = self.at.pos + 1;
         let text = self.at.text;
@@ -165,7 +165,7 @@ impl Parser<'_> {
     }
 
     /// Puts a quoted scalar together that has escapes or several lines.
-    fn quoted_parts(&mut self, quote: u8) -> Result<(), ReadError> {
+    fn quoted_parts(&mut self, quote: u8) -> Result<(), Failure> {
         loop {
             if self.at.at_document_marker() {
                 return Err(self.scan_error("found unexpected document indicator"));
@@ -225,7 +225,7 @@ impl Parser<'_> {
     }
 
     /// Reads an escape sequence of a double-quoted scalar.
-    fn escape(&mut self) -> Result<(), ReadError> {
+    fn escape(&mut self) -> Result<(), Failure> {
         let digits = match self.at.at(self.at.pos + 1) {
             b'x' => 2,
             b'u' => 4,
@@ -273,7 +273,7 @@ impl Parser<'_> {
     }
 
     /// Reads a block scalar into the buffer; the cursor is at its `|` or `>`. Gives where its text ends.
-    pub(super) fn block_scalar(&mut self) -> Result<usize, ReadError> {
+    pub(super) fn block_scalar(&mut self) -> Result<usize, Failure> {
         let literal = self.at.byte() == b'|';
         self.at.pos += 1;
         let (chomp, given) = self.block_header()?;
@@ -316,7 +316,7 @@ impl Parser<'_> {
     }
 
     /// Reads what may follow `|` or `>` on its line: chomping, indentation, a comment that is lost.
-    fn block_header(&mut self) -> Result<(Chomp, Option<usize>), ReadError> {
+    fn block_header(&mut self) -> Result<(Chomp, Option<usize>), Failure> {
         let (mut chomp, mut indent) = (None, None);
         loop {
             match self.at.byte() {
@@ -341,7 +341,7 @@ impl Parser<'_> {
     }
 
     /// Goes over empty lines and the indentation of the next line; finds out the indentation (0) from them.
-    fn block_breaks(&mut self, indent: &mut usize, breaks: &mut Vec<u8>) -> Result<(), ReadError> {
+    fn block_breaks(&mut self, indent: &mut usize, breaks: &mut Vec<u8>) -> Result<(), Failure> {
         let mut widest = 0;
         loop {
             while (*indent == 0 || self.at.column() < *indent) && self.at.byte() == b' ' {

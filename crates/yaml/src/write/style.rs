@@ -11,41 +11,23 @@ pub(super) enum Quoting {
     Literal,
 }
 
+/// Can stand in a plain scalar; a space not first nor last, `:` and `#` depending on their neighbours.
 const SAFE: u8 = 1;
+/// Cannot be the first byte of a plain scalar, or only sometimes.
 const INDICATOR: u8 = 2;
 
-/// SAFE: can stand anywhere in a plain scalar but perhaps not first. INDICATOR: cannot be its first byte, or only sometimes.
 const CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
-    let mut at = 0x21;
+    let indicators = b"#,[]{}&*!|>'\"%@`?:-. ";
+    let mut at = 0;
+    while at < indicators.len() {
+        classes[indicators[at] as usize] |= INDICATOR;
+        at += 1;
+    }
+    at = 0x20;
     while at < 0x7F {
-        let byte = at as u8;
-        if !matches!(byte, b':' | b'#') {
+        if at as u8 != b':' && at as u8 != b'#' {
             classes[at] |= SAFE;
-        }
-        if matches!(
-            byte,
-            b'#' | b','
-                | b'['
-                | b']'
-                | b'{'
-                | b'}'
-                | b'&'
-                | b'*'
-                | b'!'
-                | b'|'
-                | b'>'
-                | b'\''
-                | b'"'
-                | b'%'
-                | b'@'
-                | b'`'
-                | b'?'
-                | b':'
-                | b'-'
-                | b'.'
-        ) {
-            classes[at] |= INDICATOR;
         }
         at += 1;
     }
@@ -56,8 +38,10 @@ const CLASSES: [u8; 256] = {
 #[inline]
 pub(super) fn quoting(text: &[u8]) -> Quoting {
     let Some(&first) = text.first() else { return Quoting::Double };
-    // Names, paths, images without a tag: most strings end here.
-    let safe = CLASSES[first as usize] & INDICATOR == 0 && text.iter().all(|&byte| CLASSES[byte as usize] & SAFE != 0);
+    // Names, paths, sentences: most strings end here.
+    let safe = CLASSES[first as usize] & INDICATOR == 0
+        && text.last() != Some(&b' ')
+        && text.iter().all(|&byte| CLASSES[byte as usize] & SAFE != 0);
     if safe {
         // Without a colon it is no number of base 60.
         return if is_plain_string(text) { Quoting::Plain } else { Quoting::Double };
@@ -99,7 +83,7 @@ fn analyze(text: &[u8]) -> Allowed {
             b'?' | b'-' if at == 0 => plain &= !before_blank,
             b':' => plain &= !before_blank,
             b'#' => plain &= !after_blank,
-            _ if at == 0 => plain &= CLASSES[byte as usize] & INDICATOR == 0 || byte == b'.',
+            _ if at == 0 => plain &= CLASSES[byte as usize] & INDICATOR == 0 || matches!(byte, b'.' | b' '),
             _ => {}
         }
         special |= !is_printable(&text[at..]);

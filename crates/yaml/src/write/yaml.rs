@@ -220,8 +220,8 @@ fn scalar(value: &Scalar, indent: usize, out: &mut Vec<u8>) -> bool {
         Scalar::Null => out.extend_from_slice(b"null"),
         Scalar::Bool(true) => out.extend_from_slice(b"true"),
         Scalar::Bool(false) => out.extend_from_slice(b"false"),
-        Scalar::Int(int) => number(int, out),
-        Scalar::UInt(int) => number(int, out),
+        Scalar::Int(int) => integer(int.unsigned_abs(), *int < 0, out),
+        Scalar::UInt(int) => integer(*int, false, out),
         Scalar::Float(float) if float.is_nan() => out.extend_from_slice(b".nan"),
         Scalar::Float(f64::INFINITY) => out.extend_from_slice(b".inf"),
         Scalar::Float(f64::NEG_INFINITY) => out.extend_from_slice(b"-.inf"),
@@ -231,9 +231,21 @@ fn scalar(value: &Scalar, indent: usize, out: &mut Vec<u8>) -> bool {
     false
 }
 
-fn number(int: &impl std::fmt::Display, out: &mut Vec<u8>) {
-    use std::io::Write;
-    write!(out, "{int}").expect("a vector takes all bytes");
+fn integer(mut value: u64, negative: bool, out: &mut Vec<u8>) {
+    let mut digits = [0; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (value % 10) as u8;
+        value /= 10;
+        if value == 0 {
+            break;
+        }
+    }
+    if negative {
+        out.push(b'-');
+    }
+    out.extend_from_slice(&digits[at..]);
 }
 
 fn string(text: &Str, indent: usize, out: &mut Vec<u8>) -> bool {
