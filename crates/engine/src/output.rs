@@ -1,35 +1,46 @@
 //! Writes documents.
 
 use ytterby_yaml::Sink;
-use ytterby_yaml::write::{JsonOptions, JsonWriter, PosWriter, YamlWriter};
+use ytterby_yaml::write::{JsonOptions, JsonWriter, PosWriter, YamlWriter, write_tree};
 
 use crate::api::Failure;
-use crate::node::{Document, Node, Scalar};
+use crate::library::FileDocuments;
+use crate::node::{self, Node, Scalar};
 use crate::run::Run;
 use ytterby_diag::Pos;
 
 /// Documents as YAML; empty ones are left out.
-pub(crate) fn yaml(docs: &[Document]) -> Vec<u8> {
+pub(crate) fn yaml<'a>(docs: impl IntoIterator<Item = &'a FileDocuments>) -> Vec<u8> {
     let mut writer = YamlWriter::new();
     write(&mut writer, docs);
     writer.finish()
 }
 
 /// Documents as JSON; empty ones are left out.
-pub(crate) fn json(docs: &[Document]) -> Result<Vec<u8>, Failure> {
+pub(crate) fn json<'a>(docs: impl IntoIterator<Item = &'a FileDocuments>) -> Result<Vec<u8>, Failure> {
     let mut writer = JsonWriter::new(JsonOptions::default());
     write(&mut writer, docs);
     writer.finish().map_err(Failure::new)
 }
 
 /// Documents with the origin of each line (`-o pos`).
-pub(crate) fn positions(run: &Run, docs: &[Document]) -> Vec<u8> {
+pub(crate) fn positions(run: &Run, docs: &[FileDocuments]) -> Vec<u8> {
     let mut writer = PosWriter::new();
-    for doc in docs.iter().filter(|doc| !doc.is_empty()) {
-        writer.document(place(run, doc.pos).as_deref());
-        writer.begin();
-        write_positions(run, &mut writer, &doc.value);
-        writer.end();
+    for docs in docs {
+        let nodes;
+        let docs = match docs {
+            FileDocuments::Nodes(docs) => docs,
+            FileDocuments::Plain(tree) => {
+                nodes = node::documents_from_tree(tree);
+                &nodes
+            }
+        };
+        for doc in docs.items.iter().filter(|doc| !doc.is_empty()) {
+            writer.document(place(run, doc.pos).as_deref());
+            writer.begin();
+            write_positions(run, &mut writer, &doc.value);
+            writer.end();
+        }
     }
     writer.finish()
 }
@@ -69,10 +80,17 @@ fn write_positions(run: &Run, writer: &mut PosWriter, node: &Node) {
     }
 }
 
-fn write(sink: &mut impl Sink, docs: &[Document]) {
-    for doc in docs.iter().filter(|doc| !doc.is_empty()) {
-        sink.document();
-        write_node(sink, &doc.value);
+fn write<'a>(sink: &mut impl Sink, docs: impl IntoIterator<Item = &'a FileDocuments>) {
+    for docs in docs {
+        match docs {
+            FileDocuments::Plain(tree) => write_tree(tree, sink),
+            FileDocuments::Nodes(docs) => {
+                for doc in docs.items.iter().filter(|doc| !doc.is_empty()) {
+                    sink.document();
+                    write_node(sink, &doc.value);
+                }
+            }
+        }
     }
 }
 

@@ -7,8 +7,8 @@ use ytterby_starlark::Eval;
 
 use crate::api::{Failure, Format, Host, Inspect, KnownSchemaFormats, Options, OutputFile, Rendered, Target};
 use crate::input::{self, InputFile};
-use crate::library::{Evaluated, File, Library, LibraryRun, Loader, LoaderOptions};
-use crate::node::{Array, ArrayItem, Document, Node};
+use crate::library::{Evaluated, File, FileDocuments, Library, LibraryRun, Loader, LoaderOptions};
+use crate::node::{Array, ArrayItem, Document, DocumentSet, Node};
 use crate::output;
 use crate::run::Run;
 use crate::template::{KeyOverrides, UnknownComments};
@@ -61,7 +61,8 @@ fn stages(run: &Rc<Run>, files: Vec<InputFile>) -> Result<Rendered, Failure> {
         skip_output_validation: options.skip_output_validation,
     };
     if options.inspect == Some(Inspect::Files) {
-        return documents(run, &[inspected_files(&root)]);
+        let docs = DocumentSet { items: vec![inspected_files(&root)] };
+        return documents(run, &[FileDocuments::Nodes(docs)]);
     }
     let mut eval = run.new_eval();
     let evaluated = evaluate(&root, &mut eval)?;
@@ -88,18 +89,17 @@ fn finish(run: &Run, evaluated: Evaluated) -> Result<Rendered, Failure> {
         let texts = evaluated.texts.into_iter().map(|(path, text)| OutputFile { path, bytes: text.to_vec() });
         let yaml = evaluated
             .documents
-            .iter()
-            .map(|(file, docs)| OutputFile { path: file.path.clone(), bytes: output::yaml(&docs.items) });
+            .into_iter()
+            .map(|(file, docs)| OutputFile { path: file.path, bytes: output::yaml([&docs]) });
         return Ok(Rendered { files: texts.chain(yaml).collect(), ..Rendered::default() });
     }
-    let docs: Vec<Document> = evaluated.documents.into_iter().flat_map(|(_, docs)| docs.items).collect();
-    let mut rendered = documents(run, &docs)?;
-    rendered.has_other_files = !evaluated.texts.is_empty();
-    Ok(rendered)
+    let has_other_files = !evaluated.texts.is_empty();
+    let docs: Vec<FileDocuments> = evaluated.documents.into_iter().map(|(_, docs)| docs).collect();
+    Ok(Rendered { has_other_files, ..documents(run, &docs)? })
 }
 
 /// One stream of documents in the format that `--output` names.
-fn documents(run: &Run, docs: &[Document]) -> Result<Rendered, Failure> {
+fn documents(run: &Run, docs: &[FileDocuments]) -> Result<Rendered, Failure> {
     let known = match run.options.inspect {
         Some(Inspect::Schema | Inspect::SchemaDocs) if run.is_beyond_ytt() => KnownSchemaFormats::All,
         _ => KnownSchemaFormats::OpenApiOnly,

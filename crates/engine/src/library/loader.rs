@@ -11,11 +11,12 @@ use ytterby_diag::{FileId, Pos};
 use ytterby_starlark::{Error, Eval, Exports, Value};
 use ytterby_text::Str;
 
+use super::FileDocuments;
 use super::file::File;
 use super::tree::{FileInLibrary, Library};
 use crate::api::Failure;
 use crate::input::FileKind;
-use crate::node::{self, Document, DocumentSet, FragmentData, Node};
+use crate::node::FragmentData;
 use crate::run::Run;
 use crate::stdlib;
 use crate::template::{self, Built, KeyOverrides, Template, TemplateOps, UnknownComments};
@@ -84,18 +85,14 @@ impl Loader {
     }
 
     /// The documents of a YAML file.
-    pub fn yaml(self: &Rc<Loader>, eval: &mut Eval, place: &Place, file: &Rc<File>) -> Result<DocumentSet, Failure> {
+    pub fn yaml(self: &Rc<Loader>, eval: &mut Eval, place: &Place, file: &Rc<File>) -> Result<FileDocuments, Failure> {
         let run = &self.run;
         let Some(template) = file.yaml_template(run, self.options.strict, self.options.unknown_comments)? else {
-            return Ok(node::documents_from_tree(&*file.tree(run, self.options.strict)?));
+            return Ok(FileDocuments::Plain(file.tree(run, self.options.strict)?));
         };
         match self.evaluate(eval, place, file, &template, "")?.1 {
-            Some(Built::Yaml(FragmentData::Documents(docs))) => Ok(Rc::unwrap_or_clone(docs)),
-            Some(Built::Yaml(FragmentData::Node(Node::Scalar(_)))) | None => Ok(DocumentSet::default()),
-            Some(Built::Yaml(FragmentData::Node(node))) => {
-                Ok(DocumentSet { items: vec![Document::new(node, Pos::UNKNOWN)] })
-            }
-            Some(Built::Text(_)) => Ok(DocumentSet::default()),
+            Some(Built::Yaml(FragmentData::Documents(docs))) => Ok(FileDocuments::Nodes(Rc::unwrap_or_clone(docs))),
+            _ => Err(Failure::new(format!("Expected template '{}' to render a document set", file.path()))),
         }
     }
 

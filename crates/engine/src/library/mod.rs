@@ -10,14 +10,16 @@ use std::rc::Rc;
 
 use ytterby_starlark::{Eval, Exports};
 use ytterby_text::Str;
+use ytterby_yaml::Tree;
 
 pub(crate) use file::File;
 pub(crate) use loader::{FileContext, Loader, LoaderOptions, Place};
 pub(crate) use tree::{FileInLibrary, Library};
 
+use crate::annotation::Ann;
 use crate::api::Failure;
 use crate::input::FileKind;
-use crate::node::DocumentSet;
+use crate::node::{self, Annotated, DocumentSet};
 use crate::run::Run;
 use crate::template;
 
@@ -37,11 +39,35 @@ pub(crate) struct LibraryRun {
 #[derive(Default)]
 pub(crate) struct Evaluated {
     /// Documents by file, in the order in which the files were given.
-    pub documents: Vec<(FileInLibrary, DocumentSet)>,
+    pub documents: Vec<(FileInLibrary, FileDocuments)>,
     /// Texts by path.
     pub texts: Vec<(String, Str)>,
     /// What library files leave behind, by path.
     pub exports: Vec<(String, Rc<Exports>)>,
+}
+
+/// The documents of one file.
+pub(crate) enum FileDocuments {
+    /// Of plain YAML that nothing changes: written from the reader's tree, without becoming nodes.
+    Plain(Rc<Tree>),
+    Nodes(DocumentSet),
+}
+
+impl FileDocuments {
+    /// The documents as nodes.
+    pub fn into_nodes(self) -> DocumentSet {
+        match self {
+            FileDocuments::Plain(tree) => node::documents_from_tree(&tree),
+            FileDocuments::Nodes(docs) => docs,
+        }
+    }
+
+    fn has_overlays(&self) -> bool {
+        match self {
+            FileDocuments::Plain(_) => false,
+            FileDocuments::Nodes(docs) => docs.items.iter().any(|doc| doc.has(Ann::OverlayMatch)),
+        }
+    }
 }
 
 impl LibraryRun {
@@ -77,7 +103,7 @@ impl LibraryRun {
         loader: &Rc<Loader>,
         file: &FileInLibrary,
     ) -> Result<DocumentSet, Failure> {
-        loader.yaml(eval, &self.place(file), &file.file)
+        Ok(loader.yaml(eval, &self.place(file), &file.file)?.into_nodes())
     }
 
     /// Evaluates every file that is for output, except those in `used_up`, and every library file.
