@@ -12,6 +12,7 @@ pub mod input;
 mod library;
 mod node;
 mod output;
+mod overlay;
 mod regexp;
 mod render;
 mod run;

@@ -1,0 +1,123 @@
+//! What an item of an overlay does with the items that it matches, and the arguments of the annotations that say so.
+
+use ytterby_starlark::Value;
+
+use super::expects::unknown_argument;
+use super::matcher::boolean;
+use super::values::go_type_name;
+use crate::annotation::{Ann, Annotation};
+use crate::api::Failure;
+use crate::node::Annotated;
+
+/// What to do with the items that match.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Action {
+    Merge,
+    Remove,
+    Replace,
+    Insert,
+    Append,
+    Assert,
+    /// Leaves the value alone; only annotations may change.
+    Noop,
+}
+
+impl Action {
+    /// The action that an item's annotations name; merging where they name none.
+    pub fn of(item: &impl Annotated) -> Result<Action, Failure> {
+        let mut named = item.annotations().iter().filter_map(|annotation| Action::named(annotation.ann?));
+        let action = named.next().unwrap_or(Action::Merge);
+        match named.next() {
+            Some(_) => Err(Failure::new("Expected to find only one overlay operation")),
+            None => Ok(action),
+        }
+    }
+
+    fn named(ann: Ann) -> Option<Action> {
+        Some(match ann {
+            Ann::OverlayMerge => Action::Merge,
+            Ann::OverlayRemove => Action::Remove,
+            Ann::OverlayReplace => Action::Replace,
+            Ann::OverlayInsert => Action::Insert,
+            Ann::OverlayAppend => Action::Append,
+            Ann::OverlayAssert => Action::Assert,
+            Ann::OverlayNoop => Action::Noop,
+            _ => return None,
+        })
+    }
+}
+
+/// Arguments of `@overlay/replace`.
+#[derive(Default)]
+pub(super) struct Replacement<'r> {
+    pub via: Option<&'r Value>,
+    pub or_add: bool,
+}
+
+impl<'r> Replacement<'r> {
+    pub fn of(item: &'r impl Annotated) -> Result<Replacement<'r>, Failure> {
+        let mut result = Replacement::default();
+        for (name, value) in arguments(item, Ann::OverlayReplace) {
+            match name.as_bytes() {
+                b"via" => result.via = Some(function(Ann::OverlayReplace, value)?),
+                b"or_add" => result.or_add = boolean(value)?,
+                _ => return Err(unknown_argument(Ann::OverlayReplace, name)),
+            }
+        }
+        Ok(result)
+    }
+}
+
+/// Arguments of `@overlay/insert`.
+#[derive(Default)]
+pub(super) struct Insertion<'r> {
+    pub before: bool,
+    pub after: bool,
+    pub via: Option<&'r Value>,
+}
+
+impl<'r> Insertion<'r> {
+    pub fn of(item: &'r impl Annotated) -> Result<Insertion<'r>, Failure> {
+        let mut result = Insertion::default();
+        let arguments = arguments(item, Ann::OverlayInsert);
+        if arguments.is_empty() {
+            return Err(Failure::new(
+                "Expected 'overlay/insert' annotation to have at least one keyword argument (before=..., after=...)",
+            ));
+        }
+        for (name, value) in arguments {
+            match name.as_bytes() {
+                b"before" => result.before = boolean(value)?,
+                b"after" => result.after = boolean(value)?,
+                b"via" => result.via = Some(function(Ann::OverlayInsert, value)?),
+                _ => return Err(unknown_argument(Ann::OverlayInsert, name)),
+            }
+        }
+        Ok(result)
+    }
+}
+
+/// The function of `@overlay/assert via=`; what is no function is found out when it is needed.
+pub(super) fn assertion(item: &impl Annotated) -> Result<Option<&Value>, Failure> {
+    let mut via = None;
+    for (name, value) in arguments(item, Ann::OverlayAssert) {
+        match name.as_bytes() {
+            b"via" => via = Some(value),
+            _ => return Err(unknown_argument(Ann::OverlayAssert, name)),
+        }
+    }
+    Ok(via)
+}
+
+/// The value of an argument that must be a function.
+pub(super) fn function(ann: Ann, value: &Value) -> Result<&Value, Failure> {
+    if value.is_callable() {
+        return Ok(value);
+    }
+    let (name, found) = (ann.name(), go_type_name(value));
+    Err(Failure::new(format!("Expected '{name}' annotation keyword argument 'via' to be function, but was {found}")))
+}
+
+fn arguments(item: &impl Annotated, ann: Ann) -> &[(ytterby_text::Str, Value)] {
+    item.annotation(ann).map_or(&[], |annotation: &Annotation| &annotation.kwargs)
+}

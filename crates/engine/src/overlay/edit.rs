@@ -1,0 +1,200 @@
+//! What becomes of annotations when an item of an overlay is merged into another: `@overlay/replace-anns`,
+//! `@overlay/merge-anns`, `@overlay/remove-anns`, and what happens without them.
+
+use ytterby_diag::Kind;
+use ytterby_starlark::Value;
+use ytterby_text::Str;
+
+use super::Purpose;
+use super::action::function;
+use super::expects::unknown_argument;
+use super::merge::Merge;
+use crate::annotation::{Ann, Annotation, Level};
+use crate::api::Failure;
+use crate::node::Annotated;
+
+/// The directives of an item, in the order in which they run.
+#[derive(Default)]
+pub(super) struct Edits<'r> {
+    remove: Option<Selection<'r>>,
+    replace: Option<Selection<'r>>,
+    merge: Option<Selection<'r>>,
+}
+
+/// The annotations that a directive is about.
+struct Selection<'r> {
+    /// Their names; none for all.
+    names: Option<Vec<Name>>,
+    via: Option<&'r Value>,
+}
+
+/// A name of an annotation; aliases are the same name.
+#[derive(PartialEq)]
+enum Name {
+    Known(Ann),
+    Other(Str),
+}
+
+impl<'r> Edits<'r> {
+    /// The directives on an item of an overlay.
+    pub fn of(item: &'r impl Annotated) -> Result<Edits<'r>, Failure> {
+        let mut edits = Edits::default();
+        for annotation in item.annotations() {
+            let place = match annotation.ann {
+                Some(Ann::OverlayRemoveAnns) => &mut edits.remove,
+                Some(Ann::OverlayReplaceAnns) => &mut edits.replace,
+                Some(Ann::OverlayMergeAnns) => &mut edits.merge,
+                _ => continue,
+            };
+            *place = Some(Selection::of(annotation)?);
+        }
+        Ok(edits)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.remove.is_none() && self.replace.is_none() && self.merge.is_none()
+    }
+}
+
+impl<'r> Selection<'r> {
+    fn of(annotation: &'r Annotation) -> Result<Selection<'r>, Failure> {
+        let ann = annotation.ann.expect("directives are known annotations");
+        let mut via = None;
+        for (name, value) in &annotation.kwargs {
+            match name.as_bytes() {
+                b"via" => via = Some(function(ann, value)?),
+                _ => return Err(unknown_argument(ann, name)),
+            }
+        }
+        let names = annotation.args.iter().map(|arg| match arg {
+            Value::Str(name) => Ok(Name::of(name)),
+            _ => Err(Failure::new(format!("Expected '@{}' annotation arguments to be strings", ann.name()))),
+        });
+        let names = names.collect::<Result<Vec<_>, _>>()?;
+        Ok(Selection { names: (!names.is_empty()).then_some(names), via })
+    }
+
+    fn selects(&self, merge: &mut Merge<'_>, annotation: &Annotation) -> Result<bool, Failure> {
+        let named = match &self.names {
+            Some(names) => names.contains(&Name::of(&annotation.name)),
+            None => !annotation.name.starts_with(b"overlay/"),
+        };
+        let Some(via) = self.via.filter(|_| named) else { return Ok(named) };
+        let kwargs = annotation.kwargs.iter().map(|(name, value)| (Value::Str(name.clone()), value.clone()));
+        let args = [
+            Value::from(annotation.canonical_name().into_owned()),
+            Value::tuple(annotation.args.clone()),
+            Value::dict(kwargs)?,
+        ];
+        match merge.eval.call(via, &args, &[])? {
+            Value::Bool(answer) => Ok(answer),
+            _ => Err(Failure::new("Expected via invocation to return bool")),
+        }
+    }
+
+    fn select(&self, merge: &mut Merge<'_>, item: &impl Annotated) -> Result<Vec<Annotation>, Failure> {
+        let mut selected = Vec::new();
+        for annotation in item.annotations() {
+            if self.selects(merge, annotation)? {
+                selected.push(annotation.clone());
+            }
+        }
+        Ok(selected)
+    }
+}
+
+impl Name {
+    fn of(name: &Str) -> Name {
+        let name = name.strip_prefix(b"@").unwrap_or(name);
+        match Ann::from_name(name, Level::Ytterby) {
+            Some(ann) => Name::Known(ann),
+            None => Name::Other(Str::from(name)),
+        }
+    }
+}
+
+/// Changes the annotations of an item that an overlay's item was merged into.
+pub(super) fn merge_annotations<I: Annotated>(
+    merge: &mut Merge<'_>,
+    left: &mut I,
+    right: &I,
+    edits: &Edits<'_>,
+) -> Result<(), Failure> {
+    if right.annotations().is_empty() {
+        return Ok(());
+    }
+    if edits.is_empty() {
+        keep_or_add(merge, left, right);
+        return Ok(());
+    }
+    if let Some(selection) = &edits.remove {
+        let removed = selection.select(merge, left)?;
+        if !removed.is_empty() {
+            let is_kept = |annotation: &Annotation| !removed.iter().any(|other| other.same_name(annotation));
+            left.meta_mut().annotations.retain(is_kept);
+        }
+        let is_new = |annotation: &&Annotation| {
+            !annotation.name.starts_with(b"overlay/")
+                && !left.annotations().iter().any(|other| other.same_name(annotation))
+        };
+        let added: Vec<Annotation> = right.annotations().iter().filter(is_new).cloned().collect();
+        if !added.is_empty() {
+            left.meta_mut().annotations.extend(added);
+        }
+    }
+    if let Some(selection) = &edits.replace {
+        for annotation in selection.select(merge, right)? {
+            left.annotate(annotation);
+        }
+    }
+    if let Some(selection) = &edits.merge {
+        for annotation in selection.select(merge, right)? {
+            merge_annotation(left, annotation);
+        }
+    }
+    Ok(())
+}
+
+/// Without directives the left keeps its annotations. Rules for output documents are added to those that are there.
+fn keep_or_add<I: Annotated>(merge: &Merge<'_>, left: &mut I, right: &I) {
+    if !merge.run.is_beyond_ytt() {
+        return;
+    }
+    match merge.purpose {
+        Purpose::Values => {}
+        Purpose::Schema => {
+            let ignored =
+                right.annotations().iter().filter(|annotation| annotation.ann.is_some_and(|ann| ann.is_in("schema")));
+            for annotation in ignored {
+                let name = annotation.canonical_name();
+                let text = format!(
+                    "@{name} is ignored: the existing node keeps its annotations; use @overlay/merge-anns or \
+                     @overlay/replace-anns"
+                );
+                merge.run.warn(Kind::Annotation, annotation.pos, text);
+            }
+        }
+        Purpose::Templates | Purpose::Call => {
+            let rules = right.annotations().iter().filter(|annotation| annotation.ann == Some(Ann::AssertValidate));
+            let rules: Vec<Annotation> = rules.cloned().collect();
+            if !rules.is_empty() {
+                left.meta_mut().annotations.extend(rules);
+            }
+        }
+    }
+}
+
+/// Adds the arguments of an annotation to those of the left's annotation of that name.
+fn merge_annotation(left: &mut impl Annotated, right: Annotation) {
+    let annotations = &mut left.meta_mut().annotations;
+    let Some(left) = annotations.iter_mut().find(|annotation| annotation.same_name(&right)) else {
+        annotations.push(right);
+        return;
+    };
+    if right.ann.is_some_and(Ann::has_one_argument) {
+        *left = right;
+    } else if left.pos != right.pos || !right.pos.is_known() {
+        // The same annotation would otherwise be merged with itself after `remove-anns` has just added it.
+        left.absorb(right);
+    }
+}

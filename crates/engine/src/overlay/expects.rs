@@ -1,0 +1,145 @@
+//! How many matches an overlay expects: `expects=`, `missing_ok=`, `when=`.
+
+use num_traits::ToPrimitive;
+use ytterby_starlark::{Error, Eval, Value};
+
+use crate::annotation::{Ann, Annotation};
+use crate::api::Failure;
+
+/// The keyword arguments of `@overlay/match` or `@overlay/match-child-defaults` about the number of matches.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Expects<'r> {
+    pub expects: Option<&'r Value>,
+    pub missing_ok: Option<&'r Value>,
+    pub when: Option<&'r Value>,
+}
+
+/// Why a number of matches is not accepted.
+pub(super) enum Unmet {
+    /// It is another one than expected.
+    Count(String),
+    /// The expectation makes no sense, or its function failed.
+    Error(Error),
+}
+
+impl<'r> Expects<'r> {
+    /// Takes in a keyword argument; whether it is one of these.
+    pub fn set(&mut self, name: &[u8], value: &'r Value) -> bool {
+        let place = match name {
+            b"expects" => &mut self.expects,
+            b"missing_ok" => &mut self.missing_ok,
+            b"when" => &mut self.when,
+            _ => return false,
+        };
+        *place = Some(value);
+        true
+    }
+
+    /// The same with what is missing taken from `defaults`.
+    pub fn or(self, defaults: Expects<'r>) -> Expects<'r> {
+        Expects {
+            expects: self.expects.or(defaults.expects),
+            missing_ok: self.missing_ok.or(defaults.missing_ok),
+            when: self.when.or(defaults.when),
+        }
+    }
+
+    /// What holds for the children of a node, given what holds for itself.
+    pub fn for_children(self, annotation: Option<&'r Annotation>) -> Result<Expects<'r>, Failure> {
+        let Some(annotation) = annotation else { return Ok(self) };
+        let mut own = Expects::default();
+        for (name, value) in &annotation.kwargs {
+            if !own.set(name, value) {
+                return Err(unknown_argument(Ann::OverlayMatchChildDefaults, name));
+            }
+        }
+        Ok(own.or(self))
+    }
+
+    /// Accepts a number of matches or not.
+    pub fn check(&self, eval: &mut Eval, matches: Matches<'_>) -> Result<(), Unmet> {
+        let only_one = |a, b| {
+            Err(Unmet::Error(Error::new(format!("Expected only one of keyword arguments ('{a}', '{b}') specified"))))
+        };
+        match (self.expects, self.missing_ok, self.when) {
+            (Some(_), Some(_), _) => only_one("missing_ok", "expects"),
+            (_, Some(_), Some(_)) => only_one("missing_ok", "when"),
+            (Some(_), _, Some(_)) => only_one("when", "expects"),
+            (None, None, None) => check_count(1, matches),
+            (None, Some(Value::Bool(true)), None) if matches.count == 0 => Ok(()),
+            (None, Some(Value::Bool(_)), None) => check_count(1, matches),
+            (None, Some(_), None) => {
+                Err(Unmet::Error(Error::new("Expected keyword argument 'missing_ok' to be a boolean")))
+            }
+            (None, None, Some(when)) => check_value(eval, when, "when", matches),
+            (Some(expects), None, None) => check_value(eval, expects, "expects", matches),
+        }
+    }
+}
+
+/// How many items match, and where they are for those who want to know.
+#[derive(Clone, Copy)]
+pub(super) struct Matches<'a> {
+    pub count: usize,
+    pub places: &'a dyn Fn() -> Vec<String>,
+}
+
+impl Matches<'_> {
+    fn unmet(self, expected: impl std::fmt::Display) -> Unmet {
+        let mut text = format!("Expected number of matched nodes to be {expected}, but was {}", self.count);
+        let mut places = (self.places)();
+        if !places.is_empty() {
+            places.sort();
+            text += &format!(" (lines: {})", places.join(", "));
+        }
+        Unmet::Count(text)
+    }
+}
+
+fn check_count(expected: i64, matches: Matches<'_>) -> Result<(), Unmet> {
+    if matches.count.to_i64() == Some(expected) { Ok(()) } else { Err(matches.unmet(expected)) }
+}
+
+fn check_value(eval: &mut Eval, value: &Value, argument: &str, matches: Matches<'_>) -> Result<(), Unmet> {
+    let error = |text: String| Err(Unmet::Error(Error::new(text)));
+    match value {
+        Value::Int(expected) => check_count(*expected, matches),
+        Value::BigInt(expected) => Err(matches.unmet(expected)),
+        Value::Str(text) => {
+            let text = text.to_str();
+            match text.strip_suffix('+').and_then(|number| number.parse::<i64>().ok()) {
+                Some(least) if matches.count.to_i64().is_some_and(|count| count >= least) => Ok(()),
+                Some(least) => Err(matches.unmet(format!(">= {least}"))),
+                None => error(format!("Expected '{text}' to be in format 'i+' where i is an integer")),
+            }
+        }
+        Value::List(list) => {
+            let mut last = Ok(());
+            for value in list.to_vec() {
+                last = match check_value(eval, &value, argument, matches) {
+                    Ok(()) => return Ok(()),
+                    Err(Unmet::Error(error)) if error.is_fatal() => return Err(Unmet::Error(error)),
+                    unmet => unmet,
+                };
+            }
+            last
+        }
+        function if function.is_callable() => {
+            match eval.call(function, &[Value::from(matches.count)], &[]).map_err(Unmet::Error)? {
+                Value::Bool(true) => Ok(()),
+                Value::Bool(false) => Err(Unmet::Count("Expectation of number of matched nodes failed".into())),
+                _ => error(format!("Expected keyword argument '{argument}' to have a function that returns a boolean")),
+            }
+        }
+        other => error(format!(
+            "Expected 'overlay/match' annotation keyword argument '{argument}' to be either int, string or function, \
+             but was {}",
+            super::values::go_type_name(other)
+        )),
+    }
+}
+
+/// An argument that an annotation does not have.
+pub(super) fn unknown_argument(ann: Ann, name: &ytterby_text::Str) -> Failure {
+    Failure::new(format!("Unknown '{}' annotation keyword argument '{name}'", ann.name()))
+}

@@ -1,0 +1,154 @@
+//! Finds the items that hold a given scalar at a given path, without looking at every item.
+//!
+//! A path that is asked for once is not worth a table: the caller looks through the items. From the second time on there
+//! is one. A table may name items that have changed since, so what it finds is checked again by the caller; it never
+//! leaves out an item that fits.
+
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::{FxHashMap, FxHasher};
+
+use crate::node::{Node, Scalar};
+
+/// More paths than this are looked for item by item.
+const MAX_PATHS: usize = 16;
+
+/// Tables of one sequence of items, made when they pay.
+#[derive(Default)]
+pub(super) struct Index {
+    fields: Vec<Field>,
+}
+
+struct Field {
+    path: Vec<Scalar>,
+    table: Option<Table>,
+}
+
+#[derive(Default)]
+struct Table {
+    slots: FxHashMap<u64, Vec<u32>>,
+    content: Vec<Content>,
+    /// How many items have nothing at the path.
+    lacking: usize,
+}
+
+/// What an item has at the path.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Content {
+    Scalar(u64),
+    Collection,
+    Nothing,
+    Removed,
+}
+
+/// The scalar that must stand at the end of a path of map keys.
+#[derive(Clone, Debug)]
+pub(super) struct Leaf {
+    pub path: Vec<Scalar>,
+    pub scalar: Scalar,
+}
+
+impl Index {
+    /// The slots that may have this leaf, in no order, and how many items have nothing at its path; none where every
+    /// item has to be looked at. `items` gives the slots that are there.
+    pub fn candidates<'n>(
+        &mut self,
+        leaf: &Leaf,
+        items: impl Iterator<Item = (usize, &'n Node)>,
+    ) -> Option<(&[u32], usize)> {
+        let at = self.fields.iter().position(|field| field.path == leaf.path);
+        let Some(at) = at else {
+            if self.fields.len() < MAX_PATHS {
+                self.fields.push(Field { path: leaf.path.clone(), table: None });
+            }
+            return None;
+        };
+        let field = &mut self.fields[at];
+        let table = field.table.get_or_insert_with(|| {
+            let mut table = Table::default();
+            items.for_each(|(slot, node)| table.put(slot, content(node, &field.path)));
+            table
+        });
+        Some((table.slots.get(&hash(&leaf.scalar)).map_or(&[], Vec::as_slice), table.lacking))
+    }
+
+    /// Takes note of a new or changed item.
+    pub fn update(&mut self, slot: usize, node: &Node) {
+        for Field { path, table } in &mut self.fields {
+            if let Some(table) = table {
+                table.put(slot, content(node, path));
+            }
+        }
+    }
+
+    /// Takes note of an item that is gone.
+    pub fn remove(&mut self, slot: usize) {
+        for table in self.fields.iter_mut().filter_map(|field| field.table.as_mut()) {
+            table.put(slot, Content::Removed);
+        }
+    }
+}
+
+impl Table {
+    fn put(&mut self, slot: usize, content: Content) {
+        if slot >= self.content.len() {
+            self.content.resize(slot + 1, Content::Removed);
+        }
+        let before = std::mem::replace(&mut self.content[slot], content);
+        if before == content {
+            return;
+        }
+        self.lacking -= usize::from(before == Content::Nothing);
+        self.lacking += usize::from(content == Content::Nothing);
+        if let Content::Scalar(hash) = content {
+            self.slots.entry(hash).or_default().push(slot as u32);
+        }
+    }
+}
+
+fn content(node: &Node, path: &[Scalar]) -> Content {
+    match at_path(node, path) {
+        Some(Node::Scalar(scalar)) => Content::Scalar(hash(scalar)),
+        Some(_) => Content::Collection,
+        None => Content::Nothing,
+    }
+}
+
+/// What stands at a path of map keys.
+pub(super) fn at_path<'n>(node: &'n Node, path: &[Scalar]) -> Option<&'n Node> {
+    path.iter().try_fold(node, |node, key| Some(&node.as_map()?.get(key)?.value))
+}
+
+/// Up to `limit` of the leaves that a map asks for, outermost first.
+pub(super) fn leaves(expected: &Node, limit: usize) -> Vec<Leaf> {
+    let mut found = Vec::new();
+    let mut pending = std::collections::VecDeque::from([(Vec::new(), expected)]);
+    while let Some((path, node)) = pending.pop_front() {
+        match node {
+            _ if found.len() == limit => break,
+            _ if path.len() > MAX_PATHS => {}
+            Node::Scalar(scalar) => found.push(Leaf { path, scalar: scalar.clone() }),
+            Node::Map(map) => pending.extend(map.iter().take(limit).map(|item| {
+                let mut path = path.clone();
+                path.push(item.key.clone());
+                (path, &item.value)
+            })),
+            Node::Array(_) => {}
+        }
+    }
+    found
+}
+
+fn hash(scalar: &Scalar) -> u64 {
+    let mut hasher = FxHasher::default();
+    match scalar {
+        Scalar::Null => 0u8.hash(&mut hasher),
+        Scalar::Bool(value) => value.hash(&mut hasher),
+        Scalar::Int(value) => value.hash(&mut hasher),
+        Scalar::UInt(value) => value.hash(&mut hasher),
+        // 0.0 and -0.0 are equal and so must hash alike.
+        Scalar::Float(value) => (value + 0.0).to_bits().hash(&mut hasher),
+        Scalar::Str(value) => value.as_bytes().hash(&mut hasher),
+    }
+    hasher.finish()
+}

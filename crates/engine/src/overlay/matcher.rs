@@ -1,0 +1,289 @@
+//! The matchers of `@ytt:overlay`: `overlay.all`, `overlay.subset(…)` and so on.
+//!
+//! Programs see built-in functions of three arguments. Overlays recognise them and decide without calling Starlark,
+//! most of the time without looking at every item.
+
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::FxHasher;
+use ytterby_starlark::{Args, Error, Eval, HostValue, Value};
+use ytterby_text::Str;
+
+use super::compare;
+use super::index::{self, Leaf};
+use super::values::go_type_name;
+use crate::node::{FragmentData, Node, Scalar, from_value, scalar_to_value, to_value};
+
+/// Of how many leaves of `overlay.subset()` the best is used to find candidates.
+const LEAVES: usize = 4;
+
+/// A function that says whether an item on the left is meant.
+#[derive(Clone)]
+pub(crate) enum Matcher {
+    All,
+    Index(i64),
+    MapKey(Str),
+    Subset(Value),
+    And(Vec<Value>),
+    Or(Vec<Value>),
+    Not(Value),
+}
+
+/// Where an item stands: its number, or its key in a map.
+#[derive(Clone, Copy)]
+pub(super) enum Place<'a> {
+    Number(usize),
+    Key(&'a Scalar),
+}
+
+impl Place<'_> {
+    pub fn to_value(self) -> Value {
+        match self {
+            Place::Number(number) => Value::from(number),
+            Place::Key(key) => scalar_to_value(key),
+        }
+    }
+}
+
+/// What can match at all, found before items are looked at one by one.
+pub(super) enum Hint {
+    /// Look at every item.
+    Any,
+    /// Only the item with this number; every other one is known not to match.
+    Number(i64),
+    /// Only items with one of these leaves; others are known not to match.
+    OneOf(Vec<Leaf>),
+    /// Only items with this leaf, if all of them have something at its path.
+    Key(Leaf),
+}
+
+impl Matcher {
+    /// Whether an item on the left is meant.
+    pub(super) fn test(&self, eval: &mut Eval, place: Place<'_>, left: &Node, right: &Node) -> Result<bool, Error> {
+        self.decide(eval, place, left, right).map_err(|error| error.in_context(self.name()))
+    }
+
+    fn decide(&self, eval: &mut Eval, place: Place<'_>, left: &Node, right: &Node) -> Result<bool, Error> {
+        match self {
+            Matcher::All => Ok(true),
+            Matcher::Index(wanted) => match place {
+                Place::Number(number) => Ok(i64::try_from(number) == Ok(*wanted)),
+                Place::Key(Scalar::Int(key)) => Ok(key == wanted),
+                Place::Key(Scalar::UInt(_)) => Err(Error::new("expected int64 value")),
+                Place::Key(_) => Err(Error::new("expected starlark.Int")),
+            },
+            Matcher::MapKey(name) => {
+                let (left, right) = (value_of_key(left, name)?, value_of_key(right, name)?);
+                Ok(matches!(right, Node::Scalar(scalar) if compare::is_leaf(left, scalar)))
+            }
+            Matcher::Subset(expected) => Ok(compare::contains(left, &yaml(expected)?)),
+            Matcher::And(all) => {
+                for matcher in all {
+                    if !test(matcher, eval, place, left, right)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
+            Matcher::Or(any) => {
+                for matcher in any {
+                    if test(matcher, eval, place, left, right)? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            Matcher::Not(matcher) => Ok(!test(matcher, eval, place, left, right)?),
+        }
+    }
+
+    /// The same with what does not depend on the left worked out, for a look at many items.
+    pub(super) fn prepared(&self) -> Prepared<'_> {
+        match self {
+            Matcher::Subset(expected) => match yaml(expected) {
+                Ok(expected) => Prepared::Subset(expected),
+                Err(_) => Prepared::Other(self),
+            },
+            _ => Prepared::Other(self),
+        }
+    }
+
+    /// What can match at all.
+    pub(super) fn hint(&self, right: &Node) -> Hint {
+        match self {
+            Matcher::Index(number) => Hint::Number(*number),
+            Matcher::MapKey(name) => match value_of_key(right, name) {
+                Ok(Node::Scalar(scalar)) => {
+                    Hint::Key(Leaf { path: vec![Scalar::Str(name.clone())], scalar: scalar.clone() })
+                }
+                _ => Hint::Any,
+            },
+            Matcher::Subset(expected) => match yaml(expected).map(|expected| index::leaves(&expected, LEAVES)) {
+                Ok(leaves) if !leaves.is_empty() => Hint::OneOf(leaves),
+                _ => Hint::Any,
+            },
+            // What the first one refuses, the others never see.
+            Matcher::And(all) if !all.iter().any(sees_places) => match all.first().and_then(Value::downcast::<Matcher>)
+            {
+                Some(first @ (Matcher::Subset(_) | Matcher::And(_))) => first.hint(right),
+                _ => Hint::Any,
+            },
+            Matcher::All | Matcher::And(_) | Matcher::Or(_) | Matcher::Not(_) => Hint::Any,
+        }
+    }
+
+    /// The leaves that an item must have, as far as that can be said.
+    pub(super) fn wanted(&self, right: &Node) -> Vec<Leaf> {
+        const SHOWN: usize = 8;
+        match self {
+            Matcher::Subset(expected) => {
+                yaml(expected).map(|expected| index::leaves(&expected, SHOWN)).unwrap_or_default()
+            }
+            Matcher::MapKey(_) => match self.hint(right) {
+                Hint::Key(leaf) => vec![leaf],
+                _ => Vec::new(),
+            },
+            Matcher::And(all) => {
+                all.iter().filter_map(Value::downcast::<Matcher>).flat_map(|matcher| matcher.wanted(right)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether it calls functions of the program.
+    pub(super) fn calls_programs(&self) -> bool {
+        let calls = |value: &Value| value.downcast::<Matcher>().is_none_or(Matcher::calls_programs);
+        match self {
+            Matcher::All | Matcher::Index(_) | Matcher::MapKey(_) | Matcher::Subset(_) => false,
+            Matcher::And(matchers) | Matcher::Or(matchers) => matchers.iter().any(calls),
+            Matcher::Not(matcher) => calls(matcher),
+        }
+    }
+
+    /// As `repr()` and messages call it; `overlay.not_op` makes what the reference calls `or_op`.
+    fn name(&self) -> &'static str {
+        match self {
+            Matcher::All => "overlay.all",
+            Matcher::Index(_) => "overlay.index_matcher",
+            Matcher::MapKey(_) => "overlay.map_key_matcher",
+            Matcher::Subset(_) => "overlay.subset_matcher",
+            Matcher::And(_) => "overlay.and_op",
+            Matcher::Or(_) | Matcher::Not(_) => "overlay.or_op",
+        }
+    }
+}
+
+/// Whether the answer may depend on where an item stands.
+fn sees_places(matcher: &Value) -> bool {
+    match matcher.downcast::<Matcher>() {
+        None | Some(Matcher::Index(_)) => true,
+        Some(Matcher::All | Matcher::MapKey(_) | Matcher::Subset(_)) => false,
+        Some(Matcher::And(matchers) | Matcher::Or(matchers)) => matchers.iter().any(sees_places),
+        Some(Matcher::Not(matcher)) => sees_places(matcher),
+    }
+}
+
+/// A matcher ready for many items.
+pub(super) enum Prepared<'m> {
+    Subset(Node),
+    Other(&'m Matcher),
+}
+
+impl Prepared<'_> {
+    pub(super) fn test(&self, eval: &mut Eval, place: Place<'_>, left: &Node, right: &Node) -> Result<bool, Error> {
+        match self {
+            Prepared::Subset(expected) => Ok(compare::contains(left, expected)),
+            Prepared::Other(matcher) => matcher.test(eval, place, left, right),
+        }
+    }
+}
+
+/// Asks a matcher or a function of the program.
+pub(super) fn test(
+    matcher: &Value,
+    eval: &mut Eval,
+    place: Place<'_>,
+    left: &Node,
+    right: &Node,
+) -> Result<bool, Error> {
+    match matcher.downcast::<Matcher>() {
+        Some(matcher) => matcher.test(eval, place, left, right),
+        None => boolean(&eval.call(matcher, &[place.to_value(), to_value(left), to_value(right)], &[])?),
+    }
+}
+
+/// A boolean that a program had to give.
+pub(super) fn boolean(value: &Value) -> Result<bool, Error> {
+    match value {
+        Value::Bool(value) => Ok(*value),
+        other => Err(Error::new(format!("expected starlark.Bool, but was {}", go_type_name(other)))),
+    }
+}
+
+fn value_of_key<'n>(node: &'n Node, key: &Str) -> Result<&'n Node, Error> {
+    let Some(map) = node.as_map() else {
+        return Err(Error::new(format!("Expected value to be map, but was {}", node.type_name())));
+    };
+    match map.get(&Scalar::Str(key.clone())) {
+        Some(item) => Ok(&item.value),
+        None => Err(Error::new(format!("Expected to find map item with key '{key}', but did not"))),
+    }
+}
+
+/// A value as YAML; documents are no value that items could be compared with.
+fn yaml(value: &Value) -> Result<Node, Error> {
+    match from_value(value).map_err(Error::new)? {
+        FragmentData::Node(node) => Ok(node),
+        FragmentData::Documents(_) => Err(Error::new("Expected a value to compare with, but was document set")),
+    }
+}
+
+impl HostValue for Matcher {
+    fn type_name(&self) -> &str {
+        "builtin_function_or_method"
+    }
+
+    fn write_repr(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(format!("<built-in function {}>", self.name()).as_bytes());
+    }
+
+    fn hash(&self) -> Result<u64, Error> {
+        let mut hasher = FxHasher::default();
+        self.name().hash(&mut hasher);
+        Ok(hasher.finish())
+    }
+
+    fn is_callable(&self) -> bool {
+        true
+    }
+
+    fn call(&self, eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+        let [place, left, right] = args.positional else {
+            return Err(Error::new("expected exactly 3 arguments").in_context(self.name()));
+        };
+        let key;
+        let place = match (self, place) {
+            (Matcher::And(_) | Matcher::Or(_) | Matcher::Not(_) | Matcher::Index(_), place) => {
+                key = crate::node::scalar_from_value(place).unwrap_or_default();
+                Place::Key(&key)
+            }
+            _ => Place::Number(0),
+        };
+        let in_context = |error: Error| error.in_context(self.name());
+        let left = if matches!(self, Matcher::All) { Node::NULL } else { yaml(left).map_err(in_context)? };
+        let right = if matches!(self, Matcher::MapKey(_) | Matcher::And(_) | Matcher::Or(_) | Matcher::Not(_)) {
+            yaml(right).map_err(in_context)?
+        } else {
+            Node::NULL
+        };
+        self.test(eval, place, &left, &right).map(Value::Bool)
+    }
+
+    fn freeze(&self) {
+        match self {
+            Matcher::Subset(value) | Matcher::Not(value) => value.freeze(),
+            Matcher::And(values) | Matcher::Or(values) => values.iter().for_each(Value::freeze),
+            Matcher::All | Matcher::Index(_) | Matcher::MapKey(_) => {}
+        }
+    }
+}

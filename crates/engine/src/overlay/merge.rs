@@ -1,0 +1,350 @@
+//! Applies an overlay: walks over the right side and changes the left side where it matches.
+//!
+//! Only what matches is touched; shared parts of the left are copied when they change and not before.
+
+use std::rc::Rc;
+
+use ytterby_starlark::{Error, Eval, Value};
+
+use super::action::{self, Action, Insertion, Replacement};
+use super::compare;
+use super::edit::{self, Edits};
+use super::expects::{Expects, Matches, Unmet};
+use super::explain;
+use super::left::{Documents, End, Entries, Items, Kind, Left};
+use super::search::{self, Found, LeftState, Pairing, Rule};
+use super::sequence::Side;
+use super::values::{Copies, cleaned, go_type_name, mark_values_given, strip};
+use super::{Purpose, values};
+use crate::annotation::Ann;
+use crate::api::Failure;
+use crate::node::{Annotated, Document, FragmentData, Node, Origin, from_value, key_text, to_value};
+use crate::run::Run;
+
+/// An overlay at work.
+pub(super) struct Merge<'c> {
+    pub eval: &'c mut Eval,
+    pub run: &'c Run,
+    pub purpose: Purpose,
+    copies: Copies,
+}
+
+/// What became of a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Merged {
+    /// The left value was changed as far as necessary.
+    Inside,
+    /// The right value takes the place of the left one.
+    Replaced,
+}
+
+impl<'c> Merge<'c> {
+    pub fn new(eval: &'c mut Eval, run: &'c Run, purpose: Purpose) -> Merge<'c> {
+        Merge { eval, run, purpose, copies: Copies::default() }
+    }
+
+    /// Applies the documents of an overlay one after the other.
+    pub fn documents(&mut self, left: &mut Documents, right: &[Document]) -> Result<(), Failure> {
+        for doc in right {
+            self.item(left, doc, Expects::default()).map_err(|failure| {
+                explain::inside(failure, &format!("Document on line {}: ", self.run.locate(doc.pos)), doc.pos)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Applies a value of an overlay to a value.
+    pub fn value<'r>(&mut self, left: &mut Node, right: &'r Node, defaults: Expects<'r>) -> Result<Merged, Failure> {
+        stacker::maybe_grow(64 << 10, 1 << 20, || match (left, right) {
+            (_, Node::Scalar(_)) => Ok(Merged::Replaced),
+            (Node::Map(left), Node::Map(right)) => {
+                if right.is_empty() {
+                    return Ok(Merged::Inside);
+                }
+                let left = Rc::make_mut(left);
+                left.origin = Origin::Yaml;
+                let mut entries = Entries::new(left);
+                for item in right.iter() {
+                    self.item(&mut entries, item, defaults).map_err(|failure| {
+                        let (key, place) = (key_text(&item.key), self.run.locate(item.pos));
+                        let prefix = format!("Map item (key '{key}') on line {place}: ");
+                        explain::inside_step(failure, &prefix, item.pos, &key)
+                    })?;
+                }
+                entries.finish();
+                Ok(Merged::Inside)
+            }
+            (Node::Array(left), Node::Array(right)) => {
+                if right.items.is_empty() {
+                    return Ok(Merged::Inside);
+                }
+                let left = Rc::make_mut(left);
+                left.origin = Origin::Yaml;
+                let mut items = Items::new(std::mem::take(&mut left.items));
+                let mut result = Ok(Merged::Inside);
+                for (number, item) in right.items.iter().enumerate() {
+                    if let Err(failure) = self.item(&mut items, item, defaults) {
+                        let prefix = format!("Array item on line {}: ", self.run.locate(item.pos));
+                        result = Err(explain::inside_step(failure, &prefix, item.pos, &format!("[{number}]")));
+                        break;
+                    }
+                }
+                left.items = items.into_vec();
+                result
+            }
+            (other, Node::Map(_)) => Err(Failure::new(format!("Expected map, but was {}", other.type_name()))),
+            (other, Node::Array(_)) => Err(Failure::new(format!("Expected array, but was {}", other.type_name()))),
+        })
+    }
+
+    fn item<'r, L: Left>(&mut self, left: &mut L, right: &'r L::Item, defaults: Expects<'r>) -> Result<(), Failure> {
+        match Action::of(right)? {
+            Action::Merge => self.merge(left, right, defaults),
+            Action::Noop => self.leave(left, right, defaults),
+            Action::Remove => self.remove(left, right, defaults),
+            Action::Replace => self.replace(left, right, defaults),
+            Action::Assert => self.assert(left, right, defaults),
+            Action::Insert if L::KIND == Kind::MapItem => Err(self.only_on_arrays(Ann::OverlayInsert, right)),
+            Action::Append if L::KIND == Kind::MapItem => Err(self.only_on_arrays(Ann::OverlayAppend, right)),
+            Action::Insert => self.insert(left, right, defaults),
+            Action::Append => self.append(left, right),
+        }
+    }
+
+    fn merge<'r, L: Left>(&mut self, left: &mut L, right: &'r L::Item, defaults: Expects<'r>) -> Result<(), Failure> {
+        let child_defaults = defaults.for_children(right.annotation(Ann::OverlayMatchChildDefaults))?;
+        let rule = self.rule::<L>(right, defaults)?;
+        let edits = Edits::of(right)?;
+        let Some(found) = self.find(left, right, &rule)? else { return Ok(()) };
+        if found.count() == 0 && L::KIND != Kind::Document {
+            let item = self.copy(right);
+            left.push(item, End::Last);
+        }
+        for slot in found.iter() {
+            let item = left.get_mut(slot);
+            let merged = match item.value() {
+                Node::Scalar(scalar) if scalar.is_null() => Merged::Replaced,
+                _ => self.value(item.value_mut(), right.value(), child_defaults)?,
+            };
+            if merged == Merged::Replaced {
+                *item.value_mut() = self.copy_value(right.value());
+                if L::KIND != Kind::Document {
+                    item.set_pos(right.pos());
+                }
+            }
+            if self.marks_given() {
+                item.meta_mut().given.push(right.pos());
+            }
+            edit::merge_annotations(self, item, right, &edits)?;
+            left.changed(slot);
+        }
+        Ok(())
+    }
+
+    /// `@overlay/noop`.
+    fn leave<'r, L: Left>(&mut self, left: &mut L, right: &'r L::Item, defaults: Expects<'r>) -> Result<(), Failure> {
+        let rule = self.rule::<L>(right, defaults)?;
+        let edits = Edits::of(right)?;
+        let Some(found) = self.find(left, right, &rule)? else { return Ok(()) };
+        found.iter().try_for_each(|slot| edit::merge_annotations(self, left.get_mut(slot), right, &edits))
+    }
+
+    fn remove<'r, L: Left>(&mut self, left: &mut L, right: &'r L::Item, defaults: Expects<'r>) -> Result<(), Failure> {
+        let rule = self.rule::<L>(right, defaults)?;
+        let Some(found) = self.find(left, right, &rule)? else { return Ok(()) };
+        found.iter().for_each(|slot| left.remove(slot));
+        Ok(())
+    }
+
+    fn replace<'r, L: Left>(&mut self, left: &mut L, right: &'r L::Item, defaults: Expects<'r>) -> Result<(), Failure> {
+        let rule = self.rule::<L>(right, defaults)?;
+        let Replacement { via, or_add } = Replacement::of(right)?;
+        let Some(found) = self.find(left, right, &rule)? else { return Ok(()) };
+        for slot in found.iter() {
+            let mut item = self.copy_via(right, via, Some(left.get(slot).value()))?;
+            if self.marks_given()
+                && let Some(meta) = left.get(slot).meta()
+            {
+                item.meta_mut().given.splice(0..0, meta.given.iter().copied());
+            }
+            left.replace(slot, item);
+        }
+        if found.count() == 0 && or_add {
+            let item = self.copy_via(right, via, None)?;
+            self.check_has_home(left)?;
+            left.push(item, End::First);
+        }
+        Ok(())
+    }
+
+    fn insert<'r, L: Left>(&mut self, left: &mut L, right: &'r L::Item, defaults: Expects<'r>) -> Result<(), Failure> {
+        let rule = self.rule::<L>(right, defaults)?;
+        let Some(found) = self.find(left, right, &rule)? else { return Ok(()) };
+        let Insertion { before, after, via } = Insertion::of(right)?;
+        for slot in found.iter() {
+            let item = self.copy_via(right, via, Some(left.get(slot).value()))?;
+            if before {
+                left.insert(slot, Side::Before, item.clone());
+            }
+            if after {
+                left.insert(slot, Side::After, item);
+            }
+        }
+        Ok(())
+    }
+
+    fn append<L: Left>(&mut self, left: &mut L, right: &L::Item) -> Result<(), Failure> {
+        self.check_has_home(left)?;
+        let item = self.copy(right);
+        left.push(item, End::Last);
+        Ok(())
+    }
+
+    fn assert<'r, L: Left>(&mut self, left: &mut L, right: &'r L::Item, defaults: Expects<'r>) -> Result<(), Failure> {
+        let child_defaults = defaults.for_children(right.annotation(Ann::OverlayMatchChildDefaults))?;
+        let rule = self.rule::<L>(right, defaults)?;
+        let via = action::assertion(right)?;
+        let Some(found) = self.find(left, right, &rule)? else { return Ok(()) };
+        for slot in found.iter() {
+            self.check_assertion(left.get(slot).value(), right.value(), via)?;
+            self.value(left.get_mut(slot).value_mut(), right.value(), child_defaults)?;
+            left.changed(slot);
+        }
+        Ok(())
+    }
+
+    fn rule<'r, L: Left>(&self, right: &'r L::Item, defaults: Expects<'r>) -> Result<Rule<'r>, Failure> {
+        let pairing = if self.purpose.is_one_to_one() { Pairing::OneToOne } else { Pairing::ByMatch };
+        Rule::of(L::KIND, pairing, right, defaults)
+    }
+
+    /// The items that match; none where `when=` says that there is nothing to do.
+    fn find<'r, L: Left>(
+        &mut self,
+        left: &mut L,
+        right: &'r L::Item,
+        rule: &Rule<'r>,
+    ) -> Result<Option<Found>, Failure> {
+        let value = match rule.by {
+            search::By::Key | search::By::Nothing => Node::NULL,
+            _ => self.copies.of(right.value()),
+        };
+        let found = search::find(self.eval, left, self.left_state(), &rule.by, right, &value)?;
+        let places = || found.iter().map(|slot| self.run.locate(left.get(slot).pos())).collect();
+        match rule.expects.check(self.eval, Matches { count: found.count(), places: &places }) {
+            Ok(()) => Ok(Some(found)),
+            Err(Unmet::Count(_)) if rule.expects.when.is_some() => Ok(None),
+            Err(Unmet::Count(text)) => Err(explain::unmet(self.run, self.purpose, left, right, rule, &found, text)),
+            Err(Unmet::Error(error)) => Err(error.into()),
+        }
+    }
+
+    /// An item of the right side as it becomes part of the left.
+    fn copy<I: Annotated + Clone>(&mut self, right: &I) -> I {
+        let mut item = right.clone();
+        strip(&mut item);
+        *item.value_mut() = self.copies.of(right.value());
+        if self.marks_given() {
+            values::mark_given(&mut item);
+        }
+        item
+    }
+
+    fn copy_value(&mut self, right: &Node) -> Node {
+        let mut value = self.copies.of(right);
+        if self.marks_given() {
+            mark_values_given(&mut value);
+        }
+        value
+    }
+
+    /// The same with the value that a function makes of the left and the right value.
+    fn copy_via<I: Annotated + Clone>(
+        &mut self,
+        right: &I,
+        via: Option<&Value>,
+        left: Option<&Node>,
+    ) -> Result<I, Failure> {
+        let Some(via) = via else { return Ok(self.copy(right)) };
+        let args = [self.left_value(left), to_value(&self.copies.of(right.value()))];
+        let result = self.eval.call(via, &args, &[])?;
+        let value = match from_value(&result).map_err(Error::new)? {
+            FragmentData::Node(node) => cleaned(&node).unwrap_or(node),
+            FragmentData::Documents(_) => {
+                return Err(Failure::new("Expected via invocation to return a value, but was document set"));
+            }
+        };
+        let mut item = right.clone();
+        strip(&mut item);
+        *item.value_mut() = value;
+        if self.marks_given() {
+            values::mark_given(&mut item);
+        }
+        Ok(item)
+    }
+
+    fn check_assertion(&mut self, left: &Node, right: &Node, via: Option<&Value>) -> Result<(), Failure> {
+        let Some(via) = via else {
+            return match compare::mismatch(left, right) {
+                None => Ok(()),
+                Some(mismatch) => Err(Failure::new(format!("Expected objects to equal, but did not: {mismatch}"))),
+            };
+        };
+        if !via.is_callable() {
+            let found = go_type_name(via);
+            return Err(Failure::new(format!(
+                "Expected 'overlay/assert' annotation keyword argument 'via' to be function, but was {found}"
+            )));
+        }
+        let args = [self.left_value(Some(left)), to_value(&self.copies.of(right))];
+        let result = self.eval.call(via, &args, &[])?;
+        let pair = match &result {
+            Value::None | Value::Bool(true) => return Ok(()),
+            Value::Bool(false) => {
+                return Err(Failure::new("Expected via invocation to return true, but was false"));
+            }
+            Value::Tuple(pair) => pair.to_vec(),
+            Value::List(pair) => pair.to_vec(),
+            _ => Vec::new(),
+        };
+        match pair.as_slice() {
+            [Value::Bool(true), Value::Str(_)] => Ok(()),
+            [Value::Bool(false), Value::Str(message)] => Err(Failure::new(format!(
+                "Expected via invocation to return true, but was false with message: {message}"
+            ))),
+            _ => Err(Failure::new(
+                "Expected via invocation to return NoneType, Bool or Tuple(Bool,String), but returned neither of those",
+            )),
+        }
+    }
+
+    /// How a function sees a value of the left side.
+    fn left_value(&self, left: Option<&Node>) -> Value {
+        let Some(left) = left else { return Value::None };
+        match self.left_state() {
+            LeftState::Clean => to_value(left),
+            LeftState::AsItCame => to_value(&cleaned(left).unwrap_or_else(|| left.clone())),
+        }
+    }
+
+    fn left_state(&self) -> LeftState {
+        if self.purpose.is_one_to_one() { LeftState::AsItCame } else { LeftState::Clean }
+    }
+
+    fn marks_given(&self) -> bool {
+        self.purpose == Purpose::Values && self.run.is_beyond_ytt()
+    }
+
+    fn only_on_arrays(&self, ann: Ann, item: &impl Annotated) -> Failure {
+        let (name, place) = (ann.name(), self.run.locate(item.pos()));
+        Failure::new(format!("Found @{name} on map item ({place}); only array items can be annotated with @{name}"))
+    }
+
+    /// A new document belongs to the file of another one, so there must be one.
+    fn check_has_home<L: Left>(&self, left: &L) -> Result<(), Failure> {
+        if L::KIND == Kind::Document && !left.has_room() {
+            return Err(Failure::new("Expected to find at least one document to add to, but there is none"));
+        }
+        Ok(())
+    }
+}

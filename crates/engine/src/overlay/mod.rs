@@ -1,0 +1,124 @@
+//! Overlays: YAML that changes other YAML.
+//!
+//! The right side is walked item by item. Each item names what it means on the left (`search`, `matcher`), how many of
+//! those there should be (`expects`) and what happens to them (`action`, `merge`, `edit`). Items on the left stand in
+//! slots (`left`, `sequence`) and are found through an index where a matcher names fields (`index`), so that an overlay
+//! costs what it touches. Left values are shared until they change.
+//!
+//! Nothing here knows where the two sides come from, except for `templates`.
+
+mod action;
+mod compare;
+mod edit;
+mod expects;
+mod explain;
+mod index;
+mod left;
+mod matcher;
+mod merge;
+mod plain;
+mod search;
+mod sequence;
+mod templates;
+mod values;
+
+use ytterby_starlark::{Error, Eval, Value};
+
+pub(crate) use matcher::Matcher;
+pub(crate) use plain::annotate_for_plain_merge;
+pub(crate) use templates::post_process;
+pub(crate) use values::mark_given;
+
+use crate::api::Failure;
+use crate::node::{Document, FragmentData, Node};
+use crate::run::Run;
+
+/// What an overlay is part of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Purpose {
+    /// The documents of a library.
+    Templates,
+    /// A call of `overlay.apply()`.
+    Call,
+    /// Data values. Items that the right side gives are marked as given (SPEC 0.11).
+    Values,
+    /// A schema. Annotations that have no effect are warned about (SPEC A r9).
+    Schema,
+}
+
+impl Purpose {
+    /// Whether there is one document on each side, which are merged whatever `@overlay/match` says.
+    fn is_one_to_one(self) -> bool {
+        matches!(self, Purpose::Values | Purpose::Schema)
+    }
+}
+
+/// Merges one document into another: data values or schemas. The cost is that of the overlay, if nobody else shares
+/// the left document.
+pub(crate) fn merge_document(
+    eval: &mut Eval,
+    run: &Run,
+    left: Document,
+    right: &Document,
+    purpose: Purpose,
+) -> Result<Document, Failure> {
+    let mut docs = left::Documents::new([vec![left]]);
+    merge::Merge::new(eval, run, purpose).documents(&mut docs, std::slice::from_ref(right))?;
+    match docs.into_files().into_iter().flatten().next() {
+        Some(doc) => Ok(doc),
+        None => Err(Failure::new(format!(
+            "Document on line {}: Expected a document to be left, but it was removed",
+            run.locate(right.pos)
+        ))),
+    }
+}
+
+/// Applies `right` to `left`, which must be [`clean`]: one step of `overlay.apply()`.
+pub(crate) fn apply(eval: &mut Eval, run: &Run, left: &mut FragmentData, right: &FragmentData) -> Result<(), Failure> {
+    let mut merge = merge::Merge::new(eval, run, Purpose::Call);
+    match (left, right) {
+        (FragmentData::Documents(left), FragmentData::Documents(right)) => {
+            let items = std::mem::take(&mut std::rc::Rc::make_mut(left).items);
+            let mut docs = left::Documents::new([items]);
+            let result = merge.documents(&mut docs, &right.items);
+            std::rc::Rc::make_mut(left).items = docs.into_files().into_iter().flatten().collect();
+            result
+        }
+        (left, FragmentData::Documents(_)) => {
+            Err(Failure::new(format!("Expected document set, but was {}", left.name())))
+        }
+        (FragmentData::Node(left), FragmentData::Node(right)) => {
+            merge.value(left, right, expects::Expects::default()).map(|_| ())
+        }
+        (FragmentData::Documents(_), FragmentData::Node(right)) => match right {
+            Node::Map(_) => Err(Failure::new("Expected map, but was document set")),
+            Node::Array(_) => Err(Failure::new("Expected array, but was document set")),
+            Node::Scalar(_) => Ok(()),
+        },
+    }
+}
+
+/// Data without overlay annotations, whose collections are all YAML's own.
+pub(crate) fn clean(data: &mut FragmentData) {
+    match data {
+        FragmentData::Node(node) => {
+            if let Some(clean) = values::cleaned(node) {
+                *node = clean;
+            }
+        }
+        FragmentData::Documents(docs) => {
+            std::rc::Rc::make_mut(docs).items.iter_mut().for_each(values::clean);
+        }
+    }
+}
+
+/// A Starlark error where its calls do not matter: overlays tell their own places.
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        let mut failure = Failure::new(error.message());
+        if let Some(carried) = error.payload().and_then(|payload| payload.downcast_ref::<Failure>()) {
+            failure.diagnostics.clone_from(&carried.diagnostics);
+        }
+        failure
+    }
+}

@@ -1,0 +1,237 @@
+//! Which items on the left an item of an overlay means: the arguments of `@overlay/match`, and the search.
+
+use ytterby_starlark::{Eval, Value};
+
+use super::expects::{Expects, unknown_argument};
+use super::index::Index;
+use super::left::{Kind, Left};
+use super::matcher::{self, Hint, Matcher};
+use super::values::{cleaned, go_type_name};
+use crate::annotation::{Ann, Annotation};
+use crate::api::Failure;
+use crate::node::{Annotated, Node};
+
+/// Which items are meant, and how many there should be.
+pub(super) struct Rule<'r> {
+    pub by: By<'r>,
+    pub expects: Expects<'r>,
+}
+
+/// How items are found.
+pub(super) enum By<'r> {
+    /// The item with the same key.
+    Key,
+    /// The one document that there is.
+    OnlyDocument,
+    /// None: the item is to be added.
+    Nothing,
+    /// Items of which a matcher says so.
+    Matcher(Matcher),
+    /// Items of which a function says so.
+    Function(&'r Value),
+    /// `by=` is missing.
+    Missing,
+    /// `by=` is something else.
+    Wrong(&'r Value),
+}
+
+/// Whether an overlay's documents are matched, or there is one on each side.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Pairing {
+    ByMatch,
+    OneToOne,
+}
+
+impl<'r> Rule<'r> {
+    /// The rule of an item of the overlay.
+    pub fn of<I: Annotated>(
+        kind: Kind,
+        pairing: Pairing,
+        item: &'r I,
+        defaults: Expects<'r>,
+    ) -> Result<Rule<'r>, Failure> {
+        let annotation = item.annotation(Ann::OverlayMatch);
+        let one_to_one = kind == Kind::Document && pairing == Pairing::OneToOne;
+        match annotation {
+            None if kind == Kind::ArrayItem => {
+                return Ok(Rule { by: By::Nothing, expects: Expects { expects: Some(&NONE), ..Expects::default() } });
+            }
+            None if kind == Kind::Document && !one_to_one => return Err(no_arguments()),
+            Some(annotation) if annotation.kwargs.is_empty() && kind != Kind::MapItem && !one_to_one => {
+                return Err(no_arguments());
+            }
+            _ => {}
+        }
+        let mut by = None;
+        let mut expects = Expects::default();
+        for (name, value) in annotation.map_or(&[][..], |annotation: &'r Annotation| &annotation.kwargs) {
+            match name.as_bytes() {
+                b"by" => by = Some(value),
+                name_bytes if expects.set(name_bytes, value) => {}
+                _ => return Err(unknown_argument(Ann::OverlayMatch, name)),
+            }
+        }
+        let by = match by {
+            _ if one_to_one => By::OnlyDocument,
+            None if kind == Kind::MapItem => By::Key,
+            None => By::Missing,
+            Some(Value::Str(key)) if kind != Kind::Document => By::Matcher(Matcher::MapKey(key.clone())),
+            Some(value) => match value.downcast::<Matcher>() {
+                Some(matcher) => By::Matcher(matcher.clone()),
+                None if value.is_callable() => By::Function(value),
+                None => By::Wrong(value),
+            },
+        };
+        Ok(Rule { by, expects: expects.or(defaults) })
+    }
+}
+
+/// No match is expected.
+const NONE: Value = Value::Int(0);
+
+fn no_arguments() -> Failure {
+    Failure::new("Expected 'overlay/match' annotation to have at least one keyword argument (by=..., expects=...)")
+}
+
+/// Slots that were found, in order. Most often there is one, which costs no allocation.
+#[derive(Default, Debug)]
+pub(super) struct Found {
+    first: Option<usize>,
+    more: Vec<usize>,
+}
+
+impl Found {
+    pub fn count(&self) -> usize {
+        usize::from(self.first.is_some()) + self.more.len()
+    }
+
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = usize> {
+        self.first.iter().chain(&self.more).copied()
+    }
+
+    fn push(&mut self, slot: usize) {
+        match self.first {
+            None => self.first = Some(slot),
+            Some(_) => self.more.push(slot),
+        }
+    }
+}
+
+impl From<Option<usize>> for Found {
+    fn from(first: Option<usize>) -> Found {
+        Found { first, more: Vec::new() }
+    }
+}
+
+/// Whether the left side is as functions of programs should see it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum LeftState {
+    Clean,
+    AsItCame,
+}
+
+/// Finds the items that a rule means. `right` is the clean value of the overlay's item.
+pub(super) fn find<L: Left>(
+    eval: &mut Eval,
+    left: &mut L,
+    state: LeftState,
+    by: &By<'_>,
+    item: &L::Item,
+    right: &Node,
+) -> Result<Found, Failure> {
+    match by {
+        By::Nothing => Ok(Found::default()),
+        By::Key => Ok(left.same_key(item).into()),
+        By::OnlyDocument => match left.first() {
+            Some(slot) => Ok(Some(slot).into()),
+            None => Err(Failure::new("Expected to find exactly one left document when merging exactly two documents")),
+        },
+        By::Missing => Err(Failure::new(match L::KIND {
+            // The reference has two spaces here.
+            Kind::Document => "Expected 'overlay/match' annotation keyword argument 'by'  to be specified",
+            _ => "Expected 'overlay/match' annotation keyword argument 'by' to be specified",
+        })),
+        By::Wrong(value) => {
+            let wanted = match L::KIND {
+                Kind::Document => "function",
+                _ => "either string (for map key) or function",
+            };
+            let found = go_type_name(value);
+            Err(Failure::new(format!(
+                "Expected 'overlay/match' annotation keyword argument 'by' to be {wanted}, but was {found}"
+            )))
+        }
+        By::Matcher(matcher) => by_matcher(eval, left, state, matcher, right),
+        By::Function(function) => scan(left, |number_or_key, value| {
+            let cleaned = if state == LeftState::Clean { None } else { cleaned(value) };
+            Ok(matcher::test(function, eval, number_or_key, cleaned.as_ref().unwrap_or(value), right)?)
+        }),
+    }
+}
+
+fn by_matcher<L: Left>(
+    eval: &mut Eval,
+    left: &mut L,
+    state: LeftState,
+    matcher: &Matcher,
+    right: &Node,
+) -> Result<Found, Failure> {
+    let candidates = match matcher.hint(right) {
+        Hint::Number(number) if L::KIND != Kind::MapItem => {
+            return Ok(usize::try_from(number).ok().and_then(|number| left.nth(number)).into());
+        }
+        Hint::OneOf(leaves) => with_index(left, |index, left| {
+            let found = |index: &mut Index, leaf| index.candidates(leaf, left.values()).map(|(slots, _)| slots.len());
+            let counts = leaves.iter().filter_map(|leaf| Some((found(index, leaf)?, leaf)));
+            let (_, rarest) = counts.min_by_key(|(count, _)| *count)?;
+            index.candidates(rarest, left.values()).map(|(slots, _)| slots.to_vec())
+        }),
+        Hint::Key(leaf) => with_index(left, |index, left| match index.candidates(&leaf, left.values()) {
+            Some((slots, 0)) => Some(slots.to_vec()),
+            // Items without the key are an error that the search item by item words.
+            _ => None,
+        }),
+        Hint::Number(_) | Hint::Any => None,
+    };
+    let prepared = matcher.prepared();
+    let Some(candidates) = candidates else {
+        let needs_cleaning = state == LeftState::AsItCame && matcher.calls_programs();
+        return scan(left, |place, value| {
+            let cleaned = if needs_cleaning { cleaned(value) } else { None };
+            Ok(prepared.test(eval, place, cleaned.as_ref().unwrap_or(value), right)?)
+        });
+    };
+    let mut slots: Vec<usize> = candidates.into_iter().map(|slot| slot as usize).collect();
+    slots.retain(|&slot| left.is_live(slot));
+    left.sort(&mut slots);
+    slots.dedup();
+    let mut found = Found::default();
+    for slot in slots {
+        // Matchers with hints do not look at numbers.
+        if prepared.test(eval, left.place(slot, 0), left.get(slot).value(), right)? {
+            found.push(slot);
+        }
+    }
+    Ok(found)
+}
+
+fn with_index<L: Left, R>(left: &mut L, look: impl FnOnce(&mut Index, &L) -> R) -> R {
+    let mut index = std::mem::take(left.index());
+    let result = look(&mut index, left);
+    *left.index() = index;
+    result
+}
+
+/// Asks about every item.
+fn scan<L: Left>(
+    left: &L,
+    mut test: impl FnMut(matcher::Place<'_>, &Node) -> Result<bool, Failure>,
+) -> Result<Found, Failure> {
+    let mut found = Found::default();
+    for (number, (slot, value)) in left.values().enumerate() {
+        if test(left.place(slot, number), value)? {
+            found.push(slot);
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,136 @@
+//! Between overlays and the functions that they call: how values are shown to programs and how they come back.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use ytterby_starlark::Value;
+
+use crate::node::{Annotated, Array, ArrayItem, Map, MapItem, Node, Origin};
+
+/// A node without overlay annotations, whose collections are all YAML's own; none where it is so already.
+///
+/// The reference turns everything that takes part in an overlay into YAML nodes, so that functions see yamlfragments,
+/// and strips overlay annotations from what comes out.
+pub(crate) fn cleaned(node: &Node) -> Option<Node> {
+    match node {
+        Node::Scalar(_) => None,
+        Node::Map(map) => {
+            let mut result: Option<Map> = None;
+            for (at, item) in map.iter().enumerate() {
+                let value = cleaned(&item.value);
+                if value.is_some() || has_overlay_annotations(item) {
+                    let item = result.get_or_insert_with(|| Map::clone(map)).item_mut(at);
+                    strip(item);
+                    if let Some(value) = value {
+                        item.value = value;
+                    }
+                }
+            }
+            if map.origin == Origin::Code {
+                result.get_or_insert_with(|| Map::clone(map)).origin = Origin::Yaml;
+            }
+            result.map(Node::map)
+        }
+        Node::Array(array) => {
+            let mut result: Option<Array> = None;
+            for (at, item) in array.items.iter().enumerate() {
+                let value = cleaned(&item.value);
+                if value.is_some() || has_overlay_annotations(item) {
+                    let item = &mut result.get_or_insert_with(|| Array::clone(array)).items[at];
+                    strip(item);
+                    if let Some(value) = value {
+                        item.value = value;
+                    }
+                }
+            }
+            if array.origin == Origin::Code {
+                result.get_or_insert_with(|| Array::clone(array)).origin = Origin::Yaml;
+            }
+            result.map(Node::array)
+        }
+    }
+}
+
+/// Cleans an item and what it holds.
+pub(crate) fn clean(item: &mut impl Annotated) {
+    if has_overlay_annotations(item) {
+        strip(item);
+    }
+    if let Some(value) = cleaned(item.value()) {
+        *item.value_mut() = value;
+    }
+}
+
+fn has_overlay_annotations(item: &impl Annotated) -> bool {
+    item.annotations().iter().any(is_overlay)
+}
+
+fn is_overlay(annotation: &crate::annotation::Annotation) -> bool {
+    annotation.name.starts_with(b"overlay/")
+}
+
+pub(super) fn strip(item: &mut impl Annotated) {
+    if has_overlay_annotations(item) {
+        item.meta_mut().annotations.retain(|annotation| !is_overlay(annotation));
+        if item.meta().is_some_and(|meta| meta.annotations.is_empty() && meta.given.is_empty()) {
+            *item.meta_slot() = None;
+        }
+    }
+}
+
+/// Clean copies of values of the right side. One value may be put into many places; it is cleaned once.
+#[derive(Default)]
+pub(super) struct Copies(HashMap<usize, Option<Node>>);
+
+impl Copies {
+    /// A clean copy of a value, which must live as long as these copies are asked for.
+    pub fn of(&mut self, node: &Node) -> Node {
+        let address = match node {
+            Node::Scalar(_) => return node.clone(),
+            Node::Map(map) => Rc::as_ptr(map).addr(),
+            Node::Array(array) => Rc::as_ptr(array).addr(),
+        };
+        self.0.entry(address).or_insert_with(|| cleaned(node)).clone().unwrap_or_else(|| node.clone())
+    }
+}
+
+/// Notes for an item, and for everything in it, that an input gave it.
+pub(crate) fn mark_given(item: &mut impl Annotated) {
+    let pos = item.pos();
+    item.meta_mut().given.push(pos);
+    mark_values_given(item.value_mut());
+}
+
+/// The same for everything in a value.
+pub(super) fn mark_values_given(node: &mut Node) {
+    match node {
+        Node::Scalar(_) => {}
+        Node::Map(map) => Rc::make_mut(map).iter_mut().for_each(|item: &mut MapItem| mark_given(item)),
+        Node::Array(array) => Rc::make_mut(array).items.iter_mut().for_each(|item: &mut ArrayItem| mark_given(item)),
+    }
+}
+
+/// The reference's name for the type of a Starlark value; its messages show it.
+pub(crate) fn go_type_name(value: &Value) -> &'static str {
+    match value {
+        Value::None => "starlark.NoneType",
+        Value::Bool(_) => "starlark.Bool",
+        Value::Int(_) | Value::BigInt(_) => "starlark.Int",
+        Value::Float(_) => "starlark.Float",
+        Value::Str(_) => "starlark.String",
+        Value::List(_) => "*starlark.List",
+        Value::Tuple(_) => "starlark.Tuple",
+        Value::Dict(_) => "*starlark.Dict",
+        Value::Set(_) => "*starlark.Set",
+        Value::Range(_) => "starlark.rangeValue",
+        Value::Function(_) => "*starlark.Function",
+        Value::Builtin(_) => "*starlark.Builtin",
+        Value::Host(host) => match host.type_name() {
+            "yamlfragment" => "*yamltemplate.StarlarkFragment",
+            "module" => "*starlarkstruct.Module",
+            "builtin_function_or_method" => "*starlark.Builtin",
+            _ => "*core.StarlarkStruct",
+        },
+        _ => "starlark.Value",
+    }
+}
