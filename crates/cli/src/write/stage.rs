@@ -226,3 +226,20 @@ fn watch_interrupts() -> Arc<AtomicBool> {
     }
     interrupted
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interrupt_takes_everything_back() {
+        let target = std::env::temp_dir().join(format!("ytterby-interrupt-{}", std::process::id()));
+        let mut moves = Moves::new(&target).unwrap();
+        moves.add(&target.join("d/a.yml"), b"a").unwrap();
+        moves.stage.interrupted.store(true, Ordering::Relaxed);
+        assert_eq!(moves.add(&target.join("b.yml"), b"b").unwrap_err(), "Interrupted; nothing was changed");
+        assert!(target.exists());
+        assert!(moves.finish().is_err());
+        assert!(!target.exists());
+    }
+}

@@ -30,6 +30,7 @@ fn run(directory: &Path) -> Outcome {
     let got = script.call.run();
     if std::env::var("YTTERBY_BLESS").is_ok_and(|what| what == "cases") {
         bless(directory, &script, &got);
+        return Outcome::Passed;
     }
     compare(directory, script.exit, &got)
 }
