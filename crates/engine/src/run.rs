@@ -9,6 +9,7 @@ use ytterby_starlark::Eval;
 
 use crate::annotation::Level;
 use crate::api::{Compat, Failure, Host, Options};
+use crate::stdlib::Stdlib;
 use crate::template::FileLines;
 
 /// One run of the engine, from files to documents.
@@ -18,6 +19,7 @@ pub(crate) struct Run {
     /// Whether what goes beyond ytt is switched on.
     pub level: Level,
     pub host: Rc<dyn Host>,
+    pub stdlib: Stdlib,
     warnings: RefCell<Warnings>,
     lines: RefCell<HashMap<FileId, FileLines>>,
 }
@@ -39,6 +41,7 @@ impl Run {
             options: options.clone(),
             level,
             host,
+            stdlib: Stdlib::default(),
             warnings: RefCell::default(),
             lines: RefCell::default(),
         }

@@ -199,7 +199,8 @@ fn load(eval: &mut Eval, module: &Str, context: &Rc<FileContext>) -> Result<Rc<E
 
 /// The module `@ytt:name` as the file of `context` sees it.
 fn standard(name: &str, context: &Rc<FileContext>) -> Result<Rc<Exports>, Error> {
-    Err(Error::new(stdlib::unknown_module(name)))
+    let run = &context.loader.run;
+    run.stdlib.find(name, run.level).ok_or_else(|| Error::new(stdlib::unknown_module(name)))
 }
 
 enum Target<'a> {

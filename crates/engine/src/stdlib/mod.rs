@@ -1,33 +1,88 @@
-//! The modules of `load("@ytt:…")`.
+//! The modules of `load("@ytt:…")`: one file per module, one line in the table each.
+//!
+//! Modules that depend on where they are loaded (`data`, `library`, `template`) are made by the library run; those in the
+//! table are made when first asked for and then shared by everything in one run ([`Stdlib`]).
 
-use ytterby_starlark::{HostValue, Value};
-use ytterby_text::Str;
+mod args;
+mod base64;
+mod ip;
+mod json;
+mod math;
+mod md5;
+mod module;
+mod regexp;
+mod sha256;
+mod spelling;
+mod struct_;
+mod toml;
+mod url;
+mod version;
+mod yaml;
 
-/// A struct: names and values, in order.
-pub(crate) struct Struct {
-    fields: Vec<(Str, Value)>,
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use ytterby_starlark::{Args, Builtin, Error, Eval, Exports, Value};
+
+pub(crate) use module::Module;
+pub(crate) use struct_::{Object, Struct, conversion_hint, method};
+
+use crate::annotation::Level;
+
+/// Makes a module. What goes beyond ytt is left out at [`Level::Ytt049`].
+type Make = fn(Level) -> Module;
+
+/// The modules that are the same everywhere.
+const TABLE: &[(&str, Make)] = &[
+    ("base64", base64::module),
+    ("ip", |_| ip::module()),
+    ("json", json::module),
+    ("math", |_| math::module()),
+    ("md5", |_| md5::module()),
+    ("module", |_| module::module()),
+    ("regexp", regexp::module),
+    ("sha256", |_| sha256::module()),
+    ("struct", |_| struct_::module()),
+    ("toml", |_| toml::module()),
+    ("url", |_| url::module()),
+    ("version", |_| version::module()),
+    ("yaml", yaml::module),
+];
+
+/// Modules of [`TABLE`] that ytt does not have.
+const BEYOND: &[(&str, Make)] = &[("spelling", |_| spelling::module())];
+
+/// The modules that one run has loaded.
+#[derive(Default)]
+pub(crate) struct Stdlib {
+    loaded: RefCell<HashMap<&'static str, Rc<Exports>>>,
 }
 
-impl Struct {
-    pub fn fields(&self) -> &[(Str, Value)] {
-        &self.fields
+impl Stdlib {
+    /// What `load("@ytt:<name>")` gives, if the module is one of those that are the same everywhere.
+    pub fn find(&self, name: &str, level: Level) -> Option<Rc<Exports>> {
+        let beyond: &[_] = if level == Level::Ytterby { BEYOND } else { &[] };
+        let &(name, make) = TABLE.iter().chain(beyond).find(|entry| entry.0 == name)?;
+        let mut loaded = self.loaded.borrow_mut();
+        Some(loaded.entry(name).or_insert_with(|| exports(make(level))).clone())
     }
 }
 
-impl HostValue for Struct {
-    fn type_name(&self) -> &str {
-        "struct"
-    }
-    fn write_repr(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(b"struct(...)");
-    }
-}
-
-pub(crate) fn conversion_hint(_value: &Value) -> Option<String> {
-    None
+/// What `load` gives for a module: its name, bound to it.
+pub(crate) fn exports(module: Module) -> Rc<Exports> {
+    Rc::new(Exports::new([(module.name().clone(), Value::host(module))]))
 }
 
 /// What `load` says about a module that does not exist.
 pub(crate) fn unknown_module(name: &str) -> String {
     format!("builtin ytt library does not have module '{name}' (hint: is it available in newer version of ytt?)")
+}
+
+/// A function whose messages begin with its name.
+pub(crate) fn function(
+    name: &'static str,
+    body: impl Fn(&mut Eval, Args<'_>) -> Result<Value, Error> + 'static,
+) -> Value {
+    Value::from(Builtin::new(name, move |eval, args| body(eval, args).map_err(|error| error.in_context(name))))
 }

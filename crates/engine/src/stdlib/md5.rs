@@ -1,0 +1,17 @@
+//! `@ytt:md5`.
+
+use md5::{Digest, Md5};
+use ytterby_starlark::{Args, Error, Eval, Value};
+
+use super::Module;
+use super::args::one_string;
+use super::sha256::hex;
+
+/// The module.
+pub(super) fn module() -> Module {
+    Module::new("md5").with("sum", sum)
+}
+
+fn sum(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    Ok(Value::from(hex(&Md5::digest(one_string(&args)?))))
+}

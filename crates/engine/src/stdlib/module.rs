@@ -1,0 +1,83 @@
+//! What `load("@ytt:…")` gives, and `@ytt:module`, with which programs make modules of their own.
+
+use ytterby_starlark::{Args, Builtin, Error, Eval, HostValue, Value};
+use ytterby_text::Str;
+
+use super::function;
+
+/// A module: a name, and functions and values below it.
+pub(crate) struct Module {
+    name: Str,
+    members: Vec<(Str, Value)>,
+}
+
+/// The code of a function of a module.
+type Body = fn(&mut Eval, Args<'_>) -> Result<Value, Error>;
+
+impl Module {
+    /// A module without members.
+    pub fn new(name: impl Into<Str>) -> Module {
+        Module { name: name.into(), members: Vec::new() }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &Str {
+        &self.name
+    }
+
+    /// The module with a function, whose messages begin with `<module>.<name>: `.
+    pub fn with(self, name: &str, body: Body) -> Module {
+        let full = Str::from(format!("{}.{name}", self.name.to_str()));
+        let builtin = Builtin::new(full.clone(), move |eval, args| {
+            body(eval, args).map_err(|error| error.in_context(full.to_str()))
+        });
+        self.with_value(name, Value::from(builtin))
+    }
+
+    /// The module with any value.
+    pub fn with_value(mut self, name: &str, value: Value) -> Module {
+        self.members.push((Str::from(name), value));
+        self
+    }
+
+    /// The module with what `add` does to it, if `condition` holds.
+    pub fn when(self, condition: bool, add: impl FnOnce(Module) -> Module) -> Module {
+        if condition { add(self) } else { self }
+    }
+}
+
+impl HostValue for Module {
+    fn type_name(&self) -> &str {
+        "module"
+    }
+
+    fn write_repr(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"<module ");
+        ytterby_text::quote::quote_into(out, &self.name);
+        out.push(b'>');
+    }
+
+    fn attr(&self, _eval: &mut Eval, name: &Str) -> Result<Option<Value>, Error> {
+        Ok(self.members.iter().find(|(member, _)| member == name).map(|(_, value)| value.clone()))
+    }
+
+    fn attr_names(&self) -> Vec<Str> {
+        self.members.iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    fn freeze(&self) {
+        self.members.iter().for_each(|(_, value)| value.freeze());
+    }
+}
+
+/// The module `module`.
+pub(super) fn module() -> Module {
+    Module::new("module").with_value("make", function("module.make", make))
+}
+
+fn make(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    let by_position = Args::of(args.positional);
+    by_position.count("module.make", 1, 1)?;
+    let name: Str = by_position.required("module.make", 0)?;
+    Ok(Value::host(Module { name, members: args.named.to_vec() }))
+}

@@ -1,0 +1,67 @@
+//! `@ytt:regexp`: regular expressions in Go's syntax.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use ytterby_starlark::{Args, Error, Eval, Value};
+use ytterby_text::Str;
+
+use super::Module;
+use super::args::{fail, one, string, two};
+use crate::annotation::Level;
+use crate::regexp::Regexp;
+
+/// The module.
+pub(super) fn module(level: Level) -> Module {
+    Module::new("regexp")
+        .with("match", is_match)
+        .with("replace", replace)
+        .when(level == Level::Ytterby, |module| module.with("is_valid", is_valid))
+}
+
+fn is_match(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    let (pattern, text) = two(&args)?;
+    let (pattern, text) = (string(pattern)?, string(text)?);
+    Ok(Value::Bool(compiled(pattern)?.is_match(text)))
+}
+
+fn replace(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    let [pattern, text, replacement] = args.positional else { fail!("expected exactly 3 arguments") };
+    let regexp = compiled(string(pattern)?)?;
+    let text = string(text)?;
+    if !replacement.is_callable() {
+        return Ok(Value::Str(regexp.replace_all(text, string(replacement)?)));
+    }
+    let replaced = regexp.replace_all_with(text, |matched| {
+        let result = eval.call(replacement, &[Value::from(matched)], &[])?;
+        string(&result).cloned()
+    });
+    Ok(Value::Str(replaced?))
+}
+
+/// Whether a pattern could be used (SPEC J r197).
+fn is_valid(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    Ok(Value::Bool(string(one(&args)?).is_ok_and(|pattern| compiled(pattern).is_ok())))
+}
+
+/// How many compiled patterns are kept.
+const KEPT: usize = 64;
+
+thread_local! {
+    /// Patterns in use: templates match the same few patterns in loops, and compiling one takes longer than matching.
+    static COMPILED: RefCell<HashMap<Str, Regexp>> = RefCell::default();
+}
+
+fn compiled(pattern: &Str) -> Result<Regexp, Error> {
+    if let Some(regexp) = COMPILED.with_borrow(|kept| kept.get(pattern).cloned()) {
+        return Ok(regexp);
+    }
+    let regexp = Regexp::new(pattern).map_err(Error::new)?;
+    COMPILED.with_borrow_mut(|kept| {
+        if kept.len() >= KEPT {
+            kept.clear();
+        }
+        kept.insert(pattern.clone(), regexp.clone());
+    });
+    Ok(regexp)
+}

@@ -1,0 +1,94 @@
+//! Percent-escapes. What is escaped depends on the part of the URL; the rules are those of Go's `net/url`.
+
+use ytterby_text::quote::quote;
+
+/// A part of a URL.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Part {
+    Host,
+    /// Behind the `%25` of an IPv6 address.
+    Zone,
+    User,
+    Path,
+    PathSegment,
+    Query,
+    Fragment,
+}
+
+impl Part {
+    /// Whether a byte must be escaped here.
+    pub fn escapes(self, byte: u8) -> bool {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => false,
+            b'$' | b'&' | b'+' | b',' | b'/' | b':' | b';' | b'=' | b'?' | b'@' => match self {
+                Part::Host | Part::Zone => matches!(byte, b'/' | b'?' | b'@'),
+                Part::User => matches!(byte, b'@' | b'/' | b'?' | b':'),
+                Part::Path => byte == b'?',
+                Part::PathSegment => matches!(byte, b'/' | b';' | b',' | b'?'),
+                Part::Query => true,
+                Part::Fragment => false,
+            },
+            b'!' | b'(' | b')' | b'*' => !matches!(self, Part::Host | Part::Zone | Part::Fragment),
+            b'\'' | b'[' | b']' | b'<' | b'>' | b'"' => !matches!(self, Part::Host | Part::Zone),
+            _ => true,
+        }
+    }
+}
+
+/// `bytes` with escapes where the part needs them.
+pub(super) fn escape(bytes: &[u8], part: Part) -> Vec<u8> {
+    const HEX: &[u8; 16] = b"0123456789ABCDEF";
+    let mut out = Vec::with_capacity(bytes.len());
+    for &byte in bytes {
+        match byte {
+            b' ' if part == Part::Query => out.push(b'+'),
+            _ if part.escapes(byte) => {
+                out.extend_from_slice(&[b'%', HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
+            }
+            _ => out.push(byte),
+        }
+    }
+    out
+}
+
+/// `text` with its escapes replaced. The error is the reference's message.
+pub(super) fn unescape(text: &[u8], part: Part) -> Result<Vec<u8>, String> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut at = 0;
+    while let Some(&byte) = text.get(at) {
+        match byte {
+            b'%' => {
+                let escape = &text[at..text.len().min(at + 3)];
+                match value(escape) {
+                    Some(value) if is_allowed(escape, value, part) => out.push(value),
+                    _ => return Err(format!("invalid URL escape {}", quote(escape))),
+                }
+                at += 2;
+            }
+            b'+' if part == Part::Query => out.push(b' '),
+            _ if byte < 0x80 && matches!(part, Part::Host | Part::Zone) && part.escapes(byte) => {
+                return Err(format!("invalid character {} in host name", quote(&[byte])));
+            }
+            _ => out.push(byte),
+        }
+        at += 1;
+    }
+    Ok(out)
+}
+
+fn value(escape: &[u8]) -> Option<u8> {
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    match escape {
+        [_, high, low] => Some((digit(*high)? << 4 | digit(*low)?) as u8),
+        _ => None,
+    }
+}
+
+/// Hosts hold escapes of what is not ASCII only; zones of what could not stand there.
+fn is_allowed(escape: &[u8], value: u8, part: Part) -> bool {
+    match part {
+        Part::Host => value >= 0x80 || escape == b"%25",
+        Part::Zone => escape == b"%25" || value == b' ' || !Part::Host.escapes(value),
+        _ => true,
+    }
+}

@@ -1,0 +1,348 @@
+//! URLs taken apart and put together, as Go's `net/url` does it.
+
+use ytterby_text::Str;
+use ytterby_text::quote::quote;
+
+use super::escape::{Part, escape, unescape};
+
+/// The parts of a URL, without escapes unless their name says so.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Url {
+    scheme: Vec<u8>,
+    /// What stands behind `scheme:` where no slash follows.
+    opaque: Vec<u8>,
+    pub user: Option<User>,
+    host: Vec<u8>,
+    path: Escapable,
+    query: Vec<u8>,
+    /// A `?` with nothing behind it.
+    has_empty_query: bool,
+    fragment: Escapable,
+    /// `scheme:/path`: there is no `//`.
+    omits_host: bool,
+}
+
+/// Who logs in.
+#[derive(Clone, Debug)]
+pub(super) struct User {
+    pub name: Str,
+    pub password: Option<Str>,
+}
+
+impl User {
+    /// `name:password`, with escapes.
+    pub fn text(&self) -> Vec<u8> {
+        let mut out = escape(&self.name, Part::User);
+        if let Some(password) = &self.password {
+            out.push(b':');
+            out.extend(escape(password, Part::User));
+        }
+        out
+    }
+}
+
+/// A text with the escapes that it was written with, where they are not the usual ones.
+#[derive(Clone, Default, Debug)]
+struct Escapable {
+    text: Vec<u8>,
+    written: Option<Vec<u8>>,
+}
+
+impl Escapable {
+    fn parse(written: &[u8], part: Part) -> Result<Escapable, String> {
+        let text = unescape(written, part)?;
+        let is_usual = escape(&text, part) == written;
+        Ok(Escapable { text, written: (!is_usual).then(|| written.to_vec()) })
+    }
+
+    fn escaped(&self, part: Part) -> Vec<u8> {
+        let is_valid = |byte: &u8| match byte {
+            b'!' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b'+' | b',' | b';' | b'=' | b':' | b'@' => true,
+            b'[' | b']' | b'%' => true,
+            byte => !part.escapes(*byte),
+        };
+        match &self.written {
+            Some(written) if written.iter().all(is_valid) => written.clone(),
+            _ if part == Part::Path && self.text == b"*" => self.text.clone(),
+            _ => escape(&self.text, part),
+        }
+    }
+}
+
+/// Takes a URL apart. The error is the reference's message.
+pub(super) fn parse(text: &[u8]) -> Result<Url, String> {
+    let (rest, fragment) = cut(text, b'#');
+    let failed = |shown: &[u8], problem: String| format!("parse {}: {problem}", quote(shown));
+    let mut url = parse_without_fragment(rest).map_err(|problem| failed(rest, problem))?;
+    if let Some(fragment) = fragment {
+        url.fragment = Escapable::parse(fragment, Part::Fragment).map_err(|problem| failed(text, problem))?;
+    }
+    Ok(url)
+}
+
+fn parse_without_fragment(text: &[u8]) -> Result<Url, String> {
+    if text.iter().any(|byte| byte.is_ascii_control()) {
+        return Err("net/url: invalid control character in URL".to_owned());
+    }
+    let mut url = Url::default();
+    let (scheme, mut rest) = split_scheme(text)?;
+    url.scheme = scheme.to_ascii_lowercase();
+    if rest.iter().position(|&byte| byte == b'?') == rest.len().checked_sub(1) && !rest.is_empty() {
+        url.has_empty_query = true;
+        rest = &rest[..rest.len() - 1];
+    } else {
+        let (path, query) = cut(rest, b'?');
+        rest = path;
+        url.query = query.unwrap_or_default().to_vec();
+    }
+    if !rest.starts_with(b"/") {
+        if !scheme.is_empty() {
+            url.opaque = rest.to_vec();
+            return Ok(url);
+        }
+        if cut(rest, b'/').0.contains(&b':') {
+            return Err("first path segment in URL cannot contain colon".to_owned());
+        }
+    }
+    if rest.starts_with(b"//") && (!scheme.is_empty() || !rest.starts_with(b"///")) {
+        let authority = &rest[2..];
+        let end = authority.iter().position(|&byte| byte == b'/').unwrap_or(authority.len());
+        (url.user, url.host) = parse_authority(&authority[..end])?;
+        rest = &authority[end..];
+    } else if !scheme.is_empty() && rest.starts_with(b"/") {
+        url.omits_host = true;
+    }
+    url.path = Escapable::parse(rest, Part::Path)?;
+    Ok(url)
+}
+
+/// The scheme, empty where there is none, and what follows its colon.
+fn split_scheme(text: &[u8]) -> Result<(&[u8], &[u8]), String> {
+    for (at, byte) in text.iter().enumerate() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' => {}
+            b'0'..=b'9' | b'+' | b'-' | b'.' if at > 0 => {}
+            b':' if at == 0 => return Err("missing protocol scheme".to_owned()),
+            b':' => return Ok((&text[..at], &text[at + 1..])),
+            _ => break,
+        }
+    }
+    Ok((b"", text))
+}
+
+fn parse_authority(authority: &[u8]) -> Result<(Option<User>, Vec<u8>), String> {
+    let Some(at) = authority.iter().rposition(|&byte| byte == b'@') else {
+        return Ok((None, parse_host(authority)?));
+    };
+    let host = parse_host(&authority[at + 1..])?;
+    let user = &authority[..at];
+    let is_valid = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._:~!$&'()*+,;=%@".contains(byte);
+    if !user.iter().all(is_valid) {
+        return Err("net/url: invalid userinfo".to_owned());
+    }
+    let (name, password) = cut(user, b':');
+    let name = Str::from(unescape(name, Part::User)?);
+    let password = password.map(|password| unescape(password, Part::User)).transpose()?.map(Str::from);
+    Ok((Some(User { name, password }), host))
+}
+
+fn parse_host(host: &[u8]) -> Result<Vec<u8>, String> {
+    if !host.starts_with(b"[") {
+        if let Some(colon) = host.iter().rposition(|&byte| byte == b':') {
+            check_port(&host[colon..])?;
+        }
+        return unescape(host, Part::Host);
+    }
+    let Some(close) = host.iter().rposition(|&byte| byte == b']') else {
+        return Err("missing ']' in host".to_owned());
+    };
+    check_port(&host[close + 1..])?;
+    match host[..close].windows(3).position(|window| window == b"%25") {
+        Some(zone) => {
+            let mut out = unescape(&host[..zone], Part::Host)?;
+            out.extend(unescape(&host[zone..close], Part::Zone)?);
+            out.extend(unescape(&host[close..], Part::Host)?);
+            Ok(out)
+        }
+        None => unescape(host, Part::Host),
+    }
+}
+
+fn check_port(port: &[u8]) -> Result<(), String> {
+    match is_port(port) {
+        true => Ok(()),
+        false => Err(format!("invalid port {} after host", quote(port))),
+    }
+}
+
+/// Nothing, or a colon and any number of digits.
+fn is_port(text: &[u8]) -> bool {
+    match text {
+        [] => true,
+        [b':', digits @ ..] => digits.iter().all(u8::is_ascii_digit),
+        _ => false,
+    }
+}
+
+fn cut(text: &[u8], at: u8) -> (&[u8], Option<&[u8]>) {
+    match text.iter().position(|&byte| byte == at) {
+        Some(index) => (&text[..index], Some(&text[index + 1..])),
+        None => (text, None),
+    }
+}
+
+impl Url {
+    /// The whole URL.
+    pub fn text(&self) -> Str {
+        let mut out = Vec::new();
+        if !self.scheme.is_empty() {
+            out.extend_from_slice(&self.scheme);
+            out.push(b':');
+        }
+        if self.opaque.is_empty() {
+            self.write_authority(&mut out);
+            let path = self.path.escaped(Part::Path);
+            if !path.is_empty() && !path.starts_with(b"/") && !self.host.is_empty() {
+                out.push(b'/');
+            }
+            if out.is_empty() && cut(&path, b'/').0.contains(&b':') {
+                // Otherwise the first segment would read as a scheme.
+                out.extend_from_slice(b"./");
+            }
+            out.extend_from_slice(&path);
+        } else {
+            out.extend_from_slice(&self.opaque);
+        }
+        if self.has_empty_query || !self.query.is_empty() {
+            out.push(b'?');
+            out.extend_from_slice(&self.query);
+        }
+        if !self.fragment.text.is_empty() {
+            out.push(b'#');
+            out.extend(self.fragment.escaped(Part::Fragment));
+        }
+        Str::from(out)
+    }
+
+    fn write_authority(&self, out: &mut Vec<u8>) {
+        let is_empty = self.host.is_empty() && self.user.is_none();
+        if (self.scheme.is_empty() || self.omits_host) && is_empty {
+            return;
+        }
+        if !is_empty || !self.path.text.is_empty() {
+            out.extend_from_slice(b"//");
+        }
+        if let Some(user) = &self.user {
+            out.extend(user.text());
+            out.push(b'@');
+        }
+        out.extend(escape(&self.host, Part::Host));
+    }
+
+    /// The same for nobody in particular.
+    pub fn without_user(&self) -> Url {
+        Url { user: None, ..self.clone() }
+    }
+
+    /// The host without port and brackets.
+    pub fn hostname(&self) -> Str {
+        let mut host = &self.host[..];
+        if let Some(colon) = host.iter().rposition(|&byte| byte == b':')
+            && is_port(&host[colon..])
+        {
+            host = &host[..colon];
+        }
+        Str::new(host.strip_prefix(b"[").and_then(|inner| inner.strip_suffix(b"]")).unwrap_or(host))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a URL reads back as, or the message without the `parse "…": ` in front.
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        let found = match parse(text.as_bytes()) {
+            Ok(url) => url.text().to_str().into_owned(),
+            Err(message) => message.split_once("\": ").expect("all messages quote the URL").1.to_owned(),
+        };
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn reads_back_what_it_read() {
+        for same in [
+            "http://user:pass@host:80/p%20a/?q=1#frag",
+            "mailto:a@b.c?x=1",
+            "//host/path",
+            "///path",
+            "////path",
+            "/a/b?",
+            "/a/b?x y",
+            "a:b:c",
+            "a/b:c",
+            "",
+            "*",
+            "http://@host/",
+            "http://:@host/",
+            "http://host/a;b,c:d@e&f=g+h$i!j*k'l(m)n",
+            "http://host/[a]",
+            "http://host/%5Ba%5d",
+            "http://a<b>/",
+            "http:",
+            "http:/a",
+            "http:a/b",
+            "file:///etc/x",
+            "file://etc",
+            "x:?a",
+            "?a",
+            "#a",
+            "./a:b",
+            "a:/b:c",
+            "http://[fe80::1%25en0]:80/",
+            "http://host:/",
+        ] {
+            check(same, same);
+        }
+    }
+
+    #[test]
+    fn changes_what_is_not_escaped_well() {
+        check("HTTP://HOST/", "http://HOST/");
+        check("http://host/a b", "http://host/a%20b");
+        check("http://host/%2f/é?é#é", "http://host///%C3%A9?é#%C3%A9");
+        check("http://host#", "http://host");
+        check("http://host/#a%20b c", "http://host/#a%20b%20c");
+        check("http://u:p:q@host/", "http://u:p%3Aq@host/");
+        check("http://u@v@host/", "http://u%40v@host/");
+        check("x://?a", "x:?a");
+        check("http://h/{a}|^`", "http://h/%7Ba%7D%7C%5E%60");
+        check("http://[::1%25%41]/", "http://[::1%25A]/");
+    }
+
+    #[test]
+    fn says_what_go_says() {
+        check("http://[::1", "missing ']' in host");
+        check("http://[::1]x/", "invalid port \"x\" after host");
+        check("http://a:b:c/", "invalid port \":c\" after host");
+        check("http://us er@host/", "net/url: invalid userinfo");
+        check("http://ho st/", "invalid character \" \" in host name");
+        check("http://host/a%zz", "invalid URL escape \"%zz\"");
+        check("http://ho%20st/", "invalid URL escape \"%20\"");
+        check(":foo", "missing protocol scheme");
+        check("1http://x", "first path segment in URL cannot contain colon");
+        check("http://host/\n", "net/url: invalid control character in URL");
+        check("http://[::1%41]/", "invalid URL escape \"%41\"");
+        check("http://h?q#f%2", "invalid URL escape \"%2\"");
+    }
+
+    #[test]
+    fn hostnames_have_no_port() {
+        for (text, expected) in
+            [("http://host:80/p", "host"), ("http://[::1]:80/p", "::1"), ("http://[::1]", "::1"), ("a", "")]
+        {
+            assert_eq!(parse(text.as_bytes()).expect("valid").hostname(), expected);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! `@ytt:yaml`.
+
+use std::rc::Rc;
+
+use ytterby_diag::Pos;
+use ytterby_starlark::{Args, Dict, Error, Eval, Value};
+use ytterby_text::Str;
+use ytterby_yaml::write::YamlWriter;
+use ytterby_yaml::{NodeId, ReadOptions, Sink, Tree, View, parse};
+
+use super::Module;
+use super::args::{one, one_string, string};
+use crate::annotation::Level;
+use crate::node::{self, FragmentData, Node, Origin};
+use crate::output;
+
+/// The module.
+pub(super) fn module(level: Level) -> Module {
+    Module::new("yaml")
+        .with("encode", encode)
+        .with("decode", decode)
+        .when(level == Level::Ytterby, |module| module.with("decodable", decodable))
+}
+
+fn encode(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    let mut writer = YamlWriter::new();
+    let mut write = |node: &Node| {
+        if !is_left_out(node) {
+            writer.document();
+            output::write_node(&mut writer, node);
+        }
+    };
+    match node::from_value(one(&args)?).map_err(Error::new)? {
+        FragmentData::Node(node) => write(&node),
+        FragmentData::Documents(docs) => docs.items.iter().for_each(|doc| write(&doc.value)),
+    }
+    Ok(Value::from(Str::from(writer.finish())))
+}
+
+/// Documents that say nothing are not written, but what code made empty is: `yaml.encode({})` gives `{}`.
+fn is_left_out(node: &Node) -> bool {
+    match node {
+        Node::Scalar(scalar) => scalar.is_null(),
+        Node::Map(map) => map.is_empty() && map.origin == Origin::Yaml,
+        Node::Array(array) => array.items.is_empty() && array.origin == Origin::Yaml,
+    }
+}
+
+fn decode(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    decoded(one_string(&args)?).map_err(Error::new)
+}
+
+/// Whether `decode` would succeed (SPEC J r196).
+fn decodable(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    Ok(Value::Bool(string(one(&args)?).is_ok_and(|text| decoded(text).is_ok())))
+}
+
+/// The only document of a text as dicts and lists. The error is a message.
+fn decoded(text: &[u8]) -> Result<Value, String> {
+    // Nothing here outlives the call, so the text needs no entry among the sources.
+    let file = Pos::UNKNOWN.file;
+    let options = ReadOptions { comments: false, ..ReadOptions::default() };
+    let tree = parse(text, file, &options).map_err(|error| error.message)?;
+    let mut docs = tree.documents().iter().filter(|doc| !doc.injected);
+    match (docs.next(), docs.next()) {
+        (Some(doc), None) => value_of(&tree, doc.value),
+        _ => Err("Expected to find exactly one YAML document".to_owned()),
+    }
+}
+
+fn value_of(tree: &Tree, id: NodeId) -> Result<Value, String> {
+    match tree.value(id) {
+        View::Scalar(scalar) => Ok(node::scalar_to_value(scalar)),
+        View::Array(items) => {
+            let items = items.iter().map(|item| value_of(tree, item.value));
+            Ok(Value::list(items.collect::<Result<_, String>>()?))
+        }
+        View::Map(items) => {
+            let dict = Dict::new();
+            for item in items {
+                let old = dict.insert(node::scalar_to_value(&item.key), value_of(tree, item.value)?);
+                if old.map_err(|error| error.to_string())?.is_some() {
+                    return Err(format!("Unexpected duplicate key: {}", node::key_text(&item.key)));
+                }
+            }
+            Ok(Value::Dict(Rc::new(dict)))
+        }
+    }
+}
