@@ -1,0 +1,150 @@
+//! Reading: structure, errors, limits. Expectations were taken from the reference unless a test says otherwise.
+
+mod common;
+
+use common::{check, recode};
+use ytterby_diag::FileId;
+use ytterby_yaml::{ReadOptions, Style, View, parse};
+
+#[test]
+fn block_collections() {
+    check("a:\n- b\n- c:\n    d: e\n  f: g\nh: i\n", "a:\n- b\n- c:\n    d: e\n  f: g\nh: i\n");
+    check("- - a\n  - b\n-\n  - c\n- d: 1\n  e: 2\n", "- - a\n  - b\n- - c\n- d: 1\n  e: 2\n");
+    check("a:\n  - b\nc:\nd: 1\n", "a:\n- b\nc: null\nd: 1\n");
+    check("? a\n: b\n? c\n", "a: b\nc: null\n");
+    check("-\n-\n", "- null\n- null\n");
+}
+
+#[test]
+fn flow_collections() {
+    check("{a: 1, b: [c, {d: e}], f}\n", "a: 1\nb:\n- c\n- d: e\nf: null\n");
+    check("[a: 1, ? b : 2, \"c\":3]\n", "- a: 1\n- b: 2\n- c: 3\n");
+    check("a: [\n  b, # comment\n  c\n]\n", "a:\n- b\n- c\n");
+    check("{a: , b: }\n", "a: null\nb: null\n");
+}
+
+#[test]
+fn scalars_on_several_lines() {
+    check("a: b\n  c\n\n  d\n", "a: |-\n  b c\n  d\n");
+    check("a: \"b\n  c\\\n  d\\te\"\n", "a: \"b cd\\te\"\n");
+    check("a: >\n  b\n  c\n\n  d\n   e\n", "a: |\n  b c\n  d\n   e\n");
+    check("a: |+\n  b\n\nc: 1\n", "a: |+\n  b\n\nc: 1\n");
+}
+
+#[test]
+fn anchors_aliases_and_merges() {
+    check("a: &x [1]\nb: *x\n", "a:\n- 1\nb:\n- 1\n");
+    check("a: &x {b: 1}\nc:\n  <<: *x\n  d: 2\n", "a:\n  b: 1\nc:\n  b: 1\n  d: 2\n");
+    check("? <<\n: {a: 1}\n", "a: 1\n");
+    check("&a : 1\n", "null: 1\n");
+    check("!!str : 1\n", "\"\": 1\n");
+    check("a: *x\n", "yaml: unknown anchor 'x' referenced");
+}
+
+#[test]
+fn lines_may_end_in_every_way() {
+    check("a: 1\rb: 2\r", "a: 1\nb: 2\n");
+    check("a: |\r\n  b\r\n  c\r\n", "a: |\n  b\n  c\n");
+    check("a: 1\u{85}b: 2\u{85}", "a: 1\nb: 2\n");
+}
+
+#[test]
+fn what_the_scanner_notices_has_its_line() {
+    check("a: 1\nb: c: d\n", "yaml: line 2: mapping values are not allowed in this context");
+    check("a: 1\nb\nc: 2\n", "yaml: line 3: could not find expected ':'");
+    check("a: 1\nb", "yaml: line 3: could not find expected ':'");
+    check("a:\n\tb: 1\n", "yaml: line 2: found character that cannot start any token");
+    check("a: 1\n\tb: 1\n", "yaml: line 2: found a tab character that violates indentation");
+    check("a: \"\\q\"\n", "yaml: line 1: found unknown escape character");
+}
+
+#[test]
+fn what_the_parser_notices_has_the_line_before() {
+    check("a:\n  b: 1\n c: 2\n", "yaml: line 2: did not find expected key");
+    check("- a\nb: 1\n", "yaml: line 1: did not find expected '-' indicator");
+    check("---\na: ]\n", "yaml: line 1: did not find expected node content");
+    check("a: [b\n", "yaml: line 1: did not find expected ',' or ']'");
+    // The reference crashes on line 0.
+    check("a: ]\n", "yaml: line 1: did not find expected node content");
+    // And it shows no line for the first one of a file that begins with a marker.
+    check("--- ]\n", "yaml: did not find expected node content");
+}
+
+#[test]
+fn syntax_errors_go_before_errors_of_meaning() {
+    check("a: !!int x\nb: ]\n", "yaml: line 1: did not find expected node content");
+    check("a: !!int x\nb: 1\n", "yaml: cannot decode !!str `x` as a !!int");
+}
+
+#[test]
+fn bytes_that_are_no_text_have_a_place() {
+    let place = |input: &[u8]| parse(input, FileId(0), &ReadOptions::default()).map(|_| ()).unwrap_err();
+    let error = place(b"a: 1\nb: \xFF\n");
+    assert_eq!((error.message.as_str(), error.pos.offset), ("yaml: invalid leading UTF-8 octet", 8));
+    let error = place(b"a: \x07\n");
+    assert_eq!((error.message.as_str(), error.pos.offset), ("yaml: control characters are not allowed", 3));
+    let error = place(b"a: \xEF\xBF\xBE\n");
+    assert_eq!((error.message.as_str(), error.pos.offset), ("yaml: control characters are not allowed", 3));
+}
+
+#[test]
+fn collections_are_refused_as_keys() {
+    for input in ["[a]: b\n", "{a: b}: c\n", "? - a\n: b\n", "? a: b\n", "{[a]: b}\n", "[{a: b}: c]\n", "? &x [a]\n"] {
+        let message = recode(input.as_bytes(), false).unwrap_err();
+        assert!(message.contains("map keys must be scalars"), "{input:?}: {message}");
+    }
+}
+
+#[test]
+fn spans_and_styles_are_those_of_the_text() {
+    let text = "a: &x !!str 'b'\nc: [d]\ne: |\n  f\ng:\n";
+    let tree = parse(text.as_bytes(), FileId(0), &ReadOptions::default()).unwrap();
+    let View::Map(items) = tree.value(tree.documents()[0].value) else { panic!("a map") };
+    let found: Vec<(&str, Style)> = items
+        .iter()
+        .map(|item| {
+            let span = tree.span(item.value);
+            (&text[span.start as usize..span.end as usize], tree.style(item.value))
+        })
+        .collect();
+    let expected = [("'b'", Style::SingleQuoted), ("[d]", Style::Flow), ("|\n  f", Style::Literal), ("", Style::Plain)];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn nesting_has_a_limit() {
+    let deep = |open: &str, count: usize| recode(open.repeat(count).as_bytes(), false).unwrap_err();
+    assert!(deep("[", 1_000_000).contains("more than 10000 levels"));
+    assert!(deep("{a: ", 1_000_000).contains("more than 10000 levels"));
+    assert!(deep("- ", 1_000_000).contains("more than 10000 levels"));
+    let fits = format!("{}{}", "[".repeat(9_999), "]".repeat(9_999));
+    assert!(recode(fits.as_bytes(), false).is_ok());
+}
+
+#[test]
+fn aliases_have_a_limit() {
+    let mut laughs = "a0: &a0 [lol, lol]\n".to_owned();
+    for at in 1..40 {
+        laughs.push_str(&format!("a{at}: &a{at} [*a{}, *a{}]\n", at - 1, at - 1));
+    }
+    let message = recode(laughs.as_bytes(), false).unwrap_err();
+    assert!(message.contains("more than 1000000 nodes"), "{message}");
+    // By merging too.
+    let mut merges = "a0: &a0 {x: 1}\n".to_owned();
+    for at in 1..40 {
+        merges.push_str(&format!("a{at}: &a{at} {{<<: *a{}, <<: *a{}}}\n", at - 1, at - 1));
+    }
+    assert!(recode(merges.as_bytes(), false).unwrap_err().contains("more than 1000000 nodes"));
+    // A long scalar counts as several nodes.
+    let long = format!("a: &a {}\nb: [{}]\n", "x".repeat(640_000), "*a, ".repeat(1_000));
+    assert!(recode(long.as_bytes(), false).unwrap_err().contains("more than 1000000 nodes"));
+}
+
+#[test]
+fn aliases_cannot_exceed_the_depth() {
+    let mut text = "a0: &a0 [x]\n".to_owned();
+    for at in 1..300 {
+        text.push_str(&format!("a{at}: &a{at} {}*a{}{}\n", "[".repeat(60), at - 1, "]".repeat(60)));
+    }
+    assert!(recode(text.as_bytes(), false).unwrap_err().contains("levels deep"));
+}
