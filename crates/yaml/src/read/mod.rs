@@ -8,6 +8,7 @@
 mod block;
 mod build;
 mod cursor;
+mod errors;
 mod flow;
 mod parser;
 mod properties;

@@ -18,7 +18,7 @@ pub(super) struct Parser<'a> {
     pub(super) file: FileId,
     pub(super) options: ReadOptions,
     /// The text does not begin with `---`; the reference then reads it behind a line `---`, which shifts its lines.
-    shifted: bool,
+    pub(super) shifted: bool,
     /// Column of the innermost block collection, -1 outside of all.
     pub(super) indent: i32,
     pub(super) flow_level: usize,
@@ -291,7 +291,7 @@ impl<'a> Parser<'a> {
 
     /// Whether there are more characters between two places than a key may have.
     #[inline]
-    fn is_too_far(&self, from: usize, to: usize) -> bool {
+    pub(super) fn is_too_far(&self, from: usize, to: usize) -> bool {
         to - from > LONGEST_KEY && {
             let continuation = |byte: &&u8| **byte & 0xC0 == 0x80;
             let text = &self.at.text[from..to];
@@ -387,154 +387,5 @@ impl<'a> Parser<'a> {
             let pos = Pos::new(self.file, self.at.pos as u32);
             self.deferred = Some(Box::new(ReadError { message: format!("yaml: {problem}"), pos }));
         }
-    }
-
-    /// An error that the reference's scanner would notice here.
-    #[cold]
-    pub(super) fn scan_error(&self, problem: &str) -> Failure {
-        self.error(problem, self.at.line, self.at.line)
-    }
-
-    /// An error that the reference's parser would notice about what stands here.
-    #[cold]
-    pub(super) fn parse_error(&self, problem: &str) -> Failure {
-        // At the end of the text the reference counts a line break, even if the last line has none.
-        let line = self.at.line + u32::from(self.at.at_end() && self.at.column() > 0);
-        // One line early; the reference fails on line 0, where we say 1.
-        self.error(problem, line, if self.shifted { (line - 1).max(1) } else { line - 1 })
-    }
-
-    fn error(&self, problem: &str, line: u32, shown: u32) -> Failure {
-        let pos = Pos::new(self.file, self.at.pos as u32);
-        // The reference takes the first line of its input for "no line".
-        let message = if line == 1 && !self.shifted {
-            format!("yaml: {problem}")
-        } else {
-            format!("yaml: line {shown}: {problem}")
-        };
-        Box::new(ReadError { message, pos })
-    }
-
-    /// What is wrong with what stands here, where `problem` is all that the grammar has to say. The scanner, which
-    /// is asked first, may have something against it too.
-    #[cold]
-    pub(super) fn unexpected(&mut self, problem: &str) -> Failure {
-        let brackets = self.frames.iter().find(|frame| matches!(frame.kind, Kind::FlowArray | Kind::FlowMap));
-        if let Some(candidate) = brackets.and_then(|frame| frame.candidate)
-            && candidate.column as i32 == self.indent
-            && (candidate.line != self.at.line || self.at.at_end())
-        {
-            return self.missing_colon(Some(candidate), problem);
-        }
-        if self.at.at_end() || self.at.at_document_marker() {
-            return self.parse_error(problem);
-        }
-        let alone = self.at.is_blank_or_end(self.at.pos + 1);
-        let block = self.flow_level == 0;
-        match self.at.byte() {
-            b'-' if alone && block && !self.key_allowed => {
-                self.scan_error("block sequence entries are not allowed in this context")
-            }
-            b'?' if alone && block && !self.key_allowed => {
-                self.scan_error("mapping keys are not allowed in this context")
-            }
-            b':' if alone && block && !self.key_allowed => {
-                self.scan_error("mapping values are not allowed in this context")
-            }
-            b'"' | b'\'' | b'&' | b'*' | b'!' => {
-                let place = (self.at.pos, self.at.line, self.at.line_start);
-                let scanned = match self.at.byte() {
-                    b'!' => self.tag().map(|_| ()),
-                    b'&' | b'*' => self.anchor_name().map(|_| ()),
-                    _ => self.quoted().map(|_| ()),
-                };
-                if let Err(error) = scanned {
-                    return error;
-                }
-                (self.at.pos, self.at.line, self.at.line_start) = place;
-                self.parse_error(problem)
-            }
-            b'|' | b'>' if !block => self.cannot_start(),
-            b'%' | b'@' | b'`' | b'\t' => self.cannot_start(),
-            _ => self.parse_error(problem),
-        }
-    }
-
-    /// What the grammar has to say where another node begins right behind one.
-    pub(super) fn instead_of_end(&self) -> &'static str {
-        match self.frames.last().map(|frame| frame.kind) {
-            None => "did not find expected <document start>",
-            Some(Kind::BlockMap | Kind::IndentlessArray) => "did not find expected key",
-            Some(Kind::BlockArray) => "did not find expected '-' indicator",
-            Some(Kind::FlowMap) => "did not find expected ',' or '}'",
-            Some(Kind::FlowArray | Kind::FlowPair) => "did not find expected ',' or ']'",
-        }
-    }
-
-    #[cold]
-    pub(super) fn cannot_start(&self) -> Failure {
-        self.scan_error("found character that cannot start any token")
-    }
-
-    /// The error for what stands here where another item has to begin, in the column of the collection around it. As a key it
-    /// would need a `:`, and the reference's scanner misses that first.
-    #[cold]
-    pub(super) fn unexpected_item(&mut self, problem: &str) -> Failure {
-        let candidate = self.candidate().filter(|candidate| candidate.column as i32 == self.indent);
-        let alone = matches!(self.at.byte(), b'-' | b'?' | b':') && self.at.is_blank_or_end(self.at.pos + 1);
-        if candidate.is_some() && !alone && !self.at.at_end() {
-            let place = (self.at.pos, self.at.line, self.at.line_start);
-            let scanned = match self.at.byte() {
-                b'"' | b'\'' => self.quoted().map(|_| true),
-                b'|' | b'>' => self.block_scalar().map(|_| false),
-                b']' | b'}' | b',' | b'%' | b'@' | b'`' | b'\t' => Ok(false),
-                b'[' | b'{' | b'&' | b'!' | b'*' => {
-                    self.at.pos += 1;
-                    Ok(true)
-                }
-                _ => self.plain().map(|_| true),
-            };
-            match scanned {
-                Err(error) => return error,
-                Ok(true) if !self.take_colon(candidate) => return self.missing_colon(candidate, problem),
-                Ok(_) => (self.at.pos, self.at.line, self.at.line_start) = place,
-            }
-            self.key_allowed = true;
-        }
-        self.unexpected(problem)
-    }
-
-    /// The error for something that has to be a key, because of its column, and is followed by no `:`. `problem` is what the grammar has
-    /// to say.
-    #[cold]
-    pub(super) fn missing_colon(&mut self, candidate: Option<Candidate>, problem: &str) -> Failure {
-        let start = candidate.map_or(self.at.pos, |candidate| candidate.pos);
-        let line = candidate.map_or(self.at.line, |candidate| candidate.line);
-        // A plain scalar takes in the line ends behind it; then the scanner notices at once.
-        if self.at.line == line {
-            self.skip_to_token();
-        }
-        if self.at.line == line && self.is_too_far(start, self.at.pos) {
-            return self.scan_error("could not find expected ':'");
-        }
-        if self.at.line == line && !self.at.at_end() {
-            // Something else follows on the line. If it has a `:`, the scanner is content and the parser is not.
-            let end = self.at.line_end(self.at.pos);
-            if (self.at.pos..end).any(|at| self.at.at(at) == b':' && self.at.is_blank_or_end(at + 1)) {
-                self.at.pos = start;
-                return self.parse_error(problem);
-            }
-            self.at.pos = end;
-            self.skip_to_token();
-        }
-        let line = self.at.line + u32::from(self.at.at_end() && self.at.column() > 0 && self.at.line == line);
-        let error = *self.error("could not find expected ':'", line, line);
-        Box::new(ReadError { pos: Pos::new(self.file, start as u32), ..error })
-    }
-
-    /// A map or an array where a key has to be.
-    #[cold]
-    pub(super) fn complex_key(&self) -> Failure {
-        self.scan_error("map keys must be scalars, found a map or an array")
     }
 }

@@ -1,0 +1,26 @@
+//! Any bytes are read, formatted and written, or refused with a message; nothing else.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use ytterby_diag::FileId;
+use ytterby_yaml::write::{JsonOptions, JsonWriter, YamlWriter, write_tree};
+use ytterby_yaml::{ReadOptions, format, parse};
+
+fuzz_target!(|text: &[u8]| {
+    let strict = text.first() == Some(&b's');
+    match parse(text, FileId(0), &ReadOptions { strict, comments: true }) {
+        Ok(tree) => {
+            format(&tree);
+            let mut json = JsonWriter::new(JsonOptions::default());
+            write_tree(&tree, &mut json);
+            let _ = json.finish();
+            let mut yaml = YamlWriter::new();
+            write_tree(&tree, &mut yaml);
+            yaml.finish();
+        }
+        Err(error) => {
+            assert!(error.message.starts_with("yaml: "), "{}", error.message);
+            assert!(error.pos.offset as usize <= text.len());
+        }
+    }
+});
