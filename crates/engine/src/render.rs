@@ -80,7 +80,7 @@ fn inspected_files(root: &LibraryRun) -> Document {
 fn evaluate(root: &LibraryRun, eval: &mut Eval) -> Result<Evaluated, Failure> {
     let loader =
         Loader::new(&root.run, root.options, || ytterby_starlark::Value::None, |_, _| ytterby_starlark::Value::None);
-    root.evaluate(eval, &loader, &[])
+    root.render(eval, &loader, &[])
 }
 
 /// What the host asked for: one stream of documents, or files.

@@ -200,7 +200,13 @@ fn load(eval: &mut Eval, module: &Str, context: &Rc<FileContext>) -> Result<Rc<E
 /// The module `@ytt:name` as the file of `context` sees it.
 fn standard(name: &str, context: &Rc<FileContext>) -> Result<Rc<Exports>, Error> {
     let run = &context.loader.run;
-    run.stdlib.find(name, run.level).ok_or_else(|| Error::new(stdlib::unknown_module(name)))
+    if let Some(exports) = run.stdlib.find(name, run.level) {
+        return Ok(exports);
+    }
+    match name {
+        "template" => Ok(stdlib::exports(stdlib::template::module(&context.ops))),
+        _ => Err(Error::new(stdlib::unknown_module(name))),
+    }
 }
 
 enum Target<'a> {

@@ -20,6 +20,7 @@ use crate::annotation::Ann;
 use crate::api::Failure;
 use crate::input::FileKind;
 use crate::node::{self, Annotated, DocumentSet};
+use crate::overlay;
 use crate::run::Run;
 use crate::template;
 
@@ -59,6 +60,20 @@ impl FileDocuments {
         match self {
             FileDocuments::Plain(tree) => node::documents_from_tree(&tree),
             FileDocuments::Nodes(docs) => docs,
+        }
+    }
+
+    /// Without empty documents; nothing where no others are left.
+    fn without_empty(self) -> Option<FileDocuments> {
+        match self {
+            FileDocuments::Plain(tree) => {
+                let has_content = tree.documents().iter().any(|doc| !node::is_empty(&tree, doc.value));
+                has_content.then_some(FileDocuments::Plain(tree))
+            }
+            FileDocuments::Nodes(mut docs) => {
+                docs.items.retain(|doc| !doc.is_empty());
+                (!docs.items.is_empty()).then_some(FileDocuments::Nodes(docs))
+            }
         }
     }
 
@@ -104,6 +119,26 @@ impl LibraryRun {
         file: &FileInLibrary,
     ) -> Result<DocumentSet, Failure> {
         Ok(loader.yaml(eval, &self.place(file), &file.file)?.into_nodes())
+    }
+
+    /// Evaluates the library and applies its overlays to its documents.
+    pub fn render(
+        &self,
+        eval: &mut Eval,
+        loader: &Rc<Loader>,
+        used_up: &[FileInLibrary],
+    ) -> Result<Evaluated, Failure> {
+        let mut evaluated = self.evaluate(eval, loader, used_up)?;
+        let files = std::mem::take(&mut evaluated.documents);
+        if !files.iter().any(|(_, docs)| docs.has_overlays()) {
+            let files = files.into_iter().filter_map(|(file, docs)| Some((file, docs.without_empty()?)));
+            evaluated.documents = files.collect();
+            return Ok(evaluated);
+        }
+        let files = files.into_iter().map(|(file, docs)| (file, docs.into_nodes())).collect();
+        let files = overlay::post_process(eval, &self.run, files, |file: &FileInLibrary| file.file.path().to_owned())?;
+        evaluated.documents = files.into_iter().map(|(file, docs)| (file, FileDocuments::Nodes(docs))).collect();
+        Ok(evaluated)
     }
 
     /// Evaluates every file that is for output, except those in `used_up`, and every library file.

@@ -184,6 +184,15 @@ pub(crate) fn documents_from_tree(tree: &Tree) -> DocumentSet {
     DocumentSet { items: docs.map(|doc| Document::new(from_tree(tree, doc.value), doc.pos)).collect() }
 }
 
+/// Whether a document with this value is left out of the output.
+pub(crate) fn is_empty(tree: &Tree, id: NodeId) -> bool {
+    match tree.value(id) {
+        View::Scalar(scalar) => scalar.is_null(),
+        View::Map(items) => items.is_empty(),
+        View::Array(items) => items.is_empty(),
+    }
+}
+
 /// A node of the reader's tree. Of a key given twice the last value counts, at the place of the first.
 pub(crate) fn from_tree(tree: &Tree, id: NodeId) -> Node {
     match tree.value(id) {

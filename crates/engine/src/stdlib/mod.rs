@@ -14,6 +14,7 @@ mod regexp;
 mod sha256;
 mod spelling;
 mod struct_;
+pub(crate) mod template;
 mod toml;
 mod url;
 mod version;

@@ -1,0 +1,18 @@
+//! `@ytt:template`: changes the template at work.
+
+use std::rc::Rc;
+
+use ytterby_starlark::{Builtin, Error, Value};
+
+use super::{Module, args};
+use crate::template::TemplateOps;
+
+/// The module as the file sees it whose operations these are.
+pub(crate) fn module(ops: &Rc<TemplateOps>) -> Module {
+    let ops = ops.clone();
+    let replace = Builtin::new("template.replace", move |_, args| {
+        let value = args::one(&args).map_err(|error| error.in_context("template.replace"))?;
+        ops.replace(value).map_err(|problem| Error::new(format!("template.replace: {problem}")))
+    });
+    Module::new("template").with_value("replace", Value::from(replace))
+}
