@@ -151,7 +151,7 @@ impl Matcher {
     }
 
     /// Whether it calls functions of the program.
-    pub(super) fn calls_programs(&self) -> bool {
+    pub(crate) fn calls_programs(&self) -> bool {
         let calls = |value: &Value| value.downcast::<Matcher>().is_none_or(Matcher::calls_programs);
         match self {
             Matcher::All | Matcher::Index(_) | Matcher::MapKey(_) | Matcher::Subset(_) => false,

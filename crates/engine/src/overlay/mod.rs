@@ -122,3 +122,6 @@ impl From<Error> for Failure {
         failure
     }
 }
+
+#[cfg(test)]
+mod tests;
