@@ -1,7 +1,9 @@
 //! `yamlfragment`: how Starlark sees YAML.
 //!
-//! A fragment shares the node; nothing is copied until code assigns it. Fragments cannot be changed by code.
+//! A fragment shares the node; nothing is copied until code assigns it. Code cannot change fragments, with one
+//! exception: `overlay.apply()` changes the one on its left, as it does in the reference.
 
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use ytterby_starlark::{CompareOp, Error, Eval, HostValue, Mapping, Value, ValueIter};
@@ -12,7 +14,13 @@ use super::{DocumentSet, Node, Scalar, to_value};
 use crate::run;
 
 /// A YAML value or documents in the hands of Starlark.
-pub(crate) struct Fragment(FragmentData);
+pub(crate) struct Fragment {
+    data: RefCell<FragmentData>,
+    /// Whether this is what an overlay left behind, so that the next one need not look through it.
+    is_clean: Cell<bool>,
+    /// Whether others may see it that must not see it change.
+    is_frozen: Cell<bool>,
+}
 
 /// What a fragment holds.
 #[derive(Clone, Debug)]
@@ -23,23 +31,50 @@ pub(crate) enum FragmentData {
 
 impl Fragment {
     pub fn new(node: Node) -> Fragment {
-        Fragment(FragmentData::Node(node))
+        Fragment::from(FragmentData::Node(node))
     }
 
-    pub fn data(&self) -> &FragmentData {
-        &self.0
+    /// What it holds; the clone costs a counter.
+    pub fn data(&self) -> FragmentData {
+        self.data.borrow().clone()
+    }
+
+    /// What an overlay made, and will not have to look through again.
+    pub fn overlaid(data: FragmentData) -> Fragment {
+        Fragment { is_clean: Cell::new(true), ..Fragment::from(data) }
+    }
+
+    /// Whether an overlay left it behind.
+    pub fn is_clean(&self) -> bool {
+        self.is_clean.get()
+    }
+
+    /// Whether it must stay as it is.
+    pub fn is_frozen(&self) -> bool {
+        self.is_frozen.get()
+    }
+
+    /// Takes the data out, so that an overlay can change it in place, until [`Fragment::put_overlaid`].
+    pub fn take(&self) -> FragmentData {
+        self.data.replace(FragmentData::Node(Node::NULL))
+    }
+
+    /// Puts in what an overlay made.
+    pub fn put_overlaid(&self, data: FragmentData) {
+        self.data.replace(data);
+        self.is_clean.set(true);
     }
 }
 
 impl From<FragmentData> for Fragment {
     fn from(data: FragmentData) -> Fragment {
-        Fragment(data)
+        Fragment { data: RefCell::new(data), is_clean: Cell::new(false), is_frozen: Cell::new(false) }
     }
 }
 
 impl From<DocumentSet> for Fragment {
     fn from(docs: DocumentSet) -> Fragment {
-        Fragment(FragmentData::Documents(Rc::new(docs)))
+        Fragment::from(FragmentData::Documents(Rc::new(docs)))
     }
 }
 
@@ -86,16 +121,16 @@ impl HostValue for Fragment {
     }
 
     fn write_repr(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(format!("yamlfragment({})", self.0.go_type_name()).as_bytes());
+        out.extend_from_slice(format!("yamlfragment({})", self.data.borrow().go_type_name()).as_bytes());
     }
 
     fn truth(&self) -> bool {
-        self.0.len() > 0
+        self.data.borrow().len() > 0
     }
 
     /// `v.a` is `v["a"]` on maps (SPEC G r105).
     fn attr(&self, eval: &mut Eval, name: &Str) -> Result<Option<Value>, Error> {
-        match &self.0 {
+        match &*self.data.borrow() {
             FragmentData::Node(Node::Map(map)) if run::is_beyond_ytt(eval) => {
                 Ok(map.get(&Scalar::Str(name.clone())).map(|item| to_value(&item.value)))
             }
@@ -108,17 +143,21 @@ impl HostValue for Fragment {
     }
 
     fn len(&self) -> Option<usize> {
-        Some(self.0.len())
+        Some(self.data.borrow().len())
     }
 
     fn iterate(&self) -> Option<ValueIter> {
-        let data = self.0.clone();
+        let data = self.data();
         Some(match data {
             FragmentData::Node(Node::Map(map)) => {
                 Box::new((0..map.len()).map(move |at| scalar_to_value(&map.items()[at].key)))
             }
             data => Box::new((0..data.len()).map_while(move |at| data.at(at))),
         })
+    }
+
+    fn freeze(&self) {
+        self.is_frozen.set(true);
     }
 
     fn compare(&self, _op: CompareOp, _other: &Value, _depth: usize) -> Result<Option<bool>, Error> {
@@ -128,7 +167,7 @@ impl HostValue for Fragment {
 
 impl Mapping for Fragment {
     fn get(&self, key: &Value) -> Result<Option<Value>, Error> {
-        match (&self.0, key) {
+        match (&*self.data.borrow(), key) {
             (FragmentData::Node(Node::Map(map)), key) => {
                 let item = scalar_from_value(key).and_then(|key| map.get(&key));
                 Ok(item.map(|item| to_value(&item.value)))
@@ -147,7 +186,7 @@ impl Mapping for Fragment {
     }
 
     fn items(&self) -> Option<Vec<(Value, Value)>> {
-        match &self.0 {
+        match &*self.data.borrow() {
             FragmentData::Node(Node::Map(map)) => {
                 Some(map.iter().map(|item| (scalar_to_value(&item.key), to_value(&item.value))).collect())
             }
