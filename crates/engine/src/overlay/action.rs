@@ -3,11 +3,10 @@
 use ytterby_starlark::Value;
 
 use super::expects::unknown_argument;
-use super::matcher::boolean;
-use super::values::go_type_name;
 use crate::annotation::{Ann, Annotation};
 use crate::api::Failure;
 use crate::node::Annotated;
+use crate::stdlib::args::{boolean, go_type};
 
 /// What to do with the items that match.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -114,7 +113,7 @@ pub(super) fn function(ann: Ann, value: &Value) -> Result<&Value, Failure> {
     if value.is_callable() {
         return Ok(value);
     }
-    let (name, found) = (ann.name(), go_type_name(value));
+    let (name, found) = (ann.name(), go_type(value));
     Err(Failure::new(format!("Expected '{name}' annotation keyword argument 'via' to be function, but was {found}")))
 }
 

@@ -11,8 +11,8 @@ use ytterby_text::Str;
 
 use super::compare;
 use super::index::{self, Leaf};
-use super::values::go_type_name;
 use crate::node::{FragmentData, Node, Scalar, from_value, scalar_to_value, to_value};
+use crate::stdlib::args::boolean;
 
 /// Of how many leaves of `overlay.subset()` the best is used to find candidates.
 const LEAVES: usize = 4;
@@ -209,14 +209,6 @@ pub(super) fn test(
     match matcher.downcast::<Matcher>() {
         Some(matcher) => matcher.test(eval, place, left, right),
         None => boolean(&eval.call(matcher, &[place.to_value(), to_value(left), to_value(right)], &[])?),
-    }
-}
-
-/// A boolean that a program had to give.
-pub(super) fn boolean(value: &Value) -> Result<bool, Error> {
-    match value {
-        Value::Bool(value) => Ok(*value),
-        other => Err(Error::new(format!("expected starlark.Bool, but was {}", go_type_name(other)))),
     }
 }
 

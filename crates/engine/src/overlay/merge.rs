@@ -14,12 +14,13 @@ use super::explain;
 use super::left::{Documents, End, Entries, Items, Kind, Left};
 use super::search::{self, Found, LeftState, Pairing, Rule};
 use super::sequence::Side;
-use super::values::{Copies, cleaned, go_type_name, mark_values_given, strip};
+use super::values::{Copies, cleaned, mark_values_given, strip};
 use super::{Purpose, values};
 use crate::annotation::Ann;
 use crate::api::Failure;
 use crate::node::{Annotated, Document, FragmentData, Node, Origin, from_value, key_text, to_value};
 use crate::run::Run;
+use crate::stdlib::args::go_type;
 
 /// An overlay at work.
 pub(super) struct Merge<'c> {
@@ -291,7 +292,7 @@ impl<'c> Merge<'c> {
             };
         };
         if !via.is_callable() {
-            let found = go_type_name(via);
+            let found = go_type(via);
             return Err(Failure::new(format!(
                 "Expected 'overlay/assert' annotation keyword argument 'via' to be function, but was {found}"
             )));

@@ -6,10 +6,11 @@ use super::expects::{Expects, unknown_argument};
 use super::index::Index;
 use super::left::{Kind, Left};
 use super::matcher::{self, Hint, Matcher};
-use super::values::{cleaned, go_type_name};
+use super::values::cleaned;
 use crate::annotation::{Ann, Annotation};
 use crate::api::Failure;
 use crate::node::{Annotated, Node};
+use crate::stdlib::args::go_type;
 
 /// Which items are meant, and how many there should be.
 pub(super) struct Rule<'r> {
@@ -156,7 +157,7 @@ pub(super) fn find<L: Left>(
                 Kind::Document => "function",
                 _ => "either string (for map key) or function",
             };
-            let found = go_type_name(value);
+            let found = go_type(value);
             Err(Failure::new(format!(
                 "Expected 'overlay/match' annotation keyword argument 'by' to be {wanted}, but was {found}"
             )))

@@ -1,9 +1,7 @@
-//! Between overlays and the functions that they call: how values are shown to programs and how they come back.
+//! Nodes as overlays hand them on: without overlay annotations, as YAML's own, marked as given.
 
 use std::collections::HashMap;
 use std::rc::Rc;
-
-use ytterby_starlark::Value;
 
 use crate::node::{Annotated, Array, ArrayItem, Map, MapItem, Node, Origin};
 
@@ -107,30 +105,5 @@ pub(super) fn mark_values_given(node: &mut Node) {
         Node::Scalar(_) => {}
         Node::Map(map) => Rc::make_mut(map).iter_mut().for_each(|item: &mut MapItem| mark_given(item)),
         Node::Array(array) => Rc::make_mut(array).items.iter_mut().for_each(|item: &mut ArrayItem| mark_given(item)),
-    }
-}
-
-/// The reference's name for the type of a Starlark value; its messages show it.
-pub(crate) fn go_type_name(value: &Value) -> &'static str {
-    match value {
-        Value::None => "starlark.NoneType",
-        Value::Bool(_) => "starlark.Bool",
-        Value::Int(_) | Value::BigInt(_) => "starlark.Int",
-        Value::Float(_) => "starlark.Float",
-        Value::Str(_) => "starlark.String",
-        Value::List(_) => "*starlark.List",
-        Value::Tuple(_) => "starlark.Tuple",
-        Value::Dict(_) => "*starlark.Dict",
-        Value::Set(_) => "*starlark.Set",
-        Value::Range(_) => "starlark.rangeValue",
-        Value::Function(_) => "*starlark.Function",
-        Value::Builtin(_) => "*starlark.Builtin",
-        Value::Host(host) => match host.type_name() {
-            "yamlfragment" => "*yamltemplate.StarlarkFragment",
-            "module" => "*starlarkstruct.Module",
-            "builtin_function_or_method" => "*starlark.Builtin",
-            _ => "*core.StarlarkStruct",
-        },
-        _ => "starlark.Value",
     }
 }

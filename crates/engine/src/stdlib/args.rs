@@ -9,6 +9,7 @@ use ytterby_text::Str;
 
 use super::{Module, Object, Struct};
 use crate::node::Fragment;
+use crate::overlay::Matcher;
 
 /// Leaves a function with an error whose message is formatted.
 macro_rules! fail {
@@ -136,6 +137,8 @@ pub(crate) fn go_type(value: &Value) -> &'static str {
                 "*core.StarlarkStruct"
             } else if value.downcast::<Module>().is_some() {
                 "*starlarkstruct.Module"
+            } else if value.downcast::<Matcher>().is_some() {
+                "*starlark.Builtin"
             } else {
                 value.downcast::<Object>().map_or("starlark.Value", Object::go_type)
             }

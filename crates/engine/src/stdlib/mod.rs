@@ -3,13 +3,14 @@
 //! Modules that depend on where they are loaded (`data`, `library`, `template`) are made by the library run; those in the
 //! table are made when first asked for and then shared by everything in one run ([`Stdlib`]).
 
-mod args;
+pub(crate) mod args;
 mod base64;
 mod ip;
 mod json;
 mod math;
 mod md5;
 mod module;
+mod overlay;
 mod regexp;
 mod sha256;
 mod spelling;
@@ -42,6 +43,7 @@ const TABLE: &[(&str, Make)] = &[
     ("math", |_| math::module()),
     ("md5", |_| md5::module()),
     ("module", |_| module::module()),
+    ("overlay", |_| overlay::module()),
     ("regexp", regexp::module),
     ("sha256", |_| sha256::module()),
     ("struct", |_| struct_::module()),
