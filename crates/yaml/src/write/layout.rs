@@ -77,45 +77,43 @@ pub(super) fn literal(text: &[u8], indent: usize, out: &mut Vec<u8>) -> bool {
     if text[0] == b' ' || is_break(text) {
         out.push(b'2');
     }
-    let ends_with_break = ends_with_break(text);
-    if ends_with_break == 0 {
+    let last = last_break(text);
+    if last == 0 {
         out.push(b'-');
-    } else if ends_with_break == text.len() || self::ends_with_break(&text[..text.len() - ends_with_break]) > 0 {
+    } else if last == text.len() || last_break(&text[..text.len() - last]) > 0 {
         out.push(b'+');
     }
     out.push(b'\n');
     let mut rest = text;
     while !rest.is_empty() {
-        let line = match rest.iter().position(|&byte| byte == b'\n' || byte == 0xE2) {
-            Some(at) if rest[at] == b'\n' => at + 1,
-            // LS and PS begin a new line too, and are kept.
-            Some(at) if is_break(&rest[at..]) => at + 3,
-            Some(_) | None => next_break(rest),
-        };
-        if !is_break(rest) {
+        let (line, after) = rest.split_at(next_line(rest));
+        if !is_break(line) {
             spaces(indent, out);
         }
-        out.extend_from_slice(&rest[..line]);
-        rest = &rest[line..];
+        out.extend_from_slice(line);
+        rest = after;
     }
-    ends_with_break > 0
+    last > 0
 }
 
-/// Behind the next line break, or the end.
-fn next_break(text: &[u8]) -> usize {
-    let mut at = 0;
-    while at < text.len() {
-        let width = char_width(text[at]);
-        if is_break(&text[at..]) {
-            return at + width;
+/// Length of a text's first line with its break. LS and PS begin a new line too, and are kept.
+fn next_line(text: &[u8]) -> usize {
+    let mut from = 0;
+    while let Some(len) = memchr::memchr2(b'\n', 0xE2, &text[from..]) {
+        let at = from + len;
+        if text[at] == b'\n' {
+            return at + 1;
         }
-        at += width;
+        if is_break(&text[at..]) {
+            return at + 3;
+        }
+        from = at + 1;
     }
     text.len()
 }
 
-/// Length of the line break at the end.
-fn ends_with_break(text: &[u8]) -> usize {
+/// Length of the line break that a text ends with.
+fn last_break(text: &[u8]) -> usize {
     match text {
         [.., b'\n'] => 1,
         [.., 0xE2, 0x80, 0xA8 | 0xA9] => 3,

@@ -36,11 +36,10 @@ pub struct YamlWriter {
     written: bool,
 }
 
+/// A collection that is open.
 #[derive(Debug)]
 struct Level {
     indent: usize,
-    /// Nothing in it: `{}` or `[]` stands already.
-    empty: bool,
     array: bool,
 }
 
@@ -87,7 +86,7 @@ impl YamlWriter {
         self.levels.last().map_or(0, |level| level.indent)
     }
 
-    /// Goes to where an item of the innermost collection begins.
+    /// Goes to where an item of the innermost collection begins: behind an indicator, or on a line of its own.
     #[inline]
     fn begin_item(&mut self) {
         if self.line == Line::Indicator {
@@ -98,6 +97,7 @@ impl YamlWriter {
         spaces(indent, &mut self.out);
     }
 
+    /// Writes what stands between a value and what is before it.
     #[inline]
     fn begin_value(&mut self) {
         match self.levels.last() {
@@ -112,31 +112,26 @@ impl YamlWriter {
     }
 
     fn begin(&mut self, len: usize, array: bool) {
-        let indent = if len == 0 {
+        if len == 0 {
             self.begin_value();
             self.out.extend_from_slice(if array { b"[]" } else { b"{}" });
             self.line = Line::Full;
-            0
-        } else {
-            let inside_array = self.levels.last().is_some_and(|level| level.array);
-            if inside_array {
-                self.begin_value();
-            }
-            match (self.levels.last(), self.line) {
-                (None, _) => 0,
-                // An array stands in the column of its key, unless it begins on the line of a `:` alone.
-                (Some(level), Line::Key) if array => level.indent,
-                (Some(level), _) => level.indent + 2,
-            }
+            self.levels.push(Level { indent: 0, array });
+            return;
+        }
+        if self.levels.last().is_some_and(|level| level.array) {
+            self.begin_value();
+        }
+        let indent = match self.levels.last() {
+            None => 0,
+            // An array stands in the column of its key, unless it begins on the line of a lone `:`.
+            Some(level) if array && self.line == Line::Key => level.indent,
+            Some(level) => level.indent + 2,
         };
-        self.levels.push(Level { indent, empty: len == 0, array });
+        self.levels.push(Level { indent, array });
     }
 
-    fn end(&mut self) {
-        let level = self.levels.pop();
-        debug_assert!(level.is_some_and(|level| level.empty || self.line != Line::Indicator), "a collection has items");
-    }
-
+    /// Writes a key or a leaf.
     fn text(&mut self, value: &Scalar) {
         // The lines of a scalar are indented deeper than what is around it.
         let indent = self.indent() + 2;
@@ -175,7 +170,7 @@ impl Sink for YamlWriter {
     }
 
     fn end_map(&mut self) {
-        self.end();
+        self.levels.pop();
     }
 
     fn begin_array(&mut self, len: usize) {
@@ -183,7 +178,7 @@ impl Sink for YamlWriter {
     }
 
     fn end_array(&mut self) {
-        self.end();
+        self.levels.pop();
     }
 
     #[inline]
@@ -193,15 +188,17 @@ impl Sink for YamlWriter {
     }
 }
 
+/// Whether a key can stand in front of its `:`: it is short and has one line.
+#[inline]
 fn is_simple_key(key: &Scalar) -> bool {
     let Scalar::Str(text) = key else { return true };
-    if text.len() <= 22 && text.is_ascii() {
-        return !text.contains(&b'\n') && !text.contains(&b'\r');
+    if text.is_ascii() {
+        return text.len() <= LONGEST_SIMPLE_KEY && !text.contains(&b'\n') && !text.contains(&b'\r');
     }
     match std::str::from_utf8(text) {
         Ok(text) => text.len() <= LONGEST_SIMPLE_KEY && !text.contains(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']),
-        // The tag counts too.
-        Err(_) => binary(text).len() + "!!binary".len() <= LONGEST_SIMPLE_KEY && binary(text).len() < BINARY_LINE,
+        // Of one line it is shorter than the limit, tag included.
+        Err(_) => !binary(text).contains(&b'\n'),
     }
 }
 
