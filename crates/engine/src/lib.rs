@@ -19,6 +19,7 @@ mod run;
 mod schema;
 mod stdlib;
 mod template;
+mod validate;
 
 pub use api::{
     Compat, Failure, Format, Host, Inspect, KnownSchemaFormats, Options, OutputFile, OutputTypes, Rendered,

@@ -71,6 +71,12 @@ impl Error {
         self
     }
 
+    /// The error with one more call around it, for functions of the host that stand for code.
+    pub fn with_frame(mut self, frame: Frame) -> Error {
+        self.push_frame(frame);
+        self
+    }
+
     /// What went wrong.
     pub fn message(&self) -> &str {
         &self.0.message

@@ -7,7 +7,6 @@ use ytterby_starlark::{Eval, Value};
 
 use super::check::{self, Context, Fit};
 use super::report::{self, Block};
-use super::rules_placeholder::Rules;
 use super::types::{self, Asked};
 use super::{
     ArrayType, Item, Kind, MapType, Presence, Removed, Required, Schema, Slot, Type, Uses, docs, keys, shapes,
@@ -16,6 +15,7 @@ use crate::annotation::{Ann, Annotation};
 use crate::api::Failure;
 use crate::node::{Annotated, Array, ArrayItem, Document, Map, MapItem, Node, Scalar};
 use crate::run::Run;
+use crate::validate::Rules;
 
 /// Compiles a schema document.
 pub(crate) fn compile(eval: &mut Eval, run: &Run, doc: &Document) -> Result<Schema, Failure> {

@@ -9,7 +9,6 @@ mod compile;
 mod docs;
 mod keys;
 pub(crate) mod report;
-mod rules_placeholder;
 mod secrets;
 pub(crate) mod shapes;
 mod types;
@@ -25,7 +24,7 @@ pub(crate) use secrets::{REDACTED, Secrets, redact};
 pub(crate) use shapes::{Combination, Shapes};
 
 use crate::node::{Document, Map, MapItem, Node, Scalar};
-use rules_placeholder::Rules;
+use crate::validate::Rules;
 
 /// A compiled schema document.
 #[derive(Debug)]

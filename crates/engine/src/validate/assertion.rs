@@ -1,0 +1,116 @@
+//! Assertion objects: what `assert.min(1)` gives.
+
+use std::rc::Rc;
+
+use ytterby_diag::Pos;
+use ytterby_starlark::{Args, Builtin, Error, Eval, Frame, HostValue, Mapping, Value, ValueIter};
+use ytterby_text::Str;
+
+use super::rules::{Found, NamedRule};
+use crate::node::{self, Node};
+use crate::run::Run;
+
+/// A rule in the hands of Starlark: `.check(value)` says `True` or fails.
+pub(crate) struct Assertion {
+    pub rule: Rc<dyn NamedRule>,
+    check: Value,
+}
+
+impl Assertion {
+    /// The object that a function of `@ytt:assert` gives; `name` is that function's: `assert.min`.
+    pub fn new(name: &'static str, rule: Rc<dyn NamedRule>) -> Assertion {
+        let checked = rule.clone();
+        let check = Builtin::new(name, move |eval, args| check(eval, name, &*checked, args));
+        Assertion { rule, check: Value::from(check) }
+    }
+
+    /// Why it does not become YAML.
+    pub fn conversion_hint(&self) -> String {
+        format!("{} does not encode (did you mean to call check()?)", self.type_name())
+    }
+}
+
+/// Checks a value as code would: in the reference most rules are lambdas, which its traces show.
+fn check(eval: &mut Eval, name: &'static str, rule: &dyn NamedRule, args: Args<'_>) -> Result<Value, Error> {
+    let value = argument(rule, args)?;
+    // Lengths of values that are no YAML (a range, say) are those of Starlark.
+    let node = match node::node_from_value(value) {
+        Ok(node) => node,
+        Err(problem) => return Err(in_lambda(eval, name, Error::new(problem))),
+    };
+    judge(eval, name, rule, &node)
+}
+
+/// Fails as `.check()` does where the value is not valid.
+pub(crate) fn judge(eval: &mut Eval, name: &str, rule: &dyn NamedRule, value: &Node) -> Result<Value, Error> {
+    if rule.accepts(value) {
+        return Ok(Value::Bool(true));
+    }
+    let message = match rule.found(value) {
+        found if rule.is_native() => return Err(Error::new(format!("check: {}", found.into_text()))),
+        Found::Failure(text) => format!("fail: {text}"),
+        Found::Error(text) => text,
+    };
+    Err(in_lambda(eval, name, Error::new(message)))
+}
+
+fn argument<'a>(rule: &dyn NamedRule, args: Args<'a>) -> Result<&'a Value, Error> {
+    match (args.positional, args.named) {
+        ([value], []) => Ok(value),
+        ([], [(_, value)]) if !rule.is_native() => Ok(value),
+        _ if rule.is_native() => Err(Error::new(format!("check: got {} arguments, want 1", args.positional.len()))),
+        ([], _) => Err(Error::new("function lambda missing 1 argument (val)")),
+        (many, _) => Err(Error::new(format!("function lambda accepts 1 positional argument ({} given)", many.len()))),
+    }
+}
+
+/// The error as if it came out of a lambda in a source that nobody can see.
+fn in_lambda(eval: &Eval, name: &str, error: Error) -> Error {
+    let Some(run) = eval.data::<Run>() else { return error };
+    let pos = Pos::new(run.sources.add(name, *b""), 0);
+    error.with_frame(Frame { name: Str::from("lambda"), pos })
+}
+
+impl HostValue for Assertion {
+    fn type_name(&self) -> &str {
+        "@ytt:assert.assertion"
+    }
+
+    fn write_repr(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"struct(...)");
+    }
+
+    fn hash(&self) -> Result<u64, Error> {
+        Err(Error::new("unhashable type: struct"))
+    }
+
+    fn attr(&self, _eval: &mut Eval, name: &Str) -> Result<Option<Value>, Error> {
+        Ok((*name == "check").then(|| self.check.clone()))
+    }
+
+    fn attr_names(&self) -> Vec<Str> {
+        vec![Str::from("check")]
+    }
+
+    fn mapping(&self) -> Option<&dyn Mapping> {
+        Some(self)
+    }
+
+    fn len(&self) -> Option<usize> {
+        Some(1)
+    }
+
+    fn iterate(&self) -> Option<ValueIter> {
+        Some(Box::new(std::iter::once(Value::from("check"))))
+    }
+}
+
+impl Mapping for Assertion {
+    fn get(&self, key: &Value) -> Result<Option<Value>, Error> {
+        Ok(key.as_str().filter(|key| **key == "check").map(|_| self.check.clone()))
+    }
+
+    fn items(&self) -> Option<Vec<(Value, Value)>> {
+        Some(vec![(Value::from("check"), self.check.clone())])
+    }
+}

@@ -1,0 +1,272 @@
+//! Running rules on values.
+
+use std::borrow::Cow;
+
+use ytterby_diag::{Kind, Pos};
+use ytterby_starlark::{Error, Eval, Value};
+
+use super::custom::{Context, Custom, Verdict};
+use super::message::Fields;
+use super::{Block, Check, Report, Rule, Rules, Violation};
+use crate::api::Failure;
+use crate::node::{Node, Scalar, key_text, to_value};
+use crate::run::Run;
+
+/// One check of a document: what it needs, and what it has found so far.
+pub(crate) struct Checker<'a> {
+    pub eval: &'a mut Eval,
+    pub run: &'a Run,
+    /// `ctx.root`.
+    pub root: Option<&'a Node>,
+    /// What kind of problem a violation is.
+    pub kind: Kind,
+    /// What follows every path: ` (document 0 at config.yml:1)`.
+    pub suffix: String,
+    /// Replaces secrets in texts.
+    pub hide: Option<&'a dyn Fn(&str) -> String>,
+    pub report: Report,
+}
+
+/// The way from the document to a value; written out only for values that are not valid.
+#[derive(Clone, Copy)]
+pub(crate) enum Path<'a> {
+    Document,
+    Key(&'a Path<'a>, &'a Scalar),
+    Index(&'a Path<'a>, usize),
+    /// Something that is no way through a document, shown as it is.
+    Name(&'a str),
+}
+
+impl Path<'_> {
+    fn write(&self, out: &mut String) {
+        match self {
+            Path::Document => {}
+            Path::Name(name) => out.push_str(name),
+            Path::Key(parent, key) => {
+                parent.write(out);
+                if !out.is_empty() {
+                    out.push('.');
+                }
+                out.push_str(&key_text(key));
+            }
+            Path::Index(parent, index) => {
+                parent.write(out);
+                out.push_str(&format!("[{index}]"));
+            }
+        }
+    }
+
+    /// `db.hosts[0]`; empty for the document.
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        self.write(&mut out);
+        out
+    }
+
+    /// What violations show.
+    pub fn shown(&self) -> String {
+        match self {
+            Path::Document => "(document)".to_owned(),
+            path => path.text(),
+        }
+    }
+
+    /// What `{key}` stands for.
+    fn last_step(&self) -> Cow<'_, str> {
+        match self {
+            Path::Document => "0".into(),
+            Path::Key(_, key) => key_text(key),
+            Path::Index(_, index) => index.to_string().into(),
+            Path::Name(name) => (*name).into(),
+        }
+    }
+}
+
+/// A value and where it is.
+#[derive(Clone, Copy)]
+pub(crate) struct Spot<'a> {
+    pub value: &'a Node,
+    /// `ctx.parent`.
+    pub parent: Option<&'a Node>,
+    pub path: &'a Path<'a>,
+    pub pos: Pos,
+    /// Whether the value must not be shown.
+    pub secret: bool,
+}
+
+impl<'a> Checker<'a> {
+    pub fn new(eval: &'a mut Eval, run: &'a Run, root: Option<&'a Node>, kind: Kind) -> Checker<'a> {
+        Checker { eval, run, root, kind, suffix: String::new(), hide: None, report: Report::default() }
+    }
+
+    /// Checks a value; violations go to the report. An error is one that ends the whole check.
+    pub fn check(&mut self, rules: &Rules, spot: &Spot<'_>) -> Result<(), Failure> {
+        if spot.value.is_null() && !rules.not_null {
+            return Ok(());
+        }
+        if let Some(when) = &rules.when
+            && !self.applies(when, spot)?
+        {
+            return Ok(());
+        }
+        let mut violations = Vec::new();
+        let mut below: Vec<Block> = Vec::new();
+        for rule in &rules.rules {
+            match &rule.check {
+                Check::Named(named) => {
+                    if named.accepts(spot.value) {
+                        continue;
+                    }
+                    let found = self.hidden(named.found(spot.value).into_text());
+                    violations.push(self.violation(rule, found));
+                    if named.is_about_null() {
+                        break;
+                    }
+                }
+                Check::Custom(custom) => self.custom(rule, custom, spot, &mut violations, &mut below)?,
+            }
+        }
+        if !violations.is_empty() {
+            self.add(spot.path.shown(), spot.pos, violations);
+        }
+        self.report.blocks.append(&mut below);
+        Ok(())
+    }
+
+    /// Adds a violation that is not a rule's: a value that must be given, a number of keys.
+    pub fn add(&mut self, path: String, from: Pos, violations: Vec<Violation>) {
+        self.report.blocks.push(Block { path, suffix: self.suffix.clone(), from, violations });
+    }
+
+    fn hidden(&self, text: String) -> String {
+        match self.hide {
+            Some(hide) => hide(&text),
+            None => text,
+        }
+    }
+
+    fn violation(&self, rule: &Rule, found: String) -> Violation {
+        Violation {
+            kind: self.kind,
+            must_be: rule.must_be.clone(),
+            found,
+            message: None,
+            by: rule.pos,
+            hint: rule.hint(),
+        }
+    }
+
+    /// Whether `when=` says yes.
+    fn applies(&mut self, when: &Value, spot: &Spot<'_>) -> Result<bool, Failure> {
+        let failed = |text: String| Failure::new(format!("Validating {}: {text}", spot.path.text()));
+        let context = Context { parent: spot.parent, root: self.root };
+        let value = to_value(spot.value);
+        let result = match param_count(when) {
+            1 => self.eval.call(when, &[value], &[]),
+            2 => self.eval.call(when, &[value, context.value()], &[]),
+            count => {
+                let text = format!("function must accept 1 or 2 arguments ({count} given)");
+                return Err(failed(format!("Failed to evaluate when=: {text}")));
+            }
+        };
+        match result {
+            Ok(Value::Bool(answer)) => Ok(answer),
+            Ok(other) => Err(failed(format!("want when= to be bool, got {}", other.type_name()))),
+            Err(error) => Err(failed(format!("Failure evaluating when=: {}", error.message()))),
+        }
+    }
+
+    fn custom(
+        &mut self,
+        rule: &Rule,
+        custom: &Custom,
+        spot: &Spot<'_>,
+        violations: &mut Vec<Violation>,
+        below: &mut Vec<Block>,
+    ) -> Result<(), Failure> {
+        let context = Context { parent: spot.parent, root: self.root };
+        let verdict = custom.judge(self.eval, spot.value, &context);
+        match verdict.map_err(|error| self.stopped(&error, rule, spot))? {
+            Verdict::Valid => {}
+            Verdict::Invalid { found, failure } => {
+                let found = self.hidden(found);
+                let mut violation = self.violation(rule, found);
+                violation.message = self.own_message(rule, custom, spot, &failure);
+                violations.push(violation);
+            }
+            Verdict::Below(problems) => {
+                for (path, message) in problems {
+                    let found = self.hidden(message.clone());
+                    let mut violation = self.violation(rule, found);
+                    violation.message = self.own_message(rule, custom, spot, &message);
+                    let from = find_below(spot.value, &path).unwrap_or(spot.pos);
+                    let path = joined(&spot.path.text(), &path);
+                    match below.iter_mut().find(|block| block.path == path) {
+                        Some(block) => block.violations.push(violation),
+                        None => {
+                            below.push(Block { path, suffix: self.suffix.clone(), from, violations: vec![violation] })
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A rule that was stopped: by a limit, or because the host asked for it.
+    fn stopped(&self, error: &Error, rule: &Rule, spot: &Spot<'_>) -> Failure {
+        let by = self.run.locate(rule.pos);
+        Failure::new(format!("Validating {}: {} (by: {by})", spot.path.shown(), error.message()))
+    }
+
+    fn own_message(&self, rule: &Rule, custom: &Custom, spot: &Spot<'_>, failure: &str) -> Option<String> {
+        let template = custom.template()?;
+        let value = match spot.secret {
+            true => "<redacted>".to_owned(),
+            false => to_value(spot.value).repr().to_str().into_owned(),
+        };
+        let key = spot.path.last_step();
+        let fields = Fields { key: &key, value: &value, desc: &rule.must_be, failure };
+        Some(self.hidden(template.render(&fields)))
+    }
+}
+
+/// How many parameters a function declares; a built-in one is taken to have one.
+fn param_count(function: &Value) -> usize {
+    match function {
+        Value::Function(function) => function.param_names().len() + usize::from(function.max_positional().is_none()),
+        _ => 1,
+    }
+}
+
+/// `a.b` and `c`, or `a` and `[0]`.
+fn joined(path: &str, below: &str) -> String {
+    match path {
+        "" => below.to_owned(),
+        path if below.starts_with('[') => format!("{path}{below}"),
+        path => format!("{path}.{below}"),
+    }
+}
+
+/// The position of the item at a path below a value: `hosts[0].name`.
+fn find_below(value: &Node, path: &str) -> Option<Pos> {
+    let mut value = value;
+    let mut rest = path;
+    let mut pos = None;
+    while !rest.is_empty() {
+        if let Some(tail) = rest.strip_prefix('[') {
+            let (index, tail) = tail.split_once(']')?;
+            let item = value.as_array()?.items.get(index.parse::<usize>().ok()?)?;
+            (value, pos, rest) = (&item.value, Some(item.pos), tail.strip_prefix('.').unwrap_or(tail));
+        } else {
+            let map = value.as_map()?;
+            // A key may hold dots itself: the whole rest is tried first.
+            let end =
+                if map.get_str(rest).is_some() { rest.len() } else { rest.find(['.', '[']).unwrap_or(rest.len()) };
+            let item = map.get_str(&rest[..end])?;
+            let tail = &rest[end..];
+            (value, pos, rest) = (&item.value, Some(item.pos), tail.strip_prefix('.').unwrap_or(tail));
+        }
+    }
+    pos
+}

@@ -1,0 +1,160 @@
+//! Rules that are functions of the user.
+
+use std::rc::Rc;
+
+use ytterby_starlark::{Error, Eval, Value};
+use ytterby_text::Str;
+
+use super::message::Template;
+use crate::node::{Fragment, Node, to_value};
+use crate::stdlib::Struct;
+
+/// A function and how its results are read.
+#[derive(Debug)]
+pub(crate) struct Custom {
+    function: Value,
+    form: Form,
+    /// Whether it is called with `(value, ctx)`.
+    takes_context: bool,
+    /// Whether results beyond `True` and `False` mean something.
+    beyond_ytt: bool,
+}
+
+/// How a rule was given.
+#[derive(Debug)]
+pub(crate) enum Form {
+    /// `function`
+    Bare,
+    /// `(description, function)`
+    Pair,
+    /// `(description, function, message)`
+    Triple(Template),
+}
+
+/// What a rule says about a value.
+#[derive(Debug)]
+pub(crate) enum Verdict {
+    Valid,
+    /// Not valid: what `found:` shows, and what `{failure}` stands for.
+    Invalid {
+        found: String,
+        failure: String,
+    },
+    /// Values below are not valid: their paths and what is wrong with them.
+    Below(Vec<(String, String)>),
+}
+
+/// `assert.fail_at(path, message)`, as it travels inside an error.
+#[derive(Debug)]
+pub(crate) struct FailAt {
+    pub path: Str,
+    pub message: Str,
+}
+
+/// What a function may ask about the surroundings of a value.
+pub(crate) struct Context<'a> {
+    pub parent: Option<&'a Node>,
+    pub root: Option<&'a Node>,
+}
+
+impl Context<'_> {
+    /// `ctx`, with `ctx.parent` and `ctx.root`.
+    pub fn value(&self) -> Value {
+        let of = |node: Option<&Node>| node.map_or(Value::None, to_value);
+        let fields = vec![(Str::from("parent"), of(self.parent)), (Str::from("root"), of(self.root))];
+        Value::host(Struct::new(fields))
+    }
+}
+
+impl Custom {
+    pub fn new(function: Value, form: Form, beyond_ytt: bool) -> Custom {
+        let takes_context = match &function {
+            Value::Function(function) => beyond_ytt && function.required_params() == 2,
+            _ => false,
+        };
+        Custom { function, form, takes_context, beyond_ytt }
+    }
+
+    pub fn function(&self) -> &Value {
+        &self.function
+    }
+
+    /// The message that replaces `must be:`, if the rule has one.
+    pub fn template(&self) -> Option<&Template> {
+        match &self.form {
+            Form::Triple(template) => Some(template),
+            Form::Bare | Form::Pair => None,
+        }
+    }
+
+    /// Asks the function. Errors that it cannot help (limits, cancellation) are passed on.
+    pub fn judge(&self, eval: &mut Eval, value: &Node, context: &Context<'_>) -> Result<Verdict, Error> {
+        let value = to_value(value);
+        let result = if self.takes_context {
+            eval.call(&self.function, &[value, context.value()], &[])
+        } else {
+            eval.call(&self.function, &[value], &[])
+        };
+        match result {
+            Ok(result) => Ok(self.read(&result)),
+            Err(error) if error.is_fatal() => Err(error),
+            Err(error) => Ok(self.read_error(&error)),
+        }
+    }
+
+    fn read(&self, result: &Value) -> Verdict {
+        let without_text = || Verdict::Invalid { found: String::new(), failure: self.returned(result) };
+        match result {
+            Value::Bool(true) => Verdict::Valid,
+            Value::None if !matches!(self.form, Form::Pair) => Verdict::Valid,
+            Value::Tuple(tuple) if self.beyond_ytt => {
+                let parts: Vec<&Value> = tuple.iter().collect();
+                match parts[..] {
+                    [ok, _] if is_true(ok) => Verdict::Valid,
+                    [_, message] => {
+                        let text = message.to_text().to_str().into_owned();
+                        Verdict::Invalid { found: text.clone(), failure: text }
+                    }
+                    _ => without_text(),
+                }
+            }
+            Value::Dict(dict) if self.beyond_ytt => match dict.items() {
+                items if items.is_empty() => Verdict::Valid,
+                items => {
+                    let text = |value: &Value| value.to_text().to_str().into_owned();
+                    Verdict::Below(items.iter().map(|(path, message)| (text(path), text(message))).collect())
+                }
+            },
+            _ => without_text(),
+        }
+    }
+
+    fn read_error(&self, error: &Error) -> Verdict {
+        let fail_at = error.payload().and_then(|payload| Rc::clone(payload).downcast::<FailAt>().ok());
+        if let (Some(fail_at), true) = (fail_at, self.beyond_ytt) {
+            let text = |text: &Str| text.to_str().into_owned();
+            return Verdict::Below(vec![(text(&fail_at.path), text(&fail_at.message))]);
+        }
+        let message = error.message();
+        let found = message.strip_prefix("fail: ").unwrap_or(message);
+        let found = found.strip_prefix("check: ").unwrap_or(found);
+        let failure = found.strip_prefix("assert.fail: fail: ").unwrap_or(found);
+        Verdict::Invalid { found: found.to_owned(), failure: failure.to_owned() }
+    }
+
+    /// `"is_even()" returned False`
+    fn returned(&self, result: &Value) -> String {
+        let name = match &self.function {
+            Value::Function(function) if function.lambda().is_some() => "lambda".to_owned(),
+            Value::Function(function) => format!("{}()", function.name().to_str()),
+            Value::Builtin(builtin) => format!("{}()", builtin.name().to_str()),
+            other => other.type_name().to_owned(),
+        };
+        format!("\"{name}\" returned {}", result.repr().to_str())
+    }
+}
+
+/// Whether a result counts as true; every yamlfragment does.
+fn is_true(value: &Value) -> bool {
+    value.downcast::<Fragment>().is_some() || value.truth()
+}

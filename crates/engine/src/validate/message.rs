@@ -1,0 +1,98 @@
+//! Messages of violations that a rule brings along: `"{key}" (={value}) must be {desc}`.
+
+/// A message with fields.
+#[derive(Debug)]
+pub(crate) struct Template(Vec<Part>);
+
+#[derive(Debug)]
+enum Part {
+    Text(String),
+    Key,
+    Value,
+    Desc,
+    Failure,
+}
+
+/// What the fields stand for.
+pub(crate) struct Fields<'a> {
+    pub key: &'a str,
+    pub value: &'a str,
+    pub desc: &'a str,
+    pub failure: &'a str,
+}
+
+impl Template {
+    /// Reads a message; the error is a field that does not exist, as written. `{{` and `}}` are braces.
+    pub fn parse(message: &str) -> Result<Template, String> {
+        let mut parts = Vec::new();
+        let mut text = String::new();
+        let mut rest = message;
+        while let Some(at) = rest.find(['{', '}']) {
+            text.push_str(&rest[..at]);
+            rest = &rest[at..];
+            if let Some(tail) = rest.strip_prefix("{{") {
+                text.push('{');
+                rest = tail;
+            } else if let Some(tail) = rest.strip_prefix("}}") {
+                text.push('}');
+                rest = tail;
+            } else if rest.starts_with('}') {
+                return Err("}".to_owned());
+            } else {
+                let end = rest.find('}').map_or(rest.len(), |end| end + 1);
+                let (field, tail) = rest.split_at(end);
+                let part = match field {
+                    "{key}" => Part::Key,
+                    "{value}" => Part::Value,
+                    "{desc}" => Part::Desc,
+                    "{failure}" => Part::Failure,
+                    other => return Err(other.to_owned()),
+                };
+                if !text.is_empty() {
+                    parts.push(Part::Text(std::mem::take(&mut text)));
+                }
+                parts.push(part);
+                rest = tail;
+            }
+        }
+        text.push_str(rest);
+        if !text.is_empty() {
+            parts.push(Part::Text(text));
+        }
+        Ok(Template(parts))
+    }
+
+    /// The message with its fields filled in.
+    pub fn render(&self, fields: &Fields<'_>) -> String {
+        let piece = |part: &Part| match part {
+            Part::Text(text) => text.clone(),
+            Part::Key => fields.key.to_owned(),
+            Part::Value => fields.value.to_owned(),
+            Part::Desc => fields.desc.to_owned(),
+            Part::Failure => fields.failure.to_owned(),
+        };
+        self.0.iter().map(piece).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fills_in_fields() {
+        let fields = Fields { key: "k", value: "7", desc: "small", failure: "too large" };
+        let render = |text: &str| Template::parse(text).map(|template| template.render(&fields));
+        assert_eq!(
+            render("\"{key}\" (={value}) must be {desc}: {failure}.").unwrap(),
+            "\"k\" (=7) must be small: too large."
+        );
+        assert_eq!(render("{{{key}}} {{}}").unwrap(), "{k} {}");
+        assert_eq!(render("").unwrap(), "");
+        for (text, field) in
+            [("{foo}", "{foo}"), ("a {} b", "{}"), ("{value:>5}", "{value:>5}"), ("x {key", "{key"), ("}", "}")]
+        {
+            assert_eq!(render(text).unwrap_err(), field);
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Validations: rules on data values and on output documents.
+//!
+//! An annotation is read once into [`Rules`]: named rules become checks on nodes, functions stay Starlark. Checking
+//! ([`Checker`]) goes root to leaf and collects every violation ([`Report`]); paths and texts are made only for values that
+//! are not valid.
+//!
+//! [`values`] walks data values along their schema, [`output`] the documents of a library run. Neither knows how a
+//! report is shown.
+
+mod assertion;
+pub(crate) mod cel;
+mod check;
+mod custom;
+pub(crate) mod formats;
+mod message;
+pub(crate) mod output;
+mod read;
+mod report;
+pub(crate) mod rules;
+
+use std::rc::Rc;
+
+use ytterby_diag::Pos;
+use ytterby_starlark::Value;
+
+pub(crate) use assertion::Assertion;
+pub(crate) use check::{Checker, Path, Spot};
+pub(crate) use custom::FailAt;
+pub(crate) use report::{Block, Report, Violation};
+
+use custom::Custom;
+use rules::{Keyword, NamedRule, Shape, Target};
+
+/// What one annotation, or one call of `assert.validate()`, asks of a value.
+#[derive(Debug)]
+pub(crate) struct Rules {
+    /// In the order in which they run.
+    rules: Vec<Rule>,
+    when: Option<Value>,
+    /// Whether null is checked instead of being skipped.
+    not_null: bool,
+    /// Where the annotation is.
+    pub pos: Pos,
+}
+
+/// One rule.
+#[derive(Debug)]
+pub(crate) struct Rule {
+    /// The description of a valid value, as violations and documentation show it.
+    must_be: String,
+    check: Check,
+    /// Where it was written.
+    pos: Pos,
+}
+
+#[derive(Debug)]
+enum Check {
+    Named(Rc<dyn NamedRule>),
+    Custom(Custom),
+}
+
+/// What exports say about one rule.
+#[derive(Debug)]
+pub(crate) struct Exported {
+    /// The must-be text, with the suffix of conditional rules.
+    pub text: String,
+    /// What stands for it in the target; nothing where only the text can.
+    pub keywords: Vec<Keyword>,
+    /// The function of a custom rule, which CRDs may translate.
+    pub function: Option<Value>,
+}
+
+impl Rules {
+    /// The must-be texts; conditional ones say so.
+    pub fn texts(&self) -> Vec<String> {
+        self.rules.iter().map(|rule| self.text(rule)).collect()
+    }
+
+    fn text(&self, rule: &Rule) -> String {
+        match self.when {
+            Some(_) => format!("{} (conditional)", rule.must_be),
+            None => rule.must_be.clone(),
+        }
+    }
+
+    /// The must-be texts, each with the hint of its format if it has one.
+    pub fn texts_with_hints(&self) -> Vec<(String, Option<String>)> {
+        self.rules.iter().map(|rule| (self.text(rule), rule.hint())).collect()
+    }
+
+    /// What an export says about each rule, in order. Rules under `when=` have texts only.
+    pub fn exports(&self, target: Target, shape: &Shape) -> Vec<Exported> {
+        let keywords = |rule: &Rule| match (&rule.check, &self.when) {
+            (Check::Named(named), None) => named.export(target, shape),
+            _ => Vec::new(),
+        };
+        let function = |rule: &Rule| match (&rule.check, &self.when) {
+            (Check::Custom(custom), None) => Some(custom.function().clone()),
+            _ => None,
+        };
+        let exported = self.rules.iter().map(|rule| Exported {
+            text: self.text(rule),
+            keywords: keywords(rule),
+            function: function(rule),
+        });
+        exported.collect()
+    }
+
+    /// Whether null is refused whatever else holds.
+    pub fn refuses_null(&self) -> bool {
+        self.not_null && self.when.is_none()
+    }
+
+    /// Adds the rules of another annotation behind these; `when=` of either decides about its own rules only, so this
+    /// is possible only where both agree.
+    pub fn is_conditional(&self) -> bool {
+        self.when.is_some()
+    }
+}
+
+impl Rule {
+    fn hint(&self) -> Option<String> {
+        match &self.check {
+            Check::Named(named) => named.hint(),
+            Check::Custom(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

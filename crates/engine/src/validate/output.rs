@@ -1,0 +1,100 @@
+//! `@assert/validate` on nodes of output documents (SPEC K).
+
+use ytterby_diag::{Kind, Pos};
+use ytterby_starlark::Eval;
+
+use super::{Checker, Path, Report, Rules, Spot};
+use crate::annotation::Ann;
+use crate::api::Failure;
+use crate::node::{Annotated, Document, Node};
+use crate::run::Run;
+
+/// Checks the output documents of a library run, all of them; `hide` replaces secrets in texts.
+///
+/// # Errors
+/// The violations, or what is wrong with a rule.
+pub(crate) fn check<'d>(
+    eval: &mut Eval,
+    run: &Run,
+    docs: impl Iterator<Item = &'d Document>,
+    hide: Option<&dyn Fn(&str) -> String>,
+) -> Result<(), Failure> {
+    if !run.is_beyond_ytt() {
+        return Ok(());
+    }
+    let mut report = Report::default();
+    for (index, doc) in docs.enumerate() {
+        if !has_rules(doc) {
+            continue;
+        }
+        let mut checker = Checker::new(eval, run, Some(&doc.value), Kind::Output);
+        checker.suffix = format!(" (document {index} at {})", run.locate(doc.pos));
+        checker.hide = hide;
+        checker.report = report;
+        let prefixed = |failure: Failure| failure.prefixed(HEADER);
+        annotated(&mut checker, doc, None, &Path::Document).map_err(prefixed)?;
+        below(&mut checker, &doc.value, &Path::Document).map_err(prefixed)?;
+        report = checker.report;
+    }
+    if report.is_empty() { Ok(()) } else { Err(report.into_failure(run).prefixed(HEADER)) }
+}
+
+const HEADER: &str = "Validating output documents:\n";
+
+/// Checks every `@assert/validate` on a node and its descendants (`assert.valid()`).
+pub(crate) fn check_node(eval: &mut Eval, run: &Run, node: &Node) -> Result<Report, Failure> {
+    let mut checker = Checker::new(eval, run, Some(node), Kind::Validation);
+    below(&mut checker, node, &Path::Document)?;
+    Ok(checker.report)
+}
+
+/// The same for a document.
+pub(crate) fn check_document(eval: &mut Eval, run: &Run, doc: &Document) -> Result<Report, Failure> {
+    let mut checker = Checker::new(eval, run, Some(&doc.value), Kind::Validation);
+    annotated(&mut checker, doc, None, &Path::Document)?;
+    below(&mut checker, &doc.value, &Path::Document)?;
+    Ok(checker.report)
+}
+
+/// Whether there is any rule in a document. Most documents have none, and this is all that they cost.
+fn has_rules(doc: &Document) -> bool {
+    fn in_node(node: &Node) -> bool {
+        match node {
+            Node::Scalar(_) => false,
+            Node::Map(map) => map.iter().any(|item| item.has(Ann::AssertValidate) || in_node(&item.value)),
+            Node::Array(array) => array.items.iter().any(|item| item.has(Ann::AssertValidate) || in_node(&item.value)),
+        }
+    }
+    doc.has(Ann::AssertValidate) || in_node(&doc.value)
+}
+
+/// Runs the rules of the annotations on one item; overlays may have left several.
+fn annotated(
+    checker: &mut Checker<'_>,
+    item: &impl Annotated,
+    parent: Option<&Node>,
+    path: &Path<'_>,
+) -> Result<(), Failure> {
+    for annotation in item.annotations().iter().filter(|annotation| annotation.ann == Some(Ann::AssertValidate)) {
+        let rules = Rules::from_annotation(annotation, checker.run)?;
+        let spot = Spot { value: item.value(), parent, path, pos: item.pos(), secret: false };
+        checker.check(&rules, &spot)?;
+    }
+    Ok(())
+}
+
+fn below(checker: &mut Checker<'_>, node: &Node, path: &Path<'_>) -> Result<(), Failure> {
+    match node {
+        Node::Scalar(_) => Ok(()),
+        Node::Map(map) => map.iter().try_for_each(|item| {
+            let path = Path::Key(path, &item.key);
+            annotated(checker, item, Some(node), &path)?;
+            below(checker, &item.value, &path)
+        }),
+        Node::Array(array) => array.items.iter().enumerate().try_for_each(|(index, item)| {
+            let path = Path::Index(path, index);
+            annotated(checker, item, Some(node), &path)?;
+            below(checker, &item.value, &path)
+        }),
+    }
+}

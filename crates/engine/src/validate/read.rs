@@ -1,0 +1,264 @@
+//! From an annotation's arguments to rules.
+
+use std::rc::Rc;
+
+use ytterby_diag::Pos;
+use ytterby_starlark::Value;
+use ytterby_text::Str;
+
+use super::custom::{Custom, Form};
+use super::message::Template;
+use super::rules::{self, BadArgument, Entry, NamedRule, Subject};
+use super::{Assertion, Check, Rule, Rules, formats};
+use crate::annotation::{Annotation, Level};
+use crate::api::Failure;
+use crate::run::Run;
+
+impl Rules {
+    /// Reads `@schema/validation`, `@assert/validate` and their like.
+    pub fn from_annotation(annotation: &Annotation, run: &Run) -> Result<Rules, Failure> {
+        let reader = Reader { run, pos: annotation.pos, annotation: Some(annotation) };
+        let invalid =
+            |text: String| Failure::new(format!("Invalid @{} annotation - {text}", annotation.canonical_name()));
+        if annotation.args.is_empty() && annotation.kwargs.is_empty() {
+            let text = "expected annotation to have 2-tuple as argument(s), but found no arguments";
+            return Err(invalid(format!("{text} (by {})", run.locate(annotation.pos))));
+        }
+        reader.rules(&annotation.args, &annotation.kwargs).map_err(invalid)
+    }
+
+    /// Reads the arguments of `assert.validate()`. The error is a message.
+    pub fn from_arguments(args: &[Value], kwargs: &[(Str, Value)], run: &Run, pos: Pos) -> Result<Rules, String> {
+        Reader { run, pos, annotation: None }.rules(args, kwargs)
+    }
+}
+
+struct Reader<'a> {
+    run: &'a Run,
+    /// Where the annotation is, for messages about its arguments.
+    pos: Pos,
+    /// Knows where each argument was written; annotations may have been merged from several.
+    annotation: Option<&'a Annotation>,
+}
+
+impl Reader<'_> {
+    fn rules(&self, args: &[Value], kwargs: &[(Str, Value)]) -> Result<Rules, String> {
+        let mut result = Rules { rules: Vec::new(), when: None, not_null: false, pos: self.pos };
+        for (number, arg) in args.iter().enumerate() {
+            let pos = self.annotation.map_or(self.pos, |annotation| annotation.arg_pos(number));
+            result.rules.push(Rule { pos, ..self.positional(arg)? });
+        }
+        // ytt runs named rules in an order of its own, whatever the order of the arguments.
+        let mut named: Vec<(usize, Rule, bool)> = Vec::with_capacity(kwargs.len());
+        let mut given: Vec<(&'static str, &Str)> = Vec::new();
+        for (number, (name, value)) in kwargs.iter().enumerate() {
+            let name_text = name.to_str();
+            if name_text == "when" {
+                result.when = Some(self.when(value)?);
+                continue;
+            }
+            let Some((order, entry)) = rules::find(&name_text, self.run.level) else {
+                let quoted = ytterby_text::quote::quote(name);
+                return Err(self.at(&format!("unknown keyword argument {}", quoted.to_str())));
+            };
+            if let Some((_, other)) = given.iter().find(|(canonical, _)| *canonical == entry.name) {
+                let (first, second) = if *other < name { (*other, name) } else { (name, *other) };
+                let text =
+                    format!("keyword arguments \"{}\" and \"{}\" are the same rule", first.to_str(), second.to_str());
+                return Err(self.at(&text));
+            }
+            given.push((entry.name, name));
+            let (value, description) = self.pair(entry, &name_text, value);
+            let made = (entry.make)(&value, Subject::Keyword(&name_text)).map_err(|bad| self.bad(bad))?;
+            if let Some(rule) = made {
+                let is_about_null = rule.is_about_null();
+                let pos = self.annotation.map_or(self.pos, |annotation| annotation.kwarg_pos(number));
+                named.push((order, Rule { pos, ..self.named(rule, description) }, is_about_null));
+            }
+        }
+        if self.run.level == Level::Ytt049 {
+            named.sort_by_key(|(order, ..)| *order);
+        }
+        for (_, rule, is_about_null) in named {
+            if is_about_null {
+                result.not_null = true;
+                result.rules.insert(0, rule);
+            } else {
+                result.rules.push(rule);
+            }
+        }
+        Ok(result)
+    }
+
+    /// A text with the position of the annotation.
+    fn at(&self, text: &str) -> String {
+        format!("{text} (at {})", self.run.locate(self.pos))
+    }
+
+    fn bad(&self, bad: BadArgument) -> String {
+        if bad.positioned { self.at(&bad.text) } else { bad.text }
+    }
+
+    fn named(&self, rule: Rc<dyn NamedRule>, description: Option<Str>) -> Rule {
+        let must_be = description.map_or_else(|| rule.must_be(), |text| text.to_str().into_owned());
+        Rule { must_be, check: Check::Named(rule), pos: self.pos }
+    }
+
+    fn when(&self, value: &Value) -> Result<Value, String> {
+        if value.is_callable() {
+            return Ok(value.clone());
+        }
+        let text = format!("expected keyword argument \"when\" to be a function, but was {}", value.type_name());
+        Err(self.at(&text))
+    }
+
+    /// A rule given by position.
+    fn positional(&self, arg: &Value) -> Result<Rule, String> {
+        let beyond_ytt = self.run.is_beyond_ytt();
+        let by = self.run.locate(self.pos);
+        let Value::Tuple(tuple) = arg else {
+            if beyond_ytt && let Some(rule) = self.bare(arg)? {
+                return Ok(rule);
+            }
+            let found = arg.repr();
+            let text = "expected annotation to have 2-tuple as argument(s), but found:";
+            return Err(format!("{text} {} (by {by})", found.to_str()));
+        };
+        let parts: Vec<&Value> = tuple.iter().collect();
+        let (name, form) = match parts[..] {
+            [_, _] => ("2-tuple", Form::Pair),
+            [_, _, message] if beyond_ytt => ("3-tuple", Form::Triple(self.template(message)?)),
+            _ => return Err(format!("expected 2-tuple, but found tuple with length {} (by {by})", parts.len())),
+        };
+        let Value::Str(description) = parts[0] else {
+            let text = format!("expected first item in the {name} to be a string describing a valid value, but was");
+            return Err(self.at(&format!("{text} {}", parts[0].type_name())));
+        };
+        let must_be = description.to_str().into_owned();
+        if let (Some(assertion), Form::Pair) = (parts[1].downcast::<Assertion>(), &form) {
+            return Ok(Rule { must_be, check: Check::Named(assertion.rule.clone()), pos: self.pos });
+        }
+        let function = self.callable(parts[1], name)?;
+        Ok(Rule { must_be, check: Check::Custom(Custom::new(function, form, beyond_ytt)), pos: self.pos })
+    }
+
+    /// A rule without a description of its own.
+    fn bare(&self, arg: &Value) -> Result<Option<Rule>, String> {
+        if let Some(assertion) = arg.downcast::<Assertion>() {
+            return Ok(Some(self.named(assertion.rule.clone(), None)));
+        }
+        let function = match arg {
+            function if function.is_callable() => function.clone(),
+            Value::Host(_) => match check_attribute(arg) {
+                Some(check) if check.is_callable() => check,
+                _ => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
+        let must_be = describe(&function, self.run);
+        Ok(Some(Rule { must_be, check: Check::Custom(Custom::new(function, Form::Bare, true)), pos: self.pos }))
+    }
+
+    /// The function of a tuple: itself, or the `check` of an object.
+    fn callable(&self, value: &Value, tuple: &str) -> Result<Value, String> {
+        if value.is_callable() {
+            return Ok(value.clone());
+        }
+        let name = value.type_name();
+        if !has_attributes(value) {
+            let text = format!("expected second item in the {tuple} to be an assertion function, but was {name}");
+            return Err(self.at(&text));
+        }
+        match check_attribute(value) {
+            None => {
+                let text = "expected second item in tuple to be an assertion function or assertion object, but was a";
+                Err(self.at(&format!("{text} {name}")))
+            }
+            Some(check) if check.is_callable() => Ok(check),
+            Some(check) => {
+                Err(self.at(&format!("expected struct with attribute check(), but was {}", check.type_name())))
+            }
+        }
+    }
+
+    fn template(&self, message: &Value) -> Result<Template, String> {
+        let Value::Str(text) = message else {
+            let text = "expected third item in the 3-tuple to be a string holding a violation message, but was";
+            return Err(self.at(&format!("{text} {}", message.type_name())));
+        };
+        Template::parse(&text.to_str())
+            .map_err(|field| self.at(&format!("unknown field \"{field}\" in violation message")))
+    }
+
+    /// The value of a named rule and its description, where both are given as a tuple.
+    fn pair(&self, entry: &Entry, name: &str, value: &Value) -> (Value, Option<Str>) {
+        let whole = || (value.clone(), None);
+        let Value::Tuple(tuple) = value else { return whole() };
+        let parts: Vec<&Value> = tuple.iter().collect();
+        let [first, second] = parts[..] else { return whole() };
+        if !self.run.is_beyond_ytt() {
+            return whole();
+        }
+        let is_list = |value: &Value| matches!(value, Value::List(_) | Value::Tuple(_));
+        let is_number = |value: &Value| matches!(value, Value::Int(_) | Value::BigInt(_) | Value::Float(_));
+        let is_enumeration = entry.name == "one_of";
+        let value_first = match (first, second) {
+            (Value::List(_), Value::Str(_)) => true,
+            (first, Value::Str(_)) if is_number(first) || matches!(first, Value::Bool(_)) => {
+                if is_enumeration {
+                    return whole();
+                }
+                true
+            }
+            (Value::Str(first), Value::Str(second)) if entry.name == "format" => {
+                let is_format = |name: &Str| formats::find(&name.to_str()).is_some();
+                is_format(first) && !is_format(second)
+            }
+            _ => entry.has_alias(name),
+        };
+        let (value_part, description) = if value_first { (first, second) } else { (second, first) };
+        let Value::Str(description) = description else { return whole() };
+        let fits = match entry.name {
+            "one_of" => is_list(value_part),
+            "one_not_null" => is_list(value_part) || matches!(value_part, Value::Bool(_)),
+            _ => true,
+        };
+        if fits { (value_part.clone(), Some(description.clone())) } else { whole() }
+    }
+}
+
+/// Whether Go's Starlark gives values of this type attributes.
+fn has_attributes(value: &Value) -> bool {
+    matches!(value, Value::Str(_) | Value::List(_) | Value::Dict(_) | Value::Set(_) | Value::Host(_))
+}
+
+fn check_attribute(value: &Value) -> Option<Value> {
+    let Value::Host(host) = value else { return None };
+    // Attributes of structs and modules need nothing of an evaluation.
+    host.attr(&mut ytterby_starlark::Eval::new(), &Str::from("check")).ok().flatten()
+}
+
+/// What a bare function asks for: its docstring, its name, or the source of a lambda.
+fn describe(function: &Value, run: &Run) -> String {
+    match function {
+        Value::Function(function) if function.lambda().is_some() => {
+            let span = function.span();
+            let source = run.sources.get(span.file);
+            let text = source.as_ref().and_then(|source| source.text().get(span.start as usize..span.end as usize));
+            text.map_or_else(|| "lambda".to_owned(), |text| on_one_line(&String::from_utf8_lossy(text)))
+        }
+        Value::Function(function) => {
+            let doc = function.doc().map(|doc| doc.to_str().into_owned()).unwrap_or_default();
+            let line = doc.lines().map(str::trim).find(|line| !line.is_empty());
+            line.map_or_else(|| function.name().to_str().into_owned(), str::to_owned)
+        }
+        Value::Builtin(builtin) => builtin.name().to_str().into_owned(),
+        other => other.type_name().to_owned(),
+    }
+}
+
+/// A text with each line break, and the blanks around it, as one blank.
+fn on_one_line(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    lines.join(" ")
+}

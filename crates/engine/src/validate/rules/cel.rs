@@ -1,0 +1,51 @@
+//! `cel`: an expression of the Common Expression Language over `self`.
+
+use std::rc::Rc;
+
+use ytterby_starlark::Value;
+use ytterby_text::{Str, quote};
+
+use super::{Found, Keyword, Made, NamedRule, Shape, Subject, Target};
+use crate::node::Node;
+use crate::validate::cel::Program;
+
+#[derive(Debug)]
+struct Cel {
+    expression: Str,
+    program: Program,
+}
+
+pub(super) fn make(value: &Value, subject: Subject<'_>) -> Made {
+    let expression = subject.string(value)?.clone();
+    match Program::compile(&expression.to_str()) {
+        Ok(program) => Ok(Some(Rc::new(Cel { expression, program }))),
+        Err(_) => {
+            let quoted = quote::quote(&expression);
+            Err(subject.bad(&format!("to be a valid CEL expression, but was {}", quoted.to_str())))
+        }
+    }
+}
+
+impl NamedRule for Cel {
+    fn must_be(&self) -> String {
+        format!("CEL expression {}", quote::quote(&self.expression).to_str())
+    }
+
+    fn accepts(&self, value: &Node) -> bool {
+        self.program.holds(value) == Ok(true)
+    }
+
+    fn found(&self, value: &Node) -> Found {
+        Found::Failure(match self.program.holds(value) {
+            Ok(_) => "CEL expression is false".to_owned(),
+            Err(problem) => problem,
+        })
+    }
+
+    fn export(&self, target: Target, _shape: &Shape) -> Vec<Keyword> {
+        match target {
+            Target::Crd => vec![Keyword::Cel(self.expression.to_str().into_owned())],
+            Target::OpenApi | Target::JsonSchema => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! `min`, `max`, `above`, `below`: the value stands in an order with the argument.
+
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+use ytterby_starlark::{CompareOp, Value, compare};
+
+use super::{Found, Keyword, Made, NamedRule, Shape, Subject, Target, node_of, plain};
+use crate::node::{Node, Scalar, to_plain_value};
+
+#[derive(Debug)]
+struct Compare {
+    op: CompareOp,
+    /// The argument as written, for the text of the rule.
+    written: String,
+    limit: Node,
+}
+
+pub(super) fn min(value: &Value, subject: Subject<'_>) -> Made {
+    make(CompareOp::Ge, value, subject)
+}
+
+pub(super) fn max(value: &Value, subject: Subject<'_>) -> Made {
+    make(CompareOp::Le, value, subject)
+}
+
+pub(super) fn above(value: &Value, subject: Subject<'_>) -> Made {
+    strict(CompareOp::Gt, value, subject)
+}
+
+pub(super) fn below(value: &Value, subject: Subject<'_>) -> Made {
+    strict(CompareOp::Lt, value, subject)
+}
+
+fn strict(op: CompareOp, value: &Value, subject: Subject<'_>) -> Made {
+    let fits = matches!(
+        value,
+        Value::Int(_) | Value::BigInt(_) | Value::Float(_) | Value::Str(_) | Value::List(_) | Value::Tuple(_)
+    );
+    if fits { make(op, value, subject) } else { Err(subject.wrong("number", value)) }
+}
+
+fn make(op: CompareOp, value: &Value, subject: Subject<'_>) -> Made {
+    let limit = plain(&node_of(value, subject)?);
+    Ok(Some(Rc::new(Compare { op, written: value.repr().to_string(), limit })))
+}
+
+impl Compare {
+    /// The quick answer for scalars of one kind.
+    fn order(&self, value: &Node) -> Option<Ordering> {
+        let (Node::Scalar(value), Node::Scalar(limit)) = (value, &self.limit) else { return None };
+        match (value, limit) {
+            (Scalar::Int(value), Scalar::Int(limit)) => Some(value.cmp(limit)),
+            (Scalar::Str(value), Scalar::Str(limit)) => Some(value.as_bytes().cmp(limit.as_bytes())),
+            (Scalar::Float(value), Scalar::Float(limit)) => value.partial_cmp(limit),
+            _ => None,
+        }
+    }
+
+    fn answer(&self, value: &Node) -> Result<bool, String> {
+        match self.order(value) {
+            Some(order) => Ok(self.op.accepts(order)),
+            None => {
+                let (value, limit) = (to_plain_value(&plain(value)), to_plain_value(&self.limit));
+                compare(self.op, &value, &limit).map_err(|error| error.message().to_owned())
+            }
+        }
+    }
+}
+
+impl NamedRule for Compare {
+    fn must_be(&self) -> String {
+        format!("a value {} {}", self.op.symbol(), self.written)
+    }
+
+    fn accepts(&self, value: &Node) -> bool {
+        self.answer(value) == Ok(true)
+    }
+
+    fn found(&self, value: &Node) -> Found {
+        let opposite = match self.op {
+            CompareOp::Ge => "<",
+            CompareOp::Le => ">",
+            CompareOp::Gt => "<=",
+            _ => ">=",
+        };
+        match self.answer(value) {
+            Err(problem) => Found::Error(problem),
+            Ok(_) => Found::Failure(format!("value {opposite} {}", to_plain_value(&self.limit).to_text().to_str())),
+        }
+    }
+
+    fn export(&self, target: Target, _shape: &Shape) -> Vec<Keyword> {
+        if !matches!(self.limit, Node::Scalar(Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_))) {
+            return Vec::new();
+        }
+        let (inclusive, exclusive) = match self.op {
+            CompareOp::Ge | CompareOp::Gt => ("minimum", "exclusiveMinimum"),
+            _ => ("maximum", "exclusiveMaximum"),
+        };
+        let limit = self.limit.clone();
+        match (self.op, target) {
+            (CompareOp::Ge | CompareOp::Le, _) => vec![Keyword::Plain(inclusive, limit)],
+            (_, Target::JsonSchema) => vec![Keyword::Plain(exclusive, limit)],
+            _ => vec![Keyword::Plain(inclusive, limit), Keyword::Plain(exclusive, Node::Scalar(Scalar::Bool(true)))],
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! `contains`: a string with a substring, a list with an item, a map with a key.
+
+use std::rc::Rc;
+
+use ytterby_starlark::Value;
+
+use super::{Found, Keyword, Made, NamedRule, Shape, Subject, Target, cel_literal, equal, node_of, plain, wrong_type};
+use crate::node::{Array, ArrayItem, Map, Node, Origin, Scalar};
+use crate::regexp;
+
+#[derive(Debug)]
+struct Contains {
+    /// The argument as messages show it.
+    quoted: String,
+    part: Node,
+}
+
+pub(super) fn make(value: &Value, subject: Subject<'_>) -> Made {
+    let part = plain(&node_of(value, subject)?);
+    Ok(Some(Rc::new(Contains { quoted: value.repr().to_string(), part })))
+}
+
+impl Contains {
+    fn text(&self) -> Option<&[u8]> {
+        match &self.part {
+            Node::Scalar(Scalar::Str(text)) => Some(text.as_bytes()),
+            _ => None,
+        }
+    }
+}
+
+impl NamedRule for Contains {
+    fn must_be(&self) -> String {
+        format!("a value containing {}", self.quoted)
+    }
+
+    fn accepts(&self, value: &Node) -> bool {
+        match value {
+            Node::Scalar(Scalar::Str(text)) => {
+                self.text().is_some_and(|part| memchr::memmem::find(text.as_bytes(), part).is_some())
+            }
+            Node::Scalar(_) => false,
+            Node::Array(array) => array.items.iter().any(|item| equal(&item.value, &self.part)),
+            Node::Map(map) => match &self.part {
+                Node::Scalar(key) => map.get(key).is_some(),
+                _ => false,
+            },
+        }
+    }
+
+    fn found(&self, value: &Node) -> Found {
+        Found::Failure(match value {
+            Node::Scalar(Scalar::Str(_)) | Node::Array(_) | Node::Map(_) => {
+                format!("does not contain {}", self.quoted)
+            }
+            Node::Scalar(_) => wrong_type("string, a list or a map", value),
+        })
+    }
+
+    fn export(&self, target: Target, shape: &Shape) -> Vec<Keyword> {
+        let unknown = ytterby_diag::Pos::UNKNOWN;
+        match (shape, &self.part) {
+            (Shape::Text, Node::Scalar(Scalar::Str(text))) => {
+                vec![Keyword::Pattern(regexp::escape(&text.to_str()).into_owned())]
+            }
+            (Shape::List { .. }, part) => match target {
+                Target::OpenApi => Vec::new(),
+                Target::JsonSchema => {
+                    let mut schema = Map::new();
+                    schema.push_new("const", part.clone());
+                    vec![Keyword::Plain("contains", Node::map(schema))]
+                }
+                Target::Crd => vec![Keyword::Cel(format!("self.exists(x, x == {})", cel_literal(part)))],
+            },
+            (Shape::Map { .. }, part) => match target {
+                Target::OpenApi => Vec::new(),
+                Target::JsonSchema => {
+                    let items = vec![ArrayItem::new(part.clone(), unknown)];
+                    vec![Keyword::Plain("required", Node::array(Array { items, origin: Origin::Code }))]
+                }
+                Target::Crd => vec![Keyword::Cel(format!("{} in self", cel_literal(part)))],
+            },
+            _ => Vec::new(),
+        }
+    }
+}

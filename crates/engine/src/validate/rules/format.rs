@@ -1,0 +1,82 @@
+//! `format`: a string of a named format.
+
+use std::rc::Rc;
+
+use ytterby_starlark::Value;
+
+use super::{BadArgument, Found, Keyword, Made, NamedRule, Shape, Subject, Target};
+use crate::node::{Array, ArrayItem, Map, Node, Origin, Scalar};
+use crate::validate::formats::{self, Format};
+
+struct OfFormat {
+    format: &'static Format,
+    /// The name as written, which may be an alias.
+    written: String,
+}
+
+impl std::fmt::Debug for OfFormat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("OfFormat").field(&self.written).finish()
+    }
+}
+
+pub(super) fn make(value: &Value, subject: Subject<'_>) -> Made {
+    let name = subject.string(value)?;
+    let Some(format) = formats::find(&name.to_str()) else {
+        return Err(BadArgument { text: formats::unknown(name), positioned: true });
+    };
+    Ok(Some(Rc::new(OfFormat { format, written: format.name.to_owned() })))
+}
+
+impl NamedRule for OfFormat {
+    fn must_be(&self) -> String {
+        format!("format \"{}\"", self.written)
+    }
+
+    fn accepts(&self, value: &Node) -> bool {
+        self.format.accepts(value)
+    }
+
+    fn found(&self, _value: &Node) -> Found {
+        Found::Failure(format!("not a valid {}", self.format.name))
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some(self.format.hint())
+    }
+
+    fn export(&self, target: Target, shape: &Shape) -> Vec<Keyword> {
+        let export = &self.format.export;
+        let mut keywords = Vec::new();
+        let name = match target {
+            Target::OpenApi => export.open_api,
+            Target::JsonSchema => export.json_schema,
+            Target::Crd => export.crd,
+        };
+        keywords.extend(name.map(|name| Keyword::Plain("format", Node::str(name))));
+        if !export.any_of.is_empty() && target != Target::OpenApi {
+            let items = export.any_of.iter().map(|name| {
+                let mut schema = Map::new();
+                schema.push_new("format", Node::str(*name));
+                ArrayItem::new(Node::map(schema), ytterby_diag::Pos::UNKNOWN)
+            });
+            let any_of = Array { items: items.collect(), origin: Origin::Code };
+            keywords.push(Keyword::Plain("anyOf", Node::array(any_of)));
+        }
+        if let (Some((low, high)), Shape::Number) = (export.range, shape) {
+            keywords.push(Keyword::Plain("minimum", Node::Scalar(Scalar::Int(low))));
+            keywords.push(Keyword::Plain("maximum", Node::Scalar(Scalar::Int(high))));
+        } else if let (Some(pattern), Shape::Text) = (export.pattern, shape) {
+            keywords.push(Keyword::Pattern(pattern.to_owned()));
+        }
+        let shows_x = match target {
+            Target::OpenApi => true,
+            Target::JsonSchema => export.x_in_json_schema,
+            Target::Crd => false,
+        };
+        if let (Some(name), true) = (export.x_format, shows_x) {
+            keywords.push(Keyword::Plain("x-ytt-format", Node::str(name)));
+        }
+        keywords
+    }
+}

@@ -1,0 +1,108 @@
+//! `min_len`, `max_len`, `len`: how long a string (in bytes), a list or a map is.
+
+use std::rc::Rc;
+
+use num_traits::ToPrimitive;
+use ytterby_starlark::Value;
+
+use super::{Found, Keyword, Made, NamedRule, Shape, Subject, Target, type_name};
+use crate::node::{Node, Scalar};
+
+#[derive(Debug)]
+struct Length {
+    bound: Bound,
+    /// The limit as messages show it: it may be larger than any length.
+    shown: String,
+    limit: i64,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Bound {
+    Min,
+    Max,
+    Exact,
+}
+
+pub(super) fn min_len(value: &Value, subject: Subject<'_>) -> Made {
+    make(Bound::Min, value, subject)
+}
+
+pub(super) fn max_len(value: &Value, subject: Subject<'_>) -> Made {
+    make(Bound::Max, value, subject)
+}
+
+pub(super) fn len(value: &Value, subject: Subject<'_>) -> Made {
+    let negative = match value {
+        Value::Int(limit) => *limit < 0,
+        Value::BigInt(limit) => limit.to_f64().is_some_and(|limit| limit < 0.0),
+        other => return Err(subject.wrong("number", other)),
+    };
+    if negative { Err(subject.bad("to be 0 or more")) } else { make(Bound::Exact, value, subject) }
+}
+
+fn make(bound: Bound, value: &Value, subject: Subject<'_>) -> Made {
+    // A float is cut to a whole number, as in the reference.
+    let (shown, limit) = match value {
+        Value::Int(limit) => (limit.to_string(), *limit),
+        Value::BigInt(limit) => (limit.to_string(), if limit.to_f64() < Some(0.0) { i64::MIN } else { i64::MAX }),
+        Value::Float(limit) if limit.is_finite() => (format!("{:.0}", limit.trunc() + 0.0), *limit as i64),
+        // The reference's grammar, which users know.
+        other if matches!(subject, Subject::Value) => {
+            let text = format!("expected value to be an number, but was {}", other.type_name());
+            return Err(super::BadArgument { text, positioned: true });
+        }
+        other => return Err(subject.wrong("number", other)),
+    };
+    Ok(Some(Rc::new(Length { bound, shown, limit })))
+}
+
+fn length(value: &Node) -> Option<i64> {
+    let length = match value {
+        Node::Scalar(Scalar::Str(text)) => text.as_bytes().len(),
+        Node::Scalar(_) => return None,
+        Node::Array(array) => array.items.len(),
+        Node::Map(map) => map.len(),
+    };
+    i64::try_from(length).ok()
+}
+
+impl NamedRule for Length {
+    fn must_be(&self) -> String {
+        let symbol = match self.bound {
+            Bound::Min => ">=",
+            Bound::Max => "<=",
+            Bound::Exact => "=",
+        };
+        format!("length {symbol} {}", self.shown)
+    }
+
+    fn accepts(&self, value: &Node) -> bool {
+        length(value).is_some_and(|length| match self.bound {
+            Bound::Min => length >= self.limit,
+            Bound::Max => length <= self.limit,
+            Bound::Exact => length == self.limit,
+        })
+    }
+
+    fn found(&self, value: &Node) -> Found {
+        match length(value) {
+            Some(length) => Found::Failure(format!("length = {length}")),
+            None => Found::Error(format!("len: value of type {} has no len", type_name(value))),
+        }
+    }
+
+    fn export(&self, _target: Target, shape: &Shape) -> Vec<Keyword> {
+        let (min, max) = match shape {
+            Shape::Text => ("minLength", "maxLength"),
+            Shape::List { .. } => ("minItems", "maxItems"),
+            Shape::Map { .. } => ("minProperties", "maxProperties"),
+            Shape::Number | Shape::Other => return Vec::new(),
+        };
+        let keyword = |name| Keyword::Plain(name, Node::Scalar(Scalar::Int(self.limit)));
+        match self.bound {
+            Bound::Min => vec![keyword(min)],
+            Bound::Max => vec![keyword(max)],
+            Bound::Exact => vec![keyword(min), keyword(max)],
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! `matches`, also `regexp` and `pattern`: a string in which a regular expression matches somewhere.
+
+use std::rc::Rc;
+
+use ytterby_starlark::Value;
+use ytterby_text::{Str, quote};
+
+use super::{Found, Keyword, Made, NamedRule, Shape, Subject, Target, text_of, wrong_type};
+use crate::node::Node;
+use crate::regexp::Regexp;
+
+#[derive(Debug)]
+struct Matches {
+    pattern: Str,
+    regexp: Regexp,
+}
+
+pub(super) fn make(value: &Value, subject: Subject<'_>) -> Made {
+    let pattern = subject.string(value)?.clone();
+    match Regexp::new(&pattern) {
+        Ok(regexp) => Ok(Some(Rc::new(Matches { pattern, regexp }))),
+        Err(_) => {
+            let quoted = quote::quote(&pattern);
+            Err(subject.bad(&format!("to be a valid regular expression, but was {}", quoted.to_str())))
+        }
+    }
+}
+
+impl NamedRule for Matches {
+    fn must_be(&self) -> String {
+        format!("string matching {}", quote::quote(&self.pattern).to_str())
+    }
+
+    fn accepts(&self, value: &Node) -> bool {
+        text_of(value).is_some_and(|text| self.regexp.is_match(text))
+    }
+
+    fn found(&self, value: &Node) -> Found {
+        Found::Failure(match text_of(value) {
+            Some(_) => format!("does not match {}", quote::quote(&self.pattern).to_str()),
+            None => wrong_type("string", value),
+        })
+    }
+
+    fn export(&self, target: Target, _shape: &Shape) -> Vec<Keyword> {
+        let pattern = self.pattern.to_str();
+        if target != Target::Crd && !is_ecma(&pattern) {
+            return Vec::new();
+        }
+        vec![Keyword::Pattern(pattern.into_owned())]
+    }
+}
+
+/// Whether ECMA-262 has the syntax that a pattern uses: no inline flags, no `\A`, `\z`, `\Q`, no `(?P<`.
+fn is_ecma(pattern: &str) -> bool {
+    let mut rest = pattern;
+    while let Some(at) = rest.find(['\\', '(', '[']) {
+        let tail = &rest[at..];
+        match tail.as_bytes() {
+            [b'\\', b'A' | b'z' | b'Q' | b'a' | b'p' | b'P', ..] => return false,
+            [b'\\', b'x', b'{', ..] => return false,
+            [b'(', b'?', b':', ..] => {}
+            [b'(', b'?', b'<', ..] => {}
+            [b'(', b'?', ..] => return false,
+            [b'[', b'[', b':', ..] => return false,
+            _ => {}
+        }
+        let skipped =
+            tail.char_indices().nth(if tail.starts_with('\\') { 2 } else { 1 }).map_or(tail.len(), |(at, _)| at);
+        rest = &tail[skipped..];
+    }
+    true
+}

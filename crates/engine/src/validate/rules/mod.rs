@@ -1,0 +1,347 @@
+//! Named rules: `min=1`, `format="hostname"`.
+//!
+//! One file per rule (pairs that mirror each other share one): how its argument is read, a quick yes or no on a node, what is said where
+//! the answer is no, and what stands for it in exported schemas. A rule is made once per annotation; nothing is compiled
+//! or converted while values are checked.
+
+mod cel;
+mod compare;
+mod contains;
+mod format;
+mod length;
+mod matches;
+mod multiple_of;
+mod not_null;
+mod one_not_null;
+mod one_of;
+mod parity;
+mod prefix;
+mod unique;
+
+use std::fmt::Debug;
+use std::rc::Rc;
+
+use ytterby_starlark::Value;
+use ytterby_text::{Str, gofloat};
+
+use crate::annotation::Level;
+use crate::node::{self, Array, ArrayItem, Map, MapItem, Node, Origin, Scalar};
+
+/// A rule with its argument.
+pub(crate) trait NamedRule: Debug {
+    /// What a valid value is: `a value >= 1`.
+    fn must_be(&self) -> String;
+
+    /// Whether the value is valid.
+    fn accepts(&self, value: &Node) -> bool;
+
+    /// What is wrong with a value that is not valid. Values are never shown.
+    fn found(&self, value: &Node) -> Found;
+
+    /// What an exported schema says; nothing where there is no keyword for it.
+    fn export(&self, _target: Target, _shape: &Shape) -> Vec<Keyword> {
+        Vec::new()
+    }
+
+    /// A hint for people who read documentation or rich messages.
+    fn hint(&self) -> Option<String> {
+        None
+    }
+
+    /// Whether null is checked, before everything else, instead of being skipped.
+    fn is_about_null(&self) -> bool {
+        false
+    }
+
+    /// Whether the reference has a built-in function for it; then `.check()` fails with `check: ` in front.
+    fn is_native(&self) -> bool {
+        false
+    }
+}
+
+/// What is wrong with a value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Found {
+    /// The rule does not hold: `.check()` fails as `fail()` does.
+    Failure(String),
+    /// The rule could not be applied: `.check()` fails with just this.
+    Error(String),
+}
+
+impl Found {
+    pub fn into_text(self) -> String {
+        match self {
+            Found::Failure(text) | Found::Error(text) => text,
+        }
+    }
+}
+
+/// What a schema is exported to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Target {
+    OpenApi,
+    JsonSchema,
+    Crd,
+}
+
+/// The type of the node that carries a rule, as far as keywords depend on it.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Shape {
+    Text,
+    Number,
+    List { of_scalars: bool },
+    Map { keys: Vec<Scalar> },
+    Other,
+}
+
+/// A piece of an exported schema that stands for a rule.
+#[derive(Clone, Debug)]
+pub(crate) enum Keyword {
+    /// `name: value`.
+    Plain(&'static str, Node),
+    /// `pattern`, of which a node may have several.
+    Pattern(String),
+    /// A rule of `x-kubernetes-validations`.
+    Cel(String),
+    /// Null is not allowed.
+    NotNull,
+}
+
+/// A mistake in the argument of a rule.
+#[derive(Debug)]
+pub(crate) struct BadArgument {
+    pub text: String,
+    /// Whether messages add where the annotation is; some of the reference's do not.
+    pub positioned: bool,
+}
+
+/// A rule, or none: `even=False`.
+type Made = Result<Option<Rc<dyn NamedRule>>, BadArgument>;
+
+/// What an argument is called in messages.
+#[derive(Clone, Copy)]
+pub(crate) enum Subject<'a> {
+    /// `keyword argument "min_len"`
+    Keyword(&'a str),
+    /// The argument of a function of `@ytt:assert`.
+    Value,
+}
+
+impl Subject<'_> {
+    fn name(self) -> String {
+        match self {
+            Subject::Keyword(name) => format!("keyword argument \"{name}\""),
+            Subject::Value => "value".to_owned(),
+        }
+    }
+
+    /// `expected … to be a number, but was string`
+    fn wrong(self, kind: &str, value: &Value) -> BadArgument {
+        self.bad(&format!("to be a {kind}, but was {}", value.type_name()))
+    }
+
+    fn bad(self, what: &str) -> BadArgument {
+        BadArgument { text: format!("expected {} {what}", self.name()), positioned: true }
+    }
+
+    fn string(self, value: &Value) -> Result<&Str, BadArgument> {
+        value.as_str().ok_or_else(|| self.wrong("string", value))
+    }
+
+    fn flag(self, value: &Value) -> Result<bool, BadArgument> {
+        match value {
+            Value::Bool(value) => Ok(*value),
+            other => Err(self.wrong("boolean", other)),
+        }
+    }
+}
+
+/// How a rule is made of its argument.
+type Make = fn(&Value, Subject<'_>) -> Made;
+
+/// A rule that annotations can name.
+pub(crate) struct Entry {
+    pub name: &'static str,
+    aliases: &'static [&'static str],
+    beyond_ytt: bool,
+    pub make: Make,
+}
+
+const fn shipped(name: &'static str, make: Make) -> Entry {
+    Entry { name, aliases: &[], beyond_ytt: false, make }
+}
+
+const fn beyond(name: &'static str, aliases: &'static [&'static str], make: Make) -> Entry {
+    Entry { name, aliases, beyond_ytt: true, make }
+}
+
+/// All rules; those of ytt in the order in which it runs them.
+const TABLE: [Entry; 20] = [
+    shipped("min_len", length::min_len),
+    shipped("max_len", length::max_len),
+    shipped("min", compare::min),
+    shipped("max", compare::max),
+    shipped("not_null", not_null::make),
+    shipped("one_not_null", one_not_null::make),
+    Entry { aliases: &["enum"], ..shipped("one_of", one_of::make) },
+    beyond("above", &[], compare::above),
+    beyond("below", &[], compare::below),
+    beyond("len", &[], length::len),
+    beyond("starts_with", &["prefix"], prefix::starts_with),
+    beyond("ends_with", &[], prefix::ends_with),
+    beyond("contains", &[], contains::make),
+    beyond("matches", &["regexp", "pattern"], matches::make),
+    beyond("format", &[], format::make),
+    beyond("even", &[], parity::even),
+    beyond("odd", &[], parity::odd),
+    beyond("multiple_of", &[], multiple_of::make),
+    beyond("unique", &[], unique::make),
+    beyond("cel", &[], cel::make),
+];
+
+/// The rule of this name or alias, and its place in the order of the table.
+pub(crate) fn find(name: &str, level: Level) -> Option<(usize, &'static Entry)> {
+    let knows = |entry: &Entry| match level {
+        Level::Ytt049 => entry.name == name && !entry.beyond_ytt,
+        Level::Ytterby => entry.name == name || entry.aliases.contains(&name),
+    };
+    TABLE.iter().enumerate().find(|(_, entry)| knows(entry))
+}
+
+impl Entry {
+    /// Whether this is one of its aliases, whose pairs are `(value, message)`.
+    pub fn has_alias(&self, name: &str) -> bool {
+        self.aliases.contains(&name)
+    }
+}
+
+/// What a value becomes on its way through `yaml.encode` and `yaml.decode`, which is what ytt compares: whole floats that YAML
+/// writes without a point are integers, and an empty YAML collection is null.
+pub(crate) fn plain(value: &Node) -> Node {
+    match value {
+        Node::Map(map) if map.is_empty() && map.origin == Origin::Yaml => Node::NULL,
+        Node::Array(array) if array.items.is_empty() && array.origin == Origin::Yaml => Node::NULL,
+        other => plain_below(other),
+    }
+}
+
+fn plain_below(value: &Node) -> Node {
+    match value {
+        Node::Scalar(Scalar::Float(float)) => Node::Scalar(plain_float(*float)),
+        Node::Scalar(scalar) => Node::Scalar(scalar.clone()),
+        Node::Array(array) => {
+            let items = array.items.iter().map(|item| ArrayItem::new(plain_below(&item.value), item.pos));
+            Node::array(Array { items: items.collect(), origin: Origin::Code })
+        }
+        Node::Map(map) => {
+            let items = map.iter().map(|item| MapItem::new(item.key.clone(), plain_below(&item.value), item.pos));
+            let mut map: Map = items.collect();
+            map.origin = Origin::Code;
+            Node::map(map)
+        }
+    }
+}
+
+/// A float as YAML reads what it writes for it.
+fn plain_float(float: f64) -> Scalar {
+    // Only small whole numbers are written without a point or an exponent.
+    if float.fract() == 0.0 && float.abs() < 1e21 {
+        let text = gofloat::format_g(float);
+        if let Ok(whole) = text.parse() {
+            return Scalar::Int(whole);
+        }
+    }
+    Scalar::Float(float)
+}
+
+/// The node of an argument; what cannot be YAML is an error.
+fn node_of(value: &Value, subject: Subject<'_>) -> Result<Node, BadArgument> {
+    let positioned = true;
+    node::node_from_value(value).map_err(|problem| BadArgument {
+        text: format!("expected {} to be a YAML value: {problem}", subject.name()),
+        positioned,
+    })
+}
+
+/// The name of a value's type as Starlark has it after decoding.
+pub(crate) fn type_name(value: &Node) -> &'static str {
+    match value {
+        Node::Scalar(Scalar::Null) => "NoneType",
+        Node::Scalar(Scalar::Bool(_)) => "bool",
+        Node::Scalar(Scalar::Int(_) | Scalar::UInt(_)) => "int",
+        Node::Scalar(Scalar::Float(_)) => "float",
+        Node::Scalar(Scalar::Str(_)) => "string",
+        Node::Array(_) => "list",
+        Node::Map(_) => "dict",
+    }
+}
+
+/// `value must be a string, but was 'int'`
+fn wrong_type(kind: &str, value: &Node) -> String {
+    format!("value must be a {kind}, but was '{}'", type_name(value))
+}
+
+fn text_of(value: &Node) -> Option<&Str> {
+    match value {
+        Node::Scalar(Scalar::Str(text)) => Some(text),
+        _ => None,
+    }
+}
+
+/// Equality as Starlark has it: an integer can equal a float, the order of keys does not matter.
+pub(crate) fn equal(left: &Node, right: &Node) -> bool {
+    match (left, right) {
+        (Node::Scalar(left), Node::Scalar(right)) => equal_scalars(left, right),
+        (Node::Array(left), Node::Array(right)) => {
+            left.items.len() == right.items.len()
+                && left.items.iter().zip(&right.items).all(|(left, right)| equal(&left.value, &right.value))
+        }
+        (Node::Map(left), Node::Map(right)) => {
+            left.len() == right.len()
+                && left.iter().all(|item| right.get(&item.key).is_some_and(|other| equal(&item.value, &other.value)))
+        }
+        _ => false,
+    }
+}
+
+fn equal_scalars(left: &Scalar, right: &Scalar) -> bool {
+    match (left, right) {
+        (Scalar::Int(int), Scalar::Float(float)) | (Scalar::Float(float), Scalar::Int(int)) => {
+            // The conversion back tells apart integers that are equal only after rounding.
+            *int as f64 == *float && (*float as i128) == i128::from(*int)
+        }
+        (Scalar::UInt(int), Scalar::Float(float)) | (Scalar::Float(float), Scalar::UInt(int)) => {
+            *int as f64 == *float && (*float as i128) == i128::from(*int)
+        }
+        (left, right) => left == right,
+    }
+}
+
+/// A value as a literal of CEL.
+fn cel_literal(value: &Node) -> String {
+    match value {
+        Node::Scalar(Scalar::Null) => "null".to_owned(),
+        Node::Scalar(Scalar::Str(text)) => {
+            let escaped = text.to_str().replace('\\', "\\\\").replace('\'', "\\'").replace('\n', "\\n");
+            format!("'{escaped}'")
+        }
+        Node::Scalar(Scalar::Float(float)) => {
+            let text = gofloat::format_g(*float);
+            if text.contains(['.', 'e', 'n', 'I']) { text } else { format!("{text}.0") }
+        }
+        Node::Scalar(scalar) => node::key_text(scalar).into_owned(),
+        Node::Array(array) => {
+            let items: Vec<String> = array.items.iter().map(|item| cel_literal(&item.value)).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Node::Map(map) => {
+            let key = |key: &Scalar| cel_literal(&Node::Scalar(key.clone()));
+            let items: Vec<String> =
+                map.iter().map(|item| format!("{}: {}", key(&item.key), cel_literal(&item.value))).collect();
+            format!("{{{}}}", items.join(", "))
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,138 @@
+//! `one_not_null`: a map in which exactly one of the given keys, or of all, has a value that is not null.
+
+use std::rc::Rc;
+
+use ytterby_starlark::Value;
+
+use super::{BadArgument, Found, Keyword, Made, NamedRule, Shape, Subject, Target, node_of, plain, type_name};
+use crate::node::{Array, ArrayItem, Map, Node, Origin, Scalar, scalar_to_value};
+
+#[derive(Debug)]
+struct OneNotNull {
+    /// None for all keys of the map.
+    keys: Option<Vec<Scalar>>,
+    written: String,
+}
+
+pub(super) fn make(value: &Value, subject: Subject<'_>) -> Made {
+    let bad = |keyword: String, function: String| {
+        let text = if matches!(subject, Subject::Value) { function } else { keyword };
+        BadArgument { text, positioned: false }
+    };
+    let keys = match value {
+        Value::Bool(true) => None,
+        Value::Bool(false) => {
+            return Err(bad("one_not_null= cannot be False".into(), "one_not_null() cannot be False".into()));
+        }
+        other if super::one_of::is_sequence(other) => {
+            let keys = other.iterate().into_iter().flatten().map(|key| node_of(&key, subject));
+            let keys = keys.collect::<Result<Vec<Node>, BadArgument>>()?;
+            // A key that is no scalar is in no map; it counts as absent.
+            Some(
+                keys.iter()
+                    .filter_map(|key| if let Node::Scalar(key) = plain(key) { Some(key) } else { None })
+                    .collect(),
+            )
+        }
+        other => {
+            let name = other.type_name();
+            return Err(bad(
+                format!("expected True or a sequence of keys, but was a '{name}'"),
+                format!("expected a sequence of keys, but was a '{name}'"),
+            ));
+        }
+    };
+    let written = if keys.is_some() { value.repr().to_string() } else { "all children".to_owned() };
+    Ok(Some(Rc::new(OneNotNull { keys, written })))
+}
+
+impl OneNotNull {
+    /// How many values count as not null; stops at two.
+    fn count(&self, map: &Map) -> usize {
+        self.not_null(map).take(2).count()
+    }
+
+    fn not_null<'a>(&'a self, map: &'a Map) -> Box<dyn Iterator<Item = &'a Scalar> + 'a> {
+        match &self.keys {
+            None => Box::new(map.iter().filter(|item| !item.value.is_null()).map(|item| &item.key)),
+            Some(keys) => Box::new(keys.iter().filter(|key| map.get(key).is_some_and(|item| !item.value.is_null()))),
+        }
+    }
+
+    fn keys_in(&self, shape: &Shape) -> Option<Vec<Scalar>> {
+        match (&self.keys, shape) {
+            (Some(keys), _) => Some(keys.clone()),
+            (None, Shape::Map { keys }) => Some(keys.clone()),
+            _ => None,
+        }
+    }
+}
+
+impl NamedRule for OneNotNull {
+    fn must_be(&self) -> String {
+        format!("exactly one of {} to be not null", self.written)
+    }
+
+    fn accepts(&self, value: &Node) -> bool {
+        value.as_map().is_some_and(|map| self.count(map) == 1)
+    }
+
+    fn found(&self, value: &Node) -> Found {
+        let value = plain(value);
+        let Some(map) = value.as_map() else {
+            return Found::Failure(format!("value must be a map or dict, but was '{}'", type_name(&value)));
+        };
+        let not_null: Vec<Value> = self.not_null(map).map(scalar_to_value).collect();
+        Found::Failure(match not_null.len() {
+            0 if map.is_empty() => "value is empty".to_owned(),
+            0 => "all values are null".to_owned(),
+            _ => format!("{} are not null", Value::list(not_null).repr().to_str()),
+        })
+    }
+
+    fn export(&self, target: Target, shape: &Shape) -> Vec<Keyword> {
+        let Some(keys) = self.keys_in(shape) else { return Vec::new() };
+        let text = |key: &Scalar| crate::node::key_text(key).into_owned();
+        match target {
+            Target::OpenApi => Vec::new(),
+            Target::JsonSchema => {
+                let items = keys.iter().map(|key| ArrayItem::new(only(&text(key)), ytterby_diag::Pos::UNKNOWN));
+                let array = Array { items: items.collect(), origin: Origin::Code };
+                vec![Keyword::Plain("oneOf", Node::array(array))]
+            }
+            Target::Crd => {
+                let parts: Vec<String> = keys.iter().map(|key| present(&text(key))).collect();
+                vec![Keyword::Cel(format!("[{}].exists_one(x, x)", parts.join(", ")))]
+            }
+        }
+    }
+
+    fn is_native(&self) -> bool {
+        true
+    }
+}
+
+/// `{required: [key], properties: {key: {not: {type: "null"}}}}`
+fn only(key: &str) -> Node {
+    let map = |name: &str, value: Node| {
+        let mut map = Map::new();
+        map.push_new(name, value);
+        map
+    };
+    let not_null = Node::map(map("not", Node::map(map("type", Node::str("null")))));
+    let required = ArrayItem::new(Node::str(key), ytterby_diag::Pos::UNKNOWN);
+    let mut result = map("required", Node::array(Array { items: vec![required], origin: Origin::Code }));
+    result.push_new("properties", Node::map(map(key, not_null)));
+    Node::map(result)
+}
+
+/// `has(self.key) && self.key != null`
+fn present(key: &str) -> String {
+    let field = cel_field(key);
+    format!("has(self.{field}) && self.{field} != null")
+}
+
+/// A key as CEL of Kubernetes writes it behind a dot.
+pub(crate) fn cel_field(key: &str) -> String {
+    key.replace("__", "__underscores__").replace('-', "__dash__").replace('.', "__dot__").replace('/', "__slash__")
+}

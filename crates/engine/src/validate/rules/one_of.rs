@@ -1,0 +1,88 @@
+//! `one_of`, also `enum`: the value is one of a given list.
+
+use std::rc::Rc;
+
+use ytterby_starlark::Value;
+
+use super::{BadArgument, Found, Keyword, Made, NamedRule, Shape, Subject, Target, equal, node_of, plain, type_name};
+use crate::node::{Array, ArrayItem, Node, Origin, Scalar};
+
+#[derive(Debug)]
+struct OneOf {
+    written: String,
+    allowed: Allowed,
+}
+
+#[derive(Debug)]
+enum Allowed {
+    Values(Vec<Node>),
+    /// The keys of a map.
+    Keys(Node),
+    /// An empty YAML collection reads back as null, in which nothing can be.
+    Nothing,
+}
+
+/// Whether the reference takes a value for a sequence: it has a length and can be iterated over.
+pub(super) fn is_sequence(value: &Value) -> bool {
+    !matches!(value, Value::Str(_)) && value.len().is_some() && value.is_iterable()
+}
+
+pub(super) fn make(value: &Value, subject: Subject<'_>) -> Made {
+    if !is_sequence(value) {
+        let text = match subject {
+            Subject::Keyword(_) => {
+                format!("expected keyword argument one_of to be a sequence, but was {}", value.type_name())
+            }
+            Subject::Value => format!("expected a sequence, but was a '{}'", value.type_name()),
+        };
+        return Err(BadArgument { text, positioned: false });
+    }
+    let allowed = match plain(&node_of(value, subject)?) {
+        Node::Array(array) => Allowed::Values(array.items.iter().map(|item| item.value.clone()).collect()),
+        map @ Node::Map(_) => Allowed::Keys(map),
+        Node::Scalar(_) => Allowed::Nothing,
+    };
+    Ok(Some(Rc::new(OneOf { written: value.repr().to_string(), allowed })))
+}
+
+impl NamedRule for OneOf {
+    fn must_be(&self) -> String {
+        format!("one of {}", self.written)
+    }
+
+    fn accepts(&self, value: &Node) -> bool {
+        match &self.allowed {
+            Allowed::Values(values) => match value {
+                Node::Scalar(Scalar::Str(text)) => {
+                    values.iter().any(|allowed| matches!(allowed, Node::Scalar(Scalar::Str(other)) if other == text))
+                }
+                _ => {
+                    let value = plain(value);
+                    values.iter().any(|allowed| equal(allowed, &value))
+                }
+            },
+            Allowed::Keys(map) => match (plain(value), map.as_map()) {
+                (Node::Scalar(key), Some(map)) => map.get(&key).is_some(),
+                _ => false,
+            },
+            Allowed::Nothing => false,
+        }
+    }
+
+    fn found(&self, value: &Node) -> Found {
+        let value = plain(value);
+        match &self.allowed {
+            Allowed::Keys(_) if !matches!(value, Node::Scalar(_)) => {
+                Found::Error(format!("unhashable: {}", type_name(&value)))
+            }
+            Allowed::Nothing => Found::Error(format!("unknown binary op: {} in NoneType", type_name(&value))),
+            _ => Found::Failure("not one of allowed values".to_owned()),
+        }
+    }
+
+    fn export(&self, _target: Target, _shape: &Shape) -> Vec<Keyword> {
+        let Allowed::Values(values) = &self.allowed else { return Vec::new() };
+        let items = values.iter().map(|value| ArrayItem::new(value.clone(), ytterby_diag::Pos::UNKNOWN));
+        vec![Keyword::Plain("enum", Node::array(Array { items: items.collect(), origin: Origin::Code }))]
+    }
+}

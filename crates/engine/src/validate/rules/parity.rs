@@ -1,0 +1,67 @@
+//! `even` and `odd`: whole numbers; a float without a fraction counts.
+
+use std::rc::Rc;
+
+use ytterby_starlark::Value;
+
+use super::{Found, Keyword, Made, NamedRule, Shape, Subject, Target, wrong_type};
+use crate::node::{Map, Node, Scalar};
+
+#[derive(Debug)]
+struct Parity {
+    remainder: u64,
+}
+
+pub(super) fn even(value: &Value, subject: Subject<'_>) -> Made {
+    make(0, value, subject)
+}
+
+pub(super) fn odd(value: &Value, subject: Subject<'_>) -> Made {
+    make(1, value, subject)
+}
+
+fn make(remainder: u64, value: &Value, subject: Subject<'_>) -> Made {
+    Ok(if subject.flag(value)? { Some(Rc::new(Parity { remainder })) } else { None })
+}
+
+impl Parity {
+    fn name(&self) -> &'static str {
+        if self.remainder == 0 { "even" } else { "odd" }
+    }
+}
+
+impl NamedRule for Parity {
+    fn must_be(&self) -> String {
+        format!("an {} number", self.name())
+    }
+
+    fn accepts(&self, value: &Node) -> bool {
+        match value {
+            Node::Scalar(Scalar::Int(int)) => int.unsigned_abs() % 2 == self.remainder,
+            Node::Scalar(Scalar::UInt(int)) => int % 2 == self.remainder,
+            Node::Scalar(Scalar::Float(float)) => (float % 2.0).abs() == self.remainder as f64,
+            _ => false,
+        }
+    }
+
+    fn found(&self, value: &Node) -> Found {
+        Found::Failure(match value {
+            Node::Scalar(Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_)) => format!("not {}", self.name()),
+            other => wrong_type("number", other),
+        })
+    }
+
+    fn export(&self, target: Target, _shape: &Shape) -> Vec<Keyword> {
+        let two = Node::Scalar(Scalar::Int(2));
+        match (self.remainder, target) {
+            (0, _) => vec![Keyword::Plain("multipleOf", two)],
+            (_, Target::OpenApi) => Vec::new(),
+            (_, Target::JsonSchema) => {
+                let mut schema = Map::new();
+                schema.push_new("multipleOf", two);
+                vec![Keyword::Plain("not", Node::map(schema))]
+            }
+            (_, Target::Crd) => vec![Keyword::Cel("self % 2 != 0".to_owned())],
+        }
+    }
+}
