@@ -58,7 +58,7 @@ impl Report {
 impl Block {
     fn write(&self, message: &mut Message, run: &Run) {
         let rich = run.options.rich;
-        let mut excerpt = |message: &mut Message, pos: Pos| {
+        let excerpt = |message: &mut Message, pos: Pos| {
             if rich && pos.is_known() {
                 message.note(Note::Excerpt(pos));
             }
