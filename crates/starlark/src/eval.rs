@@ -69,9 +69,9 @@ pub(crate) struct CallFrame {
 }
 
 impl CallFrame {
-    fn frame(&self) -> Frame {
+    pub(crate) fn frame(&self) -> Frame {
         let code = &self.function.code;
-        Frame { name: code.name.clone(), pos: code.position(self.pc.saturating_sub(1)) }
+        Frame { name: code.name.clone(), pos: code.position(self.pc) }
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::rc::Rc;
 
-use ytterby_diag::{Pos, Span};
+use ytterby_diag::{FileId, Pos, Span};
 use ytterby_text::Str;
 
 use crate::Value;
@@ -19,299 +19,109 @@ pub(crate) type Reg = u16;
 pub(crate) type Target = u32;
 
 /// An instruction. `dst` is where the result goes.
+// One line each, so that the set can be read as a table.
+#[rustfmt::skip]
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Instr {
     /// `dst = constants[index]`
-    Const {
-        dst: Reg,
-        index: u32,
-    },
-    Int {
-        dst: Reg,
-        value: i32,
-    },
-    None {
-        dst: Reg,
-    },
-    Bool {
-        dst: Reg,
-        value: bool,
-    },
+    Const { dst: Reg, index: u32 },
+    Int { dst: Reg, value: i32 },
+    None { dst: Reg },
+    Bool { dst: Reg, value: bool },
     /// `dst = src`
-    Move {
-        dst: Reg,
-        src: Reg,
-    },
+    Move { dst: Reg, src: Reg },
     /// `dst = src`, which is a temporary and not used again.
-    Take {
-        dst: Reg,
-        src: Reg,
-    },
-    Clear {
-        reg: Reg,
-    },
-    /// Fails where the local variable was not assigned yet.
-    CheckLocal {
-        reg: Reg,
-    },
-    CheckGlobal {
-        index: u32,
-    },
-    Global {
-        dst: Reg,
-        index: u32,
-    },
-    SetGlobal {
-        src: Reg,
-        index: u32,
-    },
-    Predeclared {
-        dst: Reg,
-        index: u32,
-    },
-    /// Puts a parameter or a fresh variable into a cell.
-    MakeCell {
-        reg: Reg,
-    },
-    Cell {
-        dst: Reg,
-        cell: Reg,
-    },
-    SetCell {
-        src: Reg,
-        cell: Reg,
-    },
-    Free {
-        dst: Reg,
-        index: u16,
-    },
+    Take { dst: Reg, src: Reg },
+    /// Lets go of a temporary.
+    Clear { reg: Reg },
+    /// Fails where the variable was not assigned yet.
+    CheckLocal { reg: Reg },
+    CheckGlobal { index: u32 },
+    Global { dst: Reg, index: u32 },
+    /// Takes `src`, a temporary.
+    SetGlobal { src: Reg, index: u32 },
+    Predeclared { dst: Reg, index: u32 },
+    Cell { dst: Reg, cell: Reg },
+    /// Takes `src`, a temporary.
+    SetCell { src: Reg, cell: Reg },
+    Free { dst: Reg, index: u16 },
 
-    Add {
-        dst: Reg,
-        x: Reg,
-        y: Reg,
-    },
-    AddInt {
-        dst: Reg,
-        x: Reg,
-        y: i16,
-    },
-    Binary {
-        op: BinaryOp,
-        dst: Reg,
-        x: Reg,
-        y: Reg,
-    },
-    BinaryInt {
-        op: BinaryOp,
-        dst: Reg,
-        x: Reg,
-        y: i16,
-    },
-    /// `x += y` where `x` is a local variable or a temporary.
-    AddAssign {
-        x: Reg,
-        y: Reg,
-    },
-    /// `x = x + y` likewise: lists are not extended in place.
-    AppendText {
-        x: Reg,
-        y: Reg,
-    },
-    AddAssignGlobal {
-        index: u32,
-        y: Reg,
-    },
-    AppendTextGlobal {
-        index: u32,
-        y: Reg,
-    },
-    /// `object[key] += y`, with the key behind the object.
-    AddAssignIndex {
-        object: Reg,
-        y: Reg,
-    },
-    Unary {
-        op: UnaryOp,
-        dst: Reg,
-        x: Reg,
-    },
-    Not {
-        dst: Reg,
-        x: Reg,
-    },
-    Compare {
-        op: CompareOp,
-        dst: Reg,
-        x: Reg,
-        y: Reg,
-    },
-    CompareInt {
-        op: CompareOp,
-        dst: Reg,
-        x: Reg,
-        y: i16,
-    },
+    Add { dst: Reg, x: Reg, y: Reg },
+    AddInt { dst: Reg, x: Reg, y: i16 },
+    Binary { op: BinaryOp, dst: Reg, x: Reg, y: Reg },
+    BinaryInt { op: BinaryOp, dst: Reg, x: Reg, y: i16 },
+    /// `x += y`: lists are extended and strings grow in place.
+    AddAssign { x: Reg, y: Reg },
+    /// `x = x + y`: only strings grow in place.
+    AppendText { x: Reg, y: Reg },
+    AddAssignGlobal { y: Reg, index: u32 },
+    Unary { op: UnaryOp, dst: Reg, x: Reg },
+    Not { dst: Reg, x: Reg },
+    Compare { op: CompareOp, dst: Reg, x: Reg, y: Reg },
+    CompareInt { op: CompareOp, dst: Reg, x: Reg, y: i16 },
 
-    Jump {
-        to: Target,
-    },
-    JumpIf {
-        x: Reg,
-        to: Target,
-    },
-    JumpIfNot {
-        x: Reg,
-        to: Target,
-    },
+    Jump { to: Target },
+    JumpIf { x: Reg, to: Target },
+    JumpIfNot { x: Reg, to: Target },
     /// Jumps by `by` instructions where the comparison does not hold.
-    CompareJump {
-        op: CompareOp,
-        x: Reg,
-        y: Reg,
-        by: i16,
-    },
-    CompareIntJump {
-        op: CompareOp,
-        x: Reg,
-        y: i16,
-        by: i16,
-    },
+    CompareJump { op: CompareOp, x: Reg, y: Reg, by: i16 },
+    CompareIntJump { op: CompareOp, x: Reg, y: i16, by: i16 },
 
-    List {
-        dst: Reg,
-        first: Reg,
-        count: u16,
-    },
-    Tuple {
-        dst: Reg,
-        first: Reg,
-        count: u16,
-    },
-    Dict {
-        dst: Reg,
-    },
-    /// Adds the key and value in `first` and the register behind it; keys must differ.
-    DictEntry {
-        dict: Reg,
-        first: Reg,
-    },
+    /// Takes `count` temporaries from `first`.
+    List { dst: Reg, first: Reg, count: u16 },
+    Tuple { dst: Reg, first: Reg, count: u16 },
+    Dict { dst: Reg },
+    /// Takes the key and value in `first` and behind it; keys must differ.
+    DictEntry { dict: Reg, first: Reg },
     /// The same for comprehensions, where later values win.
-    DictAdd {
-        dict: Reg,
-        first: Reg,
-    },
-    ListPush {
-        list: Reg,
-        item: Reg,
-    },
-    /// Spreads the values of `src` over registers from `first`.
-    Unpack {
-        src: Reg,
-        first: Reg,
-        count: u16,
-    },
+    DictAdd { dict: Reg, first: Reg },
+    /// Takes `item`.
+    ListPush { list: Reg, item: Reg },
+    /// Spreads the values of `src`, a temporary, over registers from `first`.
+    Unpack { src: Reg, first: Reg, count: u16 },
 
-    /// Starts an iteration; a backward jump counts as a step.
-    IterStart {
-        dst: Reg,
-        src: Reg,
-    },
-    /// Puts the next value into `dst`, or jumps by `by` to the end of the loop.
-    IterNext {
-        iter: Reg,
-        dst: Reg,
-        by: i16,
-    },
-    /// The same with a far jump, which follows.
-    IterNextFar {
-        iter: Reg,
-        dst: Reg,
-    },
+    IterStart { dst: Reg, src: Reg },
+    /// Puts the next value into `dst`, or jumps by `by` to the end of the loop. Counts a step.
+    IterNext { iter: Reg, dst: Reg, by: i16 },
+    /// Skips the next instruction, a jump to the end of the loop, where there is a next value.
+    IterNextFar { iter: Reg, dst: Reg },
     /// Counts a step; stands where a loop begins anew.
     Step,
 
-    Attr {
-        dst: Reg,
-        x: Reg,
-        name: u16,
-    },
-    SetAttr {
-        x: Reg,
-        value: Reg,
-        name: u16,
-    },
-    Index {
-        dst: Reg,
-        x: Reg,
-        y: Reg,
-    },
-    SetIndex {
-        x: Reg,
-        y: Reg,
-        value: Reg,
-    },
+    Attr { dst: Reg, x: Reg, name: u16 },
+    SetAttr { x: Reg, value: Reg, name: u16 },
+    Index { dst: Reg, x: Reg, y: Reg },
+    SetIndex { x: Reg, y: Reg, value: Reg },
     /// Operand, start, stop and step stand in registers from `first`.
-    Slice {
-        dst: Reg,
-        first: Reg,
-    },
+    Slice { dst: Reg, first: Reg },
 
     /// Calls what is in `base` with the `count` values behind it; the result goes to `base`.
-    Call {
-        count: u8,
-        base: Reg,
-    },
+    Call { count: u8, base: Reg },
     /// A call with names, `*args` or `**kwargs`: `shape` says what stands behind `base`.
-    CallShape {
-        base: Reg,
-        shape: u16,
-    },
-    /// Calls a method of `x` with `count` values from `base`; the result goes to `base`.
-    CallMethod {
-        count: u8,
-        base: Reg,
-        x: Reg,
-        name: u16,
-    },
-    /// Makes a function; its defaults stand from `dst`.
-    Function {
-        dst: Reg,
-        index: u16,
-    },
-    Return {
-        x: Reg,
-    },
+    CallShape { base: Reg, shape: u16 },
+    /// Looks a method up: a method of a built-in type leaves `dst` unset, anything else is put there.
+    Method { dst: Reg, x: Reg, name: u16 },
+    /// Calls what [`Instr::Method`] found in `base`, with the `count` values behind; the result goes to `base`.
+    CallMethod { count: u8, base: Reg, x: Reg, name: u16 },
+    /// Makes a function; takes its defaults from `dst` on.
+    Function { dst: Reg, index: u16 },
+    /// Takes `x`, a temporary.
+    Return { x: Reg },
     ReturnNone,
-    /// Leaves a fragment function.
-    Leave {
-        x: Reg,
-    },
+    /// Begins a fragment function.
+    Enter { dialect: u8 },
+    /// Ends one; takes `x`.
+    Leave { x: Reg },
     LeaveNone,
-    Enter {
-        dialect: u8,
-    },
     /// Loads names into registers from `first`.
-    Load {
-        first: Reg,
-        index: u16,
-    },
+    Load { first: Reg, index: u16 },
 
-    Op {
-        op: u32,
-    },
-    OpValue {
-        x: Reg,
-        op: u32,
-    },
-    /// The arguments stand from `base` in the shape of the next instruction, which is not executed.
-    OpCall {
-        base: Reg,
-        op: u32,
-    },
-    Shape {
-        shape: u16,
-    },
+    /// An operation of the host.
+    Op { op: u32 },
+    OpValue { x: Reg, op: u32 },
+    /// The arguments stand from `base` in the shape that the next instruction names.
+    OpCall { base: Reg, op: u32 },
+    Shape { shape: u16 },
 }
 
 /// A function's code.
@@ -323,6 +133,8 @@ pub(crate) struct Code {
     pub(crate) instrs: Box<[Instr]>,
     /// The place of each instruction; unknown where the one before applies.
     pub(crate) positions: Box<[Pos]>,
+    /// The place that is shown while no instruction is at work yet.
+    pub(crate) first_pos: Pos,
     pub(crate) registers: usize,
     /// Names of the local variables, by register.
     pub(crate) locals: Box<[Str]>,
@@ -336,17 +148,19 @@ pub(crate) struct Code {
     pub(crate) loads: Box<[LoadCode]>,
     /// Where a new function of this code finds the variables that it shares with the functions around it.
     pub(crate) captures: Box<[Capture]>,
+    /// Names of those variables.
+    pub(crate) free_names: Box<[Str]>,
     pub(crate) lambda: Option<(Rc<Ast>, ExprId)>,
+    /// Where its `load` statements stand.
+    pub(crate) file: FileId,
 }
 
 impl Code {
-    /// The place that messages show for an instruction: its own, or that of the last one before it that has one, or
-    /// the first there is.
+    /// The place that messages show for a function that has come up to `pc`: that of the last instruction before it
+    /// that has one.
     pub(crate) fn position(&self, pc: u32) -> Pos {
-        let known = |pos: &&Pos| pos.is_known();
-        let upto = (pc as usize + 1).min(self.positions.len());
-        let before = self.positions[..upto].iter().rev().find(known);
-        before.or_else(|| self.positions.iter().find(known)).copied().unwrap_or(Pos::UNKNOWN)
+        let done = &self.positions[..(pc as usize).min(self.positions.len())];
+        done.iter().rev().find(|pos| pos.is_known()).copied().unwrap_or(self.first_pos)
     }
 }
 

@@ -1,13 +1,396 @@
-//! From pieces to code.
+//! From pieces to code: parses, binds names, and emits instructions function by function.
+//!
+//! Expressions are compiled in two ways: [`FnCompiler::operand`] gives a register in which the value can be read, which is
+//! the variable's own where there is one; [`FnCompiler::into`] puts the value into a given register and touches that
+//! register only after everything was read, because it may be a variable that the expression uses.
 
 mod code;
+mod expr;
+mod first_pos;
+mod stmt;
 
 pub(crate) use code::*;
 
-use crate::program::Toplevel;
-use crate::{Piece, SyntaxError};
+use std::collections::HashMap;
+use std::rc::Rc;
 
-pub(crate) fn compile(_pieces: &[Piece<'_>], _predeclared: &[&str]) -> Result<Toplevel, Vec<SyntaxError>> {
-    let message = "the compiler is not complete yet".to_owned();
-    Err(vec![SyntaxError { message, pos: ytterby_diag::Pos::UNKNOWN, piece: 0 }])
+use ytterby_diag::{FileId, Pos, Span};
+use ytterby_text::Str;
+
+use crate::ast::{Ast, Def, DefBody, ExprId, ExprKind, Param, Stmt};
+use crate::program::Toplevel;
+use crate::resolve::{Binding, FunctionScope, Resolved, Scope, resolve};
+use crate::syntax::{parse, piece_of};
+use crate::{Piece, SyntaxError, Value};
+
+/// Compiles a program; see [`crate::compile`].
+pub(crate) fn compile(pieces: &[Piece<'_>], predeclared: &[&str]) -> Result<Toplevel, Vec<SyntaxError>> {
+    let (ast, stmts) = parse(pieces).map_err(|error| vec![*error])?;
+    let resolved = resolve(&ast, &stmts, predeclared).map_err(|errors| {
+        let error = |(pos, message)| SyntaxError { message, pos, piece: piece_of(pieces, pos) };
+        errors.into_iter().map(error).collect::<Vec<_>>()
+    })?;
+    let at = match pieces.first() {
+        Some(Piece::Code { at, .. } | Piece::Op { at, .. }) => *at,
+        None => Pos::UNKNOWN,
+    };
+    let program = ProgramCompiler { ast: Rc::new(ast), resolved, pieces };
+    let code = program.toplevel(&stmts, at).map_err(|message| vec![SyntaxError { message, pos: at, piece: 0 }])?;
+    Ok(Toplevel {
+        code: Rc::new(code),
+        globals: program.resolved.globals.into_boxed_slice(),
+        predeclared: program.resolved.predeclared.into_boxed_slice(),
+    })
+}
+
+struct ProgramCompiler<'a> {
+    ast: Rc<Ast>,
+    resolved: Resolved,
+    pieces: &'a [Piece<'a>],
+}
+
+/// What cannot be compiled although it is valid: the message.
+type Compiled<T> = Result<T, String>;
+
+/// Functions with more text than this may need jumps that do not fit into the short forms.
+const NEAR_TEXT: u32 = 12_000;
+
+impl ProgramCompiler<'_> {
+    fn toplevel(&self, stmts: &[Stmt], at: Pos) -> Compiled<Code> {
+        let mut compiler = FnCompiler::new(self, &self.resolved.toplevel, at.file, true)?;
+        compiler.stmts(stmts)?;
+        compiler.emit(Instr::ReturnNone, Pos::UNKNOWN);
+        let first_pos = self.first_pos_of_stmts(stmts).unwrap_or(Pos::UNKNOWN);
+        let span = Span::new(at.file, at.offset, at.offset);
+        compiler.finish(Str::from("<toplevel>"), at, span, first_pos)
+    }
+
+    /// `key` is what the resolver knows the function by.
+    fn function(&self, key: ExprId, def: &Def) -> Compiled<Code> {
+        let scope = self.resolved.functions.get(&key).ok_or("internal error: function was not resolved")?;
+        let span = if def.pos.file == def.end.file && def.pos.offset <= def.end.offset {
+            Span::new(def.pos.file, def.pos.offset, def.end.offset)
+        } else {
+            Span::new(def.pos.file, def.pos.offset, def.pos.offset)
+        };
+        let far = span.end == span.start || span.end - span.start > NEAR_TEXT;
+        let mut compiler = FnCompiler::new(self, scope, def.pos.file, far)?;
+        compiler.params = self.params(&def.params);
+        for reg in 0..compiler.params.count() {
+            compiler.assigned.insert(reg);
+        }
+        let first_pos = match &def.body {
+            DefBody::Lambda(body) => {
+                let reg = compiler.temporary_operand(*body)?;
+                compiler.emit(Instr::Return { x: reg }, Pos::UNKNOWN);
+                compiler.lambda = Some((self.ast.clone(), *body));
+                self.first_pos_of_expr(*body)
+            }
+            DefBody::Block(stmts) => {
+                compiler.doc = self.docstring(stmts);
+                compiler.fragment = self.fragment_dialect(stmts);
+                if let Some(dialect) = compiler.fragment {
+                    compiler.emit(Instr::Enter { dialect }, Pos::UNKNOWN);
+                }
+                compiler.stmts(stmts)?;
+                let end = if compiler.fragment.is_some() { Instr::LeaveNone } else { Instr::ReturnNone };
+                compiler.emit(end, Pos::UNKNOWN);
+                self.first_pos_of_stmts(stmts)
+            }
+        };
+        compiler.finish(def.name.clone(), def.pos, span, first_pos.unwrap_or(Pos::UNKNOWN))
+    }
+
+    fn params(&self, params: &[Param]) -> Params {
+        let mut out = Params::default();
+        let (mut names, mut defaults) = (Vec::new(), Vec::new());
+        let mut star = false;
+        for param in params {
+            match param {
+                Param::Plain(ident) => {
+                    names.push(self.ident_name(*ident));
+                    defaults.push(None);
+                }
+                Param::Default(ident, ..) => {
+                    names.push(self.ident_name(*ident));
+                    defaults.push(Some(out.default_count as u16));
+                    out.default_count += 1;
+                }
+                Param::Star(ident, _) => {
+                    star = true;
+                    out.positional = names.len();
+                    out.varargs = ident.is_some();
+                }
+                Param::StarStar(..) => out.kwargs = true,
+            }
+        }
+        if !star {
+            out.positional = names.len();
+        }
+        out.names = names.into_boxed_slice();
+        out.defaults = defaults.into_boxed_slice();
+        out
+    }
+
+    fn ident_name(&self, ident: ExprId) -> Str {
+        match &self.ast[ident].kind {
+            ExprKind::Ident(name) => name.clone(),
+            _ => Str::EMPTY,
+        }
+    }
+
+    fn docstring(&self, stmts: &[Stmt]) -> Option<Str> {
+        match stmts.first() {
+            Some(Stmt::Expr(x)) => match &self.ast[*x].kind {
+                ExprKind::Str(text) => Some(text.clone()),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The dialect of the first operation of the host in a body, not counting functions inside.
+    fn fragment_dialect(&self, stmts: &[Stmt]) -> Option<u8> {
+        stmts.iter().find_map(|stmt| match stmt {
+            Stmt::Expr(x) => match self.host_op(*x) {
+                Some(Piece::Op { dialect, .. }) => Some(*dialect),
+                _ => None,
+            },
+            Stmt::If { branches, otherwise } => branches
+                .iter()
+                .find_map(|(_, body)| self.fragment_dialect(body))
+                .or_else(|| self.fragment_dialect(otherwise)),
+            Stmt::For { body, .. } | Stmt::While { body, .. } => self.fragment_dialect(body),
+            _ => None,
+        })
+    }
+
+    /// The piece of an operation of the host, if the expression is one.
+    fn host_op(&self, x: ExprId) -> Option<&Piece<'_>> {
+        let ExprKind::Call(callee, _) = &self.ast[x].kind else { return None };
+        let ExprKind::HostOp(piece) = self.ast[*callee].kind else { return None };
+        self.pieces.get(piece as usize)
+    }
+
+    fn binding(&self, ident: ExprId) -> Compiled<&Binding> {
+        let id = self.resolved.idents[ident.index()];
+        id.map(|id| &self.resolved.bindings[id]).ok_or_else(|| "internal error: name was not resolved".to_owned())
+    }
+}
+
+/// Emits the code of one function.
+struct FnCompiler<'a> {
+    program: &'a ProgramCompiler<'a>,
+    ast: &'a Ast,
+    scope: &'a FunctionScope,
+    file: FileId,
+    instrs: Vec<Instr>,
+    positions: Vec<Pos>,
+    /// The place of the last instruction that has one.
+    last_pos: Pos,
+    locals: usize,
+    /// The next free temporary, and how many registers were ever in use.
+    next: usize,
+    registers: usize,
+    assigned: Assigned,
+    loops: Vec<Loop>,
+    far: bool,
+    params: Params,
+    doc: Option<Str>,
+    fragment: Option<u8>,
+    lambda: Option<(Rc<Ast>, ExprId)>,
+    constants: Vec<Value>,
+    constant_of: HashMap<Constant, u32>,
+    names: Vec<Name>,
+    name_of: HashMap<Str, u16>,
+    shapes: Vec<Shape>,
+    functions: Vec<Rc<Code>>,
+    loads: Vec<LoadCode>,
+}
+
+/// What a constant is known by.
+#[derive(PartialEq, Eq, Hash)]
+enum Constant {
+    Int(i64),
+    Float(u64),
+    Str(Str),
+    Universal(Str),
+}
+
+struct Loop {
+    start: usize,
+    breaks: Vec<usize>,
+}
+
+/// Which local variables have a value for sure.
+#[derive(Clone, Default)]
+struct Assigned {
+    words: Vec<u64>,
+    /// Behind `return`, `break` and `continue` nothing runs, so everything may be taken as assigned.
+    unreachable: bool,
+}
+
+impl Assigned {
+    fn insert(&mut self, reg: usize) {
+        if self.words.len() <= reg / 64 {
+            self.words.resize(reg / 64 + 1, 0);
+        }
+        self.words[reg / 64] |= 1 << (reg % 64);
+    }
+
+    fn contains(&self, reg: usize) -> bool {
+        self.unreachable || self.words.get(reg / 64).is_some_and(|word| word >> (reg % 64) & 1 == 1)
+    }
+
+    /// What is assigned where two ways meet.
+    fn meet(&mut self, other: &Assigned) {
+        if self.unreachable {
+            *self = other.clone();
+        } else if !other.unreachable {
+            self.words.truncate(other.words.len());
+            self.words.iter_mut().zip(&other.words).for_each(|(a, b)| *a &= b);
+        }
+    }
+}
+
+impl<'a> FnCompiler<'a> {
+    fn new(
+        program: &'a ProgramCompiler<'a>,
+        scope: &'a FunctionScope,
+        file: FileId,
+        far: bool,
+    ) -> Compiled<FnCompiler<'a>> {
+        let locals = scope.locals.len();
+        if locals >= usize::from(u16::MAX) / 2 {
+            return Err(format!("too many local variables ({locals})"));
+        }
+        Ok(FnCompiler {
+            program,
+            ast: &program.ast,
+            scope,
+            file,
+            instrs: Vec::new(),
+            positions: Vec::new(),
+            last_pos: Pos::UNKNOWN,
+            locals,
+            next: locals,
+            registers: locals,
+            assigned: Assigned::default(),
+            loops: Vec::new(),
+            far,
+            params: Params::default(),
+            doc: None,
+            fragment: None,
+            lambda: None,
+            constants: Vec::new(),
+            constant_of: HashMap::new(),
+            names: Vec::new(),
+            name_of: HashMap::new(),
+            shapes: Vec::new(),
+            functions: Vec::new(),
+            loads: Vec::new(),
+        })
+    }
+
+    fn finish(self, name: Str, pos: Pos, span: Span, first_pos: Pos) -> Compiled<Code> {
+        let bindings = &self.program.resolved.bindings;
+        let locals = self.scope.locals.iter().map(|&id| &bindings[id]);
+        let cells = locals.clone().filter(|binding| binding.scope == Scope::Cell);
+        let captures = self.scope.free.iter().map(|&id| &bindings[id]).map(|binding| match binding.scope {
+            Scope::Free => Capture::Captured(binding.index as u16),
+            _ => Capture::Register(binding.index as u16),
+        });
+        Ok(Code {
+            name,
+            pos,
+            span,
+            doc: self.doc,
+            instrs: self.instrs.into_boxed_slice(),
+            positions: self.positions.into_boxed_slice(),
+            first_pos,
+            registers: self.registers + 1,
+            locals: locals.clone().map(|binding| binding.name.clone()).collect(),
+            params: self.params,
+            cells: cells.map(|binding| binding.index as Reg).collect(),
+            constants: self.constants.into_boxed_slice(),
+            names: self.names.into_boxed_slice(),
+            shapes: self.shapes.into_boxed_slice(),
+            functions: self.functions.into_boxed_slice(),
+            loads: self.loads.into_boxed_slice(),
+            captures: captures.collect(),
+            free_names: self.scope.free.iter().map(|&id| bindings[id].name.clone()).collect(),
+            lambda: self.lambda,
+            file: self.file,
+        })
+    }
+
+    fn emit(&mut self, instr: Instr, pos: Pos) {
+        self.instrs.push(instr);
+        self.positions.push(pos);
+        if pos.is_known() {
+            self.last_pos = pos;
+        }
+    }
+
+    /// The next free temporary.
+    fn temp(&mut self) -> Compiled<Reg> {
+        let reg = self.next;
+        if reg >= usize::from(u16::MAX) - 1 {
+            return Err("expression too large: too many values at once".to_owned());
+        }
+        self.next += 1;
+        self.registers = self.registers.max(self.next);
+        Ok(reg as Reg)
+    }
+
+    fn is_temp(&self, reg: Reg) -> bool {
+        usize::from(reg) >= self.locals
+    }
+
+    /// The number of the next instruction.
+    fn here(&self) -> usize {
+        self.instrs.len()
+    }
+
+    /// Emits a jump whose target is filled in later.
+    fn jump(&mut self) -> usize {
+        self.emit(Instr::Jump { to: 0 }, Pos::UNKNOWN);
+        self.here() - 1
+    }
+
+    /// Lets jumps go to the next instruction.
+    fn land(&mut self, jumps: Vec<usize>) -> Compiled<()> {
+        let target = self.here();
+        for at in jumps {
+            let distance = i16::try_from(target as i64 - at as i64);
+            let too_far = || "function too large".to_owned();
+            match &mut self.instrs[at] {
+                Instr::Jump { to } | Instr::JumpIf { to, .. } | Instr::JumpIfNot { to, .. } => *to = target as u32,
+                Instr::CompareJump { by, .. } | Instr::CompareIntJump { by, .. } | Instr::IterNext { by, .. } => {
+                    *by = distance.map_err(|_| too_far())?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn constant(&mut self, key: Constant, value: impl FnOnce() -> Value) -> u32 {
+        let next = self.constants.len() as u32;
+        let index = *self.constant_of.entry(key).or_insert(next);
+        if index == next {
+            self.constants.push(value());
+        }
+        index
+    }
+
+    fn name(&mut self, name: &Str) -> Compiled<u16> {
+        if let Some(&index) = self.name_of.get(name) {
+            return Ok(index);
+        }
+        let index = u16::try_from(self.names.len()).map_err(|_| "too many attribute names in one function")?;
+        self.names.push(crate::builtins::methods(name));
+        self.name_of.insert(name.clone(), index);
+        Ok(index)
+    }
 }

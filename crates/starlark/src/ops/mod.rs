@@ -12,7 +12,7 @@ pub use attr::{attr, set_attr};
 pub use compare::{compare, compare_depth, equal};
 pub use index::{index, set_index, slice};
 
-pub(crate) use arith::{big, float_of_int, number_to_int};
-pub(crate) use attr::attr_names;
-pub(crate) use hash::{hash, hash_bytes};
-pub(crate) use index::{element_index, slice_bounds};
+pub(crate) use arith::{float_of_int, number_to_int};
+pub(crate) use attr::{attr_names, find as find_attr};
+pub(crate) use hash::hash;
+pub(crate) use index::{in_range, slice_bounds};

@@ -91,18 +91,6 @@ impl Dict {
         self.table.borrow()
     }
 
-    /// Changes the value of a key in place, if the dict has the key and may be changed.
-    pub(crate) fn update_in_place(&self, key: &Value, update: impl FnOnce(&mut Value)) -> Result<bool, Error> {
-        self.guard.check("insert into", "hash table")?;
-        match self.table.borrow_mut().get_mut(key)? {
-            Some(value) => {
-                update(value);
-                Ok(true)
-            }
-            None => Ok(false),
-        }
-    }
-
     pub(crate) fn guard(&self) -> &Guard {
         &self.guard
     }

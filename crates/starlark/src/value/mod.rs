@@ -77,14 +77,23 @@ pub enum Value {
 #[derive(Clone)]
 pub struct Internal(pub(crate) Hidden);
 
-#[derive(Clone)]
 pub(crate) enum Hidden {
     /// A variable that was not assigned yet.
     Unset,
     /// A variable that is shared with functions defined inside.
     Cell(Rc<Cell>),
     /// A running iteration.
-    Iter(Rc<std::cell::RefCell<crate::vm::Iter>>),
+    Iter(Box<crate::vm::Iter>),
+}
+
+impl Clone for Hidden {
+    fn clone(&self) -> Hidden {
+        match self {
+            Hidden::Cell(cell) => Hidden::Cell(cell.clone()),
+            // The machine never copies a running iteration.
+            Hidden::Unset | Hidden::Iter(_) => Hidden::Unset,
+        }
+    }
 }
 
 impl Value {
@@ -194,7 +203,11 @@ impl Value {
 
     /// Whether `for` can run over it.
     pub fn is_iterable(&self) -> bool {
-        crate::vm::Iter::of(self).is_some()
+        match self {
+            Value::List(_) | Value::Tuple(_) | Value::Dict(_) | Value::Set(_) | Value::Range(_) => true,
+            Value::Host(host) => host.iterate().is_some(),
+            _ => false,
+        }
     }
 
     /// The values that `for` would run over; `None` where it cannot. A list or dict refuses changes until the iterator
@@ -296,6 +309,27 @@ impl Value {
                 | Value::Builtin(_)
                 | Value::Host(_)
         )
+    }
+
+    pub(crate) fn iter(iter: crate::vm::Iter) -> Value {
+        Value::Internal(Internal(Hidden::Iter(Box::new(iter))))
+    }
+
+    pub(crate) fn cell(content: Value) -> Value {
+        let content = if content.is_unset() { None } else { Some(content) };
+        Value::Internal(Internal(Hidden::Cell(Rc::new(Cell(content.into())))))
+    }
+
+    pub(crate) fn as_cell(&self) -> Option<&Rc<Cell>> {
+        match self {
+            Value::Internal(Internal(Hidden::Cell(cell))) => Some(cell),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn take(&mut self) -> Value {
+        std::mem::replace(self, Value::UNSET)
     }
 
     #[inline]

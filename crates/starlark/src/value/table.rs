@@ -62,12 +62,6 @@ impl<V> Table<V> {
         Ok(found.and_then(|at| self.entries[at].pair.as_ref()).map(|(_, value)| value))
     }
 
-    pub(crate) fn get_mut(&mut self, key: &Value) -> Result<Option<&mut V>, Error> {
-        let hash = hash(key)?;
-        let found = self.find(hash, key)?;
-        Ok(found.and_then(|at| self.entries[at].pair.as_mut()).map(|(_, value)| value))
-    }
-
     /// Adds or replaces; gives back the value that was there. The key that was there first stays.
     #[inline]
     pub(crate) fn insert(&mut self, key: Value, value: V) -> Result<Option<V>, Error> {

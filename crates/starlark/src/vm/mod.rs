@@ -1,14 +1,52 @@
-//! The machine.
+//! The machine: runs code with a stack of its own, so that calls of functions of the program do not recurse natively.
+//!
+//! Registers of all active functions stand in one vector. The arguments of a call are the caller's last temporaries and
+//! become the first registers of the callee where they are; the result goes to the register before them. Functions of the host that
+//! call back start another run with another vector.
 
+mod bind;
+mod execute;
 mod iter;
 
 pub(crate) use iter::Iter;
 
 use std::rc::Rc;
 
+use crate::eval::CallFrame;
 use crate::value::Function;
 use crate::{Args, Error, Eval, Value};
 
-pub(crate) fn call(_eval: &mut Eval, _function: Rc<Function>, _args: Args<'_>) -> Result<Value, Error> {
-    Err(Error::new("the machine is not complete yet"))
+/// Calls a function of a program.
+pub(crate) fn call(eval: &mut Eval, function: Rc<Function>, args: Args<'_>) -> Result<Value, Error> {
+    eval.native(|eval| {
+        let mut stack = eval.spare_stacks.pop().unwrap_or_default();
+        let floor = eval.frames.len();
+        let result = start(eval, &mut stack, function, args).and_then(|()| execute::execute(eval, &mut stack, floor));
+        let result = result.map_err(|error| unwind(eval, floor, error));
+        stack.clear();
+        eval.spare_stacks.push(stack);
+        result
+    })
+}
+
+fn start(eval: &mut Eval, stack: &mut Vec<Value>, function: Rc<Function>, args: Args<'_>) -> Result<(), Error> {
+    eval.check_depth()?;
+    eval.step()?;
+    stack.resize(function.code.registers, Value::UNSET);
+    eval.frames.push(CallFrame { function: function.clone(), pc: 0, base: 0 });
+    let named = args.named.iter().map(|(name, value)| (name, value.clone()));
+    bind::bind(&function, stack, args.positional.iter().cloned(), named)?;
+    bind::box_cells(&function.code, stack);
+    Ok(())
+}
+
+/// Takes off the frames above `floor` and notes them in the error.
+#[cold]
+fn unwind(eval: &mut Eval, floor: usize, mut error: Error) -> Error {
+    while eval.frames.len() > floor
+        && let Some(frame) = eval.frames.pop()
+    {
+        error.push_frame(frame.frame());
+    }
+    error
 }

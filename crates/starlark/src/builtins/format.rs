@@ -1,0 +1,129 @@
+//! `"{} {name!r}".format(…)`.
+
+use memchr::memchr;
+use ytterby_text::Str;
+use ytterby_text::quote::quote;
+
+use super::strings::text;
+use crate::error::fail;
+use crate::{Args, Error, Eval, Value};
+
+pub(super) fn format(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, Error> {
+    let mut rest = text(receiver)?.as_bytes();
+    let mut out = Vec::with_capacity(rest.len() + 16);
+    let mut fields = Fields { args, next: 0, automatic: false, manual: false };
+    loop {
+        let open = memchr(b'{', rest);
+        write_literal(&mut out, &rest[..open.unwrap_or(rest.len())])?;
+        let Some(open) = open else { break };
+        rest = &rest[open + 1..];
+        if let [b'{', tail @ ..] = rest {
+            out.push(b'{');
+            rest = tail;
+            continue;
+        }
+        let Some(close) = memchr(b'}', rest) else { fail!("format: unmatched '{{' in format") };
+        fields.write(&mut out, &rest[..close])?;
+        rest = &rest[close + 1..];
+    }
+    eval.charge(out.len())?;
+    Ok(Value::Str(Str::from(out)))
+}
+
+/// Text between fields, in which `}}` stands for `}`.
+fn write_literal(out: &mut Vec<u8>, mut literal: &[u8]) -> Result<(), Error> {
+    while let Some(at) = memchr(b'}', literal) {
+        if literal.get(at + 1) != Some(&b'}') {
+            fail!("format: single '}}' in format");
+        }
+        out.extend_from_slice(&literal[..=at]);
+        literal = &literal[at + 2..];
+    }
+    out.extend_from_slice(literal);
+    Ok(())
+}
+
+/// The values for replacement fields: numbered by themselves, by hand, or by name.
+struct Fields<'a> {
+    args: Args<'a>,
+    next: usize,
+    automatic: bool,
+    manual: bool,
+}
+
+impl Fields<'_> {
+    fn write(&mut self, out: &mut Vec<u8>, field: &[u8]) -> Result<(), Error> {
+        let cut = |text: &'_ [u8], at: u8| memchr(at, text);
+        let (head, spec) = match (cut(field, b'!'), cut(field, b':')) {
+            // A colon before the exclamation mark belongs to the name then.
+            (Some(bang), _) => match cut(&field[bang..], b':') {
+                Some(colon) => (&field[..bang + colon], &field[bang + colon + 1..]),
+                None => (field, &field[field.len()..]),
+            },
+            (None, Some(colon)) => (&field[..colon], &field[colon + 1..]),
+            (None, None) => (field, &field[field.len()..]),
+        };
+        let (name, conversion) = match cut(head, b'!') {
+            Some(bang) => (&head[..bang], &head[bang + 1..]),
+            None => (head, &b"s"[..]),
+        };
+        let value = self.value(name)?;
+        if !spec.is_empty() {
+            let spec = String::from_utf8_lossy(spec);
+            fail!("format spec features not supported in replacement fields: {spec}");
+        }
+        match conversion {
+            b"s" => value.write_text(out),
+            b"r" => value.write_repr(out),
+            other => fail!("format: unknown conversion {}", quote(other)),
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, name: &[u8]) -> Result<Value, Error> {
+        if name.is_empty() {
+            if self.manual {
+                fail!("format: cannot switch from manual field specification to automatic field numbering");
+            }
+            self.automatic = true;
+            self.next += 1;
+            return self.positional(self.next - 1);
+        }
+        if let Some(index) = decimal(name) {
+            if self.automatic {
+                fail!("format: cannot switch from automatic field numbering to manual field specification");
+            }
+            self.manual = true;
+            return self.positional(index);
+        }
+        if let Some((_, value)) = self.args.named.iter().find(|(known, _)| known.as_bytes() == name) {
+            return Ok(value.clone());
+        }
+        let shown = String::from_utf8_lossy(name);
+        if name.contains(&b'.') {
+            fail!("format: attribute syntax x.y is not supported in replacement fields: {shown}");
+        }
+        if name.contains(&b'[') {
+            fail!("format: element syntax a[i] is not supported in replacement fields: {shown}");
+        }
+        if name.contains(&b'{') {
+            fail!("format: nested replacement fields not supported");
+        }
+        fail!("format: keyword {shown} not found")
+    }
+
+    fn positional(&self, index: usize) -> Result<Value, Error> {
+        match self.args.positional.get(index) {
+            Some(value) => Ok(value.clone()),
+            None => fail!("format: tuple index out of range"),
+        }
+    }
+}
+
+/// A number of decimal digits only.
+fn decimal(name: &[u8]) -> Option<usize> {
+    name.iter().try_fold(0usize, |number, digit| {
+        let digit = digit.is_ascii_digit().then(|| usize::from(digit - b'0'))?;
+        number.checked_mul(10)?.checked_add(digit)
+    })
+}

@@ -1,0 +1,118 @@
+//! Functions about any value.
+
+use ytterby_text::Str;
+
+use crate::args::{Iterable, convert};
+use crate::error::fail;
+use crate::ops::{attr_names, find_attr};
+use crate::{Args, Error, Eval, Value};
+
+pub(super) fn all(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    args.count("all", 1, 1)?;
+    let values: Iterable = args.required("all", 0)?;
+    Ok(Value::Bool(values.iterate().all(|value| value.truth())))
+}
+
+pub(super) fn any(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    args.count("any", 1, 1)?;
+    let values: Iterable = args.required("any", 0)?;
+    Ok(Value::Bool(values.iterate().any(|value| value.truth())))
+}
+
+pub(super) fn bool(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    args.count("bool", 0, 1)?;
+    Ok(Value::Bool(args.positional.first().is_some_and(Value::truth)))
+}
+
+pub(super) fn dir(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    let value = one("dir", "1", args)?;
+    Ok(Value::list(attr_names(value).into_iter().map(Value::Str).collect()))
+}
+
+pub(super) fn fail(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    let text = joined("fail", args)?;
+    fail!("fail: {}", String::from_utf8_lossy(&text))
+}
+
+pub(super) fn print(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    let text = joined("print", args)?;
+    eval.print(&text);
+    Ok(Value::None)
+}
+
+/// The arguments as text with a separator between them.
+fn joined(function: &str, args: Args<'_>) -> Result<Vec<u8>, Error> {
+    let [sep] = Args { positional: &[], named: args.named }.unpack(function, ["sep?"])?;
+    let sep: Option<Str> = convert(function, "sep", sep)?;
+    let sep = sep.unwrap_or_else(|| Str::from(" "));
+    let mut out = Vec::new();
+    for (n, value) in args.positional.iter().enumerate() {
+        if n > 0 {
+            out.extend_from_slice(&sep);
+        }
+        value.write_text(&mut out);
+    }
+    Ok(out)
+}
+
+pub(super) fn getattr(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    args.count("getattr", 2, 3)?;
+    let name: Str = args.required("getattr", 1)?;
+    let default = args.positional.get(2);
+    let object = &args.positional[0];
+    match (find_attr(eval, object, &name), default) {
+        (Ok(Some(value)), _) => Ok(value),
+        (Err(error), _) if error.is_fatal() => Err(error),
+        (_, Some(default)) => Ok(default.clone()),
+        (Err(error), None) => Err(error.in_context("getattr")),
+        (Ok(None), None) => fail!("getattr: {} has no .{name} field or method", object.type_name()),
+    }
+}
+
+pub(super) fn hasattr(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    args.count("hasattr", 2, 2)?;
+    let name: Str = args.required("hasattr", 1)?;
+    let object = &args.positional[0];
+    Ok(Value::Bool(match find_attr(eval, object, &name) {
+        Ok(found) => found.is_some(),
+        Err(error) if error.is_fatal() => return Err(error),
+        // It may be there and fail to compute.
+        Err(_) => attr_names(object).contains(&name),
+    }))
+}
+
+pub(super) fn len(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    args.count("len", 1, 1)?;
+    match args.positional[0].len() {
+        Some(len) => Ok(Value::from(len)),
+        None => fail!("len: value of type {} has no len", args.positional[0].type_name()),
+    }
+}
+
+pub(super) fn repr(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    args.count("repr", 1, 1)?;
+    let text = args.positional[0].repr();
+    eval.charge(text.as_bytes().len())?;
+    Ok(Value::Str(text))
+}
+
+pub(super) fn str(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    let text = one("str", "exactly 1", args)?.to_text();
+    eval.charge(text.as_bytes().len())?;
+    Ok(Value::Str(text))
+}
+
+pub(super) fn type_of(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    Ok(Value::str(one("type", "exactly 1", args)?.type_name()))
+}
+
+/// The only argument of a function that has its own words for too many.
+pub(super) fn one<'a>(function: &str, wanted: &str, args: Args<'a>) -> Result<&'a Value, Error> {
+    if !args.named.is_empty() {
+        fail!("{function} does not accept keyword arguments");
+    }
+    match args.positional {
+        [value] => Ok(value),
+        others => fail!("{function}: got {} arguments, want {wanted}", others.len()),
+    }
+}

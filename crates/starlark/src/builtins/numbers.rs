@@ -1,0 +1,138 @@
+//! Functions that make or take numbers.
+
+use num_bigint::BigInt;
+use ytterby_text::Str;
+use ytterby_text::quote::quote;
+
+use super::functions::one;
+use crate::args::FromValue;
+use crate::error::fail;
+use crate::ops::{float_of_int, number_to_int};
+use crate::value::decode_char;
+use crate::{Args, Error, Eval, Value};
+
+pub(super) fn chr(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    let value = one("chr", "1", args)?;
+    let Ok(code) = i32::from_value(value) else { fail!("chr: got {}, want int", value.type_name()) };
+    if code < 0 {
+        fail!("chr: Unicode code point {code} out of range (<0)");
+    }
+    if code > 0x10_ffff {
+        fail!("chr: Unicode code point U+{code:X} out of range (>0x10FFFF)");
+    }
+    let c = char::from_u32(code as u32).unwrap_or(char::REPLACEMENT_CHARACTER);
+    Ok(Value::str(&*c.encode_utf8(&mut [0; 4])))
+}
+
+pub(super) fn ord(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    let text = match one("ord", "1", args)? {
+        Value::Str(text) => text.as_bytes(),
+        other => fail!("ord: got {}, want string", other.type_name()),
+    };
+    match decode_char(text) {
+        Some((code, len)) if len == text.len() => Ok(Value::Int(i64::from(code))),
+        _ => {
+            let mut count = 0;
+            let mut rest = text;
+            while let Some((_, len)) = decode_char(rest) {
+                count += 1;
+                rest = &rest[len..];
+            }
+            fail!("ord: string encodes {count} Unicode code points, want 1")
+        }
+    }
+}
+
+/// The hash that Java gives a string, but with whole code points.
+pub(super) fn hash(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    args.count("hash", 1, 1)?;
+    let text: Str = args.required("hash", 0)?;
+    let mut sum = 0i32;
+    let mut rest = text.as_bytes();
+    while let Some((code, len)) = decode_char(rest) {
+        sum = sum.wrapping_mul(31).wrapping_add(code as i32);
+        rest = &rest[len..];
+    }
+    Ok(Value::Int(i64::from(sum)))
+}
+
+pub(super) fn float(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    if !args.named.is_empty() {
+        fail!("float does not accept keyword arguments");
+    }
+    Ok(Value::Float(match args.positional {
+        [] => 0.0,
+        [Value::Bool(b)] => f64::from(u8::from(*b)),
+        [value @ (Value::Int(_) | Value::BigInt(_))] => float_of_int(value),
+        [Value::Float(f)] => *f,
+        [Value::Str(text)] => match parse_float(text) {
+            Ok(f) => f,
+            Err(problem) => fail!("float: strconv.ParseFloat: parsing {}: {problem}", quote(text)),
+        },
+        [other] => fail!("float got {}, want number or string", other.type_name()),
+        others => fail!("float got {} arguments, wants 1", others.len()),
+    }))
+}
+
+fn parse_float(text: &Str) -> Result<f64, &'static str> {
+    let invalid = "invalid syntax";
+    let text = text.as_str().ok_or(invalid)?;
+    let signed_nan = text.starts_with(['+', '-']) && text[1..].eq_ignore_ascii_case("nan");
+    let value: f64 = text.parse().map_err(|_| invalid)?;
+    if signed_nan {
+        return Err(invalid);
+    }
+    let named = text.bytes().any(|byte| matches!(byte, b'i' | b'I' | b'n' | b'N'));
+    if value.is_infinite() && !named { Err("value out of range") } else { Ok(value) }
+}
+
+pub(super) fn int(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    let [x, base] = args.unpack("int", ["x", "base?"])?;
+    let x = x.unwrap_or(&Value::Int(0));
+    match (x, base) {
+        (Value::Str(text), _) => parse_int(text, base),
+        (_, Some(_)) => fail!("int: can't convert non-string with explicit base"),
+        (Value::Bool(b), None) => Ok(Value::Int(i64::from(*b))),
+        (_, None) => match number_to_int(x) {
+            Ok(value) => Ok(value),
+            Err(problem) => fail!("int: {problem}"),
+        },
+    }
+}
+
+fn parse_int(text: &Str, base: Option<&Value>) -> Result<Value, Error> {
+    let mut base = match base.map(i32::from_value) {
+        None => 10,
+        Some(Ok(base @ (0 | 2..=36))) => base as u32,
+        Some(_) => fail!("int: base must be an integer >= 2 && <= 36"),
+    };
+    let (negative, mut digits) = match text.as_bytes() {
+        [b'+', rest @ ..] => (false, rest),
+        [b'-', rest @ ..] => (true, rest),
+        rest => (false, rest),
+    };
+    let prefix = match digits {
+        [b'0', b'o' | b'O', _, ..] => Some(8),
+        [b'0', b'x' | b'X', _, ..] => Some(16),
+        [b'0', b'b' | b'B', _, ..] => Some(2),
+        _ => None,
+    };
+    let mut valid = true;
+    if let Some(prefix) = prefix {
+        digits = &digits[2..];
+        if base == 0 {
+            base = prefix;
+        }
+        valid = base == prefix;
+    } else if base == 0 {
+        // A leading zero without a prefix is fine for zero only.
+        valid = !(digits.len() > 1 && digits[0] == b'0') || digits.iter().all(|&digit| digit == b'0');
+        base = 10;
+    }
+    // Underscores and signs are not digits here.
+    valid &= !digits.is_empty() && digits.iter().all(|digit| (*digit as char).is_digit(base));
+    if valid && let Some(value) = BigInt::parse_bytes(digits, base) {
+        return Ok(Value::big(if negative { -value } else { value }));
+    }
+    fail!("int: invalid literal with base {base}: {text}")
+}

@@ -1,0 +1,485 @@
+//! Expressions.
+
+use ytterby_diag::Pos;
+use ytterby_text::Str;
+
+use super::{Compiled, Constant, FnCompiler, Instr, Reg, Shape};
+use crate::Value;
+use crate::ast::{Arg, Clause, ComprehensionBody, Def, DictEntry, ExprId, ExprKind, Param};
+use crate::host::{BinaryOp, UnaryOp};
+use crate::resolve::Scope;
+use std::rc::Rc;
+
+impl FnCompiler<'_> {
+    /// A register in which the value can be read. It may be that of a variable.
+    pub(super) fn operand(&mut self, id: ExprId) -> Compiled<Reg> {
+        let id = self.ast.unparen(id);
+        if let ExprKind::Ident(_) = self.ast[id].kind {
+            let binding = self.program.binding(id)?;
+            if binding.scope == Scope::Local {
+                let reg = binding.index as Reg;
+                self.check_local(reg, self.ast[id].start);
+                return Ok(reg);
+            }
+        }
+        let reg = self.temp()?;
+        self.into(id, reg)?;
+        Ok(reg)
+    }
+
+    /// Like [`FnCompiler::operand`], but never the register of a variable.
+    pub(super) fn temporary_operand(&mut self, id: ExprId) -> Compiled<Reg> {
+        let reg = self.temp()?;
+        self.into(id, reg)?;
+        Ok(reg)
+    }
+
+    pub(super) fn check_local(&mut self, reg: Reg, pos: Pos) {
+        if !self.assigned.contains(usize::from(reg)) {
+            self.emit(Instr::CheckLocal { reg }, pos);
+            self.assigned.insert(usize::from(reg));
+        }
+    }
+
+    /// Puts the value into `dst`, which is touched only after everything was read.
+    pub(super) fn into(&mut self, id: ExprId, dst: Reg) -> Compiled<()> {
+        let id = self.ast.unparen(id);
+        let mark = self.next;
+        match &self.ast[id].kind {
+            ExprKind::Ident(_) => self.ident(id, dst)?,
+            ExprKind::Int(value) => self.int(*value, dst),
+            ExprKind::BigInt(value) => {
+                let index = self.constants.len() as u32;
+                self.constants.push(Value::big(value.clone()));
+                self.emit(Instr::Const { dst, index }, Pos::UNKNOWN);
+            }
+            ExprKind::Float(value) => {
+                let index = self.constant(Constant::Float(value.to_bits()), || Value::Float(*value));
+                self.emit(Instr::Const { dst, index }, Pos::UNKNOWN);
+            }
+            ExprKind::Str(text) => self.text(text, dst),
+            _ => stacker::maybe_grow(64 << 10, 1 << 20, || self.compound(id, dst))?,
+        }
+        self.next = mark;
+        Ok(())
+    }
+
+    fn int(&mut self, value: i64, dst: Reg) {
+        match i32::try_from(value) {
+            Ok(value) => self.emit(Instr::Int { dst, value }, Pos::UNKNOWN),
+            Err(_) => {
+                let index = self.constant(Constant::Int(value), || Value::Int(value));
+                self.emit(Instr::Const { dst, index }, Pos::UNKNOWN);
+            }
+        }
+    }
+
+    fn text(&mut self, text: &Str, dst: Reg) {
+        let index = self.constant(Constant::Str(text.clone()), || Value::Str(text.clone()));
+        self.emit(Instr::Const { dst, index }, Pos::UNKNOWN);
+    }
+
+    fn ident(&mut self, id: ExprId, dst: Reg) -> Compiled<()> {
+        let binding = self.program.binding(id)?;
+        let pos = self.ast[id].start;
+        let index = binding.index as u32;
+        match binding.scope {
+            Scope::Local => {
+                let src = binding.index as Reg;
+                self.check_local(src, pos);
+                if src != dst {
+                    self.emit(Instr::Move { dst, src }, pos);
+                }
+            }
+            Scope::Cell => self.emit(Instr::Cell { dst, cell: binding.index as Reg }, pos),
+            Scope::Free => self.emit(Instr::Free { dst, index: binding.index as u16 }, pos),
+            Scope::Global => self.emit(Instr::Global { dst, index }, pos),
+            Scope::Predeclared => self.emit(Instr::Predeclared { dst, index }, pos),
+            Scope::Universal => match crate::builtins::universe(&binding.name) {
+                Some(Value::None) => self.emit(Instr::None { dst }, Pos::UNKNOWN),
+                Some(Value::Bool(value)) => self.emit(Instr::Bool { dst, value }, Pos::UNKNOWN),
+                Some(value) => {
+                    let index = self.constant(Constant::Universal(binding.name.clone()), || value);
+                    self.emit(Instr::Const { dst, index }, Pos::UNKNOWN);
+                }
+                None => return Err(format!("internal error: {} is not universal", binding.name)),
+            },
+            Scope::Undefined => return Err(format!("undefined: {}", binding.name)),
+        }
+        Ok(())
+    }
+
+    fn compound(&mut self, id: ExprId, dst: Reg) -> Compiled<()> {
+        let expr = &self.ast[id];
+        let pos = expr.pos;
+        match &expr.kind {
+            ExprKind::Tuple(items) | ExprKind::List(items) => {
+                let first = self.consecutive(items)?;
+                let count = u16::try_from(items.len()).map_err(|_| "too many values in one expression")?;
+                let instr = match expr.kind {
+                    ExprKind::List(_) => Instr::List { dst, first, count },
+                    _ => Instr::Tuple { dst, first, count },
+                };
+                self.emit(instr, Pos::UNKNOWN);
+            }
+            ExprKind::Dict(entries) => {
+                let dict = self.scratch(dst)?;
+                self.emit(Instr::Dict { dst: dict }, Pos::UNKNOWN);
+                for entry in entries {
+                    let mark = self.next;
+                    let first = self.entry(entry)?;
+                    self.emit(Instr::DictEntry { dict, first }, entry.colon);
+                    self.next = mark;
+                }
+                self.take(dst, dict);
+            }
+            ExprKind::Unary(UnaryOp::Minus, x) if matches!(self.ast[*x].kind, ExprKind::Int(_)) => {
+                if let ExprKind::Int(value) = self.ast[*x].kind {
+                    self.int(-value, dst);
+                }
+            }
+            ExprKind::Unary(op, x) => {
+                let x = self.operand(*x)?;
+                self.emit(Instr::Unary { op: *op, dst, x }, pos);
+            }
+            ExprKind::Not(x) => {
+                let x = self.operand(*x)?;
+                self.emit(Instr::Not { dst, x }, pos);
+            }
+            ExprKind::Binary(op, x, y) => self.binary(*op, *x, *y, dst, pos)?,
+            ExprKind::NotIn(x, y) => {
+                let (x, y) = (self.operand(*x)?, self.operand(*y)?);
+                let found = self.temp()?;
+                self.emit(Instr::Binary { op: BinaryOp::In, dst: found, x, y }, pos);
+                self.emit(Instr::Not { dst, x: found }, Pos::UNKNOWN);
+            }
+            ExprKind::Compare(op, x, y) => {
+                let x = self.operand(*x)?;
+                match self.small_int(*y) {
+                    Some(y) => self.emit(Instr::CompareInt { op: *op, dst, x, y }, pos),
+                    None => {
+                        let y = self.operand(*y)?;
+                        self.emit(Instr::Compare { op: *op, dst, x, y }, pos);
+                    }
+                }
+            }
+            ExprKind::And(x, y) | ExprKind::Or(x, y) => {
+                let result = self.scratch(dst)?;
+                self.into(*x, result)?;
+                let jump = match expr.kind {
+                    ExprKind::And(..) => Instr::JumpIfNot { x: result, to: 0 },
+                    _ => Instr::JumpIf { x: result, to: 0 },
+                };
+                self.emit(jump, Pos::UNKNOWN);
+                let jump = self.here() - 1;
+                let before = self.assigned.clone();
+                self.into(*y, result)?;
+                self.assigned = before;
+                self.land(vec![jump])?;
+                self.take(dst, result);
+            }
+            ExprKind::Cond { condition, then, otherwise } => {
+                let mut to_else = Vec::new();
+                self.branch(*condition, false, &mut to_else)?;
+                let before = self.assigned.clone();
+                self.into(*then, dst)?;
+                let to_end = self.jump();
+                self.land(to_else)?;
+                self.assigned = before.clone();
+                self.into(*otherwise, dst)?;
+                self.assigned = before;
+                self.land(vec![to_end])?;
+            }
+            ExprKind::Dot(x, name) => {
+                let x = self.operand(*x)?;
+                let name = self.name(name)?;
+                self.emit(Instr::Attr { dst, x, name }, pos);
+            }
+            ExprKind::Index(x, y) => {
+                let (x, y) = (self.operand(*x)?, self.operand(*y)?);
+                self.emit(Instr::Index { dst, x, y }, pos);
+            }
+            ExprKind::Slice { operand, start, stop, step } => {
+                let first = self.temporary_operand(*operand)?;
+                // Without any other place, that of the bracket is shown.
+                if !self.last_pos.is_known() {
+                    self.last_pos = pos;
+                }
+                for part in [start, stop, step] {
+                    let reg = self.temp()?;
+                    match part {
+                        Some(part) => self.into(*part, reg)?,
+                        None => self.emit(Instr::None { dst: reg }, Pos::UNKNOWN),
+                    }
+                }
+                self.emit(Instr::Slice { dst, first }, self.last_pos);
+            }
+            ExprKind::Call(callee, args) => self.call(*callee, args, dst, pos)?,
+            ExprKind::Lambda(def) => self.function(id, def, dst)?,
+            ExprKind::Comprehension { body, clauses } => {
+                let result = self.scratch(dst)?;
+                self.emit(
+                    match body {
+                        ComprehensionBody::List(_) => Instr::List { dst: result, first: result, count: 0 },
+                        ComprehensionBody::Dict(_) => Instr::Dict { dst: result },
+                    },
+                    Pos::UNKNOWN,
+                );
+                let before = self.assigned.clone();
+                self.clauses(body, clauses, result)?;
+                self.assigned = before;
+                self.take(dst, result);
+            }
+            ExprKind::HostOp(_) | ExprKind::HostArgs => {
+                return Err("an operation of the host cannot be used as a value".to_owned());
+            }
+            _ => return Err("internal error: unexpected expression".to_owned()),
+        }
+        Ok(())
+    }
+
+    /// `dst` itself where it is a temporary, otherwise a new temporary.
+    fn scratch(&mut self, dst: Reg) -> Compiled<Reg> {
+        if self.is_temp(dst) { Ok(dst) } else { self.temp() }
+    }
+
+    pub(super) fn take(&mut self, dst: Reg, src: Reg) {
+        if dst != src {
+            self.emit(Instr::Take { dst, src }, Pos::UNKNOWN);
+        }
+    }
+
+    /// Puts values into registers next to each other; gives the first.
+    fn consecutive(&mut self, items: &[ExprId]) -> Compiled<Reg> {
+        let first = self.next as Reg;
+        for item in items {
+            self.temporary_operand(*item)?;
+        }
+        Ok(first)
+    }
+
+    fn entry(&mut self, entry: &DictEntry) -> Compiled<Reg> {
+        let first = self.temporary_operand(entry.key)?;
+        self.temporary_operand(entry.value)?;
+        Ok(first)
+    }
+
+    /// An integer literal that fits into an instruction.
+    pub(super) fn small_int(&self, id: ExprId) -> Option<i16> {
+        match &self.ast[id].kind {
+            ExprKind::Int(value) => i16::try_from(*value).ok(),
+            ExprKind::Unary(UnaryOp::Minus, x) => match self.ast[*x].kind {
+                ExprKind::Int(value) => i16::try_from(-value).ok(),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn binary(&mut self, op: BinaryOp, x: ExprId, y: ExprId, dst: Reg, pos: Pos) -> Compiled<()> {
+        let x = self.operand(x)?;
+        let instr = match (self.small_int(y), op) {
+            (Some(y), BinaryOp::Add) => Instr::AddInt { dst, x, y },
+            (Some(y), _) => Instr::BinaryInt { op, dst, x, y },
+            (None, _) => {
+                let y = self.operand(y)?;
+                if op == BinaryOp::Add { Instr::Add { dst, x, y } } else { Instr::Binary { op, dst, x, y } }
+            }
+        };
+        self.emit(instr, pos);
+        Ok(())
+    }
+
+    /// Jumps where the truth of a condition is `jump_if`; the jumps are added to `jumps`.
+    pub(super) fn branch(&mut self, id: ExprId, jump_if: bool, jumps: &mut Vec<usize>) -> Compiled<()> {
+        let id = self.ast.unparen(id);
+        let mark = self.next;
+        match &self.ast[id].kind {
+            ExprKind::Not(x) => stacker::maybe_grow(64 << 10, 1 << 20, || self.branch(*x, !jump_if, jumps))?,
+            ExprKind::And(x, y) | ExprKind::Or(x, y) => {
+                let is_and = matches!(self.ast[id].kind, ExprKind::And(..));
+                stacker::maybe_grow(64 << 10, 1 << 20, || self.branch_both(*x, *y, is_and, jump_if, jumps))?;
+            }
+            ExprKind::Compare(op, x, y) if !jump_if && !self.far => {
+                let x = self.operand(*x)?;
+                let instr = match self.small_int(*y) {
+                    Some(y) => Instr::CompareIntJump { op: *op, x, y, by: 0 },
+                    None => Instr::CompareJump { op: *op, x, y: self.operand(*y)?, by: 0 },
+                };
+                jumps.push(self.here());
+                self.emit(instr, self.ast[id].pos);
+            }
+            ExprKind::NotIn(x, y) => {
+                let (x, y) = (self.operand(*x)?, self.operand(*y)?);
+                let found = self.temp()?;
+                self.emit(Instr::Binary { op: BinaryOp::In, dst: found, x, y }, self.ast[id].pos);
+                self.jump_on(found, !jump_if, jumps);
+            }
+            _ => {
+                let x = self.operand(id)?;
+                self.jump_on(x, jump_if, jumps);
+            }
+        }
+        self.next = mark;
+        Ok(())
+    }
+
+    fn branch_both(
+        &mut self,
+        x: ExprId,
+        y: ExprId,
+        is_and: bool,
+        jump_if: bool,
+        jumps: &mut Vec<usize>,
+    ) -> Compiled<()> {
+        // `and` is decided by a false left side, `or` by a true one.
+        let decided_by = !is_and;
+        if decided_by == jump_if {
+            self.branch(x, jump_if, jumps)?;
+            let before = self.assigned.clone();
+            self.branch(y, jump_if, jumps)?;
+            self.assigned = before;
+        } else {
+            let mut over = Vec::new();
+            self.branch(x, decided_by, &mut over)?;
+            let before = self.assigned.clone();
+            self.branch(y, jump_if, jumps)?;
+            self.assigned = before;
+            self.land(over)?;
+        }
+        Ok(())
+    }
+
+    fn jump_on(&mut self, x: Reg, jump_if: bool, jumps: &mut Vec<usize>) {
+        jumps.push(self.here());
+        let instr = if jump_if { Instr::JumpIf { x, to: 0 } } else { Instr::JumpIfNot { x, to: 0 } };
+        self.emit(instr, Pos::UNKNOWN);
+    }
+
+    fn call(&mut self, callee: ExprId, args: &[Arg], dst: Reg, pos: Pos) -> Compiled<()> {
+        let simple = args.iter().all(|arg| matches!(arg, Arg::Positional(_)));
+        // A call puts its result where the callee was; that may be `dst` itself if it is the last temporary.
+        let top = self.is_temp(dst) && usize::from(dst) + 1 == self.next;
+        let method = match &self.ast[self.ast.unparen(callee)].kind {
+            ExprKind::Dot(x, name) if simple => Some((*x, name)),
+            _ => None,
+        };
+        if let Some((x, name)) = method {
+            let dot = self.ast[self.ast.unparen(callee)].pos;
+            let x = self.operand(x)?;
+            let name = self.name(name)?;
+            let base = if top && x != dst && self.next == usize::from(dst) + 1 { dst } else { self.temp()? };
+            self.emit(Instr::Method { dst: base, x, name }, dot);
+            let count = self.positional(args)?;
+            self.emit(Instr::CallMethod { count, base, x, name }, pos);
+            self.take(dst, base);
+            return Ok(());
+        }
+        let base = if top { dst } else { self.temp()? };
+        self.into(callee, base)?;
+        if simple {
+            let count = self.positional(args)?;
+            self.emit(Instr::Call { count, base }, pos);
+        } else {
+            let shape = self.args(args)?;
+            self.emit(Instr::CallShape { base, shape }, pos);
+        }
+        self.take(dst, base);
+        Ok(())
+    }
+
+    fn positional(&mut self, args: &[Arg]) -> Compiled<u8> {
+        for arg in args {
+            if let Arg::Positional(x) = arg {
+                self.temporary_operand(*x)?;
+            }
+        }
+        u8::try_from(args.len()).map_err(|_| "too many arguments in call".to_owned())
+    }
+
+    /// Puts arguments into registers next to each other: by position, by name, `*args`, `**kwargs`.
+    pub(super) fn args(&mut self, args: &[Arg]) -> Compiled<u16> {
+        let mut shape = Shape::default();
+        let mut names = Vec::new();
+        // Named arguments follow those by position; the resolver saw to it.
+        for arg in args {
+            match arg {
+                Arg::Positional(x) => {
+                    self.temporary_operand(*x)?;
+                    shape.positional += 1;
+                }
+                Arg::Named(name, x, _) => {
+                    self.temporary_operand(*x)?;
+                    names.push(name.clone());
+                }
+                Arg::Star(..) | Arg::StarStar(..) => {}
+            }
+        }
+        for arg in args {
+            if let Arg::Star(x, _) = arg {
+                self.temporary_operand(*x)?;
+                shape.star = true;
+            }
+        }
+        for arg in args {
+            if let Arg::StarStar(x, _) = arg {
+                self.temporary_operand(*x)?;
+                shape.star_star = true;
+            }
+        }
+        shape.names = names.into_boxed_slice();
+        let index = u16::try_from(self.shapes.len()).map_err(|_| "too many calls with names in one function")?;
+        self.shapes.push(shape);
+        Ok(index)
+    }
+
+    /// Makes a function. `key` is what the resolver knows it by.
+    pub(super) fn function(&mut self, key: ExprId, def: &Def, dst: Reg) -> Compiled<()> {
+        let code = self.program.function(key, def)?;
+        let mut base = None;
+        for param in &def.params {
+            if let Param::Default(_, default, _) = param {
+                let reg = self.temporary_operand(*default)?;
+                base.get_or_insert(reg);
+            }
+        }
+        let base = match base {
+            Some(base) => base,
+            None => self.temp()?,
+        };
+        let index = u16::try_from(self.functions.len()).map_err(|_| "too many functions in one function")?;
+        self.functions.push(Rc::new(code));
+        self.emit(Instr::Function { dst: base, index }, def.pos);
+        self.take(dst, base);
+        Ok(())
+    }
+
+    fn clauses(&mut self, body: &ComprehensionBody, clauses: &[Clause], result: Reg) -> Compiled<()> {
+        let Some((clause, rest)) = clauses.split_first() else {
+            let mark = self.next;
+            match body {
+                ComprehensionBody::List(x) => {
+                    let item = self.temporary_operand(*x)?;
+                    self.emit(Instr::ListPush { list: result, item }, Pos::UNKNOWN);
+                }
+                ComprehensionBody::Dict(entry) => {
+                    let first = self.entry(entry)?;
+                    self.emit(Instr::DictAdd { dict: result, first }, entry.colon);
+                }
+            }
+            self.next = mark;
+            return Ok(());
+        };
+        stacker::maybe_grow(64 << 10, 1 << 20, || match clause {
+            Clause::If(condition) => {
+                let mut over = Vec::new();
+                self.branch(*condition, false, &mut over)?;
+                self.clauses(body, rest, result)?;
+                self.land(over)
+            }
+            Clause::For { vars, iterable, pos } => {
+                self.for_loop(*vars, *iterable, *pos, |compiler| compiler.clauses(body, rest, result))
+            }
+        })
+    }
+}

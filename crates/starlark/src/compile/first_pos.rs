@@ -1,0 +1,105 @@
+//! The place that a function shows before any of its instructions was at work, as when it is called with wrong arguments.
+//!
+//! The reference takes the first place in its own code for the function, which is that of the first name or operator
+//! to be evaluated; names of the language and literals have none.
+
+use ytterby_diag::Pos;
+
+use super::ProgramCompiler;
+use crate::ast::{Arg, Clause, ExprId, ExprKind, Stmt};
+use crate::resolve::Scope;
+
+impl ProgramCompiler<'_> {
+    pub(super) fn first_pos_of_stmts(&self, stmts: &[Stmt]) -> Option<Pos> {
+        stmts.iter().find_map(|stmt| self.first_pos_of_stmt(stmt))
+    }
+
+    fn first_pos_of_stmt(&self, stmt: &Stmt) -> Option<Pos> {
+        match stmt {
+            Stmt::Expr(x) => self.first_pos_of_expr(*x),
+            Stmt::Break(_) | Stmt::Continue(_) | Stmt::Return(None, _) => None,
+            Stmt::Return(Some(x), _) => self.first_pos_of_expr(*x),
+            Stmt::Assign { target, value, pos } => {
+                self.first_pos_of_expr(*value).or_else(|| self.first_pos_of_target(*target, *pos))
+            }
+            Stmt::Augmented { target, value, pos, .. } => {
+                self.first_pos_of_expr(*target).or_else(|| self.first_pos_of_expr(*value)).or(Some(*pos))
+            }
+            Stmt::If { branches, otherwise } => {
+                let branch = |(condition, body): &(ExprId, Vec<Stmt>)| {
+                    self.first_pos_of_expr(*condition).or_else(|| self.first_pos_of_stmts(body))
+                };
+                branches.iter().find_map(branch).or_else(|| self.first_pos_of_stmts(otherwise))
+            }
+            Stmt::For { iterable, pos, .. } => self.first_pos_of_expr(*iterable).or(Some(*pos)),
+            Stmt::While { condition, body } => {
+                self.first_pos_of_expr(*condition).or_else(|| self.first_pos_of_stmts(body))
+            }
+            Stmt::Def(_, def) => Some(def.pos),
+            Stmt::Load(load) => Some(load.pos),
+        }
+    }
+
+    fn first_pos_of_target(&self, target: ExprId, pos: Pos) -> Option<Pos> {
+        let expr = &self.ast[target];
+        match &expr.kind {
+            ExprKind::Paren(x) => self.first_pos_of_target(*x, pos),
+            ExprKind::Tuple(_) | ExprKind::List(_) => Some(pos),
+            ExprKind::Index(x, y) => {
+                self.first_pos_of_expr(*x).or_else(|| self.first_pos_of_expr(*y)).or(Some(expr.pos))
+            }
+            ExprKind::Dot(x, _) => self.first_pos_of_expr(*x).or(Some(expr.pos)),
+            _ => None,
+        }
+    }
+
+    pub(super) fn first_pos_of_expr(&self, id: ExprId) -> Option<Pos> {
+        stacker::maybe_grow(64 << 10, 1 << 20, || self.first_pos_in(id))
+    }
+
+    fn first_pos_in(&self, id: ExprId) -> Option<Pos> {
+        let expr = &self.ast[id];
+        match &expr.kind {
+            ExprKind::Ident(_) => {
+                let universal = self.binding(id).is_ok_and(|binding| binding.scope == Scope::Universal);
+                (!universal).then_some(expr.start)
+            }
+            ExprKind::Paren(x) => self.first_pos_of_expr(*x),
+            ExprKind::Unary(_, x) | ExprKind::Not(x) | ExprKind::Dot(x, _) => {
+                self.first_pos_of_expr(*x).or(Some(expr.pos))
+            }
+            ExprKind::Tuple(items) | ExprKind::List(items) => {
+                items.iter().find_map(|item| self.first_pos_of_expr(*item))
+            }
+            ExprKind::Dict(entries) => entries.first().and_then(|entry| {
+                let key = self.first_pos_of_expr(entry.key);
+                key.or_else(|| self.first_pos_of_expr(entry.value)).or(Some(entry.colon))
+            }),
+            ExprKind::Binary(_, x, y) | ExprKind::NotIn(x, y) | ExprKind::Compare(_, x, y) | ExprKind::Index(x, y) => {
+                self.first_pos_of_expr(*x).or_else(|| self.first_pos_of_expr(*y)).or(Some(expr.pos))
+            }
+            ExprKind::And(x, y) | ExprKind::Or(x, y) => {
+                self.first_pos_of_expr(*x).or_else(|| self.first_pos_of_expr(*y))
+            }
+            ExprKind::Cond { condition, then, otherwise } => {
+                [condition, then, otherwise].into_iter().find_map(|x| self.first_pos_of_expr(*x))
+            }
+            ExprKind::Slice { operand, .. } => self.first_pos_of_expr(*operand).or(Some(expr.pos)),
+            ExprKind::Call(callee, args) => {
+                let arg = |arg: &Arg| match arg {
+                    Arg::Positional(x) | Arg::Named(_, x, _) | Arg::Star(x, _) | Arg::StarStar(x, _) => {
+                        self.first_pos_of_expr(*x)
+                    }
+                };
+                self.first_pos_of_expr(*callee).or_else(|| args.iter().find_map(arg)).or(Some(expr.pos))
+            }
+            ExprKind::Lambda(def) => Some(def.pos),
+            ExprKind::Comprehension { clauses, .. } => match clauses.first() {
+                Some(Clause::For { iterable, pos, .. }) => self.first_pos_of_expr(*iterable).or(Some(*pos)),
+                _ => None,
+            },
+            ExprKind::HostOp(_) | ExprKind::HostArgs => Some(expr.start).filter(|pos| pos.is_known()),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Blocks without indentation.
+//!
+//! A block begins behind a colon at the end of a line and is closed by `end`, or by the `else:` or `elif` of the same
+//! `if`. The parser sees the same tokens as for Starlark with indentation.
+
+use std::collections::VecDeque;
+
+use ytterby_diag::Pos;
+
+use super::Parsed;
+use super::lexer::Lexer;
+use super::token::{Tok, Token, TokenValue};
+
+pub(super) struct Blocks<'a> {
+    pub(super) lexer: Lexer<'a>,
+    /// Tokens that were read ahead; whether an `else` or `elif` has closed the block before it already.
+    ahead: VecDeque<(Token, bool)>,
+    /// The last two tokens given out, with the place of the last.
+    before_last: Tok,
+    last: Tok,
+    last_start: Pos,
+    /// Where the open blocks began.
+    open: Vec<Pos>,
+}
+
+impl<'a> Blocks<'a> {
+    pub(super) fn new(lexer: Lexer<'a>) -> Blocks<'a> {
+        Blocks {
+            lexer,
+            ahead: VecDeque::new(),
+            before_last: Tok::Newline,
+            last: Tok::Newline,
+            last_start: Pos::UNKNOWN,
+            open: Vec::new(),
+        }
+    }
+
+    pub(super) fn next(&mut self) -> Parsed<Token> {
+        let token = self.find_next()?;
+        self.before_last = std::mem::replace(&mut self.last, token.tok);
+        self.last_start = token.start;
+        Ok(token)
+    }
+
+    fn find_next(&mut self) -> Parsed<Token> {
+        if self.before_last == Tok::Colon && self.last == Tok::Newline {
+            self.open.push(self.last_start);
+            return Ok(self.made_up(Tok::Indent));
+        }
+        let (token, closed) = match self.ahead.pop_front() {
+            Some(ahead) => ahead,
+            None => (self.lexer.next()?, false),
+        };
+        match token.tok {
+            Tok::Else if !closed => {
+                // Without a colon it belongs to `x if y else z`.
+                let behind = self.lexer.next()?;
+                if behind.tok == Tok::Colon {
+                    self.ahead.push_back((token, true));
+                    self.ahead.push_back((behind, false));
+                    return self.close();
+                }
+                self.ahead.push_back((behind, false));
+            }
+            Tok::Elif if !closed => {
+                self.ahead.push_back((token, true));
+                return self.close();
+            }
+            Tok::Pass => return self.lexer.error("use of reserved keyword 'pass' is not allowed"),
+            Tok::Ident if matches!(&token.value, TokenValue::Name(name) if name == "end") => {
+                let behind = self.lexer.next()?;
+                if behind.tok != Tok::Newline {
+                    self.ahead.push_back((behind, false));
+                }
+                return self.close();
+            }
+            Tok::Eof => {
+                if let Some(&pos) = self.open.last() {
+                    let message = "mismatched set of block openings (if/else/elif/for/def) and closing (end)";
+                    return self.lexer.error_at(pos, message);
+                }
+            }
+            _ => {}
+        }
+        Ok(token)
+    }
+
+    fn close(&mut self) -> Parsed<Token> {
+        match self.open.pop() {
+            Some(_) => Ok(self.made_up(Tok::Outdent)),
+            None => self.lexer.error("unexpected end"),
+        }
+    }
+
+    fn made_up(&self, tok: Tok) -> Token {
+        Token { tok, start: self.last_start, end: self.last_start, value: TokenValue::None }
+    }
+}

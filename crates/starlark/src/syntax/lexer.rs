@@ -1,0 +1,413 @@
+//! Pieces to tokens.
+//!
+//! An operation of the host is read as if a call stood in its place: `op(7)`, `op(7, (EXPR))` or
+//! `op(7, "name", args(ARGUMENTS))`, on a line of its own. The tokens around the user's text are made up here, so an
+//! error in that text shows where it would show if the line were really there: an open bracket swallows the end of the
+//! line, a comment swallows the closing parentheses.
+
+use ytterby_diag::Pos;
+use ytterby_text::Str;
+
+use super::Parsed;
+use super::token::{Tok, Token, TokenValue};
+use crate::program::OpArgs;
+use crate::{Piece, SyntaxError};
+
+pub(crate) struct Lexer<'a> {
+    pieces: &'a [Piece<'a>],
+    piece: usize,
+    part: Part,
+    /// The text of the current part, where it stands, and how much of it was read.
+    pub(super) text: &'a [u8],
+    pub(super) at: Pos,
+    pub(super) offset: usize,
+    /// Open brackets.
+    depth: usize,
+    /// Whether nothing but white space was read since the line began.
+    fresh_line: bool,
+}
+
+/// What of a piece is being read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Code,
+    /// The made-up tokens before the user's text; how many were given out.
+    OpHead(usize),
+    OpText,
+    /// The made-up tokens behind it.
+    OpTail(usize),
+    End,
+}
+
+impl<'a> Lexer<'a> {
+    pub(crate) fn new(pieces: &'a [Piece<'a>]) -> Lexer<'a> {
+        let mut lexer = Lexer {
+            pieces,
+            piece: 0,
+            part: Part::End,
+            text: &[],
+            at: Pos::UNKNOWN,
+            offset: 0,
+            depth: 0,
+            fresh_line: true,
+        };
+        lexer.begin_piece(Trim::Yes);
+        lexer
+    }
+
+    /// The place behind what was read.
+    pub(crate) fn here(&self) -> Pos {
+        self.place(self.offset)
+    }
+
+    pub(super) fn place(&self, offset: usize) -> Pos {
+        if self.at.is_known() { Pos::new(self.at.file, self.at.offset + offset as u32) } else { self.at }
+    }
+
+    /// A problem at the place behind what was read.
+    #[cold]
+    pub(crate) fn error<T>(&self, message: impl Into<String>) -> Parsed<T> {
+        let piece = self.piece.min(self.pieces.len().saturating_sub(1));
+        Err(Box::new(SyntaxError { message: message.into(), pos: self.here(), piece }))
+    }
+
+    /// A problem somewhere before.
+    #[cold]
+    pub(crate) fn error_at<T>(&self, pos: Pos, message: impl Into<String>) -> Parsed<T> {
+        Err(Box::new(SyntaxError { message: message.into(), pos, piece: piece_of(self.pieces, pos) }))
+    }
+
+    fn begin_piece(&mut self, trim: Trim) {
+        (self.offset, self.text) = (0, &[]);
+        match self.pieces.get(self.piece) {
+            None => self.part = Part::End,
+            Some(Piece::Code { text, at }) => {
+                (self.part, self.text, self.at) = (Part::Code, text, *at);
+                if trim == Trim::Yes {
+                    self.trim_line();
+                }
+            }
+            Some(Piece::Op { at, .. }) => (self.part, self.at) = (Part::OpHead(0), *at),
+        }
+    }
+
+    /// Drops white space at the beginning of a line.
+    fn trim_line(&mut self) {
+        while let Some(&byte) = self.text.get(self.offset) {
+            match byte {
+                b' ' | b'\t' | b'\r' | 0x0b | 0x0c => self.offset += 1,
+                0..0x80 => break,
+                _ => match self.peek_char() {
+                    Some(c) if c.is_whitespace() => self.offset += c.len_utf8(),
+                    _ => break,
+                },
+            }
+        }
+    }
+
+    /// The next token.
+    pub(crate) fn next(&mut self) -> Parsed<Token> {
+        loop {
+            let token = match self.part {
+                Part::Code | Part::OpText => self.text_token()?,
+                Part::OpHead(n) => self.head_token(n),
+                Part::OpTail(n) => self.tail_token(n),
+                Part::End => Some(self.made_up(Tok::Eof, TokenValue::None)),
+            };
+            if let Some(token) = token {
+                return Ok(token);
+            }
+        }
+    }
+
+    fn made_up(&self, tok: Tok, value: TokenValue) -> Token {
+        let here = self.here();
+        Token { tok, start: here, end: here, value }
+    }
+
+    fn head_token(&mut self, n: usize) -> Option<Token> {
+        let Some(Piece::Op { args, .. }) = self.pieces.get(self.piece) else {
+            self.part = Part::End;
+            return None;
+        };
+        self.fresh_line = false;
+        self.part = Part::OpHead(n + 1);
+        let (tok, value) = match (n, args) {
+            (0, _) => (Tok::Ident, TokenValue::HostOp(self.piece as u32)),
+            (1, _) => (Tok::LParen, TokenValue::None),
+            (2, _) => (Tok::Int, TokenValue::Int(0)),
+            (_, OpArgs::None) => {
+                self.part = Part::OpTail(1);
+                return None;
+            }
+            (3, _) => (Tok::Comma, TokenValue::None),
+            (4, OpArgs::Expr { .. }) => (Tok::LParen, TokenValue::None),
+            (4, OpArgs::Call { .. }) => (Tok::Str, TokenValue::Str(Str::EMPTY)),
+            (5, OpArgs::Call { .. }) => (Tok::Comma, TokenValue::None),
+            (6, OpArgs::Call { .. }) => (Tok::Ident, TokenValue::HostArgs),
+            (7, OpArgs::Call { .. }) => (Tok::LParen, TokenValue::None),
+            (_, OpArgs::Expr { text, at } | OpArgs::Call { text, at }) => {
+                (self.part, self.text, self.at, self.offset) = (Part::OpText, text, *at, 0);
+                return None;
+            }
+        };
+        if tok == Tok::LParen {
+            self.depth += 1;
+        }
+        Some(self.made_up(tok, value))
+    }
+
+    fn tail_token(&mut self, n: usize) -> Option<Token> {
+        if n >= 2 {
+            return self.end_of_line();
+        }
+        self.part = Part::OpTail(n + 1);
+        self.depth = self.depth.saturating_sub(1);
+        Some(self.made_up(Tok::RParen, TokenValue::None))
+    }
+
+    /// The end of a piece, which is the end of a line unless nothing follows.
+    fn end_of_line(&mut self) -> Option<Token> {
+        if self.piece + 1 >= self.pieces.len() {
+            self.part = Part::End;
+            return None;
+        }
+        let token = self.made_up(Tok::Newline, TokenValue::None);
+        let visible = !self.fresh_line && self.depth == 0;
+        self.next_piece(self.trim_after());
+        self.fresh_line = true;
+        visible.then_some(token)
+    }
+
+    pub(super) fn trim_after(&self) -> Trim {
+        if self.part == Part::Code && self.text.ends_with(b"\\") { Trim::No } else { Trim::Yes }
+    }
+
+    fn next_piece(&mut self, trim: Trim) {
+        self.piece += 1;
+        self.begin_piece(trim);
+    }
+
+    /// Whether a piece of code follows, for strings that run over its beginning.
+    pub(super) fn code_follows(&self) -> Option<bool> {
+        self.pieces.get(self.piece + 1).map(|piece| self.part == Part::Code && matches!(piece, Piece::Code { .. }))
+    }
+
+    pub(super) fn enter_next_code(&mut self) {
+        let trim = self.trim_after();
+        self.next_piece(trim);
+    }
+
+    pub(super) fn peek(&self) -> Option<u8> {
+        self.text.get(self.offset).copied()
+    }
+
+    fn peek_char(&self) -> Option<char> {
+        let rest = &self.text[self.offset..];
+        let chunk = rest[..rest.len().min(4)].utf8_chunks().next()?;
+        Some(chunk.valid().chars().next().unwrap_or(char::REPLACEMENT_CHARACTER))
+    }
+
+    /// Reads a line feed, carriage return or both, and the white space behind.
+    pub(super) fn read_newline(&mut self) {
+        let trim = self.offset == 0 || self.text[self.offset - 1] != b'\\';
+        if self.text[self.offset..].starts_with(b"\r\n") {
+            self.offset += 2;
+        } else {
+            self.offset += 1;
+        }
+        // Only the text of code is cut into lines; a lone carriage return does not begin one.
+        if trim && self.part == Part::Code && self.text[self.offset - 1] == b'\n' {
+            self.trim_line();
+        }
+    }
+
+    fn text_token(&mut self) -> Parsed<Option<Token>> {
+        loop {
+            match self.peek() {
+                Some(b' ' | b'\t') => self.offset += 1,
+                Some(b'#') => {
+                    let rest = &self.text[self.offset..];
+                    match memchr::memchr2(b'\n', b'\r', rest) {
+                        Some(len) => self.offset += len,
+                        None => {
+                            self.offset = self.text.len();
+                            return Ok(self.end_of_line());
+                        }
+                    }
+                }
+                Some(b'\n' | b'\r') => {
+                    let start = self.here();
+                    let visible = !self.fresh_line && self.depth == 0;
+                    self.read_newline();
+                    self.fresh_line = true;
+                    if visible {
+                        let end = self.here();
+                        return Ok(Some(Token { tok: Tok::Newline, start, end, value: TokenValue::None }));
+                    }
+                }
+                Some(b'\\') => self.continue_line()?,
+                // A zero byte ends the text, as in the reference.
+                Some(0) => {
+                    self.part = Part::End;
+                    return Ok(None);
+                }
+                Some(byte) => {
+                    self.fresh_line = false;
+                    return self.visible_token(byte).map(Some);
+                }
+                None if self.part == Part::OpText => {
+                    let Some(Piece::Op { at, .. }) = self.pieces.get(self.piece) else { return Ok(None) };
+                    (self.part, self.text, self.at, self.offset) = (Part::OpTail(0), &[], *at, 0);
+                    return Ok(None);
+                }
+                None => return Ok(self.end_of_line()),
+            }
+        }
+    }
+
+    fn continue_line(&mut self) -> Parsed<()> {
+        self.offset += 1;
+        self.fresh_line = false;
+        match self.peek() {
+            Some(b'\n' | b'\r') => self.read_newline(),
+            None if self.part == Part::Code && self.piece + 1 < self.pieces.len() => self.next_piece(Trim::No),
+            _ => return self.error("stray backslash in program"),
+        }
+        Ok(())
+    }
+
+    fn visible_token(&mut self, byte: u8) -> Parsed<Token> {
+        let start = self.here();
+        let from = self.offset;
+        let (tok, value) = match byte {
+            b'"' | b'\'' => (Tok::Str, TokenValue::Str(self.string(false)?)),
+            b'r' if matches!(self.text.get(from + 1), Some(b'"' | b'\'')) => {
+                self.offset += 1;
+                (Tok::Str, TokenValue::Str(self.string(true)?))
+            }
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' | 0x80.. => self.name()?,
+            b'0'..=b'9' => self.number()?,
+            b'.' if matches!(self.text.get(from + 1), Some(b'0'..=b'9')) => self.number()?,
+            _ => (self.punctuation(byte)?, TokenValue::None),
+        };
+        Ok(Token { tok, start, end: self.here(), value })
+    }
+
+    fn name(&mut self) -> Parsed<(Tok, TokenValue)> {
+        let from = self.offset;
+        while let Some(byte) = self.peek() {
+            match byte {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' => self.offset += 1,
+                0x80.. => match self.peek_char() {
+                    Some(c) if c.is_alphabetic() => self.offset += c.len_utf8(),
+                    _ => break,
+                },
+                _ => break,
+            }
+        }
+        if self.offset == from {
+            let c = self.peek_char().unwrap_or(char::REPLACEMENT_CHARACTER);
+            return self.error(format!("unexpected input character {}", quoted_char(c)));
+        }
+        let name = &self.text[from..self.offset];
+        Ok((Tok::keyword(name).unwrap_or(Tok::Ident), TokenValue::Name(Str::new(name))))
+    }
+
+    fn punctuation(&mut self, byte: u8) -> Parsed<Tok> {
+        let rest = &self.text[self.offset..];
+        let (tok, len) = match (byte, rest.get(1), rest.get(2)) {
+            (b'<', Some(b'<'), Some(b'=')) => (Tok::LtLtEq, 3),
+            (b'>', Some(b'>'), Some(b'=')) => (Tok::GtGtEq, 3),
+            (b'/', Some(b'/'), Some(b'=')) => (Tok::SlashSlashEq, 3),
+            (b'<', Some(b'<'), _) => (Tok::LtLt, 2),
+            (b'>', Some(b'>'), _) => (Tok::GtGt, 2),
+            (b'/', Some(b'/'), _) => (Tok::SlashSlash, 2),
+            (b'*', Some(b'*'), _) => (Tok::StarStar, 2),
+            (b'<', Some(b'='), _) => (Tok::Le, 2),
+            (b'>', Some(b'='), _) => (Tok::Ge, 2),
+            (b'=', Some(b'='), _) => (Tok::EqEq, 2),
+            (b'!', Some(b'='), _) => (Tok::Ne, 2),
+            (b'+', Some(b'='), _) => (Tok::PlusEq, 2),
+            (b'-', Some(b'='), _) => (Tok::MinusEq, 2),
+            (b'*', Some(b'='), _) => (Tok::StarEq, 2),
+            (b'/', Some(b'='), _) => (Tok::SlashEq, 2),
+            (b'%', Some(b'='), _) => (Tok::PercentEq, 2),
+            (b'&', Some(b'='), _) => (Tok::AmpEq, 2),
+            (b'|', Some(b'='), _) => (Tok::PipeEq, 2),
+            (b'^', Some(b'='), _) => (Tok::CircumflexEq, 2),
+            (b'<', ..) => (Tok::Lt, 1),
+            (b'>', ..) => (Tok::Gt, 1),
+            (b'=', ..) => (Tok::Eq, 1),
+            (b'+', ..) => (Tok::Plus, 1),
+            (b'-', ..) => (Tok::Minus, 1),
+            (b'*', ..) => (Tok::Star, 1),
+            (b'/', ..) => (Tok::Slash, 1),
+            (b'%', ..) => (Tok::Percent, 1),
+            (b'&', ..) => (Tok::Amp, 1),
+            (b'|', ..) => (Tok::Pipe, 1),
+            (b'^', ..) => (Tok::Circumflex, 1),
+            (b'~', ..) => (Tok::Tilde, 1),
+            (b'.', ..) => (Tok::Dot, 1),
+            (b',', ..) => (Tok::Comma, 1),
+            (b';', ..) => (Tok::Semi, 1),
+            (b':', ..) => (Tok::Colon, 1),
+            (b'(', ..) => (Tok::LParen, 1),
+            (b')', ..) => (Tok::RParen, 1),
+            (b'[', ..) => (Tok::LBrack, 1),
+            (b']', ..) => (Tok::RBrack, 1),
+            (b'{', ..) => (Tok::LBrace, 1),
+            (b'}', ..) => (Tok::RBrace, 1),
+            _ => return self.error(format!("unexpected input character {}", quoted_char(byte as char))),
+        };
+        match tok {
+            Tok::LParen | Tok::LBrack | Tok::LBrace => self.depth += 1,
+            Tok::RParen | Tok::RBrack | Tok::RBrace => {
+                if self.depth == 0 {
+                    return self.error(format!("unexpected {}", quoted_char(byte as char)));
+                }
+                self.depth -= 1;
+            }
+            _ => {}
+        }
+        self.offset += len;
+        Ok(tok)
+    }
+}
+
+/// Whether white space at the beginning of a line is dropped.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trim {
+    Yes,
+    No,
+}
+
+/// The piece that a place is in.
+pub(crate) fn piece_of(pieces: &[Piece<'_>], pos: Pos) -> usize {
+    let within =
+        |text: &[u8], at: Pos| at.file == pos.file && (at.offset..=at.offset + text.len() as u32).contains(&pos.offset);
+    let found = pieces.iter().position(|piece| match piece {
+        Piece::Code { text, at } => within(text, *at),
+        Piece::Op { args, at, .. } => {
+            *at == pos
+                || match args {
+                    OpArgs::None => false,
+                    OpArgs::Expr { text, at } | OpArgs::Call { text, at } => within(text, *at),
+                }
+        }
+    });
+    found.unwrap_or(0)
+}
+
+/// A character in single quotes, escaped where it is not printable.
+fn quoted_char(c: char) -> String {
+    if c == '\'' {
+        return "'\\''".to_owned();
+    }
+    if c == '"' {
+        return "'\"'".to_owned();
+    }
+    let mut buf = [0; 4];
+    let text = ytterby_text::quote::quote(c.encode_utf8(&mut buf).as_bytes());
+    format!("'{}'", text.to_str().trim_matches('"'))
+}

@@ -1,0 +1,84 @@
+//! Runs a program and shows what happened as text: what it printed, then its error the way ytt shows it.
+#![allow(dead_code)]
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use ytterby_diag::{FileId, Pos, Sources};
+use ytterby_starlark::{Error, Eval, Exports, Limits, NoOps, Piece, Value, compile};
+use ytterby_text::Str;
+
+/// What a program printed, and its error.
+pub struct Outcome {
+    pub printed: String,
+    pub error: Option<String>,
+}
+
+/// Runs a file named `t.star`.
+pub fn run(code: &str) -> Outcome {
+    run_with(code, Limits::default())
+}
+
+pub fn run_with(code: &str, limits: Limits) -> Outcome {
+    let sources = Sources::new();
+    let file = sources.add("t.star", code.as_bytes().to_vec());
+    let printed = Rc::new(RefCell::new(Vec::new()));
+    let mut eval = Eval::new();
+    eval.set_limits(limits);
+    let sink = printed.clone();
+    eval.set_print(move |line| {
+        sink.borrow_mut().extend_from_slice(line);
+        sink.borrow_mut().push(b'\n');
+    });
+    // Any module has one name, `json`.
+    eval.set_load(|_, _, _| Ok(Rc::new(Exports::new([(Str::from("json"), Value::None)]))));
+    let piece = Piece::Code { text: code.as_bytes(), at: Pos::new(file, 0) };
+    let error = match compile(&[piece], &[]) {
+        Err(errors) => {
+            let shown = errors.iter().map(|error| format!("- {}\n{}", error.message, line(&sources, error.pos, 4)));
+            Some(shown.collect::<String>())
+        }
+        Ok(program) => {
+            program.run(&mut eval, Rc::new(NoOps), &Exports::default()).err().map(|error| show(&sources, &error))
+        }
+    };
+    let printed = visible(&printed.borrow());
+    Outcome { printed, error }
+}
+
+/// As text, with bytes that are not UTF-8 as `\\xff`.
+fn visible(bytes: &[u8]) -> String {
+    let mut out = String::new();
+    for chunk in bytes.utf8_chunks() {
+        out += chunk.valid();
+        out.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
+    }
+    out
+}
+
+fn show(sources: &Sources, error: &Error) -> String {
+    let mut out = format!("- {}\n", error.message());
+    for frame in error.frames().iter().filter(|frame| frame.pos.is_known()) {
+        out += &format!("    in {}\n{}", frame.name, line(sources, frame.pos, 6));
+    }
+    out
+}
+
+fn line(sources: &Sources, pos: Pos, indent: usize) -> String {
+    let number = sources.line(pos);
+    let text = sources.line_text(pos).unwrap_or_default();
+    format!("{:indent$}{number} | {text}\n", "")
+}
+
+/// Checks what a program prints; an error comes behind it.
+#[track_caller]
+pub fn check(code: &str, expected: &str) {
+    let outcome = run(code);
+    let got = outcome.printed + &outcome.error.unwrap_or_default();
+    assert_eq!(got, expected, "\nprogram:\n{code}");
+}
+
+/// A place in no file.
+pub fn nowhere() -> Pos {
+    Pos::new(FileId(0), 0)
+}

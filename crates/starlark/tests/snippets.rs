@@ -1,0 +1,40 @@
+//! All recorded snippets: what the reference prints and how it fails.
+
+mod common;
+
+use std::path::Path;
+
+#[test]
+fn recorded_snippets() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/conformance/starlark-snippets.json");
+    let Ok(text) = std::fs::read_to_string(&path) else {
+        eprintln!("skipped: the recorded snippets are not here");
+        return;
+    };
+    let rows: Vec<serde_json::Value> = serde_json::from_str(&text).expect("the snippets are JSON");
+    let mut failed = Vec::new();
+    for row in &rows {
+        let field = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
+        let outcome = common::run(&field("code"));
+        let (expected, got) = if row["ok"] == true {
+            (field("printed"), outcome.printed + &outcome.error.unwrap_or_default())
+        } else {
+            (without_hint(&field("stderr")), outcome.error.unwrap_or_else(|| "no error\n".to_owned()))
+        };
+        if expected.trim_end() != got.trim_end() {
+            failed.push(format!("{}:\n  expected:\n{expected}\n  got:\n{got}", field("name")));
+        }
+    }
+    assert!(rows.len() > 100, "only {} snippets", rows.len());
+    assert!(failed.is_empty(), "{} of {} snippets fail\n{}", failed.len(), rows.len(), failed.join("\n"));
+}
+
+/// Without the first line, which the program writes, and without hints, which the template engine adds.
+fn without_hint(stderr: &str) -> String {
+    let body = stderr.split_once('\n').map_or("", |(_, body)| body);
+    let cut = |line: &str| match line.find(" (hint: ") {
+        Some(at) if line.starts_with("- ") => line[..at].to_owned(),
+        _ => line.to_owned(),
+    };
+    body.lines().map(cut).collect::<Vec<_>>().join("\n")
+}
