@@ -214,7 +214,7 @@ fn last_wins(map: Map) -> Map {
     let mut result = Map::with_capacity(map.len());
     for item in map.into_items() {
         match result.find(&item.key) {
-            Some(at) => result.item_mut(at).value = item.value,
+            Some(at) => *result.item_mut(at) = item,
             None => result.push(item),
         }
     }

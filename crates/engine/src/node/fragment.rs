@@ -10,7 +10,7 @@ use ytterby_starlark::{CompareOp, Error, Eval, HostValue, Mapping, Value, ValueI
 use ytterby_text::Str;
 
 use super::convert::{scalar_from_value, scalar_to_value};
-use super::{DocumentSet, Node, Scalar, to_value};
+use super::{DocumentSet, Node, Origin, Scalar, to_value};
 use crate::run;
 
 /// A YAML value or documents in the hands of Starlark.
@@ -82,6 +82,9 @@ impl FragmentData {
     /// What it is, as messages say it.
     pub fn name(&self) -> &'static str {
         match self {
+            // Code's collections have the names of Go's types in the reference's messages.
+            FragmentData::Node(Node::Map(map)) if map.origin == Origin::Code => "*orderedmap.Map",
+            FragmentData::Node(Node::Array(array)) if array.origin == Origin::Code => "[]interface {}",
             FragmentData::Node(node) => node.type_name(),
             FragmentData::Documents(_) => "document set",
         }
