@@ -66,6 +66,13 @@ impl Run {
         self.sources.locate(pos)
     }
 
+    /// Tells what goes on, where `--debug` asks for it.
+    pub fn debug(&self, text: impl FnOnce() -> String) {
+        if self.options.debug {
+            self.host.debug(&text());
+        }
+    }
+
     /// Says how messages show the lines of a source.
     pub fn add_lines(&self, file: FileId, lines: FileLines) {
         self.lines.borrow_mut().insert(file, lines);

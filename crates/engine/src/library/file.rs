@@ -65,6 +65,7 @@ impl File {
     pub fn tree(&self, run: &Run, strict: bool) -> Result<Rc<Tree>, Failure> {
         let parse = || {
             let (file, bytes) = self.source(run)?;
+            run.debug(|| format!("## parse {} ({} bytes)\n", self.path(), bytes.len()));
             let options = ReadOptions { strict, comments: self.has_code() };
             ytterby_yaml::parse(&bytes, file, &options).map(Rc::new).map_err(|error| {
                 let mut failure =
@@ -94,7 +95,7 @@ impl File {
             Template::yaml(&tree, run, unknown)
                 .map_err(|error| self.compile_failure(run, error, "Compiling YAML template", ""))
         };
-        self.cached(TemplateKey { strict, unknown }, compile).map(Some)
+        self.cached(run, TemplateKey { strict, unknown }, compile).map(Some)
     }
 
     /// The compiled text template; the bytes where it is plain text.
@@ -109,7 +110,7 @@ impl File {
                 self.compile_failure(run, error, "Parsing text template", "Evaluating text template: ")
             })
         };
-        self.cached(TemplateKey { strict: false, unknown: UnknownComments::Refuse }, compile).map(Ok)
+        self.cached(run, TemplateKey { strict: false, unknown: UnknownComments::Refuse }, compile).map(Ok)
     }
 
     /// The compiled Starlark file.
@@ -119,11 +120,12 @@ impl File {
             Template::starlark(&bytes, file, run)
                 .map_err(|error| self.compile_failure(run, error, "", "Evaluating starlark template: "))
         };
-        self.cached(TemplateKey { strict: false, unknown: UnknownComments::Refuse }, compile)
+        self.cached(run, TemplateKey { strict: false, unknown: UnknownComments::Refuse }, compile)
     }
 
     fn cached(
         &self,
+        run: &Run,
         key: TemplateKey,
         compile: impl FnOnce() -> Result<Template, Failure>,
     ) -> Result<Rc<Template>, Failure> {
@@ -131,6 +133,7 @@ impl File {
             return Ok(template.clone());
         }
         let template = Rc::new(compile()?);
+        run.debug(|| format!("## compile {} ({})\n", self.path(), template.size()));
         self.templates.borrow_mut().push((key, template.clone()));
         Ok(template)
     }

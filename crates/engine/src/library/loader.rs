@@ -159,6 +159,7 @@ impl Loader {
         template: &Template,
         prefix: &str,
     ) -> Result<(Rc<Exports>, Option<Built>), Failure> {
+        self.run.debug(|| format!("## evaluate {}\n", file.path()));
         self.own.borrow_mut().insert(file.path().to_owned());
         let ops = template.ops(&self.run, self.options.key_overrides);
         let context = Rc::new(FileContext { loader: self.clone(), place: place.clone(), ops: ops.clone() });

@@ -84,6 +84,12 @@ impl Template {
         Ok(Template { program, table: Rc::new(writer.table), language })
     }
 
+    /// How large it is, in words.
+    pub fn size(&self) -> String {
+        let (nodes, ops) = self.table.counts();
+        format!("{nodes} nodes, {ops} operations")
+    }
+
     /// What carries out the operations of one evaluation.
     pub fn ops(&self, run: &Run, overrides: KeyOverrides) -> Rc<TemplateOps> {
         Rc::new(TemplateOps::new(self.table.clone(), overrides, run.level))

@@ -99,6 +99,11 @@ impl Table {
         &mut self.nodes[tag as usize - 1]
     }
 
+    /// How many nodes and operations there are.
+    pub fn counts(&self) -> (usize, usize) {
+        (self.nodes.len(), self.ops.len())
+    }
+
     pub fn op(&self, op: u32) -> &Op {
         &self.ops[op as usize]
     }

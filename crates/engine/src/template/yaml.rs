@@ -78,7 +78,7 @@ impl<'a> FrontEnd<'a> {
     fn document_set(&mut self) -> Result<(), String> {
         let tag = self.writer.table.add_node(0, Pos::UNKNOWN, Kind::DocumentSet, Node::NULL);
         let shown = self.writer.count_tags(1);
-        self.start(tag, shown, "*yamlmeta.DocumentSet", Pos::UNKNOWN);
+        self.start(tag, shown, Pos::UNKNOWN);
         for doc in self.tree.documents() {
             let comments = self.tree.comments(doc);
             self.item(tag, Item::Document, doc.pos, doc.value, comments, Strings::Plain)?;
@@ -102,7 +102,6 @@ impl<'a> FrontEnd<'a> {
             Item::Map(key) => (Kind::MapItem(key.clone()), key.as_str()),
             Item::Array => (Kind::ArrayItem, None),
         };
-        let debug = debug_comment(&kind);
         let tag = self.writer.table.add_node(parent, pos, kind, Node::NULL);
         let shown = self.writer.count_tags(1);
         if metas.annotations.iter().any(|(name, ..)| *name == Ann::YamlTextTemplatedStrings.name()) {
@@ -118,7 +117,7 @@ impl<'a> FrontEnd<'a> {
         if let (Some(key), Strings::Templated) = (key, strings) {
             self.string(key, pos, Op::SetKeyText(tag))?;
         }
-        self.start(tag, shown, &debug, pos);
+        self.start(tag, shown, pos);
         if metas.values.is_empty() {
             self.value(tag, pos, value, strings)?;
         }
@@ -166,19 +165,19 @@ impl<'a> FrontEnd<'a> {
     }
 
     fn collection(&mut self, parent: Tag, pos: Pos, kind: Kind) -> Tag {
-        let debug = debug_comment(&kind);
         let tag = self.writer.table.add_node(parent, pos, kind, Node::NULL);
         let shown = self.writer.count_tags(1);
-        self.start(tag, shown, &debug, pos);
+        self.start(tag, shown, pos);
         tag
     }
 
-    fn start(&mut self, tag: Tag, shown: u32, debug: &str, pos: Pos) {
+    fn start(&mut self, tag: Tag, shown: u32, pos: Pos) {
         let op = Op::StartNode(tag);
-        match pos.is_known() {
-            true => self.writer.op(op, YAML, Args::None, pos),
-            false => self.writer.generated_op(op, YAML, format!("__ytt_tpl1_start_node({shown}) # {debug}")),
+        if pos.is_known() {
+            return self.writer.op(op, YAML, Args::None, pos);
         }
+        let described = debug_comment(&self.writer.table.node(tag).kind);
+        self.writer.generated_op(op, YAML, format!("__ytt_tpl1_start_node({shown}) # {described}"));
     }
 
     fn set(&mut self, tag: Tag, pos: Pos) {
