@@ -8,6 +8,7 @@
 mod annotation;
 mod api;
 mod deep;
+mod export;
 pub mod input;
 mod library;
 mod node;
@@ -20,6 +21,7 @@ mod schema;
 mod stdlib;
 mod template;
 mod validate;
+mod values;
 
 pub use api::{
     Compat, Failure, Format, Host, Inspect, KnownSchemaFormats, Options, OutputFile, OutputTypes, Rendered,

@@ -3,15 +3,19 @@
 use std::rc::Rc;
 
 use ytterby_diag::{Severity, Sources};
-use ytterby_starlark::Eval;
 
-use crate::api::{Failure, Format, Host, Inspect, KnownSchemaFormats, Options, OutputFile, Rendered, Target};
+use crate::api::{
+    Failure, Format, Host, Inspect, KnownSchemaFormats, Options, OutputFile, Rendered, SchemaFormat, Target,
+};
+use crate::export;
 use crate::input::{self, InputFile};
-use crate::library::{Evaluated, File, FileDocuments, Library, LibraryRun, Loader, LoaderOptions};
+use crate::library::{Evaluated, File, FileDocuments, Library, LibraryRun, LoaderOptions, Prepared};
 use crate::node::{Array, ArrayItem, Document, DocumentSet, Node};
 use crate::output;
 use crate::run::Run;
+use crate::schema::{Schema, redact};
 use crate::template::{KeyOverrides, UnknownComments};
+use crate::values::{self, Envelope};
 use ytterby_diag::Pos;
 
 /// Renders `files`. Sources for positions of diagnostics are added to `sources`.
@@ -65,8 +69,45 @@ fn stages(run: &Rc<Run>, files: Vec<InputFile>) -> Result<Rendered, Failure> {
         return documents(run, &[FileDocuments::Nodes(docs)]);
     }
     let mut eval = run.new_eval();
-    let evaluated = evaluate(&root, &mut eval)?;
+    let given = values::from_flags(run)?;
+    let declared = root.schema(&mut eval, Vec::new())?;
+    if matches!(options.inspect, Some(Inspect::Schema | Inspect::SchemaDocs)) {
+        return inspected_schema(run, declared.schema.as_deref());
+    }
+    if options.output_types.schema(KnownSchemaFormats::OpenApiOnly)?.is_some() {
+        return Err(Failure::new(
+            "Output type currently only supported for data values schema (i.e. include --data-values-schema-inspect)",
+        ));
+    }
+    let (for_children, given): (Vec<Envelope>, Vec<Envelope>) = given.into_iter().partition(Envelope::is_for_child);
+    let mut prepared = root.prepare_with(&mut eval, declared, given)?;
+    prepared.waiting.values.extend(for_children.into_iter().map(Rc::new));
+    if options.inspect == Some(Inspect::Values) {
+        let Prepared { schema, values, .. } = prepared;
+        let mut doc = values.doc;
+        if let Some(schema) = schema.filter(|schema| schema.uses.secrets) {
+            doc.value = redact(&doc.value, &schema.root);
+        }
+        return documents(run, &[FileDocuments::Nodes(DocumentSet { items: vec![doc] })]);
+    }
+    let evaluated = root.finish(&mut eval, prepared)?;
     finish(run, evaluated)
+}
+
+/// The schema in the format that `--output` names.
+fn inspected_schema(run: &Run, schema: Option<&Schema>) -> Result<Rendered, Failure> {
+    let absent = Schema::absent();
+    let schema = schema.unwrap_or(&absent);
+    let format = run.options.output_types.schema(KnownSchemaFormats::OpenApiOnly)?;
+    let doc = match format {
+        Some(SchemaFormat::OpenApi) => export::openapi(schema),
+        _ => {
+            return Err(Failure::new(
+                "Data values schema export only supported in OpenAPI v3 format; specify format with --output=openapi-v3 flag",
+            ));
+        }
+    };
+    documents(run, &[FileDocuments::Nodes(DocumentSet { items: vec![doc] })])
 }
 
 /// The paths of the files that take part, as one document.
@@ -75,12 +116,6 @@ fn inspected_files(root: &LibraryRun) -> Document {
     files.sort_by_key(|file| file.file.order);
     let items = files.iter().map(|file| ArrayItem::new(Node::str(file.file.path()), Pos::UNKNOWN));
     Document::new(Node::array(Array { items: items.collect(), ..Array::default() }), Pos::UNKNOWN)
-}
-
-fn evaluate(root: &LibraryRun, eval: &mut Eval) -> Result<Evaluated, Failure> {
-    let loader =
-        Loader::new(&root.run, root.options, || ytterby_starlark::Value::None, |_, _| ytterby_starlark::Value::None);
-    root.render(eval, &loader, &[])
 }
 
 /// What the host asked for: one stream of documents, or files.

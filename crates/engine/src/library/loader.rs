@@ -16,7 +16,7 @@ use super::file::File;
 use super::tree::{FileInLibrary, Library};
 use crate::api::Failure;
 use crate::input::FileKind;
-use crate::node::FragmentData;
+use crate::node::{FragmentData, Node};
 use crate::run::Run;
 use crate::stdlib;
 use crate::template::{self, Built, KeyOverrides, Template, TemplateOps, UnknownComments};
@@ -42,9 +42,10 @@ pub(crate) struct Place {
 pub(crate) struct Loader {
     pub run: Rc<Run>,
     pub options: LoaderOptions,
-    /// What `data.values` is, made when it is first asked for.
-    values: Box<dyn Fn() -> Value>,
-    values_made: OnceCell<Value>,
+    /// What `data.values` is made of, for each file anew.
+    values: Node,
+    /// Whether it can be made.
+    values_checked: OnceCell<Result<(), Error>>,
     /// What makes `@ytt:library` for a file at a place.
     pub library_module: Box<dyn Fn(&Rc<Loader>, &Place) -> Value>,
     loaded: RefCell<HashMap<*const File, Rc<Exports>>>,
@@ -64,14 +65,14 @@ impl Loader {
     pub fn new(
         run: &Rc<Run>,
         options: LoaderOptions,
-        values: impl Fn() -> Value + 'static,
+        values: Node,
         library_module: impl Fn(&Rc<Loader>, &Place) -> Value + 'static,
     ) -> Rc<Loader> {
         Rc::new(Loader {
             run: run.clone(),
             options,
-            values: Box::new(values),
-            values_made: OnceCell::new(),
+            values,
+            values_checked: OnceCell::new(),
             library_module: Box::new(library_module),
             loaded: RefCell::default(),
             loading: RefCell::default(),
@@ -79,9 +80,10 @@ impl Loader {
         })
     }
 
-    /// `data.values`.
-    pub fn values(&self) -> Value {
-        self.values_made.get_or_init(|| (self.values)()).clone()
+    /// The module `data` for a file at a place.
+    fn data_module(&self, place: &Place) -> Result<stdlib::Module, Error> {
+        self.values_checked.get_or_init(|| stdlib::data::check_keys(&self.values)).clone()?;
+        Ok(stdlib::data::module(&self.run, &self.values, place))
     }
 
     /// The documents of a YAML file.
@@ -200,11 +202,17 @@ fn load(eval: &mut Eval, module: &Str, context: &Rc<FileContext>) -> Result<Rc<E
 
 /// The module `@ytt:name` as the file of `context` sees it.
 fn standard(name: &str, context: &Rc<FileContext>) -> Result<Rc<Exports>, Error> {
-    let run = &context.loader.run;
+    let loader = &context.loader;
+    let run = &loader.run;
     if let Some(exports) = run.stdlib.find(name, run.level) {
         return Ok(exports);
     }
     match name {
+        "data" => Ok(stdlib::exports(loader.data_module(&context.place)?)),
+        "library" => {
+            let module = (loader.library_module)(loader, &context.place);
+            Ok(Rc::new(Exports::new([(Str::from("library"), module)])))
+        }
         "template" => Ok(stdlib::exports(stdlib::template::module(&context.ops))),
         _ => Err(Error::new(stdlib::unknown_module(name))),
     }

@@ -4,6 +4,8 @@
 
 mod file;
 mod loader;
+mod module;
+mod stages;
 mod tree;
 
 use std::rc::Rc;
@@ -14,6 +16,7 @@ use ytterby_yaml::Tree;
 
 pub(crate) use file::File;
 pub(crate) use loader::{FileContext, Loader, LoaderOptions, Place};
+pub(crate) use stages::{Prepared, Waiting};
 pub(crate) use tree::{FileInLibrary, Library};
 
 use crate::annotation::Ann;
@@ -121,14 +124,8 @@ impl LibraryRun {
         Ok(loader.yaml(eval, &self.place(file), &file.file)?.into_nodes())
     }
 
-    /// Evaluates the library and applies its overlays to its documents.
-    pub fn render(
-        &self,
-        eval: &mut Eval,
-        loader: &Rc<Loader>,
-        used_up: &[FileInLibrary],
-    ) -> Result<Evaluated, Failure> {
-        let mut evaluated = self.evaluate(eval, loader, used_up)?;
+    /// Applies the overlays of the library to its documents.
+    pub fn apply_overlays(&self, eval: &mut Eval, mut evaluated: Evaluated) -> Result<Evaluated, Failure> {
         let files = std::mem::take(&mut evaluated.documents);
         if !files.iter().any(|(_, docs)| docs.has_overlays()) {
             let files = files.into_iter().filter_map(|(file, docs)| Some((file, docs.without_empty()?)));

@@ -5,6 +5,7 @@
 
 pub(crate) mod args;
 mod base64;
+pub(crate) mod data;
 mod ip;
 mod json;
 mod math;
@@ -27,6 +28,7 @@ use std::rc::Rc;
 
 use ytterby_starlark::{Args, Builtin, Error, Eval, Exports, Value};
 
+pub(crate) use args::go_type;
 pub(crate) use module::Module;
 pub(crate) use struct_::{Object, Struct, conversion_hint, method};
 

@@ -3,7 +3,7 @@
 //! A [`Struct`] is an immutable mapping from names to values: `s.a`, `s["a"]`, `for name in s`. An [`Object`] is a
 //! struct with a type name of its own whose fields are mostly functions; it refuses to become YAML.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ use ytterby_starlark::{Args, Builtin, Error, Eval, HostValue, Mapping, Value, Va
 use ytterby_text::Str;
 
 use super::args::{fail, one};
-use super::{Module, args, function};
+use super::{Module, args, data, function};
 use crate::node::{self, Array, FragmentData, Map, Node, Scalar};
 
 /// From how many fields on a struct is searched by hash.
@@ -23,47 +23,88 @@ const MAX_DEPTH: usize = 10_000;
 /// A struct: names and values, in order.
 #[derive(Default)]
 pub(crate) struct Struct {
-    fields: Rc<[(Str, Value)]>,
+    fields: OnceCell<Rc<[(Str, Value)]>>,
     index: OnceCell<HashMap<Str, usize>>,
+    /// Where the fields come from, as long as nobody asked for all of them.
+    source: Option<Source>,
+}
+
+/// A map of data values, and the fields that were asked for so far.
+struct Source {
+    map: Rc<Map>,
+    made: RefCell<HashMap<usize, Value>>,
+}
+
+impl Source {
+    /// The field at a place of the map, made once: programs may change what is in it.
+    fn field(&self, at: usize) -> Value {
+        let made = self.made.borrow().get(&at).cloned();
+        made.unwrap_or_else(|| {
+            let value = data::values_of(&self.map.items()[at].value);
+            self.made.borrow_mut().insert(at, value.clone());
+            value
+        })
+    }
 }
 
 impl Struct {
     /// A struct with these fields; no name may stand twice.
     pub fn new(fields: impl Into<Rc<[(Str, Value)]>>) -> Struct {
-        Struct { fields: fields.into(), index: OnceCell::new() }
+        Struct { fields: OnceCell::from(fields.into()), ..Struct::default() }
+    }
+
+    /// A struct of a map, whose keys are strings. Fields are made when they are asked for.
+    pub fn of_map(map: Rc<Map>) -> Struct {
+        Struct { source: Some(Source { map, made: RefCell::default() }), ..Struct::default() }
     }
 
     /// The value of a field.
-    pub fn get(&self, name: &[u8]) -> Option<&Value> {
-        if self.fields.len() < INDEX_FROM {
-            return self.fields.iter().find(|(field, _)| field.as_bytes() == name).map(|(_, value)| value);
+    pub fn get(&self, name: &[u8]) -> Option<Value> {
+        if let (None, Some(source)) = (self.fields.get(), &self.source) {
+            return source.map.find(&Scalar::Str(Str::new(name))).map(|at| source.field(at));
         }
-        let index = self
-            .index
-            .get_or_init(|| self.fields.iter().enumerate().map(|(at, (field, _))| (field.clone(), at)).collect());
-        index.get(name).map(|&at| &self.fields[at].1)
+        let fields = self.fields();
+        if fields.len() < INDEX_FROM {
+            return fields.iter().find(|(field, _)| field.as_bytes() == name).map(|(_, value)| value.clone());
+        }
+        let index =
+            self.index.get_or_init(|| fields.iter().enumerate().map(|(at, (field, _))| (field.clone(), at)).collect());
+        index.get(name).map(|&at| fields[at].1.clone())
     }
 
     /// All fields in order.
-    pub fn fields(&self) -> &[(Str, Value)] {
-        &self.fields
+    pub fn fields(&self) -> &Rc<[(Str, Value)]> {
+        self.fields.get_or_init(|| match &self.source {
+            None => Rc::default(),
+            Some(source) => {
+                let name = |key: &Scalar| key.as_str().cloned().unwrap_or_else(|| Str::from(&*node::key_text(key)));
+                source.map.iter().enumerate().map(|(at, item)| (name(&item.key), source.field(at))).collect()
+            }
+        })
+    }
+
+    fn count(&self) -> usize {
+        match (self.fields.get(), &self.source) {
+            (None, Some(source)) => source.map.len(),
+            _ => self.fields().len(),
+        }
     }
 
     fn names(&self) -> Vec<Str> {
-        self.fields.iter().map(|(name, _)| name.clone()).collect()
+        self.fields().iter().map(|(name, _)| name.clone()).collect()
     }
 
     fn iter_names(&self) -> ValueIter {
-        let fields = self.fields.clone();
+        let fields = self.fields().clone();
         Box::new((0..fields.len()).map(move |at| Value::Str(fields[at].0.clone())))
     }
 
     fn pairs(&self) -> Vec<(Value, Value)> {
-        self.fields.iter().map(|(name, value)| (Value::Str(name.clone()), value.clone())).collect()
+        self.fields().iter().map(|(name, value)| (Value::Str(name.clone()), value.clone())).collect()
     }
 
     fn by_key(&self, key: &Value) -> Result<Option<Value>, Error> {
-        Ok(self.get(args::string(key)?).cloned())
+        Ok(self.get(args::string(key)?))
     }
 }
 
@@ -112,14 +153,14 @@ macro_rules! struct_like {
             }
             fn truth(&self) -> bool {
                 let $this = self;
-                !$fields.fields.is_empty()
+                $fields.count() > 0
             }
             fn hash(&self) -> Result<u64, Error> {
                 fail!("unhashable type: struct")
             }
             fn attr(&self, _eval: &mut Eval, name: &Str) -> Result<Option<Value>, Error> {
                 let $this = self;
-                Ok($fields.get(name).cloned())
+                Ok($fields.get(name))
             }
             fn attr_names(&self) -> Vec<Str> {
                 let $this = self;
@@ -130,7 +171,7 @@ macro_rules! struct_like {
             }
             fn len(&self) -> Option<usize> {
                 let $this = self;
-                Some($fields.fields.len())
+                Some($fields.count())
             }
             fn iterate(&self) -> Option<ValueIter> {
                 let $this = self;

@@ -1,0 +1,6 @@
+//! Schemas in other languages.
+
+mod keywords;
+mod openapi;
+
+pub(crate) use openapi::openapi;

@@ -1,0 +1,229 @@
+//! `@ytt:library`: libraries as values of programs.
+//!
+//! `library.get()` gives a library that is not run yet; `with_data_values()` and `with_data_values_schema()` give copies
+//! that will be run with more. `eval()`, `export()` and `data_values()` run it, each time anew.
+
+use std::rc::Rc;
+
+use ytterby_diag::Pos;
+use ytterby_starlark::{Args, Builtin, Error, Eval, Value};
+use ytterby_text::Str;
+
+use super::stages::{Prepared, Waiting};
+use super::{Evaluated, LibraryRun, Place};
+use crate::api::Failure;
+use crate::node::{self, Annotated, Document, DocumentSet, Fragment, Node};
+use crate::overlay;
+use crate::schema;
+use crate::stdlib::args::{self, fail};
+use crate::stdlib::{self, Module};
+use crate::template::{self, KeyOverrides, UnknownComments};
+use crate::values::{Envelope, Input, LibraryRef};
+
+/// The module for a file at `place` of `parent`; `waiting` is what was given for libraries below.
+pub(crate) fn module(parent: &LibraryRun, place: &Place, waiting: &Rc<Waiting>) -> Module {
+    let (parent, place, waiting) = (parent.clone(), place.clone(), waiting.clone());
+    let get = move |_: &mut Eval, args: Args<'_>| get(&parent, &place, &waiting, args);
+    Module::new("library").with_value("get", stdlib::function("library.get", get))
+}
+
+fn get(parent: &LibraryRun, place: &Place, waiting: &Waiting, args: Args<'_>) -> Result<Value, Error> {
+    let path = args::one_string(&args)?.to_str();
+    let mut run = parent.clone();
+    let mut alias = String::new();
+    for (name, value) in args.named {
+        match &*name.to_str() {
+            "alias" => alias = args::string(value)?.to_string(),
+            "ignore_unknown_comments" => {
+                let ignore = args::boolean(value)?;
+                run.options.unknown_comments = if ignore { UnknownComments::Ignore } else { UnknownComments::Refuse };
+            }
+            "implicit_map_key_overrides" => {
+                let implicit = args::boolean(value)?;
+                run.options.key_overrides = if implicit { KeyOverrides::Implicit } else { KeyOverrides::Annotated };
+            }
+            "strict" => run.options.strict = args::boolean(value)?,
+            "dangerous_data_values_disable_validation" => run.skip_value_validation |= args::boolean(value)?,
+            "data_value_schema_disable_validation" if parent.run.is_beyond_ytt() => {
+                run.skip_value_validation |= args::boolean(value)?;
+            }
+            other => fail!("Unexpected kwarg '{other}'"),
+        }
+    }
+    if path.starts_with('@') {
+        fail!("Expected library '{path}' to be specified without '@'");
+    }
+    run.library = place.current.find_private(&path).map_err(Error::new)?;
+    let name = LibraryRef { path: path.into_owned(), alias };
+    let instance = Instance { name, run, values: waiting.values.clone(), schemas: waiting.schemas.clone() };
+    Ok(instance.into_value())
+}
+
+/// A library, not run yet.
+#[derive(Clone)]
+struct Instance {
+    name: LibraryRef,
+    run: LibraryRun,
+    values: Vec<Rc<Envelope>>,
+    schemas: Vec<Rc<Envelope>>,
+}
+
+impl Instance {
+    fn into_value(self) -> Value {
+        let this = Rc::new(self);
+        let (evaluating, exporting) =
+            (format!("Evaluating library '{}'", this.name), format!("Exporting from library '{}'", this.name));
+        Value::host(
+            Module::new("library")
+                .with_value("with_data_values", this.method("library.with_data_values", None, Instance::with_values))
+                .with_value(
+                    "with_data_values_schema",
+                    this.method("library.with_data_values_schema", None, Instance::with_schema),
+                )
+                .with_value("eval", this.method("library.eval", Some(evaluating), Instance::eval))
+                .with_value("export", this.method("library.export", Some(exporting.clone()), Instance::export))
+                .with_value("data_values", this.method("library.data_values", Some(exporting), Instance::data_values)),
+        )
+    }
+
+    /// A function whose messages begin with its name and what it was doing.
+    fn method(
+        self: &Rc<Instance>,
+        name: &'static str,
+        doing: Option<String>,
+        body: fn(&Instance, &mut Eval, Args<'_>) -> Result<Value, Error>,
+    ) -> Value {
+        let this = self.clone();
+        Value::from(Builtin::new(name, move |eval, args| {
+            body(&this, eval, args).map_err(|error| match &doing {
+                Some(doing) => error.in_context(doing).in_context(name),
+                None => error.in_context(name),
+            })
+        }))
+    }
+
+    fn with_values(&self, eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+        let given = args::one(&args)?;
+        let value = node::node_from_value(given).map_err(Error::new)?;
+        args::known_keywords(&args, &["plain"])?;
+        let mut doc = Document::new(value, Pos::UNKNOWN);
+        if args::bool_keyword(&args, "plain", false)? {
+            if has_annotations(&doc.value) {
+                fail!("Expected to be plain YAML, having no annotations (hint: remove comments starting with `#@`)");
+            }
+            overlay::annotate_for_plain_merge(&mut doc);
+        }
+        let place = if self.run.run.is_beyond_ytt() { eval.position() } else { Pos::UNKNOWN };
+        let envelope = Envelope::new(doc, Input::Code(place)).map_err(template::error_of_failure)?;
+        let mut next = self.clone();
+        next.values.push(Rc::new(envelope));
+        Ok(next.into_value())
+    }
+
+    fn with_schema(&self, eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+        let value = node::node_from_value(args::one(&args)?).map_err(Error::new)?;
+        let mut doc = Document::new(value, Pos::UNKNOWN);
+        schema::distribute_defaults_for_strings(&mut doc);
+        let envelope = Envelope::new(doc, Input::Document).map_err(template::error_of_failure)?;
+        // A schema that is none by itself is refused here, where it is given.
+        schema::compile(eval, &self.run.run, &envelope.doc).map_err(template::error_of_failure)?;
+        let mut next = self.clone();
+        next.schemas.push(Rc::new(envelope));
+        Ok(next.into_value())
+    }
+
+    fn eval(&self, eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+        if !args.positional.is_empty() {
+            fail!("expected no arguments");
+        }
+        let mut this = self.clone();
+        if this.run.run.is_beyond_ytt() {
+            for (name, value) in args.named {
+                let flag = match &*name.to_str() {
+                    "output_disable_validation" => &mut this.run.skip_output_validation,
+                    "data_value_schema_disable_validation" => &mut this.run.skip_value_validation,
+                    _ => continue,
+                };
+                let Value::Bool(value) = value else { fail!("expected {name} to be a bool") };
+                *flag |= *value;
+            }
+        }
+        let outcome = this.evaluated(eval).map_err(template::error_of_failure)?;
+        let items = outcome.documents.into_iter().flat_map(|(_, docs)| docs.into_nodes().items).collect();
+        Ok(Value::host(Fragment::from(DocumentSet { items })))
+    }
+
+    fn data_values(&self, eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+        if !args.positional.is_empty() {
+            fail!("expected no arguments");
+        }
+        let prepared = self.prepared(eval).map_err(template::error_of_failure)?;
+        stdlib::data::check_keys(&prepared.values.doc.value)?;
+        Ok(stdlib::data::values_of(&prepared.values.doc.value))
+    }
+
+    fn export(&self, eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+        let symbol = args::one_string(&args)?;
+        let mut path: Option<&Str> = None;
+        for (name, value) in args.named {
+            match &*name.to_str() {
+                "path" => path = Some(args::string(value)?).filter(|path| !path.is_empty()),
+                other => fail!("Unexpected keyword argument '{other}'"),
+            }
+        }
+        if symbol.starts_with(b"_") {
+            fail!("Symbols starting with '_' are private, and cannot be exported");
+        }
+        let outcome = self.evaluated(eval).map_err(template::error_of_failure)?;
+        let found: Vec<_> = outcome
+            .exports
+            .iter()
+            .filter(|(file, _)| path.is_none_or(|path| path.to_str() == *file))
+            .filter_map(|(file, exports)| exports.get(symbol).map(|value| (file, value)))
+            .collect();
+        match &found[..] {
+            [] => fail!("Expected to find exported symbol '{symbol}', but did not"),
+            [(_, value)] => Ok((*value).clone()),
+            several => {
+                let paths: Vec<&str> = several.iter().map(|(file, _)| file.as_str()).collect();
+                fail!(
+                    "Expected to find exactly one exported symbol '{symbol}', but found multiple across files: {}",
+                    paths.join(", ")
+                )
+            }
+        }
+    }
+
+    fn evaluated(&self, eval: &mut Eval) -> Result<Evaluated, Failure> {
+        let prepared = self.prepared(eval)?;
+        self.run.finish(eval, prepared)
+    }
+
+    /// The library with everything that was given for it.
+    fn prepared(&self, eval: &mut Eval) -> Result<Prepared, Failure> {
+        let deliver = |envelopes: &[Rc<Envelope>]| -> (Vec<Envelope>, Vec<Envelope>) {
+            let delivered = envelopes.iter().filter_map(|envelope| envelope.delivered(&self.name));
+            delivered.partition(Envelope::is_for_child)
+        };
+        let (schemas_below, schemas) = deliver(&self.schemas);
+        let (values_below, values) = deliver(&self.values);
+        let (late, early): (Vec<Envelope>, Vec<Envelope>) =
+            values.into_iter().partition(|envelope| envelope.after_library_module);
+        let mut prepared = self.run.prepare(eval, schemas, early.into_iter().chain(late).collect())?;
+        // What a parent says comes on top of what a library says itself.
+        prepared.waiting.schemas.extend(schemas_below.into_iter().map(Rc::new));
+        prepared.waiting.values.extend(values_below.into_iter().map(Rc::new));
+        Ok(prepared)
+    }
+}
+
+fn has_annotations(node: &Node) -> bool {
+    fn item(item: &dyn Annotated) -> bool {
+        !item.annotations().is_empty() || crate::deep(|| has_annotations(item.value()))
+    }
+    match node {
+        Node::Scalar(_) => false,
+        Node::Map(map) => map.iter().any(|i| item(i)),
+        Node::Array(array) => array.items.iter().any(|i| item(i)),
+    }
+}

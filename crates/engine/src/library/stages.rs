@@ -1,0 +1,94 @@
+//! The stages of a library's run: schema, data values, templates, overlays.
+
+use std::rc::Rc;
+
+use ytterby_starlark::{Eval, Value};
+
+use super::{Evaluated, FileInLibrary, LibraryRun, Loader, module};
+use crate::api::Failure;
+use crate::node::{Document, Map, Node};
+use crate::schema::Schema;
+use crate::values::{self, Declared, Envelope, FinalValues};
+use ytterby_diag::Pos;
+
+/// What is given for libraries below and waits for them to be run.
+#[derive(Clone, Default)]
+pub(crate) struct Waiting {
+    pub values: Vec<Rc<Envelope>>,
+    pub schemas: Vec<Rc<Envelope>>,
+}
+
+/// A library whose data values are known.
+pub(crate) struct Prepared {
+    pub schema: Option<Rc<Schema>>,
+    pub values: FinalValues,
+    pub waiting: Waiting,
+    /// The files that held schemas and data values.
+    pub used_up: Vec<FileInLibrary>,
+}
+
+impl LibraryRun {
+    /// What evaluates files before data values are known.
+    pub fn loader_without_values(&self) -> Rc<Loader> {
+        let nothing = Document::new(Node::map(Map::new()), Pos::UNKNOWN);
+        self.loader(&nothing, &Rc::new(Waiting::default()))
+    }
+
+    /// What evaluates files with data values.
+    fn loader(&self, values: &Document, waiting: &Rc<Waiting>) -> Rc<Loader> {
+        let (this, waiting) = (self.clone(), waiting.clone());
+        Loader::new(&self.run, self.options, values.value.clone(), move |_, place| {
+            Value::host(module::module(&this, place, &waiting))
+        })
+    }
+
+    /// The schema, with what others add to it.
+    pub fn schema(&self, eval: &mut Eval, given: Vec<Envelope>) -> Result<Declared, Failure> {
+        values::schema_of(self, eval, given)
+    }
+
+    /// Schema and data values, with what others give.
+    pub fn prepare(&self, eval: &mut Eval, schemas: Vec<Envelope>, given: Vec<Envelope>) -> Result<Prepared, Failure> {
+        let declared = self.schema(eval, schemas)?;
+        self.prepare_with(eval, declared, given)
+    }
+
+    /// The data values, with what others give, under a schema that is known already.
+    pub fn prepare_with(&self, eval: &mut Eval, declared: Declared, given: Vec<Envelope>) -> Result<Prepared, Failure> {
+        let Declared { schema, for_children: schemas, mut files } = declared;
+        let mut values = values::values_of(self, eval, given, schema.as_deref())?;
+        files.append(&mut values.files);
+        let waiting = Waiting { values: std::mem::take(&mut values.for_children), schemas };
+        Ok(Prepared { schema, values, waiting, used_up: files })
+    }
+
+    /// Templates and overlays.
+    pub fn finish(&self, eval: &mut Eval, prepared: Prepared) -> Result<Evaluated, Failure> {
+        let waiting = Rc::new(prepared.waiting);
+        let loader = self.loader(&prepared.values.doc, &waiting);
+        let evaluated = self.evaluate(eval, &loader, &prepared.used_up)?;
+        self.check_all_used(&waiting)?;
+        self.apply_overlays(eval, evaluated)
+    }
+
+    /// Everything given for a library below must have reached it.
+    fn check_all_used(&self, waiting: &Waiting) -> Result<(), Failure> {
+        let unused = |envelopes: &[Rc<Envelope>], what: &str| -> Vec<String> {
+            let unused = envelopes.iter().filter(|envelope| !envelope.is_used());
+            unused.map(|envelope| envelope.description(what, &self.run)).collect()
+        };
+        let values = unused(&waiting.values, "Data Value");
+        let schemas = unused(&waiting.schemas, "Schema");
+        let kinds = match (values.is_empty(), schemas.is_empty()) {
+            (true, true) => return Ok(()),
+            (false, true) => "data values",
+            (true, false) => "schema",
+            (false, false) => "data values, and schema",
+        };
+        let all: Vec<String> = values.into_iter().chain(schemas).collect();
+        Err(Failure::new(format!(
+            "Expected all provided library {kinds} documents to be used but found unused: {}",
+            all.join(", ")
+        )))
+    }
+}

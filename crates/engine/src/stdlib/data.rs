@@ -1,0 +1,76 @@
+//! `@ytt:data`: data values, and files as data.
+
+use std::rc::Rc;
+
+use ytterby_starlark::{Args, Error, Eval, Value};
+use ytterby_text::Str;
+
+use super::args::{self, fail};
+use super::{Module, Struct, function};
+use crate::library::Place;
+use crate::node::{Node, key_text, scalar_to_value};
+use crate::run::Run;
+
+/// The module for a file at `place`.
+///
+/// Each file gets data values of its own, because programs may change the lists in them; they are made of the shared
+/// nodes as they are asked for.
+pub(crate) fn module(run: &Rc<Run>, values: &Node, place: &Place) -> Module {
+    let (here, there, run) = (place.clone(), place.clone(), run.clone());
+    let list = move |_: &mut Eval, args: Args<'_>| list(&here, &args);
+    let read = move |_: &mut Eval, args: Args<'_>| read(&run, &there, &args);
+    Module::new("data")
+        .with_value("list", function("data.list", list))
+        .with_value("read", function("data.read", read))
+        .with_value("values", values_of(values))
+}
+
+/// Checks that all keys are strings, as those of structs must be.
+pub(crate) fn check_keys(node: &Node) -> Result<(), Error> {
+    match node {
+        Node::Scalar(_) => Ok(()),
+        Node::Map(map) => map.iter().try_for_each(|item| match item.key.as_str() {
+            Some(_) => crate::deep(|| check_keys(&item.value)),
+            None => fail!("expected struct key {} to be string", key_text(&item.key)),
+        }),
+        Node::Array(array) => array.items.iter().try_for_each(|item| crate::deep(|| check_keys(&item.value))),
+    }
+}
+
+/// Data values as programs see them: maps, whose keys must be strings, are structs.
+pub(crate) fn values_of(node: &Node) -> Value {
+    match node {
+        Node::Scalar(scalar) => scalar_to_value(scalar),
+        Node::Map(map) => Value::host(Struct::of_map(map.clone())),
+        Node::Array(array) => {
+            Value::list(array.items.iter().map(|item| crate::deep(|| values_of(&item.value))).collect())
+        }
+    }
+}
+
+fn list(place: &Place, args: &Args<'_>) -> Result<Value, Error> {
+    let path = match args.positional {
+        [] => Str::EMPTY,
+        [path] => args::string(path)?.clone(),
+        _ => fail!("expected exactly zero or one argument"),
+    };
+    let path = path.to_str();
+    let (start, root, path) = match path.strip_prefix('/') {
+        Some(path) => (&place.root, "/", path),
+        None => (&place.current, "", &*path),
+    };
+    let library = if path.is_empty() { start.clone() } else { start.find(path).map_err(Error::new)? };
+    let files = library.accessible_files();
+    Ok(Value::list(files.iter().map(|file| Value::str(format!("{root}{}", file.path))).collect()))
+}
+
+fn read(run: &Run, place: &Place, args: &Args<'_>) -> Result<Value, Error> {
+    let path = args::one_string(args)?.to_str();
+    let found = match path.strip_prefix('/') {
+        Some(path) => place.root.find_file(path),
+        None => place.current.find_file(&path),
+    };
+    let found = found.map_err(Error::new)?;
+    let (_, bytes) = found.file.source(run).map_err(crate::template::error_of_failure)?;
+    Ok(Value::str(Str::new(&bytes)))
+}

@@ -1,0 +1,161 @@
+//! Documents of data values, or of schemas, addressed to a library.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use ytterby_diag::Pos;
+use ytterby_starlark::Value;
+
+use crate::annotation::{Ann, Annotation};
+use crate::api::Failure;
+use crate::node::{Annotated, Document};
+use crate::run::Run;
+use crate::stdlib::go_type;
+
+/// How a document came to be; some messages and conversions depend on it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Input {
+    /// A document of a template, or plain YAML from a file or flag.
+    Document,
+    /// A string from `--data-value`.
+    String,
+    /// A string from `--data-values-env`.
+    EnvString,
+    /// Code, in a call at this place.
+    Code(Pos),
+}
+
+/// A document and the library that it is for.
+#[derive(Clone, Debug)]
+pub(crate) struct Envelope {
+    pub doc: Document,
+    pub input: Input,
+    /// Whether it comes after what `with_data_values()` gives.
+    pub after_library_module: bool,
+    /// The way that is left to go.
+    way: Rc<[LibraryRef]>,
+    /// The whole way, for messages.
+    address: Rc<[LibraryRef]>,
+    used: Cell<bool>,
+}
+
+/// One step on the way to a library: `@path`, `@~alias` or `@path~alias`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct LibraryRef {
+    pub path: String,
+    pub alias: String,
+}
+
+impl LibraryRef {
+    /// Whether a document for `self` is for the library that `other` names.
+    fn matches(&self, other: &LibraryRef) -> bool {
+        match (self.path.is_empty(), self.alias.is_empty()) {
+            (_, true) => self.path == other.path,
+            (true, false) => self.alias == other.alias,
+            (false, false) => self == other,
+        }
+    }
+
+    /// All steps of `@a@b~c`.
+    fn parse(text: &str) -> Result<Rc<[LibraryRef]>, String> {
+        if text.is_empty() {
+            return Err("Expected library ref to not be empty".to_owned());
+        }
+        let Some(steps) = text.strip_prefix('@') else {
+            return Err("Expected library ref to start with '@'".to_owned());
+        };
+        let step = |step: &str| match step.split('~').collect::<Vec<_>>()[..] {
+            [path] => Ok(LibraryRef { path: path.to_owned(), alias: String::new() }),
+            [_, ""] => Err("Expected library alias to not be empty".to_owned()),
+            [path, alias] => Ok(LibraryRef { path: path.to_owned(), alias: alias.to_owned() }),
+            _ => Err(format!("Expected library ref to have form: '@path', '@~alias', or '@path~alias', got: '{text}'")),
+        };
+        steps.split('@').map(step).collect()
+    }
+
+    fn of_annotation(ann: &Annotation) -> Result<Rc<[LibraryRef]>, String> {
+        let [value] = &ann.args[..] else {
+            return Err(format!("Expected library/ref annotation to have one arg, got {}", ann.args.len()));
+        };
+        match value {
+            Value::Str(text) => {
+                LibraryRef::parse(&text.to_str()).map_err(|why| format!("Annotation library/ref: {why}"))
+            }
+            other => Err(format!("expected a string, but was {}", other.type_name())),
+        }
+    }
+}
+
+impl std::fmt::Display for LibraryRef {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.path)?;
+        if self.alias.is_empty() { Ok(()) } else { write!(f, "~{}", self.alias) }
+    }
+}
+
+impl Envelope {
+    /// A document for the library that its `@library/ref` names, if it has one.
+    pub fn new(doc: Document, input: Input) -> Result<Envelope, Failure> {
+        let way = match doc.annotation(Ann::LibraryRef) {
+            Some(ann) => LibraryRef::of_annotation(ann)?,
+            None => Rc::default(),
+        };
+        let mut after_library_module = false;
+        let kwargs = doc.annotation(Ann::DataValues).map_or(&[][..], |ann| &ann.kwargs);
+        for (name, value) in kwargs {
+            match &*name.to_str() {
+                "after_library_module" => {
+                    let Value::Bool(after) = value else {
+                        return Err(Failure::new(format!("expected starlark.Bool, but was {}", go_type(value))));
+                    };
+                    if way.is_empty() {
+                        return Err(Failure::new(
+                            "Annotation data/values: Expected kwarg 'after_library_module' to be used with library/ref annotation",
+                        ));
+                    }
+                    after_library_module = *after;
+                }
+                other => return Err(Failure::new(format!("Unknown kwarg {other} for annotation data/values"))),
+            }
+        }
+        Ok(Envelope { doc, input, after_library_module, address: way.clone(), way, used: Cell::new(false) })
+    }
+
+    /// A document for the library that a flag names with its `@`; empty for the root.
+    pub fn addressed(doc: Document, input: Input, library: &str) -> Result<Envelope, Failure> {
+        let mut envelope = Envelope::new(doc, input)?;
+        if !library.is_empty() {
+            envelope.way = LibraryRef::parse(library)?;
+            envelope.address = envelope.way.clone();
+        }
+        Ok(envelope)
+    }
+
+    /// Whether it is for a library below the one that has it.
+    pub fn is_for_child(&self) -> bool {
+        !self.way.is_empty()
+    }
+
+    /// Whether it reached its library.
+    pub fn is_used(&self) -> bool {
+        self.used.get()
+    }
+
+    /// A copy for the library `name`, or for one below it, with that step of the way done; none where it is for
+    /// another one.
+    pub fn delivered(&self, name: &LibraryRef) -> Option<Envelope> {
+        let way = match self.way.split_first() {
+            None => self.way.clone(),
+            Some((step, rest)) if step.matches(name) => rest.into(),
+            Some(_) => return None,
+        };
+        self.used.set(true);
+        Some(Envelope { way, used: Cell::new(false), ..self.clone() })
+    }
+
+    /// What it is and for whom: `Data Value belonging to library '@a@b' on line v.yml:2`.
+    pub fn description(&self, what: &str, run: &Run) -> String {
+        let address: Vec<String> = self.address.iter().map(LibraryRef::to_string).collect();
+        format!("{what} belonging to library '@{}' on line {}", address.join("@"), run.locate(self.doc.pos))
+    }
+}

@@ -1,0 +1,184 @@
+//! Data values from flags and the environment.
+//!
+//! Each becomes a document of nested maps with a source of its own, `(data-value arg)`, that messages can show.
+
+use std::rc::Rc;
+
+use ytterby_diag::Pos;
+use ytterby_starlark::Value;
+use ytterby_text::Str;
+use ytterby_yaml::ReadOptions;
+
+use super::envelope::{Envelope, Input};
+use crate::annotation::{Ann, Annotation};
+use crate::api::{Failure, ValueFromFile, ValuesFile};
+use crate::input::FileKind;
+use crate::node::{self, Document, Map, MapItem, Meta, Node, Scalar};
+use crate::overlay;
+use crate::run::Run;
+use crate::template;
+
+/// The documents of all flags, in the order in which they count.
+pub(crate) fn from_flags(run: &Run) -> Result<Vec<Envelope>, Failure> {
+    let flags = &run.options.values;
+    let maker = Maker::new(run);
+    let mut found = Vec::new();
+    let from_file = |failure: Failure| failure.prefixed("Extracting data value from file: ");
+    for file in &flags.files {
+        maker.file(file, &mut found).map_err(from_file)?;
+    }
+    for (prefixes, form) in [(&flags.env, Form::Text), (&flags.env_yaml, Form::Yaml)] {
+        for prefix in prefixes {
+            maker.env(prefix, form, &mut found).map_err(|failure| {
+                failure.prefixed(&format!("Extracting data values from env under prefix '{prefix}': "))
+            })?;
+        }
+    }
+    for (pairs, form) in [(&flags.strings, Form::Text), (&flags.yaml, Form::Yaml)] {
+        for pair in pairs {
+            let made = maker.pair(pair, form);
+            found.push(made.map_err(|failure| failure.prefixed("Extracting data value from KV: "))?);
+        }
+    }
+    for content in &flags.contents {
+        found.push(maker.content(content).map_err(from_file)?);
+    }
+    Ok(found)
+}
+
+/// How the text of a value is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Text,
+    Yaml,
+}
+
+struct Maker<'a> {
+    run: &'a Run,
+    /// On the maps along a key.
+    merge: Rc<Meta>,
+    /// On the value itself, which takes the place of whatever is there.
+    replace: Rc<Meta>,
+}
+
+impl<'a> Maker<'a> {
+    fn new(run: &'a Run) -> Maker<'a> {
+        let yes = |name: &str| vec![(Str::from(name), Value::Bool(true))];
+        let matching = Annotation { kwargs: yes("missing_ok"), ..Annotation::bare(Ann::OverlayMatch, Pos::UNKNOWN) };
+        let replacing = Annotation { kwargs: yes("or_add"), ..Annotation::bare(Ann::OverlayReplace, Pos::UNKNOWN) };
+        let meta = |annotations| Rc::new(Meta { annotations, ..Meta::default() });
+        Maker { run, merge: meta(vec![matching.clone()]), replace: meta(vec![matching, replacing]) }
+    }
+
+    /// `--data-values-file`.
+    fn file(&self, flag: &ValuesFile, found: &mut Vec<Envelope>) -> Result<(), Failure> {
+        for file in flag.files.as_ref().map_err(|why| Failure::new(why.clone()))? {
+            // Beside data values, a directory may hold documentation and the like.
+            if file.is_implied() && file.kind() != FileKind::Yaml {
+                continue;
+            }
+            let bytes = file.content.read().map_err(|why| {
+                let why = Failure::from(why);
+                why.prefixed(&format!("Reading file '{}': ", file.path))
+            })?;
+            let source = self.run.sources.add(file.path.clone(), bytes.clone());
+            let options = ReadOptions { strict: self.run.options.strict, comments: true };
+            let tree = ytterby_yaml::parse(&bytes, source, &options).map_err(|error| {
+                Failure::new(format!("Unmarshaling YAML data values file '{}': {error}", file.path))
+            })?;
+            let has_templating = template::has_templating(&tree);
+            for mut doc in node::documents_from_tree(&tree).items {
+                if doc.value.is_null() {
+                    continue;
+                }
+                if has_templating {
+                    return Err(Failure::new(format!(
+                        "Checking data values file '{}': Expected to be plain YAML, having no annotations (hint: remove comments starting with `#@`)",
+                        flag.path
+                    )));
+                }
+                overlay::annotate_for_plain_merge(&mut doc);
+                found.push(Envelope::addressed(doc, Input::Document, &flag.library)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// `--data-values-env`, `--data-values-env-yaml`.
+    fn env(&self, prefix: &str, form: Form, found: &mut Vec<Envelope>) -> Result<(), Failure> {
+        let (library, prefix) = split_library(prefix)?;
+        let start = format!("{prefix}_");
+        let flag = if form == Form::Text { "data-values-env" } else { "data-values-env-yaml" };
+        for (name, text) in &self.run.options.env {
+            let Some(key) = name.strip_prefix(&start) else { continue };
+            let value = self
+                .value(text, form)
+                .map_err(|failure| failure.prefixed(&format!("Extracting data value from env variable '{name}': ")))?;
+            let source = self.run.sources.add(format!("({flag} arg) {prefix}"), format!("{name}={text}").into_bytes());
+            let doc = self.document(key.split("__").collect(), value, Pos::new(source, 0));
+            let input = if form == Form::Text { Input::EnvString } else { Input::Document };
+            found.push(Envelope::addressed(doc, input, library)?);
+        }
+        Ok(())
+    }
+
+    /// `--data-value`, `--data-value-yaml`.
+    fn pair(&self, pair: &str, form: Form) -> Result<Envelope, Failure> {
+        let (name, text) = pair.split_once('=').ok_or_else(|| Failure::new("Expected format key=value"))?;
+        let value = self
+            .value(text, form)
+            .map_err(|failure| failure.prefixed(&format!("Deserializing value for key '{name}': ")))?;
+        let (library, key) = split_library(name)?;
+        let (flag, input) = match form {
+            Form::Text => ("(data-value arg)", Input::String),
+            Form::Yaml => ("(data-value-yaml arg)", Input::Document),
+        };
+        let source = self.run.sources.add(flag, pair.as_bytes());
+        Envelope::addressed(self.document(key.split('.').collect(), value, Pos::new(source, 0)), input, library)
+    }
+
+    /// `--data-value-file`.
+    fn content(&self, flag: &ValueFromFile) -> Result<Envelope, Failure> {
+        let bytes = flag.content.read()?;
+        let name = format!("(data-value-file arg) {}={}", flag.key, flag.path);
+        let source = self.run.sources.add(name, bytes.clone());
+        let doc = self.document(flag.key.split('.').collect(), Node::str(Str::new(&bytes)), Pos::new(source, 0));
+        Envelope::addressed(doc, Input::Document, &flag.library)
+    }
+
+    fn value(&self, text: &str, form: Form) -> Result<Node, Failure> {
+        if form == Form::Text {
+            return Ok(Node::str(text));
+        }
+        let source = self.run.sources.add("", text.as_bytes());
+        let options = ReadOptions { strict: self.run.options.strict, comments: false };
+        let tree = ytterby_yaml::parse(text.as_bytes(), source, &options)
+            .map_err(|error| Failure::new(format!("Deserializing YAML value: {error}")))?;
+        Ok(tree.documents().first().map_or(Node::NULL, |doc| node::from_tree(&tree, doc.value)))
+    }
+
+    /// A document that sets one value.
+    fn document(&self, keys: Vec<&str>, value: Node, pos: Pos) -> Document {
+        let mut meta = &self.replace;
+        let mut value = value;
+        for key in keys.into_iter().rev() {
+            let item = MapItem { meta: Some(meta.clone()), ..MapItem::new(Scalar::from(key), value, pos) };
+            value = Node::map(Map::from_items(vec![item]));
+            meta = &self.merge;
+        }
+        Document::new(value, pos)
+    }
+}
+
+/// The library in front of a key, with its `@`, and the key.
+fn split_library(text: &str) -> Result<(&str, &str), Failure> {
+    let (library, key) = match text.split_once(':') {
+        Some(("@", _)) => return Err(Failure::new("Expected library ref to not be empty")),
+        Some((library, key)) if text.starts_with('@') => (library, key),
+        _ => ("", text),
+    };
+    if key.contains(':') {
+        return Err(Failure::new(format!("Expected at most one library-key separator ':' in '{key}'")));
+    }
+    Ok((library, key))
+}

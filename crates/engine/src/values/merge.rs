@@ -1,0 +1,176 @@
+//! Merges inputs over the defaults of a schema, checking each right after it.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use ytterby_diag::Pos;
+use ytterby_starlark::Eval;
+
+use super::envelope::{Envelope, Input};
+use super::prepare::{Prepared, prepare};
+use super::settle;
+use crate::api::Failure;
+use crate::library::FileDocuments;
+use crate::node::{Document, DocumentSet, Map, Node};
+use crate::output;
+use crate::overlay::{self, Purpose};
+use crate::run::Run;
+use crate::schema::check::{self, Context};
+use crate::schema::report::{self, Block};
+use crate::schema::{Schema, redact};
+
+/// What stands over type errors.
+pub(crate) const TITLE: &str = "One or more data values were invalid";
+
+/// The outcome of merging: with `--all-errors`, what is wrong does not end it.
+pub(crate) struct Merged {
+    pub doc: Document,
+    /// The type errors of all inputs, in their order.
+    pub problems: Option<Failure>,
+}
+
+/// Merges `inputs` over the defaults of `schema`; without a schema, over the first of them.
+pub(crate) fn merge(
+    eval: &mut Eval,
+    run: &Run,
+    schema: Option<&Schema>,
+    inputs: Vec<Envelope>,
+) -> Result<Merged, Failure> {
+    let Some(schema) = schema else {
+        return Ok(Merged { doc: merge_untyped(eval, run, inputs)?, problems: None });
+    };
+    let mut doc = schema.defaults();
+    let mut problems = Vec::new();
+    for input in inputs {
+        doc = step(&mut Context { eval, run }, schema, doc, input, &mut problems)?;
+    }
+    let problems = (!problems.is_empty()).then(|| report::failure(run, TITLE, &problems));
+    Ok(Merged { doc, problems })
+}
+
+fn merge_untyped(eval: &mut Eval, run: &Run, inputs: Vec<Envelope>) -> Result<Document, Failure> {
+    let mut merged: Option<Document> = None;
+    for input in inputs {
+        let mut doc = match merged {
+            None => input.doc.clone(),
+            Some(left) => overlay::merge_document(eval, run, left, &input.doc, Purpose::Values)?,
+        };
+        if let Input::Code(pos) = input.input {
+            settle::place(&mut doc.value, &input.doc.value, pos);
+        }
+        merged = Some(doc);
+    }
+    Ok(merged.unwrap_or_else(|| Document::new(Node::map(Map::new()), Pos::UNKNOWN)))
+}
+
+/// Merges one input. With `--all-errors`, what does not fit is noted and left out.
+fn step(
+    cx: &mut Context<'_>,
+    schema: &Schema,
+    left: Document,
+    input: Envelope,
+    problems: &mut Vec<Block>,
+) -> Result<Document, Failure> {
+    let run = cx.run;
+    let mut right = input.doc.clone();
+    let mut left = left;
+    loop {
+        let Prepared { touch, removed } = prepare(cx, &left, &mut right, schema, input.input)?;
+        let found = if removed.is_empty() {
+            // Where all goes well nobody else holds the document, and it is changed in place.
+            let kept = run.options.all_errors.then(|| left.clone());
+            let mut merged = overlay::merge_document(cx.eval, run, left, &right, Purpose::Values)?;
+            if settle::settle(cx, &mut merged.value, &right.value, &schema.root, &touch)? {
+                if let Input::Code(pos) = input.input {
+                    settle::place(&mut merged.value, &right.value, pos);
+                }
+                return Ok(merged);
+            }
+            let mut found = check::problems(cx, &merged.value, merged.pos, &schema.root)?;
+            add_hints(run, &mut found, &merged, schema, input.input);
+            match kept {
+                Some(kept) => left = kept,
+                None => return Err(report::failure(run, TITLE, &found)),
+            }
+            found
+        } else {
+            removed
+        };
+        if !run.options.all_errors {
+            return Err(report::failure(run, TITLE, &found));
+        }
+        let places: HashSet<Pos> = found.iter().map(|block| block.pos).collect();
+        problems.extend(found);
+        if !prune(&mut right.value, &places) {
+            // The document itself is of the wrong type.
+            return Ok(left);
+        }
+    }
+}
+
+/// Takes the items at these places out of an input. False where there are none.
+fn prune(node: &mut Node, places: &HashSet<Pos>) -> bool {
+    match node {
+        Node::Scalar(_) => false,
+        Node::Map(map) => {
+            let map = Rc::make_mut(map);
+            let count = map.len();
+            map.edit(|items| items.retain(|item| !places.contains(&item.pos)));
+            let removed = map.len() < count;
+            map.iter_mut().fold(removed, |removed, item| crate::deep(|| prune(&mut item.value, places)) || removed)
+        }
+        Node::Array(array) => {
+            let items = &mut Rc::make_mut(array).items;
+            let count = items.len();
+            items.retain(|item| !places.contains(&item.pos));
+            let removed = items.len() < count;
+            items.iter_mut().fold(removed, |removed, item| crate::deep(|| prune(&mut item.value, places)) || removed)
+        }
+    }
+}
+
+/// What the rich rendering says besides: how to give other types, and the map around the value.
+fn add_hints(run: &Run, found: &mut [Block], merged: &Document, schema: &Schema, input: Input) {
+    if !run.options.rich {
+        return;
+    }
+    let flag = match input {
+        Input::String => Some("--data-value-yaml"),
+        Input::EnvString => Some("--data-values-env-yaml"),
+        Input::Document | Input::Code(_) => None,
+    };
+    let shown = redact(&merged.value, &schema.root);
+    for block in found {
+        if let (Some(flag), ytterby_diag::Kind::Type) = (flag, block.kind) {
+            block.rich_hints.push(format!("to give a value of another type than string, use {flag}"));
+        }
+        if let Some(parent) = parent_of(&shown, block.pos) {
+            let items = vec![Document::new(parent.clone(), Pos::UNKNOWN)];
+            let yaml = output::yaml(&[FileDocuments::Nodes(DocumentSet { items })]);
+            let yaml = String::from_utf8_lossy(&yaml);
+            let lines: Vec<String> = yaml.trim_end().lines().map(|line| format!("\n        {line}")).collect();
+            block.rich_hints.push(format!("merged:{}", lines.concat()));
+        }
+    }
+}
+
+/// The innermost map around the item at a place.
+fn parent_of(node: &Node, pos: Pos) -> Option<&Node> {
+    let inside = |value: &Node| -> bool {
+        matches!(value, Node::Array(array) if array.items.iter().any(|item| item.pos == pos))
+    };
+    match node {
+        Node::Scalar(_) => None,
+        Node::Map(map) => {
+            if map.iter().any(|item| item.pos == pos || inside(&item.value)) {
+                return Some(node);
+            }
+            map.iter().find_map(|item| crate::deep(|| parent_of_ref(&item.value, pos)))
+        }
+        Node::Array(array) => array.items.iter().find_map(|item| crate::deep(|| parent_of_ref(&item.value, pos))),
+    }
+}
+
+fn parent_of_ref(node: &Node, pos: Pos) -> Option<&Node> {
+    parent_of(node, pos)
+}

@@ -1,0 +1,17 @@
+//! Data values: from schemas, documents, files, flags and the environment to the one document that templates see.
+//!
+//! Every input becomes a document in an [`Envelope`] that says which library it is for. The documents of a library
+//! are merged one by one over the defaults of its schema ([`merge`]); each is checked right after, along its own paths
+//! only, so that one more input costs what it holds and not what is there already.
+
+mod envelope;
+mod flags;
+mod merge;
+mod prepare;
+mod settle;
+mod stage;
+
+pub(crate) use envelope::{Envelope, Input, LibraryRef};
+pub(crate) use flags::from_flags;
+pub(crate) use merge::merge;
+pub(crate) use stage::{Declared, FinalValues, schema_of, values_of};

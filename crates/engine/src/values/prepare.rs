@@ -1,0 +1,249 @@
+//! What is done with an input before it is merged.
+//!
+//! One walk along the input, the values so far and the schema finds out which places the merge will touch
+//! ([`Touch`]), and does what the schema asks for: it refuses removed keys, warns about deprecated ones, lets free and
+//! optional keys in, lets values of another kind replace each other, and converts strings.
+
+use std::rc::Rc;
+
+use ytterby_diag::Kind as Diag;
+use ytterby_starlark::Value;
+use ytterby_text::Str;
+
+use super::envelope::Input;
+use crate::annotation::{Ann, Annotation};
+use crate::api::Failure;
+use crate::node::{Annotated, ArrayItem, Document, Map, MapItem, Node, Scalar, key_text};
+use crate::schema::check::{Context, join_key};
+use crate::schema::report::Block;
+use crate::schema::{Item, Kind, Presence, Schema, Slot, Type};
+
+/// Which part of a value a merge touches.
+#[derive(Debug)]
+pub(super) enum Touch {
+    /// Possibly all of it.
+    Whole,
+    /// These items, by their places in the map of the input.
+    Items(Vec<(usize, Touch)>),
+}
+
+/// What the walk found.
+pub(super) struct Prepared {
+    pub touch: Touch,
+    /// Removed keys that the input gives.
+    pub removed: Vec<Block>,
+}
+
+/// Prepares a document to be merged into `left`.
+pub(super) fn prepare(
+    cx: &mut Context<'_>,
+    left: &Document,
+    right: &mut Document,
+    schema: &Schema,
+    input: Input,
+) -> Result<Prepared, Failure> {
+    let uses = schema.uses;
+    let coerce = cx.run.options.coerce_values && matches!(input, Input::String | Input::EnvString);
+    let alters = uses.keys || uses.unions || uses.shapes || uses.deprecated || uses.removed || coerce;
+    let mut walk = Walk { cx, coerce, alters, removed: Vec::new(), warn: uses.deprecated };
+    let plain = !right.annotations().iter().any(is_drastic);
+    let touch = walk.value(Some(&left.value), &mut right.value, &schema.root, "")?;
+    let touch = if plain { touch } else { Touch::Whole };
+    Ok(Prepared { touch, removed: walk.removed })
+}
+
+/// Annotations after which more than the named items may have changed.
+fn is_drastic(ann: &Annotation) -> bool {
+    match ann.ann {
+        Some(Ann::OverlayMatch) => ann.kwarg("by").is_some(),
+        Some(Ann::OverlayRemove | Ann::OverlayInsert | Ann::OverlayAppend) => true,
+        _ => false,
+    }
+}
+
+/// Annotations after which anything may stand at the item itself.
+fn is_replacing(ann: &Annotation) -> bool {
+    matches!(ann.ann, Some(Ann::OverlayReplace | Ann::OverlayAssert))
+}
+
+/// Whether an input gives this item: not if it only removes it or leaves it alone.
+fn gives(item: &dyn Annotated) -> bool {
+    !item.has(Ann::OverlayRemove) && !item.has(Ann::OverlayNoop)
+}
+
+struct Walk<'w, 'a> {
+    cx: &'w mut Context<'a>,
+    coerce: bool,
+    /// Whether there is anything to do besides finding out what is touched.
+    alters: bool,
+    removed: Vec<Block>,
+    /// Whether to warn about deprecated items: not inside one that was warned about.
+    warn: bool,
+}
+
+impl Walk<'_, '_> {
+    fn value(&mut self, left: Option<&Node>, right: &mut Node, slot: &Slot, path: &str) -> Result<Touch, Failure> {
+        match right {
+            Node::Scalar(_) => Ok(Touch::Whole),
+            Node::Map(map) => match slot.as_map() {
+                Some(ty) => {
+                    let left = left.and_then(Node::as_map);
+                    if left.is_none() && !self.alters {
+                        return Ok(Touch::Whole);
+                    }
+                    let ty = ty.clone();
+                    crate::deep(|| self.map(left, map, &ty, path))
+                }
+                None => Ok(Touch::Whole),
+            },
+            Node::Array(array) => {
+                if let (true, Some(ty)) = (self.alters, slot.as_array()) {
+                    let ty = ty.clone();
+                    let items = &mut Rc::make_mut(array).items;
+                    crate::deep(|| {
+                        items
+                            .iter_mut()
+                            .enumerate()
+                            .try_for_each(|(at, item)| self.array_item(item, &ty.item, path, at))
+                    })?;
+                }
+                Ok(Touch::Whole)
+            }
+        }
+    }
+
+    fn array_item(&mut self, item: &mut ArrayItem, slot: &Slot, path: &str, at: usize) -> Result<(), Failure> {
+        let path = format!("{path}[{at}]");
+        let was_warning = self.warn;
+        self.notice(item, slot, &path);
+        self.value(None, &mut item.value, slot, &path)?;
+        self.warn = was_warning;
+        Ok(())
+    }
+
+    fn map(
+        &mut self,
+        left: Option<&Map>,
+        right: &mut Rc<Map>,
+        ty: &crate::schema::MapType,
+        path: &str,
+    ) -> Result<Touch, Failure> {
+        let mut touched = Vec::with_capacity(right.len());
+        let mut whole = left.is_none();
+        for at in 0..right.len() {
+            let item = &right.items()[at];
+            whole |= item.annotations().iter().any(is_drastic);
+            let Some(declared) = self.cx.item_for(ty, &item.key)? else {
+                // The merge, or the check behind it, has something to say about it.
+                whole = true;
+                continue;
+            };
+            let below = left.and_then(|left| left.get(&item.key)).map(|item| &item.value);
+            let replaces = item.annotations().iter().any(is_replacing);
+            // Scalars are most of what there is; they need no copy of the map.
+            if !self.alters && matches!(item.value, Node::Scalar(_)) {
+                touched.push((at, Touch::Whole));
+                continue;
+            }
+            let path = if self.alters { join_key(path, &item.key) } else { String::new() };
+            let touch = if self.alters {
+                self.alter(Rc::make_mut(right).item_mut(at), below, declared, &path)?
+            } else {
+                let mut value = item.value.clone();
+                self.value(below, &mut value, &declared.slot, &path)?
+            };
+            touched.push((at, if replaces { Touch::Whole } else { touch }));
+        }
+        Ok(if whole { Touch::Whole } else { Touch::Items(touched) })
+    }
+
+    /// Does to an item what the schema asks for.
+    fn alter(
+        &mut self,
+        item: &mut MapItem,
+        below: Option<&Node>,
+        declared: &Item,
+        path: &str,
+    ) -> Result<Touch, Failure> {
+        let slot = &declared.slot;
+        match &declared.presence {
+            Presence::Always => {}
+            Presence::Removed(removed) => {
+                if gives(item) {
+                    let by = self.cx.run.locate(removed.pos);
+                    let block = Block::at(item.pos, key_text(&item.key), format!("no value (removed by {by})"))
+                        .about("Given data value was removed from schema")
+                        .hint(removed.remedy.to_string());
+                    let place = (Some(path.to_owned()), Some(removed.pos));
+                    self.removed.push(Block { kind: Diag::Removed, path: place.0, by: place.1, ..block });
+                }
+                return Ok(Touch::Whole);
+            }
+            Presence::Optional(_) | Presence::Pattern(_) => allow_missing(item, Ann::OverlayMatch),
+        }
+        let was_warning = self.warn;
+        self.notice(item, slot, path);
+        if self.coerce {
+            coerce(&mut item.value, slot);
+        }
+        let differs = |below: &Node| {
+            !below.is_null()
+                && std::mem::discriminant(below) != std::mem::discriminant(&item.value)
+                && !matches!(item.value, Node::Scalar(_))
+        };
+        let is_open = matches!(slot.ty, Type::Union(_) | Type::Shapes(_));
+        let replaces = is_open && below.is_some_and(differs) && !item.annotations().iter().any(is_replacing);
+        if replaces {
+            item.annotate(Annotation {
+                kwargs: vec![(Str::from("or_add"), Value::Bool(true))],
+                ..Annotation::bare(Ann::OverlayReplace, item.pos)
+            });
+        }
+        if matches!(slot.ty, Type::Shapes(_)) {
+            allow_missing(item, Ann::OverlayMatchChildDefaults);
+        }
+        let touch = self.value(below, &mut item.value, slot, path);
+        self.warn = was_warning;
+        Ok(if replaces { Touch::Whole } else { touch? })
+    }
+
+    /// Warns about a given item that is deprecated, and then not about what is in it.
+    fn notice(&mut self, item: &dyn Annotated, slot: &Slot, path: &str) {
+        let Some(notice) = &slot.docs.deprecated else { return };
+        if self.warn && gives(item) {
+            let text = format!("data value \"{path}\" is deprecated: {notice}");
+            self.cx.run.warn(Diag::Deprecated, item.pos(), text);
+            self.warn = false;
+        }
+    }
+}
+
+/// Lets an item be added where there is none yet, unless the user said something about it.
+fn allow_missing(item: &mut MapItem, ann: Ann) {
+    if !item.has(ann) {
+        item.annotate(Annotation {
+            kwargs: vec![(Str::from("missing_ok"), Value::Bool(true))],
+            ..Annotation::bare(ann, item.pos)
+        });
+    }
+}
+
+/// Reads a string as a YAML scalar where the place takes no strings.
+fn coerce(value: &mut Node, slot: &Slot) {
+    let Node::Scalar(Scalar::Str(text)) = &*value else { return };
+    let takes_scalars = match &slot.ty {
+        Type::Scalar(kind) => *kind != Kind::String,
+        Type::Union(union) => union.members.iter().all(|member| match member {
+            Type::Scalar(kind) => *kind != Kind::String,
+            _ => false,
+        }),
+        _ => false,
+    };
+    if !takes_scalars {
+        return;
+    }
+    let read = ytterby_yaml::resolve(text.trim_ascii());
+    if slot.ty.fits(&read) || read.is_null() && slot.allows_null() {
+        *value = Node::Scalar(read);
+    }
+}

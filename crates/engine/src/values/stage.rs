@@ -1,0 +1,174 @@
+//! The two stages of a library's run that come before its templates: its schema and its data values.
+
+use std::rc::Rc;
+
+use ytterby_starlark::Eval;
+
+use super::envelope::{Envelope, Input};
+use super::merge;
+use crate::annotation::Ann;
+use crate::api::Failure;
+use crate::library::{FileInLibrary, LibraryRun, Loader};
+use crate::node::{Annotated, Document, DocumentSet, Node};
+use crate::overlay::{self, Purpose};
+use crate::run::Run;
+use crate::schema::{self, Schema};
+
+/// The schema of a library.
+pub(crate) struct Declared {
+    /// None where the library has no schema: anything goes.
+    pub schema: Option<Rc<Schema>>,
+    /// Schemas for libraries below.
+    pub for_children: Vec<Rc<Envelope>>,
+    /// The files that held it; they are not templates.
+    pub files: Vec<FileInLibrary>,
+}
+
+/// The data values of a library.
+pub(crate) struct FinalValues {
+    pub doc: Document,
+    /// Data values for libraries below.
+    pub for_children: Vec<Rc<Envelope>>,
+    /// The files that held them; they are not templates.
+    pub files: Vec<FileInLibrary>,
+}
+
+/// The schema that the files of a library declare, with `given` overlaid.
+pub(crate) fn schema_of(library: &LibraryRun, eval: &mut Eval, given: Vec<Envelope>) -> Result<Declared, Failure> {
+    let names = ["data/values-schema", "schema/definition", "schema/match", "schema"];
+    let names = if library.run.is_beyond_ytt() { &names[..] } else { &names[..1] };
+    let files = library.files_annotated(names)?;
+    if files.is_empty() && given.is_empty() {
+        return Ok(Declared { schema: None, for_children: Vec::new(), files });
+    }
+    let order = order_of(&files, (!given.is_empty()).then_some("additional data value schema"));
+    let in_order =
+        |failure: Failure| failure.prefixed(&format!("Overlaying data values schema (in following order: {order}): "));
+    let loader = library.loader_without_values();
+    let run = &library.run;
+    let mut envelopes = Vec::new();
+    for file in &files {
+        let docs = documents_of(library, eval, &loader, file, Ann::DataValuesSchema, "schema").map_err(in_order)?;
+        for doc in docs {
+            envelopes.push(Envelope::new(doc, Input::Document).map_err(in_order)?);
+        }
+    }
+    let (schema, for_children) = combine(eval, run, envelopes, given).map_err(in_order)?;
+    Ok(Declared { schema, for_children, files })
+}
+
+type Combined = (Option<Rc<Schema>>, Vec<Rc<Envelope>>);
+
+/// Each document must be a schema by itself, and then what they are together.
+fn combine(eval: &mut Eval, run: &Run, own: Vec<Envelope>, given: Vec<Envelope>) -> Result<Combined, Failure> {
+    let mut envelopes = own;
+    let mut compiled = Vec::new();
+    for envelope in &mut envelopes {
+        schema::distribute_defaults_for_strings(&mut envelope.doc);
+        compiled.push(Some(schema::compile(eval, run, &envelope.doc)?));
+    }
+    envelopes.extend(given);
+    let mut for_children = Vec::new();
+    let mut merged: Option<Document> = None;
+    let mut only: Option<Schema> = None;
+    for (at, envelope) in envelopes.into_iter().enumerate() {
+        if envelope.is_for_child() {
+            for_children.push(Rc::new(envelope));
+            continue;
+        }
+        merged = Some(match merged {
+            None => {
+                only = compiled.get_mut(at).and_then(Option::take);
+                envelope.doc
+            }
+            Some(left) => {
+                only = None;
+                overlay::merge_document(eval, run, left, &envelope.doc, Purpose::Schema)?
+            }
+        });
+    }
+    let schema = match (only, merged) {
+        (Some(schema), _) => Some(schema),
+        (None, Some(doc)) => Some(schema::compile(eval, run, &doc)?),
+        (None, None) => None,
+    };
+    Ok((schema.map(Rc::new), for_children))
+}
+
+/// The data values that the files of a library hold, with `given` on top.
+pub(crate) fn values_of(
+    library: &LibraryRun,
+    eval: &mut Eval,
+    given: Vec<Envelope>,
+    schema: Option<&Schema>,
+) -> Result<FinalValues, Failure> {
+    let files = library.files_annotated(&["data/values"])?;
+    let order = order_of(&files, (!given.is_empty()).then_some("additional data values"));
+    let in_order =
+        |failure: Failure| failure.prefixed(&format!("Overlaying data values (in following order: {order}): "));
+    let loader = library.loader_without_values();
+    let run = &library.run;
+    let mut inputs = Vec::new();
+    for file in &files {
+        let docs = documents_of(library, eval, &loader, file, Ann::DataValues, "data values").map_err(in_order)?;
+        for doc in docs {
+            warn_about_schema_annotations(run, &doc);
+            inputs.push(Envelope::new(doc, Input::Document).map_err(in_order)?);
+        }
+    }
+    inputs.extend(given);
+    let (for_children, own): (Vec<Envelope>, Vec<Envelope>) = inputs.into_iter().partition(Envelope::is_for_child);
+    let merged = merge::merge(eval, run, schema, own).map_err(in_order)?;
+    if let Some(problems) = merged.problems {
+        return Err(in_order(problems));
+    }
+    Ok(FinalValues { doc: merged.doc, for_children: for_children.into_iter().map(Rc::new).collect(), files })
+}
+
+fn order_of(files: &[FileInLibrary], more: Option<&str>) -> String {
+    let names: Vec<&str> = files.iter().map(|file| file.file.path()).chain(more).collect();
+    names.join(", ")
+}
+
+/// The documents of a file that carry an annotation; there must be no others with content.
+fn documents_of(
+    library: &LibraryRun,
+    eval: &mut Eval,
+    loader: &Rc<Loader>,
+    file: &FileInLibrary,
+    ann: Ann,
+    what: &str,
+) -> Result<Vec<Document>, Failure> {
+    let path = file.file.path();
+    let wrap = |failure: Failure| failure.prefixed(&format!("Templating file '{path}': "));
+    let DocumentSet { items } = library.documents(eval, loader, file).map_err(wrap)?;
+    let (docs, others): (Vec<Document>, Vec<Document>) = items.into_iter().partition(|doc| doc.has(ann));
+    if others.iter().any(|doc| !doc.is_empty()) {
+        let what = format!("Expected {what} file '{path}' to only have {what} documents");
+        return Err(wrap(Failure::new(what)));
+    }
+    Ok(docs)
+}
+
+/// Annotations of schemas mean nothing in data values.
+fn warn_about_schema_annotations(run: &Run, doc: &Document) {
+    if run.is_beyond_ytt() {
+        warn_about_item(run, doc);
+    }
+}
+
+fn warn_about_item(run: &Run, item: &dyn Annotated) {
+    for ann in item.annotations() {
+        let Some(kind) = ann.ann.filter(|kind| kind.is_in("schema")) else { continue };
+        let mut text = format!("@{} has no effect outside a schema document", kind.name());
+        if kind == Ann::SchemaValidation {
+            text.push_str("; use @assert/validate");
+        }
+        run.warn(ytterby_diag::Kind::Annotation, ann.pos, text);
+    }
+    match item.value() {
+        Node::Scalar(_) => {}
+        Node::Map(map) => map.iter().for_each(|item| crate::deep(|| warn_about_item(run, item))),
+        Node::Array(array) => array.items.iter().for_each(|item| crate::deep(|| warn_about_item(run, item))),
+    }
+}
