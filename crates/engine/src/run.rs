@@ -10,7 +10,7 @@ use ytterby_starlark::Eval;
 use crate::annotation::Level;
 use crate::api::{Compat, Failure, Host, Options};
 use crate::stdlib::Stdlib;
-use crate::template::FileLines;
+use crate::template::{FileLines, OpenContexts};
 
 /// One run of the engine, from files to documents.
 pub(crate) struct Run {
@@ -19,6 +19,8 @@ pub(crate) struct Run {
     /// Whether what goes beyond ytt is switched on.
     pub level: Level,
     pub host: Rc<dyn Host>,
+    /// The templates at work, innermost last.
+    pub contexts: Rc<OpenContexts>,
     pub stdlib: Stdlib,
     warnings: RefCell<Warnings>,
     lines: RefCell<HashMap<FileId, FileLines>>,
@@ -41,6 +43,7 @@ impl Run {
             options: options.clone(),
             level,
             host,
+            contexts: Rc::default(),
             stdlib: Stdlib::default(),
             warnings: RefCell::default(),
             lines: RefCell::default(),

@@ -4,6 +4,7 @@
 //! table are made when first asked for and then shared by everything in one run ([`Stdlib`]).
 
 pub(crate) mod args;
+mod assert;
 mod base64;
 pub(crate) mod data;
 mod ip;
@@ -39,6 +40,7 @@ type Make = fn(Level) -> Module;
 
 /// The modules that are the same everywhere.
 const TABLE: &[(&str, Make)] = &[
+    ("assert", assert::module),
     ("base64", base64::module),
     ("ip", |_| ip::module()),
     ("json", json::module),

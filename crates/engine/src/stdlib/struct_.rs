@@ -136,6 +136,9 @@ impl Object {
 
 /// Why a value refuses to become YAML, if it is one that does.
 pub(crate) fn conversion_hint(value: &Value) -> Option<String> {
+    if let Some(assertion) = value.downcast::<crate::validate::Assertion>() {
+        return Some(assertion.conversion_hint());
+    }
     let object = value.downcast::<Object>()?;
     Some(format!("{} does not automatically encode (hint: {})", object.type_name, object.hint))
 }

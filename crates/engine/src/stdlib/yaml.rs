@@ -23,6 +23,11 @@ pub(super) fn module(level: Level) -> Module {
 }
 
 fn encode(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    encoded(one(&args)?).map(Value::from)
+}
+
+/// A value as YAML text.
+pub(super) fn encoded(value: &Value) -> Result<Str, Error> {
     let mut writer = YamlWriter::new();
     let mut write = |node: &Node| {
         if !is_left_out(node) {
@@ -30,11 +35,11 @@ fn encode(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
             output::write_node(&mut writer, node);
         }
     };
-    match node::from_value(one(&args)?).map_err(Error::new)? {
+    match node::from_value(value).map_err(Error::new)? {
         FragmentData::Node(node) => write(&node),
         FragmentData::Documents(docs) => docs.items.iter().for_each(|doc| write(&doc.value)),
     }
-    Ok(Value::from(Str::from(writer.finish())))
+    Ok(Str::from(writer.finish()))
 }
 
 /// Documents that say nothing are not written, but what code made empty is: `yaml.encode({})` gives `{}`.

@@ -25,7 +25,7 @@ use ytterby_yaml::Tree;
 pub(crate) use build::{Built, KeyOverrides};
 pub(crate) use comment::{UnknownComments, documents_annotated};
 pub(crate) use lines::{FileLines, Style};
-pub(crate) use ops::{Noop, TemplateOps};
+pub(crate) use ops::{Noop, OpenContexts, TemplateOps};
 pub(crate) use trace::{error_of_failure, failure_of_error, failure_of_syntax};
 pub(crate) use yaml::has_templating;
 
@@ -92,7 +92,7 @@ impl Template {
 
     /// What carries out the operations of one evaluation.
     pub fn ops(&self, run: &Run, overrides: KeyOverrides) -> Rc<TemplateOps> {
-        Rc::new(TemplateOps::new(self.table.clone(), overrides, run.level))
+        Rc::new(TemplateOps::new(self.table.clone(), overrides, run.level, run.contexts.clone()))
     }
 
     /// Runs the file: what it leaves behind for `load()`, without names that begin with `_`, and what it rendered.

@@ -13,9 +13,31 @@ use crate::node::Fragment;
 /// The contexts that are open while a file's program, or a function of it, runs.
 pub(crate) struct TemplateOps {
     table: Rc<Table>,
-    contexts: RefCell<Vec<Context>>,
+    contexts: Stack,
+    open: Rc<OpenContexts>,
     overrides: KeyOverrides,
     level: Level,
+}
+
+/// The contexts of one evaluation of a file.
+type Stack = Rc<RefCell<Vec<Context>>>;
+
+/// Which contexts are open in a run, whatever their files: what an error leaves open can be given up from outside.
+#[derive(Default)]
+pub(crate) struct OpenContexts(RefCell<Vec<Stack>>);
+
+impl OpenContexts {
+    /// How many are open; [`OpenContexts::unwind`] goes back to that.
+    pub fn depth(&self) -> usize {
+        self.0.borrow().len()
+    }
+
+    /// Gives up contexts that an error left open.
+    pub fn unwind(&self, depth: usize) {
+        for stack in self.0.borrow_mut().drain(depth..).rev() {
+            stack.borrow_mut().pop();
+        }
+    }
 }
 
 /// What `template.replace()` returns: the node's value is left alone.
@@ -32,29 +54,21 @@ impl ytterby_starlark::HostValue for Noop {
 }
 
 impl TemplateOps {
-    pub fn new(table: Rc<Table>, overrides: KeyOverrides, level: Level) -> TemplateOps {
-        TemplateOps { table, contexts: RefCell::default(), overrides, level }
+    pub fn new(table: Rc<Table>, overrides: KeyOverrides, level: Level, open: Rc<OpenContexts>) -> TemplateOps {
+        TemplateOps { table, contexts: Stack::default(), open, overrides, level }
     }
 
     /// Begins a context.
     pub fn begin(&self, dialect: Dialect) {
         self.contexts.borrow_mut().push(Context::new(dialect, self.overrides));
+        self.open.0.borrow_mut().push(self.contexts.clone());
     }
 
     /// Ends the innermost context.
     pub fn end(&self) -> Result<Built, String> {
         let context = self.contexts.borrow_mut().pop();
+        self.open.0.borrow_mut().pop();
         context.ok_or("unexpected end of a template's part")?.finish()
-    }
-
-    /// How many contexts are open; [`TemplateOps::unwind`] goes back to that.
-    pub fn depth(&self) -> usize {
-        self.contexts.borrow().len()
-    }
-
-    /// Gives up contexts that an error left open.
-    pub fn unwind(&self, depth: usize) {
-        self.contexts.borrow_mut().truncate(depth);
     }
 
     /// `template.replace()`.

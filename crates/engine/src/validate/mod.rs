@@ -23,7 +23,7 @@ use std::rc::Rc;
 use ytterby_diag::Pos;
 use ytterby_starlark::Value;
 
-pub(crate) use assertion::Assertion;
+pub(crate) use assertion::{Assertion, judge};
 pub(crate) use check::{Checker, Path, Spot};
 pub(crate) use custom::FailAt;
 pub(crate) use report::{Block, Report, Violation};

@@ -1,0 +1,248 @@
+//! `@ytt:assert`: fails on purpose, tries what may fail, and checks values.
+//!
+//! Every named rule of validations is also a function here that gives an assertion object.
+
+use std::rc::Rc;
+
+use ytterby_diag::Kind;
+use ytterby_starlark::{Args, Builtin, Error, Eval, Value};
+use ytterby_text::Str;
+
+use super::args::{fail, go_type, string};
+use super::{Module, yaml};
+use crate::annotation::Level;
+use crate::node::{self, Fragment, FragmentData};
+use crate::run::Run;
+use crate::template::error_of_failure;
+use crate::validate::rules::{self, Subject};
+use crate::validate::{Assertion, Checker, FailAt, Path, Report, Rules, Spot, judge, output};
+
+/// Named rules of ytt, and those that it does not have.
+const RULES: [&str; 4] = ["min", "min_len", "max", "max_len"];
+const RULES_BEYOND: [&str; 13] = [
+    "above",
+    "below",
+    "contains",
+    "ends_with",
+    "format",
+    "len",
+    "matches",
+    "multiple_of",
+    "starts_with",
+    "cel",
+    "even",
+    "odd",
+    "unique",
+];
+
+/// The module.
+pub(super) fn module(level: Level) -> Module {
+    let mut module = Module::new("assert")
+        .with("equals", equals)
+        .with("fail", fail_with)
+        .with("try_to", try_to)
+        .with("not_null", not_null)
+        .with("one_not_null", one_not_null)
+        .with("one_of", one_of);
+    for name in RULES {
+        module = module.with_value(name, rule_function(name, level));
+    }
+    if level == Level::Ytterby {
+        for name in RULES_BEYOND {
+            module = module.with_value(name, rule_function(name, level));
+        }
+        module = module.with("fail_at", fail_at).with("validate", validate).with("valid", valid);
+    }
+    module
+}
+
+/// The function that gives the assertion object of a rule.
+fn rule_function(name: &'static str, level: Level) -> Value {
+    let full: &'static str = match name {
+        "min" => "assert.min",
+        "min_len" => "assert.min_len",
+        "max" => "assert.max",
+        "max_len" => "assert.max_len",
+        "above" => "assert.above",
+        "below" => "assert.below",
+        "contains" => "assert.contains",
+        "ends_with" => "assert.ends_with",
+        "format" => "assert.format",
+        "len" => "assert.len",
+        "matches" => "assert.matches",
+        "multiple_of" => "assert.multiple_of",
+        "starts_with" => "assert.starts_with",
+        "cel" => "assert.cel",
+        "even" => "assert.even",
+        "odd" => "assert.odd",
+        _ => "assert.unique",
+    };
+    let takes_argument = !matches!(name, "even" | "odd" | "unique");
+    Value::from(Builtin::new(full, move |_, args| {
+        let wanted = usize::from(takes_argument);
+        let given = args.positional.len();
+        let made = match args.positional {
+            [value] if takes_argument => assertion(full, name, level, value),
+            [] if !takes_argument => assertion(full, name, level, &Value::Bool(true)),
+            _ => Err(Error::new(format!("got {given} arguments, want {wanted}"))),
+        };
+        made.map_err(|error| error.in_context(full))
+    }))
+}
+
+fn assertion(full: &'static str, name: &str, level: Level, argument: &Value) -> Result<Value, Error> {
+    let Some((_, entry)) = rules::find(name, level) else { fail!("there is no rule {name}") };
+    match (entry.make)(argument, Subject::Value) {
+        Ok(Some(rule)) => Ok(Value::host(Assertion::new(full, rule))),
+        Ok(None) => fail!("there is no rule {name}"),
+        Err(bad) => fail!("{}", bad.text),
+    }
+}
+
+fn level(eval: &Eval) -> Level {
+    eval.data::<Run>().map_or(Level::Ytterby, |run| run.level)
+}
+
+fn equals(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    let [expected, actual] = args.positional else {
+        fail!("got {} arguments, want 2", args.positional.len());
+    };
+    for value in [expected, actual] {
+        if value.is_callable() {
+            fail!("expected argument not to be a function, but was {}", go_type(value));
+        }
+    }
+    let (expected_text, actual_text) = (yaml::encoded(expected)?, yaml::encoded(actual)?);
+    if expected_text != actual_text {
+        fail!(
+            "Not equal:\n(expected type: {})\n{}\n\n(was type: {})\n{}",
+            expected.type_name(),
+            expected_text.to_str(),
+            actual.type_name(),
+            actual_text.to_str()
+        );
+    }
+    Ok(Value::None)
+}
+
+fn fail_with(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    let [message] = args.positional else {
+        fail!("got {} arguments, want 1", args.positional.len());
+    };
+    fail!("fail: {}", string(message)?.to_str())
+}
+
+/// `(result, None)`, or `(None, message)` of what failed. Limits are not for programs to get around.
+fn try_to(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    let [function] = args.positional else {
+        fail!("got {} arguments, want 1", args.positional.len());
+    };
+    if !function.is_callable() {
+        fail!("expected argument to be a function, but was {}", go_type(function));
+    }
+    let contexts = eval.data::<Run>().map(|run| run.contexts.clone());
+    let depth = contexts.as_ref().map_or(0, |contexts| contexts.depth());
+    match eval.call(function, &[], &[]) {
+        Ok(result) => Ok(Value::tuple(vec![result, Value::None])),
+        Err(error) if error.is_fatal() => Err(error),
+        Err(error) => {
+            if let Some(contexts) = contexts {
+                contexts.unwind(depth);
+            }
+            Ok(Value::tuple(vec![Value::None, Value::from(error.message())]))
+        }
+    }
+}
+
+fn not_null(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    const NAME: &str = "assert.not_null";
+    if args.positional.len() > 1 {
+        fail!("got {} arguments, want at most 1", args.positional.len());
+    }
+    let object = assertion(NAME, "not_null", level(eval), &Value::Bool(true))?;
+    match (args.positional, object.downcast::<Assertion>()) {
+        ([value], Some(assertion)) => {
+            // Whatever is not `None` is fine, also what could never be YAML.
+            let node = if matches!(value, Value::None) { node::Node::NULL } else { node::Node::str("") };
+            judge(eval, NAME, &*assertion.rule, &node)
+        }
+        _ => Ok(object),
+    }
+}
+
+fn one_not_null(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    const NAME: &str = "assert.one_not_null";
+    let keys = match args.positional {
+        [] => &Value::Bool(true),
+        [keys] => keys,
+        many => fail!("got {} arguments, want 1", many.len()),
+    };
+    assertion(NAME, "one_not_null", level(eval), keys)
+}
+
+fn one_of(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    const NAME: &str = "assert.one_of";
+    match args.positional {
+        [] => fail!("got 0 arguments, want at least 1"),
+        [list] => assertion(NAME, "one_of", level(eval), list),
+        many => assertion(NAME, "one_of", level(eval), &Value::tuple(many.to_vec())),
+    }
+}
+
+/// Fails like `fail()`, but about a value below: rules turn it into a violation there (SPEC G r116).
+fn fail_at(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    let [path, message] = args.positional else {
+        fail!("got {} arguments, want 2", args.positional.len());
+    };
+    let (path, message) = (string(path)?.clone(), string(message)?.clone());
+    let text = format!("{}: {}", path.to_str(), message.to_str());
+    Err(Error::new(text).with_payload(Rc::new(FailAt { path, message })))
+}
+
+/// `assert.validate(key, value, *rules, **named)` (SPEC J r189).
+fn validate(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    let [key, value, positional @ ..] = args.positional else {
+        fail!("got {} arguments, want at least 2", args.positional.len());
+    };
+    let key: Str = string(key)?.clone();
+    let Some(run) = eval.data::<Run>() else { fail!("there is no run to validate in") };
+    let pos = eval.position();
+    let rules = Rules::from_arguments(positional, args.named, &run, pos).map_err(Error::new)?;
+    let node = node::node_from_value(value).map_err(Error::new)?;
+    let key_text = key.to_str();
+    let path = Path::Name(&key_text);
+    let mut checker = Checker::new(eval, &run, None, Kind::Validation);
+    let spot = Spot { value: &node, parent: None, path: &path, pos, secret: false };
+    checker.check(&rules, &spot).map_err(error_of_failure)?;
+    told(checker.report, &run)
+}
+
+/// `assert.valid(fragment)` (SPEC J r190).
+fn valid(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    let [value] = args.positional else {
+        fail!("got {} arguments, want 1", args.positional.len());
+    };
+    let Some(fragment) = value.downcast::<Fragment>() else {
+        fail!("expected a yamlfragment, but was {}", value.type_name());
+    };
+    let Some(run) = eval.data::<Run>() else { fail!("there is no run to validate in") };
+    let mut report = Report::default();
+    let mut collect = |found: Report| report.blocks.extend(found.blocks);
+    match fragment.data() {
+        FragmentData::Node(node) => collect(output::check_node(eval, &run, &node).map_err(error_of_failure)?),
+        FragmentData::Documents(docs) => {
+            for doc in &docs.items {
+                collect(output::check_document(eval, &run, doc).map_err(error_of_failure)?);
+            }
+        }
+    }
+    told(report, &run)
+}
+
+/// `True`, or an error with all violations.
+fn told(report: Report, run: &Run) -> Result<Value, Error> {
+    if report.is_empty() {
+        return Ok(Value::Bool(true));
+    }
+    Err(error_of_failure(report.into_failure(run).prefixed("Validating:\n")))
+}
