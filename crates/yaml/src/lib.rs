@@ -14,5 +14,7 @@ pub use fmt::format;
 pub use read::{ReadError, ReadOptions, parse};
 pub use resolve::resolve;
 pub use scalar::Scalar;
-pub use tree::{ArrayItem, Comment, Commented, Document, MapItem, NodeId, Style, Tree, View, last_wins};
+pub use tree::{
+    ArrayItem, Comment, Commented, Document, MapItem, NodeId, Style, Tree, View, has_duplicate_keys, last_wins,
+};
 pub use write::Sink;

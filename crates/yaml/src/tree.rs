@@ -4,8 +4,8 @@
 //! and costs few allocations. An alias is the number of the node it stands for: the same [`NodeId`] can be reached
 //! in several ways, and consumers treat each as a copy. Duplicate keys are all kept; see [`last_wins`].
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 use ytterby_diag::{FileId, Pos, Span};
 use ytterby_text::Str;
@@ -206,6 +206,15 @@ impl Commented for ArrayItem {
 
 /// Up to this many items keys are compared with each other, beyond it they are hashed.
 const COMPARED: usize = 8;
+
+/// Whether some key stands twice.
+pub fn has_duplicate_keys(items: &[MapItem]) -> bool {
+    if items.len() <= COMPARED {
+        return items.iter().enumerate().any(|(at, item)| items[..at].iter().any(|other| other.key == item.key));
+    }
+    let mut seen = HashSet::with_capacity(items.len());
+    !items.iter().all(|item| seen.insert(HashedKey(&item.key)))
+}
 
 /// The items that remain when a key given twice has its last value at its first place, the rule for plain YAML.
 /// The second of a pair is the item that comes first and gives the place.

@@ -1,8 +1,9 @@
 //! Drives a [`Sink`] with what the reader made.
 
+use ytterby_diag::Pos;
+
 use super::Sink;
-use crate::tree::last_wins;
-use crate::{MapItem, NodeId, Tree, View};
+use crate::{ArrayItem, MapItem, NodeId, Tree, View, has_duplicate_keys, last_wins};
 
 /// Writes a plain YAML file as `ytt -f` does: empty documents are left out, of equal keys the last value remains.
 pub fn write_tree(tree: &Tree, sink: &mut impl Sink) {
@@ -19,9 +20,12 @@ pub fn write_tree(tree: &Tree, sink: &mut impl Sink) {
     }
 }
 
+/// A collection whose items are being written.
 enum Open<'a> {
-    Map(std::vec::IntoIter<&'a MapItem>),
-    Array(std::slice::Iter<'a, crate::ArrayItem>),
+    Map(std::slice::Iter<'a, MapItem>),
+    /// One that had keys twice.
+    Resolved(std::vec::IntoIter<(&'a MapItem, Pos)>),
+    Array(std::slice::Iter<'a, ArrayItem>),
 }
 
 fn write_node(tree: &Tree, id: NodeId, sink: &mut impl Sink) {
@@ -31,10 +35,14 @@ fn write_node(tree: &Tree, id: NodeId, sink: &mut impl Sink) {
         if let Some(id) = next.take() {
             match tree.value(id) {
                 View::Scalar(value) => sink.scalar(value),
-                View::Map(items) => {
-                    let items: Vec<&MapItem> = last_wins(items).into_iter().map(|(item, _)| item).collect();
+                View::Map(items) if has_duplicate_keys(items) => {
+                    let items = last_wins(items);
                     sink.begin_map(items.len());
-                    open.push(Open::Map(items.into_iter()));
+                    open.push(Open::Resolved(items.into_iter()));
+                }
+                View::Map(items) => {
+                    sink.begin_map(items.len());
+                    open.push(Open::Map(items.iter()));
                 }
                 View::Array(items) => {
                     sink.begin_array(items.len());
@@ -42,25 +50,27 @@ fn write_node(tree: &Tree, id: NodeId, sink: &mut impl Sink) {
                 }
             }
         }
-        match open.last_mut() {
+        let (map, item) = match open.last_mut() {
             None => return,
-            Some(Open::Map(items)) => match items.next() {
-                Some(item) => {
-                    sink.key(&item.key);
-                    next = Some(item.value);
+            Some(Open::Map(items)) => (true, items.next().map(|item| (Some(&item.key), item.value))),
+            Some(Open::Resolved(items)) => (true, items.next().map(|(item, _)| (Some(&item.key), item.value))),
+            Some(Open::Array(items)) => (false, items.next().map(|item| (None, item.value))),
+        };
+        match item {
+            Some((key, value)) => {
+                if let Some(key) = key {
+                    sink.key(key);
                 }
-                None => {
-                    sink.end_map();
-                    open.pop();
-                }
-            },
-            Some(Open::Array(items)) => match items.next() {
-                Some(item) => next = Some(item.value),
-                None => {
-                    sink.end_array();
-                    open.pop();
-                }
-            },
+                next = Some(value);
+            }
+            None => {
+                if map {
+                    sink.end_map()
+                } else {
+                    sink.end_array()
+                };
+                open.pop();
+            }
         }
     }
 }
