@@ -4,13 +4,13 @@
 //! sees them as dicts and lists again.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::rc::Rc;
 
 use num_traits::ToPrimitive;
 use ytterby_diag::Pos;
 use ytterby_starlark::Value;
 use ytterby_text::gofloat;
+pub(crate) use ytterby_yaml::has_duplicate_keys;
 use ytterby_yaml::{NodeId, Tree, View};
 
 use super::{Array, ArrayItem, Document, DocumentSet, Fragment, FragmentData, Map, MapItem, Node, Origin, Scalar};
@@ -219,23 +219,6 @@ fn last_wins(map: Map) -> Map {
         }
     }
     result
-}
-
-/// Whether some key stands twice.
-pub(crate) fn has_duplicate_keys(items: &[ytterby_yaml::MapItem]) -> bool {
-    if items.len() <= 8 {
-        return items.iter().enumerate().any(|(at, item)| items[..at].iter().any(|other| other.key == item.key));
-    }
-    let mut strings: HashSet<&[u8]> = HashSet::with_capacity(items.len());
-    let mut others: Vec<&Scalar> = Vec::new();
-    items.iter().any(|item| match &item.key {
-        Scalar::Str(text) => !strings.insert(text.as_bytes()),
-        other if others.contains(&other) => true,
-        other => {
-            others.push(other);
-            false
-        }
-    })
 }
 
 /// A map key as messages show it.
