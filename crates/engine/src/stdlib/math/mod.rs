@@ -1,5 +1,7 @@
 //! `@ytt:math`.
 
+mod elementary;
+
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -15,31 +17,32 @@ const WARNING: &str = "\nWarning: a function from the @ytt:math module is used i
 const UNARY: &[(&str, fn(f64) -> f64)] = &[
     ("fabs", f64::abs),
     ("round", f64::round),
-    ("exp", f64::exp),
+    ("exp", elementary::exp),
     ("sqrt", f64::sqrt),
-    ("acos", f64::acos),
-    ("asin", f64::asin),
-    ("atan", f64::atan),
-    ("cos", f64::cos),
-    ("sin", f64::sin),
-    ("tan", f64::tan),
+    ("acos", elementary::acos),
+    ("asin", elementary::asin),
+    ("atan", elementary::atan),
+    ("cos", elementary::cos),
+    ("sin", elementary::sin),
+    ("tan", elementary::tan),
     ("degrees", |x| 360.0 * x / (2.0 * std::f64::consts::PI)),
     ("radians", |x| 2.0 * std::f64::consts::PI * x / 360.0),
-    ("acosh", f64::acosh),
-    ("asinh", f64::asinh),
-    ("atanh", f64::atanh),
-    ("cosh", f64::cosh),
-    ("sinh", f64::sinh),
-    ("tanh", f64::tanh),
+    ("acosh", elementary::acosh),
+    ("asinh", elementary::asinh),
+    ("atanh", elementary::atanh),
+    ("cosh", elementary::cosh),
+    ("sinh", elementary::sinh),
+    ("tanh", elementary::tanh),
+    ("gamma", elementary::gamma),
 ];
 
 const BINARY: &[(&str, fn(f64, f64) -> f64)] = &[
     ("copysign", f64::copysign),
     ("mod", |x, y| x % y),
-    ("pow", f64::powf),
+    ("pow", elementary::pow),
     ("remainder", remainder),
-    ("atan2", f64::atan2),
-    ("hypot", f64::hypot),
+    ("atan2", elementary::atan2),
+    ("hypot", elementary::hypot),
 ];
 
 /// The module. It warns when one of its functions is called for the first time.
@@ -106,7 +109,7 @@ fn log(args: Args<'_>) -> Result<Value, Error> {
     args.count("log", 1, 2)?;
     let x = float(&args.positional[0])?;
     let base = args.positional.get(1).map_or(Ok(std::f64::consts::E), float)?;
-    Ok(Value::Float(x.ln() / base.ln()))
+    Ok(Value::Float(elementary::ln(x) / elementary::ln(base)))
 }
 
 /// What is left of `x` when the multiple of `y` that is nearest to it is taken away; of two nearest ones the even.
