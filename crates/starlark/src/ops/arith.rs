@@ -17,7 +17,7 @@ use crate::{Error, Eval, Value};
 /// The largest string or list that a repetition may make, in bytes.
 const MAX_REPEAT: usize = 1 << 30;
 /// The largest integer, in bits: what a program can write down in reasonable time.
-const MAX_INT_BITS: u64 = 1 << 26;
+const MAX_INT_BITS: u64 = 1 << 22;
 
 /// `x + y` and so on.
 ///

@@ -1,0 +1,95 @@
+//! Limits: each ends in an error, none in a crash.
+
+mod common;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use common::{check, run, run_with};
+use ytterby_starlark::{ErrorKind, Eval, Exports, Limits, NoOps, Piece, compile};
+
+#[track_caller]
+fn check_limited(code: &str, limits: Limits, message: &str) {
+    let error = run_with(code, limits).error.unwrap_or_default();
+    assert!(error.starts_with(&format!("- {message}\n")), "{error}");
+}
+
+#[test]
+fn steps() {
+    let limits = || Limits { steps: Some(10_000), ..Limits::default() };
+    check_limited("while True:\n  None\nend", limits(), "step limit exceeded (10000 steps)");
+    check_limited("x = [i for i in range(100000)]", limits(), "step limit exceeded (10000 steps)");
+    check_limited("x = list(range(100000))", limits(), "step limit exceeded (10000 steps)");
+    check_limited("def f():\n  f()\nend\nf()", limits(), "step limit exceeded (10000 steps)");
+    assert!(run_with("x = [i for i in range(9000)]", limits()).error.is_none());
+}
+
+#[test]
+fn depth() {
+    let error = run("def f(n):\n  return f(n + 1)\nend\nf(0)").error.unwrap();
+    assert!(error.starts_with("- call depth limit exceeded (200000 frames)\n    in f\n      2 |   return f(n + 1)\n"));
+    check("def f(n):\n  return 0 if n == 0 else 1 + f(n - 1)\nend\nprint(f(150000))", "150000\n");
+}
+
+#[test]
+fn depth_through_builtins() {
+    let error = run("def f(n):\n  return sorted([n], key=f)\nend\nf(0)").error.unwrap();
+    assert!(error.starts_with("- call depth limit exceeded"), "{}", &error[..200]);
+}
+
+#[test]
+fn memory() {
+    let limits = || Limits { memory: Some(1 << 20), ..Limits::default() };
+    check_limited("x = [0] * 1000000", limits(), "memory limit exceeded (1048576 bytes)");
+    check_limited("x = 'x'\nwhile True:\n  x += x\nend", limits(), "memory limit exceeded (1048576 bytes)");
+    check_limited("x = []\nwhile True:\n  x.append(1)\nend", limits(), "memory limit exceeded (1048576 bytes)");
+    check_limited(
+        "x = {}\nfor i in range(1000000):\n  x[i] = i\nend",
+        limits(),
+        "memory limit exceeded (1048576 bytes)",
+    );
+    check_limited("x = 'ab'.join(['c' * 1000] * 2000)", limits(), "memory limit exceeded (1048576 bytes)");
+}
+
+#[test]
+fn huge_results_are_refused_without_a_limit() {
+    check_limited("x = 'x' * 2000000000", Limits::default(), "excessive repeat (2000000000 elements)");
+    check_limited("x = [0] * 100000000", Limits::default(), "excessive repeat (100000000 elements)");
+    check_limited("x = 3\nwhile True:\n  x = x * x\nend", Limits::default(), "integer too large (6647816 bits)");
+}
+
+#[test]
+fn cancellation() {
+    let mut eval = Eval::new();
+    eval.set_cancel(Arc::new(AtomicBool::new(true)));
+    let code = b"while True:\n  None\nend";
+    let program = compile(&[Piece::Code { text: code, at: common::nowhere() }], &[]).unwrap();
+    let error = program.run(&mut eval, std::rc::Rc::new(NoOps), &Exports::default()).err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::Cancelled);
+}
+
+#[test]
+fn deep_nesting_in_the_text() {
+    let nested = |n: usize| format!("x = {}{}", "[".repeat(n), "]".repeat(n));
+    assert!(run(&nested(4_000)).error.is_none());
+    assert!(run(&nested(100_000)).error.unwrap().starts_with("- expression nested too deeply"));
+    assert!(run(&format!("x = {}1", "-".repeat(100_000))).error.unwrap().starts_with("- expression nested"));
+    assert!(run(&format!("x = {}True", "not ".repeat(100_000))).error.unwrap().starts_with("- expression nested"));
+    let blocks = "if True:\n".repeat(10_000) + &"end\n".repeat(10_000);
+    assert!(run(&blocks).error.unwrap().starts_with("- blocks nested too deeply"));
+    // A long sum nests to the left, which costs no nesting in the text.
+    assert!(run(&format!("x = 1{}", " + 1".repeat(50_000))).error.is_none());
+}
+
+#[test]
+fn deep_and_cyclic_values() {
+    check("x = []\nx.append(x)\nprint(x)", "[[...]]\n");
+    check("x = {}\nx[1] = x\nprint(x)", "{1: {...}}\n");
+    check(
+        "x = []\nx.append(x)\ny = []\ny.append(y)\nprint(x == y)",
+        "- comparison exceeded maximum recursion depth\n    in <toplevel>\n      5 | print(x == y)\n",
+    );
+    check("x = []\nfor i in range(300000):\n  x = [x]\nend\nprint(len(repr(x)))", "20005\n");
+    let error = run("x = ()\nfor i in range(300000):\n  x = (x,)\nend\ny = {x: 1}").error.unwrap();
+    assert!(error.starts_with("- hash exceeded maximum recursion depth"));
+}
