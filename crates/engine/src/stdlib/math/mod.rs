@@ -12,7 +12,7 @@ use ytterby_starlark::{Args, Builtin, Error, Eval, Value};
 use super::Module;
 use super::args::{fail, float, go_type, one, two};
 
-const WARNING: &str = "\nWarning: a function from the @ytt:math module is used in this invocation; this module does not guarantee bit-identical results across CPU architectures.\n";
+const WARNING: &str = "\nWarning: a function from the @ytt:math module is used in this invocation; this module does not guarantee bit-identical results across CPU architectures.";
 
 const UNARY: &[(&str, fn(f64) -> f64)] = &[
     ("fabs", f64::abs),
