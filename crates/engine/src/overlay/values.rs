@@ -1,7 +1,8 @@
 //! Nodes as overlays hand them on: without overlay annotations, as YAML's own, marked as given.
 
-use std::collections::HashMap;
 use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
 
 use crate::node::{Annotated, Array, ArrayItem, Map, MapItem, Node, Origin};
 
@@ -78,7 +79,7 @@ pub(super) fn strip(item: &mut impl Annotated) {
 
 /// Clean copies of values of the right side. One value may be put into many places; it is cleaned once.
 #[derive(Default)]
-pub(super) struct Copies(HashMap<usize, Option<Node>>);
+pub(super) struct Copies(FxHashMap<usize, Option<Node>>);
 
 impl Copies {
     /// A clean copy of a value, which must live as long as these copies are asked for.
