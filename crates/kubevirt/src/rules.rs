@@ -122,6 +122,8 @@ pub struct Rule {
     pub check: Check,
     /// Argument keys that this kind of rule does not use, and where they stand.
     pub unused: Vec<(&'static str, usize)>,
+    /// What the reference would refuse: where, and why.
+    pub extensions: Vec<(usize, &'static str)>,
 }
 
 /// What a rule asks of each value.
@@ -156,8 +158,6 @@ pub struct Range {
     pub min: Option<Argument<Decimal>>,
     /// At most.
     pub max: Option<Argument<Decimal>>,
-    /// Whether a bound is written as a quantity, which the reference refuses.
-    pub quantity: bool,
 }
 
 /// An argument: written down, or to be looked up on the VM.
@@ -269,7 +269,7 @@ impl Entry {
 }
 
 fn entry(index: usize, offset: usize, members: &[(Node, Node)]) -> Entry {
-    let mut object = Object { offset, members: HashMap::new(), faults: Vec::new() };
+    let mut object = Object { offset, members: HashMap::new(), faults: Vec::new(), extensions: Vec::new() };
     let mut unknown_keys = Vec::new();
     for (key, value) in members {
         let name = key.as_str().unwrap_or_default();
@@ -313,9 +313,17 @@ fn entry(index: usize, offset: usize, members: &[(Node, Node)]) -> Entry {
         .collect();
     unused.sort_by_key(|&(_, offset)| offset);
     let state = match path {
-        Some(path) if object.faults.is_empty() => {
-            State::Rule(Rule { message, path, path_offset, valid, valid_offset, just_warning, check, unused })
-        }
+        Some(path) if object.faults.is_empty() => State::Rule(Rule {
+            message,
+            path,
+            path_offset,
+            valid,
+            valid_offset,
+            just_warning,
+            check,
+            unused,
+            extensions: object.extensions,
+        }),
         _ => {
             let path = path_text.unwrap_or_default();
             let path = path.strip_prefix(PREFIX).unwrap_or(&path).into();
@@ -330,6 +338,7 @@ struct Object<'a> {
     offset: usize,
     members: HashMap<&'static str, &'a Node>,
     faults: Vec<Fault>,
+    extensions: Vec<(usize, &'static str)>,
 }
 
 impl<'a> Object<'a> {
@@ -399,20 +408,17 @@ impl<'a> Object<'a> {
     }
 
     fn range(&mut self, min: &str, max: &str) -> Range {
-        let mut quantities = false;
-        let min = self.bound(min, &mut quantities);
-        let max = self.bound(max, &mut quantities);
-        Range { min, max, quantity: quantities }
+        Range { min: self.bound(min), max: self.bound(max) }
     }
 
-    fn bound(&mut self, key: &str, quantities: &mut bool) -> Option<Argument<Decimal>> {
+    fn bound(&mut self, key: &str) -> Option<Argument<Decimal>> {
         let node = self.given(key)?;
         match &node.kind {
             JsonKind::Number(text) => Decimal::parse(text).map(Argument::Literal),
             JsonKind::String(text) if text.starts_with(PREFIX) => self.path(key, text).map(Argument::Path),
             JsonKind::String(text) => match quantity(text) {
                 Some(value) => {
-                    *quantities = true;
+                    self.extensions.push((node.start, "a quantity as a bound"));
                     Some(Argument::Literal(value))
                 }
                 None => {
@@ -433,7 +439,10 @@ impl<'a> Object<'a> {
         let Some(node) = self.given("values") else { return Vec::new() };
         let nodes = match &node.kind {
             JsonKind::Array(nodes) => nodes.as_slice(),
-            JsonKind::String(text) if text.starts_with(PREFIX) => std::slice::from_ref(node),
+            JsonKind::String(text) if text.starts_with(PREFIX) => {
+                self.extensions.push((node.start, "a path in place of the list"));
+                std::slice::from_ref(node)
+            }
             _ => {
                 self.wrong_type("values", node, &format!("an array or a `{PREFIX}` path"));
                 return Vec::new();
@@ -448,7 +457,12 @@ impl<'a> Object<'a> {
                 }
                 JsonKind::Null => values.push(Argument::Literal("".into())),
                 JsonKind::Array(_) | JsonKind::Object(_) => self.wrong_type("values", node, "a list of scalars"),
-                _ => values.extend(node.to_value().render().map(|text| Argument::Literal(text.into()))),
+                _ => {
+                    if node.as_str().is_none() {
+                        self.extensions.push((node.start, "a value that is no string"));
+                    }
+                    values.extend(node.to_value().render().map(|text| Argument::Literal(text.into())));
+                }
             }
         }
         values
@@ -458,6 +472,7 @@ impl<'a> Object<'a> {
         let offset = self.given("regex")?.start;
         let text = self.text("regex")?;
         if text.starts_with(PREFIX) {
+            self.extensions.push((offset, "a regular expression from a path"));
             return self.path("regex", &text).map(Argument::Path);
         }
         let fault = |message| Fault { id: "bad-regex", offset, message, hint: None };

@@ -1,7 +1,246 @@
-//! Not there yet.
-use super::args::Args;
-use super::{Failure, Host};
-use std::io::Write;
-pub(super) fn run(_: &Args, _: &dyn Host, _: &mut dyn Write, _: &mut dyn Write) -> Result<i32, Failure> {
-    Err(Failure::Usage("this command is not there yet".to_owned()))
+//! `lint`: looks for mistakes in the rules themselves, and mends some.
+
+use std::io::{self, Write};
+
+use super::args::{Args, Format};
+use super::load::File;
+use super::output::{self, Issue, Level, counted, xml};
+use super::report::Place;
+use super::validate::{World, place, prepared};
+use super::{BROKEN, Failure, Host, OK, UNREADABLE};
+use crate::evaluate::{Status, evaluate};
+use crate::fix;
+use crate::lint::{Linted, Severity, lint};
+use crate::objects::{Annotation, Vm};
+use crate::rules;
+use crate::value::quoted;
+use ytterby_yaml::Style;
+
+/// A finding at its place.
+struct Found {
+    id: &'static str,
+    level: Level,
+    rule: String,
+    at: Place,
+    message: String,
+    hint: Option<String>,
+}
+
+pub(super) fn run(
+    args: &Args,
+    host: &dyn Host,
+    stdout: &mut dyn Write,
+    stderr: &mut dyn Write,
+) -> Result<i32, Failure> {
+    let mut world = World::load(args, host)?;
+    if args.fix {
+        let mut count = 0;
+        for file in &world.files {
+            count += mend(file, host, stderr)?;
+        }
+        writeln!(stderr, "{} made", counted(count, "change"))?;
+        world = World::load(args, host)?;
+    }
+    let mut found = Vec::new();
+    let mut unreadable = false;
+    let mut annotations = 0;
+    for file in &world.files {
+        match &file.objects {
+            Err(problem) => {
+                let (line, column) = problem.at.unwrap_or((1, 1));
+                let at = Place { file: file.name.clone(), line, column };
+                let message = problem.message.clone();
+                found.push(Found {
+                    id: "unreadable",
+                    level: Level::Error,
+                    rule: String::new(),
+                    at,
+                    message,
+                    hint: None,
+                });
+                unreadable = true;
+            }
+            Ok(objects) => {
+                let texts = annotations_of(file);
+                annotations += texts.len();
+                for annotation in texts {
+                    unreadable |= !findings(annotation, file, &mut found).readable;
+                }
+                for vm in objects.vms.iter().filter(|vm| vm.template.is_some() && vm.problem.is_none()) {
+                    own_rules(vm, file, &world, &mut found);
+                }
+            }
+        }
+    }
+    write(&found, annotations, args.format, stdout)?;
+    let worst = found.iter().map(|found| found.level).max();
+    Ok(match worst {
+        _ if unreadable => UNREADABLE,
+        Some(Level::Error) => BROKEN,
+        Some(Level::Warning) if args.fail_on_warn => BROKEN,
+        _ => OK,
+    })
+}
+
+/// All annotations with rules of a file.
+fn annotations_of(file: &File) -> Vec<&Annotation> {
+    let Ok(objects) = &file.objects else { return Vec::new() };
+    let own = objects.vms.iter().filter_map(|vm| vm.rules.as_ref());
+    let mut all: Vec<&Annotation> = own.chain(objects.templates.iter().filter_map(|t| t.rules.as_ref())).collect();
+    all.sort_by_key(|annotation| annotation.key);
+    all.dedup_by_key(|annotation| annotation.key);
+    all
+}
+
+fn findings(annotation: &Annotation, file: &File, found: &mut Vec<Found>) -> Linted {
+    let linted = lint(&annotation.text);
+    for finding in &linted.findings {
+        found.push(Found {
+            id: finding.id,
+            level: match finding.severity {
+                Severity::Note => Level::Note,
+                Severity::Warning => Level::Warning,
+                Severity::Error => Level::Error,
+            },
+            rule: finding.rule.clone(),
+            at: place(annotation, file, finding.offset),
+            message: finding.message.clone(),
+            hint: finding.hint.clone(),
+        });
+    }
+    linted
+}
+
+/// Whether a template's own VM breaks the template's own rules.
+fn own_rules(vm: &Vm, file: &File, world: &World, found: &mut Vec<Found>) {
+    let enclosing = vm.template.and_then(|index| file.objects.as_ref().ok()?.templates[index].rules.as_ref());
+    let Some(annotation) = vm.rules.as_ref().or(enclosing) else { return };
+    let Ok(rules) = rules::parse(&annotation.text) else { return };
+    let (value, sizing) = prepared(vm, world);
+    for outcome in evaluate(&rules, &value, &sizing) {
+        let broken_rule = rules
+            .entries
+            .iter()
+            .any(|entry| entry.label() == outcome.rule && matches!(entry.state, rules::State::Broken { .. }));
+        // What is wrong with the rule itself has been said.
+        if broken_rule || !matches!(outcome.status, Status::Violation | Status::Error) {
+            continue;
+        }
+        found.push(Found {
+            id: "own-vm-invalid",
+            level: Level::Error,
+            rule: outcome.rule,
+            at: place(annotation, file, outcome.offset.unwrap_or(0)),
+            message: format!("the template's own VM breaks this rule: {}", outcome.detail),
+            hint: None,
+        });
+    }
+}
+
+/// Changes a file; how often.
+fn mend(file: &File, host: &dyn Host, stderr: &mut dyn Write) -> Result<usize, Failure> {
+    let text = file.text();
+    let mut changes: Vec<(usize, usize, String)> = Vec::new();
+    for annotation in annotations_of(file) {
+        for edit in fix::edits(&annotation.text) {
+            let start = annotation.locate(text, edit.offset);
+            let end = start + edit.old.len();
+            // Only where the file says what the annotation says.
+            if text.get(start..end) == Some(edit.old.as_bytes()) {
+                let escaped = annotation.style == Style::DoubleQuoted;
+                changes.push((start, end, if escaped { edit.new.replace('"', "\\\"") } else { edit.new }));
+            }
+        }
+    }
+    if changes.is_empty() {
+        return Ok(0);
+    }
+    let Some(path) = &file.path else {
+        return Err(Failure::Usage("--fix cannot change standard input; give a file".to_owned()));
+    };
+    changes.sort();
+    let mut out = Vec::with_capacity(text.len() + 16 * changes.len());
+    let mut at = 0;
+    for (start, end, new) in &changes {
+        out.extend_from_slice(&text[at..*start]);
+        out.extend_from_slice(new.as_bytes());
+        at = *end;
+    }
+    out.extend_from_slice(&text[at..]);
+    host.write(path, &out)?;
+    writeln!(stderr, "{}: {} made", file.name, counted(changes.len(), "change"))?;
+    Ok(changes.len())
+}
+
+fn write(found: &[Found], annotations: usize, format: Format, out: &mut dyn Write) -> io::Result<()> {
+    match format {
+        Format::Text => text(found, annotations, out),
+        Format::Json => json(found, out),
+        Format::Junit => junit(found, out),
+        Format::Sarif => output::sarif(&issues(found), out),
+        Format::Github => output::github(&issues(found), out),
+    }
+}
+
+fn issues(found: &[Found]) -> Vec<Issue> {
+    let issue = |found: &Found| {
+        let hint = found.hint.as_ref().map_or(String::new(), |hint| format!(" ({hint})"));
+        let rule = if found.rule.is_empty() { String::new() } else { format!("rule {}: ", found.rule) };
+        let text = format!("{rule}{}{hint}", found.message);
+        Issue { id: found.id.to_owned(), level: found.level, at: found.at.clone(), text }
+    };
+    found.iter().map(issue).collect()
+}
+
+fn text(found: &[Found], annotations: usize, out: &mut dyn Write) -> io::Result<()> {
+    for finding in found {
+        let rule = if finding.rule.is_empty() { String::new() } else { format!("rule {}: ", finding.rule) };
+        writeln!(out, "{}: {}: {rule}{} [{}]", finding.at, finding.level.as_str(), finding.message, finding.id)?;
+        if let Some(hint) = &finding.hint {
+            writeln!(out, "  hint: {hint}")?;
+        }
+    }
+    let count = |level| found.iter().filter(|finding| finding.level == level).count();
+    let counts = [(Level::Error, "error"), (Level::Warning, "warning"), (Level::Note, "note")];
+    let counts: Vec<String> = counts.into_iter().map(|(level, word)| counted(count(level), word)).collect();
+    writeln!(out, "{} checked: {}", counted(annotations, "annotation"), counts.join(", "))
+}
+
+fn json(found: &[Found], out: &mut dyn Write) -> io::Result<()> {
+    let valid = !found.iter().any(|finding| finding.level == Level::Error);
+    write!(out, "{{\n  \"valid\": {valid},\n  \"findings\": [")?;
+    for (i, finding) in found.iter().enumerate() {
+        write!(
+            out,
+            "{}\n    {{\"id\": {}, \"severity\": \"{}\", \"rule\": {}, \"file\": {}, \"line\": {}, \"column\": {}, \"message\": {}, \"hint\": {}}}",
+            if i == 0 { "" } else { "," },
+            quoted(finding.id),
+            finding.level.as_str(),
+            quoted(&finding.rule),
+            quoted(&finding.at.file),
+            finding.at.line,
+            finding.at.column,
+            quoted(&finding.message),
+            finding.hint.as_ref().map_or("null".to_owned(), |hint| quoted(hint)),
+        )?;
+    }
+    writeln!(out, "{}\n}}", if found.is_empty() { "]" } else { "\n  ]" })
+}
+
+fn junit(found: &[Found], out: &mut dyn Write) -> io::Result<()> {
+    let errors = found.iter().filter(|finding| finding.level == Level::Error).count();
+    writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
+    writeln!(out, "<testsuites name=\"ytterby kubevirt lint\">")?;
+    writeln!(out, "  <testsuite name=\"lint\" tests=\"{}\" failures=\"{errors}\">", found.len())?;
+    for finding in found {
+        let (class, name) = (xml(&finding.at.to_string()), xml(finding.id));
+        let message = xml(&finding.message);
+        write!(out, "    <testcase classname=\"{class}\" name=\"{name}\">")?;
+        if finding.level == Level::Error {
+            writeln!(out, "<failure message=\"{message}\"/></testcase>")?;
+        } else {
+            writeln!(out, "<system-out>{}: {message}</system-out></testcase>", finding.level.as_str())?;
+        }
+    }
+    writeln!(out, "  </testsuite>\n</testsuites>")
 }

@@ -1,0 +1,316 @@
+//! Looks for mistakes in rules themselves.
+//!
+//! Errors are rules that cannot mean what they say, warnings are rules that say too much or too little, notes tell where
+//! the reference or CEL would read a rule differently.
+
+use crate::jsonpath::{Part, Path};
+use crate::re2;
+use crate::rules::{self, Argument, Check, Entry, Range, Rule, State};
+use crate::schema::{self, Kind, Target};
+use crate::value::quoted;
+
+/// How bad a finding is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Severity {
+    /// Worth knowing.
+    Note,
+    /// Probably not what was meant.
+    Warning,
+    /// Wrong.
+    Error,
+}
+
+/// One mistake.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Finding {
+    /// The sort of mistake: `unknown-path`.
+    pub id: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// The rule's name; empty if the whole annotation is meant.
+    pub rule: String,
+    /// Where, in bytes of the annotation.
+    pub offset: usize,
+    /// What.
+    pub message: String,
+    /// What to try.
+    pub hint: Option<String>,
+}
+
+/// The result of linting one annotation.
+#[derive(Clone, Debug)]
+pub struct Linted {
+    /// In the order of the text.
+    pub findings: Vec<Finding>,
+    /// Whether the text could be read as rules.
+    pub readable: bool,
+}
+
+/// Looks for mistakes in the text of an annotation.
+pub fn lint(text: &str) -> Linted {
+    let rules = match rules::parse(text) {
+        Ok(rules) => rules,
+        Err(problem) => {
+            let quote = matches!(&problem, rules::Unreadable::Json(error) if error.quote.is_some());
+            let finding = Finding {
+                id: if quote { "typographic-quotes" } else { "unreadable" },
+                severity: Severity::Error,
+                rule: String::new(),
+                offset: problem.offset(),
+                message: problem.message(),
+                hint: problem.hint(),
+            };
+            return Linted { findings: vec![finding], readable: false };
+        }
+    };
+    let mut findings = Vec::new();
+    for entry in &rules.entries {
+        Linter { entry, findings: &mut findings }.entry();
+    }
+    findings.sort_by_key(|finding| finding.offset);
+    Linted { findings, readable: true }
+}
+
+struct Linter<'a> {
+    entry: &'a Entry,
+    findings: &'a mut Vec<Finding>,
+}
+
+impl Linter<'_> {
+    fn add(&mut self, severity: Severity, id: &'static str, offset: usize, message: String, hint: Option<String>) {
+        self.findings.push(Finding { id, severity, rule: self.entry.label(), offset, message, hint });
+    }
+
+    fn entry(&mut self) {
+        for unknown in &self.entry.unknown_keys {
+            let hint = unknown.nearest.map(|nearest| format!("did you mean `{nearest}`?"));
+            let message = format!("unknown key {}; it is ignored", quoted(&unknown.key));
+            self.add(Severity::Warning, "unknown-key", unknown.offset, message, hint);
+        }
+        match &self.entry.state {
+            State::Broken { faults, .. } => {
+                for fault in faults {
+                    self.add(Severity::Error, fault.id, fault.offset, fault.message.clone(), fault.hint.clone());
+                }
+            }
+            State::UnknownKind { kind, offset, .. } => {
+                let kinds = ["integer", "string", "enum", "regex"];
+                let hint = ytterby_text::spelling::nearest(kind, kinds).map(|kind| format!("did you mean `{kind}`?"));
+                let message = format!("unknown kind of rule {}; the rule is ignored", quoted(kind));
+                self.add(Severity::Warning, "unknown-rule-kind", *offset, message, hint);
+            }
+            State::Rule(rule) => self.rule(rule),
+        }
+    }
+
+    fn rule(&mut self, rule: &Rule) {
+        self.path(&rule.path, rule.path_offset);
+        if let Some(valid) = &rule.valid {
+            self.path(valid, rule.valid_offset);
+            self.valid(valid, rule.valid_offset);
+        }
+        for path in crate::evaluate::argument_paths(&rule.check) {
+            self.path(path, self.entry.offset);
+        }
+        self.kind(rule);
+        self.arguments(rule);
+        for (key, offset) in &rule.unused {
+            let message = format!("`{key}` means nothing to a rule of kind `{}`", rule.check.kind());
+            self.add(Severity::Warning, "unused-argument", *offset, message, None);
+        }
+        for (offset, what) in &rule.extensions {
+            let message = format!("{what} is an extension; the reference refuses all rules of the annotation then");
+            self.add(Severity::Note, "non-portable", *offset, message, None);
+        }
+    }
+
+    /// Whether a path can lead anywhere.
+    fn path(&mut self, path: &Path, offset: usize) {
+        let text = path.text.trim_start();
+        let root =
+            |hint: String| (format!("{} does not start at a VM's .spec.template", quoted(&path.text)), Some(hint));
+        if let Some(rest) = text.strip_prefix(".spec.template").filter(|rest| !rest.starts_with(char::is_alphanumeric))
+        {
+            let (message, hint) = root(format!("paths start there already: write `{rest}`"));
+            return self.add(Severity::Error, "path-root", offset, message, hint);
+        }
+        if text.starts_with(".objects") {
+            let (message, hint) = root("leave out everything up to `.spec.template`".to_owned());
+            return self.add(Severity::Error, "path-root", offset, message, hint);
+        }
+        if !text.is_empty() && !text.starts_with(['.', '[', '}']) {
+            let (message, hint) = root(format!("begin with a dot: `.{text}`"));
+            return self.add(Severity::Error, "path-root", offset, message, hint);
+        }
+        if path.parts.len() > 1 || path.parts.iter().any(|part| matches!(part, Part::Text(_))) {
+            let message = format!("{} holds more than one expression", quoted(&path.text));
+            return self.add(Severity::Note, "several-expressions", offset, message, None);
+        }
+        if let Some(Target::Unknown { parent, name, nearest }) = path.steps().map(schema::target) {
+            let parent = if parent.path.is_empty() { "a VM's template" } else { parent.path };
+            let message = format!("{}: {parent} has no field `{name}`", path.text);
+            let hint = nearest.map(|nearest| format!("did you mean `{nearest}`?"));
+            self.add(Severity::Error, "unknown-path", offset, message, hint);
+        }
+    }
+
+    fn valid(&mut self, valid: &Path, offset: usize) {
+        let Some(Target::Field(field)) = valid.steps().map(schema::target) else { return };
+        // These stand in every VM; the parents of other fields may be absent.
+        let always = [".spec", ".spec.domain"].contains(&field.path)
+            || field.has_default() && field.path.matches('.').count() == 2 && field.path.starts_with(".spec.");
+        if always {
+            let message = format!("`valid` has no effect: {} exists in every VM", valid.text);
+            return self.add(Severity::Warning, "valid-without-effect", offset, message, None);
+        }
+        let plain = valid.fields().is_some();
+        if plain && (field.pointer || !field.kind.is_scalar()) && field.path.matches('.').count() <= 3 {
+            let message = format!("the reference takes an absent {} for present and evaluates the rule", valid.text);
+            let hint = Some("name a field inside of it to skip the rule everywhere".to_owned());
+            self.add(Severity::Note, "valid-in-reference", offset, message, hint);
+        }
+    }
+
+    /// Whether the kind of rule fits the field.
+    fn kind(&mut self, rule: &Rule) {
+        let Some(Target::Field(field)) = rule.path.steps().map(schema::target) else { return };
+        let fits = match (&rule.check, field.kind) {
+            (_, Kind::Object | Kind::Map | Kind::Array) => false,
+            (Check::Integer(_), kind) => matches!(kind, Kind::Integer | Kind::Quantity | Kind::IntOrString),
+            (Check::String(_), kind) => !matches!(kind, Kind::Integer | Kind::Boolean),
+            (Check::Enum(_) | Check::Regex(_), _) => true,
+        };
+        if !fits {
+            let message = format!(
+                "a rule of kind `{}` cannot hold for {}: it is {}",
+                rule.check.kind(),
+                rule.path.text,
+                field.kind.what()
+            );
+            let hint = match (field.kind, field.item()) {
+                (Kind::Array, Some(_)) => Some(format!("look at its items: `{}[*]`", rule.path.text)),
+                _ => None,
+            };
+            self.add(Severity::Error, "wrong-kind", rule.path_offset, message, hint);
+        }
+    }
+
+    fn arguments(&mut self, rule: &Rule) {
+        let at = self.entry.offset;
+        let none =
+            |keys: &str| (format!("a rule of kind `{}` without {keys} asks for nothing", rule.check.kind()), None);
+        match &rule.check {
+            Check::Integer(Range { min: None, max: None }) => {
+                let (message, hint) = none("`min` and `max`");
+                self.add(Severity::Error, "rule-without-arguments", at, message, hint);
+            }
+            Check::String(Range { min: None, max: None }) => {
+                let (message, hint) = none("`minLength` and `maxLength`");
+                self.add(Severity::Error, "rule-without-arguments", at, message, hint);
+            }
+            Check::Integer(range) | Check::String(range) => self.range(range),
+            Check::Enum(values) if values.is_empty() => {
+                let message = "a rule of kind `enum` without `values` allows nothing".to_owned();
+                self.add(Severity::Error, "rule-without-arguments", at, message, None);
+            }
+            Check::Enum(_) => {}
+            Check::Regex(None) => {
+                let (message, hint) = none("`regex`");
+                self.add(Severity::Error, "rule-without-arguments", at, message, hint);
+            }
+            Check::Regex(Some(Argument::Literal(Err(fault)))) => {
+                self.add(Severity::Error, fault.id, fault.offset, fault.message.clone(), None);
+            }
+            Check::Regex(Some(Argument::Literal(Ok(pattern)))) => self.regex(pattern.as_str()),
+            Check::Regex(Some(Argument::Path(_))) => {}
+        }
+    }
+
+    fn range(&mut self, range: &Range) {
+        if let (Some(Argument::Literal(min)), Some(Argument::Literal(max))) = (&range.min, &range.max)
+            && min > max
+        {
+            let message = format!("nothing is between {min} and {max}: the rule can never hold");
+            self.add(Severity::Error, "empty-range", self.entry.offset, message, None);
+        }
+    }
+
+    fn regex(&mut self, pattern: &str) {
+        let at = self.entry.offset;
+        match re2::check(pattern) {
+            Err(error) => {
+                let reason = error.strip_prefix("error parsing regexp: ").unwrap_or(&error);
+                let message =
+                    format!("the regular expression is PCRE only; RE2 (the reference, CEL) refuses it: {reason}");
+                self.add(Severity::Note, "regex-not-re2", at, message, None);
+            }
+            Ok(re) => {
+                for difference in &re.differences {
+                    let message = format!("RE2 reads the regular expression differently: {difference}");
+                    self.add(Severity::Note, "regex-differs-in-re2", at, message, None);
+                }
+                if !re.dollars.is_empty() {
+                    let message = "`$` also matches before a final line feed; in RE2 (the reference, CEL) it does not";
+                    let hint = Some("write `\\z` for the very end".to_owned());
+                    self.add(Severity::Note, "regex-differs-in-re2", at, message.to_owned(), hint);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(rule: &str, expect: &[&str]) {
+        let text = format!("[{{\"name\":\"n\",\"message\":\"m\",{rule}}}]");
+        let ids: Vec<&str> = lint(&text).findings.iter().map(|finding| finding.id).collect();
+        assert_eq!(ids, expect, "{rule}");
+    }
+
+    const CORES: &str = "\"path\":\"jsonpath::.spec.domain.cpu.cores\"";
+    const MACHINE: &str = "\"path\":\"jsonpath::.spec.domain.machine.type\"";
+
+    #[test]
+    fn a_good_rule_is_left_alone() {
+        check(&format!("\"rule\":\"integer\",{CORES},\"min\":1,\"max\":8"), &[]);
+        check(
+            r#""rule":"enum","path":"jsonpath::.spec.domain.devices.disks[*].disk.bus","valid":"jsonpath::.spec.domain.devices.disks[*].disk.bus","values":["virtio"]"#,
+            &[],
+        );
+    }
+
+    #[test]
+    fn each_mistake_has_its_name() {
+        check(&format!("\"rule\":\"integer\",{CORES}"), &["rule-without-arguments"]);
+        check(&format!("\"rule\":\"enum\",{MACHINE},\"values\":[]"), &["rule-without-arguments"]);
+        check(&format!("\"rule\":\"integer\",{CORES},\"min\":9,\"max\":8"), &["empty-range"]);
+        check(&format!("\"rule\":\"integer\",{CORES},\"mim\":9,\"max\":8"), &["unknown-key"]);
+        check(&format!("\"rule\":\"integer\",{MACHINE},\"min\":9"), &["wrong-kind"]);
+        check(&format!("\"rule\":\"string\",{CORES},\"minLength\":1"), &["wrong-kind"]);
+        check(&format!("\"rule\":\"integer\",{CORES},\"min\":1,\"values\":[]"), &["unused-argument"]);
+        check(&format!("\"rule\":\"integr\",{CORES},\"min\":1"), &["unknown-rule-kind"]);
+        check(&format!("\"rule\":\"regex\",{MACHINE},\"regex\":\"(\""), &["bad-regex"]);
+        check(&format!("\"rule\":\"regex\",{MACHINE},\"regex\":\"(?=q)\""), &["regex-not-re2"]);
+        check(&format!("\"rule\":\"regex\",{MACHINE},\"regex\":\"^q35$\""), &["regex-differs-in-re2"]);
+        check(&format!("\"rule\":\"integer\",{CORES},\"min\":\"2Gi\""), &["non-portable"]);
+        check(r#""rule":"integer","path":".spec.domain.cpu.cores","min":1"#, &["no-jsonpath-prefix"]);
+        check(r#""rule":"integer","path":"jsonpath::.spec.domain.cpu.core","min":1"#, &["unknown-path"]);
+        check(r#""rule":"integer","path":"jsonpath::.spec.template.spec.domain.cpu.cores","min":1"#, &["path-root"]);
+        check(r#""rule":"integer","path":"jsonpath::spec.domain.cpu.cores","min":1"#, &["path-root"]);
+        check(r#""rule":"integer","path":"jsonpath::.objects[0].spec","min":1"#, &["path-root"]);
+        check(r#""rule":"enum","path":"jsonpath::.spec.domain.devices.disks","values":["x"]"#, &["wrong-kind"]);
+        check(
+            &format!("\"rule\":\"integer\",{CORES},\"min\":1,\"valid\":\"jsonpath::.spec.domain\""),
+            &["valid-without-effect"],
+        );
+        check(
+            &format!("\"rule\":\"integer\",{CORES},\"min\":1,\"valid\":\"jsonpath::.spec.domain.cpu\""),
+            &["valid-in-reference"],
+        );
+        check(r#""rule":"integer""#, &["missing-key"]);
+        assert_eq!(lint("[{\u{201c}a\u{201d}: 1}]").findings[0].id, "typographic-quotes");
+        assert_eq!(lint("{}").findings[0].id, "unreadable");
+    }
+}
