@@ -4,9 +4,11 @@
 //! JSONPath on a VM, evaluating, linting, mending, exporting to CEL. Only the [`cmd::Host`] of the command line reads files.
 
 mod allowed;
+pub mod cel;
 pub mod cmd;
 pub mod compat;
 pub mod evaluate;
+pub mod explain;
 pub mod fix;
 pub mod instancetype;
 pub mod json;

@@ -251,10 +251,14 @@ impl<'a> Parser<'a> {
         }
         let mut multi_line = self.groups.last().is_some_and(|group| group.multi_line);
         let (mut negative, mut saw_flag) = (false, false);
+        // The last mention of a flag counts; the `regex` crate refuses a second one.
+        let mut flags: Vec<(char, bool)> = Vec::new();
         for (at, c) in rest.char_indices().skip(2) {
             match c {
                 'i' | 's' | 'U' | 'm' => {
                     saw_flag = true;
+                    flags.retain(|(flag, _)| *flag != c);
+                    flags.push((c, !negative));
                     if c == 'm' {
                         multi_line = !negative;
                     }
@@ -266,12 +270,18 @@ impl<'a> Parser<'a> {
                     continue;
                 }
                 ':' | ')' if !negative || saw_flag => {
-                    let text = &rest[..=at];
-                    self.at += text.len();
+                    self.at += at + 1;
+                    let some = |wanted: bool| flags.iter().filter(move |flag| flag.1 == wanted).map(|flag| flag.0);
+                    let mut text: String = "(?".chars().chain(some(true)).collect();
+                    if some(false).next().is_some() {
+                        text.push('-');
+                        text.extend(some(false));
+                    }
+                    text.push(c);
                     if c == ':' {
-                        self.open(text);
+                        self.open(&text);
                     } else if text != "(?)" {
-                        self.out.push_str(text);
+                        self.out.push_str(&text);
                     }
                     if let Some(group) = self.groups.last_mut() {
                         group.multi_line = multi_line;
@@ -497,6 +507,7 @@ mod tests {
             ("^q35$", "q35\n", false),
             ("(?:a|b)*?c", "abac", true),
             ("^\\x{e9}\\x41$", "éA", true),
+            ("(?ii-im:q)", "Q", false),
         ] {
             let re = check(pattern).unwrap();
             assert_eq!(regex::Regex::new(&re.rust).unwrap().is_match(text), expect, "{pattern} {}", re.rust);

@@ -1,0 +1,473 @@
+//! Says rules in CEL, for a ValidatingAdmissionPolicy.
+//!
+//! The expressions hold exactly when `evaluate` finds a rule satisfied or not applicable. What CEL cannot say, or would say
+//! only roughly, is refused with the reason.
+
+use ytterby_text::Decimal;
+
+use crate::jsonpath::{Path, Slice, Step};
+use crate::re2;
+use crate::rules::{Argument, Check, Entry, Range, Rule, Rules, State};
+use crate::schema::{self, Field, Kind};
+
+/// Rules in CEL.
+#[derive(Clone, Debug, Default)]
+pub struct Exported {
+    /// What can be said.
+    pub validations: Vec<Validation>,
+    /// What cannot.
+    pub refused: Vec<Refused>,
+}
+
+/// One rule in CEL.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Validation {
+    /// The rule's name.
+    pub rule: String,
+    /// True where the rule is satisfied or not applicable; `object` is the VM.
+    pub expression: String,
+    /// The rule's message.
+    pub message: String,
+    /// Whether it is only worth a warning.
+    pub just_warning: bool,
+}
+
+/// A rule that CEL cannot say.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Refused {
+    /// The rule's name.
+    pub rule: String,
+    /// Where the rule stands in the annotation, in bytes.
+    pub offset: usize,
+    /// Why.
+    pub reason: String,
+}
+
+/// Says all rules in CEL.
+pub fn export(rules: &Rules) -> Exported {
+    let mut exported = Exported::default();
+    for entry in &rules.entries {
+        match validation(entry) {
+            Ok(Some(validation)) => exported.validations.push(validation),
+            Ok(None) => {}
+            Err(reason) => exported.refused.push(Refused { rule: entry.label(), offset: entry.offset, reason }),
+        }
+    }
+    exported
+}
+
+fn validation(entry: &Entry) -> Result<Option<Validation>, String> {
+    match &entry.state {
+        State::Rule(rule) => Ok(Some(Validation {
+            rule: entry.label(),
+            expression: expression(rule)?,
+            message: rule.message.split_whitespace().collect::<Vec<_>>().join(" "),
+            just_warning: rule.just_warning,
+        })),
+        // By the format, it is ignored.
+        State::UnknownKind { .. } => Ok(None),
+        State::Broken { faults, .. } => {
+            let faults: Vec<&str> = faults.iter().map(|fault| fault.message.as_str()).collect();
+            Err(faults.join("; "))
+        }
+    }
+}
+
+/// True where a rule is satisfied or not applicable.
+fn expression(rule: &Rule) -> Result<String, String> {
+    let steps = steps(&rule.path)?;
+    let check = check(rule)?;
+    let mut alternatives = Vec::new();
+    if let Some(valid) = &rule.valid {
+        alternatives.push(not(&exists(&Place::root(), self::steps(valid)?, 0)?));
+    }
+    if sized(steps) {
+        let unset = not(&exists(&Place::root(), steps, 0)?);
+        alternatives.push(and(&["has(object.spec.instancetype)".to_owned(), unset]));
+    }
+    let same = rule.valid.as_ref().is_some_and(|valid| valid.text == rule.path.text);
+    alternatives.push(holds(steps, &*check, if same { Known::Exists } else { Known::Nothing })?);
+    alternatives.retain(|alternative| alternative != "false");
+    Ok(match alternatives.as_slice() {
+        [] => "false".to_owned(),
+        all if all.iter().any(|one| one == "true") => "true".to_owned(),
+        all => all.join(" || "),
+    })
+}
+
+fn steps(path: &Path) -> Result<&[Step], String> {
+    path.steps().ok_or_else(|| format!("the path {} holds more than one expression", path.text))
+}
+
+/// Whether an instance type may decide what stands there.
+fn sized(steps: &[Step]) -> bool {
+    let name = |at: usize| match steps.get(at) {
+        Some(Step::Field(name)) => name.as_str(),
+        _ => "",
+    };
+    name(0) == "spec" && name(1) == "domain" && matches!(name(2), "cpu" | "memory" | "resources")
+}
+
+/// A CEL expression and the field that it reaches.
+struct Place {
+    text: String,
+    field: &'static Field,
+}
+
+impl Place {
+    fn root() -> Place {
+        Place { text: "object.spec.template".to_owned(), field: schema::template() }
+    }
+
+    /// A key below, with the test for its presence.
+    fn key(&self, name: &str) -> Result<(Place, String), String> {
+        let field = self.field.child(name).ok_or_else(|| {
+            let parent = if self.field.path.is_empty() { "a VM's template" } else { self.field.path };
+            format!("{parent} has no field `{name}`, so its type is not known")
+        })?;
+        let plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let (text, present) = if self.field.kind == Kind::Map && !plain {
+            let key = quote(name);
+            (format!("{}[{key}]", self.text), format!("{key} in {}", self.text))
+        } else if RESERVED.contains(&name) {
+            return Err(format!("`{name}` is a reserved word of CEL"));
+        } else {
+            let text = format!("{}.{name}", self.text);
+            (text.clone(), format!("has({text})"))
+        };
+        Ok((Place { text, field }, present))
+    }
+
+    fn item(&self, variable: String) -> Result<Place, String> {
+        match self.field.item() {
+            Some(field) => Ok(Place { text: variable, field }),
+            None => Err(format!("{} is no list", self.field.path)),
+        }
+    }
+
+    /// The value where it may be unset below a parent that is there.
+    fn or_default(&self, present: &str) -> String {
+        let text = &self.text;
+        let cpu = [".spec.domain.cpu.sockets", ".spec.domain.cpu.cores", ".spec.domain.cpu.threads"];
+        if cpu.contains(&self.field.path) {
+            return format!("({present} && {text} != 0 ? {text} : 1)");
+        }
+        format!("({present} ? {text} : {})", zero(self.field))
+    }
+}
+
+const RESERVED: [&str; 20] = [
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "false",
+    "for",
+    "function",
+    "if",
+    "import",
+    "in",
+    "let",
+    "loop",
+    "namespace",
+    "null",
+    "package",
+    "return",
+    "true",
+    "var",
+    "while",
+];
+
+fn zero(field: &Field) -> &'static str {
+    match field.kind {
+        Kind::Boolean => "false",
+        Kind::Integer | Kind::Quantity | Kind::IntOrString => "0",
+        _ => "''",
+    }
+}
+
+fn is_all(slice: &Slice) -> bool {
+    slice.start.is_none() && slice.end.is_none() && slice.step.is_none()
+}
+
+/// An index from the front.
+fn index(slice: &Slice) -> Option<i64> {
+    slice.start.filter(|&start| slice.single && start >= 0)
+}
+
+fn unsupported(step: &Step) -> String {
+    let what = match step {
+        Step::Slice(_) => "slices and indexes from the end",
+        Step::Filter(_) => "filters",
+        Step::Union(_) => "unions",
+        Step::Recursive => "`..`",
+        Step::Wildcard => "`.*`",
+        Step::Literal(_) | Step::Identifier(_) | Step::Field(_) => "literals",
+    };
+    format!("paths with {what} are not exported")
+}
+
+/// True where a path gives at least one result.
+fn exists(place: &Place, steps: &[Step], depth: usize) -> Result<String, String> {
+    let Some((step, rest)) = steps.split_first() else { return Ok("true".to_owned()) };
+    match step {
+        Step::Field(name) => {
+            let (child, present) = place.key(name)?;
+            if rest.is_empty() && child.field.has_default() {
+                return Ok("true".to_owned());
+            }
+            Ok(and(&[present, exists(&child, rest, depth)?]))
+        }
+        Step::Slice(slice) if is_all(slice) => {
+            let variable = format!("x{depth}");
+            let item = place.item(variable.clone())?;
+            match exists(&item, rest, depth + 1)?.as_str() {
+                "true" => Ok(format!("size({}) > 0", place.text)),
+                inner => Ok(format!("{}.exists({variable}, {inner})", place.text)),
+            }
+        }
+        Step::Slice(slice) => {
+            let Some(index) = index(slice) else { return Err(unsupported(step)) };
+            let item = place.item(format!("{}[{index}]", place.text))?;
+            Ok(and(&[format!("size({}) > {index}", place.text), exists(&item, rest, depth)?]))
+        }
+        other => Err(unsupported(other)),
+    }
+}
+
+/// What an expression need not test because it stands behind a test already.
+#[derive(Clone, Copy, PartialEq)]
+enum Known {
+    Nothing,
+    Exists,
+}
+
+type Test<'a> = dyn Fn(&str, &'static Field) -> Result<String, String> + 'a;
+
+/// True where a path gives results and all of them pass.
+fn holds(steps: &[Step], test: &Test<'_>, known: Known) -> Result<String, String> {
+    let root = Place::root();
+    let plain = steps.iter().all(|step| matches!(step, Step::Field(_)));
+    if plain && let Some((Step::Field(last), parents)) = steps.split_last() {
+        // A scalar with a default has it even where its parent is absent.
+        let mut place = root;
+        let mut guards = Vec::new();
+        for step in parents {
+            let Step::Field(name) = step else { continue };
+            let (child, present) = place.key(name)?;
+            guards.push(present);
+            place = child;
+        }
+        let (leaf, present) = place.key(last)?;
+        if leaf.field.has_default() {
+            let value = leaf.or_default(&present);
+            let value = if guards.is_empty() {
+                value
+            } else {
+                format!("({} ? {value} : {})", guards.join(" && "), zero(leaf.field))
+            };
+            return test(&value, leaf.field);
+        }
+        guards.push(present);
+        guards.push(test(&leaf.text, leaf.field)?);
+        return Ok(and(&guards));
+    }
+    let all = all(&root, steps, 0, test, Known::Exists)?;
+    match known {
+        Known::Exists => Ok(all),
+        Known::Nothing => Ok(and(&[exists(&root, steps, 0)?, all])),
+    }
+}
+
+/// True where all results pass, also where there are none. Up to the first list, fields are known to exist or are tested.
+fn all(place: &Place, steps: &[Step], depth: usize, test: &Test<'_>, known: Known) -> Result<String, String> {
+    let Some((step, rest)) = steps.split_first() else { return test(&place.text, place.field) };
+    match step {
+        Step::Field(name) => {
+            let (child, present) = place.key(name)?;
+            if rest.is_empty() && child.field.has_default() {
+                return test(&child.or_default(&present), child.field);
+            }
+            match all(&child, rest, depth, test, known)?.as_str() {
+                "true" => Ok("true".to_owned()),
+                inner if known == Known::Exists => Ok(inner.to_owned()),
+                inner => Ok(format!("(!({present}) || {inner})")),
+            }
+        }
+        Step::Slice(slice) if is_all(slice) => {
+            let variable = format!("x{depth}");
+            let item = place.item(variable.clone())?;
+            match all(&item, rest, depth + 1, test, Known::Nothing)?.as_str() {
+                "true" => Ok("true".to_owned()),
+                inner => Ok(format!("{}.all({variable}, {inner})", place.text)),
+            }
+        }
+        Step::Slice(slice) => {
+            let Some(index) = index(slice) else { return Err(unsupported(step)) };
+            let item = place.item(format!("{}[{index}]", place.text))?;
+            all(&item, rest, depth, test, known)
+        }
+        other => Err(unsupported(other)),
+    }
+}
+
+fn and(parts: &[String]) -> String {
+    if parts.iter().any(|part| part == "false") {
+        return "false".to_owned();
+    }
+    let parts: Vec<&str> = parts.iter().map(String::as_str).filter(|part| *part != "true").collect();
+    if parts.is_empty() { "true".to_owned() } else { parts.join(" && ") }
+}
+
+fn not(text: &str) -> String {
+    match text {
+        "true" => "false".to_owned(),
+        "false" => "true".to_owned(),
+        text => format!("!({text})"),
+    }
+}
+
+/// What one value must pass.
+fn check(rule: &Rule) -> Result<Box<Test<'_>>, String> {
+    match &rule.check {
+        Check::Integer(range) => {
+            let (min, max) = literals(range)?;
+            Ok(Box::new(move |value, field| integer(value, field, min, max)))
+        }
+        Check::String(range) => {
+            let (min, max) = literals(range)?;
+            Ok(Box::new(move |value, field| match field.kind {
+                Kind::String => Ok(and(&bounds(&format!("size({value})"), min, max))),
+                Kind::Integer | Kind::Boolean | Kind::Object | Kind::Map | Kind::Array => Ok("false".to_owned()),
+                kind => Err(format!("whether {} is a string is not known beforehand", kind.what())),
+            }))
+        }
+        Check::Enum(values) => {
+            let mut texts = Vec::with_capacity(values.len());
+            for value in values {
+                match value {
+                    Argument::Literal(text) => texts.push(quote(text)),
+                    Argument::Path(_) => return Err("`values` from a path are not exported".to_owned()),
+                }
+            }
+            let list = texts.join(", ");
+            Ok(Box::new(move |value, field| match field.kind {
+                Kind::Object | Kind::Map | Kind::Array => Ok("false".to_owned()),
+                _ if list.is_empty() => Ok("false".to_owned()),
+                kind => Ok(format!("{} in [{list}]", as_text(value, kind))),
+            }))
+        }
+        Check::Regex(None) => Ok(Box::new(|_, field| Ok(field.kind.is_scalar().to_string()))),
+        Check::Regex(Some(Argument::Path(_))) => Err("a `regex` from a path is not exported".to_owned()),
+        Check::Regex(Some(Argument::Literal(Err(fault)))) => Err(fault.message.clone()),
+        Check::Regex(Some(Argument::Literal(Ok(pattern)))) => {
+            let pattern = quote(&portable(pattern.as_str())?);
+            Ok(Box::new(move |value, field| match field.kind {
+                Kind::Object | Kind::Map | Kind::Array => Ok("false".to_owned()),
+                kind => Ok(format!("{}.matches({pattern})", as_text(value, kind))),
+            }))
+        }
+    }
+}
+
+fn as_text(value: &str, kind: Kind) -> String {
+    if kind == Kind::String { value.to_owned() } else { format!("string({value})") }
+}
+
+type Bound<'a> = Option<&'a Decimal>;
+
+fn literals(range: &Range) -> Result<(Bound<'_>, Bound<'_>), String> {
+    fn literal(bound: &Option<Argument<Decimal>>) -> Result<Bound<'_>, String> {
+        match bound {
+            None => Ok(None),
+            Some(Argument::Literal(value)) => Ok(Some(value)),
+            Some(Argument::Path(path)) => Err(format!("a bound from a path ({}) is not exported", path.text)),
+        }
+    }
+    Ok((literal(&range.min)?, literal(&range.max)?))
+}
+
+/// Comparisons of a whole number; a bound beyond 64 bits decides by itself.
+fn bounds(value: &str, min: Bound<'_>, max: Bound<'_>) -> Vec<String> {
+    let mut parts = Vec::new();
+    if let Some(min) = min.map(|min| min.floor_ceil().1) {
+        match min.to_i64() {
+            Some(min) => parts.push(format!("{value} >= {min}")),
+            None if min.is_negative() => {}
+            None => parts.push("false".to_owned()),
+        }
+    }
+    if let Some(max) = max.map(|max| max.floor_ceil().0) {
+        match max.to_i64() {
+            Some(max) => parts.push(format!("{value} <= {max}")),
+            None if max.is_negative() => parts.push("false".to_owned()),
+            None => {}
+        }
+    }
+    parts
+}
+
+fn integer(value: &str, field: &Field, min: Bound<'_>, max: Bound<'_>) -> Result<String, String> {
+    match field.kind {
+        Kind::Integer => Ok(and(&bounds(value, min, max))),
+        Kind::Quantity => {
+            let quantity = format!("quantity(string({value}))");
+            // `isInteger` knows 2Gi but not 1.5Gi; a whole number is also one that its own whole part equals.
+            let whole = format!(
+                "({quantity}.isInteger() || quantity(string(int({quantity}.asApproximateFloat()))).compareTo({quantity}) == 0)"
+            );
+            let mut parts = vec![whole];
+            for (bound, operator) in [(min, ">="), (max, "<=")] {
+                parts.extend(bound.map(|bound| format!("{quantity}.compareTo(quantity('{bound}')) {operator} 0")));
+            }
+            Ok(and(&parts))
+        }
+        Kind::IntOrString => Err("whether the value is an integer is not known beforehand".to_owned()),
+        _ => Ok("false".to_owned()),
+    }
+}
+
+/// A pattern that RE2 reads as PCRE does.
+fn portable(pattern: &str) -> Result<String, String> {
+    let re = re2::check(pattern).map_err(|error| {
+        let reason = error.strip_prefix("error parsing regexp: ").unwrap_or(&error).to_owned();
+        format!("CEL has RE2, which refuses the regular expression: {reason}")
+    })?;
+    if let Some(difference) = re.differences.first() {
+        return Err(format!("CEL has RE2, which reads the regular expression differently: {difference}"));
+    }
+    let mut out = String::with_capacity(pattern.len() + 8);
+    let mut at = 0;
+    for (dollar, last) in &re.dollars {
+        if !last {
+            return Err("`$` in the middle of a regular expression means something else in RE2".to_owned());
+        }
+        out.push_str(&pattern[at..*dollar]);
+        // PCRE's `$` also matches before a final line feed.
+        out.push_str("\\n?\\z");
+        at = dollar + 1;
+    }
+    out.push_str(&pattern[at..]);
+    Ok(out)
+}
+
+/// A string literal of CEL.
+pub(crate) fn quote(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('\'');
+    for c in text.chars() {
+        match c {
+            '\'' => out.push_str("\\'"),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c.is_control() => out.push_str(&format!("\\u{:04x}", c as u32)),
+            c => out.push(c),
+        }
+    }
+    out.push('\'');
+    out
+}

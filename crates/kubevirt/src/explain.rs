@@ -1,0 +1,84 @@
+//! Says a rule in words.
+
+use crate::jsonpath::Path;
+use crate::rules::{Argument, Check, Entry, Range, State};
+use crate::schema::{self, Target};
+use crate::value::quoted;
+use ytterby_text::Decimal;
+
+/// What a rule asks for, in full sentences.
+pub fn sentences(entry: &Entry) -> Vec<String> {
+    let rule = match &entry.state {
+        State::Rule(rule) => rule,
+        State::UnknownKind { kind, .. } => {
+            return vec![format!("Its kind {} is not known, so the rule is ignored.", quoted(kind))];
+        }
+        State::Broken { faults, .. } => {
+            let faults: Vec<&str> = faults.iter().map(|fault| fault.message.as_str()).collect();
+            return vec![format!("The rule cannot be evaluated: {}.", faults.join("; "))];
+        }
+    };
+    let every = if rule.path.fields().is_some() { "The value at" } else { "Every value at" };
+    let wanted = match &rule.check {
+        Check::Integer(range) => format!("must be a whole number{}", range_text(range, "")),
+        Check::String(range) => format!("must be a string{}", range_text(range, " characters long")),
+        Check::Enum(values) => {
+            let values: Vec<String> = values.iter().map(|value| argument(value, |text| quoted(text))).collect();
+            match values.as_slice() {
+                [] => "is never allowed, because no values are listed".to_owned(),
+                [one] => format!("must be {one}"),
+                many => format!("must be one of {}", many.join(", ")),
+            }
+        }
+        Check::Regex(None) => "may be anything, because no regular expression is given".to_owned(),
+        Check::Regex(Some(Argument::Literal(Ok(pattern)))) => {
+            format!("must contain a match of the regular expression {}", pattern.as_str())
+        }
+        Check::Regex(Some(Argument::Literal(Err(fault)))) => format!("cannot be checked: {}", fault.message),
+        Check::Regex(Some(Argument::Path(path))) => {
+            format!("must contain a match of the regular expression that stands at {}", path.text)
+        }
+    };
+    let mut sentences = vec![format!("{every} {} {wanted}.", rule.path.text)];
+    if let Some(valid) = &rule.valid {
+        sentences.push(format!("Where {} does not exist, the rule does not apply.", valid.text));
+    }
+    sentences.push(unset(&rule.path));
+    sentences.push(if rule.just_warning {
+        "Breaking it is only worth a warning.".to_owned()
+    } else {
+        "A VM that breaks it is invalid.".to_owned()
+    });
+    sentences.retain(|sentence| !sentence.is_empty());
+    sentences
+}
+
+fn unset(path: &Path) -> String {
+    match path.steps().map(schema::target) {
+        Some(Target::Field(field)) if field.has_default() && path.fields().is_some() => {
+            let value = crate::jsonpath::eval::default(field).map_or(String::new(), |value| value.to_string());
+            format!("Where it is not set, it counts as {value}.")
+        }
+        Some(Target::Field(_)) if path.fields().is_some() => "Where it is not set, the rule is in error.".to_owned(),
+        Some(Target::Field(_)) => "Where there is no such value, the rule is in error.".to_owned(),
+        Some(Target::Unknown { name, .. }) => format!("VMs have no field `{name}`, so the rule is always in error."),
+        Some(Target::Open) | None => String::new(),
+    }
+}
+
+fn argument<T>(argument: &Argument<T>, show: impl Fn(&T) -> String) -> String {
+    match argument {
+        Argument::Literal(value) => show(value),
+        Argument::Path(path) => format!("the value at {}", path.text),
+    }
+}
+
+fn range_text(range: &Range, unit: &str) -> String {
+    let show = |bound: &Argument<Decimal>| argument(bound, Decimal::to_string);
+    match (&range.min, &range.max) {
+        (None, None) => String::new(),
+        (Some(min), None) => format!(", at least {}{unit}", show(min)),
+        (None, Some(max)) => format!(", at most {}{unit}", show(max)),
+        (Some(min), Some(max)) => format!(", {} to {}{unit}", show(min), show(max)),
+    }
+}
