@@ -5,9 +5,10 @@ use std::rc::Rc;
 use ytterby_diag::Pos;
 use ytterby_starlark::{Args, Builtin, Error, Eval, Frame, HostValue, Mapping, Value, ValueIter};
 use ytterby_text::Str;
+use ytterby_text::quote::quote;
 
 use super::rules::{Found, NamedRule};
-use crate::node::{self, Node};
+use crate::node::{self, Array, ArrayItem, FragmentData, Node};
 use crate::run::Run;
 
 /// A rule in the hands of Starlark: `.check(value)` says `True` or fails.
@@ -31,14 +32,25 @@ impl Assertion {
 }
 
 /// Checks a value as code would: in the reference most rules are lambdas, which its traces show.
-fn check(eval: &mut Eval, name: &'static str, rule: &dyn NamedRule, args: Args<'_>) -> Result<Value, Error> {
-    let value = argument(rule, args)?;
-    // Lengths of values that are no YAML (a range, say) are those of Starlark.
-    let node = match node::node_from_value(value) {
-        Ok(node) => node,
-        Err(problem) => return Err(in_lambda(eval, name, Error::new(problem))),
-    };
+fn check(eval: &mut Eval, name: &'static str, rule: &dyn NamedRule, mut args: Args<'_>) -> Result<Value, Error> {
+    if rule.is_native() {
+        // Arguments by name are not looked at.
+        args = Args::of(args.positional);
+        args.count("check", 1, 1)?;
+    }
+    let node = argument(name, args).and_then(node_of).map_err(|problem| in_lambda(eval, name, Error::new(problem)))?;
     judge(eval, name, rule, &node)
+}
+
+/// The value as rules see it: documents are the items of an array, so that they have a length.
+fn node_of(value: &Value) -> Result<Node, String> {
+    Ok(match node::from_value(value)? {
+        FragmentData::Node(node) => node,
+        FragmentData::Documents(docs) => {
+            let items = docs.items.iter().map(|doc| ArrayItem::new(doc.value.clone(), doc.pos));
+            Node::array(Array { items: items.collect(), ..Array::default() })
+        }
+    })
 }
 
 /// Fails as `.check()` does where the value is not valid.
@@ -54,14 +66,27 @@ pub(crate) fn judge(eval: &mut Eval, name: &str, rule: &dyn NamedRule, value: &N
     Err(in_lambda(eval, name, Error::new(message)))
 }
 
-fn argument<'a>(rule: &dyn NamedRule, args: Args<'a>) -> Result<&'a Value, Error> {
-    match (args.positional, args.named) {
-        ([value], []) => Ok(value),
-        ([], [(_, value)]) if !rule.is_native() => Ok(value),
-        _ if rule.is_native() => Err(Error::new(format!("check: got {} arguments, want 1", args.positional.len()))),
-        ([], _) => Err(Error::new("function lambda missing 1 argument (val)")),
-        (many, _) => Err(Error::new(format!("function lambda accepts 1 positional argument ({} given)", many.len()))),
+/// The argument of the lambda that the reference has in place of the rule `name`; the error is a message.
+fn argument<'a>(name: &str, args: Args<'a>) -> Result<&'a Value, String> {
+    let param = match name {
+        "assert.not_null" => "value",
+        "assert.min_len" | "assert.max_len" => "sequence",
+        _ => "val",
+    };
+    let mut found = match args.positional {
+        [] => None,
+        [value] => Some(value),
+        many => return Err(format!("function lambda accepts 1 positional argument ({} given)", many.len())),
+    };
+    for (key, value) in args.named {
+        if *key != param {
+            return Err(format!("function lambda got an unexpected keyword argument {}", quote(key)));
+        }
+        if found.replace(value).is_some() {
+            return Err(format!("function lambda got multiple values for parameter {}", quote(key)));
+        }
     }
+    found.ok_or_else(|| format!("function lambda missing 1 argument ({param})"))
 }
 
 /// The error as if it came out of a lambda in a source that nobody can see.
