@@ -139,9 +139,10 @@ impl Sources {
         self.0.borrow().get(file.0 as usize).cloned()
     }
 
-    /// `file:line` as messages show it; `?` where the position is unknown.
+    /// `file:line` as messages show it; `?` where the position is unknown. Text without a name has only a line.
     pub fn locate(&self, pos: Pos) -> String {
         match self.get(pos.file) {
+            Some(source) if source.name().is_empty() => source.line(pos.offset).to_string(),
             Some(source) => format!("{}:{}", source.name(), source.line(pos.offset)),
             None => "?".to_owned(),
         }

@@ -17,10 +17,33 @@ pub(crate) fn yaml<'a>(docs: impl IntoIterator<Item = &'a FileDocuments>) -> Vec
 }
 
 /// Documents as JSON; empty ones are left out.
-pub(crate) fn json<'a>(docs: impl IntoIterator<Item = &'a FileDocuments>) -> Result<Vec<u8>, Failure> {
+pub(crate) fn json(run: &Run, docs: &[FileDocuments]) -> Result<Vec<u8>, Failure> {
     let mut writer = JsonWriter::new(JsonOptions::default());
     write(&mut writer, docs);
-    writer.finish().map_err(Failure::new)
+    writer.finish().map_err(|why| {
+        let key = docs.iter().find_map(|docs| match docs {
+            FileDocuments::Nodes(docs) => docs.items.iter().find_map(|doc| other_key(&doc.value)),
+            FileDocuments::Plain(tree) => {
+                node::documents_from_tree(tree).items.iter().find_map(|doc| other_key(&doc.value))
+            }
+        });
+        match key {
+            Some((kind, pos)) => Failure::new(format!("map key is not a string: {kind} (at {})", run.locate(pos))),
+            None => Failure::new(why),
+        }
+    })
+}
+
+/// The first key that is no string: its type and where it stands.
+fn other_key(node: &Node) -> Option<(&'static str, Pos)> {
+    match node {
+        Node::Scalar(_) => None,
+        Node::Map(map) => map.iter().find_map(|item| match &item.key {
+            Scalar::Str(_) => crate::deep(|| other_key(&item.value)),
+            key => Some((Node::Scalar(key.clone()).type_name(), item.pos)),
+        }),
+        Node::Array(array) => array.items.iter().find_map(|item| crate::deep(|| other_key(&item.value))),
+    }
 }
 
 /// Documents with the origin of each line (`-o pos`).

@@ -141,7 +141,7 @@ fn documents(run: &Run, docs: &[FileDocuments]) -> Result<Rendered, Failure> {
     };
     let documents = match run.options.output_types.format(known)? {
         Format::Yaml => output::yaml(docs),
-        Format::Json => output::json(docs)?,
+        Format::Json => output::json(run, docs)?,
         Format::Pos => output::positions(run, docs),
     };
     Ok(Rendered { documents, ..Rendered::default() })

@@ -10,7 +10,7 @@ use ytterby_diag::Pos;
 use ytterby_starlark::Eval;
 use ytterby_text::{gofloat, quote, spelling};
 
-use super::report::{Block, Shown};
+use super::report::{Block, Shown, source_text};
 use super::secrets::redacted_line;
 use super::{Item, MapType, Presence, Slot, Type};
 use crate::api::Failure;
@@ -269,7 +269,14 @@ fn shown(run: &Run, node: &Node, place: Place<'_>) -> Shown {
             Label::Dash => format!("- {value}"),
         });
     }
-    if place.secret { Shown::Redacted(redacted_line(run, place.pos, node)) } else { Shown::Source }
+    if place.secret {
+        return Shown::Line(redacted_line(run, place.pos, node));
+    }
+    match place.label {
+        // The reference has no line for a document that no `---` begins.
+        Label::Document if !source_text(run, place.pos).starts_with("---") => Shown::Line(String::new()),
+        _ => Shown::Source,
+    }
 }
 
 /// A value that code made, as the reference shows it.

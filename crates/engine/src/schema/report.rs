@@ -36,8 +36,8 @@ pub(crate) struct Block {
 pub(crate) enum Shown {
     /// Its line.
     Source,
-    /// Its line with this text in place of what stands at the position.
-    Redacted(String),
+    /// This in place of its line.
+    Line(String),
     /// The value, because code made it and no line holds it.
     Calculated(String),
 }
@@ -163,7 +163,7 @@ fn write(run: &Run, failure: &mut Failure, block: &Block, width: usize) {
             text.push_str(&margin("|", &line_number(run, *pos)));
             text.push(' ');
             match &block.shown {
-                Shown::Redacted(line) if at + 1 == lines.len() => text.push_str(line),
+                Shown::Line(line) if at + 1 == lines.len() => text.push_str(line),
                 _ => text.push_str(&source_text(run, *pos)),
             }
         }

@@ -14,6 +14,7 @@ mod md5;
 mod module;
 mod overlay;
 mod regexp;
+mod schema;
 mod sha256;
 mod spelling;
 mod struct_;
@@ -58,7 +59,7 @@ const TABLE: &[(&str, Make)] = &[
 ];
 
 /// Modules of [`TABLE`] that ytt does not have.
-const BEYOND: &[(&str, Make)] = &[("spelling", |_| spelling::module())];
+const BEYOND: &[(&str, Make)] = &[("schema", |_| schema::module()), ("spelling", |_| spelling::module())];
 
 /// The modules that one run has loaded.
 #[derive(Default)]

@@ -83,6 +83,12 @@ impl Context {
 
     /// Keeps an annotation for the node that is started under `tag`. The last one of a name counts.
     pub fn annotate(&mut self, tag: Tag, annotation: Annotation) {
+        let is_alias = |ann: &Annotation| ann.ann == Some(Ann::SchemaDesc) && ann.name != Ann::SchemaDesc.name();
+        let mut same = self.annotations.iter().filter(|(of, old)| *of == tag && old.same_name(&annotation));
+        if is_alias(&annotation) && same.any(|(_, old)| !is_alias(old)) {
+            // `@schema/desc` counts, whichever comes last.
+            return;
+        }
         self.annotations.retain(|(of, old)| *of != tag || !old.same_name(&annotation));
         self.annotations.push((tag, annotation));
     }

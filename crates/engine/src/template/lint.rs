@@ -75,6 +75,13 @@ impl Linter<'_> {
             let is_repeated = comments[at + 1..].iter().filter_map(own_name).any(|later| {
                 Ann::from_name(later.as_bytes(), level) == Some(ann) && (later == name || ann != Ann::SchemaDesc)
             });
+            if ann == Ann::SchemaDesc
+                && name != ann.name()
+                && comments.iter().filter_map(own_name).any(|other| other == ann.name())
+            {
+                let text = format!("@{name} is ignored: @{} is given too", ann.name());
+                self.run.warn(Kind::Annotation, comment.pos, text);
+            }
             if is_repeated && !matches!(ann, Ann::TemplateCode | Ann::TemplateValue | Ann::TemplateComment) {
                 let text = format!("duplicate annotation @{}; this one is ignored", ann.name());
                 self.run.warn(Kind::Annotation, comment.pos, text);

@@ -17,6 +17,7 @@ pub(crate) mod output;
 mod read;
 mod report;
 pub(crate) mod rules;
+pub(crate) mod values;
 
 use std::rc::Rc;
 

@@ -63,6 +63,49 @@ fn merge_untyped(eval: &mut Eval, run: &Run, inputs: Vec<Envelope>) -> Result<Do
     Ok(merged.unwrap_or_else(|| Document::new(Node::map(Map::new()), Pos::UNKNOWN)))
 }
 
+/// What becomes of one input.
+pub(crate) enum Outcome {
+    Merged(Document),
+    /// It does not fit.
+    Wrong(Vec<Block>),
+}
+
+/// Merges one input and checks it.
+pub(crate) fn try_merge(
+    cx: &mut Context<'_>,
+    schema: &Schema,
+    left: Document,
+    input: &Envelope,
+) -> Result<Outcome, Failure> {
+    let mut right = input.doc.clone();
+    merge_prepared(cx, schema, left, &mut right, input.input)
+}
+
+fn merge_prepared(
+    cx: &mut Context<'_>,
+    schema: &Schema,
+    left: Document,
+    right: &mut Document,
+    input: Input,
+) -> Result<Outcome, Failure> {
+    let run = cx.run;
+    let Prepared { touch, removed } = prepare(cx, &left, right, schema, input)?;
+    if !removed.is_empty() {
+        return Ok(Outcome::Wrong(removed));
+    }
+    // Nobody else holds the document, unless all errors are wanted: it is changed in place.
+    let mut merged = overlay::merge_document(cx.eval, run, left, right, Purpose::Values)?;
+    if settle::settle(cx, &mut merged.value, &right.value, &schema.root, &touch)? {
+        if let Input::Code(pos) = input {
+            settle::place(&mut merged.value, &right.value, pos);
+        }
+        return Ok(Outcome::Merged(merged));
+    }
+    let mut found = check::problems(cx, &merged.value, merged.pos, &schema.root)?;
+    add_hints(run, &mut found, &merged, schema, input);
+    Ok(Outcome::Wrong(found))
+}
+
 /// Merges one input. With `--all-errors`, what does not fit is noted and left out.
 fn step(
     cx: &mut Context<'_>,
@@ -73,32 +116,17 @@ fn step(
 ) -> Result<Document, Failure> {
     let run = cx.run;
     let mut right = input.doc.clone();
-    let mut left = left;
-    loop {
-        let Prepared { touch, removed } = prepare(cx, &left, &mut right, schema, input.input)?;
-        let found = if removed.is_empty() {
-            // Where all goes well nobody else holds the document, and it is changed in place.
-            let kept = run.options.all_errors.then(|| left.clone());
-            let mut merged = overlay::merge_document(cx.eval, run, left, &right, Purpose::Values)?;
-            if settle::settle(cx, &mut merged.value, &right.value, &schema.root, &touch)? {
-                if let Input::Code(pos) = input.input {
-                    settle::place(&mut merged.value, &right.value, pos);
-                }
-                return Ok(merged);
-            }
-            let mut found = check::problems(cx, &merged.value, merged.pos, &schema.root)?;
-            add_hints(run, &mut found, &merged, schema, input.input);
-            match kept {
-                Some(kept) => left = kept,
-                None => return Err(report::failure(run, TITLE, &found)),
-            }
-            found
-        } else {
-            removed
+    if !run.options.all_errors {
+        return match merge_prepared(cx, schema, left, &mut right, input.input)? {
+            Outcome::Merged(doc) => Ok(doc),
+            Outcome::Wrong(found) => Err(report::failure(run, TITLE, &found)),
         };
-        if !run.options.all_errors {
-            return Err(report::failure(run, TITLE, &found));
-        }
+    }
+    loop {
+        let found = match merge_prepared(cx, schema, left.clone(), &mut right, input.input)? {
+            Outcome::Merged(doc) => return Ok(doc),
+            Outcome::Wrong(found) => found,
+        };
         let places: HashSet<Pos> = found.iter().map(|block| block.pos).collect();
         problems.extend(found);
         if !prune(&mut right.value, &places) {

@@ -13,5 +13,5 @@ mod stage;
 
 pub(crate) use envelope::{Envelope, Input, LibraryRef};
 pub(crate) use flags::from_flags;
-pub(crate) use merge::merge;
+pub(crate) use merge::{Outcome, try_merge};
 pub(crate) use stage::{Declared, FinalValues, schema_of, values_of};

@@ -13,6 +13,8 @@ use crate::node::{Annotated, Document, DocumentSet, Node};
 use crate::overlay::{self, Purpose};
 use crate::run::Run;
 use crate::schema::{self, Schema};
+use crate::validate;
+use crate::validate::values::{Misshapen, Mode};
 
 /// The schema of a library.
 pub(crate) struct Declared {
@@ -118,11 +120,40 @@ pub(crate) fn values_of(
     }
     inputs.extend(given);
     let (for_children, own): (Vec<Envelope>, Vec<Envelope>) = inputs.into_iter().partition(Envelope::is_for_child);
-    let merged = merge::merge(eval, run, schema, own).map_err(in_order)?;
-    if let Some(problems) = merged.problems {
-        return Err(in_order(problems));
+    let merge::Merged { mut doc, problems } = merge::merge(eval, run, schema, own).map_err(in_order)?;
+    let violations = validate(library, eval, &mut doc, schema)?;
+    match (problems.map(in_order), violations) {
+        (None, None) => {}
+        (Some(failure), None) | (None, Some(failure)) => return Err(failure),
+        (Some(mut problems), Some(violations)) => {
+            problems.message.push(&violations.message);
+            problems.diagnostics.extend(violations.diagnostics);
+            return Err(problems);
+        }
     }
-    Ok(FinalValues { doc: merged.doc, for_children: for_children.into_iter().map(Rc::new).collect(), files })
+    Ok(FinalValues { doc, for_children: for_children.into_iter().map(Rc::new).collect(), files })
+}
+
+/// Fills values that have shapes, and checks all rules. The violations are given back, other errors end the run.
+fn validate(
+    library: &LibraryRun,
+    eval: &mut Eval,
+    doc: &mut Document,
+    schema: Option<&Schema>,
+) -> Result<Option<Failure>, Failure> {
+    let run = &library.run;
+    let skip = library.skip_value_validation;
+    let mode = if skip { Mode::TypesOnly } else { Mode::Rules };
+    let prefixed = |failure: Failure| failure.prefixed("Validating final data values:\n");
+    let misshapen = match schema {
+        Some(schema) => validate::values::resolve_shapes(eval, run, doc, schema, mode).map_err(prefixed)?,
+        None => Misshapen::new(),
+    };
+    if skip {
+        return Ok(None);
+    }
+    let report = validate::values::check(eval, run, doc, schema, &misshapen).map_err(prefixed)?;
+    Ok((!report.is_empty()).then(|| prefixed(report.into_failure(run))))
 }
 
 fn order_of(files: &[FileInLibrary], more: Option<&str>) -> String {

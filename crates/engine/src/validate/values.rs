@@ -1,0 +1,291 @@
+//! Data values against the rules of their schema and those that they carry themselves.
+//!
+//! Values and schema are walked side by side, root to leaf. Besides rules, a schema says what must be given, how many
+//! keys of a kind there must be, and which shapes a value can have; shapes are found out first ([`resolve_shapes`]),
+//! because they fill the value.
+
+use std::collections::HashMap;
+
+use ytterby_diag::{Kind, Pos};
+use ytterby_starlark::Eval;
+
+use super::{Block, Checker, Path, Report, Rules, Spot, Violation};
+use crate::annotation::Ann;
+use crate::api::Failure;
+use crate::node::{Annotated, Document, Map, Node};
+use crate::run::Run;
+use crate::schema::check::{Context, join_key};
+use crate::schema::{Item, KeyRule, MapType, Presence, Required, Schema, Secrets, Slot, Type};
+
+/// What was found out about shapes: by path, why the value has not the right ones.
+pub(crate) type Misshapen = HashMap<String, String>;
+
+/// Whether rules count when shapes are found out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Types, rules and required items.
+    Rules,
+    /// Types only.
+    TypesOnly,
+}
+
+/// Fills values that have shapes, and notes those that have not the right ones.
+pub(crate) fn resolve_shapes(
+    eval: &mut Eval,
+    run: &Run,
+    doc: &mut Document,
+    schema: &Schema,
+    mode: Mode,
+) -> Result<Misshapen, Failure> {
+    let mut misshapen = Misshapen::new();
+    if schema.uses.shapes {
+        let mut cx = Context { eval, run };
+        resolve(&mut cx, &mut doc.value, &schema.root, "", mode, &mut misshapen)?;
+    }
+    Ok(misshapen)
+}
+
+fn resolve(
+    cx: &mut Context<'_>,
+    node: &mut Node,
+    slot: &Slot,
+    path: &str,
+    mode: Mode,
+    misshapen: &mut Misshapen,
+) -> Result<(), Failure> {
+    if let Type::Shapes(shapes) = &slot.ty {
+        if node.is_null() && slot.nullable {
+            return Ok(());
+        }
+        let matching = shapes.matching(cx, node, &mut |cx, value, shape| match mode {
+            Mode::TypesOnly => Ok(true),
+            Mode::Rules => holds(cx, value, shape, path),
+        })?;
+        *node = matching.filled.clone();
+        if let Some(first) = matching.shapes.first() {
+            crate::deep(|| resolve(cx, node, &shapes.slots[*first], path, mode, misshapen))?;
+        }
+        if let Err(found) = shapes.verdict(&matching) {
+            misshapen.insert(path.to_owned(), found);
+        }
+        return Ok(());
+    }
+    match node {
+        Node::Scalar(_) => Ok(()),
+        Node::Map(map) => {
+            let Some(ty) = slot.as_map() else { return Ok(()) };
+            let map = std::rc::Rc::make_mut(map);
+            for at in 0..map.len() {
+                let Some(item) = cx.item_for(ty, &map.items()[at].key)? else { continue };
+                let path = join_key(path, &map.items()[at].key);
+                let value = &mut map.item_mut(at).value;
+                crate::deep(|| resolve(cx, value, &item.slot, &path, mode, misshapen))?;
+            }
+            Ok(())
+        }
+        Node::Array(array) => {
+            let Some(ty) = slot.as_array() else { return Ok(()) };
+            for (at, item) in std::rc::Rc::make_mut(array).items.iter_mut().enumerate() {
+                let path = format!("{path}[{at}]");
+                crate::deep(|| resolve(cx, &mut item.value, &ty.item, &path, mode, misshapen))?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Whether a value, filled from a shape, keeps the rules of the shape.
+fn holds(cx: &mut Context<'_>, value: &Node, shape: &Slot, path: &str) -> Result<bool, Failure> {
+    let mut value = value.clone();
+    let mut misshapen = Misshapen::new();
+    // Shapes inside are the shape's own business.
+    let inner = Slot { rules: shape.rules.clone(), ..shape.clone() };
+    if !matches!(inner.ty, Type::Shapes(_)) {
+        resolve(cx, &mut value, &inner, path, Mode::Rules, &mut misshapen)?;
+    }
+    if !misshapen.is_empty() {
+        return Ok(false);
+    }
+    let doc = Document::new(value, shape.pos);
+    let mut walk = Walk {
+        checker: Checker::new(cx.eval, cx.run, Some(&doc.value), Kind::Validation),
+        misshapen: &misshapen,
+        beyond: true,
+    };
+    walk.item(&doc, None, &Path::Document, Some(shape), false)?;
+    Ok(walk.checker.report.is_empty())
+}
+
+/// Checks data values. Without a schema, only what they carry themselves.
+pub(crate) fn check(
+    eval: &mut Eval,
+    run: &Run,
+    doc: &Document,
+    schema: Option<&Schema>,
+    misshapen: &Misshapen,
+) -> Result<Report, Failure> {
+    let uses = schema.map(|schema| schema.uses).unwrap_or_default();
+    let has_rules = uses.rules || uses.required || uses.keys || uses.shapes;
+    if !has_rules && !carries_rules(doc) {
+        return Ok(Report::default());
+    }
+    let secrets = match schema {
+        Some(schema) if uses.secrets => Secrets::of(&doc.value, &schema.root),
+        _ => Secrets::default(),
+    };
+    let hide = |text: &str| secrets.hide(text);
+    let mut checker = Checker::new(eval, run, Some(&doc.value), Kind::Validation);
+    if !secrets.is_empty() {
+        checker.hide = Some(&hide);
+    }
+    let mut walk = Walk { checker, misshapen, beyond: uses.required || uses.keys || uses.shapes };
+    walk.item(doc, None, &Path::Document, schema.map(|schema| &schema.root), false)?;
+    Ok(walk.checker.report)
+}
+
+/// Whether some node has `@assert/validate`.
+fn carries_rules(item: &dyn Annotated) -> bool {
+    if item.has(Ann::AssertValidate) {
+        return true;
+    }
+    match item.value() {
+        Node::Scalar(_) => false,
+        Node::Map(map) => map.iter().any(|item| crate::deep(|| carries_rules(item))),
+        Node::Array(array) => array.items.iter().any(|item| crate::deep(|| carries_rules(item))),
+    }
+}
+
+struct Walk<'a, 'm> {
+    checker: Checker<'a>,
+    misshapen: &'m Misshapen,
+    /// Whether there is more than rules to check.
+    beyond: bool,
+}
+
+impl Walk<'_, '_> {
+    fn item(
+        &mut self,
+        item: &dyn Annotated,
+        parent: Option<&Node>,
+        path: &Path<'_>,
+        slot: Option<&Slot>,
+        secret: bool,
+    ) -> Result<(), Failure> {
+        let secret = secret || slot.is_some_and(|slot| slot.secret);
+        let spot = Spot { value: item.value(), parent, path, pos: item.pos(), secret };
+        if let Some(slot) = slot {
+            if let Some(required) = slot.required.as_deref().filter(|_| !is_given(item)) {
+                self.missing(required, path, slot.pos);
+                return Ok(());
+            }
+            if let Some(rules) = &slot.rules {
+                self.checker.check(rules, &spot)?;
+            }
+            if self.beyond
+                && let Type::Shapes(shapes) = &slot.ty
+                && let Some(found) = self.misshapen.get(&path.text())
+            {
+                let violation = self.violation(shapes.must_be(), found.clone(), shapes.pos);
+                self.add(path, item.pos(), violation);
+            }
+        }
+        for ann in item.annotations().iter().filter(|ann| ann.ann == Some(Ann::AssertValidate)) {
+            let rules = Rules::from_annotation(ann, self.checker.run)?;
+            self.checker.check(&rules, &spot)?;
+        }
+        match item.value() {
+            Node::Scalar(_) => Ok(()),
+            Node::Map(map) => crate::deep(|| self.map(item, map, path, slot.and_then(Slot::as_map), secret)),
+            Node::Array(array) => crate::deep(|| {
+                let slot = slot.and_then(Slot::as_array).map(|ty| &ty.item);
+                array.items.iter().enumerate().try_for_each(|(at, child)| {
+                    self.item(child, Some(item.value()), &Path::Index(path, at), slot, secret)
+                })
+            }),
+        }
+    }
+
+    fn map(
+        &mut self,
+        holder: &dyn Annotated,
+        map: &Map,
+        path: &Path<'_>,
+        ty: Option<&std::rc::Rc<MapType>>,
+        secret: bool,
+    ) -> Result<(), Failure> {
+        if let Some(ty) = ty.filter(|_| self.beyond) {
+            self.count_keys(holder, map, path, ty)?;
+        }
+        for child in map.iter() {
+            let slot = match ty {
+                Some(ty) => self.item_for(ty, child)?.map(|item| &item.slot),
+                None => None,
+            };
+            self.item(child, Some(holder.value()), &Path::Key(path, &child.key), slot, secret)?;
+        }
+        Ok(())
+    }
+
+    fn item_for<'t>(&mut self, ty: &'t MapType, child: &crate::node::MapItem) -> Result<Option<&'t Item>, Failure> {
+        Context { eval: self.checker.eval, run: self.checker.run }.item_for(ty, &child.key)
+    }
+
+    /// Whether there are as many items as `@schema/key` wants.
+    fn count_keys(&mut self, holder: &dyn Annotated, map: &Map, path: &Path<'_>, ty: &MapType) -> Result<(), Failure> {
+        let mut counts: Vec<(&Item, &KeyRule, usize)> = ty
+            .all_items()
+            .filter_map(|item| match &item.presence {
+                Presence::Optional(rule) | Presence::Pattern(rule) => Some((item, &**rule, 0)),
+                Presence::Always | Presence::Removed(_) => None,
+            })
+            .collect();
+        if counts.is_empty() {
+            return Ok(());
+        }
+        for child in map.iter() {
+            let Some(declared) = self.item_for(ty, child)? else { continue };
+            if let Some((_, _, count)) = counts.iter_mut().find(|(item, _, _)| std::ptr::eq(*item, declared)) {
+                *count += 1;
+            }
+        }
+        for (item, rule, count) in counts {
+            if !rule.expects.accepts(self.checker.eval, count).map_err(Failure::from)? {
+                let found = if count == 1 { "1 item".to_owned() } else { format!("{count} items") };
+                let violation = self.violation(rule.must_be(&item.key), found, rule.pos);
+                self.add(path, holder.pos(), violation);
+            }
+        }
+        Ok(())
+    }
+
+    fn missing(&mut self, required: &Required, path: &Path<'_>, from: Pos) {
+        let must_be = required.description.as_ref().map_or_else(|| "given a value".to_owned(), ToString::to_string);
+        let violation = self.violation(must_be, "no value given".to_owned(), required.pos);
+        self.add(path, from, Violation { kind: Kind::Required, ..violation });
+    }
+
+    fn violation(&self, must_be: String, found: String, by: Pos) -> Violation {
+        Violation { kind: self.checker.kind, must_be, found, message: None, by, hint: None }
+    }
+
+    /// Adds a violation, to what was found about the same value if that was found last.
+    fn add(&mut self, path: &Path<'_>, from: Pos, violation: Violation) {
+        let path = path.shown();
+        match self.checker.report.blocks.last_mut() {
+            Some(Block { path: last, violations, .. }) if *last == path => violations.push(violation),
+            _ => self.checker.add(path, from, vec![violation]),
+        }
+    }
+}
+
+/// Whether an input of data values contains the item or something in it.
+fn is_given(item: &dyn Annotated) -> bool {
+    if item.meta().is_some_and(|meta| !meta.given.is_empty()) {
+        return true;
+    }
+    match item.value() {
+        Node::Scalar(_) => false,
+        Node::Map(map) => map.iter().any(|item| crate::deep(|| is_given(item))),
+        Node::Array(array) => array.items.iter().any(|item| crate::deep(|| is_given(item))),
+    }
+}
