@@ -52,7 +52,7 @@ fn word_cases(commands: &[Entry<'_>], indent: &str) -> String {
     for entry in commands {
         let subcommands = entry.command.commands.iter().map(|command| command.name.to_owned());
         let words: Vec<_> = subcommands.chain(entry.command.all_flags().flat_map(dashed)).collect();
-        let _ = writeln!(out, "{indent}'{}') words='{}' ;;", entry.words, words.join(" "));
+        let _ = writeln!(out, "{indent}'{}') candidates='{}' ;;", entry.words, words.join(" "));
     }
     out
 }
@@ -75,7 +75,7 @@ fn bash(program: &str, commands: &[Entry<'_>]) -> String {
     format!(
         r#"# Completions of {program} for bash. Load them with: source <({program} completion bash)
 {function}() {{
-    local current=${{COMP_WORDS[COMP_CWORD]}} command='' word words=''
+    local current=${{COMP_WORDS[COMP_CWORD]}} command='' word candidates=''
     for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
         case $word in
         {names}) command="${{command:+$command }}$word" ;;
@@ -83,7 +83,7 @@ fn bash(program: &str, commands: &[Entry<'_>]) -> String {
     done
     case $command in
 {cases}    esac
-    COMPREPLY=($(compgen -W "$words" -- "$current"))
+    COMPREPLY=($(compgen -W "$candidates" -- "$current"))
     if [[ ${{#COMPREPLY[@]}} -eq 0 ]]; then
         COMPREPLY=($(compgen -f -- "$current"))
     fi
@@ -101,17 +101,15 @@ fn zsh(program: &str, commands: &[Entry<'_>]) -> String {
         r#"#compdef {program}
 # Completions of {program} for zsh. Load them with: source <({program} completion zsh)
 {function}() {{
-    local command='' word words_left=''
-    local words_before=("${{(@)words[2,CURRENT-1]}}")
-    for word in $words_before; do
+    local command='' word candidates=''
+    for word in "${{(@)words[2,CURRENT-1]}}"; do
         case $word in
         {names}) command="${{command:+$command }}$word" ;;
         esac
     done
-    local words=''
     case $command in
 {cases}    esac
-    compadd -- ${{=words}}
+    compadd -- ${{=candidates}}
     _files
 }}
 compdef {function} {program}
