@@ -117,6 +117,20 @@ impl<'a> Args<'a> {
     }
 }
 
+impl Args<'_> {
+    /// Converts an argument that [`Args::unpack`] found; a message shows its name in quotes if it was given by name, as
+    /// the reference does.
+    ///
+    /// # Errors
+    /// Where it is of another type.
+    pub fn param<T: FromValue>(&self, function: &str, param: &str, value: Option<&Value>) -> Result<Option<T>, Error> {
+        if self.named.iter().any(|(name, _)| name == param) {
+            return convert(function, &format!("\"{param}\""), value);
+        }
+        convert(function, param, value)
+    }
+}
+
 /// Converts an argument that [`Args::unpack`] found.
 ///
 /// # Errors

@@ -32,6 +32,9 @@ pub enum ErrorKind {
     Cancelled,
 }
 
+const KEPT_FRAMES: usize = 100;
+const OMITTED_AT_ONCE: usize = 1000;
+
 /// An error of a running program, with the calls that led to it. As small as a pointer.
 #[derive(Clone)]
 pub struct Error(Box<Inner>);
@@ -102,8 +105,13 @@ impl Error {
         matches!(self.0.kind, ErrorKind::Limit | ErrorKind::Cancelled)
     }
 
+    /// Of very many frames only the innermost and outermost are kept: runaway recursion has 200,000 of them.
     pub(crate) fn push_frame(&mut self, frame: Frame) {
-        self.0.frames.push(frame);
+        let frames = &mut self.0.frames;
+        frames.push(frame);
+        if frames.len() > 2 * KEPT_FRAMES + OMITTED_AT_ONCE {
+            frames.drain(KEPT_FRAMES..KEPT_FRAMES + OMITTED_AT_ONCE);
+        }
     }
 
     pub(crate) fn set_message(&mut self, message: String) {

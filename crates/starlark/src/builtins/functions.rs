@@ -2,7 +2,7 @@
 
 use ytterby_text::Str;
 
-use crate::args::{Iterable, convert};
+use crate::args::Iterable;
 use crate::error::fail;
 use crate::ops::{attr_names, find_attr};
 use crate::{Args, Error, Eval, Value};
@@ -43,7 +43,7 @@ pub(super) fn print(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
 /// The arguments as text with a separator between them.
 fn joined(function: &str, args: Args<'_>) -> Result<Vec<u8>, Error> {
     let [sep] = Args { positional: &[], named: args.named }.unpack(function, ["sep?"])?;
-    let sep: Option<Str> = convert(function, "sep", sep)?;
+    let sep: Option<Str> = args.param(function, "sep", sep)?;
     let sep = sep.unwrap_or_else(|| Str::from(" "));
     let mut out = Vec::new();
     for (n, value) in args.positional.iter().enumerate() {

@@ -126,7 +126,9 @@ fn parse_int(text: &Str, base: Option<&Value>) -> Result<Value, Error> {
         valid = base == prefix;
     } else if base == 0 {
         // A leading zero without a prefix is fine for zero only.
-        valid = !(digits.len() > 1 && digits[0] == b'0') || digits.iter().all(|&digit| digit == b'0');
+        if digits.len() > 1 && digits[0] == b'0' && digits.iter().any(|&digit| digit != b'0') {
+            fail!("int: invalid literal with base 0: {text}");
+        }
         base = 10;
     }
     // Underscores and signs are not digits here.

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::collections::collect;
-use crate::args::{Callable, Iterable, convert};
+use crate::args::{Callable, Iterable};
 use crate::error::fail;
 use crate::host::CompareOp;
 use crate::ops::compare;
@@ -25,7 +25,7 @@ fn extreme(eval: &mut Eval, function: &str, op: CompareOp, args: Args<'_>) -> Re
         fail!("{function} requires at least one positional argument");
     }
     let [key] = Args { positional: &[], named: args.named }.unpack(function, ["key?"])?;
-    let key: Option<Callable> = convert(function, "key", key)?;
+    let key: Option<Callable> = args.param(function, "key", key)?;
     let many;
     let source = match args.positional {
         [value] => value,
@@ -55,9 +55,9 @@ fn extreme(eval: &mut Eval, function: &str, op: CompareOp, args: Args<'_>) -> Re
 
 pub(super) fn sorted(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let [iterable, key, reverse] = args.unpack("sorted", ["iterable", "key?", "reverse?"])?;
-    let iterable: Option<Iterable> = convert("sorted", "iterable", iterable)?;
-    let key: Option<Callable> = convert("sorted", "key", key)?;
-    let reverse: bool = convert("sorted", "reverse", reverse)?.unwrap_or(false);
+    let iterable: Option<Iterable> = args.param("sorted", "iterable", iterable)?;
+    let key: Option<Callable> = args.param("sorted", "key", key)?;
+    let reverse: bool = args.param("sorted", "reverse", reverse)?.unwrap_or(false);
     let values = match iterable {
         Some(iterable) => collect(eval, &iterable)?,
         None => Vec::new(),

@@ -1,15 +1,85 @@
 //! The place that a function shows before any of its instructions was at work, as when it is called with wrong arguments.
 //!
-//! The reference takes the first place in its own code for the function, which is that of the first name or operator
-//! to be evaluated; names of the language and literals have none.
+//! The reference takes the first place in its own code for the function: that of the first name to be evaluated. Where
+//! a literal or a name of the language comes first, which have no place of their own, it is the place of `def`. The code
+//! of a fragment function begins with a call without a place, so there the first place behind it counts, be it that of a
+//! name or of an operator.
 
 use ytterby_diag::Pos;
 
 use super::ProgramCompiler;
-use crate::ast::{Arg, Clause, ExprId, ExprKind, Stmt};
+use crate::ast::{Arg, Clause, Def, ExprId, ExprKind, Param, Stmt};
 use crate::resolve::Scope;
 
 impl ProgramCompiler<'_> {
+    /// The place of the first instruction of a body; `None` where it has none of its own.
+    pub(super) fn leaf_of_stmts(&self, stmts: &[Stmt]) -> Option<Pos> {
+        stmts.iter().find_map(|stmt| self.leaf_of_stmt(stmt)).flatten()
+    }
+
+    /// `None` where the statement has no instructions.
+    fn leaf_of_stmt(&self, stmt: &Stmt) -> Option<Option<Pos>> {
+        Some(match stmt {
+            Stmt::Expr(x) => match self.ast[*x].kind {
+                ExprKind::Int(_) | ExprKind::BigInt(_) | ExprKind::Float(_) | ExprKind::Str(_) => return None,
+                _ => self.leaf_of_expr(*x),
+            },
+            Stmt::Break(_) | Stmt::Continue(_) => return None,
+            Stmt::Return(None, _) => None,
+            Stmt::Return(Some(x), _) | Stmt::Assign { value: x, .. } => self.leaf_of_expr(*x),
+            Stmt::Augmented { target: x, .. } | Stmt::For { iterable: x, .. } | Stmt::While { condition: x, .. } => {
+                self.leaf_of_expr(*x)
+            }
+            Stmt::If { branches, .. } => branches.first().and_then(|(condition, _)| self.leaf_of_expr(*condition)),
+            Stmt::Def(_, def) => Some(self.leaf_of_def(def)),
+            Stmt::Load(_) => None,
+        })
+    }
+
+    fn leaf_of_def(&self, def: &Def) -> Pos {
+        let default = def.params.iter().find_map(|param| match param {
+            Param::Default(_, default, _) => Some(*default),
+            _ => None,
+        });
+        default.and_then(|default| self.leaf_of_expr(default)).unwrap_or(def.pos)
+    }
+
+    pub(super) fn leaf_of_expr(&self, mut id: ExprId) -> Option<Pos> {
+        let mut bracket = None;
+        loop {
+            let expr = &self.ast[id];
+            id = match &expr.kind {
+                ExprKind::Ident(_) => {
+                    let universal = self.binding(id).is_ok_and(|binding| binding.scope == Scope::Universal);
+                    return if universal { bracket } else { Some(expr.start) };
+                }
+                ExprKind::HostOp(_) | ExprKind::HostArgs => return Some(expr.start),
+                ExprKind::Lambda(def) => return Some(self.leaf_of_def(def)),
+                ExprKind::Tuple(items) | ExprKind::List(items) => match items.first() {
+                    Some(first) => *first,
+                    None => return bracket,
+                },
+                ExprKind::Slice { operand, .. } => {
+                    bracket = Some(expr.pos);
+                    *operand
+                }
+                ExprKind::Cond { condition, .. } => *condition,
+                ExprKind::Paren(x)
+                | ExprKind::Unary(_, x)
+                | ExprKind::Not(x)
+                | ExprKind::Dot(x, _)
+                | ExprKind::Binary(_, x, _)
+                | ExprKind::NotIn(x, _)
+                | ExprKind::Compare(_, x, _)
+                | ExprKind::And(x, _)
+                | ExprKind::Or(x, _)
+                | ExprKind::Index(x, _)
+                | ExprKind::Call(x, _) => *x,
+                _ => return bracket,
+            };
+        }
+    }
+
     pub(super) fn first_pos_of_stmts(&self, stmts: &[Stmt]) -> Option<Pos> {
         stmts.iter().find_map(|stmt| self.first_pos_of_stmt(stmt))
     }

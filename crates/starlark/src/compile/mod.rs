@@ -84,7 +84,7 @@ impl ProgramCompiler<'_> {
                 let reg = compiler.temporary_operand(*body)?;
                 compiler.emit(Instr::Return { x: reg }, Pos::UNKNOWN);
                 compiler.lambda = Some((self.ast.clone(), *body));
-                self.first_pos_of_expr(*body)
+                self.leaf_of_expr(*body).or(Some(def.pos))
             }
             DefBody::Block(stmts) => {
                 compiler.doc = self.docstring(stmts);
@@ -95,7 +95,10 @@ impl ProgramCompiler<'_> {
                 compiler.stmts(stmts)?;
                 let end = if compiler.fragment.is_some() { Instr::LeaveNone } else { Instr::ReturnNone };
                 compiler.emit(end, Pos::UNKNOWN);
-                self.first_pos_of_stmts(stmts)
+                match compiler.fragment {
+                    Some(_) => self.first_pos_of_stmts(stmts),
+                    None => self.leaf_of_stmts(stmts).or(Some(def.pos)),
+                }
             }
         };
         compiler.finish(def.name.clone(), def.pos, span, first_pos.unwrap_or(Pos::UNKNOWN))
