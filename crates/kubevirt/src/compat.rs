@@ -316,8 +316,11 @@ fn ints(path: &Path, vm: &Value) -> Result<Vec<i64>, String> {
     find(path, vm)?.iter().map(|(item, _)| go_int(item)).collect()
 }
 
-/// Results of a path on the VM alone: how many, as integers and as strings; for comparison with recorded cases.
-pub fn probe(path: &Path, vm: &Value) -> Result<(usize, Result<Vec<i64>, String>, Vec<String>), String> {
+/// Results of a path: how many, as integers, as strings.
+pub type Probe = (usize, Result<Vec<i64>, String>, Vec<String>);
+
+/// Results of a path on the VM alone, for comparison with recorded cases.
+pub fn probe(path: &Path, vm: &Value) -> Result<Probe, String> {
     let items = eval::find(path, vm, World::Struct).map_err(|_| INVALID_PATH.to_owned())?;
     let ints = items.iter().map(go_int).collect();
     let strings = items.iter().map(|item| go_string(item, World::Struct)).collect();

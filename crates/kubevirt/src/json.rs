@@ -234,7 +234,9 @@ impl Reader<'_> {
             quotes.map(|(at, c)| (start + at, c)).next()
         };
         let swallowed = place.starts_with("after object") || place == "in string literal" || found.is_none();
-        JsonError { offset: self.at, problem, quote: here.or_else(|| if swallowed { before() } else { None }) }
+        // An end is shown behind the last thing that is written, not on a line of its own.
+        let offset = if found.is_none() { self.text.trim_end().len() } else { self.at };
+        JsonError { offset, problem, quote: here.or_else(|| if swallowed { before() } else { None }) }
     }
 
     fn value(&mut self, depth: usize) -> Result<Node, JsonError> {

@@ -19,6 +19,12 @@ pub struct Re2 {
 /// Counted repetitions above this are refused, also nested ones together.
 const MAX_REPEAT: usize = 1000;
 
+/// Names between `[:` and `:]`.
+const POSIX: [&str; 14] = [
+    "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper", "word",
+    "xdigit",
+];
+
 /// Parses a pattern as Go does; the error is Go's text.
 pub fn check(pattern: &str) -> Result<Re2, String> {
     let mut parser = Parser {
@@ -325,7 +331,7 @@ impl<'a> Parser<'a> {
             'W' => "[^0-9A-Za-z_]",
             'p' | 'P' => {
                 let len = self.unicode_class()?;
-                self.out.push_str(&rest[..len]);
+                self.out.push_str(&unicode(&rest[..len]).unwrap_or_default());
                 self.at += len;
                 return Ok(());
             }
@@ -352,7 +358,8 @@ impl<'a> Parser<'a> {
             None => return Err(("invalid character class range", rest)),
         };
         let text = &rest[..len];
-        if regex::Regex::new(text).is_err() {
+        let name = text[2..].trim_matches(['{', '}', '^']);
+        if !name.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_') || unicode(text).is_none() {
             return Err(("invalid character class range", text));
         }
         Ok(len)
@@ -421,7 +428,8 @@ impl<'a> Parser<'a> {
             if rest.starts_with("[:") && rest[2..].contains(":]") {
                 let len = rest.find(":]").unwrap_or(0) + 2;
                 let text = &rest[..len];
-                if regex::Regex::new(&format!("[{text}]")).is_err() {
+                let name = text[2..len - 2].strip_prefix('^').unwrap_or(&text[2..len - 2]);
+                if !POSIX.contains(&name) {
                     return Err(("invalid character class range", text));
                 }
                 self.out.push_str(text);
@@ -461,6 +469,15 @@ impl<'a> Parser<'a> {
     }
 }
 
+/// `\pN`, `\p{Name}` or `\p{^Name}` for the `regex` crate, if it knows the name.
+fn unicode(text: &str) -> Option<String> {
+    let translated = match text[2..].strip_prefix("{^") {
+        Some(rest) => format!("\\{}{{{rest}", if text.starts_with("\\p") { 'P' } else { 'p' }),
+        None => text.to_owned(),
+    };
+    regex::Regex::new(&translated).is_ok().then_some(translated)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -485,6 +502,7 @@ mod tests {
             ("[a", "missing closing ]: `[a`"),
             ("[z-a]", "invalid character class range: `z-a`"),
             ("\\p{Foo}", "invalid character class range: `\\p{Foo}`"),
+            ("[[:foo:]]", "invalid character class range: `[:foo:]`"),
             ("a{1001}", "invalid repeat count: `{1001}`"),
             ("a\\", "trailing backslash at end of expression: ``"),
             ("(?P<a-b>x)", "invalid named capture: `(?P<a-b>`"),
@@ -508,6 +526,8 @@ mod tests {
             ("(?:a|b)*?c", "abac", true),
             ("^\\x{e9}\\x41$", "éA", true),
             ("(?ii-im:q)", "Q", false),
+            ("^\\p{^Greek}$", "a", true),
+            ("^[[:^alpha:]]$", "1", true),
         ] {
             let re = check(pattern).unwrap();
             assert_eq!(regex::Regex::new(&re.rust).unwrap().is_match(text), expect, "{pattern} {}", re.rust);

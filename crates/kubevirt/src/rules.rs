@@ -69,7 +69,7 @@ pub struct UnknownKey {
 #[derive(Clone, Debug)]
 pub enum State {
     /// A rule to evaluate.
-    Rule(Rule),
+    Rule(Box<Rule>),
     /// A kind of rule that we do not know; the format says to ignore it.
     UnknownKind {
         /// Its `rule`.
@@ -313,7 +313,7 @@ fn entry(index: usize, offset: usize, members: &[(Node, Node)]) -> Entry {
         .collect();
     unused.sort_by_key(|&(_, offset)| offset);
     let state = match path {
-        Some(path) if object.faults.is_empty() => State::Rule(Rule {
+        Some(path) if object.faults.is_empty() => State::Rule(Box::new(Rule {
             message,
             path,
             path_offset,
@@ -323,7 +323,7 @@ fn entry(index: usize, offset: usize, members: &[(Node, Node)]) -> Entry {
             check,
             unused,
             extensions: object.extensions,
-        }),
+        })),
         _ => {
             let path = path_text.unwrap_or_default();
             let path = path.strip_prefix(PREFIX).unwrap_or(&path).into();

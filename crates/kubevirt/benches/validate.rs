@@ -1,0 +1,96 @@
+//! Time and memory of `validate` on many VMs: twice the VMs must take twice the time.
+//!
+//! Run with `cargo bench -p ytterby-kubevirt`. Prints a table; nothing is asserted, because machines differ.
+
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use ytterby_kubevirt::cmd::{self, Host};
+
+struct OneFile(Vec<u8>);
+
+impl Host for OneFile {
+    fn read(&self, _: &Path) -> io::Result<Vec<u8>> {
+        Ok(self.0.clone())
+    }
+
+    fn stdin(&self) -> io::Result<Vec<u8>> {
+        Ok(Vec::new())
+    }
+
+    fn entries(&self, _: &Path) -> io::Result<Option<Vec<PathBuf>>> {
+        Ok(None)
+    }
+
+    fn write(&self, _: &Path, _: &[u8]) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Ten rules of all kinds.
+fn rules() -> String {
+    let rule = |name: &str, kind: &str, path: &str, rest: &str| {
+        format!(
+            "        {{\"name\": \"{name}\", \"rule\": \"{kind}\", \"path\": \"jsonpath::.spec.{path}\", \"message\": \"m\", {rest}}}"
+        )
+    };
+    let disks = "domain.devices.disks[*]";
+    [
+        rule("memory", "integer", "domain.memory.guest", "\"min\": 1073741824"),
+        rule("memory-max", "integer", "domain.memory.guest", "\"max\": \"64Gi\""),
+        rule("cores", "integer", "domain.cpu.cores", "\"min\": 1, \"max\": 8"),
+        rule("threads", "integer", "domain.cpu.threads", "\"max\": 2"),
+        rule("machine", "enum", "domain.machine.type", "\"values\": [\"q35\", \"pc\"]"),
+        rule("machine-name", "regex", "domain.machine.type", "\"regex\": \"^q[0-9]+$\""),
+        rule("bus", "enum", &format!("{disks}.disk.bus"), "\"values\": [\"virtio\", \"sata\"]"),
+        rule("names", "string", &format!("{disks}.name"), "\"minLength\": 1, \"maxLength\": 63"),
+        rule(
+            "cd",
+            "enum",
+            &format!("{disks}.cdrom.bus"),
+            "\"values\": [\"sata\"], \"valid\": \"jsonpath::.spec.domain.devices.disks[*].cdrom.bus\"",
+        ),
+        rule("nets", "regex", "domain.devices.interfaces[*].name", "\"regex\": \"^[a-z]+$\""),
+    ]
+    .join(",\n")
+}
+
+fn vms(count: usize) -> Vec<u8> {
+    let rules = rules();
+    let mut text = String::new();
+    for i in 0..count {
+        let _ = write!(
+            text,
+            "---\napiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata:\n  name: vm-{i}\n  annotations:\n    vm.kubevirt.io/validations: |\n      [\n{rules}\n      ]\nspec:\n  template:\n    spec:\n      domain:\n        cpu: {{cores: {}}}\n        memory: {{guest: {}Gi}}\n        machine: {{type: q35}}\n        devices:\n          disks:\n          - {{name: root, disk: {{bus: virtio}}}}\n          - {{name: data, disk: {{bus: sata}}}}\n          interfaces:\n          - {{name: default, masquerade: {{}}}}\n",
+            i % 9 + 1,
+            i % 5 + 1,
+        );
+    }
+    text.into_bytes()
+}
+
+/// The most memory that the process has used so far, in MiB; 0 where the system does not tell.
+fn peak() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<usize>().ok()).unwrap_or(0) / 1024
+}
+
+fn main() {
+    println!("{:>8} {:>10} {:>10} {:>12} {:>10}", "VMs", "MB", "ms", "us per VM", "peak MiB");
+    let args: Vec<OsString> = ["validate", "-o", "json", "vms.yaml"].iter().map(OsString::from).collect();
+    for count in [1_250, 2_500, 5_000, 10_000, 20_000] {
+        let host = OneFile(vms(count));
+        let mut out = Vec::new();
+        let started = Instant::now();
+        let code = cmd::main("bench", &args, &host, &mut out, &mut io::sink());
+        let spent = started.elapsed();
+        assert_eq!(code, 1, "some of the VMs have nine cores");
+        let per_vm = spent.as_secs_f64() * 1e6 / count as f64;
+        let megabytes = host.0.len() as f64 / 1e6;
+        println!("{count:>8} {megabytes:>10.1} {:>10.1} {per_vm:>12.2} {:>10}", spent.as_secs_f64() * 1e3, peak());
+    }
+}

@@ -1,0 +1,323 @@
+//! The commands, on files in memory.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use ytterby_kubevirt::cmd::{self, Host};
+use ytterby_kubevirt::json;
+use ytterby_kubevirt::value::Value;
+
+/// Files by path; a path that is a prefix of others is a directory.
+struct Memory(RefCell<BTreeMap<PathBuf, Vec<u8>>>);
+
+impl Host for Memory {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        let missing = || io::Error::new(io::ErrorKind::NotFound, "No such file");
+        self.0.borrow().get(path).cloned().ok_or_else(missing)
+    }
+
+    fn stdin(&self) -> io::Result<Vec<u8>> {
+        self.read(Path::new("-"))
+    }
+
+    fn entries(&self, path: &Path) -> io::Result<Option<Vec<PathBuf>>> {
+        let files = self.0.borrow();
+        let below = files.keys().filter_map(|file| Some(path.join(file.strip_prefix(path).ok()?.components().next()?)));
+        let mut below: Vec<PathBuf> = below.collect();
+        below.dedup();
+        Ok((!files.contains_key(path) && !below.is_empty()).then_some(below))
+    }
+
+    fn write(&self, path: &Path, content: &[u8]) -> io::Result<()> {
+        self.0.borrow_mut().insert(path.to_owned(), content.to_vec());
+        Ok(())
+    }
+}
+
+struct Run {
+    code: i32,
+    out: String,
+    err: String,
+    host: Memory,
+}
+
+fn run(args: &str, files: &[(&str, &str)]) -> Run {
+    let files = files.iter().map(|(name, text)| (PathBuf::from(name), text.as_bytes().to_vec())).collect();
+    let host = Memory(RefCell::new(files));
+    let args: Vec<OsString> = args.split_whitespace().map(OsString::from).collect();
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let code = cmd::main("ytterby", &args, &host, &mut out, &mut err);
+    Run { code, out: String::from_utf8(out).unwrap(), err: String::from_utf8(err).unwrap(), host }
+}
+
+/// Statuses of all results, and the exit code.
+fn verdict(args: &str, files: &[(&str, &str)]) -> (i32, Vec<String>) {
+    let run = run(&format!("validate -o json {args}"), files);
+    let report = json::parse(&run.out).unwrap_or_else(|_| panic!("{} {}", run.out, run.err)).to_value();
+    let mut statuses = Vec::new();
+    for object in report.get("objects").unwrap().as_array().unwrap() {
+        for result in object.get("results").unwrap().as_array().unwrap() {
+            statuses.push(result.get("status").unwrap().as_str().unwrap().to_owned());
+        }
+    }
+    (run.code, statuses)
+}
+
+const VM: &str = r#"apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata:
+  name: one
+  namespace: ns
+  annotations:
+    vm.kubevirt.io/validations: |
+      [
+        {
+          "name": "memory",
+          "path": "jsonpath::.spec.domain.memory.guest",
+          "rule": "integer",
+          "message": "This VM requires more memory.",
+          "min": 1610612736
+        }, {
+          "name": "bus",
+          "valid": "jsonpath::.spec.domain.devices.disks[*].disk.bus",
+          "path": "jsonpath::.spec.domain.devices.disks[*].disk.bus",
+          "rule": "enum",
+          "message": "virtio is faster",
+          "values": ["virtio"],
+          "justWarning": true
+        }
+      ]
+spec:
+  template:
+    spec:
+      domain:
+        memory: {guest: 1Gi}
+        devices:
+          disks: [{name: root, disk: {bus: sata}}]
+"#;
+
+const TEMPLATE: &str = r#"apiVersion: template.openshift.io/v1
+kind: Template
+metadata:
+  name: tpl
+  namespace: ns
+  annotations:
+    validations: '[{"name":"cores","path":"jsonpath::.spec.domain.cpu.cores","rule":"integer","message":"m","min":4}]'
+objects:
+- apiVersion: kubevirt.io/v1
+  kind: VirtualMachine
+  metadata:
+    name: ${NAME}
+  spec:
+    template:
+      spec:
+        domain:
+          cpu: {cores: "${{CORES}}"}
+parameters:
+- {name: NAME, generate: expression, from: "vm-[a-z0-9]{4}"}
+- {name: CORES, value: "4"}
+"#;
+
+const PLAIN: &str = "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata:\n  name: two\n  labels:\n    vm.kubevirt.io/template: tpl\n    vm.kubevirt.io/template.namespace: ns\nspec:\n  template: {spec: {domain: {cpu: {cores: 2}}}}\n";
+
+#[test]
+fn text_names_rule_value_and_place() {
+    let run = run("validate vm.yaml", &[("vm.yaml", VM)]);
+    assert_eq!(run.code, 1);
+    assert_eq!(
+        run.out,
+        "vm.yaml:1: VirtualMachine ns/one: invalid\n  \
+           violation: memory .spec.domain.memory.guest: This VM requires more memory.\n    \
+             value 1Gi (1073741824) is lower than the minimum 1610612736\n    \
+             rule at vm.yaml:9:9\n  \
+           warning: bus .spec.domain.devices.disks[*].disk.bus: virtio is faster\n    \
+             \"sata\" is not among \"virtio\"\n    \
+             rule at vm.yaml:15:12\n\
+         1 object: 1 invalid (0 ok, 1 violation, 1 warning)\n"
+    );
+}
+
+#[test]
+fn json_has_the_agreed_shape() {
+    let run = run("validate -o json vm.yaml", &[("vm.yaml", VM)]);
+    let report = json::parse(&run.out).unwrap().to_value();
+    assert_eq!(report.get("valid"), Some(&Value::Bool(false)));
+    let object = &report.get("objects").unwrap().as_array().unwrap()[0];
+    let first = &object.get("results").unwrap().as_array().unwrap()[0];
+    let keys = |value: &Value| match value {
+        Value::Object(members) => members.iter().map(|(key, _)| key.to_string()).collect::<Vec<_>>().join(" "),
+        _ => String::new(),
+    };
+    assert_eq!(keys(object), "kind name namespace file line valid results");
+    assert_eq!(keys(first), "rule status path message detail");
+    assert_eq!(first.get("status"), Some(&Value::from("violation")));
+}
+
+#[test]
+fn other_formats_are_well_formed() {
+    let sarif = run("validate -o sarif vm.yaml", &[("vm.yaml", VM)]);
+    let log = json::parse(&sarif.out).unwrap().to_value();
+    let results = log.get("runs").unwrap().as_array().unwrap()[0].get("results").unwrap().as_array().unwrap().len();
+    assert_eq!(results, 2);
+    let github = run("validate -o github vm.yaml", &[("vm.yaml", VM)]);
+    assert!(github.out.starts_with("::error file=vm.yaml,line=9,col=9,title=memory::"), "{}", github.out);
+    let junit = run("validate -o junit vm.yaml", &[("vm.yaml", VM)]);
+    assert!(junit.out.contains("tests=\"2\" failures=\"1\" errors=\"0\" skipped=\"0\""), "{}", junit.out);
+}
+
+#[test]
+fn exit_codes() {
+    let good = VM.replace("1Gi", "1.5Gi");
+    assert_eq!(verdict("vm.yaml", &[("vm.yaml", &good)]), (0, vec!["ok".to_owned(), "warning".to_owned()]));
+    assert_eq!(verdict("--fail-on-warn vm.yaml", &[("vm.yaml", &good)]).0, 1);
+    assert_eq!(verdict("none.yaml", &[]).0, 2);
+    assert_eq!(verdict("vm.yaml", &[("vm.yaml", "a: [")]).0, 2);
+    assert_eq!(run("validate", &[]).code, 2);
+    assert_eq!(verdict("vm.yaml", &[("vm.yaml", "kind: ConfigMap\n")]), (0, Vec::new()));
+}
+
+#[test]
+fn unreadable_rules_are_placed_in_the_yaml() {
+    let curly = VM.replacen("\"rule\"", "\u{201c}rule\u{201d}", 1);
+    let run = run("validate -o json vm.yaml", &[("vm.yaml", &curly)]);
+    assert_eq!(run.code, 2);
+    assert!(run.out.contains("vm.yaml:12:11: typographic quote \u{201c} (U+201C"), "{}", run.out);
+    for (old, new, place) in [
+        ("1610612736\n", "1610612736,\n", "15:9: a comma stands before the closing bracket"),
+        ("\"integer\",", "\"integer\"", "13:11: a comma is missing"),
+        ("      [\n", "      {\"a\": [\n", "24:8: the JSON ends too early"),
+    ] {
+        let text = VM.replacen(old, new, 1);
+        let run = self::run("validate -o json vm.yaml", &[("vm.yaml", &text)]);
+        assert_eq!(run.code, 2, "{old}");
+        assert!(run.out.contains(&format!("vm.yaml:{place}")), "{place}: {}", run.out);
+    }
+    let object = "kind: VirtualMachine\nmetadata:\n  annotations:\n    vm.kubevirt.io/validations: \"{}\"\nspec: {template: {}}\n";
+    let run = self::run("validate -o json vm.yaml", &[("vm.yaml", object)]);
+    assert_eq!(run.code, 2);
+    assert!(
+        run.out.contains("vm.yaml:4:34: the annotation must be a JSON array of rules, found an object"),
+        "{}",
+        run.out
+    );
+}
+
+#[test]
+fn templates_check_their_own_vm_and_lend_their_rules() {
+    let ok = |status: &[&str]| status.iter().map(|status| (*status).to_owned()).collect::<Vec<_>>();
+    assert_eq!(verdict("t.yaml", &[("t.yaml", TEMPLATE)]), (0, ok(&["ok"])));
+    assert_eq!(verdict("-p CORES=2 t.yaml", &[("t.yaml", TEMPLATE)]), (1, ok(&["violation"])));
+    assert_eq!(verdict("-t t.yaml vm.yaml", &[("t.yaml", TEMPLATE), ("vm.yaml", PLAIN)]), (1, ok(&["violation"])));
+    assert_eq!(verdict("vm.yaml", &[("vm.yaml", PLAIN)]), (0, Vec::new()));
+    let run = run("validate -p NOPE=1 t.yaml", &[("t.yaml", TEMPLATE)]);
+    assert_eq!((run.code, run.err.contains("No template has a parameter NOPE")), (2, true));
+    let required = TEMPLATE.replace("value: \"4\"", "required: true");
+    assert_eq!(verdict("t.yaml", &[("t.yaml", &required)]), (2, ok(&["error"])));
+    // By the specification, rules on the VM inside a template count for VMs made from it; the reference ignores them.
+    let inside = TEMPLATE.replace("    validations:", "    vm.kubevirt.io/validations:").replacen(
+        "    name: ${NAME}\n",
+        "    name: ${NAME}\n    annotations:\n      vm.kubevirt.io/validations: '[{\"name\":\"c\",\"path\":\"jsonpath::.spec.domain.cpu.cores\",\"rule\":\"integer\",\"message\":\"m\",\"min\":4}]'\n",
+        1,
+    );
+    let files = [("t.yaml", inside.as_str()), ("vm.yaml", PLAIN)];
+    assert_eq!(verdict("-t t.yaml vm.yaml", &files), (1, ok(&["violation"])));
+    assert_eq!(verdict("--compat ssp -t t.yaml vm.yaml", &files), (0, Vec::new()));
+}
+
+#[test]
+fn many_shapes_of_input() {
+    let indented = VM.replace('\n', "\n  ");
+    let list = format!("apiVersion: v1\nkind: List\nitems:\n- {}\n", indented.trim_end());
+    assert_eq!(verdict("l.yaml", &[("l.yaml", &list)]).1.len(), 2);
+    assert_eq!(verdict("-", &[("-", &format!("{VM}---\n{VM}"))]).1.len(), 4);
+    assert_eq!(verdict("dir", &[("dir/a.yaml", VM), ("dir/sub/b.yml", VM), ("dir/c.txt", VM)]).1.len(), 4);
+    let vmt = "apiVersion: template.kubevirt.io/v1alpha1\nkind: VirtualMachineTemplate\nmetadata: {name: t}\nspec:\n  parameters: [{name: MEM, value: 1Gi}]\n  virtualMachine:\n    metadata:\n      annotations:\n        vm.kubevirt.io/validations: '[{\"name\":\"m\",\"path\":\"jsonpath::.spec.domain.memory.guest\",\"rule\":\"integer\",\"message\":\"m\",\"min\":1}]'\n    spec: {template: {spec: {domain: {memory: {guest: \"${MEM}\"}}}}}\n";
+    assert_eq!(verdict("t.yaml", &[("t.yaml", vmt)]), (0, vec!["ok".to_owned()]));
+    assert_eq!(verdict("-p MEM=lots t.yaml", &[("t.yaml", vmt)]), (1, vec!["error".to_owned()]));
+}
+
+#[test]
+fn instance_types_give_cpu_and_memory() {
+    let vm = VM
+        .replace("spec:\n  template:", "spec:\n  instancetype: {name: u1}\n  template:")
+        .replace("        memory: {guest: 1Gi}\n", "");
+    let kind = |memory: &str| {
+        format!(
+            "kind: VirtualMachineClusterInstancetype\nmetadata: {{name: u1}}\nspec: {{cpu: {{guest: 1}}, memory: {{guest: {memory}}}}}\n"
+        )
+    };
+    let status = |args: &str, memory: &str| verdict(args, &[("vm.yaml", &vm), ("i.yaml", &kind(memory))]).1[0].clone();
+    assert_eq!(status("vm.yaml", "2Gi"), "skipped");
+    assert_eq!(status("--instancetype i.yaml vm.yaml", "2Gi"), "ok");
+    assert_eq!(status("--instancetype i.yaml vm.yaml", "1Gi"), "violation");
+    assert_eq!(status("--compat ssp vm.yaml", "2Gi"), "violation");
+}
+
+#[test]
+fn skipped_and_deleted_vms_have_no_rules() {
+    for line in ["  deletionTimestamp: \"2026-01-01T00:00:00Z\"\n", ""] {
+        let skip = if line.is_empty() {
+            "  annotations:\n    vm.kubevirt.io/skip-validations: \"false\"\n"
+        } else {
+            "  annotations:\n"
+        };
+        let vm = VM.replace("  name: one\n", &format!("  name: one\n{line}")).replace("  annotations:\n", skip);
+        assert_eq!(verdict("vm.yaml", &[("vm.yaml", &vm)]), (0, Vec::new()), "{vm}");
+    }
+}
+
+#[test]
+fn lint_finds_and_mends() {
+    let broken = VM.replacen("\"rule\"", "\u{201c}rule\u{201d}", 1).replacen("\"jsonpath::.spec", "\".spec", 1);
+    let run = run("lint --fix vm.yaml", &[("vm.yaml", &broken)]);
+    assert_eq!(run.code, 0, "{} {}", run.out, run.err);
+    let mended = run.host.read(Path::new("vm.yaml")).unwrap();
+    assert_eq!(String::from_utf8(mended).unwrap(), VM);
+    assert!(run.err.contains("3 changes made"), "{}", run.err);
+    let own = self::run("lint t.yaml", &[("t.yaml", &TEMPLATE.replace("value: \"4\"", "value: \"2\""))]);
+    assert_eq!(own.code, 1);
+    assert!(own.out.contains("[own-vm-invalid]"), "{}", own.out);
+    let double = "kind: VirtualMachine\nmetadata:\n  annotations:\n    vm.kubevirt.io/validations: \"[{“name”: 1}]\"\nspec: {template: {}}\n";
+    let run = self::run("lint --fix vm.yaml", &[("vm.yaml", double)]);
+    assert!(
+        String::from_utf8(run.host.read(Path::new("vm.yaml")).unwrap()).unwrap().contains("\"[{\\\"name\\\": 1}]\"")
+    );
+}
+
+#[test]
+fn export_and_explain() {
+    let run = run("export cel t.yaml", &[("t.yaml", TEMPLATE)]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(
+        run.out.contains("kind: ValidatingAdmissionPolicyBinding") && run.out.contains("validationActions: [Deny]")
+    );
+    let warn = self::run("export cel vm.yaml", &[("vm.yaml", VM)]);
+    assert!(warn.out.contains("validationActions: [Warn, Audit]"), "{}", warn.out);
+    let run = self::run("explain --rule memory vm.yaml", &[("vm.yaml", VM)]);
+    assert_eq!(
+        run.out,
+        "memory (vm.yaml:9:9), on VirtualMachine one\n  \
+         The value at .spec.domain.memory.guest must be a whole number, at least 1610612736.\n  \
+         Where it is not set, the rule is in error.\n  \
+         A VM that breaks it is invalid.\n  \
+         Here: violation: value 1Gi (1073741824) is lower than the minimum 1610612736\n"
+    );
+    assert_eq!(self::run("explain --rule nope vm.yaml", &[("vm.yaml", VM)]).code, 2);
+}
+
+#[test]
+fn large_annotations_take_linear_time() {
+    let rules: Vec<String> = (0..45_000)
+        .map(|i| format!("{{\"name\":\"rule-{i}\",\"path\":\"jsonpath::.spec.domain.cpu.cores\",\"rule\":\"integer\",\"message\":\"some message that is long enough to fill ten megabytes of text with all these rules, and more of it, and more, and more\",\"min\":1}}")).collect();
+    let vm = format!(
+        "kind: VirtualMachine\nmetadata:\n  annotations:\n    vm.kubevirt.io/validations: '[{}]'\nspec: {{template: {{spec: {{domain: {{cpu: {{cores: 2}}}}}}}}}}\n",
+        rules.join(",")
+    );
+    assert!(vm.len() > 9_000_000);
+    let run = run("validate vm.yaml", &[("vm.yaml", &vm)]);
+    assert_eq!(run.code, 0);
+    assert!(run.out.contains("45000 ok"));
+}
