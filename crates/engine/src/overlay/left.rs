@@ -5,7 +5,8 @@
 use super::index::Index;
 use super::matcher::Place;
 use super::sequence::{Sequence, Side};
-use crate::node::{Annotated, ArrayItem, Document, Map, MapItem, Node, Scalar};
+use crate::api::Failure;
+use crate::node::{Annotated, ArrayItem, Document, Map, MapItem, Node, Scalar, key_text};
 
 /// What sort of items a left side has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -211,16 +212,30 @@ impl Left for Documents {
 pub(super) struct Entries<'a> {
     map: &'a mut Map,
     removed: Vec<bool>,
+    /// Whether an item came in whose key may be there already.
+    may_repeat: bool,
     index: Index,
 }
 
 impl<'a> Entries<'a> {
     pub fn new(map: &'a mut Map) -> Entries<'a> {
-        Entries { map, removed: Vec::new(), index: Index::default() }
+        Entries { map, removed: Vec::new(), may_repeat: false, index: Index::default() }
     }
 
-    /// Takes out what was removed.
-    pub fn finish(&mut self) {
+    /// Takes out what was removed. A key that now stands twice is an error: no map can be written that way.
+    pub fn finish(mut self) -> Result<(), Failure> {
+        self.take_out_removed();
+        if self.may_repeat {
+            let first_of_key = |slot: usize| self.map.find(&self.map.items()[slot].key) == Some(slot);
+            if let Some(slot) = (0..self.map.len()).find(|&slot| !first_of_key(slot)) {
+                let key = key_text(&self.map.items()[slot].key);
+                return Err(Failure::new(format!("Unexpected duplicate key: {key}")));
+            }
+        }
+        Ok(())
+    }
+
+    fn take_out_removed(&mut self) {
         if !self.removed.is_empty() {
             let mut removed = std::mem::take(&mut self.removed).into_iter();
             self.map.edit(|items| items.retain(|_| !removed.next().unwrap_or(false)));
@@ -282,6 +297,7 @@ impl Left for Entries<'_> {
             *self.map.item_mut(slot) = item;
         } else {
             self.map.edit(|items| items[slot] = item);
+            self.may_repeat = true;
         }
         self.changed(slot);
     }
@@ -293,8 +309,10 @@ impl Left for Entries<'_> {
     }
 
     fn push(&mut self, item: MapItem, _end: End) {
-        if self.map.find(&item.key).is_some_and(|slot| !self.is_live(slot)) {
-            self.finish();
+        match self.map.find(&item.key) {
+            Some(slot) if self.is_live(slot) => self.may_repeat = true,
+            Some(_) => self.take_out_removed(),
+            None => {}
         }
         let slot = self.map.len();
         self.map.push(item);

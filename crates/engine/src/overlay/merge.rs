@@ -72,7 +72,7 @@ impl<'c> Merge<'c> {
                         explain::inside_step(failure, &prefix, item.pos, &key)
                     })?;
                 }
-                entries.finish();
+                entries.finish()?;
                 Ok(Merged::Inside)
             }
             (Node::Array(left), Node::Array(right)) => {
