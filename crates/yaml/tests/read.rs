@@ -112,6 +112,19 @@ fn spans_and_styles_are_those_of_the_text() {
 }
 
 #[test]
+fn block_collections_end_with_their_content() {
+    let text = "a:\n  b: x y # c\n  d:\n  - 'e'\n\n# f\ng: [h, i: j]\nk: 1\n";
+    let tree = parse(text.as_bytes(), FileId(0), &ReadOptions::default()).unwrap();
+    let shown = |id| &text[tree.span(id).start as usize..tree.span(id).end as usize];
+    let View::Map(items) = tree.value(tree.documents()[0].value) else { panic!("a map") };
+    assert_eq!(shown(tree.documents()[0].value), text.trim_end());
+    assert_eq!(shown(items[0].value), "b: x y # c\n  d:\n  - 'e'");
+    assert_eq!(shown(items[1].value), "[h, i: j]");
+    let View::Array(pair) = tree.value(items[1].value) else { panic!("an array") };
+    assert_eq!(shown(pair[1].value), "i: j");
+}
+
+#[test]
 fn nesting_has_a_limit() {
     let deep = |open: &str, count: usize| recode(open.repeat(count).as_bytes(), false).unwrap_err();
     assert!(deep("[", 1_000_000).contains("more than 10000 levels"));

@@ -38,7 +38,7 @@ impl<'a> Parser<'a> {
             self.value_is_absent()?;
         }
         if self.block_ends() {
-            return Ok(self.close(self.value_at));
+            return Ok(self.close());
         }
         if !in_column {
             return Err(self.unexpected("did not find expected key"));
@@ -96,7 +96,7 @@ impl<'a> Parser<'a> {
     pub(super) fn next_block_item(&mut self) -> Result<Step, Failure> {
         self.skip_to_token();
         if self.block_ends() {
-            return Ok(self.close(self.value_at));
+            return Ok(self.close());
         }
         let entry = self.at.byte() == b'-' && self.at.is_blank_or_end(self.at.pos + 1);
         if entry && self.at.column() as i32 == self.indent && self.key_allowed {
@@ -106,7 +106,7 @@ impl<'a> Parser<'a> {
             return Ok(Step::Node);
         }
         if self.top().kind == Kind::IndentlessArray {
-            return Ok(self.close(self.value_at));
+            return Ok(self.close());
         }
         Err(self.unexpected_item("did not find expected '-' indicator"))
     }

@@ -105,6 +105,7 @@ impl<'a> Parser<'a> {
         style: Style,
         properties: Properties<'a>,
     ) -> Result<Step, Failure> {
+        self.content_end = end;
         let role = self.role();
         if let Some(Role::Key | Role::ExplicitKey) = role {
             self.anchor_scalar(properties, &value, start, end, style);
@@ -258,6 +259,7 @@ impl<'a> Parser<'a> {
     pub(super) fn alias(&mut self, candidate: Option<Candidate>) -> Result<Step, Failure> {
         let start = self.at.pos;
         let name = self.anchor_name()?;
+        self.content_end = self.at.pos;
         self.key_allowed = false;
         let colon = self.take_colon(candidate);
         if !colon && self.has_to_be_key(candidate) {

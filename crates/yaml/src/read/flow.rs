@@ -38,7 +38,7 @@ impl<'a> Parser<'a> {
         if self.has_to_be_key(candidate) {
             return Err(self.missing_colon(candidate, "did not find expected key"));
         }
-        Ok(self.close(self.at.pos))
+        Ok(self.close())
     }
 
     /// Goes to the next item of a collection that ends with `closing`; gives the step if it ends instead.
@@ -116,7 +116,7 @@ impl<'a> Parser<'a> {
             return self.after_flow_colon();
         }
         self.value_is_absent()?;
-        Ok(self.close(self.at.pos))
+        Ok(self.close())
     }
 
     fn after_flow_colon(&mut self) -> Result<Step, Failure> {

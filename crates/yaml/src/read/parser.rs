@@ -39,6 +39,8 @@ pub(super) struct Parser<'a> {
     pub(super) deferred: Option<Failure>,
     /// Behind the last `:`, `-` or `---`: where an absent value would stand.
     pub(super) value_at: usize,
+    /// Behind the last scalar, alias or bracket: where a block collection ends.
+    pub(super) content_end: usize,
 }
 
 /// A collection that is open.
@@ -140,6 +142,7 @@ pub(super) fn read(text: &[u8], file: FileId, options: &ReadOptions, shape: Shap
         tag_handles: TagHandles::default(),
         deferred: None,
         value_at: 0,
+        content_end: 0,
     };
     parser.documents()?;
     Ok(parser.tree)
@@ -212,7 +215,7 @@ impl<'a> Parser<'a> {
                     Some(frame) => {
                         let kind = frame.kind;
                         self.take(id, height)?;
-                        if kind == Kind::FlowPair { self.close(self.at.pos) } else { Step::Next }
+                        if kind == Kind::FlowPair { self.close() } else { Step::Next }
                     }
                 },
             };
@@ -332,8 +335,9 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Ends the innermost collection, whose text ends at `end`.
-    pub(super) fn close(&mut self, end: usize) -> Step {
+    /// Ends the innermost collection behind what was read last.
+    pub(super) fn close(&mut self) -> Step {
+        let end = self.content_end.max(self.value_at);
         let frame = self.frames.pop().expect("a collection that ends was open");
         self.indent = frame.outer_indent;
         let (value, style) = match frame.kind {

@@ -102,6 +102,7 @@ impl Parser<'_> {
         }
         let id = self.node(Value::Scalar(resolve(&text[start..end])), start, end, Style::Plain);
         self.open_map_items.last_mut().expect("the item was begun").value = id;
+        self.content_end = end;
         self.top().role = Role::Key;
         self.at.line += 1;
         self.at.line_start = next;
