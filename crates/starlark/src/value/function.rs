@@ -90,6 +90,9 @@ pub struct Builtin {
 /// The code of a method of a built-in type; the value it is called on comes first.
 pub(crate) type Method = fn(&mut Eval, &Value, Args<'_>) -> Result<Value, Error>;
 
+/// A closure that can be called from programs.
+type BuiltinClosure = dyn Fn(&mut Eval, Args<'_>) -> Result<Value, Error>;
+
 /// The code of a [`Builtin`].
 #[derive(Clone)]
 #[non_exhaustive]
@@ -97,7 +100,7 @@ pub enum BuiltinFn {
     /// A plain function.
     Plain(fn(&mut Eval, Args<'_>) -> Result<Value, Error>),
     /// A closure.
-    Shared(Rc<dyn Fn(&mut Eval, Args<'_>) -> Result<Value, Error>>),
+    Shared(Rc<BuiltinClosure>),
     /// A method of a built-in type, bound to its receiver.
     #[doc(hidden)]
     Method(MethodFn),

@@ -96,6 +96,8 @@ impl Clone for Hidden {
     }
 }
 
+// What has no length is not empty either; `truth` tells.
+#[expect(clippy::len_without_is_empty)]
 impl Value {
     pub(crate) const UNSET: Value = Value::Internal(Internal(Hidden::Unset));
 
