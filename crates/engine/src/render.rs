@@ -98,16 +98,39 @@ fn stages(run: &Rc<Run>, files: Vec<InputFile>) -> Result<Rendered, Failure> {
 fn inspected_schema(run: &Run, schema: Option<&Schema>) -> Result<Rendered, Failure> {
     let absent = Schema::absent();
     let schema = schema.unwrap_or(&absent);
-    let format = run.options.output_types.schema(KnownSchemaFormats::OpenApiOnly)?;
+    let types = &run.options.output_types;
+    let known = known_formats(run);
+    let format = match types.schema(known)? {
+        None if run.options.inspect == Some(Inspect::SchemaDocs) => Some(SchemaFormat::YttSchema),
+        format => format,
+    };
     let doc = match format {
         Some(SchemaFormat::OpenApi) => export::openapi(schema),
-        _ => {
+        Some(SchemaFormat::JsonSchema) => export::json_schema(schema),
+        Some(SchemaFormat::Crd) => export::crd(schema),
+        Some(SchemaFormat::YttSchema) => export::ytt_schema(schema),
+        Some(SchemaFormat::Markdown) => {
+            if types.format(known)? == Format::Json {
+                return Err(Failure::new("Output type 'json' cannot be combined with 'markdown'"));
+            }
+            return Ok(Rendered { documents: export::markdown(schema).into_bytes(), ..Rendered::default() });
+        }
+        Some(SchemaFormat::Html) => return Err(Failure::new("Output type 'html' is not available yet")),
+        None => {
             return Err(Failure::new(
                 "Data values schema export only supported in OpenAPI v3 format; specify format with --output=openapi-v3 flag",
             ));
         }
     };
     documents(run, &[FileDocuments::Nodes(DocumentSet { items: vec![doc] })])
+}
+
+/// The names of schema formats that `--output` takes in this run.
+fn known_formats(run: &Run) -> KnownSchemaFormats {
+    match run.options.inspect {
+        Some(Inspect::Schema | Inspect::SchemaDocs) if run.is_beyond_ytt() => KnownSchemaFormats::All,
+        _ => KnownSchemaFormats::OpenApiOnly,
+    }
 }
 
 /// The paths of the files that take part, as one document.
@@ -135,11 +158,7 @@ fn finish(run: &Run, evaluated: Evaluated) -> Result<Rendered, Failure> {
 
 /// One stream of documents in the format that `--output` names.
 fn documents(run: &Run, docs: &[FileDocuments]) -> Result<Rendered, Failure> {
-    let known = match run.options.inspect {
-        Some(Inspect::Schema | Inspect::SchemaDocs) if run.is_beyond_ytt() => KnownSchemaFormats::All,
-        _ => KnownSchemaFormats::OpenApiOnly,
-    };
-    let documents = match run.options.output_types.format(known)? {
+    let documents = match run.options.output_types.format(known_formats(run))? {
         Format::Yaml => output::yaml(docs),
         Format::Json => output::json(run, docs)?,
         Format::Pos => output::positions(run, docs),

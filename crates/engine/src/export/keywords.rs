@@ -5,6 +5,7 @@ use ytterby_diag::Pos;
 
 /// All keywords, in order.
 const ORDER: &[&str] = &[
+    "$schema",
     "title",
     "type",
     "additionalProperties",
@@ -14,8 +15,11 @@ const ORDER: &[&str] = &[
     "description",
     "x-example-description",
     "example",
+    "examples",
     "items",
     "properties",
+    "patternProperties",
+    "unevaluatedProperties",
     "default",
     "minimum",
     "exclusiveMinimum",
@@ -35,9 +39,15 @@ const ORDER: &[&str] = &[
     "oneOf",
     "anyOf",
     "allOf",
+    "not",
+    "contains",
     "writeOnly",
     "x-ytt-format",
     "x-ytt-validations",
+    "x-kubernetes-int-or-string",
+    "x-kubernetes-preserve-unknown-fields",
+    "x-kubernetes-list-type",
+    "x-kubernetes-validations",
 ];
 
 /// Keywords and their values.
@@ -50,6 +60,20 @@ impl Keywords {
         let rank = ORDER.iter().position(|known| *known == name).unwrap_or(ORDER.len());
         self.remove(name);
         self.0.push((rank, name, value.into()));
+    }
+
+    pub fn get(&self, name: &str) -> Option<&Node> {
+        self.0.iter().find(|(_, other, _)| *other == name).map(|(_, _, value)| value)
+    }
+
+    /// Adds to the list that a keyword holds.
+    pub fn push(&mut self, name: &'static str, value: Node) {
+        let mut items: Vec<Node> = match self.get(name) {
+            Some(Node::Array(list)) => list.items.iter().map(|item| item.value.clone()).collect(),
+            _ => Vec::new(),
+        };
+        items.push(value);
+        self.set(name, array(items));
     }
 
     /// Takes a keyword away.

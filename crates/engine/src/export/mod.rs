@@ -1,6 +1,15 @@
-//! Schemas in other languages.
+//! Schemas in other languages, and their documentation.
+//!
+//! [`schema`] writes the three dialects of JSON Schema (OpenAPI, JSON Schema, CRD) from the type tree; what a rule becomes
+//! in each of them is the rule's own business. The documentation formats render one list of fields ([`model`]).
 
+mod cel;
 mod keywords;
-mod openapi;
+mod markdown;
+mod model;
+mod schema;
+mod ytt_schema;
 
-pub(crate) use openapi::openapi;
+pub(crate) use markdown::markdown;
+pub(crate) use schema::{crd, json_schema, openapi};
+pub(crate) use ytt_schema::ytt_schema;

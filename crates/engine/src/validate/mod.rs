@@ -30,7 +30,8 @@ pub(crate) use custom::FailAt;
 pub(crate) use report::{Block, Report, Violation};
 
 use custom::Custom;
-use rules::{Keyword, NamedRule, Shape, Target};
+use rules::NamedRule;
+pub(crate) use rules::{Keyword, Shape, Target};
 
 /// What one annotation, or one call of `assert.validate()`, asks of a value.
 #[derive(Debug)]

@@ -1,0 +1,98 @@
+//! `-o markdown`: the fields as a table.
+
+use std::fmt::Write;
+
+use ytterby_text::gojson::Html;
+use ytterby_yaml::write::{JsonOptions, JsonWriter};
+
+use super::model::{Field, model};
+use crate::node::Node;
+use crate::output::write_node;
+use crate::schema::Schema;
+
+/// The documentation of a schema.
+pub(crate) fn markdown(schema: &Schema) -> String {
+    let model = model(schema);
+    let title = model.title.map_or_else(|| "Data values".to_owned(), |title| title.to_string());
+    let mut out = format!("# {title}\n\n");
+    if let Some(text) = model.documentation {
+        let _ = write!(out, "{text}\n\n");
+    }
+    if !model.rules.is_empty() {
+        let texts: Vec<String> = model.rules.iter().map(|rule| rule.explained()).collect();
+        let _ = write!(out, "Must be: {}.\n\n", texts.join("; "));
+    }
+    out.push_str("| Name | Title | Type | Default | Description | Example |\n");
+    out.push_str("| --- | --- | --- | --- | --- | --- |\n");
+    for field in &model.fields {
+        row(&mut out, field);
+    }
+    out
+}
+
+fn row(out: &mut String, field: &Field) {
+    let default = match &field.default {
+        _ if field.required => "(required)".to_owned(),
+        Some(value) => code(value),
+        None => String::new(),
+    };
+    let examples: Vec<String> = field
+        .examples
+        .iter()
+        .map(|example| match &example.description {
+            Some(description) => format!("{}: {}", escaped(&description.to_str()), code(&example.value)),
+            None => code(&example.value),
+        })
+        .collect();
+    let type_name = if field.nullable { format!("{} or null", field.type_name) } else { field.type_name.clone() };
+    let _ = writeln!(
+        out,
+        "| `{}` | {} | {} | {default} | {} | {} |",
+        escaped(&field.path),
+        escaped(&field.title),
+        escaped(&type_name),
+        escaped(&description(field)),
+        examples.join("<br>")
+    );
+}
+
+fn description(field: &Field) -> String {
+    let mut parts = Vec::new();
+    if let Some(notice) = &field.deprecated {
+        parts.push(format!("**Deprecated:** {notice}"));
+    }
+    parts.extend(field.documentation.as_ref().map(ToString::to_string));
+    if !field.rules.is_empty() {
+        let texts: Vec<String> = field.rules.iter().map(|rule| rule.explained()).collect();
+        parts.push(format!("Must be: {}.", texts.join("; ")));
+    }
+    if field.secret {
+        parts.push("Secret.".to_owned());
+    }
+    parts.join(" ")
+}
+
+/// A value as JSON, in a code span.
+fn code(value: &Node) -> String {
+    let json = escaped(&json_text(value));
+    // A code span that holds backticks is delimited by more of them.
+    let fence = "`".repeat(json.split(|c| c != '`').map(str::len).max().unwrap_or(0) + 1);
+    match json.starts_with('`') || json.ends_with('`') {
+        true => format!("{fence} {json} {fence}"),
+        false => format!("{fence}{json}{fence}"),
+    }
+}
+
+/// A value as JSON on one line.
+pub(super) fn json_text(value: &Node) -> String {
+    let mut writer = JsonWriter::new(JsonOptions { indent: 0, html: Html::Keep });
+    ytterby_yaml::Sink::document(&mut writer);
+    write_node(&mut writer, value);
+    let bytes = writer.finish().unwrap_or_default();
+    String::from_utf8_lossy(&bytes).trim_end().to_owned()
+}
+
+/// Text that does not end a table cell.
+fn escaped(text: &str) -> String {
+    text.trim_end().replace('|', "\\|").replace("\r\n", "<br>").replace('\n', "<br>")
+}
