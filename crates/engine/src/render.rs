@@ -70,10 +70,11 @@ fn stages(run: &Rc<Run>, files: Vec<InputFile>) -> Result<Rendered, Failure> {
     }
     let mut eval = run.new_eval();
     let given = values::from_flags(run)?;
-    let declared = root.schema(&mut eval, Vec::new())?;
     if matches!(options.inspect, Some(Inspect::Schema | Inspect::SchemaDocs)) {
+        let declared = below(&root, &options.library)?.schema(&mut eval, Vec::new())?;
         return inspected_schema(run, declared.schema.as_deref());
     }
+    let declared = root.schema(&mut eval, Vec::new())?;
     if options.output_types.schema(KnownSchemaFormats::OpenApiOnly)?.is_some() {
         return Err(Failure::new(
             "Output type currently only supported for data values schema (i.e. include --data-values-schema-inspect)",
@@ -94,6 +95,15 @@ fn stages(run: &Rc<Run>, files: Vec<InputFile>) -> Result<Rendered, Failure> {
     finish(run, evaluated)
 }
 
+/// The library that these names lead to, each one private to the one before.
+fn below(root: &LibraryRun, names: &[String]) -> Result<LibraryRun, Failure> {
+    let mut at = root.clone();
+    for name in names {
+        at.library = at.library.find_private(name)?;
+    }
+    Ok(at)
+}
+
 /// The schema in the format that `--output` names.
 fn inspected_schema(run: &Run, schema: Option<&Schema>) -> Result<Rendered, Failure> {
     let absent = Schema::absent();
@@ -105,7 +115,7 @@ fn inspected_schema(run: &Run, schema: Option<&Schema>) -> Result<Rendered, Fail
         format => format,
     };
     let doc = match format {
-        Some(SchemaFormat::OpenApi) => export::openapi(schema),
+        Some(SchemaFormat::OpenApi) => export::openapi(schema, run.level),
         Some(SchemaFormat::JsonSchema) => export::json_schema(schema),
         Some(SchemaFormat::Crd) => export::crd(schema),
         Some(SchemaFormat::YttSchema) => export::ytt_schema(schema),
