@@ -4,10 +4,11 @@ use std::rc::Rc;
 
 use ytterby_starlark::{Eval, Value};
 
-use super::{Evaluated, FileInLibrary, LibraryRun, Loader, module};
+use super::{Evaluated, FileDocuments, FileInLibrary, LibraryRun, Loader, module};
 use crate::api::Failure;
-use crate::node::{Document, Map, Node};
-use crate::schema::Schema;
+use crate::node::{Document, DocumentSet, Map, Node};
+use crate::schema::{Schema, Secrets};
+use crate::validate::output;
 use crate::values::{self, Declared, Envelope, FinalValues};
 use ytterby_diag::Pos;
 
@@ -68,7 +69,47 @@ impl LibraryRun {
         let loader = self.loader(&prepared.values.doc, &waiting);
         let evaluated = self.evaluate(eval, &loader, &prepared.used_up)?;
         self.check_all_used(&waiting)?;
-        self.apply_overlays(eval, evaluated)
+        let mut evaluated = self.apply_overlays(eval, evaluated)?;
+        self.check_output(eval, &mut evaluated, prepared.schema.as_deref(), &prepared.values.doc)?;
+        Ok(evaluated)
+    }
+
+    /// Checks the rules that output documents carry, and drops them: whoever uses the documents does not check again.
+    fn check_output(
+        &self,
+        eval: &mut Eval,
+        evaluated: &mut Evaluated,
+        schema: Option<&Schema>,
+        values: &Document,
+    ) -> Result<(), Failure> {
+        if !self.run.is_beyond_ytt() {
+            return Ok(());
+        }
+        let mut sets: Vec<&mut DocumentSet> = Vec::new();
+        let mut first_numbers = Vec::new();
+        let mut count = 0;
+        for (_, docs) in &mut evaluated.documents {
+            match docs {
+                FileDocuments::Plain(tree) => count += tree.documents().iter().filter(|doc| !doc.injected).count(),
+                FileDocuments::Nodes(docs) => {
+                    first_numbers.push(count);
+                    count += docs.items.len();
+                    sets.push(docs);
+                }
+            }
+        }
+        if !self.skip_output_validation {
+            let docs = sets.iter().zip(first_numbers);
+            let docs =
+                docs.flat_map(|(set, first)| set.items.iter().enumerate().map(move |(at, doc)| (first + at, doc)));
+            let hide = |text: &str| match schema {
+                Some(schema) if schema.uses.secrets => Secrets::of(&values.value, &schema.root).hide(text),
+                _ => text.to_owned(),
+            };
+            output::check(eval, &self.run, docs, &hide)?;
+        }
+        sets.into_iter().for_each(output::drop_rules);
+        Ok(())
     }
 
     /// Everything given for a library below must have reached it.

@@ -1,35 +1,34 @@
 //! `@assert/validate` on nodes of output documents (SPEC K).
 
-use ytterby_diag::{Kind, Pos};
+use std::rc::Rc;
+
+use ytterby_diag::Kind;
 use ytterby_starlark::Eval;
 
 use super::{Checker, Path, Report, Rules, Spot};
 use crate::annotation::Ann;
 use crate::api::Failure;
-use crate::node::{Annotated, Document, Node};
+use crate::node::{Annotated, Document, DocumentSet, Node};
 use crate::run::Run;
 
-/// Checks the output documents of a library run, all of them; `hide` replaces secrets in texts.
+/// Checks the output documents of a library run, each with its number; `hide` replaces secrets in texts.
 ///
 /// # Errors
 /// The violations, or what is wrong with a rule.
 pub(crate) fn check<'d>(
     eval: &mut Eval,
     run: &Run,
-    docs: impl Iterator<Item = &'d Document>,
-    hide: Option<&dyn Fn(&str) -> String>,
+    docs: impl Iterator<Item = (usize, &'d Document)>,
+    hide: &dyn Fn(&str) -> String,
 ) -> Result<(), Failure> {
-    if !run.is_beyond_ytt() {
-        return Ok(());
-    }
     let mut report = Report::default();
-    for (index, doc) in docs.enumerate() {
+    for (index, doc) in docs {
         if !has_rules(doc) {
             continue;
         }
         let mut checker = Checker::new(eval, run, Some(&doc.value), Kind::Output);
         checker.suffix = format!(" (document {index} at {})", run.locate(doc.pos));
-        checker.hide = hide;
+        checker.hide = Some(hide);
         checker.report = report;
         let prefixed = |failure: Failure| failure.prefixed(HEADER);
         annotated(&mut checker, doc, None, &Path::Document).map_err(prefixed)?;
@@ -37,6 +36,26 @@ pub(crate) fn check<'d>(
         report = checker.report;
     }
     if report.is_empty() { Ok(()) } else { Err(report.into_failure(run).prefixed(HEADER)) }
+}
+
+/// Takes the rules off documents that were checked.
+pub(crate) fn drop_rules(docs: &mut DocumentSet) {
+    for doc in docs.items.iter_mut().filter(|doc| has_rules(doc)) {
+        clean(doc);
+    }
+}
+
+fn clean(item: &mut impl Annotated) {
+    if item.has(Ann::AssertValidate) {
+        item.meta_mut().annotations.retain(|annotation| annotation.ann != Some(Ann::AssertValidate));
+    }
+    match item.value_mut() {
+        Node::Map(map) if map.iter().any(carries) => crate::deep(|| Rc::make_mut(map).iter_mut().for_each(clean)),
+        Node::Array(array) if array.items.iter().any(carries) => {
+            crate::deep(|| Rc::make_mut(array).items.iter_mut().for_each(clean));
+        }
+        _ => {}
+    }
 }
 
 const HEADER: &str = "Validating output documents:\n";
@@ -58,14 +77,18 @@ pub(crate) fn check_document(eval: &mut Eval, run: &Run, doc: &Document) -> Resu
 
 /// Whether there is any rule in a document. Most documents have none, and this is all that they cost.
 fn has_rules(doc: &Document) -> bool {
-    fn in_node(node: &Node) -> bool {
-        match node {
-            Node::Scalar(_) => false,
-            Node::Map(map) => map.iter().any(|item| item.has(Ann::AssertValidate) || in_node(&item.value)),
-            Node::Array(array) => array.items.iter().any(|item| item.has(Ann::AssertValidate) || in_node(&item.value)),
-        }
+    carries(doc)
+}
+
+fn carries(item: &impl Annotated) -> bool {
+    if item.has(Ann::AssertValidate) {
+        return true;
     }
-    doc.has(Ann::AssertValidate) || in_node(&doc.value)
+    match item.value() {
+        Node::Scalar(_) => false,
+        Node::Map(map) => crate::deep(|| map.iter().any(carries)),
+        Node::Array(array) => crate::deep(|| array.items.iter().any(carries)),
+    }
 }
 
 /// Runs the rules of the annotations on one item; overlays may have left several.
@@ -89,12 +112,12 @@ fn below(checker: &mut Checker<'_>, node: &Node, path: &Path<'_>) -> Result<(), 
         Node::Map(map) => map.iter().try_for_each(|item| {
             let path = Path::Key(path, &item.key);
             annotated(checker, item, Some(node), &path)?;
-            below(checker, &item.value, &path)
+            crate::deep(|| below(checker, &item.value, &path))
         }),
         Node::Array(array) => array.items.iter().enumerate().try_for_each(|(index, item)| {
             let path = Path::Index(path, index);
             annotated(checker, item, Some(node), &path)?;
-            below(checker, &item.value, &path)
+            crate::deep(|| below(checker, &item.value, &path))
         }),
     }
 }
