@@ -163,8 +163,9 @@ fn keep_or_add<I: Annotated>(merge: &Merge<'_>, left: &mut I, right: &I) {
     match merge.purpose {
         Purpose::Values => {}
         Purpose::Schema => {
-            let ignored =
-                right.annotations().iter().filter(|annotation| annotation.ann.is_some_and(|ann| ann.is_in("schema")));
+            // What is distributed to all nodes is not said about this one.
+            let is_said = |ann: Ann| ann.is_in("schema") && ann != Ann::SchemaValidationDefaultsForStrings;
+            let ignored = right.annotations().iter().filter(|annotation| annotation.ann.is_some_and(is_said));
             for annotation in ignored {
                 let name = annotation.canonical_name();
                 let text = format!(

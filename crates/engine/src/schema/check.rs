@@ -113,15 +113,18 @@ fn fit_array(cx: &mut Context<'_>, array: &Rc<Array>, slot: &Slot) -> Result<Fit
 
 /// Everything that is wrong with a value that stands at `pos`.
 pub(crate) fn problems(cx: &mut Context<'_>, node: &Node, pos: Pos, slot: &Slot) -> Result<Vec<Block>, Failure> {
-    let mut search = Search::default();
-    let place = Place { pos, label: Label::Document, path: "", secret: false };
-    search.value(cx, node, place, slot)?;
-    Ok(if search.collections.is_empty() { search.values } else { search.collections })
+    search(cx, node, Place { pos, label: Label::Document, path: "", secret: false }, slot)
 }
 
 /// Everything that is wrong with a value that an annotation gives for a place.
 pub(super) fn problems_of(cx: &mut Context<'_>, node: &Node, slot: &Slot) -> Result<Vec<Block>, Failure> {
-    problems(cx, node, slot.pos, slot)
+    search(cx, node, Place { pos: slot.pos, label: Label::Annotated, path: "", secret: false }, slot)
+}
+
+fn search(cx: &mut Context<'_>, node: &Node, place: Place<'_>, slot: &Slot) -> Result<Vec<Block>, Failure> {
+    let mut search = Search::default();
+    search.value(cx, node, place, slot)?;
+    Ok(if search.collections.is_empty() { search.values } else { search.collections })
 }
 
 #[derive(Default)]
@@ -143,6 +146,8 @@ struct Place<'a> {
 #[derive(Clone, Copy)]
 enum Label<'a> {
     Document,
+    /// Nothing: an annotation gives the value.
+    Annotated,
     Key(&'a Scalar),
     Dash,
 }
@@ -248,7 +253,10 @@ fn undeclared(run: &Run, item: &MapItem, place: Place<'_>, ty: &MapType) -> Bloc
         _ => format!("a key declared in map (from {from})"),
     };
     let mut block = Block {
-        shown: shown(run, &item.value, place),
+        shown: match shown(run, &item.value, place) {
+            Shown::Nowhere => Shown::Source,
+            shown => shown,
+        },
         kind: ytterby_diag::Kind::UnknownKey,
         path: Some(place.path.to_owned()),
         by: Some(ty.place()),
@@ -264,7 +272,7 @@ fn shown(run: &Run, node: &Node, place: Place<'_>) -> Shown {
     if !place.pos.is_known() {
         let value = if place.secret { super::REDACTED.to_owned() } else { literal(node) };
         return Shown::Calculated(match place.label {
-            Label::Document => value,
+            Label::Document | Label::Annotated => value,
             Label::Key(key) => format!("{}: {value}", key_text(key)),
             Label::Dash => format!("- {value}"),
         });
@@ -272,11 +280,20 @@ fn shown(run: &Run, node: &Node, place: Place<'_>) -> Shown {
     if place.secret {
         return Shown::Line(redacted_line(run, place.pos, node));
     }
+    if !matches!(node, Node::Scalar(_)) && is_yaml_flag(run, place.pos) {
+        return Shown::Nowhere;
+    }
     match place.label {
         // The reference has no line for a document that no `---` begins.
         Label::Document if !source_text(run, place.pos).starts_with("---") => Shown::Line(String::new()),
         _ => Shown::Source,
     }
+}
+
+fn is_yaml_flag(run: &Run, pos: Pos) -> bool {
+    let is_flag =
+        |name: &str| ["(data-value-yaml arg)", "(data-values-env-yaml arg)"].iter().any(|f| name.starts_with(f));
+    run.sources.get(pos.file).is_some_and(|source| is_flag(source.name()))
 }
 
 /// A value that code made, as the reference shows it.

@@ -38,6 +38,8 @@ pub(crate) enum Shown {
     Source,
     /// This in place of its line.
     Line(String),
+    /// Neither its file nor its line: the reference has none for a collection that is the whole value of a flag.
+    Nowhere,
     /// The value, because code made it and no line holds it.
     Calculated(String),
 }
@@ -149,7 +151,9 @@ fn write(run: &Run, failure: &mut Failure, block: &Block, width: usize) {
         text.push_str(&margin("#", ""));
     } else {
         text.push('\n');
-        text.push_str(&file_name(run, block.pos));
+        if block.shown != Shown::Nowhere {
+            text.push_str(&file_name(run, block.pos));
+        }
         text.push(':');
         text.push_str(&margin("|", ""));
         let mut lines = block.annotations.clone();
@@ -164,6 +168,7 @@ fn write(run: &Run, failure: &mut Failure, block: &Block, width: usize) {
             text.push(' ');
             match &block.shown {
                 Shown::Line(line) if at + 1 == lines.len() => text.push_str(line),
+                Shown::Nowhere => {}
                 _ => text.push_str(&source_text(run, *pos)),
             }
         }
