@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use ytterby_diag::{Diagnostic, Kind, Pos, Severity};
+use ytterby_diag::{Diagnostic, Kind, Note, Pos, Severity};
 use ytterby_starlark::{Error, SyntaxError};
 
 use crate::api::Failure;
@@ -10,9 +10,16 @@ use crate::run::Run;
 
 /// The failure that a running program ended with. `is_own` tells the files whose lines may be shown.
 pub(crate) fn failure_of_error(run: &Run, error: &Error, is_own: &dyn Fn(Pos) -> bool) -> Failure {
-    let frames: Vec<_> =
-        error.frames().iter().map(|frame| (Some(frame.name.to_str().into_owned()), frame.pos)).collect();
     let carried = error.payload().and_then(|payload| payload.clone().downcast::<Failure>().ok());
+    // A report of violations names the calling line itself where that is the line of the rules.
+    let is_named = |pos: Pos| {
+        carried.as_ref().is_some_and(|inner| {
+            let mut diagnostics = inner.diagnostics.iter();
+            diagnostics.any(|inner| inner.kind == Kind::Validation && inner.by == Some(pos) && inner.from == Some(pos))
+        })
+    };
+    let frames = error.frames().iter().filter(|frame| !is_named(frame.pos));
+    let frames: Vec<_> = frames.map(|frame| (Some(frame.name.to_str().into_owned()), frame.pos)).collect();
     let mut failure = Failure::new("");
     push_block(run, &mut failure, error.message(), &frames, is_own);
     match carried {
@@ -27,9 +34,20 @@ pub(crate) fn failure_of_syntax(run: &Run, errors: &[SyntaxError], is_own: &dyn 
     let mut failure = Failure::new("");
     for error in errors {
         push_block(run, &mut failure, &error.message, &[(None, error.pos)], is_own);
+        if run.options.rich && lacks_comma(run, error) {
+            failure.message.note(Note::Text("    = hint: missing comma between arguments?".to_owned()));
+        }
         failure.diagnostics.push(diagnostic(&error.message, Some(error.pos)));
     }
     failure
+}
+
+/// Whether an annotation's arguments seem to lack a comma.
+fn lacks_comma(run: &Run, error: &SyntaxError) -> bool {
+    let is_annotation = |line: String| line.trim_start().starts_with("#@") && !line.trim_start().starts_with("#@ ");
+    error.message.starts_with("got ")
+        && error.message.ends_with("want ','")
+        && run.sources.line_text(error.pos).is_some_and(is_annotation)
 }
 
 /// The error that carries a failure through a running program.

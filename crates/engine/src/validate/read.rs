@@ -10,7 +10,7 @@ use super::custom::{Custom, Form};
 use super::message::Template;
 use super::rules::{self, BadArgument, Entry, NamedRule, Subject};
 use super::{Assertion, Check, Rule, Rules, formats};
-use crate::annotation::{Annotation, Level};
+use crate::annotation::Annotation;
 use crate::api::Failure;
 use crate::run::Run;
 
@@ -33,6 +33,14 @@ impl Rules {
     }
 }
 
+/// A rule given by name.
+struct Named {
+    /// Its place in the table of rules.
+    order: usize,
+    rule: Rule,
+    is_about_null: bool,
+}
+
 struct Reader<'a> {
     run: &'a Run,
     /// Where the annotation is, for messages about its arguments.
@@ -48,8 +56,7 @@ impl Reader<'_> {
             let pos = self.annotation.map_or(self.pos, |annotation| annotation.arg_pos(number));
             result.rules.push(Rule { pos, ..self.positional(arg)? });
         }
-        // ytt runs named rules in an order of its own, whatever the order of the arguments.
-        let mut named: Vec<(usize, Rule, bool)> = Vec::with_capacity(kwargs.len());
+        let mut named: Vec<Named> = Vec::with_capacity(kwargs.len());
         let mut given: Vec<(&'static str, &Str)> = Vec::new();
         for (number, (name, value)) in kwargs.iter().enumerate() {
             let name_text = name.to_str();
@@ -73,13 +80,10 @@ impl Reader<'_> {
             if let Some(rule) = made {
                 let is_about_null = rule.is_about_null();
                 let pos = self.annotation.map_or(self.pos, |annotation| annotation.kwarg_pos(number));
-                named.push((order, Rule { pos, ..self.named(rule, description) }, is_about_null));
+                named.push(Named { order, rule: Rule { pos, ..self.named(rule, description) }, is_about_null });
             }
         }
-        if self.run.level == Level::Ytt049 {
-            named.sort_by_key(|(order, ..)| *order);
-        }
-        for (_, rule, is_about_null) in named {
+        for Named { rule, is_about_null, .. } in in_order(named) {
             if is_about_null {
                 result.not_null = true;
                 result.rules.insert(0, rule);
@@ -225,6 +229,18 @@ impl Reader<'_> {
         };
         if fits { (value_part.clone(), Some(description.clone())) } else { whole() }
     }
+}
+
+/// Puts the rules that ytt has into the order in which it runs them, whatever the order of the arguments. They keep
+/// to their own places; rules that ytt does not have stay where they were given.
+fn in_order(named: Vec<Named>) -> Vec<Named> {
+    let is_shipped = |rule: &Named| rule.order < rules::SHIPPED;
+    let places: Vec<bool> = named.iter().map(is_shipped).collect();
+    let (mut shipped, beyond): (Vec<Named>, Vec<Named>) = named.into_iter().partition(is_shipped);
+    shipped.sort_by_key(|rule| rule.order);
+    let (mut shipped, mut beyond) = (shipped.into_iter(), beyond.into_iter());
+    let next = |is_shipped: &bool| if *is_shipped { shipped.next() } else { beyond.next() };
+    places.iter().filter_map(next).collect()
 }
 
 /// Whether Go's Starlark gives values of this type attributes.
