@@ -38,6 +38,10 @@ pub(super) fn details(object: &mut Object, diagnostic: &Diagnostic) {
             object.text(name, value);
         }
     }
+    if !diagnostic.hints.is_empty() {
+        let hints: Vec<String> = diagnostic.hints.iter().map(|hint| quoted(hint)).collect();
+        object.raw("hints", &format!("[{}]", hints.join(",")));
+    }
 }
 
 /// File and line of a position that is in a source.
