@@ -107,6 +107,16 @@ impl Node {
         matches!(self, Node::Scalar(Scalar::Null))
     }
 
+    /// Whether a document with nothing else in it says nothing: null, or an empty collection that YAML made. What code
+    /// made empty is meant.
+    pub fn is_blank(&self) -> bool {
+        match self {
+            Node::Scalar(scalar) => scalar.is_null(),
+            Node::Map(map) => map.is_empty() && map.origin == Origin::Yaml,
+            Node::Array(array) => array.items.is_empty() && array.origin == Origin::Yaml,
+        }
+    }
+
     pub fn as_map(&self) -> Option<&Map> {
         match self {
             Node::Map(map) => Some(map),
@@ -180,13 +190,9 @@ impl Document {
         Document { value, pos, meta: None }
     }
 
-    /// Whether it is left out of the output: null, `{}` or `[]`.
+    /// Whether it is left out of the output.
     pub fn is_empty(&self) -> bool {
-        match &self.value {
-            Node::Scalar(scalar) => matches!(scalar, Scalar::Null),
-            Node::Map(map) => map.is_empty(),
-            Node::Array(array) => array.items.is_empty(),
-        }
+        self.value.is_blank()
     }
 }
 

@@ -11,7 +11,7 @@ use ytterby_yaml::{NodeId, ReadOptions, Sink, Tree, View, parse};
 use super::Module;
 use super::args::{one, one_string, string};
 use crate::annotation::Level;
-use crate::node::{self, FragmentData, Node, Origin};
+use crate::node::{self, FragmentData, Node};
 use crate::output;
 
 /// The module.
@@ -30,7 +30,7 @@ fn encode(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
 pub(super) fn encoded(value: &Value) -> Result<Str, Error> {
     let mut writer = YamlWriter::new();
     let mut write = |node: &Node| {
-        if !is_left_out(node) {
+        if !node.is_blank() {
             writer.document();
             output::write_node(&mut writer, node);
         }
@@ -40,15 +40,6 @@ pub(super) fn encoded(value: &Value) -> Result<Str, Error> {
         FragmentData::Documents(docs) => docs.items.iter().for_each(|doc| write(&doc.value)),
     }
     Ok(Str::from(writer.finish()))
-}
-
-/// Documents that say nothing are not written, but what code made empty is: `yaml.encode({})` gives `{}`.
-fn is_left_out(node: &Node) -> bool {
-    match node {
-        Node::Scalar(scalar) => scalar.is_null(),
-        Node::Map(map) => map.is_empty() && map.origin == Origin::Yaml,
-        Node::Array(array) => array.items.is_empty() && array.origin == Origin::Yaml,
-    }
 }
 
 fn decode(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
