@@ -466,7 +466,11 @@ fn matches(found: &Found<'_>, pattern: Option<&Pattern>) -> Result<Verdict, Stri
             broken.push(|| format!("{} does not match {shown}", quoted(&text)));
         }
     }
-    Ok(broken.verdict(&seen, &format!("matching {shown}"), &found.remark))
+    if broken.count == 0 && pattern.is_some() {
+        let verb = if seen.count == 1 { "matches" } else { "match" };
+        return Ok(Verdict::Satisfied(format!("{} {verb} {shown}{}", seen.show(), found.remark)));
+    }
+    Ok(broken.verdict(&seen, "allowed", &found.remark))
 }
 
 /// Texts for a message: the first few, and the number of the rest.
