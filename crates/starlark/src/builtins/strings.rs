@@ -30,7 +30,7 @@ pub(super) const METHODS: &[(&str, Method)] = &[
     ("istitle", istitle),
     ("isupper", |_, s, args| is_in_case("isupper", s, args, to_upper)),
     ("join", join),
-    ("lower", |eval, s, args| mapped(eval, "lower", s, args, to_lower)),
+    ("lower", |eval, s, args| mapped(eval, "lower", s, args, to_lower, <[u8]>::to_ascii_lowercase)),
     ("lstrip", |_, s, args| strip("lstrip", s, args, true, false)),
     ("partition", |_, s, args| partition("partition", s, args, first_index)),
     ("replace", replace),
@@ -44,7 +44,7 @@ pub(super) const METHODS: &[(&str, Method)] = &[
     ("startswith", |_, s, args| has_affix("startswith", s, args, |text, start| text.starts_with(start))),
     ("strip", |_, s, args| strip("strip", s, args, true, true)),
     ("title", title),
-    ("upper", |eval, s, args| mapped(eval, "upper", s, args, to_upper)),
+    ("upper", |eval, s, args| mapped(eval, "upper", s, args, to_upper, <[u8]>::to_ascii_uppercase)),
 ];
 
 pub(super) fn text(receiver: &Value) -> Result<&Str, Error> {
@@ -81,10 +81,14 @@ fn mapped(
     receiver: &Value,
     args: Args<'_>,
     map: fn(char) -> char,
+    map_ascii: fn(&[u8]) -> Vec<u8>,
 ) -> Result<Value, Error> {
     args.count(name, 0, 0)?;
     let text = text(receiver)?;
     eval.charge(text.as_bytes().len())?;
+    if text.is_ascii() {
+        return Ok(Value::Str(Str::from(map_ascii(text))));
+    }
     Ok(from_chars(chars(text).map(map).collect()))
 }
 

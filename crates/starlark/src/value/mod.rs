@@ -329,6 +329,17 @@ impl Value {
         }
     }
 
+    /// Replaces the value. Most values in registers own nothing, and finding that out here saves the call that drops
+    /// the old one: 15 % of the instructions of the benchmark `ints`.
+    #[inline(always)]
+    pub(crate) fn put(&mut self, value: Value) {
+        if matches!(self, Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_)) || self.is_unset() {
+            std::mem::forget(std::mem::replace(self, value));
+        } else {
+            *self = value;
+        }
+    }
+
     #[inline]
     pub(crate) fn take(&mut self) -> Value {
         std::mem::replace(self, Value::UNSET)

@@ -55,7 +55,7 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
         macro_rules! return_value {
             ($value:expr) => {{
                 let value = $value;
-                regs.iter_mut().for_each(|slot| *slot = Value::UNSET);
+                regs.iter_mut().for_each(|slot| slot.put(Value::UNSET));
                 eval.frames.pop();
                 if eval.frames.len() == floor {
                     return Ok(value);
@@ -69,13 +69,16 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
             let instr = instrs[pc];
             pc += 1;
             match instr {
-                Instr::Const { dst, index } => reg!(dst) = code.constants[index as usize].clone(),
-                Instr::Int { dst, value } => reg!(dst) = Value::Int(i64::from(value)),
-                Instr::None { dst } => reg!(dst) = Value::None,
-                Instr::Bool { dst, value } => reg!(dst) = Value::Bool(value),
-                Instr::Move { dst, src } => reg!(dst) = reg!(src).clone(),
-                Instr::Take { dst, src } => reg!(dst) = reg!(src).take(),
-                Instr::Clear { reg } => reg!(reg) = Value::UNSET,
+                Instr::Const { dst, index } => reg!(dst).put(code.constants[index as usize].clone()),
+                Instr::Int { dst, value } => reg!(dst).put(Value::Int(i64::from(value))),
+                Instr::None { dst } => reg!(dst).put(Value::None),
+                Instr::Bool { dst, value } => reg!(dst).put(Value::Bool(value)),
+                Instr::Move { dst, src } => reg!(dst).put(reg!(src).clone()),
+                Instr::Take { dst, src } => {
+                    let value = reg!(src).take();
+                    reg!(dst).put(value);
+                }
+                Instr::Clear { reg } => reg!(reg).put(Value::UNSET),
                 Instr::CheckLocal { reg } => {
                     if reg!(reg).is_unset() {
                         check!(Err(unassigned("local", &code.locals[usize::from(reg)])));
@@ -87,7 +90,7 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                     if value.is_unset() {
                         check!(check_global(&function, index));
                     }
-                    reg!(dst) = value;
+                    reg!(dst).put(value);
                 }
                 Instr::SetGlobal { src, index } => {
                     let value = reg!(src).take();
@@ -95,12 +98,12 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                     drop(old);
                 }
                 Instr::Predeclared { dst, index } => {
-                    reg!(dst) = function.module.predeclared[index as usize].clone();
+                    reg!(dst).put(function.module.predeclared[index as usize].clone());
                 }
                 Instr::Cell { dst, cell } => {
                     let content = reg!(cell).as_cell().and_then(|cell| cell.0.borrow().clone());
                     match content {
-                        Some(value) => reg!(dst) = value,
+                        Some(value) => reg!(dst).put(value),
                         None => check!(Err(unassigned("local", &code.locals[usize::from(cell)]))),
                     }
                 }
@@ -114,7 +117,7 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                 Instr::Free { dst, index } => {
                     let content = function.captured[usize::from(index)].0.borrow().clone();
                     match content {
-                        Some(value) => reg!(dst) = value,
+                        Some(value) => reg!(dst).put(value),
                         None => check!(Err(unassigned("local", &free_name(&function, index)))),
                     }
                 }
@@ -127,54 +130,54 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                         },
                         (x, y) => check!(binary(eval, BinaryOp::Add, x, y)),
                     };
-                    reg!(dst) = sum;
+                    reg!(dst).put(sum);
                 }
                 Instr::AddInt { dst, x, y } => {
                     let sum = match &reg!(x) {
                         Value::Int(a) if a.checked_add(i64::from(y)).is_some() => Value::Int(a + i64::from(y)),
                         x => check!(binary(eval, BinaryOp::Add, x, &Value::Int(i64::from(y)))),
                     };
-                    reg!(dst) = sum;
+                    reg!(dst).put(sum);
                 }
                 Instr::Binary { op, dst, x, y } => {
-                    let result = match (op, &reg!(x), &reg!(y)) {
-                        (BinaryOp::Sub, Value::Int(a), Value::Int(b)) if a.checked_sub(*b).is_some() => {
-                            Value::Int(a - b)
-                        }
-                        (BinaryOp::Mul, Value::Int(a), Value::Int(b)) if a.checked_mul(*b).is_some() => {
-                            Value::Int(a * b)
-                        }
-                        (_, x, y) => check!(binary(eval, op, x, y)),
+                    let fast = match (&reg!(x), &reg!(y)) {
+                        (Value::Int(x), Value::Int(y)) => int_operation(op, *x, *y),
+                        _ => None,
                     };
-                    reg!(dst) = result;
+                    let result = match fast {
+                        Some(result) => Value::Int(result),
+                        None => check!(binary(eval, op, &reg!(x), &reg!(y))),
+                    };
+                    reg!(dst).put(result);
                 }
                 Instr::BinaryInt { op, dst, x, y } => {
                     let y = i64::from(y);
-                    let result = match (op, &reg!(x)) {
-                        (BinaryOp::Sub, Value::Int(a)) if a.checked_sub(y).is_some() => Value::Int(a - y),
-                        (BinaryOp::Mul, Value::Int(a)) if a.checked_mul(y).is_some() => Value::Int(a * y),
-                        (BinaryOp::Mod, Value::Int(a)) if y > 0 => Value::Int(a.rem_euclid(y)),
-                        (BinaryOp::FloorDiv, Value::Int(a)) if y > 0 => Value::Int(a.div_euclid(y)),
-                        (_, x) => check!(binary(eval, op, x, &Value::Int(y))),
+                    let fast = match &reg!(x) {
+                        Value::Int(x) => int_operation(op, *x, y),
+                        _ => None,
                     };
-                    reg!(dst) = result;
+                    let result = match fast {
+                        Some(result) => Value::Int(result),
+                        None => check!(binary(eval, op, &reg!(x), &Value::Int(y))),
+                    };
+                    reg!(dst).put(result);
                 }
                 Instr::AddAssign { x, y } => match (&reg!(x), &reg!(y)) {
-                    (Value::Int(a), Value::Int(b)) if a.checked_add(*b).is_some() => reg!(x) = Value::Int(a + b),
+                    (Value::Int(a), Value::Int(b)) if a.checked_add(*b).is_some() => reg!(x).put(Value::Int(a + b)),
                     _ => {
                         let left = reg!(x).take();
-                        reg!(x) = check!(add_in_place(eval, left, &reg!(y)));
+                        reg!(x).put(check!(add_in_place(eval, left, &reg!(y))));
                     }
                 },
                 Instr::AppendText { x, y } => match (&reg!(x), &reg!(y)) {
-                    (Value::Int(a), Value::Int(b)) if a.checked_add(*b).is_some() => reg!(x) = Value::Int(a + b),
+                    (Value::Int(a), Value::Int(b)) if a.checked_add(*b).is_some() => reg!(x).put(Value::Int(a + b)),
                     (Value::Str(_), Value::Str(_)) => {
                         let left = reg!(x).take();
-                        reg!(x) = check!(add_in_place(eval, left, &reg!(y)));
+                        reg!(x).put(check!(add_in_place(eval, left, &reg!(y))));
                     }
                     (left, right) => {
                         let sum = check!(binary(eval, BinaryOp::Add, left, right));
-                        reg!(x) = sum;
+                        reg!(x).put(sum);
                     }
                 },
                 Instr::AddAssignGlobal { y, index } => {
@@ -182,15 +185,15 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                     let sum = check!(add_in_place(eval, left, &reg!(y)));
                     function.module.globals.borrow_mut()[index as usize] = sum;
                 }
-                Instr::Unary { op, dst, x } => reg!(dst) = check!(unary(op, &reg!(x))),
-                Instr::Not { dst, x } => reg!(dst) = Value::Bool(!reg!(x).truth()),
+                Instr::Unary { op, dst, x } => reg!(dst).put(check!(unary(op, &reg!(x)))),
+                Instr::Not { dst, x } => reg!(dst).put(Value::Bool(!reg!(x).truth())),
                 Instr::Compare { op, dst, x, y } => {
                     let answer = check!(compare(op, &reg!(x), &reg!(y)));
-                    reg!(dst) = Value::Bool(answer);
+                    reg!(dst).put(Value::Bool(answer));
                 }
                 Instr::CompareInt { op, dst, x, y } => {
                     let answer = check!(compare_int(op, &reg!(x), y));
-                    reg!(dst) = Value::Bool(answer);
+                    reg!(dst).put(Value::Bool(answer));
                 }
 
                 Instr::Jump { to } => pc = to as usize,
@@ -223,16 +226,16 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                 Instr::List { dst, first, count } => {
                     check!(eval.charge(usize::from(count) * size_of::<Value>() + 64));
                     let items = taken(regs, first, count).collect();
-                    reg!(dst) = Value::list(items);
+                    reg!(dst).put(Value::list(items));
                 }
                 Instr::Tuple { dst, first, count } => {
                     check!(eval.charge(usize::from(count) * size_of::<Value>() + 64));
                     let items = Tuple::take(taken(regs, first, count));
-                    reg!(dst) = Value::Tuple(Rc::new(items));
+                    reg!(dst).put(Value::Tuple(Rc::new(items)));
                 }
                 Instr::Dict { dst } => {
                     check!(eval.charge(128));
-                    reg!(dst) = Value::Dict(Rc::new(Dict::new()));
+                    reg!(dst).put(Value::Dict(Rc::new(Dict::new())));
                 }
                 Instr::DictEntry { dict, first } => {
                     let (key, value) = (reg!(first).take(), reg!(first + 1).take());
@@ -264,7 +267,7 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                 }
 
                 Instr::IterStart { dst, src } => match Iter::of(&reg!(src)) {
-                    Some(iter) => reg!(dst) = Value::iter(iter),
+                    Some(iter) => reg!(dst).put(Value::iter(iter)),
                     None => {
                         let kind = reg!(src).type_name();
                         check!(Err(Error::new(format!("{kind} value is not iterable"))));
@@ -273,14 +276,14 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                 Instr::IterNext { iter, dst, by } => {
                     check!(eval.step());
                     match next_value(&mut reg!(iter)) {
-                        Some(value) => reg!(dst) = value,
+                        Some(value) => reg!(dst).put(value),
                         None => pc = jump_by(pc, by),
                     }
                 }
                 Instr::IterNextFar { iter, dst } => {
                     check!(eval.step());
                     if let Some(value) = next_value(&mut reg!(iter)) {
-                        reg!(dst) = value;
+                        reg!(dst).put(value);
                         pc += 1;
                     }
                 }
@@ -288,7 +291,7 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
 
                 Instr::Attr { dst, x, name } => {
                     note!();
-                    reg!(dst) = attr(eval, &reg!(x), &code.names[usize::from(name)].name)?;
+                    reg!(dst).put(attr(eval, &reg!(x), &code.names[usize::from(name)].name)?);
                 }
                 Instr::SetAttr { x, value, name } => {
                     let value = reg!(value).clone();
@@ -297,7 +300,7 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                 }
                 Instr::Index { dst, x, y } => {
                     let value = check!(index(&reg!(x), &reg!(y)));
-                    reg!(dst) = value;
+                    reg!(dst).put(value);
                 }
                 Instr::SetIndex { x, y, value } => {
                     let (y, value) = (reg!(y).clone(), reg!(value).take());
@@ -308,7 +311,7 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                     let [x, start, stop, step] = &regs[usize::from(first)..][..4] else { continue };
                     let result = check!(slice(x, start, stop, step));
                     check!(eval.charge(result.len().unwrap_or(0) * size_of::<Value>()));
-                    reg!(dst) = result;
+                    reg!(dst).put(result);
                 }
 
                 Instr::Call { count, base: callee } => {
@@ -324,12 +327,12 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                         Value::Builtin(builtin) => {
                             let args = Args::of(&regs[first..first + usize::from(count)]);
                             let value = builtin.call(eval, args)?;
-                            reg!(callee) = value;
+                            reg!(callee).put(value);
                         }
                         Value::Host(host) => {
                             let args = Args::of(&regs[first..first + usize::from(count)]);
                             let value = host.call(eval, args)?;
-                            reg!(callee) = value;
+                            reg!(callee).put(value);
                         }
                         other => fail!("invalid call of non-function ({})", other.type_name()),
                     }
@@ -356,10 +359,10 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                 Instr::Method { dst, x, name } => {
                     let name = &code.names[usize::from(name)];
                     if method_of(&reg!(x), name).is_some() {
-                        reg!(dst) = Value::UNSET;
+                        reg!(dst).put(Value::UNSET);
                     } else {
                         note!();
-                        reg!(dst) = attr(eval, &reg!(x), &name.name)?;
+                        reg!(dst).put(attr(eval, &reg!(x), &name.name)?);
                     }
                 }
                 Instr::CallMethod { count, base: callee, x, name } => {
@@ -371,7 +374,7 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                             let receiver = &reg!(x);
                             let Some(method) = method_of(receiver, &code.names[usize::from(name)]) else { continue };
                             let value = method(eval, receiver, args)?;
-                            reg!(callee) = value;
+                            reg!(callee).put(value);
                         }
                         Value::Function(_) => {
                             let Value::Function(next) = reg!(callee).take() else { continue };
@@ -381,18 +384,18 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                         }
                         Value::Builtin(builtin) => {
                             let value = builtin.call(eval, args)?;
-                            reg!(callee) = value;
+                            reg!(callee).put(value);
                         }
                         Value::Host(host) => {
                             let value = host.call(eval, args)?;
-                            reg!(callee) = value;
+                            reg!(callee).put(value);
                         }
                         other => fail!("invalid call of non-function ({})", other.type_name()),
                     }
                 }
                 Instr::Function { dst, index } => {
                     let made = make_function(&function, &code.functions[usize::from(index)], regs, dst);
-                    reg!(dst) = Value::Function(Rc::new(made));
+                    reg!(dst).put(Value::Function(Rc::new(made)));
                 }
                 Instr::Return { x } => return_value!(reg!(x).take()),
                 Instr::ReturnNone => return_value!(Value::None),
@@ -442,6 +445,23 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
 #[inline]
 fn jump_by(pc: usize, by: i16) -> usize {
     (pc - 1).wrapping_add_signed(isize::from(by))
+}
+
+/// The common cases of operations on integers; `None` for the others.
+#[inline]
+fn int_operation(op: BinaryOp, x: i64, y: i64) -> Option<i64> {
+    match op {
+        BinaryOp::Add => x.checked_add(y),
+        BinaryOp::Sub => x.checked_sub(y),
+        BinaryOp::Mul => x.checked_mul(y),
+        // With a positive divisor the two ways of rounding agree.
+        BinaryOp::Mod if y > 0 => Some(x.rem_euclid(y)),
+        BinaryOp::FloorDiv if y > 0 => Some(x.div_euclid(y)),
+        BinaryOp::And => Some(x & y),
+        BinaryOp::Or => Some(x | y),
+        BinaryOp::Xor => Some(x ^ y),
+        _ => None,
+    }
 }
 
 #[inline]
@@ -633,7 +653,7 @@ fn begin(eval: &mut Eval, stack: &mut Vec<Value>, function: &Function, base: usi
 #[inline]
 fn clear_locals(code: &Code, stack: &mut [Value], base: usize, from: usize) {
     let end = code.locals.len().max(from);
-    stack[base + from..base + end].iter_mut().for_each(|slot| *slot = Value::UNSET);
+    stack[base + from..base + end].iter_mut().for_each(|slot| slot.put(Value::UNSET));
 }
 
 /// The arguments of a call that stand in registers as `shape` says.
