@@ -1,11 +1,11 @@
 //! Writes documents.
 
 use ytterby_yaml::Sink;
-use ytterby_yaml::write::{JsonOptions, JsonWriter, PosWriter, YamlWriter, write_tree};
+use ytterby_yaml::write::{JsonOptions, JsonWriter, PosWriter, YamlWriter, scalar_text, write_tree};
 
 use crate::api::Failure;
 use crate::library::FileDocuments;
-use crate::node::{self, Node, Scalar};
+use crate::node::{self, Node, Origin, Scalar};
 use crate::run::Run;
 use ytterby_diag::Pos;
 
@@ -73,34 +73,49 @@ fn place(run: &Run, pos: Pos) -> Option<String> {
 }
 
 fn write_positions(run: &Run, writer: &mut PosWriter, node: &Node) {
-    let leaf = |node: &Node| -> Option<Scalar> {
-        match node {
-            Node::Scalar(scalar) => Some(scalar.clone()),
-            _ => None,
-        }
-    };
-    let below = |writer: &mut PosWriter, node: &Node| {
-        if leaf(node).is_none() {
+    let below = |writer: &mut PosWriter, node: &Node, is_leaf: bool| {
+        if !is_leaf {
             writer.begin();
-            write_positions(run, writer, node);
+            crate::deep(|| write_positions(run, writer, node));
             writer.end();
         }
     };
+    if let Some(text) = leaf(node) {
+        return writer.leaf(&text);
+    }
     match node {
-        Node::Scalar(scalar) => writer.leaf(scalar),
+        Node::Scalar(_) => {}
         Node::Map(map) => {
             for item in map.iter() {
-                writer.map_item(place(run, item.pos).as_deref(), &item.key, leaf(&item.value).as_ref());
-                below(writer, &item.value);
+                let leaf = leaf(&item.value);
+                writer.map_item(place(run, item.pos).as_deref(), &item.key, leaf.as_deref());
+                below(writer, &item.value, leaf.is_some());
             }
         }
         Node::Array(array) => {
             for (at, item) in array.items.iter().enumerate() {
-                writer.array_item(place(run, item.pos).as_deref(), at, leaf(&item.value).as_ref());
-                below(writer, &item.value);
+                let leaf = leaf(&item.value);
+                writer.array_item(place(run, item.pos).as_deref(), at, leaf.as_deref());
+                below(writer, &item.value, leaf.is_some());
             }
         }
     }
+}
+
+/// The text of what has no places inside: a scalar, or what code made.
+fn leaf(node: &Node) -> Option<Vec<u8>> {
+    match node {
+        Node::Scalar(scalar) => return Some(scalar_text(scalar)),
+        Node::Map(map) if map.origin == Origin::Code => {}
+        Node::Array(array) if array.origin == Origin::Code => {}
+        Node::Map(_) | Node::Array(_) => return None,
+    }
+    let mut writer = YamlWriter::new();
+    writer.document();
+    write_node(&mut writer, node);
+    let mut text = writer.finish();
+    text.pop_if(|last| *last == b'\n');
+    Some(text)
 }
 
 fn write<'a>(sink: &mut impl Sink, docs: impl IntoIterator<Item = &'a FileDocuments>) {

@@ -5,7 +5,7 @@ mod common;
 use common::{check, check_json};
 use ytterby_diag::FileId;
 use ytterby_text::gojson::Html;
-use ytterby_yaml::write::{JsonOptions, PosWriter};
+use ytterby_yaml::write::{JsonOptions, PosWriter, scalar_text};
 use ytterby_yaml::{ReadOptions, Scalar, format, parse};
 
 #[test]
@@ -53,10 +53,10 @@ fn positions_stand_in_a_column() {
     let mut pos = PosWriter::new();
     pos.document(Some("a.yml:1"));
     pos.begin();
-    pos.map_item(Some("a.yml:2"), &Scalar::from("b"), Some(&Scalar::from("1")));
+    pos.map_item(Some("a.yml:2"), &Scalar::from("b"), Some(&scalar_text(&Scalar::from("1"))));
     pos.map_item(Some("a.yml:3"), &Scalar::from("c"), None);
     pos.begin();
-    pos.array_item(None, 0, Some(&Scalar::from("x\ny")));
+    pos.array_item(None, 0, Some(&scalar_text(&Scalar::from("x\ny"))));
     pos.end();
     pos.end();
     let expected = "          a.yml:1 | [doc]\n          a.yml:2 |   b: \"1\"\n          a.yml:3 |   c:\n    [0]\n                  |       |-\n  x\n  y\n";

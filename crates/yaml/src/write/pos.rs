@@ -27,8 +27,9 @@ impl PosWriter {
         self.line(place, b"[doc]");
     }
 
-    /// An item of a map. A `leaf` stands on the line if it fits; a collection follows between `begin` and `end`.
-    pub fn map_item(&mut self, place: Option<&str>, key: &Scalar, leaf: Option<&Scalar>) {
+    /// An item of a map. The text of a `leaf` stands on the line if it fits; a collection follows between `begin` and
+    /// `end`.
+    pub fn map_item(&mut self, place: Option<&str>, key: &Scalar, leaf: Option<&[u8]>) {
         let mut text = match key {
             Scalar::Str(text) => text.to_vec(),
             other => scalar_text(other),
@@ -38,13 +39,13 @@ impl PosWriter {
     }
 
     /// The item of an array at `index`, as [`PosWriter::map_item`].
-    pub fn array_item(&mut self, place: Option<&str>, index: usize, leaf: Option<&Scalar>) {
+    pub fn array_item(&mut self, place: Option<&str>, index: usize, leaf: Option<&[u8]>) {
         self.item(place, format!("[{index}]").into_bytes(), leaf);
     }
 
-    /// A scalar on a line of its own.
-    pub fn leaf(&mut self, value: &Scalar) {
-        self.line(Some(""), &scalar_text(value));
+    /// The text of a leaf on a line of its own.
+    pub fn leaf(&mut self, text: &[u8]) {
+        self.line(Some(""), text);
     }
 
     /// What follows belongs to the item or document before it.
@@ -57,17 +58,17 @@ impl PosWriter {
         self.depth -= 1;
     }
 
-    fn item(&mut self, place: Option<&str>, mut text: Vec<u8>, leaf: Option<&Scalar>) {
-        match leaf.map(scalar_text) {
+    fn item(&mut self, place: Option<&str>, mut text: Vec<u8>, leaf: Option<&[u8]>) {
+        match leaf {
             Some(value) if !value.contains(&b'\n') => {
                 text.push(b' ');
-                text.extend_from_slice(&value);
+                text.extend_from_slice(value);
                 self.line(place, &text);
             }
             Some(value) => {
                 self.line(place, &text);
                 self.begin();
-                self.line(Some(""), &value);
+                self.leaf(value);
                 self.end();
             }
             None => self.line(place, &text),
