@@ -220,13 +220,18 @@ pub(crate) fn join_key(path: &str, key: &Scalar) -> String {
 }
 
 fn mismatch(run: &Run, node: &Node, place: Place<'_>, slot: &Slot) -> Block {
-    let name = if slot.pos.is_known() { slot.ty.name() } else { String::new() };
-    let block = Block::at(place.pos, node.type_name(), format!("{name} (by {})", run.locate(slot.pos)));
+    let by = match &slot.ty {
+        Type::Map(map) => map.place(),
+        Type::Array(array) => array.pos,
+        _ => slot.pos,
+    };
+    let name = if by.is_known() { slot.ty.name() } else { String::new() };
+    let block = Block::at(place.pos, node.type_name(), format!("{name} (by {})", run.locate(by)));
     Block {
         shown: shown(run, node, place),
         kind: ytterby_diag::Kind::Type,
         path: Some(path_or_document(place.path)),
-        by: Some(slot.pos),
+        by: Some(by),
         ..block
     }
 }

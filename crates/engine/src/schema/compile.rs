@@ -13,7 +13,7 @@ use super::{
 };
 use crate::annotation::{Ann, Annotation};
 use crate::api::Failure;
-use crate::node::{Annotated, Array, ArrayItem, Document, Map, MapItem, Node, Scalar};
+use crate::node::{Annotated, Array, ArrayItem, Document, Map, MapItem, Node, Origin, Scalar, with_position};
 use crate::run::Run;
 use crate::validate::Rules;
 
@@ -240,6 +240,19 @@ impl Compiler<'_> {
 
     /// The type of a value, and its default.
     fn infer(&mut self, value: &Node, pos: Pos) -> Result<Option<(Type, Node)>, Failure> {
+        let placed;
+        let value = match value {
+            Node::Map(map) if map.origin == Origin::Code => {
+                placed = with_position(value, pos);
+                &placed
+            }
+            Node::Array(array) if array.origin == Origin::Code => {
+                placed = with_position(value, pos);
+                &placed
+            }
+            value => value,
+        };
+        let pos = collection_pos(self.cx.run, value, pos);
         let kind = match value {
             Node::Map(map) => {
                 let ty = crate::deep(|| self.map(map, pos))?;
@@ -436,6 +449,27 @@ impl Compiler<'_> {
             text.push_str("; in YAML 1.1 y, n, yes, no, on, off are booleans: quote it");
         }
         self.cx.run.warn(ytterby_diag::Kind::Schema, item.pos, text);
+    }
+}
+
+/// Where a collection is declared: at the item that holds it, or, where a function made it, at the document that the
+/// function stands in.
+fn collection_pos(run: &Run, value: &Node, holder: Pos) -> Pos {
+    let first = match value {
+        Node::Scalar(_) => return holder,
+        Node::Map(map) => map.items().first().map(|item| item.pos),
+        Node::Array(array) => array.items.first().map(|item| item.pos),
+    };
+    match first {
+        Some(first) if first.is_known() && (first.file != holder.file || first.offset < holder.offset) => {
+            let Some(source) = run.sources.get(first.file) else { return holder };
+            let line = (1..=source.line(first.offset))
+                .rev()
+                .find(|line| source.line_text(*line).is_some_and(|text| text == "---" || text.starts_with("--- ")));
+            let start = line.and_then(|line| source.line_start(line)).unwrap_or(0);
+            Pos::new(first.file, start)
+        }
+        _ => holder,
     }
 }
 
