@@ -523,7 +523,8 @@ impl<'a> Resolver<'a> {
                     if star_star {
                         self.error(*pos, "argument may not follow **kwargs");
                     }
-                    if names.contains(&name) {
+                    // More than 255 names are an error anyway; looking for twins among them is not worth the time.
+                    if names.len() < 256 && names.contains(&name) {
                         self.error(*pos, format!("keyword argument {name} repeated"));
                     } else {
                         names.push(name);

@@ -55,7 +55,13 @@ fn memory() {
 fn huge_results_are_refused_without_a_limit() {
     check_limited("x = 'x' * 2000000000", Limits::default(), "excessive repeat (2000000000 elements)");
     check_limited("x = [0] * 100000000", Limits::default(), "excessive repeat (100000000 elements)");
-    check_limited("x = 3\nwhile True:\n  x = x * x\nend", Limits::default(), "integer too large (6647816 bits)");
+    check_limited("x = 3\nwhile True:\n  x = x * x\nend", Limits::default(), "integer too large (1661954 bits)");
+}
+
+#[test]
+fn long_integers_are_refused() {
+    check_limited("int('9' * 10000000)", Limits::default(), "int: integer too large (10000000 digits)");
+    check_limited(&format!("x = {}", "9".repeat(1_000_000)), Limits::default(), "invalid int literal");
 }
 
 #[test]

@@ -63,8 +63,8 @@ fn add_all(eval: &mut Eval, dict: &Dict, args: Args<'_>) -> Result<(), Error> {
         }
     }
     for (n, (name, value)) in args.named.iter().enumerate() {
-        dict.insert(Value::Str(name.clone()), value.clone())?;
-        if args.named[..n].iter().any(|(other, _)| other == name) {
+        let known = dict.insert(Value::Str(name.clone()), value.clone())?.is_some();
+        if known && args.named[..n].iter().any(|(other, _)| other == name) {
             fail!("duplicate keyword arg: {}", quoted(name));
         }
     }

@@ -7,7 +7,7 @@ use ytterby_text::quote::quote;
 use super::functions::one;
 use crate::args::FromValue;
 use crate::error::fail;
-use crate::ops::{float_of_int, number_to_int};
+use crate::ops::{MAX_INT_BITS, float_of_int, number_to_int};
 use crate::value::decode_char;
 use crate::{Args, Error, Eval, Value};
 
@@ -133,6 +133,10 @@ fn parse_int(text: &Str, base: Option<&Value>) -> Result<Value, Error> {
     }
     // Underscores and signs are not digits here.
     valid &= !digits.is_empty() && digits.iter().all(|digit| (*digit as char).is_digit(base));
+    let bits = digits.len() as u64 * u64::from(base.ilog2() + 1);
+    if valid && bits > 2 * MAX_INT_BITS {
+        fail!("int: integer too large ({} digits)", digits.len());
+    }
     if valid && let Some(value) = BigInt::parse_bytes(digits, base) {
         return Ok(Value::big(if negative { -value } else { value }));
     }

@@ -16,8 +16,8 @@ use crate::{Error, Eval, Value};
 
 /// The largest string or list that a repetition may make, in bytes.
 const MAX_REPEAT: usize = 1 << 30;
-/// The largest integer, in bits: what a program can write down in reasonable time.
-const MAX_INT_BITS: u64 = 1 << 22;
+/// The largest integer, in bits: what can be read and written in reasonable time.
+pub(crate) const MAX_INT_BITS: u64 = 1 << 20;
 
 /// `x + y` and so on.
 ///

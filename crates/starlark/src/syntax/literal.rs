@@ -169,7 +169,13 @@ impl Lexer<'_> {
     }
 }
 
+/// Reading a longer integer would take too long.
+const MAX_DIGITS: usize = 300_000;
+
 fn integer(digits: &[u8], base: u32) -> Option<TokenValue> {
+    if digits.len() > MAX_DIGITS {
+        return None;
+    }
     let text = std::str::from_utf8(digits).ok()?;
     match i64::from_str_radix(text, base) {
         Ok(value) => Some(TokenValue::Int(value)),
