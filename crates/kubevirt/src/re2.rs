@@ -425,10 +425,10 @@ impl<'a> Parser<'a> {
                 return Ok(());
             }
             first = false;
-            if rest.starts_with("[:") && rest[2..].contains(":]") {
-                let len = rest.find(":]").unwrap_or(0) + 2;
+            if let Some((name, _)) = rest.strip_prefix("[:").and_then(|rest| rest.split_once(":]")) {
+                let len = name.len() + 4;
                 let text = &rest[..len];
-                let name = text[2..len - 2].strip_prefix('^').unwrap_or(&text[2..len - 2]);
+                let name = name.strip_prefix('^').unwrap_or(name);
                 if !POSIX.contains(&name) {
                     return Err(("invalid character class range", text));
                 }
@@ -537,8 +537,26 @@ mod tests {
     #[test]
     fn never_panics() {
         for pattern in [
-            "(?", "(?i", "(?P<", "[", "[^", "[[:", "[a-", "\\x", "\\x{", "\\p", "{", "{1", "é{2}", "(?-)", "\\Q",
-            "[\\", "(?i-)",
+            "(?",
+            ".[sks5[:]ks[5:].e",
+            "[[:]",
+            "[[::]]",
+            "(?i",
+            "(?P<",
+            "[",
+            "[^",
+            "[[:",
+            "[a-",
+            "\\x",
+            "\\x{",
+            "\\p",
+            "{",
+            "{1",
+            "é{2}",
+            "(?-)",
+            "\\Q",
+            "[\\",
+            "(?i-)",
         ] {
             let _ = check(pattern);
         }
