@@ -5,11 +5,12 @@
 
 use std::fmt;
 
+use crate::deep;
 use crate::node::{Node, Scalar};
 
 /// Finds the first place where `left` lacks what `expected` asks for.
 pub(super) fn mismatch(left: &Node, expected: &Node) -> Option<Mismatch> {
-    match (left, expected) {
+    deep(|| match (left, expected) {
         (Node::Map(left), Node::Map(expected)) => expected.iter().find_map(|item| match left.get(&item.key) {
             Some(found) => mismatch(&found.value, &item.value),
             None => Some(Mismatch::NoSuchKey),
@@ -24,7 +25,7 @@ pub(super) fn mismatch(left: &Node, expected: &Node) -> Option<Mismatch> {
         (other, Node::Array(_)) => Some(Mismatch::NoArray(other.type_name())),
         (left, Node::Scalar(expected)) if is_leaf(left, expected) => None,
         (left, expected) => Some(Mismatch::Leaf(left.type_name(), expected.type_name())),
-    }
+    })
 }
 
 /// Whether `left` has everything that `expected` asks for.

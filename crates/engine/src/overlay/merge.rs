@@ -18,6 +18,7 @@ use super::values::{Copies, cleaned, mark_values_given, strip};
 use super::{Purpose, values};
 use crate::annotation::Ann;
 use crate::api::Failure;
+use crate::deep;
 use crate::node::{Annotated, Document, FragmentData, Node, Origin, from_value, key_text, to_value};
 use crate::run::Run;
 use crate::stdlib::args::go_type;
@@ -56,7 +57,7 @@ impl<'c> Merge<'c> {
 
     /// Applies a value of an overlay to a value.
     pub fn value<'r>(&mut self, left: &mut Node, right: &'r Node, defaults: Expects<'r>) -> Result<Merged, Failure> {
-        stacker::maybe_grow(64 << 10, 1 << 20, || match (left, right) {
+        deep(|| match (left, right) {
             (_, Node::Scalar(_)) => Ok(Merged::Replaced),
             (Node::Map(left), Node::Map(right)) => {
                 if right.is_empty() {

@@ -8,6 +8,7 @@ use ytterby_starlark::Value;
 use ytterby_text::Str;
 
 use crate::annotation::{Ann, Annotation};
+use crate::deep;
 use crate::node::{Annotated, Document, Meta, Node};
 
 /// Annotates a document so that it is merged the plain way; annotations that it has are dropped.
@@ -25,7 +26,7 @@ pub(crate) fn annotate_for_plain_merge(doc: &mut Document) {
 fn annotate(item: &mut impl Annotated, merge: &Rc<Meta>, replace: &Rc<Meta>) {
     let meta = match item.value_mut() {
         Node::Map(map) => {
-            Rc::make_mut(map).iter_mut().for_each(|item| annotate(item, merge, replace));
+            deep(|| Rc::make_mut(map).iter_mut().for_each(|item| annotate(item, merge, replace)));
             merge
         }
         Node::Array(_) | Node::Scalar(_) => replace,

@@ -99,7 +99,7 @@ fn maps_of(inner: impl Strategy<Value = Node>) -> impl Strategy<Value = Node> {
 
 /// Values without arrays, to which overlays without annotations would append.
 fn without_arrays() -> impl Strategy<Value = Node> {
-    scalars().prop_recursive(3, 40, 6, |inner| maps_of(inner))
+    scalars().prop_recursive(3, 40, 6, maps_of)
 }
 
 fn any_value() -> impl Strategy<Value = Node> {
@@ -193,6 +193,27 @@ proptest! {
         };
         let (fast, slow) = (overlaid(&left, &overlay(false)), overlaid(&left, &overlay(true)));
         prop_assert!(in_order(&fast.unwrap(), &slow.unwrap()));
+    }
+
+    /// What overlays do to array items they do to documents.
+    #[test]
+    fn documents_behave_like_array_items(
+        names in prop::collection::vec(any::<u8>(), 1..20),
+        changes in prop::collection::vec((1..6u8, any::<u8>()), 1..10),
+    ) {
+        let left = named(&names);
+        let right = array(changes.iter().map(|&(kind, name)| change(kind, name, subset_of_name(name))));
+        let as_documents = |node: &Node| {
+            let items = &node.as_array().expect("an array").items;
+            let docs = items.iter().map(|item| Document { value: item.value.clone(), pos: item.pos, meta: item.meta.clone() });
+            FragmentData::Documents(Rc::new(DocumentSet { items: docs.collect() }))
+        };
+        let run = run();
+        let mut docs = as_documents(&left);
+        apply(&mut run.new_eval(), &run, &mut docs, &as_documents(&right)).unwrap();
+        let FragmentData::Documents(docs) = docs else { panic!("documents stay documents") };
+        let docs = array(docs.items.iter().map(|doc| element(doc.value.clone(), vec![])));
+        prop_assert!(in_order(&docs, &overlaid(&left, &right).unwrap()));
     }
 
     #[test]

@@ -4,14 +4,15 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use crate::node::{Annotated, Array, ArrayItem, Map, MapItem, Node, Origin};
+use crate::deep;
+use crate::node::{Annotated, Array, Map, Node, Origin};
 
 /// A node without overlay annotations, whose collections are all YAML's own; none where it is so already.
 ///
 /// The reference turns everything that takes part in an overlay into YAML nodes, so that functions see yamlfragments,
 /// and strips overlay annotations from what comes out.
 pub(crate) fn cleaned(node: &Node) -> Option<Node> {
-    match node {
+    deep(|| match node {
         Node::Scalar(_) => None,
         Node::Map(map) => {
             let mut result: Option<Map> = None;
@@ -47,7 +48,7 @@ pub(crate) fn cleaned(node: &Node) -> Option<Node> {
             }
             result.map(Node::array)
         }
-    }
+    })
 }
 
 /// Cleans an item and what it holds.
@@ -104,7 +105,7 @@ pub(crate) fn mark_given(item: &mut impl Annotated) {
 pub(super) fn mark_values_given(node: &mut Node) {
     match node {
         Node::Scalar(_) => {}
-        Node::Map(map) => Rc::make_mut(map).iter_mut().for_each(|item: &mut MapItem| mark_given(item)),
-        Node::Array(array) => Rc::make_mut(array).items.iter_mut().for_each(|item: &mut ArrayItem| mark_given(item)),
+        Node::Map(map) => deep(|| Rc::make_mut(map).iter_mut().for_each(mark_given)),
+        Node::Array(array) => deep(|| Rc::make_mut(array).items.iter_mut().for_each(mark_given)),
     }
 }
