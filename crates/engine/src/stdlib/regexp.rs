@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use ytterby_starlark::{Args, Error, Eval, Value};
 use ytterby_text::Str;
@@ -49,14 +50,15 @@ const KEPT: usize = 64;
 
 thread_local! {
     /// Patterns in use: templates match the same few patterns in loops, and compiling one takes longer than matching.
-    static COMPILED: RefCell<HashMap<Str, Regexp>> = RefCell::default();
+    static COMPILED: RefCell<HashMap<Str, Rc<Regexp>>> = RefCell::default();
 }
 
-fn compiled(pattern: &Str) -> Result<Regexp, Error> {
+/// The compiled pattern, shared because a copy would have to build its caches anew.
+fn compiled(pattern: &Str) -> Result<Rc<Regexp>, Error> {
     if let Some(regexp) = COMPILED.with_borrow(|kept| kept.get(pattern).cloned()) {
         return Ok(regexp);
     }
-    let regexp = Regexp::new(pattern).map_err(Error::new)?;
+    let regexp = Rc::new(Regexp::new(pattern).map_err(Error::new)?);
     COMPILED.with_borrow_mut(|kept| {
         if kept.len() >= KEPT {
             kept.clear();

@@ -12,6 +12,7 @@ use ytterby_text::Str;
 
 use super::args::{fail, one};
 use super::{Module, args, data, function};
+use crate::deep;
 use crate::node::{self, Array, FragmentData, Map, Node, Scalar};
 
 /// From how many fields on a struct is searched by hash.
@@ -287,13 +288,13 @@ fn structs_of(node: &Node, depth: usize) -> Result<Value, Error> {
 }
 
 fn list_of(array: &Array, depth: usize) -> Result<Value, Error> {
-    let items = array.items.iter().map(|item| structs_of(&item.value, depth + 1));
+    let items = array.items.iter().map(|item| deep(|| structs_of(&item.value, depth + 1)));
     Ok(Value::list(items.collect::<Result<_, Error>>()?))
 }
 
 fn struct_of(map: &Map, depth: usize) -> Result<Value, Error> {
     let fields = map.iter().map(|item| match &item.key {
-        Scalar::Str(name) => Ok((name.clone(), structs_of(&item.value, depth + 1)?)),
+        Scalar::Str(name) => Ok((name.clone(), deep(|| structs_of(&item.value, depth + 1))?)),
         other => fail!("expected struct key {} to be string", node::key_text(other)),
     });
     Ok(Value::host(Struct::new(fields.collect::<Result<Vec<_>, Error>>()?)))

@@ -11,6 +11,7 @@ use ytterby_yaml::{NodeId, ReadOptions, Sink, Tree, View, parse};
 use super::Module;
 use super::args::{one, one_string, string};
 use crate::annotation::Level;
+use crate::deep;
 use crate::node::{self, FragmentData, Node};
 use crate::output;
 
@@ -68,13 +69,13 @@ fn value_of(tree: &Tree, id: NodeId) -> Result<Value, String> {
     match tree.value(id) {
         View::Scalar(scalar) => Ok(node::scalar_to_value(scalar)),
         View::Array(items) => {
-            let items = items.iter().map(|item| value_of(tree, item.value));
+            let items = items.iter().map(|item| deep(|| value_of(tree, item.value)));
             Ok(Value::list(items.collect::<Result<_, String>>()?))
         }
         View::Map(items) => {
             let dict = Dict::new();
             for item in items {
-                let old = dict.insert(node::scalar_to_value(&item.key), value_of(tree, item.value)?);
+                let old = dict.insert(node::scalar_to_value(&item.key), deep(|| value_of(tree, item.value))?);
                 if old.map_err(|error| error.to_string())?.is_some() {
                     return Err(format!("Unexpected duplicate key: {}", node::key_text(&item.key)));
                 }
