@@ -2,9 +2,6 @@
 //!
 //! The engine is a function from files and options to documents: [`render`]. It reads and writes nothing itself.
 
-// Modules are landing one by one; what they offer each other is used when all are there.
-#![allow(dead_code, unused_imports)]
-
 mod annotation;
 mod api;
 mod deep;

@@ -38,6 +38,9 @@ pub(crate) struct Place {
     pub root: Rc<Library>,
 }
 
+/// Makes `@ytt:library` for a file at a place.
+type MakeLibraryModule = dyn Fn(&Rc<Loader>, &Place) -> Value;
+
 /// Evaluates files with one set of data values.
 pub(crate) struct Loader {
     pub run: Rc<Run>,
@@ -47,7 +50,7 @@ pub(crate) struct Loader {
     /// Whether it can be made.
     values_checked: OnceCell<Result<(), Error>>,
     /// What makes `@ytt:library` for a file at a place.
-    pub library_module: Box<dyn Fn(&Rc<Loader>, &Place) -> Value>,
+    pub library_module: Box<MakeLibraryModule>,
     loaded: RefCell<HashMap<*const File, Rc<Exports>>>,
     loading: RefCell<Vec<Rc<File>>>,
     /// Paths of the files that were evaluated here; messages show their lines.

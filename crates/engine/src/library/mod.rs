@@ -15,8 +15,8 @@ use ytterby_text::Str;
 use ytterby_yaml::Tree;
 
 pub(crate) use file::File;
-pub(crate) use loader::{FileContext, Loader, LoaderOptions, Place};
-pub(crate) use stages::{Prepared, Waiting};
+pub(crate) use loader::{Loader, LoaderOptions, Place};
+pub(crate) use stages::Prepared;
 pub(crate) use tree::{FileInLibrary, Library};
 
 use crate::annotation::Ann;

@@ -10,7 +10,7 @@ use ytterby_text::Str;
 use super::*;
 use crate::annotation::{Ann, Annotation};
 use crate::api::{Host, Options};
-use crate::node::{Annotated, Array, ArrayItem, Document, DocumentSet, Map, MapItem, Scalar};
+use crate::node::{Annotated, Array, ArrayItem, Document, DocumentSet, MapItem, Scalar};
 
 struct Quiet;
 

@@ -290,7 +290,7 @@ impl Compiler<'_> {
         let run = self.cx.run;
         let key = item.key.clone();
         if let Some(ann) = item.annotation(Ann::SchemaRemoved) {
-            let remedy = docs::string(run, ann, item.pos).map_err(|block| block.under(run, "Invalid schema"))?;
+            let remedy = docs::string(run, ann, item.pos)?;
             self.uses.removed = true;
             let slot = Slot::of(Type::Any, item.pos, Node::NULL);
             return Ok(Item { key, slot, presence: Presence::Removed(Removed { remedy, pos: ann.pos }) });
@@ -401,7 +401,7 @@ impl Compiler<'_> {
         }
         let description = match &ann.args[..] {
             [] if ann.kwargs.is_empty() => None,
-            _ => Some(docs::string(run, ann, node.pos()).map_err(|block| block.under(run, "Invalid schema"))?),
+            _ => Some(docs::string(run, ann, node.pos())?),
         };
         Ok(Required { description, pos: ann.pos })
     }

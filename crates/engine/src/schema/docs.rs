@@ -20,10 +20,10 @@ pub(super) fn read(run: &Run, node: &dyn Annotated) -> Result<Docs, Failure> {
     let mut docs = Docs::default();
     let invalid = |block: Block| block.under(run, "Invalid schema");
     if let Some(ann) = node.annotation(Ann::SchemaDesc) {
-        docs.description = Some(string(run, ann, node.pos()).map_err(invalid)?);
+        docs.description = Some(string(run, ann, node.pos())?);
     }
     if let Some(ann) = node.annotation(Ann::SchemaTitle) {
-        docs.title = Some(string(run, ann, node.pos()).map_err(invalid)?);
+        docs.title = Some(string(run, ann, node.pos())?);
     }
     if let Some(ann) = node.annotation(Ann::SchemaExample) {
         docs.examples.push(example(run, ann, node.pos())?);
@@ -40,24 +40,25 @@ pub(super) fn read(run: &Run, node: &dyn Annotated) -> Result<Docs, Failure> {
                 .hint("use schema/deprecated on individual keys.");
             return Err(invalid(block));
         }
-        docs.deprecated = Some(string(run, ann, node.pos()).map_err(invalid)?);
+        docs.deprecated = Some(string(run, ann, node.pos())?);
     }
     Ok(docs)
 }
 
 /// The one string that an annotation takes.
-pub(super) fn string(run: &Run, ann: &Annotation, node: Pos) -> Result<Str, Block> {
+pub(super) fn string(run: &Run, ann: &Annotation, node: Pos) -> Result<Str, Failure> {
     let syntax = |found: String| syntax_error(run, ann, node, &found, "string");
+    let invalid = |block: Block| Err(block.under(run, "Invalid schema"));
     let name = ann.canonical_name();
     if !ann.kwargs.is_empty() {
         let block = syntax(format!("keyword argument in @{name}"));
-        return Err(block.hint("this annotation only accepts one argument: a string."));
+        return invalid(block.hint("this annotation only accepts one argument: a string."));
     }
     match &ann.args[..] {
-        [] => Err(syntax(format!("missing value in @{name}"))),
+        [] => invalid(syntax(format!("missing value in @{name}"))),
         [Value::Str(text)] => Ok(text.clone()),
-        [_] => Err(syntax(format!("Non-string value in @{name}"))),
-        args => Err(syntax(format!("{} values in @{name}", args.len()))),
+        [_] => invalid(syntax(format!("Non-string value in @{name}"))),
+        args => invalid(syntax(format!("{} values in @{name}", args.len()))),
     }
 }
 
@@ -149,7 +150,7 @@ pub(super) fn check_examples(cx: &mut check::Context<'_>, node: &dyn Annotated, 
         let mut blocks = Vec::new();
         for (arg, example) in args.iter().zip(examples.by_ref()) {
             let value = match arg {
-                Value::Tuple(pair) if ann.ann == Some(Ann::SchemaExamples) => pair.iter().nth(1).unwrap_or(arg),
+                Value::Tuple(pair) if ann.ann == Some(Ann::SchemaExamples) => pair.get(1).unwrap_or(arg),
                 other => other,
             };
             if let Err(block) = value_as_node(cx.run, value, ann, slot, node.pos()) {

@@ -19,7 +19,7 @@ use ytterby_diag::Pos;
 use ytterby_text::Str;
 
 pub(crate) use compile::{compile, distribute_defaults_for_strings};
-pub(crate) use keys::{Allowed, Expects, KeyRule};
+pub(crate) use keys::{Allowed, KeyRule};
 pub(crate) use secrets::{REDACTED, Secrets, redact};
 pub(crate) use shapes::{Combination, Shapes};
 

@@ -36,12 +36,6 @@ impl Secrets {
         self.texts.is_empty()
     }
 
-    /// Adds those of another library.
-    pub fn extend(&mut self, other: &Secrets) {
-        let all = self.texts.drain(..).chain(other.texts.iter().cloned()).collect();
-        *self = Secrets::from_texts(all);
-    }
-
     /// A text with whole-word occurrences of secrets replaced.
     pub fn hide(&self, text: &str) -> String {
         self.texts.iter().fold(text.to_owned(), |text, secret| replace_words(&text, secret))
@@ -112,7 +106,7 @@ fn replace_words(text: &str, secret: &str) -> String {
     while let Some(at) = rest.find(secret) {
         let before = out.chars().next_back().filter(|_| at == 0).or_else(|| rest[..at].chars().next_back());
         let after = rest[at + secret.len()..].chars().next();
-        let whole = !(starts && is_word(before)) && !(ends && is_word(after));
+        let whole = !(starts && is_word(before) || ends && is_word(after));
         out.push_str(&rest[..at]);
         out.push_str(if whole { REDACTED } else { secret });
         rest = &rest[at + secret.len()..];

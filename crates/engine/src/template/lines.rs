@@ -28,8 +28,6 @@ pub(crate) enum Style {
     Starlark,
     /// `file:3 | piece of code`.
     Text,
-    /// `file:3 | (unavailable)`: what the program brings along itself.
-    Unavailable,
 }
 
 #[derive(Debug)]
@@ -92,7 +90,6 @@ impl FileLines {
                 let text = source.text().get(start as usize..end as usize)?;
                 format!("{}:{} | {}", source.name(), source.line(start), String::from_utf8_lossy(text))
             }
-            Style::Unavailable => format!("{}:{line} | (unavailable)", source.name()),
         })
     }
 }

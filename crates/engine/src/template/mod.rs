@@ -25,7 +25,7 @@ use ytterby_yaml::Tree;
 pub(crate) use build::{Built, KeyOverrides};
 pub(crate) use comment::{UnknownComments, documents_annotated};
 pub(crate) use lines::{FileLines, Style};
-pub(crate) use ops::{Noop, OpenContexts, TemplateOps};
+pub(crate) use ops::{OpenContexts, TemplateOps};
 pub(crate) use trace::{error_of_failure, failure_of_error, failure_of_syntax};
 pub(crate) use yaml::has_templating;
 

@@ -96,13 +96,6 @@ impl<'a> ProgramWriter<'a> {
         self.code.iter().map(Line::piece).collect()
     }
 
-    /// The place of a piece, as messages show it.
-    pub fn piece_pos(&self, piece: usize) -> Option<Pos> {
-        self.code.get(piece).map(|line| match line {
-            Line::Code(_, at) | Line::Op { at, .. } => *at,
-        })
-    }
-
     fn mark(&mut self, at: Pos) {
         let at = self.inside.unwrap_or(at);
         self.lines.continue_at(at);

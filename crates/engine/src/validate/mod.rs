@@ -41,8 +41,6 @@ pub(crate) struct Rules {
     when: Option<Value>,
     /// Whether null is checked instead of being skipped.
     not_null: bool,
-    /// Where the annotation is.
-    pub pos: Pos,
 }
 
 /// One rule.
@@ -73,11 +71,7 @@ pub(crate) struct Exported {
 }
 
 impl Rules {
-    /// The must-be texts; conditional ones say so.
-    pub fn texts(&self) -> Vec<String> {
-        self.rules.iter().map(|rule| self.text(rule)).collect()
-    }
-
+    /// The must-be text; conditional ones say so.
     fn text(&self, rule: &Rule) -> String {
         match self.when {
             Some(_) => format!("{} (conditional)", rule.must_be),
@@ -111,12 +105,6 @@ impl Rules {
     /// Whether null is refused whatever else holds.
     pub fn refuses_null(&self) -> bool {
         self.not_null && self.when.is_none()
-    }
-
-    /// Adds the rules of another annotation behind these; `when=` of either decides about its own rules only, so this
-    /// is possible only where both agree.
-    pub fn is_conditional(&self) -> bool {
-        self.when.is_some()
     }
 }
 

@@ -51,7 +51,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn rules(&self, args: &[Value], kwargs: &[(Str, Value)]) -> Result<Rules, String> {
-        let mut result = Rules { rules: Vec::new(), when: None, not_null: false, pos: self.pos };
+        let mut result = Rules { rules: Vec::new(), when: None, not_null: false };
         for (number, arg) in args.iter().enumerate() {
             let pos = self.annotation.map_or(self.pos, |annotation| annotation.arg_pos(number));
             result.rules.push(Rule { pos, ..self.positional(arg)? });

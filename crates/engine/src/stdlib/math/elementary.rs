@@ -191,7 +191,7 @@ pub(super) fn exp(x: f64) -> f64 {
         0.5,
         1.0,
     ];
-    if x.is_nan() || x > 7.09782712893384e+02 || x < -7.45133219101941108420e+02 {
+    if !(-7.45133219101941108420e+02..=7.09782712893384e+02).contains(&x) {
         return x.exp();
     }
     let exponent = (x * std::f64::consts::LOG2_E).round_ties_even();
@@ -489,7 +489,7 @@ pub(super) fn gamma(x: f64) -> f64 {
         value *= x;
     }
     while x < 2.0 {
-        if x.abs() < 1e-9 && (x > 0.0 || x < 0.0) {
+        if x.abs() < 1e-9 && x != 0.0 {
             return value / ((1.0 + EULER * x) * x);
         }
         if x == 0.0 {

@@ -14,7 +14,10 @@ use super::args::{fail, float, go_type, one, two};
 
 const WARNING: &str = "\nWarning: a function from the @ytt:math module is used in this invocation; this module does not guarantee bit-identical results across CPU architectures.";
 
-const UNARY: &[(&str, fn(f64) -> f64)] = &[
+type Unary = fn(f64) -> f64;
+type Binary = fn(f64, f64) -> f64;
+
+const UNARY: &[(&str, Unary)] = &[
     ("fabs", f64::abs),
     ("round", f64::round),
     ("exp", elementary::exp),
@@ -36,7 +39,7 @@ const UNARY: &[(&str, fn(f64) -> f64)] = &[
     ("gamma", elementary::gamma),
 ];
 
-const BINARY: &[(&str, fn(f64, f64) -> f64)] = &[
+const BINARY: &[(&str, Binary)] = &[
     ("copysign", f64::copysign),
     ("mod", |x, y| x % y),
     ("pow", elementary::pow),
