@@ -106,7 +106,7 @@ impl LibraryRun {
                 Some(schema) if schema.uses.secrets => Secrets::of(&values.value, &schema.root).hide(text),
                 _ => text.to_owned(),
             };
-            output::check(eval, &self.run, docs, &hide)?;
+            output::check(eval, &self.run, docs, values, &hide)?;
         }
         sets.into_iter().for_each(output::drop_rules);
         Ok(())

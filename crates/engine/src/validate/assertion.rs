@@ -20,9 +20,14 @@ pub(crate) struct Assertion {
 impl Assertion {
     /// The object that a function of `@ytt:assert` gives; `name` is that function's: `assert.min`.
     pub fn new(name: &'static str, rule: Rc<dyn NamedRule>) -> Assertion {
-        let checked = rule.clone();
-        let check = Builtin::new(name, move |eval, args| check(eval, name, &*checked, args));
-        Assertion { rule, check: Value::from(check) }
+        let check = match rule.is_native() {
+            true => {
+                let checked = rule.clone();
+                Value::from(Builtin::new(name, move |eval, args| check(eval, name, &*checked, args)))
+            }
+            false => Value::host(Check { name, rule: rule.clone() }),
+        };
+        Assertion { rule, check }
     }
 
     /// Why it does not become YAML.
@@ -94,6 +99,30 @@ fn in_lambda(eval: &Eval, name: &str, error: Error) -> Error {
     let Some(run) = eval.data::<Run>() else { return error };
     let pos = Pos::new(run.sources.add(name, *b""), 0);
     error.with_frame(Frame { name: Str::from("lambda"), pos })
+}
+
+/// `.check` of rules that are lambdas in the reference, which is what programs see.
+struct Check {
+    name: &'static str,
+    rule: Rc<dyn NamedRule>,
+}
+
+impl HostValue for Check {
+    fn type_name(&self) -> &str {
+        "function"
+    }
+
+    fn write_repr(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"<function lambda>");
+    }
+
+    fn is_callable(&self) -> bool {
+        true
+    }
+
+    fn call(&self, eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+        check(eval, self.name, &*self.rule, args)
+    }
 }
 
 impl HostValue for Assertion {

@@ -7,9 +7,10 @@ use ytterby_starlark::{Error, Eval, Value};
 
 use super::custom::{Context, Custom, Verdict};
 use super::message::Fields;
+use super::origin::values_read;
 use super::{Block, Check, Report, Rule, Rules, Violation};
 use crate::api::Failure;
-use crate::node::{Node, Scalar, key_text, to_value};
+use crate::node::{Document, Node, Scalar, key_text, to_value};
 use crate::run::Run;
 
 /// One check of a document: what it needs, and what it has found so far.
@@ -22,6 +23,8 @@ pub(crate) struct Checker<'a> {
     pub kind: Kind,
     /// What follows every path: ` (document 0 at config.yml:1)`.
     pub suffix: String,
+    /// The data values that templates read, where violations are to name them.
+    pub values: Option<&'a Document>,
     /// Replaces secrets in texts.
     pub hide: Option<&'a dyn Fn(&str) -> String>,
     pub report: Report,
@@ -96,7 +99,7 @@ pub(crate) struct Spot<'a> {
 
 impl<'a> Checker<'a> {
     pub fn new(eval: &'a mut Eval, run: &'a Run, root: Option<&'a Node>, kind: Kind) -> Checker<'a> {
-        Checker { eval, run, root, kind, suffix: String::new(), hide: None, report: Report::default() }
+        Checker { eval, run, root, kind, suffix: String::new(), values: None, hide: None, report: Report::default() }
     }
 
     /// Checks a value; violations go to the report. An error is one that ends the whole check.
@@ -135,7 +138,13 @@ impl<'a> Checker<'a> {
 
     /// Adds a violation that is not a rule's: a value that must be given, a number of keys.
     pub fn add(&mut self, path: String, from: Pos, violations: Vec<Violation>) {
-        self.report.blocks.push(Block { path, suffix: self.suffix.clone(), from, violations });
+        let block = self.block(path, from, violations);
+        self.report.blocks.push(block);
+    }
+
+    fn block(&self, path: String, from: Pos, violations: Vec<Violation>) -> Block {
+        let reads = self.values.map(|values| values_read(self.run, from, values)).unwrap_or_default();
+        Block { path, suffix: self.suffix.clone(), from, reads, violations }
     }
 
     fn hidden(&self, text: String) -> String {
@@ -201,11 +210,9 @@ impl<'a> Checker<'a> {
                     violation.message = self.own_message(rule, custom, spot, &message);
                     let from = find_below(spot.value, &path).unwrap_or(spot.pos);
                     let path = joined(&spot.path.text(), &path);
-                    match below.iter_mut().find(|block| block.path == path) {
-                        Some(block) => block.violations.push(violation),
-                        None => {
-                            below.push(Block { path, suffix: self.suffix.clone(), from, violations: vec![violation] })
-                        }
+                    match below.last_mut() {
+                        Some(block) if block.path == path => block.violations.push(violation),
+                        _ => below.push(self.block(path, from, vec![violation])),
                     }
                 }
             }

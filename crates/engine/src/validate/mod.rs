@@ -13,6 +13,7 @@ mod check;
 mod custom;
 pub(crate) mod formats;
 mod message;
+mod origin;
 pub(crate) mod output;
 mod read;
 mod report;

@@ -11,7 +11,8 @@ use crate::api::Failure;
 use crate::node::{Annotated, Document, DocumentSet, Node};
 use crate::run::Run;
 
-/// Checks the output documents of a library run, each with its number; `hide` replaces secrets in texts.
+/// Checks the output documents of a library run, each with its number. `values` are the data values that templates read;
+/// `hide` replaces secrets in texts.
 ///
 /// # Errors
 /// The violations, or what is wrong with a rule.
@@ -19,6 +20,7 @@ pub(crate) fn check<'d>(
     eval: &mut Eval,
     run: &Run,
     docs: impl Iterator<Item = (usize, &'d Document)>,
+    values: &Document,
     hide: &dyn Fn(&str) -> String,
 ) -> Result<(), Failure> {
     let mut report = Report::default();
@@ -28,6 +30,7 @@ pub(crate) fn check<'d>(
         }
         let mut checker = Checker::new(eval, run, Some(&doc.value), Kind::Output);
         checker.suffix = format!(" (document {index} at {})", run.locate(doc.pos));
+        checker.values = Some(values);
         checker.hide = Some(hide);
         checker.report = report;
         let prefixed = |failure: Failure| failure.prefixed(HEADER);

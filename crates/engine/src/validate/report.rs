@@ -20,6 +20,8 @@ pub(crate) struct Block {
     pub suffix: String,
     /// Where the value stands.
     pub from: Pos,
+    /// Data values that the line there reads, and where each came from.
+    pub reads: Vec<(String, Pos)>,
     pub violations: Vec<Violation>,
 }
 
@@ -49,7 +51,7 @@ impl Report {
         let mut diagnostics = Vec::new();
         for block in &self.blocks {
             block.write(&mut message, run);
-            diagnostics.extend(block.violations.iter().map(|violation| block.diagnostic(violation)));
+            diagnostics.extend(block.violations.iter().map(|violation| block.diagnostic(violation, run)));
         }
         Failure { message, diagnostics }
     }
@@ -65,6 +67,11 @@ impl Block {
         };
         message.push_str(&format!("  {}{}\n    from: {}\n", self.path, self.suffix, run.locate(self.from)));
         excerpt(message, self.from);
+        if rich {
+            for (path, pos) in &self.reads {
+                message.note(Note::Text(format!("    = reads: data value {path} ({})", run.locate(*pos))));
+            }
+        }
         for violation in &self.violations {
             let by = run.locate(violation.by);
             match &violation.message {
@@ -82,7 +89,7 @@ impl Block {
         message.push_str("\n");
     }
 
-    fn diagnostic(&self, violation: &Violation) -> Diagnostic {
+    fn diagnostic(&self, violation: &Violation, run: &Run) -> Diagnostic {
         let known = |pos: Pos| pos.is_known().then_some(pos);
         let found = (!violation.found.is_empty()).then(|| violation.found.clone());
         let text = match (&violation.message, &found) {
@@ -90,6 +97,8 @@ impl Block {
             (None, Some(found)) => format!("must be: {}; found: {found}", violation.must_be),
             (None, None) => format!("must be: {}", violation.must_be),
         };
+        let reads = self.reads.iter();
+        let reads = reads.map(|(path, pos)| format!("reads data value {path} ({})", run.locate(*pos)));
         let message = format!("{}{}: {text}", self.path, self.suffix).replace('\n', " ");
         Diagnostic {
             path: Some(self.path.clone()),
@@ -97,7 +106,7 @@ impl Block {
             found,
             from: known(self.from),
             by: known(violation.by),
-            hints: violation.hint.iter().cloned().collect(),
+            hints: violation.hint.iter().cloned().chain(reads).collect(),
             ..Diagnostic::new(Severity::Error, violation.kind, message)
         }
     }

@@ -1,1 +1,158 @@
-//! Rules as annotations give them.
+//! Rules as annotations give them, and what is told about values that break them.
+
+use std::rc::Rc;
+
+use ytterby_diag::{Kind, Pos, Sources};
+use ytterby_starlark::Value;
+use ytterby_text::Str;
+
+use super::rules::tests::yaml;
+use super::*;
+use crate::api::{Compat, Host, Options};
+use crate::run::Run;
+
+struct Silence;
+
+impl Host for Silence {
+    fn print(&self, _text: &str) {}
+    fn debug(&self, _text: &str) {}
+}
+
+fn run(compat: Compat) -> Rc<Run> {
+    let options = Options { compat, ..Options::default() };
+    Rc::new(Run::new(&options, &Rc::new(Sources::new()), Rc::new(Silence)))
+}
+
+/// The report about a value with these named rules; the text of the error where they are wrong.
+fn report(compat: Compat, kwargs: &[(&str, Value)], value: &str) -> String {
+    let run = run(compat);
+    let kwargs: Vec<(Str, Value)> = kwargs.iter().map(|(name, value)| (Str::from(*name), value.clone())).collect();
+    let rules = match Rules::from_arguments(&[], &kwargs, &run, Pos::UNKNOWN) {
+        Ok(rules) => rules,
+        Err(problem) => return problem,
+    };
+    let (mut eval, value) = (run.new_eval(), yaml(value));
+    let mut checker = Checker::new(&mut eval, &run, None, Kind::Validation);
+    let path = Path::Name("v");
+    let spot = Spot { value: &value, parent: None, path: &path, pos: Pos::UNKNOWN, secret: false };
+    checker.check(&rules, &spot).expect("no rule stops the check");
+    checker.report.into_failure(&run).message.text().to_owned()
+}
+
+fn pair(first: impl Into<Value>, second: impl Into<Value>) -> Value {
+    Value::tuple(vec![first.into(), second.into()])
+}
+
+fn strings(items: &[&str]) -> Value {
+    Value::list(items.iter().map(|item| Value::from(*item)).collect())
+}
+
+#[test]
+fn a_block_tells_everything_about_a_value() {
+    let rules = [("format", Value::from("ipv4")), ("max_len", Value::Int(0))];
+    let text = "  v\n    from: ?\n    - must be: format \"ipv4\" (by: ?)\n      found: not a valid ipv4\n    \
+                - must be: length <= 0 (by: ?)\n      found: length = 1\n\n";
+    assert_eq!(report(Compat::Latest, &rules, "a"), text);
+    assert_eq!(report(Compat::Latest, &rules, "null"), "");
+    assert_eq!(report(Compat::Latest, &[], "a"), "");
+}
+
+#[test]
+fn a_description_may_stand_beside_the_value() {
+    let nine = Value::Int(9);
+    for (name, argument, must_be) in [
+        ("min", pair("nine", nine.clone()), "nine"),
+        ("min", pair(nine.clone(), "nine"), "nine"),
+        ("one_of", pair("mine", strings(&["x"])), "mine"),
+        ("one_of", pair(strings(&["x"]), "mine"), "mine"),
+        ("one_of", pair("x", "y"), "one of (\"x\", \"y\")"),
+        ("one_of", pair(nine, "x"), "one of (9, \"x\")"),
+        ("enum", pair(strings(&["x"]), "mine"), "mine"),
+        ("prefix", pair("x", "mine"), "mine"),
+        ("starts_with", pair("mine", "x"), "mine"),
+        ("format", pair("ipv4", "mine"), "mine"),
+        ("format", pair("mine", "ipv4"), "mine"),
+        ("even", pair(true, "mine"), "mine"),
+        ("even", pair("mine", true), "mine"),
+    ] {
+        let text = report(Compat::Latest, &[(name, argument)], "5");
+        assert!(text.contains(&format!("- must be: {must_be} (by")), "{name}: {text}");
+    }
+}
+
+#[test]
+fn mistakes_are_told_with_their_place() {
+    let one = || Value::Int(1);
+    for (rules, text) in [
+        (vec![("foo", one())], "unknown keyword argument \"foo\" (at ?)"),
+        (vec![("when", one())], "expected keyword argument \"when\" to be a function, but was int (at ?)"),
+        (
+            vec![("enum", strings(&["a"])), ("one_of", strings(&["a"]))],
+            "keyword arguments \"enum\" and \"one_of\" are the same rule (at ?)",
+        ),
+    ] {
+        assert_eq!(report(Compat::Latest, &rules, "1"), text);
+    }
+    assert_eq!(report(Compat::V0_49, &[("len", one())], "1"), "unknown keyword argument \"len\" (at ?)");
+}
+
+#[test]
+fn rules_of_ytt_run_in_its_order_around_the_others() {
+    let one = || Value::Int(1);
+    let rules = [("max", Value::Int(0)), ("above", Value::Int(9)), ("min", Value::Int(9)), ("max_len", one())];
+    let text = report(Compat::Latest, &rules, "5");
+    let order: Vec<&str> = text.lines().filter_map(|line| line.trim().strip_prefix("- must be: ")).collect();
+    assert_eq!(order, ["length <= 1 (by: ?)", "a value > 9 (by: ?)", "a value >= 9 (by: ?)", "a value <= 0 (by: ?)"]);
+}
+
+#[test]
+fn exports_say_what_each_target_knows() {
+    let run = run(Compat::Latest);
+    let exported = |name: &str, argument: Value, target: Target, shape: Shape| {
+        let kwargs = [(Str::from(name), argument)];
+        let rules = Rules::from_arguments(&[], &kwargs, &run, Pos::UNKNOWN).expect("the rule is right");
+        let keywords = rules.exports(target, &shape).remove(0).keywords.into_iter();
+        let shown = keywords.map(|keyword| match keyword {
+            Keyword::Plain(name, node) => format!("{name}={}", crate::node::to_plain_value(&node).repr()),
+            Keyword::Pattern(pattern) => format!("pattern={pattern}"),
+            Keyword::Cel(rule) => rule,
+            Keyword::NotNull => "not null".to_owned(),
+        });
+        shown.collect::<Vec<_>>().join(" ")
+    };
+    use Target::{Crd, JsonSchema, OpenApi};
+    let list = || Shape::List { of_scalars: false };
+    let map = || Shape::Map { keys: vec!["a".into(), "b-c".into()] };
+    let x = || Value::from("x");
+    for (name, argument, target, shape, expected) in [
+        ("min", Value::Int(1), OpenApi, Shape::Number, "minimum=1"),
+        ("min", x(), OpenApi, Shape::Text, ""),
+        ("above", Value::Int(1), OpenApi, Shape::Number, "minimum=1 exclusiveMinimum=True"),
+        ("above", Value::Int(1), JsonSchema, Shape::Number, "exclusiveMinimum=1"),
+        ("len", Value::Int(2), Crd, list(), "minItems=2 maxItems=2"),
+        ("max_len", Value::Int(2), OpenApi, map(), "maxProperties=2"),
+        ("starts_with", Value::from("a.b"), OpenApi, Shape::Text, "pattern=^a\\.b"),
+        ("contains", x(), JsonSchema, list(), "contains={\"const\": \"x\"}"),
+        ("contains", x(), Crd, list(), "self.exists(x, x == 'x')"),
+        ("contains", x(), Crd, map(), "'x' in self"),
+        ("matches", Value::from("(?i)a"), OpenApi, Shape::Text, ""),
+        ("matches", Value::from("(?i)a"), Crd, Shape::Text, "pattern=(?i)a"),
+        ("format", Value::from("duration"), JsonSchema, Shape::Text, "x-ytt-format=\"duration\""),
+        ("format", Value::from("duration"), Crd, Shape::Text, "format=\"duration\""),
+        ("format", Value::from("iso-duration"), JsonSchema, Shape::Text, "format=\"duration\""),
+        ("format", Value::from("port"), Crd, Shape::Number, "minimum=0 maximum=65535"),
+        ("odd", Value::Bool(true), JsonSchema, Shape::Number, "not={\"multipleOf\": 2}"),
+        ("odd", Value::Bool(true), Crd, Shape::Number, "self % 2 != 0"),
+        ("unique", Value::Bool(true), Crd, list(), "self.all(x, self.exists_one(y, x == y))"),
+        ("not_null", Value::Bool(true), Crd, Shape::Text, "not null"),
+        (
+            "one_not_null",
+            Value::Bool(true),
+            Crd,
+            map(),
+            "[has(self.a) && self.a != null, has(self.b__dash__c) && self.b__dash__c != null].exists_one(x, x)",
+        ),
+    ] {
+        assert_eq!(exported(name, argument, target, shape), expected, "{name} in {target:?}");
+    }
+}

@@ -1,0 +1,75 @@
+//! Which data values a line of a template reads, for those who look for the cause of an output violation.
+//!
+//! The line is looked at as text: `data.values.db.port`, `data.values["db"].port`. Values that reach it through
+//! variables and functions are not found; the line itself is shown anyway.
+
+use ytterby_diag::Pos;
+
+use crate::node::{Document, Node};
+use crate::run::Run;
+
+/// The data values that the line of `pos` names: their paths, and where each came from.
+pub(super) fn values_read(run: &Run, pos: Pos, values: &Document) -> Vec<(String, Pos)> {
+    let Some(line) = run.sources.line_text(pos) else { return Vec::new() };
+    let mut found: Vec<(String, Pos)> = Vec::new();
+    let mut rest = &line[..];
+    while let Some(at) = rest.find("data.values") {
+        let is_whole = !rest[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '.');
+        rest = &rest[at + "data.values".len()..];
+        if is_whole
+            && let Some(entry) = follow(rest, &values.value)
+            && !found.contains(&entry)
+        {
+            found.push(entry);
+        }
+    }
+    found
+}
+
+/// Follows the steps at the front of a text as far as there are values.
+fn follow(mut text: &str, values: &Node) -> Option<(String, Pos)> {
+    let mut node = values;
+    let mut path = String::new();
+    let mut pos = None;
+    while let Some((key, rest)) = step(text) {
+        let item = node.as_map().and_then(|map| map.get_str(key));
+        let Some(item) = item else { break };
+        if !path.is_empty() {
+            path.push('.');
+        }
+        path.push_str(key);
+        (node, pos, text) = (&item.value, Some(item.pos), rest);
+    }
+    pos.map(|pos| (path, pos))
+}
+
+/// `.name` or `["name"]` at the front, and what follows it.
+fn step(text: &str) -> Option<(&str, &str)> {
+    if let Some(name) = text.strip_prefix('.') {
+        let end = name.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(name.len());
+        return (end > 0).then(|| name.split_at(end));
+    }
+    let index = text.strip_prefix('[')?;
+    let quote = index.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    let (key, rest) = index[1..].split_once(quote)?;
+    Some((key, rest.strip_prefix(']')?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::validate::rules::tests::yaml;
+
+    #[test]
+    fn finds_what_a_line_names() {
+        let values = yaml("{db: {port: 1, 'a-b': 2}, name: x}");
+        let path = |text: &str| follow(text, &values).map(|(path, _)| path);
+        assert_eq!(path(".db.port + 1").as_deref(), Some("db.port"));
+        assert_eq!(path("[\"db\"]['a-b']").as_deref(), Some("db.a-b"));
+        assert_eq!(path(".name.upper()").as_deref(), Some("name"));
+        assert_eq!(path(".db[\"gone\"]").as_deref(), Some("db"));
+        assert_eq!(path(".gone"), None);
+        assert_eq!(path(""), None);
+        assert_eq!(path("[é"), None);
+    }
+}
