@@ -129,7 +129,18 @@ const FMT: Group = Group {
 
 const IMPORT: Group = Group {
     title: "Flags",
-    flags: &[Flag::new("name", FlagKind::Text("name"), "The schema of an OpenAPI document, or the version of a CRD")],
+    flags: &[
+        Flag::new(
+            "from",
+            FlagKind::Text("kind"),
+            "What FILE holds: schema (the default), or values to make a schema of by example",
+        ),
+        Flag::new(
+            "name",
+            FlagKind::Text("name"),
+            "The schema of an OpenAPI document, the version of a CRD, or the definition of a JSON Schema",
+        ),
+    ],
 };
 
 const SHELL_DETAILS: &str = "Writes the script to standard output.";
@@ -158,7 +169,7 @@ const SCHEMA: &[Command] = &[
     Command {
         name: "import",
         aliases: &[],
-        summary: "Write a schema from JSON Schema, OpenAPI or a CRD",
+        summary: "Write a schema from JSON Schema, OpenAPI, a CRD or values",
         details: "Recognises what FILE is by its content. What has no counterpart is reported as a warning.",
         operands: Operands::Some("FILE"),
         flags: &[IMPORT],

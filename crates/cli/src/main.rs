@@ -13,6 +13,7 @@ mod json;
 mod kubevirt;
 mod read;
 mod render;
+mod schema;
 mod write;
 
 use std::panic::{self, AssertUnwindSafe};
@@ -70,6 +71,8 @@ fn dispatch(program: &str, flags: &Invocation) -> Result<i32, String> {
         ["fmt"] => fmt::run(flags),
         ["version"] => done(version(program)),
         ["kubevirt"] => Ok(kubevirt::run(program, &flags.operands)),
+        ["schema", "diff"] => schema::diff(program, flags),
+        ["schema", "import"] => schema::import(program, flags),
         ["help"] => done(help_of(program, &flags.operands)),
         ["completion", shell] => done(completion::script(shell, program, &commands::ROOT)),
         // A command that only has subcommands.

@@ -25,5 +25,6 @@ pub use api::{
     SchemaFormat, Target, ValueFlags, ValueFromFile, ValuesFile, YTT_VERSION,
 };
 use deep::deep;
+pub use export::{ImportFrom, ImportOptions, Imported, import_schema};
 pub use input::{Content, FileKind, InputFile};
-pub use render::render;
+pub use render::{diff_schemas, render};

@@ -42,12 +42,30 @@ pub fn render(
     result
 }
 
-fn stages(run: &Rc<Run>, files: Vec<InputFile>) -> Result<Rendered, Failure> {
+/// Compares the schemas of two sets of files. [`Rendered::documents`] is a line per change and the verdict.
+pub fn diff_schemas(
+    old: Vec<InputFile>,
+    new: Vec<InputFile>,
+    options: &Options,
+    sources: &Rc<Sources>,
+    host: Rc<dyn Host>,
+) -> Result<Rendered, Failure> {
+    let schema = |files: Vec<InputFile>, what: &str| {
+        let run = Rc::new(Run::new(options, sources, host.clone()));
+        let declared = root(&run, files)?.schema(&mut run.new_eval(), Vec::new())?;
+        declared.schema.ok_or_else(|| Failure::new(format!("Expected a schema in the {what} files, found none")))
+    };
+    let (old, new) = (schema(old, "old")?, schema(new, "new")?);
+    Ok(Rendered { documents: export::diff(&old, &new).into_bytes(), ..Rendered::default() })
+}
+
+/// The library that the files make up.
+fn root(run: &Rc<Run>, files: Vec<InputFile>) -> Result<LibraryRun, Failure> {
     let options = &run.options;
     let files = input::apply_marks(files, &options.file_marks)?;
     let files: Vec<Rc<File>> =
         files.into_iter().enumerate().map(|(order, file)| Rc::new(File::new(file, order))).collect();
-    let root = LibraryRun {
+    Ok(LibraryRun {
         run: run.clone(),
         library: Library::root(&files),
         options: LoaderOptions {
@@ -63,7 +81,12 @@ fn stages(run: &Rc<Run>, files: Vec<InputFile>) -> Result<Rendered, Failure> {
         },
         skip_value_validation: options.skip_value_validation,
         skip_output_validation: options.skip_output_validation,
-    };
+    })
+}
+
+fn stages(run: &Rc<Run>, files: Vec<InputFile>) -> Result<Rendered, Failure> {
+    let options = &run.options;
+    let root = root(run, files)?;
     if options.inspect == Some(Inspect::Files) {
         let docs = DocumentSet { items: vec![inspected_files(&root)] };
         return documents(run, &[FileDocuments::Nodes(docs)]);

@@ -4,12 +4,16 @@
 //! in each of them is the rule's own business. The documentation formats render one list of fields ([`model`]).
 
 mod cel;
+mod diff;
+mod import;
 mod keywords;
 mod markdown;
 mod model;
 mod schema;
 mod ytt_schema;
 
+pub(crate) use diff::diff;
+pub use import::{ImportFrom, ImportOptions, Imported, import_schema};
 pub(crate) use markdown::markdown;
 pub(crate) use schema::{crd, json_schema, openapi};
 pub(crate) use ytt_schema::ytt_schema;

@@ -11,6 +11,9 @@ pub(crate) struct Model {
     pub title: Option<Str>,
     pub documentation: Option<Str>,
     pub rules: Vec<Rule>,
+    pub ty: Type,
+    pub type_name: String,
+    pub nullable: bool,
     pub fields: Vec<Field>,
 }
 
@@ -24,6 +27,7 @@ pub(crate) struct Field {
     pub depth: usize,
     pub title: String,
     pub documentation: Option<Str>,
+    pub ty: Type,
     pub type_name: String,
     pub nullable: bool,
     pub default: Option<Node>,
@@ -35,7 +39,7 @@ pub(crate) struct Field {
 }
 
 /// What a valid value is, and a hint that explains it.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Rule {
     pub text: String,
     pub hint: Option<String>,
@@ -61,6 +65,9 @@ pub(crate) fn model(schema: &Schema) -> Model {
         title: root.docs.title.clone(),
         documentation: root.docs.description.clone(),
         rules: rules(root.rules.as_deref()),
+        ty: root.ty.clone(),
+        type_name: type_name(&root.ty),
+        nullable: root.nullable,
         fields,
     }
 }
@@ -137,6 +144,7 @@ fn field(slot: &Slot, at: &Above, shows: Shows) -> Field {
         depth: at.depth,
         title: title.as_ref().map_or_else(|| title_of(&at.name), ToString::to_string),
         documentation: description.clone(),
+        ty: slot.ty.clone(),
         type_name: type_name(&slot.ty),
         nullable: slot.nullable,
         default: (shows == Shows::Default && !is_map).then(|| redacted(&slot.default)),

@@ -39,6 +39,11 @@ pub(crate) fn crd(schema: &Schema) -> Document {
     Document::new(map([(Scalar::from("openAPIV3Schema"), root)]), Pos::UNKNOWN)
 }
 
+/// The JSON Schema of a type by itself.
+pub(super) fn json_schema_of_type(ty: &Type) -> Node {
+    Dialect(Target::JsonSchema).slot(&Slot::of(ty.clone(), Pos::UNKNOWN, Node::NULL), Place::ROOT)
+}
+
 /// The dialect that is written.
 #[derive(Clone, Copy)]
 struct Dialect(Target);

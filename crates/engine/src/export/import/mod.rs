@@ -1,0 +1,94 @@
+//! `schema import`: a ytt schema from a schema in another language, or from an example of the values.
+//!
+//! [`recognise`] finds out what a file is, [`keywords`] turns its schema into places with annotations, [`sample`] does so
+//! with plain values, [`print`] writes them. What has no counterpart is reported, never dropped in silence.
+
+mod flat;
+mod keywords;
+mod print;
+mod recognise;
+mod rules;
+mod sample;
+#[cfg(test)]
+mod tests;
+
+use ytterby_diag::{Diagnostic, FileId, Kind, Severity};
+use ytterby_yaml::{ReadOptions, parse};
+
+use crate::api::Failure;
+use crate::node::{DocumentSet, Node, documents_from_tree};
+
+/// What `schema import` is told.
+#[derive(Clone, Debug, Default)]
+pub struct ImportOptions {
+    /// `--name`: a schema of an OpenAPI document, a version of a CRD, or a definition of a JSON Schema.
+    pub name: Option<String>,
+    /// `--from`.
+    pub from: ImportFrom,
+}
+
+/// What the file to import holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ImportFrom {
+    /// A schema, whose language is recognised by its content.
+    #[default]
+    Schema,
+    /// Values, of which a schema is made by example.
+    Values,
+}
+
+/// An imported schema.
+#[derive(Clone, Debug)]
+pub struct Imported {
+    /// The schema file.
+    pub text: String,
+    /// Warnings about what has no counterpart.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Makes a schema file of another schema, or of values.
+pub fn import_schema(content: &[u8], options: &ImportOptions) -> Result<Imported, Failure> {
+    let value = read(content)?;
+    let mut notes = Notes::default();
+    let (root, uses_assert) = match options.from {
+        ImportFrom::Values => (sample::place(&value, &mut notes), false),
+        ImportFrom::Schema => {
+            let found = recognise::schema(&value, options.name.as_deref())?;
+            keywords::place(&value, &found, &mut notes)?
+        }
+    };
+    Ok(Imported { text: print::print(&root, uses_assert), diagnostics: notes.into_diagnostics() })
+}
+
+/// The first document of the file.
+fn read(content: &[u8]) -> Result<Node, Failure> {
+    let json = recognise::json_as_yaml(content);
+    let options = ReadOptions { comments: false, ..ReadOptions::default() };
+    let tree = parse(json.as_deref().unwrap_or(content), FileId(0), &options).map_err(|error| error.message)?;
+    let DocumentSet { items } = documents_from_tree(&tree);
+    let mut documents = items.into_iter().map(|doc| doc.value).filter(|value| !value.is_null());
+    match (documents.next(), documents.next()) {
+        (Some(value), None) => Ok(value),
+        (Some(_), Some(_)) => Err(Failure::new("Expected one document to import, found several")),
+        (None, _) => Err(Failure::new("Expected a document to import, found none")),
+    }
+}
+
+/// What had to be left out, in order.
+#[derive(Default)]
+struct Notes(Vec<String>);
+
+impl Notes {
+    /// The keyword at this place has no counterpart.
+    fn unsupported(&mut self, keyword: &str, path: &str) {
+        let path = if path.is_empty() { "(document)" } else { path };
+        let text = format!("keyword \"{keyword}\" at {path} is not supported");
+        if self.0.last() != Some(&text) {
+            self.0.push(text);
+        }
+    }
+
+    fn into_diagnostics(self) -> Vec<Diagnostic> {
+        self.0.into_iter().map(|text| Diagnostic::new(Severity::Warning, Kind::Other, text)).collect()
+    }
+}

@@ -1,0 +1,263 @@
+//! A schema as text: annotations in comments, values as YAML.
+
+use crate::node::{MapItem, Node, Scalar, key_text};
+
+/// A place of the schema that is written.
+#[derive(Debug, Default)]
+pub(super) struct Place {
+    /// What follows `#@schema/` in each of its comments, in order.
+    pub annotations: Vec<String>,
+    pub value: Sample,
+    /// What may stand here besides values that are like `value`.
+    pub besides: Besides,
+}
+
+/// What a place takes that its sample does not show.
+#[derive(Debug, Default)]
+pub(super) struct Besides {
+    pub any: bool,
+    pub null: bool,
+    /// The scalars of a union.
+    pub kinds: Vec<Kind>,
+    /// Whether the item stands for any key.
+    pub any_key: bool,
+}
+
+impl Place {
+    /// Whether a value may stand here. Keys that only a pattern accepts count as unknown.
+    pub fn takes(&self, value: &Node) -> bool {
+        crate::deep(|| match value {
+            _ if self.besides.any => true,
+            Node::Scalar(Scalar::Null) => self.besides.null,
+            Node::Scalar(scalar) => {
+                let stands = match &self.value {
+                    Sample::Scalar(sample) => kind_of(sample).is_some_and(|kind| kind.takes(scalar)),
+                    _ => false,
+                };
+                match self.besides.kinds.is_empty() {
+                    true => stands,
+                    false => self.besides.kinds.iter().any(|kind| kind.takes(scalar)),
+                }
+            }
+            Node::Array(list) => match &self.value {
+                Sample::Array(item) => list.items.iter().all(|own| item.takes(&own.value)),
+                _ => false,
+            },
+            Node::Map(map) => match &self.value {
+                Sample::Map(items) => map.iter().all(|own| {
+                    // Samples are searched once per example; these are few and small.
+                    let declared = items.iter().find(|(key, place)| !place.besides.any_key && *key == own.key);
+                    let declared = declared.or_else(|| items.iter().find(|(_, place)| place.besides.any_key));
+                    declared.is_some_and(|(_, place)| place.takes(&own.value))
+                }),
+                _ => false,
+            },
+        })
+    }
+}
+
+/// A kind of scalar.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    Bool,
+    Int,
+    Float,
+    String,
+}
+
+impl Kind {
+    /// As `@schema/type` names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Bool => "bool",
+            Kind::Int => "int",
+            Kind::Float => "float",
+            Kind::String => "string",
+        }
+    }
+
+    fn takes(self, scalar: &Scalar) -> bool {
+        kind_of(scalar).is_some_and(|kind| kind == self || (kind, self) == (Kind::Int, Kind::Float))
+    }
+}
+
+/// The kind of a scalar; null has none.
+pub(super) fn kind_of(scalar: &Scalar) -> Option<Kind> {
+    match scalar {
+        Scalar::Null => None,
+        Scalar::Bool(_) => Some(Kind::Bool),
+        Scalar::Int(_) | Scalar::UInt(_) => Some(Kind::Int),
+        Scalar::Float(_) => Some(Kind::Float),
+        Scalar::Str(_) => Some(Kind::String),
+    }
+}
+
+/// The value that stands for a type.
+#[derive(Debug)]
+pub(super) enum Sample {
+    Scalar(Scalar),
+    Map(Vec<(Scalar, Place)>),
+    Array(Box<Place>),
+}
+
+impl Default for Sample {
+    fn default() -> Sample {
+        Sample::Scalar(Scalar::Null)
+    }
+}
+
+/// The schema file; `uses_assert` if annotations name functions of `@ytt:assert`.
+pub(super) fn print(root: &Place, uses_assert: bool) -> String {
+    let mut out = String::new();
+    if uses_assert {
+        out.push_str("#@ load(\"@ytt:assert\", \"assert\")\n\n");
+    }
+    out.push_str("#@data/values-schema\n");
+    annotations(&mut out, root, 0);
+    out.push_str("---\n");
+    match &root.value {
+        Sample::Scalar(scalar) => {
+            out.push_str(&scalar_as_yaml(scalar));
+            out.push('\n');
+        }
+        Sample::Map(items) if items.is_empty() => out.push_str("{}\n"),
+        other => block(&mut out, other, 0),
+    }
+    out
+}
+
+fn block(out: &mut String, value: &Sample, indent: usize) {
+    crate::deep(|| match value {
+        Sample::Scalar(_) => {}
+        Sample::Map(items) => {
+            for (key, place) in items {
+                annotations(out, place, indent);
+                margin(out, indent);
+                out.push_str(&key_as_yaml(key));
+                out.push(':');
+                below(out, &place.value, indent);
+            }
+        }
+        Sample::Array(item) => {
+            annotations(out, item, indent);
+            margin(out, indent);
+            out.push('-');
+            below(out, &item.value, indent);
+        }
+    });
+}
+
+fn below(out: &mut String, value: &Sample, indent: usize) {
+    match value {
+        Sample::Scalar(scalar) => {
+            out.push(' ');
+            out.push_str(&scalar_as_yaml(scalar));
+            out.push('\n');
+        }
+        Sample::Map(items) if items.is_empty() => out.push_str(" {}\n"),
+        other => {
+            out.push('\n');
+            block(out, other, indent + 2);
+        }
+    }
+}
+
+fn annotations(out: &mut String, place: &Place, indent: usize) {
+    for text in &place.annotations {
+        margin(out, indent);
+        out.push_str("#@schema/");
+        out.push_str(text);
+        out.push('\n');
+    }
+}
+
+fn margin(out: &mut String, indent: usize) {
+    out.extend(std::iter::repeat_n(' ', indent));
+}
+
+/// A key; without quotes where it cannot be taken for anything else.
+fn key_as_yaml(key: &Scalar) -> String {
+    match key {
+        Scalar::Str(text) if is_plain(&text.to_str()) => text.to_string(),
+        other => scalar_as_yaml(other),
+    }
+}
+
+fn is_plain(text: &str) -> bool {
+    let starts = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    let goes_on = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-./".contains(&byte));
+    starts && goes_on && matches!(ytterby_yaml::resolve(text.as_bytes()), Scalar::Str(_))
+}
+
+/// A scalar as YAML. Strings have double quotes.
+fn scalar_as_yaml(scalar: &Scalar) -> String {
+    match scalar {
+        Scalar::Null => "null".to_owned(),
+        Scalar::Str(text) => in_quotes(&text.to_str(), |c| format!("\\U{:08x}", c as u32)),
+        Scalar::Float(float) if float.is_nan() => ".nan".to_owned(),
+        Scalar::Float(float) if float.is_infinite() => if *float > 0.0 { ".inf" } else { "-.inf" }.to_owned(),
+        Scalar::Float(float) => float_text(*float),
+        other => key_text(other).into_owned(),
+    }
+}
+
+/// A finite float; a whole one keeps its point, so that it is not read as an integer.
+fn float_text(float: f64) -> String {
+    if float.fract() == 0.0 && float.abs() < 1e15 {
+        return format!("{float:.1}");
+    }
+    ytterby_text::gofloat::format_g(float)
+}
+
+/// A value as a Starlark expression with double quotes; none where Starlark has no literal for it.
+pub(super) fn literal(value: &Node) -> Option<String> {
+    crate::deep(|| {
+        Some(match value {
+            Node::Scalar(Scalar::Null) => "None".to_owned(),
+            Node::Scalar(Scalar::Bool(true)) => "True".to_owned(),
+            Node::Scalar(Scalar::Bool(false)) => "False".to_owned(),
+            Node::Scalar(Scalar::Str(text)) => quoted(text.as_str()?),
+            Node::Scalar(Scalar::Float(float)) if !float.is_finite() => return None,
+            Node::Scalar(Scalar::Float(float)) => float_text(*float),
+            Node::Scalar(number) => key_text(number).into_owned(),
+            Node::Array(array) => {
+                let items: Option<Vec<String>> = array.items.iter().map(|item| literal(&item.value)).collect();
+                format!("[{}]", items?.join(", "))
+            }
+            Node::Map(map) => {
+                let pair = |item: &MapItem| {
+                    Some(format!("{}: {}", literal(&Node::Scalar(item.key.clone()))?, literal(&item.value)?))
+                };
+                let items: Option<Vec<String>> = map.iter().map(pair).collect();
+                format!("{{{}}}", items?.join(", "))
+            }
+        })
+    })
+}
+
+/// A text as a Starlark literal on one line.
+pub(super) fn quoted(text: &str) -> String {
+    // Starlark strings are bytes, so that any character can be written as its bytes.
+    in_quotes(text, |c| c.to_string().bytes().map(|byte| format!("\\x{byte:02x}")).collect())
+}
+
+/// A text in double quotes; what ends a line of YAML or may not stand in it is written by `escape`.
+fn in_quotes(text: &str, escape: impl Fn(char) -> String) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}') => {
+                out.push_str(&escape(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
