@@ -126,7 +126,8 @@ impl Instance {
         schema::distribute_defaults_for_strings(&mut doc);
         let envelope = Envelope::new(doc, Input::Document).map_err(template::error_of_failure)?;
         // A schema that is none by itself is refused here, where it is given.
-        schema::compile(eval, &self.run.run, &envelope.doc).map_err(template::error_of_failure)?;
+        schema::compile(eval, &self.run.run, &envelope.doc, schema::Role::Overlay)
+            .map_err(template::error_of_failure)?;
         let mut next = self.clone();
         next.schemas.push(Rc::new(envelope));
         Ok(next.into_value())

@@ -17,10 +17,24 @@ use crate::node::{Annotated, Array, ArrayItem, Document, Map, MapItem, Node, Ori
 use crate::run::Run;
 use crate::validate::Rules;
 
+/// What a document is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// It is a schema.
+    Schema,
+    /// It changes one: the values of nodes that stay as they are do not matter.
+    Overlay,
+}
+
 /// Compiles a schema document.
-pub(crate) fn compile(eval: &mut Eval, run: &Run, doc: &Document) -> Result<Schema, Failure> {
-    let mut compiler = Compiler { cx: Context { eval, run }, uses: Uses::default() };
+pub(crate) fn compile(eval: &mut Eval, run: &Run, doc: &Document, role: Role) -> Result<Schema, Failure> {
+    let mut compiler = Compiler { cx: Context { eval, run }, uses: Uses::default(), role };
     check_declaration(run, doc)?;
+    for ann in [Ann::SchemaKey, Ann::SchemaRemoved] {
+        if let Some(ann) = doc.annotation(ann) {
+            return Err(docs::not_supported(run, ann, doc, "map item"));
+        }
+    }
     let root = compiler.slot(doc)?;
     Ok(Schema { root, uses: compiler.uses })
 }
@@ -96,6 +110,7 @@ fn distribute(node: &mut Node, inherited: Option<&Annotation>) {
 pub(super) struct Compiler<'a> {
     pub cx: Context<'a>,
     pub uses: Uses,
+    role: Role,
 }
 
 /// Annotations that make no sense on what any value may replace, in the order of messages.
@@ -289,6 +304,10 @@ impl Compiler<'_> {
     fn item(&mut self, item: &MapItem) -> Result<Item, Failure> {
         let run = self.cx.run;
         let key = item.key.clone();
+        if self.role == Role::Overlay && item.has(Ann::OverlayNoop) {
+            let slot = Slot::of(Type::Any, item.pos, item.value.clone());
+            return Ok(Item { key, slot, presence: Presence::Always });
+        }
         if let Some(ann) = item.annotation(Ann::SchemaRemoved) {
             let remedy = docs::string(run, ann, item.pos)?;
             self.uses.removed = true;

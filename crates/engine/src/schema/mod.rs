@@ -18,7 +18,7 @@ use std::rc::Rc;
 use ytterby_diag::Pos;
 use ytterby_text::Str;
 
-pub(crate) use compile::{compile, distribute_defaults_for_strings};
+pub(crate) use compile::{Role, compile, distribute_defaults_for_strings};
 pub(crate) use keys::{Allowed, KeyRule};
 pub(crate) use secrets::{REDACTED, Secrets, redact};
 pub(crate) use shapes::{Combination, Shapes};

@@ -12,7 +12,7 @@ use crate::library::{FileInLibrary, LibraryRun, Loader};
 use crate::node::{Annotated, Document, DocumentSet, Node};
 use crate::overlay::{self, Purpose};
 use crate::run::Run;
-use crate::schema::{self, Schema};
+use crate::schema::{self, Role, Schema};
 use crate::validate;
 use crate::validate::values::{Misshapen, Mode};
 
@@ -65,9 +65,12 @@ type Combined = (Option<Rc<Schema>>, Vec<Rc<Envelope>>);
 fn combine(eval: &mut Eval, run: &Run, own: Vec<Envelope>, given: Vec<Envelope>) -> Result<Combined, Failure> {
     let mut envelopes = own;
     let mut compiled = Vec::new();
+    let mut role = Role::Schema;
     for envelope in &mut envelopes {
         schema::distribute_defaults_for_strings(&mut envelope.doc);
-        compiled.push(Some(schema::compile(eval, run, &envelope.doc)?));
+        let own_role =
+            if envelope.is_for_child() { Role::Overlay } else { std::mem::replace(&mut role, Role::Overlay) };
+        compiled.push(Some(schema::compile(eval, run, &envelope.doc, own_role)?));
     }
     envelopes.extend(given);
     let mut for_children = Vec::new();
@@ -91,7 +94,7 @@ fn combine(eval: &mut Eval, run: &Run, own: Vec<Envelope>, given: Vec<Envelope>)
     }
     let schema = match (only, merged) {
         (Some(schema), _) => Some(schema),
-        (None, Some(doc)) => Some(schema::compile(eval, run, &doc)?),
+        (None, Some(doc)) => Some(schema::compile(eval, run, &doc, Role::Schema)?),
         (None, None) => None,
     };
     Ok((schema.map(Rc::new), for_children))
