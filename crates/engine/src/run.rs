@@ -24,6 +24,7 @@ pub(crate) struct Run {
     pub stdlib: Stdlib,
     warnings: RefCell<Warnings>,
     lines: RefCell<HashMap<FileId, FileLines>>,
+    unseen: RefCell<HashMap<&'static str, FileId>>,
 }
 
 #[derive(Default)]
@@ -47,6 +48,7 @@ impl Run {
             stdlib: Stdlib::default(),
             warnings: RefCell::default(),
             lines: RefCell::default(),
+            unseen: RefCell::default(),
         }
     }
 
@@ -74,6 +76,11 @@ impl Run {
         if self.options.debug {
             self.host.debug(&text());
         }
+    }
+
+    /// A source that has a name but no lines, for traces through code that nobody can see.
+    pub fn unseen_source(&self, name: &'static str) -> FileId {
+        *self.unseen.borrow_mut().entry(name).or_insert_with(|| self.sources.add(name, *b""))
     }
 
     /// Says how messages show the lines of a source.

@@ -59,7 +59,7 @@ fn node_of(value: &Value) -> Result<Node, String> {
 }
 
 /// Fails as `.check()` does where the value is not valid.
-pub(crate) fn judge(eval: &mut Eval, name: &str, rule: &dyn NamedRule, value: &Node) -> Result<Value, Error> {
+pub(crate) fn judge(eval: &mut Eval, name: &'static str, rule: &dyn NamedRule, value: &Node) -> Result<Value, Error> {
     if rule.accepts(value) {
         return Ok(Value::Bool(true));
     }
@@ -95,9 +95,9 @@ fn argument<'a>(name: &str, args: Args<'a>) -> Result<&'a Value, String> {
 }
 
 /// The error as if it came out of a lambda in a source that nobody can see.
-fn in_lambda(eval: &Eval, name: &str, error: Error) -> Error {
+fn in_lambda(eval: &Eval, name: &'static str, error: Error) -> Error {
     let Some(run) = eval.data::<Run>() else { return error };
-    let pos = Pos::new(run.sources.add(name, *b""), 0);
+    let pos = Pos::new(run.unseen_source(name), 0);
     error.with_frame(Frame { name: Str::from("lambda"), pos })
 }
 

@@ -8,6 +8,7 @@ use ytterby_starlark::{Error, Eval, Value};
 use super::custom::{Context, Custom, Verdict};
 use super::message::Fields;
 use super::origin::values_read;
+use super::report::Line;
 use super::{Block, Check, Report, Rule, Rules, Violation};
 use crate::api::Failure;
 use crate::node::{Document, Node, Scalar, key_text, to_value};
@@ -130,7 +131,9 @@ impl<'a> Checker<'a> {
             }
         }
         if !violations.is_empty() {
-            self.add(spot.path.shown(), spot.pos, violations);
+            let line = self.line(spot.pos, spot.secret);
+            let block = self.block(spot.path.shown(), spot.pos, line, violations);
+            self.report.blocks.push(block);
         }
         self.report.blocks.append(&mut below);
         Ok(())
@@ -138,13 +141,23 @@ impl<'a> Checker<'a> {
 
     /// Adds a violation that is not a rule's: a value that must be given, a number of keys.
     pub fn add(&mut self, path: String, from: Pos, violations: Vec<Violation>) {
-        let block = self.block(path, from, violations);
+        let line = self.line(from, false);
+        let block = self.block(path, from, line, violations);
         self.report.blocks.push(block);
     }
 
-    fn block(&self, path: String, from: Pos, violations: Vec<Violation>) -> Block {
+    /// How the line of a value may be shown; that of a secret not at all, because a value can be written in many ways.
+    fn line(&self, pos: Pos, secret: bool) -> Line {
+        match (self.hide, self.run.sources.line_text(pos)) {
+            _ if secret => Line::Hidden,
+            (Some(hide), Some(text)) if self.run.options.rich => Line::Redacted(hide(text.trim_end())),
+            _ => Line::AsItIs,
+        }
+    }
+
+    fn block(&self, path: String, from: Pos, line: Line, violations: Vec<Violation>) -> Block {
         let reads = self.values.map(|values| values_read(self.run, from, values)).unwrap_or_default();
-        Block { path, suffix: self.suffix.clone(), from, reads, violations }
+        Block { path, suffix: self.suffix.clone(), from, line, reads, violations }
     }
 
     fn hidden(&self, text: String) -> String {
@@ -212,7 +225,10 @@ impl<'a> Checker<'a> {
                     let path = joined(&spot.path.text(), &path);
                     match below.last_mut() {
                         Some(block) if block.path == path => block.violations.push(violation),
-                        _ => below.push(self.block(path, from, vec![violation])),
+                        _ => {
+                            let line = self.line(from, spot.secret);
+                            below.push(self.block(path, from, line, vec![violation]));
+                        }
                     }
                 }
             }

@@ -20,9 +20,20 @@ pub(crate) struct Block {
     pub suffix: String,
     /// Where the value stands.
     pub from: Pos,
+    /// How rich messages show the line there.
+    pub line: Line,
     /// Data values that the line there reads, and where each came from.
     pub reads: Vec<(String, Pos)>,
     pub violations: Vec<Violation>,
+}
+
+/// How the source line of a value may be shown.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Line {
+    AsItIs,
+    /// With this text, in which secrets are replaced.
+    Redacted(String),
+    Hidden,
 }
 
 /// One broken rule.
@@ -66,7 +77,16 @@ impl Block {
             }
         };
         message.push_str(&format!("  {}{}\n    from: {}\n", self.path, self.suffix, run.locate(self.from)));
-        excerpt(message, self.from);
+        match &self.line {
+            Line::AsItIs => excerpt(message, self.from),
+            Line::Redacted(text) if rich => {
+                let number = run.sources.line(self.from);
+                let width = number.to_string().len().max(3);
+                let bar = format!("{:width$} |", "");
+                message.note(Note::Text(format!("{bar}\n{number:width$} | {text}\n{bar}")));
+            }
+            Line::Redacted(_) | Line::Hidden => {}
+        }
         if rich {
             for (path, pos) in &self.reads {
                 message.note(Note::Text(format!("    = reads: data value {path} ({})", run.locate(*pos))));

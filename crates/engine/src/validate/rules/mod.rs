@@ -233,11 +233,14 @@ fn plain_below(value: &Node) -> Node {
         Node::Scalar(Scalar::Float(float)) => Node::Scalar(plain_float(*float)),
         Node::Scalar(scalar) => Node::Scalar(scalar.clone()),
         Node::Array(array) => {
-            let items = array.items.iter().map(|item| ArrayItem::new(plain_below(&item.value), item.pos));
+            let items =
+                array.items.iter().map(|item| ArrayItem::new(crate::deep(|| plain_below(&item.value)), item.pos));
             Node::array(Array { items: items.collect(), origin: Origin::Code })
         }
         Node::Map(map) => {
-            let items = map.iter().map(|item| MapItem::new(item.key.clone(), plain_below(&item.value), item.pos));
+            let items = map
+                .iter()
+                .map(|item| MapItem::new(item.key.clone(), crate::deep(|| plain_below(&item.value)), item.pos));
             let mut map: Map = items.collect();
             map.origin = Origin::Code;
             Node::map(map)
@@ -297,11 +300,17 @@ pub(crate) fn equal(left: &Node, right: &Node) -> bool {
         (Node::Scalar(left), Node::Scalar(right)) => equal_scalars(left, right),
         (Node::Array(left), Node::Array(right)) => {
             left.items.len() == right.items.len()
-                && left.items.iter().zip(&right.items).all(|(left, right)| equal(&left.value, &right.value))
+                && left
+                    .items
+                    .iter()
+                    .zip(&right.items)
+                    .all(|(left, right)| crate::deep(|| equal(&left.value, &right.value)))
         }
         (Node::Map(left), Node::Map(right)) => {
             left.len() == right.len()
-                && left.iter().all(|item| right.get(&item.key).is_some_and(|other| equal(&item.value, &other.value)))
+                && left.iter().all(|item| {
+                    right.get(&item.key).is_some_and(|other| crate::deep(|| equal(&item.value, &other.value)))
+                })
         }
         _ => false,
     }

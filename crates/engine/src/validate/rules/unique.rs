@@ -75,12 +75,12 @@ fn hash(value: &Node) -> u64 {
         Node::Scalar(Scalar::UInt(value)) => (*value as f64 + 0.0).to_bits().hash(&mut hasher),
         Node::Scalar(Scalar::Float(value)) => (value + 0.0).to_bits().hash(&mut hasher),
         Node::Scalar(Scalar::Str(value)) => value.as_bytes().hash(&mut hasher),
-        Node::Array(array) => array.items.iter().for_each(|item| hash(&item.value).hash(&mut hasher)),
+        Node::Array(array) => array.items.iter().for_each(|item| crate::deep(|| hash(&item.value)).hash(&mut hasher)),
         Node::Map(map) => {
             let sum = map.iter().fold(0u64, |sum, item| {
                 let mut pair = FxHasher::default();
                 hash(&Node::Scalar(item.key.clone())).hash(&mut pair);
-                hash(&item.value).hash(&mut pair);
+                crate::deep(|| hash(&item.value)).hash(&mut pair);
                 sum.wrapping_add(pair.finish())
             });
             sum.hash(&mut hasher);
