@@ -50,6 +50,8 @@ pub struct Options {
     pub compat: Compat,
     /// Whether notes of [`Message`] (hints, excerpts) will be shown, so that they are worth computing.
     pub rich: bool,
+    /// How many turns of loops and calls of functions the code of one file may take; a bound against endless loops.
+    pub max_steps: Option<u64>,
     /// `--library`, outermost first: inspect this library instead of the root.
     pub library: Vec<String>,
 }

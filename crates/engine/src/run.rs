@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use ytterby_diag::{Diagnostic, FileId, Kind, Pos, Severity, Sources};
-use ytterby_starlark::Eval;
+use ytterby_starlark::{Eval, Limits};
 
 use crate::annotation::Level;
 use crate::api::{Compat, Failure, Host, Options};
@@ -55,6 +55,7 @@ impl Run {
     /// A new evaluation whose `print()` goes to the host.
     pub fn new_eval(self: &Rc<Run>) -> Eval {
         let mut eval = Eval::new();
+        eval.set_limits(Limits { steps: self.options.max_steps, ..Limits::default() });
         let host = self.host.clone();
         eval.set_print(move |line| host.print(&format!("{}\n", String::from_utf8_lossy(line))));
         eval.set_data(self.clone());

@@ -1,6 +1,6 @@
 //! Carries out a template's operations: one [`TemplateOps`] per evaluation of a file.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use ytterby_starlark::{Error, Eval, OpValues, Ops, Value};
@@ -24,19 +24,36 @@ type Stack = Rc<RefCell<Vec<Context>>>;
 
 /// Which contexts are open in a run, whatever their files: what an error leaves open can be given up from outside.
 #[derive(Default)]
-pub(crate) struct OpenContexts(RefCell<Vec<Stack>>);
+pub(crate) struct OpenContexts {
+    stacks: RefCell<Vec<Stack>>,
+    /// How many nodes were started so far.
+    nodes: Cell<u32>,
+}
+
+/// How many nodes the templates of a run may make: some gigabytes of them. A loop that does not end makes more.
+const MAX_NODES: u32 = 30_000_000;
 
 impl OpenContexts {
     /// How many are open; [`OpenContexts::unwind`] goes back to that.
     pub fn depth(&self) -> usize {
-        self.0.borrow().len()
+        self.stacks.borrow().len()
     }
 
     /// Gives up contexts that an error left open.
     pub fn unwind(&self, depth: usize) {
-        for stack in self.0.borrow_mut().drain(depth..).rev() {
+        for stack in self.stacks.borrow_mut().drain(depth..).rev() {
             stack.borrow_mut().pop();
         }
+    }
+}
+
+impl OpenContexts {
+    fn count_node(&self) -> Result<(), String> {
+        self.nodes.set(self.nodes.get() + 1);
+        if self.nodes.get() > MAX_NODES {
+            return Err(format!("templates make more than {MAX_NODES} nodes (is there a loop that does not end?)"));
+        }
+        Ok(())
     }
 }
 
@@ -61,13 +78,13 @@ impl TemplateOps {
     /// Begins a context.
     pub fn begin(&self, dialect: Dialect) {
         self.contexts.borrow_mut().push(Context::new(dialect, self.overrides));
-        self.open.0.borrow_mut().push(self.contexts.clone());
+        self.open.stacks.borrow_mut().push(self.contexts.clone());
     }
 
     /// Ends the innermost context.
     pub fn end(&self) -> Result<Built, String> {
         let context = self.contexts.borrow_mut().pop();
-        self.open.0.borrow_mut().pop();
+        self.open.stacks.borrow_mut().pop();
         context.ok_or("unexpected end of a template's part")?.finish()
     }
 
@@ -92,7 +109,10 @@ impl TemplateOps {
     fn apply(&self, op: &Op, values: OpValues<'_>) -> Result<(), String> {
         match (op, values) {
             (Op::Nothing, _) => Ok(()),
-            (Op::StartNode(tag), _) => self.with_context(|context| context.start(&self.table, *tag)),
+            (Op::StartNode(tag), _) => {
+                self.open.count_node()?;
+                self.with_context(|context| context.start(&self.table, *tag))
+            }
             (Op::SetNode(tag), _) => {
                 self.with_context(|context| context.set_source_value(&self.table.node(*tag).value))
             }
