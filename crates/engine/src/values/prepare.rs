@@ -46,7 +46,7 @@ pub(super) fn prepare(
     let coerce = cx.run.options.coerce_values && matches!(input, Input::String | Input::EnvString);
     let alters = uses.keys || uses.unions || uses.shapes || uses.deprecated || uses.removed || coerce;
     let mut walk = Walk { cx, coerce, alters, removed: Vec::new(), warn: uses.deprecated };
-    let plain = !right.annotations().iter().any(is_drastic);
+    let plain = !right.annotations().iter().any(|ann| is_drastic(ann) || is_replacing(ann));
     let touch = walk.value(Some(&left.value), &mut right.value, &schema.root, "")?;
     let touch = if plain { touch } else { Touch::Whole };
     Ok(Prepared { touch, removed: walk.removed })
