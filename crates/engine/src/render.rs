@@ -142,13 +142,8 @@ fn inspected_schema(run: &Run, schema: Option<&Schema>) -> Result<Rendered, Fail
         Some(SchemaFormat::JsonSchema) => export::json_schema(schema),
         Some(SchemaFormat::Crd) => export::crd(schema),
         Some(SchemaFormat::YttSchema) => export::ytt_schema(schema),
-        Some(SchemaFormat::Markdown) => {
-            if types.format(known)? == Format::Json {
-                return Err(Failure::new("Output type 'json' cannot be combined with 'markdown'"));
-            }
-            return Ok(Rendered { documents: export::markdown(schema).into_bytes(), ..Rendered::default() });
-        }
-        Some(SchemaFormat::Html) => return Err(Failure::new("Output type 'html' is not available yet")),
+        Some(SchemaFormat::Markdown) => return text(types.format(known)?, "markdown", || export::markdown(schema)),
+        Some(SchemaFormat::Html) => return text(types.format(known)?, "html", || export::html(schema)),
         None => {
             return Err(Failure::new(
                 "Data values schema export only supported in OpenAPI v3 format; specify format with --output=openapi-v3 flag",
@@ -156,6 +151,14 @@ fn inspected_schema(run: &Run, schema: Option<&Schema>) -> Result<Rendered, Fail
         }
     };
     documents(run, &[FileDocuments::Nodes(DocumentSet { items: vec![doc] })])
+}
+
+/// A schema in a format that is no YAML and so cannot be JSON either.
+fn text(format: Format, name: &str, write: impl FnOnce() -> String) -> Result<Rendered, Failure> {
+    match format {
+        Format::Json => Err(Failure::new(format!("Output type 'json' cannot be combined with '{name}'"))),
+        Format::Yaml | Format::Pos => Ok(Rendered { documents: write().into_bytes(), ..Rendered::default() }),
+    }
 }
 
 /// The names of schema formats that `--output` takes in this run.

@@ -5,6 +5,7 @@
 
 mod cel;
 mod diff;
+mod html;
 mod import;
 mod keywords;
 mod markdown;
@@ -13,6 +14,7 @@ mod schema;
 mod ytt_schema;
 
 pub(crate) use diff::diff;
+pub(crate) use html::html;
 pub use import::{ImportFrom, ImportOptions, Imported, import_schema};
 pub(crate) use markdown::markdown;
 pub(crate) use schema::{crd, json_schema, openapi};

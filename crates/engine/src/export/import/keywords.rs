@@ -132,6 +132,7 @@ impl Importer<'_> {
             types.kinds.extend([Kind::Int, Kind::String]);
         }
         self.alternatives(flat, &mut types, path, validation);
+        let names_type = flat.get("type").is_some();
         match flat.remove("type") {
             Some(Node::Scalar(Scalar::Str(name))) => self.add_type(&mut types, &name.to_str(), path),
             Some(Node::Array(list)) => {
@@ -150,7 +151,7 @@ impl Importer<'_> {
             types.object = has("properties") || has("patternProperties") || has("additionalProperties");
             types.array = has("items") || has("prefixItems");
         }
-        if types.count() == 0 && !types.null {
+        if types.count() == 0 && !names_type {
             let values = match (flat.get("enum"), flat.get("const")) {
                 (Some(Node::Array(list)), _) => list.items.iter().map(|item| item.value.clone()).collect(),
                 (_, Some(value)) => vec![value.clone()],
@@ -163,9 +164,14 @@ impl Importer<'_> {
                         Some(_) => {}
                         None => types.null = true,
                     },
-                    _ => return Types::default(),
+                    _ => {
+                        types.kinds.clear();
+                        break;
+                    }
                 }
             }
+            // Null besides nothing is null besides anything.
+            types.null &= types.count() > 0;
         }
         types
     }

@@ -142,7 +142,15 @@ fn block(out: &mut String, value: &Sample, indent: usize) {
             annotations(out, item, indent);
             margin(out, indent);
             out.push('-');
-            below(out, &item.value, indent);
+            match &item.value {
+                // The first item stands beside the dash, unless comments come before it.
+                Sample::Map(items) if items.first().is_some_and(|(_, first)| first.annotations.is_empty()) => {
+                    let start = out.len();
+                    block(out, &item.value, indent + 2);
+                    out.replace_range(start..start + indent + 2, " ");
+                }
+                other => below(out, other, indent),
+            }
         }
     });
 }

@@ -1,0 +1,254 @@
+//! `-o html`: one page with all fields, to be published as it is.
+//!
+//! The page is a table with a row per field; the fields below a field stand in a table of their own behind a `<details>`, so that
+//! folding needs no script. It asks nothing of the network. The script that adds search and picking stands in a handler
+//! of the page itself: what comes out has no `<script>` at all, so that nobody has to tell ours from one that a
+//! description smuggled in.
+
+mod markdown;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+use std::fmt::Write;
+
+use super::markdown::json_text;
+use super::model::{Field, Model, Rule, model};
+use crate::node::{Node, Scalar};
+use crate::schema::{Example, Kind, REDACTED, Schema, Type};
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// Nothing is loaded from anywhere; the style and the handler are part of the page.
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+
+/// The documentation of a schema as a page.
+pub(crate) fn html(schema: &Schema) -> String {
+    let model = model(schema);
+    let title = model.title.as_ref().map_or_else(|| "Data values".to_owned(), ToString::to_string);
+    let mut page = Page { out: String::new(), ids: HashSet::new() };
+    let out = &mut page.out;
+    let _ = write!(
+        out,
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+         <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body onload=\"{}\">\n<main>\n\
+         <div class=\"data-values-title\">Schema for \"data/values\"</div>\n<h1>{}</h1>\n",
+        escaped(&title),
+        escaped(SCRIPT.trim_end()),
+        escaped(&title)
+    );
+    if let Some(text) = &model.documentation {
+        let _ = writeln!(out, "<div class=\"about\">{}</div>", markdown::html(&text.to_str()));
+    }
+    rules(out, &model.rules);
+    out.push_str(TOOLS);
+    out.push_str(
+        "<table class=\"data-values-fields\">\n<thead>\n<tr><th>Name</th><th>Description</th><th>Details</th>\
+         <th>Example</th></tr>\n</thead>\n",
+    );
+    page.fields(&model);
+    page.out.push_str("</table>\n</main>\n");
+    page.out.push_str(PICKED);
+    page.out.push_str("</body>\n</html>\n");
+    page.out
+}
+
+/// Only shown where scripts run.
+const TOOLS: &str = "<div class=\"tools\" role=\"search\">
+<label for=\"search\">Search</label> <input id=\"search\" type=\"search\" autocomplete=\"off\">
+<button type=\"button\" id=\"unfold\">Unfold all</button> <button type=\"button\" id=\"fold\">Fold all</button>
+<output id=\"count\" for=\"search\"></output>
+</div>
+";
+
+const PICKED: &str = "<aside class=\"picked\" id=\"picked\" hidden aria-label=\"Values file\">
+<label for=\"values\">Values file with the picked fields</label>
+<textarea id=\"values\" readonly rows=\"8\" spellcheck=\"false\"></textarea>
+<button type=\"button\" id=\"copy\">Copy as values file</button> <button type=\"button\" id=\"clear\">Pick none</button>
+<output id=\"copied\" for=\"copy\"></output>
+</aside>
+";
+
+struct Page {
+    out: String,
+    ids: HashSet<String>,
+}
+
+impl Page {
+    /// All rows; those below a field stand in a table inside it.
+    fn fields(&mut self, model: &Model) {
+        let fields = &model.fields;
+        // The fields whose tables are open, by their place in the list.
+        let mut open: Vec<usize> = Vec::new();
+        for (at, field) in fields.iter().enumerate() {
+            while open.len() > field.depth {
+                self.out.push_str("</table>\n</details></td></tr>\n</tbody>\n");
+                open.pop();
+            }
+            let above = open.last().map(|above| &fields[*above]);
+            self.begin(field, &steps(field, above, model));
+            let below = fields[at + 1..].iter().take_while(|other| other.depth > field.depth).count();
+            if below == 0 {
+                self.out.push_str("</tbody>\n");
+                continue;
+            }
+            let direct = fields[at + 1..=at + below].iter().filter(|other| other.depth == field.depth + 1).count();
+            let noun = if direct == 1 { "field" } else { "fields" };
+            let _ = write!(
+                self.out,
+                "<tr class=\"below\"><td colspan=\"4\"><details><summary>{direct} {noun} of <code>{}</code></summary>\n\
+                 <table class=\"fields-below\">\n",
+                escaped(&field.path)
+            );
+            open.push(at);
+        }
+        for _ in open {
+            self.out.push_str("</table>\n</details></td></tr>\n</tbody>\n");
+        }
+    }
+
+    /// The row of a field, in a group that is left open.
+    fn begin(&mut self, field: &Field, steps: &Node) {
+        let id = self.id(&field.path);
+        let out = &mut self.out;
+        let _ = write!(
+            out,
+            "<tbody class=\"field\" id=\"{id}\" data-step=\"{}\" data-value=\"{}\">\n<tr class=\"datavalue\">\n\
+             <td class=\"fieldname\">{}</td>\n<td class=\"title\">{}</td>\n<td class=\"documentation\">",
+            escaped(&json_text(steps)),
+            escaped(&json_text(&value_to_copy(field))),
+            escaped(&field.path),
+            escaped(&field.title)
+        );
+        if let Some(text) = &field.documentation {
+            out.push_str(&markdown::html(&text.to_str()));
+        }
+        rules(out, &field.rules);
+        facts(out, field, &id);
+        out.push_str("</td>\n<td class=\"example\">");
+        field.examples.iter().for_each(|one| example(out, one));
+        out.push_str("</td>\n</tr>\n");
+    }
+
+    /// A name for the place of a field in the page; no two are the same.
+    fn id(&mut self, path: &str) -> String {
+        let keep = |c: char| if c.is_alphanumeric() || "._-[]*".contains(c) { c } else { '-' };
+        let name: String = path.chars().map(keep).collect();
+        // The tools have names without a prefix.
+        let name = format!("field-{name}");
+        let mut id = name.clone();
+        let mut count = 1;
+        while !self.ids.insert(id.clone()) {
+            count += 1;
+            id = format!("{name}--{count}");
+        }
+        id
+    }
+}
+
+/// The way from the field above: keys, and null for the step into an array.
+fn steps(field: &Field, above: Option<&Field>, model: &Model) -> Node {
+    let rest = match above {
+        Some(above) => field.path.strip_prefix(&*above.path).unwrap_or(&field.path),
+        None if matches!(model.ty, Type::Array(_)) => &field.path,
+        None => "",
+    };
+    let items = rest.len() - rest.trim_start_matches("[]").len();
+    let mut steps: Vec<Node> = (0..items / 2).map(|_| Node::NULL).collect();
+    if items == 0 || items < rest.len() {
+        steps.push(Node::str(field.name.as_str()));
+    }
+    super::keywords::array(steps)
+}
+
+/// What a values file holds for a field that one picks: the default, else the first example, else an empty value.
+fn value_to_copy(field: &Field) -> Node {
+    let shown = |value: &&Node| !matches!(value, Node::Scalar(Scalar::Str(text)) if field.secret && *text == *REDACTED);
+    let given = field.default.as_ref().or_else(|| field.examples.first().map(|example| &example.value));
+    given.filter(shown).cloned().unwrap_or_else(|| empty(&field.ty))
+}
+
+fn empty(ty: &Type) -> Node {
+    match ty {
+        Type::Scalar(Kind::String) => Node::str(""),
+        Type::Scalar(Kind::Int) => Node::Scalar(Scalar::Int(0)),
+        Type::Scalar(Kind::Float) => Node::Scalar(Scalar::Float(0.0)),
+        Type::Scalar(Kind::Bool) => Node::Scalar(Scalar::Bool(false)),
+        Type::Map(_) => super::keywords::map([]),
+        Type::Array(_) => super::keywords::array([]),
+        Type::Union(union) => union.members.first().map_or(Node::NULL, empty),
+        Type::Scalar(Kind::Null) | Type::Any | Type::Shapes(_) => Node::NULL,
+    }
+}
+
+fn rules(out: &mut String, rules: &[Rule]) {
+    if !rules.is_empty() {
+        let texts: Vec<String> = rules.iter().map(Rule::explained).collect();
+        let _ = writeln!(out, "<p class=\"rules\">Must be: {}.</p>", escaped(&texts.join("; ")));
+    }
+}
+
+/// Type, default and marks of a field, the link to it, and the box that picks it.
+fn facts(out: &mut String, field: &Field, id: &str) {
+    let null = if field.nullable { " or null" } else { "" };
+    let _ = write!(out, "<p class=\"facts\"><span class=\"type\">{}{null}</span>", escaped(&field.type_name));
+    if field.required {
+        out.push_str(" <strong class=\"mark required\">required</strong>");
+    }
+    if field.secret {
+        out.push_str(" <strong class=\"mark secret\">secret</strong>");
+    }
+    if let Some(default) = &field.default {
+        let _ = write!(out, " <span class=\"default\">default <code>{}</code></span>", escaped(&json_text(default)));
+    }
+    let path = escaped(&field.path);
+    let _ = write!(
+        out,
+        " <a class=\"anchor\" href=\"#{}\" aria-label=\"Link to {path}\">#</a>\
+         <label class=\"pick\"><input type=\"checkbox\" aria-label=\"Pick {path}\" autocomplete=\"off\"> pick</label></p>",
+        escaped(id)
+    );
+    if let Some(notice) = &field.deprecated {
+        let _ = write!(
+            out,
+            "<p class=\"deprecated\"><strong class=\"mark deprecated\">deprecated</strong> {}</p>",
+            escaped(&notice.to_str())
+        );
+    }
+}
+
+fn example(out: &mut String, example: &Example) {
+    let description = example.description.as_ref().map(ToString::to_string).unwrap_or_default();
+    let value = match &example.value {
+        Node::Scalar(Scalar::Str(text)) => text.to_string(),
+        other => json_text(other),
+    };
+    // A line break right after <pre> would not be shown.
+    let value = if value.starts_with('\n') { format!("\n{value}") } else { value };
+    let _ = write!(
+        out,
+        "<p class=\"example\">Example: <span class=\"example\">{}</span></p>\n<pre class=\"examplevalue\">{}</pre>\n",
+        escaped(&description),
+        escaped(&value)
+    );
+}
+
+/// Text that is nothing but text in elements and attributes.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\0' => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}

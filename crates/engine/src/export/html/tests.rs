@@ -1,0 +1,97 @@
+//! Descriptions come from anyone: what they can do to the page.
+
+use super::markdown::html;
+
+#[track_caller]
+fn check(text: &str, expected: &str) {
+    assert_eq!(html(text).trim_end(), expected);
+}
+
+#[test]
+fn markdown_is_rendered() {
+    check("uses `code` and *more*", "<p>uses <code>code</code> and <em>more</em></p>");
+    check("- a\n- b", "<ul>\n<li>a</li>\n<li>b</li>\n</ul>");
+    check("~~a~~", "<p><del>a</del></p>");
+    check("[x](docs/a.md \"t\")", "<p><a href=\"docs/a.md\" title=\"t\" rel=\"noopener noreferrer\">x</a></p>");
+}
+
+#[test]
+fn what_is_no_tag_is_text() {
+    check("a < b & c > d", "<p>a &lt; b &amp; c &gt; d</p>");
+    check("see <docs/x.md>", "<p>see &lt;docs/x.md&gt;</p>");
+    check("&lt;script&gt; &copy;", "<p>&lt;script&gt; ©</p>");
+}
+
+#[test]
+fn scripts_and_styles_go_with_their_content() {
+    check("a <script>alert(1)</script> b", "<p>a  b</p>");
+    check("a <SCRIPT src=x>alert(1)</sCript > b", "<p>a  b</p>");
+    check("a <style>p{}</style> b", "<p>a  b</p>");
+    check("a <script>alert(1)", "<p>a </p>");
+    check("<script>\n\nalert(1)\n\n</script>\n\nafter", "<p>after</p>");
+}
+
+#[test]
+fn handlers_and_other_attributes_do_not_survive() {
+    check("<p onclick=\"alert(1)\" style='x' id=a>a</p>", "<p>a</p>");
+    check("<b title=x onmouseover=alert(1)>a</b>", "<p><b>a</b></p>");
+    check("a<br onload=alert(1)/>b", "<p>a<br>b</p>");
+}
+
+#[test]
+fn only_harmless_links_survive() {
+    for link in [
+        "javascript:alert(1)",
+        "JaVaScRiPt:alert(1)",
+        "java\nscript:alert(1)",
+        "java&#10;script:alert(1)",
+        "&#106;avascript:alert(1)",
+        "&#x6A;avascript:alert(1)",
+        " javascript:alert(1)",
+        "\u{1}javascript:alert(1)",
+        "data:text/html,x",
+        "vbscript:x",
+        "file:///etc/passwd",
+    ] {
+        let result = html(&format!("<a href=\"{link}\">x</a>"));
+        assert!(!result.contains("href"), "{link:?}: {result}");
+        let result = html(&format!("[x](<{link}>)"));
+        assert!(!result.contains("href"), "{link:?}: {result}");
+    }
+    for link in ["https://example.com/a?b=c&d", "HTTP://x", "mailto:a@b.c", "docs/a.md", "#a", "?q", "/a:b", "./x:y"] {
+        assert!(html(&format!("<a href='{link}'>x</a>")).contains("href"), "{link}");
+    }
+    // Unknown references stay text, so that no browser reads them as a colon.
+    assert!(html("<a href=\"javascript&colon;alert(1)\">x</a>").contains("javascript&amp;colon;"));
+    check(
+        "<a title='\"><img src=x onerror=alert(1)>' href=a>x</a>",
+        "<p><a title=\"&quot;&gt;&lt;img src=x onerror=alert(1)&gt;\" href=\"a\" rel=\"noopener noreferrer\">x</a></p>",
+    );
+}
+
+#[test]
+fn other_elements_leave_their_content() {
+    check("a <blink>b</blink> <img src=x onerror=alert(1)> c", "<p>a b  c</p>");
+    check("<svg onload=alert(1)><circle/></svg>", "<p></p>");
+    check("<iframe srcdoc='<script>alert(1)</script>'>a</iframe>", "a");
+    check("a <!-- <script>alert(1)</script> --> b", "<p>a  b</p>");
+    check("![alt](x.png)", "<p></p>");
+}
+
+#[test]
+fn the_page_around_stays_whole() {
+    check("</td></tr></table><h1>x", "<h1>x</h1>");
+    check("<td>a<tr>b", "a<tr>b".replace("<tr>", "").as_str());
+    check("<p><i>a", "<p><i>a</i></p>");
+    check("<b><i>a</b>c</i>", "<p><b><i>a</i></b>c</p>");
+    check("<table><tr><td>a</table>", "<table><tr><td>a</td></tr></table>");
+    check("<p title='", "");
+}
+
+#[test]
+fn deep_nesting_ends() {
+    let result = html(&"<b>".repeat(20_000));
+    assert!(result.len() < 5_000, "{}", result.len());
+    let result = html(&">".repeat(5_000));
+    assert!(result.matches("<blockquote>").count() <= 100);
+}
