@@ -121,8 +121,11 @@ impl<'a> Checker<'a> {
                     if named.accepts(spot.value) {
                         continue;
                     }
-                    let found = self.hidden(named.found(spot.value).into_text());
-                    violations.push(self.violation(rule, found));
+                    let found = named.found(spot.value).into_text();
+                    violations.push(Violation {
+                        message: self.own_message(rule, spot, &found),
+                        ..self.violation(rule, self.hidden(found))
+                    });
                     if named.is_about_null() {
                         break;
                     }
@@ -213,14 +216,14 @@ impl<'a> Checker<'a> {
             Verdict::Invalid { found, failure } => {
                 let found = self.hidden(found);
                 let mut violation = self.violation(rule, found);
-                violation.message = self.own_message(rule, custom, spot, &failure);
+                violation.message = self.own_message(rule, spot, &failure);
                 violations.push(violation);
             }
             Verdict::Below(problems) => {
                 for (path, message) in problems {
                     let found = self.hidden(message.clone());
                     let mut violation = self.violation(rule, found);
-                    violation.message = self.own_message(rule, custom, spot, &message);
+                    violation.message = self.own_message(rule, spot, &message);
                     let from = find_below(spot.value, &path).unwrap_or(spot.pos);
                     let path = joined(&spot.path.text(), &path);
                     match below.last_mut() {
@@ -242,8 +245,8 @@ impl<'a> Checker<'a> {
         Failure::new(format!("Validating {}: {} (by: {by})", spot.path.shown(), error.message()))
     }
 
-    fn own_message(&self, rule: &Rule, custom: &Custom, spot: &Spot<'_>, failure: &str) -> Option<String> {
-        let template = custom.template()?;
+    fn own_message(&self, rule: &Rule, spot: &Spot<'_>, failure: &str) -> Option<String> {
+        let template = rule.message.as_ref()?;
         let value = match spot.secret {
             true => "<redacted>".to_owned(),
             false => to_value(spot.value).repr().to_str().into_owned(),

@@ -5,7 +5,6 @@ use std::rc::Rc;
 use ytterby_starlark::{Error, Eval, Value};
 use ytterby_text::Str;
 
-use super::message::Template;
 use crate::node::{Fragment, Node, to_value};
 use crate::stdlib::Struct;
 
@@ -21,14 +20,14 @@ pub(crate) struct Custom {
 }
 
 /// How a rule was given.
-#[derive(Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Form {
     /// `function`
     Bare,
     /// `(description, function)`
     Pair,
     /// `(description, function, message)`
-    Triple(Template),
+    Triple,
 }
 
 /// What a rule says about a value.
@@ -77,14 +76,6 @@ impl Custom {
 
     pub fn function(&self) -> &Value {
         &self.function
-    }
-
-    /// The message that replaces `must be:`, if the rule has one.
-    pub fn template(&self) -> Option<&Template> {
-        match &self.form {
-            Form::Triple(template) => Some(template),
-            Form::Bare | Form::Pair => None,
-        }
     }
 
     /// Asks the function. Errors that it cannot help (limits, cancellation) are passed on.

@@ -31,6 +31,7 @@ pub(crate) use custom::FailAt;
 pub(crate) use report::{Block, Report, Violation};
 
 use custom::Custom;
+use message::Template;
 use rules::NamedRule;
 pub(crate) use rules::{Keyword, Shape, Target};
 
@@ -50,6 +51,8 @@ pub(crate) struct Rule {
     /// The description of a valid value, as violations and documentation show it.
     must_be: String,
     check: Check,
+    /// What violations say instead.
+    message: Option<Template>,
     /// Where it was written.
     pos: Pos,
 }

@@ -105,7 +105,7 @@ impl Reader<'_> {
 
     fn named(&self, rule: Rc<dyn NamedRule>, description: Option<Str>) -> Rule {
         let must_be = description.map_or_else(|| rule.must_be(), |text| text.to_str().into_owned());
-        Rule { must_be, check: Check::Named(rule), pos: self.pos }
+        Rule { must_be, check: Check::Named(rule), message: None, pos: self.pos }
     }
 
     fn when(&self, value: &Value) -> Result<Value, String> {
@@ -129,9 +129,9 @@ impl Reader<'_> {
             return Err(format!("{text} {} (by {by})", found.to_str()));
         };
         let parts: Vec<&Value> = tuple.iter().collect();
-        let (name, form) = match parts[..] {
-            [_, _] => ("2-tuple", Form::Pair),
-            [_, _, message] if beyond_ytt => ("3-tuple", Form::Triple(self.template(message)?)),
+        let (name, form, message) = match parts[..] {
+            [_, _] => ("2-tuple", Form::Pair, None),
+            [_, _, message] if beyond_ytt => ("3-tuple", Form::Triple, Some(self.template(message)?)),
             _ => return Err(format!("expected 2-tuple, but found tuple with length {} (by {by})", parts.len())),
         };
         let Value::Str(description) = parts[0] else {
@@ -139,11 +139,11 @@ impl Reader<'_> {
             return Err(self.at(&format!("{text} {}", parts[0].type_name())));
         };
         let must_be = description.to_str().into_owned();
-        if let (Some(assertion), Form::Pair) = (parts[1].downcast::<Assertion>(), &form) {
-            return Ok(Rule { must_be, check: Check::Named(assertion.rule.clone()), pos: self.pos });
-        }
-        let function = self.callable(parts[1], name)?;
-        Ok(Rule { must_be, check: Check::Custom(Custom::new(function, form, beyond_ytt)), pos: self.pos })
+        let check = match parts[1].downcast::<Assertion>() {
+            Some(assertion) => Check::Named(assertion.rule.clone()),
+            None => Check::Custom(Custom::new(self.callable(parts[1], name)?, form, beyond_ytt)),
+        };
+        Ok(Rule { must_be, check, message, pos: self.pos })
     }
 
     /// A rule without a description of its own.
@@ -160,7 +160,8 @@ impl Reader<'_> {
             _ => return Ok(None),
         };
         let must_be = describe(&function, self.run);
-        Ok(Some(Rule { must_be, check: Check::Custom(Custom::new(function, Form::Bare, true)), pos: self.pos }))
+        let check = Check::Custom(Custom::new(function, Form::Bare, true));
+        Ok(Some(Rule { must_be, check, message: None, pos: self.pos }))
     }
 
     /// The function of a tuple: itself, or the `check` of an object.
