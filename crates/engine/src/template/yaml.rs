@@ -111,6 +111,12 @@ impl<'a> FrontEnd<'a> {
             self.writer.code(code, at);
         }
         for (name, args, at) in metas.annotations {
+            if name.contains(['"', '\\']) {
+                // Code whose blank behind `#@` was forgotten. The reference puts the name into a string and so finds
+                // that it is no name; this finds it at the same place.
+                self.writer.code(format!("annotation(\"{name}\", arguments({}))", args.text), at);
+                continue;
+            }
             let op = Op::Annotate { tag, name: Str::from(name), pos: at };
             self.writer.op(op, YAML, Args::Call(args), at);
         }
