@@ -127,10 +127,16 @@ fn search(cx: &mut Context<'_>, node: &Node, place: Place<'_>, slot: &Slot) -> R
     Ok(if search.collections.is_empty() { search.values } else { search.collections })
 }
 
+/// Names that unknown keys of one value are compared with in all: enough for every schema that people write, and a bound
+/// where thousands of keys are wrong.
+const COMPARISONS: usize = 500_000;
+
 #[derive(Default)]
 struct Search {
     collections: Vec<Block>,
     values: Vec<Block>,
+    /// How many names unknown keys were compared with.
+    compared: usize,
 }
 
 /// Where a value stands.
@@ -182,13 +188,17 @@ impl Search {
 
     fn map(&mut self, cx: &mut Context<'_>, map: &Map, place: Place<'_>, ty: &MapType) -> Result<(), Failure> {
         let mut declared = Vec::with_capacity(map.len());
+        let mut names = None;
         for item in map.iter() {
             let found = cx.item_for(ty, &item.key)?;
             if found.is_none() {
                 let path = join_key(place.path, &item.key);
                 let label = Label::Key(&item.key);
                 let place = Place { pos: item.pos, label, path: &path, secret: place.secret };
-                self.values.push(undeclared(cx.run, item, place, ty));
+                let names = names.get_or_insert_with(|| names_of(ty));
+                self.compared += names.len();
+                let names_to_compare = if self.compared <= COMPARISONS { &names[..] } else { &[] };
+                self.values.push(undeclared(cx.run, item, place, ty, names, names_to_compare));
             }
             declared.push(found);
         }
@@ -240,17 +250,30 @@ fn path_or_document(path: &str) -> String {
     if path.is_empty() { "(document)".to_owned() } else { path.to_owned() }
 }
 
-fn undeclared(run: &Run, item: &MapItem, place: Place<'_>, ty: &MapType) -> Block {
-    let key = key_text(&item.key).into_owned();
+/// The literal keys of a map, sorted.
+fn names_of(ty: &MapType) -> Vec<String> {
     let declared = ty.items.iter().filter(|item| !matches!(item.presence, Presence::Removed(_)));
     let mut names: Vec<String> = declared.map(|item| key_text(&item.key).into_owned()).collect();
     names.sort_unstable();
+    names
+}
+
+fn undeclared(
+    run: &Run,
+    item: &MapItem,
+    place: Place<'_>,
+    ty: &MapType,
+    names: &[String],
+    similar: &[String],
+) -> Block {
+    let key = key_text(&item.key).into_owned();
     let from = run.locate(ty.place());
     let patterns = ty.patterns.iter().filter_map(|item| match &item.presence {
         Presence::Pattern(rule) => rule.allowed.as_ref().map(super::Allowed::text),
         _ => None,
     });
-    let all: Vec<String> = names.iter().cloned().chain(patterns).collect();
+    // Longer lists are not shown.
+    let all: Vec<String> = names.iter().take(10).cloned().chain(patterns).collect();
     let expected = match &all[..] {
         [name] if ty.patterns.is_empty() => format!("a map item with the key named \"{name}\" (from {from})"),
         // As many as one can keep in mind at once.
@@ -267,7 +290,7 @@ fn undeclared(run: &Run, item: &MapItem, place: Place<'_>, ty: &MapType) -> Bloc
         by: Some(ty.place()),
         ..Block::at(item.pos, key.clone(), expected).about("Given data value is not declared in schema")
     };
-    if let Some(name) = spelling::nearest(&key, names.iter().map(String::as_str)) {
+    if let Some(name) = spelling::nearest(&key, similar.iter().map(String::as_str)) {
         block = block.hint(format!("did you mean \"{name}\"?"));
     }
     block
