@@ -4,6 +4,8 @@ use ytterby_starlark::ast::{Arg, Ast, ExprId, ExprKind};
 use ytterby_starlark::{BinaryOp, CompareOp, UnaryOp, Value};
 use ytterby_text::Str;
 
+use crate::node::Node;
+
 /// The CEL expression over `self` that says the same, if the function is a lambda of one parameter made of what CEL has.
 pub(crate) fn translate(function: &Value) -> Option<String> {
     let Value::Function(function) = function else { return None };
@@ -75,7 +77,7 @@ impl Translator<'_> {
     }
 
     fn field(&self, operand: ExprId, name: &Str) -> Option<(String, Precedence)> {
-        Some((format!("{}.{}", self.at_least(operand, PRIMARY)?, field_name(name.as_str()?)?), PRIMARY))
+        Some((format!("{}.{}", self.at_least(operand, PRIMARY)?, cel_field(name.as_str()?)?), PRIMARY))
     }
 
     /// An operand, in parentheses where it binds less tightly.
@@ -122,11 +124,39 @@ fn compare(op: CompareOp) -> &'static str {
 
 fn quoted(text: &Str) -> Option<String> {
     let text = text.as_str()?;
-    Some(format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'").replace('\n', "\\n")))
+    Some(crate::validate::rules::cel_literal(&Node::str(text)))
 }
 
+/// Words that cannot be names of fields in CEL.
+const RESERVED: [&str; 21] = [
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "false",
+    "for",
+    "function",
+    "if",
+    "import",
+    "in",
+    "let",
+    "loop",
+    "namespace",
+    "null",
+    "package",
+    "return",
+    "true",
+    "var",
+    "void",
+    "while",
+];
+
 /// A key as Kubernetes writes it in CEL; none where it cannot be.
-pub(crate) fn field_name(key: &str) -> Option<String> {
+pub(crate) fn cel_field(key: &str) -> Option<String> {
+    if RESERVED.contains(&key) {
+        return Some(format!("__{key}__"));
+    }
     let escaped =
         key.replace("__", "__underscores__").replace('-', "__dash__").replace('.', "__dot__").replace('/', "__slash__");
     let is_identifier = escaped.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')

@@ -13,6 +13,7 @@ mod model;
 mod schema;
 mod ytt_schema;
 
+pub(crate) use cel::cel_field;
 pub(crate) use diff::diff;
 pub(crate) use html::html;
 pub use import::{ImportFrom, ImportOptions, Imported, import_schema};

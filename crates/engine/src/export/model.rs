@@ -3,7 +3,7 @@
 use ytterby_text::Str;
 
 use crate::node::{self, Node};
-use crate::schema::{Docs, Example, MapType, Presence, REDACTED, Schema, Slot, Type};
+use crate::schema::{Docs, Example, MapType, Presence, REDACTED, Schema, Slot, Type, redact};
 use crate::validate::Rules;
 
 /// A schema as documentation shows it.
@@ -136,7 +136,7 @@ fn items(fields: &mut Vec<Field>, map: &MapType, above: &Above) {
 fn field(slot: &Slot, at: &Above, shows: Shows) -> Field {
     let Docs { title, description, deprecated, examples } = &slot.docs;
     let is_map = matches!(slot.ty, Type::Map(_)) && !slot.default.is_null();
-    let redacted = |value: &Node| if at.secret { Node::str(REDACTED) } else { value.clone() };
+    let redacted = |value: &Node| if at.secret { Node::str(REDACTED) } else { redact(value, slot) };
     let examples = examples.iter().map(|example| Example { value: redacted(&example.value), ..example.clone() });
     Field {
         name: at.name.clone(),

@@ -7,7 +7,7 @@ use super::cel;
 use super::keywords::{Keywords, array, map};
 use crate::annotation::Level;
 use crate::node::{Document, Node, Scalar};
-use crate::schema::{Allowed, Combination, Kind, MapType, Presence, Schema, Slot, Type, Union};
+use crate::schema::{Allowed, Combination, Example, Kind, MapType, Presence, Schema, Slot, Type, Union, redact};
 use crate::validate::{Exported, Keyword, Shape, Target};
 
 /// The OpenAPI document of a schema.
@@ -99,7 +99,9 @@ impl Dialect {
         self.texts(&mut keywords, texts);
         let no_default =
             keywords.get("default").is_some_and(|default| default.is_null() && (refuses_null || self.0 == Target::Crd));
-        if !place.shows_default || place.secret || no_default {
+        // A value around a secret shows it.
+        let shows_secret = keywords.get("default").is_some_and(|default| !redact(default, slot).same(default));
+        if !place.shows_default || place.secret || no_default || shows_secret {
             keywords.remove("default");
         }
         if place.secret {
@@ -127,15 +129,14 @@ impl Dialect {
             (Some(notice), Target::Crd) => add_to_description(keywords, &format!("Deprecated: {notice}.")),
             (Some(_), _) => keywords.flag("deprecated", true),
         }
-        if place.secret || docs.examples.is_empty() {
-            return;
-        }
-        match self.0 {
-            Target::JsonSchema => {
-                keywords.set("examples", array(docs.examples.iter().map(|example| example.value.clone())));
+        let is_shown = |example: &&Example| !place.secret && redact(&example.value, slot).same(&example.value);
+        let mut examples = docs.examples.iter().filter(is_shown).peekable();
+        match (self.0, examples.peek().copied()) {
+            (_, None) => {}
+            (Target::JsonSchema, Some(_)) => {
+                keywords.set("examples", array(examples.map(|example| example.value.clone())));
             }
-            Target::OpenApi | Target::Crd => {
-                let example = &docs.examples[0];
+            (Target::OpenApi | Target::Crd, Some(example)) => {
                 if let (Some(description), Target::OpenApi) = (&example.description, self.0) {
                     keywords.set("x-example-description", Node::str(description.clone()));
                 }

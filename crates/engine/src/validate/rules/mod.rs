@@ -330,12 +330,23 @@ fn equal_scalars(left: &Scalar, right: &Scalar) -> bool {
 }
 
 /// A value as a literal of CEL.
-fn cel_literal(value: &Node) -> String {
+pub(crate) fn cel_literal(value: &Node) -> String {
     match value {
         Node::Scalar(Scalar::Null) => "null".to_owned(),
         Node::Scalar(Scalar::Str(text)) => {
-            let escaped = text.to_str().replace('\\', "\\\\").replace('\'', "\\'").replace('\n', "\\n");
-            format!("'{escaped}'")
+            let mut literal = String::from("'");
+            for c in text.to_str().chars() {
+                match c {
+                    '\\' | '\'' => literal.extend(['\\', c]),
+                    '\n' => literal.push_str("\\n"),
+                    '\r' => literal.push_str("\\r"),
+                    '\t' => literal.push_str("\\t"),
+                    c if c.is_control() => literal.push_str(&format!("\\u{:04x}", c as u32)),
+                    c => literal.push(c),
+                }
+            }
+            literal.push('\'');
+            literal
         }
         Node::Scalar(Scalar::Float(float)) => {
             let text = gofloat::format_g(*float);

@@ -101,8 +101,9 @@ impl NamedRule for OneNotNull {
                 vec![Keyword::Plain("oneOf", Node::array(array))]
             }
             Target::Crd => {
-                let parts: Vec<String> = keys.iter().map(|key| present(&text(key))).collect();
-                vec![Keyword::Cel(format!("[{}].exists_one(x, x)", parts.join(", ")))]
+                let parts: Option<Vec<String>> = keys.iter().map(|key| present(&text(key))).collect();
+                let rule = |parts: Vec<String>| Keyword::Cel(format!("[{}].exists_one(x, x)", parts.join(", ")));
+                parts.map(rule).into_iter().collect()
             }
         }
     }
@@ -127,12 +128,7 @@ fn only(key: &str) -> Node {
 }
 
 /// `has(self.key) && self.key != null`
-fn present(key: &str) -> String {
-    let field = cel_field(key);
-    format!("has(self.{field}) && self.{field} != null")
-}
-
-/// A key as CEL of Kubernetes writes it behind a dot.
-pub(crate) fn cel_field(key: &str) -> String {
-    key.replace("__", "__underscores__").replace('-', "__dash__").replace('.', "__dot__").replace('/', "__slash__")
+fn present(key: &str) -> Option<String> {
+    let field = crate::export::cel_field(key)?;
+    Some(format!("has(self.{field}) && self.{field} != null"))
 }
