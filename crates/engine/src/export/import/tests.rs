@@ -43,10 +43,10 @@ fn json_that_is_no_yaml_is_read() {
 #[test]
 fn references_are_followed_but_not_in_circles() {
     let imported = import(
-        r##"{"$defs": {"node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}, "n": {"type": "integer"}}}},
+        r##"{"$defs": {"node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}, "size": {"type": "integer"}}}},
             "$ref": "#/$defs/node"}"##,
     );
-    assert_eq!(imported.text, "#@data/values-schema\n---\n#@schema/type any=True\nnext: null\nn: 0\n");
+    assert_eq!(imported.text, "#@data/values-schema\n---\n#@schema/type any=True\nnext: null\nsize: 0\n");
     let texts: Vec<&str> = imported.diagnostics.iter().map(|diagnostic| &*diagnostic.message).collect();
     assert_eq!(texts, ["keyword \"$ref\" at next is not supported"]);
 }
@@ -85,12 +85,12 @@ fn other_documents_are_refused() {
 #[test]
 fn values_serve_as_an_example() {
     let options = ImportOptions { from: ImportFrom::Values, ..ImportOptions::default() };
-    let text = "a: 1\nhosts:\n- name: x\n  port: 1\n- name: y\nnone: null\nempty: []\nratio: [1, 0.5]\n";
+    let text = "a: 1\nhosts:\n- name: x\n  port: 1\n- name: z\nnone: null\nempty: []\nratio: [1, 0.5]\n";
     let imported = import_schema(text.as_bytes(), &options).expect("it is YAML");
     let expected = "#@data/values-schema
 ---
 a: 1
-#@schema/default [{\"name\": \"x\", \"port\": 1}, {\"name\": \"y\"}]
+#@schema/default [{\"name\": \"x\", \"port\": 1}, {\"name\": \"z\"}]
 hosts:
   - name: \"x\"
     #@schema/key-may-be-present
