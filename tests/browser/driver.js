@@ -5,7 +5,7 @@ addEventListener('load', () => setTimeout(() => {
   const search = document.getElementById('search');
   const look = (text) => { search.value = text; search.dispatchEvent(new Event('input')); return shown(); };
   results.start = shown();
-  results.search = look('num');
+  results.search = look('ports num');
   results.count = document.getElementById('count').textContent;
   results.nothing = look('no such field');
   look('');

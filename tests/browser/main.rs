@@ -74,7 +74,7 @@ fn the_page_works() {
     assert_eq!(results["linked"], true, "a link to a folded field unfolds it");
     assert_eq!(
         results["values"],
-        json!("username: \"\"\ndb:\n  db_url: \"\"\n  ports:\n    - num: 80\nlabels:\n  _: \"\"\npassword: \"\"\n")
+        json!("username: \"\"\ndb:\n  db_url: \"\"\n  ports:\n    - num: 80\npassword: \"\"\nlabels:\n  _: \"\"\n")
     );
     assert_eq!(results["copied"], "Copied");
     assert_eq!(results["requests"], 0, "the page asks nothing of the network");

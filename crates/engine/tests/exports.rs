@@ -250,6 +250,61 @@ fn declared() -> BoxedStrategy<Declared> {
         .boxed()
 }
 
+/// The rules of Kubernetes for structural schemas: each place has a type or says that it has none, and what stands
+/// inside `allOf` and the like only restricts values.
+fn check_structural(schema: &Value, path: &str) {
+    let map = schema.as_object().unwrap_or_else(|| panic!("{path}: {schema}"));
+    let forbidden =
+        ["$ref", "definitions", "patternProperties", "uniqueItems", "deprecated", "additionalItems", "const"];
+    for (name, value) in map {
+        assert!(!forbidden.contains(&&**name) && !name.starts_with("x-ytt"), "{path}: {name}");
+        assert!(name != "additionalProperties" || value.is_object(), "{path}: {schema}");
+        assert!(name != "default" || !value.is_null(), "{path}: {schema}");
+    }
+    let is = |name: &str| map.get(name) == Some(&Value::Bool(true));
+    let has_type = map.get("type").is_some_and(Value::is_string);
+    assert!(
+        has_type || is("x-kubernetes-int-or-string") || is("x-kubernetes-preserve-unknown-fields"),
+        "{path}: {schema}"
+    );
+    assert!(!(map.contains_key("properties") && map.contains_key("additionalProperties")), "{path}: {schema}");
+    for name in ["allOf", "anyOf", "oneOf"] {
+        for part in map.get(name).and_then(Value::as_array).into_iter().flatten() {
+            for inner in ["type", "default", "nullable", "description", "additionalProperties"] {
+                assert!(part.get(inner).is_none(), "{path}: {schema}");
+            }
+        }
+    }
+    for (key, value) in map.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        check_structural(value, &format!("{path}.{key}"));
+    }
+    for (name, step) in [("items", "[]"), ("additionalProperties", ".*")] {
+        if let Some(value) = map.get(name) {
+            check_structural(value, &format!("{path}{step}"));
+        }
+    }
+}
+
+/// OpenAPI 3.0 has a dialect of its own: one type, bounds that are exclusive by a flag, null by a flag.
+fn check_openapi(schema: &Value) {
+    let map = schema.as_object().unwrap_or_else(|| panic!("{schema}"));
+    for (name, value) in map {
+        match &**name {
+            "type" => assert!(value.is_string() && value != "null", "{schema}"),
+            "nullable" | "deprecated" | "exclusiveMinimum" | "exclusiveMaximum" | "uniqueItems" | "writeOnly" => {
+                assert!(value.is_boolean(), "{schema}");
+            }
+            "properties" => value.as_object().into_iter().flatten().for_each(|(_, value)| check_openapi(value)),
+            "items" => check_openapi(value),
+            "additionalProperties" if value.is_object() => check_openapi(value),
+            "oneOf" | "anyOf" | "allOf" => value.as_array().into_iter().flatten().for_each(check_openapi),
+            "const" | "examples" | "patternProperties" | "contains" | "not" | "$schema" => panic!("{name}: {schema}"),
+            _ => {}
+        }
+    }
+    assert!(map.get("type") != Some(&Value::from("array")) || map.contains_key("items"), "{schema}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -259,6 +314,8 @@ proptest! {
         let given = serde_json::json!({ "root": root.given });
         let exported = export(&schema, "json-schema");
         prop_assert!(jsonschema::meta::is_valid(&exported), "{}", exported);
+        check_structural(&export(&schema, "crd")["openAPIV3Schema"], "");
+        check_openapi(&export(&schema, "openapi-v3")["components"]["schemas"]["dataValues"]);
         let judge = validator(&exported);
         let ours = values(&schema, &given, Rules::Checked);
         match values(&schema, &given, Rules::Skipped) {
