@@ -9,8 +9,8 @@ use ytterby_diag::render::Colour;
 pub struct Terminal;
 
 impl ytterby::Host for Terminal {
-    fn print(&self, text: &str) {
-        write_error(text);
+    fn print(&self, text: &[u8]) {
+        let _ = io::stderr().write_all(text);
     }
 
     fn debug(&self, text: &str) {

@@ -217,8 +217,8 @@ fn find<T: Copy>(table: &[(&str, T)], name: &str) -> Option<T> {
 
 /// What a run may tell while it goes on. Everything that a run evaluates shares it, hence `&self`.
 pub trait Host {
-    /// Text of `print()` in templates, with its line feed.
-    fn print(&self, text: &str);
+    /// Text of `print()` in templates, with its line feed. Strings of code are bytes; they need not be UTF-8.
+    fn print(&self, text: &[u8]);
 
     /// A piece of debug output, asked for by [`Options::debug`], with its line feeds.
     fn debug(&self, text: &str);

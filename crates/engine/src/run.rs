@@ -57,7 +57,7 @@ impl Run {
         let mut eval = Eval::new();
         eval.set_limits(Limits { steps: self.options.max_steps, ..Limits::default() });
         let host = self.host.clone();
-        eval.set_print(move |line| host.print(&format!("{}\n", String::from_utf8_lossy(line))));
+        eval.set_print(move |line| host.print(&[line, b"\n"].concat()));
         eval.set_data(self.clone());
         eval
     }

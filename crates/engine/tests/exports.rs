@@ -17,7 +17,7 @@ use ytterby_diag::Sources;
 struct Silent;
 
 impl Host for Silent {
-    fn print(&self, _: &str) {}
+    fn print(&self, _: &[u8]) {}
     fn debug(&self, _: &str) {}
 }
 

@@ -10,7 +10,7 @@ use ytterby_diag::Sources;
 struct Notes(RefCell<String>);
 
 impl Host for Notes {
-    fn print(&self, _: &str) {}
+    fn print(&self, _: &[u8]) {}
 
     fn debug(&self, text: &str) {
         self.0.borrow_mut().push_str(text);

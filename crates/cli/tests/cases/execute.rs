@@ -54,7 +54,7 @@ impl Call {
         files.retain(|path, content| before.get(path) != Some(content));
 
         let here = fs::canonicalize(&directory).expect("the working directory is there").display().to_string();
-        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).replace(&here, "<CWD>");
+        let text = |bytes: Vec<u8>| readable(&bytes).replace(&here, "<CWD>");
         Run {
             exit,
             stdout: text(stdout),
@@ -189,4 +189,14 @@ pub fn diff(what: &str, want: &str, got: &str) -> String {
     }
     let lines = similar::TextDiff::from_lines(want, got);
     format!("{}", lines.unified_diff().header(&format!("expected {what}"), &format!("actual {what}")))
+}
+
+/// Text with `\xc3` for every byte that is not UTF-8, as the recorded outputs have it.
+fn readable(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
+    }
+    text
 }

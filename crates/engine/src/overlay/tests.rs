@@ -15,7 +15,7 @@ use crate::node::{Annotated, Array, ArrayItem, Document, DocumentSet, MapItem, S
 struct Quiet;
 
 impl Host for Quiet {
-    fn print(&self, _: &str) {}
+    fn print(&self, _: &[u8]) {}
     fn debug(&self, _: &str) {}
 }
 

@@ -14,7 +14,7 @@ use crate::run::Run;
 struct Silence;
 
 impl Host for Silence {
-    fn print(&self, _text: &str) {}
+    fn print(&self, _text: &[u8]) {}
     fn debug(&self, _text: &str) {}
 }
 
