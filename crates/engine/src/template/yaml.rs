@@ -113,8 +113,9 @@ impl<'a> FrontEnd<'a> {
         for (name, args, at) in metas.annotations {
             if name.contains(['"', '\\']) {
                 // Code whose blank behind `#@` was forgotten. The reference puts the name into a string and so finds
-                // that it is no name; this finds it at the same place.
-                self.writer.code(format!("annotation(\"{name}\", arguments({}))", args.text), at);
+                // that it is no name; so does this, with the name at its place.
+                let start = Pos::new(at.file, (at.offset + 2).saturating_sub(3));
+                self.writer.code(format!("a(\"{name}\", a({}))", args.text), start);
                 continue;
             }
             let op = Op::Annotate { tag, name: Str::from(name), pos: at };
