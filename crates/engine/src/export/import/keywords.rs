@@ -194,9 +194,9 @@ impl Importer<'_> {
                 !is_null
             });
             if let Some(keys) = rules::one_not_null(&members) {
-                validation.named("one_not_null", keys);
+                self.uses_assert |= validation.again("one_not_null", Some(keys));
             } else if rules::is_ip(&members) {
-                validation.named("format", quoted("ip"));
+                self.uses_assert |= validation.again("format", Some(quoted("ip")));
             } else if let [one] = members[..] {
                 flat.merge(one, path, self.notes);
             } else {

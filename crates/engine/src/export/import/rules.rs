@@ -255,7 +255,8 @@ impl Reader<'_> {
         let texts: Option<Vec<String>> = values.iter().filter(|value| !value.is_null()).map(literal).collect();
         match texts {
             Some(texts) if !texts.is_empty() => {
-                self.validation.named("one_of", format!("[{}]", texts.join(", ")));
+                let list = format!("[{}]", texts.join(", "));
+                self.uses_assert |= self.validation.again("one_of", Some(list));
                 true
             }
             Some(_) => !values.is_empty(),
@@ -303,8 +304,11 @@ impl Reader<'_> {
             several => several.iter().map(|rule| format!("({rule})")).collect::<Vec<_>>().join(" && "),
         };
         let argument = format!("({}, {})", quoted(&messages.join("; ")), quoted(&expression));
-        self.validation.named("cel", argument);
-        true
+        let is_taken = self.validation.named.iter().any(|(name, _)| *name == "cel");
+        if !is_taken {
+            self.validation.named("cel", argument);
+        }
+        !is_taken
     }
 }
 
