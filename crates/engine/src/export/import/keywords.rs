@@ -2,7 +2,7 @@
 
 use super::Notes;
 use super::flat::{Flat, flatten};
-use super::print::{Besides, Kind, Place, Sample, kind_of, literal, quoted};
+use super::print::{Besides, Keys, Kind, Place, Sample, kind_of, literal, quoted};
 use super::recognise::{Found, Language};
 use super::rules::{self, Validation};
 use crate::api::Failure;
@@ -305,6 +305,7 @@ impl Importer<'_> {
             let mut place = self.place(&item.value, &format!("{path}.*"), Role::FreeItem)?;
             match rules::whole_key_pattern(&key_text(&item.key)) {
                 Some(pattern) => {
+                    place.besides.keys = Keys::Matching;
                     place.annotations.insert(0, format!("key allowed={}, expects=\"0+\"", quoted(&pattern)));
                     items.push((free_name(&items), place));
                 }
@@ -326,7 +327,7 @@ impl Importer<'_> {
         let is_free = free.is_some() || has_patterns;
         if let Some(mut place) = free {
             place.annotations.insert(0, "any-key".to_owned());
-            place.besides.any_key = true;
+            place.besides.keys = Keys::Any;
             items.push((free_name(&items), place));
         }
         for name in names.iter() {
@@ -492,7 +493,7 @@ impl Importer<'_> {
 const ANY: Place = Place {
     annotations: Vec::new(),
     value: Sample::Scalar(Scalar::Null),
-    besides: Besides { any: true, null: true, kinds: Vec::new(), any_key: false },
+    besides: Besides { any: true, null: true, kinds: Vec::new(), keys: Keys::Own },
 };
 
 /// A place that takes everything and of which nothing else is known.

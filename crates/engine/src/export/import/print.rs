@@ -19,8 +19,17 @@ pub(super) struct Besides {
     pub null: bool,
     /// The scalars of a union.
     pub kinds: Vec<Kind>,
-    /// Whether the item stands for any key.
-    pub any_key: bool,
+    /// Whether the item stands for other keys than its own.
+    pub keys: Keys,
+}
+
+/// Which keys an item stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Keys {
+    #[default]
+    Own,
+    Any,
+    Matching,
 }
 
 impl Place {
@@ -46,8 +55,9 @@ impl Place {
             Node::Map(map) => match &self.value {
                 Sample::Map(items) => map.iter().all(|own| {
                     // Samples are searched once per example; these are few and small.
-                    let declared = items.iter().find(|(key, place)| !place.besides.any_key && *key == own.key);
-                    let declared = declared.or_else(|| items.iter().find(|(_, place)| place.besides.any_key));
+                    let declared = items.iter().find(|(key, place)| place.besides.keys == Keys::Own && *key == own.key);
+                    let declared = declared.or_else(|| items.iter().find(|(_, place)| place.besides.keys != Keys::Own));
+                    let declared = declared.filter(|(_, place)| place.besides.keys != Keys::Matching);
                     declared.is_some_and(|(_, place)| place.takes(&own.value))
                 }),
                 _ => false,
