@@ -291,7 +291,8 @@ impl Reader<'_> {
         for item in list.items.iter().filter_map(|item| item.value.as_map()) {
             let text = |name: &str| item.get_str(name).and_then(|item| item.value.as_text());
             match text("rule") {
-                Some(rule) if Program::compile(&rule).is_ok() => {
+                // Names that Kubernetes escapes are written otherwise in our rules.
+                Some(rule) if Program::compile(&rule).is_ok() && !rule.contains("__") => {
                     messages.push(text("message").unwrap_or_else(|| rule.clone()));
                     rules.push(rule);
                 }
