@@ -76,6 +76,7 @@ fn the_page_works() {
         results["values"],
         json!("username: \"\"\ndb:\n  db_url: \"\"\n  ports:\n    - num: 80\npassword: \"\"\nlabels:\n  _: \"\"\n")
     );
+    assert_eq!(results["clipboard"], results["values"]);
     assert_eq!(results["copied"], "Copied");
     assert_eq!(results["requests"], 0, "the page asks nothing of the network");
 
