@@ -9,10 +9,20 @@ use crate::node::{self, Node, Origin, Scalar};
 use crate::run::Run;
 use ytterby_diag::Pos;
 
-/// Documents as YAML; empty ones are left out.
-pub(crate) fn yaml<'a>(docs: impl IntoIterator<Item = &'a FileDocuments>) -> Vec<u8> {
+/// Documents as YAML; empty ones are left out. Each is let go of when it is written, so that text takes the place of nodes.
+pub(crate) fn yaml(docs: impl IntoIterator<Item = FileDocuments>) -> Vec<u8> {
     let mut writer = YamlWriter::new();
-    write(&mut writer, docs);
+    for docs in docs {
+        match docs {
+            FileDocuments::Plain(tree) => write_tree(&tree, &mut writer),
+            FileDocuments::Nodes(docs) => {
+                for doc in docs.items.into_iter().filter(|doc| !doc.is_empty()) {
+                    writer.document();
+                    write_node(&mut writer, &doc.value);
+                }
+            }
+        }
+    }
     writer.finish()
 }
 

@@ -89,7 +89,7 @@ fn stages(run: &Rc<Run>, files: Vec<InputFile>) -> Result<Rendered, Failure> {
     let root = root(run, files)?;
     if options.inspect == Some(Inspect::Files) {
         let docs = DocumentSet { items: vec![inspected_files(&root)] };
-        return documents(run, &[FileDocuments::Nodes(docs)]);
+        return documents(run, vec![FileDocuments::Nodes(docs)]);
     }
     let mut eval = run.new_eval();
     let given = values::from_flags(run)?;
@@ -112,7 +112,7 @@ fn stages(run: &Rc<Run>, files: Vec<InputFile>) -> Result<Rendered, Failure> {
         if let Some(schema) = schema.filter(|schema| schema.uses.secrets) {
             doc.value = redact(&doc.value, &schema.root);
         }
-        return documents(run, &[FileDocuments::Nodes(DocumentSet { items: vec![doc] })]);
+        return documents(run, vec![FileDocuments::Nodes(DocumentSet { items: vec![doc] })]);
     }
     let evaluated = root.finish(&mut eval, prepared)?;
     finish(run, evaluated)
@@ -150,7 +150,7 @@ fn inspected_schema(run: &Run, schema: Option<&Schema>) -> Result<Rendered, Fail
             ));
         }
     };
-    documents(run, &[FileDocuments::Nodes(DocumentSet { items: vec![doc] })])
+    documents(run, vec![FileDocuments::Nodes(DocumentSet { items: vec![doc] })])
 }
 
 /// A schema in a format that is no YAML and so cannot be JSON either.
@@ -184,20 +184,20 @@ fn finish(run: &Run, evaluated: Evaluated) -> Result<Rendered, Failure> {
         let yaml = evaluated
             .documents
             .into_iter()
-            .map(|(file, docs)| OutputFile { path: file.path, bytes: output::yaml([&docs]) });
+            .map(|(file, docs)| OutputFile { path: file.path, bytes: output::yaml([docs]) });
         return Ok(Rendered { files: texts.chain(yaml).collect(), ..Rendered::default() });
     }
     let has_other_files = !evaluated.texts.is_empty();
     let docs: Vec<FileDocuments> = evaluated.documents.into_iter().map(|(_, docs)| docs).collect();
-    Ok(Rendered { has_other_files, ..documents(run, &docs)? })
+    Ok(Rendered { has_other_files, ..documents(run, docs)? })
 }
 
 /// One stream of documents in the format that `--output` names.
-fn documents(run: &Run, docs: &[FileDocuments]) -> Result<Rendered, Failure> {
+fn documents(run: &Run, docs: Vec<FileDocuments>) -> Result<Rendered, Failure> {
     let documents = match run.options.output_types.format(known_formats(run))? {
         Format::Yaml => output::yaml(docs),
-        Format::Json => output::json(run, docs)?,
-        Format::Pos => output::positions(run, docs),
+        Format::Json => output::json(run, &docs)?,
+        Format::Pos => output::positions(run, &docs),
     };
     Ok(Rendered { documents, ..Rendered::default() })
 }

@@ -174,7 +174,7 @@ fn add_hints(run: &Run, found: &mut [Block], merged: &Document, schema: &Schema,
         }
         if let Some(parent) = parent_of(&shown, block.pos) {
             let items = vec![Document::new(parent.clone(), Pos::UNKNOWN)];
-            let yaml = output::yaml(&[FileDocuments::Nodes(DocumentSet { items })]);
+            let yaml = output::yaml([FileDocuments::Nodes(DocumentSet { items })]);
             let yaml = String::from_utf8_lossy(&yaml);
             let lines: Vec<String> = yaml.trim_end().lines().map(|line| format!("\n        {line}")).collect();
             block.rich_hints.push(format!("merged:{}", lines.concat()));
