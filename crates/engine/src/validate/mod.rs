@@ -43,6 +43,8 @@ pub(crate) struct Rules {
     when: Option<Value>,
     /// Whether null is checked instead of being skipped.
     not_null: bool,
+    /// Whether ytt 0.49 would refuse these rules.
+    pub beyond_ytt: bool,
 }
 
 /// One rule.

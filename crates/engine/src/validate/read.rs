@@ -10,7 +10,7 @@ use super::custom::{Custom, Form};
 use super::message::Template;
 use super::rules::{self, BadArgument, Entry, NamedRule, Subject};
 use super::{Assertion, Check, Rule, Rules, formats};
-use crate::annotation::Annotation;
+use crate::annotation::{Annotation, Level};
 use crate::api::Failure;
 use crate::run::Run;
 
@@ -51,7 +51,8 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn rules(&self, args: &[Value], kwargs: &[(Str, Value)]) -> Result<Rules, String> {
-        let mut result = Rules { rules: Vec::new(), when: None, not_null: false };
+        let beyond_ytt = goes_beyond_ytt(args, kwargs);
+        let mut result = Rules { rules: Vec::new(), when: None, not_null: false, beyond_ytt };
         for (number, arg) in args.iter().enumerate() {
             let pos = self.annotation.map_or(self.pos, |annotation| annotation.arg_pos(number));
             result.rules.push(Rule { pos, ..self.positional(arg)? });
@@ -253,6 +254,13 @@ fn check_attribute(value: &Value) -> Option<Value> {
     let Value::Host(host) = value else { return None };
     // Attributes of structs and modules need nothing of an evaluation.
     host.attr(&mut ytterby_starlark::Eval::new(), &Str::from("check")).ok().flatten()
+}
+
+/// Whether ytt 0.49 would refuse these rules, so that it has no opinion on how they are reported.
+fn goes_beyond_ytt(args: &[Value], kwargs: &[(Str, Value)]) -> bool {
+    let is_pair = |arg: &Value| matches!(arg, Value::Tuple(tuple) if tuple.len() == 2);
+    let is_shipped = |name: &Str| *name == "when" || rules::find(&name.to_str(), Level::Ytt049).is_some();
+    !args.iter().all(is_pair) || !kwargs.iter().all(|(name, _)| is_shipped(name))
 }
 
 /// What a bare function asks for: its docstring, its name, or the source of a lambda.

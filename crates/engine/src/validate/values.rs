@@ -179,7 +179,11 @@ impl Walk<'_, '_> {
                 return Ok(());
             }
             if let Some(rules) = &slot.rules {
-                self.checker.check(rules, &spot)?;
+                // A map that was merged keeps the place of its declaration, and ytt's rules show that. Rules that ytt
+                // does not have show where the value was given.
+                let given = item.meta().and_then(|meta| meta.given.last().copied());
+                let pos = given.filter(|_| rules.beyond_ytt).unwrap_or(spot.pos);
+                self.checker.check(rules, &Spot { pos, ..spot })?;
             }
             if self.beyond
                 && let Type::Shapes(shapes) = &slot.ty
