@@ -71,10 +71,15 @@ fn scalar() -> impl Strategy<Value = Scalar> {
     ]
 }
 
+/// A key. `<<` is written without quotes, as the reference does, and read as a merge.
+fn key() -> impl Strategy<Value = Scalar> {
+    string().prop_filter("a merge key", |key| *key != Scalar::from("<<"))
+}
+
 fn node() -> impl Strategy<Value = Node> {
     scalar().prop_map(Node::Scalar).prop_recursive(5, 40, 5, |inner| {
         prop_oneof![
-            proptest::collection::vec((string(), inner.clone()), 0..5).prop_map(Node::Map),
+            proptest::collection::vec((key(), inner.clone()), 0..5).prop_map(Node::Map),
             proptest::collection::vec(inner, 0..5).prop_map(Node::Array),
         ]
     })
