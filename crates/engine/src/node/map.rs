@@ -122,7 +122,8 @@ fn build_index(items: &[MapItem]) -> HashTable<u32> {
     index
 }
 
-fn hash(key: &Scalar) -> u64 {
+/// A number that equal scalars share.
+pub(crate) fn hash(key: &Scalar) -> u64 {
     let mut hasher = FxHasher::default();
     match key {
         Scalar::Null => 0u8.hash(&mut hasher),

@@ -22,7 +22,7 @@ pub(crate) use convert::{
     with_position,
 };
 pub(crate) use fragment::{Fragment, FragmentData};
-pub(crate) use map::Map;
+pub(crate) use map::{Map, hash};
 
 use crate::annotation::{Ann, Annotation};
 

@@ -4,11 +4,9 @@
 //! is one. A table may name items that have changed since, so what it finds is checked again by the caller; it never
 //! leaves out an item that fits.
 
-use std::hash::{Hash, Hasher};
+use rustc_hash::FxHashMap;
 
-use rustc_hash::{FxHashMap, FxHasher};
-
-use crate::node::{Node, Scalar};
+use crate::node::{Node, Scalar, hash};
 
 /// More paths than this are looked for item by item.
 const MAX_PATHS: usize = 16;
@@ -137,18 +135,4 @@ pub(super) fn leaves(expected: &Node, limit: usize) -> Vec<Leaf> {
         }
     }
     found
-}
-
-fn hash(scalar: &Scalar) -> u64 {
-    let mut hasher = FxHasher::default();
-    match scalar {
-        Scalar::Null => 0u8.hash(&mut hasher),
-        Scalar::Bool(value) => value.hash(&mut hasher),
-        Scalar::Int(value) => value.hash(&mut hasher),
-        Scalar::UInt(value) => value.hash(&mut hasher),
-        // 0.0 and -0.0 are equal and so must hash alike.
-        Scalar::Float(value) => (value + 0.0).to_bits().hash(&mut hasher),
-        Scalar::Str(value) => value.as_bytes().hash(&mut hasher),
-    }
-    hasher.finish()
 }

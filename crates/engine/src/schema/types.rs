@@ -11,6 +11,7 @@ use super::{Kind, Type, Union};
 use crate::annotation::Annotation;
 use crate::api::Failure;
 use crate::run::Run;
+use crate::stdlib::go_type;
 
 /// What `@schema/type` asks for.
 #[derive(Debug, PartialEq, Eq)]
@@ -127,7 +128,7 @@ impl Reader<'_> {
     fn flag(&self, value: &Value) -> Result<bool, Failure> {
         match value {
             Value::Bool(value) => Ok(*value),
-            other => Err(self.invalid(self.unknown_argument(reference_type(other), "starlark.Bool"))),
+            other => Err(self.invalid(self.unknown_argument(go_type(other), "starlark.Bool"))),
         }
     }
 
@@ -143,7 +144,7 @@ impl Reader<'_> {
         let text = match value {
             Value::Str(text) => text.to_str(),
             Value::None => return Ok(Kind::Null),
-            other => return Err(self.invalid(self.unknown_argument(reference_type(other), "starlark.String"))),
+            other => return Err(self.invalid(self.unknown_argument(go_type(other), "starlark.String"))),
         };
         if let Some((_, kind)) = NAMES.iter().find(|(name, _)| *name == text) {
             return Ok(*kind);
@@ -156,23 +157,5 @@ impl Reader<'_> {
             block = block.hint(format!("did you mean \"{meant}\"?"));
         }
         Err(self.invalid(block))
-    }
-}
-
-/// The name that the reference's messages have for the type of a Starlark value.
-fn reference_type(value: &Value) -> &'static str {
-    match value {
-        Value::None => "starlark.NoneType",
-        Value::Bool(_) => "starlark.Bool",
-        Value::Int(_) | Value::BigInt(_) => "starlark.Int",
-        Value::Float(_) => "starlark.Float",
-        Value::Str(_) => "starlark.String",
-        Value::List(_) => "*starlark.List",
-        Value::Tuple(_) => "starlark.Tuple",
-        Value::Dict(_) => "*starlark.Dict",
-        Value::Set(_) => "*starlark.Set",
-        Value::Function(_) => "*starlark.Function",
-        Value::Builtin(_) => "*starlark.Builtin",
-        _ => "starlark.Value",
     }
 }
