@@ -51,10 +51,11 @@ fn unit(name: &str) -> Option<u64> {
     })
 }
 
-/// `unit` times `0.fraction`, cut to a whole number.
+/// `unit` times `0.fraction`, cut to a whole number; in floats, because Go's roundings show next to the limit.
 fn part_of(unit: u64, fraction: &str) -> u64 {
-    // 18 digits are more than the largest unit can tell apart.
-    let digits = &fraction[..fraction.len().min(18)];
-    let value: u128 = digits.parse().unwrap_or(0);
-    (u128::from(unit) * value / 10u128.pow(digits.len() as u32)) as u64
+    // Go stops reading where 63 bits are full.
+    let fits = |digits: usize| fraction[..digits].parse::<u64>().is_ok_and(|value| value < 1 << 63);
+    let digits = (0..=fraction.len().min(19)).rev().find(|&digits| fits(digits)).unwrap_or(0);
+    let value: u64 = fraction[..digits].parse().unwrap_or(0);
+    (value as f64 * (unit as f64 / 10f64.powi(digits as i32))) as u64
 }

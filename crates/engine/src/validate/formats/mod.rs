@@ -292,4 +292,6 @@ fn digit_run(text: &str) -> Option<(&str, &str)> {
 }
 
 #[cfg(test)]
+mod oracles;
+#[cfg(test)]
 mod tests;
