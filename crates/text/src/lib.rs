@@ -1,7 +1,7 @@
 //! Small pieces of text handling that Ytterby's languages share.
 //!
 //! Nothing here knows about YAML or Starlark: byte strings that are cheap to clone ([`Str`]), Go's way of
-//! writing floats, JSON and quoted strings, spelling distance, Kubernetes quantities.
+//! writing floats, JSON and quoted strings, Go's URLs, spelling distance, Kubernetes quantities.
 
 mod bytestr;
 pub mod gofloat;
@@ -9,6 +9,7 @@ pub mod gojson;
 mod quantity;
 pub mod quote;
 pub mod spelling;
+pub mod url;
 
 pub use bytestr::Str;
 pub use quantity::{Decimal, quantity};

@@ -1,17 +1,23 @@
 //! Percent-escapes. What is escaped depends on the part of the URL; the rules are those of Go's `net/url`.
 
-use ytterby_text::quote::quote;
+use crate::quote::quote;
 
 /// A part of a URL.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Part {
+pub enum Part {
+    /// The name or address of a server.
     Host,
     /// Behind the `%25` of an IPv6 address.
     Zone,
+    /// A user's name or password.
     User,
+    /// A whole path.
     Path,
+    /// One piece of a path.
     PathSegment,
+    /// A name or value of the query.
     Query,
+    /// What follows the `#`.
     Fragment,
 }
 
@@ -36,7 +42,7 @@ impl Part {
 }
 
 /// `bytes` with escapes where the part needs them.
-pub(super) fn escape(bytes: &[u8], part: Part) -> Vec<u8> {
+pub fn escape(bytes: &[u8], part: Part) -> Vec<u8> {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";
     let mut out = Vec::with_capacity(bytes.len());
     for &byte in bytes {
@@ -52,7 +58,7 @@ pub(super) fn escape(bytes: &[u8], part: Part) -> Vec<u8> {
 }
 
 /// `text` with its escapes replaced. The error is the reference's message.
-pub(super) fn unescape(text: &[u8], part: Part) -> Result<Vec<u8>, String> {
+pub fn unescape(text: &[u8], part: Part) -> Result<Vec<u8>, String> {
     let mut out = Vec::with_capacity(text.len());
     let mut at = 0;
     while let Some(&byte) = text.get(at) {

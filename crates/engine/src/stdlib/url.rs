@@ -1,16 +1,12 @@
 //! `@ytt:url`: escaping, query strings, and URLs taken apart.
 
-mod escape;
-mod parse;
-
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use ytterby_starlark::{Args, Error, Eval, Value};
 use ytterby_text::Str;
+use ytterby_text::url::{self, Part, Url, User, escape, unescape};
 
-use self::escape::{Part, escape, unescape};
-use self::parse::{Url, User};
 use super::args::{fail, none, one, one_string};
 use super::{Module, Object, Struct, method};
 use crate::node;
@@ -99,7 +95,7 @@ fn query_params_decode(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
 }
 
 fn parse(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
-    Ok(url_value(parse::parse(one_string(&args)?).map_err(Error::new)?))
+    Ok(url_value(url::parse(one_string(&args)?).map_err(Error::new)?))
 }
 
 fn url_value(url: Url) -> Value {

@@ -1,16 +1,19 @@
 //! URLs taken apart and put together, as Go's `net/url` does it.
 
-use ytterby_text::Str;
-use ytterby_text::quote::quote;
+mod escape;
 
-use super::escape::{Part, escape, unescape};
+use crate::Str;
+use crate::quote::quote;
+
+pub use self::escape::{Part, escape, unescape};
 
 /// The parts of a URL, without escapes unless their name says so.
 #[derive(Clone, Default, Debug)]
-pub(super) struct Url {
+pub struct Url {
     scheme: Vec<u8>,
     /// What stands behind `scheme:` where no slash follows.
     opaque: Vec<u8>,
+    /// Who logs in, if that is said.
     pub user: Option<User>,
     host: Vec<u8>,
     path: Escapable,
@@ -24,8 +27,10 @@ pub(super) struct Url {
 
 /// Who logs in.
 #[derive(Clone, Debug)]
-pub(super) struct User {
+pub struct User {
+    /// The name.
     pub name: Str,
+    /// The password; it can be empty or missing.
     pub password: Option<Str>,
 }
 
@@ -70,7 +75,7 @@ impl Escapable {
 }
 
 /// Takes a URL apart. The error is the reference's message.
-pub(super) fn parse(text: &[u8]) -> Result<Url, String> {
+pub fn parse(text: &[u8]) -> Result<Url, String> {
     let (rest, fragment) = cut(text, b'#');
     let failed = |shown: &[u8], problem: String| format!("parse {}: {problem}", quote(shown));
     let mut url = parse_without_fragment(rest).map_err(|problem| failed(rest, problem))?;
@@ -184,6 +189,27 @@ fn is_port(text: &[u8]) -> bool {
     }
 }
 
+/// A path from the root, with `.` and `..` taken in. An empty path stays empty.
+fn without_dots(path: &[u8]) -> Vec<u8> {
+    if path.is_empty() {
+        return Vec::new();
+    }
+    let mut kept: Vec<&[u8]> = Vec::new();
+    let mut ends_in_directory = false;
+    for segment in path.strip_prefix(b"/").unwrap_or(path).split(|&byte| byte == b'/') {
+        ends_in_directory = matches!(segment, b"." | b"..");
+        match segment {
+            b"." => {}
+            b".." => drop(kept.pop()),
+            _ => kept.push(segment),
+        }
+    }
+    if ends_in_directory {
+        kept.push(b"");
+    }
+    [b"/", &kept.join(&b'/')[..]].concat()
+}
+
 fn cut(text: &[u8], at: u8) -> (&[u8], Option<&[u8]>) {
     match text.iter().position(|&byte| byte == at) {
         Some(index) => (&text[..index], Some(&text[index + 1..])),
@@ -242,6 +268,67 @@ impl Url {
     /// The same for nobody in particular.
     pub fn without_user(&self) -> Url {
         Url { user: None, ..self.clone() }
+    }
+
+    /// In lower case, empty for a reference without one.
+    pub fn scheme(&self) -> &[u8] {
+        &self.scheme
+    }
+
+    /// What a client asks the server for: path and query, with escapes.
+    pub fn request_target(&self) -> Vec<u8> {
+        let mut out = self.path.escaped(Part::Path);
+        if !out.starts_with(b"/") {
+            out.insert(0, b'/');
+        }
+        if self.has_empty_query || !self.query.is_empty() {
+            out.push(b'?');
+            out.extend_from_slice(&self.query);
+        }
+        out
+    }
+
+    /// Where a reference leads that was found at this URL. The rules are RFC 3986's.
+    pub fn join(&self, reference: &Url) -> Url {
+        let mut url = reference.clone();
+        if !reference.scheme.is_empty() && !reference.opaque.is_empty() {
+            return url;
+        }
+        let path = reference.path.escaped(Part::Path);
+        let is_elsewhere = !reference.scheme.is_empty() || !reference.host.is_empty() || reference.user.is_some();
+        let path = if is_elsewhere {
+            path
+        } else {
+            url.host.clone_from(&self.host);
+            url.user.clone_from(&self.user);
+            let base = self.path.escaped(Part::Path);
+            if path.is_empty() {
+                if !reference.has_empty_query && reference.query.is_empty() {
+                    url.query.clone_from(&self.query);
+                }
+                base
+            } else if path.starts_with(b"/") {
+                path
+            } else {
+                let directory = base.iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1);
+                [&base[..directory], &path].concat()
+            }
+        };
+        if reference.scheme.is_empty() {
+            url.scheme.clone_from(&self.scheme);
+        }
+        url.omits_host = false;
+        let path = without_dots(&path);
+        url.path = Escapable { text: unescape(&path, Part::Path).unwrap_or_default(), written: Some(path) };
+        url
+    }
+
+    /// The port that is written, empty if there is none.
+    pub fn port(&self) -> &[u8] {
+        match self.host.iter().rposition(|&byte| byte == b':') {
+            Some(colon) if is_port(&self.host[colon..]) => &self.host[colon + 1..],
+            _ => b"",
+        }
     }
 
     /// The host without port and brackets.
@@ -343,6 +430,46 @@ mod tests {
             [("http://host:80/p", "host"), ("http://[::1]:80/p", "::1"), ("http://[::1]", "::1"), ("a", "")]
         {
             assert_eq!(parse(text.as_bytes()).expect("valid").hostname(), expected);
+        }
+    }
+
+    #[test]
+    fn joins_references() {
+        for (reference, expected) in [
+            ("c.yml", "http://u@h:8/a/c.yml"),
+            ("./c.yml", "http://u@h:8/a/c.yml"),
+            ("../c.yml", "http://u@h:8/c.yml"),
+            ("../../../c.yml", "http://u@h:8/c.yml"),
+            ("..", "http://u@h:8/"),
+            (".", "http://u@h:8/a/"),
+            ("/c//d/./e", "http://u@h:8/c//d/e"),
+            ("?x", "http://u@h:8/a/b?x"),
+            ("?", "http://u@h:8/a/b?"),
+            ("", "http://u@h:8/a/b?q"),
+            ("#f", "http://u@h:8/a/b?q#f"),
+            ("//other", "http://other"),
+            ("//other/../x", "http://other/x"),
+            ("https://other:1/%2e%2F?y", "https://other:1/%2e%2F?y"),
+            ("mailto:x", "mailto:x"),
+            ("c%20d", "http://u@h:8/a/c%20d"),
+        ] {
+            let base = parse(b"http://u@h:8/a/b?q").expect("valid");
+            let joined = base.join(&parse(reference.as_bytes()).expect("valid"));
+            assert_eq!(joined.text(), expected, "{reference}");
+        }
+    }
+
+    #[test]
+    fn asks_for_path_and_query() {
+        for (text, target, port) in [
+            ("http://h", "/", ""),
+            ("http://h:80?x=y z", "/?x=y z", "80"),
+            ("http://h:/a b?", "/a%20b?", ""),
+            ("http://[::1]/%2f#x", "/%2f", ""),
+        ] {
+            let url = parse(text.as_bytes()).expect("valid");
+            assert_eq!(url.request_target(), target.as_bytes(), "{text}");
+            assert_eq!(url.port(), port.as_bytes(), "{text}");
         }
     }
 }
