@@ -1,0 +1,70 @@
+//! What only shows from outside of the process: pipes, names, signals, HTTP.
+
+mod http;
+mod pipes;
+mod server;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+const BIN: &str = env!("CARGO_BIN_EXE_ytterby");
+
+/// A new directory below the target directory, deleted at the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Scratch {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("process-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        fs::create_dir(&path).unwrap();
+        Scratch(path)
+    }
+
+    /// With these files in it.
+    fn with(files: &[(&str, &str)]) -> Scratch {
+        let scratch = Scratch::new();
+        for (path, content) in files {
+            scratch.write(path, content);
+        }
+        scratch
+    }
+
+    fn write(&self, path: &str, content: impl AsRef<[u8]>) {
+        let path = self.0.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    /// The program, in this directory, with nothing to read and none of our own settings.
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(BIN);
+        command.args(args).current_dir(&self.0).stdin(Stdio::null());
+        for name in ["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "REQUEST_METHOD", "NO_COLOR", "YTTERBY_COMPAT"] {
+            command.env_remove(name).env_remove(name.to_ascii_lowercase());
+        }
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> (i32, String, String) {
+        finish(&mut self.command(args))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Exit code, standard output, standard error.
+fn finish(command: &mut Command) -> (i32, String, String) {
+    let Output { status, stdout, stderr } = command.output().unwrap();
+    (status.code().unwrap(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
+}
+
+fn run(args: &[&str]) -> (i32, String, String) {
+    Scratch::new().run(args)
+}

@@ -1,0 +1,47 @@
+//! Standard output and error that are not what one expects, and the program's own name.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Command, Stdio};
+
+use super::{BIN, Scratch, run};
+
+#[test]
+fn a_reader_that_has_seen_enough_ends_the_program_quietly() {
+    // More than any pipe holds.
+    let big: String = (0..200_000).map(|number| format!("- item {number}\n")).collect();
+    let scratch = Scratch::with(&[("a.yml", &big)]);
+    for args in [&["fmt", "-f", "a.yml"][..], &["-f", "a.yml"]] {
+        let mut child = scratch.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let mut stderr = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+        assert_eq!((line.as_str(), stderr.as_str(), child.wait().unwrap().code()), ("- item 0\n", "", Some(141)));
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_link_named_ytt_speaks_as_ytt() {
+    let scratch = Scratch::new();
+    let link = scratch.0.join("ytt");
+    std::os::unix::fs::symlink(BIN, &link).unwrap();
+    let text = |args: &[&str]| {
+        let output = Command::new(&link).args(args).output().unwrap();
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    };
+    assert_eq!(text(&["version"]), "ytt version 0.49.0\n");
+    assert_eq!(text(&["--version"]), "ytt version 0.49.0\n");
+    assert_eq!(text(&["--nope"]), "ytt: Error: unknown flag: --nope\n");
+    let version = run(&["version"]).1;
+    assert!(version.starts_with("ytterby version ") && version.ends_with(" (ytt 0.49.0)\n"), "{version}");
+}
+
+#[test]
+fn completions_are_written() {
+    for shell in ["bash", "fish", "powershell", "zsh"] {
+        let (exit, stdout, stderr) = run(&["completion", shell]);
+        assert_eq!((exit, stderr.as_str()), (0, ""), "{shell}");
+        assert!(stdout.contains("data-values-inspect") && stdout.contains("Load them with"), "{shell}");
+    }
+}
