@@ -75,7 +75,7 @@ pub enum ExprKind {
     /// `123`
     Int(i64),
     /// An integer of more than 64 bits.
-    BigInt(BigInt),
+    BigInt(Box<BigInt>),
     /// `1.5`
     Float(f64),
     /// `"text"`
@@ -127,16 +127,11 @@ pub enum ExprKind {
         step: Option<ExprId>,
     },
     /// `f(x, y)`
-    Call(ExprId, Vec<Arg>),
+    Call(ExprId, Box<[Arg]>),
     /// `lambda x: x`
     Lambda(Box<Def>),
     /// `[x for x in y]`, `{k: v for k, v in y}`
-    Comprehension {
-        /// What each turn adds.
-        body: ComprehensionBody,
-        /// `for` and `if` clauses; the first is a `for`.
-        clauses: Vec<Clause>,
-    },
+    Comprehension(Box<Comprehension>),
     /// The callee of an operation of the host: an index into the program's pieces.
     #[doc(hidden)]
     HostOp(u32),
@@ -154,6 +149,15 @@ pub struct DictEntry {
     pub value: ExprId,
     /// The colon.
     pub colon: Pos,
+}
+
+/// A comprehension.
+#[derive(Debug)]
+pub struct Comprehension {
+    /// What each turn adds.
+    pub body: ComprehensionBody,
+    /// `for` and `if` clauses; the first is a `for`.
+    pub clauses: Vec<Clause>,
 }
 
 /// What a comprehension makes.
@@ -230,6 +234,8 @@ pub enum Param {
 #[derive(Debug)]
 pub(crate) enum Stmt {
     Expr(ExprId),
+    /// An operation of the host without arguments: an index into the program's pieces, and its place.
+    HostOp(u32, Pos),
     Break(Pos),
     Continue(Pos),
     Return(Option<ExprId>, Pos),

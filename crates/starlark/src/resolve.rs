@@ -325,6 +325,7 @@ impl<'a> Resolver<'a> {
     fn stmt(&mut self, stmt: &'a Stmt) {
         match stmt {
             Stmt::Expr(x) => self.expr(*x),
+            Stmt::HostOp(..) => {}
             Stmt::Break(pos) | Stmt::Continue(pos) => {
                 if self.loops == 0 {
                     let word = if matches!(stmt, Stmt::Break(_)) { "break" } else { "continue" };
@@ -466,7 +467,7 @@ impl<'a> Resolver<'a> {
                 self.args(id, args);
             }
             ExprKind::Lambda(def) => self.function(id, def),
-            ExprKind::Comprehension { body, clauses } => self.comprehension(body, clauses),
+            ExprKind::Comprehension(x) => self.comprehension(&x.body, &x.clauses),
             _ => {}
         }
     }
@@ -662,7 +663,7 @@ fn kind_name(kind: &ExprKind) -> &'static str {
         ExprKind::Cond { .. } => "condexpr",
         ExprKind::Slice { .. } => "sliceexpr",
         ExprKind::Lambda(_) => "lambdaexpr",
-        ExprKind::Comprehension { .. } => "comprehension",
+        ExprKind::Comprehension(_) => "comprehension",
         _ => "callexpr",
     }
 }

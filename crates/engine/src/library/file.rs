@@ -18,7 +18,7 @@ pub(crate) struct File {
     pub order: usize,
     source: OnceCell<FileId>,
     /// By whether `--strict` holds, which a library can set for itself.
-    trees: [OnceCell<Result<Rc<Tree>, Failure>>; 2],
+    trees: RefCell<[Option<Result<Rc<Tree>, Failure>>; 2]>,
     templates: RefCell<Vec<(TemplateKey, Rc<Template>)>>,
 }
 
@@ -36,7 +36,7 @@ impl std::fmt::Debug for File {
 
 impl File {
     pub fn new(input: InputFile, order: usize) -> File {
-        File { input, order, source: OnceCell::new(), trees: Default::default(), templates: RefCell::default() }
+        File { input, order, source: OnceCell::new(), trees: RefCell::default(), templates: RefCell::default() }
     }
 
     /// The path that messages show.
@@ -77,7 +77,13 @@ impl File {
                 failure
             })
         };
-        self.trees[usize::from(strict)].get_or_init(parse).clone()
+        self.trees.borrow_mut()[usize::from(strict)].get_or_insert_with(parse).clone()
+    }
+
+    /// Lets go of what was made of it, to be called where nothing needs it again.
+    pub fn forget(&self) {
+        self.trees.take();
+        self.templates.take();
     }
 
     /// The compiled YAML template; none where it is plain YAML.

@@ -148,22 +148,27 @@ impl LibraryRun {
         let mut evaluated = Evaluated::default();
         let used_up: std::collections::HashSet<_> = used_up.iter().map(|file| Rc::as_ptr(&file.file)).collect();
         for file in self.library.accessible_files() {
-            let input = &file.file.input;
+            let input_file = file.file.clone();
+            let input = &input_file.input;
             let place = self.place(&file);
-            if input.is_for_output() && !used_up.contains(&Rc::as_ptr(&file.file)) {
+            if input.is_for_output() && !used_up.contains(&Rc::as_ptr(&input_file)) {
                 match input.kind() {
                     FileKind::Yaml => {
-                        let docs = loader.yaml(eval, &place, &file.file)?;
+                        let docs = loader.yaml(eval, &place, &input_file)?;
                         evaluated.documents.push((file, docs));
                     }
                     FileKind::Text => {
-                        let text = loader.text(eval, &place, &file.file)?;
+                        let text = loader.text(eval, &place, &input_file)?;
                         evaluated.texts.push((file.path, text));
                     }
                     FileKind::Starlark | FileKind::Data => return Err(Failure::new("Unknown file type")),
                 }
+                if self.library.is_root() {
+                    // Other libraries may be evaluated again.
+                    input_file.forget();
+                }
             } else if input.is_library()
-                && let Some(exports) = loader.exports(eval, &place, &file.file)?
+                && let Some(exports) = loader.exports(eval, &place, &input_file)?
             {
                 evaluated.exports.push((file.path, exports));
             }

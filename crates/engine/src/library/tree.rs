@@ -40,6 +40,11 @@ impl Library {
         root.finish()
     }
 
+    /// Whether it is the library of all input files, which is evaluated once.
+    pub fn is_root(&self) -> bool {
+        self.name.is_empty()
+    }
+
     fn is_private(&self) -> bool {
         self.name == PRIVATE
     }

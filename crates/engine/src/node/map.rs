@@ -98,6 +98,11 @@ impl Map {
         self.push(MapItem::new(key.into(), value.into(), Pos::UNKNOWN));
     }
 
+    /// Gives back the room for more items.
+    pub fn shrink_to_fit(&mut self) {
+        self.items.shrink_to_fit();
+    }
+
     /// Takes out an item; linear in the number of items behind it.
     pub fn remove(&mut self, at: usize) -> MapItem {
         self.index.take();

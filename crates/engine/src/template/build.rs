@@ -208,8 +208,10 @@ impl Context {
         match &node.kind {
             Kind::DocumentSet => Building::DocumentSet(DocumentSet::default()),
             Kind::Document => Building::Document(Document { value: Node::NULL, pos: node.pos, meta }),
-            Kind::Map => Building::Map(Map::new()),
-            Kind::Array => Building::Array(Array::default()),
+            Kind::Map(items) => Building::Map(Map::with_capacity(*items as usize)),
+            Kind::Array(items) => {
+                Building::Array(Array { items: Vec::with_capacity(*items as usize), ..Array::default() })
+            }
             Kind::ArrayItem => Building::ArrayItem(ArrayItem { value: Node::NULL, pos: node.pos, meta }),
             Kind::TextRoot => Building::TextRoot(Vec::new()),
             Kind::Text => Building::Text(Str::EMPTY),
@@ -310,8 +312,14 @@ impl Building {
             (B::Map(map), B::MapItem(item)) => map.push(item),
             (B::Array(array), B::ArrayItem(item)) => array.items.push(item),
             (B::TextRoot(whole), B::Text(text)) => whole.extend_from_slice(&text),
-            (parent, B::Map(map)) => return parent.add(Node::map(map)),
-            (parent, B::Array(array)) => return parent.add(Node::array(array)),
+            (parent, B::Map(mut map)) => {
+                map.shrink_to_fit();
+                return parent.add(Node::map(map));
+            }
+            (parent, B::Array(mut array)) => {
+                array.items.shrink_to_fit();
+                return parent.add(Node::array(array));
+            }
             (parent, child) => return Err(format!("{}; this is a {}", parent.contents(), child.name())),
         }
         Ok(())

@@ -81,7 +81,7 @@ impl Template {
         let compiled = ytterby_starlark::compile(&writer.pieces(), &[]);
         run.add_lines(writer.file, writer.lines);
         let program = compiled.map_err(CompileError::Syntax)?;
-        Ok(Template { program, table: Rc::new(writer.table), language })
+        Ok(Template { program, table: Rc::new(writer.table.finish()), language })
     }
 
     /// How large it is, in words.

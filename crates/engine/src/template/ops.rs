@@ -6,7 +6,7 @@ use std::rc::Rc;
 use ytterby_starlark::{Error, Eval, OpValues, Ops, Value};
 
 use super::build::{Built, Context, Dialect, KeyOverrides};
-use super::table::{Op, Table};
+use super::table::{Annotate, Op, Table};
 use crate::annotation::{Ann, Annotation, Level};
 use crate::node::Fragment;
 
@@ -120,7 +120,8 @@ impl TemplateOps {
                 Some(_) => Ok(()),
                 None => self.with_context(|context| context.set_value(&value)),
             },
-            (Op::Annotate { tag, name, pos }, OpValues::Args(args)) => {
+            (Op::Annotate(annotate), OpValues::Args(args)) => {
+                let Annotate { tag, name, pos } = &**annotate;
                 let annotation = Annotation {
                     ann: Ann::from_name(name, self.level),
                     name: name.clone(),
@@ -149,7 +150,7 @@ impl TemplateOps {
                     Ok(())
                 })
             }
-            (Op::SetNodeValue | Op::Annotate { .. }, _) => Err("expected a value".into()),
+            (Op::SetNodeValue | Op::Annotate(_), _) => Err("expected a value".into()),
         }
     }
 }
@@ -181,7 +182,7 @@ fn reference_name(op: &Op) -> &'static str {
         Op::Nothing => "set_ctx_type",
         Op::StartNode(_) => "start_node",
         Op::SetNode(_) | Op::SetNodeValue | Op::SetNodeText => "set_node",
-        Op::Annotate { .. } => "start_node_annotation",
+        Op::Annotate(_) => "start_node_annotation",
         Op::StartText => "start_ctx",
         Op::SetKeyText(_) => "set_map_item_key",
     }

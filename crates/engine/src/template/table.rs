@@ -26,9 +26,11 @@ pub(crate) struct TemplateNode {
 pub(crate) enum Kind {
     DocumentSet,
     Document,
-    Map,
+    /// With so many items in the source.
+    Map(u32),
     MapItem(Scalar),
-    Array,
+    /// With so many items in the source.
+    Array(u32),
     ArrayItem,
     TextRoot,
     Text,
@@ -40,9 +42,9 @@ impl Kind {
         match self {
             Kind::DocumentSet => "document set",
             Kind::Document => "document",
-            Kind::Map => "map",
+            Kind::Map(_) => "map",
             Kind::MapItem(_) => "map item",
-            Kind::Array => "array",
+            Kind::Array(_) => "array",
             Kind::ArrayItem => "array item",
             Kind::TextRoot | Kind::Text => "text",
         }
@@ -61,13 +63,21 @@ pub(crate) enum Op {
     /// Gives the open node the value of an expression.
     SetNodeValue,
     /// An annotation of the node that is started next under this tag.
-    Annotate { tag: Tag, name: Str, pos: Pos },
+    Annotate(Box<Annotate>),
     /// Begins a text inside a YAML template.
     StartText,
     /// Ends it, and gives it to the open node as value.
     SetNodeText,
     /// Ends it, and makes it the key of the map item that is started next under this tag.
     SetKeyText(Tag),
+}
+
+/// What [`Op::Annotate`] does.
+#[derive(Clone, Debug)]
+pub(crate) struct Annotate {
+    pub tag: Tag,
+    pub name: Str,
+    pub pos: Pos,
 }
 
 /// Nodes and operations of one template.
@@ -97,6 +107,13 @@ impl Table {
 
     pub fn node_mut(&mut self, tag: Tag) -> &mut TemplateNode {
         &mut self.nodes[tag as usize - 1]
+    }
+
+    /// Gives back the room for more: nothing is added any more.
+    pub fn finish(mut self) -> Table {
+        self.nodes.shrink_to_fit();
+        self.ops.shrink_to_fit();
+        self
     }
 
     /// How many nodes and operations there are.
@@ -135,7 +152,7 @@ mod tests {
     #[test]
     fn finds_the_nearest_common_parent() {
         let mut table = Table::default();
-        let mut add = |parent| table.add_node(parent, Pos::UNKNOWN, Kind::Map, Node::NULL);
+        let mut add = |parent| table.add_node(parent, Pos::UNKNOWN, Kind::Map(0), Node::NULL);
         let root = add(0);
         let left = add(root);
         let below = add(left);

@@ -13,7 +13,7 @@ use super::build::Dialect;
 use super::comment::{self, Content, Meta, UnknownComments};
 use super::lines::Style;
 use super::program::{Args, ProgramWriter};
-use super::table::{Kind, Op, Tag};
+use super::table::{Annotate, Kind, Op, Tag};
 use super::text;
 use crate::annotation::Ann;
 use crate::node::{self, Node};
@@ -118,7 +118,7 @@ impl<'a> FrontEnd<'a> {
                 self.writer.code(format!("a(\"{name}\", a({}))", args.text), start);
                 continue;
             }
-            let op = Op::Annotate { tag, name: Str::from(name), pos: at };
+            let op = Op::Annotate(Box::new(Annotate { tag, name: Str::from(name), pos: at }));
             self.writer.op(op, YAML, Args::Call(args), at);
         }
         if let (Some(key), Strings::Templated) = (key, strings) {
@@ -145,7 +145,7 @@ impl<'a> FrontEnd<'a> {
                 return self.string(text, pos, Op::SetNodeText);
             }
             View::Map(items) if strings == Strings::Templated || self.dynamic.contains(&value) => {
-                let tag = self.collection(parent, pos, Kind::Map);
+                let tag = self.collection(parent, pos, Kind::Map(items.len() as u32));
                 for item in items {
                     let comments = self.tree.comments(item);
                     self.item(tag, Item::Map(&item.key), item.pos, item.value, comments, strings)?;
@@ -153,7 +153,7 @@ impl<'a> FrontEnd<'a> {
                 return Ok(());
             }
             View::Array(items) if strings == Strings::Templated || self.dynamic.contains(&value) => {
-                let tag = self.collection(parent, pos, Kind::Array);
+                let tag = self.collection(parent, pos, Kind::Array(items.len() as u32));
                 for item in items {
                     let comments = self.tree.comments(item);
                     self.item(tag, Item::Array, item.pos, item.value, comments, strings)?;
@@ -256,9 +256,9 @@ fn debug_comment(kind: &Kind) -> String {
     match kind {
         Kind::DocumentSet => "*yamlmeta.DocumentSet".into(),
         Kind::Document => "*yamlmeta.Document".into(),
-        Kind::Map => "*yamlmeta.Map".into(),
+        Kind::Map(_) => "*yamlmeta.Map".into(),
         Kind::MapItem(key) => format!("*yamlmeta.MapItem key={}", node::key_text(key)),
-        Kind::Array => "*yamlmeta.Array".into(),
+        Kind::Array(_) => "*yamlmeta.Array".into(),
         Kind::ArrayItem => "*yamlmeta.ArrayItem idx=?".into(),
         Kind::TextRoot | Kind::Text => "*texttemplate.NodeText".into(),
     }

@@ -1,11 +1,12 @@
 //! Expressions.
 
+use num_bigint::BigInt;
 use ytterby_diag::Pos;
 use ytterby_text::Str;
 
 use super::{Compiled, Constant, FnCompiler, Instr, Reg, Shape};
 use crate::Value;
-use crate::ast::{Arg, Clause, ComprehensionBody, Def, DictEntry, ExprId, ExprKind, Param};
+use crate::ast::{Arg, Clause, Comprehension, ComprehensionBody, Def, DictEntry, ExprId, ExprKind, Param};
 use crate::host::{BinaryOp, UnaryOp};
 use crate::resolve::Scope;
 use std::rc::Rc;
@@ -50,7 +51,7 @@ impl FnCompiler<'_> {
             ExprKind::Int(value) => self.int(*value, dst),
             ExprKind::BigInt(value) => {
                 let index = self.constants.len() as u32;
-                self.constants.push(Value::big(value.clone()));
+                self.constants.push(Value::big(BigInt::clone(value)));
                 self.emit(Instr::Const { dst, index }, Pos::UNKNOWN);
             }
             ExprKind::Float(value) => {
@@ -216,7 +217,8 @@ impl FnCompiler<'_> {
             }
             ExprKind::Call(callee, args) => self.call(*callee, args, dst, pos)?,
             ExprKind::Lambda(def) => self.function(id, def, dst)?,
-            ExprKind::Comprehension { body, clauses } => {
+            ExprKind::Comprehension(comprehension) => {
+                let Comprehension { body, clauses } = &**comprehension;
                 let result = self.scratch(dst)?;
                 self.emit(
                     match body {

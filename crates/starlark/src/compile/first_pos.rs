@@ -24,6 +24,7 @@ impl ProgramCompiler<'_> {
                 ExprKind::Int(_) | ExprKind::BigInt(_) | ExprKind::Float(_) | ExprKind::Str(_) => return None,
                 _ => self.leaf_of_expr(*x),
             },
+            Stmt::HostOp(_, pos) => Some(*pos),
             Stmt::Break(_) | Stmt::Continue(_) => return None,
             Stmt::Return(None, _) => None,
             Stmt::Return(Some(x), _) | Stmt::Assign { value: x, .. } => self.leaf_of_expr(*x),
@@ -87,6 +88,7 @@ impl ProgramCompiler<'_> {
     fn first_pos_of_stmt(&self, stmt: &Stmt) -> Option<Pos> {
         match stmt {
             Stmt::Expr(x) => self.first_pos_of_expr(*x),
+            Stmt::HostOp(_, pos) => Some(*pos),
             Stmt::Break(_) | Stmt::Continue(_) | Stmt::Return(None, _) => None,
             Stmt::Return(Some(x), _) => self.first_pos_of_expr(*x),
             Stmt::Assign { target, value, pos } => {
@@ -164,7 +166,7 @@ impl ProgramCompiler<'_> {
                 self.first_pos_of_expr(*callee).or_else(|| args.iter().find_map(arg)).or(Some(expr.pos))
             }
             ExprKind::Lambda(def) => Some(def.pos),
-            ExprKind::Comprehension { clauses, .. } => match clauses.first() {
+            ExprKind::Comprehension(x) => match x.clauses.first() {
                 Some(Clause::For { iterable, pos, .. }) => self.first_pos_of_expr(*iterable).or(Some(*pos)),
                 _ => None,
             },

@@ -159,6 +159,10 @@ impl ProgramCompiler<'_> {
                 Some(Piece::Op { dialect, .. }) => Some(*dialect),
                 _ => None,
             },
+            Stmt::HostOp(piece, _) => match self.pieces.get(*piece as usize) {
+                Some(Piece::Op { dialect, .. }) => Some(*dialect),
+                _ => None,
+            },
             Stmt::If { branches, otherwise } => branches
                 .iter()
                 .find_map(|(_, body)| self.fragment_dialect(body))

@@ -21,6 +21,11 @@ impl FnCompiler<'_> {
     fn stmt(&mut self, stmt: &Stmt) -> Compiled<()> {
         match stmt {
             Stmt::Expr(x) => self.expr_stmt(*x)?,
+            Stmt::HostOp(piece, _) => {
+                if let Some(&Piece::Op { op, at, .. }) = self.program.pieces.get(*piece as usize) {
+                    self.emit(Instr::Op { op }, at);
+                }
+            }
             Stmt::Break(_) => {
                 let jump = self.jump();
                 if let Some(innermost) = self.loops.last_mut() {

@@ -5,7 +5,7 @@ use ytterby_diag::Pos;
 use super::Parsed;
 use super::stmt::{Parser, TrailingComma};
 use super::token::{Tok, TokenValue};
-use crate::ast::{Arg, Clause, ComprehensionBody, Def, DefBody, DictEntry, ExprId, ExprKind};
+use crate::ast::{Arg, Clause, Comprehension, ComprehensionBody, Def, DefBody, DictEntry, ExprId, ExprKind};
 use crate::host::{BinaryOp, CompareOp, UnaryOp};
 use ytterby_text::Str;
 
@@ -146,7 +146,7 @@ impl Parser<'_> {
                     let pos = self.advance()?.start;
                     let args = self.args()?;
                     self.expect(Tok::RParen)?;
-                    x = self.add(start, pos, ExprKind::Call(x, args));
+                    x = self.add(start, pos, ExprKind::Call(x, args.into()));
                 }
                 _ => return Ok(x),
             }
@@ -226,7 +226,7 @@ impl Parser<'_> {
                 let token = self.advance()?;
                 let kind = match token.value {
                     TokenValue::Int(value) => ExprKind::Int(value),
-                    TokenValue::BigInt(value) => ExprKind::BigInt(value),
+                    TokenValue::BigInt(value) => ExprKind::BigInt(Box::new(value)),
                     TokenValue::Float(value) => ExprKind::Float(value),
                     TokenValue::Str(value) => ExprKind::Str(value),
                     _ => return self.error("not a literal"),
@@ -326,7 +326,7 @@ impl Parser<'_> {
             }
         }
         self.advance()?;
-        Ok(self.add(pos, pos, ExprKind::Comprehension { body, clauses }))
+        Ok(self.add(pos, pos, ExprKind::Comprehension(Box::new(Comprehension { body, clauses }))))
     }
 
     /// The variables of a loop: operands only, so that `in` is left.

@@ -120,6 +120,11 @@ impl<'a> Lexer<'a> {
         }
     }
 
+    /// Whether the piece of this number is an operation of the host with nothing in its parentheses.
+    pub(super) fn is_without_args(&self, piece: u32) -> bool {
+        matches!(self.pieces.get(piece as usize), Some(Piece::Op { args: OpArgs::None, .. }))
+    }
+
     fn made_up(&self, tok: Tok, value: TokenValue) -> Token {
         let here = self.here();
         Token { tok, start: here, end: here, value }

@@ -196,6 +196,18 @@ impl Parser<'_> {
             Tok::Break => return Ok(Stmt::Break(self.advance()?.start)),
             Tok::Continue => return Ok(Stmt::Continue(self.advance()?.start)),
             Tok::Load => return self.load(),
+            Tok::Ident => {
+                if let TokenValue::HostOp(piece) = self.token.value
+                    && self.tokens.lexer.is_without_args(piece)
+                {
+                    // Its name, parentheses and what stands in them: the lexer made them all.
+                    let pos = self.token.start;
+                    for tok in [Tok::Ident, Tok::LParen, Tok::Int, Tok::RParen] {
+                        self.expect(tok)?;
+                    }
+                    return Ok(Stmt::HostOp(piece, pos));
+                }
+            }
             _ => {}
         }
         let target = self.expr(TrailingComma::Refuse)?;
