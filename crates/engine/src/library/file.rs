@@ -18,9 +18,11 @@ pub(crate) struct File {
     pub order: usize,
     source: OnceCell<FileId>,
     /// By whether `--strict` holds, which a library can set for itself.
-    trees: RefCell<[Option<Result<Rc<Tree>, Failure>>; 2]>,
+    trees: RefCell<[Option<Parsed>; 2]>,
     templates: RefCell<Vec<(TemplateKey, Rc<Template>)>>,
 }
+
+type Parsed = Result<Rc<Tree>, Failure>;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct TemplateKey {
@@ -62,7 +64,7 @@ impl File {
     }
 
     /// The parsed YAML.
-    pub fn tree(&self, run: &Run, strict: bool) -> Result<Rc<Tree>, Failure> {
+    pub fn tree(&self, run: &Run, strict: bool) -> Parsed {
         let parse = || {
             let (file, bytes) = self.source(run)?;
             run.debug(|| format!("## parse {} ({} bytes)\n", self.path(), bytes.len()));

@@ -5,6 +5,8 @@
 
 mod forward;
 mod limits;
+#[cfg(target_os = "linux")]
+mod names;
 mod proxy;
 
 use std::io::{self, Read};
@@ -15,7 +17,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use ureq::http::{Response, StatusCode, header};
 use ureq::tls::{RootCerts, TlsConfig};
-use ureq::unversioned::resolver::DefaultResolver;
+use ureq::unversioned::transport::DefaultConnector;
 use ureq::{Agent, Body, Error, Proxy, ProxyProtocol};
 use ytterby_text::quote::quote;
 use ytterby_text::url::{self, Part, Url, User};
@@ -109,8 +111,8 @@ fn request(url: &Url, clock: &Clock, env: &dyn Fn(&str) -> Option<String>) -> Re
         .build();
     let forwarding = proxy.as_ref().filter(|proxy| !target.is_tls && is_http(proxy));
     let agent = match forwarding {
-        Some(_) => Agent::with_parts(config, Forward { origin: target.origin() }, DefaultResolver::default()),
-        None => config.new_agent(),
+        Some(_) => Agent::with_parts(config, Forward { origin: target.origin() }, names()),
+        None => Agent::with_parts(config, DefaultConnector::default(), names()),
     };
     let mut request = agent.get(target.uri(url));
     if let Some(User { name, password }) = &url.user {
@@ -124,6 +126,18 @@ fn request(url: &Url, clock: &Clock, env: &dyn Fn(&str) -> Option<String>) -> Re
         request = request.header(header::PROXY_AUTHORIZATION, basic(user.as_bytes(), password.as_bytes()));
     }
     request.call().map_err(|error| reason(error, clock, &target, named.as_ref().zip(proxy.as_ref())))
+}
+
+/// Who looks up the addresses of hosts.
+#[cfg(target_os = "linux")]
+fn names() -> names::Names {
+    names::Names
+}
+
+/// Who looks up the addresses of hosts.
+#[cfg(not(target_os = "linux"))]
+fn names() -> ureq::unversioned::resolver::DefaultResolver {
+    Default::default()
 }
 
 /// Whom a request is for.
