@@ -6,13 +6,23 @@ use std::path::{Path, PathBuf};
 
 use ytterby_kubevirt::cmd::{self, Host};
 
+/// The exit code where input cannot be read or output cannot be written.
+const UNREADABLE: i32 = 2;
+
 /// Runs `kubevirt` with the arguments behind it.
 pub(crate) fn run(program: &str, operands: &[String]) -> i32 {
     let args: Vec<OsString> = operands.iter().map(OsString::from).collect();
     let mut stdout = BufWriter::new(io::stdout().lock());
     let code = cmd::main(program, &args, &Disk, &mut stdout, &mut io::stderr().lock());
     match stdout.flush() {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => 2,
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            // Otherwise the command has met the same problem and told it.
+            if code != UNREADABLE {
+                let why = crate::read::io_text(&error);
+                crate::host::write_error(&format!("{program}: Error: Writing output: {why}\n"));
+            }
+            UNREADABLE
+        }
         _ => code,
     }
 }

@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use ytterby::input::{library_and_key, library_and_rest};
 use ytterby::{
-    Compat, Content, Failure, InputFile, Inspect, Options, OutputTypes, Target, ValueFlags, ValueFromFile, ValuesFile,
+    Compat, Content, Failure, InputFile, Inspect, Options, OutputFile, OutputTypes, Target, ValueFlags, ValueFromFile,
+    ValuesFile,
 };
 use ytterby_diag::render::{Rendering, Report, render as report};
 use ytterby_diag::{Diagnostic, Kind, Message, Severity, Sources};
@@ -38,6 +39,7 @@ pub fn run(program: &str, flags: &Invocation) -> Result<i32, String> {
         host::write_error(&format!("total: {:?}\n", started.elapsed()));
     }
     host::write_error(&text);
+    write::end_if_interrupted();
     Ok(i32::from(outcome.is_err()))
 }
 
@@ -79,11 +81,9 @@ fn render(
     let emptied = flags.text("dangerous-emptied-output-directory");
     let added = flags.text("output-files");
     let written = if !emptied.is_empty() {
-        write::replace_directory(emptied, &rendered.files)
-            .and_then(|()| host::write_output(write::announcement(emptied, &rendered.files).as_bytes()))
+        write::replace_directory(emptied, &rendered.files).and_then(|()| announce(emptied, &rendered.files))
     } else if !added.is_empty() {
-        write::add_files(added, &rendered.files)
-            .and_then(|()| host::write_output(write::announcement(added, &rendered.files).as_bytes()))
+        write::add_files(added, &rendered.files).and_then(|()| announce(added, &rendered.files))
     } else {
         if rendered.has_other_files {
             warn_of_other_files(rendering, &mut diagnostics);
@@ -94,6 +94,12 @@ fn render(
         Ok(()) => Ok(diagnostics),
         Err(text) => Err(Failure { message: Message::from(text), diagnostics }),
     }
+}
+
+/// Says which files were written, unless the user does not want to hear it any more.
+fn announce(directory: &str, files: &[OutputFile]) -> Result<(), String> {
+    write::end_if_interrupted();
+    host::write_output(write::announcement(directory, files).as_bytes())
 }
 
 fn options(

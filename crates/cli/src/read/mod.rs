@@ -66,14 +66,27 @@ impl Stdin {
             let text = "Standard input has already been read, has the '-' argument been used in more than one flag?";
             return Content::failed(text);
         }
-        Content::later(|| {
-            let mut bytes = Vec::new();
-            match io::stdin().lock().read_to_end(&mut bytes) {
-                Ok(_) => Ok(bytes.into()),
-                Err(error) => Err(format!("read /dev/stdin: {}", io_text(&error))),
-            }
+        Content::later(|| match read_stdin() {
+            Ok(bytes) => Ok(bytes.into()),
+            Err(error) => Err(format!("read /dev/stdin: {}", io_text(&error))),
         })
     }
+}
+
+/// The standard library takes a standard input that cannot be read (`0>file`) for an empty one; a file does not.
+#[cfg(unix)]
+fn read_stdin() -> io::Result<Vec<u8>> {
+    use std::os::fd::AsFd;
+    let mut bytes = Vec::new();
+    fs::File::from(io::stdin().as_fd().try_clone_to_owned()?).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(not(unix))]
+fn read_stdin() -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    io::stdin().lock().read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// All files below a directory. Links to directories are not followed, so there are no cycles.

@@ -3,6 +3,7 @@
 //! Everything is written aside first and moved into place when it is complete, so that a full disk, a bad path or an
 //! interrupt leaves what was there before.
 
+mod interrupt;
 mod stage;
 
 use std::collections::HashSet;
@@ -10,7 +11,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use self::stage::Stage;
+use self::interrupt::Watch;
+pub use self::interrupt::end_if_interrupted;
+use self::stage::{Moves, Stage, UndoList};
 use crate::read::{clean, io_text};
 use ytterby::OutputFile;
 
@@ -33,8 +36,12 @@ pub fn replace_directory(directory: &str, files: &[OutputFile]) -> Result<(), St
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
         _ => PathBuf::from("."),
     };
-    stage::make_directories(&parent)?;
-    let stage = Stage::new(&parent)?;
+    let watch = Watch::start();
+    // Declared before what is inside of them, so that they go after it.
+    let mut made = UndoList::new_directories(&parent)?;
+    let stage = Stage::new(&parent, &watch).map_err(|error| {
+        format!("Creating a temporary directory beside '{directory}', in '{}': {}", parent.display(), io_text(&error))
+    })?;
     let content = stage.path().join("new");
     stage::make_directories(&content)?;
     for file in files {
@@ -44,14 +51,16 @@ pub fn replace_directory(directory: &str, files: &[OutputFile]) -> Result<(), St
         }
         stage.write(&place, &file.bytes)?;
     }
-    stage.swap(&content, &target)
+    stage.swap(&content, &target)?;
+    made.keep();
+    Ok(())
 }
 
 /// Adds these files to `directory`, over those of the same name.
 pub fn add_files(directory: &str, files: &[OutputFile]) -> Result<(), String> {
     let target = PathBuf::from(clean(directory));
     let places = files.iter().map(|file| Ok(target.join(relative(&file.path)?))).collect::<Result<Vec<_>, String>>()?;
-    let mut moves = stage::Moves::new(&target)?;
+    let mut moves = Moves::new(&target, &Watch::start())?;
     for (file, place) in files.iter().zip(&places) {
         moves.add(place, &file.bytes)?;
     }

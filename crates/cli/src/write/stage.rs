@@ -1,31 +1,31 @@
 //! Files that are not yet where they belong.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::rc::Rc;
 
 use super::failed;
+use super::interrupt::Watch;
 
-/// A directory of our own, beside or inside of the target so that moving is renaming. It is gone when this is dropped.
+/// A directory of our own. It is gone when this is dropped.
 pub(super) struct Stage {
     path: PathBuf,
-    interrupted: Arc<AtomicBool>,
+    watch: Rc<Watch>,
 }
 
 impl Stage {
-    pub(super) fn new(parent: &Path) -> Result<Stage, String> {
-        let interrupted = watch_interrupts();
+    /// A new one in `parent`, so that moving is renaming.
+    pub(super) fn new(parent: &Path, watch: &Rc<Watch>) -> io::Result<Stage> {
         for attempt in 0..100 {
             let path = parent.join(format!(".ytterby-{}-{attempt}", std::process::id()));
             match make_directory(&path) {
-                Ok(()) => return Ok(Stage { path, interrupted }),
+                Ok(()) => return Ok(Stage { path, watch: Rc::clone(watch) }),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(failed("mkdir", &path, &error)),
+                Err(error) => return Err(error),
             }
         }
-        Err(format!("mkdir {}: no free name for a temporary directory", parent.display()))
+        Err(io::ErrorKind::AlreadyExists.into())
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -34,32 +34,30 @@ impl Stage {
 
     /// Writes a new file.
     pub(super) fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), String> {
-        self.check()?;
+        self.watch.check()?;
         write_file(path, bytes)
     }
 
-    fn check(&self) -> Result<(), String> {
-        match self.interrupted.load(Ordering::Relaxed) {
-            true => Err("Interrupted; nothing was changed".into()),
-            false => Ok(()),
-        }
-    }
-
-    /// Puts `new` in the place of `target`, whatever that is or was.
+    /// Puts `new` in the place of `target`, whatever that is or was, and deletes that.
     pub(super) fn swap(&self, new: &Path, target: &Path) -> Result<(), String> {
-        self.check()?;
+        self.watch.check()?;
         if fs::symlink_metadata(target).is_err() {
             return fs::rename(new, target).map_err(|error| failed("rename", target, &error));
         }
-        // What was there ends up in our directory and goes with it.
-        if exchange(new, target).is_ok() {
-            return Ok(());
+        let mut old = new.to_owned();
+        if exchange(new, target).is_err() {
+            old = self.path.join("old");
+            fs::rename(target, &old).map_err(|error| failed("rename", target, &error))?;
+            fs::rename(new, target).map_err(|error| {
+                let _ = fs::rename(&old, target);
+                failed("rename", target, &error)
+            })?;
         }
-        let old = self.path.join("old");
-        fs::rename(target, &old).map_err(|error| failed("rename", target, &error))?;
-        fs::rename(new, target).map_err(|error| {
-            let _ = fs::rename(&old, target);
-            failed("rename", target, &error)
+        let is_directory = fs::symlink_metadata(&old).is_ok_and(|old| old.is_dir());
+        let removed = if is_directory { fs::remove_dir_all(&old) } else { fs::remove_file(&old) };
+        removed.map_err(|error| {
+            let why = super::io_text(&error);
+            format!("Deleting the old content of '{}', which is now in '{}': {why}", target.display(), old.display())
         })
     }
 }
@@ -78,11 +76,13 @@ pub(super) struct Moves {
     undo: UndoList,
     stage: Stage,
     made: UndoList,
+    // Until the last of them.
+    _watch: Rc<Watch>,
 }
 
 /// Steps to take back, last first, when this is dropped.
 #[derive(Default)]
-struct UndoList(Vec<Undo>);
+pub(super) struct UndoList(Vec<Undo>);
 
 enum Undo {
     Remove(PathBuf),
@@ -92,9 +92,12 @@ enum Undo {
 }
 
 impl Moves {
-    pub(super) fn new(target: &Path) -> Result<Moves, String> {
-        let made = UndoList(make_directories(target)?.into_iter().map(Undo::RemoveDirectory).collect());
-        Ok(Moves { planned: Vec::new(), undo: UndoList::default(), stage: Stage::new(target)?, made })
+    pub(super) fn new(target: &Path, watch: &Rc<Watch>) -> Result<Moves, String> {
+        let made = UndoList::new_directories(target)?;
+        // Files that are there can be written where none can be added.
+        let stage = Stage::new(target, watch).or_else(|_| Stage::new(&std::env::temp_dir(), watch));
+        let stage = stage.map_err(|error| failed("mkdir", target, &error))?;
+        Ok(Moves { planned: Vec::new(), undo: UndoList::default(), stage, made, _watch: Rc::clone(watch) })
     }
 
     /// Writes a file aside.
@@ -108,44 +111,57 @@ impl Moves {
     /// Moves all files into place.
     pub(super) fn finish(mut self) -> Result<(), String> {
         for (number, (aside, place)) in std::mem::take(&mut self.planned).into_iter().enumerate() {
-            self.stage.check()?;
+            self.stage.watch.check()?;
             if let Some(parent) = place.parent() {
                 self.undo.0.extend(make_directories(parent)?.into_iter().map(Undo::RemoveDirectory));
             }
             self.move_into_place(&aside, &place, number)?;
         }
-        self.undo.0.clear();
-        self.made.0.clear();
+        self.undo.keep();
+        self.made.keep();
         Ok(())
     }
 
+    /// The reference writes into the file that is there. We put another one in its place where nobody can tell the
+    /// difference, so that readers see the old or the new content and nothing between.
     fn move_into_place(&mut self, aside: &Path, place: &Path, number: usize) -> Result<(), String> {
         let open = |error: io::Error| failed("open", place, &error);
-        match fs::symlink_metadata(place) {
-            Err(_) => {
-                fs::rename(aside, place).map_err(open)?;
-                self.undo.0.push(Undo::Remove(place.to_owned()));
+        let Ok(old) = fs::symlink_metadata(place) else {
+            if fs::rename(aside, place).is_err() {
+                copy(aside, place)?;
             }
-            Ok(old) if old.is_file() => {
-                // The reference writes into the file that is there, which keeps its mode.
-                fs::set_permissions(aside, old.permissions()).map_err(open)?;
-                let backup = self.stage.path.join(format!("{number}.old"));
-                fs::rename(place, &backup).map_err(open)?;
+            self.undo.0.push(Undo::Remove(place.to_owned()));
+            return Ok(());
+        };
+        if is_pipe(&old) {
+            return Err(format!("Expected output file '{}' to be a file, but is a pipe", place.display()));
+        }
+        // A link, a file or a device that we may write to.
+        drop(OpenOptions::new().write(true).open(place).map_err(open)?);
+        if old.is_file() && is_like(&old, aside) && fs::set_permissions(aside, old.permissions()).is_ok() {
+            let backup = self.stage.path.join(format!("{number}.old"));
+            if fs::rename(place, &backup).is_ok() {
                 self.undo.0.push(Undo::Restore { from: backup, to: place.to_owned() });
-                fs::rename(aside, place).map_err(open)?;
-            }
-            // A link or a device: like the reference, write to what it leads to.
-            Ok(old) => {
-                let is_readable = old.is_symlink() && fs::metadata(place).is_ok_and(|target| target.is_file());
-                if is_readable {
-                    let bytes = fs::read(place).map_err(open)?;
-                    self.undo.0.push(Undo::Rewrite { path: place.to_owned(), bytes });
-                }
-                let bytes = fs::read(aside).map_err(open)?;
-                write_file(place, &bytes)?;
+                return fs::rename(aside, place).map_err(open);
             }
         }
-        Ok(())
+        if fs::metadata(place).is_ok_and(|target| target.is_file()) {
+            let bytes = fs::read(place).map_err(open)?;
+            self.undo.0.push(Undo::Rewrite { path: place.to_owned(), bytes });
+        }
+        copy(aside, place)
+    }
+}
+
+impl UndoList {
+    /// Makes a directory and those above it, and knows which ones are new.
+    pub(super) fn new_directories(path: &Path) -> Result<UndoList, String> {
+        Ok(UndoList(make_directories(path)?.into_iter().map(Undo::RemoveDirectory).collect()))
+    }
+
+    /// There is nothing to take back any more.
+    pub(super) fn keep(&mut self) {
+        self.0.clear();
     }
 }
 
@@ -195,6 +211,12 @@ fn make_directory(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
+/// Writes what stands aside into a file that may be there.
+fn copy(aside: &Path, place: &Path) -> Result<(), String> {
+    let bytes = fs::read(aside).map_err(|error| failed("open", aside, &error))?;
+    write_file(place, &bytes)
+}
+
 fn write_file(path: &Path, bytes: &[u8]) -> Result<(), String> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);
@@ -202,6 +224,29 @@ fn write_file(path: &Path, bytes: &[u8]) -> Result<(), String> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o700);
     let mut file = options.open(path).map_err(|error| failed("open", path, &error))?;
     file.write_all(bytes).map_err(|error| failed("write", path, &error))
+}
+
+/// Whether our new file can stand in for the old one: it has the same owner, and the old one has no other name.
+#[cfg(unix)]
+fn is_like(old: &Metadata, aside: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let same_owner = |new: Metadata| (new.uid(), new.gid()) == (old.uid(), old.gid());
+    old.nlink() == 1 && fs::symlink_metadata(aside).is_ok_and(same_owner)
+}
+
+#[cfg(not(unix))]
+fn is_like(_: &Metadata, _: &Path) -> bool {
+    true
+}
+
+#[cfg(unix)]
+fn is_pipe(old: &Metadata) -> bool {
+    std::os::unix::fs::FileTypeExt::is_fifo(&old.file_type())
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: &Metadata) -> bool {
+    false
 }
 
 /// Swaps two directory entries in one step, where the system can.
@@ -216,17 +261,6 @@ fn exchange(_: &Path, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Turns interrupts into a flag, from now on: whoever writes files asks it and puts things back.
-fn watch_interrupts() -> Arc<AtomicBool> {
-    let interrupted = Arc::new(AtomicBool::new(false));
-    #[cfg(unix)]
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
-        // Without the flag an interrupt ends the program at once, which is what it did before.
-        let _ = signal_hook::flag::register(signal, Arc::clone(&interrupted));
-    }
-    interrupted
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -234,9 +268,9 @@ mod tests {
     #[test]
     fn an_interrupt_takes_everything_back() {
         let target = std::env::temp_dir().join(format!("ytterby-interrupt-{}", std::process::id()));
-        let mut moves = Moves::new(&target).unwrap();
+        let mut moves = Moves::new(&target, &Watch::alone()).unwrap();
         moves.add(&target.join("d/a.yml"), b"a").unwrap();
-        moves.stage.interrupted.store(true, Ordering::Relaxed);
+        moves.stage.watch.interrupt();
         assert_eq!(moves.add(&target.join("b.yml"), b"b").unwrap_err(), "Interrupted; nothing was changed");
         assert!(target.exists());
         assert!(moves.finish().is_err());

@@ -1,8 +1,12 @@
 //! What only shows from outside of the process: pipes, names, signals, HTTP.
 
 mod http;
+#[cfg(unix)]
+mod output;
 mod pipes;
 mod server;
+#[cfg(unix)]
+mod signals;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,9 +20,13 @@ struct Scratch(PathBuf);
 
 impl Scratch {
     fn new() -> Scratch {
+        Scratch::below(Path::new(env!("CARGO_TARGET_TMPDIR")))
+    }
+
+    fn below(parent: &Path) -> Scratch {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("process-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let name = format!("ytterby-process-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let path = parent.join(name);
         fs::create_dir(&path).unwrap();
         Scratch(path)
     }
@@ -36,6 +44,28 @@ impl Scratch {
         let path = self.0.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
+    }
+
+    /// Everything below `directory`, sorted: `a.yml=content`, directories as `d/`.
+    #[cfg(unix)]
+    fn list(&self, directory: &str) -> Vec<String> {
+        let root = self.0.join(directory);
+        let mut found = Vec::new();
+        let mut pending = vec![root.clone()];
+        while let Some(directory) = pending.pop() {
+            for entry in fs::read_dir(directory).unwrap().map(Result::unwrap) {
+                let path = entry.path();
+                let name = path.strip_prefix(&root).unwrap().display().to_string();
+                if entry.file_type().unwrap().is_dir() {
+                    found.push(format!("{name}/"));
+                    pending.push(path);
+                } else {
+                    found.push(format!("{name}={}", fs::read_to_string(path).unwrap().trim_end()));
+                }
+            }
+        }
+        found.sort();
+        found
     }
 
     /// The program, in this directory, with nothing to read and none of our own settings.

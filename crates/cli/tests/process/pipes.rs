@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
 
-use super::{BIN, Scratch, run};
+use super::{BIN, Scratch, finish, run};
 
 #[test]
 fn a_reader_that_has_seen_enough_ends_the_program_quietly() {
@@ -44,4 +44,23 @@ fn completions_are_written() {
         assert_eq!((exit, stderr.as_str()), (0, ""), "{shell}");
         assert!(stdout.contains("data-values-inspect") && stdout.contains("Load them with"), "{shell}");
     }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_closed_error_stream_changes_nothing_else() {
+    let scratch = Scratch::with(&[("a.yml", "a: 1\n")]);
+    let shell = |line: &str| {
+        let mut command = Command::new("sh");
+        command.args(["-c", &line.replace("ytterby", &format!("'{BIN}'"))]).current_dir(&scratch.0);
+        finish(&mut command)
+    };
+    assert_eq!(shell("ytterby -f a.yml 2>&-"), (0, "a: 1\n".into(), String::new()));
+    assert_eq!(shell("ytterby -f nope 2>&-"), (1, String::new(), String::new()));
+    assert_eq!(shell("ytterby -f nope >&- 2>&-"), (1, String::new(), String::new()));
+    assert_eq!(shell("ytterby -f - <&-"), (0, String::new(), String::new()));
+    let error = "ytterby: Error: read /dev/stdin: bad file descriptor\n";
+    assert_eq!(shell("ytterby -f - 0>written"), (1, String::new(), error.into()));
+    let error = "ytterby: Error: read /dev/stdin: is a directory\n";
+    assert_eq!(shell("ytterby -f - <."), (1, String::new(), error.into()));
 }

@@ -1,0 +1,151 @@
+//! Interrupts while output files are written.
+//!
+//! As soon as a file shows that the program is in the middle of writing, it gets a signal; then it has to take back what it
+//! did.
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, Output, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::{BIN, Scratch};
+
+const COUNT: usize = 400;
+
+/// Many inputs, and an output directory with something in it.
+fn workspace() -> Scratch {
+    let scratch = Scratch::with(&[("w/out/f0000.yml", "old"), ("w/out/d/other.yml", "other")]);
+    for number in 0..COUNT {
+        scratch.write(&format!("in/f{number:04}.yml"), "a: 1\n");
+    }
+    scratch
+}
+
+const BEFORE: [&str; 4] = ["out/", "out/d/", "out/d/other.yml=other", "out/f0000.yml=old"];
+
+fn start(scratch: &Scratch, args: &[&str], stdout: impl Into<Stdio>) -> Child {
+    scratch.command(args).stdout(stdout).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Between two looks at the disk: without it we would keep the program from writing.
+fn pause() {
+    std::thread::sleep(std::time::Duration::from_micros(200));
+}
+
+fn send(signal: Signal, child: &Child) {
+    kill_process(Pid::from_child(child), signal).unwrap();
+}
+
+/// Sends the signal as soon as a path (with `PID` for the program's number) is there. Says what became of the program, and
+/// which signal ended it.
+fn interrupt(scratch: &Scratch, args: &[&str], signal: Signal, path: &str) -> (Output, Option<i32>) {
+    let mut child = start(scratch, args, Stdio::null());
+    let path = scratch.0.join(path.replace("PID", &child.id().to_string()));
+    while !path.exists() && child.try_wait().unwrap().is_none() {
+        pause();
+    }
+    if child.try_wait().unwrap().is_none() {
+        send(signal, &child);
+    }
+    let output = child.wait_with_output().unwrap();
+    let signal = output.status.signal();
+    (output, signal)
+}
+
+/// It may happen that the program is faster than the signal; then everything is there, and we try again.
+#[track_caller]
+fn check_taken_back(args: &[&str], path: &str) {
+    let scratch = workspace();
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let was_in_time = (0..20).any(|_| {
+            let (output, ended_by) = interrupt(&scratch, args, signal, path);
+            let stderr = String::from_utf8(output.stderr).unwrap();
+            let is_complete = scratch.0.join(format!("w/out/f{:04}.yml", COUNT - 1)).exists();
+            if is_complete {
+                assert!(scratch.list("w").len() > COUNT && stderr.is_empty(), "{stderr}");
+                std::fs::remove_dir_all(scratch.0.join("w")).unwrap();
+                scratch.write("w/out/f0000.yml", "old");
+                scratch.write("w/out/d/other.yml", "other");
+            } else {
+                assert_eq!(stderr, "ytterby: Error: Interrupted; nothing was changed\n");
+                assert_eq!(ended_by, Some(signal.as_raw()));
+                assert_eq!(scratch.list("w"), BEFORE);
+            }
+            !is_complete
+        });
+        assert!(was_in_time, "{signal:?} never came in time");
+    }
+}
+
+#[test]
+fn a_directory_is_not_replaced_by_half_of_the_files() {
+    check_taken_back(&["-f", "in", "--dangerous-emptied-output-directory", "w/out"], "w/.ytterby-PID-0/new/f0010.yml");
+}
+
+#[test]
+fn files_are_not_added_when_some_are_not_written_yet() {
+    check_taken_back(&["-f", "in", "--output-files", "w/out"], "w/out/.ytterby-PID-0/10");
+}
+
+#[test]
+fn files_that_are_in_place_already_are_taken_back() {
+    check_taken_back(&["-f", "in", "--output-files", "w/out"], "w/out/f0010.yml");
+}
+
+#[test]
+fn directories_that_were_made_are_taken_back() {
+    let scratch = workspace();
+    for (flag, stage) in [
+        ("--output-files", "w/a/b/.ytterby-PID-0/9"),
+        ("--dangerous-emptied-output-directory", "w/a/.ytterby-PID-0/new/f0009.yml"),
+    ] {
+        let was_in_time = (0..20).any(|_| {
+            let (_, ended_by) = interrupt(&scratch, &["-f", "in", flag, "w/a/b"], Signal::INT, stage);
+            let is_complete = scratch.0.join("w/a").exists();
+            if is_complete {
+                assert_eq!(scratch.list("w/a/b").len(), COUNT);
+                std::fs::remove_dir_all(scratch.0.join("w/a")).unwrap();
+            } else {
+                assert_eq!(ended_by, Some(2));
+                assert_eq!(scratch.list("w"), BEFORE);
+            }
+            !is_complete
+        });
+        assert!(was_in_time, "{flag}");
+    }
+}
+
+#[test]
+fn once_everything_is_written_a_signal_ends_the_program() {
+    let scratch = workspace();
+    // Nobody reads the names of the files, which are more than a pipe holds.
+    let out = format!("w/{}", "o".repeat(200));
+    let mut child = start(&scratch, &["-f", "in", "--output-files", &out], Stdio::piped());
+    let stage = scratch.0.join(format!("{out}/.ytterby-{}-0", child.id()));
+    let last = scratch.0.join(format!("{out}/f{:04}.yml", COUNT - 1));
+    while !last.exists() || stage.exists() {
+        assert_eq!(child.try_wait().unwrap(), None);
+        pause();
+    }
+    send(Signal::TERM, &child);
+    assert_eq!(child.wait().unwrap().signal(), Some(15));
+    assert_eq!(scratch.list(&out).len(), COUNT);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn signals_that_are_ignored_stay_so() {
+    let scratch = workspace();
+    let command = format!("trap '' HUP; exec '{BIN}' -f in --output-files w/out");
+    let mut child = Command::new("sh");
+    child.args(["-c", &command]).current_dir(&scratch.0).stdout(Stdio::null()).stderr(Stdio::piped());
+    let child = child.spawn().unwrap();
+    let first = scratch.0.join(format!("w/out/.ytterby-{}-0/0", child.id()));
+    while !first.exists() {
+        pause();
+    }
+    send(Signal::HUP, &child);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+    assert_eq!(scratch.list("w/out").len(), COUNT + 2);
+}
