@@ -202,7 +202,7 @@ fn kind_of_array(array: &Array) -> Result<ArrayKind, String> {
     Ok(kind)
 }
 
-fn key(out: &mut Vec<u8>, name: &[u8]) {
+pub(super) fn key(out: &mut Vec<u8>, name: &[u8]) {
     let is_bare = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     if !name.is_empty() && name.iter().all(is_bare) {
         out.extend_from_slice(name);
