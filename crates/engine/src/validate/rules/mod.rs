@@ -367,4 +367,6 @@ pub(crate) fn cel_literal(value: &Node) -> String {
 }
 
 #[cfg(test)]
+mod laws;
+#[cfg(test)]
 pub(crate) mod tests;

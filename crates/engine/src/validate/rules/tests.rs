@@ -1,10 +1,9 @@
-//! Laws that hold for every rule, and examples for each.
+//! Examples for every rule.
 
-use proptest::prelude::*;
 use ytterby_diag::FileId;
 
 use super::*;
-use crate::node::{ArrayItem, documents_from_tree};
+use crate::node::documents_from_tree;
 
 /// The node that a YAML text stands for.
 pub(crate) fn yaml(text: &str) -> Node {
@@ -13,7 +12,8 @@ pub(crate) fn yaml(text: &str) -> Node {
     documents_from_tree(&tree).items.into_iter().next().map_or(Node::NULL, |doc| doc.value)
 }
 
-fn rule(name: &str, value: Value) -> Rc<dyn NamedRule> {
+/// The rule with this argument.
+pub(super) fn rule(name: &str, value: Value) -> Rc<dyn NamedRule> {
     let (_, entry) = find(name, Level::Ytterby).unwrap_or_else(|| panic!("no rule {name}"));
     match (entry.make)(&value, Subject::Keyword(name)) {
         Ok(Some(rule)) => rule,
@@ -22,7 +22,7 @@ fn rule(name: &str, value: Value) -> Rc<dyn NamedRule> {
     }
 }
 
-fn strings(items: &[&str]) -> Value {
+pub(super) fn strings(items: &[&str]) -> Value {
     Value::list(items.iter().map(|item| Value::from(*item)).collect())
 }
 
@@ -139,79 +139,4 @@ fn the_old_level_knows_only_what_ytt_has() {
     assert!(find("min_len", Level::Ytt049).is_some());
     assert!(find("format", Level::Ytt049).is_none());
     assert!(find("enum", Level::Ytt049).is_none());
-}
-
-fn scalars() -> impl Strategy<Value = Node> {
-    prop_oneof![
-        Just(Node::NULL),
-        any::<bool>().prop_map(|value| Node::Scalar(Scalar::Bool(value))),
-        (-20i64..20).prop_map(|value| Node::Scalar(Scalar::Int(value))),
-        (-40i32..40).prop_map(|value| Node::Scalar(Scalar::Float(f64::from(value) / 4.0))),
-        "[ab1.:é]{0,4}".prop_map(Node::str),
-    ]
-}
-
-fn nodes() -> impl Strategy<Value = Node> {
-    scalars().prop_recursive(3, 16, 4, |inner| {
-        prop_oneof![
-            proptest::collection::vec(inner.clone(), 0..4).prop_map(|items| {
-                let items = items.into_iter().map(|item| ArrayItem::new(item, ytterby_diag::Pos::UNKNOWN)).collect();
-                Node::array(Array { items, ..Array::default() })
-            }),
-            proptest::collection::btree_map("[ab]", inner, 0..3).prop_map(|items| {
-                let mut map = Map::new();
-                items.into_iter().for_each(|(key, value)| map.push_new(&*key, value));
-                Node::map(map)
-            }),
-        ]
-    })
-}
-
-/// What the explaining path says in plain terms: the rule by its definition, without shortcuts.
-fn by_definition(name: &str, argument: &Value, value: &Node) -> Option<bool> {
-    use ytterby_starlark::{CompareOp, compare};
-    let plain_value = node::to_plain_value(&plain(value));
-    let limit = node::node_from_value(argument).map(|limit| node::to_plain_value(&plain(&limit))).ok()?;
-    let compared = |op| compare(op, &plain_value, &limit).unwrap_or(false);
-    Some(match name {
-        "min" => compared(CompareOp::Ge),
-        "max" => compared(CompareOp::Le),
-        "above" => compared(CompareOp::Gt),
-        "below" => compared(CompareOp::Lt),
-        "one_of" => limit.iterate()?.any(|item| ytterby_starlark::equal(&item, &plain_value).unwrap_or(false)),
-        "min_len" => node::to_value(value).len()? >= usize::try_from(i64_of(argument)?).ok()?,
-        "max_len" => node::to_value(value).len()? <= usize::try_from(i64_of(argument)?).ok()?,
-        "len" => node::to_value(value).len()? == usize::try_from(i64_of(argument)?).ok()?,
-        "unique" => {
-            let items: Vec<Value> =
-                value.as_array()?.items.iter().map(|item| node::to_plain_value(&item.value)).collect();
-            let same = |a: usize, b: usize| ytterby_starlark::equal(&items[a], &items[b]).unwrap_or(false);
-            (0..items.len()).all(|a| (a + 1..items.len()).all(|b| !same(a, b)))
-        }
-        _ => return None,
-    })
-}
-
-fn i64_of(value: &Value) -> Option<i64> {
-    match value {
-        Value::Int(value) => Some(*value),
-        _ => None,
-    }
-}
-
-proptest! {
-    /// The quick answer is that of the definition, and whatever is refused is explained.
-    #[test]
-    fn quick_and_explaining_paths_agree(value in nodes()) {
-        for (name, argument, ..) in examples() {
-            let rule = rule(name, argument.clone());
-            let accepted = rule.accepts(&value);
-            if let Some(expected) = by_definition(name, &argument, &value) {
-                prop_assert_eq!(accepted, expected, "{} {:?} on {:?}", name, argument, value);
-            }
-            if !accepted {
-                prop_assert!(!rule.found(&value).into_text().is_empty(), "{} on {:?}", name, value);
-            }
-        }
-    }
 }
