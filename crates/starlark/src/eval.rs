@@ -33,6 +33,15 @@ impl Default for Limits {
     }
 }
 
+/// What one call may use; see [`Eval::call_within`].
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// As [`Limits::steps`].
+    pub steps: u64,
+    /// As [`Limits::memory`].
+    pub memory: u64,
+}
+
 /// Calls of functions of the host that call back, inside each other. Each takes native stack.
 const MAX_NATIVE_DEPTH: usize = 10_000;
 
@@ -179,6 +188,32 @@ impl Eval {
         }
     }
 
+    /// Calls a function that may use so much and no more, where the limits of the whole evaluation do not come first.
+    ///
+    /// # Errors
+    /// As those of [`Eval::call`], and an error of kind [`ErrorKind::Limit`] that names the limit of this call.
+    pub fn call_within(&mut self, budget: Budget, callee: &Value, positional: &[Value]) -> Result<Value, Error> {
+        let whole = (self.limits.steps, self.limits.memory);
+        let last_step = self.steps().saturating_add(budget.steps);
+        let last_byte = self.memory_used.saturating_add(budget.memory);
+        self.limits.steps = Some(whole.0.map_or(last_step, |whole| whole.min(last_step)));
+        self.limits.memory = Some(whole.1.map_or(last_byte, |whole| whole.min(last_byte)));
+        self.settle_fuel();
+        let mut result = self.call(callee, positional, &[]);
+        (self.limits.steps, self.limits.memory) = whole;
+        self.settle_fuel();
+        if let Err(error) = &mut result
+            && error.kind() == ErrorKind::Limit
+        {
+            if self.steps_used >= last_step {
+                error.set_message(step_limit(budget.steps));
+            } else if self.memory_used > last_byte {
+                error.set_message(memory_limit(budget.memory));
+            }
+        }
+        result
+    }
+
     /// The calls that are going on, innermost first. For a function of the host, the first is its caller.
     pub fn frames(&self) -> impl Iterator<Item = Frame> + '_ {
         self.frames.iter().rev().map(CallFrame::frame)
@@ -236,9 +271,7 @@ impl Eval {
     pub fn charge(&mut self, bytes: usize) -> Result<(), Error> {
         self.memory_used = self.memory_used.saturating_add(bytes as u64);
         match self.limits.memory {
-            Some(limit) if self.memory_used > limit => {
-                Err(Error::of_kind(ErrorKind::Limit, format!("memory limit exceeded ({limit} bytes)")))
-            }
+            Some(limit) if self.memory_used > limit => Err(Error::of_kind(ErrorKind::Limit, memory_limit(limit))),
             _ => Ok(()),
         }
     }
@@ -257,9 +290,7 @@ impl Eval {
             return Err(Error::of_kind(ErrorKind::Cancelled, "evaluation was cancelled"));
         }
         match self.limits.steps {
-            Some(limit) if self.steps_used >= limit => {
-                Err(Error::of_kind(ErrorKind::Limit, format!("step limit exceeded ({limit} steps)")))
-            }
+            Some(limit) if self.steps_used >= limit => Err(Error::of_kind(ErrorKind::Limit, step_limit(limit))),
             _ => Ok(()),
         }
     }
@@ -275,4 +306,12 @@ impl Eval {
     pub fn steps(&self) -> u64 {
         self.steps_used + u64::from(self.fuel_given - self.fuel)
     }
+}
+
+fn step_limit(steps: u64) -> String {
+    format!("step limit exceeded ({steps} steps)")
+}
+
+fn memory_limit(bytes: u64) -> String {
+    format!("memory limit exceeded ({bytes} bytes)")
 }

@@ -34,7 +34,7 @@ mod vm;
 pub use args::{Args, FromValue};
 pub use builtins::universe;
 pub use error::{Error, ErrorKind, Frame};
-pub use eval::{Eval, Limits};
+pub use eval::{Budget, Eval, Limits};
 pub use host::{BinaryOp, CompareOp, HostValue, Mapping, Sequence, Side, UnaryOp, ValueIter};
 pub use ops::{attr, binary, compare, compare_depth, equal, index, set_attr, set_index, slice, unary};
 pub use program::{Exports, NoOps, OpArgs, OpValues, Ops, Piece, Program, SyntaxError, compile};

@@ -2,11 +2,14 @@
 
 mod common;
 
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use common::{check, run, run_with};
-use ytterby_starlark::{ErrorKind, Eval, Exports, Limits, NoOps, Piece, compile};
+use ytterby_diag::{FileId, Pos};
+use ytterby_starlark::{Budget, ErrorKind, Eval, Exports, Limits, NoOps, Piece, Value, compile};
+use ytterby_text::Str;
 
 #[track_caller]
 fn check_limited(code: &str, limits: Limits, message: &str) {
@@ -22,6 +25,25 @@ fn steps() {
     check_limited("x = list(range(100000))", limits(), "step limit exceeded (10000 steps)");
     check_limited("def f():\n  f()\nend\nf()", limits(), "step limit exceeded (10000 steps)");
     assert!(run_with("x = [i for i in range(9000)]", limits()).error.is_none());
+}
+
+#[test]
+fn one_call_can_have_less() {
+    let code = b"def loop(n):\n  x = []\n  for i in range(n):\n    x.append(i)\n  end\n  return len(x)\nend";
+    let program = compile(&[Piece::Code { text: code, at: Pos::new(FileId(0), 0) }], &[]).expect("the code is right");
+    let mut eval = Eval::new();
+    eval.set_limits(Limits { steps: Some(100_000), ..Limits::default() });
+    let exports = program.run(&mut eval, Rc::new(NoOps), &Exports::default()).expect("the code runs");
+    let function = exports.get(&Str::from("loop")).expect("it is there");
+    let mut call = |steps, memory, n| match eval.call_within(Budget { steps, memory }, function, &[Value::Int(n)]) {
+        Ok(length) => length.repr().to_string(),
+        Err(error) => error.message().to_owned(),
+    };
+    assert_eq!(call(10_000, 1 << 20, 9_000), "9000");
+    assert_eq!(call(10_000, 1 << 20, 10_000), "step limit exceeded (10000 steps)");
+    assert_eq!(call(10_000, 1 << 10, 9_000), "memory limit exceeded (1024 bytes)");
+    assert_eq!(call(10_000, 1 << 20, 9_000), "9000");
+    assert_eq!(call(1_000_000, 1 << 30, 90_000), "step limit exceeded (100000 steps)");
 }
 
 #[test]
