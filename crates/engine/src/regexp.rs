@@ -7,6 +7,9 @@
 //! Names of groups stay on our side, because Go allows some that the crate does not.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
 
 use regex::{Captures, Regex, RegexBuilder};
 use ytterby_text::Str;
@@ -23,9 +26,36 @@ pub(crate) struct Regexp {
 /// Compiled programs above this size are refused: `\pL{1000}` still fits.
 const MAX_PROGRAM_BYTES: usize = 64 << 20;
 
+/// How many compiled patterns are kept.
+const KEPT: usize = 64;
+
+thread_local! {
+    /// Patterns in use: templates match the same few patterns in loops, a schema gives one to many nodes, and compiling
+    /// one takes longer than matching.
+    static COMPILED: RefCell<HashMap<Str, Rc<Regexp>>> = RefCell::default();
+}
+
 impl Regexp {
+    /// The compiled pattern, shared because a copy would have to build its caches anew. Errors are those of
+    /// [`Regexp::new`].
+    pub fn shared(pattern: &Str) -> Result<Rc<Regexp>, String> {
+        if let Some(regexp) = COMPILED.with_borrow(|kept| kept.get(pattern).cloned()) {
+            return Ok(regexp);
+        }
+        let regexp = Rc::new(Regexp::new(pattern)?);
+        COMPILED.with_borrow_mut(|kept| {
+            if kept.len() >= KEPT {
+                kept.clear();
+            }
+            kept.insert(pattern.clone(), regexp.clone());
+        });
+        Ok(regexp)
+    }
+
     /// Compiles a pattern; an error has Go's text, `error parsing regexp: …`.
     pub fn new(pattern: &[u8]) -> Result<Regexp, String> {
+        #[cfg(test)]
+        COUNT.set(COUNT.get() + 1);
         let Ok(pattern) = std::str::from_utf8(pattern) else {
             return Err(format!("error parsing regexp: invalid UTF-8: `{}`", String::from_utf8_lossy(pattern)));
         };
@@ -156,6 +186,12 @@ pub(crate) fn escape(text: &str) -> Cow<'_, str> {
         out.push(c);
     }
     out.into()
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How often a pattern was compiled.
+    pub(crate) static COUNT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! `@ytt:regexp`: regular expressions in Go's syntax.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use ytterby_starlark::{Args, Error, Eval, Value};
@@ -45,25 +43,6 @@ fn is_valid(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     Ok(Value::Bool(string(one(&args)?).is_ok_and(|pattern| compiled(pattern).is_ok())))
 }
 
-/// How many compiled patterns are kept.
-const KEPT: usize = 64;
-
-thread_local! {
-    /// Patterns in use: templates match the same few patterns in loops, and compiling one takes longer than matching.
-    static COMPILED: RefCell<HashMap<Str, Rc<Regexp>>> = RefCell::default();
-}
-
-/// The compiled pattern, shared because a copy would have to build its caches anew.
 fn compiled(pattern: &Str) -> Result<Rc<Regexp>, Error> {
-    if let Some(regexp) = COMPILED.with_borrow(|kept| kept.get(pattern).cloned()) {
-        return Ok(regexp);
-    }
-    let regexp = Rc::new(Regexp::new(pattern).map_err(Error::new)?);
-    COMPILED.with_borrow_mut(|kept| {
-        if kept.len() >= KEPT {
-            kept.clear();
-        }
-        kept.insert(pattern.clone(), regexp.clone());
-    });
-    Ok(regexp)
+    Regexp::shared(pattern).map_err(Error::new)
 }

@@ -30,6 +30,12 @@ impl Assertion {
         Assertion { rule, check }
     }
 
+    /// The rule behind an assertion object or its `.check`.
+    pub fn rule_of(value: &Value) -> Option<Rc<dyn NamedRule>> {
+        let object = value.downcast::<Assertion>().map(|assertion| assertion.rule.clone());
+        object.or_else(|| value.downcast::<Check>().map(|check| check.rule.clone()))
+    }
+
     /// Why it does not become YAML.
     pub fn conversion_hint(&self) -> String {
         format!("{} does not encode (did you mean to call check()?)", self.type_name())

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use ytterby_diag::Pos;
+use ytterby_diag::{Diagnostic, Kind, Note, Pos, Severity};
 use ytterby_starlark::Value;
 use ytterby_text::Str;
 
@@ -18,18 +18,49 @@ impl Rules {
     /// Reads `@schema/validation`, `@assert/validate` and their like.
     pub fn from_annotation(annotation: &Annotation, run: &Run) -> Result<Rules, Failure> {
         let reader = Reader { run, pos: annotation.pos, annotation: Some(annotation) };
-        let invalid =
-            |text: String| Failure::new(format!("Invalid @{} annotation - {text}", annotation.canonical_name()));
+        let invalid = |problem: Problem| problem.about(annotation, run);
         if annotation.args.is_empty() && annotation.kwargs.is_empty() {
             let text = "expected annotation to have 2-tuple as argument(s), but found no arguments";
-            return Err(invalid(format!("{text} (by {})", run.locate(annotation.pos))));
+            return Err(invalid(format!("{text} (by {})", run.locate(annotation.pos)).into()));
         }
         reader.rules(&annotation.args, &annotation.kwargs).map_err(invalid)
     }
 
     /// Reads the arguments of `assert.validate()`. The error is a message.
     pub fn from_arguments(args: &[Value], kwargs: &[(Str, Value)], run: &Run, pos: Pos) -> Result<Rules, String> {
-        Reader { run, pos, annotation: None }.rules(args, kwargs)
+        Reader { run, pos, annotation: None }.rules(args, kwargs).map_err(|problem| problem.text)
+    }
+}
+
+/// What is wrong with the arguments.
+struct Problem {
+    text: String,
+    /// What rich messages add.
+    hint: Option<String>,
+}
+
+impl From<String> for Problem {
+    fn from(text: String) -> Problem {
+        Problem { text, hint: None }
+    }
+}
+
+impl Problem {
+    /// `Invalid @schema/validation annotation - …`
+    fn about(self, annotation: &Annotation, run: &Run) -> Failure {
+        let name = annotation.canonical_name();
+        let mut failure = Failure::new(format!("Invalid @{name} annotation - {}", self.text));
+        let kind = if name.starts_with("schema/") { Kind::Schema } else { Kind::Annotation };
+        let diagnostic = Diagnostic::new(Severity::Error, kind, failure.message.text());
+        let from = annotation.pos.is_known().then_some(annotation.pos);
+        if let (true, Some(pos)) = (run.options.rich, from) {
+            failure.message.note(Note::Excerpt(pos));
+            if let Some(hint) = &self.hint {
+                failure.message.note(Note::Text(format!("    = hint: {hint}")));
+            }
+        }
+        failure.diagnostics.push(Diagnostic { from, hints: self.hint.into_iter().collect(), ..diagnostic });
+        failure
     }
 }
 
@@ -50,7 +81,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn rules(&self, args: &[Value], kwargs: &[(Str, Value)]) -> Result<Rules, String> {
+    fn rules(&self, args: &[Value], kwargs: &[(Str, Value)]) -> Result<Rules, Problem> {
         let beyond_ytt = goes_beyond_ytt(args, kwargs);
         let mut result = Rules { rules: Vec::new(), when: None, not_null: false, beyond_ytt };
         for (number, arg) in args.iter().enumerate() {
@@ -67,17 +98,19 @@ impl Reader<'_> {
             }
             let Some((order, entry)) = rules::find(&name_text, self.run.level) else {
                 let quoted = ytterby_text::quote::quote(name);
-                return Err(self.at(&format!("unknown keyword argument {}", quoted.to_str())));
+                let text = self.at(&format!("unknown keyword argument {}", quoted.to_str()));
+                let meant = rules::nearest(&name_text, self.run.level);
+                return Err(Problem { text, hint: meant.map(|meant| format!("did you mean {meant}=?")) });
             };
             if let Some((_, other)) = given.iter().find(|(canonical, _)| *canonical == entry.name) {
                 let (first, second) = if *other < name { (*other, name) } else { (name, *other) };
                 let text =
                     format!("keyword arguments \"{}\" and \"{}\" are the same rule", first.to_str(), second.to_str());
-                return Err(self.at(&text));
+                return Err(self.at(&text).into());
             }
             given.push((entry.name, name));
             let (value, description) = self.pair(entry, &name_text, value);
-            let made = (entry.make)(&value, Subject::Keyword(&name_text)).map_err(|bad| self.bad(bad))?;
+            let made = (entry.make)(&value, Subject::Keyword(entry.name)).map_err(|bad| self.bad(bad))?;
             if let Some(rule) = made {
                 let is_about_null = rule.is_about_null();
                 let pos = self.annotation.map_or(self.pos, |annotation| annotation.kwarg_pos(number));
@@ -100,8 +133,9 @@ impl Reader<'_> {
         format!("{text} (at {})", self.run.locate(self.pos))
     }
 
-    fn bad(&self, bad: BadArgument) -> String {
-        if bad.positioned { self.at(&bad.text) } else { bad.text }
+    fn bad(&self, bad: BadArgument) -> Problem {
+        let text = if bad.positioned { self.at(&bad.text) } else { bad.text };
+        Problem { text, hint: bad.hint }
     }
 
     fn named(&self, rule: Rc<dyn NamedRule>, description: Option<Str>) -> Rule {
@@ -149,8 +183,8 @@ impl Reader<'_> {
 
     /// A rule without a description of its own.
     fn bare(&self, arg: &Value) -> Result<Option<Rule>, String> {
-        if let Some(assertion) = arg.downcast::<Assertion>() {
-            return Ok(Some(self.named(assertion.rule.clone(), None)));
+        if let Some(rule) = Assertion::rule_of(arg) {
+            return Ok(Some(self.named(rule, None)));
         }
         let function = match arg {
             function if function.is_callable() => function.clone(),

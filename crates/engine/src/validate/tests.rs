@@ -156,3 +156,23 @@ fn exports_say_what_each_target_knows() {
         assert_eq!(exported(name, argument, target, shape), expected, "{name} in {target:?}");
     }
 }
+
+#[test]
+fn patterns_and_expressions_are_compiled_once() {
+    let items = "- {name: a, size: 1}\n".repeat(300);
+    let schema = "#@data/values-schema\n#@schema/validation-defaults-for-strings matches=\"^[a-z]*$\"\n---\na: x\nb: y\n\
+                  list:\n- name: z\n  #@schema/validation cel=\"self > 0 && string(self).matches('^[0-9]+$')\"\n  size: 1\n";
+    let template = "#@ load('@ytt:data', 'data')\n#@ for item in data.values.list:\n---\n\
+                    #@assert/validate matches='^[a-z]$'\nname: #@ item.name\n#@ end\n";
+    let file = |name: &str, text: &str| crate::InputFile::new(name, crate::Content::new(text.as_bytes()));
+    let files = vec![
+        file("schema.yml", schema),
+        file("values.yml", &format!("#@data/values\n---\nlist:\n{items}")),
+        file("template.yml", template),
+    ];
+    let (patterns, expressions) = (crate::regexp::COUNT.get(), cel::COUNT.get());
+    let rendered = crate::render(files, &Options::default(), &Rc::new(Sources::new()), Rc::new(Silence));
+    assert_eq!(rendered.expect("it renders").documents.len(), "name: a\n---\n".len() * 300 - 4);
+    assert_eq!(crate::regexp::COUNT.get() - patterns, 3, "one of the defaults, of the expression, of the template");
+    assert_eq!(cel::COUNT.get() - expressions, 1);
+}

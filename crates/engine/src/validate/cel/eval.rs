@@ -1,4 +1,4 @@
-//! Evaluation: a walk over the tree with a budget.
+//! Evaluation: a walk over the tree with a budget. What goes wrong is told without any value.
 
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -10,8 +10,8 @@ use super::value::Val;
 use crate::node::Node;
 use crate::regexp::Regexp;
 
-/// Nested comprehensions multiply; this many steps take well below a second.
-const MAX_STEPS: u32 = 2_000_000;
+/// Nested comprehensions multiply; this many steps take about half a second.
+const MAX_STEPS: u32 = 10_000_000;
 
 /// The answer of an expression about a value.
 pub(super) fn evaluate(expr: &Expr, value: &Node) -> Result<bool> {
@@ -31,24 +31,41 @@ type Result<T> = std::result::Result<T, String>;
 
 impl<'n> Eval<'n> {
     fn value(&mut self, expr: &Expr) -> Result<Val<'n>> {
-        self.steps += 1;
-        if self.steps > MAX_STEPS {
-            return Err("CEL expression takes too many steps".to_owned());
-        }
+        self.spend(1)?;
+        let value = self.compute(expr)?;
+        self.spend(value.cost())?;
+        Ok(value)
+    }
+
+    fn spend(&mut self, steps: usize) -> Result<()> {
+        self.steps = self.steps.saturating_add(u32::try_from(steps).unwrap_or(u32::MAX));
+        if self.steps > MAX_STEPS { Err("CEL expression takes too many steps".to_owned()) } else { Ok(()) }
+    }
+
+    fn compute(&mut self, expr: &Expr) -> Result<Val<'n>> {
         match expr {
             Expr::Literal(value) => Ok(value.clone()),
             Expr::Var(at) => Ok(self.vars[*at].clone()),
             Expr::Select(of, field) => {
                 let of = self.value(of)?;
+                self.look_up(&of)?;
                 field_of(&of, field)?.ok_or_else(|| format!("no such key: {field}"))
             }
             Expr::Has(of, field) => {
                 let of = self.value(of)?;
+                self.look_up(&of)?;
                 Ok(Val::Bool(field_of(&of, field)?.is_some()))
             }
             Expr::Index(of, index) => {
+                // Values are never shown; what the expression itself holds may be.
+                let is_literal = matches!(**index, Expr::Literal(_));
                 let (of, index) = (self.value(of)?, self.value(index)?);
-                indexed(&of, &index)
+                self.look_up(&of)?;
+                let shown = || match index.text() {
+                    Some(text) if is_literal => format!(": {text}"),
+                    _ => String::new(),
+                };
+                indexed(&of, &index, shown)
             }
             Expr::List(items) => {
                 let items = items.iter().map(|item| self.value(item)).collect::<Result<Vec<_>>>()?;
@@ -84,6 +101,10 @@ impl<'n> Eval<'n> {
             }
             Expr::Call(function, args) => {
                 let args = args.iter().map(|arg| self.value(arg)).collect::<Result<Vec<_>>>()?;
+                if *function == Function::Matches {
+                    // The pattern is compiled, unless it was used before.
+                    self.spend(1000 + 16 * 64 * args.last().map_or(0, Val::cost))?;
+                }
                 call(*function, &args)
             }
             Expr::Matches(of, regexp) => match self.value(of)? {
@@ -94,6 +115,14 @@ impl<'n> Eval<'n> {
         }
     }
 
+    /// Maps that an expression writes out are short; they are searched from front to back.
+    fn look_up(&mut self, of: &Val<'n>) -> Result<()> {
+        match of {
+            Val::Map(items) => self.spend(items.len()),
+            _ => Ok(()),
+        }
+    }
+
     fn map(&mut self, entries: &[(Expr, Expr)]) -> Result<Val<'n>> {
         let mut items: Vec<(Val<'n>, Val<'n>)> = Vec::with_capacity(entries.len());
         for (key, value) in entries {
@@ -101,7 +130,7 @@ impl<'n> Eval<'n> {
             if !matches!(key, Val::Bool(_) | Val::Int(_) | Val::UInt(_) | Val::Str(_)) {
                 return Err(format!("unsupported key type: {}", key.type_name()));
             }
-            if items.iter().any(|(other, _)| other.equals(&key)) {
+            if items.iter().any(|(other, _)| other.equals(&key, &mut self.steps)) {
                 return Err("repeated key in map".to_owned());
             }
             items.push((key, self.value(value)?));
@@ -184,17 +213,20 @@ impl<'n> Eval<'n> {
             None => Err(no_overload(symbol(op), &[left, right])),
         };
         match op {
-            Op::Equal => Ok(Val::Bool(left.equals(right))),
-            Op::NotEqual => Ok(Val::Bool(!left.equals(right))),
+            Op::Equal => Ok(Val::Bool(left.equals(right, &mut self.steps))),
+            Op::NotEqual => Ok(Val::Bool(!left.equals(right, &mut self.steps))),
             Op::Less => ordered(Ordering::is_lt),
             Op::LessEqual => ordered(Ordering::is_le),
             Op::Greater => ordered(Ordering::is_gt),
             Op::GreaterEqual => ordered(Ordering::is_ge),
-            Op::In if right.is_map() => Ok(Val::Bool(right.get(left).is_some())),
+            Op::In if right.is_map() => {
+                self.look_up(right)?;
+                Ok(Val::Bool(right.get(left).is_some()))
+            }
             Op::In if right.is_list() => {
                 let size = right.size().unwrap_or(0);
-                self.steps = self.steps.saturating_add(u32::try_from(size).unwrap_or(u32::MAX));
-                Ok(Val::Bool((0..size).filter_map(|at| right.item(at)).any(|item| item.equals(left))))
+                let mut items = (0..size).filter_map(|at| right.item(at));
+                Ok(Val::Bool(items.any(|item| item.equals(left, &mut self.steps))))
             }
             Op::In => Err(no_overload("in", &[left, right])),
             Op::Add if left.is_list() && right.is_list() => {
@@ -202,7 +234,7 @@ impl<'n> Eval<'n> {
                     |list: &Val<'n>| (0..list.size().unwrap_or(0)).filter_map(|at| list.item(at)).collect::<Vec<_>>();
                 let mut joined = items(left);
                 joined.extend(items(right));
-                self.steps = self.steps.saturating_add(u32::try_from(joined.len()).unwrap_or(u32::MAX));
+                self.spend(joined.len())?;
                 Ok(Val::List(joined.into()))
             }
             Op::Add | Op::Subtract | Op::Multiply | Op::Divide | Op::Remainder => arithmetic(op, left, right),
@@ -294,10 +326,9 @@ fn field_of<'n>(of: &Val<'n>, field: &Rc<str>) -> Result<Option<Val<'n>>> {
     Ok(of.get(&Val::Str(unescaped.into())))
 }
 
-fn indexed<'n>(of: &Val<'n>, index: &Val<'n>) -> Result<Val<'n>> {
+fn indexed<'n>(of: &Val<'n>, index: &Val<'n>, shown: impl Fn() -> String) -> Result<Val<'n>> {
     if of.is_map() {
-        let shown = || index.text().map_or_else(|| index.type_name().to_owned(), |text| text.to_string());
-        return of.get(index).ok_or_else(|| format!("no such key: {}", shown()));
+        return of.get(index).ok_or_else(|| format!("no such key{}", shown()));
     }
     let number = match index {
         Val::Int(index) => Some(*index),
@@ -306,10 +337,10 @@ fn indexed<'n>(of: &Val<'n>, index: &Val<'n>) -> Result<Val<'n>> {
         _ => None,
     };
     match number {
-        Some(number) if of.is_list() => usize::try_from(number)
-            .ok()
-            .and_then(|at| of.item(at))
-            .ok_or_else(|| format!("index out of bounds: {number}")),
+        Some(number) if of.is_list() => {
+            let item = usize::try_from(number).ok().and_then(|at| of.item(at));
+            item.ok_or_else(|| format!("index out of bounds{}", shown()))
+        }
         _ => Err(no_overload("[]", &[of, index])),
     }
 }
@@ -326,7 +357,8 @@ fn call<'n>(function: Function, args: &[Val<'n>]) -> Result<Val<'n>> {
         (Function::StartsWith, [Val::Str(text), Val::Str(part)]) => Ok(Val::Bool(text.starts_with(&**part))),
         (Function::EndsWith, [Val::Str(text), Val::Str(part)]) => Ok(Val::Bool(text.ends_with(&**part))),
         (Function::Matches, [Val::Str(text), Val::Str(pattern)]) => {
-            let regexp = Regexp::new(pattern.as_bytes())?;
+            let not_valid = |_| "not a valid regular expression".to_owned();
+            let regexp = Regexp::shared(&Str::from(&**pattern)).map_err(not_valid)?;
             Ok(Val::Bool(regexp.is_match(&Str::from(&**text))))
         }
         (Function::Int, [value]) => match value {
@@ -334,7 +366,7 @@ fn call<'n>(function: Function, args: &[Val<'n>]) -> Result<Val<'n>> {
             Val::UInt(value) => i64::try_from(*value).map(Val::Int).map_err(|_| range()),
             Val::Double(value) if *value > -9.3e18 && *value < 9.2e18 => Ok(Val::Int(*value as i64)),
             Val::Double(_) => Err(range()),
-            Val::Str(text) => text.parse().map(Val::Int).map_err(|_| format!("not an int: {text}")),
+            Val::Str(text) => text.parse().map(Val::Int).map_err(|_| "not an int".to_owned()),
             _ => wrong("int"),
         },
         (Function::UInt, [value]) => match value {
@@ -342,14 +374,14 @@ fn call<'n>(function: Function, args: &[Val<'n>]) -> Result<Val<'n>> {
             Val::Int(value) => u64::try_from(*value).map(Val::UInt).map_err(|_| range()),
             Val::Double(value) if *value >= 0.0 && *value < 1.8e19 => Ok(Val::UInt(*value as u64)),
             Val::Double(_) => Err(range()),
-            Val::Str(text) => text.parse().map(Val::UInt).map_err(|_| format!("not a uint: {text}")),
+            Val::Str(text) => text.parse().map(Val::UInt).map_err(|_| "not a uint".to_owned()),
             _ => wrong("uint"),
         },
         (Function::Double, [value]) => match value {
             Val::Double(_) => Ok(value.clone()),
             Val::Int(value) => Ok(Val::Double(*value as f64)),
             Val::UInt(value) => Ok(Val::Double(*value as f64)),
-            Val::Str(text) => text.parse().map(Val::Double).map_err(|_| format!("not a double: {text}")),
+            Val::Str(text) => text.parse().map(Val::Double).map_err(|_| "not a double".to_owned()),
             _ => wrong("double"),
         },
         (Function::String, [value]) => match value.text() {
@@ -366,7 +398,7 @@ fn call<'n>(function: Function, args: &[Val<'n>]) -> Result<Val<'n>> {
             Val::Str(text) => match &**text {
                 "1" | "t" | "true" | "TRUE" | "True" => Ok(Val::Bool(true)),
                 "0" | "f" | "false" | "FALSE" | "False" => Ok(Val::Bool(false)),
-                _ => Err(format!("not a bool: {text}")),
+                _ => Err("not a bool".to_owned()),
             },
             _ => wrong("bool"),
         },

@@ -20,6 +20,8 @@ pub(crate) struct Program {
 impl Program {
     /// Compiles an expression; the error says what is wrong with it.
     pub fn compile(source: &str) -> Result<Program, String> {
+        #[cfg(test)]
+        COUNT.set(COUNT.get() + 1);
         syntax::parse(source).map(|root| Program { root })
     }
 
@@ -27,6 +29,12 @@ impl Program {
     pub fn holds(&self, value: &Node) -> Result<bool, String> {
         eval::evaluate(&self.root, value)
     }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How often an expression was compiled.
+    pub(crate) static COUNT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ pub(super) enum Expr {
     If(Box<[Expr; 3]>),
     Call(Function, Vec<Expr>),
     /// `matches` with a literal pattern, compiled once.
-    Matches(Box<Expr>, Box<Regexp>),
+    Matches(Box<Expr>, Rc<Regexp>),
     Comprehension(Box<Comprehension>),
 }
 
@@ -595,8 +595,8 @@ fn call(function: Function, mut args: Vec<Expr>) -> Parsed {
     if function == Function::Matches
         && let [_, Expr::Literal(Val::Str(pattern))] = &args[..]
     {
-        let regexp = Regexp::new(pattern.as_bytes())?;
-        return Ok(Expr::Matches(Box::new(args.swap_remove(0)), Box::new(regexp)));
+        let regexp = Regexp::shared(&ytterby_text::Str::from(&**pattern))?;
+        return Ok(Expr::Matches(Box::new(args.swap_remove(0)), regexp));
     }
     Ok(Expr::Call(function, args))
 }

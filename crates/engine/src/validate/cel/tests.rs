@@ -59,7 +59,11 @@ fn tells_what_goes_wrong() {
         ("self.x == 1", "{a: 1}", "no such key: x"),
         ("self.x == 1", "a", "no such field: x of string"),
         ("self[5] == 1", "[1]", "index out of bounds: 5"),
-        ("self[-1] == 1", "[1]", "index out of bounds: -1"),
+        ("self[-(1)] == 1", "[1]", "index out of bounds"),
+        ("self[self[0]] == 1", "[7]", "index out of bounds"),
+        ("self['b'] == 1", "{a: 1}", "no such key: b"),
+        ("self[self.a] == 1", "{a: b}", "no such key"),
+        ("'x'.matches(self)", "'['", "not a valid regular expression"),
         ("self + 'a' == 1", "1", "no such overload: + of int and string"),
         ("self < 'a'", "1", "no such overload: < of int and string"),
         ("9223372036854775807 + self > 0", "1", "integer overflow"),
@@ -68,7 +72,7 @@ fn tells_what_goes_wrong() {
         ("self", "1", "CEL expression is not a bool, but int"),
         ("self.all(x, x > 0)", "3", "cannot go through a int"),
         ("self.all(x, x > 0)", "[a, 1]", "no such overload: > of string and int"),
-        ("int(self) == 1", "x", "not an int: x"),
+        ("int(self) == 1", "x", "not an int"),
     ] {
         assert_eq!(says(source, value), Err(problem.to_owned()), "{source} on {value}");
     }
@@ -119,6 +123,15 @@ fn deep_long_and_slow_expressions_end() {
     let sum = format!("self{} > 0", " + 1".repeat(10_000));
     assert_eq!(says(&sum, "1"), Ok(true));
     let list = format!("[{}]", "1, ".repeat(1000));
-    let slow = "self.all(a, self.all(b, self.all(c, self.all(d, a == b))))";
-    assert_eq!(says(slow, &list), Err("CEL expression takes too many steps".to_owned()));
+    let texts = format!("[{}]", format!("{}, ", "a".repeat(1000)).repeat(1000));
+    for (slow, value) in [
+        ("self.all(a, self.all(b, self.all(c, self.all(d, a == b))))", &list),
+        // Each of these takes few steps, but long ones.
+        ("self.all(a, self.all(b, self == self))", &list),
+        ("self.all(a, self.all(b, !(2 in self)))", &list),
+        ("self.all(a, self.all(b, a.contains(b) && b.endsWith(a)))", &texts),
+        ("self.all(a, self.all(b, a.matches(b)))", &texts),
+    ] {
+        assert_eq!(says(slow, value), Err("CEL expression takes too many steps".to_owned()), "{slow}");
+    }
 }

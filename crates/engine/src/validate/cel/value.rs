@@ -93,7 +93,10 @@ impl<'n> Val<'n> {
     /// The value of a key; `None` where the map has no such key or this is no map.
     pub fn get(&self, key: &Val<'n>) -> Option<Val<'n>> {
         match self {
-            Val::Map(items) => items.iter().find(|(other, _)| other.equals(key)).map(|(_, value)| value.clone()),
+            // Keys are scalars, which compare in one step.
+            Val::Map(items) => {
+                items.iter().find(|(other, _)| other.equals(key, &mut 0)).map(|(_, value)| value.clone())
+            }
             Val::Node(Node::Map(map)) => {
                 let scalar = match key {
                     Val::Str(text) => Scalar::from(&**text),
@@ -116,8 +119,9 @@ impl<'n> Val<'n> {
         matches!(self, Val::List(_) | Val::Node(Node::Array(_)))
     }
 
-    /// `==`: numbers by value, everything else only with its own type.
-    pub fn equals(&self, other: &Val<'n>) -> bool {
+    /// `==`: numbers by value, everything else only with its own type. Each comparison adds to `steps`.
+    pub fn equals(&self, other: &Val<'n>, steps: &mut u32) -> bool {
+        *steps = steps.saturating_add(1);
         match (self, other) {
             (Val::Null, Val::Null) => true,
             (Val::Bool(a), Val::Bool(b)) => a == b,
@@ -128,7 +132,7 @@ impl<'n> Val<'n> {
                 let size = a.size();
                 size == b.size()
                     && (0..size.unwrap_or(0)).all(|at| match (a.item(at), b.item(at)) {
-                        (Some(a), Some(b)) => crate::deep(|| a.equals(&b)),
+                        (Some(a), Some(b)) => crate::deep(|| a.equals(&b, steps)),
                         _ => false,
                     })
             }
@@ -137,12 +141,21 @@ impl<'n> Val<'n> {
                 size == b.size()
                     && (0..size.unwrap_or(0)).filter_map(|at| a.element(at)).all(|key| {
                         match (a.get(&key), b.get(&key)) {
-                            (Some(a), Some(b)) => crate::deep(|| a.equals(&b)),
+                            (Some(a), Some(b)) => crate::deep(|| a.equals(&b, steps)),
                             _ => false,
                         }
                     })
             }
             (a, b) => a.number_order(b) == Some(Ordering::Equal),
+        }
+    }
+
+    /// How many steps it takes to look at all of it once, where that is one piece.
+    pub fn cost(&self) -> usize {
+        match self {
+            Val::Str(text) => text.len() / 64,
+            Val::Bytes(bytes) => bytes.len() / 64,
+            _ => 0,
         }
     }
 

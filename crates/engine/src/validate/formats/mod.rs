@@ -245,7 +245,8 @@ pub(crate) fn find(name: &str) -> Option<&'static Format> {
 pub(crate) fn unknown(name: &Str) -> String {
     let written = name.to_str();
     let quoted = ytterby_text::quote::quote(name);
-    let names = FORMATS.iter().map(|format| format.name);
+    let mut names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+    names.sort_unstable();
     match spelling::closest(&written, names, spelling::tolerance(&written)) {
         Some(meant) => format!("unknown format {}; did you mean \"{meant}\"?", quoted.to_str()),
         None => format!("unknown format {}", quoted.to_str()),

@@ -19,9 +19,9 @@ pub(super) fn make(value: &Value, subject: Subject<'_>) -> Made {
     let expression = subject.string(value)?.clone();
     match Program::compile(&expression.to_str()) {
         Ok(program) => Ok(Some(Rc::new(Cel { expression, program }))),
-        Err(_) => {
+        Err(problem) => {
             let quoted = quote::quote(&expression);
-            Err(subject.bad(&format!("to be a valid CEL expression, but was {}", quoted.to_str())))
+            Err(subject.bad(&format!("to be a valid CEL expression, but was {}", quoted.to_str())).hint(problem))
         }
     }
 }

@@ -23,7 +23,7 @@ impl std::fmt::Debug for OfFormat {
 pub(super) fn make(value: &Value, subject: Subject<'_>) -> Made {
     let name = subject.string(value)?;
     let Some(format) = formats::find(&name.to_str()) else {
-        return Err(BadArgument { text: formats::unknown(name), positioned: true });
+        return Err(BadArgument::new(formats::unknown(name)));
     };
     Ok(Some(Rc::new(OfFormat { format, written: format.name.to_owned() })))
 }

@@ -49,7 +49,7 @@ fn make(bound: Bound, value: &Value, subject: Subject<'_>) -> Made {
         // The reference's grammar, which users know.
         other if matches!(subject, Subject::Value) => {
             let text = format!("expected value to be an number, but was {}", other.type_name());
-            return Err(super::BadArgument { text, positioned: true });
+            return Err(super::BadArgument::new(text));
         }
         other => return Err(subject.wrong("number", other)),
     };

@@ -12,16 +12,17 @@ use crate::regexp::Regexp;
 #[derive(Debug)]
 struct Matches {
     pattern: Str,
-    regexp: Regexp,
+    regexp: Rc<Regexp>,
 }
 
 pub(super) fn make(value: &Value, subject: Subject<'_>) -> Made {
     let pattern = subject.string(value)?.clone();
-    match Regexp::new(&pattern) {
+    match Regexp::shared(&pattern) {
         Ok(regexp) => Ok(Some(Rc::new(Matches { pattern, regexp }))),
-        Err(_) => {
+        Err(problem) => {
             let quoted = quote::quote(&pattern);
-            Err(subject.bad(&format!("to be a valid regular expression, but was {}", quoted.to_str())))
+            let what = format!("to be a valid regular expression, but was {}", quoted.to_str());
+            Err(subject.bad(&what).hint(problem))
         }
     }
 }

@@ -22,7 +22,7 @@ use std::fmt::Debug;
 use std::rc::Rc;
 
 use ytterby_starlark::Value;
-use ytterby_text::{Str, gofloat};
+use ytterby_text::{Str, gofloat, spelling};
 
 use crate::annotation::Level;
 use crate::node::{self, Array, ArrayItem, Map, MapItem, Node, Origin, Scalar};
@@ -113,6 +113,22 @@ pub(crate) struct BadArgument {
     pub text: String,
     /// Whether messages add where the annotation is; some of the reference's do not.
     pub positioned: bool,
+    /// What rich messages add.
+    pub hint: Option<String>,
+}
+
+impl BadArgument {
+    fn new(text: impl Into<String>) -> BadArgument {
+        BadArgument { text: text.into(), positioned: true, hint: None }
+    }
+
+    fn without_position(self) -> BadArgument {
+        BadArgument { positioned: false, ..self }
+    }
+
+    fn hint(self, text: impl Into<String>) -> BadArgument {
+        BadArgument { hint: Some(text.into()), ..self }
+    }
 }
 
 /// A rule, or none: `even=False`.
@@ -141,7 +157,7 @@ impl Subject<'_> {
     }
 
     fn bad(self, what: &str) -> BadArgument {
-        BadArgument { text: format!("expected {} {what}", self.name()), positioned: true }
+        BadArgument::new(format!("expected {} {what}", self.name()))
     }
 
     fn string(self, value: &Value) -> Result<&Str, BadArgument> {
@@ -211,6 +227,14 @@ pub(crate) fn find(name: &str, level: Level) -> Option<(usize, &'static Entry)> 
     TABLE.iter().enumerate().find(|(_, entry)| knows(entry))
 }
 
+/// The name in the table that a misspelled one is closest to.
+pub(crate) fn nearest(name: &str, level: Level) -> Option<&'static str> {
+    let known = TABLE.iter().filter(|entry| level == Level::Ytterby || !entry.beyond_ytt);
+    let mut names: Vec<&'static str> = known.map(|entry| entry.name).chain(["when"]).collect();
+    names.sort_unstable();
+    spelling::closest(name, names, spelling::tolerance(name))
+}
+
 impl Entry {
     /// Whether this is one of its aliases, whose pairs are `(value, message)`.
     pub fn has_alias(&self, name: &str) -> bool {
@@ -262,11 +286,7 @@ fn plain_float(float: f64) -> Scalar {
 
 /// The node of an argument; what cannot be YAML is an error.
 fn node_of(value: &Value, subject: Subject<'_>) -> Result<Node, BadArgument> {
-    let positioned = true;
-    node::node_from_value(value).map_err(|problem| BadArgument {
-        text: format!("expected {} to be a YAML value: {problem}", subject.name()),
-        positioned,
-    })
+    node::node_from_value(value).map_err(|problem| subject.bad(&format!("to be a YAML value: {problem}")))
 }
 
 /// The name of a value's type as Starlark has it after decoding.

@@ -17,7 +17,7 @@ struct OneNotNull {
 pub(super) fn make(value: &Value, subject: Subject<'_>) -> Made {
     let bad = |keyword: String, function: String| {
         let text = if matches!(subject, Subject::Value) { function } else { keyword };
-        BadArgument { text, positioned: false }
+        BadArgument::new(text).without_position()
     };
     let keys = match value {
         Value::Bool(true) => None,

@@ -35,7 +35,7 @@ pub(super) fn make(value: &Value, subject: Subject<'_>) -> Made {
             }
             Subject::Value => format!("expected a sequence, but was a '{}'", value.type_name()),
         };
-        return Err(BadArgument { text, positioned: false });
+        return Err(BadArgument::new(text).without_position());
     }
     let allowed = match plain(&node_of(value, subject)?) {
         Node::Array(array) => Allowed::Values(array.items.iter().map(|item| item.value.clone()).collect()),
