@@ -16,9 +16,6 @@ use crate::host::{self, Terminal};
 use crate::read::{self, Stdin, Symlinks};
 use crate::{bulk, write};
 
-/// How many turns of loops and calls the code of one file may take: minutes of work. Beyond that it hardly ends at all.
-const MAX_STEPS: u64 = 2_000_000_000;
-
 const OTHER_FILES: &str = "Found Non-YAML templates in input. Non-YAML templates are not rendered to standard output.
 If you want to include those results, use the --output-files or --dangerous-emptied-output-directory flag.";
 
@@ -146,7 +143,7 @@ fn options(
         compat,
         rich: matches!(rendering, Rendering::Rich(_)),
         library: flags.list("library").to_vec(),
-        max_steps: Some(MAX_STEPS),
+        max_steps: None,
     }
 }
 

@@ -15,6 +15,8 @@ pub struct Message {
 pub enum Note {
     /// The source line at a position, between two bars.
     Excerpt(Pos),
+    /// The same with a text in place of the line's own, which must not be shown.
+    Redacted(Pos, String),
     /// Lines of text as they are, indentation included: `    = hint: …`.
     Text(String),
 }
@@ -74,7 +76,7 @@ impl Message {
             while let Some((_, note)) = notes.next_if(|(at, _)| *at < end || end == self.text.len()) {
                 let note = match note {
                     Note::Text(text) => Note::Text(indent_lines(&text, indent)),
-                    excerpt @ Note::Excerpt(_) => excerpt,
+                    excerpt @ (Note::Excerpt(_) | Note::Redacted(..)) => excerpt,
                 };
                 result.note(note);
             }
@@ -118,17 +120,19 @@ impl Note {
     pub(crate) fn lines(&self, sources: &Sources) -> String {
         match self {
             Note::Text(text) => format!("{text}\n"),
-            Note::Excerpt(pos) => excerpt(*pos, sources).unwrap_or_default(),
+            Note::Excerpt(pos) => {
+                sources.line_text(*pos).map_or_else(String::new, |text| excerpt(*pos, &text, sources))
+            }
+            Note::Redacted(pos, text) => excerpt(*pos, text, sources),
         }
     }
 }
 
 /// A source line between two bars, as ytt's schema errors show it.
-fn excerpt(pos: Pos, sources: &Sources) -> Option<String> {
-    let line = sources.line_text(pos)?;
+fn excerpt(pos: Pos, line: &str, sources: &Sources) -> String {
     let number = sources.line(pos);
     let width = number.to_string().len().max(3);
-    Some(format!("{:width$} |\n{number:width$} | {}\n{:width$} |\n", "", line.trim_end(), ""))
+    format!("{:width$} |\n{number:width$} | {}\n{:width$} |\n", "", line.trim_end(), "")
 }
 
 fn indent_lines(text: &str, indent: &str) -> String {

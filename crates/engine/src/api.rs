@@ -11,6 +11,10 @@ use crate::input::{Content, InputFile};
 /// The version of ytt whose behaviour is the measure; `@ytt:version` answers with it.
 pub const YTT_VERSION: &str = "0.49.0";
 
+/// How many turns of loops and calls the code of one file may take, if the host does not say: minutes of work. Beyond
+/// that it hardly ends at all.
+pub const MAX_STEPS: u64 = 2_000_000_000;
+
 /// Everything a run depends on besides its files.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
@@ -51,6 +55,7 @@ pub struct Options {
     /// Whether notes of [`Message`] (hints, excerpts) will be shown, so that they are worth computing.
     pub rich: bool,
     /// How many turns of loops and calls of functions the code of one file may take; a bound against endless loops.
+    /// Nothing is [`MAX_STEPS`]. One call of a validation rule has a lower bound of its own.
     pub max_steps: Option<u64>,
     /// `--library`, outermost first: inspect this library instead of the root.
     pub library: Vec<String>,

@@ -21,7 +21,7 @@ mod validate;
 mod values;
 
 pub use api::{
-    Compat, Failure, Format, Host, Inspect, KnownSchemaFormats, Options, OutputFile, OutputTypes, Rendered,
+    Compat, Failure, Format, Host, Inspect, KnownSchemaFormats, MAX_STEPS, Options, OutputFile, OutputTypes, Rendered,
     SchemaFormat, Target, ValueFlags, ValueFromFile, ValuesFile, YTT_VERSION,
 };
 use deep::deep;

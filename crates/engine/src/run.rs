@@ -8,7 +8,9 @@ use ytterby_diag::{Diagnostic, FileId, Kind, Pos, Severity, Sources};
 use ytterby_starlark::{Eval, Limits};
 
 use crate::annotation::Level;
-use crate::api::{Compat, Failure, Host, Options};
+use crate::api::{Compat, Failure, Host, MAX_STEPS, Options};
+use crate::node::Node;
+use crate::schema::{Schema, Secrets};
 use crate::stdlib::Stdlib;
 use crate::template::{FileLines, OpenContexts};
 
@@ -22,6 +24,8 @@ pub(crate) struct Run {
     /// The templates at work, innermost last.
     pub contexts: Rc<OpenContexts>,
     pub stdlib: Stdlib,
+    /// What texts must not show.
+    secrets: RefCell<Secrets>,
     warnings: RefCell<Warnings>,
     lines: RefCell<HashMap<FileId, FileLines>>,
     unseen: RefCell<HashMap<&'static str, FileId>>,
@@ -46,6 +50,7 @@ impl Run {
             host,
             contexts: Rc::default(),
             stdlib: Stdlib::default(),
+            secrets: RefCell::default(),
             warnings: RefCell::default(),
             lines: RefCell::default(),
             unseen: RefCell::default(),
@@ -55,7 +60,8 @@ impl Run {
     /// A new evaluation whose `print()` goes to the host.
     pub fn new_eval(self: &Rc<Run>) -> Eval {
         let mut eval = Eval::new();
-        eval.set_limits(Limits { steps: self.options.max_steps, ..Limits::default() });
+        let steps = self.options.max_steps.unwrap_or(MAX_STEPS);
+        eval.set_limits(Limits { steps: Some(steps), ..Limits::default() });
         let host = self.host.clone();
         eval.set_print(move |line| host.print(&[line, b"\n"].concat()));
         eval.set_data(self.clone());
@@ -65,6 +71,24 @@ impl Run {
     /// Whether what goes beyond ytt 0.49 is switched on.
     pub fn is_beyond_ytt(&self) -> bool {
         self.level == Level::Ytterby
+    }
+
+    /// Notes the secrets of data values, of all libraries: none of them is shown from now on.
+    pub fn keep_secrets(&self, values: &Node, schema: &Schema) {
+        if schema.uses.secrets {
+            self.secrets.borrow_mut().add(values, &schema.root);
+        }
+    }
+
+    /// A text with secrets replaced.
+    pub fn hide(&self, text: String) -> String {
+        let secrets = self.secrets.borrow();
+        if secrets.is_empty() { text } else { secrets.hide(&text) }
+    }
+
+    /// Whether there are secrets to hide.
+    pub fn has_secrets(&self) -> bool {
+        !self.secrets.borrow().is_empty()
     }
 
     /// `file:line` of a position, `?` where it is unknown.

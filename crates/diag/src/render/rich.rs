@@ -33,7 +33,7 @@ fn push_message(out: &mut String, message: &Message, report: &Report<'_>, colour
         out.push_str(line);
         out.push('\n');
         while let Some((_, note)) = notes.next_if(|(at, _)| *at <= number) {
-            has_excerpt |= matches!(note, Note::Excerpt(_));
+            has_excerpt |= matches!(note, Note::Excerpt(_) | Note::Redacted(..));
             push_note(out, note, report, colour);
         }
     }
@@ -50,7 +50,7 @@ fn push_message(out: &mut String, message: &Message, report: &Report<'_>, colour
 fn push_note(out: &mut String, note: &Note, report: &Report<'_>, colour: Colour) {
     for line in note.lines(report.sources).lines() {
         let style = match note {
-            Note::Excerpt(_) => BLUE,
+            Note::Excerpt(_) | Note::Redacted(..) => BLUE,
             Note::Text(_) => CYAN,
         };
         out.push_str(&paint(line, style, colour));

@@ -7,7 +7,7 @@ use ytterby_starlark::{Eval, Value};
 use super::{Evaluated, FileDocuments, FileInLibrary, LibraryRun, Loader, module};
 use crate::api::Failure;
 use crate::node::{Document, DocumentSet, Map, Node};
-use crate::schema::{Schema, Secrets};
+use crate::schema::Schema;
 use crate::validate::output;
 use crate::values::{self, Declared, Envelope, FinalValues};
 use ytterby_diag::Pos;
@@ -70,18 +70,12 @@ impl LibraryRun {
         let evaluated = self.evaluate(eval, &loader, &prepared.used_up)?;
         self.check_all_used(&waiting)?;
         let mut evaluated = self.apply_overlays(eval, evaluated)?;
-        self.check_output(eval, &mut evaluated, prepared.schema.as_deref(), &prepared.values.doc)?;
+        self.check_output(eval, &mut evaluated, &prepared.values.doc)?;
         Ok(evaluated)
     }
 
     /// Checks the rules that output documents carry, and drops them: whoever uses the documents does not check again.
-    fn check_output(
-        &self,
-        eval: &mut Eval,
-        evaluated: &mut Evaluated,
-        schema: Option<&Schema>,
-        values: &Document,
-    ) -> Result<(), Failure> {
+    fn check_output(&self, eval: &mut Eval, evaluated: &mut Evaluated, values: &Document) -> Result<(), Failure> {
         if !self.run.is_beyond_ytt() {
             return Ok(());
         }
@@ -102,11 +96,7 @@ impl LibraryRun {
             let docs = sets.iter().zip(first_numbers);
             let docs =
                 docs.flat_map(|(set, first)| set.items.iter().enumerate().map(move |(at, doc)| (first + at, doc)));
-            let hide = |text: &str| match schema {
-                Some(schema) if schema.uses.secrets => Secrets::of(&values.value, &schema.root).hide(text),
-                _ => text.to_owned(),
-            };
-            output::check(eval, &self.run, docs, values, &hide)?;
+            output::check(eval, &self.run, docs, values)?;
         }
         sets.into_iter().for_each(output::drop_rules);
         Ok(())

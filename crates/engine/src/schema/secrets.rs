@@ -1,7 +1,10 @@
 //! `@schema/secret`: values that are never shown.
 
+use std::cell::OnceCell;
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
+use aho_corasick::{AhoCorasick, Input, MatchKind};
 use ytterby_diag::Pos;
 
 use super::report::source_text;
@@ -12,24 +15,22 @@ use crate::run::Run;
 /// What stands in place of a secret.
 pub(crate) const REDACTED: &str = "<redacted>";
 
-/// The texts of all secrets of a run's data values, longest first.
-#[derive(Clone, Default, Debug)]
+/// The texts of all secrets of a run's data values.
+#[derive(Default, Debug)]
 pub(crate) struct Secrets {
-    texts: Vec<String>,
+    /// Longest first, with their lengths.
+    texts: BTreeSet<(Reverse<usize>, String)>,
+    /// Made when it is asked for; nothing where there are no secrets.
+    finder: OnceCell<Option<AhoCorasick>>,
 }
 
 impl Secrets {
-    /// The scalars of `node` that `slot` declares secret.
-    pub fn of(node: &Node, slot: &Slot) -> Secrets {
+    /// Adds the scalars of `node` that `slot` declares secret.
+    pub fn add(&mut self, node: &Node, slot: &Slot) {
         let mut found = BTreeSet::new();
         collect(node, slot, false, &mut found);
-        Secrets::from_texts(found)
-    }
-
-    fn from_texts(found: BTreeSet<String>) -> Secrets {
-        let mut texts: Vec<String> = found.into_iter().collect();
-        texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
-        Secrets { texts }
+        self.texts.extend(found.into_iter().map(|text| (Reverse(text.len()), text)));
+        self.finder.take();
     }
 
     pub fn is_empty(&self) -> bool {
@@ -38,8 +39,48 @@ impl Secrets {
 
     /// A text with whole-word occurrences of secrets replaced.
     pub fn hide(&self, text: &str) -> String {
-        self.texts.iter().fold(text.to_owned(), |text, secret| replace_words(&text, secret))
+        let Some(finder) = self.finder() else { return text.to_owned() };
+        let mut out = String::with_capacity(text.len());
+        let (mut copied, mut from) = (0, 0);
+        while let Some(found) = finder.find(Input::new(text).range(from..)) {
+            let start = found.start();
+            // Where the longest secret is part of a longer word, a shorter one may still be a word.
+            let whole = is_word(text, start, found.end()).then_some(found.end()).or_else(|| {
+                let ends = self.texts.iter().filter(|(_, secret)| text[start..].starts_with(secret.as_str()));
+                ends.map(|(_, secret)| start + secret.len()).find(|end| is_word(text, start, *end))
+            });
+            from = match whole {
+                Some(end) => {
+                    out.push_str(&text[copied..start]);
+                    out.push_str(REDACTED);
+                    copied = end;
+                    end
+                }
+                None => start + text[start..].chars().next().map_or(1, char::len_utf8),
+            };
+        }
+        out.push_str(&text[copied..]);
+        out
     }
+
+    /// Finds the longest secret at the first place where there is one: one pass however many there are.
+    fn finder(&self) -> Option<&AhoCorasick> {
+        let build = || {
+            let texts = self.texts.iter().map(|(_, text)| text);
+            let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(texts);
+            (!self.texts.is_empty()).then(|| finder.expect("the secrets fit into memory, and so does their index"))
+        };
+        self.finder.get_or_init(build).as_ref()
+    }
+}
+
+/// Whether no letter or digit goes on at either end of a part of a text.
+fn is_word(text: &str, start: usize, end: usize) -> bool {
+    let is_letter = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    let (before, part, after) = (&text[..start], &text[start..end], &text[end..]);
+    let goes_on_before = is_letter(before.chars().next_back()) && is_letter(part.chars().next());
+    let goes_on_after = is_letter(part.chars().next_back()) && is_letter(after.chars().next());
+    !goes_on_before && !goes_on_after
 }
 
 fn collect(node: &Node, slot: &Slot, secret: bool, found: &mut BTreeSet<String>) {
@@ -93,26 +134,6 @@ fn add(scalar: &Scalar, found: &mut BTreeSet<String>) {
     let value = scalar_to_value(scalar);
     let (text, repr) = (value.to_text().to_string(), value.repr().to_string());
     found.extend([text, repr].into_iter().filter(|text| !text.is_empty() && text != "\"\""));
-}
-
-fn replace_words(text: &str, secret: &str) -> String {
-    if !text.contains(secret) {
-        return text.to_owned();
-    }
-    let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
-    let (starts, ends) = (is_word(secret.chars().next()), is_word(secret.chars().next_back()));
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find(secret) {
-        let before = out.chars().next_back().filter(|_| at == 0).or_else(|| rest[..at].chars().next_back());
-        let after = rest[at + secret.len()..].chars().next();
-        let whole = !(starts && is_word(before) || ends && is_word(after));
-        out.push_str(&rest[..at]);
-        out.push_str(if whole { REDACTED } else { secret });
-        rest = &rest[at + secret.len()..];
-    }
-    out.push_str(rest);
-    out
 }
 
 /// A value as it may be shown: secrets replaced.
@@ -194,4 +215,30 @@ pub(super) fn redacted_line(run: &Run, pos: Pos, node: &Node) -> String {
         return format!("{before}{key}{gap}{REDACTED}{rest}");
     }
     format!("{before}{key}{}{REDACTED}", if gap.is_empty() { " " } else { gap })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hide(secrets: &[&str], text: &str) -> String {
+        let texts = secrets.iter().map(|secret| (Reverse(secret.len()), (*secret).to_owned())).collect();
+        Secrets { texts, finder: OnceCell::new() }.hide(text)
+    }
+
+    #[test]
+    fn whole_words_are_hidden() {
+        for (secrets, text, shown) in [
+            (&["hush"][..], "hush, not hushed: hush", "<redacted>, not hushed: <redacted>"),
+            (&["hush", "\"hush\""], "it was \"hush\"", "it was <redacted>"),
+            (&["a.b", "a"], "a.b axb a b.a", "<redacted> axb <redacted> b.<redacted>"),
+            (&["ab", "ab-c"], "ab-cd ab-c", "<redacted>-cd <redacted>"),
+            (&["-x-"], "a-x-b", "a<redacted>b"),
+            (&["é"], "é ée", "<redacted> ée"),
+            (&["aa"], "aaaa aa", "aaaa <redacted>"),
+            (&[], "nothing", "nothing"),
+        ] {
+            assert_eq!(hide(secrets, text), shown, "{secrets:?}");
+        }
+    }
 }

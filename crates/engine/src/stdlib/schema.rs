@@ -102,6 +102,7 @@ fn checked(eval: &mut Eval, run: &Run, schema: &Schema, value: Envelope) -> Resu
         Outcome::Wrong(blocks) => return Ok(Checked::WrongTypes(blocks)),
     };
     let misshapen = rules::resolve_shapes(eval, run, &mut doc, schema, Mode::Rules)?;
+    run.keep_secrets(&doc.value, schema);
     let report = rules::check(eval, run, &doc, Some(schema), &misshapen)?;
     Ok(if report.is_empty() { Checked::Fits(doc.value) } else { Checked::Violates(report) })
 }

@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use ytterby_diag::{Kind, Pos};
 use ytterby_starlark::{Error, Eval, Value};
 
-use super::custom::{Context, Custom, Verdict};
+use super::custom::{BUDGET, Context, Custom, Verdict};
 use super::message::Fields;
 use super::origin::values_read;
 use super::report::Line;
 use super::{Block, Check, Report, Rule, Rules, Violation};
 use crate::api::Failure;
-use crate::node::{Document, Node, Scalar, key_text, to_value};
+use crate::node::{Document, Map, MapItem, Node, Scalar, key_text, to_value};
 use crate::run::Run;
 
 /// One check of a document: what it needs, and what it has found so far.
@@ -26,8 +26,6 @@ pub(crate) struct Checker<'a> {
     pub suffix: String,
     /// The data values that templates read, where violations are to name them.
     pub values: Option<&'a Document>,
-    /// Replaces secrets in texts.
-    pub hide: Option<&'a dyn Fn(&str) -> String>,
     pub report: Report,
 }
 
@@ -100,7 +98,7 @@ pub(crate) struct Spot<'a> {
 
 impl<'a> Checker<'a> {
     pub fn new(eval: &'a mut Eval, run: &'a Run, root: Option<&'a Node>, kind: Kind) -> Checker<'a> {
-        Checker { eval, run, root, kind, suffix: String::new(), values: None, hide: None, report: Report::default() }
+        Checker { eval, run, root, kind, suffix: String::new(), values: None, report: Report::default() }
     }
 
     /// Checks a value; violations go to the report. An error is one that ends the whole check.
@@ -109,7 +107,7 @@ impl<'a> Checker<'a> {
             return Ok(());
         }
         if let Some(when) = &rules.when
-            && !self.applies(when, spot)?
+            && !self.applies(when, rules, spot)?
         {
             return Ok(());
         }
@@ -124,7 +122,7 @@ impl<'a> Checker<'a> {
                     let found = named.found(spot.value).into_text();
                     violations.push(Violation {
                         message: self.own_message(rule, spot, &found),
-                        ..self.violation(rule, self.hidden(found))
+                        ..self.violation(rule, self.run.hide(found))
                     });
                     if named.is_about_null() {
                         break;
@@ -150,10 +148,12 @@ impl<'a> Checker<'a> {
     }
 
     /// How the line of a value may be shown; that of a secret not at all, because a value can be written in many ways.
-    fn line(&self, pos: Pos, secret: bool) -> Line {
-        match (self.hide, self.run.sources.line_text(pos)) {
+    pub fn line(&self, pos: Pos, secret: bool) -> Line {
+        match self.run.sources.line_text(pos) {
             _ if secret => Line::Hidden,
-            (Some(hide), Some(text)) if self.run.options.rich => Line::Redacted(hide(text.trim_end())),
+            Some(text) if self.run.options.rich && self.run.has_secrets() => {
+                Line::Redacted(self.run.hide(text.trim_end().to_owned()))
+            }
             _ => Line::AsItIs,
         }
     }
@@ -163,13 +163,6 @@ impl<'a> Checker<'a> {
         Block { path, suffix: self.suffix.clone(), from, line, reads, violations }
     }
 
-    fn hidden(&self, text: String) -> String {
-        match self.hide {
-            Some(hide) => hide(&text),
-            None => text,
-        }
-    }
-
     fn violation(&self, rule: &Rule, found: String) -> Violation {
         Violation {
             kind: self.kind,
@@ -177,18 +170,20 @@ impl<'a> Checker<'a> {
             found,
             message: None,
             by: rule.pos,
+            by_line: self.line(rule.pos, false),
             hint: rule.hint(),
         }
     }
 
     /// Whether `when=` says yes.
-    fn applies(&mut self, when: &Value, spot: &Spot<'_>) -> Result<bool, Failure> {
-        let failed = |text: String| Failure::new(format!("Validating {}: {text}", spot.path.text()));
+    fn applies(&mut self, when: &Value, rules: &Rules, spot: &Spot<'_>) -> Result<bool, Failure> {
+        let run = self.run;
+        let failed = |text: String| Failure::new(format!("Validating {}: {}", spot.path.text(), run.hide(text)));
         let context = Context { parent: spot.parent, root: self.root };
         let value = to_value(spot.value);
         let result = match param_count(when) {
-            1 => self.eval.call(when, &[value], &[]),
-            2 => self.eval.call(when, &[value, context.value()], &[]),
+            1 => self.eval.call_within(BUDGET, when, &[value]),
+            2 => self.eval.call_within(BUDGET, when, &[value, context.value()]),
             count => {
                 let text = format!("function must accept 1 or 2 arguments ({count} given)");
                 return Err(failed(format!("Failed to evaluate when=: {text}")));
@@ -197,7 +192,10 @@ impl<'a> Checker<'a> {
         match result {
             Ok(Value::Bool(answer)) => Ok(answer),
             Ok(other) => Err(failed(format!("want when= to be bool, got {}", other.type_name()))),
-            Err(error) => Err(failed(format!("Failure evaluating when=: {}", error.message()))),
+            Err(error) => {
+                let by = rules.rules.first().map_or(Pos::UNKNOWN, |rule| rule.pos);
+                Err(failed(format!("Failure evaluating when=: {}", self.told(&error, by))))
+            }
         }
     }
 
@@ -214,18 +212,22 @@ impl<'a> Checker<'a> {
         match verdict.map_err(|error| self.stopped(&error, rule, spot))? {
             Verdict::Valid => {}
             Verdict::Invalid { found, failure } => {
-                let found = self.hidden(found);
+                let found = self.run.hide(found);
                 let mut violation = self.violation(rule, found);
                 violation.message = self.own_message(rule, spot, &failure);
                 violations.push(violation);
             }
             Verdict::Below(problems) => {
                 for (path, message) in problems {
-                    let found = self.hidden(message.clone());
+                    let found = self.run.hide(message.clone());
                     let mut violation = self.violation(rule, found);
                     violation.message = self.own_message(rule, spot, &message);
-                    let from = find_below(spot.value, &path).unwrap_or(spot.pos);
-                    let path = joined(&spot.path.text(), &path);
+                    // Values that code made have no place of their own.
+                    let from = find_below(spot.value, &path).filter(|pos| pos.is_known()).unwrap_or(spot.pos);
+                    let path = match &*path {
+                        "" => spot.path.shown(),
+                        below => joined(&spot.path.text(), &self.run.hide(below.to_owned())),
+                    };
                     match below.last_mut() {
                         Some(block) if block.path == path => block.violations.push(violation),
                         _ => {
@@ -241,8 +243,19 @@ impl<'a> Checker<'a> {
 
     /// A rule that was stopped: by a limit, or because the host asked for it.
     fn stopped(&self, error: &Error, rule: &Rule, spot: &Spot<'_>) -> Failure {
-        let by = self.run.locate(rule.pos);
-        Failure::new(format!("Validating {}: {} (by: {by})", spot.path.shown(), error.message()))
+        let (path, told) = (spot.path.shown(), self.told(error, rule.pos));
+        Failure::new(format!("Validating {path}: Evaluating rule '{}': {told}", rule.must_be))
+    }
+
+    /// The message of an error; one about a limit says where the code was stopped.
+    fn told<'e>(&self, error: &'e Error, by: Pos) -> Cow<'e, str> {
+        match error.frames().first() {
+            Some(frame) if error.is_fatal() => {
+                let (at, by) = (self.run.locate(frame.pos), self.run.locate(by));
+                format!("{} at {at} (by: {by})", error.message()).into()
+            }
+            _ => error.message().into(),
+        }
     }
 
     fn own_message(&self, rule: &Rule, spot: &Spot<'_>, failure: &str) -> Option<String> {
@@ -253,7 +266,7 @@ impl<'a> Checker<'a> {
         };
         let key = spot.path.last_step();
         let fields = Fields { key: &key, value: &value, desc: &rule.must_be, failure };
-        Some(self.hidden(template.render(&fields)))
+        Some(self.run.hide(template.render(&fields)))
     }
 }
 
@@ -285,14 +298,20 @@ fn find_below(value: &Node, path: &str) -> Option<Pos> {
             let item = value.as_array()?.items.get(index.parse::<usize>().ok()?)?;
             (value, pos, rest) = (&item.value, Some(item.pos), tail.strip_prefix('.').unwrap_or(tail));
         } else {
-            let map = value.as_map()?;
-            // A key may hold dots itself: the whole rest is tried first.
-            let end =
-                if map.get_str(rest).is_some() { rest.len() } else { rest.find(['.', '[']).unwrap_or(rest.len()) };
-            let item = map.get_str(&rest[..end])?;
-            let tail = &rest[end..];
+            let (item, tail) = step(value.as_map()?, rest)?;
             (value, pos, rest) = (&item.value, Some(item.pos), tail.strip_prefix('.').unwrap_or(tail));
         }
     }
     pos
+}
+
+/// The item whose key begins the path, and what follows. A key may hold dots and brackets itself: the longest wins.
+fn step<'m, 'p>(map: &'m Map, path: &'p str) -> Option<(&'m MapItem, &'p str)> {
+    let ends = path.match_indices(['.', '[']).map(|(at, _)| at).chain([path.len()]);
+    let found = |end: usize| {
+        let key = &path[..end];
+        let item = map.get_str(key).or_else(|| map.iter().find(|item| key_text(&item.key) == key));
+        item.map(|item| (item, &path[end..]))
+    };
+    ends.filter_map(found).last()
 }

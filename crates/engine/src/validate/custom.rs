@@ -2,11 +2,15 @@
 
 use std::rc::Rc;
 
-use ytterby_starlark::{Error, Eval, Value};
+use ytterby_starlark::{Budget, Error, Eval, Value};
 use ytterby_text::Str;
 
 use crate::node::{Fragment, Node, to_value};
 use crate::stdlib::Struct;
+
+/// What one call of a rule, or of `when=`, may use: about a second. There may be as many calls as there are values, and
+/// nobody waits for the limit of a whole file to find out that a rule does not end.
+pub(crate) const BUDGET: Budget = Budget { steps: 50_000_000, memory: 1 << 30 };
 
 /// A function and how its results are read.
 #[derive(Debug)]
@@ -82,9 +86,9 @@ impl Custom {
     pub fn judge(&self, eval: &mut Eval, value: &Node, context: &Context<'_>) -> Result<Verdict, Error> {
         let value = to_value(value);
         let result = if self.takes_context {
-            eval.call(&self.function, &[value, context.value()], &[])
+            eval.call_within(BUDGET, &self.function, &[value, context.value()])
         } else {
-            eval.call(&self.function, &[value], &[])
+            eval.call_within(BUDGET, &self.function, &[value])
         };
         match result {
             Ok(result) => Ok(self.read(&result)),

@@ -11,8 +11,7 @@ use crate::api::Failure;
 use crate::node::{Annotated, Document, DocumentSet, Node};
 use crate::run::Run;
 
-/// Checks the output documents of a library run, each with its number. `values` are the data values that templates read;
-/// `hide` replaces secrets in texts.
+/// Checks the output documents of a library run, each with its number. `values` are the data values that templates read.
 ///
 /// # Errors
 /// The violations, or what is wrong with a rule.
@@ -21,7 +20,6 @@ pub(crate) fn check<'d>(
     run: &Run,
     docs: impl Iterator<Item = (usize, &'d Document)>,
     values: &Document,
-    hide: &dyn Fn(&str) -> String,
 ) -> Result<(), Failure> {
     let mut report = Report::default();
     for (index, doc) in docs {
@@ -31,7 +29,6 @@ pub(crate) fn check<'d>(
         let mut checker = Checker::new(eval, run, Some(&doc.value), Kind::Output);
         checker.suffix = format!(" (document {index} at {})", run.locate(doc.pos));
         checker.values = Some(values);
-        checker.hide = Some(hide);
         checker.report = report;
         let prefixed = |failure: Failure| failure.prefixed(HEADER);
         annotated(&mut checker, doc, None, &Path::Document).map_err(prefixed)?;

@@ -48,6 +48,8 @@ pub(crate) struct Violation {
     pub message: Option<String>,
     /// Where the rule stands.
     pub by: Pos,
+    /// How rich messages show the line there.
+    pub by_line: Line,
     pub hint: Option<String>,
 }
 
@@ -71,22 +73,13 @@ impl Report {
 impl Block {
     fn write(&self, message: &mut Message, run: &Run) {
         let rich = run.options.rich;
-        let excerpt = |message: &mut Message, pos: Pos| {
-            if rich && pos.is_known() {
-                message.note(Note::Excerpt(pos));
-            }
+        let excerpt = |message: &mut Message, pos: Pos, line: &Line| match line {
+            Line::AsItIs if rich && pos.is_known() => message.note(Note::Excerpt(pos)),
+            Line::Redacted(text) if rich => message.note(Note::Redacted(pos, text.clone())),
+            _ => {}
         };
         message.push_str(&format!("  {}{}\n    from: {}\n", self.path, self.suffix, run.locate(self.from)));
-        match &self.line {
-            Line::AsItIs => excerpt(message, self.from),
-            Line::Redacted(text) if rich => {
-                let number = run.sources.line(self.from);
-                let width = number.to_string().len().max(3);
-                let bar = format!("{:width$} |", "");
-                message.note(Note::Text(format!("{bar}\n{number:width$} | {text}\n{bar}")));
-            }
-            Line::Redacted(_) | Line::Hidden => {}
-        }
+        excerpt(message, self.from, &self.line);
         if rich {
             for (path, pos) in &self.reads {
                 message.note(Note::Text(format!("    = reads: data value {path} ({})", run.locate(*pos))));
@@ -98,7 +91,7 @@ impl Block {
                 Some(text) => message.push_str(&format!("    - {text} (by: {by})\n")),
                 None => message.push_str(&format!("    - must be: {} (by: {by})\n", violation.must_be)),
             }
-            excerpt(message, violation.by);
+            excerpt(message, violation.by, &violation.by_line);
             if violation.message.is_none() && !violation.found.is_empty() {
                 message.push_str(&format!("      found: {}\n", violation.found));
             }

@@ -15,7 +15,7 @@ use crate::api::Failure;
 use crate::node::{Annotated, Document, Map, Node};
 use crate::run::Run;
 use crate::schema::check::{Context, join_key};
-use crate::schema::{Item, KeyRule, MapType, Presence, Required, Schema, Secrets, Slot, Type};
+use crate::schema::{Item, KeyRule, MapType, Presence, Required, Schema, Slot, Type};
 
 /// What was found out about shapes: by path, why the value has not the right ones.
 pub(crate) type Misshapen = HashMap<String, String>;
@@ -129,15 +129,7 @@ pub(crate) fn check(
     if !has_rules && !carries_rules(doc) {
         return Ok(Report::default());
     }
-    let secrets = match schema {
-        Some(schema) if uses.secrets => Secrets::of(&doc.value, &schema.root),
-        _ => Secrets::default(),
-    };
-    let hide = |text: &str| secrets.hide(text);
-    let mut checker = Checker::new(eval, run, Some(&doc.value), Kind::Validation);
-    if !secrets.is_empty() {
-        checker.hide = Some(&hide);
-    }
+    let checker = Checker::new(eval, run, Some(&doc.value), Kind::Validation);
     let mut walk = Walk { checker, misshapen, beyond: uses.required || uses.keys || uses.shapes };
     walk.item(doc, None, &Path::Document, schema.map(|schema| &schema.root), false)?;
     Ok(walk.checker.report)
@@ -269,7 +261,8 @@ impl Walk<'_, '_> {
     }
 
     fn violation(&self, must_be: String, found: String, by: Pos) -> Violation {
-        Violation { kind: self.checker.kind, must_be, found, message: None, by, hint: None }
+        let by_line = self.checker.line(by, false);
+        Violation { kind: self.checker.kind, must_be, found, message: None, by, by_line, hint: None }
     }
 
     /// Adds a violation, to what was found about the same value if that was found last.

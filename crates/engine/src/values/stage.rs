@@ -148,6 +148,9 @@ fn validate(
     let skip = library.skip_value_validation;
     let mode = if skip { Mode::TypesOnly } else { Mode::Rules };
     let prefixed = |failure: Failure| failure.prefixed("Validating final data values:\n");
+    if let Some(schema) = schema {
+        run.keep_secrets(&doc.value, schema);
+    }
     let misshapen = match schema {
         Some(schema) => validate::values::resolve_shapes(eval, run, doc, schema, mode).map_err(prefixed)?,
         None => Misshapen::new(),
