@@ -8,6 +8,8 @@ pub struct Message {
     text: String,
     /// Byte offsets into `text`, ascending: a note belongs behind the line that holds its offset.
     notes: Vec<(usize, Note)>,
+    /// Places whose source lines are in `text` already, with secrets replaced.
+    shown: Vec<Pos>,
 }
 
 /// What the rich rendering adds behind a line.
@@ -24,7 +26,7 @@ pub enum Note {
 impl Message {
     /// A text without notes.
     pub fn new(text: impl Into<String>) -> Message {
-        Message { text: text.into(), notes: Vec::new() }
+        Message { text: text.into(), ..Message::default() }
     }
 
     /// The text as ytt has it.
@@ -42,6 +44,7 @@ impl Message {
         let start = self.text.len();
         self.text.push_str(&other.text);
         self.notes.extend(other.notes.iter().map(|(at, note)| (start + at, note.clone())));
+        self.shown.extend_from_slice(&other.shown);
     }
 
     /// Hangs a note behind the line written last.
@@ -49,6 +52,16 @@ impl Message {
         // A message that ends in a line feed has just finished the line that is meant.
         let at = self.text.strip_suffix('\n').unwrap_or(&self.text).len();
         self.notes.push((at, note));
+    }
+
+    /// Says that the text shows the source lines of these places as far as they may be shown; nobody shows them again.
+    pub fn shows(&mut self, places: impl IntoIterator<Item = Pos>) {
+        self.shown.extend(places);
+    }
+
+    /// The places that [`Message::shows`] named.
+    pub fn shown(&self) -> &[Pos] {
+        &self.shown
     }
 
     /// The same behind a text that says what was being done: `Validating final data values:\n`.
@@ -64,7 +77,7 @@ impl Message {
     /// The same with every line after the first indented.
     #[must_use]
     pub fn indented(self, indent: &str) -> Message {
-        let mut result = Message::default();
+        let mut result = Message { shown: self.shown, ..Message::default() };
         let mut notes = self.notes.into_iter().peekable();
         let mut start = 0;
         for line in self.text.split_inclusive('\n') {

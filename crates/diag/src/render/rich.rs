@@ -23,7 +23,8 @@ pub(super) fn render(report: &Report<'_>, colour: Colour) -> String {
     out
 }
 
-/// The message with its notes behind their lines. One without excerpts gets those of the errors at its end.
+/// The message with its notes behind their lines. One without excerpts gets those of the errors at its end, unless its
+/// text shows them.
 fn push_message(out: &mut String, message: &Message, report: &Report<'_>, colour: Colour) {
     let text = layout::spread(message.text());
     let added = layout::added_lines(message.text());
@@ -41,7 +42,7 @@ fn push_message(out: &mut String, message: &Message, report: &Report<'_>, colour
         return;
     }
     for error in report.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error) {
-        if let Some(pos) = error.from {
+        if let Some(pos) = error.from.filter(|pos| !message.shown().contains(pos)) {
             push_note(out, &Note::Excerpt(pos), report, colour);
         }
     }

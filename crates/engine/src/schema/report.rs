@@ -189,6 +189,7 @@ fn write(run: &Run, failure: &mut Failure, block: &Block, width: usize) {
     }
     text.push('\n');
     failure.message.push_str(&text);
+    failure.message.shows([block.pos]);
     for hint in &block.rich_hints {
         failure.message.note(Note::Text(match hint.strip_prefix("merged:") {
             Some(merged) => format!("  {:>width$} = merged:{merged}", ""),

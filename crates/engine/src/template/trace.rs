@@ -23,7 +23,10 @@ pub(crate) fn failure_of_error(run: &Run, error: &Error, is_own: &dyn Fn(Pos) ->
     let mut failure = Failure::new("");
     push_block(run, &mut failure, error.message(), &frames, is_own);
     match carried {
-        Some(inner) if !inner.diagnostics.is_empty() => failure.diagnostics = inner.diagnostics.clone(),
+        Some(inner) if !inner.diagnostics.is_empty() => {
+            failure.diagnostics = inner.diagnostics.clone();
+            failure.message.shows(inner.message.shown().iter().copied());
+        }
         _ => failure.diagnostics.push(diagnostic(error.message(), frames.first().map(|frame| frame.1))),
     }
     failure
@@ -94,6 +97,7 @@ fn push_block(
         }
     }
     failure.message.push_str(&text);
+    failure.message.shows(shown.iter().filter(|(_, _, lines)| !lines.is_empty()).map(|(_, pos, _)| *pos));
 }
 
 /// What people who know other languages stumble over.
