@@ -27,6 +27,7 @@ use ytterby_starlark::{Error, Eval};
 pub(crate) use matcher::Matcher;
 pub(crate) use plain::annotate_for_plain_merge;
 pub(crate) use templates::post_process;
+pub(crate) use values::mark_values_given;
 
 use crate::api::Failure;
 use crate::node::{Document, FragmentData, Node};

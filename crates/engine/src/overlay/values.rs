@@ -102,7 +102,7 @@ pub(crate) fn mark_given(item: &mut impl Annotated) {
 }
 
 /// The same for everything in a value.
-pub(super) fn mark_values_given(node: &mut Node) {
+pub(crate) fn mark_values_given(node: &mut Node) {
     match node {
         Node::Scalar(_) => {}
         Node::Map(map) => deep(|| Rc::make_mut(map).iter_mut().for_each(mark_given)),

@@ -5,6 +5,7 @@
 //! because they fill the value.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use ytterby_diag::{Kind, Pos};
 use ytterby_starlark::Eval;
@@ -13,6 +14,7 @@ use super::{Block, Checker, Path, Report, Rules, Spot, Violation};
 use crate::annotation::Ann;
 use crate::api::Failure;
 use crate::node::{Annotated, Document, Map, Node};
+use crate::overlay::mark_values_given;
 use crate::run::Run;
 use crate::schema::check::{Context, join_key};
 use crate::schema::{Item, KeyRule, MapType, Presence, Required, Schema, Slot, Type};
@@ -57,11 +59,17 @@ fn resolve(
         if node.is_null() && slot.nullable {
             return Ok(());
         }
+        // A default is checked like a given value: what it has, a shape need not ask for.
+        let was_given = holds_given(node);
+        mark_values_given(node);
         let matching = shapes.matching(cx, node, &mut |cx, value, shape| match mode {
             Mode::TypesOnly => Ok(true),
             Mode::Rules => holds(cx, value, shape, path),
         })?;
         *node = matching.filled.clone();
+        if !was_given {
+            unmark_given(node);
+        }
         if let Some(first) = matching.shapes.first() {
             crate::deep(|| resolve(cx, node, &shapes.slots[*first], path, mode, misshapen))?;
         }
@@ -74,7 +82,7 @@ fn resolve(
         Node::Scalar(_) => Ok(()),
         Node::Map(map) => {
             let Some(ty) = slot.as_map() else { return Ok(()) };
-            let map = std::rc::Rc::make_mut(map);
+            let map = Rc::make_mut(map);
             for at in 0..map.len() {
                 let Some(item) = cx.item_for(ty, &map.items()[at].key)? else { continue };
                 let path = join_key(path, &map.items()[at].key);
@@ -85,7 +93,7 @@ fn resolve(
         }
         Node::Array(array) => {
             let Some(ty) = slot.as_array() else { return Ok(()) };
-            for (at, item) in std::rc::Rc::make_mut(array).items.iter_mut().enumerate() {
+            for (at, item) in Rc::make_mut(array).items.iter_mut().enumerate() {
                 let path = format!("{path}[{at}]");
                 crate::deep(|| resolve(cx, &mut item.value, &ty.item, &path, mode, misshapen))?;
             }
@@ -98,11 +106,7 @@ fn resolve(
 fn holds(cx: &mut Context<'_>, value: &Node, shape: &Slot, path: &str) -> Result<bool, Failure> {
     let mut value = value.clone();
     let mut misshapen = Misshapen::new();
-    // Shapes inside are the shape's own business.
-    let inner = Slot { rules: shape.rules.clone(), ..shape.clone() };
-    if !matches!(inner.ty, Type::Shapes(_)) {
-        resolve(cx, &mut value, &inner, path, Mode::Rules, &mut misshapen)?;
-    }
+    resolve(cx, &mut value, shape, path, Mode::Rules, &mut misshapen)?;
     if !misshapen.is_empty() {
         return Ok(false);
     }
@@ -206,7 +210,7 @@ impl Walk<'_, '_> {
         holder: &dyn Annotated,
         map: &Map,
         path: &Path<'_>,
-        ty: Option<&std::rc::Rc<MapType>>,
+        ty: Option<&Rc<MapType>>,
         secret: bool,
     ) -> Result<(), Failure> {
         if let Some(ty) = ty.filter(|_| self.beyond) {
@@ -277,12 +281,30 @@ impl Walk<'_, '_> {
 
 /// Whether an input of data values contains the item or something in it.
 fn is_given(item: &dyn Annotated) -> bool {
-    if item.meta().is_some_and(|meta| !meta.given.is_empty()) {
-        return true;
-    }
-    match item.value() {
+    item.meta().is_some_and(|meta| !meta.given.is_empty()) || holds_given(item.value())
+}
+
+/// Whether something in the value is given.
+fn holds_given(node: &Node) -> bool {
+    match node {
         Node::Scalar(_) => false,
         Node::Map(map) => map.iter().any(|item| crate::deep(|| is_given(item))),
         Node::Array(array) => array.items.iter().any(|item| crate::deep(|| is_given(item))),
     }
+}
+
+/// Takes back that everything in the value was given.
+fn unmark_given(node: &mut Node) {
+    match node {
+        Node::Scalar(_) => {}
+        Node::Map(map) => crate::deep(|| Rc::make_mut(map).iter_mut().for_each(unmark_item)),
+        Node::Array(array) => crate::deep(|| Rc::make_mut(array).items.iter_mut().for_each(unmark_item)),
+    }
+}
+
+fn unmark_item(item: &mut impl Annotated) {
+    if item.meta().is_some() {
+        item.meta_mut().given.clear();
+    }
+    unmark_given(item.value_mut());
 }
