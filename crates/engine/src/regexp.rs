@@ -188,6 +188,28 @@ pub(crate) fn escape(text: &str) -> Cow<'_, str> {
     out.into()
 }
 
+/// Whether ECMA-262 has the syntax that a pattern uses: no inline flags, no `\A`, `\z`, `\Q`, no `(?P<`, no `[[:alpha:]]`.
+pub(crate) fn is_ecma(pattern: &str) -> bool {
+    let has_class_end = pattern.contains(":]");
+    let mut rest = pattern;
+    while let Some(at) = rest.find(['\\', '(', '[']) {
+        let tail = &rest[at..];
+        match tail.as_bytes() {
+            [b'\\', b'A' | b'C' | b'E' | b'Q' | b'P' | b'a' | b'p' | b'z' | b'0'..=b'9', ..] => return false,
+            [b'\\', b'x', b'{', ..] => return false,
+            [b'(', b'?', b':', ..] => {}
+            [b'(', b'?', b'<', ..] => {}
+            [b'(', b'?', ..] => return false,
+            [b'[', b':', ..] if has_class_end => return false,
+            _ => {}
+        }
+        let skipped =
+            tail.char_indices().nth(if tail.starts_with('\\') { 2 } else { 1 }).map_or(tail.len(), |(at, _)| at);
+        rest = &tail[skipped..];
+    }
+    true
+}
+
 #[cfg(test)]
 thread_local! {
     /// How often a pattern was compiled.

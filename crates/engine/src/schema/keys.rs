@@ -6,12 +6,14 @@ use ytterby_diag::Pos;
 use ytterby_starlark::{Error, Eval, Value};
 use ytterby_text::Str;
 
+use super::Presence;
 use super::report::Block;
 use crate::annotation::Annotation;
 use crate::api::Failure;
-use crate::node::{Scalar, scalar_to_value};
+use crate::node::{Node, Scalar, scalar_to_value};
 use crate::regexp::Regexp;
 use crate::run::Run;
+use crate::validate::rules::cel_literal;
 
 /// A rule about the keys of a map.
 #[derive(Debug)]
@@ -62,7 +64,47 @@ fn function_name(function: &Value) -> String {
     }
 }
 
+impl Presence {
+    /// Whether nothing is said about how many items there are: a literal key is there or not.
+    pub fn accepts_any_number(&self) -> bool {
+        match self {
+            Presence::Always | Presence::Removed(_) => true,
+            Presence::Optional(rule) => (rule.expects.takes(0), rule.expects.takes(1)) == (Some(true), Some(true)),
+            Presence::Pattern(rule) => matches!(rule.expects, Expects::AtLeast(0)),
+        }
+    }
+
+    /// Whether it is a literal key that no default stands in for and that must be there all the same.
+    pub fn must_be_given(&self) -> bool {
+        match self {
+            Presence::Optional(rule) => (rule.expects.takes(0), rule.expects.takes(1)) == (Some(false), Some(true)),
+            _ => false,
+        }
+    }
+}
+
 impl Allowed {
+    /// Which keys these are: `a key matching "x-.*"`.
+    pub fn keys(&self) -> String {
+        match self {
+            Allowed::Any => "any key".to_owned(),
+            Allowed::Matching(_, text) => format!("a key matching {}", Value::Str(text.clone()).repr()),
+            Allowed::Function(function) => format!("a key accepted by {}", function_name(function)),
+        }
+    }
+
+    /// The condition in CEL under which the key that the variable holds is one of these.
+    pub fn cel(&self, variable: &str) -> Option<String> {
+        match self {
+            Allowed::Any => Some("true".to_owned()),
+            Allowed::Matching(_, text) => {
+                let pattern = Node::str(format!("^(?:{})$", text.as_str()?));
+                Some(format!("{variable}.matches({})", cel_literal(&pattern)))
+            }
+            Allowed::Function(_) => None,
+        }
+    }
+
     /// As lists of expected keys show it.
     pub fn text(&self) -> String {
         match self {
@@ -119,6 +161,37 @@ impl Expects {
         }
     }
 
+    /// Whether any number between the bounds is right.
+    pub fn is_between_bounds(&self) -> bool {
+        match (self, self.bounds()) {
+            (Expects::Function(_), _) => false,
+            (Expects::AnyOf(list), (Some(lowest), Some(highest))) => {
+                let is_listed = |n| list.iter().any(|one| matches!(one, Expects::Exactly(number) if *number == n));
+                // Long lists would be gone through for nothing.
+                highest - lowest < 1000 && (lowest..=highest).all(is_listed)
+            }
+            (Expects::AnyOf(_), _) => false,
+            (Expects::Exactly(_) | Expects::AtLeast(_), _) => true,
+        }
+    }
+
+    /// Whether this many items are right; none where a function decides.
+    fn takes(&self, count: i64) -> Option<bool> {
+        match self {
+            Expects::Exactly(n) => Some(count == *n),
+            Expects::AtLeast(n) => Some(count >= *n),
+            Expects::Function(_) => None,
+            Expects::AnyOf(list) => {
+                let answers: Vec<Option<bool>> = list.iter().map(|one| one.takes(count)).collect();
+                match answers.contains(&Some(true)) {
+                    true => Some(true),
+                    false if answers.contains(&None) => None,
+                    false => Some(false),
+                }
+            }
+        }
+    }
+
     /// The lowest and the highest number, where they are known.
     pub fn bounds(&self) -> (Option<i64>, Option<i64>) {
         match self {
@@ -164,11 +237,7 @@ impl KeyRule {
     pub fn must_be(&self, written: &Scalar) -> String {
         let which = match &self.allowed {
             None => format!("the key {}", scalar_to_value(written).repr()),
-            Some(Allowed::Any) => "any key".to_owned(),
-            Some(Allowed::Matching(_, text)) => {
-                format!("a key matching {}", Value::Str(text.clone()).repr())
-            }
-            Some(Allowed::Function(function)) => format!("a key accepted by {}", function_name(function)),
+            Some(allowed) => allowed.keys(),
         };
         format!("{} with {which}", self.expects.text())
     }

@@ -30,10 +30,11 @@ pub(crate) use check::{Checker, Path, Spot};
 pub(crate) use custom::FailAt;
 pub(crate) use report::{Block, Report, Violation};
 
+use crate::node::Node;
 use custom::Custom;
 use message::Template;
 use rules::NamedRule;
-pub(crate) use rules::{Keyword, Shape, Target};
+pub(crate) use rules::{Items, Keyword, Shape, Target};
 
 /// What one annotation, or one call of `assert.validate()`, asks of a value.
 #[derive(Debug)]
@@ -106,6 +107,18 @@ impl Rules {
             function: function(rule),
         });
         exported.collect()
+    }
+
+    /// Whether a value is valid by the rules that exports state: not those under `when=`, and of the functions only those
+    /// about which `translated` has an opinion.
+    pub fn hold_in_exports(&self, value: &Node, translated: impl Fn(&Value) -> Option<bool>) -> bool {
+        if self.when.is_some() || (value.is_null() && !self.not_null) {
+            return true;
+        }
+        self.rules.iter().all(|rule| match &rule.check {
+            Check::Named(named) => named.accepts(value),
+            Check::Custom(custom) => translated(custom.function()).unwrap_or(true),
+        })
     }
 
     /// Whether null is refused whatever else holds.

@@ -121,7 +121,7 @@ fn exports_say_what_each_target_knows() {
         shown.collect::<Vec<_>>().join(" ")
     };
     use Target::{Crd, JsonSchema, OpenApi};
-    let list = || Shape::List { of_scalars: false };
+    let list = || Shape::List { items: Items::Other };
     let map = || Shape::Map { keys: vec!["a".into(), "b-c".into()] };
     let x = || Value::from("x");
     for (name, argument, target, shape, expected) in [

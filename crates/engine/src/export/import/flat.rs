@@ -1,8 +1,8 @@
 //! One map of keywords for a schema that is spread over `$ref`, `allOf` and the like.
 
 use super::Notes;
-use crate::node::{Map, MapItem, Node, Scalar};
-use ytterby_diag::Pos;
+use crate::export::keywords::{array, map};
+use crate::node::{ArrayItem, Map, MapItem, Node, Scalar};
 
 /// The keywords of a schema, all in one place.
 #[derive(Default)]
@@ -89,15 +89,38 @@ impl Flat {
             return;
         }
         let name = item.key.as_str().map(ToString::to_string).unwrap_or_default();
+        let is_true = |node: &Node| matches!(node, Node::Scalar(Scalar::Bool(true)));
         let merged = match (&*name, old, &item.value) {
             // The outermost words are the closest ones.
             ("title" | "description" | "default" | "example" | "examples" | "deprecated", ..) => return,
-            ("properties", Node::Map(old), Node::Map(new)) => Node::map(both_properties(old, new)),
-            ("required", Node::Array(old), Node::Array(new)) => {
+            ("$schema" | "$id" | "id" | "$defs" | "definitions" | "$comment", ..) => return,
+            ("properties" | "patternProperties", Node::Map(old), Node::Map(new)) => {
+                Node::map(both_properties(old, new))
+            }
+            ("required" | "x-kubernetes-validations", Node::Array(old), Node::Array(new)) => {
                 let mut list = (**old).clone();
-                let lacks = |item: &&crate::node::ArrayItem| !old.items.iter().any(|own| own.value.same(&item.value));
+                let lacks = |item: &&ArrayItem| !old.items.iter().any(|own| own.value.same(&item.value));
                 list.items.extend(new.items.iter().filter(lacks).cloned());
                 Node::array(list)
+            }
+            ("enum", Node::Array(old), Node::Array(new)) => {
+                let is_new = |item: &&ArrayItem| new.items.iter().any(|other| other.value.same(&item.value));
+                array(old.items.iter().filter(is_new).map(|item| item.value.clone()))
+            }
+            ("type", old, new) => match common_types(old, new) {
+                Some(types) => types,
+                None => return notes.unsupported("allOf", path),
+            },
+            ("items", old @ Node::Map(_), new @ Node::Map(_)) => both(old, new),
+            ("additionalProperties", old, new) => match (old, new) {
+                (Node::Map(_), Node::Map(_)) => both(old, new),
+                (old, new) if is_true(old) => new.clone(),
+                (Node::Map(_), new) if !is_true(new) => new.clone(),
+                _ => return,
+            },
+            ("nullable", ..) => Node::Scalar(Scalar::Bool(false)),
+            ("uniqueItems" | "writeOnly" | "readOnly" | "x-kubernetes-preserve-unknown-fields", ..) => {
+                Node::Scalar(Scalar::Bool(true))
             }
             ("minimum" | "exclusiveMinimum" | "minLength" | "minItems" | "minProperties", old, new) => {
                 if number(new) > number(old) { new.clone() } else { return }
@@ -105,7 +128,7 @@ impl Flat {
             ("maximum" | "exclusiveMaximum" | "maxLength" | "maxItems" | "maxProperties", old, new) => {
                 if number(new) < number(old) { new.clone() } else { return }
             }
-            ("pattern" | "multipleOf" | "format", ..) => {
+            ("pattern" | "multipleOf" | "format" | "const" | "not" | "contains", ..) => {
                 return self.more.push(Map::from_items(vec![item.clone()]));
             }
             _ => return notes.unsupported("allOf", path),
@@ -122,13 +145,41 @@ fn both_properties(old: &Map, new: &Map) -> Map {
             None => all.push(item.clone()),
             Some(at) if all.items()[at].value.same(&item.value) => {}
             Some(at) => {
-                let both = crate::export::keywords::array([all.items()[at].value.clone(), item.value.clone()]);
-                let both = MapItem::new(Scalar::from("allOf"), both, Pos::UNKNOWN);
-                all.item_mut(at).value = Node::map(Map::from_items(vec![both]));
+                let merged = both(&all.items()[at].value, &item.value);
+                all.item_mut(at).value = merged;
             }
         }
     }
     all
+}
+
+/// The schema of what is valid by both.
+fn both(old: &Node, new: &Node) -> Node {
+    map([(Scalar::from("allOf"), array([old.clone(), new.clone()]))])
+}
+
+/// The types that both name; none where there are none.
+fn common_types(old: &Node, new: &Node) -> Option<Node> {
+    let names = |node: &Node| -> Vec<String> {
+        let name = |node: &Node| match node {
+            Node::Scalar(Scalar::Str(name)) => Some(name.to_string()),
+            _ => None,
+        };
+        match node {
+            Node::Array(list) => list.items.iter().filter_map(|item| name(&item.value)).collect(),
+            other => name(other).into_iter().collect(),
+        }
+    };
+    let (old, new) = (names(old), names(new));
+    let has = |names: &[String], name: &str| names.iter().any(|other| other == name);
+    let narrow = |name: &String| match &**name {
+        // Integers are numbers.
+        "number" if !has(&new, "number") && has(&new, "integer") => Some("integer".to_owned()),
+        "integer" if has(&new, "number") => Some("integer".to_owned()),
+        name => has(&new, name).then(|| name.to_owned()),
+    };
+    let common: Vec<Node> = old.iter().filter_map(narrow).map(Node::str).collect();
+    (!common.is_empty()).then(|| array(common))
 }
 
 pub(super) fn number(node: &Node) -> Option<f64> {
@@ -145,7 +196,7 @@ fn referenced(document: &Node, target: &str) -> Option<Node> {
     let pointer = target.strip_prefix('#')?;
     let mut at = document;
     for step in pointer.split('/').skip(1) {
-        let step = step.replace("~1", "/").replace("~0", "~");
+        let step = percent_decoded(step).replace("~1", "/").replace("~0", "~");
         at = match at {
             Node::Map(map) => &map.get_str(&step)?.value,
             Node::Array(list) => &list.items.get(step.parse::<usize>().ok()?)?.value,
@@ -153,4 +204,19 @@ fn referenced(document: &Node, target: &str) -> Option<Node> {
         };
     }
     (pointer.is_empty() || pointer.starts_with('/')).then(|| at.clone())
+}
+
+/// Text without the escapes of URLs; what is no escape stays.
+fn percent_decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        let escaped = match rest {
+            [b'%', a, b, ..] => std::str::from_utf8(&[*a, *b]).ok().and_then(|hex| u8::from_str_radix(hex, 16).ok()),
+            _ => None,
+        };
+        bytes.push(escaped.unwrap_or(*first));
+        rest = if escaped.is_some() { &rest[3..] } else { after };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }

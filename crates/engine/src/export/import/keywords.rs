@@ -2,21 +2,30 @@
 
 use super::Notes;
 use super::flat::{Flat, flatten};
-use super::print::{Besides, Keys, Kind, Place, Sample, kind_of, literal, quoted};
+use super::print::{Besides, File, Keys, Kind, Place, Sample, kind_of, literal, quoted};
 use super::recognise::{Found, Language};
 use super::rules::{self, Validation};
+use super::shapes::{Alternatives, Names};
 use crate::api::Failure;
 use crate::node::{Map, Node, Scalar, key_text};
 
 /// References can multiply: no schema that people write has this many places.
 const MAX_PLACES: usize = 200_000;
 
-/// The place that a schema describes, and whether its annotations use `@ytt:assert`.
-pub(super) fn place(document: &Node, found: &Found, notes: &mut Notes) -> Result<(Place, bool), Failure> {
-    let mut importer =
-        Importer { document, language: found.language, notes, uses_assert: false, open: Vec::new(), places: 0 };
-    let place = importer.place(&found.schema, "", Role::Document)?;
-    Ok((place, importer.uses_assert))
+/// The schema file for a schema in another language.
+pub(super) fn file(document: &Node, found: &Found, notes: &mut Notes) -> Result<File, Failure> {
+    let mut importer = Importer {
+        document,
+        language: found.language,
+        notes,
+        uses_assert: false,
+        open: Vec::new(),
+        places: 0,
+        shapes: Vec::new(),
+        names: Names::default(),
+    };
+    let root = importer.place(&found.schema, "", Role::Document)?;
+    Ok(File { root, shapes: importer.shapes, uses_assert: importer.uses_assert })
 }
 
 /// The path of an item.
@@ -24,19 +33,22 @@ pub(super) fn step(path: &str, key: &Scalar) -> String {
     if path.is_empty() { key_text(key).into_owned() } else { format!("{path}.{}", key_text(key)) }
 }
 
-struct Importer<'a> {
+pub(super) struct Importer<'a> {
     document: &'a Node,
     language: Language,
-    notes: &'a mut Notes,
-    uses_assert: bool,
+    pub notes: &'a mut Notes,
+    pub uses_assert: bool,
     /// The references that are being followed.
     open: Vec<String>,
     places: usize,
+    /// Functions that give the shapes of values, in the order in which they are defined.
+    pub shapes: Vec<(String, Place)>,
+    pub names: Names,
 }
 
 /// What a place is part of.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
+pub(super) enum Role {
     Document,
     Item { required: bool },
     FreeItem,
@@ -45,15 +57,15 @@ enum Role {
 
 /// The types that a schema names, null apart.
 #[derive(Default)]
-struct Types {
-    null: bool,
-    kinds: Vec<Kind>,
-    object: bool,
-    array: bool,
+pub(super) struct Types {
+    pub null: bool,
+    pub kinds: Vec<Kind>,
+    pub object: bool,
+    pub array: bool,
 }
 
 impl Types {
-    fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.kinds.len() + usize::from(self.object) + usize::from(self.array)
     }
 
@@ -85,13 +97,13 @@ impl Types {
 }
 
 impl Importer<'_> {
-    fn place(&mut self, schema: &Node, path: &str, role: Role) -> Result<Place, Failure> {
+    pub fn place(&mut self, schema: &Node, path: &str, role: Role) -> Result<Place, Failure> {
         self.places += 1;
         if self.places > MAX_PLACES {
             return Err(Failure::new(format!("Expected at most {MAX_PLACES} places in the schema to import")));
         }
         let Some(map) = schema.as_map() else {
-            if !matches!(schema, Node::Scalar(Scalar::Bool(true))) {
+            if !is_true(schema) {
                 self.notes.unsupported(&literal(schema).unwrap_or_default().to_lowercase(), path);
             }
             return Ok(bare_any());
@@ -110,35 +122,47 @@ impl Importer<'_> {
 
     fn described(&mut self, mut flat: Flat, path: &str, role: Role) -> Result<Place, Failure> {
         let mut validation = Validation::default();
-        let mut types = self.types(&mut flat, path, &mut validation);
-        let mut place = self.sample(&mut flat, &mut types, path, &mut validation)?;
+        let mut types = Types::default();
+        let alternatives = self.alternatives(&mut flat, &mut types, path, &mut validation);
+        let alternatives = alternatives.or_else(|| {
+            let mut alternatives = Alternatives::of_types(&mut flat)?;
+            types.null |= alternatives.take_null();
+            Some(alternatives)
+        });
+        let shaped = match alternatives {
+            Some(alternatives) => self.shaped(&mut flat, &mut types, alternatives, path)?,
+            None => None,
+        };
+        let mut place = match shaped {
+            Some(place) => place,
+            None => {
+                self.types(&mut flat, &mut types, path);
+                self.sample(&mut flat, &mut types, path, &mut validation)?
+            }
+        };
         self.uses_assert |= rules::read(&mut flat, &place, self.language, path, &mut validation, self.notes);
-        self.annotate(&mut place, &mut flat, &types, path, role, &validation);
+        self.annotate(&mut place, &mut flat, &types, path, role, &mut validation);
         for item in flat.keywords.iter() {
             self.notes.unsupported(&key_text(&item.key), path);
         }
         Ok(place)
     }
 
-    /// The types of a schema; alternatives that are types are taken off it.
-    fn types(&mut self, flat: &mut Flat, path: &str, validation: &mut Validation) -> Types {
-        let mut types = Types::default();
-        if let Some(Node::Scalar(Scalar::Bool(true))) = flat.remove("nullable") {
+    /// The types of a schema.
+    fn types(&mut self, flat: &mut Flat, types: &mut Types, path: &str) {
+        if flat.remove("nullable").is_some_and(|value| is_true(&value)) {
             types.null = true;
         }
-        if let Some(Node::Scalar(Scalar::Bool(true))) = flat.remove("x-kubernetes-int-or-string") {
-            flat.remove("anyOf");
-            flat.remove("oneOf");
+        if flat.remove("x-kubernetes-int-or-string").is_some_and(|value| is_true(&value)) {
             types.kinds.extend([Kind::Int, Kind::String]);
         }
-        self.alternatives(flat, &mut types, path, validation);
         let names_type = flat.get("type").is_some();
         match flat.remove("type") {
-            Some(Node::Scalar(Scalar::Str(name))) => self.add_type(&mut types, &name.to_str(), path),
+            Some(Node::Scalar(Scalar::Str(name))) => self.add_type(types, &name.to_str(), path),
             Some(Node::Array(list)) => {
                 for item in &list.items {
                     match &item.value {
-                        Node::Scalar(Scalar::Str(name)) => self.add_type(&mut types, &name.to_str(), path),
+                        Node::Scalar(Scalar::Str(name)) => self.add_type(types, &name.to_str(), path),
                         _ => self.notes.unsupported("type", path),
                     }
                 }
@@ -173,7 +197,6 @@ impl Importer<'_> {
             // Null besides nothing is null besides anything.
             types.null &= types.count() > 0;
         }
-        types
     }
 
     fn add_type(&mut self, types: &mut Types, name: &str, path: &str) {
@@ -182,32 +205,45 @@ impl Importer<'_> {
         }
     }
 
-    /// `oneOf` and `anyOf` where they say what one place can say.
-    fn alternatives(&mut self, flat: &mut Flat, types: &mut Types, path: &str, validation: &mut Validation) {
+    /// `oneOf` and `anyOf`: where they say what one place can say, they are taken off the schema. Gives those that
+    /// only several shapes can say.
+    fn alternatives(
+        &mut self,
+        flat: &mut Flat,
+        types: &mut Types,
+        path: &str,
+        validation: &mut Validation,
+    ) -> Option<Alternatives> {
+        if flat.get("x-kubernetes-int-or-string").is_some_and(is_true) {
+            flat.remove("anyOf");
+            flat.remove("oneOf");
+        }
         for name in ["oneOf", "anyOf"] {
-            let Some(Node::Array(list)) = flat.get(name).cloned() else { continue };
-            let members: Option<Vec<&Map>> = list.items.iter().map(|item| item.value.as_map()).collect();
-            let Some(mut members) = members else { continue };
-            members.retain(|member| {
-                let is_null = member.len() == 1 && text(member, "type").as_deref() == Some("null");
-                types.null |= is_null;
-                !is_null
-            });
-            if let Some(keys) = rules::one_not_null(&members) {
-                self.uses_assert |= validation.again("one_not_null", Some(keys));
+            let Some(list) = flat.get(name).cloned() else { continue };
+            let alternatives = Alternatives::read(name, &list);
+            let Some(mut alternatives) = alternatives else { continue };
+            types.null |= alternatives.take_null();
+            let members: Vec<&Map> = alternatives.members.iter().collect();
+            if let Some(keys) = rules::one_not_null(&members, flat.get("properties")) {
+                self.uses_assert |= validation.again("one_not_null", &keys);
             } else if rules::is_ip(&members) {
-                self.uses_assert |= validation.again("format", Some(quoted("ip")));
+                self.uses_assert |= validation.again("format", &Node::str("ip"));
             } else if let [one] = members[..] {
                 flat.merge(one, path, self.notes);
+            } else if let Some(values) = alternatives.values() {
+                let mut wanted = Map::new();
+                wanted.push_new("enum", values);
+                flat.merge(&wanted, path, self.notes);
             } else {
                 let only_type = |member: &&Map| {
                     let name = text(member, "type").filter(|name| name != "object" && name != "array");
                     (member.len() == 1).then_some(name).flatten()
                 };
                 let (plain, rest): (Vec<&Map>, Vec<&Map>) = members.iter().partition(|map| only_type(map).is_some());
-                let rest_is_collection = |map: &&Map| matches!(text(map, "type").as_deref(), Some("object" | "array"));
-                if rest.len() > 1 || !rest.iter().all(rest_is_collection) {
-                    continue;
+                let is_collection = |map: &&Map| matches!(text(map, "type").as_deref(), Some("object" | "array"));
+                if rest.len() > 1 || !rest.iter().all(is_collection) || flat.get("type").is_some() {
+                    flat.remove(name);
+                    return Some(alternatives);
                 }
                 for name in plain.iter().filter_map(only_type) {
                     self.add_type(types, &name, path);
@@ -218,6 +254,7 @@ impl Importer<'_> {
             }
             flat.remove(name);
         }
+        None
     }
 
     /// The sample value of the types, and what stands below it.
@@ -229,16 +266,13 @@ impl Importer<'_> {
         validation: &mut Validation,
     ) -> Result<Place, Failure> {
         let preserves = flat.remove("x-kubernetes-preserve-unknown-fields").is_some_and(|value| is_true(&value));
-        let alternatives = ["oneOf", "anyOf"].iter().any(|name| flat.get(name).is_some());
         let is_open = preserves && flat.get("properties").is_none();
         let collections = usize::from(types.object) + usize::from(types.array);
-        if alternatives || is_open || (types.count() == 0 && !types.null) || collections > 1 {
+        if is_open || (types.count() == 0 && !types.null) || collections > 1 {
             if collections > 1 {
                 self.notes.unsupported("type", path);
             }
-            for name in
-                ["properties", "items", "additionalProperties", "patternProperties", "required", "oneOf", "anyOf"]
-            {
+            for name in ["properties", "items", "additionalProperties", "patternProperties", "required"] {
                 if flat.remove(name).is_some_and(|_| !matches!(name, "required" | "additionalProperties")) {
                     self.notes.unsupported(name, path);
                 }
@@ -259,7 +293,14 @@ impl Importer<'_> {
             };
             Sample::Array(Box::new(item))
         } else {
-            Sample::Scalar(types.kinds.first().map_or(Scalar::Null, |kind| zero(*kind)))
+            let only = flat.get("const").cloned().filter(|value| !value.is_null());
+            let sample = match only {
+                Some(Node::Scalar(scalar)) if kind_of(&scalar).is_some_and(|kind| types.kinds.contains(&kind)) => {
+                    scalar
+                }
+                _ => types.kinds.first().map_or(Scalar::Null, |kind| zero(*kind)),
+            };
+            Sample::Scalar(sample)
         };
         let kinds = if types.count() == 1 && !types.kinds.is_empty() { Vec::new() } else { types.kinds.clone() };
         Ok(Place { value, besides: Besides { null: types.null, kinds, ..Besides::default() }, ..Place::default() })
@@ -272,33 +313,24 @@ impl Importer<'_> {
         preserves: bool,
         validation: &mut Validation,
     ) -> Result<Vec<(Scalar, Place)>, Failure> {
-        let required = match flat.remove("required") {
-            Some(Node::Array(list)) => list.items.iter().map(|item| item.value.clone()).collect(),
-            Some(_) => {
-                self.notes.unsupported("required", path);
-                Vec::new()
-            }
-            None => Vec::new(),
-        };
-        let mut names = Map::new();
-        for name in required {
-            if let Node::Scalar(name) = name
-                && names.find(&name).is_none()
-            {
-                names.push_new(name, Node::NULL);
-            }
-        }
+        let mut names = self.required(flat, path);
         let mut items = Vec::new();
+        let mut refused = Vec::new();
         let properties = flat.remove("properties");
         let is_closed = properties.is_some();
         if let Some(properties) = properties.as_ref().and_then(Node::as_map) {
             for item in properties.iter() {
+                if matches!(item.value, Node::Scalar(Scalar::Bool(false))) {
+                    refused.push(item.key.clone());
+                    continue;
+                }
                 let required = names.find(&item.key).is_some();
                 let place = self.place(&item.value, &step(path, &item.key), Role::Item { required })?;
                 items.push((item.key.clone(), place));
             }
             names.edit(|names| names.retain(|name| properties.get(&name.key).is_none()));
         }
+        let key_pattern = self.property_names(flat, path);
         let patterns = flat.remove("patternProperties");
         let has_patterns = patterns.is_some();
         for item in patterns.iter().filter_map(Node::as_map).flat_map(Map::iter) {
@@ -306,7 +338,7 @@ impl Importer<'_> {
             match rules::whole_key_pattern(&key_text(&item.key)) {
                 Some(pattern) => {
                     place.besides.keys = Keys::Matching;
-                    place.annotations.insert(0, format!("key allowed={}, expects=\"0+\"", quoted(&pattern)));
+                    place.annotations.insert(0, matching_keys(&pattern));
                     items.push((free_name(&items), place));
                 }
                 None => self.notes.unsupported("patternProperties", path),
@@ -317,7 +349,9 @@ impl Importer<'_> {
         {
             self.notes.unsupported("unevaluatedProperties", path);
         }
-        let free = match flat.remove("additionalProperties") {
+        let additional = flat.remove("additionalProperties");
+        let refuses_others = matches!(additional, Some(Node::Scalar(Scalar::Bool(false))));
+        let free = match additional {
             Some(schema @ Node::Map(_)) => Some(self.place(&schema, &format!("{path}.*"), Role::FreeItem)?),
             Some(Node::Scalar(Scalar::Bool(false))) => None,
             Some(_) => Some(bare_any()),
@@ -325,179 +359,82 @@ impl Importer<'_> {
             None => None,
         };
         let is_free = free.is_some() || has_patterns;
-        if let Some(mut place) = free {
-            place.annotations.insert(0, "any-key".to_owned());
-            place.besides.keys = Keys::Any;
-            items.push((free_name(&items), place));
+        if is_free {
+            for key in refused {
+                let annotations = vec!["key expects=0".to_owned(), "type any=True".to_owned()];
+                items.push((key, Place { annotations, ..ANY }));
+            }
         }
         for name in names.iter() {
-            match (&name.key, is_free) {
-                (Scalar::Str(_), true) => {
-                    self.uses_assert |= validation.again("contains", literal(&Node::Scalar(name.key.clone())));
+            match &name.key {
+                Scalar::Str(_) if is_free || refuses_others => {
+                    self.uses_assert |= validation.again("contains", &Node::Scalar(name.key.clone()));
+                }
+                // Nothing else is said about it, but it must be there.
+                Scalar::Str(_) => {
+                    let annotations = vec!["type any=True".to_owned(), "required".to_owned()];
+                    items.push((name.key.clone(), Place { annotations, is_unsound: true, ..ANY }));
                 }
                 _ => self.notes.unsupported("required", path),
             }
         }
+        if let Some(mut place) = free {
+            let (keys, annotation) = match &key_pattern {
+                Some(pattern) => (Keys::Matching, matching_keys(pattern)),
+                None => (Keys::Any, "any-key".to_owned()),
+            };
+            place.annotations.insert(0, annotation);
+            place.besides.keys = keys;
+            items.push((free_name(&items), place));
+        }
         Ok(items)
     }
 
-    /// Writes the annotations of a place, in their order.
-    fn annotate(
-        &mut self,
-        place: &mut Place,
-        flat: &mut Flat,
-        types: &Types,
-        path: &str,
-        role: Role,
-        validation: &Validation,
-    ) {
-        let mut lines = Vec::new();
-        for (keyword, annotation) in [("title", "title"), ("description", "desc")] {
-            match flat.remove(keyword) {
-                Some(Node::Scalar(Scalar::Str(text))) => lines.push(format!("{annotation} {}", quoted(&text.to_str()))),
-                Some(_) => self.notes.unsupported(keyword, path),
-                None => {}
+    /// The names that must be there, each once.
+    fn required(&mut self, flat: &mut Flat, path: &str) -> Map {
+        let mut names = Map::new();
+        match flat.remove("required") {
+            Some(Node::Array(list)) => {
+                for item in &list.items {
+                    if let Node::Scalar(name) = &item.value
+                        && names.find(name).is_none()
+                    {
+                        names.push_new(name.clone(), Node::NULL);
+                    }
+                }
             }
-        }
-        match flat.remove("deprecated") {
-            Some(value) if is_true(&value) && role != Role::Document => lines.push("deprecated \"deprecated\"".into()),
-            Some(value) if is_true(&value) => self.notes.unsupported("deprecated", path),
-            _ => {}
-        }
-        lines.extend(self.examples(place, flat, path));
-        let is_any = place.besides.any;
-        let only_null = types.count() == 0 && types.null && !is_any;
-        if types.null && !is_any && !only_null {
-            lines.push("nullable".to_owned());
-        }
-        if is_any {
-            lines.push("type any=True".to_owned());
-        } else if only_null {
-            lines.push("type one_of=\"null\"".to_owned());
-        } else if types.count() > 1 {
-            let names: Vec<String> = types.kinds.iter().map(|kind| quoted(kind.name())).collect();
-            let inferred = if types.object || types.array { ", or_inferred=True" } else { "" };
-            lines.push(format!("type one_of=[{}]{inferred}", names.join(", ")));
-        }
-        let has_default = self.default(place, flat, types, path, role, &mut lines);
-        if role == (Role::Item { required: true }) && !has_default {
-            lines.push("required".to_owned());
-        }
-        let write_only = flat.remove("writeOnly").is_some_and(|value| is_true(&value));
-        let is_password = text(&flat.keywords, "format").as_deref() == Some("password");
-        if is_password {
-            flat.remove("format");
-        }
-        if write_only || is_password {
-            lines.push("secret".to_owned());
-        }
-        if let Some(rules) = validation.text() {
-            lines.push(format!("validation {rules}"));
-        }
-        place.annotations.extend(lines);
-    }
-
-    fn examples(&mut self, place: &Place, flat: &mut Flat, path: &str) -> Option<String> {
-        let description = match flat.remove("x-example-description") {
-            Some(Node::Scalar(Scalar::Str(text))) => Some(text.to_string()),
-            _ => None,
-        };
-        let mut values = Vec::new();
-        values.extend(flat.remove("example"));
-        match flat.remove("examples") {
-            Some(Node::Array(list)) => values.extend(list.items.iter().map(|item| item.value.clone())),
-            Some(_) => self.notes.unsupported("examples", path),
+            Some(_) => self.notes.unsupported("required", path),
             None => {}
         }
-        let mut texts = Vec::new();
-        for value in values {
-            let value = self.fitted(place, value);
-            match literal(&value).filter(|_| place.takes(&value)) {
-                Some(text) => texts.push(text),
-                None => self.notes.unsupported("examples", path),
-            }
-        }
-        match (&texts[..], &description) {
-            ([], _) => None,
-            ([one], None) => Some(format!("example {one}")),
-            (texts, _) => {
-                let name = quoted(description.as_deref().unwrap_or_default());
-                let pairs: Vec<String> = texts.iter().map(|text| format!("({name}, {text})")).collect();
-                Some(format!("examples {}", pairs.join(", ")))
-            }
-        }
+        names
     }
 
-    /// Puts the default where it belongs: into the sample, or into an annotation. Says whether there is one.
-    fn default(
-        &mut self,
-        place: &mut Place,
-        flat: &mut Flat,
-        types: &Types,
-        path: &str,
-        role: Role,
-        lines: &mut Vec<String>,
-    ) -> bool {
-        let Some(default) = flat.remove("default") else { return false };
-        let default = self.fitted(place, default);
-        if !place.takes(&default) {
-            self.notes.unsupported("default", path);
-            return false;
+    /// `propertyNames`, where it is a pattern.
+    fn property_names(&mut self, flat: &mut Flat, path: &str) -> Option<String> {
+        let value = flat.remove("propertyNames")?;
+        let pattern = value.as_map().filter(|map| map.iter().all(|item| item.key == Scalar::from("pattern")));
+        let pattern = pattern.and_then(|map| text(map, "pattern")).and_then(|text| rules::whole_key_pattern(&text));
+        if pattern.is_none() {
+            self.notes.unsupported("propertyNames", path);
         }
-        match (&default, &mut place.value) {
-            (Node::Scalar(scalar), Sample::Scalar(sample)) => {
-                if place.besides.any || !scalar.is_null() {
-                    *sample = scalar.clone();
-                }
-                if types.null && !scalar.is_null() && !place.besides.any && role != Role::ArrayItem {
-                    lines.extend(literal(&default).map(|text| format!("default {text}")));
-                }
-                true
-            }
-            (Node::Scalar(Scalar::Null), _) => true,
-            (Node::Map(map), Sample::Map(_)) if map.is_empty() && types.count() == 1 && !types.null => true,
-            (Node::Array(list), Sample::Array(_)) if list.items.is_empty() && types.count() == 1 && !types.null => true,
-            _ if role == Role::ArrayItem => {
-                self.notes.unsupported("default", path);
-                false
-            }
-            _ => match literal(&default) {
-                Some(text) => {
-                    lines.push(format!("default {text}"));
-                    true
-                }
-                None => {
-                    self.notes.unsupported("default", path);
-                    false
-                }
-            },
-        }
-    }
-
-    /// A value as this place holds it: JSON does not tell 5 from 5.0.
-    fn fitted(&self, place: &Place, value: Node) -> Node {
-        let is = |kind: Kind| matches!(&place.value, Sample::Scalar(sample) if kind_of(sample) == Some(kind));
-        match value {
-            Node::Scalar(Scalar::Float(float)) if is(Kind::Int) && float.fract() == 0.0 && float.abs() < 9e15 => {
-                Node::Scalar(Scalar::Int(float as i64))
-            }
-            Node::Scalar(Scalar::Int(int)) if is(Kind::Float) && place.besides.kinds.is_empty() => {
-                Node::Scalar(Scalar::Float(int as f64))
-            }
-            other => other,
-        }
+        pattern
     }
 }
 
+fn matching_keys(pattern: &str) -> String {
+    format!("key allowed={}, expects=\"0+\"", quoted(pattern))
+}
+
 /// A place that takes everything, to be annotated.
-const ANY: Place = Place {
+pub(super) const ANY: Place = Place {
     annotations: Vec::new(),
     value: Sample::Scalar(Scalar::Null),
-    besides: Besides { any: true, null: true, kinds: Vec::new(), keys: Keys::Own },
+    besides: Besides { any: true, null: true, kinds: Vec::new(), keys: Keys::Own, shapes: None },
+    is_unsound: false,
 };
 
 /// A place that takes everything and of which nothing else is known.
-fn bare_any() -> Place {
+pub(super) fn bare_any() -> Place {
     Place { annotations: vec!["type any=True".to_owned()], ..ANY }
 }
 
@@ -519,13 +456,13 @@ fn free_name(items: &[(Scalar, Place)]) -> Scalar {
     Scalar::from(&*name)
 }
 
-fn text(map: &Map, name: &str) -> Option<String> {
+pub(super) fn text(map: &Map, name: &str) -> Option<String> {
     match &map.get_str(name)?.value {
         Node::Scalar(Scalar::Str(text)) => Some(text.to_string()),
         _ => None,
     }
 }
 
-fn is_true(node: &Node) -> bool {
+pub(super) fn is_true(node: &Node) -> bool {
     matches!(node, Node::Scalar(Scalar::Bool(true)))
 }

@@ -1,16 +1,20 @@
 //! `schema import`: a ytt schema from a schema in another language, or from an example of the values.
 //!
-//! [`recognise`] finds out what a file is, [`keywords`] turns its schema into places with annotations, [`sample`] does so
-//! with plain values, [`print`] writes them. What has no counterpart is reported, never dropped in silence.
+//! [`recognise`] finds out what a file is, [`keywords`] turns its schema into places with annotations ([`shapes`] where it has
+//! alternatives), [`sample`] does so with plain values, [`print`] writes them. What has no counterpart is reported, never dropped in silence.
 
+mod annotate;
 mod flat;
 mod keywords;
 mod print;
 mod recognise;
 mod rules;
 mod sample;
+mod shapes;
 #[cfg(test)]
 mod tests;
+
+use std::collections::HashSet;
 
 use ytterby_diag::{Diagnostic, FileId, Kind, Severity};
 use ytterby_yaml::{ReadOptions, parse};
@@ -50,14 +54,14 @@ pub struct Imported {
 pub fn import_schema(content: &[u8], options: &ImportOptions) -> Result<Imported, Failure> {
     let value = read(content)?;
     let mut notes = Notes::default();
-    let (root, uses_assert) = match options.from {
-        ImportFrom::Values => (sample::place(&value, &mut notes), false),
+    let file = match options.from {
+        ImportFrom::Values => print::File { root: sample::place(&value, &mut notes), ..print::File::default() },
         ImportFrom::Schema => {
             let found = recognise::schema(&value, options.name.as_deref())?;
-            keywords::place(&value, &found, &mut notes)?
+            keywords::file(&value, &found, &mut notes)?
         }
     };
-    Ok(Imported { text: print::print(&root, uses_assert), diagnostics: notes.into_diagnostics() })
+    Ok(Imported { text: print::print(&file), diagnostics: notes.into_diagnostics() })
 }
 
 /// The first document of the file.
@@ -74,21 +78,24 @@ fn read(content: &[u8]) -> Result<Node, Failure> {
     }
 }
 
-/// What had to be left out, in order.
+/// What had to be left out, in order and each once.
 #[derive(Default)]
-struct Notes(Vec<String>);
+struct Notes {
+    texts: Vec<String>,
+    known: HashSet<String>,
+}
 
 impl Notes {
     /// The keyword at this place has no counterpart.
     fn unsupported(&mut self, keyword: &str, path: &str) {
         let path = if path.is_empty() { "(document)" } else { path };
         let text = format!("keyword \"{keyword}\" at {path} is not supported");
-        if self.0.last() != Some(&text) {
-            self.0.push(text);
+        if self.known.insert(text.clone()) {
+            self.texts.push(text);
         }
     }
 
     fn into_diagnostics(self) -> Vec<Diagnostic> {
-        self.0.into_iter().map(|text| Diagnostic::new(Severity::Warning, Kind::Other, text)).collect()
+        self.texts.into_iter().map(|text| Diagnostic::new(Severity::Warning, Kind::Other, text)).collect()
     }
 }

@@ -10,6 +10,8 @@ pub(super) struct Place {
     pub value: Sample,
     /// What may stand here besides values that are like `value`.
     pub besides: Besides,
+    /// Whether what stands here by itself breaks a rule, or must be given.
+    pub is_unsound: bool,
 }
 
 /// What a place takes that its sample does not show.
@@ -21,6 +23,8 @@ pub(super) struct Besides {
     pub kinds: Vec<Kind>,
     /// Whether the item stands for other keys than its own.
     pub keys: Keys,
+    /// The annotation that names its shapes: `one-of config_1(), config_2()`.
+    pub shapes: Option<String>,
 }
 
 /// Which keys an item stands for.
@@ -116,14 +120,34 @@ impl Default for Sample {
     }
 }
 
-/// The schema file; `uses_assert` if annotations name functions of `@ytt:assert`.
-pub(super) fn print(root: &Place, uses_assert: bool) -> String {
+/// A schema file.
+#[derive(Debug, Default)]
+pub(super) struct File {
+    pub root: Place,
+    /// Functions that give shapes, each of which may name those before it.
+    pub shapes: Vec<(String, Place)>,
+    /// Whether annotations name functions of `@ytt:assert`.
+    pub uses_assert: bool,
+}
+
+/// The text of a schema file.
+pub(super) fn print(file: &File) -> String {
     let mut out = String::new();
-    if uses_assert {
+    if file.uses_assert {
         out.push_str("#@ load(\"@ytt:assert\", \"assert\")\n\n");
     }
+    for (name, place) in &file.shapes {
+        out.push_str(&format!("#@ def {name}():\n"));
+        document(&mut out, place);
+        out.push_str("#@ end\n\n");
+    }
     out.push_str("#@data/values-schema\n");
-    annotations(&mut out, root, 0);
+    document(&mut out, &file.root);
+    out
+}
+
+fn document(out: &mut String, root: &Place) {
+    annotations(out, root, 0);
     out.push_str("---\n");
     match &root.value {
         Sample::Scalar(scalar) => {
@@ -131,9 +155,8 @@ pub(super) fn print(root: &Place, uses_assert: bool) -> String {
             out.push('\n');
         }
         Sample::Map(items) if items.is_empty() => out.push_str("{}\n"),
-        other => block(&mut out, other, 0),
+        other => block(out, other, 0),
     }
-    out
 }
 
 fn block(out: &mut String, value: &Sample, indent: usize) {

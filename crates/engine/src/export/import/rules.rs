@@ -4,13 +4,17 @@ use super::Notes;
 use super::flat::{Flat, number};
 use super::print::{Kind, Place, Sample, kind_of, literal, quoted};
 use super::recognise::Language;
-use crate::node::{Map, Node, Scalar};
+use crate::annotation::Level;
+use crate::export::cel_field;
+use crate::export::keywords::array;
+use crate::node::{Map, Node, Scalar, to_plain_value};
 use crate::regexp::Regexp;
 use crate::validate::cel::Program;
 use crate::validate::formats;
+use crate::validate::rules::{self as named_rules, Subject, cel_literal};
 
 /// The named rules in the order in which they are written.
-const ORDER: [&str; 15] = [
+const ORDER: [&str; 16] = [
     "min",
     "max",
     "above",
@@ -18,6 +22,7 @@ const ORDER: [&str; 15] = [
     "min_len",
     "max_len",
     "one_of",
+    "not_null",
     "one_not_null",
     "contains",
     "matches",
@@ -33,22 +38,39 @@ const ORDER: [&str; 15] = [
 pub(super) struct Validation {
     positional: Vec<String>,
     named: Vec<(&'static str, String)>,
+    /// Rules in CEL, each with its description; one argument holds all.
+    expressions: Vec<(String, String)>,
+    /// All rules with their arguments, to find out what they accept.
+    rules: Vec<(&'static str, Node)>,
 }
 
 impl Validation {
-    /// Adds a named rule.
-    pub fn named(&mut self, name: &'static str, argument: String) {
-        self.named.push((name, argument));
+    fn has(&self, name: &str) -> bool {
+        self.named.iter().any(|(other, _)| *other == name)
+    }
+
+    /// Adds a named rule, written like this.
+    fn named(&mut self, name: &'static str, text: String, argument: Node) {
+        self.named.push((name, text));
+        self.rules.push((name, argument));
+    }
+
+    /// Adds a rule that is there or not.
+    pub fn flag(&mut self, name: &'static str) {
+        if !self.has(name) {
+            self.named(name, "True".to_owned(), Node::Scalar(Scalar::Bool(true)));
+        }
     }
 
     /// Adds a rule whose name may be taken already; then it becomes an assertion, which this tells.
-    pub fn again(&mut self, name: &'static str, argument: Option<String>) -> bool {
-        let Some(argument) = argument else { return false };
-        let is_taken = self.named.iter().any(|(other, _)| *other == name);
+    pub fn again(&mut self, name: &'static str, argument: &Node) -> bool {
+        let Some(text) = literal(argument) else { return false };
+        let is_taken = self.has(name);
         if is_taken {
-            self.positional.push(format!("assert.{name}({argument})"));
+            self.positional.push(format!("assert.{name}({text})"));
+            self.rules.push((name, argument.clone()));
         } else {
-            self.named(name, argument);
+            self.named(name, text, argument.clone());
         }
         is_taken
     }
@@ -56,16 +78,38 @@ impl Validation {
     /// The arguments as written; none where there are no rules.
     pub fn text(&self) -> Option<String> {
         let mut named = self.named.clone();
+        let (descriptions, expressions): (Vec<&str>, Vec<&str>) =
+            self.expressions.iter().map(|(description, expression)| (&**description, &**expression)).unzip();
+        let expression = match expressions[..] {
+            [] => None,
+            [one] => Some(one.to_owned()),
+            _ => Some(expressions.iter().map(|one| format!("({one})")).collect::<Vec<_>>().join(" && ")),
+        };
+        named.extend(
+            expression
+                .map(|expression| ("cel", format!("({}, {})", quoted(&descriptions.join("; ")), quoted(&expression)))),
+        );
         named.sort_by_key(|(name, _)| ORDER.iter().position(|known| known == name));
         let named = named.into_iter().map(|(name, argument)| format!("{name}={argument}"));
         let all: Vec<String> = self.positional.iter().cloned().chain(named).collect();
         (!all.is_empty()).then(|| all.join(", "))
     }
+
+    /// Whether a value keeps the rules, as far as they are known by name.
+    pub fn accepts(&self, value: &Node) -> bool {
+        self.rules.iter().all(|(name, argument)| {
+            let Some((_, entry)) = named_rules::find(name, Level::Ytterby) else { return true };
+            match (entry.make)(&to_plain_value(argument), Subject::Keyword(name)) {
+                Ok(Some(rule)) => rule.accepts(value),
+                Ok(None) | Err(_) => true,
+            }
+        })
+    }
 }
 
 /// What a place holds, as far as keywords depend on it. Places for several types have no rules of one of them.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Holds {
+pub(super) enum Holds {
     Text,
     Number,
     List,
@@ -85,6 +129,17 @@ fn holds(place: &Place) -> Holds {
             Some(Kind::Int | Kind::Float) => Holds::Number,
             _ => Holds::Other,
         },
+    }
+}
+
+/// What a keyword is about, if it is about values of one type.
+pub(super) fn subject(keyword: &str) -> Option<Holds> {
+    match keyword {
+        "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf" => Some(Holds::Number),
+        "minLength" | "maxLength" | "pattern" => Some(Holds::Text),
+        "minItems" | "maxItems" | "uniqueItems" | "contains" => Some(Holds::List),
+        "minProperties" | "maxProperties" => Some(Holds::Map),
+        _ => None,
     }
 }
 
@@ -157,6 +212,10 @@ impl Reader<'_> {
 
     /// Reads a keyword; false where it is none of ours.
     fn keyword(&mut self, name: &str, value: &Node, exclusive: &[bool]) -> bool {
+        if subject(name).is_some_and(|of| self.holds != of && self.holds != Holds::Other) {
+            // About values of another type, which this place does not take.
+            return true;
+        }
         match name {
             "minimum" if exclusive[0] => self.bound("above", Holds::Number, value),
             "maximum" if exclusive[1] => self.bound("below", Holds::Number, value),
@@ -165,7 +224,10 @@ impl Reader<'_> {
             "exclusiveMinimum" | "exclusiveMaximum" if matches!(value, Node::Scalar(Scalar::Bool(_))) => true,
             "exclusiveMinimum" => self.bound("above", Holds::Number, value),
             "exclusiveMaximum" => self.bound("below", Holds::Number, value),
-            "multipleOf" => number(value).is_some_and(|number| number > 0.0) && self.repeatable("multiple_of", value),
+            "multipleOf" => {
+                let fits = number(value).is_some_and(|number| number > 0.0) && self.holds == Holds::Number;
+                fits && self.repeatable("multiple_of", value)
+            }
             "minLength" => self.bound("min_len", Holds::Text, value),
             "maxLength" => self.bound("max_len", Holds::Text, value),
             "minItems" => self.bound("min_len", Holds::List, value),
@@ -179,9 +241,12 @@ impl Reader<'_> {
             },
             "x-kubernetes-list-type" => match value.as_text().as_deref() {
                 Some("set") if self.holds == Holds::List => self.flag("unique"),
-                Some("atomic") => true,
+                Some("atomic" | "map") => true,
                 _ => false,
             },
+            "x-kubernetes-list-map-keys" => self.holds == Holds::List && self.unique_keys(value),
+            // How these are merged is no matter of values.
+            "x-kubernetes-map-type" | "x-kubernetes-patch-merge-key" | "x-kubernetes-patch-strategy" => true,
             "pattern" => match value.as_text() {
                 Some(text) if self.holds == Holds::Text && Regexp::new(text.as_bytes()).is_ok() => {
                     self.repeatable("matches", value)
@@ -194,13 +259,7 @@ impl Reader<'_> {
                 _ => false,
             },
             "const" => self.one_of(vec![value.clone()]),
-            "not" => match value.as_map() {
-                Some(map) if map.len() == 1 && self.holds == Holds::Number => {
-                    let two = map.get_str("multipleOf").and_then(|item| number(&item.value));
-                    two == Some(2.0) && self.flag("odd")
-                }
-                _ => false,
-            },
+            "not" => value.as_map().is_some_and(|schema| self.not(schema)),
             "contains" => match value.as_map() {
                 Some(map) if map.len() == 1 && self.holds == Holds::List => match map.get_str("const") {
                     Some(item) => self.repeatable("contains", &item.value),
@@ -220,16 +279,15 @@ impl Reader<'_> {
         let is_length = of != Holds::Number;
         let fits = number(value).is_some_and(|number| !is_length || (number >= 0.0 && number.fract() == 0.0));
         if self.holds != of {
-            // About values of another type, which this place does not take.
-            return fits && self.holds != Holds::Other;
+            return false;
         }
         let value = match number(value) {
             Some(length) if is_length => Node::Scalar(Scalar::Int(length as i64)),
             _ => value.clone(),
         };
         match literal(&value) {
-            Some(text) if fits && !self.validation.named.iter().any(|(name, _)| *name == rule) => {
-                self.validation.named(rule, text);
+            Some(text) if fits && !self.validation.has(rule) => {
+                self.validation.named(rule, text, value);
                 true
             }
             _ => false,
@@ -237,31 +295,71 @@ impl Reader<'_> {
     }
 
     fn flag(&mut self, rule: &'static str) -> bool {
-        if !self.validation.named.iter().any(|(name, _)| *name == rule) {
-            self.validation.named(rule, "True".to_owned());
-        }
+        self.validation.flag(rule);
         true
     }
 
     fn repeatable(&mut self, rule: &'static str, value: &Node) -> bool {
-        let text = literal(value);
-        let fits = text.is_some();
-        self.uses_assert |= self.validation.again(rule, text);
-        fits
+        self.uses_assert |= self.validation.again(rule, value);
+        literal(value).is_some()
     }
 
     fn one_of(&mut self, values: Vec<Node>) -> bool {
         // Null is skipped by rules, wherever it is allowed.
-        let texts: Option<Vec<String>> = values.iter().filter(|value| !value.is_null()).map(literal).collect();
-        match texts {
-            Some(texts) if !texts.is_empty() => {
-                let list = format!("[{}]", texts.join(", "));
-                self.uses_assert |= self.validation.again("one_of", Some(list));
-                true
-            }
-            Some(_) => !values.is_empty(),
-            None => false,
+        let count = values.len();
+        let values: Vec<Node> = values.into_iter().filter(|value| !value.is_null()).collect();
+        if values.is_empty() {
+            return count > 0;
         }
+        self.repeatable("one_of", &array(values))
+    }
+
+    /// `not`: of what a rule can say.
+    fn not(&mut self, schema: &Map) -> bool {
+        let [item] = schema.items() else { return false };
+        let name = item.key.as_str().map(ToString::to_string).unwrap_or_default();
+        match (&*name, &item.value) {
+            ("multipleOf", value) if self.holds == Holds::Number => number(value) == Some(2.0) && self.flag("odd"),
+            ("type", value) if value.as_text().as_deref() == Some("null") => self.flag("not_null"),
+            ("const", value) => self.none_of(&array([value.clone()])),
+            ("enum", list @ Node::Array(_)) => self.none_of(list),
+            ("pattern", value) if self.holds == Holds::Text => match value.as_text() {
+                Some(pattern) if Regexp::new(pattern.as_bytes()).is_ok() => {
+                    let expression = format!("!self.matches({})", cel_literal(value));
+                    self.expression(&format!("string not matching {}", quoted(&pattern)), &expression)
+                }
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    fn none_of(&mut self, values: &Node) -> bool {
+        let Some(text) = literal(values) else { return false };
+        let rule = format!("({}, lambda v: v not in {text})", quoted(&format!("none of {text}")));
+        self.validation.positional.push(rule);
+        true
+    }
+
+    /// No two items of a list have the same values of these keys.
+    fn unique_keys(&mut self, keys: &Node) -> bool {
+        let names: Option<Vec<String>> = match keys {
+            Node::Array(list) => list.items.iter().map(|item| item.value.as_text()).collect(),
+            _ => None,
+        };
+        let Some(names) = names.filter(|names| !names.is_empty()) else { return false };
+        let fields: Option<Vec<String>> = names.iter().map(|name| cel_field(name)).collect();
+        let Some(fields) = fields else { return false };
+        let same: Vec<String> = fields.iter().map(|field| format!("x.{field} == y.{field}")).collect();
+        let expression = format!("self.all(x, self.exists_one(y, {}))", same.join(" && "));
+        self.expression(&format!("items with different {}", names.join(" and ")), &expression)
+    }
+
+    /// A rule in CEL, with its description.
+    fn expression(&mut self, description: &str, expression: &str) -> bool {
+        self.validation.expressions.push((description.to_owned(), expression.to_owned()));
+        self.validation.rules.push(("cel", Node::str(expression)));
+        true
     }
 
     fn format_keyword(&mut self, name: &str) -> bool {
@@ -271,6 +369,10 @@ impl Reader<'_> {
             ("int-or-string", _) => true,
             ("duration", Language::JsonSchema | Language::OpenApi) => self.format("iso-duration"),
             ("iso-duration" | "password", _) => false,
+            // Formats are about strings.
+            (name, _) if matches!(self.holds, Holds::Number | Holds::List | Holds::Map) => {
+                formats::find(name).is_some()
+            }
             (name, _) => self.format(name),
         }
     }
@@ -278,53 +380,54 @@ impl Reader<'_> {
     fn format(&mut self, name: &str) -> bool {
         let is_known = formats::find(name).is_some();
         if is_known {
-            self.uses_assert |= self.validation.again("format", Some(quoted(name)));
+            self.uses_assert |= self.validation.again("format", &Node::str(name));
         }
         is_known
     }
 
-    /// `x-kubernetes-validations`: one expression holds all.
+    /// `x-kubernetes-validations`.
     fn cel(&mut self, value: &Node) -> bool {
         let Node::Array(list) = value else { return false };
-        let mut rules = Vec::new();
-        let mut messages = Vec::new();
         for item in list.items.iter().filter_map(|item| item.value.as_map()) {
             let text = |name: &str| item.get_str(name).and_then(|item| item.value.as_text());
             match text("rule") {
-                // Names that Kubernetes escapes are written otherwise in our rules.
-                Some(rule) if Program::compile(&rule).is_ok() && !rule.contains("__") => {
-                    messages.push(text("message").unwrap_or_else(|| rule.clone()));
-                    rules.push(rule);
+                Some(rule) if Program::compile(&rule).is_ok() => {
+                    let message = text("message").unwrap_or_else(|| rule.clone());
+                    self.expression(&message, &rule);
                 }
                 _ => self.notes.unsupported("x-kubernetes-validations", self.path),
             }
         }
-        let expression = match &rules[..] {
-            [] => return true,
-            [one] => one.clone(),
-            several => several.iter().map(|rule| format!("({rule})")).collect::<Vec<_>>().join(" && "),
-        };
-        let argument = format!("({}, {})", quoted(&messages.join("; ")), quoted(&expression));
-        let is_taken = self.validation.named.iter().any(|(name, _)| *name == "cel");
-        if !is_taken {
-            self.validation.named("cel", argument);
-        }
-        !is_taken
+        true
     }
 }
 
-/// The keys of which one must not be null, where the alternatives say just that.
-pub(super) fn one_not_null(members: &[&Map]) -> Option<String> {
+/// The keys of which one must not be null, where the alternatives say just that. `properties` are those beside them.
+pub(super) fn one_not_null(members: &[&Map], properties: Option<&Node>) -> Option<Node> {
+    let allows_null = |name: &Node| {
+        let Node::Scalar(key) = name else { return false };
+        let schema =
+            properties.and_then(Node::as_map).and_then(|map| map.get(key)).and_then(|item| item.value.as_map());
+        schema.is_some_and(|schema| {
+            let value = |name: &str| schema.get_str(name).map(|item| &item.value);
+            let is_null = |node: &Node| node.as_text().as_deref() == Some("null");
+            let lists_null =
+                |list: &Node| list.as_array().is_some_and(|list| list.items.iter().any(|item| is_null(&item.value)));
+            matches!(value("nullable"), Some(Node::Scalar(Scalar::Bool(true)))) || value("type").is_some_and(lists_null)
+        })
+    };
     let key = |member: &&Map| {
         let [name] = &member.get_str("required")?.value.as_array()?.items[..] else { return None };
-        let rest = member.len() - 1 - usize::from(member.get_str("properties").is_some());
-        let says_more = member.get_str("properties").and_then(|item| item.value.as_map()).is_some_and(|properties| {
-            properties.iter().any(|item| item.value.as_map().is_none_or(|map| map.get_str("not").is_none()))
+        let inner = member.get_str("properties").and_then(|item| item.value.as_map());
+        let refuses_null = inner.is_some_and(|properties| {
+            properties.iter().all(|item| item.value.as_map().is_some_and(|map| map.get_str("not").is_some()))
         });
-        (rest == 0 && !says_more).then(|| literal(&name.value)).flatten()
+        let rest = member.len() - 1 - usize::from(inner.is_some());
+        let fits = if inner.is_some() { refuses_null } else { allows_null(&name.value) };
+        (rest == 0 && fits).then(|| name.value.clone())
     };
-    let keys: Option<Vec<String>> = members.iter().map(key).collect();
-    keys.filter(|keys| !keys.is_empty()).map(|keys| format!("[{}]", keys.join(", ")))
+    let keys: Option<Vec<Node>> = members.iter().map(key).collect();
+    keys.filter(|keys| !keys.is_empty()).map(array)
 }
 
 /// Whether the alternatives are both kinds of IP addresses.
@@ -338,11 +441,47 @@ pub(super) fn is_ip(members: &[&Map]) -> bool {
 /// A regular expression that matches a whole key where `pattern` matches some of it.
 pub(super) fn whole_key_pattern(pattern: &str) -> Option<String> {
     let inner = pattern.strip_prefix("^(?:").and_then(|rest| rest.strip_suffix(")$"));
+    let inner = inner.or_else(|| after_exception(pattern)?.strip_suffix(")$"));
     let whole = match inner.filter(|inner| Regexp::new(inner.as_bytes()).is_ok()) {
         Some(inner) => inner.to_owned(),
-        None => format!("(?s:.*)(?:{pattern})(?s:.*)"),
+        None if has_alternatives(pattern) => format!(".*(?:{pattern}).*"),
+        None => {
+            let (start, rest) = pattern.strip_prefix('^').map_or((".*", pattern), |rest| ("", rest));
+            let is_end = rest.ends_with('$') && !rest.ends_with("\\$");
+            let (rest, end) = if is_end { (&rest[..rest.len() - 1], "") } else { (rest, ".*") };
+            format!("{start}{rest}{end}")
+        }
     };
     Regexp::new(whole.as_bytes()).is_ok().then_some(whole)
+}
+
+/// Whether a `|` stands outside of all groups and classes.
+fn has_alternatives(pattern: &str) -> bool {
+    let (mut depth, mut in_class) = (0i32, false);
+    let mut chars = pattern.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => {
+                chars.next();
+            }
+            ']' => in_class = false,
+            _ if in_class => {}
+            '[' => in_class = true,
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            '|' if depth == 0 => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// What follows the exception of an exported pattern, `^(?!(?:a|b)$)(?:`. Keys and patterns that come first have their own
+/// items in our schemas, so that there it needs no mention.
+fn after_exception(pattern: &str) -> Option<&str> {
+    let rest = pattern.strip_prefix("^(?!(?:")?;
+    let is_regexp = |text: &str| Regexp::new(text.as_bytes()).is_ok();
+    rest.match_indices(")$)(?:").find(|(at, _)| is_regexp(&rest[..*at])).map(|(at, mark)| &rest[at + mark.len()..])
 }
 
 impl Node {

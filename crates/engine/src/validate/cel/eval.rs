@@ -318,11 +318,7 @@ fn field_of<'n>(of: &Val<'n>, field: &Rc<str>) -> Result<Option<Val<'n>>> {
     if found.is_some() || !field.contains("__") {
         return Ok(found);
     }
-    let unescaped = field
-        .replace("__dash__", "-")
-        .replace("__dot__", ".")
-        .replace("__slash__", "/")
-        .replace("__underscores__", "__");
+    let unescaped = crate::export::key_of_cel_field(field);
     Ok(of.get(&Val::Str(unescaped.into())))
 }
 

@@ -254,6 +254,11 @@ pub(crate) fn unknown(name: &Str) -> String {
 }
 
 impl Format {
+    /// Whether some numbers are valid besides strings.
+    pub fn takes_numbers(&self) -> bool {
+        self.numbers != Numbers::No
+    }
+
     /// Whether a value is of this format.
     pub fn accepts(&self, value: &Node) -> bool {
         let Node::Scalar(scalar) = value else { return false };

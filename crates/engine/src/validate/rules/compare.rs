@@ -90,8 +90,9 @@ impl NamedRule for Compare {
         }
     }
 
-    fn export(&self, target: Target, _shape: &Shape) -> Vec<Keyword> {
-        if !matches!(self.limit, Node::Scalar(Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_))) {
+    fn export(&self, target: Target, shape: &Shape) -> Vec<Keyword> {
+        let is_number = matches!(self.limit, Node::Scalar(Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_)));
+        if !is_number || !shape.may_be_number() {
             return Vec::new();
         }
         let (inclusive, exclusive) = match self.op {

@@ -63,16 +63,19 @@ impl NamedRule for Contains {
             (Shape::Text, Node::Scalar(Scalar::Str(text))) => {
                 vec![Keyword::Pattern(regexp::escape(&text.to_str()).into_owned())]
             }
-            (Shape::List { .. }, part) => match target {
+            (Shape::List { items }, part) => match target {
                 Target::OpenApi => Vec::new(),
                 Target::JsonSchema => {
                     let mut schema = Map::new();
                     schema.push_new("const", part.clone());
                     vec![Keyword::Plain("contains", Node::map(schema))]
                 }
-                Target::Crd => vec![Keyword::Cel(format!("self.exists(x, x == {})", cel_literal(part)))],
+                Target::Crd => {
+                    let literal = items.cel_literal(part);
+                    literal.map(|literal| Keyword::Cel(format!("self.exists(x, x == {literal})"))).into_iter().collect()
+                }
             },
-            (Shape::Map { .. }, part) => match target {
+            (Shape::Map { .. }, part @ Node::Scalar(Scalar::Str(_))) => match target {
                 Target::OpenApi => Vec::new(),
                 Target::JsonSchema => {
                     let items = vec![ArrayItem::new(part.clone(), unknown)];

@@ -48,6 +48,10 @@ impl NamedRule for OfFormat {
     fn export(&self, target: Target, shape: &Shape) -> Vec<Keyword> {
         let export = &self.format.export;
         let mut keywords = Vec::new();
+        let fits = shape.may_be_text() || (shape.may_be_number() && self.format.takes_numbers());
+        if !fits {
+            return keywords;
+        }
         let name = match target {
             Target::OpenApi => export.open_api,
             Target::JsonSchema => export.json_schema,
@@ -63,10 +67,11 @@ impl NamedRule for OfFormat {
             let any_of = Array { items: items.collect(), origin: Origin::Code };
             keywords.push(Keyword::Plain("anyOf", Node::array(any_of)));
         }
-        if let (Some((low, high)), Shape::Number) = (export.range, shape) {
+        if let (Some((low, high)), true) = (export.range, shape.may_be_number()) {
             keywords.push(Keyword::Plain("minimum", Node::Scalar(Scalar::Int(low))));
             keywords.push(Keyword::Plain("maximum", Node::Scalar(Scalar::Int(high))));
-        } else if let (Some(pattern), Shape::Text) = (export.pattern, shape) {
+        }
+        if let (Some(pattern), true) = (export.pattern, shape.may_be_text()) {
             keywords.push(Keyword::Pattern(pattern.to_owned()));
         }
         let shows_x = match target {

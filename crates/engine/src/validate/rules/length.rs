@@ -98,7 +98,11 @@ impl NamedRule for Length {
             Shape::Map { .. } => ("minProperties", "maxProperties"),
             Shape::Number | Shape::Other => return Vec::new(),
         };
-        let keyword = |name| Keyword::Plain(name, Node::Scalar(Scalar::Int(self.limit)));
+        // Keywords know no negative lengths; nothing is that short.
+        if self.limit < 0 && self.bound != Bound::Min {
+            return Vec::new();
+        }
+        let keyword = |name| Keyword::Plain(name, Node::Scalar(Scalar::Int(self.limit.max(0))));
         match self.bound {
             Bound::Min => vec![keyword(min)],
             Bound::Max => vec![keyword(max)],

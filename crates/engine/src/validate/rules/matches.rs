@@ -7,7 +7,7 @@ use ytterby_text::{Str, quote};
 
 use super::{Found, Keyword, Made, NamedRule, Shape, Subject, Target, text_of, wrong_type};
 use crate::node::Node;
-use crate::regexp::Regexp;
+use crate::regexp::{Regexp, is_ecma};
 
 #[derive(Debug)]
 struct Matches {
@@ -43,32 +43,11 @@ impl NamedRule for Matches {
         })
     }
 
-    fn export(&self, target: Target, _shape: &Shape) -> Vec<Keyword> {
+    fn export(&self, target: Target, shape: &Shape) -> Vec<Keyword> {
         let pattern = self.pattern.to_str();
-        if target != Target::Crd && !is_ecma(&pattern) {
+        if (target != Target::Crd && !is_ecma(&pattern)) || !shape.may_be_text() {
             return Vec::new();
         }
         vec![Keyword::Pattern(pattern.into_owned())]
     }
-}
-
-/// Whether ECMA-262 has the syntax that a pattern uses: no inline flags, no `\A`, `\z`, `\Q`, no `(?P<`.
-fn is_ecma(pattern: &str) -> bool {
-    let mut rest = pattern;
-    while let Some(at) = rest.find(['\\', '(', '[']) {
-        let tail = &rest[at..];
-        match tail.as_bytes() {
-            [b'\\', b'A' | b'z' | b'Q' | b'a' | b'p' | b'P', ..] => return false,
-            [b'\\', b'x', b'{', ..] => return false,
-            [b'(', b'?', b':', ..] => {}
-            [b'(', b'?', b'<', ..] => {}
-            [b'(', b'?', ..] => return false,
-            [b'[', b'[', b':', ..] => return false,
-            _ => {}
-        }
-        let skipped =
-            tail.char_indices().nth(if tail.starts_with('\\') { 2 } else { 1 }).map_or(tail.len(), |(at, _)| at);
-        rest = &tail[skipped..];
-    }
-    true
 }

@@ -89,9 +89,51 @@ pub(crate) enum Target {
 pub(crate) enum Shape {
     Text,
     Number,
-    List { of_scalars: bool },
+    List { items: Items },
     Map { keys: Vec<Scalar> },
     Other,
+}
+
+/// What a list holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Items {
+    Texts,
+    Integers,
+    Floats,
+    Truths,
+    /// Maps, lists, null, or values of several types.
+    Other,
+}
+
+impl Items {
+    /// A value as CEL compares items with it; none where Kubernetes would refuse to compare them.
+    fn cel_literal(self, value: &Node) -> Option<String> {
+        match (self, value) {
+            (Items::Texts, Node::Scalar(Scalar::Str(_)))
+            | (Items::Integers, Node::Scalar(Scalar::Int(_) | Scalar::UInt(_)))
+            | (Items::Floats, Node::Scalar(Scalar::Float(_)))
+            | (Items::Truths, Node::Scalar(Scalar::Bool(_)))
+            | (Items::Other, _) => Some(cel_literal(value)),
+            (Items::Floats, Node::Scalar(Scalar::Int(int))) => Some(format!("{int}.0")),
+            _ => None,
+        }
+    }
+}
+
+impl Shape {
+    /// Keywords about texts, numbers or lists say nothing about values of other types, which rules refuse. So they stand
+    /// only where values of their type do.
+    fn may_be_text(&self) -> bool {
+        matches!(self, Shape::Text | Shape::Other)
+    }
+
+    fn may_be_number(&self) -> bool {
+        matches!(self, Shape::Number | Shape::Other)
+    }
+
+    fn may_be_list(&self) -> bool {
+        matches!(self, Shape::List { .. } | Shape::Other)
+    }
 }
 
 /// A piece of an exported schema that stands for a rule.

@@ -47,8 +47,11 @@ impl NamedRule for MultipleOf {
         })
     }
 
-    fn export(&self, _target: Target, _shape: &Shape) -> Vec<Keyword> {
-        vec![Keyword::Plain("multipleOf", self.node.clone())]
+    fn export(&self, _target: Target, shape: &Shape) -> Vec<Keyword> {
+        match shape.may_be_number() {
+            true => vec![Keyword::Plain("multipleOf", self.node.clone())],
+            false => Vec::new(),
+        }
     }
 }
 

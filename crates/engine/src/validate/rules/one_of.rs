@@ -82,7 +82,16 @@ impl NamedRule for OneOf {
 
     fn export(&self, _target: Target, _shape: &Shape) -> Vec<Keyword> {
         let Allowed::Values(values) = &self.allowed else { return Vec::new() };
-        let items = values.iter().map(|value| ArrayItem::new(value.clone(), ytterby_diag::Pos::UNKNOWN));
-        vec![Keyword::Plain("enum", Node::array(Array { items: items.collect(), origin: Origin::Code }))]
+        let mut items: Vec<ArrayItem> = Vec::with_capacity(values.len());
+        for value in values {
+            if !items.iter().any(|other| equal(&other.value, value)) {
+                items.push(ArrayItem::new(value.clone(), ytterby_diag::Pos::UNKNOWN));
+            }
+        }
+        // An empty list is no list of values for most readers of schemas.
+        if items.is_empty() {
+            return Vec::new();
+        }
+        vec![Keyword::Plain("enum", Node::array(Array { items, origin: Origin::Code }))]
     }
 }

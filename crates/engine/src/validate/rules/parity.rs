@@ -51,7 +51,10 @@ impl NamedRule for Parity {
         })
     }
 
-    fn export(&self, target: Target, _shape: &Shape) -> Vec<Keyword> {
+    fn export(&self, target: Target, shape: &Shape) -> Vec<Keyword> {
+        if !shape.may_be_number() {
+            return Vec::new();
+        }
         let two = Node::Scalar(Scalar::Int(2));
         match (self.remainder, target) {
             (0, _) => vec![Keyword::Plain("multipleOf", two)],

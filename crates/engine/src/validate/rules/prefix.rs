@@ -50,7 +50,10 @@ impl NamedRule for Affix {
         })
     }
 
-    fn export(&self, _target: Target, _shape: &Shape) -> Vec<Keyword> {
+    fn export(&self, _target: Target, shape: &Shape) -> Vec<Keyword> {
+        if !shape.may_be_text() {
+            return Vec::new();
+        }
         let text = self.text.to_str();
         let escaped = regexp::escape(&text);
         vec![Keyword::Pattern(match self.side {

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use rustc_hash::FxHasher;
 use ytterby_starlark::Value;
 
-use super::{Found, Keyword, Made, NamedRule, Shape, Subject, Target, equal, wrong_type};
+use super::{Found, Items, Keyword, Made, NamedRule, Shape, Subject, Target, equal, wrong_type};
 use crate::node::{ArrayItem, Node, Scalar};
 
 #[derive(Debug)]
@@ -38,9 +38,10 @@ impl NamedRule for Unique {
 
     fn export(&self, target: Target, shape: &Shape) -> Vec<Keyword> {
         match (target, shape) {
-            (Target::Crd, Shape::List { of_scalars: true }) => {
+            (Target::Crd, Shape::List { items }) if *items != Items::Other => {
                 vec![Keyword::Plain("x-kubernetes-list-type", Node::str("set"))]
             }
+            (_, shape) if !shape.may_be_list() => Vec::new(),
             (Target::Crd, _) => vec![Keyword::Cel("self.all(x, self.exists_one(y, x == y))".to_owned())],
             _ => vec![Keyword::Plain("uniqueItems", Node::Scalar(Scalar::Bool(true)))],
         }

@@ -1,0 +1,83 @@
+//! Names of fields in CEL, as Kubernetes escapes what CEL has no names for.
+
+/// Words that cannot be names in CEL.
+const RESERVED: [&str; 21] = [
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "false",
+    "for",
+    "function",
+    "if",
+    "import",
+    "in",
+    "let",
+    "loop",
+    "namespace",
+    "null",
+    "package",
+    "return",
+    "true",
+    "var",
+    "void",
+    "while",
+];
+
+/// What names in CEL cannot hold, and what stands for it. The first is a mark of the others.
+const ESCAPES: [(&str, &str); 4] = [("__", "__underscores__"), ("-", "__dash__"), (".", "__dot__"), ("/", "__slash__")];
+
+/// Whether a key is a name as it is.
+pub(super) fn is_plain(key: &str) -> bool {
+    is_identifier(key) && !RESERVED.contains(&key)
+}
+
+fn is_identifier(text: &str) -> bool {
+    text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && text.chars().next().is_some_and(|c| !c.is_ascii_digit())
+}
+
+/// A key as Kubernetes writes it in CEL; none where it cannot be.
+pub(crate) fn escaped(key: &str) -> Option<String> {
+    if RESERVED.contains(&key) {
+        return Some(format!("__{key}__"));
+    }
+    let escaped = ESCAPES.iter().fold(key.to_owned(), |text, (from, to)| text.replace(from, to));
+    is_identifier(&escaped).then_some(escaped)
+}
+
+/// The key that Kubernetes writes like this.
+pub(crate) fn unescaped(field: &str) -> String {
+    let word = field.strip_prefix("__").and_then(|rest| rest.strip_suffix("__"));
+    if let Some(word) = word.filter(|word| RESERVED.contains(word)) {
+        return word.to_owned();
+    }
+    let mut key = String::with_capacity(field.len());
+    let mut rest = field;
+    while let Some(at) = rest.find("__") {
+        key.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let escape = ESCAPES.iter().find(|(_, escape)| rest.starts_with(escape));
+        let (plain, length) = escape.map_or(("__", 2), |(plain, escape)| (*plain, escape.len()));
+        key.push_str(plain);
+        rest = &rest[length..];
+    }
+    key + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_back() {
+        for key in ["a", "a-b", "a.b/c", "in", "__", "a__dash__b", "___", "a__", "-", "namespace", "__in__"] {
+            assert_eq!(unescaped(&escaped(key).expect("it can be written")), key);
+        }
+        assert_eq!(escaped("a__dash__b").as_deref(), Some("a__underscores__dash__underscores__b"));
+        assert_eq!(escaped("1a"), None);
+        assert_eq!(escaped("é"), None);
+        assert_eq!(escaped(""), None);
+    }
+}

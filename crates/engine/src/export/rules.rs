@@ -1,0 +1,149 @@
+//! Rules in exported schemas: as keywords where there are some, as CEL in CRDs, otherwise as text.
+
+use super::cel;
+use super::keywords::{Keywords, array, map};
+use crate::node::{Node, Scalar};
+use crate::schema::Slot;
+use crate::validate::{Exported, Keyword, Rules, Shape, Target};
+
+/// Writes what stands for the rules of a place. What nothing stands for goes to `texts`.
+pub(super) fn write(
+    keywords: &mut Keywords,
+    target: Target,
+    rules: &Rules,
+    slot: &Slot,
+    shape: &Shape,
+    nullable: bool,
+    texts: &mut Vec<String>,
+) {
+    for exported in rules.exports(target, shape) {
+        rule(keywords, target, exported, slot, nullable, texts);
+    }
+}
+
+fn rule(keywords: &mut Keywords, target: Target, rule: Exported, slot: &Slot, nullable: bool, texts: &mut Vec<String>) {
+    let mut pieces = rule.keywords;
+    if pieces.is_empty()
+        && target == Target::Crd
+        && let Some(expression) = rule.function.as_ref().and_then(|function| cel::translate(function, slot))
+    {
+        pieces.push(Keyword::Cel(expression));
+    }
+    if pieces.is_empty() {
+        return texts.push(rule.text);
+    }
+    if target != Target::JsonSchema {
+        for (bound, flag) in [("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")] {
+            keep_tighter(keywords, &mut pieces, bound, flag);
+        }
+    }
+    let clashes = pieces.iter().any(|piece| match piece {
+        Keyword::Plain(name, value) => {
+            keywords.get(name).is_some_and(|old| !old.same(value) && tighter(name, old, value).is_none())
+        }
+        Keyword::Pattern(_) => keywords.get("pattern").is_some(),
+        Keyword::Cel(_) | Keyword::NotNull => false,
+    });
+    if clashes {
+        if target == Target::OpenApi {
+            return texts.push(rule.text);
+        }
+        let mut schema = Keywords::default();
+        pieces.into_iter().for_each(|piece| apply(&mut schema, piece, &rule.text, nullable));
+        return keywords.push("allOf", schema.into_node());
+    }
+    pieces.into_iter().for_each(|piece| apply(keywords, piece, &rule.text, nullable));
+}
+
+/// Of two bounds leaves the one that implies the other, where a flag says that a bound is exclusive.
+fn keep_tighter(keywords: &mut Keywords, pieces: &mut Vec<Keyword>, bound: &'static str, flag: &'static str) {
+    let find = |wanted: &str| {
+        pieces.iter().find_map(|piece| match piece {
+            Keyword::Plain(name, value) if *name == wanted => Some(value),
+            _ => None,
+        })
+    };
+    let (Some(old), Some(new)) = (keywords.get(bound), find(bound)) else { return };
+    let is_tighter = match tighter(bound, old, new) {
+        _ if number(old) == number(new) => find(flag).is_some(),
+        Some(one) => one.same(new),
+        None => return,
+    };
+    if is_tighter {
+        keywords.remove(bound);
+        keywords.remove(flag);
+    } else {
+        pieces.retain(|piece| !matches!(piece, Keyword::Plain(name, _) if *name == bound || *name == flag));
+    }
+}
+
+/// Writes what only words can say.
+pub(super) fn write_texts(keywords: &mut Keywords, target: Target, texts: Vec<String>) {
+    if texts.is_empty() {
+        return;
+    }
+    match target {
+        Target::Crd => add_to_description(keywords, &format!("Must be: {}.", texts.join("; "))),
+        Target::OpenApi | Target::JsonSchema => {
+            keywords.set("x-ytt-validations", array(texts.into_iter().map(Node::str)));
+        }
+    }
+}
+
+/// Adds a rule of `x-kubernetes-validations`.
+pub(super) fn add_cel(keywords: &mut Keywords, expression: String, message: &str) {
+    // Kubernetes refuses messages of several lines.
+    let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    let rule = map([(Scalar::from("rule"), Node::str(expression)), (Scalar::from("message"), Node::str(message))]);
+    keywords.push("x-kubernetes-validations", rule);
+}
+
+fn apply(keywords: &mut Keywords, piece: Keyword, text: &str, nullable: bool) {
+    match piece {
+        Keyword::Plain("enum", Node::Array(list)) if nullable => {
+            let mut values: Vec<Node> = list.items.iter().map(|item| item.value.clone()).collect();
+            if !values.iter().any(Node::is_null) {
+                values.push(Node::NULL);
+            }
+            keywords.set("enum", array(values));
+        }
+        Keyword::Plain(name, value) => {
+            let value = keywords.get(name).and_then(|old| tighter(name, old, &value)).unwrap_or(value);
+            keywords.set(name, value);
+        }
+        Keyword::Pattern(pattern) => keywords.set("pattern", Node::str(pattern)),
+        Keyword::Cel(expression) => add_cel(keywords, expression, text),
+        Keyword::NotNull => {}
+    }
+}
+
+/// Of two bounds the one that implies the other.
+fn tighter(name: &str, old: &Node, new: &Node) -> Option<Node> {
+    let (a, b) = (number(old)?, number(new)?);
+    match name {
+        "minimum" | "minLength" | "minItems" | "minProperties" | "exclusiveMinimum" => {
+            Some(if b > a { new.clone() } else { old.clone() })
+        }
+        "maximum" | "maxLength" | "maxItems" | "maxProperties" | "exclusiveMaximum" => {
+            Some(if b < a { new.clone() } else { old.clone() })
+        }
+        _ => None,
+    }
+}
+
+fn number(node: &Node) -> Option<f64> {
+    match node {
+        Node::Scalar(Scalar::Int(value)) => Some(*value as f64),
+        Node::Scalar(Scalar::UInt(value)) => Some(*value as f64),
+        Node::Scalar(Scalar::Float(value)) => Some(*value),
+        _ => None,
+    }
+}
+
+pub(super) fn add_to_description(keywords: &mut Keywords, text: &str) {
+    let description = match keywords.get("description") {
+        Some(Node::Scalar(Scalar::Str(old))) => format!("{old} {text}"),
+        _ => text.to_owned(),
+    };
+    keywords.set("description", Node::str(description));
+}

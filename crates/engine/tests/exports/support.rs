@@ -1,0 +1,64 @@
+//! What the tests of exports share: running the engine on a schema.
+
+use std::rc::Rc;
+
+use serde_json::Value;
+use ytterby::{Content, Host, InputFile, Inspect, Options, OutputTypes, ValueFlags, ValuesFile, render};
+use ytterby_diag::Sources;
+
+struct Silent;
+
+impl Host for Silent {
+    fn print(&self, _: &[u8]) {}
+    fn debug(&self, _: &str) {}
+}
+
+fn file(path: &str, text: &str) -> InputFile {
+    InputFile::new(path, Content::new(text.as_bytes()))
+}
+
+/// What a run on a schema prints, or its error.
+pub fn run(schema: &str, options: &Options) -> Result<String, String> {
+    let rendered = render(vec![file("schema.yml", schema)], options, &Rc::new(Sources::new()), Rc::new(Silent));
+    match rendered {
+        Ok(rendered) => Ok(String::from_utf8(rendered.documents).expect("output is UTF-8")),
+        Err(failure) => Err(failure.message.text().to_string()),
+    }
+}
+
+/// A schema in another format, as JSON.
+pub fn export(schema: &str, format: &str) -> Value {
+    let output_types = OutputTypes(vec![format.to_owned(), "json".to_owned()]);
+    let options = Options { inspect: Some(Inspect::Schema), output_types, ..Options::default() };
+    let text = run(schema, &options).unwrap_or_else(|error| panic!("{error}\n{schema}"));
+    serde_json::from_str(&text).expect("it is JSON")
+}
+
+/// Whether values are validated.
+#[derive(Clone, Copy)]
+pub enum Rules {
+    Checked,
+    Skipped,
+}
+
+/// The final data values for what is given, as JSON.
+pub fn values(schema: &str, given: &Value, rules: Rules) -> Result<Value, String> {
+    let given =
+        ValuesFile { library: String::new(), path: "v.yml".into(), files: Ok(vec![file("v.yml", &given.to_string())]) };
+    let options = Options {
+        inspect: Some(Inspect::Values),
+        output_types: OutputTypes(vec!["json".to_owned()]),
+        values: ValueFlags { files: vec![given], ..ValueFlags::default() },
+        skip_value_validation: matches!(rules, Rules::Skipped),
+        ..Options::default()
+    };
+    run(schema, &options).map(|text| serde_json::from_str(&text).expect("it is JSON"))
+}
+
+/// A validator of JSON Schema that checks formats too.
+pub fn validator(schema: &Value) -> jsonschema::Validator {
+    jsonschema::options()
+        .should_validate_formats(true)
+        .build(schema)
+        .unwrap_or_else(|error| panic!("{error}\n{schema}"))
+}
