@@ -11,7 +11,6 @@ mod library;
 mod node;
 mod output;
 mod overlay;
-mod regexp;
 mod render;
 mod run;
 mod schema;

@@ -3,10 +3,11 @@
 //! The expressions hold exactly when `evaluate` finds a rule satisfied or not applicable. What CEL cannot say, or would say
 //! only roughly, is refused with the reason.
 
+use ytterby_regexp::Regexp;
 use ytterby_text::Decimal;
 
 use crate::jsonpath::{Path, Slice, Step};
-use crate::re2;
+use crate::pattern::VERTICAL_TAB;
 use crate::rules::{Argument, Check, Entry, Range, Rule, Rules, State};
 use crate::schema::{self, Field, Kind};
 
@@ -431,23 +432,23 @@ fn integer(value: &str, field: &Field, min: Bound<'_>, max: Bound<'_>) -> Result
 
 /// A pattern that RE2 reads as PCRE does.
 fn portable(pattern: &str) -> Result<String, String> {
-    let re = re2::check(pattern).map_err(|error| {
+    let re = Regexp::new(pattern.as_bytes()).map_err(|error| {
         let reason = error.strip_prefix("error parsing regexp: ").unwrap_or(&error).to_owned();
         format!("CEL has RE2, which refuses the regular expression: {reason}")
     })?;
-    if let Some(difference) = re.differences.first() {
-        return Err(format!("CEL has RE2, which reads the regular expression differently: {difference}"));
+    if re.has_vertical_tab() {
+        return Err(format!("CEL has RE2, which reads the regular expression differently: {VERTICAL_TAB}"));
     }
     let mut out = String::with_capacity(pattern.len() + 8);
     let mut at = 0;
-    for (dollar, last) in &re.dollars {
-        if !last {
+    for dollar in re.dollars() {
+        if !dollar.is_last {
             return Err("`$` in the middle of a regular expression means something else in RE2".to_owned());
         }
-        out.push_str(&pattern[at..*dollar]);
+        out.push_str(&pattern[at..dollar.at]);
         // PCRE's `$` also matches before a final line feed.
         out.push_str("\\n?\\z");
-        at = dollar + 1;
+        at = dollar.at + 1;
     }
     out.push_str(&pattern[at..]);
     Ok(out)

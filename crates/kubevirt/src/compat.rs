@@ -5,10 +5,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use ytterby_regexp::Regexp;
+
 use crate::json::{self, Kind as JsonKind, Node};
 use crate::jsonpath::eval::{self, Item, Seen, World};
 use crate::jsonpath::{Literal, PREFIX, Path};
-use crate::re2;
 use crate::schema::Kind;
 use crate::value::Value;
 
@@ -249,7 +250,7 @@ pub fn evaluate(rules: &[Rule], vm: &Value) -> Vec<Report> {
         .collect()
 }
 
-fn verdict<'a>(rule: &'a Rule, vm: &Value, patterns: &mut HashMap<&'a str, regex::Regex>) -> Verdict {
+fn verdict<'a>(rule: &'a Rule, vm: &Value, patterns: &mut HashMap<&'a str, Regexp>) -> Verdict {
     if !["integer", "string", "enum", "regex"].contains(&rule.rule.as_str()) {
         return Verdict::Failed("unrecognized Rule type".to_owned(), "");
     }
@@ -280,10 +281,7 @@ fn verdict<'a>(rule: &'a Rule, vm: &Value, patterns: &mut HashMap<&'a str, regex
         },
         _ => {
             if !patterns.contains_key(rule.regex.as_str()) {
-                let compiled = re2::check(&rule.regex).and_then(|re| {
-                    regex::Regex::new(&re.rust).map_err(|_| "error parsing regexp: expression too large".to_owned())
-                });
-                match compiled {
+                match Regexp::new(rule.regex.as_bytes()) {
                     Err(text) => return specialize(text),
                     Ok(regex) => patterns.insert(&rule.regex, regex),
                 };
@@ -512,10 +510,10 @@ fn choices(path: &Path, vm: &Value, allowed: &[String]) -> Result<(bool, String)
     })
 }
 
-fn match_all(path: &Path, vm: &Value, regex: &regex::Regex, pattern: &str) -> Result<(bool, String), String> {
+fn match_all(path: &Path, vm: &Value, regex: &Regexp, pattern: &str) -> Result<(bool, String), String> {
     let values = some(strings(path, vm)?)?;
     let text = values.join(", ");
-    Ok(if values.iter().all(|value| regex.is_match(value)) {
+    Ok(if values.iter().all(|value| regex.is_match_in(value)) {
         (true, format!("All [{text}] match {pattern}"))
     } else {
         (false, format!("Some of [{text}] do not match {pattern}"))

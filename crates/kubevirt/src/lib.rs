@@ -18,7 +18,6 @@ pub mod objects;
 pub mod parameters;
 pub mod pattern;
 pub mod positions;
-pub mod re2;
 pub mod rules;
 pub mod schema;
 pub mod select;

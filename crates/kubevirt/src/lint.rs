@@ -3,8 +3,10 @@
 //! Errors are rules that cannot mean what they say, warnings are rules that say too much or too little, notes tell where
 //! the reference or CEL would read a rule differently.
 
+use ytterby_regexp::Regexp;
+
 use crate::jsonpath::{Part, Path};
-use crate::re2;
+use crate::pattern::VERTICAL_TAB;
 use crate::rules::{self, Argument, Check, Entry, Range, Rule, State};
 use crate::schema::{self, Kind, Target};
 use crate::value::quoted;
@@ -237,7 +239,7 @@ impl Linter<'_> {
 
     fn regex(&mut self, pattern: &str) {
         let at = self.entry.offset;
-        match re2::check(pattern) {
+        match Regexp::new(pattern.as_bytes()) {
             Err(error) => {
                 let reason = error.strip_prefix("error parsing regexp: ").unwrap_or(&error);
                 let message =
@@ -245,11 +247,11 @@ impl Linter<'_> {
                 self.add(Severity::Note, "regex-not-re2", at, message, None);
             }
             Ok(re) => {
-                for difference in &re.differences {
-                    let message = format!("RE2 reads the regular expression differently: {difference}");
+                if re.has_vertical_tab() {
+                    let message = format!("RE2 reads the regular expression differently: {VERTICAL_TAB}");
                     self.add(Severity::Note, "regex-differs-in-re2", at, message, None);
                 }
-                if !re.dollars.is_empty() {
+                if !re.dollars().is_empty() {
                     let message = "`$` also matches before a final line feed; in RE2 (the reference, CEL) it does not";
                     let hint = Some("write `\\z` for the very end".to_owned());
                     self.add(Severity::Note, "regex-differs-in-re2", at, message.to_owned(), hint);

@@ -8,6 +8,9 @@ const LIMITS: &str = "(*LIMIT_MATCH=2000000)(*LIMIT_DEPTH=100000)(*LIMIT_HEAP=65
 /// Longer patterns are refused; compiling takes time and memory in proportion.
 const MAX_LENGTH: usize = 64 * 1024;
 
+/// What RE2 and PCRE do not read alike besides `$`.
+pub(crate) const VERTICAL_TAB: &str = "`\\v` is one character here and any vertical space in PCRE";
+
 /// A compiled pattern.
 #[derive(Clone, Debug)]
 pub struct Pattern {

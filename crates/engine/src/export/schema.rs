@@ -10,9 +10,9 @@ use super::keywords::{Keywords, array, map};
 use super::rules::{self, add_to_description};
 use crate::annotation::Level;
 use crate::node::{Document, Node, Scalar};
-use crate::regexp::is_ecma;
 use crate::schema::{Allowed, Combination, Example, Kind, MapType, Presence, Schema, Slot, Type, Union, redact};
 use crate::validate::{Items, Shape, Target};
+use ytterby_regexp::is_ecma;
 
 /// The OpenAPI document of a schema.
 pub(crate) fn openapi(schema: &Schema, level: Level) -> Document {
@@ -335,7 +335,7 @@ impl Dialect<'_> {
                     if self.target == Target::JsonSchema && is_ecma(&text.to_str()) =>
                 {
                     let taken = ty.items.iter().filter_map(|item| item.key.as_str()).filter(|key| regexp.is_match(key));
-                    let taken = taken.map(|key| crate::regexp::escape(&key.to_str()).into_owned());
+                    let taken = taken.map(|key| ytterby_regexp::escape(&key.to_str()).into_owned());
                     let pattern = without(&text.to_str(), &taken.chain(earlier.iter().cloned()).collect::<Vec<_>>());
                     patterns.push((Scalar::Str(Str::from(pattern)), schema));
                     earlier.push(text.to_string());

@@ -11,9 +11,9 @@ use super::report::Block;
 use crate::annotation::Annotation;
 use crate::api::Failure;
 use crate::node::{Node, Scalar, scalar_to_value};
-use crate::regexp::Regexp;
 use crate::run::Run;
 use crate::validate::rules::cel_literal;
+use ytterby_regexp::Regexp;
 
 /// A rule about the keys of a map.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use ytterby_text::Str;
 use super::Module;
 use super::args::{fail, one, string, two};
 use crate::annotation::Level;
-use crate::regexp::Regexp;
+use ytterby_regexp::Regexp;
 
 /// The module.
 pub(super) fn module(level: Level) -> Module {

@@ -8,10 +8,10 @@ use crate::annotation::Level;
 use crate::export::cel_field;
 use crate::export::keywords::array;
 use crate::node::{Map, Node, Scalar, to_plain_value};
-use crate::regexp::Regexp;
 use crate::validate::cel::Program;
 use crate::validate::formats;
 use crate::validate::rules::{self as named_rules, Subject, cel_literal};
+use ytterby_regexp::Regexp;
 
 /// The named rules in the order in which they are written.
 const ORDER: [&str; 16] = [

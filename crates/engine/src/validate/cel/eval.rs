@@ -8,7 +8,7 @@ use ytterby_text::Str;
 use super::syntax::{Comprehension, Expr, Function, Macro, Op};
 use super::value::Val;
 use crate::node::Node;
-use crate::regexp::Regexp;
+use ytterby_regexp::Regexp;
 
 /// Nested comprehensions multiply; this many steps take about half a second.
 const MAX_STEPS: u32 = 10_000_000;

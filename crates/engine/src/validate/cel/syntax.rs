@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::value::Val;
-use crate::regexp::Regexp;
+use ytterby_regexp::Regexp;
 
 /// Longer expressions are refused, as Kubernetes does.
 const MAX_LENGTH: usize = 64 << 10;

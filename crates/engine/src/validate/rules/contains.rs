@@ -6,7 +6,7 @@ use ytterby_starlark::Value;
 
 use super::{Found, Keyword, Made, NamedRule, Shape, Subject, Target, cel_literal, equal, node_of, plain, wrong_type};
 use crate::node::{Array, ArrayItem, Map, Node, Origin, Scalar};
-use crate::regexp;
+use ytterby_regexp as regexp;
 
 #[derive(Debug)]
 struct Contains {

@@ -134,7 +134,7 @@ impl Meanings {
         let args = [read(value), limit, node::to_value(value), argument.clone()];
         let name = if name == "len" { "len_" } else { name };
         let function = self.functions.get(&Str::from(name)).unwrap_or_else(|| panic!("{name} has no meaning"));
-        match self.eval.borrow_mut().call(&function, &args, &[]) {
+        match self.eval.borrow_mut().call(function, &args, &[]) {
             Ok(Value::Bool(true)) => Meaning::Invalid(None),
             Ok(Value::None) => Meaning::Valid,
             Ok(found) => Meaning::Invalid(Some(found.to_text().to_string())),

@@ -7,7 +7,7 @@ use ytterby_text::{Str, quote};
 
 use super::{Found, Keyword, Made, NamedRule, Shape, Subject, Target, text_of, wrong_type};
 use crate::node::Node;
-use crate::regexp::{Regexp, is_ecma};
+use ytterby_regexp::{Regexp, is_ecma};
 
 #[derive(Debug)]
 struct Matches {

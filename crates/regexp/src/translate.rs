@@ -17,6 +17,17 @@ const MAX_REPEAT: u32 = 1000;
 pub(super) struct Translated {
     pub pattern: String,
     pub names: Vec<Option<String>>,
+    pub dollars: Vec<Dollar>,
+    pub has_vertical_tab: bool,
+}
+
+/// A `$` that matches at the end of the text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Dollar {
+    /// Its place in the pattern, in bytes.
+    pub at: usize,
+    /// Whether nothing can follow it in a match.
+    pub is_last: bool,
 }
 
 /// Why Go would refuse a pattern.
@@ -50,6 +61,8 @@ pub(super) fn translate(pattern: &str) -> Result<Translated, Refusal> {
         groups: Vec::new(),
         level: Level::default(),
         last_repeat: None,
+        dollars: Vec::new(),
+        has_vertical_tab: false,
     };
     while !translator.rest.is_empty() {
         translator.piece()?;
@@ -57,7 +70,17 @@ pub(super) fn translate(pattern: &str) -> Result<Translated, Refusal> {
     if !translator.groups.is_empty() {
         return refuse("missing closing )", pattern);
     }
-    Ok(Translated { pattern: translator.out, names: translator.names })
+    let Translator { out, names, dollars, has_vertical_tab, .. } = translator;
+    let dollars = dollars.into_iter().map(|(at, in_group)| Dollar { at, is_last: is_last(pattern, at, in_group) });
+    Ok(Translated { pattern: out, names, dollars: dollars.collect(), has_vertical_tab })
+}
+
+/// Whether the `$` at a place ends the pattern, or an alternative of the whole pattern.
+fn is_last(pattern: &str, at: usize, in_group: bool) -> bool {
+    let behind = &pattern[at + 1..];
+    let behind_groups = behind.trim_start_matches(')');
+    let ends_alternative = behind.starts_with('|');
+    (behind_groups.is_empty() || ends_alternative) && (!in_group || !pattern[at..].contains('|'))
 }
 
 struct Translator<'p> {
@@ -70,6 +93,9 @@ struct Translator<'p> {
     level: Level,
     /// The pattern from the repetition operator on, directly after one.
     last_repeat: Option<&'p str>,
+    /// Places of `$`, and whether they are in a group.
+    dollars: Vec<(usize, bool)>,
+    has_vertical_tab: bool,
 }
 
 /// One level of nesting.
@@ -96,6 +122,10 @@ struct Flags([bool; 4]);
 const FLAG_NAMES: [char; 4] = ['i', 'm', 's', 'U'];
 
 impl Flags {
+    fn is_multi_line(self) -> bool {
+        self.0[1]
+    }
+
     /// All of them, said explicitly: `i-msU`.
     fn write(self, out: &mut String) {
         let of =
@@ -126,6 +156,9 @@ impl<'p> Translator<'p> {
                 self.level.atom = None;
             }
             '^' | '$' | '.' => {
+                if first == '$' && !self.level.flags.is_multi_line() {
+                    self.dollars.push((self.whole.len() - self.rest.len(), !self.groups.is_empty()));
+                }
                 self.out.push(first);
                 self.atom(1);
             }
@@ -298,7 +331,7 @@ impl<'p> Translator<'p> {
             self.out.push_str(&set);
             self.rest = rest;
         } else {
-            let (c, rest) = char_escape(self.rest)?;
+            let (c, rest) = self.char_escape(self.rest)?;
             write_code_point(&mut self.out, c);
             self.rest = rest;
         }
@@ -334,11 +367,11 @@ impl<'p> Translator<'p> {
                 continue;
             }
             let start = rest;
-            let (low, tail) = class_char(rest, whole)?;
+            let (low, tail) = self.class_char(rest, whole)?;
             rest = tail;
             let mut high = low;
             if rest.len() >= 2 && rest.starts_with('-') && !rest[1..].starts_with(']') {
-                (high, rest) = class_char(&rest[1..], whole)?;
+                (high, rest) = self.class_char(&rest[1..], whole)?;
                 if high < low {
                     return refuse(BAD_RANGE, &start[..start.len() - rest.len()]);
                 }
@@ -351,6 +384,21 @@ impl<'p> Translator<'p> {
         self.out.push(']');
         self.atom(1);
         Ok(())
+    }
+
+    /// A character of a class.
+    fn class_char(&mut self, text: &'p str, class: &str) -> Result<(u32, &'p str), Refusal> {
+        let mut chars = text.chars();
+        match chars.next() {
+            None => refuse("missing closing ]", class),
+            Some('\\') => self.char_escape(text),
+            Some(c) => Ok((c.into(), chars.as_str())),
+        }
+    }
+
+    fn char_escape(&mut self, text: &'p str) -> Result<(u32, &'p str), Refusal> {
+        self.has_vertical_tab |= text.starts_with("\\v");
+        char_escape(text)
     }
 }
 
@@ -377,15 +425,6 @@ fn number(text: &str) -> Option<(u32, &str)> {
         return None;
     }
     Some((digits.parse().unwrap_or(u32::MAX), rest))
-}
-
-fn class_char<'p>(text: &'p str, class: &str) -> Result<(u32, &'p str), Refusal> {
-    let mut chars = text.chars();
-    match chars.next() {
-        None => refuse("missing closing ]", class),
-        Some('\\') => char_escape(text),
-        Some(c) => Ok((c.into(), chars.as_str())),
-    }
 }
 
 /// An escape for one character: its code point, which may be half of a surrogate pair, and what follows.
@@ -462,7 +501,7 @@ fn set_escape(text: &str) -> Result<Option<(String, &str)>, Refusal> {
 fn unicode_class(text: &str) -> Result<(String, &str), Refusal> {
     let mut negated = text.as_bytes()[1] == b'P';
     let (name, length) = match text[2..].chars().next() {
-        None => return refuse("invalid UTF-8", ""),
+        None => return refuse(BAD_RANGE, text),
         Some('{') => match text.find('}') {
             Some(end) => (&text[3..end], end + 1),
             None => return refuse(BAD_RANGE, text),

@@ -7,7 +7,7 @@
 //! Names of groups stay on our side, because Go allows some that the crate does not.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -16,11 +16,15 @@ use ytterby_text::Str;
 
 mod translate;
 
+pub use translate::Dollar;
+
 /// A compiled pattern.
 #[derive(Clone, Debug)]
-pub(crate) struct Regexp {
+pub struct Regexp {
     regex: Regex,
     names: Vec<Option<String>>,
+    dollars: Vec<Dollar>,
+    has_vertical_tab: bool,
 }
 
 /// Compiled programs above this size are refused: `\pL{1000}` still fits.
@@ -33,6 +37,15 @@ thread_local! {
     /// Patterns in use: templates match the same few patterns in loops, a schema gives one to many nodes, and compiling
     /// one takes longer than matching.
     static COMPILED: RefCell<HashMap<Str, Rc<Regexp>>> = RefCell::default();
+}
+
+thread_local! {
+    static COUNT: Cell<usize> = const { Cell::new(0) };
+}
+
+/// How many patterns this thread has compiled: shows that each is compiled once.
+pub fn compiled() -> usize {
+    COUNT.get()
 }
 
 impl Regexp {
@@ -53,8 +66,10 @@ impl Regexp {
     }
 
     /// Compiles a pattern; an error has Go's text, `error parsing regexp: …`.
+    ///
+    /// # Errors
+    /// Where Go refuses the pattern, or where it is larger than what we compile.
     pub fn new(pattern: &[u8]) -> Result<Regexp, String> {
-        #[cfg(test)]
         COUNT.set(COUNT.get() + 1);
         let Ok(pattern) = std::str::from_utf8(pattern) else {
             return Err(format!("error parsing regexp: invalid UTF-8: `{}`", String::from_utf8_lossy(pattern)));
@@ -64,13 +79,33 @@ impl Regexp {
             .size_limit(MAX_PROGRAM_BYTES)
             .nest_limit(8 * translate::MAX_DEPTH)
             .build()
-            .map_err(|_| format!("error parsing regexp: expression too large: `{pattern}`"))?;
-        Ok(Regexp { regex, names: translated.names })
+            .map_err(|error| {
+                // What Go accepts, the translation can say.
+                debug_assert!(matches!(error, regex::Error::CompiledTooBig(_)), "{pattern:?}: {error}");
+                format!("error parsing regexp: expression too large: `{pattern}`")
+            })?;
+        let translate::Translated { names, dollars, has_vertical_tab, .. } = translated;
+        Ok(Regexp { regex, names, dollars, has_vertical_tab })
+    }
+
+    /// Each `$` outside of `(?m)`. Other dialects let it match before a final line feed too.
+    pub fn dollars(&self) -> &[Dollar] {
+        &self.dollars
+    }
+
+    /// Whether `\v` stands in the pattern: one character here, any vertical space in other dialects.
+    pub fn has_vertical_tab(&self) -> bool {
+        self.has_vertical_tab
     }
 
     /// Whether the pattern matches somewhere in the text.
     pub fn is_match(&self, text: &Str) -> bool {
-        self.regex.is_match(&text.to_str())
+        self.is_match_in(&text.to_str())
+    }
+
+    /// Whether the pattern matches somewhere in the text.
+    pub fn is_match_in(&self, text: &str) -> bool {
+        self.regex.is_match(text)
     }
 
     /// The text with every match replaced by `template`, in which `$1`, `$name` and `${name}` stand for groups.
@@ -87,6 +122,9 @@ impl Regexp {
     }
 
     /// The text with every match replaced by what `replacement` says of the matched text.
+    ///
+    /// # Errors
+    /// Those of `replacement`.
     pub fn replace_all_with<E>(
         &self,
         text: &Str,
@@ -173,7 +211,7 @@ fn reference(text: &str) -> Option<(&str, &str)> {
 }
 
 /// The pattern that matches exactly `text`, as Go's `QuoteMeta` writes it.
-pub(crate) fn escape(text: &str) -> Cow<'_, str> {
+pub fn escape(text: &str) -> Cow<'_, str> {
     const SPECIAL: &[char] = &['\\', '.', '+', '*', '?', '(', ')', '|', '[', ']', '{', '}', '^', '$'];
     if !text.contains(SPECIAL) {
         return text.into();
@@ -189,7 +227,7 @@ pub(crate) fn escape(text: &str) -> Cow<'_, str> {
 }
 
 /// Whether ECMA-262 has the syntax that a pattern uses: no inline flags, no `\A`, `\z`, `\Q`, no `(?P<`, no `[[:alpha:]]`.
-pub(crate) fn is_ecma(pattern: &str) -> bool {
+pub fn is_ecma(pattern: &str) -> bool {
     let has_class_end = pattern.contains(":]");
     let mut rest = pattern;
     while let Some(at) = rest.find(['\\', '(', '[']) {
@@ -208,12 +246,6 @@ pub(crate) fn is_ecma(pattern: &str) -> bool {
         rest = &tail[skipped..];
     }
     true
-}
-
-#[cfg(test)]
-thread_local! {
-    /// How often a pattern was compiled.
-    pub(crate) static COUNT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 #[cfg(test)]
@@ -295,6 +327,11 @@ mod tests {
             ("(?P<a-b>x)", "invalid named capture: `(?P<a-b>`"),
             ("(?i-)a", "invalid or unsupported Perl syntax: `(?i-)`"),
             ("(?P=n)", "invalid or unsupported Perl syntax: `(?P`"),
+            ("(?P<", "invalid or unsupported Perl syntax: `(?P`"),
+            ("(?<a", "invalid named capture: `(?<a`"),
+            ("(?i", "invalid or unsupported Perl syntax: `(?i`"),
+            ("\\p", "invalid character class range: `\\p`"),
+            ("x*?*", "invalid nested repetition operator: `*?*`"),
         ] {
             let error = Regexp::new(pattern.as_bytes()).expect_err(pattern);
             assert_eq!(error, format!("error parsing regexp: {text}"), "{pattern}");
@@ -315,6 +352,33 @@ mod tests {
             let regexp = Regexp::new(pattern.as_bytes()).unwrap();
             let replaced = regexp.replace_all(&Str::from(text), &Str::from(template));
             assert_eq!(replaced.to_str(), expected, "{pattern} on {text:?} with {template:?}");
+        }
+    }
+
+    #[test]
+    fn dollars_are_known() {
+        for (pattern, expected) in [
+            ("^a$", &[(2, true)][..]),
+            ("a$|b$", &[(1, true), (4, true)]),
+            ("(a$)b", &[(2, false)]),
+            ("(a|b$)", &[(4, true)]),
+            ("(a$|b)", &[(2, false)]),
+            ("(?m)a$", &[]),
+            ("(?m:a$)b$", &[(8, true)]),
+            ("[$]\\$\\Q$\\E", &[]),
+        ] {
+            let regexp = Regexp::new(pattern.as_bytes()).unwrap();
+            let found: Vec<_> = regexp.dollars().iter().map(|dollar| (dollar.at, dollar.is_last)).collect();
+            assert_eq!(found, expected, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn vertical_tabs_are_known() {
+        for (pattern, expected) in
+            [("\\v", true), ("[a\\v]", true), ("[\\t-\\v]", true), ("\\\\v", false), ("\\Q\\v", false)]
+        {
+            assert_eq!(Regexp::new(pattern.as_bytes()).unwrap().has_vertical_tab(), expected, "{pattern}");
         }
     }
 
