@@ -1,6 +1,6 @@
 //! The table of commands and flags.
 
-use crate::flags::{Command, Flag, FlagKind, Group, Operands};
+use crate::flags::{Command, Flag, FlagKind, Group, Operands, Values};
 
 const FILES: Group = Group {
     title: "Input",
@@ -10,7 +10,8 @@ const FILES: Group = Group {
             FlagKind::List("path"),
             "Input: a file, a directory, an HTTP(S) URL, or - for standard input; name=path gives it another name",
         )
-        .short('f'),
+        .short('f')
+        .offers(Values::Files),
         Flag::new(
             "file-mark",
             FlagKind::List("path:key=value"),
@@ -22,7 +23,8 @@ const FILES: Group = Group {
             "allow-symlink-destination",
             FlagKind::Commas("path"),
             "Follow symbolic links that lead to this place or below it",
-        ),
+        )
+        .offers(Values::Files),
         Flag::new(
             "dangerous-allow-all-symlink-destinations",
             FlagKind::Bool,
@@ -36,8 +38,10 @@ const VALUES: Group = Group {
     flags: &[
         Flag::new("data-value", FlagKind::List("key=text"), "Set one data value to a string: db.name=prod").short('v'),
         Flag::new("data-value-yaml", FlagKind::List("key=yaml"), "Set one data value to a piece of YAML: db.port=5432"),
-        Flag::new("data-value-file", FlagKind::List("key=path"), "Set one data value to the content of a file"),
-        Flag::new("data-values-file", FlagKind::List("path"), "Set data values from plain YAML files"),
+        Flag::new("data-value-file", FlagKind::List("key=path"), "Set one data value to the content of a file")
+            .offers(Values::Files),
+        Flag::new("data-values-file", FlagKind::List("path"), "Set data values from plain YAML files")
+            .offers(Values::Files),
         Flag::new(
             "data-values-env",
             FlagKind::List("prefix"),
@@ -89,7 +93,8 @@ const LANGUAGE: Group = Group {
             FlagKind::Bool,
             "Accept repeated map keys in templates; the last one wins",
         ),
-        Flag::new("compat", FlagKind::Text("version"), "Behave as this version of ytt, in everything: 0.49"),
+        Flag::new("compat", FlagKind::Text("version"), "Behave as this version of ytt, in everything: 0.49")
+            .offers(Values::OneOf(&["0.49"])),
     ],
 };
 
@@ -99,15 +104,19 @@ const OUTPUT: Group = Group { title: "Output", flags: &[
         FlagKind::Commas("type"),
         "Write documents as yaml, json or pos; show a schema as openapi-v3, json-schema, crd, ytt-schema, markdown or html",
     )
-    .short('o'),
-    Flag::new("output-files", FlagKind::Text("directory"), "Write output files to this directory"),
+    .short('o')
+    .offers(Values::OneOf(&["yaml", "json", "pos", "openapi-v3", "json-schema", "crd", "ytt-schema", "markdown", "html"])),
+    Flag::new("output-files", FlagKind::Text("directory"), "Write output files to this directory")
+        .offers(Values::Directories),
     Flag::new(
         "dangerous-emptied-output-directory",
         FlagKind::Text("directory"),
         "Write output files to this directory and delete everything else in it",
-    ),
+    )
+    .offers(Values::Directories),
     Flag::new("bulk-out", FlagKind::Bool, "Write output files as JSON to standard output"),
-    Flag::new("diagnostics", FlagKind::Text("format"), "Report problems as text, rich, json or sarif"),
+    Flag::new("diagnostics", FlagKind::Text("format"), "Report problems as text, rich, json or sarif")
+        .offers(Values::OneOf(&["text", "rich", "json", "sarif"])),
     Flag::new("debug", FlagKind::Bool, "Say what is being done"),
 ] };
 
@@ -121,7 +130,8 @@ const FMT: Group = Group {
             FlagKind::List("path"),
             "Input: a file, a directory, an HTTP(S) URL, or - for standard input",
         )
-        .short('f'),
+        .short('f')
+        .offers(Values::Files),
         Flag::new("strict", FlagKind::Bool, "Accept only the strict subset of YAML").short('s'),
         Flag::new("debug", FlagKind::Bool, "Say what is being done"),
     ],
@@ -134,7 +144,8 @@ const IMPORT: Group = Group {
             "from",
             FlagKind::Text("kind"),
             "What FILE holds: schema (the default), or values to make a schema of by example",
-        ),
+        )
+        .offers(Values::OneOf(&["schema", "values"])),
         Flag::new(
             "name",
             FlagKind::Text("name"),
@@ -145,9 +156,101 @@ const IMPORT: Group = Group {
 
 const SHELL_DETAILS: &str = "Writes the script to standard output.";
 
+const SHELL: Group = Group {
+    title: "Flags",
+    flags: &[Flag::new("no-descriptions", FlagKind::Bool, "Offer words without saying what they mean")],
+};
+
 const fn shell(name: &'static str, summary: &'static str) -> Command {
-    Command { name, aliases: &[], summary, details: SHELL_DETAILS, operands: Operands::None, flags: &[], commands: &[] }
+    let operands = Operands::None;
+    Command { name, aliases: &[], summary, details: SHELL_DETAILS, operands, flags: &[SHELL], commands: &[] }
 }
+
+/// For the scripts: what could follow the words behind it.
+const fn question(name: &'static str) -> Command {
+    let operands = Operands::Raw("WORD …");
+    Command { name, aliases: &[], summary: "", details: "", operands, flags: &[], commands: &[] }
+}
+
+/// What `ytterby-kubevirt` reads itself, for help and completions.
+const fn kubevirt(
+    name: &'static str,
+    summary: &'static str,
+    flags: &'static [Group],
+    commands: &'static [Command],
+) -> Command {
+    Command { name, aliases: &[], summary, details: "", operands: Operands::Some("FILE …"), flags, commands }
+}
+
+const FORMAT: Flag = Flag::new("output", FlagKind::Text("format"), "Report as text, json, sarif, junit or github")
+    .short('o')
+    .offers(Values::OneOf(&["text", "json", "sarif", "junit", "github"]));
+
+const RULES: Flag = Flag::new("file", FlagKind::List("path"), "Input: a file, a directory, or - for standard input")
+    .short('f')
+    .offers(Values::Files);
+
+const TEMPLATE: Flag =
+    Flag::new("template", FlagKind::List("path"), "Look templates up here; their own VMs are not checked")
+        .short('t')
+        .offers(Values::Files);
+
+const PARAMETER: Flag = Flag::new("param", FlagKind::List("name=value"), "Set a parameter of templates").short('p');
+
+const LIKE: Flag = Flag::new("compat", FlagKind::Text("program"), "Evaluate as the validator of ssp-operator does")
+    .offers(Values::OneOf(&["ssp"]));
+
+const TYPES: Flag =
+    Flag::new("instancetype", FlagKind::List("path"), "Instance types and preferences that VMs refer to")
+        .offers(Values::Files);
+
+const WARNINGS: Flag = Flag::new("fail-on-warn", FlagKind::Bool, "Exit with 1 on warnings, too");
+
+const KUBEVIRT: &[Command] = &[
+    kubevirt(
+        "explain",
+        "Say rules in words",
+        &[Group {
+            title: "Flags",
+            flags: &[RULES, TEMPLATE, PARAMETER, Flag::new("rule", FlagKind::Text("name"), "Explain only this rule")],
+        }],
+        &[],
+    ),
+    kubevirt(
+        "export",
+        "Write rules in another language",
+        &[],
+        &[kubevirt(
+            "cel",
+            "Write rules as admission policies in CEL",
+            &[Group {
+                title: "Flags",
+                flags: &[RULES, PARAMETER, Flag::new("name", FlagKind::Text("name"), "Name of the policies")],
+            }],
+            &[],
+        )],
+    ),
+    kubevirt(
+        "lint",
+        "Find mistakes in rules",
+        &[Group {
+            title: "Flags",
+            flags: &[
+                RULES,
+                FORMAT,
+                WARNINGS,
+                Flag::new("fix", FlagKind::Bool, "Straighten quotes and add missing prefixes in place"),
+            ],
+        }],
+        &[],
+    ),
+    kubevirt(
+        "validate",
+        "Check virtual machines against rules",
+        &[Group { title: "Flags", flags: &[RULES, FORMAT, TEMPLATE, PARAMETER, TYPES, LIKE, WARNINGS] }],
+        &[],
+    ),
+];
 
 const SHELLS: &[Command] = &[
     shell("bash", "Completions for bash"),
@@ -186,6 +289,8 @@ pub static ROOT: Command = Command {
     operands: Operands::None,
     flags: &[FILES, VALUES, CHECKS, LANGUAGE, OUTPUT, VERSION],
     commands: &[
+        question("__complete"),
+        question("__completeNoDesc"),
         Command {
             name: "completion",
             aliases: &[],
@@ -220,7 +325,7 @@ pub static ROOT: Command = Command {
             details: "",
             operands: Operands::Raw("COMMAND …"),
             flags: &[],
-            commands: &[],
+            commands: KUBEVIRT,
         },
         Command {
             name: "schema",

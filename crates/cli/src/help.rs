@@ -26,10 +26,13 @@ pub fn help(program: &str, path: &[&Command]) -> String {
         }
     }
     if !command.commands.is_empty() {
-        let _ = writeln!(out, "  {name} [command]");
+        if !matches!(command.operands, Operands::Raw(_)) {
+            let _ = writeln!(out, "  {name} [command]");
+        }
         out.push_str("\nCommands:\n");
-        let width = command.commands.iter().map(|command| command.name.len()).max().unwrap_or(0);
-        for command in command.commands {
+        let shown = || command.commands.iter().filter(|command| !command.is_hidden());
+        let width = shown().map(|command| command.name.len()).max().unwrap_or(0);
+        for command in shown() {
             let _ = writeln!(out, "  {:width$}  {}", command.name, command.summary);
         }
     }

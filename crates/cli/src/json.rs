@@ -256,21 +256,28 @@ impl Reader<'_> {
 /// Appends a JSON string as Go writes it: safe inside of HTML, invalid UTF-8 replaced.
 pub fn push_string(out: &mut String, bytes: &[u8]) {
     out.push('"');
-    for c in String::from_utf8_lossy(bytes).chars() {
+    for chunk in bytes.utf8_chunks() {
+        push_text(out, chunk.valid());
+        // What is no UTF-8 is told apart from the character that stands for it.
+        chunk.invalid().iter().for_each(|_| out.push_str("\\ufffd"));
+    }
+    out.push('"');
+}
+
+fn push_text(out: &mut String, text: &str) {
+    for c in text.chars() {
         match c {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            '\u{fffd}' => out.push_str("\\ufffd"),
             '\0'..='\x1f' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
                 out.push_str(&format!("\\u{:04x}", u32::from(c)));
             }
             _ => out.push(c),
         }
     }
-    out.push('"');
 }
 
 #[cfg(test)]

@@ -16,12 +16,14 @@ mod render;
 mod schema;
 mod write;
 
+use std::ffi::OsString;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use completion::Descriptions;
 use flags::{Invocation, Operands};
-use ytterby_diag::layout;
+use ytterby_text::quote::quote;
 
 /// Deeply nested input is walked recursively in places that limit the depth; this is room for those limits. Pages are
 /// only committed when they are used.
@@ -29,7 +31,7 @@ const STACK: usize = 512 << 20;
 
 fn main() {
     let program = program_name();
-    let args: Vec<String> = std::env::args_os().skip(1).map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let args: Vec<OsString> = std::env::args_os().skip(1).collect();
     let panic_text = watch_panics();
     // A grown stack rather than a thread with a large one: 0.1 ms of CPU time less at start-up.
     let exit = panic::catch_unwind(AssertUnwindSafe(|| stacker::grow(STACK, || run(&program, args))));
@@ -42,10 +44,13 @@ fn main() {
 }
 
 /// Runs a command line and gives the exit code.
-fn run(program: &str, args: Vec<String>) -> i32 {
-    let result = flags::parse(&commands::ROOT, args).and_then(|invocation| dispatch(program, &invocation));
+fn run(program: &str, args: Vec<OsString>) -> i32 {
+    let words = flags::words(args.iter().cloned());
+    let result = words.and_then(|words| dispatch(program, &flags::parse(&commands::ROOT, words)?));
     result.unwrap_or_else(|text| {
-        host::write_error(&format!("{program}: Error: {}\n", layout::spread(&text)));
+        let words: Vec<String> = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
+        let form = flags::value_of(&commands::ROOT, &words, "diagnostics").unwrap_or_default();
+        render::report_error(program, &form, text);
         1
     })
 }
@@ -63,7 +68,12 @@ fn dispatch(program: &str, flags: &Invocation) -> Result<i32, String> {
         && command.commands.is_empty() | command.name.is_empty()
     {
         let name = help::command_name(program, &flags.path);
-        return Err(format!("command '{name}' does not accept extra arguments '{extra}'"));
+        return Err(match flags.path.get(1) {
+            Some(command) if command.name == "completion" => {
+                format!("unknown command {} for \"{name}\"", quote(extra.as_bytes()))
+            }
+            _ => format!("command '{name}' does not accept extra arguments '{extra}'"),
+        });
     }
     let names: Vec<&str> = flags.path.iter().skip(1).map(|command| command.name).collect();
     match names[..] {
@@ -74,17 +84,26 @@ fn dispatch(program: &str, flags: &Invocation) -> Result<i32, String> {
         ["schema", "diff"] => schema::diff(program, flags),
         ["schema", "import"] => schema::import(program, flags),
         ["help"] => done(help_of(program, &flags.operands)),
-        ["completion", shell] => done(completion::script(shell, program, &commands::ROOT)),
+        ["completion", shell] => completion_script(program, shell, flags),
+        ["__complete"] => completion::answer(&commands::ROOT, &flags.operands, Descriptions::Shown).and_then(done),
+        ["__completeNoDesc"] => {
+            completion::answer(&commands::ROOT, &flags.operands, Descriptions::Hidden).and_then(done)
+        }
         // A command that only has subcommands.
         _ if !command.commands.is_empty() => done(help::help(program, &flags.path)),
         _ => Err(format!("{} is not there yet", help::command_name(program, &flags.path))),
     }
 }
 
+fn completion_script(program: &str, shell: &str, flags: &Invocation) -> Result<i32, String> {
+    let question = if flags.is_on("no-descriptions") { "__completeNoDesc" } else { "__complete" };
+    host::write_output(completion::script(shell, program, question).as_bytes()).map(|()| 0)
+}
+
 /// The help of the command that the words name, as far as they name one.
 fn help_of(program: &str, words: &[String]) -> String {
     let mut path = vec![&commands::ROOT];
-    for word in words {
+    for word in words.iter().filter(|word| !word.is_empty()) {
         match path[path.len() - 1].find(word) {
             Some(command) => path.push(command),
             None => break,

@@ -40,6 +40,16 @@ pub fn run(program: &str, flags: &Invocation) -> Result<i32, String> {
     Ok(i32::from(outcome.is_err()))
 }
 
+/// Tells what is wrong with the command line, in the form that it asks for.
+pub fn report_error(program: &str, form: &str, text: String) {
+    let rendering = rendering(form).unwrap_or(Rendering::Text);
+    let (failure, sources) = (Message::from(text), Sources::new());
+    host::write_error(&report(
+        &Report { program, failure: Some(&failure), diagnostics: &[], sources: &sources },
+        rendering,
+    ));
+}
+
 /// Reads, renders, writes. Gives the warnings.
 fn render(
     program: &str,
@@ -57,7 +67,7 @@ fn render(
         "" => read::list(flags.list("file"), &symlinks, &stdin)?,
         text => bulk::read(text)?,
     };
-    let options = options(program, flags, rendering, compat, &symlinks, &stdin);
+    let options = options(program, flags, rendering, compat, &symlinks, &stdin)?;
     let result = ytterby::render(files, &options, sources, Rc::new(Terminal));
 
     if flags.is_on("bulk-out") {
@@ -106,9 +116,9 @@ fn options(
     compat: Compat,
     symlinks: &Symlinks,
     stdin: &Stdin,
-) -> Options {
+) -> Result<Options, String> {
     let values = value_flags(flags, symlinks, stdin);
-    let wants_env = !values.env.is_empty() || !values.env_yaml.is_empty();
+    let env = environment(values.env.iter().chain(&values.env_yaml))?;
     let inspect = if flags.is_on("files-inspect") {
         Some(Inspect::Files)
     } else if flags.is_on("schema-inspect") {
@@ -122,7 +132,7 @@ fn options(
     };
     let into_files =
         ["dangerous-emptied-output-directory", "output-files"].iter().any(|name| !flags.text(name).is_empty());
-    Options {
+    Ok(Options {
         program: program.to_owned(),
         strict: flags.is_on("strict"),
         ignore_unknown_comments: flags.is_on("ignore-unknown-comments"),
@@ -130,7 +140,7 @@ fn options(
         debug: flags.is_on("debug"),
         file_marks: flags.list("file-mark").to_vec(),
         values,
-        env: if wants_env { environment() } else { Vec::new() },
+        env,
         inspect,
         output_types: OutputTypes(flags.list("output").to_vec()),
         target: if into_files || flags.is_on("bulk-out") { Target::Files } else { Target::Documents },
@@ -144,7 +154,7 @@ fn options(
         rich: matches!(rendering, Rendering::Rich(_)),
         library: flags.list("library").to_vec(),
         max_steps: None,
-    }
+    })
 }
 
 fn value_flags(flags: &Invocation, symlinks: &Symlinks, stdin: &Stdin) -> ValueFlags {
@@ -198,9 +208,23 @@ fn value_from_file(arg: &str, symlinks: &Symlinks, stdin: &Stdin) -> ValueFromFi
     }
 }
 
-fn environment() -> Vec<(String, String)> {
-    let text = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
-    std::env::vars_os().map(|(name, value)| (text(name), text(value))).collect()
+/// The variables whose names begin with one of these prefixes, each `[@library:]prefix`.
+fn environment<'a>(flags: impl Iterator<Item = &'a String>) -> Result<Vec<(String, String)>, String> {
+    let prefixes: Vec<&str> = flags.map(|flag| library_and_rest(flag).map_or("", |(_, prefix)| prefix)).collect();
+    let mut found = Vec::new();
+    if prefixes.is_empty() {
+        return Ok(found);
+    }
+    for (name, value) in std::env::vars_os() {
+        let shown = name.to_string_lossy();
+        if prefixes.iter().any(|prefix| shown.starts_with(prefix)) {
+            match (name.to_str(), value.into_string()) {
+                (Some(name), Ok(value)) => found.push((name.to_owned(), value)),
+                _ => return Err(format!("Expected environment variable '{shown}' to be UTF-8")),
+            }
+        }
+    }
+    Ok(found)
 }
 
 fn rendering(name: &str) -> Result<Rendering, String> {

@@ -5,7 +5,10 @@ pub(super) fn fields(text: &str) -> Result<Vec<String>, String> {
     if text.is_empty() {
         return Ok(Vec::new());
     }
-    let record = text.trim_start_matches(['\n', '\r']);
+    // Line ends are those of Windows, too; a last one may be cut in half.
+    let text = text.replace("\r\n", "\n");
+    let text = text.strip_suffix('\r').unwrap_or(&text);
+    let record = text.trim_start_matches('\n');
     if record.is_empty() {
         return Err("EOF".into());
     }
@@ -36,7 +39,6 @@ impl Reader<'_> {
         if let Some(quote) = field.find('"') {
             return Err(self.error(self.column + quote, "bare \" in non-quoted-field"));
         }
-        let field = if self.rest[end..].starts_with('\n') { field.trim_end_matches('\r') } else { field };
         let field = field.to_owned();
         self.advance(end);
         Ok(field)
@@ -56,7 +58,7 @@ impl Reader<'_> {
             if behind.starts_with('"') {
                 field.push('"');
                 self.advance(2);
-            } else if behind.is_empty() || behind.starts_with([',', '\n']) || behind.starts_with("\r\n") {
+            } else if behind.is_empty() || behind.starts_with([',', '\n']) {
                 self.advance(1);
                 return Ok(field);
             } else {
@@ -108,6 +110,11 @@ mod tests {
         check(r#""js""on",x"#, &["js\"on", "x"]);
         check("\"a,b\",c", &["a,b", "c"]);
         check("\"a\nb\"", &["a\nb"]);
+        check("json\r", &["json"]);
+        check("\rjson", &["\rjson"]);
+        check("\r\njson\r\nyaml", &["json"]);
+        check("\"json\"\r", &["json"]);
+        check("\"a\r\nb\"", &["a\nb"]);
     }
 
     #[test]
@@ -118,5 +125,6 @@ mod tests {
         check("\"a\"b", "parse error on line 1, column 3: extraneous or missing \" in quoted-field");
         check("\"a\nb", "record on line 1; parse error on line 2, column 2: extraneous or missing \" in quoted-field");
         check("\n", "EOF");
+        check("\r", "EOF");
     }
 }

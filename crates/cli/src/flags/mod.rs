@@ -7,7 +7,7 @@
 mod csv;
 mod parse;
 
-pub use parse::{Invocation, parse};
+pub use parse::{Invocation, Line, parse, read_line, value_of, words};
 
 /// A command and what can stand behind it.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub struct Command {
     pub name: &'static str,
     /// Other names.
     pub aliases: &'static [&'static str],
-    /// One line, without full stop.
+    /// One line, without full stop. A command without one is for programs, not for people: no help or completion has it.
     pub summary: &'static str,
     /// What the help says below the summary.
     pub details: &'static str,
@@ -57,6 +57,8 @@ pub struct Flag {
     pub short: Option<char>,
     /// What values it takes.
     pub kind: FlagKind,
+    /// Which of those a shell can offer.
+    pub values: Values,
     /// One or two sentences for the help.
     pub help: &'static str,
 }
@@ -74,6 +76,19 @@ pub enum FlagKind {
     Commas(&'static str),
 }
 
+/// Values that a shell can offer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Values {
+    /// None that anybody could know.
+    Free,
+    /// Files and directories.
+    Files,
+    /// Directories.
+    Directories,
+    /// These.
+    OneOf(&'static [&'static str]),
+}
+
 impl FlagKind {
     /// How the help calls the value.
     pub fn value_name(self) -> Option<&'static str> {
@@ -87,7 +102,13 @@ impl FlagKind {
 impl Flag {
     /// A flag without short name.
     pub const fn new(name: &'static str, kind: FlagKind, help: &'static str) -> Flag {
-        Flag { name, short: None, kind, help }
+        Flag { name, short: None, kind, values: Values::Free, help }
+    }
+
+    /// The same flag with values that a shell can offer.
+    pub const fn offers(mut self, values: Values) -> Flag {
+        self.values = values;
+        self
     }
 
     /// The same flag with a short name.
@@ -104,6 +125,11 @@ impl Command {
     /// All its flags.
     pub fn all_flags(&self) -> impl Iterator<Item = &'static Flag> {
         self.flags.iter().flat_map(|group| group.flags).chain(std::iter::once(&HELP))
+    }
+
+    /// Whether nobody needs to know of it.
+    pub fn is_hidden(&self) -> bool {
+        self.summary.is_empty()
     }
 
     /// The subcommand of that name.

@@ -1,5 +1,7 @@
 //! From words to an [`Invocation`].
 
+use std::ffi::OsString;
+
 use ytterby_text::quote::quote;
 
 use super::csv;
@@ -88,6 +90,19 @@ impl Invocation {
     }
 }
 
+/// The words of a command line. Names of files and values are text in everything that follows.
+pub fn words(args: impl Iterator<Item = OsString>) -> Result<Vec<String>, String> {
+    args.map(|arg| {
+        arg.into_string().map_err(|arg| {
+            let shown = quote(arg.as_encoded_bytes());
+            format!(
+                "Expected argument {shown} to be UTF-8 (hint: rename the file, or give the directory that it is in)"
+            )
+        })
+    })
+    .collect()
+}
+
 /// Reads a command line (without the program's name).
 pub fn parse(root: &'static Command, args: Vec<String>) -> Result<Invocation, String> {
     let (path, args) = find_command(root, args);
@@ -160,6 +175,10 @@ fn find_command(root: &'static Command, mut args: Vec<String>) -> (Vec<&'static 
     let mut command = root;
     while let Some(at) = first_operand(command, &args) {
         let Some(next) = command.find(&args[at]) else { break };
+        // Like the reference: whoever asks for the version gets it, whatever else stands there.
+        if args[..at].iter().any(|arg| arg == "--version") {
+            break;
+        }
         args.remove(at);
         command = next;
         path.push(next);
@@ -168,6 +187,74 @@ fn find_command(root: &'static Command, mut args: Vec<String>) -> (Vec<&'static 
         }
     }
     (path, args)
+}
+
+/// A command line that is being typed, read as far as it goes: what is wrong is skipped.
+#[derive(Debug)]
+pub struct Line {
+    /// The command and those above it, the root first.
+    pub path: Vec<&'static Command>,
+    /// The flags, each as often as it stands there, with their values if they have any.
+    pub given: Vec<(&'static Flag, Option<String>)>,
+    /// What is neither flag nor command.
+    pub operands: Vec<String>,
+    /// The flag whose value comes next.
+    pub waiting: Option<&'static Flag>,
+    /// There was a `--`.
+    pub only_operands: bool,
+}
+
+impl Line {
+    /// The command that the words name.
+    pub fn command(&self) -> &'static Command {
+        self.path[self.path.len() - 1]
+    }
+}
+
+/// Reads the words of a line that is being typed.
+pub fn read_line(root: &'static Command, words: &[String]) -> Line {
+    let mut line =
+        Line { path: vec![root], given: Vec::new(), operands: Vec::new(), waiting: None, only_operands: false };
+    for word in words {
+        let command = line.command();
+        if let Some(flag) = line.waiting.take() {
+            line.given.push((flag, Some(word.clone())));
+        } else if line.only_operands || word.len() < 2 || !word.starts_with('-') {
+            match command.find(word).filter(|_| line.operands.is_empty() && !line.only_operands) {
+                Some(next) => line.path.push(next),
+                None => line.operands.push(word.clone()),
+            }
+        } else if word == "--" {
+            line.only_operands = true;
+        } else if let Some(long) = word.strip_prefix("--") {
+            let (name, value) =
+                long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value.to_owned())));
+            match find_long(command, name) {
+                Some(flag) if value.is_none() && flag.kind != FlagKind::Bool => line.waiting = Some(flag),
+                flag => line.given.extend(flag.map(|flag| (flag, value))),
+            }
+        } else {
+            for (at, short) in word.char_indices().skip(1) {
+                let Some(flag) = command.all_flags().find(|flag| flag.short == Some(short)) else { break };
+                let behind = &word[at + short.len_utf8()..];
+                match flag.kind {
+                    FlagKind::Bool => line.given.push((flag, None)),
+                    _ if behind.is_empty() => line.waiting = Some(flag),
+                    _ => {
+                        line.given.push((flag, Some(behind.to_owned())));
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    line
+}
+
+/// The last value of a flag on a line that may be wrong elsewhere.
+pub fn value_of(root: &'static Command, words: &[String], name: &str) -> Option<String> {
+    let line = read_line(root, words);
+    line.given.into_iter().rev().find(|(flag, _)| flag.name == name).and_then(|(_, value)| value)
 }
 
 fn first_operand(command: &Command, args: &[String]) -> Option<usize> {

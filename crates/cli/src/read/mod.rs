@@ -8,9 +8,10 @@ mod path;
 mod symlink;
 
 use std::cell::Cell;
+use std::ffi::OsStr;
 use std::fs::{self, Metadata};
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::PathBuf;
 
 use ytterby::{Content, InputFile};
 
@@ -44,7 +45,7 @@ pub fn list(paths: &[String], symlinks: &Symlinks, stdin: &Stdin) -> Result<Vec<
                 files.extend(directory(path, symlinks).map_err(|error| format!("Listing files '{path}': {error}"))?);
                 continue;
             }
-            local_file(path, path::base(path), &metadata, symlinks)?
+            local_file(Place::new(path), path::base(path), &metadata, symlinks)?
         };
         if !name.is_empty() {
             name.clone_into(&mut file.path);
@@ -92,43 +93,69 @@ fn read_stdin() -> io::Result<Vec<u8>> {
 /// All files below a directory. Links to directories are not followed, so there are no cycles.
 fn directory(root: &str, symlinks: &Symlinks) -> Result<Vec<InputFile>, String> {
     let mut files = Vec::new();
-    // Directories still to be read: path, and path below the root with its slash.
-    let mut pending = vec![(root.to_owned(), String::new())];
+    // Directories still to be read: place, and path below the root with its slash.
+    let mut pending = vec![(Place::new(root), String::new())];
     while let Some((directory, prefix)) = pending.pop() {
-        let failed = |error: io::Error| format!("open {directory}: {}", io_text(&error));
+        let failed = |error: io::Error| format!("open {}: {}", directory.shown, io_text(&error));
         let mut entries = Vec::new();
-        for entry in fs::read_dir(&directory).map_err(failed)? {
-            entries.push(entry.map_err(failed)?.file_name().to_string_lossy().into_owned());
+        for entry in fs::read_dir(&directory.path).map_err(failed)? {
+            entries.push(entry.map_err(failed)?.file_name());
         }
         entries.sort_unstable();
         for name in entries {
-            let path = clean(&format!("{directory}/{name}"));
-            let metadata = fs::symlink_metadata(&path).map_err(|error| format!("lstat {path}: {}", io_text(&error)))?;
-            let below = format!("{prefix}{name}");
+            let place = directory.below(&name);
+            let metadata = fs::symlink_metadata(&place.path)
+                .map_err(|error| format!("lstat {}: {}", place.shown, io_text(&error)))?;
+            let below = format!("{prefix}{}", name.to_string_lossy());
             if metadata.is_dir() {
-                pending.push((path, format!("{below}/")));
+                pending.push((place, format!("{below}/")));
             } else {
-                files.push(local_file(&path, &below, &metadata, symlinks)?);
+                files.push(local_file(place, &below, &metadata, symlinks)?);
             }
         }
     }
-    files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    files.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(files)
 }
 
-fn local_file(path: &str, name: &str, metadata: &Metadata, symlinks: &Symlinks) -> Result<InputFile, String> {
-    if metadata.is_symlink() {
-        symlinks.check(path).map_err(|error| format!("Checking symlink file '{path}': {error}"))?;
-    } else if !metadata.is_file() && !is_pipe(metadata) {
-        return Err(format!("Expected file '{path}' to be a regular file, but was not"));
-    }
-    let path = path.to_owned();
-    Ok(InputFile::new(name, Content::later(move || read_file(Path::new(&path)))))
+/// Where a file is. Names need not be UTF-8, but everything that we say and compare is.
+struct Place {
+    path: PathBuf,
+    shown: String,
 }
 
-fn read_file(path: &Path) -> Result<std::rc::Rc<[u8]>, String> {
-    let failed = |verb: &str, error: io::Error| format!("{verb} {}: {}", path.display(), io_text(&error));
-    let mut file = fs::File::open(path).map_err(|error| failed("open", error))?;
+impl Place {
+    fn new(path: &str) -> Place {
+        Place { path: PathBuf::from(path), shown: path.to_owned() }
+    }
+
+    fn below(&self, name: &OsStr) -> Place {
+        let shown = clean(&format!("{}/{}", self.shown, name.to_string_lossy()));
+        let path = match name.to_str() {
+            Some(_) if self.is_as_shown() => PathBuf::from(&shown),
+            _ => self.path.join(name),
+        };
+        Place { path, shown }
+    }
+
+    fn is_as_shown(&self) -> bool {
+        self.path.as_os_str() == self.shown.as_str()
+    }
+}
+
+fn local_file(place: Place, name: &str, metadata: &Metadata, symlinks: &Symlinks) -> Result<InputFile, String> {
+    let shown = &place.shown;
+    if metadata.is_symlink() {
+        symlinks.check(shown).map_err(|error| format!("Checking symlink file '{shown}': {error}"))?;
+    } else if !metadata.is_file() && !is_pipe(metadata) {
+        return Err(format!("Expected file '{shown}' to be a regular file, but was not"));
+    }
+    Ok(InputFile::new(name, Content::later(move || read_file(&place))))
+}
+
+fn read_file(place: &Place) -> Result<std::rc::Rc<[u8]>, String> {
+    let failed = |verb: &str, error: io::Error| format!("{verb} {}: {}", place.shown, io_text(&error));
+    let mut file = fs::File::open(&place.path).map_err(|error| failed("open", error))?;
     let mut bytes = Vec::with_capacity(file.metadata().map_or(0, |metadata| metadata.len() as usize + 1));
     file.read_to_end(&mut bytes).map_err(|error| failed("read", error))?;
     Ok(bytes.into())

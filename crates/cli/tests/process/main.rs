@@ -1,6 +1,10 @@
 //! What only shows from outside of the process: pipes, names, signals, HTTP.
 
+#[cfg(unix)]
+mod completions;
 mod http;
+#[cfg(unix)]
+mod inputs;
 #[cfg(unix)]
 mod output;
 mod pipes;

@@ -32,18 +32,10 @@ fn a_link_named_ytt_speaks_as_ytt() {
     };
     assert_eq!(text(&["version"]), "ytt version 0.49.0\n");
     assert_eq!(text(&["--version"]), "ytt version 0.49.0\n");
+    assert_eq!(text(&["--version", "fmt", "-f", "nope"]), "ytt version 0.49.0\n");
     assert_eq!(text(&["--nope"]), "ytt: Error: unknown flag: --nope\n");
     let version = run(&["version"]).1;
     assert!(version.starts_with("ytterby version ") && version.ends_with(" (ytt 0.49.0)\n"), "{version}");
-}
-
-#[test]
-fn completions_are_written() {
-    for shell in ["bash", "fish", "powershell", "zsh"] {
-        let (exit, stdout, stderr) = run(&["completion", shell]);
-        assert_eq!((exit, stderr.as_str()), (0, ""), "{shell}");
-        assert!(stdout.contains("data-values-inspect") && stdout.contains("Load them with"), "{shell}");
-    }
 }
 
 #[test]

@@ -1,0 +1,223 @@
+//! Completions: what can be typed next, and the scripts that make shells ask.
+//!
+//! The scripts call the program with the words typed so far (`ytterby __complete -o js`), so that everything about commands
+//! and flags is known here, once. What is answered has the form that scripts made by ytt expect: a candidate and a tab and
+//! its description in each line, and at the end `:` and what to do about files. So the ones that users have
+//! installed for `ytt` work for a link of that name.
+
+mod scripts;
+
+use crate::flags::{Command, Flag, FlagKind, Line, Values, read_line};
+
+pub use self::scripts::script;
+
+/// Answers the scripts. The last word is the one to complete.
+pub fn answer(root: &'static Command, words: &[String], descriptions: Descriptions) -> Result<String, String> {
+    let Some((current, before)) = words.split_last() else {
+        return Err("requires at least 1 arg(s), only received 0".into());
+    };
+    let found = complete(root, before, current);
+    let mut out = String::new();
+    for Candidate { word, description } in found.candidates {
+        out.push_str(&word);
+        if descriptions == Descriptions::Shown && !description.is_empty() {
+            out.push('\t');
+            out.push_str(description);
+        }
+        out.push('\n');
+    }
+    out.push_str(match found.files {
+        Files::Any => ":0\n",
+        Files::None => ":4\n",
+        Files::Directories => ":16\n",
+    });
+    Ok(out)
+}
+
+/// Whether candidates come with what they mean.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Descriptions {
+    /// They do.
+    Shown,
+    /// They do not.
+    Hidden,
+}
+
+struct Candidate {
+    word: String,
+    description: &'static str,
+}
+
+/// What else the shell may offer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Files {
+    Any,
+    None,
+    Directories,
+}
+
+struct Found {
+    candidates: Vec<Candidate>,
+    files: Files,
+}
+
+fn complete(root: &'static Command, before: &[String], current: &str) -> Found {
+    let line = read_line(root, before);
+    if let Some(flag) = line.waiting {
+        return values(flag, current);
+    }
+    if !line.only_operands && current.starts_with('-') {
+        // `--flag=value`: the shell wants the value alone.
+        return match current.strip_prefix("--").and_then(|rest| rest.split_once('=')) {
+            Some((name, value)) => match line.command().all_flags().find(|flag| flag.name == name) {
+                Some(flag) => values(flag, value),
+                None => Found { candidates: Vec::new(), files: Files::None },
+            },
+            None => Found { candidates: flags(&line, current), files: Files::None },
+        };
+    }
+    words(root, &line, current)
+}
+
+/// The values of a flag. Those of a list are completed behind its last comma.
+fn values(flag: &Flag, current: &str) -> Found {
+    let (start, last) = match flag.kind {
+        FlagKind::Commas(_) => current.split_at(current.rfind(',').map_or(0, |comma| comma + 1)),
+        _ => ("", current),
+    };
+    let (choices, files): (&[&str], Files) = match flag.values {
+        _ if flag.kind == FlagKind::Bool => (&["true", "false"], Files::None),
+        Values::Free => (&[], Files::None),
+        Values::Files => (&[], Files::Any),
+        Values::Directories => (&[], Files::Directories),
+        Values::OneOf(choices) => (choices, Files::None),
+    };
+    let chosen = choices.iter().filter(|choice| choice.starts_with(last));
+    let candidates = chosen.map(|choice| Candidate { word: format!("{start}{choice}"), description: "" }).collect();
+    Found { candidates, files }
+}
+
+/// The flags that begin so, without those that were given and can be given once only.
+fn flags(line: &Line, current: &str) -> Vec<Candidate> {
+    let is_open = |flag: &&Flag| {
+        let is_many = matches!(flag.kind, FlagKind::List(_) | FlagKind::Commas(_));
+        is_many || !line.given.iter().any(|(given, _)| given.name == flag.name)
+    };
+    let mut found = Vec::new();
+    for flag in line.command().all_flags().filter(is_open) {
+        let short = flag.short.map(|short| format!("-{short}"));
+        let forms = [Some(format!("--{}", flag.name)), short];
+        let words = forms.into_iter().flatten().filter(|word| word.starts_with(current));
+        found.extend(words.map(|word| Candidate { word, description: flag.help }));
+    }
+    found.sort_by(|a, b| a.word.cmp(&b.word));
+    found
+}
+
+/// Subcommands and operands.
+fn words(root: &'static Command, line: &Line, current: &str) -> Found {
+    let mut command = line.command();
+    if command.name == "help" && line.path.len() == 2 {
+        // Its operands are the names of commands.
+        command = root;
+        for word in &line.operands {
+            match command.find(word) {
+                Some(next) => command = next,
+                None => return Found { candidates: Vec::new(), files: Files::None },
+            }
+        }
+    } else if line.only_operands || !line.operands.is_empty() || command.commands.is_empty() {
+        return Found { candidates: Vec::new(), files: Files::Any };
+    }
+    let shown = command.commands.iter().filter(|command| !command.is_hidden() && command.name.starts_with(current));
+    let candidates = shown.map(|command| Candidate { word: command.name.to_owned(), description: command.summary });
+    Found { candidates: candidates.collect(), files: Files::None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::ROOT;
+
+    /// The line up to the cursor; the candidates in one line, and `files` or `directories` where they may follow.
+    fn check(line: &str, want: &str) {
+        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        let (current, before) = words.split_last().unwrap();
+        let found = complete(&ROOT, before, current);
+        let mut got: Vec<&str> = found.candidates.iter().map(|candidate| candidate.word.as_str()).collect();
+        got.extend(match found.files {
+            Files::Any => Some("files"),
+            Files::None => None,
+            Files::Directories => Some("directories"),
+        });
+        assert_eq!(got.join(" "), want, "{line}");
+    }
+
+    #[test]
+    fn commands() {
+        check("", "completion fmt help kubevirt schema template version");
+        check("v", "version");
+        check("-s -f x v", "version");
+        check("-f v", "files");
+        check("completion ", "bash fish powershell zsh");
+        check("completion bash ", "files");
+        check("schema ", "diff import");
+        check("schema diff a.yml ", "files");
+        check("help s", "schema");
+        check("help schema ", "diff import");
+        check("help nope ", "");
+        check("nope ", "files");
+        check("-- ", "files");
+        check("t ", "files");
+        check("kubevirt ", "explain export lint validate");
+        check("kubevirt export ", "cel");
+    }
+
+    #[test]
+    fn flags() {
+        check("--output", "--output --output-disable-validation --output-files");
+        check("--strict --strict", "--strict-annotations");
+        check("-f x --fil", "--file --file-mark --files-inspect");
+        check("fmt -", "--debug --file --help --strict -f -h -s");
+        check("version -", "--help -h");
+        check("fmt --output", "");
+        check("tpl --data-values-sch", "--data-values-schema-inspect");
+        check("-- --st", "files");
+        check("kubevirt lint --fi", "--file --fix");
+        check("schema import --", "--from --help --name");
+    }
+
+    #[test]
+    fn values() {
+        check("-o ", "yaml json pos openapi-v3 json-schema crd ytt-schema markdown html");
+        check("-so js", "json json-schema");
+        check(
+            "--output json,",
+            "json,yaml json,json json,pos json,openapi-v3 json,json-schema json,crd json,ytt-schema json,markdown json,html",
+        );
+        check("--output=js", "json json-schema");
+        check("--diagnostics ", "text rich json sarif");
+        check("--diagnostics=s", "sarif");
+        check("--strict=", "true false");
+        check("--compat ", "0.49");
+        check("--output-files ", "directories");
+        check("--data-values-file x", "files");
+        check("-v ", "");
+        check("--nope=", "");
+        check("schema import --from v", "values");
+        check("kubevirt validate -o j", "json junit");
+        check("kubevirt validate -t ", "files");
+    }
+
+    #[test]
+    fn answers_have_the_form_that_scripts_of_ytt_expect() {
+        let ask = |words: &[&str], descriptions| {
+            answer(&ROOT, &words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>(), descriptions)
+        };
+        assert_eq!(ask(&["vers"], Descriptions::Shown).unwrap(), "version\tShow the version\n:4\n");
+        assert_eq!(ask(&["vers"], Descriptions::Hidden).unwrap(), "version\n:4\n");
+        assert_eq!(ask(&["-f", ""], Descriptions::Shown).unwrap(), ":0\n");
+        assert_eq!(ask(&["--output-files", ""], Descriptions::Shown).unwrap(), ":16\n");
+        assert_eq!(ask(&[], Descriptions::Shown).unwrap_err(), "requires at least 1 arg(s), only received 0");
+    }
+}
