@@ -7,6 +7,8 @@ use ytterby_diag::Pos;
 use ytterby_starlark::Value;
 use ytterby_text::{Str, spelling};
 
+use crate::validate::rules;
+
 /// An annotation on a node, its arguments evaluated.
 #[derive(Clone, Debug)]
 pub(crate) struct Annotation {
@@ -62,31 +64,45 @@ impl Annotation {
 
     /// Takes in the arguments of another annotation of the same name: those by position behind its own, keyword
     /// arguments in place of those of the same name. Each keeps its position.
-    pub fn absorb(&mut self, other: Annotation) {
-        let positions = |annotation: &Annotation| -> (Vec<Pos>, Vec<Pos>) {
-            (
-                (0..annotation.args.len()).map(|number| annotation.arg_pos(number)).collect(),
-                (0..annotation.kwargs.len()).map(|number| annotation.kwarg_pos(number)).collect(),
-            )
-        };
-        let (mut args, mut kwargs) = positions(self);
-        let (other_args, other_kwargs) = positions(&other);
+    pub fn absorb(&mut self, mut other: Annotation) {
+        self.absorb_own_keywords(&mut other);
+        let mut args = std::mem::take(other.origins_mut());
+        let kwargs = args.split_off(other.args.len());
+        let end_of_args = self.args.len();
+        let origins = self.origins_mut();
+        origins.splice(end_of_args..end_of_args, args);
+        origins.extend(kwargs);
         self.args.extend(other.args);
-        args.extend(other_args);
-        for ((name, value), pos) in other.kwargs.into_iter().zip(other_kwargs) {
-            match self.kwargs.iter().position(|(own, _)| *own == name) {
-                Some(at) => {
-                    self.kwargs[at].1 = value;
-                    kwargs[at] = pos;
-                }
-                None => {
-                    self.kwargs.push((name, value));
-                    kwargs.push(pos);
-                }
-            }
+        self.kwargs.extend(other.kwargs);
+    }
+
+    /// Takes in the keyword arguments of another annotation of the same name that this one has too, in their place.
+    pub fn absorb_own_keywords(&mut self, other: &mut Annotation) {
+        for number in (0..other.kwargs.len()).rev() {
+            let keyword = &other.kwargs[number].0;
+            let Some(own) = self.kwargs.iter().position(|(own, _)| self.is_same_keyword(own, keyword)) else {
+                continue;
+            };
+            let origin = other.args.len() + number;
+            let origin = other.origins_mut().remove(origin);
+            self.kwargs[own] = other.kwargs.remove(number);
+            let own = self.args.len() + own;
+            self.origins_mut()[own] = origin;
         }
-        args.append(&mut kwargs);
-        self.origins = args;
+    }
+
+    /// Where each argument comes from, written out.
+    fn origins_mut(&mut self) -> &mut Vec<Pos> {
+        if self.origins.is_empty() {
+            self.origins = vec![self.pos; self.args.len() + self.kwargs.len()];
+        }
+        &mut self.origins
+    }
+
+    /// Whether two keywords of this annotation mean the same: rules have aliases.
+    fn is_same_keyword(&self, one: &Str, other: &Str) -> bool {
+        let rule = |name: &Str| rules::find(&name.to_str(), Level::Ytterby).map(|(_, entry)| entry.name);
+        one == other || self.ann.is_some_and(Ann::takes_rules) && rule(one).is_some() && rule(one) == rule(other)
     }
 
     /// The value of a keyword argument.
@@ -184,6 +200,12 @@ impl Ann {
     pub fn has_one_argument(self) -> bool {
         use Ann::*;
         matches!(self, SchemaDesc | SchemaTitle | SchemaDefault | SchemaExample | SchemaDeprecated | SchemaRemoved)
+    }
+
+    /// Whether its arguments are rules.
+    pub fn takes_rules(self) -> bool {
+        use Ann::*;
+        matches!(self, SchemaValidation | SchemaValidationDefaultsForStrings | AssertValidate)
     }
 
     /// Whether the name belongs to a namespace: `ann.is_in("schema")`.

@@ -101,6 +101,20 @@ impl<'r> Selection<'r> {
         }
         Ok(selected)
     }
+
+    /// Takes the selected annotations off an item.
+    fn remove(&self, merge: &mut Merge<'_>, item: &mut impl Annotated) -> Result<(), Failure> {
+        let mut kept = Vec::new();
+        for annotation in item.annotations() {
+            if !self.selects(merge, annotation)? {
+                kept.push(annotation.clone());
+            }
+        }
+        if kept.len() < item.annotations().len() {
+            item.meta_mut().annotations = kept;
+        }
+        Ok(())
+    }
 }
 
 impl Name {
@@ -127,29 +141,27 @@ pub(super) fn merge_annotations<I: Annotated>(
         keep_or_add(merge, left, right);
         return Ok(());
     }
+    // What `remove-anns` has added is not merged with itself.
+    let mut added: Vec<Annotation> = Vec::new();
     if let Some(selection) = &edits.remove {
-        let removed = selection.select(merge, left)?;
-        if !removed.is_empty() {
-            let is_kept = |annotation: &Annotation| !removed.iter().any(|other| other.same_name(annotation));
-            left.meta_mut().annotations.retain(is_kept);
-        }
+        selection.remove(merge, left)?;
         let is_new = |annotation: &&Annotation| {
             !annotation.name.starts_with(b"overlay/")
                 && !left.annotations().iter().any(|other| other.same_name(annotation))
         };
-        let added: Vec<Annotation> = right.annotations().iter().filter(is_new).cloned().collect();
+        added = right.annotations().iter().filter(is_new).cloned().collect();
         if !added.is_empty() {
-            left.meta_mut().annotations.extend(added);
+            left.meta_mut().annotations.extend(added.iter().cloned());
         }
     }
     if let Some(selection) = &edits.replace {
-        for annotation in selection.select(merge, right)? {
-            left.annotate(annotation);
-        }
+        replace(left, selection.select(merge, right)?);
     }
     if let Some(selection) = &edits.merge {
         for annotation in selection.select(merge, right)? {
-            merge_annotation(left, annotation);
+            if !added.iter().any(|other| other.same_name(&annotation)) {
+                merge_annotation(left, annotation);
+            }
         }
     }
     Ok(())
@@ -185,17 +197,32 @@ fn keep_or_add<I: Annotated>(merge: &Merge<'_>, left: &mut I, right: &I) {
     }
 }
 
-/// Adds the arguments of an annotation to those of the left's annotation of that name.
-fn merge_annotation(left: &mut impl Annotated, right: Annotation) {
-    let annotations = &mut left.meta_mut().annotations;
-    let Some(left) = annotations.iter_mut().find(|annotation| annotation.same_name(&right)) else {
-        annotations.push(right);
-        return;
-    };
+/// Puts annotations in the place of all that have the same names.
+fn replace(left: &mut impl Annotated, mut selected: Vec<Annotation>) {
+    while let Some(first) = selected.first().cloned() {
+        let (same, rest): (Vec<_>, Vec<_>) = selected.into_iter().partition(|other| other.same_name(&first));
+        let annotations = &mut left.meta_mut().annotations;
+        let place = annotations.iter().position(|old| old.same_name(&first)).unwrap_or(annotations.len());
+        annotations.retain(|old| !old.same_name(&first));
+        annotations.splice(place..place, same);
+        selected = rest;
+    }
+}
+
+/// Adds the arguments of an annotation to those of the left's annotations of that name. There may be several, each with
+/// rules of its own: keywords are replaced where they are, the rest goes to the last.
+fn merge_annotation(left: &mut impl Annotated, mut right: Annotation) {
     if right.ann.is_some_and(Ann::has_one_argument) {
-        *left = right;
-    } else if left.pos != right.pos || !right.pos.is_known() {
-        // The same annotation would otherwise be merged with itself after `remove-anns` has just added it.
-        left.absorb(right);
+        return replace(left, vec![right]);
+    }
+    let annotations = &mut left.meta_mut().annotations;
+    for own in annotations.iter_mut() {
+        if own.same_name(&right) {
+            own.absorb_own_keywords(&mut right);
+        }
+    }
+    match annotations.iter_mut().rev().find(|annotation| annotation.same_name(&right)) {
+        Some(last) => last.absorb(right),
+        None => annotations.push(right),
     }
 }

@@ -206,10 +206,13 @@ impl<'c> Merge<'c> {
         let child_defaults = defaults.for_children(right.annotation(Ann::OverlayMatchChildDefaults))?;
         let rule = self.rule::<L>(right, defaults)?;
         let via = action::assertion(right)?;
+        let edits = Edits::of(right)?;
         let Some(found) = self.find(left, right, &rule)? else { return Ok(()) };
         for slot in found.iter() {
             self.check_assertion(left.get(slot).value(), right.value(), via)?;
-            self.value(left.get_mut(slot).value_mut(), right.value(), child_defaults)?;
+            let item = left.get_mut(slot);
+            self.value(item.value_mut(), right.value(), child_defaults)?;
+            edit::merge_annotations(self, item, right, &edits)?;
             left.changed(slot);
         }
         Ok(())

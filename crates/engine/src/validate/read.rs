@@ -86,19 +86,21 @@ impl Reader<'_> {
         let mut result = Rules { rules: Vec::new(), when: None, not_null: false, beyond_ytt };
         for (number, arg) in args.iter().enumerate() {
             let pos = self.annotation.map_or(self.pos, |annotation| annotation.arg_pos(number));
-            result.rules.push(Rule { pos, ..self.positional(arg)? });
+            result.rules.push(Reader { pos, ..*self }.positional(arg)?);
         }
         let mut named: Vec<Named> = Vec::with_capacity(kwargs.len());
         let mut given: Vec<(&'static str, &Str)> = Vec::new();
         for (number, (name, value)) in kwargs.iter().enumerate() {
             let name_text = name.to_str();
+            let pos = self.annotation.map_or(self.pos, |annotation| annotation.kwarg_pos(number));
+            let reader = Reader { pos, ..*self };
             if name_text == "when" {
-                result.when = Some(self.when(value)?);
+                result.when = Some(reader.when(value)?);
                 continue;
             }
             let Some((order, entry)) = rules::find(&name_text, self.run.level) else {
                 let quoted = ytterby_text::quote::quote(name);
-                let text = self.at(&format!("unknown keyword argument {}", quoted.to_str()));
+                let text = reader.at(&format!("unknown keyword argument {}", quoted.to_str()));
                 let meant = rules::nearest(&name_text, self.run.level);
                 return Err(Problem { text, hint: meant.map(|meant| format!("did you mean {meant}=?")) });
             };
@@ -106,15 +108,14 @@ impl Reader<'_> {
                 let (first, second) = if *other < name { (*other, name) } else { (name, *other) };
                 let text =
                     format!("keyword arguments \"{}\" and \"{}\" are the same rule", first.to_str(), second.to_str());
-                return Err(self.at(&text).into());
+                return Err(reader.at(&text).into());
             }
             given.push((entry.name, name));
-            let (value, description) = self.pair(entry, &name_text, value);
-            let made = (entry.make)(&value, Subject::Keyword(entry.name)).map_err(|bad| self.bad(bad))?;
+            let (value, description) = reader.pair(entry, &name_text, value);
+            let made = (entry.make)(&value, Subject::Keyword(entry.name)).map_err(|bad| reader.bad(bad))?;
             if let Some(rule) = made {
                 let is_about_null = rule.is_about_null();
-                let pos = self.annotation.map_or(self.pos, |annotation| annotation.kwarg_pos(number));
-                named.push(Named { order, rule: Rule { pos, ..self.named(rule, description) }, is_about_null });
+                named.push(Named { order, rule: reader.named(rule, description), is_about_null });
             }
         }
         for Named { rule, is_about_null, .. } in in_order(named) {
