@@ -141,6 +141,13 @@ impl Compiler<'_> {
     /// What a document, map item or array item declares.
     pub fn slot(&mut self, node: &dyn Annotated) -> Result<Slot, Failure> {
         let run = self.cx.run;
+        if self.is_left_alone(node) {
+            return Ok(Slot::of(Type::Any, node.pos(), node.value().clone()));
+        }
+        if let Some(ann) = node.annotation(Ann::AssertValidate) {
+            let text = "@assert/validate has no effect in a schema document; use @schema/validation";
+            run.warn(ytterby_diag::Kind::Annotation, ann.pos, text);
+        }
         let mut slot = self.typed(node)?;
         slot.annotated = node.annotations().iter().any(|ann| ann.ann.is_some_and(|ann| ann.is_in("schema")));
         if node.annotations().is_empty() {
@@ -166,11 +173,12 @@ impl Compiler<'_> {
             slot.required = Some(Rc::new(self.required(node, ann)?));
             self.uses.required = true;
         }
-        if let Some(ann) = node.annotation(Ann::AssertValidate) {
-            let text = "@assert/validate has no effect in a schema document; use @schema/validation";
-            run.warn(ytterby_diag::Kind::Annotation, ann.pos, text);
-        }
         Ok(slot)
+    }
+
+    /// Whether this stands for a node of the schema below that keeps its value.
+    fn is_left_alone(&self, node: &dyn Annotated) -> bool {
+        self.role == Role::Overlay && node.has(Ann::OverlayNoop)
     }
 
     /// The place with its type and the default that the value gives.
@@ -304,9 +312,8 @@ impl Compiler<'_> {
     fn item(&mut self, item: &MapItem) -> Result<Item, Failure> {
         let run = self.cx.run;
         let key = item.key.clone();
-        if self.role == Role::Overlay && item.has(Ann::OverlayNoop) {
-            let slot = Slot::of(Type::Any, item.pos, item.value.clone());
-            return Ok(Item { key, slot, presence: Presence::Always });
+        if self.is_left_alone(item) {
+            return Ok(Item { key, slot: self.slot(item)?, presence: Presence::Always });
         }
         if let Some(ann) = item.annotation(Ann::SchemaRemoved) {
             let remedy = docs::string(run, ann, item.pos)?;
