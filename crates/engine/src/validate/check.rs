@@ -164,9 +164,14 @@ impl<'a> Checker<'a> {
     }
 
     fn violation(&self, rule: &Rule, found: String) -> Violation {
+        // Rules of a schema are written before there are values; those of templates may be made of secrets.
+        let must_be = match self.kind {
+            Kind::Output => self.run.hide(rule.must_be.clone()),
+            _ => rule.must_be.clone(),
+        };
         Violation {
             kind: self.kind,
-            must_be: rule.must_be.clone(),
+            must_be,
             found,
             message: None,
             by: rule.pos,
