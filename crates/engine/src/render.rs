@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use ytterby_diag::{Severity, Sources};
+use ytterby_diag::Sources;
 
 use crate::api::{
     Failure, Format, Host, Inspect, KnownSchemaFormats, Options, OutputFile, Rendered, SchemaFormat, Target,
@@ -30,13 +30,13 @@ pub fn render(
     match (&mut result, run.take_warnings()) {
         (Ok(rendered), Ok(warnings)) => rendered.diagnostics = warnings,
         (Ok(_), Err(strict)) => return Err(strict),
-        (Err(failure), warnings) => {
-            let warnings = warnings.unwrap_or_else(|strict| strict.diagnostics).into_iter();
-            let warnings = warnings.map(|mut warning| {
-                warning.severity = Severity::Warning;
-                warning
-            });
+        (Err(failure), Ok(warnings)) => {
             failure.diagnostics.splice(0..0, warnings);
+        }
+        // What else failed may well be the fault of an annotation that went elsewhere.
+        (Err(failure), Err(mut strict)) => {
+            strict.diagnostics.append(&mut failure.diagnostics);
+            return Err(strict);
         }
     }
     result
