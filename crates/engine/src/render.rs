@@ -50,13 +50,14 @@ pub fn diff_schemas(
     sources: &Rc<Sources>,
     host: Rc<dyn Host>,
 ) -> Result<Rendered, Failure> {
+    let run = Rc::new(Run::new(options, sources, host.clone()));
     let schema = |files: Vec<InputFile>, what: &str| {
         let run = Rc::new(Run::new(options, sources, host.clone()));
         let declared = root(&run, files)?.schema(&mut run.new_eval(), Vec::new())?;
         declared.schema.ok_or_else(|| Failure::new(format!("Expected a schema in the {what} files, found none")))
     };
     let (old, new) = (schema(old, "old")?, schema(new, "new")?);
-    Ok(Rendered { documents: export::diff(&old, &new).into_bytes(), ..Rendered::default() })
+    Ok(Rendered { documents: export::diff(&old, &new, &run).into_bytes(), ..Rendered::default() })
 }
 
 /// The library that the files make up.

@@ -118,7 +118,8 @@ fn declared<'t>(ty: &'t MapType, key: &Scalar) -> Option<&'t Item> {
     ty.literal(key).or_else(|| ty.patterns.iter().find(accepts))
 }
 
-fn rules_hold(slot: &Slot, value: &Node) -> bool {
+/// Whether a value keeps the rules of a place, as far as exports state them.
+pub(super) fn rules_hold(slot: &Slot, value: &Node) -> bool {
     let Some(rules) = &slot.rules else { return true };
     let value = &without_nulls(value, slot);
     rules.hold_in_exports(value, |function| {

@@ -2,15 +2,17 @@
 //!
 //! Both versions are read as documentation shows them ([`model`]), field by field. A change is *major* where values that
 //! were fine may not be any longer, *minor* where more is possible or something else comes out, *patch* where only words
-//! changed.
+//! changed. Where it cannot be told (functions whose code changed), it is major.
 
 use std::collections::HashMap;
 use std::fmt;
 
-use super::model::{Field, Model, model};
-use super::schema::json_schema_of_type;
+use super::model::{Field, Model, When, model};
+use super::schema::json_schema_of_slot;
 use crate::node::Node;
-use crate::schema::{Example, Schema, Type};
+use crate::run::Run;
+use crate::schema::{Combination, Example, Kind, Schema, Shapes, Type};
+use crate::validate::{Described, Detail};
 
 /// How much a change matters to users of a schema.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -31,24 +33,23 @@ impl fmt::Display for Impact {
 }
 
 /// The changes, one per line, and the verdict.
-pub(crate) fn diff(old: &Schema, new: &Schema) -> String {
-    let (old, new) = (model(old), model(new));
+pub(crate) fn diff(old: &Schema, new: &Schema, run: &Run) -> String {
+    let (old, new) = (model(old, Detail::Sources(run)), model(new, Detail::Sources(run)));
     let mut changes = Changes::default();
     changes.document(&old, &new);
-    let old_fields = by_path(&old);
-    let new_fields = by_path(&new);
+    let partners = Partners::new(&old, &new);
     let mut added: Option<&str> = None;
-    for field in &new.fields {
-        match old_fields.get(&*field.path) {
+    for (at, field) in new.fields.iter().enumerate() {
+        match partners.of_new[at].map(|at| &old.fields[at]) {
             Some(before) => changes.field(before, field),
-            None => match plain_items(field, &old_fields) {
+            None => match partners.plain_items_in_old(field, &old) {
                 Some(before) => changes.field(&before, field),
                 None => {
-                    let is_inside = added.is_some_and(|above| is_below(&field.path, above));
+                    let is_inside = added.is_some_and(|above| is_below(&field.id, above));
                     if !is_inside {
-                        added = Some(&field.path);
+                        added = Some(&field.id);
                     }
-                    match (field.required, is_inside) {
+                    match (field.required || field.lacks_default, is_inside) {
                         (true, _) => changes.add(Impact::Major, &field.path, "added (required)"),
                         (false, false) => changes.add(Impact::Minor, &field.path, "added"),
                         (false, true) => {}
@@ -58,32 +59,87 @@ pub(crate) fn diff(old: &Schema, new: &Schema) -> String {
         }
     }
     let mut removed: Option<&str> = None;
-    for field in old.fields.iter().filter(|field| !new_fields.contains_key(&*field.path)) {
-        if let Some(after) = plain_items(field, &new_fields) {
+    for (_, field) in old.fields.iter().enumerate().filter(|(at, _)| !partners.is_old_known[*at]) {
+        if let Some(after) = partners.plain_items_in_new(field, &new) {
             changes.field(field, &after);
-        } else if !removed.is_some_and(|above| is_below(&field.path, above)) {
-            removed = Some(&field.path);
+        } else if !removed.is_some_and(|above| is_below(&field.id, above)) {
+            removed = Some(&field.id);
             changes.add(Impact::Major, &field.path, "removed");
         }
     }
     changes.into_text()
 }
 
-fn by_path(model: &Model) -> HashMap<&str, &Field> {
-    model.fields.iter().map(|field| (&*field.path, field)).collect()
+/// Which fields of the two versions are the same. Several patterns of one map have the same way to them.
+struct Partners<'a> {
+    old: HashMap<&'a str, Vec<usize>>,
+    new: HashMap<&'a str, Vec<usize>>,
+    /// The old field of each new one.
+    of_new: Vec<Option<usize>>,
+    is_old_known: Vec<bool>,
 }
 
-fn is_below(path: &str, above: &str) -> bool {
-    path.strip_prefix(above).is_some_and(|rest| rest.starts_with(['.', '[']))
+impl<'a> Partners<'a> {
+    fn new(old: &'a Model, new: &'a Model) -> Partners<'a> {
+        let mut partners = Partners {
+            old: by_id(old),
+            new: by_id(new),
+            of_new: vec![None; new.fields.len()],
+            is_old_known: vec![false; old.fields.len()],
+        };
+        for (id, at_new) in &partners.new {
+            let Some(at_old) = partners.old.get(id) else { continue };
+            // Those with the same keys first, the others by their order.
+            let mut rest_old = at_old.clone();
+            let mut rest_new = Vec::new();
+            for at in at_new {
+                match rest_old.iter().position(|other| old.fields[*other].presence == new.fields[*at].presence) {
+                    Some(found) => {
+                        partners.of_new[*at] = Some(rest_old.remove(found));
+                    }
+                    None => rest_new.push(*at),
+                }
+            }
+            for (at, other) in rest_new.into_iter().zip(rest_old) {
+                partners.of_new[at] = Some(other);
+            }
+        }
+        for at in partners.of_new.iter().flatten() {
+            partners.is_old_known[*at] = true;
+        }
+        partners
+    }
+
+    fn plain_items_in_old(&self, field: &Field, old: &Model) -> Option<Field> {
+        plain_items(field, &self.old, old)
+    }
+
+    fn plain_items_in_new(&self, field: &Field, new: &Model) -> Option<Field> {
+        plain_items(field, &self.new, new)
+    }
+}
+
+fn by_id(model: &Model) -> HashMap<&str, Vec<usize>> {
+    let mut fields: HashMap<&str, Vec<usize>> = HashMap::with_capacity(model.fields.len());
+    for (at, field) in model.fields.iter().enumerate() {
+        fields.entry(&field.id).or_default().push(at);
+    }
+    fields
+}
+
+fn is_below(id: &str, above: &str) -> bool {
+    id.strip_prefix(above).is_some_and(|rest| rest.starts_with('\0'))
 }
 
 /// Array items are listed only where something is said about them. Where the other version has the array but says
 /// nothing about its items, this is what `field` is to be compared with.
-fn plain_items(field: &Field, others: &HashMap<&str, &Field>) -> Option<Field> {
-    let array = others.get(field.path.strip_suffix("[]")?)?;
+fn plain_items(field: &Field, fields: &HashMap<&str, Vec<usize>>, other: &Model) -> Option<Field> {
+    let [at] = fields.get(field.id.strip_suffix("\0[]")?)?[..] else { return None };
+    let array = &other.fields[at];
     let Type::Array(ty) = &array.ty else { return None };
     // A change of the type shows at the array.
     Some(Field {
+        id: field.id.clone(),
         documentation: None,
         ty: field.ty.clone(),
         type_name: field.type_name.clone(),
@@ -98,11 +154,17 @@ fn plain_items(field: &Field, others: &HashMap<&str, &Field>) -> Option<Field> {
         depth: field.depth,
         default: None,
         required: false,
+        presence: field.presence.clone(),
+        lacks_default: false,
+        own_default: None,
     })
 }
 
 #[derive(Default)]
 struct Changes(Vec<(Impact, String)>);
+
+/// A type and what it is called.
+type Typed<'a> = (&'a Type, &'a str);
 
 impl Changes {
     fn add(&mut self, impact: Impact, path: &str, change: impl fmt::Display) {
@@ -112,9 +174,9 @@ impl Changes {
     fn document(&mut self, old: &Model, new: &Model) {
         let path = "(document)";
         self.types(path, (&old.ty, &old.type_name), (&new.ty, &new.type_name));
-        self.rules(path, &old.rules, &new.rules);
-        self.null(path, old.nullable, new.nullable);
-        if old.title != new.title || old.documentation != new.documentation {
+        let reworded = self.rules(path, &old.rules, &new.rules);
+        self.null(path, (&old.ty, old.nullable), (&new.ty, new.nullable));
+        if reworded || old.title != new.title || old.documentation != new.documentation {
             self.add(Impact::Patch, path, "documentation changed");
         }
     }
@@ -122,19 +184,21 @@ impl Changes {
     fn field(&mut self, old: &Field, new: &Field) {
         let path = &*new.path;
         self.types(path, (&old.ty, &old.type_name), (&new.ty, &new.type_name));
+        let known = self.0.len();
         match (old.required, new.required) {
             (false, true) => self.add(Impact::Major, path, "now required"),
-            (true, false) => self.add(Impact::Minor, path, "no longer required"),
+            (true, false) if !new.lacks_default => self.add(Impact::Minor, path, "no longer required"),
             _ => {}
         }
-        self.rules(path, &old.rules, &new.rules);
-        self.null(path, old.nullable, new.nullable);
-        let same_default = match (&old.default, &new.default) {
-            (Some(old), Some(new)) => old.same(new),
-            (None, None) => true,
-            _ => old.required != new.required,
-        };
-        if !same_default {
+        self.keys(path, &old.presence, &new.presence);
+        let reworded = self.rules(path, &old.rules, &new.rules);
+        let has_new_rule = self.0[known..].iter().any(|(impact, _)| *impact == Impact::Major);
+        // The default is no longer good enough, and no rule says why.
+        if new.lacks_default && !old.lacks_default && !old.required && !has_new_rule {
+            self.add(Impact::Major, path, "now required");
+        }
+        self.null(path, (&old.ty, old.nullable), (&new.ty, new.nullable));
+        if !same_default(old, new) {
             self.add(Impact::Minor, path, "default changed");
         }
         match (&old.deprecated, &new.deprecated) {
@@ -151,34 +215,85 @@ impl Changes {
         if old.title != new.title
             || old.documentation != new.documentation
             || notice_changed
+            || reworded
             || !same_examples(&old.examples, &new.examples)
         {
             self.add(Impact::Patch, path, "documentation changed");
         }
     }
 
-    fn types(&mut self, path: &str, (old, old_name): (&Type, &str), (new, new_name): (&Type, &str)) {
+    fn types(&mut self, path: &str, (old, old_name): Typed<'_>, (new, new_name): Typed<'_>) {
+        let (old_name, new_name) = (shown_type(old, old_name), shown_type(new, new_name));
         match (accepts_all(new, old), accepts_all(old, new)) {
             (true, true) => {}
+            (true, false) if old_name == new_name => self.add(Impact::Minor, path, "shapes widened"),
             (true, false) => self.add(Impact::Minor, path, format_args!("type widened from {old_name} to {new_name}")),
             (false, _) if old_name == new_name => self.add(Impact::Major, path, "shapes changed"),
             (false, _) => self.add(Impact::Major, path, format_args!("type changed from {old_name} to {new_name}")),
         }
     }
 
-    fn rules(&mut self, path: &str, old: &[super::model::Rule], new: &[super::model::Rule]) {
-        for rule in new.iter().filter(|rule| !old.contains(rule)) {
-            self.add(Impact::Major, path, format_args!("rule added: {}", rule.text));
+    /// Says what changed about the rules, and tells whether some only got other words.
+    fn rules(&mut self, path: &str, old: &[Described], new: &[Described]) -> bool {
+        let mut reworded = false;
+        let mut gone: Vec<&Described> =
+            old.iter().filter(|rule| !new.iter().any(|other| other.meaning == rule.meaning)).collect();
+        for rule in new {
+            if let Some(same) = old.iter().find(|other| other.meaning == rule.meaning) {
+                reworded |= same.text != rule.text;
+                continue;
+            }
+            let is_loosened = |from: &&&Described| {
+                let is_limit = from.limits.iter().any(|limit| rule.limits.iter().any(|other| limit.is_like(other)));
+                is_limit || rule.without_condition.as_ref() == Some(&from.meaning)
+            };
+            let counterpart = gone.iter().position(|from| is_loosened(&from));
+            match (is_implied(rule, old), counterpart) {
+                (true, Some(at)) => {
+                    let from = gone.remove(at);
+                    self.add(Impact::Minor, path, format_args!("rule loosened from {} to {}", from.text, rule.text));
+                }
+                // It says less than the other rules.
+                (true, None) => reworded = true,
+                (false, _) => match gone.iter().position(|other| other.text == rule.text) {
+                    Some(at) => {
+                        gone.remove(at);
+                        self.add(Impact::Major, path, format_args!("rule changed: {}", rule.text));
+                    }
+                    None => self.add(Impact::Major, path, format_args!("rule added: {}", rule.text)),
+                },
+            }
         }
-        for rule in old.iter().filter(|rule| !new.contains(rule)) {
+        for rule in gone {
             self.add(Impact::Minor, path, format_args!("rule removed: {}", rule.text));
+        }
+        reworded
+    }
+
+    fn null(&mut self, path: &str, (old_type, old): (&Type, bool), (new_type, new): (&Type, bool)) {
+        // Where anything goes, null does; a change to or from that is a change of the type.
+        if matches!(old_type, Type::Any) || matches!(new_type, Type::Any) {
+            return;
+        }
+        match (old || old_type.allows_null(), new || new_type.allows_null()) {
+            (true, false) => self.add(Impact::Major, path, "no longer nullable"),
+            (false, true) => self.add(Impact::Minor, path, "now nullable"),
+            _ => {}
         }
     }
 
-    fn null(&mut self, path: &str, old: bool, new: bool) {
+    /// Whether the key is always there, and which keys a pattern takes.
+    fn keys(&mut self, path: &str, old: &When, new: &When) {
         match (old, new) {
-            (true, false) => self.add(Impact::Major, path, "no longer nullable"),
-            (false, true) => self.add(Impact::Minor, path, "now nullable"),
+            (When::Always, When::Given) => self.add(Impact::Minor, path, "now optional"),
+            (When::Given, When::Always) => self.add(Impact::Minor, path, "no longer optional"),
+            (When::Matching(old), When::Matching(new)) if old != new => {
+                let (impact, verb) = match &**new {
+                    "any key" => (Impact::Minor, "widened"),
+                    _ => (Impact::Major, "changed"),
+                };
+                self.add(impact, path, format_args!("keys {verb} from {old} to {new}"));
+            }
             _ => {}
         }
     }
@@ -194,25 +309,54 @@ impl Changes {
     }
 }
 
+/// Whether what a rule asks for follows from others.
+fn is_implied(rule: &Described, others: &[Described]) -> bool {
+    let known = |meaning: &String| others.iter().any(|other| other.meaning == *meaning);
+    let follows = |limit| others.iter().flat_map(|other| &other.limits).any(|other| other.implies(limit));
+    rule.without_condition.as_ref().is_some_and(known) || (!rule.limits.is_empty() && rule.limits.iter().all(follows))
+}
+
+fn same_default(old: &Field, new: &Field) -> bool {
+    let same = |old: &Option<Node>, new: &Option<Node>| match (old, new) {
+        (Some(old), Some(new)) => old.same(new),
+        (None, None) => true,
+        _ => false,
+    };
+    // What has to be given, or need not be there, has no default.
+    let is_comparable = old.required == new.required && old.presence == new.presence;
+    !is_comparable || (same(&old.default, &new.default) && same(&old.own_default, &new.own_default))
+}
+
 fn same_examples(old: &[Example], new: &[Example]) -> bool {
     let same = |(old, new): (&Example, &Example)| old.description == new.description && old.value.same(&new.value);
     old.len() == new.len() && old.iter().zip(new).all(same)
 }
 
+/// What a type is called; documentation calls everything with shapes `any`.
+fn shown_type(ty: &Type, name: &str) -> String {
+    match ty {
+        Type::Shapes(shapes) => match shapes.combination {
+            Combination::One => "one of several shapes".to_owned(),
+            Combination::Any => "any of several shapes".to_owned(),
+            Combination::All => "all of several shapes".to_owned(),
+        },
+        _ => name.to_owned(),
+    }
+}
+
 /// Whether each value of `part` is one of `whole`, as far as this place is concerned: the items of maps are fields
-/// of their own.
+/// of their own, and null is looked at by itself.
 fn accepts_all(whole: &Type, part: &Type) -> bool {
     crate::deep(|| match (whole, part) {
         (Type::Any, _) => true,
-        (Type::Shapes(_), Type::Shapes(_)) => same_shapes(whole, part),
+        (_, Type::Scalar(Kind::Null)) => true,
+        (Type::Shapes(whole), Type::Shapes(part)) => has_shapes(whole, part),
         (_, Type::Union(part)) => part.members.iter().all(|member| accepts_all(whole, member)),
         (Type::Union(whole), part) => whole.members.iter().any(|member| accepts_all(member, part)),
-        (Type::Scalar(whole), Type::Scalar(part)) => {
-            use crate::schema::Kind::{Float, Int};
-            whole == part || (*whole, *part) == (Float, Int)
-        }
+        (Type::Scalar(whole), Type::Scalar(part)) => whole == part || (*whole, *part) == (Kind::Float, Kind::Int),
         (Type::Array(whole), Type::Array(part)) => {
-            let null = whole.item.nullable || !part.item.nullable || part.item.annotated;
+            let allows_null = |item: &crate::schema::Slot| item.allows_null();
+            let null = allows_null(&whole.item) || !allows_null(&part.item) || part.item.annotated;
             null && accepts_all(&whole.item.ty, &part.item.ty)
         }
         (Type::Map(_), Type::Map(_)) => true,
@@ -220,7 +364,15 @@ fn accepts_all(whole: &Type, part: &Type) -> bool {
     })
 }
 
-fn same_shapes(one: &Type, other: &Type) -> bool {
-    let schema = |ty: &Type| -> Node { json_schema_of_type(ty) };
-    schema(one).same(&schema(other))
+/// Whether all values with the shapes of `part` have those of `whole`.
+fn has_shapes(whole: &Shapes, part: &Shapes) -> bool {
+    let schemas = |shapes: &Shapes| shapes.slots.iter().map(json_schema_of_slot).collect::<Vec<Node>>();
+    let (all, some) = (schemas(whole), schemas(part));
+    let has = |list: &[Node], one: &Node| list.iter().any(|other| other.same(one));
+    let is_part = some.iter().all(|one| has(&all, one));
+    let is_same = is_part && all.iter().all(|one| has(&some, one));
+    match (whole.combination, part.combination) {
+        (Combination::Any, Combination::Any | Combination::One) => is_part,
+        (one, other) => one == other && is_same,
+    }
 }

@@ -9,10 +9,11 @@ use super::model::{Field, model};
 use crate::node::Node;
 use crate::output::write_node;
 use crate::schema::Schema;
+use crate::validate::Detail;
 
 /// The documentation of a schema.
 pub(crate) fn markdown(schema: &Schema) -> String {
-    let model = model(schema);
+    let model = model(schema, Detail::Texts);
     let title = model.title.map_or_else(|| "Data values".to_owned(), |title| title.to_string());
     let mut out = format!("# {title}\n\n");
     if let Some(text) = model.documentation {

@@ -2,15 +2,17 @@
 
 use ytterby_text::Str;
 
+use super::defaults::rules_hold;
+use super::schema::is_made_of_items;
 use crate::node::{self, Node};
-use crate::schema::{Docs, Example, MapType, Presence, REDACTED, Schema, Slot, Type, redact};
-use crate::validate::Rules;
+use crate::schema::{Allowed, Docs, Example, MapType, Presence, REDACTED, Schema, Slot, Type, redact};
+use crate::validate::{Described, Detail};
 
 /// A schema as documentation shows it.
 pub(crate) struct Model {
     pub title: Option<Str>,
     pub documentation: Option<Str>,
-    pub rules: Vec<Rule>,
+    pub rules: Vec<Described>,
     pub ty: Type,
     pub type_name: String,
     pub nullable: bool,
@@ -19,6 +21,8 @@ pub(crate) struct Model {
 
 /// One field.
 pub(crate) struct Field {
+    /// The way to it, unlike that of any other field: keys may hold dots.
+    pub id: String,
     /// The key; of an array item the array's key and `[]`.
     pub name: String,
     /// The way to it from the root: `databases[].name`.
@@ -35,17 +39,25 @@ pub(crate) struct Field {
     pub deprecated: Option<Str>,
     pub secret: bool,
     pub examples: Vec<Example>,
-    pub rules: Vec<Rule>,
+    pub rules: Vec<Described>,
+    pub presence: When,
+    /// Whether it has to be given because the default breaks the rules.
+    pub lacks_default: bool,
+    /// The default of a map that is not made of its items' defaults.
+    pub own_default: Option<Node>,
 }
 
-/// What a valid value is, and a hint that explains it.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Rule {
-    pub text: String,
-    pub hint: Option<String>,
+/// When a field is there.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum When {
+    Always,
+    /// Where it is given.
+    Given,
+    /// Wherever a key is one of these.
+    Matching(String),
 }
 
-impl Rule {
+impl Described {
     /// The text, with the hint in parentheses.
     pub fn explained(&self) -> String {
         match &self.hint {
@@ -56,54 +68,126 @@ impl Rule {
 }
 
 /// The fields of a schema.
-pub(crate) fn model(schema: &Schema) -> Model {
+pub(crate) fn model(schema: &Schema, detail: Detail<'_>) -> Model {
     let root = &schema.root;
-    let mut fields = Vec::new();
-    let above = Above { path: String::new(), name: String::new(), depth: 0, secret: root.secret };
-    children(&mut fields, &root.ty, &above);
+    let mut walk = Walk { fields: Vec::new(), detail };
+    let above = Above { id: String::new(), path: String::new(), name: String::new(), depth: 0, secret: root.secret };
+    walk.children(&root.ty, &above);
     Model {
         title: root.docs.title.clone(),
         documentation: root.docs.description.clone(),
-        rules: rules(root.rules.as_deref()),
+        rules: rules(root, detail),
         ty: root.ty.clone(),
         type_name: type_name(&root.ty),
         nullable: root.nullable,
-        fields,
+        fields: walk.fields,
     }
 }
 
 /// What is known of the field above.
 struct Above {
+    id: String,
     path: String,
     name: String,
     depth: usize,
     secret: bool,
 }
 
-fn children(fields: &mut Vec<Field>, ty: &Type, above: &Above) {
-    crate::deep(|| match ty {
-        Type::Map(map) => items(fields, map, above),
-        Type::Array(array) => {
-            let item = &array.item;
-            let inside = Above {
-                path: format!("{}[]", above.path),
-                name: format!("{}[]", above.name),
-                depth: above.depth,
-                secret: above.secret || item.secret,
+struct Walk<'a> {
+    fields: Vec<Field>,
+    detail: Detail<'a>,
+}
+
+impl Walk<'_> {
+    fn children(&mut self, ty: &Type, above: &Above) {
+        crate::deep(|| match ty {
+            Type::Map(map) => self.items(map, above),
+            Type::Array(array) => {
+                let item = &array.item;
+                let inside = Above {
+                    id: format!("{}\0[]", above.id),
+                    path: format!("{}[]", above.path),
+                    name: format!("{}[]", above.name),
+                    depth: above.depth,
+                    secret: above.secret || item.secret,
+                };
+                if matches!(item.ty, Type::Map(_)) || !item.annotated {
+                    return self.children(&item.ty, &inside);
+                }
+                self.fields.push(self.field(item, &inside, Shows::NoDefault, When::Given));
+                self.children(&item.ty, &Above { depth: inside.depth + 1, ..inside });
+            }
+            Type::Union(union) => {
+                for member in &union.members {
+                    self.children(member, above);
+                }
+            }
+            Type::Any | Type::Scalar(_) | Type::Shapes(_) => {}
+        });
+    }
+
+    fn items(&mut self, map: &MapType, above: &Above) {
+        for item in map.all_items() {
+            let key = node::key_text(&item.key);
+            let prefix = if above.path.is_empty() { String::new() } else { format!("{}.", above.path) };
+            let (step, shows, when) = match &item.presence {
+                Presence::Removed(_) => continue,
+                Presence::Always if item.slot.required.is_none() => (&*key, Shows::Default, When::Always),
+                Presence::Always => (&*key, Shows::NoDefault, When::Always),
+                Presence::Optional(_) => (&*key, Shows::NoDefault, When::Given),
+                Presence::Pattern(rule) => {
+                    let keys = rule.allowed.as_ref().map(Allowed::keys).unwrap_or_default();
+                    ("*", Shows::NoDefault, When::Matching(keys))
+                }
             };
-            if matches!(item.ty, Type::Map(_)) || !item.annotated {
-                return children(fields, &item.ty, &inside);
-            }
-            fields.push(field(item, &inside, Shows::NoDefault));
-            children(fields, &item.ty, &Above { depth: inside.depth + 1, ..inside });
+            let own = Above {
+                id: match &when {
+                    When::Matching(_) => format!("{}\0*", above.id),
+                    When::Always | When::Given => format!("{}\0.{step}", above.id),
+                },
+                path: format!("{prefix}{step}"),
+                name: key.to_string(),
+                depth: above.depth,
+                secret: above.secret || item.slot.secret,
+            };
+            self.fields.push(self.field(&item.slot, &own, shows, when));
+            self.children(&item.slot.ty, &Above { depth: own.depth + 1, ..own });
         }
-        Type::Union(union) => {
-            for member in &union.members {
-                children(fields, member, above);
-            }
+    }
+
+    fn field(&self, slot: &Slot, at: &Above, shows: Shows, presence: When) -> Field {
+        let Docs { title, description, deprecated, examples } = &slot.docs;
+        let is_map = matches!(slot.ty, Type::Map(_)) && !slot.default.is_null();
+        let redacted = |value: &Node| match self.detail {
+            // Compared, not shown.
+            Detail::Sources(_) => value.clone(),
+            Detail::Texts if at.secret => Node::str(REDACTED),
+            Detail::Texts => redact(value, slot),
+        };
+        let examples = examples.iter().map(|example| Example { value: redacted(&example.value), ..example.clone() });
+        let shows_default = shows == Shows::Default;
+        let is_own = slot.ty.as_map().is_some_and(|ty| !is_made_of_items(&slot.default, ty));
+        Field {
+            id: at.id.clone(),
+            name: at.name.clone(),
+            path: at.path.clone(),
+            depth: at.depth,
+            title: title.as_ref().map_or_else(|| title_of(&at.name), ToString::to_string),
+            documentation: description.clone(),
+            ty: slot.ty.clone(),
+            type_name: type_name(&slot.ty),
+            nullable: slot.nullable,
+            default: (shows_default && !is_map).then(|| redacted(&slot.default)),
+            required: slot.required.is_some(),
+            deprecated: deprecated.clone(),
+            secret: at.secret,
+            examples: examples.collect(),
+            rules: rules(slot, self.detail),
+            presence,
+            lacks_default: shows_default && !rules_hold(slot, &slot.default),
+            own_default: (shows_default && is_map && is_own).then(|| redacted(&slot.default)),
         }
-        Type::Any | Type::Scalar(_) | Type::Shapes(_) => {}
-    });
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -112,53 +196,18 @@ enum Shows {
     NoDefault,
 }
 
-fn items(fields: &mut Vec<Field>, map: &MapType, above: &Above) {
-    for item in map.all_items() {
-        let key = node::key_text(&item.key);
-        let prefix = if above.path.is_empty() { String::new() } else { format!("{}.", above.path) };
-        let (step, shows) = match &item.presence {
-            Presence::Removed(_) => continue,
-            Presence::Always if item.slot.required.is_none() => (&*key, Shows::Default),
-            Presence::Always | Presence::Optional(_) => (&*key, Shows::NoDefault),
-            Presence::Pattern(_) => ("*", Shows::NoDefault),
-        };
-        let own = Above {
-            path: format!("{prefix}{step}"),
-            name: key.to_string(),
-            depth: above.depth,
-            secret: above.secret || item.slot.secret,
-        };
-        fields.push(field(&item.slot, &own, shows));
-        children(fields, &item.slot.ty, &Above { depth: own.depth + 1, ..own });
+/// The rules of a place, and those about the keys of a map.
+fn rules(slot: &Slot, detail: Detail<'_>) -> Vec<Described> {
+    let mut rules = slot.rules.as_deref().map(|rules| rules.described(detail)).unwrap_or_default();
+    let items = slot.ty.as_map().into_iter().flat_map(|ty| ty.all_items());
+    for item in items.filter(|item| !item.presence.accepts_any_number()) {
+        if let Presence::Optional(rule) | Presence::Pattern(rule) = &item.presence {
+            let text = rule.must_be(&item.key);
+            let limits = Vec::new();
+            rules.push(Described { meaning: text.clone(), text, hint: None, limits, without_condition: None });
+        }
     }
-}
-
-fn field(slot: &Slot, at: &Above, shows: Shows) -> Field {
-    let Docs { title, description, deprecated, examples } = &slot.docs;
-    let is_map = matches!(slot.ty, Type::Map(_)) && !slot.default.is_null();
-    let redacted = |value: &Node| if at.secret { Node::str(REDACTED) } else { redact(value, slot) };
-    let examples = examples.iter().map(|example| Example { value: redacted(&example.value), ..example.clone() });
-    Field {
-        name: at.name.clone(),
-        path: at.path.clone(),
-        depth: at.depth,
-        title: title.as_ref().map_or_else(|| title_of(&at.name), ToString::to_string),
-        documentation: description.clone(),
-        ty: slot.ty.clone(),
-        type_name: type_name(&slot.ty),
-        nullable: slot.nullable,
-        default: (shows == Shows::Default && !is_map).then(|| redacted(&slot.default)),
-        required: slot.required.is_some(),
-        deprecated: deprecated.clone(),
-        secret: at.secret,
-        examples: examples.collect(),
-        rules: rules(slot.rules.as_deref()),
-    }
-}
-
-fn rules(rules: Option<&Rules>) -> Vec<Rule> {
-    let texts = rules.map(Rules::texts_with_hints).unwrap_or_default();
-    texts.into_iter().map(|(text, hint)| Rule { text, hint }).collect()
+    rules
 }
 
 /// `string`, `array of map`, `integer or string`.

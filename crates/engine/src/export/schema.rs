@@ -51,9 +51,9 @@ pub(crate) fn crd(schema: &Schema) -> Document {
     Document::new(map([(Scalar::from("openAPIV3Schema"), root.into_node())]), Pos::UNKNOWN)
 }
 
-/// The JSON Schema of a type by itself.
-pub(super) fn json_schema_of_type(ty: &Type) -> Node {
-    Dialect::new(Target::JsonSchema).slot(&Slot::of(ty.clone(), Pos::UNKNOWN, Node::NULL), Place::ROOT)
+/// The JSON Schema of a place by itself.
+pub(super) fn json_schema_of_slot(slot: &Slot) -> Node {
+    Dialect::new(Target::JsonSchema).slot(slot, Place::ROOT)
 }
 
 /// The dialect that is written.

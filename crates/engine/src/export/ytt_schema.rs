@@ -3,13 +3,14 @@
 use ytterby_diag::Pos;
 
 use super::keywords::{array, map};
-use super::model::{Field, Rule, model};
+use super::model::{Field, model};
 use crate::node::{Document, Node, Scalar};
 use crate::schema::Schema;
+use crate::validate::{Described, Detail};
 
 /// The fields of a schema as a document.
 pub(crate) fn ytt_schema(schema: &Schema) -> Document {
-    let model = model(schema);
+    let model = model(schema, Detail::Texts);
     let mut items = vec![item("name", Node::str("data/values"))];
     items.extend(model.title.map(|title| item("title", Node::str(title))));
     items.extend(model.documentation.map(|text| item("documentation", Node::str(text))));
@@ -40,7 +41,7 @@ fn field(field: &Field) -> Node {
         items.push(item("example", array(examples)));
     }
     items.extend(texts("rules", field.rules.iter().map(|rule| rule.text.clone())));
-    items.extend(texts("hints", field.rules.iter().filter_map(|rule: &Rule| rule.hint.clone())));
+    items.extend(texts("hints", field.rules.iter().filter_map(|rule: &Described| rule.hint.clone())));
     map(items)
 }
 

@@ -31,10 +31,11 @@ pub(crate) use custom::FailAt;
 pub(crate) use report::{Block, Report, Violation};
 
 use crate::node::Node;
+use crate::run::Run;
 use custom::Custom;
 use message::Template;
 use rules::NamedRule;
-pub(crate) use rules::{Items, Keyword, Shape, Target};
+pub(crate) use rules::{Items, Keyword, Limit, Shape, Target};
 
 /// What one annotation, or one call of `assert.validate()`, asks of a value.
 #[derive(Debug)]
@@ -66,6 +67,28 @@ enum Check {
     Custom(Custom),
 }
 
+/// How much is told about rules.
+#[derive(Clone, Copy)]
+pub(crate) enum Detail<'a> {
+    Texts,
+    /// Also what the code of functions is, by which changes are found.
+    Sources(&'a Run),
+}
+
+/// What documentation says about one rule.
+#[derive(Clone, Debug)]
+pub(crate) struct Described {
+    /// The must-be text, with the suffix of conditional rules.
+    pub text: String,
+    /// The hint of its format if it has one.
+    pub hint: Option<String>,
+    /// What it asks for: the same for rules that ask the same, whatever their descriptions.
+    pub meaning: String,
+    pub limits: Vec<Limit>,
+    /// What a conditional rule would mean without its condition.
+    pub without_condition: Option<String>,
+}
+
 /// What exports say about one rule.
 #[derive(Debug)]
 pub(crate) struct Exported {
@@ -86,9 +109,27 @@ impl Rules {
         }
     }
 
-    /// The must-be texts, each with the hint of its format if it has one.
-    pub fn texts_with_hints(&self) -> Vec<(String, Option<String>)> {
-        self.rules.iter().map(|rule| (self.text(rule), rule.hint())).collect()
+    /// What documentation says about each rule.
+    pub fn described(&self, detail: Detail<'_>) -> Vec<Described> {
+        let source = |function: &Value| match detail {
+            Detail::Texts => String::new(),
+            Detail::Sources(run) => read::source(function, run),
+        };
+        let when = self.when.as_ref().map(|when| format!("\0{}", source(when))).unwrap_or_default();
+        let described = self.rules.iter().map(|rule| {
+            let (meaning, limits) = match &rule.check {
+                Check::Named(named) => (named.must_be(), named.limits()),
+                Check::Custom(custom) => (format!("{}\0{}", rule.must_be, source(custom.function())), Vec::new()),
+            };
+            Described {
+                text: self.text(rule),
+                hint: rule.hint(),
+                meaning: format!("{meaning}{when}"),
+                limits: if self.when.is_some() { Vec::new() } else { limits },
+                without_condition: self.when.is_some().then_some(meaning),
+            }
+        });
+        described.collect()
     }
 
     /// What an export says about each rule, in order. Rules under `when=` have texts only.

@@ -317,6 +317,15 @@ fn describe(function: &Value, run: &Run) -> String {
     }
 }
 
+/// The code of a function, by which one can tell whether it changed.
+pub(super) fn source(function: &Value, run: &Run) -> String {
+    let Value::Function(function) = function else { return describe(function, run) };
+    let span = function.span();
+    let source = run.sources.get(span.file);
+    let text = source.as_ref().and_then(|source| source.text().get(span.start as usize..span.end as usize));
+    text.map(|text| on_one_line(&String::from_utf8_lossy(text))).unwrap_or_default()
+}
+
 /// A text with each line break, and the blanks around it, as one blank.
 fn on_one_line(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();

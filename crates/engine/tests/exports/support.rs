@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use serde_json::Value;
-use ytterby::{Content, Host, InputFile, Inspect, Options, OutputTypes, ValueFlags, ValuesFile, render};
+use ytterby::{Content, Host, InputFile, Inspect, Options, OutputTypes, ValueFlags, ValuesFile, diff_schemas, render};
 use ytterby_diag::Sources;
 
 struct Silent;
@@ -61,4 +61,13 @@ pub fn validator(schema: &Value) -> jsonschema::Validator {
         .should_validate_formats(true)
         .build(schema)
         .unwrap_or_else(|error| panic!("{error}\n{schema}"))
+}
+
+/// What changed from one schema to another.
+pub fn diff(old: &str, new: &str) -> String {
+    let files = |path: &str, text: &str| vec![file(path, text)];
+    let (old, new) = (files("old.yml", old), files("new.yml", new));
+    let changes = diff_schemas(old, new, &Options::default(), &Rc::new(Sources::new()), Rc::new(Silent));
+    let changes = changes.unwrap_or_else(|failure| panic!("{}", failure.message.text()));
+    String::from_utf8(changes.documents).expect("output is UTF-8")
 }

@@ -13,9 +13,10 @@ use std::collections::HashSet;
 use std::fmt::Write;
 
 use super::markdown::json_text;
-use super::model::{Field, Model, Rule, model};
+use super::model::{Field, Model, model};
 use crate::node::{Node, Scalar};
 use crate::schema::{Example, Kind, REDACTED, Schema, Type};
+use crate::validate::{Described, Detail};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -26,7 +27,7 @@ const POLICY: &str =
 
 /// The documentation of a schema as a page.
 pub(crate) fn html(schema: &Schema) -> String {
-    let model = model(schema);
+    let model = model(schema, Detail::Texts);
     let title = model.title.as_ref().map_or_else(|| "Data values".to_owned(), ToString::to_string);
     let mut page = Page { out: String::new(), ids: HashSet::new() };
     let out = &mut page.out;
@@ -185,9 +186,9 @@ fn empty(ty: &Type) -> Node {
     }
 }
 
-fn rules(out: &mut String, rules: &[Rule]) {
+fn rules(out: &mut String, rules: &[Described]) {
     if !rules.is_empty() {
-        let texts: Vec<String> = rules.iter().map(Rule::explained).collect();
+        let texts: Vec<String> = rules.iter().map(Described::explained).collect();
         let _ = writeln!(out, "<p class=\"rules\">Must be: {}.</p>", escaped(&texts.join("; ")));
     }
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use ytterby_starlark::{CompareOp, Value, compare};
 
-use super::{Found, Keyword, Made, NamedRule, Shape, Subject, Target, node_of, plain};
+use super::{Bound, Found, Keyword, Limit, Made, NamedRule, Quantity, Shape, Subject, Target, node_of, plain};
 use crate::node::{Node, Scalar, to_plain_value};
 
 #[derive(Debug)]
@@ -88,6 +88,22 @@ impl NamedRule for Compare {
             Err(problem) => Found::Error(problem),
             Ok(_) => Found::Failure(format!("value {opposite} {}", to_plain_value(&self.limit).to_text().to_str())),
         }
+    }
+
+    fn limits(&self) -> Vec<Limit> {
+        let number = match self.limit {
+            Node::Scalar(Scalar::Int(number)) => number as f64,
+            Node::Scalar(Scalar::UInt(number)) => number as f64,
+            Node::Scalar(Scalar::Float(number)) => number,
+            _ => return Vec::new(),
+        };
+        let bound = |is_exclusive| Bound { number, is_exclusive };
+        vec![match self.op {
+            CompareOp::Ge => Limit::AtLeast(Quantity::Value, bound(false)),
+            CompareOp::Le => Limit::AtMost(Quantity::Value, bound(false)),
+            CompareOp::Gt => Limit::AtLeast(Quantity::Value, bound(true)),
+            _ => Limit::AtMost(Quantity::Value, bound(true)),
+        }]
     }
 
     fn export(&self, target: Target, shape: &Shape) -> Vec<Keyword> {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use num_traits::ToPrimitive;
 use ytterby_starlark::Value;
 
-use super::{Found, Keyword, Made, NamedRule, Shape, Subject, Target, type_name};
+use super::{Found, Keyword, Limit, Made, NamedRule, Quantity, Shape, Subject, Target, type_name};
 use crate::node::{Node, Scalar};
 
 #[derive(Debug)]
@@ -88,6 +88,16 @@ impl NamedRule for Length {
         match length(value) {
             Some(length) => Found::Failure(format!("length = {length}")),
             None => Found::Error(format!("len: value of type {} has no len", type_name(value))),
+        }
+    }
+
+    fn limits(&self) -> Vec<Limit> {
+        let bound = super::Bound { number: self.limit as f64, is_exclusive: false };
+        let (least, most) = (Limit::AtLeast(Quantity::Length, bound), Limit::AtMost(Quantity::Length, bound));
+        match self.bound {
+            Bound::Min => vec![least],
+            Bound::Max => vec![most],
+            Bound::Exact => vec![least, most],
         }
     }
 

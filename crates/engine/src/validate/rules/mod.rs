@@ -43,6 +43,12 @@ pub(crate) trait NamedRule: Debug {
         Vec::new()
     }
 
+    /// What it says in numbers or lists, so that one can tell whether another rule says more. All of them must hold, and
+    /// together they are the rule; empty where it cannot be said so.
+    fn limits(&self) -> Vec<Limit> {
+        Vec::new()
+    }
+
     /// A hint for people who read documentation or rich messages.
     fn hint(&self) -> Option<String> {
         None
@@ -56,6 +62,61 @@ pub(crate) trait NamedRule: Debug {
     /// Whether the reference has a built-in function for it; then `.check()` fails with `check: ` in front.
     fn is_native(&self) -> bool {
         false
+    }
+}
+
+/// A limit on values.
+#[derive(Clone, Debug)]
+pub(crate) enum Limit {
+    AtLeast(Quantity, Bound),
+    AtMost(Quantity, Bound),
+    OneOf(Vec<Node>),
+}
+
+/// What is limited.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Quantity {
+    Value,
+    Length,
+}
+
+/// Where the limit is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bound {
+    pub number: f64,
+    pub is_exclusive: bool,
+}
+
+impl Limit {
+    /// Whether each value within this limit is within the other.
+    pub fn implies(&self, other: &Limit) -> bool {
+        match (self, other) {
+            (Limit::AtLeast(of, own), Limit::AtLeast(what, other)) if of == what => own.is_inside(other, 1.0),
+            (Limit::AtMost(of, own), Limit::AtMost(what, other)) if of == what => own.is_inside(other, -1.0),
+            (Limit::OneOf(own), Limit::OneOf(others)) => {
+                own.iter().all(|value| others.iter().any(|other| equal(other, value)))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether both limit the same thing on the same side.
+    pub fn is_like(&self, other: &Limit) -> bool {
+        match (self, other) {
+            (Limit::AtLeast(of, _), Limit::AtLeast(what, _)) | (Limit::AtMost(of, _), Limit::AtMost(what, _)) => {
+                of == what
+            }
+            (Limit::OneOf(_), Limit::OneOf(_)) => true,
+            _ => false,
+        }
+    }
+}
+
+impl Bound {
+    /// Whether it is as tight as the other; `sign` is 1 for lower bounds, -1 for upper ones.
+    fn is_inside(&self, other: &Bound, sign: f64) -> bool {
+        let (own, limit) = (self.number * sign, other.number * sign);
+        own > limit || (own == limit && (self.is_exclusive || !other.is_exclusive))
     }
 }
 

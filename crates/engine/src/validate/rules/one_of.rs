@@ -4,7 +4,9 @@ use std::rc::Rc;
 
 use ytterby_starlark::Value;
 
-use super::{BadArgument, Found, Keyword, Made, NamedRule, Shape, Subject, Target, equal, node_of, plain, type_name};
+use super::{
+    BadArgument, Found, Keyword, Limit, Made, NamedRule, Shape, Subject, Target, equal, node_of, plain, type_name,
+};
 use crate::node::{Array, ArrayItem, Node, Origin, Scalar};
 
 #[derive(Debug)]
@@ -77,6 +79,13 @@ impl NamedRule for OneOf {
             }
             Allowed::Nothing => Found::Error(format!("unknown binary op: {} in NoneType", type_name(&value))),
             _ => Found::Failure("not one of allowed values".to_owned()),
+        }
+    }
+
+    fn limits(&self) -> Vec<Limit> {
+        match &self.allowed {
+            Allowed::Values(values) => vec![Limit::OneOf(values.clone())],
+            Allowed::Keys(_) | Allowed::Nothing => Vec::new(),
         }
     }
 
