@@ -4,7 +4,7 @@
 //! only roughly, is refused with the reason.
 
 use ytterby_regexp::Regexp;
-use ytterby_text::Decimal;
+use ytterby_text::{Decimal, cel};
 
 use crate::jsonpath::{Path, Slice, Step};
 use crate::pattern::VERTICAL_TAB;
@@ -126,14 +126,11 @@ impl Place {
             let parent = if self.field.path.is_empty() { "a VM's template" } else { self.field.path };
             format!("{parent} has no field `{name}`, so its type is not known")
         })?;
-        let plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        let (text, present) = if self.field.kind == Kind::Map && !plain {
-            let key = quote(name);
+        let (text, present) = if self.field.kind == Kind::Map && !cel::is_plain(name) {
+            let key = cel::quoted(name);
             (format!("{}[{key}]", self.text), format!("{key} in {}", self.text))
-        } else if RESERVED.contains(&name) {
-            return Err(format!("`{name}` is a reserved word of CEL"));
         } else {
+            let name = cel::escaped(name).ok_or_else(|| format!("CEL cannot name the field `{name}`"))?;
             let text = format!("{}.{name}", self.text);
             (text.clone(), format!("has({text})"))
         };
@@ -157,29 +154,6 @@ impl Place {
         format!("({present} ? {text} : {})", zero(self.field))
     }
 }
-
-const RESERVED: [&str; 20] = [
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "false",
-    "for",
-    "function",
-    "if",
-    "import",
-    "in",
-    "let",
-    "loop",
-    "namespace",
-    "null",
-    "package",
-    "return",
-    "true",
-    "var",
-    "while",
-];
 
 fn zero(field: &Field) -> &'static str {
     match field.kind {
@@ -349,7 +323,7 @@ fn check(rule: &Rule) -> Result<Box<Test<'_>>, String> {
             let mut texts = Vec::with_capacity(values.len());
             for value in values {
                 match value {
-                    Argument::Literal(text) => texts.push(quote(text)),
+                    Argument::Literal(text) => texts.push(cel::quoted(text)),
                     Argument::Path(_) => return Err("`values` from a path are not exported".to_owned()),
                 }
             }
@@ -364,7 +338,7 @@ fn check(rule: &Rule) -> Result<Box<Test<'_>>, String> {
         Check::Regex(Some(Argument::Path(_))) => Err("a `regex` from a path is not exported".to_owned()),
         Check::Regex(Some(Argument::Literal(Err(fault)))) => Err(fault.message.clone()),
         Check::Regex(Some(Argument::Literal(Ok(pattern)))) => {
-            let pattern = quote(&portable(pattern.as_str())?);
+            let pattern = cel::quoted(&portable(pattern.as_str())?);
             Ok(Box::new(move |value, field| match field.kind {
                 Kind::Object | Kind::Map | Kind::Array => Ok("false".to_owned()),
                 kind => Ok(format!("{}.matches({pattern})", as_text(value, kind))),
@@ -452,23 +426,4 @@ fn portable(pattern: &str) -> Result<String, String> {
     }
     out.push_str(&pattern[at..]);
     Ok(out)
-}
-
-/// A string literal of CEL.
-pub(crate) fn quote(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('\'');
-    for c in text.chars() {
-        match c {
-            '\'' => out.push_str("\\'"),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c if c.is_control() => out.push_str(&format!("\\u{:04x}", c as u32)),
-            c => out.push(c),
-        }
-    }
-    out.push('\'');
-    out
 }

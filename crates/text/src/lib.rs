@@ -1,9 +1,10 @@
 //! Small pieces of text handling that Ytterby's languages share.
 //!
 //! Nothing here knows about YAML or Starlark: byte strings that are cheap to clone ([`Str`]), Go's way of
-//! writing floats, JSON and quoted strings, Go's URLs, spelling distance, Kubernetes quantities.
+//! writing floats, JSON and quoted strings, Go's URLs, CEL's names and texts, spelling distance, Kubernetes quantities.
 
 mod bytestr;
+pub mod cel;
 pub mod gofloat;
 pub mod gojson;
 mod quantity;

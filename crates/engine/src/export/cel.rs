@@ -10,9 +10,8 @@
 
 use ytterby_starlark::ast::{Arg, Ast, ExprId, ExprKind};
 use ytterby_starlark::{BinaryOp, CompareOp, UnaryOp, Value};
-use ytterby_text::Str;
+use ytterby_text::{Str, cel};
 
-use super::cel_names as names;
 use crate::node::{Node, Scalar};
 use crate::schema::{Kind, MapType, Presence, Slot, Type};
 use crate::validate::rules::cel_literal;
@@ -246,14 +245,14 @@ impl<'a> Translator<'a> {
                 if matches!(item.presence, Presence::Removed(_)) || (is_optional && is_null) {
                     return None;
                 }
-                let text = format!("{base}.{}", names::escaped(key)?);
+                let text = format!("{base}.{}", cel::escaped(key)?);
                 let null = if is_null { Null::Absent } else { Null::Never };
                 Some(Part { null, can_fail: can_fail || is_optional, ..Part::primary(text, kind) })
             }
             CelKind::Map(ty) => {
                 let [pattern] = &ty.patterns[..] else { return None };
                 let (kind, is_null) = kind_of(&pattern.slot.ty)?;
-                let text = match names::is_plain(key) {
+                let text = match cel::is_plain(key) {
                     true => format!("{base}.{key}"),
                     false => format!("{base}[{}]", quoted(name)?),
                 };

@@ -4,7 +4,6 @@
 //! in each of them is the rule's own business. The documentation formats render one list of fields ([`model`]).
 
 mod cel;
-mod cel_names;
 mod defaults;
 mod diff;
 mod html;
@@ -16,7 +15,6 @@ mod rules;
 mod schema;
 mod ytt_schema;
 
-pub(crate) use cel_names::{escaped as cel_field, unescaped as key_of_cel_field};
 pub(crate) use diff::diff;
 pub(crate) use html::html;
 pub use import::{ImportFrom, ImportOptions, Imported, import_schema};

@@ -2,11 +2,13 @@
 
 use std::io::{self, Write};
 
+use ytterby_text::cel;
+
 use super::args::Args;
 use super::load::File;
 use super::validate::{World, place};
 use super::{BROKEN, Failure, Host, OK, UNREADABLE};
-use crate::cel::{Exported, Validation, export, quote};
+use crate::cel::{Exported, Validation, export};
 use crate::objects::{Annotation, Vm};
 use crate::rules;
 use crate::select::SKIP;
@@ -98,18 +100,18 @@ fn policies(
 }
 
 fn policy(vm: &Vm, name: &str, validations: &[&Validation], actions: &str, out: &mut dyn Write) -> io::Result<()> {
-    let label = quote("vm.kubevirt.io/template");
+    let label = cel::quoted("vm.kubevirt.io/template");
     // VMs of a template carry its name; a VM that has rules of its own is meant alone.
     let selected = if vm.template.is_some() {
         let named = |place: &str| {
             let labels = format!("object.metadata.{place}");
-            format!("has({labels}) && {label} in {labels} && {labels}[{label}] == {}", quote(&vm.name))
+            format!("has({labels}) && {label} in {labels} && {labels}[{label}] == {}", cel::quoted(&vm.name))
         };
         format!("({}) || ({})", named("labels"), named("annotations"))
     } else {
-        format!("object.metadata.name == {}", quote(&vm.name))
+        format!("object.metadata.name == {}", cel::quoted(&vm.name))
     };
-    let skip = quote(SKIP);
+    let skip = cel::quoted(SKIP);
     let conditions = [
         ("selected", selected),
         ("not-skipped", format!("!(has(object.metadata.annotations) && {skip} in object.metadata.annotations)")),

@@ -5,13 +5,13 @@ use super::flat::{Flat, number};
 use super::print::{Kind, Place, Sample, kind_of, literal, quoted};
 use super::recognise::Language;
 use crate::annotation::Level;
-use crate::export::cel_field;
 use crate::export::keywords::array;
 use crate::node::{Map, Node, Scalar, to_plain_value};
 use crate::validate::cel::Program;
 use crate::validate::formats;
 use crate::validate::rules::{self as named_rules, Subject, cel_literal};
 use ytterby_regexp::Regexp;
+use ytterby_text::cel;
 
 /// The named rules in the order in which they are written.
 const ORDER: [&str; 16] = [
@@ -348,7 +348,7 @@ impl Reader<'_> {
             _ => None,
         };
         let Some(names) = names.filter(|names| !names.is_empty()) else { return false };
-        let fields: Option<Vec<String>> = names.iter().map(|name| cel_field(name)).collect();
+        let fields: Option<Vec<String>> = names.iter().map(|name| cel::escaped(name)).collect();
         let Some(fields) = fields else { return false };
         let same: Vec<String> = fields.iter().map(|field| format!("x.{field} == y.{field}")).collect();
         let expression = format!("self.all(x, self.exists_one(y, {}))", same.join(" && "));

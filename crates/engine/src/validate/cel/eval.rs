@@ -318,7 +318,7 @@ fn field_of<'n>(of: &Val<'n>, field: &Rc<str>) -> Result<Option<Val<'n>>> {
     if found.is_some() || !field.contains("__") {
         return Ok(found);
     }
-    let unescaped = crate::export::key_of_cel_field(field);
+    let unescaped = ytterby_text::cel::unescaped(field);
     Ok(of.get(&Val::Str(unescaped.into())))
 }
 

@@ -2,8 +2,10 @@
 
 use std::rc::Rc;
 
-use super::value::Val;
 use ytterby_regexp::Regexp;
+use ytterby_text::cel::is_reserved;
+
+use super::value::Val;
 
 /// Longer expressions are refused, as Kubernetes does.
 const MAX_LENGTH: usize = 64 << 10;
@@ -106,27 +108,6 @@ const FUNCTIONS: [(&str, Function, Option<usize>, Option<usize>); 13] = [
 
 /// Names of types that can be compared with `type(x)`.
 const TYPES: [&str; 9] = ["bool", "bytes", "double", "int", "list", "map", "null_type", "string", "uint"];
-
-const RESERVED: [&str; 18] = [
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "for",
-    "function",
-    "if",
-    "import",
-    "in",
-    "let",
-    "loop",
-    "namespace",
-    "package",
-    "return",
-    "var",
-    "void",
-    "while",
-];
 
 /// Reads an expression.
 pub(super) fn parse(source: &str) -> Result<Expr, String> {
@@ -514,7 +495,7 @@ impl Parser {
             "true" => return Ok(Expr::Literal(Val::Bool(true))),
             "false" => return Ok(Expr::Literal(Val::Bool(false))),
             "null" => return Ok(Expr::Literal(Val::Null)),
-            reserved if RESERVED.contains(&reserved) => return Err(format!("\"{name}\" is a reserved word")),
+            reserved if is_reserved(reserved) => return Err(format!("\"{name}\" is a reserved word")),
             _ => {}
         }
         if self.take("(") {
@@ -572,7 +553,7 @@ impl Parser {
 
     fn comprehension(&mut self, range: Expr, kind: Macro, name: &str) -> Parsed {
         let var = match self.next() {
-            Token::Ident(var) if !RESERVED.contains(&&var[..]) => var,
+            Token::Ident(var) if !is_reserved(&var) => var,
             other => return Err(format!("{name}() needs a variable, found {}", other.shown())),
         };
         self.expect(",")?;

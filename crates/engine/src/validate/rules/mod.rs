@@ -456,21 +456,7 @@ fn equal_scalars(left: &Scalar, right: &Scalar) -> bool {
 pub(crate) fn cel_literal(value: &Node) -> String {
     match value {
         Node::Scalar(Scalar::Null) => "null".to_owned(),
-        Node::Scalar(Scalar::Str(text)) => {
-            let mut literal = String::from("'");
-            for c in text.to_str().chars() {
-                match c {
-                    '\\' | '\'' => literal.extend(['\\', c]),
-                    '\n' => literal.push_str("\\n"),
-                    '\r' => literal.push_str("\\r"),
-                    '\t' => literal.push_str("\\t"),
-                    c if c.is_control() => literal.push_str(&format!("\\u{:04x}", c as u32)),
-                    c => literal.push(c),
-                }
-            }
-            literal.push('\'');
-            literal
-        }
+        Node::Scalar(Scalar::Str(text)) => ytterby_text::cel::quoted(&text.to_str()),
         Node::Scalar(Scalar::Float(float)) => {
             let text = gofloat::format_g(*float);
             if text.contains(['.', 'e', 'n', 'I']) { text } else { format!("{text}.0") }

@@ -129,6 +129,6 @@ fn only(key: &str) -> Node {
 
 /// `has(self.key) && self.key != null`
 fn present(key: &str) -> Option<String> {
-    let field = crate::export::cel_field(key)?;
+    let field = ytterby_text::cel::escaped(key)?;
     Some(format!("has(self.{field}) && self.{field} != null"))
 }

@@ -1,6 +1,6 @@
-//! Names of fields in CEL, as Kubernetes escapes what CEL has no names for.
+//! Names and texts in CEL. Kubernetes escapes names of fields that CEL cannot have.
 
-/// Words that cannot be names in CEL.
+/// Words that cannot be names.
 const RESERVED: [&str; 21] = [
     "as",
     "break",
@@ -28,9 +28,14 @@ const RESERVED: [&str; 21] = [
 /// What names in CEL cannot hold, and what stands for it. The first is a mark of the others.
 const ESCAPES: [(&str, &str); 4] = [("__", "__underscores__"), ("-", "__dash__"), (".", "__dot__"), ("/", "__slash__")];
 
+/// Whether a word cannot be a name.
+pub fn is_reserved(word: &str) -> bool {
+    RESERVED.contains(&word)
+}
+
 /// Whether a key is a name as it is.
-pub(super) fn is_plain(key: &str) -> bool {
-    is_identifier(key) && !RESERVED.contains(&key)
+pub fn is_plain(key: &str) -> bool {
+    is_identifier(key) && !is_reserved(key)
 }
 
 fn is_identifier(text: &str) -> bool {
@@ -39,8 +44,8 @@ fn is_identifier(text: &str) -> bool {
 }
 
 /// A key as Kubernetes writes it in CEL; none where it cannot be.
-pub(crate) fn escaped(key: &str) -> Option<String> {
-    if RESERVED.contains(&key) {
+pub fn escaped(key: &str) -> Option<String> {
+    if is_reserved(key) {
         return Some(format!("__{key}__"));
     }
     let escaped = ESCAPES.iter().fold(key.to_owned(), |text, (from, to)| text.replace(from, to));
@@ -48,9 +53,9 @@ pub(crate) fn escaped(key: &str) -> Option<String> {
 }
 
 /// The key that Kubernetes writes like this.
-pub(crate) fn unescaped(field: &str) -> String {
+pub fn unescaped(field: &str) -> String {
     let word = field.strip_prefix("__").and_then(|rest| rest.strip_suffix("__"));
-    if let Some(word) = word.filter(|word| RESERVED.contains(word)) {
+    if let Some(word) = word.filter(|word| is_reserved(word)) {
         return word.to_owned();
     }
     let mut key = String::with_capacity(field.len());
@@ -66,9 +71,32 @@ pub(crate) fn unescaped(field: &str) -> String {
     key + rest
 }
 
+/// A text as a literal.
+pub fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('\'');
+    for c in text.chars() {
+        match c {
+            '\\' | '\'' => out.extend(['\\', c]),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c.is_control() => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out.push('\'');
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_are_quoted() {
+        assert_eq!(quoted("it's \\ \n\t\u{7f}é"), r"'it\'s \\ \n\t\u007fé'");
+    }
 
     #[test]
     fn names_come_back() {
