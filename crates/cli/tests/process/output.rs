@@ -145,6 +145,20 @@ fn permissions_are_respected() {
     assert_eq!((exit, stderr.as_str()), (0, ""));
     assert_eq!(scratch.list("ro"), ["a.yml=a: 1", "keep.yml=keep"]);
 
+    // Old content that cannot be deleted is not lost sight of.
+    scratch.write("swap/out/sub/old.yml", "old");
+    for (path, mode) in [("swap", 0o777), ("swap/out", 0o777), ("swap/out/sub", 0o555)] {
+        set_mode(&scratch, path, mode);
+    }
+    let args = ["-f", "in", "--dangerous-emptied-output-directory", "swap/out"];
+    let (exit, stdout, stderr) = finish(&mut unprivileged(&scratch, &args));
+    assert_eq!((exit, stdout.as_str()), (1, ""));
+    let place = stderr.split('\'').nth(3).unwrap_or_default();
+    let why = format!("Deleting the old content of 'swap/out', which is now in '{place}': permission denied");
+    assert_eq!(stderr, format!("ytterby: Error: {why}\n"));
+    assert_eq!(scratch.list(place), ["sub/", "sub/old.yml=old"]);
+    set_mode(&scratch, &format!("{place}/sub"), 0o755);
+
     set_mode(&scratch, "in/a.yml", 0o000);
     check(&["-f", "in"], "open in/a.yml: permission denied");
     set_mode(&scratch, "in/b", 0o000);
