@@ -123,7 +123,7 @@ impl Instance {
     fn with_schema(&self, eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
         let value = node::node_from_value(args::one(&args)?).map_err(Error::new)?;
         let mut doc = Document::new(value, Pos::UNKNOWN);
-        schema::distribute_defaults_for_strings(&mut doc);
+        schema::distribute_defaults_for_strings(&self.run.run, &mut doc).map_err(template::error_of_failure)?;
         let envelope = Envelope::new(doc, Input::Document).map_err(template::error_of_failure)?;
         // A schema that is none by itself is refused here, where it is given.
         schema::compile(eval, &self.run.run, &envelope.doc, schema::Role::Overlay)

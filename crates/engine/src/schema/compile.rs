@@ -72,12 +72,18 @@ fn check_declaration(run: &Run, doc: &Document) -> Result<(), Failure> {
 }
 
 /// Gives `@schema/validation-defaults-for-strings` to all items at and below the nodes that carry it; the nearest wins.
-pub(crate) fn distribute_defaults_for_strings(doc: &mut Document) {
+///
+/// # Errors
+/// Where the arguments are wrong, also if no string is there to take them.
+pub(crate) fn distribute_defaults_for_strings(run: &Run, doc: &mut Document) -> Result<(), Failure> {
     if !mentions_defaults(&doc.value) && !doc.has(Ann::SchemaValidationDefaultsForStrings) {
-        return;
+        return Ok(());
     }
     let inherited = doc.annotation(Ann::SchemaValidationDefaultsForStrings).cloned();
-    distribute(&mut doc.value, inherited.as_ref());
+    if let Some(own) = &inherited {
+        Rules::from_annotation(own, run)?;
+    }
+    distribute(run, &mut doc.value, inherited.as_ref())
 }
 
 fn mentions_defaults(node: &Node) -> bool {
@@ -91,18 +97,20 @@ fn mentions_defaults(node: &Node) -> bool {
     }
 }
 
-fn distribute(node: &mut Node, inherited: Option<&Annotation>) {
-    fn item(item: &mut dyn Annotated, inherited: Option<&Annotation>) {
+fn distribute(run: &Run, node: &mut Node, inherited: Option<&Annotation>) -> Result<(), Failure> {
+    fn item(run: &Run, item: &mut dyn Annotated, inherited: Option<&Annotation>) -> Result<(), Failure> {
         let own = item.annotation(Ann::SchemaValidationDefaultsForStrings).cloned();
-        if let (None, Some(inherited)) = (&own, inherited) {
-            item.meta_mut().annotations.push(inherited.clone());
+        match (&own, inherited) {
+            (Some(own), _) => drop(Rules::from_annotation(own, run)?),
+            (None, Some(inherited)) => item.meta_mut().annotations.push(inherited.clone()),
+            (None, None) => {}
         }
-        crate::deep(|| distribute(item.value_mut(), own.as_ref().or(inherited)));
+        crate::deep(|| distribute(run, item.value_mut(), own.as_ref().or(inherited)))
     }
     match node {
-        Node::Scalar(_) => {}
-        Node::Map(map) => Rc::make_mut(map).iter_mut().for_each(|i| item(i, inherited)),
-        Node::Array(array) => Rc::make_mut(array).items.iter_mut().for_each(|i| item(i, inherited)),
+        Node::Scalar(_) => Ok(()),
+        Node::Map(map) => Rc::make_mut(map).iter_mut().try_for_each(|i| item(run, i, inherited)),
+        Node::Array(array) => Rc::make_mut(array).items.iter_mut().try_for_each(|i| item(run, i, inherited)),
     }
 }
 

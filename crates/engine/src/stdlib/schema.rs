@@ -86,7 +86,7 @@ fn read(eval: &mut Eval, args: &Args<'_>) -> Result<(std::rc::Rc<Run>, Schema, E
     let Some(run) = eval.data::<Run>() else { fail!("a schema cannot be checked outside a run") };
     let place = eval.position();
     let mut doc = shapes::shape_document(fragment, place);
-    schema::distribute_defaults_for_strings(&mut doc);
+    schema::distribute_defaults_for_strings(&run, &mut doc).map_err(template::error_of_failure)?;
     let schema = schema::compile(eval, &run, &doc, schema::Role::Schema).map_err(template::error_of_failure)?;
     let value = node::node_from_value(value).map_err(Error::new)?;
     let mut doc = Document::new(value, place);

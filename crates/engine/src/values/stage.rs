@@ -67,7 +67,7 @@ fn combine(eval: &mut Eval, run: &Run, own: Vec<Envelope>, given: Vec<Envelope>)
     let mut compiled = Vec::new();
     let mut role = Role::Schema;
     for envelope in &mut envelopes {
-        schema::distribute_defaults_for_strings(&mut envelope.doc);
+        schema::distribute_defaults_for_strings(run, &mut envelope.doc)?;
         let own_role =
             if envelope.is_for_child() { Role::Overlay } else { std::mem::replace(&mut role, Role::Overlay) };
         compiled.push(Some(schema::compile(eval, run, &envelope.doc, own_role)?));
