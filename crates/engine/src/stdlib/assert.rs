@@ -199,16 +199,22 @@ fn fail_at(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     Err(Error::new(text).with_payload(Rc::new(FailAt { path, message })))
 }
 
-/// `assert.validate(key, value, *rules, **named)` (SPEC J r189).
+/// `assert.validate(key, value, *rules, **named)` (SPEC J r189). Key and value may be given by name, too.
 fn validate(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
-    let [key, value, positional @ ..] = args.positional else {
+    let mut positional = args.positional.iter();
+    let mut named = args.named.to_vec();
+    let mut take = |name: &str| match named.iter().position(|(given, _)| *given == name) {
+        Some(at) => Some(named.remove(at).1),
+        None => positional.next().cloned(),
+    };
+    let (Some(key), Some(value)) = (take("key"), take("value")) else {
         fail!("got {} arguments, want at least 2", args.positional.len());
     };
-    let key: Str = string(key)?.clone();
+    let key: Str = string(&key)?.clone();
     let Some(run) = eval.data::<Run>() else { fail!("there is no run to validate in") };
     let pos = eval.position();
-    let rules = Rules::from_arguments(positional, args.named, &run, pos).map_err(Error::new)?;
-    let node = node::node_from_value(value).map_err(Error::new)?;
+    let rules = Rules::from_arguments(positional.as_slice(), &named, &run, pos).map_err(Error::new)?;
+    let node = node::node_from_value(&value).map_err(Error::new)?;
     let key_text = key.to_str();
     let path = Path::Name(&key_text);
     let mut checker = Checker::new(eval, &run, None, Kind::Validation);

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ytterby_diag::{Kind, Pos};
+use ytterby_diag::{Diagnostic, Kind, Pos, Severity};
 use ytterby_starlark::{Error, Eval, Value};
 
 use super::custom::{BUDGET, Context, Custom, Verdict};
@@ -182,26 +182,23 @@ impl<'a> Checker<'a> {
 
     /// Whether `when=` says yes.
     fn applies(&mut self, when: &Value, rules: &Rules, spot: &Spot<'_>) -> Result<bool, Failure> {
-        let run = self.run;
-        let failed = |text: String| Failure::new(format!("Validating {}: {}", spot.path.text(), run.hide(text)));
         let context = Context { parent: spot.parent, root: self.root };
         let value = to_value(spot.value);
+        let by = rules.rules.first().map_or(Pos::UNKNOWN, |rule| rule.pos);
         let result = match param_count(when) {
             1 => self.eval.call_within(BUDGET, when, &[value]),
             2 => self.eval.call_within(BUDGET, when, &[value, context.value()]),
             count => {
                 let text = format!("function must accept 1 or 2 arguments ({count} given)");
-                return Err(failed(format!("Failed to evaluate when=: {text}")));
+                return Err(self.broken(spot, by, format!("Failed to evaluate when=: {text}")));
             }
         };
-        match result {
-            Ok(Value::Bool(answer)) => Ok(answer),
-            Ok(other) => Err(failed(format!("want when= to be bool, got {}", other.type_name()))),
-            Err(error) => {
-                let by = rules.rules.first().map_or(Pos::UNKNOWN, |rule| rule.pos);
-                Err(failed(format!("Failure evaluating when=: {}", self.told(&error, by))))
-            }
-        }
+        let text = match result {
+            Ok(Value::Bool(answer)) => return Ok(answer),
+            Ok(other) => format!("want when= to be bool, got {}", other.type_name()),
+            Err(error) => format!("Failure evaluating when=: {}", self.told(&error, by)),
+        };
+        Err(self.broken(spot, by, text))
     }
 
     fn custom(
@@ -248,8 +245,26 @@ impl<'a> Checker<'a> {
 
     /// A rule that was stopped: by a limit, or because the host asked for it.
     fn stopped(&self, error: &Error, rule: &Rule, spot: &Spot<'_>) -> Failure {
-        let (path, told) = (spot.path.shown(), self.told(error, rule.pos));
-        Failure::new(format!("Validating {path}: Evaluating rule '{}': {told}", rule.must_be))
+        let told = self.told(error, rule.pos);
+        self.broken(spot, rule.pos, format!("Evaluating rule '{}': {told}", rule.must_be))
+    }
+
+    /// Rules that cannot be told to hold or not: the end of the whole check.
+    fn broken(&self, spot: &Spot<'_>, by: Pos, text: String) -> Failure {
+        let known = |pos: Pos| pos.is_known().then_some(pos);
+        let (path, text) = (spot.path.text(), self.run.hide(text));
+        let mut failure = Failure::new(format!("Validating {path}: {text}"));
+        // Without an excerpt, rich messages would show the line of the value, which may be a secret.
+        let excerpt = self.line(by, false).note(by).filter(|_| self.run.options.rich);
+        let from = known(spot.pos).filter(|_| !spot.secret || excerpt.is_some() || !self.run.options.rich);
+        excerpt.into_iter().for_each(|note| failure.message.note(note));
+        failure.diagnostics.push(Diagnostic {
+            path: Some(spot.path.shown()),
+            from,
+            by: known(by),
+            ..Diagnostic::new(Severity::Error, Kind::Other, format!("{}: {text}", spot.path.shown()))
+        });
+        failure
     }
 
     /// The message of an error; one about a limit says where the code was stopped.

@@ -36,6 +36,17 @@ pub(crate) enum Line {
     Hidden,
 }
 
+impl Line {
+    /// What rich messages show of the line at `pos`.
+    pub fn note(&self, pos: Pos) -> Option<Note> {
+        match self {
+            Line::AsItIs => pos.is_known().then_some(Note::Excerpt(pos)),
+            Line::Redacted(text) => Some(Note::Redacted(pos, text.clone())),
+            Line::Hidden => None,
+        }
+    }
+}
+
 /// One broken rule.
 #[derive(Debug)]
 pub(crate) struct Violation {
@@ -73,10 +84,10 @@ impl Report {
 impl Block {
     fn write(&self, message: &mut Message, run: &Run) {
         let rich = run.options.rich;
-        let excerpt = |message: &mut Message, pos: Pos, line: &Line| match line {
-            Line::AsItIs if rich && pos.is_known() => message.note(Note::Excerpt(pos)),
-            Line::Redacted(text) if rich => message.note(Note::Redacted(pos, text.clone())),
-            _ => {}
+        let excerpt = |message: &mut Message, pos: Pos, line: &Line| {
+            if let (true, Some(note)) = (rich, line.note(pos)) {
+                message.note(note);
+            }
         };
         message.push_str(&format!("  {}{}\n    from: {}\n", self.path, self.suffix, run.locate(self.from)));
         excerpt(message, self.from, &self.line);
