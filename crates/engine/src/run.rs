@@ -136,9 +136,14 @@ impl Run {
         }
     }
 
-    /// Hands over the warnings. With `--strict-annotations`, those about annotations become one error.
+    /// Hands over the warnings, in the order of the sources. With `--strict-annotations`, those about annotations become
+    /// one error.
     pub fn take_warnings(&self) -> Result<Vec<Diagnostic>, Failure> {
-        let list = std::mem::take(&mut self.warnings.borrow_mut().list);
+        let mut list = std::mem::take(&mut self.warnings.borrow_mut().list);
+        list.sort_by_key(|warning| {
+            let pos = warning.from.unwrap_or(Pos::UNKNOWN);
+            (pos.file, pos.offset)
+        });
         if !self.options.strict_annotations {
             return Ok(list);
         }
