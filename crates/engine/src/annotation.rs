@@ -65,6 +65,8 @@ impl Annotation {
     /// Takes in the arguments of another annotation of the same name: those by position behind its own, keyword
     /// arguments in place of those of the same name. Each keeps its position.
     pub fn absorb(&mut self, mut other: Annotation) {
+        self.spell_out();
+        other.spell_out();
         self.absorb_own_keywords(&mut other);
         let mut args = std::mem::take(other.origins_mut());
         let kwargs = args.split_off(other.args.len());
@@ -89,6 +91,17 @@ impl Annotation {
             let own = self.args.len() + own;
             self.origins_mut()[own] = origin;
         }
+    }
+
+    /// Writes an alias that stands for arguments, too, with its canonical name.
+    fn spell_out(&mut self) {
+        let meant = match &*self.name.to_str() {
+            "schema/any-key" => vec![("allowed", Value::from("any")), ("expects", Value::from("0+"))],
+            "schema/key-may-be-present" => vec![("missing_ok", Value::Bool(true))],
+            _ => return,
+        };
+        self.name = Str::from(Ann::SchemaKey.name());
+        self.kwargs.extend(meant.into_iter().map(|(name, value)| (Str::from(name), value)));
     }
 
     /// Where each argument comes from, written out.

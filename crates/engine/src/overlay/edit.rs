@@ -212,8 +212,11 @@ fn replace(left: &mut impl Annotated, mut selected: Vec<Annotation>) {
 /// Adds the arguments of an annotation to those of the left's annotations of that name. There may be several, each with
 /// rules of its own: keywords are replaced where they are, the rest goes to the last.
 fn merge_annotation(left: &mut impl Annotated, mut right: Annotation) {
-    if right.ann.is_some_and(Ann::has_one_argument) {
-        return replace(left, vec![right]);
+    match right.ann {
+        Some(ann) if ann.has_one_argument() => return replace(left, vec![right]),
+        // It says what kind of document this is, in one of several ways; both say the same.
+        Some(Ann::DataValuesSchema) => return,
+        _ => {}
     }
     let annotations = &mut left.meta_mut().annotations;
     for own in annotations.iter_mut() {

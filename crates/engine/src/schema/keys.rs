@@ -268,11 +268,15 @@ pub(crate) fn read(run: &Run, ann: &Annotation, node: Pos) -> Result<Option<KeyR
         return Err(unknown(&value.repr().to_str()));
     }
     let (mut allowed, mut expects, mut missing_ok) = (None, None, None);
-    for (name, value) in &ann.kwargs {
+    let mut pos = ann.pos;
+    for (number, (name, value)) in ann.kwargs.iter().enumerate() {
         match &*name.to_str() {
             "allowed" => allowed = Some(read_allowed(run, ann, node, value)?),
             "expects" => match read_expects(value) {
-                Some(read) => expects = Some(read),
+                Some(read) => {
+                    expects = Some(read);
+                    pos = ann.kwarg_pos(number);
+                }
                 None => {
                     let expected = "an integer, a string like \"1+\", a function or a list of these";
                     let found = format!("{} (by {by})", value.repr());
@@ -304,7 +308,7 @@ pub(crate) fn read(run: &Run, ann: &Annotation, node: Pos) -> Result<Option<KeyR
     if allowed.is_none() && matches!(expects, Expects::Exactly(1)) {
         return Ok(None);
     }
-    Ok(Some(KeyRule { allowed, expects, pos: ann.pos }))
+    Ok(Some(KeyRule { allowed, expects, pos }))
 }
 
 /// A literal key that may be there or not.
