@@ -360,17 +360,18 @@ fn tls_through_a_proxy_is_a_tunnel() {
 #[test]
 fn certificates_that_are_not_trusted_are_refused() {
     let scratch = Scratch::new();
-    let check = |name: &str, url_host: &str, trusted: bool, want: &str| {
-        let identity = Identity::of(name);
+    let check = |identity: Identity, trusted: bool, want: &str| {
         scratch.write("authority.pem", if trusted { &identity.authority } else { "" });
         let server = Server::start_tls(&identity, |_, _| panic!("got a request"));
-        let url = format!("https://{url_host}:{}/a.yml", server.port());
+        let url = format!("https://localhost:{}/a.yml", server.port());
         let stderr = error_of(scratch.command(&["-f", &url]).env("SSL_CERT_FILE", "authority.pem"));
         assert!(stderr.starts_with(&format!("ytterby: Error: Requesting URL '{url}':")), "{stderr}");
         assert!(stderr.contains(want) && stderr.contains("(hint: "), "{stderr}");
     };
-    check("localhost", "localhost", false, "x509: certificate signed by unknown authority (hint: add ");
-    check("other.invalid", "localhost", true, "tls: failed to verify certificate");
+    check(Identity::of("localhost"), false, "x509: certificate signed by unknown authority (hint: add ");
+    check(Identity::of("other.invalid"), true, "certificate not valid for name \"localhost\"");
+    let why = "x509: certificate is one of an authority, not of a server (hint: make ";
+    check(Identity::of_authority("localhost"), true, why);
     let server = Server::start_raw(|stream| {
         server::write(stream, b"HTTP/1.1 400 Bad Request\r\n\r\n");
         server::wait_for_the_end(stream);

@@ -132,15 +132,27 @@ pub struct Identity {
 
 impl Identity {
     pub fn of(name: &str) -> Identity {
-        let certified = rcgen::generate_simple_self_signed(vec![name.to_owned()]).unwrap();
-        let key = PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der());
+        Identity::made(name, rcgen::IsCa::NoCa)
+    }
+
+    /// One whose certificate could sign others.
+    pub fn of_authority(name: &str) -> Identity {
+        Identity::made(name, rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained))
+    }
+
+    fn made(name: &str, is_ca: rcgen::IsCa) -> Identity {
+        let mut parameters = rcgen::CertificateParams::new(vec![name.to_owned()]).unwrap();
+        parameters.is_ca = is_ca;
+        let pair = rcgen::KeyPair::generate().unwrap();
+        let certificate = parameters.self_signed(&pair).unwrap();
+        let key = PrivatePkcs8KeyDer::from(pair.serialize_der());
         let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
             .with_safe_default_protocol_versions()
             .unwrap()
             .with_no_client_auth()
-            .with_single_cert(vec![certified.cert.der().clone()], key.into())
+            .with_single_cert(vec![certificate.der().clone()], key.into())
             .unwrap();
-        Identity { config: Arc::new(config), authority: certified.cert.pem() }
+        Identity { config: Arc::new(config), authority: certificate.pem() }
     }
 }
 

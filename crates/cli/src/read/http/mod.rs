@@ -285,6 +285,11 @@ fn untrusted(why: &str) -> String {
             "x509: certificate signed by unknown authority",
             " (hint: add the certificate of that authority to those of the system, or name its file in SSL_CERT_FILE)",
         ),
+        // What `openssl req -x509` makes unless one says otherwise.
+        why if why.contains("CaUsedAsEndEntity") => (
+            "x509: certificate is one of an authority, not of a server",
+            " (hint: make the server's certificate with basicConstraints=CA:FALSE)",
+        ),
         _ => (why, " (hint: the server has to renew or change its certificate)"),
     };
     format!("tls: failed to verify certificate: {why}{hint}")
