@@ -127,3 +127,9 @@ fn sorting() {
     check("n = float('nan')\nprint(len(sorted([n, 1.0, n, 0.5] * 30)))", "120\n");
     check("sorted([1, 'a'])", "- string < int not implemented\n    in <toplevel>\n      1 | sorted([1, 'a'])\n");
 }
+
+#[test]
+fn a_long_program_may_have_very_many_calls_with_names() {
+    let calls = "x = f(x, by=1)\n".repeat(70_000);
+    check(&format!("def f(x, by): return x + by\nx = 0\n{calls}print(x)"), "70000\n");
+}

@@ -197,7 +197,7 @@ pub(crate) struct Name {
 }
 
 /// What stands behind the callee: positional values, named values, then `*args` and `**kwargs`.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Shape {
     pub(crate) positional: usize,
     pub(crate) names: Box<[Str]>,

@@ -430,8 +430,13 @@ impl FnCompiler<'_> {
             }
         }
         shape.names = names.into_boxed_slice();
-        let index = u16::try_from(self.shapes.len()).map_err(|_| "too many calls with names in one function")?;
-        self.shapes.push(shape);
+        // Long files repeat the same few: a schema has one call per annotation.
+        if let Some(&index) = self.shape_of.get(&shape) {
+            return Ok(index);
+        }
+        let index = u16::try_from(self.shapes.len()).map_err(|_| "too many kinds of calls in one function")?;
+        self.shapes.push(shape.clone());
+        self.shape_of.insert(shape, index);
         Ok(index)
     }
 

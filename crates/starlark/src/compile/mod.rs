@@ -211,6 +211,7 @@ struct FnCompiler<'a> {
     names: Vec<Name>,
     name_of: HashMap<Str, u16>,
     shapes: Vec<Shape>,
+    shape_of: HashMap<Shape, u16>,
     functions: Vec<Rc<Code>>,
     loads: Vec<LoadCode>,
 }
@@ -294,6 +295,7 @@ impl<'a> FnCompiler<'a> {
             names: Vec::new(),
             name_of: HashMap::new(),
             shapes: Vec::new(),
+            shape_of: HashMap::new(),
             functions: Vec::new(),
             loads: Vec::new(),
         })
