@@ -22,8 +22,12 @@ If you want to include those results, use the --output-files or --dangerous-empt
 /// Renders as the flags say. Gives the exit code; an error here is one in the flags themselves.
 pub fn run(program: &str, flags: &Invocation) -> Result<i32, String> {
     let started = Instant::now();
-    let rendering = rendering(flags.text("diagnostics"))?;
-    let compat = compat(flags.text("compat"))?;
+    let compat = compat(flags)?;
+    let rendering = match (compat, rendering(flags.text("diagnostics"))?) {
+        // What ytt does not have is switched off: such flags are taken and mean nothing.
+        (Compat::V0_49, _) => Rendering::Text,
+        (Compat::Latest, rendering) => rendering,
+    };
     let sources = Rc::new(Sources::new());
     let outcome = render(program, flags, rendering, compat, &sources);
 
@@ -121,9 +125,9 @@ fn options(
     let env = environment(values.env.iter().chain(&values.env_yaml))?;
     let inspect = if flags.is_on("files-inspect") {
         Some(Inspect::Files)
-    } else if flags.is_on("schema-inspect") {
+    } else if flags.is_on("schema-inspect") && compat == Compat::Latest {
         Some(Inspect::SchemaDocs)
-    } else if flags.is_on("data-values-schema-inspect") {
+    } else if flags.is_on("schema-inspect") || flags.is_on("data-values-schema-inspect") {
         Some(Inspect::Schema)
     } else if flags.is_on("data-values-inspect") {
         Some(Inspect::Values)
@@ -148,8 +152,9 @@ fn options(
             || flags.is_on("data-value-schema-disable-validation"),
         skip_output_validation: flags.is_on("output-disable-validation"),
         strict_annotations: flags.is_on("strict-annotations"),
-        all_errors: flags.is_on("all-errors") || matches!(rendering, Rendering::Json | Rendering::Sarif),
-        coerce_values: flags.is_on("data-value-coerce"),
+        all_errors: flags.is_on("all-errors") && compat == Compat::Latest
+            || matches!(rendering, Rendering::Json | Rendering::Sarif),
+        coerce_values: flags.is_on("data-value-coerce") && compat == Compat::Latest,
         compat,
         rich: matches!(rendering, Rendering::Rich(_)),
         library: flags.list("library").to_vec(),
@@ -237,13 +242,14 @@ fn rendering(name: &str) -> Result<Rendering, String> {
     }
 }
 
-fn compat(flag: &str) -> Result<Compat, String> {
-    let level = match flag {
-        "" => std::env::var("YTTERBY_COMPAT").unwrap_or_default(),
-        _ => flag.to_owned(),
+fn compat(flags: &Invocation) -> Result<Compat, String> {
+    let is_given = flags.is_given("compat");
+    let level = match is_given {
+        true => flags.text("compat").to_owned(),
+        false => std::env::var("YTTERBY_COMPAT").unwrap_or_default(),
     };
     match level.as_str() {
-        "" => Ok(Compat::Latest),
+        "" if !is_given => Ok(Compat::Latest),
         "0.49" => Ok(Compat::V0_49),
         _ => Err(format!("Unknown compatibility level '{level}' (expected 0.49)")),
     }

@@ -117,6 +117,8 @@ pub struct Diagnostic {
     pub by: Option<Pos>,
     /// What to try.
     pub hints: Vec<String>,
+    /// What an excerpt shows in place of the line of `from`, which holds a secret.
+    pub line: Option<String>,
 }
 
 impl Diagnostic {
@@ -133,6 +135,7 @@ impl Diagnostic {
             from: None,
             by: None,
             hints: Vec::new(),
+            line: None,
         }
     }
 }

@@ -34,6 +34,11 @@ impl Message {
         &self.text
     }
 
+    /// The text as one line: its lines trimmed, with a space between them.
+    pub fn one_line(&self) -> String {
+        one_line(&self.text)
+    }
+
     /// Appends text.
     pub fn push_str(&mut self, text: &str) {
         self.text.push_str(text);
@@ -139,6 +144,12 @@ impl Note {
             Note::Redacted(pos, text) => excerpt(*pos, text, sources),
         }
     }
+}
+
+/// A text as one line: its lines trimmed, with a space between them.
+pub(crate) fn one_line(text: &str) -> String {
+    let lines: Vec<_> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    lines.join(" ")
 }
 
 /// A source line between two bars, as ytt's schema errors show it.

@@ -58,6 +58,8 @@ impl Span {
 #[derive(Debug)]
 pub struct Source {
     name: String,
+    /// What it is part of, where it has no name of its own.
+    part_of: Option<String>,
     text: Rc<[u8]>,
     /// Lines in front of the text: 0 unless it is part of another source.
     lines_before: u32,
@@ -68,6 +70,12 @@ impl Source {
     /// The name as messages show it: `config/a.yml`, `(data-value arg)`.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The name, or that of what it is part of: `(data-value-yaml arg)` for the YAML behind that flag, which ytt's own
+    /// messages leave without a name.
+    pub fn full_name(&self) -> &str {
+        self.part_of.as_deref().unwrap_or(&self.name)
     }
 
     /// The bytes as they were read.
@@ -124,13 +132,17 @@ impl Sources {
 
     /// Takes in a text that is part of another source, such as a string in a YAML file: its first line has this number.
     pub fn add_embedded(&self, name: impl Into<String>, text: impl Into<Rc<[u8]>>, first_line: u32) -> FileId {
+        self.push(name.into(), None, text.into(), first_line.saturating_sub(1))
+    }
+
+    /// Takes in a text without a name that is part of something that has one.
+    pub fn add_part(&self, part_of: impl Into<String>, text: impl Into<Rc<[u8]>>) -> FileId {
+        self.push(String::new(), Some(part_of.into()), text.into(), 0)
+    }
+
+    fn push(&self, name: String, part_of: Option<String>, text: Rc<[u8]>, lines_before: u32) -> FileId {
         let mut sources = self.0.borrow_mut();
-        sources.push(Rc::new(Source {
-            name: name.into(),
-            text: text.into(),
-            lines_before: first_line.saturating_sub(1),
-            line_starts: OnceCell::new(),
-        }));
+        sources.push(Rc::new(Source { name, part_of, text, lines_before, line_starts: OnceCell::new() }));
         FileId(sources.len() as u32 - 1)
     }
 

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use ytterby_diag::Sources;
+use ytterby_diag::{Diagnostic, Kind, Severity, Sources};
 
 use crate::api::{
     Failure, Format, Host, Inspect, KnownSchemaFormats, Options, OutputFile, Rendered, SchemaFormat, Target,
@@ -33,8 +33,12 @@ pub fn render(
         (Err(failure), Ok(warnings)) => {
             failure.diagnostics.splice(0..0, warnings);
         }
-        // What else failed may well be the fault of an annotation that went elsewhere.
+        // What was written for another name than the user meant may be why the run failed at all: it comes first.
         (Err(failure), Err(mut strict)) => {
+            if failure.diagnostics.is_empty() {
+                let text = failure.message.one_line();
+                failure.diagnostics.push(Diagnostic::new(Severity::Error, Kind::Other, text));
+            }
             strict.diagnostics.append(&mut failure.diagnostics);
             return Err(strict);
         }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use ytterby_diag::{Diagnostic, FileId, Kind, Pos, Severity, Sources};
+use ytterby_diag::{Diagnostic, FileId, Kind, Note, Pos, Severity, Sources};
 use ytterby_starlark::{Eval, Limits};
 
 use crate::annotation::Level;
@@ -125,6 +125,11 @@ impl Run {
 
     /// Warns about a place, once per text. Warnings about annotations fail the run with `--strict-annotations`.
     pub fn warn(&self, kind: Kind, pos: Pos, text: impl Into<String>) {
+        self.warn_showing(kind, pos, None, text);
+    }
+
+    /// The same; excerpts show this line instead of the one in the source.
+    pub fn warn_showing(&self, kind: Kind, pos: Pos, line: Option<String>, text: impl Into<String>) {
         if !self.is_beyond_ytt() {
             return;
         }
@@ -132,7 +137,7 @@ impl Run {
         let mut warnings = self.warnings.borrow_mut();
         if warnings.seen.insert((pos, text.clone())) {
             let from = pos.is_known().then_some(pos);
-            warnings.list.push(Diagnostic { from, ..Diagnostic::new(Severity::Warning, kind, text) });
+            warnings.list.push(Diagnostic { from, line, ..Diagnostic::new(Severity::Warning, kind, text) });
         }
     }
 
@@ -156,6 +161,9 @@ impl Run {
         for warning in strict {
             let at = warning.from.map_or_else(|| "?".to_owned(), |pos| self.locate(pos));
             failure.message.push_str(&format!("\n  - {} ({at})", warning.message));
+            if let Some(pos) = warning.from {
+                failure.message.note(Note::Excerpt(pos));
+            }
             failure.diagnostics.push(Diagnostic { severity: Severity::Error, ..warning });
         }
         Err(failure)

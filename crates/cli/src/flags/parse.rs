@@ -35,6 +35,11 @@ impl Invocation {
         matches!(self.get(name), Some(Value::Bool(true)))
     }
 
+    /// Whether a flag stands on the command line, with whatever value.
+    pub fn is_given(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
     /// The text of a flag; empty if it was not given.
     pub fn text(&self, name: &str) -> &str {
         match self.get(name) {

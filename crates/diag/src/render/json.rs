@@ -1,6 +1,7 @@
 //! JSON lines, and the little JSON writer that the machine-readable renderings need.
 
 use super::Report;
+use crate::message::one_line;
 use crate::{Diagnostic, Pos, Sources};
 
 pub(super) fn render(report: &Report<'_>) -> String {
@@ -12,7 +13,7 @@ fn line(diagnostic: &Diagnostic, sources: &Sources) -> Object {
     let mut object = Object::new();
     object.text("severity", diagnostic.severity.name());
     object.text("kind", diagnostic.kind.name());
-    object.text("message", &diagnostic.message);
+    object.text("message", &one_line(&diagnostic.message));
     details(&mut object, diagnostic);
     for (name, pos) in [("from", diagnostic.from), ("by", diagnostic.by)] {
         if let Some((file, line)) = pos.and_then(|pos| place(pos, sources)) {
@@ -47,7 +48,7 @@ pub(super) fn details(object: &mut Object, diagnostic: &Diagnostic) {
 /// File and line of a position that is in a source.
 pub(super) fn place(pos: Pos, sources: &Sources) -> Option<(String, u32)> {
     let source = sources.get(pos.file)?;
-    Some((source.name().to_owned(), source.line(pos.offset)))
+    Some((source.full_name().to_owned(), source.line(pos.offset)))
 }
 
 /// A JSON object being written.

@@ -68,16 +68,10 @@ impl Report<'_> {
         if let Some(message) = self.failure
             && !has_error
         {
-            entries.push(Diagnostic::new(Severity::Error, Kind::Other, one_line(message.text())));
+            entries.push(Diagnostic::new(Severity::Error, Kind::Other, message.one_line()));
         }
         entries
     }
-}
-
-/// A text as one line: its lines trimmed, with a space between them.
-fn one_line(text: &str) -> String {
-    let lines: Vec<_> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    lines.join(" ")
 }
 
 #[cfg(test)]

@@ -10,7 +10,11 @@ pub(super) fn render(report: &Report<'_>, colour: Colour) -> String {
         let label = paint("Warning:", YELLOW, colour);
         out.push_str(&format!("{}: {label} {}\n", report.program, warning_line(warning, report.sources)));
         if let Some(pos) = warning.from {
-            push_note(&mut out, &Note::Excerpt(pos), report, colour);
+            let note = match &warning.line {
+                Some(line) => Note::Redacted(pos, line.clone()),
+                None => Note::Excerpt(pos),
+            };
+            push_note(&mut out, &note, report, colour);
         }
         for hint in &warning.hints {
             push_note(&mut out, &Note::Text(format!("    = hint: {hint}")), report, colour);

@@ -2,6 +2,7 @@
 
 use super::Report;
 use super::json::{Object, details, place};
+use crate::message::one_line;
 use crate::{Diagnostic, Kind, Pos, Sources};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
@@ -34,7 +35,7 @@ fn result(diagnostic: &Diagnostic, sources: &Sources) -> String {
     let mut result = Object::new();
     result.text("ruleId", diagnostic.kind.name());
     result.text("level", diagnostic.severity.name());
-    result.raw("message", &text_object(&diagnostic.message));
+    result.raw("message", &text_object(&one_line(&diagnostic.message)));
     if let Some(location) = diagnostic.from.or(diagnostic.by).and_then(|pos| location(pos, sources)) {
         result.raw("locations", &array([location]));
     }

@@ -1,6 +1,7 @@
 //! ytt's text: warnings line by line, then the error.
 
 use super::Report;
+use crate::message::one_line;
 use crate::{Diagnostic, Sources, layout};
 
 pub(super) fn render(report: &Report<'_>) -> String {
@@ -17,11 +18,12 @@ pub(super) fn render(report: &Report<'_>) -> String {
 /// The text of a warning and its position.
 pub(super) fn warning_line(warning: &Diagnostic, sources: &Sources) -> String {
     let source = warning.from.and_then(|pos| Some((sources.get(pos.file)?, pos)));
+    let message = one_line(&warning.message);
     match source {
         Some((source, pos)) => {
-            format!("{} ({}:{})", warning.message, bare_name(source.name()), source.line(pos.offset))
+            format!("{message} ({}:{})", bare_name(source.full_name()), source.line(pos.offset))
         }
-        None => warning.message.clone(),
+        None => message,
     }
 }
 

@@ -67,9 +67,7 @@ impl Linter<'_> {
             self.owners.insert(comment.pos.offset, owner);
             let level = self.run.level;
             let Some(ann) = Ann::from_name(name.as_bytes(), level) else {
-                let meant = annotation::suggest(name).map(|meant| format!("; did you mean @{meant}?"));
-                let text = format!("unknown annotation @{name}{}", meant.unwrap_or_default());
-                self.run.warn(Kind::Annotation, comment.pos, text);
+                self.unknown(comment, name);
                 continue;
             };
             let is_repeated = comments[at + 1..].iter().filter_map(own_name).any(|later| {
@@ -89,10 +87,19 @@ impl Linter<'_> {
         }
     }
 
+    fn unknown(&self, comment: &Comment, name: &str) {
+        let meant = annotation::suggest(name).map(|meant| format!("; did you mean @{meant}?"));
+        let text = format!("unknown annotation @{name}{}", meant.unwrap_or_default());
+        self.run.warn(Kind::Annotation, comment.pos, text);
+    }
+
     /// Comments behind the last node.
     fn unattached(&self, comments: &[Comment]) {
         for comment in comments {
             if let Some(name) = own_name(comment) {
+                if Ann::from_name(name.as_bytes(), self.run.level).is_none() {
+                    self.unknown(comment, name);
+                }
                 self.run.warn(Kind::Annotation, comment.pos, format!("@{} is attached to no node", shown(name)));
             }
         }

@@ -111,10 +111,11 @@ impl<'a> Maker<'a> {
         let flag = if form == Form::Text { "data-values-env" } else { "data-values-env-yaml" };
         for (name, text) in &self.run.options.env {
             let Some(key) = name.strip_prefix(&start) else { continue };
+            let flag = format!("({flag} arg) {prefix}");
             let value = self
-                .value(text, form)
+                .value(text, form, &flag)
                 .map_err(|failure| failure.prefixed(&format!("Extracting data value from env variable '{name}': ")))?;
-            let source = self.run.sources.add(format!("({flag} arg) {prefix}"), format!("{name}={text}").into_bytes());
+            let source = self.run.sources.add(flag, format!("{name}={text}").into_bytes());
             let doc = self.document(key.split("__").collect(), value, Pos::new(source, 0));
             let input = if form == Form::Text { Input::EnvString } else { Input::Document };
             found.push(Envelope::addressed(doc, input, library)?);
@@ -125,14 +126,14 @@ impl<'a> Maker<'a> {
     /// `--data-value`, `--data-value-yaml`.
     fn pair(&self, pair: &str, form: Form) -> Result<Envelope, Failure> {
         let (name, text) = pair.split_once('=').ok_or_else(|| Failure::new("Expected format key=value"))?;
-        let value = self
-            .value(text, form)
-            .map_err(|failure| failure.prefixed(&format!("Deserializing value for key '{name}': ")))?;
-        let (library, key) = split_library(name)?;
         let (flag, input) = match form {
             Form::Text => ("(data-value arg)", Input::String),
             Form::Yaml => ("(data-value-yaml arg)", Input::Document),
         };
+        let value = self
+            .value(text, form, flag)
+            .map_err(|failure| failure.prefixed(&format!("Deserializing value for key '{name}': ")))?;
+        let (library, key) = split_library(name)?;
         let source = self.run.sources.add(flag, pair.as_bytes());
         Envelope::addressed(self.document(key.split('.').collect(), value, Pos::new(source, 0)), input, library)
     }
@@ -146,11 +147,11 @@ impl<'a> Maker<'a> {
         Envelope::addressed(doc, Input::Document, &flag.library)
     }
 
-    fn value(&self, text: &str, form: Form) -> Result<Node, Failure> {
+    fn value(&self, text: &str, form: Form, flag: &str) -> Result<Node, Failure> {
         if form == Form::Text {
             return Ok(Node::str(text));
         }
-        let source = self.run.sources.add("", text.as_bytes());
+        let source = self.run.sources.add_part(flag, text.as_bytes());
         let options = ReadOptions { strict: self.run.options.strict, comments: false };
         let tree = ytterby_yaml::parse(text.as_bytes(), source, &options)
             .map_err(|error| Failure::new(format!("Deserializing YAML value: {error}")))?;
