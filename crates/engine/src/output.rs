@@ -32,9 +32,9 @@ pub(crate) fn json(run: &Run, docs: &[FileDocuments]) -> Result<Vec<u8>, Failure
     write(&mut writer, docs);
     writer.finish().map_err(|why| {
         let key = docs.iter().find_map(|docs| match docs {
-            FileDocuments::Nodes(docs) => docs.items.iter().find_map(|doc| other_key(&doc.value)),
+            FileDocuments::Nodes(docs) => docs.items.iter().find_map(|doc| other_key(&doc.value, doc.pos)),
             FileDocuments::Plain(tree) => {
-                node::documents_from_tree(tree).items.iter().find_map(|doc| other_key(&doc.value))
+                node::documents_from_tree(tree).items.iter().find_map(|doc| other_key(&doc.value, doc.pos))
             }
         });
         match key {
@@ -44,15 +44,18 @@ pub(crate) fn json(run: &Run, docs: &[FileDocuments]) -> Result<Vec<u8>, Failure
     })
 }
 
-/// The first key that is no string: its type and where it stands.
-fn other_key(node: &Node) -> Option<(&'static str, Pos)> {
+/// The first key that is no string: its type and where it stands. What code made stands at the item above it.
+fn other_key(node: &Node, above: Pos) -> Option<(&'static str, Pos)> {
+    let place = |pos: Pos| if pos.is_known() { pos } else { above };
     match node {
         Node::Scalar(_) => None,
         Node::Map(map) => map.iter().find_map(|item| match &item.key {
-            Scalar::Str(_) => crate::deep(|| other_key(&item.value)),
-            key => Some((Node::Scalar(key.clone()).type_name(), item.pos)),
+            Scalar::Str(_) => crate::deep(|| other_key(&item.value, place(item.pos))),
+            key => Some((Node::Scalar(key.clone()).type_name(), place(item.pos))),
         }),
-        Node::Array(array) => array.items.iter().find_map(|item| crate::deep(|| other_key(&item.value))),
+        Node::Array(array) => {
+            array.items.iter().find_map(|item| crate::deep(|| other_key(&item.value, place(item.pos))))
+        }
     }
 }
 

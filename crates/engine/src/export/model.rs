@@ -79,7 +79,7 @@ pub(crate) fn model(schema: &Schema, detail: Detail<'_>) -> Model {
         rules: rules(root, detail),
         ty: root.ty.clone(),
         type_name: type_name(&root.ty),
-        nullable: root.nullable,
+        nullable: root.nullable || lists_null(&root.ty),
         fields: walk.fields,
     }
 }
@@ -176,7 +176,7 @@ impl Walk<'_> {
             documentation: description.clone(),
             ty: slot.ty.clone(),
             type_name: type_name(&slot.ty),
-            nullable: slot.nullable,
+            nullable: slot.nullable || lists_null(&slot.ty),
             default: (shows_default && !is_map).then(|| redacted(&slot.default)),
             required: slot.required.is_some(),
             deprecated: deprecated.clone(),
@@ -210,12 +210,17 @@ fn rules(slot: &Slot, detail: Detail<'_>) -> Vec<Described> {
     rules
 }
 
-/// `string`, `array of map`, `integer or string`.
+/// `string`, `array of map`, `integer or string`; that it may be null is told apart.
 fn type_name(ty: &Type) -> String {
     match ty {
         Type::Array(array) => format!("array of {}", type_name(&array.item.ty)),
-        other => other.name(),
+        other => other.name_besides_null(),
     }
+}
+
+/// Whether null is one of the types that are named.
+fn lists_null(ty: &Type) -> bool {
+    matches!(ty, Type::Union(_)) && ty.allows_null()
 }
 
 /// A title made of a key: `user_password` → `User password`.

@@ -9,7 +9,7 @@ use super::defaults::Unfit;
 use super::keywords::{Keywords, array, map};
 use super::rules::{self, add_to_description};
 use crate::annotation::Level;
-use crate::node::{Document, Node, Scalar};
+use crate::node::{Document, Map, MapItem, Node, Scalar};
 use crate::schema::{Allowed, Combination, Example, Kind, MapType, Presence, Schema, Slot, Type, Union, redact};
 use crate::validate::{Items, Shape, Target};
 use ytterby_regexp::is_ecma;
@@ -248,8 +248,10 @@ impl Dialect<'_> {
         let null = || Node::str("null");
         let null_schema = || map([(Scalar::from("type"), null())]);
         match keywords.get("type").cloned() {
-            Some(Node::Array(_)) => {
-                keywords.push("type", null());
+            Some(Node::Array(names)) => {
+                if !names.items.iter().any(|name| name.value.same(&null())) {
+                    keywords.push("type", null());
+                }
             }
             Some(one) => keywords.set("type", array([one, null()])),
             None => {
@@ -294,10 +296,10 @@ impl Dialect<'_> {
             {
                 required.push(Node::Scalar(item.key.clone()));
             }
-            properties.push((item.key.clone(), self.slot(&item.slot, place)));
+            properties.push(MapItem::new(item.key.clone(), self.slot(&item.slot, place), item.slot.pos));
         }
         if self.target != Target::Crd || !properties.is_empty() {
-            keywords.set("properties", map(properties));
+            keywords.set("properties", Node::map(Map::from_items(properties)));
         }
         if !required.is_empty() {
             keywords.set("required", array(required));
@@ -416,7 +418,12 @@ impl Dialect<'_> {
     fn union(self, keywords: &mut Keywords, union: &Union, slot: &Slot, place: Place) {
         let is_null = |member: &&Type| matches!(member, Type::Scalar(Kind::Null));
         let has_null = union.members.iter().any(|member| is_null(&member));
-        let members: Vec<&Type> = union.members.iter().filter(|member| !is_null(member)).collect();
+        let mut members: Vec<&Type> = union.members.iter().filter(|member| !is_null(member)).collect();
+        let has = |kind: Kind| members.iter().any(|member| matches!(member, Type::Scalar(other) if *other == kind));
+        if members.len() > 2 && has(Kind::Int) && has(Kind::Float) {
+            // An integer is a number too, and one value must not match two members.
+            members.retain(|member| !matches!(member, Type::Scalar(Kind::Int)));
+        }
         let all_scalars = members.iter().all(|member| matches!(member, Type::Scalar(_)));
         match (&members[..], self.target) {
             ([], Target::JsonSchema) => keywords.text("type", "null"),

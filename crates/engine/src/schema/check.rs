@@ -11,7 +11,7 @@ use ytterby_starlark::Eval;
 use ytterby_text::{gofloat, quote, spelling};
 
 use super::report::{Block, Shown, source_text};
-use super::secrets::redacted_line;
+use super::secrets::hide_lines;
 use super::{Item, MapType, Presence, Slot, Type};
 use crate::api::Failure;
 use crate::node::{Array, ArrayItem, Map, MapItem, Node, Scalar, key_text};
@@ -90,6 +90,9 @@ fn fit_map(cx: &mut Context<'_>, map: &Rc<Map>, ty: &MapType) -> Result<Fit, Fai
             filled.push(item);
         }
     }
+    if !ty.is_in_order(filled.as_ref().unwrap_or(map)) {
+        ty.put_in_order(filled.get_or_insert_with(|| (**map).clone()));
+    }
     Ok(filled.map_or(Fit::AsIs, |map| Fit::Filled(Node::map(map))))
 }
 
@@ -111,18 +114,42 @@ fn fit_array(cx: &mut Context<'_>, array: &Rc<Array>, slot: &Slot) -> Result<Fit
     Ok(filled.map_or(Fit::AsIs, |array| Fit::Filled(Node::array(array))))
 }
 
+/// In which order problems are told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// The reference's.
+    Reference,
+    /// That of the document, root to leaf.
+    Document,
+}
+
 /// Everything that is wrong with a value that stands at `pos`.
-pub(crate) fn problems(cx: &mut Context<'_>, node: &Node, pos: Pos, slot: &Slot) -> Result<Vec<Block>, Failure> {
-    search(cx, node, Place { pos, label: Label::Document, path: "", secret: false }, slot)
+pub(crate) fn problems(
+    cx: &mut Context<'_>,
+    node: &Node,
+    pos: Pos,
+    slot: &Slot,
+    order: Order,
+) -> Result<Vec<Block>, Failure> {
+    let mut found = search(cx, node, Place { pos, label: Label::Document, path: "", secret: false }, slot, order)?;
+    hide_lines(cx.run, &mut found, node, slot);
+    Ok(found)
 }
 
 /// Everything that is wrong with a value that an annotation gives for a place.
 pub(super) fn problems_of(cx: &mut Context<'_>, node: &Node, slot: &Slot) -> Result<Vec<Block>, Failure> {
-    search(cx, node, Place { pos: slot.pos, label: Label::Annotated, path: "", secret: false }, slot)
+    let place = Place { pos: slot.pos, label: Label::Annotated, path: "", secret: false };
+    search(cx, node, place, slot, Order::Reference)
 }
 
-fn search(cx: &mut Context<'_>, node: &Node, place: Place<'_>, slot: &Slot) -> Result<Vec<Block>, Failure> {
-    let mut search = Search::default();
+fn search(
+    cx: &mut Context<'_>,
+    node: &Node,
+    place: Place<'_>,
+    slot: &Slot,
+    order: Order,
+) -> Result<Vec<Block>, Failure> {
+    let mut search = Search { order, collections: Vec::new(), values: Vec::new(), compared: 0 };
     search.value(cx, node, place, slot)?;
     Ok(if search.collections.is_empty() { search.values } else { search.collections })
 }
@@ -131,8 +158,8 @@ fn search(cx: &mut Context<'_>, node: &Node, place: Place<'_>, slot: &Slot) -> R
 /// where thousands of keys are wrong.
 const COMPARISONS: usize = 500_000;
 
-#[derive(Default)]
 struct Search {
+    order: Order,
     collections: Vec<Block>,
     values: Vec<Block>,
     /// How many names unknown keys were compared with.
@@ -181,34 +208,41 @@ impl Search {
 
     fn free(&mut self, cx: &mut Context<'_>, node: &Node, place: Place<'_>, slot: &Slot) -> Result<(), Failure> {
         if matches!(free(slot), Fit::Not) {
-            self.collections.push(mismatch(cx.run, node, place, slot));
+            let found = match self.order {
+                Order::Reference => &mut self.collections,
+                Order::Document => &mut self.values,
+            };
+            found.push(mismatch(cx.run, node, place, slot));
         }
         Ok(())
     }
 
     fn map(&mut self, cx: &mut Context<'_>, map: &Map, place: Place<'_>, ty: &MapType) -> Result<(), Failure> {
-        let mut declared = Vec::with_capacity(map.len());
+        let mut later = Vec::with_capacity(map.len());
         let mut names = None;
         for item in map.iter() {
-            let found = cx.item_for(ty, &item.key)?;
-            if found.is_none() {
-                let path = join_key(place.path, &item.key);
-                let label = Label::Key(&item.key);
-                let place = Place { pos: item.pos, label, path: &path, secret: place.secret };
-                let names = names.get_or_insert_with(|| names_of(ty));
-                self.compared += names.len();
-                let names_to_compare = if self.compared <= COMPARISONS { &names[..] } else { &[] };
-                self.values.push(undeclared(cx.run, item, place, ty, names, names_to_compare));
+            match cx.item_for(ty, &item.key)? {
+                None => {
+                    let path = join_key(place.path, &item.key);
+                    let label = Label::Key(&item.key);
+                    let place = Place { pos: item.pos, label, path: &path, secret: place.secret };
+                    let names = names.get_or_insert_with(|| names_of(ty));
+                    self.compared += names.len();
+                    let names_to_compare = if self.compared <= COMPARISONS { &names[..] } else { &[] };
+                    self.values.push(undeclared(cx.run, item, place, ty, names, names_to_compare));
+                }
+                Some(declared) if self.order == Order::Document => self.item(cx, item, place, declared)?,
+                // Keys that are not declared come first.
+                Some(declared) => later.push((item, declared)),
             }
-            declared.push(found);
         }
-        for (item, declared) in map.iter().zip(declared) {
-            let Some(declared) = declared else { continue };
-            let path = join_key(place.path, &item.key);
-            let place = Place { pos: item.pos, label: Label::Key(&item.key), path: &path, secret: place.secret };
-            self.value(cx, &item.value, place, &declared.slot)?;
-        }
-        Ok(())
+        later.into_iter().try_for_each(|(item, declared)| self.item(cx, item, place, declared))
+    }
+
+    fn item(&mut self, cx: &mut Context<'_>, item: &MapItem, place: Place<'_>, declared: &Item) -> Result<(), Failure> {
+        let path = join_key(place.path, &item.key);
+        let place = Place { pos: item.pos, label: Label::Key(&item.key), path: &path, secret: place.secret };
+        self.value(cx, &item.value, place, &declared.slot)
     }
 
     fn array(&mut self, cx: &mut Context<'_>, array: &Array, place: Place<'_>, slot: &Slot) -> Result<(), Failure> {
@@ -230,11 +264,7 @@ pub(crate) fn join_key(path: &str, key: &Scalar) -> String {
 }
 
 fn mismatch(run: &Run, node: &Node, place: Place<'_>, slot: &Slot) -> Block {
-    let by = match &slot.ty {
-        Type::Map(map) => map.place(),
-        Type::Array(array) => array.pos,
-        _ => slot.pos,
-    };
+    let by = slot.declared_at();
     let name = if by.is_known() { slot.ty.name() } else { String::new() };
     let block = Block::at(place.pos, node.type_name(), format!("{name} (by {})", run.locate(by)));
     Block {
@@ -305,11 +335,12 @@ fn shown(run: &Run, node: &Node, place: Place<'_>) -> Shown {
             Label::Dash => format!("- {value}"),
         });
     }
-    if place.secret {
-        return Shown::Line(redacted_line(run, place.pos, node));
-    }
     if !matches!(node, Node::Scalar(_)) && is_yaml_flag(run, place.pos) {
         return Shown::Nowhere;
+    }
+    if place.secret {
+        // Until it is known which part of the line may be shown.
+        return Shown::Line(super::REDACTED.to_owned());
     }
     match place.label {
         // The reference has no line for a document that no `---` begins.

@@ -49,26 +49,22 @@ fn check_declaration(run: &Run, doc: &Document) -> Result<(), Failure> {
         *name == "data_values" && matches!(value, Value::Bool(true))
             || *name == "name" && value.as_str().is_some_and(|value| *value == "data/values")
     };
-    let declared = match &*ann.name.to_str() {
-        "schema" => ann.args.is_empty() && ann.kwargs.is_empty(),
-        "schema/match" => {
-            ann.args.is_empty()
-                && ann.kwargs.len() == 1
-                && ann.kwargs.iter().all(|kwarg| kwarg.0 == "data_values" && is_data_values(kwarg))
-        }
-        _ => ann.args.is_empty() && ann.kwargs.len() == 1 && ann.kwargs.iter().all(is_data_values),
-    };
-    if declared {
+    let must_say_so = ann.name != "schema";
+    if ann.args.is_empty() && ann.kwargs.is_empty() != must_say_so && ann.kwargs.iter().all(is_data_values) {
         return Ok(());
     }
-    let args = ann.args.iter().map(|value| value.repr().to_string());
-    let kwargs = ann.kwargs.iter().map(|(name, value)| format!("{name}={}", value.repr()));
-    let found: Vec<String> = args.chain(kwargs).collect();
-    let found = if found.is_empty() { "no arguments".to_owned() } else { found.join(", ") };
+    let found = arguments_as_written(run, ann);
     let block = Block::at(doc.pos, found, "data_values=True")
         .annotation(ann.pos)
         .hint("to check other YAML against a schema, use schema.apply() from @ytt:schema");
     Err(block.under(run, &format!("Invalid schema - unsupported @{}", ann.name)))
+}
+
+/// The arguments of an annotation as they stand in its line.
+fn arguments_as_written(run: &Run, ann: &Annotation) -> String {
+    let line = run.sources.line_text(ann.pos).unwrap_or_default();
+    let written = line.split_once(&format!("@{}", ann.name)).map_or("", |(_, behind)| behind.trim());
+    if written.is_empty() { "no arguments".to_owned() } else { written.to_owned() }
 }
 
 /// Gives `@schema/validation-defaults-for-strings` to all items at and below the nodes that carry it; the nearest wins.
@@ -444,7 +440,10 @@ impl Compiler<'_> {
     pub fn check_inside_any(&self, node: &Node) -> Result<(), Failure> {
         match node {
             Node::Scalar(_) => Ok(()),
-            Node::Map(map) => map.iter().try_for_each(|item| self.check_item_inside_any(item)),
+            Node::Map(map) => map.iter().try_for_each(|item| {
+                self.warn_about_key(item);
+                self.check_item_inside_any(item)
+            }),
             Node::Array(array) => array.items.iter().try_for_each(|item| self.check_item_inside_any(item)),
         }
     }

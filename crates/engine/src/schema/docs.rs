@@ -182,26 +182,47 @@ pub(super) fn value_as_node(
     slot: &Slot,
     node: Pos,
 ) -> Result<Node, Box<Block>> {
-    value_node(value, node).ok_or_else(|| {
-        let found = match offender(value, 0) {
-            Value::Function(_) | Value::Builtin(_) => "function".to_owned(),
-            other => other.type_name().to_owned(),
-        };
-        let found = format!("{found} (at {})", run.locate(ann.pos));
-        let expected = format!("{} (by {})", slot.ty.name(), run.locate(slot.pos));
-        let block = Block::at(node, found, expected).annotation(ann.pos);
-        Box::new(block.hint("did you mean to call it?"))
-    })
+    let made = value_node(value, node);
+    let misfit = if made.is_none() || run.is_beyond_ytt() { misfit(value, slot, 0) } else { None };
+    let (part, slot) = match (misfit, made) {
+        (None, Some(made)) => return Ok(made),
+        (None, None) => (value.clone(), slot),
+        (Some(misfit), _) => misfit,
+    };
+    let found = match part {
+        Value::Function(_) | Value::Builtin(_) => "function".to_owned(),
+        other => other.type_name().to_owned(),
+    };
+    let found = format!("{found} (at {})", run.locate(ann.pos));
+    let expected = format!("{} (by {})", slot.ty.name(), run.locate(slot.declared_at()));
+    let block = Block::at(node, found, expected).annotation(ann.pos);
+    Err(Box::new(block.hint("did you mean to call it?")))
 }
 
-/// The part of a value that has no place in YAML.
-fn offender(value: &Value, depth: usize) -> Value {
-    let parts: Vec<Value> = match value {
-        Value::List(list) => list.to_vec(),
-        Value::Tuple(tuple) => tuple.iter().cloned().collect(),
-        Value::Dict(dict) => dict.items().into_iter().map(|(_, value)| value).collect(),
-        _ => return value.clone(),
+/// How deep a value is searched for parts that are not YAML: it may contain itself.
+const DEPTH: usize = 100;
+
+/// The first part of a value that has no place in YAML, and the place that it was meant for. A set is none: it has no
+/// order.
+fn misfit<'s>(value: &Value, slot: &'s Slot, depth: usize) -> Option<(Value, &'s Slot)> {
+    if depth > DEPTH {
+        return None;
+    }
+    let item = slot.as_array().map_or(slot, |ty| &ty.item);
+    match value {
+        Value::List(list) => list.to_vec().iter().find_map(|part| misfit(part, item, depth + 1)),
+        Value::Tuple(tuple) => tuple.iter().find_map(|part| misfit(part, item, depth + 1)),
+        Value::Dict(dict) => dict.items().iter().find_map(|(key, part)| misfit(part, below(slot, key), depth + 1)),
+        Value::Set(_) => Some((value.clone(), slot)),
+        other => node_from_value(other).is_err().then(|| (value.clone(), slot)),
+    }
+}
+
+/// The place behind a key of a map; where none is declared, that of the map.
+fn below<'s>(slot: &'s Slot, key: &Value) -> &'s Slot {
+    let key = match node_from_value(key) {
+        Ok(Node::Scalar(key)) => key,
+        _ => return slot,
     };
-    let unfit = parts.into_iter().find(|part| depth < 100 && node_from_value(part).is_err());
-    unfit.map_or_else(|| value.clone(), |part| offender(&part, depth + 1))
+    slot.as_map().and_then(|ty| ty.literal(&key)).map_or(slot, |item| &item.slot)
 }

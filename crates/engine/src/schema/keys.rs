@@ -247,12 +247,14 @@ impl KeyRule {
 pub(crate) fn read(run: &Run, ann: &Annotation, node: Pos) -> Result<Option<KeyRule>, Failure> {
     let block = |found: String, expected: &str| Block::at(node, found, expected).annotation(ann.pos);
     let by = run.locate(ann.pos);
-    let bare = |rule: KeyRule| match ann.args.is_empty() && ann.kwargs.is_empty() {
-        true => Ok(Some(rule)),
-        false => {
-            let title = format!("Invalid schema - unknown argument of @{}", ann.name);
-            Err(block(format!("arguments of @{} (by {by})", ann.name), "no arguments").under(run, &title))
-        }
+    let unknown = |found: &str, expected: &str| {
+        let title = "Invalid schema - unknown argument of @schema/key";
+        block(format!("{found} (by {by})"), expected).under(run, title)
+    };
+    let bare = |rule: KeyRule| match (ann.args.first(), ann.kwargs.first()) {
+        (None, None) => Ok(Some(rule)),
+        (Some(value), _) => Err(unknown(&value.repr().to_str(), "no arguments")),
+        (None, Some((name, _))) => Err(unknown(&format!("{name}="), "no arguments")),
     };
     if ann.name == "schema/any-key" {
         return bare(KeyRule { allowed: Some(Allowed::Any), expects: Expects::AtLeast(0), pos: ann.pos });
@@ -260,12 +262,9 @@ pub(crate) fn read(run: &Run, ann: &Annotation, node: Pos) -> Result<Option<KeyR
     if ann.name == "schema/key-may-be-present" {
         return bare(KeyRule { allowed: None, expects: either_way(), pos: ann.pos });
     }
-    let unknown = |name: &str| {
-        let expected = "allowed=, expects= or missing_ok=";
-        block(format!("{name} (by {by})"), expected).under(run, "Invalid schema - unknown argument of @schema/key")
-    };
+    const ARGUMENTS: &str = "allowed=, expects= or missing_ok=";
     if let Some(value) = ann.args.first() {
-        return Err(unknown(&value.repr().to_str()));
+        return Err(unknown(&value.repr().to_str(), ARGUMENTS));
     }
     let (mut allowed, mut expects, mut missing_ok) = (None, None, None);
     let mut pos = ann.pos;
@@ -292,7 +291,7 @@ pub(crate) fn read(run: &Run, ann: &Annotation, node: Pos) -> Result<Option<KeyR
                     return Err(block(found, "True or False").under(run, title));
                 }
             },
-            other => return Err(unknown(&format!("{other}="))),
+            other => return Err(unknown(&format!("{other}="), ARGUMENTS)),
         }
     }
     if expects.is_some() && missing_ok.is_some() {

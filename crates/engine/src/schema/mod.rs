@@ -20,7 +20,7 @@ use ytterby_text::Str;
 
 pub(crate) use compile::{Role, compile, distribute_defaults_for_strings};
 pub(crate) use keys::{Allowed, KeyRule};
-pub(crate) use secrets::{REDACTED, Secrets, redact};
+pub(crate) use secrets::{REDACTED, SecretPlaces, Secrets, hide_lines, redact};
 pub(crate) use shapes::{Combination, Shapes};
 
 use crate::node::{Document, Map, MapItem, Node, Scalar};
@@ -103,6 +103,8 @@ pub(crate) struct MapType {
     index: Map,
     /// How many items are always there.
     always: usize,
+    /// Whether there are items that are only there where they are given; then items have an order.
+    has_order: bool,
     /// The map when nothing is given.
     pub default: Node,
 }
@@ -199,6 +201,15 @@ impl Slot {
         }
     }
 
+    /// Where its type is declared.
+    pub fn declared_at(&self) -> Pos {
+        match &self.ty {
+            Type::Map(map) => map.place(),
+            Type::Array(array) => array.pos,
+            _ => self.pos,
+        }
+    }
+
     /// Whether null may stand here.
     pub fn allows_null(&self) -> bool {
         self.nullable || self.ty.allows_null()
@@ -223,14 +234,18 @@ impl Type {
             Type::Scalar(kind) => kind.name().to_owned(),
             Type::Map(_) => "map".to_owned(),
             Type::Array(_) => "array".to_owned(),
-            Type::Union(union) => {
-                let names: Vec<String> = union.members.iter().map(Type::name).collect();
-                match names.split_last() {
-                    Some((last, [])) => last.clone(),
-                    Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
-                    None => String::new(),
-                }
+            Type::Union(union) => any_of(union.members.iter()),
+        }
+    }
+
+    /// The same without null, if there is something else.
+    pub fn name_besides_null(&self) -> String {
+        let is_null = |member: &Type| matches!(member, Type::Scalar(Kind::Null));
+        match self {
+            Type::Union(union) if !union.members.iter().all(is_null) => {
+                any_of(union.members.iter().filter(|member| !is_null(member)))
             }
+            other => other.name(),
         }
     }
 
@@ -283,6 +298,16 @@ impl Type {
     }
 }
 
+/// The names of several types: `integer, string or null`.
+fn any_of<'a>(types: impl Iterator<Item = &'a Type>) -> String {
+    let names: Vec<String> = types.map(Type::name).collect();
+    match names.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}
+
 impl Kind {
     /// As messages name it.
     pub fn name(self) -> &'static str {
@@ -301,7 +326,33 @@ impl MapType {
         let index = items.iter().map(|item| MapItem::new(item.key.clone(), Node::NULL, Pos::UNKNOWN)).collect();
         let present = items.iter().filter(|item| matches!(item.presence, Presence::Always));
         let default: Map = present.map(Item::default).collect();
-        MapType { pos: Some(pos), items, patterns, index, always: default.len(), default: Node::map(default) }
+        let is_optional = |item: &Item| matches!(item.presence, Presence::Optional(_));
+        let has_order = !patterns.is_empty() || items.iter().any(is_optional);
+        MapType {
+            pos: Some(pos),
+            items,
+            patterns,
+            index,
+            always: default.len(),
+            has_order,
+            default: Node::map(default),
+        }
+    }
+
+    /// Whether the items of a map stand as they should: literal ones in the order of the schema, others behind them.
+    fn is_in_order(&self, map: &Map) -> bool {
+        !self.has_order || map.iter().is_sorted_by_key(|item| self.rank(&item.key))
+    }
+
+    /// Puts the items of a map into that order.
+    pub fn put_in_order(&self, map: &mut Map) {
+        if !self.is_in_order(map) {
+            map.edit(|items| items.sort_by_key(|item| self.rank(&item.key)));
+        }
+    }
+
+    fn rank(&self, key: &Scalar) -> usize {
+        self.index.find(key).unwrap_or(usize::MAX)
     }
 
     /// How many items are always there.

@@ -17,6 +17,8 @@ pub(crate) struct Block {
     pub annotations: Vec<Pos>,
     /// The node.
     pub pos: Pos,
+    /// Where it came from, if it stands in no source.
+    pub call: Pos,
     /// What to show in place of source lines.
     pub shown: Shown,
     pub found: String,
@@ -51,6 +53,7 @@ impl Block {
             about: None,
             annotations: Vec::new(),
             pos,
+            call: Pos::UNKNOWN,
             shown: Shown::Source,
             found: found.into(),
             expected: expected.into(),
@@ -97,7 +100,7 @@ impl Block {
             path: self.path.clone(),
             expected: text(bare(&self.expected)),
             found: text(&self.found),
-            from: self.pos.is_known().then_some(self.pos),
+            from: [self.pos, self.call].into_iter().find(|pos| pos.is_known()),
             by: self.by.filter(|pos| pos.is_known()),
             hints: self.hints.iter().chain(&self.rich_hints).cloned().collect(),
             ..Diagnostic::new(Severity::Error, self.kind, message)

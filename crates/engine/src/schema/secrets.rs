@@ -2,12 +2,13 @@
 
 use std::cell::OnceCell;
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use aho_corasick::{AhoCorasick, Input, MatchKind};
-use ytterby_diag::Pos;
+use ytterby_diag::{FileId, Pos, Source};
+use ytterby_yaml::{NodeId, ReadOptions, Style, Tree, View};
 
-use super::report::source_text;
+use super::report::{Block, Shown, source_text};
 use super::{MapType, Slot, Type};
 use crate::node::{Node, Scalar, scalar_to_value};
 use crate::run::Run;
@@ -85,6 +86,9 @@ fn is_word(text: &str, start: usize, end: usize) -> bool {
 
 fn collect(node: &Node, slot: &Slot, secret: bool, found: &mut BTreeSet<String>) {
     let secret = secret || slot.secret;
+    if let Type::Shapes(shapes) = &slot.ty {
+        shapes.slots.iter().for_each(|shape| crate::deep(|| collect(node, shape, secret, found)));
+    }
     match node {
         Node::Scalar(scalar) if secret => add(scalar, found),
         Node::Scalar(_) => {}
@@ -183,38 +187,175 @@ fn hidden(node: &Node) -> Node {
     }
 }
 
-/// The source line of a secret node with its value replaced. In a block it is the rest of the line that goes, in flow
-/// style what stands before the next `,` or bracket.
-pub(super) fn redacted_line(run: &Run, pos: Pos, node: &Node) -> String {
-    let line = source_text(run, pos);
-    let Some(source) = run.sources.get(pos.file) else { return line };
-    if source.name().starts_with('(') {
-        return match line.split_once('=') {
-            Some((key, _)) => format!("{key}={REDACTED}"),
-            None => REDACTED.to_owned(),
+/// The places in sources where secrets stand.
+#[derive(Default, Debug)]
+pub(crate) struct SecretPlaces {
+    /// The items that hold a secret scalar.
+    items: HashSet<Pos>,
+}
+
+impl SecretPlaces {
+    /// Those of the scalars in `node` that `slot` declares secret.
+    pub fn of(node: &Node, slot: &Slot) -> SecretPlaces {
+        let mut places = SecretPlaces::default();
+        places.add(node, slot, false);
+        places
+    }
+
+    fn add(&mut self, node: &Node, slot: &Slot, secret: bool) {
+        let secret = secret || slot.secret;
+        if let Type::Shapes(shapes) = &slot.ty {
+            shapes.slots.iter().for_each(|shape| crate::deep(|| self.add(node, shape, secret)));
+        }
+        match node {
+            Node::Scalar(_) => {}
+            Node::Map(map) => {
+                let ty = slot.as_map();
+                for item in map.iter() {
+                    let slot = ty.and_then(|ty| declared(ty, &item.key));
+                    self.item(item.pos, &item.value, slot, secret);
+                }
+            }
+            Node::Array(array) => {
+                let slot = slot.as_array().map(|ty| &ty.item);
+                array.items.iter().for_each(|item| self.item(item.pos, &item.value, slot, secret));
+            }
+        }
+    }
+
+    fn item(&mut self, pos: Pos, value: &Node, slot: Option<&Slot>, secret: bool) {
+        if (secret || slot.is_some_and(|slot| slot.secret)) && matches!(value, Node::Scalar(_)) {
+            self.items.insert(pos);
+        }
+        match slot {
+            Some(slot) => crate::deep(|| self.add(value, slot, secret)),
+            None if secret => crate::deep(|| self.add(value, &Slot::of(Type::Any, pos, Node::NULL), true)),
+            None => {}
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// The line of a position with all secrets in it replaced; none where there are none.
+    pub fn redacted_line(&self, run: &Run, pos: Pos) -> Option<String> {
+        let source = run.sources.get(pos.file)?;
+        if source.name().starts_with('(') {
+            // A flag: its value is the secret, or holds it.
+            let text = source_text(run, pos);
+            return self.items.contains(&pos).then(|| match text.split_once('=') {
+                Some((key, _)) => format!("{key}={REDACTED}"),
+                None => REDACTED.to_owned(),
+            });
+        }
+        let number = source.line(pos.offset);
+        let start = source.line_start(number)?;
+        let line = source.line_text(number)?;
+        let end = start + line.len() as u32;
+        let mut spans: Vec<(u32, u32)> = self
+            .spans(&source, pos.file)
+            .into_iter()
+            .filter(|(from, to)| *from <= end && *to > start)
+            .map(|(from, to)| (from.max(start) - start, to.min(end) - start))
+            .collect();
+        if spans.is_empty() {
+            return self.items.contains(&pos).then(|| REDACTED.to_owned());
+        }
+        spans.sort_unstable();
+        let mut out = String::new();
+        let mut at = 0;
+        for (from, to) in spans {
+            let (from, to) = (from as usize, to as usize);
+            if from < at {
+                continue;
+            }
+            out.push_str(line.get(at..from).unwrap_or_default());
+            if from == line.len() {
+                // The value begins on a line below.
+                out.push(' ');
+            }
+            out.push_str(REDACTED);
+            at = to;
+        }
+        out.push_str(line.get(at..).unwrap_or_default());
+        Some(out)
+    }
+
+    /// What stands for secrets in a source: in flow style the value, in a block all that is behind the key, which may be
+    /// code or have a comment.
+    fn spans(&self, source: &Source, file: FileId) -> Vec<(u32, u32)> {
+        let options = ReadOptions { strict: false, comments: true };
+        let Ok(tree) = ytterby_yaml::parse(source.text(), file, &options) else { return Vec::new() };
+        let mut spans = Vec::new();
+        let mut search = SpanSearch { places: self, tree: &tree, text: source.text(), spans: &mut spans };
+        tree.documents().iter().for_each(|doc| search.node(doc.value));
+        spans
+    }
+}
+
+struct SpanSearch<'a> {
+    places: &'a SecretPlaces,
+    tree: &'a Tree,
+    text: &'a [u8],
+    spans: &'a mut Vec<(u32, u32)>,
+}
+
+impl SpanSearch<'_> {
+    fn node(&mut self, id: NodeId) {
+        let in_flow = self.tree.style(id) == Style::Flow;
+        match self.tree.value(id) {
+            View::Scalar(_) => {}
+            View::Map(items) => items.iter().for_each(|item| self.item(item.pos, item.value, in_flow)),
+            View::Array(items) => items.iter().for_each(|item| self.item(item.pos, item.value, in_flow)),
+        }
+    }
+
+    fn item(&mut self, pos: Pos, value: NodeId, in_flow: bool) {
+        if !self.places.items.contains(&pos) {
+            return crate::deep(|| self.node(value));
+        }
+        let span = self.tree.span(value);
+        if in_flow {
+            self.spans.push((span.start, span.end));
+            return;
+        }
+        let line_end = |from: u32| {
+            let rest = self.text.get(from as usize..).unwrap_or_default();
+            from + rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len()) as u32
         };
+        let own_end = line_end(pos.offset);
+        let start = if (pos.offset..own_end).contains(&span.start) && span.end > span.start {
+            span.start
+        } else {
+            self.behind_key(pos.offset, own_end)
+        };
+        self.spans.push((start, line_end(span.end.max(start))));
     }
-    let column = source.line_column(pos.offset).1 as usize - 1;
-    let Some((before, item)) = line.split_at_checked(column) else { return REDACTED.to_owned() };
-    let key_end = match item.strip_prefix('-') {
-        Some(_) => Some(1),
-        None => item.find(": ").or_else(|| item.strip_suffix(':').map(str::len)).map(|at| at + 1),
-    };
-    let Some(key_end) = key_end else { return format!("{before}{REDACTED}") };
-    let (key, value) = item.split_at(key_end);
-    let text = match node {
-        Node::Scalar(scalar) => scalar_to_value(scalar).to_text().to_string(),
-        _ => String::new(),
-    };
-    let trimmed = value.trim_start();
-    let gap = &value[..value.len() - trimmed.len()];
-    let in_flow = before.contains(['{', '[']);
-    if in_flow {
-        let quoted = ["", "'", "\""].iter().find_map(|q| trimmed.strip_prefix(&format!("{q}{text}{q}")));
-        let rest = quoted.unwrap_or_else(|| &trimmed[trimmed.find([',', '}', ']']).unwrap_or(trimmed.len())..]);
-        return format!("{before}{key}{gap}{REDACTED}{rest}");
+
+    /// Where the value of an item begins on its line, or what stands there instead of it.
+    fn behind_key(&self, key: u32, end: u32) -> u32 {
+        let line = self.text.get(key as usize..end as usize).unwrap_or_default();
+        let colon = line.windows(2).position(|pair| pair == b": ").unwrap_or(line.len().saturating_sub(1));
+        let behind = if line.starts_with(b"-") { 1 } else { colon + 1 };
+        let blanks = line[behind.min(line.len())..].iter().take_while(|byte| **byte == b' ').count();
+        key + (behind + blanks) as u32
     }
-    format!("{before}{key}{}{REDACTED}", if gap.is_empty() { " " } else { gap })
+}
+
+/// Hides secrets in the lines that blocks show.
+pub(crate) fn hide_lines(run: &Run, blocks: &mut [Block], node: &Node, root: &Slot) {
+    let places = SecretPlaces::of(node, root);
+    if places.is_empty() {
+        return;
+    }
+    for block in blocks {
+        let shows_source =
+            matches!(&block.shown, Shown::Source) || matches!(&block.shown, Shown::Line(line) if !line.is_empty());
+        if shows_source && let Some(line) = places.redacted_line(run, block.pos) {
+            block.shown = Shown::Line(line);
+        }
+    }
 }
 
 #[cfg(test)]

@@ -173,7 +173,7 @@ impl Shapes {
                 continue;
             }
             match self.combination {
-                Combination::All => fill_from(&mut matching.filled, &filled),
+                Combination::All => fill_more(cx, &mut matching.filled, slot)?,
                 _ if matching.shapes.is_empty() => matching.filled = filled,
                 _ => {}
             }
@@ -213,6 +213,15 @@ fn declared_part(cx: &mut Context<'_>, value: &Node, slot: &Slot) -> Result<Node
         }
     }
     Ok(Node::map(part))
+}
+
+/// Fills in what a shape declares and the value still lacks.
+fn fill_more(cx: &mut Context<'_>, value: &mut Node, slot: &Slot) -> Result<(), Failure> {
+    let part = declared_part(cx, value, slot)?;
+    if let Fit::Filled(filled) = check::fit(cx, &part, slot)? {
+        fill_from(value, &filled);
+    }
+    Ok(())
 }
 
 /// Adds to a map what another has and it lacks; items of both are taken from the other, which is filled deeper.

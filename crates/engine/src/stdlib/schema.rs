@@ -10,7 +10,7 @@ use crate::node::{self, Document, Fragment, Node};
 use crate::overlay;
 use crate::run::Run;
 use crate::schema::check::Context;
-use crate::schema::report::Block;
+use crate::schema::report::{Block, Shown};
 use crate::schema::{self, Schema, shapes};
 use crate::template;
 use crate::validate::Report;
@@ -89,9 +89,9 @@ fn read(eval: &mut Eval, args: &Args<'_>) -> Result<(std::rc::Rc<Run>, Schema, E
     schema::distribute_defaults_for_strings(&run, &mut doc).map_err(template::error_of_failure)?;
     let schema = schema::compile(eval, &run, &doc, schema::Role::Schema).map_err(template::error_of_failure)?;
     let value = node::node_from_value(value).map_err(Error::new)?;
-    let mut doc = Document::new(value, place);
+    let mut doc = Document::new(node::with_position(&value, place), place);
     overlay::annotate_for_plain_merge(&mut doc);
-    let envelope = Envelope::new(doc, Input::Code(place)).map_err(template::error_of_failure)?;
+    let envelope = Envelope::new(doc, Input::Checked).map_err(template::error_of_failure)?;
     Ok((run, schema, envelope))
 }
 
@@ -99,7 +99,12 @@ fn read(eval: &mut Eval, args: &Args<'_>) -> Result<(std::rc::Rc<Run>, Schema, E
 fn checked(eval: &mut Eval, run: &Run, schema: &Schema, value: Envelope) -> Result<Checked, Failure> {
     let mut doc = match try_merge(&mut Context { eval, run }, schema, schema.defaults(), &value)? {
         Outcome::Merged(doc) => doc,
-        Outcome::Wrong(blocks) => return Ok(Checked::WrongTypes(blocks)),
+        Outcome::Wrong(mut blocks) => {
+            // The whole value stands in the line of the call.
+            let no_line = Shown::Line(String::new());
+            blocks.iter_mut().filter(|block| block.shown == no_line).for_each(|block| block.shown = Shown::Source);
+            return Ok(Checked::WrongTypes(blocks));
+        }
     };
     let misshapen = rules::resolve_shapes(eval, run, &mut doc, schema, Mode::Rules)?;
     run.keep_secrets(&doc.value, schema);

@@ -23,6 +23,8 @@ pub(crate) enum Input {
     EnvString,
     /// Code, in a call at this place.
     Code(Pos),
+    /// A value that `schema.apply()` checks: whatever it is, it takes the place of what is of another kind.
+    Checked,
 }
 
 /// A document and the library that it is for.
@@ -44,6 +46,16 @@ pub(crate) struct Envelope {
 pub(crate) struct LibraryRef {
     pub path: String,
     pub alias: String,
+}
+
+impl Input {
+    /// The place of what it has no place for itself.
+    pub fn place(self) -> Pos {
+        match self {
+            Input::Code(pos) => pos,
+            Input::Document | Input::String | Input::EnvString | Input::Checked => Pos::UNKNOWN,
+        }
+    }
 }
 
 impl LibraryRef {

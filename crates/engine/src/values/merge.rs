@@ -15,9 +15,9 @@ use crate::node::{Document, DocumentSet, Map, Node};
 use crate::output;
 use crate::overlay::{self, Purpose};
 use crate::run::Run;
-use crate::schema::check::{self, Context};
+use crate::schema::check::{self, Context, Order, join_key};
 use crate::schema::report::{self, Block};
-use crate::schema::{Schema, redact};
+use crate::schema::{Schema, hide_lines, redact};
 
 /// What stands over type errors.
 pub(crate) const TITLE: &str = "One or more data values were invalid";
@@ -89,8 +89,9 @@ fn merge_prepared(
     input: Input,
 ) -> Result<Outcome, Failure> {
     let run = cx.run;
-    let Prepared { touch, removed } = prepare(cx, &left, right, schema, input)?;
+    let Prepared { touch, mut removed } = prepare(cx, &left, right, schema, input)?;
     if !removed.is_empty() {
+        hide_lines(run, &mut removed, &right.value, &schema.root);
         return Ok(Outcome::Wrong(removed));
     }
     // Nobody else holds the document, unless all errors are wanted: it is changed in place.
@@ -101,7 +102,11 @@ fn merge_prepared(
         }
         return Ok(Outcome::Merged(merged));
     }
-    let mut found = check::problems(cx, &merged.value, merged.pos, &schema.root)?;
+    let order = if input == Input::Checked { Order::Document } else { Order::Reference };
+    let mut found = check::problems(cx, &merged.value, merged.pos, &schema.root, order)?;
+    for block in &mut found {
+        block.call = input.place();
+    }
     add_hints(run, &mut found, &merged, schema, input);
     Ok(Outcome::Wrong(found))
 }
@@ -127,33 +132,68 @@ fn step(
             Outcome::Merged(doc) => return Ok(doc),
             Outcome::Wrong(found) => found,
         };
-        let places: HashSet<Pos> = found.iter().map(|block| block.pos).collect();
+        let wrong = Wrong::of(&found);
         problems.extend(found);
-        if !prune(&mut right.value, &places) {
+        if !wrong.prune(&mut right.value, "") {
             // The document itself is of the wrong type.
             return Ok(left);
         }
     }
 }
 
-/// Takes the items at these places out of an input. False where there are none.
-fn prune(node: &mut Node, places: &HashSet<Pos>) -> bool {
-    match node {
-        Node::Scalar(_) => false,
-        Node::Map(map) => {
-            let map = Rc::make_mut(map);
-            let count = map.len();
-            map.edit(|items| items.retain(|item| !places.contains(&item.pos)));
-            let removed = map.len() < count;
-            map.iter_mut().fold(removed, |removed, item| crate::deep(|| prune(&mut item.value, places)) || removed)
+/// What is wrong in an input: by place, and by path where code made it.
+struct Wrong {
+    places: HashSet<Pos>,
+    paths: HashSet<String>,
+}
+
+impl Wrong {
+    fn of(blocks: &[Block]) -> Wrong {
+        let (placed, unplaced): (Vec<&Block>, Vec<&Block>) = blocks.iter().partition(|block| block.pos.is_known());
+        Wrong {
+            places: placed.iter().map(|block| block.pos).collect(),
+            paths: unplaced.iter().filter_map(|block| block.path.clone()).collect(),
         }
-        Node::Array(array) => {
-            let items = &mut Rc::make_mut(array).items;
-            let count = items.len();
-            items.retain(|item| !places.contains(&item.pos));
-            let removed = items.len() < count;
-            items.iter_mut().fold(removed, |removed, item| crate::deep(|| prune(&mut item.value, places)) || removed)
+    }
+
+    /// Takes it out of the input. False where nothing was.
+    fn prune(&self, node: &mut Node, path: &str) -> bool {
+        match node {
+            Node::Scalar(_) => false,
+            Node::Map(map) => {
+                let map = Rc::make_mut(map);
+                let count = map.len();
+                map.edit(|items| items.retain(|item| !self.has(item.pos, || join_key(path, &item.key))));
+                let removed = map.len() < count;
+                map.iter_mut().fold(removed, |removed, item| {
+                    let path = self.path(|| join_key(path, &item.key));
+                    crate::deep(|| self.prune(&mut item.value, &path)) || removed
+                })
+            }
+            Node::Array(array) => {
+                let items = std::mem::take(&mut Rc::make_mut(array).items);
+                let mut removed = false;
+                for (at, mut item) in items.into_iter().enumerate() {
+                    let path = self.path(|| format!("{path}[{at}]"));
+                    if self.has(item.pos, || path.clone()) {
+                        removed = true;
+                        continue;
+                    }
+                    removed |= crate::deep(|| self.prune(&mut item.value, &path));
+                    Rc::make_mut(array).items.push(item);
+                }
+                removed
+            }
         }
+    }
+
+    fn has(&self, pos: Pos, path: impl FnOnce() -> String) -> bool {
+        if pos.is_known() { self.places.contains(&pos) } else { self.paths.contains(&self.path(path)) }
+    }
+
+    /// A path, if there are any to compare it with.
+    fn path(&self, path: impl FnOnce() -> String) -> String {
+        if self.paths.is_empty() { String::new() } else { path() }
     }
 }
 
@@ -165,7 +205,7 @@ fn add_hints(run: &Run, found: &mut [Block], merged: &Document, schema: &Schema,
     let flag = match input {
         Input::String => Some("--data-value-yaml"),
         Input::EnvString => Some("--data-values-env-yaml"),
-        Input::Document | Input::Code(_) => None,
+        Input::Document | Input::Code(_) | Input::Checked => None,
     };
     let shown = redact(&merged.value, &schema.root);
     for block in found {

@@ -6,7 +6,7 @@
 
 use std::rc::Rc;
 
-use ytterby_diag::Kind as Diag;
+use ytterby_diag::{Kind as Diag, Pos};
 use ytterby_starlark::Value;
 use ytterby_text::Str;
 
@@ -16,7 +16,7 @@ use crate::api::Failure;
 use crate::node::{Annotated, ArrayItem, Document, Map, MapItem, Node, Scalar, key_text};
 use crate::schema::check::{Context, join_key};
 use crate::schema::report::Block;
-use crate::schema::{Item, Kind, Presence, Schema, Slot, Type};
+use crate::schema::{Item, Kind, Presence, Schema, SecretPlaces, Slot, Type};
 
 /// Which part of a value a merge touches.
 #[derive(Debug)]
@@ -44,8 +44,15 @@ pub(super) fn prepare(
 ) -> Result<Prepared, Failure> {
     let uses = schema.uses;
     let coerce = cx.run.options.coerce_values && matches!(input, Input::String | Input::EnvString);
-    let alters = uses.keys || uses.unions || uses.shapes || uses.deprecated || uses.removed || coerce;
-    let mut walk = Walk { cx, coerce, alters, removed: Vec::new(), warn: uses.deprecated };
+    let replaces_kinds = input == Input::Checked;
+    let alters = uses.keys || uses.unions || uses.shapes || uses.deprecated || uses.removed || coerce || replaces_kinds;
+    let warn = uses.deprecated;
+    let secrets = (warn && uses.secrets && cx.run.options.rich).then(|| SecretPlaces::of(&right.value, &schema.root));
+    let mut walk =
+        Walk { cx, coerce, replaces_kinds, place: input.place(), secrets, alters, removed: Vec::new(), warn };
+    if replaces_kinds && differs_in_kind(&left.value, &right.value) {
+        right.annotate(replacement(right.pos));
+    }
     let plain = !right.annotations().iter().any(|ann| is_drastic(ann) || is_replacing(ann));
     let touch = walk.value(Some(&left.value), &mut right.value, &schema.root, "")?;
     let touch = if plain { touch } else { Touch::Whole };
@@ -71,9 +78,27 @@ fn gives(item: &dyn Annotated) -> bool {
     !item.has(Ann::OverlayRemove) && !item.has(Ann::OverlayNoop)
 }
 
+/// Whether a collection comes to where something of another kind is.
+fn differs_in_kind(below: &Node, value: &Node) -> bool {
+    !below.is_null()
+        && std::mem::discriminant(below) != std::mem::discriminant(value)
+        && !matches!(value, Node::Scalar(_))
+}
+
+/// The annotation of what takes the place of whatever is there.
+fn replacement(pos: Pos) -> Annotation {
+    Annotation { kwargs: vec![(Str::from("or_add"), Value::Bool(true))], ..Annotation::bare(Ann::OverlayReplace, pos) }
+}
+
 struct Walk<'w, 'a> {
     cx: &'w mut Context<'a>,
     coerce: bool,
+    /// Whether a value may take the place of one of another kind wherever it is.
+    replaces_kinds: bool,
+    /// The place of what code made.
+    place: Pos,
+    /// Where secrets stand, if somebody is going to see the lines.
+    secrets: Option<SecretPlaces>,
     /// Whether there is anything to do besides finding out what is touched.
     alters: bool,
     removed: Vec<Block>,
@@ -171,9 +196,10 @@ impl Walk<'_, '_> {
             Presence::Removed(removed) => {
                 if gives(item) {
                     let by = self.cx.run.locate(removed.pos);
-                    let block = Block::at(item.pos, key_text(&item.key), format!("no value (removed by {by})"))
-                        .about("Given data value was removed from schema")
-                        .hint(removed.remedy.to_string());
+                    let block =
+                        Block::at(self.place_of(item), key_text(&item.key), format!("no value (removed by {by})"))
+                            .about("Given data value was removed from schema")
+                            .hint(removed.remedy.to_string());
                     let place = (Some(path.to_owned()), Some(removed.pos));
                     self.removed.push(Block { kind: Diag::Removed, path: place.0, by: place.1, ..block });
                 }
@@ -186,18 +212,11 @@ impl Walk<'_, '_> {
         if self.coerce {
             coerce(&mut item.value, slot);
         }
-        let differs = |below: &Node| {
-            !below.is_null()
-                && std::mem::discriminant(below) != std::mem::discriminant(&item.value)
-                && !matches!(item.value, Node::Scalar(_))
-        };
-        let is_open = matches!(slot.ty, Type::Union(_) | Type::Shapes(_));
-        let replaces = is_open && below.is_some_and(differs) && !item.annotations().iter().any(is_replacing);
+        let is_open = self.replaces_kinds || matches!(slot.ty, Type::Union(_) | Type::Shapes(_));
+        let differs = below.is_some_and(|below| differs_in_kind(below, &item.value));
+        let replaces = is_open && differs && !item.annotations().iter().any(is_replacing);
         if replaces {
-            item.annotate(Annotation {
-                kwargs: vec![(Str::from("or_add"), Value::Bool(true))],
-                ..Annotation::bare(Ann::OverlayReplace, item.pos)
-            });
+            item.annotate(replacement(item.pos));
         }
         if matches!(slot.ty, Type::Shapes(_)) {
             allow_missing(item, Ann::OverlayMatchChildDefaults);
@@ -207,12 +226,18 @@ impl Walk<'_, '_> {
         Ok(if replaces { Touch::Whole } else { touch? })
     }
 
+    fn place_of(&self, item: &dyn Annotated) -> Pos {
+        if item.pos().is_known() { item.pos() } else { self.place }
+    }
+
     /// Warns about a given item that is deprecated, and then not about what is in it.
     fn notice(&mut self, item: &dyn Annotated, slot: &Slot, path: &str) {
         let Some(notice) = &slot.docs.deprecated else { return };
         if self.warn && gives(item) {
             let text = format!("data value \"{path}\" is deprecated: {notice}");
-            self.cx.run.warn(Diag::Deprecated, item.pos(), text);
+            let pos = self.place_of(item);
+            let line = self.secrets.as_ref().and_then(|secrets| secrets.redacted_line(self.cx.run, pos));
+            self.cx.run.warn_showing(Diag::Deprecated, pos, line, text);
             self.warn = false;
         }
     }

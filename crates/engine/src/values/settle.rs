@@ -39,6 +39,7 @@ pub(super) fn settle(
             None => {}
         }
     }
+    ty.put_in_order(map);
     Ok(true)
 }
 
