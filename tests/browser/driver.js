@@ -12,7 +12,11 @@ addEventListener('load', () => setTimeout(() => {
   results.search = look('ports num');
   results.count = document.getElementById('count').textContent;
   results.nothing = look('no such field');
-  look('');
+  results.hint = document.querySelector('#nothing:not([hidden]) p').textContent;
+  document.getElementById('all').click();
+  search.blur();
+  document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '/', bubbles: true }));
+  results.focused = document.activeElement.id;
   document.getElementById('fold').click();
   results.folded = shown().length;
   document.getElementById('unfold').click();
@@ -25,6 +29,13 @@ addEventListener('load', () => setTimeout(() => {
       document.querySelector('input[aria-label="Pick ' + path + '"]').click();
     }
     results.values = document.getElementById('values').value;
+    document.getElementById('clear').click();
+    document.querySelector('input[aria-label="Pick range"]').click();
+    results.map = document.getElementById('values').value;
+    document.getElementById('clear').click();
+    for (const path of ['username', 'db.db_url', 'db.ports[].num', 'labels.*', 'password']) {
+      document.querySelector('input[aria-label="Pick ' + path + '"]').click();
+    }
     document.getElementById('copy').click();
     setTimeout(() => {
       results.copied = document.getElementById('copied').textContent;

@@ -8,7 +8,7 @@ use pulldown_cmark::{Options, Parser};
 use super::escaped;
 
 /// The elements that may stand in a description.
-const ELEMENTS: [&str; 34] = [
+pub(super) const ELEMENTS: [&str; 34] = [
     "p",
     "br",
     "hr",
@@ -176,8 +176,14 @@ impl Writer {
 
     fn start(&mut self, name: &str, source: &str) {
         let Some(name) = ELEMENTS.iter().copied().find(|known| *known == name) else { return };
-        let has_table = self.open.contains(&"table");
-        if self.open.len() >= MAX_DEPTH || (PARTS_OF_TABLES.contains(&name) && !has_table) {
+        // A table right inside another would end it for browsers, and a part of a table outside of one would become
+        // part of the page's: then the next end tag would be about the page.
+        let around = self.open.iter().rev().find(|open| **open == "table" || PARTS_OF_TABLES.contains(open));
+        let fits = match name {
+            "table" => matches!(around, None | Some(&("td" | "th"))),
+            part => around.is_some() || !PARTS_OF_TABLES.contains(&part),
+        };
+        if self.open.len() >= MAX_DEPTH || !fits {
             return;
         }
         // Browsers do not nest these but close the first one; so do we, to know what is open.
@@ -219,9 +225,14 @@ impl Writer {
 
 /// Whether `text` starts with a character reference: `&lt;`, `&#60;`.
 fn is_reference(text: &str) -> bool {
-    let Some(end) = text[1..].find(';') else { return false };
-    let name = &text[1..=end];
-    !name.is_empty() && name.len() < 40 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'#')
+    let Some(name) = reference(text) else { return false };
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'#')
+}
+
+/// What stands between the `&` that `text` starts with and the next `;`, as long as it can be a reference.
+fn reference(text: &str) -> Option<&str> {
+    let end = text.bytes().take(40).position(|byte| byte == b';')?;
+    text.get(1..end)
 }
 
 /// The attributes of a tag: names in lower case, values decoded.
@@ -262,8 +273,8 @@ fn decoded(value: &str) -> String {
     while let Some(at) = rest.find('&') {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
-        let reference = rest[1..].split_once(';');
-        let c = reference.and_then(|(name, _)| match name {
+        let reference = reference(rest);
+        let c = reference.and_then(|name| match name {
             "amp" => Some('&'),
             "lt" => Some('<'),
             "gt" => Some('>'),
@@ -279,9 +290,9 @@ fn decoded(value: &str) -> String {
             }
         });
         match (c, reference) {
-            (Some(c), Some((_, after))) => {
+            (Some(c), Some(name)) => {
                 out.push(c);
-                rest = after;
+                rest = &rest[name.len() + 2..];
             }
             _ => {
                 out.push('&');

@@ -12,9 +12,12 @@ mod tests;
 use std::collections::HashSet;
 use std::fmt::Write;
 
+use ytterby_yaml::write::YamlWriter;
+
 use super::markdown::json_text;
 use super::model::{Field, Model, model};
 use crate::node::{Node, Scalar};
+use crate::output::write_node;
 use crate::schema::{Example, Kind, REDACTED, Schema, Type};
 use crate::validate::{Described, Detail};
 
@@ -52,7 +55,12 @@ pub(crate) fn html(schema: &Schema) -> String {
          <th>Example</th></tr>\n</thead>\n",
     );
     page.fields(&model);
-    page.out.push_str("</table>\n</main>\n");
+    page.out.push_str("</table>\n");
+    if model.fields.is_empty() {
+        page.out.push_str("<p>There is nothing to set.</p>\n");
+    }
+    page.out.push_str(NOTHING);
+    page.out.push_str("</main>\n");
     page.out.push_str(PICKED);
     page.out.push_str("</body>\n</html>\n");
     page.out
@@ -60,19 +68,28 @@ pub(crate) fn html(schema: &Schema) -> String {
 
 /// Only shown where scripts run.
 const TOOLS: &str = "<div class=\"tools\" role=\"search\">
-<label for=\"search\">Search</label> <input id=\"search\" type=\"search\" autocomplete=\"off\">
+<label for=\"search\">Search</label> <input id=\"search\" type=\"search\" autocomplete=\"off\" placeholder=\"Name, description or rule\">
 <button type=\"button\" id=\"unfold\">Unfold all</button> <button type=\"button\" id=\"fold\">Fold all</button>
 <output id=\"count\" for=\"search\"></output>
+</div>
+";
+
+/// Shown where a search finds nothing.
+const NOTHING: &str = "<div class=\"nothing\" id=\"nothing\" hidden>
+<p>No field has all these words.</p> <button type=\"button\" id=\"all\">Show all fields</button>
 </div>
 ";
 
 const PICKED: &str = "<aside class=\"picked\" id=\"picked\" hidden aria-label=\"Values file\">
 <label for=\"values\">Values file with the picked fields</label>
 <textarea id=\"values\" readonly rows=\"8\" spellcheck=\"false\"></textarea>
-<button type=\"button\" id=\"copy\">Copy as values file</button> <button type=\"button\" id=\"clear\">Pick none</button>
-<output id=\"copied\" for=\"copy\"></output>
+<div class=\"buttons\"><button type=\"button\" id=\"copy\">Copy as values file</button>
+<button type=\"button\" id=\"clear\">Pick none</button> <output id=\"copied\" for=\"copy\"></output></div>
 </aside>
 ";
+
+/// Longer defaults are folded.
+const SHORT: usize = 60;
 
 struct Page {
     out: String,
@@ -196,29 +213,55 @@ fn rules(out: &mut String, rules: &[Described]) {
 /// Type, default and marks of a field, the link to it, and the box that picks it.
 fn facts(out: &mut String, field: &Field, id: &str) {
     let null = if field.nullable { " or null" } else { "" };
-    let _ = write!(out, "<p class=\"facts\"><span class=\"type\">{}{null}</span>", escaped(&field.type_name));
+    let _ = write!(out, "<div class=\"facts\"><span class=\"type\">{}{null}</span>", escaped(&field.type_name));
     if field.required {
         out.push_str(" <strong class=\"mark required\">required</strong>");
     }
     if field.secret {
         out.push_str(" <strong class=\"mark secret\">secret</strong>");
     }
+    let mut long_default = None;
     if let Some(default) = &field.default {
-        let _ = write!(out, " <span class=\"default\">default <code>{}</code></span>", escaped(&json_text(default)));
+        let text = json_text(default);
+        if text.len() <= SHORT {
+            let _ = write!(out, " <span class=\"default\">default <code>{}</code></span>", escaped(&text));
+        } else {
+            long_default = Some(readable(default));
+        }
     }
     let path = escaped(&field.path);
     let _ = write!(
         out,
-        " <a class=\"anchor\" href=\"#{}\" aria-label=\"Link to {path}\">#</a>\
-         <label class=\"pick\"><input type=\"checkbox\" aria-label=\"Pick {path}\" autocomplete=\"off\"> pick</label></p>",
+        " <span class=\"handles\"><a class=\"anchor\" href=\"#{}\" aria-label=\"Link to {path}\">#</a>\
+         <label class=\"pick\"><input type=\"checkbox\" aria-label=\"Pick {path}\" autocomplete=\"off\"> pick</label></span></div>",
         escaped(id)
     );
+    if let Some(text) = long_default {
+        let _ = write!(
+            out,
+            "<details class=\"default\"><summary>default</summary>\n<pre>{}</pre></details>",
+            escaped(&text)
+        );
+    }
     if let Some(notice) = &field.deprecated {
         let _ = write!(
             out,
             "<p class=\"deprecated\"><strong class=\"mark deprecated\">deprecated</strong> {}</p>",
             escaped(&notice.to_str())
         );
+    }
+}
+
+/// A long value as people read it best: texts as they are, everything else as YAML.
+fn readable(value: &Node) -> String {
+    match value {
+        Node::Scalar(Scalar::Str(text)) => text.to_string(),
+        other => {
+            let mut writer = YamlWriter::new();
+            ytterby_yaml::Sink::document(&mut writer);
+            write_node(&mut writer, other);
+            String::from_utf8_lossy(&writer.finish()).trim_end().to_owned()
+        }
     }
 }
 

@@ -4,7 +4,7 @@ const fields = [...document.querySelectorAll('tbody.field')];
 const above = (field) => field.parentElement.closest('tbody.field');
 const row = (field) => field.querySelector(':scope > tr.datavalue');
 const box = (field) => row(field).querySelector('.pick input');
-const fold = (open) => document.querySelectorAll('details').forEach((one) => { one.open = open; });
+const fold = (open) => document.querySelectorAll('tr.below details').forEach((one) => { one.open = open; });
 const reveal = (field) => {
   for (let at = above(field); at; at = above(at)) at.querySelector(':scope > tr.below details').open = true;
 };
@@ -12,8 +12,9 @@ root.classList.add('scripted');
 
 /* Search: a field is shown if its row, or that of a field above or below it, has all the words. */
 const texts = fields.map((field) => row(field).textContent.toLowerCase());
-find('search').oninput = (event) => {
-  const words = event.target.value.toLowerCase().split(/\s+/).filter(Boolean);
+const search = find('search');
+search.oninput = () => {
+  const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
   const found = fields.filter((field, at) => words.every((word) => texts[at].includes(word)));
   const shown = new Set(found);
   found.forEach((field) => { for (let at = above(field); at && !shown.has(at); at = above(at)) shown.add(at); });
@@ -23,8 +24,17 @@ find('search').oninput = (event) => {
     field.hidden = !shown.has(field);
   });
   if (words.length) found.forEach(reveal);
+  find('nothing').hidden = found.length > 0 || fields.length === 0;
+  document.querySelector('.data-values-fields').hidden = found.length === 0 && fields.length > 0;
   find('count').textContent = words.length ? found.length + (found.length === 1 ? ' field' : ' fields') : '';
 };
+find('all').onclick = () => { search.value = ''; search.oninput(); search.focus(); };
+addEventListener('keydown', (event) => {
+  const typing = /^(INPUT|TEXTAREA)$/.test(event.target.tagName) && event.target.type !== 'checkbox';
+  if (event.key === '/' && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) { event.preventDefault(); search.focus(); }
+  if (event.key === 'Escape' && event.target === search && search.value) { search.value = ''; search.oninput(); }
+});
+addEventListener('beforeprint', () => fold(true));
 find('unfold').onclick = () => fold(true);
 find('fold').onclick = () => fold(false);
 
@@ -54,9 +64,18 @@ const lines = (node, margin) => {
   });
 };
 const make = () => ({ keys: new Map(), items: null, value: '{}' });
+/* A map of which nothing else is picked comes with all that it has of itself. */
+const whole = (field) => {
+  const below = [...field.querySelectorAll('tbody.field')];
+  if (field.dataset.value !== '{}' || below.some((one) => box(one).checked)) return [field];
+  const start = row(field).cells[0].textContent.length;
+  const own = below.filter((one) => one.dataset.value !== '{}' && !row(one).querySelector('.mark.deprecated')
+    && !/\[\]|\*/.test(row(one).cells[0].textContent.slice(start)));
+  return own.length ? own : [field];
+};
 const picked = () => {
   const top = make();
-  const chosen = fields.filter((field) => box(field).checked);
+  const chosen = fields.filter((field) => box(field).checked).flatMap(whole);
   chosen.forEach((field) => {
     let at = top;
     steps(field).forEach((step) => {

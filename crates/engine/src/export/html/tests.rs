@@ -84,6 +84,8 @@ fn the_page_around_stays_whole() {
     check("<td>a<tr>b", "a<tr>b".replace("<tr>", "").as_str());
     check("<p><i>a", "<p><i>a</i></p>");
     check("<b><i>a</b>c</i>", "<p><b><i>a</i></b>c</p>");
+    check("<table><table></table></table><td>a", "<table></table>a");
+    check("<table><tr><td><table></table>a</td></tr></table>", "<table><tr><td><table></table>a</td></tr></table>");
     check("<table><tr><td>a</table>", "<table><tr><td>a</td></tr></table>");
     check("<p title='", "<p></p>");
 }
@@ -94,4 +96,46 @@ fn deep_nesting_ends() {
     assert!(result.len() < 5_000, "{}", result.len());
     let result = html(&">".repeat(5_000));
     assert!(result.matches("<blockquote>").count() <= 100);
+}
+
+/// Vectors that people tried on other pages; `tests/browser` tries them in a browser too.
+const HOSTILE: &str = include_str!("../../../../../tests/browser/hostile.txt");
+
+#[test]
+fn nothing_hostile_survives() {
+    let tag = regex::Regex::new(r#"^</?[a-z0-9]+(?: (?:href|title)="[^"<>]*")*(?: rel="noopener noreferrer")?>"#);
+    let tag = tag.expect("it is a regular expression");
+    let vectors: Vec<&str> = HOSTILE.lines().filter(|line| !line.is_empty() && !line.starts_with("# ")).collect();
+    assert!(vectors.len() >= 60, "{}", vectors.len());
+    for vector in vectors {
+        let text = vector.replace("\\n", "\n");
+        for text in
+            [text.clone(), format!("a *b* {text} c"), format!("<div>{text}</div>"), format!("- {text}\n\n{text}")]
+        {
+            let result = html(&text);
+            let mut rest = &*result;
+            while let Some(at) = rest.find('<') {
+                rest = &rest[at..];
+                let found = tag.find(rest).unwrap_or_else(|| panic!("{text}\n{result}")).as_str();
+                let name = found.trim_matches(['<', '>', '/']).split(' ').next().unwrap_or_default();
+                assert!(super::markdown::ELEMENTS.contains(&name), "{text}\n{result}");
+                if let Some((_, link)) = found.split_once("href=\"") {
+                    let scheme = link.split(['"', '/', '?', '#']).next().unwrap_or_default().split_once(':');
+                    let scheme = scheme.map(|(scheme, _)| scheme.to_ascii_lowercase());
+                    assert!(
+                        scheme.is_none_or(|name| ["http", "https", "mailto"].contains(&&*name)),
+                        "{text}\n{result}"
+                    );
+                }
+                rest = &rest[found.len()..];
+            }
+        }
+    }
+}
+
+#[test]
+fn long_descriptions_take_no_longer_than_they_are() {
+    for text in ["<div>&", "<a href='&", "<p <", "<!--", "<script>", "</", "<a "] {
+        assert!(html(&text.repeat(50_000)).len() < 4_000_000);
+    }
 }
