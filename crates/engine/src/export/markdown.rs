@@ -40,7 +40,7 @@ fn row(out: &mut String, field: &Field) {
     let examples: Vec<String> = field
         .examples
         .iter()
-        .map(|example| match &example.description {
+        .map(|example| match example.description.as_ref().filter(|text| !text.is_empty()) {
             Some(description) => format!("{}: {}", escaped(&description.to_str()), code(&example.value)),
             None => code(&example.value),
         })
