@@ -2,15 +2,18 @@
 //!
 //! It spreads `Doing this: Doing that: what failed` over lines. On the way it reads brackets, so a text whose brackets do
 //! not pair up changes: a wrong closing bracket becomes the right one, and what follows a surplus one is lost. Users
-//! compare our texts with the reference's, so we take the same step; machine formats are made from the text before it.
+//! compare our texts with the reference's, so we take the same step; machine formats are made from the text before it, and
+//! texts that the reference does not have can keep their brackets.
+
+use crate::Brackets;
 
 /// Spreads the first line of a text over several. The other lines stay as they are.
-pub fn spread(text: &str) -> String {
+pub fn spread(text: &str, brackets: Brackets) -> String {
     let (first, rest) = match text.split_once('\n') {
         Some((first, rest)) => (first, Some(rest)),
         None => (text, None),
     };
-    let mut result = spread_line(first);
+    let mut result = spread_line(first, brackets);
     if let Some(rest) = rest {
         result.push('\n');
         result.push_str(rest);
@@ -19,8 +22,8 @@ pub fn spread(text: &str) -> String {
 }
 
 /// How many lines the first line of a text becomes, less one.
-pub(crate) fn added_lines(text: &str) -> usize {
-    spread_line(text.lines().next().unwrap_or_default()).matches('\n').count()
+pub(crate) fn added_lines(text: &str, brackets: Brackets) -> usize {
+    spread_line(text.lines().next().unwrap_or_default(), brackets).matches('\n').count()
 }
 
 /// What encloses a character: the closing bracket to write, or raw text in which brackets mean nothing.
@@ -34,7 +37,7 @@ enum Container {
 const RAW_OPEN: &str = "...|";
 const RAW_CLOSE: &str = "|...";
 
-fn spread_line(line: &str) -> String {
+fn spread_line(line: &str, brackets: Brackets) -> String {
     let mut out = String::with_capacity(line.len() + 16);
     let mut stack = vec![Container::Root];
     let mut depth = 0;
@@ -51,6 +54,11 @@ fn spread_line(line: &str) -> String {
                         '(' => ')',
                         _ => '}',
                     }));
+                    continue;
+                }
+                // Whatever closes too much, or something else, is text.
+                ']' | ')' | '}' if brackets == Brackets::Keep && top != Container::Closed(c) => {
+                    out.push(c);
                     continue;
                 }
                 ']' | ')' | '}' => {
@@ -92,7 +100,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, want: &str) {
-        assert_eq!(spread(text), want, "{text}");
+        assert_eq!(spread(text, Brackets::Pair), want, "{text}");
     }
 
     #[test]
@@ -112,6 +120,14 @@ mod tests {
         check("a (b", "a (b");
         check("x: [Y: {Z: (", "x: [Y: {Z: (");
         check("a]\nb: C", "a\nb: C");
+    }
+
+    #[test]
+    fn brackets_can_be_kept() {
+        let check = |text: &str, want: &str| assert_eq!(spread(text, Brackets::Keep), want, "{text}");
+        check("Doing a: Doing b: was \"c)\" (at d:1)", "Doing a:\n  Doing b: was \"c)\" (at d:1)");
+        check("Doing (a]: B", "Doing (a]: B");
+        check("A: (B: C): D", "A: (B: C):\n  D");
     }
 
     #[test]

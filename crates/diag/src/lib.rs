@@ -11,5 +11,5 @@ pub mod render;
 mod source;
 
 pub use diagnostic::{Diagnostic, Kind, Severity};
-pub use message::{Message, Note};
+pub use message::{Brackets, Message, Note};
 pub use source::{FileId, Pos, Source, Sources, Span};

@@ -10,6 +10,17 @@ pub struct Message {
     notes: Vec<(usize, Note)>,
     /// Places whose source lines are in `text` already, with secrets replaced.
     shown: Vec<Pos>,
+    brackets: Brackets,
+}
+
+/// What the layout does with closing brackets that nothing opened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Brackets {
+    /// What the reference does: they end the line.
+    #[default]
+    Pair,
+    /// They are text like any other.
+    Keep,
 }
 
 /// What the rich rendering adds behind a line.
@@ -27,6 +38,16 @@ impl Message {
     /// A text without notes.
     pub fn new(text: impl Into<String>) -> Message {
         Message { text: text.into(), ..Message::default() }
+    }
+
+    /// The same message; a text that the reference does not have need not lose its end to a bracket.
+    #[must_use]
+    pub fn keeping_brackets(self) -> Message {
+        Message { brackets: Brackets::Keep, ..self }
+    }
+
+    pub(crate) fn brackets(&self) -> Brackets {
+        self.brackets
     }
 
     /// The text as ytt has it.
@@ -82,7 +103,7 @@ impl Message {
     /// The same with every line after the first indented.
     #[must_use]
     pub fn indented(self, indent: &str) -> Message {
-        let mut result = Message { shown: self.shown, ..Message::default() };
+        let mut result = Message { shown: self.shown, brackets: self.brackets, ..Message::default() };
         let mut notes = self.notes.into_iter().peekable();
         let mut start = 0;
         for line in self.text.split_inclusive('\n') {

@@ -30,8 +30,8 @@ pub(super) fn render(report: &Report<'_>, colour: Colour) -> String {
 /// The message with its notes behind their lines. One without excerpts gets those of the errors at its end, unless its
 /// text shows them.
 fn push_message(out: &mut String, message: &Message, report: &Report<'_>, colour: Colour) {
-    let text = layout::spread(message.text());
-    let added = layout::added_lines(message.text());
+    let text = layout::spread(message.text(), message.brackets());
+    let added = layout::added_lines(message.text(), message.brackets());
     let mut notes = message.notes_by_line().map(|(line, note)| (line + added, note)).peekable();
     let mut has_excerpt = false;
     for (number, line) in text.split('\n').enumerate() {

@@ -10,7 +10,7 @@ pub(super) fn render(report: &Report<'_>) -> String {
         out.push_str(&format!("{}: Warning: {}\n", report.program, warning_line(warning, report.sources)));
     }
     if let Some(message) = report.failure {
-        out.push_str(&format!("{}: Error: {}\n", report.program, layout::spread(message.text())));
+        out.push_str(&format!("{}: Error: {}\n", report.program, layout::spread(message.text(), message.brackets())));
     }
     out
 }

@@ -35,13 +35,15 @@ impl Rules {
 /// What is wrong with the arguments.
 struct Problem {
     text: String,
+    /// Whether ytt has no such text.
+    beyond_ytt: bool,
     /// What rich messages add.
     hint: Option<String>,
 }
 
 impl From<String> for Problem {
     fn from(text: String) -> Problem {
-        Problem { text, hint: None }
+        Problem { text, beyond_ytt: false, hint: None }
     }
 }
 
@@ -52,6 +54,9 @@ impl Problem {
         let mut failure = Failure::new(format!("Invalid @{name} annotation - {}", self.text));
         let kind = if name.starts_with("schema/") { Kind::Schema } else { Kind::Annotation };
         let diagnostic = Diagnostic::new(Severity::Error, kind, failure.message.text());
+        if self.beyond_ytt {
+            failure.message = failure.message.keeping_brackets();
+        }
         let from = annotation.pos.is_known().then_some(annotation.pos);
         if let (true, Some(pos)) = (run.options.rich, from) {
             failure.message.note(Note::Excerpt(pos));
@@ -102,7 +107,8 @@ impl Reader<'_> {
                 let quoted = ytterby_text::quote::quote(name);
                 let text = reader.at(&format!("unknown keyword argument {}", quoted.to_str()));
                 let meant = rules::nearest(&name_text, self.run.level);
-                return Err(Problem { text, hint: meant.map(|meant| format!("did you mean {meant}=?")) });
+                let hint = meant.map(|meant| format!("did you mean {meant}=?"));
+                return Err(Problem { hint, ..text.into() });
             };
             if let Some((_, other)) = given.iter().find(|(canonical, _)| *canonical == entry.name) {
                 let (first, second) = if *other < name { (*other, name) } else { (name, *other) };
@@ -112,7 +118,7 @@ impl Reader<'_> {
             }
             given.push((entry.name, name));
             let (value, description) = reader.pair(entry, &name_text, value);
-            let made = (entry.make)(&value, Subject::Keyword(entry.name)).map_err(|bad| reader.bad(bad))?;
+            let made = (entry.make)(&value, Subject::Keyword(entry.name)).map_err(|bad| reader.bad(bad, entry))?;
             if let Some(rule) = made {
                 let is_about_null = rule.is_about_null();
                 named.push(Named { order, rule: reader.named(rule, description), is_about_null });
@@ -134,9 +140,9 @@ impl Reader<'_> {
         format!("{text} (at {})", self.run.locate(self.pos))
     }
 
-    fn bad(&self, bad: BadArgument) -> Problem {
+    fn bad(&self, bad: BadArgument, entry: &Entry) -> Problem {
         let text = if bad.positioned { self.at(&bad.text) } else { bad.text };
-        Problem { text, hint: bad.hint }
+        Problem { text, beyond_ytt: entry.beyond_ytt, hint: bad.hint }
     }
 
     fn named(&self, rule: Rc<dyn NamedRule>, description: Option<Str>) -> Rule {
@@ -153,7 +159,7 @@ impl Reader<'_> {
     }
 
     /// A rule given by position.
-    fn positional(&self, arg: &Value) -> Result<Rule, String> {
+    fn positional(&self, arg: &Value) -> Result<Rule, Problem> {
         let beyond_ytt = self.run.is_beyond_ytt();
         let by = self.run.locate(self.pos);
         let Value::Tuple(tuple) = arg else {
@@ -162,17 +168,17 @@ impl Reader<'_> {
             }
             let found = arg.repr();
             let text = "expected annotation to have 2-tuple as argument(s), but found:";
-            return Err(format!("{text} {} (by {by})", found.to_str()));
+            return Err(format!("{text} {} (by {by})", found.to_str()).into());
         };
         let parts: Vec<&Value> = tuple.iter().collect();
         let (name, form, message) = match parts[..] {
             [_, _] => ("2-tuple", Form::Pair, None),
             [_, _, message] if beyond_ytt => ("3-tuple", Form::Triple, Some(self.template(message)?)),
-            _ => return Err(format!("expected 2-tuple, but found tuple with length {} (by {by})", parts.len())),
+            _ => return Err(format!("expected 2-tuple, but found tuple with length {} (by {by})", parts.len()).into()),
         };
         let Value::Str(description) = parts[0] else {
             let text = format!("expected first item in the {name} to be a string describing a valid value, but was");
-            return Err(self.at(&format!("{text} {}", parts[0].type_name())));
+            return Err(self.at(&format!("{text} {}", parts[0].type_name())).into());
         };
         let must_be = description.to_str().into_owned();
         let check = match parts[1].downcast::<Assertion>() {
@@ -222,13 +228,15 @@ impl Reader<'_> {
         }
     }
 
-    fn template(&self, message: &Value) -> Result<Template, String> {
+    fn template(&self, message: &Value) -> Result<Template, Problem> {
         let Value::Str(text) = message else {
             let text = "expected third item in the 3-tuple to be a string holding a violation message, but was";
-            return Err(self.at(&format!("{text} {}", message.type_name())));
+            return Err(self.at(&format!("{text} {}", message.type_name())).into());
         };
-        Template::parse(&text.to_str())
-            .map_err(|field| self.at(&format!("unknown field \"{field}\" in violation message")))
+        Template::parse(&text.to_str()).map_err(|field| {
+            let text = self.at(&format!("unknown field \"{field}\" in violation message"));
+            Problem { beyond_ytt: true, ..text.into() }
+        })
     }
 
     /// The value of a named rule and its description, where both are given as a tuple.

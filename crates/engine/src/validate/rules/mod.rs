@@ -282,7 +282,7 @@ type Make = fn(&Value, Subject<'_>) -> Made;
 pub(crate) struct Entry {
     pub name: &'static str,
     aliases: &'static [&'static str],
-    beyond_ytt: bool,
+    pub beyond_ytt: bool,
     pub make: Make,
 }
 
