@@ -6,6 +6,7 @@
 use ytterby_regexp::Regexp;
 use ytterby_text::{Decimal, cel};
 
+use crate::evaluate::CPU_COUNTS;
 use crate::jsonpath::{Path, Slice, Step};
 use crate::pattern::VERTICAL_TAB;
 use crate::rules::{Argument, Check, Entry, Range, Rule, Rules, State};
@@ -147,8 +148,7 @@ impl Place {
     /// The value where it may be unset below a parent that is there.
     fn or_default(&self, present: &str) -> String {
         let text = &self.text;
-        let cpu = [".spec.domain.cpu.sockets", ".spec.domain.cpu.cores", ".spec.domain.cpu.threads"];
-        if cpu.contains(&self.field.path) {
+        if CPU_COUNTS.contains(&self.field.path) {
             return format!("({present} && {text} != 0 ? {text} : 1)");
         }
         format!("({present} ? {text} : {})", zero(self.field))

@@ -95,6 +95,10 @@ pub fn evaluate(rules: &Rules, vm: &Value, sizing: &Sizing) -> Vec<Outcome> {
     rules.entries.iter().map(|entry| outcome(entry, vm, sizing)).collect()
 }
 
+/// What counts as 1 in a cpu that is there, see [`complete_cpu`].
+pub(crate) const CPU_COUNTS: [&str; 3] =
+    [".spec.domain.cpu.sockets", ".spec.domain.cpu.cores", ".spec.domain.cpu.threads"];
+
 /// Sets sockets, cores and threads of a cpu that is there to 1, where they are 0 or absent.
 pub fn complete_cpu(vm: &mut Value) {
     let cpu = ["spec", "template", "spec", "domain", "cpu"].iter().try_fold(vm, |value, key| value.get_mut(key));

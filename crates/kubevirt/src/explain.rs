@@ -1,5 +1,6 @@
 //! Says a rule in words.
 
+use crate::evaluate::CPU_COUNTS;
 use crate::jsonpath::Path;
 use crate::rules::{Argument, Check, Entry, Range, State};
 use crate::schema::{self, Target};
@@ -55,6 +56,9 @@ pub fn sentences(entry: &Entry) -> Vec<String> {
 
 fn unset(path: &Path) -> String {
     match path.steps().map(schema::target) {
+        Some(Target::Field(field)) if CPU_COUNTS.contains(&field.path) => {
+            "Where it is not set, it counts as 1, or as 0 in a VM without `cpu`.".to_owned()
+        }
         Some(Target::Field(field)) if field.has_default() && path.fields().is_some() => {
             let value = crate::jsonpath::eval::default(field).map_or(String::new(), |value| value.to_string());
             format!("Where it is not set, it counts as {value}.")

@@ -38,7 +38,10 @@ pub(super) fn run(
         for file in &world.files {
             count += mend(file, host, stderr)?;
         }
-        writeln!(stderr, "{} made", counted(count, "change"))?;
+        // Each file has said how many; the sum is news where there are several, or none.
+        if count == 0 || world.files.len() > 1 {
+            writeln!(stderr, "{} made", counted(count, "change"))?;
+        }
         world = World::load(args, host)?;
     }
     let mut found = Vec::new();
