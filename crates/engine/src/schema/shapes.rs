@@ -160,10 +160,7 @@ impl Shapes {
     ) -> Result<Matching, Failure> {
         let mut matching = Matching { shapes: Vec::new(), filled: value.clone(), stray: false };
         for (at, slot) in self.slots.iter().enumerate() {
-            let part = match self.combination {
-                Combination::All => declared_part(cx, value, slot)?,
-                Combination::One | Combination::Any => value.clone(),
-            };
+            let part = self.part(cx, value, slot)?;
             let filled = match check::fit(cx, &part, slot)? {
                 Fit::Not => continue,
                 Fit::AsIs => part,
@@ -183,6 +180,14 @@ impl Shapes {
             matching.stray = self.has_stray_key(cx, value)?;
         }
         Ok(matching)
+    }
+
+    /// What a shape looks at: with all-of the keys that it declares, else everything.
+    pub fn part(&self, cx: &mut Context<'_>, value: &Node, slot: &Slot) -> Result<Node, Failure> {
+        match self.combination {
+            Combination::All => declared_part(cx, value, slot),
+            Combination::One | Combination::Any => Ok(value.clone()),
+        }
     }
 
     fn has_stray_key(&self, cx: &mut Context<'_>, value: &Node) -> Result<bool, Failure> {

@@ -176,7 +176,7 @@ impl<'a> Checker<'a> {
             message: None,
             by: rule.pos,
             by_line: self.line(rule.pos, false),
-            hint: rule.hint(),
+            hints: rule.hint().into_iter().collect(),
         }
     }
 

@@ -61,7 +61,8 @@ pub(crate) struct Violation {
     pub by: Pos,
     /// How rich messages show the line there.
     pub by_line: Line,
-    pub hint: Option<String>,
+    /// What rich messages and machine formats say besides.
+    pub hints: Vec<String>,
 }
 
 impl Report {
@@ -106,7 +107,7 @@ impl Block {
             if violation.message.is_none() && !violation.found.is_empty() {
                 message.push_str(&format!("      found: {}\n", violation.found));
             }
-            if let (true, Some(hint)) = (rich, &violation.hint) {
+            for hint in violation.hints.iter().filter(|_| rich) {
                 message.note(Note::Text(format!("      = hint: {hint}")));
             }
         }
@@ -130,7 +131,7 @@ impl Block {
             found,
             from: known(self.from),
             by: known(violation.by),
-            hints: violation.hint.iter().cloned().chain(reads).collect(),
+            hints: violation.hints.iter().cloned().chain(reads).collect(),
             ..Diagnostic::new(Severity::Error, violation.kind, message)
         }
     }

@@ -16,8 +16,8 @@ use crate::api::Failure;
 use crate::node::{Annotated, Document, Map, Node};
 use crate::overlay::mark_values_given;
 use crate::run::Run;
-use crate::schema::check::{Context, join_key};
-use crate::schema::{Item, KeyRule, MapType, Presence, Required, Schema, Slot, Type};
+use crate::schema::check::{Context, Fit, Order, fit, join_key, problems};
+use crate::schema::{self, Item, KeyRule, MapType, Presence, Required, Schema, Shapes, Slot, Type};
 
 /// What was found out about shapes: by path, why the value has not the right ones.
 pub(crate) type Misshapen = HashMap<String, String>;
@@ -110,14 +110,66 @@ fn holds(cx: &mut Context<'_>, value: &Node, shape: &Slot, path: &str) -> Result
     if !misshapen.is_empty() {
         return Ok(false);
     }
+    Ok(violations(cx, value, shape)?.is_empty())
+}
+
+/// The rules of a shape that a value, filled from it, breaks.
+fn violations(cx: &mut Context<'_>, value: Node, shape: &Slot) -> Result<Report, Failure> {
     let doc = Document::new(value, shape.pos);
+    let misshapen = Misshapen::new();
     let mut walk = Walk {
         checker: Checker::new(cx.eval, cx.run, Some(&doc.value), Kind::Validation),
         misshapen: &misshapen,
         beyond: true,
     };
     walk.item(&doc, None, &Path::Document, Some(shape), false)?;
-    Ok(walk.checker.report.is_empty())
+    Ok(walk.checker.report)
+}
+
+/// Why a value has not the shapes that it should have, for those that it has not: `shape 1: bucket: not declared`. What is in the
+/// value is not told.
+fn reasons(cx: &mut Context<'_>, value: &Node, shapes: &Shapes) -> Result<Vec<String>, Failure> {
+    let mut reasons = Vec::new();
+    let mut value = value.clone();
+    mark_values_given(&mut value);
+    for (at, shape) in shapes.slots.iter().enumerate() {
+        let part = shapes.part(cx, &value, shape)?;
+        let reason = match fit(cx, &part, shape)? {
+            Fit::Not => first_problem(&problems(cx, &part, shape.pos, shape, Order::Document)?),
+            fitting => {
+                let mut filled = if let Fit::Filled(filled) = fitting { filled } else { part };
+                let mut misshapen = Misshapen::new();
+                resolve(cx, &mut filled, shape, "", Mode::Rules, &mut misshapen)?;
+                match misshapen.into_iter().min() {
+                    Some((path, found)) => Some(told(&path, &found)),
+                    None => first_violation(&violations(cx, filled, shape)?),
+                }
+            }
+        };
+        reasons.extend(reason.map(|reason| format!("shape {}: {reason}", at + 1)));
+    }
+    Ok(reasons)
+}
+
+fn first_problem(problems: &[schema::report::Block]) -> Option<String> {
+    let problem = problems.first()?;
+    let text = match (&problem.about, problem.expected.split_once(" (by ")) {
+        (Some(_), _) => "not declared".to_owned(),
+        (None, expected) => {
+            format!("expected {}, found {}", expected.map_or(&*problem.expected, |(name, _)| name), problem.found)
+        }
+    };
+    Some(told(problem.path.as_deref().unwrap_or_default(), &text))
+}
+
+fn first_violation(report: &Report) -> Option<String> {
+    let block = report.blocks.first()?;
+    Some(told(&block.path, &format!("must be: {}", block.violations.first()?.must_be)))
+}
+
+/// What is said about a value that stands at a path; about the whole, without one.
+fn told(path: &str, text: &str) -> String {
+    if matches!(path, "" | "(document)") { text.to_owned() } else { format!("{path}: {text}") }
 }
 
 /// Checks data values. Without a schema, only what they carry themselves.
@@ -185,7 +237,9 @@ impl Walk<'_, '_> {
                 && let Type::Shapes(shapes) = &slot.ty
                 && let Some(found) = self.misshapen.get(&path.text())
             {
-                let violation = self.violation(shapes.must_be(), found.clone(), shapes.pos);
+                let mut violation = self.violation(shapes.must_be(), found.clone(), shapes.pos);
+                let mut cx = Context { eval: self.checker.eval, run: self.checker.run };
+                violation.hints = reasons(&mut cx, item.value(), shapes)?;
                 self.add(path, item.pos(), violation);
             }
         }
@@ -266,7 +320,7 @@ impl Walk<'_, '_> {
 
     fn violation(&self, must_be: String, found: String, by: Pos) -> Violation {
         let by_line = self.checker.line(by, false);
-        Violation { kind: self.checker.kind, must_be, found, message: None, by, by_line, hint: None }
+        Violation { kind: self.checker.kind, must_be, found, message: None, by, by_line, hints: Vec::new() }
     }
 
     /// Adds a violation, to what was found about the same value if that was found last.
