@@ -58,8 +58,8 @@ impl Span {
 #[derive(Debug)]
 pub struct Source {
     name: String,
-    /// What it is part of, where it has no name of its own.
-    part_of: Option<String>,
+    /// Where it can be opened, or what it is part of, where its name does not say that.
+    place: Option<String>,
     text: Rc<[u8]>,
     /// Lines in front of the text: 0 unless it is part of another source.
     lines_before: u32,
@@ -75,7 +75,12 @@ impl Source {
     /// The name, or that of what it is part of: `(data-value-yaml arg)` for the YAML behind that flag, which ytt's own
     /// messages leave without a name.
     pub fn full_name(&self) -> &str {
-        self.part_of.as_deref().unwrap_or(&self.name)
+        if self.name.is_empty() { self.place() } else { &self.name }
+    }
+
+    /// Where it can be opened: the path from the working directory. The full name, where that is all there is.
+    pub fn place(&self) -> &str {
+        self.place.as_deref().unwrap_or(&self.name)
     }
 
     /// The bytes as they were read.
@@ -127,12 +132,18 @@ impl Sources {
 
     /// Takes in a source and names it.
     pub fn add(&self, name: impl Into<String>, text: impl Into<Rc<[u8]>>) -> FileId {
-        self.add_embedded(name, text, 1)
+        self.push(name.into(), None, text.into(), 0)
+    }
+
+    /// Takes in a file that can be opened at `place`, whatever messages call it.
+    pub fn add_file(&self, name: impl Into<String>, place: Option<&str>, text: impl Into<Rc<[u8]>>) -> FileId {
+        self.push(name.into(), place.map(str::to_owned), text.into(), 0)
     }
 
     /// Takes in a text that is part of another source, such as a string in a YAML file: its first line has this number.
-    pub fn add_embedded(&self, name: impl Into<String>, text: impl Into<Rc<[u8]>>, first_line: u32) -> FileId {
-        self.push(name.into(), None, text.into(), first_line.saturating_sub(1))
+    pub fn add_embedded(&self, outer: FileId, text: impl Into<Rc<[u8]>>, first_line: u32) -> FileId {
+        let (name, place) = self.get(outer).map(|outer| (outer.name.clone(), outer.place.clone())).unwrap_or_default();
+        self.push(name, place, text.into(), first_line.saturating_sub(1))
     }
 
     /// Takes in a text without a name that is part of something that has one.
@@ -140,9 +151,9 @@ impl Sources {
         self.push(String::new(), Some(part_of.into()), text.into(), 0)
     }
 
-    fn push(&self, name: String, part_of: Option<String>, text: Rc<[u8]>, lines_before: u32) -> FileId {
+    fn push(&self, name: String, place: Option<String>, text: Rc<[u8]>, lines_before: u32) -> FileId {
         let mut sources = self.0.borrow_mut();
-        sources.push(Rc::new(Source { name, part_of, text, lines_before, line_starts: OnceCell::new() }));
+        sources.push(Rc::new(Source { name, place, text, lines_before, line_starts: OnceCell::new() }));
         FileId(sources.len() as u32 - 1)
     }
 
@@ -193,8 +204,10 @@ mod tests {
     #[test]
     fn embedded_texts_count_on() {
         let sources = Sources::new();
-        let file = sources.add_embedded("a.yml", *b"ab\ncd", 7);
+        let outer = sources.add_file("a.yml", Some("config/a.yml"), *b"");
+        let file = sources.add_embedded(outer, *b"ab\ncd", 7);
         let source = sources.get(file).unwrap();
+        assert_eq!((source.name(), source.place()), ("a.yml", "config/a.yml"));
         assert_eq!(source.line_column(4), (8, 2));
         assert_eq!(source.line_text(8).as_deref(), Some("cd"));
         assert_eq!(source.line_text(1), None);

@@ -150,7 +150,8 @@ fn local_file(place: Place, name: &str, metadata: &Metadata, symlinks: &Symlinks
     } else if !metadata.is_file() && !is_pipe(metadata) {
         return Err(format!("Expected file '{shown}' to be a regular file, but was not"));
     }
-    Ok(InputFile::new(name, Content::later(move || read_file(&place))))
+    let at = Some(clean(shown));
+    Ok(InputFile { place: at, ..InputFile::new(name, Content::later(move || read_file(&place))) })
 }
 
 fn read_file(place: &Place) -> Result<std::rc::Rc<[u8]>, String> {

@@ -45,10 +45,10 @@ pub(super) fn details(object: &mut Object, diagnostic: &Diagnostic) {
     }
 }
 
-/// File and line of a position that is in a source.
+/// File and line of a position that is in a source. Programs that read this open the file, so it is where it lies.
 pub(super) fn place(pos: Pos, sources: &Sources) -> Option<(String, u32)> {
     let source = sources.get(pos.file)?;
-    Some((source.full_name().to_owned(), source.line(pos.offset)))
+    Some((source.place().to_owned(), source.line(pos.offset)))
 }
 
 /// A JSON object being written.

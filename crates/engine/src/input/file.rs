@@ -22,6 +22,8 @@ pub struct InputFile {
     pub found_path: String,
     /// The path that everything else goes by.
     pub path: String,
+    /// Where it can be opened, if that is not `path`; machine-readable diagnostics tell it.
+    pub place: Option<String>,
     /// The bytes.
     pub content: Content,
     /// The kind that a mark gave it.
@@ -39,6 +41,7 @@ impl InputFile {
         InputFile {
             found_path: path.clone(),
             path,
+            place: None,
             content,
             marked_kind: None,
             marked_template: None,

@@ -54,7 +54,8 @@ impl File {
     /// The bytes, and the source that they became.
     pub fn source(&self, run: &Run) -> Result<(FileId, Rc<[u8]>), Failure> {
         let bytes = self.input.content.read()?;
-        let file = *self.source.get_or_init(|| run.sources.add(self.path(), bytes.clone()));
+        let place = self.input.place.as_deref();
+        let file = *self.source.get_or_init(|| run.sources.add_file(self.path(), place, bytes.clone()));
         Ok((file, bytes))
     }
 

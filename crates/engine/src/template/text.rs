@@ -41,8 +41,7 @@ pub(crate) fn write_inline<'a>(
     let first_line = run.sources.line(pos).max(1);
     let text = value.as_str().unwrap_or_default();
     let pieces = split(text, first_line)?;
-    let name = run.sources.get(pos.file).map(|source| source.name().to_owned()).unwrap_or_default();
-    let file = run.sources.add_embedded(name, value.as_bytes(), first_line);
+    let file = run.sources.add_embedded(pos.file, value.as_bytes(), first_line);
     let mut lines = FileLines::new(Style::Text);
     writer.inside(pos, |writer| write_pieces(writer, &mut lines, text, file, &pieces));
     run.add_lines(file, lines);

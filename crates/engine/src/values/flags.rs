@@ -4,7 +4,7 @@
 
 use std::rc::Rc;
 
-use ytterby_diag::Pos;
+use ytterby_diag::{Diagnostic, Kind, Pos, Severity};
 use ytterby_starlark::Value;
 use ytterby_text::Str;
 use ytterby_yaml::ReadOptions;
@@ -81,10 +81,13 @@ impl<'a> Maker<'a> {
                 let why = Failure::from(why);
                 why.prefixed(&format!("Reading file '{}': ", file.path))
             })?;
-            let source = self.run.sources.add(file.path.clone(), bytes.clone());
+            let source = self.run.sources.add_file(&*file.path, file.place.as_deref(), bytes.clone());
             let options = ReadOptions { strict: self.run.options.strict, comments: true };
             let tree = ytterby_yaml::parse(&bytes, source, &options).map_err(|error| {
-                Failure::new(format!("Unmarshaling YAML data values file '{}': {error}", file.path))
+                let text = format!("Unmarshaling YAML data values file '{}': {error}", file.path);
+                let diagnostic = Diagnostic::new(Severity::Error, Kind::Other, error.message);
+                let diagnostics = vec![Diagnostic { from: Some(error.pos), ..diagnostic }];
+                Failure { diagnostics, ..Failure::new(text) }
             })?;
             let has_templating = template::has_templating(&tree);
             for mut doc in node::documents_from_tree(&tree).items {
