@@ -27,3 +27,9 @@ use deep::deep;
 pub use export::{ImportFrom, ImportOptions, Imported, import_schema};
 pub use input::{Content, FileKind, InputFile};
 pub use render::{diff_schemas, render};
+/// Diagnostics, positions and their renderings.
+pub use ytterby_diag as diag;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/embedding.md")]
+struct Embedding;

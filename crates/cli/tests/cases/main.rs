@@ -11,6 +11,7 @@ mod execute;
 mod known;
 mod own;
 mod pattern;
+mod words;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,0 +1,82 @@
+//! Keeps the documentation true: runs the examples of README.md and `docs/`, and follows the links of every page.
+//!
+//! CONTRIBUTING.md says how examples are written. `cargo test --test docs [NAME]` runs the pages whose name holds NAME;
+//! `YTTERBY_BLESS=docs` writes into the pages what the commands print.
+
+mod example;
+mod links;
+mod page;
+#[path = "../cases/words.rs"]
+mod words;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use page::Page;
+
+/// Pages that have no examples on purpose. Everything in `docs/decisions` is about reasons and has none either.
+const WITHOUT_EXAMPLES: [&str; 2] = ["docs/README.md", "docs/embedding.md"];
+
+/// Folders below the root that hold pages of ours.
+const FOLDERS: [&str; 4] = ["docs", "examples", "crates", "tests/browser"];
+
+fn main() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository is there");
+    let mut files = markdown(&root, Depth::One);
+    files.extend(FOLDERS.iter().flat_map(|folder| markdown(&root.join(folder), Depth::Any)));
+    files.sort();
+
+    let mut trials = Vec::new();
+    for file in files {
+        let name = file.strip_prefix(&root).expect("it was found there").display().to_string();
+        let (at, path) = (root.clone(), file.clone());
+        trials.push(Trial::test(format!("links/{name}"), move || links::check(&at, &path).map_err(Failed::from)));
+        if name == "README.md" || name.starts_with("docs/") && !name.starts_with("docs/decisions/") {
+            let root = root.clone();
+            trials.push(Trial::test(format!("examples/{name}"), move || examples(&root, &file, &name)));
+        }
+    }
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
+
+/// Runs the examples of a page.
+fn examples(root: &Path, file: &Path, name: &str) -> Result<(), Failed> {
+    let text = fs::read_to_string(file).expect("the page can be read");
+    let page = Page::parse(&text).map_err(|problem| format!("{name}:{problem}"))?;
+    let outcome = example::run(root, name, &page)?;
+    if std::env::var("YTTERBY_BLESS").is_ok_and(|what| what == "docs") {
+        let blessed = page.with_outputs(&outcome.outputs);
+        if blessed != text {
+            fs::write(file, blessed).expect("the page can be written");
+        }
+        return Ok(());
+    }
+    match (outcome.outputs.len(), WITHOUT_EXAMPLES.contains(&name)) {
+        (0, false) => return Err("a page without an example; show one, or list the page as one that has none".into()),
+        (1.., true) => return Err("the page is listed as one without examples, but has some".into()),
+        _ => {}
+    }
+    if outcome.differences.is_empty() { Ok(()) } else { Err(outcome.differences.into()) }
+}
+
+/// How far to look for pages.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    One,
+    Any,
+}
+
+/// The pages in a folder.
+fn markdown(folder: &Path, depth: Depth) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).expect("the repository can be read").filter_map(Result::ok) {
+        let path = entry.path();
+        if path.is_dir() && depth == Depth::Any {
+            found.extend(markdown(&path, depth));
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            found.push(path);
+        }
+    }
+    found
+}

@@ -1,0 +1,142 @@
+//! A page of documentation as its examples see it: sections with files and commands.
+
+/// A page.
+pub struct Page<'a> {
+    text: &'a str,
+    /// What stands before the first `##`, then one section per `##`.
+    pub sections: Vec<Section<'a>>,
+    /// Whether the sections build on each other.
+    pub is_continuous: bool,
+}
+
+/// What belongs together: a `##` and all below it.
+#[derive(Default)]
+pub struct Section<'a> {
+    /// The steps of its examples, in order.
+    pub steps: Vec<Step<'a>>,
+}
+
+/// A step of an example.
+pub enum Step<'a> {
+    /// A fenced block whose info string names a file.
+    File { name: &'a str, content: String },
+    /// A line that begins with `$ `, and what it prints.
+    Command(Command<'a>),
+}
+
+/// A line that begins with `$ ` in a `console` block.
+pub struct Command<'a> {
+    /// The line of the page, from 1.
+    pub line: usize,
+    /// The command line behind `$ `.
+    pub text: &'a str,
+    /// What it prints.
+    pub output: String,
+}
+
+/// Says that the sections of a page share one directory.
+const CONTINUOUS: &str = "<!-- examples: each section goes on where the last one ended -->";
+
+/// Blocks that are only read: messages and layouts, code that `cargo test --doc` runs, and what other programs run.
+const NOT_RUN: [&str; 5] = ["text", "rust", "sh", "toml", "yaml title=workflow"];
+
+impl<'a> Page<'a> {
+    /// Reads a page. The error begins with a line number.
+    pub fn parse(text: &'a str) -> Result<Page<'a>, String> {
+        let mut page = Page { text, sections: vec![Section::default()], is_continuous: false };
+        let mut lines = text.lines().enumerate();
+        while let Some((number, line)) = lines.next() {
+            if line == CONTINUOUS {
+                page.is_continuous = true;
+            } else if line.starts_with("## ") {
+                page.sections.push(Section::default());
+            } else if let Some(info) = line.strip_prefix("```") {
+                let mut block = Vec::new();
+                loop {
+                    match lines.next() {
+                        Some((_, "```")) => break,
+                        Some(line) => block.push(line),
+                        None => return Err(format!("{}: a block is never closed", number + 1)),
+                    }
+                }
+                let steps = &mut page.sections.last_mut().expect("there is always one").steps;
+                read_block(info, &block, steps).map_err(|problem| format!("{}: {problem}", number + 1))?;
+            }
+        }
+        Ok(page)
+    }
+
+    /// The page with these outputs in place of what its commands print.
+    pub fn with_outputs(&self, outputs: &[String]) -> String {
+        let steps = self.sections.iter().flat_map(|section| &section.steps);
+        let commands = steps.filter_map(|step| match step {
+            Step::Command(command) => Some(command),
+            Step::File { .. } => None,
+        });
+        let lines: Vec<&str> = self.text.split_inclusive('\n').collect();
+        let mut out = String::new();
+        let mut at = 0;
+        for (command, output) in commands.zip(outputs) {
+            let end = command.line + command.output.lines().count();
+            out.extend(lines[at..command.line].iter().copied());
+            if matches(&command.output, output) {
+                out.push_str(&command.output);
+            } else {
+                out.push_str(output);
+            }
+            at = end;
+        }
+        out.extend(lines[at..].iter().copied());
+        out
+    }
+}
+
+fn read_block<'a>(info: &'a str, lines: &[(usize, &'a str)], steps: &mut Vec<Step<'a>>) -> Result<(), String> {
+    if let Some((_, name)) = info.split_once(" file=") {
+        let content = lines.iter().map(|(_, line)| format!("{line}\n")).collect();
+        steps.push(Step::File { name, content });
+        return Ok(());
+    }
+    if NOT_RUN.contains(&info) {
+        return Ok(());
+    }
+    if info != "console" {
+        return Err(format!("a block marked `{info}`; name its file (`{info} file=NAME`), or mark it `text`"));
+    }
+    let mut command: Option<Command<'a>> = None;
+    for &(number, line) in lines {
+        match (line.strip_prefix("$ "), &mut command) {
+            (Some(text), _) => {
+                steps.extend(
+                    command.replace(Command { line: number + 1, text, output: String::new() }).map(Step::Command),
+                );
+            }
+            (None, Some(command)) => command.output.extend([line, "\n"]),
+            (None, None) => return Err("output without a command".to_owned()),
+        }
+    }
+    match command {
+        Some(command) => steps.push(Step::Command(command)),
+        None => return Err("a console without a command".to_owned()),
+    }
+    Ok(())
+}
+
+/// Whether an output is what a page shows; a line `…` stands for any number of lines.
+pub fn matches(shown: &str, actual: &str) -> bool {
+    let mut pieces = shown.split("…\n");
+    let Some(mut rest) = pieces.next().and_then(|first| actual.strip_prefix(first)) else { return false };
+    let mut pieces = pieces.peekable();
+    if pieces.peek().is_none() {
+        return rest.is_empty();
+    }
+    while let Some(piece) = pieces.next() {
+        let found = match pieces.peek() {
+            Some(_) => rest.find(piece),
+            None => rest.ends_with(piece).then(|| rest.len() - piece.len()),
+        };
+        let Some(at) = found else { return false };
+        rest = &rest[at + piece.len()..];
+    }
+    true
+}
