@@ -14,8 +14,8 @@ use crate::host::{BinaryOp, Side, UnaryOp};
 use crate::value::Set;
 use crate::{Error, Eval, Value};
 
-/// The largest string or list that a repetition may make, in bytes.
-const MAX_REPEAT: usize = 1 << 30;
+/// The largest string or list that a repetition or a sum may make, in bytes.
+const MAX_BYTES: usize = 1 << 30;
 /// The largest integer, in bits: what can be read and written in reasonable time.
 pub(crate) const MAX_INT_BITS: u64 = 1 << 20;
 
@@ -50,17 +50,17 @@ fn builtin_binary(eval: &mut Eval, op: BinaryOp, x: &Value, y: &Value) -> Result
         (Int(_) | BigInt(_), Float(b)) => return floats(op, float_of_int(x), *b),
         (_, _) if op == BinaryOp::In => return contains(x, y),
         (Value::Str(a), Value::Str(b)) if op == BinaryOp::Add => {
-            eval.charge(a.as_bytes().len() + b.as_bytes().len())?;
+            eval.charge(sum(a.as_bytes().len(), b.as_bytes().len(), 1)?)?;
             Value::Str(Str::concat(a, b))
         }
         (Value::Str(format), _) if op == BinaryOp::Mod => interpolate(eval, format, y)?,
         (Value::List(a), Value::List(b)) if op == BinaryOp::Add => {
             let (a, b) = (a.items(), b.items());
-            eval.charge((a.len() + b.len()) * size_of::<Value>())?;
+            eval.charge(sum(a.len(), b.len(), size_of::<Value>())?)?;
             Value::list(a.iter().chain(b.iter()).cloned().collect())
         }
         (Value::Tuple(a), Value::Tuple(b)) if op == BinaryOp::Add => {
-            eval.charge((a.len() + b.len()) * size_of::<Value>())?;
+            eval.charge(sum(a.len(), b.len(), size_of::<Value>())?)?;
             Value::tuple(a.iter().chain(b.iter()).cloned().collect())
         }
         (_, Int(_) | BigInt(_)) if op == BinaryOp::Mul => return repeat(eval, x, y),
@@ -191,6 +191,15 @@ fn holds(items: &[Value], x: &Value) -> Result<bool, Error> {
     Ok(false)
 }
 
+/// The bytes that two sequences take together, with `size` bytes per element.
+pub(crate) fn sum(a: usize, b: usize, size: usize) -> Result<usize, Error> {
+    let total = a.saturating_add(b);
+    match total.checked_mul(size).filter(|bytes| *bytes < MAX_BYTES) {
+        Some(bytes) => Ok(bytes),
+        None => fail!("excessive sum ({total} elements)"),
+    }
+}
+
 fn repeat(eval: &mut Eval, x: &Value, count: &Value) -> Result<Option<Value>, Error> {
     let (len, size) = match x {
         Value::Str(s) => (s.as_bytes().len(), 1),
@@ -207,7 +216,7 @@ fn repeat(eval: &mut Eval, x: &Value, count: &Value) -> Result<Option<Value>, Er
         }
     };
     let total = len.saturating_mul(times);
-    if total.saturating_mul(size) >= MAX_REPEAT {
+    if total.saturating_mul(size) >= MAX_BYTES {
         fail!("excessive repeat ({total} elements)");
     }
     eval.charge(total * size)?;
@@ -309,4 +318,18 @@ pub(crate) fn digits(value: &Value, base: u32) -> String {
     let value = big(value);
     let text = value.abs().to_str_radix(base);
     if value.sign() == Sign::Minus { format!("-{text}") } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_have_a_limit() {
+        assert_eq!(sum(3, 4, 8).unwrap(), 56);
+        assert_eq!(sum(MAX_BYTES - 2, 1, 1).unwrap(), MAX_BYTES - 1);
+        for (a, b, size) in [(MAX_BYTES / 2, MAX_BYTES / 2, 1), (usize::MAX, 1, 1), (1 << 29, 0, 16)] {
+            assert!(sum(a, b, size).unwrap_err().to_string().starts_with("excessive sum ("));
+        }
+    }
 }

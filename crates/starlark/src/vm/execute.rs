@@ -10,7 +10,7 @@ use crate::compile::{Capture, Code, Instr, Name, Reg, Shape};
 use crate::error::fail;
 use crate::eval::CallFrame;
 use crate::host::{BinaryOp, CompareOp};
-use crate::ops::{attr, binary, compare, equal, index, set_attr, set_index, slice, unary};
+use crate::ops::{attr, binary, compare, equal, index, set_attr, set_index, slice, sum, unary};
 use crate::program::OpValues;
 use crate::value::{Dict, Function, Hidden, Internal, Method, Tuple};
 use crate::{Args, Error, ErrorKind, Eval, Value};
@@ -518,6 +518,7 @@ fn free_name(function: &Function, index: u16) -> Str {
 fn add_in_place(eval: &mut Eval, mut x: Value, y: &Value) -> Result<Value, Error> {
     match (&mut x, y) {
         (Value::Str(text), Value::Str(tail)) => {
+            sum(text.as_bytes().len(), tail.as_bytes().len(), 1)?;
             eval.charge(tail.as_bytes().len())?;
             text.push(tail);
             Ok(x)
@@ -525,6 +526,7 @@ fn add_in_place(eval: &mut Eval, mut x: Value, y: &Value) -> Result<Value, Error
         (Value::List(list), _) => {
             let Some(values) = Iter::of(y) else { return binary(eval, BinaryOp::Add, &x, y) };
             let values: Vec<Value> = values.collect();
+            sum(list.len(), values.len(), size_of::<Value>())?;
             eval.charge(values.len() * size_of::<Value>())?;
             list.change("apply += to", |items| items.extend(values))?;
             Ok(x)
