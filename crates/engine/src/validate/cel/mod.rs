@@ -38,4 +38,6 @@ thread_local! {
 }
 
 #[cfg(test)]
+mod oracle;
+#[cfg(test)]
 mod tests;
