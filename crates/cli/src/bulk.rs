@@ -1,6 +1,7 @@
 //! Files as JSON, in and out: `{"files": [{"name": …, "data": …}], "errors": …}`.
 
 use ytterby::{Content, InputFile, OutputFile};
+use ytterby_text::gojson::{self, Html};
 
 use crate::json::{self, Json};
 
@@ -55,27 +56,28 @@ fn mismatch(found: &Json, place: &str, expected: &str) -> String {
 }
 
 /// What `--bulk-out` prints. A failure is part of it.
-pub fn write(result: Result<&[OutputFile], &str>) -> String {
-    let mut out = String::from("{");
+pub fn write(result: Result<&[OutputFile], &str>) -> Vec<u8> {
+    let mut out = vec![b'{'];
+    let string = |out: &mut Vec<u8>, bytes: &[u8]| gojson::string_into(out, bytes, Html::Escape);
     match result {
         Ok([]) => {}
         Ok(files) => {
-            out.push_str("\"files\":[");
+            out.extend_from_slice(b"\"files\":[");
             for (at, file) in files.iter().enumerate() {
-                out.push_str(if at == 0 { "{\"name\":" } else { ",{\"name\":" });
-                json::push_string(&mut out, file.path.as_bytes());
-                out.push_str(",\"data\":");
-                json::push_string(&mut out, &file.bytes);
-                out.push('}');
+                out.extend_from_slice(if at == 0 { &b"{\"name\":"[..] } else { b",{\"name\":" });
+                string(&mut out, file.path.as_bytes());
+                out.extend_from_slice(b",\"data\":");
+                string(&mut out, &file.bytes);
+                out.push(b'}');
             }
-            out.push(']');
+            out.push(b']');
         }
         Err(text) => {
-            out.push_str("\"errors\":");
-            json::push_string(&mut out, text.as_bytes());
+            out.extend_from_slice(b"\"errors\":");
+            string(&mut out, text.as_bytes());
         }
     }
-    out.push('}');
+    out.push(b'}');
     out
 }
 
@@ -109,8 +111,8 @@ mod tests {
     #[test]
     fn writes_files_or_the_failure() {
         let files = [OutputFile { path: "a.yml".into(), bytes: b"a: 1\n".to_vec() }];
-        assert_eq!(write(Ok(&files)), r#"{"files":[{"name":"a.yml","data":"a: 1\n"}]}"#);
-        assert_eq!(write(Ok(&[])), "{}");
-        assert_eq!(write(Err("no")), r#"{"errors":"no"}"#);
+        assert_eq!(write(Ok(&files)), br#"{"files":[{"name":"a.yml","data":"a: 1\n"}]}"#);
+        assert_eq!(write(Ok(&[])), b"{}");
+        assert_eq!(write(Err("no")), br#"{"errors":"no"}"#);
     }
 }

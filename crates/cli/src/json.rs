@@ -1,4 +1,4 @@
-//! As much JSON as `--bulk-in` and `--bulk-out` need, with Go's rules and Go's error texts.
+//! As much of reading JSON as `--bulk-in` needs, with Go's rules and Go's error texts.
 
 /// A JSON value.
 #[derive(Clone, PartialEq, Debug)]
@@ -253,33 +253,6 @@ impl Reader<'_> {
     }
 }
 
-/// Appends a JSON string as Go writes it: safe inside of HTML, invalid UTF-8 replaced.
-pub fn push_string(out: &mut String, bytes: &[u8]) {
-    out.push('"');
-    for chunk in bytes.utf8_chunks() {
-        push_text(out, chunk.valid());
-        // What is no UTF-8 is told apart from the character that stands for it.
-        chunk.invalid().iter().for_each(|_| out.push_str("\\ufffd"));
-    }
-    out.push('"');
-}
-
-fn push_text(out: &mut String, text: &str) {
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\0'..='\x1f' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
-                out.push_str(&format!("\\u{:04x}", u32::from(c)));
-            }
-            _ => out.push(c),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -312,12 +285,5 @@ mod tests {
         check("\"a\nb\"", "invalid character '\\n' in string literal");
         check(r#""\x""#, "invalid character 'x' in string escape code");
         check(&"[".repeat(1_001), "exceeded max depth");
-    }
-
-    #[test]
-    fn writes_strings_as_go_does() {
-        let mut out = String::new();
-        push_string(&mut out, b"a<b>&\"\\\n\x01\xff\xe2\x80\xa8");
-        assert_eq!(out, r#""a\u003cb\u003e\u0026\"\\\n\u0001\ufffd\u2028""#);
     }
 }

@@ -79,7 +79,7 @@ fn render(
             Ok(rendered) => bulk::write(Ok(&rendered.files)),
             Err(failure) => bulk::write(Err(failure.message.text())),
         };
-        host::write_output(text.as_bytes())?;
+        host::write_output(&text)?;
         // The failure is in the output; only warnings are left to say.
         return Ok(match result {
             Ok(rendered) => rendered.diagnostics,

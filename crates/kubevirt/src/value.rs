@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use ytterby_text::Decimal;
+use ytterby_text::{Decimal, quote};
 
 /// A JSON value.
 #[derive(Clone, PartialEq, Debug)]
@@ -147,19 +147,5 @@ impl fmt::Display for Value {
 
 /// A string as JSON writes it.
 pub fn quoted(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c if c < ' ' || c == '\u{7f}' => out.push_str(&format!("\\u{:04x}", c as u32)),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
+    quote::literal('"', text, |c| c.is_ascii_control().then(|| quote::unicode_escape(c)))
 }

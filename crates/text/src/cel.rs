@@ -1,5 +1,7 @@
 //! Names and texts in CEL. Kubernetes escapes names of fields that CEL cannot have.
 
+use crate::quote;
+
 /// Words that cannot be names.
 const RESERVED: [&str; 21] = [
     "as",
@@ -73,20 +75,7 @@ pub fn unescaped(field: &str) -> String {
 
 /// A text as a literal.
 pub fn quoted(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('\'');
-    for c in text.chars() {
-        match c {
-            '\\' | '\'' => out.extend(['\\', c]),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c if c.is_control() => out.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => out.push(c),
-        }
-    }
-    out.push('\'');
-    out
+    quote::literal('\'', text, |c| c.is_control().then(|| quote::unicode_escape(c)))
 }
 
 #[cfg(test)]

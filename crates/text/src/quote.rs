@@ -1,4 +1,4 @@
-//! Strings in double quotes as Go's `strconv.Quote` writes them.
+//! Strings in quotes: as Go's `strconv.Quote` writes them, and as most languages of today do.
 
 use crate::Str;
 
@@ -30,6 +30,32 @@ pub fn quote(bytes: &[u8]) -> Str {
     let mut out = Vec::with_capacity(bytes.len() + 2);
     quote_into(&mut out, bytes);
     Str::from(out)
+}
+
+/// A text between two `mark`s. Marks, backslashes, line feeds, carriage returns and tabs have a backslash in front; what else
+/// may not stand in the literal is written as `escape` says.
+pub fn literal(mark: char, text: &str, escape: impl Fn(char) -> Option<String>) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push(mark);
+    for c in text.chars() {
+        match c {
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c == mark || c == '\\' => out.extend(['\\', c]),
+            c => match escape(c) {
+                Some(escaped) => out.push_str(&escaped),
+                None => out.push(c),
+            },
+        }
+    }
+    out.push(mark);
+    out
+}
+
+/// `\u001f`, for [`literal`].
+pub fn unicode_escape(c: char) -> String {
+    format!("\\u{:04x}", u32::from(c))
 }
 
 fn is_plain(c: char) -> bool {

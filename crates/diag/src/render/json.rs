@@ -1,5 +1,7 @@
 //! JSON lines, and the little JSON writer that the machine-readable renderings need.
 
+use ytterby_text::quote;
+
 use super::Report;
 use crate::message::one_line;
 use crate::{Diagnostic, Pos, Sources};
@@ -81,22 +83,7 @@ impl Object {
 
 /// A JSON string.
 fn quoted(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            '\r' => out.push_str("\\r"),
-            // Line separators are legal in JSON but end a line for many readers of JSON lines.
-            '\0'..='\x1f' | '\x7f' | '\u{85}' | '\u{2028}' | '\u{2029}' => {
-                out.push_str(&format!("\\u{:04x}", u32::from(c)));
-            }
-            _ => out.push(c),
-        }
-    }
-    out.push('"');
-    out
+    // Line separators are legal in JSON but end a line for many readers of JSON lines.
+    let is_unfit = |c: char| c.is_ascii_control() || matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}');
+    quote::literal('"', text, |c| is_unfit(c).then(|| quote::unicode_escape(c)))
 }

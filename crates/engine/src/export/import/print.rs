@@ -1,5 +1,7 @@
 //! A schema as text: annotations in comments, values as YAML.
 
+use ytterby_text::quote;
+
 use crate::node::{MapItem, Node, Scalar, key_text};
 
 /// A place of the schema that is written.
@@ -284,21 +286,7 @@ pub(super) fn quoted(text: &str) -> String {
 
 /// A text in double quotes; what ends a line of YAML or may not stand in it is written by `escape`.
 fn in_quotes(text: &str, escape: impl Fn(char) -> String) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}') => {
-                out.push_str(&escape(c));
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
+    let is_unfit =
+        |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}');
+    quote::literal('"', text, |c| is_unfit(c).then(|| escape(c)))
 }

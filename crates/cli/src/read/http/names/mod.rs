@@ -21,9 +21,6 @@ use ureq::unversioned::transport::NextTimeout;
 use self::message::{Answer, Record};
 use self::system::{Hosts, Servers};
 
-/// No answer is longer than a UDP packet without extensions; over TCP it can be this long.
-const MAX_ANSWER: usize = 1 << 16;
-
 /// As many addresses as the library takes.
 const MAX_ADDRESSES: usize = 16;
 
@@ -162,7 +159,7 @@ fn ask_by_stream(server: SocketAddr, question: &[u8], within: Duration) -> io::R
     stream.write_all(&packet)?;
     let mut len = [0; 2];
     stream.read_exact(&mut len)?;
-    let mut packet = vec![0; usize::from(u16::from_be_bytes(len)).min(MAX_ANSWER)];
+    let mut packet = vec![0; usize::from(u16::from_be_bytes(len))];
     stream.read_exact(&mut packet)?;
     Ok(message::answer(&packet, question).unwrap_or(Answer::Refused))
 }

@@ -3,7 +3,7 @@
 use ytterby_text::quote::quote;
 
 use super::Result;
-use super::scan::{Problem, Scanner};
+use super::scan::Scanner;
 
 impl Scanner<'_> {
     /// A string as a value, behind its first quote.
@@ -14,7 +14,7 @@ impl Scanner<'_> {
         if !self.accept(mark)? {
             return Ok(String::new());
         }
-        let (start, line) = (self.mark(), self.line());
+        let start = self.mark();
         let len = self.long_string(mark, start)?;
         let content = &self.since(start)[..len];
         if mark == '\'' {
@@ -22,7 +22,7 @@ impl Scanner<'_> {
         }
         // Lines end in the same way whoever wrote the file.
         let content = content.replace("\r\n", "\n");
-        decode(without_first_newline(&content)).map_err(|text| Problem { line: self.line().max(line), text })
+        decode(without_first_newline(&content)).map_err(|text| self.problem(&text))
     }
 
     /// A string on one line, behind its quote.
