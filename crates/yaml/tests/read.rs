@@ -88,6 +88,15 @@ fn bytes_that_are_no_text_have_a_place() {
 }
 
 #[test]
+fn errors_behind_the_last_line_are_on_it() {
+    for (input, line) in [("a: [1,\n", 1), ("a: [1,", 1), ("b:\n  a: {b: 1\n", 2), ("---\na: [1,\r\n", 2)] {
+        let error = parse(input.as_bytes(), FileId(0), &ReadOptions::default()).expect_err("something is missing");
+        let found = input[..error.pos.offset as usize].matches('\n').count() + 1;
+        assert_eq!(found, line, "for {input:?}: {}", error.message);
+    }
+}
+
+#[test]
 fn collections_are_refused_as_keys() {
     for input in ["[a]: b\n", "{a: b}: c\n", "? - a\n: b\n", "? a: b\n", "{[a]: b}\n", "[{a: b}: c]\n", "? &x [a]\n"] {
         let message = recode(input.as_bytes(), false).unwrap_err();

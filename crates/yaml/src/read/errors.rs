@@ -26,7 +26,9 @@ impl Parser<'_> {
     }
 
     fn error(&self, problem: &str, line: u32, shown: u32) -> Failure {
-        let pos = Pos::new(self.file, self.at.pos as u32);
+        // At the end of the text there is nothing to see; the reference names the line before.
+        let is_behind_last_line = shown < line && self.at.at_end() && self.at.column() == 0;
+        let pos = Pos::new(self.file, self.at.pos.saturating_sub(usize::from(is_behind_last_line)) as u32);
         // The reference takes the first line of its input for "no line".
         let message = if line == 1 && !self.shifted {
             format!("yaml: {problem}")
