@@ -85,6 +85,17 @@ impl Message {
         self.shown.extend(places);
     }
 
+    /// Shows other text in place of the lines for which there is one.
+    pub fn redact(&mut self, line: impl Fn(Pos) -> Option<String>) {
+        for (_, note) in &mut self.notes {
+            if let Note::Excerpt(pos) = *note
+                && let Some(line) = line(pos)
+            {
+                *note = Note::Redacted(pos, line);
+            }
+        }
+    }
+
     /// The places that [`Message::shows`] named.
     pub fn shown(&self) -> &[Pos] {
         &self.shown
@@ -113,15 +124,30 @@ impl Message {
             result.text.push_str(line);
             let end = start + line.len();
             while let Some((_, note)) = notes.next_if(|(at, _)| *at < end || end == self.text.len()) {
-                let note = match note {
-                    Note::Text(text) => Note::Text(indent_lines(&text, indent)),
-                    excerpt @ (Note::Excerpt(_) | Note::Redacted(..)) => excerpt,
-                };
-                result.note(note);
+                result.note(note.indented(indent));
             }
             start = end;
         }
         result
+    }
+
+    /// The notes of this message behind the lines of a longer text that ends with it, such as that of an error that a
+    /// program handed on: `overlay.apply: …`. A text that ends in another way has none.
+    #[must_use]
+    pub fn within(&self, text: &str) -> Message {
+        match text.strip_suffix(&*self.text) {
+            Some(prefix) => Message { brackets: Brackets::default(), ..self.clone() }.prefixed(prefix),
+            None => Message::new(text),
+        }
+    }
+
+    /// The lines, without their line feeds, and the notes behind each.
+    pub fn lines(&self) -> impl Iterator<Item = (&str, Vec<&Note>)> {
+        let mut notes = self.notes_by_line().peekable();
+        self.text.split('\n').enumerate().map(move |(number, line)| {
+            let own = std::iter::from_fn(|| notes.next_if(|(at, _)| *at <= number)).map(|(_, note)| note);
+            (line, own.collect())
+        })
     }
 
     /// The notes by the number of the line (counted from 0) that they stand behind.
@@ -155,6 +181,15 @@ impl std::fmt::Display for Message {
 }
 
 impl Note {
+    /// The same further right. Excerpts stay where all of them are.
+    #[must_use]
+    pub fn indented(&self, indent: &str) -> Note {
+        match self {
+            Note::Text(text) => Note::Text(indent_lines(text, indent)),
+            excerpt @ (Note::Excerpt(_) | Note::Redacted(..)) => excerpt.clone(),
+        }
+    }
+
     /// The note's lines, each with its line feed; none where a position is in no source.
     pub(crate) fn lines(&self, sources: &Sources) -> String {
         match self {
@@ -205,6 +240,19 @@ mod tests {
         let mut outer = Message::new("Outer: ");
         outer.push(&message);
         assert_eq!(numbered(&outer), [(2, hint)]);
+    }
+
+    #[test]
+    fn notes_stay_within_a_longer_text() {
+        let hint = Note::Text("    = hint: h".into());
+        let mut message = Message::new("a\nb");
+        message.note(hint.clone());
+        let lines = |message: &Message| -> Vec<(String, usize)> {
+            message.lines().map(|(line, notes)| (line.to_owned(), notes.len())).collect()
+        };
+        let outer = message.within("doing: a\nb");
+        assert_eq!(lines(&outer), [("doing: a".to_owned(), 0), ("b".to_owned(), 1)]);
+        assert_eq!(lines(&message.within("other")), [("other".to_owned(), 0)]);
     }
 
     #[test]

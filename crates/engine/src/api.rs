@@ -4,7 +4,7 @@
 //! environment variables. Only bytes that a run really needs are read ([`Content`]), and what cannot be read travels as
 //! the text of the failure: like the reference, we complain only about inputs that are used, in the order of their use.
 
-use ytterby_diag::{Diagnostic, Message};
+use ytterby_diag::{Diagnostic, Kind, Message, Note, Severity};
 
 use crate::input::{Content, InputFile};
 
@@ -264,6 +264,15 @@ impl Failure {
     /// A failure with this text.
     pub fn new(text: impl Into<String>) -> Failure {
         Failure { message: Message::new(text), diagnostics: Vec::new() }
+    }
+
+    /// A failure with this text whose place is not known yet, and with what to try: a line of rich messages.
+    pub(crate) fn hinted(text: &str, hint: Option<String>) -> Failure {
+        let mut failure = Failure::new(text);
+        let hints = Vec::from_iter(hint);
+        hints.iter().for_each(|hint| failure.message.note(Note::Text(format!("    = hint: {hint}"))));
+        failure.diagnostics.push(Diagnostic { hints, ..Diagnostic::new(Severity::Error, Kind::Other, text) });
+        failure
     }
 
     /// The same behind a text that says what was being done.

@@ -117,6 +117,7 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
         let mut failure = Failure::new(error.message());
         if let Some(carried) = error.payload().and_then(|payload| payload.downcast_ref::<Failure>()) {
+            failure.message = carried.message.within(error.message());
             failure.diagnostics.clone_from(&carried.diagnostics);
         }
         failure

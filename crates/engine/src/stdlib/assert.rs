@@ -11,6 +11,7 @@ use ytterby_text::Str;
 use super::args::{fail, go_type, string};
 use super::{Module, yaml};
 use crate::annotation::Level;
+use crate::api::Failure;
 use crate::node::{self, Fragment, FragmentData};
 use crate::run::Run;
 use crate::template::error_of_failure;
@@ -95,7 +96,7 @@ fn assertion(full: &'static str, name: &str, level: Level, argument: &Value) -> 
     match (entry.make)(argument, Subject::Value) {
         Ok(Some(rule)) => Ok(Value::host(Assertion::new(full, rule))),
         Ok(None) => fail!("there is no rule {name}"),
-        Err(bad) => fail!("{}", bad.text),
+        Err(bad) => Err(error_of_failure(Failure::hinted(&bad.text, bad.hint))),
     }
 }
 
@@ -213,7 +214,7 @@ fn validate(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let key: Str = string(&key)?.clone();
     let Some(run) = eval.data::<Run>() else { fail!("there is no run to validate in") };
     let pos = eval.position();
-    let rules = Rules::from_arguments(positional.as_slice(), &named, &run, pos).map_err(Error::new)?;
+    let rules = Rules::from_arguments(positional.as_slice(), &named, &run, pos).map_err(error_of_failure)?;
     let node = node::node_from_value(&value).map_err(Error::new)?;
     let key_text = key.to_str();
     let path = Path::Name(&key_text);

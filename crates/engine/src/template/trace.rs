@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use ytterby_diag::{Diagnostic, Kind, Note, Pos, Severity};
+use ytterby_diag::{Diagnostic, Kind, Message, Note, Pos, Severity};
 use ytterby_starlark::{Error, SyntaxError};
 
 use crate::api::Failure;
@@ -21,13 +21,25 @@ pub(crate) fn failure_of_error(run: &Run, error: &Error, is_own: &dyn Fn(Pos) ->
     let frames = error.frames().iter().filter(|frame| !is_named(frame.pos));
     let frames: Vec<_> = frames.map(|frame| (Some(frame.name.to_str().into_owned()), frame.pos)).collect();
     let mut failure = Failure::new("");
-    push_block(run, &mut failure, error.message(), &frames, is_own);
+    // What the engine carries has no secrets in it; what code says may.
+    let message = match &carried {
+        Some(inner) if !inner.diagnostics.is_empty() => inner.message.within(error.message()),
+        _ => Message::new(run.hide(error.message().to_owned())),
+    };
+    let hint = push_block(run, &mut failure, &message, &frames, is_own);
     match carried {
         Some(inner) if !inner.diagnostics.is_empty() => {
-            failure.diagnostics = inner.diagnostics.clone();
+            failure.diagnostics.clone_from(&inner.diagnostics);
+            for inner in failure.diagnostics.iter_mut().filter(|inner| is_placeless(inner)) {
+                let placed = diagnostic(error.message(), frames.first().map(|frame| frame.1), None);
+                inner.from = placed.from;
+                if inner.path.is_none() {
+                    inner.message = placed.message;
+                }
+            }
             failure.message.shows(inner.message.shown().iter().copied());
         }
-        _ => failure.diagnostics.push(diagnostic(error.message(), frames.first().map(|frame| frame.1))),
+        _ => failure.diagnostics.push(diagnostic(message.text(), frames.first().map(|frame| frame.1), hint)),
     }
     failure
 }
@@ -36,11 +48,13 @@ pub(crate) fn failure_of_error(run: &Run, error: &Error, is_own: &dyn Fn(Pos) ->
 pub(crate) fn failure_of_syntax(run: &Run, errors: &[SyntaxError], is_own: &dyn Fn(Pos) -> bool) -> Failure {
     let mut failure = Failure::new("");
     for error in errors {
-        push_block(run, &mut failure, &error.message, &[(None, error.pos)], is_own);
-        if run.options.rich && lacks_comma(run, error) {
+        let message = Message::new(&*error.message);
+        let mut hint = push_block(run, &mut failure, &message, &[(None, error.pos)], is_own);
+        if lacks_comma(run, error) {
+            hint = Some("missing comma between arguments?");
             failure.message.note(Note::Text("    = hint: missing comma between arguments?".to_owned()));
         }
-        failure.diagnostics.push(diagnostic(&error.message, Some(error.pos)));
+        failure.diagnostics.push(diagnostic(&error.message, Some(error.pos), hint));
     }
     failure
 }
@@ -58,46 +72,58 @@ pub(crate) fn error_of_failure(failure: Failure) -> Error {
     Error::new(failure.message.text()).with_payload(Rc::new(failure))
 }
 
-fn diagnostic(message: &str, pos: Option<Pos>) -> Diagnostic {
-    let first_line = message.lines().next().unwrap_or_default();
-    let from = pos.filter(|pos| pos.is_known());
-    Diagnostic { from, ..Diagnostic::new(Severity::Error, Kind::Other, first_line) }
+/// Whether a diagnostic says nothing about where it comes from: the code that it passes does.
+fn is_placeless(diagnostic: &Diagnostic) -> bool {
+    diagnostic.severity == Severity::Error && diagnostic.from.is_none() && diagnostic.by.is_none()
 }
 
+fn diagnostic(message: &str, pos: Option<Pos>, hint: Option<&str>) -> Diagnostic {
+    let first_line = message.lines().next().unwrap_or_default();
+    let from = pos.filter(|pos| pos.is_known());
+    let hints = hint.map(str::to_owned).into_iter().collect();
+    Diagnostic { from, hints, ..Diagnostic::new(Severity::Error, Kind::Other, first_line) }
+}
+
+/// Appends the message with its notes and the calls, and tells the hint that it gave.
 fn push_block(
     run: &Run,
     failure: &mut Failure,
-    message: &str,
+    message: &Message,
     frames: &[(Option<String>, Pos)],
     is_own: &dyn Fn(Pos) -> bool,
-) {
-    let (topic, rest) = message.split_once('\n').map_or((message, None), |(topic, rest)| (topic, Some(rest)));
+) -> Option<&'static str> {
     let shown: Vec<_> = frames.iter().map(|(name, pos)| (name, *pos, run.show_line(*pos, is_own(*pos)))).collect();
-    let hint = hint(message, shown.iter().flat_map(|(_, _, lines)| lines)).map(|hint| format!(" (hint: {hint})"));
-    let mut text = format!("\n- {topic}{}", hint.unwrap_or_default());
+    let hint = hint(message.text(), shown.iter().flat_map(|(_, _, lines)| lines));
+    let out = &mut failure.message;
+    let mut lines = message.lines();
+    let (topic, notes) = lines.next().expect("every text has a first line");
+    out.push_str(&format!("\n- {topic}"));
+    if let Some(hint) = hint {
+        out.push_str(&format!(" (hint: {hint})"));
+    }
+    notes.into_iter().for_each(|note| out.note(note.clone()));
     for (name, _, lines) in &shown {
         if lines.is_empty() {
             continue;
         }
         let indent = match name {
             Some(name) => {
-                text.push_str(&format!("\n    in {name}"));
+                out.push_str(&format!("\n    in {name}"));
                 "      "
             }
             None => "    ",
         };
         for line in lines {
-            text.push_str(&format!("\n{indent}{line}"));
+            out.push_str(&format!("\n{indent}{line}"));
         }
     }
-    if let Some(rest) = rest {
-        text.push_str("\n\n    reason:");
-        for line in rest.split('\n') {
-            text.push_str(&format!("\n     {line}"));
-        }
+    for (number, (line, notes)) in lines.enumerate() {
+        out.push_str(if number == 0 { "\n\n    reason:\n     " } else { "\n     " });
+        out.push_str(line);
+        notes.into_iter().for_each(|note| out.note(note.indented("     ")));
     }
-    failure.message.push_str(&text);
-    failure.message.shows(shown.iter().filter(|(_, _, lines)| !lines.is_empty()).map(|(_, pos, _)| *pos));
+    out.shows(shown.iter().filter(|(_, _, lines)| !lines.is_empty()).map(|(_, pos, _)| *pos));
+    hint
 }
 
 /// What people who know other languages stumble over.

@@ -26,9 +26,10 @@ impl Rules {
         reader.rules(&annotation.args, &annotation.kwargs).map_err(invalid)
     }
 
-    /// Reads the arguments of `assert.validate()`. The error is a message.
-    pub fn from_arguments(args: &[Value], kwargs: &[(Str, Value)], run: &Run, pos: Pos) -> Result<Rules, String> {
-        Reader { run, pos, annotation: None }.rules(args, kwargs).map_err(|problem| problem.text)
+    /// Reads the arguments of `assert.validate()`.
+    pub fn from_arguments(args: &[Value], kwargs: &[(Str, Value)], run: &Run, pos: Pos) -> Result<Rules, Failure> {
+        let reader = Reader { run, pos, annotation: None };
+        reader.rules(args, kwargs).map_err(|problem| Failure::hinted(&problem.text, problem.hint))
     }
 }
 

@@ -103,7 +103,10 @@ impl Block {
                 Some(text) => message.push_str(&format!("    - {text} (by: {by})\n")),
                 None => message.push_str(&format!("    - must be: {} (by: {by})\n", violation.must_be)),
             }
-            excerpt(message, violation.by, &violation.by_line);
+            // `assert.validate()` has the value and its rules in one place.
+            if violation.by != self.from {
+                excerpt(message, violation.by, &violation.by_line);
+            }
             if violation.message.is_none() && !violation.found.is_empty() {
                 message.push_str(&format!("      found: {}\n", violation.found));
             }

@@ -29,7 +29,7 @@ fn report(compat: Compat, kwargs: &[(&str, Value)], value: &str) -> String {
     let kwargs: Vec<(Str, Value)> = kwargs.iter().map(|(name, value)| (Str::from(*name), value.clone())).collect();
     let rules = match Rules::from_arguments(&[], &kwargs, &run, Pos::UNKNOWN) {
         Ok(rules) => rules,
-        Err(problem) => return problem,
+        Err(failure) => return failure.message.text().to_owned(),
     };
     let (mut eval, value) = (run.new_eval(), yaml(value));
     let mut checker = Checker::new(&mut eval, &run, None, Kind::Validation);
