@@ -162,7 +162,8 @@ impl Run {
             let at = warning.from.map_or_else(|| "?".to_owned(), |pos| self.locate(pos));
             failure.message.push_str(&format!("\n  - {} ({at})", warning.message));
             if let Some(pos) = warning.from {
-                failure.message.note(Note::Excerpt(pos));
+                let line = warning.line.clone();
+                failure.message.note(line.map_or(Note::Excerpt(pos), |line| Note::Redacted(pos, line)));
             }
             failure.diagnostics.push(Diagnostic { severity: Severity::Error, ..warning });
         }

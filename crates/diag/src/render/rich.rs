@@ -2,7 +2,7 @@
 
 use super::text::warning_line;
 use super::{Colour, Report};
-use crate::{Message, Note, Severity, layout};
+use crate::{Diagnostic, Message, Note, Pos, Severity, layout};
 
 pub(super) fn render(report: &Report<'_>, colour: Colour) -> String {
     let mut out = String::new();
@@ -10,11 +10,7 @@ pub(super) fn render(report: &Report<'_>, colour: Colour) -> String {
         let label = paint("Warning:", YELLOW, colour);
         out.push_str(&format!("{}: {label} {}\n", report.program, warning_line(warning, report.sources)));
         if let Some(pos) = warning.from {
-            let note = match &warning.line {
-                Some(line) => Note::Redacted(pos, line.clone()),
-                None => Note::Excerpt(pos),
-            };
-            push_note(&mut out, &note, report, colour);
+            push_note(&mut out, &excerpt(warning, pos), report, colour);
         }
         for hint in &warning.hints {
             push_note(&mut out, &Note::Text(format!("    = hint: {hint}")), report, colour);
@@ -47,8 +43,16 @@ fn push_message(out: &mut String, message: &Message, report: &Report<'_>, colour
     }
     for error in report.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error) {
         if let Some(pos) = error.from.filter(|pos| !message.shown().contains(pos)) {
-            push_note(out, &Note::Excerpt(pos), report, colour);
+            push_note(out, &excerpt(error, pos), report, colour);
         }
+    }
+}
+
+/// The line of a diagnostic, or what may be shown in its place.
+fn excerpt(diagnostic: &Diagnostic, pos: Pos) -> Note {
+    match &diagnostic.line {
+        Some(line) => Note::Redacted(pos, line.clone()),
+        None => Note::Excerpt(pos),
     }
 }
 

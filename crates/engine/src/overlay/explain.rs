@@ -48,12 +48,13 @@ pub(super) fn unmet<L: Left>(
         (By::Function(function), _) => format!("{what} accepted by {}", function.repr()),
         _ => what.to_owned(),
     };
+    let looked_for = run.hide(looked_for);
     let there = there(run, left, &wanted);
     let mut hints = Vec::new();
     let mut nearest_text = None;
     if found.count() == 0 {
         if let Some(near) = key.as_deref().and_then(|key| nearest_key(left, key)) {
-            hints.push(format!("did you mean \"{near}\"?"));
+            hints.push(run.hide(format!("did you mean \"{near}\"?")));
         }
         nearest_text = nearest_item(run, left, &wanted);
         hints.extend(remedy::<L>(purpose).map(str::to_owned));
@@ -85,9 +86,12 @@ pub(super) fn unmet<L: Left>(
 }
 
 /// A failure inside of an item, told from outside: `prefix` says where. The first place that a failure passes is the
-/// one that it is about.
-pub(super) fn inside(mut failure: Failure, prefix: &str, pos: Pos) -> Failure {
+/// one that it is about; what came from code may hold secrets.
+pub(super) fn inside(run: &Run, mut failure: Failure, prefix: &str, pos: Pos) -> Failure {
     if failure.diagnostics.is_empty() {
+        if run.has_secrets() {
+            failure.message = Message::new(run.hide(failure.message.text().to_owned()));
+        }
         let first_line = failure.message.text().lines().next().unwrap_or_default();
         let diagnostic = Diagnostic { from: known(pos), ..Diagnostic::new(Severity::Error, Sort::Other, first_line) };
         failure.diagnostics.push(diagnostic);
@@ -99,8 +103,8 @@ pub(super) fn inside(mut failure: Failure, prefix: &str, pos: Pos) -> Failure {
 }
 
 /// The same with a step of the path to the node that the failure is about: `key` or `[number]`.
-pub(super) fn inside_step(failure: Failure, prefix: &str, pos: Pos, step: &str) -> Failure {
-    let mut failure = inside(failure, prefix, pos);
+pub(super) fn inside_step(run: &Run, failure: Failure, prefix: &str, pos: Pos, step: &str) -> Failure {
+    let mut failure = inside(run, failure, prefix, pos);
     for diagnostic in &mut failure.diagnostics {
         let (path, message) = match &diagnostic.path {
             None => (step.to_owned(), format!("{step}: {}", diagnostic.message)),
@@ -155,6 +159,7 @@ fn there<L: Left>(run: &Run, left: &L, wanted: &[Leaf]) -> String {
                 join(there)
             }
         };
+        let name = run.hide(name);
         listed.push(if name.is_empty() { place } else { format!("{name} ({place})") });
     }
     let more = slots().skip(LISTED).count();
@@ -221,7 +226,7 @@ fn nearest_item<L: Left>(run: &Run, left: &L, wanted: &[Leaf]) -> Option<String>
     let place = run.locate(left.get(slot).pos());
     let path = path_text(&other.path);
     Some(match at_path(value, &other.path) {
-        Some(there) => format!("{place}, where {path} is {}", short(there)),
+        Some(there) => format!("{place}, where {}", run.hide(format!("{path} is {}", short(there)))),
         None => format!("{place}, which has no {path}"),
     })
 }

@@ -49,7 +49,7 @@ impl<'c> Merge<'c> {
     pub fn documents(&mut self, left: &mut Documents, right: &[Document]) -> Result<(), Failure> {
         for doc in right {
             self.item(left, doc, Expects::default()).map_err(|failure| {
-                explain::inside(failure, &format!("Document on line {}: ", self.run.locate(doc.pos)), doc.pos)
+                explain::inside(self.run, failure, &format!("Document on line {}: ", self.run.locate(doc.pos)), doc.pos)
             })?;
         }
         Ok(())
@@ -68,9 +68,10 @@ impl<'c> Merge<'c> {
                 let mut entries = Entries::new(left);
                 for item in right.iter() {
                     self.item(&mut entries, item, defaults).map_err(|failure| {
-                        let (key, place) = (key_text(&item.key), self.run.locate(item.pos));
+                        let key = self.run.hide(key_text(&item.key).into_owned());
+                        let place = self.run.locate(item.pos);
                         let prefix = format!("Map item (key '{key}') on line {place}: ");
-                        explain::inside_step(failure, &prefix, item.pos, &key)
+                        explain::inside_step(self.run, failure, &prefix, item.pos, &key)
                     })?;
                 }
                 entries.finish()?;
@@ -87,7 +88,8 @@ impl<'c> Merge<'c> {
                 for (number, item) in right.items.iter().enumerate() {
                     if let Err(failure) = self.item(&mut items, item, defaults) {
                         let prefix = format!("Array item on line {}: ", self.run.locate(item.pos));
-                        result = Err(explain::inside_step(failure, &prefix, item.pos, &format!("[{number}]")));
+                        result =
+                            Err(explain::inside_step(self.run, failure, &prefix, item.pos, &format!("[{number}]")));
                         break;
                     }
                 }

@@ -9,7 +9,8 @@ use super::check::{self, Context, Fit};
 use super::report::{self, Block};
 use super::types::{self, Asked};
 use super::{
-    ArrayType, Item, Kind, MapType, Presence, Removed, Required, Schema, Slot, Type, Uses, docs, keys, shapes,
+    ArrayType, Item, Kind, MapType, Presence, Removed, Required, Schema, SecretPlaces, Slot, Type, Uses, docs, keys,
+    shapes,
 };
 use crate::annotation::{Ann, Annotation};
 use crate::api::Failure;
@@ -28,7 +29,9 @@ pub(crate) enum Role {
 
 /// Compiles a schema document.
 pub(crate) fn compile(eval: &mut Eval, run: &Run, doc: &Document, role: Role) -> Result<Schema, Failure> {
-    let mut compiler = Compiler { cx: Context { eval, run }, uses: Uses::default(), role };
+    let mut compiler =
+        Compiler { cx: Context { eval, run }, uses: Uses::default(), role, secrets: SecretPlaces::default() };
+    compiler.note_secrets(doc);
     check_declaration(run, doc)?;
     for ann in [Ann::SchemaKey, Ann::SchemaRemoved] {
         if let Some(ann) = doc.annotation(ann) {
@@ -115,6 +118,8 @@ pub(super) struct Compiler<'a> {
     pub cx: Context<'a>,
     pub uses: Uses,
     role: Role,
+    /// Where secrets stand, if somebody is going to see the lines.
+    secrets: SecretPlaces,
 }
 
 /// Annotations that make no sense on what any value may replace, in the order of messages.
@@ -142,6 +147,13 @@ const IGNORED_IN_ANY: [Ann; 7] = [
 ];
 
 impl Compiler<'_> {
+    /// Notes what warnings about a document must not show.
+    pub fn note_secrets(&mut self, doc: &Document) {
+        if self.cx.run.options.rich {
+            self.secrets.add_annotated(doc);
+        }
+    }
+
     /// What a document, map item or array item declares.
     pub fn slot(&mut self, node: &dyn Annotated) -> Result<Slot, Failure> {
         let run = self.cx.run;
@@ -481,7 +493,9 @@ impl Compiler<'_> {
         if matches!(item.key, Scalar::Bool(_)) {
             text.push_str("; in YAML 1.1 y, n, yes, no, on, off are booleans: quote it");
         }
-        self.cx.run.warn(ytterby_diag::Kind::Schema, item.pos, text);
+        let line = Some(&self.secrets).filter(|secrets| !secrets.is_empty());
+        let line = line.and_then(|secrets| secrets.redacted_line(self.cx.run, item.pos));
+        self.cx.run.warn_showing(ytterby_diag::Kind::Schema, item.pos, line, text);
     }
 }
 

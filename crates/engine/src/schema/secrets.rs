@@ -10,7 +10,8 @@ use ytterby_yaml::{NodeId, ReadOptions, Style, Tree, View};
 
 use super::report::{Block, Shown, source_text};
 use super::{MapType, Slot, Type};
-use crate::node::{Node, Scalar, scalar_to_value};
+use crate::annotation::Ann;
+use crate::node::{Annotated, Document, Node, Scalar, scalar_to_value};
 use crate::run::Run;
 
 /// What stands in place of a secret.
@@ -236,6 +237,26 @@ impl SecretPlaces {
 
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
+    }
+
+    /// Adds those of the scalars in a schema document that are annotated as secrets.
+    pub fn add_annotated(&mut self, doc: &Document) {
+        self.annotated(doc, false);
+    }
+
+    fn annotated(&mut self, item: &dyn Annotated, secret: bool) {
+        let secret = secret || item.has(Ann::SchemaSecret);
+        match item.value() {
+            Node::Scalar(_) if secret => self.add_place(item.pos()),
+            Node::Scalar(_) => {}
+            Node::Map(map) => map.iter().for_each(|item| crate::deep(|| self.annotated(item, secret))),
+            Node::Array(array) => array.items.iter().for_each(|item| crate::deep(|| self.annotated(item, secret))),
+        }
+    }
+
+    /// Adds an item that holds a secret.
+    pub fn add_place(&mut self, pos: Pos) {
+        self.items.insert(pos);
     }
 
     /// The line of a position with all secrets in it replaced; none where there are none.

@@ -62,7 +62,9 @@ pub(super) fn read(compiler: &mut Compiler<'_>, node: &dyn Annotated) -> Result<
                 .annotation(ann.pos);
             return Err(block.under(run, "Invalid schema"));
         };
-        slots.push(compiler.slot(&shape_document(fragment, node.pos()))?);
+        let doc = shape_document(fragment, node.pos());
+        compiler.note_secrets(&doc);
+        slots.push(compiler.slot(&doc)?);
     }
     compiler.check_inside_any(node.value())?;
     let shapes = Shapes { combination, slots, pos: ann.pos };

@@ -26,6 +26,8 @@ pub(crate) struct Checker<'a> {
     pub suffix: String,
     /// The data values that templates read, where violations are to name them.
     pub values: Option<&'a Document>,
+    /// Whether keys can be secrets: those of a schema are not, those that a template makes may be.
+    pub hides_keys: bool,
     pub report: Report,
 }
 
@@ -98,7 +100,16 @@ pub(crate) struct Spot<'a> {
 
 impl<'a> Checker<'a> {
     pub fn new(eval: &'a mut Eval, run: &'a Run, root: Option<&'a Node>, kind: Kind) -> Checker<'a> {
-        Checker { eval, run, root, kind, suffix: String::new(), values: None, report: Report::default() }
+        Checker {
+            eval,
+            run,
+            root,
+            kind,
+            suffix: String::new(),
+            values: None,
+            hides_keys: false,
+            report: Report::default(),
+        }
     }
 
     /// Checks a value; violations go to the report. An error is one that ends the whole check.
@@ -158,7 +169,13 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// A path as it may be shown.
+    fn shown(&self, path: String) -> String {
+        if self.hides_keys { self.run.hide(path) } else { path }
+    }
+
     fn block(&self, path: String, from: Pos, line: Line, violations: Vec<Violation>) -> Block {
+        let path = self.shown(path);
         let reads = self.values.map(|values| values_read(self.run, from, values)).unwrap_or_default();
         Block { path, suffix: self.suffix.clone(), from, line, reads, violations }
     }
@@ -230,6 +247,7 @@ impl<'a> Checker<'a> {
                         "" => spot.path.shown(),
                         below => joined(&spot.path.text(), &self.run.hide(below.to_owned())),
                     };
+                    let path = self.shown(path);
                     match below.last_mut() {
                         Some(block) if block.path == path => block.violations.push(violation),
                         _ => {
@@ -252,17 +270,18 @@ impl<'a> Checker<'a> {
     /// Rules that cannot be told to hold or not: the end of the whole check.
     fn broken(&self, spot: &Spot<'_>, by: Pos, text: String) -> Failure {
         let known = |pos: Pos| pos.is_known().then_some(pos);
-        let (path, text) = (spot.path.text(), self.run.hide(text));
+        let (path, shown) = (self.shown(spot.path.text()), self.shown(spot.path.shown()));
+        let text = self.run.hide(text);
         let mut failure = Failure::new(format!("Validating {path}: {text}"));
         // Without an excerpt, rich messages would show the line of the value, which may be a secret.
         let excerpt = self.line(by, false).note(by).filter(|_| self.run.options.rich);
         let from = known(spot.pos).filter(|_| !spot.secret || excerpt.is_some() || !self.run.options.rich);
         excerpt.into_iter().for_each(|note| failure.message.note(note));
         failure.diagnostics.push(Diagnostic {
-            path: Some(spot.path.shown()),
+            path: Some(shown.clone()),
             from,
             by: known(by),
-            ..Diagnostic::new(Severity::Error, Kind::Other, format!("{}: {text}", spot.path.shown()))
+            ..Diagnostic::new(Severity::Error, Kind::Other, format!("{shown}: {text}"))
         });
         failure
     }

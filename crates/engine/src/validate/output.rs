@@ -27,6 +27,7 @@ pub(crate) fn check<'d>(
             continue;
         }
         let mut checker = Checker::new(eval, run, Some(&doc.value), Kind::Output);
+        checker.hides_keys = true;
         checker.suffix = format!(" (document {index} at {})", run.locate(doc.pos));
         checker.values = Some(values);
         checker.report = report;
@@ -63,6 +64,7 @@ const HEADER: &str = "Validating output documents:\n";
 /// Checks every `@assert/validate` on a node and its descendants (`assert.valid()`).
 pub(crate) fn check_node(eval: &mut Eval, run: &Run, node: &Node) -> Result<Report, Failure> {
     let mut checker = Checker::new(eval, run, Some(node), Kind::Validation);
+    checker.hides_keys = true;
     below(&mut checker, node, &Path::Document)?;
     Ok(checker.report)
 }
@@ -70,6 +72,7 @@ pub(crate) fn check_node(eval: &mut Eval, run: &Run, node: &Node) -> Result<Repo
 /// The same for a document.
 pub(crate) fn check_document(eval: &mut Eval, run: &Run, doc: &Document) -> Result<Report, Failure> {
     let mut checker = Checker::new(eval, run, Some(&doc.value), Kind::Validation);
+    checker.hides_keys = true;
     annotated(&mut checker, doc, None, &Path::Document)?;
     below(&mut checker, &doc.value, &Path::Document)?;
     Ok(checker.report)

@@ -17,7 +17,7 @@ use crate::overlay::{self, Purpose};
 use crate::run::Run;
 use crate::schema::check::{self, Context, Order, join_key};
 use crate::schema::report::{self, Block};
-use crate::schema::{Schema, hide_lines, redact};
+use crate::schema::{Schema, SecretPlaces, hide_lines, redact};
 
 /// What stands over type errors.
 pub(crate) const TITLE: &str = "One or more data values were invalid";
@@ -95,7 +95,8 @@ fn merge_prepared(
         return Ok(Outcome::Wrong(removed));
     }
     // Nobody else holds the document, unless all errors are wanted: it is changed in place.
-    let mut merged = overlay::merge_document(cx.eval, run, left, right, Purpose::Values)?;
+    let mut merged = overlay::merge_document(cx.eval, run, left, right, Purpose::Values)
+        .map_err(|failure| without_secrets(run, failure, &right.value, schema))?;
     if settle::settle(cx, &mut merged.value, &right.value, &schema.root, &touch)? {
         if let Input::Code(pos) = input {
             settle::place(&mut merged.value, &right.value, pos);
@@ -109,6 +110,15 @@ fn merge_prepared(
     }
     add_hints(run, &mut found, &merged, schema, input);
     Ok(Outcome::Wrong(found))
+}
+
+/// A failure of the merge whose excerpts show no secrets of the input.
+fn without_secrets(run: &Run, mut failure: Failure, right: &Node, schema: &Schema) -> Failure {
+    if run.options.rich && schema.uses.secrets {
+        let places = SecretPlaces::of(right, &schema.root);
+        failure.message.redact(|pos| places.redacted_line(run, pos));
+    }
+    failure
 }
 
 /// Merges one input. With `--all-errors`, what does not fit is noted and left out.
