@@ -17,7 +17,9 @@ use crate::node::{Annotated, Document, Map, Node};
 use crate::overlay::mark_values_given;
 use crate::run::Run;
 use crate::schema::check::{Context, Fit, Order, fit, join_key, problems};
-use crate::schema::{self, Item, KeyRule, MapType, Presence, Required, Schema, Shapes, Slot, Type};
+use crate::schema::{
+    self, Combination, Item, KeyRule, MapType, Presence, Required, Schema, SecretPlaces, Shapes, Slot, Type,
+};
 
 /// What was found out about shapes: by path, why the value has not the right ones.
 pub(crate) type Misshapen = HashMap<String, String>;
@@ -31,7 +33,7 @@ pub(crate) enum Mode {
     TypesOnly,
 }
 
-/// Fills values that have shapes, and notes those that have not the right ones.
+/// Fills values that have shapes, notes those that have not the right ones, and warns about deprecated items in shapes.
 pub(crate) fn resolve_shapes(
     eval: &mut Eval,
     run: &Run,
@@ -39,30 +41,88 @@ pub(crate) fn resolve_shapes(
     schema: &Schema,
     mode: Mode,
 ) -> Result<Misshapen, Failure> {
-    let mut misshapen = Misshapen::new();
-    if schema.uses.shapes {
-        let mut cx = Context { eval, run };
-        resolve(&mut cx, &mut doc.value, &schema.root, "", mode, &mut misshapen)?;
+    if !schema.uses.shapes {
+        return Ok(Misshapen::new());
     }
-    Ok(misshapen)
+    let shows_secrets = schema.uses.deprecated && schema.uses.secrets && run.options.rich;
+    let secrets = shows_secrets.then(|| SecretPlaces::of(&doc.value, &schema.root));
+    let mut cx = Context { eval, run };
+    let mut resolver =
+        Resolver { cx: &mut cx, mode, misshapen: Misshapen::new(), warns: schema.uses.deprecated, secrets };
+    resolver.value(&mut doc.value, &schema.root, "", None)?;
+    Ok(resolver.misshapen)
 }
 
-fn resolve(
-    cx: &mut Context<'_>,
-    node: &mut Node,
-    slot: &Slot,
-    path: &str,
+/// What is wrong with the shapes inside of a value, which is filled.
+fn resolve(cx: &mut Context<'_>, node: &mut Node, slot: &Slot, path: &str) -> Result<Misshapen, Failure> {
+    let mut resolver = Resolver { cx, mode: Mode::Rules, misshapen: Misshapen::new(), warns: false, secrets: None };
+    resolver.value(node, slot, path, None)?;
+    Ok(resolver.misshapen)
+}
+
+struct Resolver<'a, 'c> {
+    cx: &'a mut Context<'c>,
     mode: Mode,
-    misshapen: &mut Misshapen,
-) -> Result<(), Failure> {
-    if let Type::Shapes(shapes) = &slot.ty {
+    misshapen: Misshapen,
+    /// Whether to warn about deprecated items: not while shapes are tried.
+    warns: bool,
+    /// Where secrets stand, if somebody is going to see the lines.
+    secrets: Option<SecretPlaces>,
+}
+
+impl Resolver<'_, '_> {
+    /// `given` is the value as it was before anything was filled, where deprecated items have to be looked for: inside of
+    /// shapes, which were not known when the inputs were merged.
+    fn value(&mut self, node: &mut Node, slot: &Slot, path: &str, given: Option<&Node>) -> Result<(), Failure> {
+        if let Type::Shapes(shapes) = &slot.ty {
+            return self.shapes(node, slot, shapes, path, given);
+        }
+        match node {
+            Node::Scalar(_) => Ok(()),
+            Node::Map(map) => {
+                let Some(ty) = slot.as_map() else { return Ok(()) };
+                let map = Rc::make_mut(map);
+                for at in 0..map.len() {
+                    let key = &map.items()[at].key;
+                    let Some(item) = self.cx.item_for(ty, key)? else { continue };
+                    let path = join_key(path, key);
+                    let given = given.and_then(Node::as_map).and_then(|given| given.get(key));
+                    let given = given.filter(|given| !self.notice(*given, &item.slot, &path)).map(|given| &given.value);
+                    let value = &mut map.item_mut(at).value;
+                    crate::deep(|| self.value(value, &item.slot, &path, given))?;
+                }
+                Ok(())
+            }
+            Node::Array(array) => {
+                let Some(ty) = slot.as_array() else { return Ok(()) };
+                for (at, item) in Rc::make_mut(array).items.iter_mut().enumerate() {
+                    let path = format!("{path}[{at}]");
+                    let given = given.and_then(Node::as_array).and_then(|given| given.items.get(at));
+                    let given = given.filter(|given| !self.notice(*given, &ty.item, &path)).map(|given| &given.value);
+                    crate::deep(|| self.value(&mut item.value, &ty.item, &path, given))?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn shapes(
+        &mut self,
+        node: &mut Node,
+        slot: &Slot,
+        shapes: &Shapes,
+        path: &str,
+        given: Option<&Node>,
+    ) -> Result<(), Failure> {
         if node.is_null() && slot.nullable {
             return Ok(());
         }
+        let given = self.warns.then(|| given.unwrap_or(node).clone());
         // A default is checked like a given value: what it has, a shape need not ask for.
         let was_given = holds_given(node);
         mark_values_given(node);
-        let matching = shapes.matching(cx, node, &mut |cx, value, shape| match mode {
+        let mode = self.mode;
+        let matching = shapes.matching(self.cx, node, &mut |cx, value, shape| match mode {
             Mode::TypesOnly => Ok(true),
             Mode::Rules => holds(cx, value, shape, path),
         })?;
@@ -70,44 +130,41 @@ fn resolve(
         if !was_given {
             unmark_given(node);
         }
-        if let Some(first) = matching.shapes.first() {
-            crate::deep(|| resolve(cx, node, &shapes.slots[*first], path, mode, misshapen))?;
+        let filling = if shapes.combination == Combination::All { usize::MAX } else { 1 };
+        for shape in matching.shapes.iter().take(filling) {
+            crate::deep(|| self.value(node, &shapes.slots[*shape], path, given.as_ref()))?;
         }
         if let Err(found) = shapes.verdict(&matching) {
-            misshapen.insert(path.to_owned(), found);
+            self.misshapen.insert(path.to_owned(), found);
         }
-        return Ok(());
+        Ok(())
     }
-    match node {
-        Node::Scalar(_) => Ok(()),
-        Node::Map(map) => {
-            let Some(ty) = slot.as_map() else { return Ok(()) };
-            let map = Rc::make_mut(map);
-            for at in 0..map.len() {
-                let Some(item) = cx.item_for(ty, &map.items()[at].key)? else { continue };
-                let path = join_key(path, &map.items()[at].key);
-                let value = &mut map.item_mut(at).value;
-                crate::deep(|| resolve(cx, value, &item.slot, &path, mode, misshapen))?;
-            }
-            Ok(())
+
+    /// Warns wherever a deprecated item was given, and tells whether it did.
+    fn notice(&mut self, item: &dyn Annotated, slot: &Slot, path: &str) -> bool {
+        let Some(notice) = slot.docs.deprecated.as_ref().filter(|_| is_given(item)) else { return false };
+        let run = self.cx.run;
+        let text = format!("data value \"{path}\" is deprecated: {notice}");
+        let given = item.meta().map_or(&[][..], |meta| &meta.given);
+        let places = if given.is_empty() { vec![item.pos()] } else { given.to_vec() };
+        for pos in places {
+            let pos = if pos.is_known() { pos } else { item.pos() };
+            let line = self.secrets.as_mut().and_then(|secrets| {
+                if slot.secret {
+                    secrets.add_place(pos);
+                }
+                secrets.redacted_line(run, pos)
+            });
+            run.warn_showing(Kind::Deprecated, pos, line, &*text);
         }
-        Node::Array(array) => {
-            let Some(ty) = slot.as_array() else { return Ok(()) };
-            for (at, item) in Rc::make_mut(array).items.iter_mut().enumerate() {
-                let path = format!("{path}[{at}]");
-                crate::deep(|| resolve(cx, &mut item.value, &ty.item, &path, mode, misshapen))?;
-            }
-            Ok(())
-        }
+        true
     }
 }
 
 /// Whether a value, filled from a shape, keeps the rules of the shape.
 fn holds(cx: &mut Context<'_>, value: &Node, shape: &Slot, path: &str) -> Result<bool, Failure> {
     let mut value = value.clone();
-    let mut misshapen = Misshapen::new();
-    resolve(cx, &mut value, shape, path, Mode::Rules, &mut misshapen)?;
-    if !misshapen.is_empty() {
+    if !resolve(cx, &mut value, shape, path)?.is_empty() {
         return Ok(false);
     }
     Ok(violations(cx, value, shape)?.is_empty())
@@ -138,9 +195,7 @@ fn reasons(cx: &mut Context<'_>, value: &Node, shapes: &Shapes) -> Result<Vec<St
             Fit::Not => first_problem(&problems(cx, &part, shape.pos, shape, Order::Document)?),
             fitting => {
                 let mut filled = if let Fit::Filled(filled) = fitting { filled } else { part };
-                let mut misshapen = Misshapen::new();
-                resolve(cx, &mut filled, shape, "", Mode::Rules, &mut misshapen)?;
-                match misshapen.into_iter().min() {
+                match resolve(cx, &mut filled, shape, "")?.into_iter().min() {
                     Some((path, found)) => Some(told(&path, &found)),
                     None => first_violation(&violations(cx, filled, shape)?),
                 }
