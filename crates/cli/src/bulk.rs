@@ -1,13 +1,15 @@
 //! Files as JSON, in and out: `{"files": [{"name": …, "data": …}], "errors": …}`.
 
-use ytterby::{Content, InputFile, OutputFile};
-use ytterby_text::gojson::{self, Html};
+use std::borrow::Cow;
+use std::ops::Range;
 
-use crate::json::{self, Json};
+use ytterby::{Content, InputFile, OutputFile};
+use ytterby_text::gojson::{self, Build, Html, Scalar};
 
 /// The files of `--bulk-in`. Names of members are compared without case and unknown ones are ignored, as Go does it.
 pub fn read(text: &str) -> Result<Vec<InputFile>, String> {
-    let members = match json::parse(text)? {
+    let json = gojson::read(text.as_bytes(), gojson::MAX_DEPTH, &mut ToJson).map_err(|error| error.to_string())?;
+    let members = match json {
         Json::Null => return Ok(Vec::new()),
         Json::Object(members) => members,
         other => return Err(mismatch(&other, "Go value", "template.BulkFiles")),
@@ -49,6 +51,58 @@ fn file(value: Json) -> Result<InputFile, String> {
         }
     }
     Ok(InputFile::new(name, Content::new(data.into_bytes())))
+}
+
+/// A JSON value, as far as somebody asks for it.
+enum Json {
+    Null,
+    Bool,
+    Number,
+    Text(String),
+    Array(Vec<Json>),
+    Object(Vec<(String, Json)>),
+}
+
+impl Json {
+    /// What Go calls it when it is not what was expected.
+    fn kind(&self) -> &'static str {
+        match self {
+            Json::Null => "null",
+            Json::Bool => "bool",
+            Json::Number => "number",
+            Json::Text(_) => "string",
+            Json::Array(_) => "array",
+            Json::Object(_) => "object",
+        }
+    }
+}
+
+struct ToJson;
+
+impl Build for ToJson {
+    type Value = Json;
+    type Key = String;
+
+    fn scalar(&mut self, scalar: Scalar<'_>, _: Range<usize>) -> Json {
+        match scalar {
+            Scalar::Null => Json::Null,
+            Scalar::Bool(_) => Json::Bool,
+            Scalar::Number(_) => Json::Number,
+            Scalar::String(text) => Json::Text(text.into_owned()),
+        }
+    }
+
+    fn key(&mut self, text: Cow<'_, str>, _: Range<usize>) -> String {
+        text.into_owned()
+    }
+
+    fn array(&mut self, items: Vec<Json>, _: Range<usize>) -> Json {
+        Json::Array(items)
+    }
+
+    fn object(&mut self, members: Vec<(String, Json)>, _: Range<usize>) -> Json {
+        Json::Object(members)
+    }
 }
 
 fn mismatch(found: &Json, place: &str, expected: &str) -> String {
@@ -97,6 +151,7 @@ mod tests {
     #[test]
     fn says_what_does_not_fit() {
         let check = |text, want| assert_eq!(read(text).unwrap_err(), want);
+        check("nul", "invalid character ' ' in literal null (expecting 'l')");
         check("[]", "json: cannot unmarshal array into Go value of type template.BulkFiles");
         check(
             r#"{"files":3}"#,

@@ -9,7 +9,6 @@ mod flags;
 mod fmt;
 mod help;
 mod host;
-mod json;
 mod kubevirt;
 mod read;
 mod render;

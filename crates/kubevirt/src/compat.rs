@@ -119,7 +119,7 @@ pub fn parse(text: &str) -> Result<Vec<Rule>, (String, usize)> {
     if text.is_empty() {
         return Ok(Vec::new());
     }
-    let root = json::parse(text).map_err(|error| (error.go_text(text), error.offset))?;
+    let root = json::parse(text).map_err(|error| (error.go_text(), error.offset))?;
     let items = match &root.kind {
         JsonKind::Null => return Ok(Vec::new()),
         JsonKind::Array(items) => items,

@@ -1,7 +1,13 @@
 //! Reads JSON and knows where every value stands.
 //!
-//! Annotations are written by hand, so the errors matter more than the speed: each carries its offset, the phrase that
-//! Go's reader uses (compatibility mode repeats it to the letter) and, for the usual slips, what to do about it.
+//! Annotations are written by hand, so the errors matter more than the speed: each carries its offset, Go's text
+//! (compatibility mode repeats it to the letter) and, for the usual slips, what to do about it.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+
+use ytterby_text::gojson::{self, Build, Place, Problem, ReadError, Scalar};
 
 use crate::value::Value;
 
@@ -78,54 +84,39 @@ impl Node {
     }
 }
 
-/// Why a text is no JSON.
+/// Why a text is no JSON. Shown, it says so in our words.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct JsonError {
     /// Where the reader stopped, in bytes.
     pub offset: usize,
-    /// What is wrong there.
-    pub problem: Problem,
     /// The typographic quote that is to blame, and where it stands: often it was swallowed by the string before.
     pub quote: Option<(usize, char)>,
-}
-
-/// The ways in which a text fails to be JSON.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Problem {
-    /// A character that cannot stand there; with Go's phrase for the place.
-    Unexpected(char, &'static str),
-    /// The text ends too early.
-    End,
-    /// More than [`MAX_DEPTH`] arrays and objects in one another.
-    Depth,
+    /// The character at which the reader stopped.
+    found: Option<char>,
+    error: ReadError,
 }
 
 impl JsonError {
-    /// The text of the error in Go's `encoding/json`, which looks at single bytes.
-    pub fn go_text(&self, text: &str) -> String {
-        match &self.problem {
-            Problem::End => "unexpected end of JSON input".to_owned(),
-            Problem::Depth => "exceeded max depth".to_owned(),
-            Problem::Unexpected(_, place) => {
-                let byte = char::from(text.as_bytes()[self.offset]);
-                let shown = match byte {
-                    '\'' => "\\'".to_owned(),
-                    '"' => "\"".to_owned(),
-                    '\\' => "\\\\".to_owned(),
-                    '\n' => "\\n".to_owned(),
-                    '\r' => "\\r".to_owned(),
-                    '\t' => "\\t".to_owned(),
-                    '\u{7}' => "\\a".to_owned(),
-                    '\u{8}' => "\\b".to_owned(),
-                    '\u{c}' => "\\f".to_owned(),
-                    '\u{b}' => "\\v".to_owned(),
-                    c if c < ' ' || c == '\u{7f}' => format!("\\x{:02x}", c as u32),
-                    c if ('\u{80}'..='\u{a0}').contains(&c) || c == '\u{ad}' => format!("\\u{:04x}", c as u32),
-                    c => c.to_string(),
-                };
-                format!("invalid character '{shown}' {place}")
-            }
-        }
+    fn new(text: &str, error: ReadError) -> JsonError {
+        let found = text.get(error.offset..).and_then(|rest| rest.chars().next());
+        // An end is shown behind the last thing that is written, not on a line of its own.
+        let offset = if found.is_none() { text.trim_end().len() } else { error.offset };
+        let swallows = match error.problem {
+            Problem::Unexpected(_, Place::AfterKey | Place::AfterMember | Place::String) | Problem::End(_) => true,
+            Problem::Unexpected(..) | Problem::Depth(_) => false,
+        };
+        let here = found.filter(|&c| quote_name(c).is_some()).map(|c| (offset, c));
+        let quote = here.or_else(|| {
+            let last = text.get(error.last_string.clone()).filter(|_| swallows)?;
+            let (at, c) = last.char_indices().find(|&(_, c)| quote_name(c).is_some())?;
+            Some((error.last_string.start + at, c))
+        });
+        JsonError { offset, quote, found, error }
+    }
+
+    /// The text of the error in Go's `encoding/json`.
+    pub fn go_text(&self) -> String {
+        self.error.to_string()
     }
 
     /// Where the cause is, in bytes.
@@ -139,23 +130,23 @@ impl JsonError {
             let name = quote_name(c).unwrap_or_default();
             return format!("typographic quote {c} (U+{:04X} {name}) where JSON needs the straight quote \"", c as u32);
         }
-        match &self.problem {
-            Problem::End => "the JSON ends too early: a bracket, a brace or a quote is not closed".to_owned(),
-            Problem::Depth => format!("arrays and objects are nested deeper than {MAX_DEPTH}"),
-            Problem::Unexpected('\u{feff}', _) => "a byte order mark (U+FEFF) stands before the JSON".to_owned(),
-            Problem::Unexpected(
-                ']' | '}',
-                "looking for beginning of value" | "looking for beginning of object key string",
-            ) => "a comma stands before the closing bracket".to_owned(),
-            Problem::Unexpected('"', "after object key:value pair" | "after array element") => {
-                "a comma is missing before this string".to_owned()
+        let place = match self.error.problem {
+            Problem::Unexpected(_, place) => place,
+            Problem::End(_) => {
+                return "the JSON ends too early: a bracket, a brace or a quote is not closed".to_owned();
             }
-            Problem::Unexpected('{', "after array element") => "a comma is missing between two rules".to_owned(),
-            Problem::Unexpected('/' | '#', _) => "JSON has no comments".to_owned(),
-            Problem::Unexpected(c, "in string literal") => {
-                format!("control character U+{:04X} in a string; write it as an escape", *c as u32)
+            Problem::Depth(_) => return format!("arrays and objects are nested deeper than {MAX_DEPTH}"),
+        };
+        match (self.found.unwrap_or_default(), place) {
+            ('\u{feff}', _) => "a byte order mark (U+FEFF) stands before the JSON".to_owned(),
+            (']' | '}', Place::Value | Place::Key) => "a comma stands before the closing bracket".to_owned(),
+            ('"', Place::AfterMember | Place::AfterItem) => "a comma is missing before this string".to_owned(),
+            ('{', Place::AfterItem) => "a comma is missing between two rules".to_owned(),
+            ('/' | '#', _) => "JSON has no comments".to_owned(),
+            (c, Place::String) => {
+                format!("control character U+{:04X} in a string; write it as an escape", c as u32)
             }
-            Problem::Unexpected(c, place) => format!("unexpected {} {place}", shown(*c)),
+            (c, place) => format!("unexpected {} {place}", shown(c)),
         }
     }
 
@@ -164,13 +155,21 @@ impl JsonError {
         if self.quote.is_some() {
             return Some("replace it by \" (U+0022); `lint --fix` straightens all of them".to_owned());
         }
-        match &self.problem {
-            Problem::Unexpected('\'', _) => Some("JSON strings stand in double quotes".to_owned()),
-            Problem::Unexpected('\u{feff}' | ']' | '}' | '/' | '#', _) => Some("remove it".to_owned()),
+        match (self.error.problem, self.found) {
+            (Problem::Unexpected(..), Some('\'')) => Some("JSON strings stand in double quotes".to_owned()),
+            (Problem::Unexpected(..), Some('\u{feff}' | ']' | '}' | '/' | '#')) => Some("remove it".to_owned()),
             _ => None,
         }
     }
 }
+
+impl fmt::Display for JsonError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message())
+    }
+}
+
+impl std::error::Error for JsonError {}
 
 fn shown(c: char) -> String {
     if c.is_control() { format!("character U+{:04X}", c as u32) } else { format!("`{c}`") }
@@ -195,270 +194,40 @@ pub fn quote_name(c: char) -> Option<&'static str> {
 
 /// Reads one JSON value with nothing but space around it.
 pub fn parse(text: &str) -> Result<Node, JsonError> {
-    let mut reader = Reader { text, at: 0, last_string: (0, 0) };
-    let node = reader.value(0)?;
-    reader.space();
-    match reader.peek() {
-        None => Ok(node),
-        Some(_) => Err(reader.unexpected("after top-level value")),
-    }
+    gojson::read(text.as_bytes(), MAX_DEPTH, &mut Nodes).map_err(|error| JsonError::new(text, error))
 }
 
-const VALUE: &str = "looking for beginning of value";
-const KEY: &str = "looking for beginning of object key string";
+/// Makes nodes that know their places.
+struct Nodes;
 
-struct Reader<'a> {
-    text: &'a str,
-    at: usize,
-    last_string: (usize, usize),
+fn node(Range { start, end }: Range<usize>, kind: Kind) -> Node {
+    Node { start, end, kind }
 }
 
-impl Reader<'_> {
-    fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
-    }
+impl Build for Nodes {
+    type Value = Node;
+    type Key = Node;
 
-    fn space(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\t' | b'\r' | b'\n')) {
-            self.at += 1;
-        }
-    }
-
-    fn unexpected(&self, place: &'static str) -> JsonError {
-        let found = self.text.get(self.at..).and_then(|rest| rest.chars().next());
-        let problem = found.map_or(Problem::End, |c| Problem::Unexpected(c, place));
-        let here = found.filter(|&c| quote_name(c).is_some()).map(|c| (self.at, c));
-        let (start, end) = self.last_string;
-        let before = || {
-            let quotes = self.text[start..end].char_indices().filter(|&(_, c)| quote_name(c).is_some());
-            quotes.map(|(at, c)| (start + at, c)).next()
+    fn scalar(&mut self, scalar: Scalar<'_>, span: Range<usize>) -> Node {
+        let kind = match scalar {
+            Scalar::Null => Kind::Null,
+            Scalar::Bool(value) => Kind::Bool(value),
+            Scalar::Number(text) => Kind::Number(text.into()),
+            Scalar::String(text) => Kind::String(text.into()),
         };
-        let swallowed = place.starts_with("after object") || place == "in string literal" || found.is_none();
-        // An end is shown behind the last thing that is written, not on a line of its own.
-        let offset = if found.is_none() { self.text.trim_end().len() } else { self.at };
-        JsonError { offset, problem, quote: here.or_else(|| if swallowed { before() } else { None }) }
+        node(span, kind)
     }
 
-    fn value(&mut self, depth: usize) -> Result<Node, JsonError> {
-        self.space();
-        let start = self.at;
-        let kind = match self.peek() {
-            Some(b'{' | b'[') if depth == MAX_DEPTH => {
-                return Err(JsonError { offset: start, problem: Problem::Depth, quote: None });
-            }
-            Some(b'{') => self.object(depth)?,
-            Some(b'[') => self.array(depth)?,
-            Some(b'"') => Kind::String(self.string()?),
-            Some(b'-' | b'0'..=b'9') => self.number()?,
-            Some(b't') => self.literal(
-                "true",
-                [
-                    "in literal true (expecting 'r')",
-                    "in literal true (expecting 'u')",
-                    "in literal true (expecting 'e')",
-                    "",
-                ],
-                Kind::Bool(true),
-            )?,
-            Some(b'f') => self.literal(
-                "false",
-                [
-                    "in literal false (expecting 'a')",
-                    "in literal false (expecting 'l')",
-                    "in literal false (expecting 's')",
-                    "in literal false (expecting 'e')",
-                ],
-                Kind::Bool(false),
-            )?,
-            Some(b'n') => self.literal(
-                "null",
-                [
-                    "in literal null (expecting 'u')",
-                    "in literal null (expecting 'l')",
-                    "in literal null (expecting 'l')",
-                    "",
-                ],
-                Kind::Null,
-            )?,
-            _ => return Err(self.unexpected(VALUE)),
-        };
-        Ok(Node { start, end: self.at, kind })
+    fn key(&mut self, text: Cow<'_, str>, span: Range<usize>) -> Node {
+        node(span, Kind::String(text.into()))
     }
 
-    fn literal(&mut self, word: &str, places: [&'static str; 4], kind: Kind) -> Result<Kind, JsonError> {
-        self.at += 1;
-        for (byte, place) in word.bytes().skip(1).zip(places) {
-            if self.peek() != Some(byte) {
-                return Err(self.unexpected(place));
-            }
-            self.at += 1;
-        }
-        Ok(kind)
+    fn array(&mut self, items: Vec<Node>, span: Range<usize>) -> Node {
+        node(span, Kind::Array(items))
     }
 
-    fn array(&mut self, depth: usize) -> Result<Kind, JsonError> {
-        self.at += 1;
-        let mut items = Vec::new();
-        self.space();
-        if self.peek() == Some(b']') {
-            self.at += 1;
-            return Ok(Kind::Array(items));
-        }
-        loop {
-            items.push(self.value(depth + 1)?);
-            self.space();
-            match self.peek() {
-                Some(b',') => self.at += 1,
-                Some(b']') => {
-                    self.at += 1;
-                    return Ok(Kind::Array(items));
-                }
-                _ => return Err(self.unexpected("after array element")),
-            }
-        }
-    }
-
-    fn object(&mut self, depth: usize) -> Result<Kind, JsonError> {
-        self.at += 1;
-        let mut entries = Vec::new();
-        self.space();
-        if self.peek() == Some(b'}') {
-            self.at += 1;
-            return Ok(Kind::Object(entries));
-        }
-        loop {
-            self.space();
-            if self.peek() != Some(b'"') {
-                return Err(self.unexpected(KEY));
-            }
-            let start = self.at;
-            let key = Kind::String(self.string()?);
-            let key = Node { start, end: self.at, kind: key };
-            self.space();
-            if self.peek() != Some(b':') {
-                return Err(self.unexpected("after object key"));
-            }
-            self.at += 1;
-            entries.push((key, self.value(depth + 1)?));
-            self.space();
-            match self.peek() {
-                Some(b',') => self.at += 1,
-                Some(b'}') => {
-                    self.at += 1;
-                    return Ok(Kind::Object(entries));
-                }
-                _ => return Err(self.unexpected("after object key:value pair")),
-            }
-        }
-    }
-
-    fn number(&mut self) -> Result<Kind, JsonError> {
-        let start = self.at;
-        if self.peek() == Some(b'-') {
-            self.at += 1;
-        }
-        match self.peek() {
-            Some(b'0') => self.at += 1,
-            Some(b'1'..=b'9') => self.digits(),
-            _ => return Err(self.unexpected("in numeric literal")),
-        }
-        if self.peek() == Some(b'.') {
-            self.at += 1;
-            if !matches!(self.peek(), Some(b'0'..=b'9')) {
-                return Err(self.unexpected("after decimal point in numeric literal"));
-            }
-            self.digits();
-        }
-        if matches!(self.peek(), Some(b'e' | b'E')) {
-            self.at += 1;
-            if matches!(self.peek(), Some(b'+' | b'-')) {
-                self.at += 1;
-            }
-            if !matches!(self.peek(), Some(b'0'..=b'9')) {
-                return Err(self.unexpected("in exponent of numeric literal"));
-            }
-            self.digits();
-        }
-        Ok(Kind::Number(self.text[start..self.at].into()))
-    }
-
-    fn digits(&mut self) {
-        while matches!(self.peek(), Some(b'0'..=b'9')) {
-            self.at += 1;
-        }
-    }
-
-    fn string(&mut self) -> Result<Box<str>, JsonError> {
-        self.last_string = (self.at, self.at);
-        self.at += 1;
-        let mut out = String::new();
-        loop {
-            let run = self.text[self.at..].bytes().take_while(|&b| b != b'"' && b != b'\\' && b >= b' ').count();
-            out.push_str(&self.text[self.at..self.at + run]);
-            self.at += run;
-            self.last_string.1 = self.at;
-            match self.peek() {
-                Some(b'"') => {
-                    self.at += 1;
-                    return Ok(out.into());
-                }
-                Some(b'\\') => {
-                    self.at += 1;
-                    out.push(self.escape()?);
-                }
-                _ => return Err(self.unexpected("in string literal")),
-            }
-        }
-    }
-
-    fn escape(&mut self) -> Result<char, JsonError> {
-        let c = match self.peek() {
-            Some(b'b') => '\u{8}',
-            Some(b'f') => '\u{c}',
-            Some(b'n') => '\n',
-            Some(b'r') => '\r',
-            Some(b't') => '\t',
-            Some(c @ (b'"' | b'\\' | b'/')) => char::from(c),
-            Some(b'u') => {
-                self.at += 1;
-                return self.unicode();
-            }
-            _ => return Err(self.unexpected("in string escape code")),
-        };
-        self.at += 1;
-        Ok(c)
-    }
-
-    /// The four digits behind `\u`, and a second such escape if the first is half of a pair. A lone half is replaced.
-    fn unicode(&mut self) -> Result<char, JsonError> {
-        let high = self.hex4()?;
-        if let Some(c) = char::from_u32(high) {
-            return Ok(c);
-        }
-        let before = self.at;
-        if high < 0xdc00 && self.text[self.at..].starts_with("\\u") {
-            self.at += 2;
-            let low = self.hex4()?;
-            if (0xdc00..0xe000).contains(&low) {
-                let code = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
-                return Ok(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
-            }
-            self.at = before;
-        }
-        Ok(char::REPLACEMENT_CHARACTER)
-    }
-
-    fn hex4(&mut self) -> Result<u32, JsonError> {
-        let mut code = 0;
-        for _ in 0..4 {
-            let digit = self.peek().and_then(|byte| char::from(byte).to_digit(16));
-            let Some(digit) = digit else {
-                return Err(self.unexpected("in \\u hexadecimal character escape"));
-            };
-            code = code * 16 + digit;
-            self.at += 1;
-        }
-        Ok(code)
+    fn object(&mut self, members: Vec<(Node, Node)>, span: Range<usize>) -> Node {
+        node(span, Kind::Object(members))
     }
 }
 
@@ -469,7 +238,7 @@ mod tests {
     fn check(text: &str, expect: &str) {
         let got = match parse(text) {
             Ok(node) => node.to_value().to_string(),
-            Err(error) => format!("{}: {}", error.offset, error.go_text(text)),
+            Err(error) => format!("{}: {}", error.offset, error.go_text()),
         };
         assert_eq!(got, expect, "{text}");
     }
@@ -501,7 +270,7 @@ mod tests {
 
     #[test]
     fn depth_is_bounded() {
-        check(&"[".repeat(100_000), "256: exceeded max depth");
+        check(&"[".repeat(100_000), "256: invalid character '[' exceeded max depth");
         let ok = format!("{}{}", "[".repeat(MAX_DEPTH), "]".repeat(MAX_DEPTH));
         assert!(parse(&ok).is_ok());
     }

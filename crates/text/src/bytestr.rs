@@ -181,6 +181,15 @@ impl From<String> for Str {
     }
 }
 
+impl From<Cow<'_, str>> for Str {
+    fn from(text: Cow<'_, str>) -> Str {
+        match text {
+            Cow::Borrowed(text) => Str::from(text),
+            Cow::Owned(text) => Str::from(text),
+        }
+    }
+}
+
 impl From<&[u8]> for Str {
     fn from(bytes: &[u8]) -> Str {
         Str::new(bytes)

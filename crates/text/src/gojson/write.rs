@@ -1,4 +1,4 @@
-//! Strings and numbers of JSON as Go's `encoding/json` writes them.
+//! Strings and numbers as `encoding/json` writes them.
 
 use crate::gofloat;
 
