@@ -6,6 +6,15 @@ use ytterby_text::spelling::nearest;
 
 use crate::parameters::Parameters;
 
+/// What to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Command {
+    Validate,
+    Lint,
+    Export,
+    Explain,
+}
+
 /// How results are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Format {
@@ -20,7 +29,8 @@ pub(super) enum Format {
 /// Parsed arguments.
 #[derive(Debug, Default)]
 pub(super) struct Args {
-    pub command: String,
+    /// Missing only where help is wanted.
+    pub command: Option<Command>,
     pub help: bool,
     pub files: Vec<OsString>,
     pub templates: Vec<OsString>,
@@ -36,7 +46,12 @@ pub(super) struct Args {
     to_cel: bool,
 }
 
-const COMMANDS: [&str; 4] = ["validate", "lint", "export", "explain"];
+const COMMANDS: [(&str, Command); 4] = [
+    ("validate", Command::Validate),
+    ("lint", Command::Lint),
+    ("export", Command::Export),
+    ("explain", Command::Explain),
+];
 
 /// Short and long names.
 const OPTIONS: [[&str; 2]; 11] = [
@@ -88,28 +103,31 @@ impl Args {
         if args.help {
             return Ok(args);
         }
-        if args.command.is_empty() {
-            return Err(format!("Expected a command: {}", COMMANDS.join(", ")));
-        }
+        let Some(command) = args.command else {
+            return Err(format!("Expected a command: {}", COMMANDS.map(|(name, _)| name).join(", ")));
+        };
         if args.files.is_empty() {
-            return Err(format!("{}: Expected at least one file, directory or - for standard input", args.command));
+            let (name, _) = COMMANDS.iter().find(|known| known.1 == command).expect("every command has a name");
+            return Err(format!("{name}: Expected at least one file, directory or - for standard input"));
         }
         Ok(args)
     }
 
     fn positional(&mut self, argument: &OsString, text: &str) -> Result<(), String> {
-        if self.command.is_empty() {
-            if !COMMANDS.contains(&text) {
-                return Err(format!("Unknown command {text}{}", guess(text, COMMANDS)));
+        match self.command {
+            None => {
+                let Some((_, command)) = COMMANDS.iter().find(|(name, _)| *name == text) else {
+                    return Err(format!("Unknown command {text}{}", guess(text, COMMANDS.map(|(name, _)| name))));
+                };
+                self.command = Some(*command);
             }
-            self.command = text.to_owned();
-        } else if self.command == "export" && !self.to_cel {
-            if text != "cel" {
-                return Err(format!("Cannot export to {text}: the only format is cel"));
+            Some(Command::Export) if !self.to_cel => {
+                if text != "cel" {
+                    return Err(format!("Cannot export to {text}: the only format is cel"));
+                }
+                self.to_cel = true;
             }
-            self.to_cel = true;
-        } else {
-            self.files.push(argument.clone());
+            Some(_) => self.files.push(argument.clone()),
         }
         Ok(())
     }

@@ -19,14 +19,9 @@ pub(super) fn run(
     let mut code = OK;
     let mut explained = 0;
     for file in &world.files {
-        let objects = match &file.objects {
-            Ok(objects) => objects,
-            Err(problem) => {
-                let at = problem.at.map_or(String::new(), |(line, column)| format!(":{line}:{column}"));
-                writeln!(stderr, "{}{at}: {}", file.name, problem.message)?;
-                code = UNREADABLE;
-                continue;
-            }
+        let Some(objects) = file.readable(stderr)? else {
+            code = UNREADABLE;
+            continue;
         };
         for vm in &objects.vms {
             let Some((annotation, rules_file)) = rules_of(vm, file, &world, stderr)? else { continue };

@@ -36,14 +36,9 @@ pub(super) fn run(
         return Err(Failure::Usage(format!("--name needs exactly one object with rules, found {count}")));
     }
     for file in &world.files {
-        let objects = match &file.objects {
-            Ok(objects) => objects,
-            Err(problem) => {
-                let at = problem.at.map_or(String::new(), |(line, column)| format!(":{line}:{column}"));
-                writeln!(stderr, "{}{at}: {}", file.name, problem.message)?;
-                code = UNREADABLE;
-                continue;
-            }
+        let Some(objects) = file.readable(stderr)? else {
+            code = UNREADABLE;
+            continue;
         };
         for vm in &objects.vms {
             let enclosing = vm.template.and_then(|index| objects.templates[index].rules.as_ref());

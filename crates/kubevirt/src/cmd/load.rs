@@ -44,6 +44,18 @@ impl File {
         self.source.as_ref().map_or((1, 1), |source| position(source, offset))
     }
 
+    /// What is in it. If it cannot be read, says so on `stderr` and gives nothing.
+    pub(super) fn readable(&self, stderr: &mut dyn io::Write) -> io::Result<Option<&Objects>> {
+        match &self.objects {
+            Ok(objects) => Ok(Some(objects)),
+            Err(problem) => {
+                let at = problem.at.map_or(String::new(), |(line, column)| format!(":{line}:{column}"));
+                writeln!(stderr, "{}{at}: {}", self.name, problem.message)?;
+                Ok(None)
+            }
+        }
+    }
+
     /// The bytes, none if it could not be read.
     pub(super) fn text(&self) -> &[u8] {
         self.source.as_ref().map_or(&[], |source| source.text())

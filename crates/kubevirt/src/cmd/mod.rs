@@ -16,7 +16,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use args::Args;
+use args::{Args, Command};
 
 /// What the commands need from the world.
 pub trait Host {
@@ -66,8 +66,13 @@ Exit codes: 0 valid, 1 rules are broken, 2 something cannot be read.
 /// Runs a command; `args` are those behind `kubevirt`, `program` is the name for messages. Returns the exit code.
 pub fn main(program: &str, args: &[OsString], host: &dyn Host, stdout: &mut dyn Write, stderr: &mut dyn Write) -> i32 {
     let result = match Args::parse(args) {
-        Ok(args) if args.help => write_help(program, stdout),
-        Ok(args) => run(&args, host, stdout, stderr),
+        Ok(args) => match args.command.filter(|_| !args.help) {
+            Some(Command::Validate) => validate::run(&args, host, stdout, stderr),
+            Some(Command::Lint) => lint::run(&args, host, stdout, stderr),
+            Some(Command::Export) => export::run(&args, host, stdout, stderr),
+            Some(Command::Explain) => explain::run(&args, host, stdout, stderr),
+            None => write_help(program, stdout),
+        },
         Err(usage) => Err(Failure::Usage(usage)),
     };
     match result {
@@ -88,15 +93,6 @@ pub fn main(program: &str, args: &[OsString], host: &dyn Host, stdout: &mut dyn 
 fn write_help(program: &str, stdout: &mut dyn Write) -> Result<i32, Failure> {
     stdout.write_all(HELP.replace("{program}", program).as_bytes())?;
     Ok(OK)
-}
-
-fn run(args: &Args, host: &dyn Host, stdout: &mut dyn Write, stderr: &mut dyn Write) -> Result<i32, Failure> {
-    match args.command.as_str() {
-        "validate" => validate::run(args, host, stdout, stderr),
-        "lint" => lint::run(args, host, stdout, stderr),
-        "export" => export::run(args, host, stdout, stderr),
-        _ => explain::run(args, host, stdout, stderr),
-    }
 }
 
 /// Why a command could not be carried out.
