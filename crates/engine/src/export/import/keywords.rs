@@ -1,5 +1,9 @@
 //! From the keywords of a schema to places with annotations.
 
+use std::collections::HashSet;
+
+use ytterby_text::Str;
+
 use super::Notes;
 use super::flat::{Flat, flatten};
 use super::print::{Besides, File, Keys, Kind, Place, Sample, kind_of, literal, quoted};
@@ -7,7 +11,7 @@ use super::recognise::{Found, Language};
 use super::rules::{self, Validation};
 use super::shapes::{Alternatives, Names};
 use crate::api::Failure;
-use crate::node::{Map, Node, Scalar, key_text};
+use crate::node::{Map, MapItem, Node, Scalar, key_text};
 
 /// References can multiply: no schema that people write has this many places.
 const MAX_PLACES: usize = 200_000;
@@ -44,6 +48,13 @@ pub(super) struct Importer<'a> {
     /// Functions that give the shapes of values, in the order in which they are defined.
     pub shapes: Vec<(String, Place)>,
     pub names: Names,
+}
+
+/// What `x-kubernetes-preserve-unknown-fields` says about items that the schema does not name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum UnknownFields {
+    Kept,
+    Unsaid,
 }
 
 /// What a place is part of.
@@ -265,8 +276,11 @@ impl Importer<'_> {
         path: &str,
         validation: &mut Validation,
     ) -> Result<Place, Failure> {
-        let preserves = flat.remove("x-kubernetes-preserve-unknown-fields").is_some_and(|value| is_true(&value));
-        let is_open = preserves && flat.get("properties").is_none();
+        let unknown_fields = match flat.remove("x-kubernetes-preserve-unknown-fields") {
+            Some(value) if is_true(&value) => UnknownFields::Kept,
+            _ => UnknownFields::Unsaid,
+        };
+        let is_open = unknown_fields == UnknownFields::Kept && flat.get("properties").is_none();
         let collections = usize::from(types.object) + usize::from(types.array);
         if is_open || (types.count() == 0 && !types.null) || collections > 1 {
             if collections > 1 {
@@ -281,7 +295,7 @@ impl Importer<'_> {
             return Ok(ANY);
         }
         let value = if types.object {
-            Sample::Map(self.items(flat, path, preserves, validation)?)
+            Sample::Map(self.items(flat, path, unknown_fields, validation)?)
         } else if types.array {
             let item = match flat.remove("items") {
                 Some(schema @ Node::Map(_)) => self.place(&schema, &format!("{path}[]"), Role::ArrayItem)?,
@@ -306,14 +320,15 @@ impl Importer<'_> {
         Ok(Place { value, besides: Besides { null: types.null, kinds, ..Besides::default() }, ..Place::default() })
     }
 
+    /// The items of a map: the named ones, those whose keys match a pattern, the one that stands for all others.
     fn items(
         &mut self,
         flat: &mut Flat,
         path: &str,
-        preserves: bool,
+        unknown_fields: UnknownFields,
         validation: &mut Validation,
     ) -> Result<Vec<(Scalar, Place)>, Failure> {
-        let mut names = self.required(flat, path);
+        let mut required = self.required(flat, path);
         let mut items = Vec::new();
         let mut refused = Vec::new();
         let properties = flat.remove("properties");
@@ -324,50 +339,43 @@ impl Importer<'_> {
                     refused.push(item.key.clone());
                     continue;
                 }
-                let required = names.find(&item.key).is_some();
-                let place = self.place(&item.value, &step(path, &item.key), Role::Item { required })?;
-                items.push((item.key.clone(), place));
+                let role = Role::Item { required: required.find(&item.key).is_some() };
+                items.push((item.key.clone(), self.place(&item.value, &step(path, &item.key), role)?));
             }
-            names.edit(|names| names.retain(|name| properties.get(&name.key).is_none()));
+            required.edit(|names| names.retain(|name| properties.get(&name.key).is_none()));
         }
-        let key_pattern = self.property_names(flat, path);
+        let own_keys = items.iter().map(|(key, _)| key).chain(&refused).chain(required.iter().map(|name| &name.key));
+        let mut free_keys = FreeKeys::besides(own_keys);
+        let key_pattern = self.key_pattern(flat, path);
         let patterns = flat.remove("patternProperties");
         let has_patterns = patterns.is_some();
         for item in patterns.iter().filter_map(Node::as_map).flat_map(Map::iter) {
-            let mut place = self.place(&item.value, &format!("{path}.*"), Role::FreeItem)?;
-            match rules::whole_key_pattern(&key_text(&item.key)) {
-                Some(pattern) => {
-                    place.besides.keys = Keys::Matching;
-                    place.annotations.insert(0, matching_keys(&pattern));
-                    items.push((free_name(&items), place));
-                }
-                None => self.notes.unsupported("patternProperties", path),
+            if let Some(place) = self.matching_items(item, path)? {
+                items.push((free_keys.next(), place));
             }
         }
-        if let Some(value) = flat.remove("unevaluatedProperties")
-            && is_true(&value)
-        {
+        if flat.remove("unevaluatedProperties").is_some_and(|value| is_true(&value)) {
             self.notes.unsupported("unevaluatedProperties", path);
         }
         let additional = flat.remove("additionalProperties");
         let refuses_others = matches!(additional, Some(Node::Scalar(Scalar::Bool(false))));
-        let free = match additional {
+        let others = match additional {
             Some(schema @ Node::Map(_)) => Some(self.place(&schema, &format!("{path}.*"), Role::FreeItem)?),
             Some(Node::Scalar(Scalar::Bool(false))) => None,
             Some(_) => Some(bare_any()),
-            None if preserves || (!is_closed && !has_patterns) => Some(bare_any()),
+            None if unknown_fields == UnknownFields::Kept || (!is_closed && !has_patterns) => Some(bare_any()),
             None => None,
         };
-        let is_free = free.is_some() || has_patterns;
-        if is_free {
+        let takes_others = others.is_some() || has_patterns;
+        if takes_others {
             for key in refused {
                 let annotations = vec!["key expects=0".to_owned(), "type any=True".to_owned()];
                 items.push((key, Place { annotations, ..ANY }));
             }
         }
-        for name in names.iter() {
+        for name in required.iter() {
             match &name.key {
-                Scalar::Str(_) if is_free || refuses_others => {
+                Scalar::Str(_) if takes_others || refuses_others => {
                     self.uses_assert |= validation.again("contains", &Node::Scalar(name.key.clone()));
                 }
                 // Nothing else is said about it, but it must be there.
@@ -378,16 +386,28 @@ impl Importer<'_> {
                 _ => self.notes.unsupported("required", path),
             }
         }
-        if let Some(mut place) = free {
+        if let Some(mut place) = others {
             let (keys, annotation) = match &key_pattern {
                 Some(pattern) => (Keys::Matching, matching_keys(pattern)),
                 None => (Keys::Any, "any-key".to_owned()),
             };
             place.annotations.insert(0, annotation);
             place.besides.keys = keys;
-            items.push((free_name(&items), place));
+            items.push((free_keys.next(), place));
         }
         Ok(items)
+    }
+
+    /// The place that stands for all items of one of `patternProperties`.
+    fn matching_items(&mut self, item: &MapItem, path: &str) -> Result<Option<Place>, Failure> {
+        let mut place = self.place(&item.value, &format!("{path}.*"), Role::FreeItem)?;
+        let Some(pattern) = rules::whole_key_pattern(&key_text(&item.key)) else {
+            self.notes.unsupported("patternProperties", path);
+            return Ok(None);
+        };
+        place.besides.keys = Keys::Matching;
+        place.annotations.insert(0, matching_keys(&pattern));
+        Ok(Some(place))
     }
 
     /// The names that must be there, each once.
@@ -410,7 +430,7 @@ impl Importer<'_> {
     }
 
     /// `propertyNames`, where it is a pattern.
-    fn property_names(&mut self, flat: &mut Flat, path: &str) -> Option<String> {
+    fn key_pattern(&mut self, flat: &mut Flat, path: &str) -> Option<String> {
         let value = flat.remove("propertyNames")?;
         let pattern = value.as_map().filter(|map| map.iter().all(|item| item.key == Scalar::from("pattern")));
         let pattern = pattern.and_then(|map| text(map, "pattern")).and_then(|text| rules::whole_key_pattern(&text));
@@ -447,13 +467,30 @@ fn zero(kind: Kind) -> Scalar {
     }
 }
 
-/// A key for an item that stands for others: `_`, or `__` where that is taken.
-fn free_name(items: &[(Scalar, Place)]) -> Scalar {
-    let mut name = "_".to_owned();
-    while items.iter().any(|(key, _)| key.as_str().is_some_and(|key| *key == *name)) {
-        name.push('_');
+/// Keys for items that stand for others: `_`, `__`, `___`, `_4`, `_5`, …, as far as they are not taken.
+struct FreeKeys {
+    taken: HashSet<Str>,
+    tried: usize,
+}
+
+impl FreeKeys {
+    fn besides<'a>(keys: impl Iterator<Item = &'a Scalar>) -> FreeKeys {
+        let taken = keys.filter_map(Scalar::as_str).filter(|key| key.starts_with(b"_")).cloned().collect();
+        FreeKeys { taken, tried: 0 }
     }
-    Scalar::from(&*name)
+
+    fn next(&mut self) -> Scalar {
+        loop {
+            self.tried += 1;
+            let key = match self.tried {
+                few @ 1..=3 => "_".repeat(few),
+                many => format!("_{many}"),
+            };
+            if !self.taken.contains(key.as_bytes()) {
+                return Scalar::from(&*key);
+            }
+        }
+    }
 }
 
 pub(super) fn text(map: &Map, name: &str) -> Option<String> {

@@ -106,3 +106,23 @@ ratio:
 ";
     assert_eq!(imported.text, expected);
 }
+
+#[test]
+fn keys_that_stand_for_others_are_not_those_of_properties() {
+    check(
+        r#"{"type": "object", "properties": {"__": {"type": "string"}, "_": false},
+            "patternProperties": {"^a$": {"type": "string"}, "^b$": {"type": "string"}, "^c$": {"type": "string"}}}"#,
+        "---
+__: \"\"
+#@schema/key allowed=\"a\", expects=\"0+\"
+___: \"\"
+#@schema/key allowed=\"b\", expects=\"0+\"
+_4: \"\"
+#@schema/key allowed=\"c\", expects=\"0+\"
+_5: \"\"
+#@schema/key expects=0
+#@schema/type any=True
+_: null
+",
+    );
+}
