@@ -44,8 +44,15 @@ impl Host for Disk {
         if !path.is_dir() {
             return Ok(None);
         }
-        let entries: io::Result<Vec<PathBuf>> = std::fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect();
-        entries.map(Some)
+        let mut entries = Vec::new();
+        for entry in std::fs::read_dir(path)? {
+            let entry = entry?;
+            let is_link_to_directory = entry.file_type()?.is_symlink() && entry.path().is_dir();
+            if !is_link_to_directory {
+                entries.push(entry.path());
+            }
+        }
+        Ok(Some(entries))
     }
 
     fn write(&self, path: &Path, content: &[u8]) -> io::Result<()> {

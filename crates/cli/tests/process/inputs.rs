@@ -141,3 +141,14 @@ fn large_and_deep_directories() {
     fs::write(deep.join("a.yml"), "a: 1\n").unwrap();
     assert_eq!(scratch.run(&["-f", "deep"]), done("a: 1\n"));
 }
+
+#[test]
+fn kubevirt_does_not_walk_in_circles() {
+    let scratch = Scratch::with(&[("d/vm.yaml", "kind: VirtualMachine\nmetadata: {name: own}\n")]);
+    std::os::unix::fs::symlink("vm.yaml", scratch.0.join("d/link.yaml")).unwrap();
+    for link in ["d/a", "d/b"] {
+        std::os::unix::fs::symlink(".", scratch.0.join(link)).unwrap();
+    }
+    let (exit, stdout, stderr) = scratch.run(&["kubevirt", "validate", "-o", "json", "d"]);
+    assert_eq!((exit, stdout.matches("\"name\": \"own\"").count(), &*stderr), (0, 2, ""), "{stdout}");
+}

@@ -24,7 +24,8 @@ pub trait Host {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
     /// All of standard input.
     fn stdin(&self) -> io::Result<Vec<u8>>;
-    /// The paths in a directory, in any order; nothing if the path is no directory.
+    /// The paths in a directory, in any order; nothing if the path is no directory. Links to other directories are not
+    /// among them: they can lead in circles.
     fn entries(&self, path: &Path) -> io::Result<Option<Vec<PathBuf>>>;
     /// Replaces the content of a file; only `lint --fix` does.
     fn write(&self, path: &Path, content: &[u8]) -> io::Result<()>;
