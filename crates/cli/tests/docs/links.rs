@@ -33,7 +33,7 @@ pub fn check(root: &Path, file: &Path) -> Result<(), String> {
 }
 
 /// The lines outside of fenced blocks, with their numbers.
-fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut is_code = false;
     text.lines().enumerate().filter_map(move |(number, line)| {
         let is_fence = line.trim_start().starts_with("```");

@@ -1,8 +1,10 @@
-//! Keeps the documentation true: runs the examples of README.md and `docs/`, and follows the links of every page.
+//! Keeps the documentation true: runs the examples of README.md and `docs/`, follows the links of every page, and checks
+//! what pages for contributors say about the repository.
 //!
 //! CONTRIBUTING.md says how examples are written. `cargo test --test docs [NAME]` runs the pages whose name holds NAME;
 //! `YTTERBY_BLESS=docs` writes into the pages what the commands print.
 
+mod claims;
 mod example;
 mod links;
 mod page;
@@ -32,11 +34,18 @@ fn main() {
         let name = file.strip_prefix(&root).expect("it was found there").display().to_string();
         let (at, path) = (root.clone(), file.clone());
         trials.push(Trial::test(format!("links/{name}"), move || links::check(&at, &path).map_err(Failed::from)));
+        if ["ARCHITECTURE.md", "CONTRIBUTING.md"].contains(&&*name) || name.starts_with("docs/decisions/") {
+            let (at, path) = (root.clone(), file.clone());
+            trials.push(Trial::test(format!("paths/{name}"), move || claims::paths(&at, &path).map_err(Failed::from)));
+        }
         if name == "README.md" || name.starts_with("docs/") && !name.starts_with("docs/decisions/") {
             let root = root.clone();
             trials.push(Trial::test(format!("examples/{name}"), move || examples(&root, &file, &name)));
         }
     }
+    let at = root.clone();
+    trials.push(Trial::test("architecture", move || claims::architecture(&at).map_err(Failed::from)));
+    trials.push(Trial::test("dependencies", move || claims::dependencies(&root).map_err(Failed::from)));
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
