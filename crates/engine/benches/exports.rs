@@ -11,17 +11,10 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use ytterby::{
-    Content, Host, ImportFrom, ImportOptions, InputFile, Inspect, Options, OutputTypes, diff_schemas, import_schema,
+    Content, ImportFrom, ImportOptions, InputFile, Inspect, Options, OutputTypes, Silent, diff_schemas, import_schema,
     render,
 };
 use ytterby_diag::Sources;
-
-struct Silent;
-
-impl Host for Silent {
-    fn print(&self, _: &[u8]) {}
-    fn debug(&self, _: &str) {}
-}
 
 fn main() {
     let keys = std::env::args().skip(1).find_map(|arg| arg.parse().ok()).unwrap_or(10_000);

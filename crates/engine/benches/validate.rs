@@ -13,15 +13,8 @@ use std::fmt::Write as _;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use ytterby::{Content, Host, InputFile, Options, ValuesFile, render};
+use ytterby::{Content, InputFile, Options, Silent, ValuesFile, render};
 use ytterby_diag::Sources;
-
-struct Silent;
-
-impl Host for Silent {
-    fn print(&self, _: &[u8]) {}
-    fn debug(&self, _: &str) {}
-}
 
 /// What is rendered.
 struct Workload {

@@ -4,6 +4,8 @@
 //! environment variables. Only bytes that a run really needs are read ([`Content`]), and what cannot be read travels as
 //! the text of the failure: like the reference, we complain only about inputs that are used, in the order of their use.
 
+use std::fmt;
+
 use ytterby_diag::{Diagnostic, Kind, Message, Note, Severity};
 
 use crate::input::{Content, InputFile};
@@ -15,7 +17,7 @@ pub const YTT_VERSION: &str = "0.49.0";
 /// that it hardly ends at all.
 pub const MAX_STEPS: u64 = 2_000_000_000;
 
-/// Everything a run depends on besides its files.
+/// Everything a run depends on besides its files. New versions can bring new fields: end with `..Options::default()`.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The name in front of messages: the basename that the program was called by.
@@ -73,6 +75,7 @@ pub enum Compat {
 
 /// What `--…-inspect` flags show.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Inspect {
     /// `--files-inspect`: the files that take part.
     Files,
@@ -143,6 +146,7 @@ pub struct OutputTypes(pub Vec<String>);
 
 /// How documents are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub enum Format {
     /// `yaml`.
     #[default]
@@ -155,6 +159,7 @@ pub enum Format {
 
 /// How a schema is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum SchemaFormat {
     /// `openapi-v3`.
     OpenApi,
@@ -229,6 +234,15 @@ pub trait Host {
     fn debug(&self, text: &str);
 }
 
+/// A host that hears nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Host for Silent {
+    fn print(&self, _text: &[u8]) {}
+    fn debug(&self, _text: &str) {}
+}
+
 /// A run that succeeded.
 #[derive(Debug, Default)]
 pub struct Rendered {
@@ -251,7 +265,7 @@ pub struct OutputFile {
     pub bytes: Vec<u8>,
 }
 
-/// A run that failed.
+/// A run that failed. Shown, it is the text of its message.
 #[derive(Clone, Debug)]
 pub struct Failure {
     /// The reference's text, what follows `Error: `, before the outermost layout step.
@@ -282,6 +296,14 @@ impl Failure {
         self
     }
 }
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.message.fmt(f)
+    }
+}
+
+impl std::error::Error for Failure {}
 
 impl From<String> for Failure {
     fn from(text: String) -> Failure {

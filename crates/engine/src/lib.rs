@@ -1,6 +1,18 @@
 //! Templates, patches and validates YAML.
 //!
 //! The engine is a function from files and options to documents: [`render`]. It reads and writes nothing itself.
+//!
+//! ```
+//! use std::rc::Rc;
+//!
+//! use ytterby::diag::Sources;
+//! use ytterby::{Content, InputFile, Options, Silent, render};
+//!
+//! let file = InputFile::new("config.yml", Content::new(*b"#@ name = 'shop'\n---\nname: #@ name\n"));
+//! let rendered = render(vec![file], &Options::default(), &Rc::new(Sources::new()), Rc::new(Silent))?;
+//! assert_eq!(rendered.documents, b"name: shop\n");
+//! # Ok::<(), ytterby::Failure>(())
+//! ```
 
 mod annotation;
 mod api;
@@ -21,7 +33,7 @@ mod values;
 
 pub use api::{
     Compat, Failure, Format, Host, Inspect, KnownSchemaFormats, MAX_STEPS, Options, OutputFile, OutputTypes, Rendered,
-    SchemaFormat, Target, ValueFlags, ValueFromFile, ValuesFile, YTT_VERSION,
+    SchemaFormat, Silent, Target, ValueFlags, ValueFromFile, ValuesFile, YTT_VERSION,
 };
 use deep::deep;
 pub use export::{ImportFrom, ImportOptions, Imported, import_schema};

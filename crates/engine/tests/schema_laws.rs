@@ -3,15 +3,8 @@
 use std::rc::Rc;
 
 use proptest::prelude::*;
-use ytterby::{Content, Host, InputFile, Inspect, Options, ValuesFile, render};
+use ytterby::{Content, InputFile, Inspect, Options, Silent, ValuesFile, render};
 use ytterby_diag::Sources;
-
-struct Silent;
-
-impl Host for Silent {
-    fn print(&self, _: &[u8]) {}
-    fn debug(&self, _: &str) {}
-}
 
 /// The final data values of a schema and of plain values on top.
 fn values(schema: &str, given: Option<&str>) -> Result<String, String> {

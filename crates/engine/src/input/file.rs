@@ -98,14 +98,6 @@ impl InputFile {
     }
 }
 
-/// The files that the root library sees: those that lie in no library of their own (`_ytt_lib`).
-pub fn accessible(files: &[InputFile]) -> impl Iterator<Item = &InputFile> {
-    files.iter().filter(|file| {
-        let mut directories = file.path.split('/').rev().skip(1);
-        !directories.any(|directory| directory == "_ytt_lib")
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,13 +120,5 @@ mod tests {
         check("b.star", FileKind::Starlark, true);
         check("yml", FileKind::Data, false);
         check("b.json", FileKind::Data, false);
-    }
-
-    #[test]
-    fn libraries_are_not_accessible() {
-        let files =
-            [file("a.yml"), file("_ytt_lib/l/a.yml"), file("d/_ytt_lib/a.yml"), file("_ytt_lib"), file("d/b.yml")];
-        let paths: Vec<_> = accessible(&files).map(|file| file.path.as_str()).collect();
-        assert_eq!(paths, ["a.yml", "_ytt_lib", "d/b.yml"]);
     }
 }

@@ -3,7 +3,7 @@
 use super::{FileKind, InputFile};
 
 /// Applies marks in order: they rename, exclude, change the kind or take files in or out of the output.
-pub fn apply_marks(files: Vec<InputFile>, marks: &[String]) -> Result<Vec<InputFile>, String> {
+pub(crate) fn apply_marks(files: Vec<InputFile>, marks: &[String]) -> Result<Vec<InputFile>, String> {
     if marks.is_empty() {
         return Ok(files);
     }

@@ -7,8 +7,8 @@ mod file;
 mod marks;
 
 pub use content::Content;
-pub use file::{FileKind, InputFile, accessible};
-pub use marks::apply_marks;
+pub use file::{FileKind, InputFile};
+pub(crate) use marks::apply_marks;
 
 /// Splits `@lib:rest` as data value flags write it into library (with its `@`, empty for the root) and rest.
 pub fn library_and_rest(arg: &str) -> Result<(&str, &str), String> {

@@ -9,18 +9,11 @@ use ytterby_text::Str;
 
 use super::*;
 use crate::annotation::{Ann, Annotation};
-use crate::api::{Host, Options};
+use crate::api::{Options, Silent};
 use crate::node::{Annotated, Array, ArrayItem, Document, DocumentSet, MapItem, Scalar};
 
-struct Quiet;
-
-impl Host for Quiet {
-    fn print(&self, _: &[u8]) {}
-    fn debug(&self, _: &str) {}
-}
-
 fn run() -> Rc<Run> {
-    Rc::new(Run::new(&Options::default(), &Rc::new(Sources::new()), Rc::new(Quiet)))
+    Rc::new(Run::new(&Options::default(), &Rc::new(Sources::new()), Rc::new(Silent)))
 }
 
 fn ann(ann: Ann, kwargs: &[(&str, Value)]) -> Annotation {

@@ -8,19 +8,12 @@ use ytterby_text::Str;
 
 use super::rules::tests::yaml;
 use super::*;
-use crate::api::{Compat, Host, Options};
+use crate::api::{Compat, Options, Silent};
 use crate::run::Run;
-
-struct Silence;
-
-impl Host for Silence {
-    fn print(&self, _text: &[u8]) {}
-    fn debug(&self, _text: &str) {}
-}
 
 fn run(compat: Compat) -> Rc<Run> {
     let options = Options { compat, ..Options::default() };
-    Rc::new(Run::new(&options, &Rc::new(Sources::new()), Rc::new(Silence)))
+    Rc::new(Run::new(&options, &Rc::new(Sources::new()), Rc::new(Silent)))
 }
 
 /// The report about a value with these named rules; the text of the error where they are wrong.
@@ -171,7 +164,7 @@ fn patterns_and_expressions_are_compiled_once() {
         file("template.yml", template),
     ];
     let (patterns, expressions) = (ytterby_regexp::compiled(), cel::COUNT.get());
-    let rendered = crate::render(files, &Options::default(), &Rc::new(Sources::new()), Rc::new(Silence));
+    let rendered = crate::render(files, &Options::default(), &Rc::new(Sources::new()), Rc::new(Silent));
     assert_eq!(rendered.expect("it renders").documents.len(), "name: a\n---\n".len() * 300 - 4);
     assert_eq!(ytterby_regexp::compiled() - patterns, 3, "one of the defaults, of the expression, of the template");
     assert_eq!(cel::COUNT.get() - expressions, 1);

@@ -3,15 +3,10 @@
 use std::rc::Rc;
 
 use serde_json::Value;
-use ytterby::{Content, Host, InputFile, Inspect, Options, OutputTypes, ValueFlags, ValuesFile, diff_schemas, render};
+use ytterby::{
+    Content, InputFile, Inspect, Options, OutputTypes, Silent, ValueFlags, ValuesFile, diff_schemas, render,
+};
 use ytterby_diag::Sources;
-
-struct Silent;
-
-impl Host for Silent {
-    fn print(&self, _: &[u8]) {}
-    fn debug(&self, _: &str) {}
-}
 
 fn file(path: &str, text: &str) -> InputFile {
     InputFile::new(path, Content::new(text.as_bytes()))
