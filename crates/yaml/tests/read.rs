@@ -59,6 +59,17 @@ fn what_the_scanner_notices_has_its_line() {
 }
 
 #[test]
+fn the_scanner_is_one_piece_ahead() {
+    check("a: 1\n\"b\"@c\n", "yaml: line 2: found character that cannot start any token");
+    check("a: 1\n[1, 2]@b\n", "yaml: line 2: found character that cannot start any token");
+    check("*a@b\n", "yaml: line 1: found character that cannot start any token");
+    check("one # c\ntwo # d\n`x`\n", "yaml: line 3: found character that cannot start any token");
+    check("one # c\ntwo: d\n", "yaml: line 1: did not find expected <document start>");
+    check("- 1\n!!str 2 b\n# c\n- 3\n", "yaml: line 3: could not find expected ':'");
+    check("- 1\n&a !!str 2: b\n", "yaml: line 1: did not find expected '-' indicator");
+}
+
+#[test]
 fn what_the_parser_notices_has_the_line_before() {
     check("a:\n  b: 1\n c: 2\n", "yaml: line 2: did not find expected key");
     check("- a\nb: 1\n", "yaml: line 1: did not find expected '-' indicator");
@@ -74,6 +85,7 @@ fn what_the_parser_notices_has_the_line_before() {
 fn syntax_errors_go_before_errors_of_meaning() {
     check("a: !!int x\nb: ]\n", "yaml: line 1: did not find expected node content");
     check("a: !!int x\nb: 1\n", "yaml: cannot decode !!str `x` as a !!int");
+    check("!!binary a\nb: 1\n", "yaml: line 2: mapping values are not allowed in this context");
 }
 
 #[test]

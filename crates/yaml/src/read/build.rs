@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use ytterby_diag::Pos;
 use ytterby_text::Str;
 
+use super::errors::Ahead;
 use super::parser::{Candidate, Frame, Parser, Role, Step};
 use super::properties::{Properties, Tag};
 use super::scalars::Text;
@@ -267,6 +268,12 @@ impl<'a> Parser<'a> {
         }
         let shown = String::from_utf8_lossy(name);
         let Some(anchor) = self.anchors.named.get(name) else {
+            if candidate.is_some() && !colon {
+                self.skip_to_token();
+                if let Some(error) = self.scan_problem(Ahead::No) {
+                    return Err(error);
+                }
+            }
             let pos = Pos::new(self.file, start as u32);
             let message = format!("yaml: unknown anchor '{shown}' referenced");
             return Err(Box::new(ReadError { message, pos }));

@@ -9,6 +9,13 @@ use ytterby_diag::Pos;
 use super::parser::{Candidate, Kind, Parser};
 use super::{Failure, ReadError};
 
+/// Whether to look at what comes after the next piece, too.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ahead {
+    Yes,
+    No,
+}
+
 impl Parser<'_> {
     /// An error that the reference's scanner would notice here.
     #[cold]
@@ -49,37 +56,55 @@ impl Parser<'_> {
         {
             return self.missing_colon(Some(candidate), problem);
         }
+        self.scan_problem(Ahead::Yes).unwrap_or_else(|| self.parse_error(problem))
+    }
+
+    /// What the reference's scanner has against what stands here, or, where that could be a key, against what comes after
+    /// it: whether it is one is known only then.
+    #[cold]
+    pub(super) fn scan_problem(&mut self, ahead: Ahead) -> Option<Failure> {
         if self.at.at_end() || self.at.at_document_marker() {
-            return self.parse_error(problem);
+            return None;
         }
         let alone = self.at.is_blank_or_end(self.at.pos + 1);
         let block = self.flow_level == 0;
         match self.at.byte() {
             b'-' if alone && block && !self.key_allowed => {
-                self.scan_error("block sequence entries are not allowed in this context")
+                Some(self.scan_error("block sequence entries are not allowed in this context"))
             }
             b'?' if alone && block && !self.key_allowed => {
-                self.scan_error("mapping keys are not allowed in this context")
+                Some(self.scan_error("mapping keys are not allowed in this context"))
             }
             b':' if alone && block && !self.key_allowed => {
-                self.scan_error("mapping values are not allowed in this context")
+                Some(self.scan_error("mapping values are not allowed in this context"))
             }
-            b'"' | b'\'' | b'&' | b'*' | b'!' => {
+            b'|' | b'>' if !block => Some(self.cannot_start()),
+            b'%' | b'@' | b'`' | b'\t' => Some(self.cannot_start()),
+            b'-' | b'?' | b':' if alone => None,
+            b'[' | b']' | b'{' | b'}' | b',' | b'|' | b'>' => None,
+            byte => {
                 let place = (self.at.pos, self.at.line, self.at.line_start);
-                let scanned = match self.at.byte() {
+                let could_be_key = std::mem::replace(&mut self.key_allowed, false);
+                let scanned = match byte {
                     b'!' => self.tag().map(|_| ()),
                     b'&' | b'*' => self.anchor_name().map(|_| ()),
-                    _ => self.quoted().map(|_| ()),
+                    b'"' | b'\'' => self.quoted().map(|_| ()),
+                    _ => self.plain().map(|_| ()),
                 };
-                if let Err(error) = scanned {
-                    return error;
-                }
+                let problem = match scanned {
+                    Err(error) => Some(error),
+                    Ok(()) if could_be_key && ahead == Ahead::Yes => {
+                        self.skip_to_token();
+                        let colon = self.at.byte() == b':' && self.at.is_blank_or_end(self.at.pos + 1);
+                        let is_key = colon && self.at.line == place.1;
+                        if is_key { None } else { self.scan_problem(Ahead::No) }
+                    }
+                    Ok(()) => None,
+                };
+                self.key_allowed = could_be_key;
                 (self.at.pos, self.at.line, self.at.line_start) = place;
-                self.parse_error(problem)
+                problem
             }
-            b'|' | b'>' if !block => self.cannot_start(),
-            b'%' | b'@' | b'`' | b'\t' => self.cannot_start(),
-            _ => self.parse_error(problem),
         }
     }
 
@@ -111,10 +136,11 @@ impl Parser<'_> {
                 b'"' | b'\'' => self.quoted().map(|_| true),
                 b'|' | b'>' => self.block_scalar().map(|_| false),
                 b']' | b'}' | b',' | b'%' | b'@' | b'`' | b'\t' => Ok(false),
-                b'[' | b'{' | b'&' | b'!' | b'*' => {
+                b'[' | b'{' | b'*' => {
                     self.at.pos += 1;
                     Ok(true)
                 }
+                b'&' | b'!' => self.properties_and_text(),
                 _ => self.plain().map(|_| true),
             };
             match scanned {
@@ -125,6 +151,34 @@ impl Parser<'_> {
             self.key_allowed = true;
         }
         self.unexpected(problem)
+    }
+
+    /// Goes behind anchor, tag and the plain text on their line. Whether they could be a key.
+    fn properties_and_text(&mut self) -> Result<bool, Failure> {
+        let line = self.at.line;
+        while let b'&' | b'!' = self.at.byte() {
+            if self.at.byte() == b'!' {
+                self.tag().map(|_| ())?
+            } else {
+                self.anchor_name().map(|_| ())?
+            }
+            let key_allowed = std::mem::replace(&mut self.key_allowed, false);
+            self.skip_to_token();
+            self.key_allowed = key_allowed;
+            if self.at.line != line {
+                return Ok(true);
+            }
+        }
+        let alone = matches!(self.at.byte(), b'-' | b'?' | b':') && self.at.is_blank_or_end(self.at.pos + 1);
+        if !alone
+            && !matches!(
+                self.at.byte(),
+                b'"' | b'\'' | b'[' | b']' | b'{' | b'}' | b',' | b'|' | b'>' | b'*' | b'%' | b'@' | b'`'
+            )
+        {
+            self.plain()?;
+        }
+        Ok(true)
     }
 
     /// The error for something that has to be a key, because of its column, and is followed by no `:`. `problem` is what the grammar has
@@ -141,6 +195,9 @@ impl Parser<'_> {
             return self.scan_error("could not find expected ':'");
         }
         if self.at.line == line && !self.at.at_end() {
+            if let Some(error) = self.scan_problem(Ahead::No) {
+                return error;
+            }
             // Something else follows on the line. If it has a `:`, the scanner is content and the parser is not.
             let end = self.at.line_end(self.at.pos);
             if (self.at.pos..end).any(|at| self.at.at(at) == b':' && self.at.is_blank_or_end(at + 1)) {

@@ -5,6 +5,7 @@ use ytterby_text::Str;
 
 use super::build::{Anchors, Pending};
 use super::cursor::Cursor;
+use super::errors::Ahead;
 use super::properties::{Properties, TagHandles};
 use super::scalars::Text;
 use super::valid::Shape;
@@ -223,7 +224,7 @@ impl<'a> Parser<'a> {
         self.tag_handles.clear();
         self.skip_to_token();
         if let Some(error) = self.deferred.take() {
-            return Err(error);
+            return Err(self.scan_problem(Ahead::Yes).unwrap_or(error));
         }
         self.tree.documents.push(Document { pos, value, injected: false, comments });
         Ok(())
