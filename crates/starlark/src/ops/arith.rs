@@ -45,6 +45,10 @@ fn builtin_binary(eval: &mut Eval, op: BinaryOp, x: &Value, y: &Value) -> Result
     Ok(Some(match (x, y) {
         (Int(a), Int(b)) => return small_ints(op, *a, *b),
         (Int(_) | BigInt(_), Int(_) | BigInt(_)) => return big_ints(op, x, y),
+        (Int(_) | BigInt(_), _) if matches!(op, BinaryOp::Shl | BinaryOp::Shr) => match i32::from_value(y) {
+            Ok(_) => return Ok(None),
+            Err(problem) => return Err(Error::new(problem)),
+        },
         (Float(a), Float(b)) => return floats(op, *a, *b),
         (Float(a), Int(_) | BigInt(_)) => return floats(op, *a, float_of_int(y)),
         (Int(_) | BigInt(_), Float(b)) => return floats(op, float_of_int(x), *b),
@@ -65,10 +69,6 @@ fn builtin_binary(eval: &mut Eval, op: BinaryOp, x: &Value, y: &Value) -> Result
         }
         (_, Int(_) | BigInt(_)) if op == BinaryOp::Mul => return repeat(eval, x, y),
         (Int(_) | BigInt(_), _) if op == BinaryOp::Mul => return repeat(eval, y, x),
-        (Int(_) | BigInt(_), _) if matches!(op, BinaryOp::Shl | BinaryOp::Shr) => match i32::from_value(y) {
-            Ok(_) => return Ok(None),
-            Err(problem) => return Err(Error::new(problem)),
-        },
         (Value::Set(a), Value::Set(b)) => return sets(op, a, b),
         _ => return Ok(None),
     }))

@@ -111,7 +111,7 @@ impl<'a> Lexer<'a> {
             let token = match self.part {
                 Part::Code | Part::OpText => self.text_token()?,
                 Part::OpHead(n) => self.head_token(n),
-                Part::OpTail(n) => self.tail_token(n),
+                Part::OpTail(n) => self.tail_token(n)?,
                 Part::End => Some(self.made_up(Tok::Eof, TokenValue::None)),
             };
             if let Some(token) = token {
@@ -162,13 +162,15 @@ impl<'a> Lexer<'a> {
         Some(self.made_up(tok, value))
     }
 
-    fn tail_token(&mut self, n: usize) -> Option<Token> {
+    fn tail_token(&mut self, n: usize) -> Parsed<Option<Token>> {
         if n >= 2 {
-            return self.end_of_line();
+            return Ok(self.end_of_line());
         }
         self.part = Part::OpTail(n + 1);
-        self.depth = self.depth.saturating_sub(1);
-        Some(self.made_up(Tok::RParen, TokenValue::None))
+        // The text in between may have closed what the head opened.
+        let Some(depth) = self.depth.checked_sub(1) else { return self.error("unexpected ')'") };
+        self.depth = depth;
+        Ok(Some(self.made_up(Tok::RParen, TokenValue::None)))
     }
 
     /// The end of a piece, which is the end of a line unless nothing follows.
