@@ -48,42 +48,52 @@ pub(crate) fn schema_of(library: &LibraryRun, eval: &mut Eval, given: Vec<Envelo
         |failure: Failure| failure.prefixed(&format!("Overlaying data values schema (in following order: {order}): "));
     let loader = library.loader_without_values();
     let run = &library.run;
-    let mut envelopes = Vec::new();
+    let mut own = Vec::new();
+    let mut role = Role::Schema;
     for file in &files {
         let docs = documents_of(library, eval, &loader, file, Ann::DataValuesSchema, "schema").map_err(in_order)?;
         for doc in docs {
-            envelopes.push(Envelope::new(doc, Input::Document).map_err(in_order)?);
+            own.push(schema_by_itself(eval, run, doc, &mut role).map_err(in_order)?);
         }
     }
-    let (schema, for_children) = combine(eval, run, envelopes, given).map_err(in_order)?;
+    let (schema, for_children) = combine(eval, run, own, given).map_err(in_order)?;
     Ok(Declared { schema, for_children, files })
 }
 
 type Combined = (Option<Rc<Schema>>, Vec<Rc<Envelope>>);
 
-/// Each document must be a schema by itself, and then what they are together.
-fn combine(eval: &mut Eval, run: &Run, own: Vec<Envelope>, given: Vec<Envelope>) -> Result<Combined, Failure> {
-    let mut envelopes = own;
-    let mut compiled = Vec::new();
-    let mut role = Role::Schema;
-    for envelope in &mut envelopes {
-        schema::distribute_defaults_for_strings(run, &mut envelope.doc)?;
-        let own_role =
-            if envelope.is_for_child() { Role::Overlay } else { std::mem::replace(&mut role, Role::Overlay) };
-        compiled.push(Some(schema::compile(eval, run, &envelope.doc, own_role)?));
-    }
-    envelopes.extend(given);
+/// What a document of a file declares: it must be a schema by itself. The first one for this library takes its `role`.
+fn schema_by_itself(
+    eval: &mut Eval,
+    run: &Run,
+    doc: Document,
+    role: &mut Role,
+) -> Result<(Envelope, Option<Schema>), Failure> {
+    let mut envelope = Envelope::new(doc, Input::Document)?;
+    schema::distribute_defaults_for_strings(run, &mut envelope.doc)?;
+    let own_role = if envelope.is_for_child() { Role::Overlay } else { std::mem::replace(role, Role::Overlay) };
+    let schema = schema::compile(eval, run, &envelope.doc, own_role)?;
+    Ok((envelope, Some(schema)))
+}
+
+/// What the documents of files and those that were given declare together.
+fn combine(
+    eval: &mut Eval,
+    run: &Run,
+    own: Vec<(Envelope, Option<Schema>)>,
+    given: Vec<Envelope>,
+) -> Result<Combined, Failure> {
     let mut for_children = Vec::new();
     let mut merged: Option<Document> = None;
     let mut only: Option<Schema> = None;
-    for (at, envelope) in envelopes.into_iter().enumerate() {
+    for (envelope, compiled) in own.into_iter().chain(given.into_iter().map(|envelope| (envelope, None))) {
         if envelope.is_for_child() {
             for_children.push(Rc::new(envelope));
             continue;
         }
         merged = Some(match merged {
             None => {
-                only = compiled.get_mut(at).and_then(Option::take);
+                only = compiled;
                 envelope.doc
             }
             Some(left) => {
