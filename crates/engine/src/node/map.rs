@@ -18,6 +18,8 @@ pub(crate) struct Map {
     items: Vec<MapItem>,
     index: OnceCell<Box<HashTable<u32>>>,
     pub origin: Origin,
+    /// Whether an overlay was merged into it, so that its items may stand elsewhere than itself.
+    pub is_merged: bool,
 }
 
 impl Map {

@@ -64,7 +64,7 @@ impl<'c> Merge<'c> {
                     return Ok(Merged::Inside);
                 }
                 let left = Rc::make_mut(left);
-                left.origin = Origin::Yaml;
+                (left.origin, left.is_merged) = (Origin::Yaml, true);
                 let mut entries = Entries::new(left);
                 for item in right.iter() {
                     self.item(&mut entries, item, defaults).map_err(|failure| {

@@ -504,6 +504,7 @@ impl Compiler<'_> {
 fn collection_pos(run: &Run, value: &Node, holder: Pos) -> Pos {
     let first = match value {
         Node::Scalar(_) => return holder,
+        Node::Map(map) if map.is_merged => return holder,
         Node::Map(map) => map.items().first().map(|item| item.pos),
         Node::Array(array) => array.items.first().map(|item| item.pos),
     };
