@@ -60,7 +60,7 @@ fn resolve(path: &str) -> Result<String, Unresolved> {
     while let Some(piece) = rest.pop_front() {
         let next = join(&reached, &piece);
         if piece == ".." {
-            reached = clean(&next);
+            reached = parent(&reached).map_or(next, str::to_owned);
             continue;
         }
         let metadata = fs::symlink_metadata(&next).map_err(|error| match error.kind() {
@@ -86,6 +86,13 @@ fn resolve(path: &str) -> Result<String, Unresolved> {
         }
     }
     Ok(clean(&reached))
+}
+
+/// The directory that holds a path, if the path names it. Like the reference, whose messages show it, this leaves a first
+/// name where it is: `a/..`.
+fn parent(path: &str) -> Option<&str> {
+    let (directory, name) = path.rsplit_once('/')?;
+    (!directory.is_empty() && name != "..").then_some(directory)
 }
 
 fn pieces(path: &str) -> VecDeque<String> {
