@@ -57,6 +57,10 @@ impl HostValue for Module {
         out.push(b'>');
     }
 
+    fn hash(&self) -> Result<u64, Error> {
+        Err(Error::new("unhashable: module"))
+    }
+
     fn attr(&self, _eval: &mut Eval, name: &Str) -> Result<Option<Value>, Error> {
         Ok(self.members.iter().find(|(member, _)| member == name).map(|(_, value)| value.clone()))
     }
