@@ -27,7 +27,7 @@ pub(crate) use comment::{UnknownComments, documents_annotated};
 pub(crate) use lines::{FileLines, Style};
 pub(crate) use ops::{OpenContexts, TemplateOps};
 pub(crate) use trace::{error_of_failure, failure_of_error, failure_of_syntax};
-pub(crate) use yaml::has_templating;
+pub(crate) use yaml::{document_has_templating, has_templating};
 
 use crate::run::Run;
 use build::Dialect;

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use ytterby_diag::Pos;
 use ytterby_text::Str;
-use ytterby_yaml::{ArrayItem, Comment, Commented, MapItem, NodeId, Scalar, Tree, View};
+use ytterby_yaml::{ArrayItem, Comment, Commented, Document, MapItem, NodeId, Scalar, Tree, View};
 
 use super::build::Dialect;
 use super::comment::{self, Content, Meta, UnknownComments};
@@ -24,6 +24,23 @@ const YAML: u8 = Dialect::Yaml as u8;
 /// Whether the file has any code or annotation; if not, it is plain YAML.
 pub(crate) fn has_templating(tree: &Tree) -> bool {
     tree.all_comments().iter().any(comment::is_templating)
+}
+
+/// Whether this document of the file has any code or annotation. What stands behind its last node is the next one's.
+pub(crate) fn document_has_templating(tree: &Tree, doc: &Document) -> bool {
+    templates(tree, doc) || templates_below(tree, doc.value)
+}
+
+fn templates_below(tree: &Tree, id: NodeId) -> bool {
+    match tree.value(id) {
+        View::Scalar(_) => false,
+        View::Map(items) => items.iter().any(|item| templates(tree, item) || templates_below(tree, item.value)),
+        View::Array(items) => items.iter().any(|item| templates(tree, item) || templates_below(tree, item.value)),
+    }
+}
+
+fn templates(tree: &Tree, owner: &impl Commented) -> bool {
+    tree.comments(owner).iter().any(comment::is_templating)
 }
 
 /// The program of a file.
@@ -111,7 +128,7 @@ impl<'a> FrontEnd<'a> {
             self.writer.code(code, at);
         }
         for (name, args, at) in metas.annotations {
-            if name.contains(['"', '\\']) {
+            if ends_string(name) {
                 // Code whose blank behind `#@` was forgotten. The reference puts the name into a string and so finds
                 // that it is no name; so does this, with the name at its place.
                 let start = Pos::new(at.file, (at.offset + 2).saturating_sub(3));
@@ -294,6 +311,19 @@ fn mark_dynamic(tree: &Tree, id: NodeId, dynamic: &mut HashSet<NodeId>) -> bool 
 
 fn has_comments(tree: &Tree, item: &impl Commented) -> bool {
     tree.comments(item).iter().any(|comment| !comment.text.starts_with(b"!"))
+}
+
+/// Whether a name cannot stand in quotes.
+fn ends_string(name: &str) -> bool {
+    let mut bytes = name.bytes();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => return true,
+            b'\\' if bytes.next().is_none() => return true,
+            _ => {}
+        }
+    }
+    false
 }
 
 /// How many nodes the reference counts in a value.

@@ -89,12 +89,12 @@ impl<'a> Maker<'a> {
                 let diagnostics = vec![Diagnostic { from: Some(error.pos), ..diagnostic }];
                 Failure { diagnostics, ..Failure::new(text) }
             })?;
-            let has_templating = template::has_templating(&tree);
-            for mut doc in node::documents_from_tree(&tree).items {
+            let documents = node::documents_from_tree(&tree).items;
+            for (mut doc, read) in documents.into_iter().zip(tree.documents()) {
                 if doc.value.is_null() {
                     continue;
                 }
-                if has_templating {
+                if template::has_templating(&tree) && template::document_has_templating(&tree, read) {
                     return Err(Failure::new(format!(
                         "Checking data values file '{}': Expected to be plain YAML, having no annotations (hint: remove comments starting with `#@`)",
                         flag.path
