@@ -3,9 +3,12 @@
 //!     cargo bench -p ytterby-starlark                  # milliseconds per run, the best of several
 //!     cargo bench -p ytterby-starlark -- calls         # only one
 //!
+//!     cargo bench -p ytterby-starlark -- loops         # nanoseconds per turn of loops that do one thing each
+//!
 //! Times depend on what else the machine does; instruction counts do not:
 //!
 //!     valgrind --tool=callgrind target/release/deps/workloads-<hash> calls once
+//!     valgrind --tool=callgrind target/release/deps/workloads-<hash> call-named turns=1000    # less that of turns=0
 
 use std::rc::Rc;
 use std::time::Instant;
@@ -47,20 +50,88 @@ const WORKLOADS: &[(&str, &str)] = &[
     ),
 ];
 
+/// What stands before the function, what it does first, and what it does once per turn.
+const LOOPS: &[(&str, &str, &str, &str)] = &[
+    ("int-add", "", "", "t += i"),
+    ("int-mix", "", "", "t = (t * 31 + i) % 1000003"),
+    ("int-if", "", "", "if i % 3 == 0:\nt += 1\nelif i < 5:\nt -= 1\nend"),
+    ("float", "", "f = 0.0", "f = f * 0.5 + i - f"),
+    ("bool", "", "", "if not (i == 3 or i == 7) and t >= 0:\nt += 1\nend"),
+    ("nested", "", "", "for j in range(100):\nt += j\nend"),
+    ("list-append", "", "l = []", "l.append(i)"),
+    ("list-index", "", "l = list(range(100))", "t += l[i % 100]"),
+    ("list-set", "", "l = list(range(100))", "l[i % 100] = i"),
+    ("list-new", "", "", "x = [i, t]"),
+    ("list-for", "", "l = list(range(100))", "for j in l:\nt += j\nend"),
+    ("list-made", "", "l = list(range(100))", "x = [j * 2 for j in l]"),
+    ("pairs", "", "l = [(j, j) for j in range(100)]", "for a, b in l:\nt += a\nend"),
+    ("enumerate", "", "l = list(range(100))", "for j, x in enumerate(l):\nt += j\nend"),
+    ("zip", "", "l = list(range(100))", "for j, x in zip(l, l):\nt += j\nend"),
+    ("dict-int", "", "d = {x: x for x in range(100)}", "t += d[i % 100]"),
+    ("dict-text", "", "d = {'key-%d' % x: x for x in range(100)}", "t += d['key-55']"),
+    ("dict-get", "", "d = {'key-%d' % x: x for x in range(100)}", "t += d.get('key-55', 0)"),
+    ("dict-in", "", "d = {'key-%d' % x: x for x in range(100)}", "if 'key-55' in d:\nt += 1\nend"),
+    ("dict-set", "", "d = {'key-%d' % x: x for x in range(100)}", "d['key-55'] = i"),
+    ("dict-add", "", "d = {}", "d[i] = i"),
+    ("dict-new", "", "", "x = {'a': i, 'b': 2, 'c': 3}"),
+    ("dict-items", "", "d = {'key-%d' % x: x for x in range(100)}", "for k, v in d.items():\nt += v\nend"),
+    ("dict-for", "", "d = {'key-%d' % x: x for x in range(100)}", "for k in d:\nt += d[k]\nend"),
+    ("str-add", "", "k = 'def'", "x = 'abc' + k"),
+    ("str-eq", "", "k = 'production'", "if k == 'production':\nt += 1\nend"),
+    ("str-of", "", "", "x = str(i)"),
+    ("format", "", "", "x = 'item-{}-{}'.format(i, i)"),
+    ("percent", "", "", "x = 'item-%d-%s' % (i, i)"),
+    ("split", "", "", "x = 'a,b,c,d'.split(',')"),
+    ("join", "", "l = ['a', 'b', 'c', 'd']", "x = ','.join(l)"),
+    ("replace", "", "k = 'abcabc'", "x = k.replace('b', 'x')"),
+    ("prefix", "", "k = 'abcdefghyz'", "if k.startswith('ab') and k.endswith('yz'):\nt += 1\nend"),
+    ("upper", "", "k = 'abcdefghyz'", "x = k.upper()"),
+    ("call", "def f(a, b):\nreturn a + b\nend", "", "t = f(t, i)"),
+    ("call-default", "def f(a, b=1):\nreturn a + b\nend", "", "t = f(t)"),
+    ("call-named", "def f(a, b=1):\nreturn a + b\nend", "", "t = f(t, b=i)"),
+    ("call-varargs", "def f(*args):\nreturn args[0]\nend", "", "t = f(t, i)"),
+    ("call-kwargs", "def f(**kw):\nreturn kw['a']\nend", "", "t = f(a=i)"),
+    ("call-lambda", "", "f = lambda x: x + 1", "t = f(i)"),
+    ("len", "", "k = 'abc'", "t += len(k)"),
+    ("type", "", "", "x = type(i) == 'int'"),
+    ("min", "", "", "x = min(i, 5)"),
+    ("sorted", "", "l = [(j * 7919) % 10007 for j in range(300)]", "x = sorted(l)"),
+    ("sorted-text", "", "l = ['n-%d' % ((j * 7919) % 10007) for j in range(300)]", "x = sorted(l)"),
+    ("sorted-key", "", "l = [(j * 7919) % 10007 for j in range(300)]", "x = sorted(l, key=lambda v: -v)"),
+];
+
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
     let once = args.iter().any(|arg| arg == "once");
-    let wanted: Vec<_> = args.iter().filter(|arg| *arg != "once").collect();
+    let turns: Option<usize> = args.iter().find_map(|arg| arg.strip_prefix("turns=")?.parse().ok());
+    let wanted: Vec<_> = args.iter().filter(|arg| *arg != "once" && !arg.starts_with("turns=")).collect();
     for (name, code) in WORKLOADS {
-        if !wanted.is_empty() && !wanted.iter().any(|arg| arg == name) {
-            continue;
+        if wanted.is_empty() || wanted.iter().any(|arg| arg == name) {
+            let best = best(name, code, if once { 1 } else { 15 });
+            println!("{name:12} {:8.3} ms", best * 1e3);
         }
-        let program = compile(&[Piece::Code { text: code.as_bytes(), at: Pos::new(FileId(0), 0) }], &[])
-            .unwrap_or_else(|errors| panic!("{name}: {errors:?}"));
-        let runs = if once { 1 } else { 15 };
-        let best = (0..runs).map(|_| seconds(&program)).fold(f64::INFINITY, f64::min);
-        println!("{name:10} {:8.3} ms", best * 1e3);
     }
+    for (name, before, first, turn) in LOOPS {
+        if wanted.iter().any(|arg| arg == name || *arg == "loops") {
+            let code = |turns: usize| {
+                format!("{before}\ndef run(n):\nt = 0\n{first}\nfor i in range(n):\n{turn}\nend\nend\nrun({turns})")
+            };
+            match turns {
+                Some(turns) => drop(best(name, &code(turns), 1)),
+                None => {
+                    let best = best(name, &code(2_000), 15) - best(name, &code(0), 15);
+                    println!("{name:12} {:8.1} ns", best * 1e9 / 2e3);
+                }
+            }
+        }
+    }
+}
+
+/// The shortest of several runs, in seconds.
+fn best(name: &str, code: &str, runs: usize) -> f64 {
+    let program = compile(&[Piece::Code { text: code.as_bytes(), at: Pos::new(FileId(0), 0) }], &[])
+        .unwrap_or_else(|errors| panic!("{name}: {errors:?}"));
+    (0..runs).map(|_| seconds(&program)).fold(f64::INFINITY, f64::min)
 }
 
 fn seconds(program: &Program) -> f64 {
