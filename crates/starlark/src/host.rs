@@ -13,21 +13,22 @@ use ytterby_text::Str;
 use crate::error::fail;
 use crate::{Args, Error, Eval, Value};
 
-/// A comparison operator.
+/// A comparison operator. Its bits are the orders it accepts: less, equal, greater.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
 pub enum CompareOp {
     /// `==`
-    Eq,
+    Eq = 0b010,
     /// `!=`
-    Ne,
+    Ne = 0b101,
     /// `<`
-    Lt,
+    Lt = 0b001,
     /// `<=`
-    Le,
+    Le = 0b011,
     /// `>`
-    Gt,
+    Gt = 0b100,
     /// `>=`
-    Ge,
+    Ge = 0b110,
 }
 
 impl CompareOp {
@@ -46,14 +47,7 @@ impl CompareOp {
     /// What the operator says of two values that stand in this order.
     #[inline]
     pub fn accepts(self, order: std::cmp::Ordering) -> bool {
-        match self {
-            CompareOp::Eq => order.is_eq(),
-            CompareOp::Ne => order.is_ne(),
-            CompareOp::Lt => order.is_lt(),
-            CompareOp::Le => order.is_le(),
-            CompareOp::Gt => order.is_gt(),
-            CompareOp::Ge => order.is_ge(),
-        }
+        self as u8 >> (order as i8 + 1) & 1 == 1
     }
 }
 

@@ -40,7 +40,7 @@ fn hash_depth(value: &Value, depth: usize) -> Result<u64, Error> {
         Value::Builtin(builtin) => hash_bytes(builtin.name()),
         Value::Host(host) => host.hash()?,
         Value::Range(_) => fail!("unhashable: range"),
-        Value::List(_) | Value::Dict(_) | Value::Set(_) | Value::Internal(_) => {
+        Value::List(_) | Value::Dict(_) | Value::Set(_) | Value::Unset(_) | Value::Internal(_) => {
             fail!("unhashable type: {}", value.type_name())
         }
     })

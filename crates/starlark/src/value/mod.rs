@@ -45,10 +45,14 @@ pub enum Value {
     Bool(bool),
     /// An integer of up to 64 bits.
     Int(i64),
-    /// An integer that does not fit into an [`Value::Int`]; use [`Value::big`] to make one.
-    BigInt(Rc<BigInt>),
     /// A float.
     Float(f64),
+    /// A variable of the VM that was not assigned yet: nothing that a program or a host ever holds.
+    #[doc(hidden)]
+    Unset(Unset),
+    // What stands above owns nothing. That these come first makes it one comparison to find out; see `Value::put`.
+    /// An integer that does not fit into an [`Value::Int`]; use [`Value::big`] to make one.
+    BigInt(Rc<BigInt>),
     /// A string of bytes.
     Str(Str),
     /// `[1, 2]`
@@ -72,14 +76,17 @@ pub enum Value {
     Internal(Internal),
 }
 
-/// States of the VM's registers that are no values of the language.
+/// Keeps [`Value::Unset`] from being made elsewhere.
+#[doc(hidden)]
+#[derive(Clone)]
+pub struct Unset(());
+
+/// What registers of the VM hold besides values of the language.
 #[doc(hidden)]
 #[derive(Clone)]
 pub struct Internal(pub(crate) Hidden);
 
 pub(crate) enum Hidden {
-    /// A variable that was not assigned yet.
-    Unset,
     /// A variable that is shared with functions defined inside.
     Cell(Rc<Cell>),
     /// A running iteration.
@@ -91,7 +98,7 @@ impl Clone for Hidden {
         match self {
             Hidden::Cell(cell) => Hidden::Cell(cell.clone()),
             // The machine never copies a running iteration.
-            Hidden::Unset | Hidden::Iter(_) => Hidden::Unset,
+            Hidden::Iter(_) => Hidden::Iter(Box::default()),
         }
     }
 }
@@ -99,7 +106,7 @@ impl Clone for Hidden {
 // What has no length is not empty either; `truth` tells.
 #[expect(clippy::len_without_is_empty)]
 impl Value {
-    pub(crate) const UNSET: Value = Value::Internal(Internal(Hidden::Unset));
+    pub(crate) const UNSET: Value = Value::Unset(Unset(()));
 
     /// A string.
     pub fn str(text: impl Into<Str>) -> Value {
@@ -157,7 +164,7 @@ impl Value {
             Value::Function(_) => "function",
             Value::Builtin(_) => "builtin_function_or_method",
             Value::Host(host) => host.type_name(),
-            Value::Internal(_) => "internal",
+            Value::Unset(_) | Value::Internal(_) => "internal",
         }
     }
 
@@ -176,7 +183,7 @@ impl Value {
             Value::Set(set) => !set.is_empty(),
             Value::Range(range) => !range.is_empty(),
             Value::Host(host) => host.truth(),
-            Value::BigInt(_) | Value::Function(_) | Value::Builtin(_) | Value::Internal(_) => true,
+            Value::BigInt(_) | Value::Function(_) | Value::Builtin(_) | Value::Unset(_) | Value::Internal(_) => true,
         }
     }
 
@@ -329,14 +336,38 @@ impl Value {
         }
     }
 
+    #[inline(always)]
+    pub(crate) fn as_iter_mut(&mut self) -> Option<&mut crate::vm::Iter> {
+        match self {
+            Value::Internal(Internal(Hidden::Iter(iter))) => Some(iter),
+            _ => None,
+        }
+    }
+
+    /// Whether dropping it does nothing.
+    #[inline(always)]
+    pub(crate) fn owns_nothing(&self) -> bool {
+        matches!(self, Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Unset(_))
+    }
+
     /// Replaces the value. Most values in registers own nothing, and finding that out here saves the call that drops
     /// the old one: 15 % of the instructions of the benchmark `ints`.
     #[inline(always)]
     pub(crate) fn put(&mut self, value: Value) {
-        if matches!(self, Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_)) || self.is_unset() {
+        if self.owns_nothing() {
             std::mem::forget(std::mem::replace(self, value));
         } else {
             *self = value;
+        }
+    }
+
+    /// Replaces the value by an integer. Registers mostly hold the same type again and again, in which case only the
+    /// number is written.
+    #[inline(always)]
+    pub(crate) fn put_int(&mut self, value: i64) {
+        match self {
+            Value::Int(slot) => *slot = value,
+            other => other.put(Value::Int(value)),
         }
     }
 
@@ -347,7 +378,7 @@ impl Value {
 
     #[inline]
     pub(crate) fn is_unset(&self) -> bool {
-        matches!(self, Value::Internal(Internal(Hidden::Unset)))
+        matches!(self, Value::Unset(_))
     }
 }
 

@@ -34,8 +34,20 @@ impl Range {
     }
 
     /// The integer at a valid index.
+    #[inline]
     pub fn get(&self, index: usize) -> i64 {
         self.start.wrapping_add((index as i64).wrapping_mul(self.step))
+    }
+
+    /// The integer at an index, which then is the next; `None` behind the last.
+    #[inline(always)]
+    pub(crate) fn next(&self, index: &mut usize) -> Option<i64> {
+        let at = *index;
+        if at >= self.len {
+            return None;
+        }
+        *index += 1;
+        Some(self.get(at))
     }
 
     /// Whether the integer is one of them.

@@ -42,7 +42,7 @@ fn write_in(out: &mut Vec<u8>, value: &Value, path: &mut Vec<*const ()>, depth: 
             out.extend_from_slice(text.as_bytes());
         }
         Value::Host(host) => stacker::maybe_grow(64 << 10, 1 << 20, || host.write_repr(out)),
-        Value::Internal(_) => out.extend_from_slice(b"<internal>"),
+        Value::Unset(_) | Value::Internal(_) => out.extend_from_slice(b"<internal>"),
         Value::List(_) | Value::Tuple(_) | Value::Dict(_) | Value::Set(_) => {
             stacker::maybe_grow(64 << 10, 1 << 20, || write_container(out, value, path, depth + 1));
         }

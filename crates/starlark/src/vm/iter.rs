@@ -50,13 +50,7 @@ impl Iterator for Iter {
     fn next(&mut self) -> Option<Value> {
         match self {
             Iter::Done => None,
-            Iter::Range(range, at) => {
-                if *at >= range.len() {
-                    return None;
-                }
-                *at += 1;
-                Some(Value::Int(range.get(*at - 1)))
-            }
+            Iter::Range(range, at) => range.next(at).map(Value::Int),
             Iter::List(list, at) => {
                 *at += 1;
                 list.get(*at - 1)

@@ -5,8 +5,10 @@
 //! call back start another run with another vector.
 
 mod bind;
+mod call;
 mod execute;
 mod iter;
+mod work;
 
 pub(crate) use iter::Iter;
 

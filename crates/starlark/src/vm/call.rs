@@ -1,0 +1,143 @@
+//! Calls of functions of the program: the arguments become the first registers of the callee.
+
+use std::rc::Rc;
+
+use ytterby_text::Str;
+
+use super::bind::{bind, box_cells, fill_defaults, too_many};
+use super::iter::Iter;
+use crate::compile::{Code, Shape};
+use crate::error::fail;
+use crate::eval::CallFrame;
+use crate::value::Function;
+use crate::{Error, Eval, Value};
+
+/// Begins a call whose arguments stand by position in registers from `base` on.
+pub(super) fn enter(
+    eval: &mut Eval,
+    stack: &mut Vec<Value>,
+    function: Rc<Function>,
+    base: usize,
+    count: usize,
+) -> Result<(), Error> {
+    begin(eval, stack, &function, base)?;
+    let code = &*function.code;
+    let params = &code.params;
+    if params.varargs || params.kwargs {
+        let positional: Vec<Value> = stack[base..base + count].iter_mut().map(Value::take).collect();
+        clear_locals(code, stack, base, 0);
+        eval.frames.push(CallFrame { function: function.clone(), pc: 0, base: base as u32 });
+        bind(&function, &mut stack[base..], positional.into_iter(), std::iter::empty())?;
+    } else {
+        clear_locals(code, stack, base, count);
+        if count > params.positional {
+            let error = match params.names.len() {
+                0 => Error::new(format!("function {} accepts no arguments ({count} given)", code.name)),
+                _ => too_many(&function, count),
+            };
+            eval.frames.push(CallFrame { function, pc: 0, base: base as u32 });
+            return Err(error);
+        }
+        eval.frames.push(CallFrame { function: function.clone(), pc: 0, base: base as u32 });
+        if count < params.names.len() {
+            fill_defaults(&function, &mut stack[base..], count)?;
+        }
+    }
+    if !code.cells.is_empty() {
+        box_cells(code, &mut stack[base..]);
+    }
+    Ok(())
+}
+
+/// Begins a call whose arguments stand in registers from `base` on as `shape` says.
+pub(super) fn enter_with_shape(
+    eval: &mut Eval,
+    stack: &mut Vec<Value>,
+    function: Rc<Function>,
+    base: usize,
+    shape: &Shape,
+) -> Result<(), Error> {
+    begin(eval, stack, &function, base)?;
+    let code = &*function.code;
+    let params = &code.params;
+    let simple = !(params.varargs || params.kwargs || shape.star || shape.star_star);
+    if simple && shape.positional <= params.positional {
+        let from = base + shape.positional;
+        let mut named: Vec<Value> = stack[from..from + shape.names.len()].iter_mut().map(Value::take).collect();
+        clear_locals(code, stack, base, shape.positional);
+        eval.frames.push(CallFrame { function: function.clone(), pc: 0, base: base as u32 });
+        let slots = &mut stack[base..];
+        for (name, value) in shape.names.iter().zip(named.drain(..)) {
+            let Some(at) = params.names.iter().position(|param| param == name) else {
+                fail!("function {} got an unexpected keyword argument {}", code.name, crate::args::quoted(name))
+            };
+            if !slots[at].is_unset() {
+                fail!("function {} got multiple values for parameter {}", code.name, crate::args::quoted(name));
+            }
+            slots[at] = value;
+        }
+        fill_defaults(&function, slots, shape.positional)?;
+    } else {
+        let (positional, named) = gather(&mut stack[base..], shape)?;
+        clear_locals(code, stack, base, 0);
+        eval.frames.push(CallFrame { function: function.clone(), pc: 0, base: base as u32 });
+        let named = named.iter().map(|(name, value)| (name, value.clone()));
+        bind(&function, &mut stack[base..], positional.into_iter(), named)?;
+    }
+    if !code.cells.is_empty() {
+        box_cells(code, &mut stack[base..]);
+    }
+    Ok(())
+}
+
+/// Checks the limits and makes room for a call.
+#[inline]
+fn begin(eval: &mut Eval, stack: &mut Vec<Value>, function: &Function, base: usize) -> Result<(), Error> {
+    eval.check_depth()?;
+    eval.step()?;
+    let wanted = base + function.code.registers;
+    if stack.len() < wanted {
+        // Ahead of need, so that deep recursion does not grow the vector at each call.
+        stack.resize(wanted + wanted / 2 + 64, Value::UNSET);
+    }
+    Ok(())
+}
+
+/// Lets go of what temporaries of the caller left in the variables from `from` on.
+#[inline]
+fn clear_locals(code: &Code, stack: &mut [Value], base: usize, from: usize) {
+    let end = code.locals.len().max(from);
+    stack[base + from..base + end].iter_mut().for_each(|slot| slot.put(Value::UNSET));
+}
+
+/// The arguments of a call that stand in registers as `shape` says.
+#[expect(clippy::type_complexity)]
+pub(super) fn gather(regs: &mut [Value], shape: &Shape) -> Result<(Vec<Value>, Vec<(Str, Value)>), Error> {
+    let mut values = regs.iter_mut().map(Value::take);
+    let mut next = || values.next().unwrap_or(Value::None);
+    let mut positional: Vec<Value> = (0..shape.positional).map(|_| next()).collect();
+    let mut named: Vec<(Str, Value)> = shape.names.iter().map(|name| (name.clone(), next())).collect();
+    let star = shape.star.then(&mut next);
+    let star_star = shape.star_star.then(&mut next);
+    if let Some(mapping) = star_star {
+        let items = match &mapping {
+            Value::Dict(dict) => Some(dict.items()),
+            Value::Host(host) => host.mapping().and_then(|mapping| mapping.items()),
+            _ => None,
+        };
+        let Some(items) = items else { fail!("argument after ** must be a mapping, not {}", mapping.type_name()) };
+        for (key, value) in items {
+            match key {
+                Value::Str(key) => named.push((key, value)),
+                other => fail!("keywords must be strings, not {}", other.type_name()),
+            }
+        }
+    }
+    if let Some(iterable) = star {
+        match Iter::of(&iterable) {
+            Some(values) => positional.extend(values),
+            None => fail!("argument after * must be iterable, not {}", iterable.type_name()),
+        }
+    }
+    Ok((positional, named))
+}

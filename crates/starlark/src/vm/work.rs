@@ -1,0 +1,437 @@
+//! What instructions do where it takes more than a few steps of the processor.
+//!
+//! None of these is inlined into the loop of [`super::execute`], which would otherwise have to keep what it needs for every instruction
+//! in memory instead of in the processor's registers. They leave their result in a register of the program, so that a
+//! pointer says how it went.
+
+use std::rc::Rc;
+
+use ytterby_text::Str;
+
+use super::call::gather;
+use super::iter::Iter;
+use crate::compile::{Capture, Code, Name, Reg, Shape};
+use crate::error::fail;
+use crate::host::{BinaryOp, CompareOp, UnaryOp};
+use crate::ops::{self, sum};
+use crate::program::OpValues;
+use crate::value::{Dict, Function, Method, Tuple};
+use crate::{Args, Error, ErrorKind, Eval, Value};
+
+/// How it went.
+type Done = Result<(), Error>;
+
+fn at(reg: Reg) -> usize {
+    usize::from(reg)
+}
+
+/// `dst = value`
+#[inline(never)]
+pub(super) fn copy(dst: &mut Value, value: &Value) {
+    dst.put(value.clone());
+}
+
+#[inline(never)]
+pub(super) fn copy_register(regs: &mut [Value], dst: Reg, src: Reg) {
+    let value = regs[at(src)].clone();
+    regs[at(dst)].put(value);
+}
+
+/// Lets go of what registers hold.
+pub(super) fn release(regs: &mut [Value]) {
+    for slot in regs {
+        if !slot.owns_nothing() {
+            *slot = Value::UNSET;
+        }
+    }
+}
+
+#[cold]
+pub(super) fn unassigned_local(code: &Code, reg: Reg) -> Error {
+    unassigned("local", &code.locals[at(reg)])
+}
+
+#[cold]
+fn unassigned(kind: &str, name: &Str) -> Error {
+    Error::new(format!("{kind} variable {name} referenced before assignment"))
+}
+
+#[inline(never)]
+pub(super) fn check_global(function: &Function, index: u32) -> Done {
+    let module = &function.module;
+    if module.globals.borrow()[index as usize].is_unset() {
+        return Err(unassigned("global", &module.toplevel.globals[index as usize]));
+    }
+    Ok(())
+}
+
+#[inline(never)]
+pub(super) fn global(function: &Function, index: u32, dst: &mut Value) -> Done {
+    let value = function.module.globals.borrow()[index as usize].clone();
+    if value.is_unset() {
+        return check_global(function, index);
+    }
+    dst.put(value);
+    Ok(())
+}
+
+#[inline(never)]
+pub(super) fn set_global(function: &Function, index: u32, value: Value) {
+    // The old value may look at the globals when it is dropped.
+    let old = std::mem::replace(&mut function.module.globals.borrow_mut()[index as usize], value);
+    drop(old);
+}
+
+#[inline(never)]
+pub(super) fn cell(code: &Code, regs: &mut [Value], dst: Reg, cell: Reg) -> Done {
+    let content = regs[at(cell)].as_cell().and_then(|cell| cell.0.borrow().clone());
+    let Some(value) = content else { return Err(unassigned_local(code, cell)) };
+    regs[at(dst)].put(value);
+    Ok(())
+}
+
+#[inline(never)]
+pub(super) fn set_cell(regs: &mut [Value], src: Reg, cell: Reg) {
+    let value = regs[at(src)].take();
+    if let Some(cell) = regs[at(cell)].as_cell() {
+        let old = cell.0.replace(Some(value));
+        drop(old);
+    }
+}
+
+#[inline(never)]
+pub(super) fn free(function: &Function, index: u16, dst: &mut Value) -> Done {
+    let content = function.captured[usize::from(index)].0.borrow().clone();
+    let Some(value) = content else {
+        let name = function.code.free_names.get(usize::from(index)).cloned().unwrap_or_default();
+        return Err(unassigned("local", &name));
+    };
+    dst.put(value);
+    Ok(())
+}
+
+#[inline(never)]
+pub(super) fn binary(eval: &mut Eval, regs: &mut [Value], op: BinaryOp, dst: Reg, x: Reg, y: Reg) -> Done {
+    let result = ops::binary(eval, op, &regs[at(x)], &regs[at(y)])?;
+    regs[at(dst)].put(result);
+    Ok(())
+}
+
+#[inline(never)]
+pub(super) fn binary_int(eval: &mut Eval, regs: &mut [Value], op: BinaryOp, dst: Reg, x: Reg, y: i16) -> Done {
+    let result = ops::binary(eval, op, &regs[at(x)], &Value::Int(i64::from(y)))?;
+    regs[at(dst)].put(result);
+    Ok(())
+}
+
+/// `x += y`
+#[inline(never)]
+pub(super) fn add_assign(eval: &mut Eval, regs: &mut [Value], x: Reg, y: Reg) -> Done {
+    let left = regs[at(x)].take();
+    let sum = add_in_place(eval, left, &regs[at(y)])?;
+    regs[at(x)].put(sum);
+    Ok(())
+}
+
+/// `x = x + y`
+#[inline(never)]
+pub(super) fn append_text(eval: &mut Eval, regs: &mut [Value], x: Reg, y: Reg) -> Done {
+    match (&regs[at(x)], &regs[at(y)]) {
+        (Value::Str(_), Value::Str(_)) => add_assign(eval, regs, x, y),
+        _ => binary(eval, regs, BinaryOp::Add, x, x, y),
+    }
+}
+
+#[inline(never)]
+pub(super) fn add_assign_global(eval: &mut Eval, function: &Function, index: u32, y: &Value) -> Done {
+    let left = function.module.globals.borrow_mut()[index as usize].take();
+    let sum = add_in_place(eval, left, y)?;
+    function.module.globals.borrow_mut()[index as usize] = sum;
+    Ok(())
+}
+
+/// `x += y` where nobody needs the old `x`.
+fn add_in_place(eval: &mut Eval, mut x: Value, y: &Value) -> Result<Value, Error> {
+    match (&mut x, y) {
+        (Value::Str(text), Value::Str(tail)) => {
+            sum(text.as_bytes().len(), tail.as_bytes().len(), 1)?;
+            eval.charge(tail.as_bytes().len())?;
+            text.push(tail);
+            Ok(x)
+        }
+        (Value::List(list), _) => {
+            let Some(values) = Iter::of(y) else { return ops::binary(eval, BinaryOp::Add, &x, y) };
+            let values: Vec<Value> = values.collect();
+            sum(list.len(), values.len(), size_of::<Value>())?;
+            eval.charge(values.len() * size_of::<Value>())?;
+            list.change("apply += to", |items| items.extend(values))?;
+            Ok(x)
+        }
+        _ => ops::binary(eval, BinaryOp::Add, &x, y),
+    }
+}
+
+#[inline(never)]
+pub(super) fn unary(regs: &mut [Value], op: UnaryOp, dst: Reg, x: Reg) -> Done {
+    let result = ops::unary(op, &regs[at(x)])?;
+    regs[at(dst)].put(result);
+    Ok(())
+}
+
+#[inline(never)]
+pub(super) fn compare(op: CompareOp, x: &Value, y: &Value) -> Result<bool, Error> {
+    match op {
+        CompareOp::Eq => ops::equal(x, y),
+        _ => ops::compare(op, x, y),
+    }
+}
+
+#[inline(never)]
+pub(super) fn list(eval: &mut Eval, regs: &mut [Value], dst: Reg, first: Reg, count: u16) -> Done {
+    eval.charge(usize::from(count) * size_of::<Value>() + 64)?;
+    let items = taken(regs, first, count).collect();
+    regs[at(dst)].put(Value::list(items));
+    Ok(())
+}
+
+#[inline(never)]
+pub(super) fn tuple(eval: &mut Eval, regs: &mut [Value], dst: Reg, first: Reg, count: u16) -> Done {
+    eval.charge(usize::from(count) * size_of::<Value>() + 64)?;
+    let items = Tuple::take(taken(regs, first, count));
+    regs[at(dst)].put(Value::Tuple(Rc::new(items)));
+    Ok(())
+}
+
+fn taken(regs: &mut [Value], first: Reg, count: u16) -> impl ExactSizeIterator<Item = Value> + use<'_> {
+    regs[at(first)..][..usize::from(count)].iter_mut().map(Value::take)
+}
+
+#[inline(never)]
+pub(super) fn dict(eval: &mut Eval, dst: &mut Value) -> Done {
+    eval.charge(128)?;
+    dst.put(Value::Dict(Rc::new(Dict::new())));
+    Ok(())
+}
+
+/// Adds a pair to a dict that is being made.
+#[inline(never)]
+pub(super) fn dict_add(eval: &mut Eval, regs: &mut [Value], dict: Reg, first: Reg, twins: Twins) -> Done {
+    let (key, value) = (regs[at(first)].take(), regs[at(first) + 1].take());
+    eval.charge(64)?;
+    if let Value::Dict(dict) = &regs[at(dict)] {
+        let twin = match twins {
+            Twins::Refuse => Some(key.clone()),
+            Twins::Replace => None,
+        };
+        if dict.insert(key, value)?.is_some()
+            && let Some(twin) = twin
+        {
+            fail!("duplicate key: {}", twin.repr());
+        }
+    }
+    Ok(())
+}
+
+/// What becomes of a key that a dict has already.
+#[derive(Clone, Copy)]
+pub(super) enum Twins {
+    Refuse,
+    Replace,
+}
+
+#[inline(never)]
+pub(super) fn list_push(eval: &mut Eval, regs: &mut [Value], list: Reg, item: Reg) -> Done {
+    let item = regs[at(item)].take();
+    eval.charge(size_of::<Value>())?;
+    match &regs[at(list)] {
+        Value::List(list) => list.push(item),
+        _ => Ok(()),
+    }
+}
+
+/// Spreads the values of a sequence over registers.
+#[inline(never)]
+pub(super) fn unpack(regs: &mut [Value], src: Reg, first: Reg, count: u16) -> Done {
+    let src = regs[at(src)].take();
+    let slots = &mut regs[at(first)..][..usize::from(count)];
+    if let Value::Tuple(items) = &src
+        && items.len() == slots.len()
+    {
+        slots.iter_mut().zip(items.iter()).for_each(|(slot, item)| slot.put(item.clone()));
+        return Ok(());
+    }
+    let wanted = slots.len();
+    let Some(mut values) = Iter::of(&src) else { fail!("got {} in sequence assignment", src.type_name()) };
+    for (got, slot) in slots.iter_mut().enumerate() {
+        match values.next() {
+            Some(value) => *slot = value,
+            None => fail!("too few values to unpack (got {got}, want {wanted})"),
+        }
+    }
+    if values.next().is_some() {
+        // The length may be unknown.
+        let got = src.len().map_or(-1, |len| len as i64);
+        fail!("too many values to unpack (got {got}, want {wanted})");
+    }
+    Ok(())
+}
+
+#[inline(never)]
+pub(super) fn iterate(regs: &mut [Value], dst: Reg, src: Reg) -> Done {
+    let src = &regs[at(src)];
+    let Some(iter) = Iter::of(src) else { fail!("{} value is not iterable", src.type_name()) };
+    regs[at(dst)].put(Value::iter(iter));
+    Ok(())
+}
+
+/// Puts the next value of an iteration into a register; says whether there was one.
+#[inline(never)]
+pub(super) fn next_value(regs: &mut [Value], iter: Reg, dst: Reg) -> bool {
+    let next = match regs[at(iter)].as_iter_mut() {
+        Some(iter) => iter.next(),
+        None => None,
+    };
+    match next {
+        Some(value) => {
+            regs[at(dst)].put(value);
+            true
+        }
+        None => false,
+    }
+}
+
+#[inline(never)]
+pub(super) fn attr(eval: &mut Eval, regs: &mut [Value], dst: Reg, x: Reg, name: &Name) -> Done {
+    let value = ops::attr(eval, &regs[at(x)], &name.name)?;
+    regs[at(dst)].put(value);
+    Ok(())
+}
+
+#[inline(never)]
+pub(super) fn set_attr(regs: &[Value], x: Reg, value: Reg, name: &Name) -> Done {
+    ops::set_attr(&regs[at(x)], &name.name, regs[at(value)].clone())
+}
+
+#[inline(never)]
+pub(super) fn index(regs: &mut [Value], dst: Reg, x: Reg, y: Reg) -> Done {
+    let value = ops::index(&regs[at(x)], &regs[at(y)])?;
+    regs[at(dst)].put(value);
+    Ok(())
+}
+
+#[inline(never)]
+pub(super) fn set_index(eval: &mut Eval, regs: &mut [Value], x: Reg, y: Reg, value: Reg) -> Done {
+    let (y, value) = (regs[at(y)].clone(), regs[at(value)].take());
+    eval.charge(64)?;
+    ops::set_index(&regs[at(x)], y, value)
+}
+
+#[inline(never)]
+pub(super) fn slice(eval: &mut Eval, regs: &mut [Value], dst: Reg, first: Reg) -> Done {
+    let [x, start, stop, step] = &regs[at(first)..][..4] else { return Ok(()) };
+    let result = ops::slice(x, start, stop, step)?;
+    eval.charge(result.len().unwrap_or(0) * size_of::<Value>())?;
+    regs[at(dst)].put(result);
+    Ok(())
+}
+
+/// The method of a value of a built-in type.
+#[inline]
+pub(super) fn method_of(receiver: &Value, name: &Name) -> Option<Method> {
+    match receiver {
+        Value::Str(_) => name.string,
+        Value::List(_) => name.list,
+        Value::Dict(_) => name.dict,
+        Value::Set(_) => name.set,
+        _ => None,
+    }
+}
+
+/// Calls a method of a built-in type.
+#[inline(never)]
+pub(super) fn call_method(eval: &mut Eval, regs: &mut [Value], base: Reg, count: u8, x: Reg, name: &Name) -> Done {
+    let first = at(base) + 1;
+    let args = Args::of(&regs[first..first + usize::from(count)]);
+    let receiver = &regs[at(x)];
+    let Some(method) = method_of(receiver, name) else { return Ok(()) };
+    let value = method(eval, receiver, args)?;
+    regs[at(base)].put(value);
+    Ok(())
+}
+
+/// Calls what is not a function of the program.
+#[inline(never)]
+pub(super) fn call(eval: &mut Eval, regs: &mut [Value], base: Reg, count: u8) -> Done {
+    let first = at(base) + 1;
+    let args = Args::of(&regs[first..first + usize::from(count)]);
+    let value = call_value(eval, &regs[at(base)], args)?;
+    regs[at(base)].put(value);
+    Ok(())
+}
+
+/// The same with names, `*args` or `**kwargs`.
+#[inline(never)]
+pub(super) fn call_with_shape(eval: &mut Eval, regs: &mut [Value], base: Reg, shape: &Shape) -> Done {
+    let callee = regs[at(base)].take();
+    let (positional, named) = gather(&mut regs[at(base) + 1..], shape)?;
+    regs[at(base)] = call_value(eval, &callee, Args { positional: &positional, named: &named })?;
+    Ok(())
+}
+
+#[inline]
+fn call_value(eval: &mut Eval, callee: &Value, args: Args<'_>) -> Result<Value, Error> {
+    match callee {
+        Value::Builtin(builtin) => builtin.call(eval, args),
+        Value::Host(host) => host.call(eval, args),
+        other => fail!("invalid call of non-function ({})", other.type_name()),
+    }
+}
+
+/// Makes a function of the program; its defaults stand from `dst` on.
+#[inline(never)]
+pub(super) fn function(around: &Function, regs: &mut [Value], dst: Reg, index: u16) {
+    let code = &around.code.functions[usize::from(index)];
+    let defaults = regs[at(dst)..][..code.params.default_count].iter_mut().map(Value::take).collect();
+    let captured = code.captures.iter().map(|capture| match capture {
+        Capture::Register(reg) => regs[at(*reg)].as_cell().cloned().unwrap_or_default(),
+        Capture::Captured(index) => around.captured[usize::from(*index)].clone(),
+    });
+    let made = Function {
+        captured: captured.collect(),
+        code: code.clone(),
+        module: around.module.clone(),
+        defaults,
+        frozen: false.into(),
+    };
+    regs[at(dst)].put(Value::Function(Rc::new(made)));
+}
+
+#[inline(never)]
+pub(super) fn load(eval: &mut Eval, code: &Code, index: u16, slots: &mut [Value]) -> Done {
+    let load = &code.loads[usize::from(index)];
+    let exports = match eval.load(&load.module, code.file) {
+        Ok(exports) => exports,
+        Err(error) if error.kind() == ErrorKind::Eval => {
+            return Err(error.in_context(format_args!("cannot load {}", load.module)));
+        }
+        Err(error) => return Err(error),
+    };
+    for (slot, name) in slots.iter_mut().zip(&load.names) {
+        match exports.get(name) {
+            Some(value) => *slot = value.clone(),
+            None => {
+                let hint = exports.nearest(name).map(|meant| format!(" (did you mean {meant}?)"));
+                fail!("load: name {name} not found in module {}{}", load.module, hint.unwrap_or_default());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// An operation of the host with arguments, which stand in registers as `shape` says.
+#[inline(never)]
+pub(super) fn op_call(eval: &mut Eval, function: &Function, op: u32, args: &mut [Value], shape: u16) -> Done {
+    let (positional, named) = gather(args, &function.code.shapes[usize::from(shape)])?;
+    let args = Args { positional: &positional, named: &named };
+    function.module.ops.op(eval, op, OpValues::Args(args))
+}
