@@ -20,23 +20,27 @@ const INLINE: usize = 22;
 #[derive(Clone)]
 pub struct Str(Repr);
 
+/// Short strings are always stored in place and long ones never, so one of each kind are not equal.
 #[derive(Clone)]
 enum Repr {
-    Inline(u8, [u8; INLINE]),
+    /// The length, the bytes, and zeros behind them: equal strings agree in all 23.
+    Inline([u8; 1 + INLINE]),
+    /// More than [`INLINE`] bytes.
     Shared(Rc<Vec<u8>>),
 }
 
 impl Str {
     /// The empty string.
-    pub const EMPTY: Str = Str(Repr::Inline(0, [0; INLINE]));
+    pub const EMPTY: Str = Str(Repr::Inline([0; 1 + INLINE]));
 
     /// A string with these bytes.
     pub fn new(bytes: impl AsRef<[u8]>) -> Str {
         let bytes = bytes.as_ref();
         if bytes.len() <= INLINE {
-            let mut buf = [0; INLINE];
-            buf[..bytes.len()].copy_from_slice(bytes);
-            Str(Repr::Inline(bytes.len() as u8, buf))
+            let mut buf = [0; 1 + INLINE];
+            buf[0] = bytes.len() as u8;
+            buf[1..=bytes.len()].copy_from_slice(bytes);
+            Str(Repr::Inline(buf))
         } else {
             Str(Repr::Shared(Rc::new(bytes.to_vec())))
         }
@@ -46,10 +50,11 @@ impl Str {
     pub fn concat(left: &[u8], right: &[u8]) -> Str {
         let len = left.len() + right.len();
         if len <= INLINE {
-            let mut buf = [0; INLINE];
-            buf[..left.len()].copy_from_slice(left);
-            buf[left.len()..len].copy_from_slice(right);
-            Str(Repr::Inline(len as u8, buf))
+            let mut buf = [0; 1 + INLINE];
+            buf[0] = len as u8;
+            buf[1..=left.len()].copy_from_slice(left);
+            buf[1 + left.len()..=len].copy_from_slice(right);
+            Str(Repr::Inline(buf))
         } else {
             let mut bytes = Vec::with_capacity(len);
             bytes.extend_from_slice(left);
@@ -61,13 +66,13 @@ impl Str {
     /// Appends `tail`; in place where the bytes are not shared with another string.
     pub fn push(&mut self, tail: &[u8]) {
         match &mut self.0 {
-            Repr::Inline(len, buf) => {
-                let (start, end) = (*len as usize, *len as usize + tail.len());
+            Repr::Inline(buf) => {
+                let (start, end) = (usize::from(buf[0]), usize::from(buf[0]) + tail.len());
                 if end <= INLINE {
-                    buf[start..end].copy_from_slice(tail);
-                    *len = end as u8;
+                    buf[1 + start..=end].copy_from_slice(tail);
+                    buf[0] = end as u8;
                 } else {
-                    *self = with_room(&buf[..start], tail);
+                    *self = with_room(&buf[1..=start], tail);
                 }
             }
             Repr::Shared(bytes) => match Rc::get_mut(bytes) {
@@ -81,8 +86,18 @@ impl Str {
     #[inline]
     pub fn as_bytes(&self) -> &[u8] {
         match &self.0 {
-            Repr::Inline(len, buf) => &buf[..*len as usize],
+            Repr::Inline(buf) => &buf[1..=usize::from(buf[0])],
             Repr::Shared(bytes) => bytes,
+        }
+    }
+
+    /// Length and bytes of a short string as numbers, which are the same for equal strings and no others; `None` for
+    /// strings of more than 22 bytes.
+    #[inline]
+    pub fn short(&self) -> Option<[u64; 3]> {
+        match &self.0 {
+            Repr::Inline(buf) => Some(words(buf)),
+            Repr::Shared(_) => None,
         }
     }
 
@@ -97,6 +112,13 @@ impl Str {
     }
 }
 
+/// All bytes of a short string; the last two words overlap.
+#[inline]
+fn words(buf: &[u8; 1 + INLINE]) -> [u64; 3] {
+    let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|n| buf[at + n]));
+    [word(0), word(8), word(15)]
+}
+
 /// The two strings, one behind the other, with room for more: whoever appends once appends again.
 fn with_room(left: &[u8], right: &[u8]) -> Str {
     let mut bytes = Vec::with_capacity((left.len() + right.len()) * 2);
@@ -107,6 +129,7 @@ fn with_room(left: &[u8], right: &[u8]) -> Str {
 
 impl Deref for Str {
     type Target = [u8];
+    #[inline]
     fn deref(&self) -> &[u8] {
         self.as_bytes()
     }
@@ -131,8 +154,13 @@ impl Default for Str {
 }
 
 impl PartialEq for Str {
+    #[inline]
     fn eq(&self, other: &Str) -> bool {
-        self.as_bytes() == other.as_bytes()
+        match (&self.0, &other.0) {
+            (Repr::Inline(a), Repr::Inline(b)) => words(a) == words(b),
+            (Repr::Shared(a), Repr::Shared(b)) => a == b,
+            _ => false,
+        }
     }
 }
 
@@ -249,6 +277,10 @@ mod tests {
             let text = "x".repeat(len);
             assert_eq!(Str::new(&text), Str::from(text.clone()));
             assert_eq!(Str::new(&text).as_str(), Some(text.as_str()));
+            assert_eq!(Str::new(&text).short().is_some(), len <= 22);
+            for other in [text.clone() + "y", text.clone() + "\0", text.replacen('x', "y", 1)] {
+                assert_eq!(Str::new(&text) == Str::new(&other), text == other);
+            }
         }
     }
 }

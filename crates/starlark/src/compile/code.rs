@@ -1,7 +1,8 @@
 //! The code of the register machine.
 //!
 //! An instruction is eight bytes. Its operands are registers of the running function: parameters and local variables
-//! come first, then temporaries. A local variable is used where it is, without a copy.
+//! come first, then temporaries. A local variable is used where it is, without a copy. So is a literal: where the table
+//! says *operand*, the numbers from the top down stand for constants (see [`Code::operand`]).
 
 use std::rc::Rc;
 
@@ -13,8 +14,10 @@ use crate::ast::{Ast, ExprId};
 use crate::host::{BinaryOp, CompareOp, UnaryOp};
 use crate::value::Method;
 
-/// A register.
+/// A register, or where an operand is wanted the complement of the number of a constant.
 pub(crate) type Reg = u16;
+/// How many constants can be operands.
+pub(crate) const CONSTANT_OPERANDS: u16 = 256;
 /// The number of an instruction.
 pub(crate) type Target = u32;
 
@@ -46,24 +49,27 @@ pub(crate) enum Instr {
     SetCell { src: Reg, cell: Reg },
     Free { dst: Reg, index: u16 },
 
+    /// Both `x` and `y` are operands.
     Add { dst: Reg, x: Reg, y: Reg },
     AddInt { dst: Reg, x: Reg, y: i16 },
+    /// Both `x` and `y` are operands.
     Binary { op: BinaryOp, dst: Reg, x: Reg, y: Reg },
     BinaryInt { op: BinaryOp, dst: Reg, x: Reg, y: i16 },
-    /// `x += y`: lists are extended and strings grow in place.
+    /// `x += y`, an operand: lists are extended and strings grow in place.
     AddAssign { x: Reg, y: Reg },
-    /// `x = x + y`: only strings grow in place.
+    /// `x = x + y`, an operand: only strings grow in place.
     AppendText { x: Reg, y: Reg },
     AddAssignGlobal { y: Reg, index: u32 },
     Unary { op: UnaryOp, dst: Reg, x: Reg },
     Not { dst: Reg, x: Reg },
+    /// Both `x` and `y` are operands.
     Compare { op: CompareOp, dst: Reg, x: Reg, y: Reg },
     CompareInt { op: CompareOp, dst: Reg, x: Reg, y: i16 },
 
     Jump { to: Target },
     JumpIf { x: Reg, to: Target },
     JumpIfNot { x: Reg, to: Target },
-    /// Jumps by `by` instructions where the comparison does not hold.
+    /// Jumps by `by` instructions where the comparison of the operands `x` and `y` does not hold.
     CompareJump { op: CompareOp, x: Reg, y: Reg, by: i16 },
     CompareIntJump { op: CompareOp, x: Reg, y: i16, by: i16 },
 
@@ -83,6 +89,9 @@ pub(crate) enum Instr {
     IterStart { dst: Reg, src: Reg },
     /// Puts the next value into `dst`, or jumps by `by` to the end of the loop. Counts a step.
     IterNext { iter: Reg, dst: Reg, by: i16 },
+    /// Stands at the end of a loop: what a jump to the [`Instr::IterNext`] at its start would do, which is the
+    /// instruction before the one that `by` leads to.
+    IterAgain { iter: Reg, dst: Reg, by: i16 },
     /// Skips the next instruction, a jump to the end of the loop, where there is a next value.
     IterNextFar { iter: Reg, dst: Reg },
     /// Counts a step; stands where a loop begins anew.
@@ -90,7 +99,9 @@ pub(crate) enum Instr {
 
     Attr { dst: Reg, x: Reg, name: u16 },
     SetAttr { x: Reg, value: Reg, name: u16 },
+    /// `dst = x[y]`, where `y` is an operand.
     Index { dst: Reg, x: Reg, y: Reg },
+    /// `x[y] = value`, where `y` is an operand. Takes `value`, a temporary.
     SetIndex { x: Reg, y: Reg, value: Reg },
     /// Operand, start, stop and step stand in registers from `first`.
     Slice { dst: Reg, first: Reg },
@@ -156,6 +167,21 @@ pub(crate) struct Code {
 }
 
 impl Code {
+    /// The value of an operand.
+    #[inline]
+    pub(crate) fn operand<'a>(&'a self, regs: &'a [Value], operand: Reg) -> &'a Value {
+        match regs.get(usize::from(operand)) {
+            Some(value) => value,
+            None => self.constant_operand(operand),
+        }
+    }
+
+    // Not inlined, which would load where the constants are for every operand.
+    #[inline(never)]
+    fn constant_operand(&self, operand: Reg) -> &Value {
+        &self.constants[usize::from(!operand)]
+    }
+
     /// The place that messages show for a function that has come up to `pc`: that of the last instruction before it
     /// that has one.
     pub(crate) fn position(&self, pc: u32) -> Pos {
@@ -178,6 +204,9 @@ pub(crate) struct Params {
     pub(crate) varargs: bool,
     /// Whether the register behind that takes surplus names.
     pub(crate) kwargs: bool,
+    /// How many values by position fill all parameters without further ado: no `*args`, no `**kwargs`, none that goes
+    /// into a cell.
+    pub(crate) plain: Option<usize>,
 }
 
 impl Params {

@@ -4,7 +4,7 @@ use num_bigint::BigInt;
 use ytterby_diag::Pos;
 use ytterby_text::Str;
 
-use super::{Compiled, Constant, FnCompiler, Instr, Reg, Shape};
+use super::{CONSTANT_OPERANDS, Compiled, Constant, FnCompiler, Instr, Reg, Shape};
 use crate::Value;
 use crate::ast::{Arg, Clause, Comprehension, ComprehensionBody, Def, DictEntry, ExprId, ExprKind, Param};
 use crate::host::{BinaryOp, UnaryOp};
@@ -26,6 +26,29 @@ impl FnCompiler<'_> {
         let reg = self.temp()?;
         self.into(id, reg)?;
         Ok(reg)
+    }
+
+    /// Like [`FnCompiler::operand`], for instructions that can read a literal where the constants are.
+    pub(super) fn operand_or_constant(&mut self, id: ExprId) -> Compiled<Reg> {
+        let id = self.ast.unparen(id);
+        let index = match &self.ast[id].kind {
+            ExprKind::Str(text) => self.constant(Constant::Str(text.clone()), || Value::Str(text.clone())),
+            ExprKind::Float(value) => self.constant(Constant::Float(value.to_bits()), || Value::Float(*value)),
+            ExprKind::Int(value) if i32::try_from(*value).is_ok() => {
+                self.constant(Constant::Int(*value), || Value::Int(*value))
+            }
+            ExprKind::Ident(_) => {
+                let binding = self.program.binding(id)?;
+                match crate::builtins::universe(&binding.name) {
+                    Some(value @ (Value::None | Value::Bool(_))) if binding.scope == Scope::Universal => {
+                        self.constant(Constant::Universal(binding.name.clone()), || value)
+                    }
+                    _ => return self.operand(id),
+                }
+            }
+            _ => return self.operand(id),
+        };
+        if index < u32::from(CONSTANT_OPERANDS) { Ok(!(index as Reg)) } else { self.operand(id) }
     }
 
     /// Like [`FnCompiler::operand`], but never the register of a variable.
@@ -149,20 +172,20 @@ impl FnCompiler<'_> {
             }
             ExprKind::Binary(op, x, y) => self.binary(*op, *x, *y, dst, pos)?,
             ExprKind::NotIn(x, y) => {
-                let (x, y) = (self.operand(*x)?, self.operand(*y)?);
+                let (x, y) = (self.operand_or_constant(*x)?, self.operand_or_constant(*y)?);
                 let found = self.temp()?;
                 self.emit(Instr::Binary { op: BinaryOp::In, dst: found, x, y }, pos);
                 self.emit(Instr::Not { dst, x: found }, Pos::UNKNOWN);
             }
             ExprKind::Compare(op, x, y) => {
-                let x = self.operand(*x)?;
-                match self.small_int(*y) {
-                    Some(y) => self.emit(Instr::CompareInt { op: *op, dst, x, y }, pos),
+                let instr = match self.small_int(*y) {
+                    Some(y) => Instr::CompareInt { op: *op, dst, x: self.operand(*x)?, y },
                     None => {
-                        let y = self.operand(*y)?;
-                        self.emit(Instr::Compare { op: *op, dst, x, y }, pos);
+                        let (x, y) = (self.operand_or_constant(*x)?, self.operand_or_constant(*y)?);
+                        Instr::Compare { op: *op, dst, x, y }
                     }
-                }
+                };
+                self.emit(instr, pos);
             }
             ExprKind::And(x, y) | ExprKind::Or(x, y) => {
                 let result = self.scratch(dst)?;
@@ -197,7 +220,7 @@ impl FnCompiler<'_> {
                 self.emit(Instr::Attr { dst, x, name }, pos);
             }
             ExprKind::Index(x, y) => {
-                let (x, y) = (self.operand(*x)?, self.operand(*y)?);
+                let (x, y) = (self.operand(*x)?, self.operand_or_constant(*y)?);
                 self.emit(Instr::Index { dst, x, y }, pos);
             }
             ExprKind::Slice { operand, start, stop, step } => {
@@ -279,12 +302,11 @@ impl FnCompiler<'_> {
     }
 
     fn binary(&mut self, op: BinaryOp, x: ExprId, y: ExprId, dst: Reg, pos: Pos) -> Compiled<()> {
-        let x = self.operand(x)?;
         let instr = match (self.small_int(y), op) {
-            (Some(y), BinaryOp::Add) => Instr::AddInt { dst, x, y },
-            (Some(y), _) => Instr::BinaryInt { op, dst, x, y },
+            (Some(y), BinaryOp::Add) => Instr::AddInt { dst, x: self.operand(x)?, y },
+            (Some(y), _) => Instr::BinaryInt { op, dst, x: self.operand(x)?, y },
             (None, _) => {
-                let y = self.operand(y)?;
+                let (x, y) = (self.operand_or_constant(x)?, self.operand_or_constant(y)?);
                 if op == BinaryOp::Add { Instr::Add { dst, x, y } } else { Instr::Binary { op, dst, x, y } }
             }
         };
@@ -303,16 +325,18 @@ impl FnCompiler<'_> {
                 stacker::maybe_grow(64 << 10, 1 << 20, || self.branch_both(*x, *y, is_and, jump_if, jumps))?;
             }
             ExprKind::Compare(op, x, y) if !jump_if && !self.far => {
-                let x = self.operand(*x)?;
                 let instr = match self.small_int(*y) {
-                    Some(y) => Instr::CompareIntJump { op: *op, x, y, by: 0 },
-                    None => Instr::CompareJump { op: *op, x, y: self.operand(*y)?, by: 0 },
+                    Some(y) => Instr::CompareIntJump { op: *op, x: self.operand(*x)?, y, by: 0 },
+                    None => {
+                        let (x, y) = (self.operand_or_constant(*x)?, self.operand_or_constant(*y)?);
+                        Instr::CompareJump { op: *op, x, y, by: 0 }
+                    }
                 };
                 jumps.push(self.here());
                 self.emit(instr, self.ast[id].pos);
             }
             ExprKind::NotIn(x, y) => {
-                let (x, y) = (self.operand(*x)?, self.operand(*y)?);
+                let (x, y) = (self.operand_or_constant(*x)?, self.operand_or_constant(*y)?);
                 let found = self.temp()?;
                 self.emit(Instr::Binary { op: BinaryOp::In, dst: found, x, y }, self.ast[id].pos);
                 self.jump_on(found, !jump_if, jumps);

@@ -309,6 +309,9 @@ impl<'a> FnCompiler<'a> {
             Scope::Free => Capture::Captured(binding.index as u16),
             _ => Capture::Register(binding.index as u16),
         });
+        let mut params = self.params;
+        let plain = params.count() == params.positional && cells.clone().next().is_none();
+        params.plain = plain.then_some(params.positional);
         Ok(Code {
             name,
             pos,
@@ -319,7 +322,7 @@ impl<'a> FnCompiler<'a> {
             first_pos,
             registers: self.registers + 1,
             locals: locals.clone().map(|binding| binding.name.clone()).collect(),
-            params: self.params,
+            params,
             cells: cells.map(|binding| binding.index as Reg).collect(),
             constants: self.constants.into_boxed_slice(),
             names: self.names.into_boxed_slice(),
@@ -344,7 +347,7 @@ impl<'a> FnCompiler<'a> {
     /// The next free temporary.
     fn temp(&mut self) -> Compiled<Reg> {
         let reg = self.next;
-        if reg >= usize::from(u16::MAX) - 1 {
+        if reg >= usize::from(u16::MAX - CONSTANT_OPERANDS) - 1 {
             return Err("expression too large: too many values at once".to_owned());
         }
         self.next += 1;

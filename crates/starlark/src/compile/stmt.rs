@@ -149,7 +149,7 @@ impl FnCompiler<'_> {
             return Ok(false);
         }
         self.check_local(x, self.ast[left].start);
-        let y = self.operand(right)?;
+        let y = self.operand_or_constant(right)?;
         let pos = self.ast[value].pos;
         if y == x {
             self.emit(Instr::Add { dst: x, x, y }, pos);
@@ -180,7 +180,7 @@ impl FnCompiler<'_> {
                 }
             }
             ExprKind::Index(x, y) => {
-                let (x, y) = (self.operand(*x)?, self.operand(*y)?);
+                let (x, y) = (self.operand(*x)?, self.operand_or_constant(*y)?);
                 self.emit(Instr::SetIndex { x, y, value: src }, expr.pos);
             }
             ExprKind::Dot(x, name) => {
@@ -241,7 +241,7 @@ impl FnCompiler<'_> {
                             self.emit(Instr::AddInt { dst: x, x, y }, pos);
                             return Ok(());
                         }
-                        let mut y = self.operand(value)?;
+                        let mut y = self.operand_or_constant(value)?;
                         if y == x {
                             y = self.temporary_operand(value)?;
                         }
@@ -267,7 +267,7 @@ impl FnCompiler<'_> {
                 self.assign(target, x, pos)
             }
             ExprKind::Index(object, key) => {
-                let (object, key) = (self.operand(*object)?, self.operand(*key)?);
+                let (object, key) = (self.operand(*object)?, self.operand_or_constant(*key)?);
                 let x = self.temp()?;
                 self.emit(Instr::Index { dst: x, x: object, y: key }, expr.pos);
                 self.add_or_compute(op, x, value, pos)?;
@@ -292,7 +292,7 @@ impl FnCompiler<'_> {
         if op != BinaryOp::Add {
             return self.operation(op, x, value, x, pos);
         }
-        let y = self.operand(value)?;
+        let y = self.operand_or_constant(value)?;
         self.emit(Instr::AddAssign { x, y }, pos);
         Ok(())
     }
@@ -300,7 +300,7 @@ impl FnCompiler<'_> {
     fn operation(&mut self, op: BinaryOp, x: Reg, value: ExprId, dst: Reg, pos: Pos) -> Compiled<()> {
         let instr = match self.small_int(value) {
             Some(y) => Instr::BinaryInt { op, dst, x, y },
-            None => Instr::Binary { op, dst, x, y: self.operand(value)? },
+            None => Instr::Binary { op, dst, x, y: self.operand_or_constant(value)? },
         };
         self.emit(instr, pos);
         Ok(())
@@ -369,7 +369,12 @@ impl FnCompiler<'_> {
         }
         self.loops.push(Loop { start, breaks: exits });
         body(self)?;
-        self.emit(Instr::Jump { to: start as u32 }, Pos::UNKNOWN);
+        if self.far {
+            self.emit(Instr::Jump { to: start as u32 }, Pos::UNKNOWN);
+        } else {
+            let back = i16::try_from(self.here() - start - 1).map_err(|_| "function too large")?;
+            self.emit(Instr::IterAgain { iter, dst, by: -back }, Pos::UNKNOWN);
+        }
         let exits = self.loops.pop().map(|done| done.breaks).unwrap_or_default();
         self.land(exits)?;
         self.emit(Instr::Clear { reg: iter }, Pos::UNKNOWN);

@@ -2,6 +2,7 @@
 
 use num_bigint::BigInt;
 use num_traits::{FromPrimitive, ToPrimitive};
+use ytterby_text::Str;
 
 use crate::error::fail;
 use crate::{Error, Value};
@@ -12,7 +13,7 @@ const MAX_DEPTH: usize = 500;
 #[inline]
 pub(crate) fn hash(value: &Value) -> Result<u32, Error> {
     match value {
-        Value::Str(s) => Ok(fold(hash_bytes(s))),
+        Value::Str(s) => Ok(fold(hash_str(s))),
         Value::Int(i) => Ok(fold(mix(*i as u64))),
         other => hash_depth(other, MAX_DEPTH).map(fold),
     }
@@ -25,7 +26,7 @@ fn hash_depth(value: &Value, depth: usize) -> Result<u64, Error> {
         Value::Int(i) => mix(*i as u64),
         Value::BigInt(i) => hash_big(i),
         Value::Float(f) => hash_float(*f),
-        Value::Str(s) => hash_bytes(s),
+        Value::Str(s) => hash_str(s),
         Value::Tuple(items) => {
             if depth == 0 {
                 fail!("hash exceeded maximum recursion depth");
@@ -36,8 +37,8 @@ fn hash_depth(value: &Value, depth: usize) -> Result<u64, Error> {
             }
             sum
         }
-        Value::Function(function) => hash_bytes(function.name()),
-        Value::Builtin(builtin) => hash_bytes(builtin.name()),
+        Value::Function(function) => hash_str(function.name()),
+        Value::Builtin(builtin) => hash_str(builtin.name()),
         Value::Host(host) => host.hash()?,
         Value::Range(_) => fail!("unhashable: range"),
         Value::List(_) | Value::Dict(_) | Value::Set(_) | Value::Unset(_) | Value::Internal(_) => {
@@ -63,7 +64,16 @@ fn hash_big(value: &BigInt) -> u64 {
     value.iter_u64_digits().fold(0, |sum, digit| mix(sum ^ digit))
 }
 
-pub(crate) fn hash_bytes(bytes: &[u8]) -> u64 {
+/// Most keys are short, and for those it is three words whatever the length.
+#[inline]
+fn hash_str(text: &Str) -> u64 {
+    match text.short() {
+        Some([a, b, c]) => mix(folded_product(a ^ 0xa076_1d64_78bd_642f, b ^ 0x8ebc_6af0_9c88_c6e3) ^ c),
+        None => hash_bytes(text),
+    }
+}
+
+fn hash_bytes(bytes: &[u8]) -> u64 {
     let mut sum = bytes.len() as u64 ^ 0x9e37_79b9_7f4a_7c15;
     let (chunks, rest) = bytes.as_chunks::<8>();
     for chunk in chunks {
@@ -77,7 +87,12 @@ pub(crate) fn hash_bytes(bytes: &[u8]) -> u64 {
 /// Spreads the bits: the two halves of a wide product, folded.
 #[inline]
 fn mix(value: u64) -> u64 {
-    let product = u128::from(value ^ 0xa076_1d64_78bd_642f) * 0xe703_7ed1_a0b4_28db;
+    folded_product(value ^ 0xa076_1d64_78bd_642f, 0xe703_7ed1_a0b4_28db)
+}
+
+#[inline]
+fn folded_product(x: u64, y: u64) -> u64 {
+    let product = u128::from(x) * u128::from(y);
     (product >> 64) as u64 ^ product as u64
 }
 

@@ -13,9 +13,23 @@ use crate::{Error, Value};
 ///
 /// # Errors
 /// Where `x` has no elements or not this one.
+#[inline]
 pub fn index(x: &Value, y: &Value) -> Result<Value, Error> {
+    match (x, y) {
+        (Value::Dict(dict), _) => match dict.table().get(y)? {
+            Some(value) => Ok(value.clone()),
+            None => Err(missing(x, y)),
+        },
+        (Value::List(list), Value::Int(at @ 0..=0x7fff_ffff)) => match list.items().get(*at as usize) {
+            Some(item) => Ok(item.clone()),
+            None => index_any(x, y),
+        },
+        _ => index_any(x, y),
+    }
+}
+
+fn index_any(x: &Value, y: &Value) -> Result<Value, Error> {
     match x {
-        Value::Dict(dict) => found(dict.get(y)?, x, y),
         Value::List(list) => {
             let items = list.items();
             Ok(items[element_index(x, y, items.len())?].clone())
@@ -28,7 +42,7 @@ pub fn index(x: &Value, y: &Value) -> Result<Value, Error> {
         Value::Range(range) => Ok(Value::Int(range.get(element_index(x, y, range.len())?))),
         Value::Host(host) => {
             if let Some(mapping) = host.mapping() {
-                found(mapping.get(y)?, x, y)
+                mapping.get(y)?.ok_or_else(|| missing(x, y))
             } else if let Some(sequence) = host.sequence() {
                 Ok(sequence.index(element_index(x, y, sequence.count())?))
             } else {
@@ -39,11 +53,9 @@ pub fn index(x: &Value, y: &Value) -> Result<Value, Error> {
     }
 }
 
-fn found(value: Option<Value>, x: &Value, key: &Value) -> Result<Value, Error> {
-    match value {
-        Some(value) => Ok(value),
-        None => fail!("key {} not in {}", key.repr(), x.type_name()),
-    }
+#[cold]
+fn missing(x: &Value, key: &Value) -> Error {
+    Error::new(format!("key {} not in {}", key.repr(), x.type_name()))
 }
 
 #[cold]

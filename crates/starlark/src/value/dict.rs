@@ -87,6 +87,7 @@ impl Dict {
         self.table.borrow().iter().map(|(key, value)| (key.clone(), value.clone())).collect()
     }
 
+    #[inline]
     pub(crate) fn table(&self) -> Ref<'_, Table<Value>> {
         self.table.borrow()
     }

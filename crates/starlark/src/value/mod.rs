@@ -36,7 +36,6 @@ use ytterby_text::Str;
 use crate::host::HostValue;
 
 /// A value of the language.
-#[derive(Clone)]
 #[non_exhaustive]
 pub enum Value {
     /// `None`
@@ -76,9 +75,23 @@ pub enum Value {
     Internal(Internal),
 }
 
+impl Clone for Value {
+    #[inline]
+    fn clone(&self) -> Value {
+        match self {
+            Value::None => Value::None,
+            Value::Bool(b) => Value::Bool(*b),
+            Value::Int(i) => Value::Int(*i),
+            Value::Float(f) => Value::Float(*f),
+            Value::Unset(unset) => Value::Unset(*unset),
+            other => other.share(),
+        }
+    }
+}
+
 /// Keeps [`Value::Unset`] from being made elsewhere.
 #[doc(hidden)]
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub struct Unset(());
 
 /// What registers of the VM hold besides values of the language.
@@ -146,6 +159,25 @@ impl Value {
     /// A value of the host.
     pub fn host(value: impl HostValue) -> Value {
         Value::Host(Rc::new(value))
+    }
+
+    /// A copy of a value that owns something.
+    #[inline(never)]
+    fn share(&self) -> Value {
+        match self {
+            Value::BigInt(i) => Value::BigInt(i.clone()),
+            Value::Str(s) => Value::Str(s.clone()),
+            Value::List(list) => Value::List(list.clone()),
+            Value::Tuple(tuple) => Value::Tuple(tuple.clone()),
+            Value::Dict(dict) => Value::Dict(dict.clone()),
+            Value::Set(set) => Value::Set(set.clone()),
+            Value::Range(range) => Value::Range(range.clone()),
+            Value::Function(function) => Value::Function(function.clone()),
+            Value::Builtin(builtin) => Value::Builtin(builtin.clone()),
+            Value::Host(host) => Value::Host(host.clone()),
+            Value::Internal(internal) => Value::Internal(internal.clone()),
+            Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Unset(_) => Value::UNSET,
+        }
     }
 
     /// What `type(x)` says.
@@ -368,6 +400,15 @@ impl Value {
         match self {
             Value::Int(slot) => *slot = value,
             other => other.put(Value::Int(value)),
+        }
+    }
+
+    /// Replaces the value by a copy of another.
+    #[inline(always)]
+    pub(crate) fn put_copy(&mut self, value: &Value) {
+        match value {
+            Value::Int(value) => self.put_int(*value),
+            other => self.put(other.clone()),
         }
     }
 

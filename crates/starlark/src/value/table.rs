@@ -118,38 +118,57 @@ impl<V> Table<V> {
         self.entries.drain(..).filter_map(|entry| entry.pair)
     }
 
+    /// Where the entry of a key stands. Most keys are strings or integers, whose comparisons are short and cannot fail.
     #[inline]
     fn find(&self, hash: u32, key: &Value) -> Result<Option<usize>, Error> {
+        match key {
+            Value::Str(key) => Ok(self.search(hash, |other| matches!(other, Value::Str(other) if other == key))),
+            Value::Int(int) => Ok(self.search(hash, |other| match other {
+                Value::Int(other) => other == int,
+                Value::Float(_) => matches!(equal(key, other), Ok(true)),
+                _ => false,
+            })),
+            _ => self.find_any(hash, key),
+        }
+    }
+
+    fn find_any(&self, hash: u32, key: &Value) -> Result<Option<usize>, Error> {
+        let mut problem = None;
+        let found = self.search(hash, |other| {
+            equal(key, other).unwrap_or_else(|error| {
+                problem = Some(error);
+                true
+            })
+        });
+        match problem {
+            Some(error) => Err(error),
+            None => Ok(found),
+        }
+    }
+
+    #[inline(always)]
+    fn search(&self, hash: u32, mut is_key: impl FnMut(&Value) -> bool) -> Option<usize> {
+        let mut is_found = |entry: &Entry<V>| match &entry.pair {
+            Some((key, _)) => entry.hash == hash && is_key(key),
+            None => false,
+        };
         if self.index.is_empty() {
-            for (at, entry) in self.entries.iter().enumerate() {
-                if entry.hash == hash && self.holds(at, key)? {
-                    return Ok(Some(at));
-                }
-            }
-            return Ok(None);
+            return self.entries.iter().position(is_found);
         }
         let mask = self.index.len() - 1;
         let mut cell = hash as usize & mask;
         loop {
             match self.index[cell] {
-                EMPTY => return Ok(None),
+                EMPTY => return None,
                 GONE => {}
                 position => {
                     let at = position as usize - 1;
-                    if self.entries[at].hash == hash && self.holds(at, key)? {
-                        return Ok(Some(at));
+                    if is_found(&self.entries[at]) {
+                        return Some(at);
                     }
                 }
             }
             cell = (cell + 1) & mask;
-        }
-    }
-
-    #[inline]
-    fn holds(&self, at: usize, key: &Value) -> Result<bool, Error> {
-        match &self.entries[at].pair {
-            Some((other, _)) => equal(key, other),
-            None => Ok(false),
         }
     }
 

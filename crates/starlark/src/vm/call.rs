@@ -13,6 +13,7 @@ use crate::value::Function;
 use crate::{Error, Eval, Value};
 
 /// Begins a call whose arguments stand by position in registers from `base` on.
+#[inline(never)]
 pub(super) fn enter(
     eval: &mut Eval,
     stack: &mut Vec<Value>,
@@ -21,6 +22,24 @@ pub(super) fn enter(
     count: usize,
 ) -> Result<(), Error> {
     begin(eval, stack, &function, base)?;
+    let code = &*function.code;
+    // As many values as parameters, as they are: the common case.
+    if code.params.plain == Some(count) {
+        clear_locals(code, stack, base, count);
+        eval.frames.push(CallFrame { function, pc: 0, base: base as u32 });
+        return Ok(());
+    }
+    enter_any(eval, stack, function, base, count)
+}
+
+#[inline(never)]
+fn enter_any(
+    eval: &mut Eval,
+    stack: &mut [Value],
+    function: Rc<Function>,
+    base: usize,
+    count: usize,
+) -> Result<(), Error> {
     let code = &*function.code;
     let params = &code.params;
     if params.varargs || params.kwargs {

@@ -93,35 +93,35 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                     Instr::SetCell { src, cell } => work::set_cell(regs, src, cell),
                     Instr::Free { dst, index } => check!(work::free(&function, index, &mut reg!(dst))),
 
-                    Instr::Add { dst, x, y } => match int_sum(&reg!(x), &reg!(y)) {
+                    Instr::Add { dst, x, y } => match int_sum(code.operand(regs, x), code.operand(regs, y)) {
                         Some(sum) => reg!(dst).put_int(sum),
-                        None => check!(work::binary(eval, regs, BinaryOp::Add, dst, x, y)),
+                        None => check!(work::binary(eval, code, regs, BinaryOp::Add, dst, x, y)),
                     },
                     Instr::AddInt { dst, x, y } => match int_operation(BinaryOp::Add, &reg!(x), i64::from(y)) {
                         Some(sum) => reg!(dst).put_int(sum),
                         None => check!(work::binary_int(eval, regs, BinaryOp::Add, dst, x, y)),
                     },
                     Instr::Binary { op, dst, x, y } => {
-                        let fast = match reg!(y) {
-                            Value::Int(y) => int_operation(op, &reg!(x), y),
+                        let fast = match code.operand(regs, y) {
+                            Value::Int(y) => int_operation(op, code.operand(regs, x), *y),
                             _ => None,
                         };
                         match fast {
                             Some(result) => reg!(dst).put_int(result),
-                            None => check!(work::binary(eval, regs, op, dst, x, y)),
+                            None => check!(work::binary(eval, code, regs, op, dst, x, y)),
                         }
                     }
                     Instr::BinaryInt { op, dst, x, y } => match int_operation(op, &reg!(x), i64::from(y)) {
                         Some(result) => reg!(dst).put_int(result),
                         None => check!(work::binary_int(eval, regs, op, dst, x, y)),
                     },
-                    Instr::AddAssign { x, y } => match int_sum(&reg!(x), &reg!(y)) {
+                    Instr::AddAssign { x, y } => match int_sum(&reg!(x), code.operand(regs, y)) {
                         Some(sum) => reg!(x).put_int(sum),
-                        None => check!(work::add_assign(eval, regs, x, y)),
+                        None => check!(work::add_assign(eval, code, regs, x, y)),
                     },
-                    Instr::AppendText { x, y } => match int_sum(&reg!(x), &reg!(y)) {
+                    Instr::AppendText { x, y } => match int_sum(&reg!(x), code.operand(regs, y)) {
                         Some(sum) => reg!(x).put_int(sum),
-                        None => check!(work::append_text(eval, regs, x, y)),
+                        None => check!(work::append_text(eval, code, regs, x, y)),
                     },
                     Instr::AddAssignGlobal { y, index } => {
                         check!(work::add_assign_global(eval, &function, index, &reg!(y)));
@@ -132,7 +132,7 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                         reg!(dst).put(Value::Bool(answer));
                     }
                     Instr::Compare { op, dst, x, y } => {
-                        let answer = check!(compare(op, &reg!(x), &reg!(y)));
+                        let answer = check!(compare(op, code.operand(regs, x), code.operand(regs, y)));
                         reg!(dst).put(Value::Bool(answer));
                     }
                     Instr::CompareInt { op, dst, x, y } => {
@@ -152,7 +152,7 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                         }
                     }
                     Instr::CompareJump { op, x, y, by } => {
-                        if !check!(compare(op, &reg!(x), &reg!(y))) {
+                        if !check!(compare(op, code.operand(regs, x), code.operand(regs, y))) {
                             pc = jump_by(pc, by);
                         }
                     }
@@ -181,6 +181,14 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                             pc = jump_by(pc, by);
                         }
                     }
+                    Instr::IterAgain { iter, dst, by } => {
+                        let end = pc;
+                        pc = jump_by(pc, by);
+                        check!(eval.step());
+                        if !next_value(regs, iter, dst) {
+                            pc = end;
+                        }
+                    }
                     Instr::IterNextFar { iter, dst } => {
                         check!(eval.step());
                         if next_value(regs, iter, dst) {
@@ -197,8 +205,8 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                         note!();
                         check!(work::set_attr(regs, x, value, &code.names[usize::from(name)]));
                     }
-                    Instr::Index { dst, x, y } => check!(work::index(regs, dst, x, y)),
-                    Instr::SetIndex { x, y, value } => check!(work::set_index(eval, regs, x, y, value)),
+                    Instr::Index { dst, x, y } => check!(work::index(code, regs, dst, x, y)),
+                    Instr::SetIndex { x, y, value } => check!(work::set_index(eval, code, regs, x, y, value)),
                     Instr::Slice { dst, first } => check!(work::slice(eval, regs, dst, first)),
 
                     Instr::Call { count, base: callee } => {
@@ -340,14 +348,16 @@ fn truth(value: &Value) -> bool {
 /// Puts the next value of an iteration into a register; says whether there was one.
 #[inline(always)]
 fn next_value(regs: &mut [Value], iter: Reg, dst: Reg) -> bool {
-    match regs[usize::from(iter)].as_iter_mut() {
+    let Ok([iter, dst]) = regs.get_disjoint_mut([usize::from(iter), usize::from(dst)]) else { return false };
+    match iter.as_iter_mut() {
         Some(Iter::Range(range, at)) => match range.next(at) {
             Some(value) => {
-                regs[usize::from(dst)].put_int(value);
+                dst.put_int(value);
                 true
             }
             None => false,
         },
-        _ => work::next_value(regs, iter, dst),
+        Some(iter) => work::next_value(iter, dst),
+        None => false,
     }
 }

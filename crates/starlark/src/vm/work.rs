@@ -28,7 +28,7 @@ fn at(reg: Reg) -> usize {
 /// `dst = value`
 #[inline(never)]
 pub(super) fn copy(dst: &mut Value, value: &Value) {
-    dst.put(value.clone());
+    dst.put_copy(value);
 }
 
 #[inline(never)]
@@ -111,8 +111,8 @@ pub(super) fn free(function: &Function, index: u16, dst: &mut Value) -> Done {
 }
 
 #[inline(never)]
-pub(super) fn binary(eval: &mut Eval, regs: &mut [Value], op: BinaryOp, dst: Reg, x: Reg, y: Reg) -> Done {
-    let result = ops::binary(eval, op, &regs[at(x)], &regs[at(y)])?;
+pub(super) fn binary(eval: &mut Eval, code: &Code, regs: &mut [Value], op: BinaryOp, dst: Reg, x: Reg, y: Reg) -> Done {
+    let result = ops::binary(eval, op, code.operand(regs, x), code.operand(regs, y))?;
     regs[at(dst)].put(result);
     Ok(())
 }
@@ -126,19 +126,19 @@ pub(super) fn binary_int(eval: &mut Eval, regs: &mut [Value], op: BinaryOp, dst:
 
 /// `x += y`
 #[inline(never)]
-pub(super) fn add_assign(eval: &mut Eval, regs: &mut [Value], x: Reg, y: Reg) -> Done {
+pub(super) fn add_assign(eval: &mut Eval, code: &Code, regs: &mut [Value], x: Reg, y: Reg) -> Done {
     let left = regs[at(x)].take();
-    let sum = add_in_place(eval, left, &regs[at(y)])?;
+    let sum = add_in_place(eval, left, code.operand(regs, y))?;
     regs[at(x)].put(sum);
     Ok(())
 }
 
 /// `x = x + y`
 #[inline(never)]
-pub(super) fn append_text(eval: &mut Eval, regs: &mut [Value], x: Reg, y: Reg) -> Done {
-    match (&regs[at(x)], &regs[at(y)]) {
-        (Value::Str(_), Value::Str(_)) => add_assign(eval, regs, x, y),
-        _ => binary(eval, regs, BinaryOp::Add, x, x, y),
+pub(super) fn append_text(eval: &mut Eval, code: &Code, regs: &mut [Value], x: Reg, y: Reg) -> Done {
+    match (&regs[at(x)], code.operand(regs, y)) {
+        (Value::Str(_), Value::Str(_)) => add_assign(eval, code, regs, x, y),
+        _ => binary(eval, code, regs, BinaryOp::Add, x, x, y),
     }
 }
 
@@ -286,17 +286,23 @@ pub(super) fn iterate(regs: &mut [Value], dst: Reg, src: Reg) -> Done {
 
 /// Puts the next value of an iteration into a register; says whether there was one.
 #[inline(never)]
-pub(super) fn next_value(regs: &mut [Value], iter: Reg, dst: Reg) -> bool {
-    let next = match regs[at(iter)].as_iter_mut() {
-        Some(iter) => iter.next(),
-        None => None,
-    };
-    match next {
-        Some(value) => {
-            regs[at(dst)].put(value);
-            true
-        }
-        None => false,
+pub(super) fn next_value(iter: &mut Iter, dst: &mut Value) -> bool {
+    match iter {
+        Iter::List(list, at) => match list.items().get(*at) {
+            Some(item) => {
+                *at += 1;
+                dst.put_copy(item);
+                true
+            }
+            None => false,
+        },
+        other => match other.next() {
+            Some(value) => {
+                dst.put(value);
+                true
+            }
+            None => false,
+        },
     }
 }
 
@@ -313,15 +319,15 @@ pub(super) fn set_attr(regs: &[Value], x: Reg, value: Reg, name: &Name) -> Done 
 }
 
 #[inline(never)]
-pub(super) fn index(regs: &mut [Value], dst: Reg, x: Reg, y: Reg) -> Done {
-    let value = ops::index(&regs[at(x)], &regs[at(y)])?;
+pub(super) fn index(code: &Code, regs: &mut [Value], dst: Reg, x: Reg, y: Reg) -> Done {
+    let value = ops::index(&regs[at(x)], code.operand(regs, y))?;
     regs[at(dst)].put(value);
     Ok(())
 }
 
 #[inline(never)]
-pub(super) fn set_index(eval: &mut Eval, regs: &mut [Value], x: Reg, y: Reg, value: Reg) -> Done {
-    let (y, value) = (regs[at(y)].clone(), regs[at(value)].take());
+pub(super) fn set_index(eval: &mut Eval, code: &Code, regs: &mut [Value], x: Reg, y: Reg, value: Reg) -> Done {
+    let (y, value) = (code.operand(regs, y).clone(), regs[at(value)].take());
     eval.charge(64)?;
     ops::set_index(&regs[at(x)], y, value)
 }
