@@ -2,6 +2,9 @@
 
 use std::fmt::Write;
 
+use ytterby_text::quote::quote;
+use ytterby_text::spelling;
+
 use crate::flags::{Command, Flag, HELP, Operands};
 
 /// The help of the last command on `path`; the first is the program itself.
@@ -41,6 +44,15 @@ pub fn help(program: &str, path: &[&Command]) -> String {
         let _ = writeln!(out, "\n\"{name} [command] --help\" says more about a command.");
     }
     out
+}
+
+/// Says that the last command on `path` has no such subcommand, and which one could be meant.
+pub fn unknown_command(program: &str, path: &[&Command], word: &str) -> String {
+    let name = command_name(program, path);
+    let known = path.last().map_or(&[][..], |command| command.commands).iter().filter(|command| !command.is_hidden());
+    let near = spelling::nearest(word, known.map(|command| command.name));
+    let hint = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
+    format!("unknown command {} for \"{name}\"{hint}", quote(word.as_bytes()))
 }
 
 /// `ytterby completion bash`.

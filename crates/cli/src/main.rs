@@ -82,14 +82,18 @@ fn dispatch(program: &str, flags: &Invocation) -> Result<i32, String> {
         ["kubevirt"] => Ok(kubevirt::run(program, &flags.operands)),
         ["schema", "diff"] => schema::diff(program, flags),
         ["schema", "import"] => schema::import(program, flags),
-        ["help"] => done(help_of(program, &flags.operands)),
+        ["help"] => help_of(program, &flags.operands).and_then(done),
         ["completion", shell] => completion_script(program, shell, flags),
         ["__complete"] => completion::answer(&commands::ROOT, &flags.operands, Descriptions::Shown).and_then(done),
         ["__completeNoDesc"] => {
             completion::answer(&commands::ROOT, &flags.operands, Descriptions::Hidden).and_then(done)
         }
         // A command that only has subcommands.
-        _ if !command.commands.is_empty() => done(help::help(program, &flags.path)),
+        _ if !command.commands.is_empty() => match flags.operands.first() {
+            // The reference shows the help of its only command of this kind whatever follows it.
+            Some(word) if command.name != "completion" => Err(help::unknown_command(program, &flags.path, word)),
+            _ => done(help::help(program, &flags.path)),
+        },
         _ => Err(format!("{} is not there yet", help::command_name(program, &flags.path))),
     }
 }
@@ -99,16 +103,16 @@ fn completion_script(program: &str, shell: &str, flags: &Invocation) -> Result<i
     host::write_output(completion::script(shell, program, question).as_bytes()).map(|()| 0)
 }
 
-/// The help of the command that the words name, as far as they name one.
-fn help_of(program: &str, words: &[String]) -> String {
+/// The help of the command that the words name.
+fn help_of(program: &str, words: &[String]) -> Result<String, String> {
     let mut path = vec![&commands::ROOT];
     for word in words.iter().filter(|word| !word.is_empty()) {
         match path[path.len() - 1].find(word) {
             Some(command) => path.push(command),
-            None => break,
+            None => return Err(help::unknown_command(program, &path, word)),
         }
     }
-    help::help(program, &path)
+    Ok(help::help(program, &path))
 }
 
 /// Through a link named `ytt` we are what scripts that ask for the version of ytt expect.
