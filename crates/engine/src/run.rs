@@ -1,6 +1,6 @@
 //! What all parts of one run share: sources, options, warnings.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -13,6 +13,10 @@ use crate::node::Node;
 use crate::schema::{Schema, Secrets};
 use crate::stdlib::Stdlib;
 use crate::template::{FileLines, OpenContexts};
+
+/// Names that unknown keys are compared with in all: enough for every schema that people write, and a bound where
+/// thousands of keys are wrong.
+const COMPARISONS: usize = 500_000;
 
 /// One run of the engine, from files to documents.
 pub(crate) struct Run {
@@ -29,6 +33,8 @@ pub(crate) struct Run {
     warnings: RefCell<Warnings>,
     lines: RefCell<HashMap<FileId, FileLines>>,
     unseen: RefCell<HashMap<&'static str, FileId>>,
+    /// How many names unknown keys were compared with.
+    compared: Cell<usize>,
 }
 
 #[derive(Default)]
@@ -54,6 +60,7 @@ impl Run {
             warnings: RefCell::default(),
             lines: RefCell::default(),
             unseen: RefCell::default(),
+            compared: Cell::default(),
         }
     }
 
@@ -89,6 +96,12 @@ impl Run {
     /// Whether there are secrets to hide.
     pub fn has_secrets(&self) -> bool {
         !self.secrets.borrow().is_empty()
+    }
+
+    /// Whether an unknown key is compared with so many names that it could be meant for.
+    pub fn may_compare(&self, names: usize) -> bool {
+        self.compared.set(self.compared.get() + names);
+        self.compared.get() <= COMPARISONS
     }
 
     /// `file:line` of a position, `?` where it is unknown.

@@ -105,6 +105,18 @@ impl Map {
         self.items.shrink_to_fit();
     }
 
+    /// Takes out the last item.
+    pub fn pop(&mut self) -> Option<MapItem> {
+        let item = self.items.pop()?;
+        let at = self.items.len() as u32;
+        if let Some(index) = self.index.get_mut()
+            && let Ok(entry) = index.find_entry(hash(&item.key), |&found| found == at)
+        {
+            entry.remove();
+        }
+        Some(item)
+    }
+
     /// Takes out an item; linear in the number of items behind it.
     pub fn remove(&mut self, at: usize) -> MapItem {
         self.index.take();

@@ -149,21 +149,15 @@ fn search(
     slot: &Slot,
     order: Order,
 ) -> Result<Vec<Block>, Failure> {
-    let mut search = Search { order, collections: Vec::new(), values: Vec::new(), compared: 0 };
+    let mut search = Search { order, collections: Vec::new(), values: Vec::new() };
     search.value(cx, node, place, slot)?;
     Ok(if search.collections.is_empty() { search.values } else { search.collections })
 }
-
-/// Names that unknown keys of one value are compared with in all: enough for every schema that people write, and a bound
-/// where thousands of keys are wrong.
-const COMPARISONS: usize = 500_000;
 
 struct Search {
     order: Order,
     collections: Vec<Block>,
     values: Vec<Block>,
-    /// How many names unknown keys were compared with.
-    compared: usize,
 }
 
 /// Where a value stands.
@@ -219,17 +213,13 @@ impl Search {
 
     fn map(&mut self, cx: &mut Context<'_>, map: &Map, place: Place<'_>, ty: &MapType) -> Result<(), Failure> {
         let mut later = Vec::with_capacity(map.len());
-        let mut names = None;
         for item in map.iter() {
             match cx.item_for(ty, &item.key)? {
                 None => {
                     let path = join_key(place.path, &item.key);
                     let label = Label::Key(&item.key);
                     let place = Place { pos: item.pos, label, path: &path, secret: place.secret };
-                    let names = names.get_or_insert_with(|| names_of(ty));
-                    self.compared += names.len();
-                    let names_to_compare = if self.compared <= COMPARISONS { &names[..] } else { &[] };
-                    self.values.push(undeclared(cx.run, item, place, ty, names, names_to_compare));
+                    self.values.push(undeclared(cx.run, item, place, ty));
                 }
                 Some(declared) if self.order == Order::Document => self.item(cx, item, place, declared)?,
                 // Keys that are not declared come first.
@@ -280,22 +270,8 @@ fn path_or_document(path: &str) -> String {
     if path.is_empty() { "(document)".to_owned() } else { path.to_owned() }
 }
 
-/// The literal keys of a map, sorted.
-fn names_of(ty: &MapType) -> Vec<String> {
-    let declared = ty.items.iter().filter(|item| !matches!(item.presence, Presence::Removed(_)));
-    let mut names: Vec<String> = declared.map(|item| key_text(&item.key).into_owned()).collect();
-    names.sort_unstable();
-    names
-}
-
-fn undeclared(
-    run: &Run,
-    item: &MapItem,
-    place: Place<'_>,
-    ty: &MapType,
-    names: &[String],
-    similar: &[String],
-) -> Block {
+fn undeclared(run: &Run, item: &MapItem, place: Place<'_>, ty: &MapType) -> Block {
+    let names = ty.names();
     let key = key_text(&item.key).into_owned();
     let from = run.locate(ty.place());
     let patterns = ty.patterns.iter().filter_map(|item| match &item.presence {
@@ -320,7 +296,9 @@ fn undeclared(
         by: Some(ty.place()),
         ..Block::at(item.pos, key.clone(), expected).about("Given data value is not declared in schema")
     };
-    if let Some(name) = spelling::nearest(&key, similar.iter().map(String::as_str)) {
+    if run.may_compare(names.len())
+        && let Some(name) = spelling::nearest(&key, names.iter().map(String::as_str))
+    {
         block = block.hint(format!("did you mean \"{name}\"?"));
     }
     block

@@ -13,6 +13,7 @@ mod secrets;
 pub(crate) mod shapes;
 mod types;
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 use ytterby_diag::Pos;
@@ -23,7 +24,7 @@ pub(crate) use keys::{Allowed, KeyRule};
 pub(crate) use secrets::{REDACTED, SecretPlaces, Secrets, hide_lines, redact};
 pub(crate) use shapes::{Combination, Shapes};
 
-use crate::node::{Document, Map, MapItem, Node, Scalar};
+use crate::node::{Document, Map, MapItem, Node, Scalar, key_text};
 use crate::validate::Rules;
 
 /// A compiled schema document.
@@ -107,6 +108,7 @@ pub(crate) struct MapType {
     has_order: bool,
     /// The map when nothing is given.
     pub default: Node,
+    names: OnceCell<Vec<String>>,
 }
 
 /// An item of a map.
@@ -336,12 +338,19 @@ impl MapType {
             always: default.len(),
             has_order,
             default: Node::map(default),
+            names: OnceCell::new(),
         }
     }
 
     /// Whether the items of a map stand as they should: literal ones in the order of the schema, others behind them.
     fn is_in_order(&self, map: &Map) -> bool {
         !self.has_order || map.iter().is_sorted_by_key(|item| self.rank(&item.key))
+    }
+
+    /// Whether the item at a place stands rightly between its neighbours.
+    pub fn is_in_order_at(&self, map: &Map, at: usize) -> bool {
+        let around = at.saturating_sub(1)..(at + 2).min(map.len());
+        !self.has_order || map.items()[around].is_sorted_by_key(|item| self.rank(&item.key))
     }
 
     /// Puts the items of a map into that order.
@@ -358,6 +367,16 @@ impl MapType {
     /// How many items are always there.
     fn always(&self) -> usize {
         self.always
+    }
+
+    /// The literal keys that can be given, sorted.
+    pub fn names(&self) -> &[String] {
+        self.names.get_or_init(|| {
+            let declared = self.items.iter().filter(|item| !matches!(item.presence, Presence::Removed(_)));
+            let mut names: Vec<String> = declared.map(|item| key_text(&item.key).into_owned()).collect();
+            names.sort_unstable();
+            names
+        })
     }
 
     /// The item with this literal key.

@@ -7,11 +7,12 @@ use ytterby_diag::Pos;
 use ytterby_starlark::Eval;
 
 use super::envelope::{Envelope, Input};
-use super::prepare::{Prepared, prepare};
+use super::prepare::{Prepared, Touch, prepare};
 use super::settle;
+use super::undo::Undo;
 use crate::api::Failure;
 use crate::library::FileDocuments;
-use crate::node::{Document, DocumentSet, Map, Node};
+use crate::node::{Document, DocumentSet, Map, MapItem, Node};
 use crate::output;
 use crate::overlay::{self, Purpose};
 use crate::run::Run;
@@ -78,7 +79,15 @@ pub(crate) fn try_merge(
     input: &Envelope,
 ) -> Result<Outcome, Failure> {
     let mut right = input.doc.clone();
-    merge_prepared(cx, schema, left, &mut right, input.input)
+    let (outcome, _) = merge_prepared(cx, schema, left, &mut right, input.input, Left::Lost)?;
+    Ok(outcome)
+}
+
+/// Whether the values before an input are wanted back if it does not fit.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Left {
+    Lost,
+    Kept,
 }
 
 fn merge_prepared(
@@ -87,29 +96,54 @@ fn merge_prepared(
     left: Document,
     right: &mut Document,
     input: Input,
-) -> Result<Outcome, Failure> {
+    keep: Left,
+) -> Result<(Outcome, Option<Document>), Failure> {
     let run = cx.run;
     let Prepared { touch, mut removed } = prepare(cx, &left, right, schema, input)?;
     if !removed.is_empty() {
         hide_lines(run, &mut removed, &right.value, &schema.root);
-        return Ok(Outcome::Wrong(removed));
+        return Ok((Outcome::Wrong(removed), Some(left)));
     }
-    // Nobody else holds the document, unless all errors are wanted: it is changed in place.
+    let undo = (keep == Left::Kept).then(|| Undo::of(&left, &right.value, &touch));
+    // Nobody else holds the document: it is changed in place.
     let mut merged = overlay::merge_document(cx.eval, run, left, right, Purpose::Values)
         .map_err(|failure| without_secrets(run, failure, &right.value, schema))?;
     if settle::settle(cx, &mut merged.value, &right.value, &schema.root, &touch)? {
         if let Input::Code(pos) = input {
             settle::place(&mut merged.value, &right.value, pos);
         }
-        return Ok(Outcome::Merged(merged));
+        return Ok((Outcome::Merged(merged), None));
     }
     let order = if input == Input::Checked { Order::Document } else { Order::Reference };
-    let mut found = check::problems(cx, &merged.value, merged.pos, &schema.root, order)?;
+    let touched = touched_part(&merged.value, &right.value, &touch);
+    let mut found = check::problems(cx, &touched, merged.pos, &schema.root, order)?;
     for block in &mut found {
         block.call = input.place();
     }
     add_hints(run, &mut found, &merged, schema, input);
-    Ok(Outcome::Wrong(found))
+    let left = undo.map(|undo| {
+        undo.apply(&mut merged);
+        merged
+    });
+    Ok((Outcome::Wrong(found), left))
+}
+
+/// What an input touched. The rest was there before and fits.
+fn touched_part(merged: &Node, right: &Node, touch: &Touch) -> Node {
+    let (Touch::Items(touched), Node::Map(map), Node::Map(right)) = (touch, merged, right) else {
+        return merged.clone();
+    };
+    let found = touched.iter().filter_map(|(at, touch)| Some((map.find(&right.items()[*at].key)?, *at, touch)));
+    let mut found: Vec<_> = found.collect();
+    found.sort_unstable_by_key(|(at, ..)| *at);
+    let part = |(at, from, touch): (usize, usize, &Touch)| {
+        let item = &map.items()[at];
+        let value = crate::deep(|| touched_part(&item.value, &right.items()[from].value, touch));
+        MapItem { value, ..item.clone() }
+    };
+    let mut part: Map = found.into_iter().map(part).collect();
+    part.origin = map.origin;
+    Node::map(part)
 }
 
 /// A failure of the merge whose excerpts show no secrets of the input.
@@ -130,17 +164,16 @@ fn step(
     problems: &mut Vec<Block>,
 ) -> Result<Document, Failure> {
     let run = cx.run;
-    let mut right = input.doc.clone();
-    if !run.options.all_errors {
-        return match merge_prepared(cx, schema, left, &mut right, input.input)? {
-            Outcome::Merged(doc) => Ok(doc),
-            Outcome::Wrong(found) => Err(report::failure(run, TITLE, &found)),
-        };
-    }
+    let keep = if run.options.all_errors { Left::Kept } else { Left::Lost };
+    let (mut left, mut right) = (left, input.doc.clone());
     loop {
-        let found = match merge_prepared(cx, schema, left.clone(), &mut right, input.input)? {
-            Outcome::Merged(doc) => return Ok(doc),
-            Outcome::Wrong(found) => found,
+        let found = match merge_prepared(cx, schema, left, &mut right, input.input, keep)? {
+            (Outcome::Merged(doc), _) => return Ok(doc),
+            (Outcome::Wrong(found), Some(before)) if keep == Left::Kept => {
+                left = before;
+                found
+            }
+            (Outcome::Wrong(found), _) => return Err(report::failure(run, TITLE, &found)),
         };
         let wrong = Wrong::of(&found);
         problems.extend(found);

@@ -10,6 +10,7 @@ mod merge;
 mod prepare;
 mod settle;
 mod stage;
+mod undo;
 
 pub(crate) use envelope::{Envelope, Input, LibraryRef};
 pub(crate) use flags::from_flags;

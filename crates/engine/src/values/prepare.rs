@@ -160,7 +160,7 @@ impl Walk<'_, '_> {
             whole |= item.annotations().iter().any(is_drastic);
             let Some(declared) = self.cx.item_for(ty, &item.key)? else {
                 // The merge, or the check behind it, has something to say about it.
-                whole = true;
+                touched.push((at, Touch::Whole));
                 continue;
             };
             let below = left.and_then(|left| left.get(&item.key)).map(|item| &item.value);

@@ -24,11 +24,20 @@ pub(super) fn settle(
         return whole(cx, merged, slot);
     };
     let map = Rc::make_mut(map);
+    let mut in_order = true;
     for (at, touch) in touched {
         let item = &right.items()[*at];
-        let Some(declared) = cx.item_for(ty, &item.key)? else { return Ok(false) };
-        match map.find(&item.key) {
+        let found = map.find(&item.key);
+        let Some(declared) = cx.item_for(ty, &item.key)? else {
+            match found {
+                Some(_) => return Ok(false),
+                // Nothing was to happen to it.
+                None => continue,
+            }
+        };
+        match found {
             Some(at) => {
+                in_order &= ty.is_in_order_at(map, at);
                 let fits = crate::deep(|| settle(cx, &mut map.item_mut(at).value, &item.value, &declared.slot, touch))?;
                 if !fits {
                     return Ok(false);
@@ -39,7 +48,9 @@ pub(super) fn settle(
             None => {}
         }
     }
-    ty.put_in_order(map);
+    if !in_order {
+        ty.put_in_order(map);
+    }
     Ok(true)
 }
 

@@ -1,0 +1,80 @@
+//! Takes a merge back, without a copy of what it did not touch.
+//!
+//! With `--all-errors` an input that does not fit is left out and the merge goes on. A copy of the values before each
+//! input would cost all of them each time; what is kept here costs as much as the input.
+
+use std::rc::Rc;
+
+use ytterby_diag::Pos;
+
+use super::prepare::Touch;
+use crate::annotation::Annotation;
+use crate::node::{Annotated, Map, Meta, Node, Scalar};
+
+/// A document, or an item of one, as it was before a merge.
+pub(super) enum Undo {
+    /// All of it.
+    Whole { value: Node, pos: Pos, meta: Option<Rc<Meta>> },
+    /// A map that stays in its place. It is given once more, which is noted behind the times before.
+    Items { annotations: Vec<Annotation>, given: Option<usize>, items: Vec<(Scalar, Option<Undo>)> },
+}
+
+impl Undo {
+    /// What is needed to take back the merge of `right` into `left`.
+    pub fn of(left: &impl Annotated, right: &Node, touch: &Touch) -> Undo {
+        let (Touch::Items(touched), Node::Map(map), Node::Map(right)) = (touch, left.value(), right) else {
+            return Undo::Whole {
+                value: left.value().clone(),
+                pos: left.pos(),
+                meta: left.meta().cloned().map(Rc::new),
+            };
+        };
+        let before = |(at, touch): &(usize, Touch)| {
+            let item = &right.items()[*at];
+            let before = map.get(&item.key).map(|left| crate::deep(|| Undo::of(left, &item.value, touch)));
+            (item.key.clone(), before)
+        };
+        Undo::Items {
+            annotations: left.annotations().to_vec(),
+            given: left.meta().map(|meta| meta.given.len()),
+            items: touched.iter().map(before).collect(),
+        }
+    }
+
+    /// Takes it back.
+    pub fn apply(self, merged: &mut impl Annotated) {
+        match self {
+            Undo::Whole { value, pos, meta } => {
+                *merged.value_mut() = value;
+                merged.set_pos(pos);
+                *merged.meta_slot() = meta;
+            }
+            Undo::Items { annotations, given, items } => {
+                match given {
+                    Some(given) => {
+                        let meta = merged.meta_mut();
+                        meta.annotations = annotations;
+                        meta.given.truncate(given);
+                    }
+                    None => *merged.meta_slot() = None,
+                }
+                let Node::Map(map) = merged.value_mut() else {
+                    unreachable!("a map of which only items are touched stays a map")
+                };
+                put_back(Rc::make_mut(map), items);
+            }
+        }
+    }
+}
+
+fn put_back(map: &mut Map, items: Vec<(Scalar, Option<Undo>)>) {
+    // What came last goes first: the end of a map is where items are added.
+    for (key, before) in items.into_iter().rev() {
+        match (map.find(&key), before) {
+            (Some(at), Some(before)) => crate::deep(|| before.apply(map.item_mut(at))),
+            (Some(at), None) if at + 1 == map.len() => drop(map.pop()),
+            (Some(at), None) => drop(map.remove(at)),
+            (None, _) => {}
+        }
+    }
+}
