@@ -167,6 +167,7 @@ impl<'a> Lexer<'a> {
             return Ok(self.end_of_line());
         }
         self.part = Part::OpTail(n + 1);
+        self.fresh_line = false;
         // The text in between may have closed what the head opened.
         let Some(depth) = self.depth.checked_sub(1) else { return self.error("unexpected ')'") };
         self.depth = depth;
