@@ -64,6 +64,8 @@ fn the_scanner_is_one_piece_ahead() {
     check("a: 1\n[1, 2]@b\n", "yaml: line 2: found character that cannot start any token");
     check("*a@b\n", "yaml: line 1: found character that cannot start any token");
     check("one # c\ntwo # d\n`x`\n", "yaml: line 3: found character that cannot start any token");
+    check("- 1\nb\n  c: 2\n", "yaml: line 3: could not find expected ':'");
+    check("a:\n  - 1\n b\n  c: 2\n", "yaml: line 2: did not find expected key");
     check("one # c\ntwo: d\n", "yaml: line 1: did not find expected <document start>");
     check("- 1\n!!str 2 b\n# c\n- 3\n", "yaml: line 3: could not find expected ':'");
     check("- 1\n&a !!str 2: b\n", "yaml: line 1: did not find expected '-' indicator");

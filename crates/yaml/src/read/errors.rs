@@ -93,7 +93,7 @@ impl Parser<'_> {
                 };
                 let problem = match scanned {
                     Err(error) => Some(error),
-                    Ok(()) if could_be_key && ahead == Ahead::Yes => {
+                    Ok(()) if could_be_key && ahead == Ahead::Yes && self.at.line == place.1 => {
                         self.skip_to_token();
                         let colon = self.at.byte() == b':' && self.at.is_blank_or_end(self.at.pos + 1);
                         let is_key = colon && self.at.line == place.1;
