@@ -166,6 +166,11 @@ impl Context {
                 if let Some(Open { node: Building::Map(map), .. }) = outer.last_mut() {
                     items.iter().try_for_each(|item| make_room(map, item, overrides))?;
                 }
+                // The item that is replaced counts, too, and cannot be overridden.
+                if let Some(item) = items.iter().find(|item| item.key == placeholder.key) {
+                    check_override(item, overrides)?;
+                    return Err("expected to find placeholder map item in map".into());
+                }
                 Replacement::MapItems(items)
             }
             Building::ArrayItem(placeholder) => Replacement::ArrayItems(array_items_of(data, placeholder.pos)?),
@@ -349,8 +354,14 @@ impl Building {
 /// Takes out the item that `item` overrides, where it may.
 fn make_room(map: &mut Map, item: &MapItem, overrides: KeyOverrides) -> Result<()> {
     let Some(at) = map.find(&item.key) else { return Ok(()) };
+    check_override(item, overrides)?;
+    map.remove(at);
+    Ok(())
+}
+
+/// Whether `item` may take the place of one with the same key.
+fn check_override(item: &MapItem, overrides: KeyOverrides) -> Result<()> {
     if overrides == KeyOverrides::Implicit || item.has(Ann::YamlMapKeyOverride) {
-        map.remove(at);
         return Ok(());
     }
     Err(format!(
