@@ -4,6 +4,8 @@
 //! Some lines of the reference's generated code stand for nothing in the source; its messages show the generated line
 //! between the nearest lines that do. Such places have offsets from [`GENERATED`] on.
 
+use std::ops::Range;
+
 use ytterby_diag::{FileId, Pos, Sources};
 
 /// Offsets from here on are numbers of generated lines. No source is that long.
@@ -13,8 +15,8 @@ const GENERATED: u32 = 0xc000_0000;
 #[derive(Debug, Default)]
 pub(crate) struct FileLines {
     style: Style,
-    /// Of text templates: where pieces begin and end, in order.
-    pieces: Vec<(u32, u32)>,
+    /// Of text templates: the pieces in order.
+    pieces: Vec<ShownPiece>,
     generated: Vec<Generated>,
 }
 
@@ -28,6 +30,13 @@ pub(crate) enum Style {
     Starlark,
     /// `file:3 | piece of code`.
     Text,
+}
+
+/// A piece of a text template: where it begins, and what is shown of it.
+#[derive(Debug)]
+struct ShownPiece {
+    start: u32,
+    shown: Range<u32>,
 }
 
 #[derive(Debug)]
@@ -44,7 +53,12 @@ impl FileLines {
 
     /// Takes in a piece of a text template.
     pub fn add_piece(&mut self, start: u32, end: u32) {
-        self.pieces.push((start, end));
+        self.add_piece_without(0, start, end);
+    }
+
+    /// Takes in a piece of a text template of which the first bytes are not shown.
+    pub fn add_piece_without(&mut self, hidden: u32, start: u32, end: u32) {
+        self.pieces.push(ShownPiece { start, shown: start + hidden..end });
     }
 
     /// Takes over the pieces of other lines.
@@ -85,10 +99,10 @@ impl FileLines {
             Style::Yaml => format!("{}:{line} | {}", source.name(), sources.line_text(pos)?),
             Style::Starlark => format!("{line} | {}", sources.line_text(pos)?),
             Style::Text => {
-                let at = self.pieces.partition_point(|piece| piece.0 <= pos.offset).checked_sub(1)?;
-                let (start, end) = self.pieces[at];
-                let text = source.text().get(start as usize..end as usize)?;
-                format!("{}:{} | {}", source.name(), source.line(start), String::from_utf8_lossy(text))
+                let at = self.pieces.partition_point(|piece| piece.start <= pos.offset).checked_sub(1)?;
+                let ShownPiece { start, shown } = &self.pieces[at];
+                let text = source.text().get(shown.start as usize..shown.end as usize)?;
+                format!("{}:{} | {}", source.name(), source.line(*start), String::from_utf8_lossy(text))
             }
         })
     }

@@ -64,11 +64,11 @@ fn write_pieces<'a>(
         match *piece {
             Piece::Text { start, end } => {
                 let pos = Pos::new(file, start as u32);
-                lines.add_piece(start as u32, end as u32);
                 let mut content = &text[start..end];
                 if at > 0 && code_of(text, &pieces[at - 1]).ends_with('-') {
                     content = content.trim_start();
                 }
+                lines.add_piece_without((end - start - content.len()) as u32, start as u32, end as u32);
                 if pieces.get(at + 1).is_some_and(|next| code_of(text, next).starts_with('-')) {
                     content = content.trim_end();
                 }
