@@ -7,17 +7,17 @@ use super::unicode::{chars, is_cased, is_digit, is_title, to_lower, to_title, to
 use crate::args::Iterable;
 use crate::error::fail;
 use crate::ops::slice_bounds;
-use crate::value::{Method, StringElems, Tuple, Unit, decode_char};
+use crate::value::{Form, Method, StringElems, Tuple, Unit, decode_char};
 use crate::{Args, Error, Eval, Value};
 use std::rc::Rc;
 
 pub(super) const METHODS: &[(&str, Method)] = &[
     ("capitalize", capitalize),
-    ("codepoint_ords", |_, s, args| elems("codepoint_ords", s, args, Unit::Codepoints, true)),
-    ("codepoints", |_, s, args| elems("codepoints", s, args, Unit::Codepoints, false)),
+    ("codepoint_ords", |_, s, args| elems("codepoint_ords", s, args, Unit::Codepoints, Form::Number)),
+    ("codepoints", |_, s, args| elems("codepoints", s, args, Unit::Codepoints, Form::Text)),
     ("count", count),
-    ("elem_ords", |_, s, args| elems("elem_ords", s, args, Unit::Bytes, true)),
-    ("elems", |_, s, args| elems("elems", s, args, Unit::Bytes, false)),
+    ("elem_ords", |_, s, args| elems("elem_ords", s, args, Unit::Bytes, Form::Number)),
+    ("elems", |_, s, args| elems("elems", s, args, Unit::Bytes, Form::Text)),
     ("endswith", |_, s, args| has_affix("endswith", s, args, |text, end| text.ends_with(end))),
     ("find", |_, s, args| find("find", s, args, first_index).map(|at| at.unwrap_or(Value::Int(-1)))),
     ("format", super::format::format),
@@ -31,18 +31,18 @@ pub(super) const METHODS: &[(&str, Method)] = &[
     ("isupper", |_, s, args| is_in_case("isupper", s, args, to_upper)),
     ("join", join),
     ("lower", |eval, s, args| mapped(eval, "lower", s, args, to_lower, <[u8]>::to_ascii_lowercase)),
-    ("lstrip", |_, s, args| strip("lstrip", s, args, true, false)),
+    ("lstrip", |_, s, args| strip("lstrip", s, args, Ends::Left)),
     ("partition", |_, s, args| partition("partition", s, args, first_index)),
     ("replace", replace),
     ("rfind", |_, s, args| find("rfind", s, args, last_index).map(|at| at.unwrap_or(Value::Int(-1)))),
     ("rindex", |_, s, args| must_find("rindex", s, args, last_index)),
     ("rpartition", |_, s, args| partition("rpartition", s, args, last_index)),
     ("rsplit", |eval, s, args| split(eval, "rsplit", s, args, From::End)),
-    ("rstrip", |_, s, args| strip("rstrip", s, args, false, true)),
+    ("rstrip", |_, s, args| strip("rstrip", s, args, Ends::Right)),
     ("split", |eval, s, args| split(eval, "split", s, args, From::Start)),
     ("splitlines", splitlines),
     ("startswith", |_, s, args| has_affix("startswith", s, args, |text, start| text.starts_with(start))),
-    ("strip", |_, s, args| strip("strip", s, args, true, true)),
+    ("strip", |_, s, args| strip("strip", s, args, Ends::Both)),
     ("title", title),
     ("upper", |eval, s, args| mapped(eval, "upper", s, args, to_upper, <[u8]>::to_ascii_uppercase)),
 ];
@@ -92,9 +92,9 @@ fn mapped(
     Ok(from_chars(chars(text).map(map).collect()))
 }
 
-fn elems(name: &str, receiver: &Value, args: Args<'_>, unit: Unit, as_numbers: bool) -> Result<Value, Error> {
+fn elems(name: &str, receiver: &Value, args: Args<'_>, unit: Unit, form: Form) -> Result<Value, Error> {
     args.count(name, 0, 0)?;
-    Ok(Value::host(StringElems { text: text(receiver)?.clone(), unit, as_numbers }))
+    Ok(Value::host(StringElems { text: text(receiver)?.clone(), unit, form }))
 }
 
 fn all_chars(name: &str, receiver: &Value, args: Args<'_>, wanted: fn(char) -> bool) -> Result<Value, Error> {
@@ -259,20 +259,32 @@ fn replace(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, E
     Ok(Value::Str(Str::from(out)))
 }
 
-fn strip(name: &str, receiver: &Value, args: Args<'_>, start: bool, end: bool) -> Result<Value, Error> {
+/// The ends of a string that are stripped.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ends {
+    Left,
+    Right,
+    Both,
+}
+
+fn strip(name: &str, receiver: &Value, args: Args<'_>, ends: Ends) -> Result<Value, Error> {
     args.count(name, 0, 1)?;
     let set = args.at::<Str>(name, 0)?.unwrap_or_default();
     let text = text(receiver)?;
     let unwanted: Vec<char> = chars(&set).collect();
     let wanted = |c: char| if unwanted.is_empty() { !c.is_whitespace() } else { !unwanted.contains(&c) };
     let mut rest = text.as_bytes();
-    while start && let Some((code, len)) = decode_char(rest) {
+    while ends != Ends::Right
+        && let Some((code, len)) = decode_char(rest)
+    {
         if wanted(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)) {
             break;
         }
         rest = &rest[len..];
     }
-    while end && let Some((c, len)) = decode_last(rest) {
+    while ends != Ends::Left
+        && let Some((c, len)) = decode_last(rest)
+    {
         if wanted(c) {
             break;
         }

@@ -15,11 +15,18 @@ pub(crate) enum Unit {
     Codepoints,
 }
 
-/// The parts of a string, as strings or as numbers.
+/// What the parts are given as.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    Text,
+    Number,
+}
+
+/// The parts of a string.
 pub(crate) struct StringElems {
     pub(crate) text: Str,
     pub(crate) unit: Unit,
-    pub(crate) as_numbers: bool,
+    pub(crate) form: Form,
 }
 
 impl HostValue for StringElems {
@@ -32,11 +39,11 @@ impl HostValue for StringElems {
 
     fn write_repr(&self, out: &mut Vec<u8>) {
         quote_into(out, &self.text);
-        let method = match (self.unit, self.as_numbers) {
-            (Unit::Bytes, false) => ".elems()",
-            (Unit::Bytes, true) => ".elem_ords()",
-            (Unit::Codepoints, false) => ".codepoints()",
-            (Unit::Codepoints, true) => ".codepoint_ords()",
+        let method = match (self.unit, self.form) {
+            (Unit::Bytes, Form::Text) => ".elems()",
+            (Unit::Bytes, Form::Number) => ".elem_ords()",
+            (Unit::Codepoints, Form::Text) => ".codepoints()",
+            (Unit::Codepoints, Form::Number) => ".codepoint_ords()",
         };
         out.extend_from_slice(method.as_bytes());
     }
@@ -46,7 +53,7 @@ impl HostValue for StringElems {
     }
 
     fn iterate(&self) -> Option<ValueIter> {
-        let (text, unit, as_numbers) = (self.text.clone(), self.unit, self.as_numbers);
+        let (text, unit, form) = (self.text.clone(), self.unit, self.form);
         let mut at = 0;
         Some(Box::new(std::iter::from_fn(move || {
             let rest = &text.as_bytes()[at..];
@@ -55,7 +62,10 @@ impl HostValue for StringElems {
                 Unit::Codepoints => decode_char(rest)?,
             };
             at += len;
-            Some(if as_numbers { Value::Int(i64::from(code)) } else { Value::Str(Str::new(&rest[..len])) })
+            Some(match form {
+                Form::Number => Value::Int(i64::from(code)),
+                Form::Text => Value::Str(Str::new(&rest[..len])),
+            })
         })))
     }
 }
