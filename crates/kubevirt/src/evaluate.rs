@@ -132,9 +132,8 @@ fn outcome(entry: &Entry, vm: &Value, sizing: &Sizing) -> Outcome {
             Outcome { offset: Some(*offset), ..result(Status::Warning, "", message, detail) }
         }
         State::Rule(rule) => {
-            if let Some(detail) = left_out(rule, vm, sizing) {
-                let notable = detail.1;
-                return Outcome { notable, ..result(Status::Skipped, &rule.path.text, &rule.message, detail.0) };
+            if let Some(LeftOut { why, notable }) = left_out(rule, vm, sizing) {
+                return Outcome { notable, ..result(Status::Skipped, &rule.path.text, &rule.message, why) };
             }
             let (status, detail) = match apply(rule, vm) {
                 Ok(Verdict::Satisfied(detail)) => (Status::Ok, detail),
@@ -149,18 +148,23 @@ fn outcome(entry: &Entry, vm: &Value, sizing: &Sizing) -> Outcome {
 }
 
 /// Why a rule does not apply, and whether that deserves a warning.
-fn left_out(rule: &Rule, vm: &Value, sizing: &Sizing) -> Option<(String, bool)> {
+struct LeftOut {
+    why: String,
+    notable: bool,
+}
+
+fn left_out(rule: &Rule, vm: &Value, sizing: &Sizing) -> Option<LeftOut> {
     if let Some(valid) = &rule.valid
         && !eval::find(valid, vm, World::Specification).is_ok_and(|items| !items.is_empty())
     {
-        return Some((format!("{} does not exist in this VM", valid.text), false));
+        return Some(LeftOut { why: format!("{} does not exist in this VM", valid.text), notable: false });
     }
     if let Sizing::Instancetype(name) = sizing {
         let unset = |path: &&Path| is_size(path) && eval::find(path, vm, World::Specification).is_err();
         let mut paths = std::iter::once(&rule.path).chain(argument_paths(&rule.check));
         if paths.any(|path| unset(&path)) {
-            let detail = format!("cpu and memory come from the instance type {name}, which was not given");
-            return Some((detail, true));
+            let why = format!("cpu and memory come from the instance type {name}, which was not given");
+            return Some(LeftOut { why, notable: true });
         }
     }
     None
