@@ -6,26 +6,27 @@ use crate::node::{Node, Scalar};
 use crate::schema::Slot;
 use crate::validate::{Exported, Keyword, Rules, Shape, Target};
 
+/// What rules are written for.
+pub(super) struct Spot<'a> {
+    pub target: Target,
+    pub slot: &'a Slot,
+    /// Whether null may stand there.
+    pub takes_null: bool,
+}
+
 /// Writes what stands for the rules of a place. What nothing stands for goes to `texts`.
-pub(super) fn write(
-    keywords: &mut Keywords,
-    target: Target,
-    rules: &Rules,
-    slot: &Slot,
-    shape: &Shape,
-    nullable: bool,
-    texts: &mut Vec<String>,
-) {
-    for exported in rules.exports(target, shape) {
-        rule(keywords, target, exported, slot, nullable, texts);
+pub(super) fn write(keywords: &mut Keywords, rules: &Rules, shape: &Shape, spot: &Spot<'_>, texts: &mut Vec<String>) {
+    for exported in rules.exports(spot.target, shape) {
+        rule(keywords, exported, spot, texts);
     }
 }
 
-fn rule(keywords: &mut Keywords, target: Target, rule: Exported, slot: &Slot, nullable: bool, texts: &mut Vec<String>) {
+fn rule(keywords: &mut Keywords, rule: Exported, spot: &Spot<'_>, texts: &mut Vec<String>) {
+    let target = spot.target;
     let mut pieces = rule.keywords;
     if pieces.is_empty()
         && target == Target::Crd
-        && let Some(expression) = rule.function.as_ref().and_then(|function| cel::translate(function, slot))
+        && let Some(expression) = rule.function.as_ref().and_then(|function| cel::translate(function, spot.slot))
     {
         pieces.push(Keyword::Cel(expression));
     }
@@ -49,10 +50,10 @@ fn rule(keywords: &mut Keywords, target: Target, rule: Exported, slot: &Slot, nu
             return texts.push(rule.text);
         }
         let mut schema = Keywords::default();
-        pieces.into_iter().for_each(|piece| apply(&mut schema, piece, &rule.text, nullable));
+        pieces.into_iter().for_each(|piece| apply(&mut schema, piece, &rule.text, spot));
         return keywords.push("allOf", schema.into_node());
     }
-    pieces.into_iter().for_each(|piece| apply(keywords, piece, &rule.text, nullable));
+    pieces.into_iter().for_each(|piece| apply(keywords, piece, &rule.text, spot));
 }
 
 /// Of two bounds leaves the one that implies the other, where a flag says that a bound is exclusive.
@@ -98,9 +99,9 @@ pub(super) fn add_cel(keywords: &mut Keywords, expression: String, message: &str
     keywords.push("x-kubernetes-validations", rule);
 }
 
-fn apply(keywords: &mut Keywords, piece: Keyword, text: &str, nullable: bool) {
+fn apply(keywords: &mut Keywords, piece: Keyword, text: &str, spot: &Spot<'_>) {
     match piece {
-        Keyword::Plain("enum", Node::Array(list)) if nullable => {
+        Keyword::Plain("enum", Node::Array(list)) if spot.takes_null => {
             let mut values: Vec<Node> = list.items.iter().map(|item| item.value.clone()).collect();
             if !values.iter().any(Node::is_null) {
                 values.push(Node::NULL);

@@ -125,8 +125,8 @@ impl Dialect<'_> {
             self.key_rules(&mut keywords, &slot.ty, &mut texts);
         }
         if let Some(rules) = rules {
-            let nullable = slot.nullable && !refuses_null;
-            rules::write(&mut keywords, self.target, rules, slot, &shape(&slot.ty), nullable, &mut texts);
+            let spot = rules::Spot { target: self.target, slot, takes_null: slot.nullable && !refuses_null };
+            rules::write(&mut keywords, rules, &shape(&slot.ty), &spot, &mut texts);
         }
         rules::write_texts(&mut keywords, self.target, texts);
         let no_default = keywords

@@ -15,26 +15,8 @@ use crate::api::Failure;
 use crate::node::{self, Fragment, FragmentData};
 use crate::run::Run;
 use crate::template::error_of_failure;
-use crate::validate::rules::{self, Subject};
+use crate::validate::rules::{self, Entry, Subject, Takes};
 use crate::validate::{Assertion, Checker, FailAt, Path, Report, Rules, Spot, judge, output};
-
-/// Named rules of ytt, and those that it does not have.
-const RULES: [&str; 4] = ["min", "min_len", "max", "max_len"];
-const RULES_BEYOND: [&str; 13] = [
-    "above",
-    "below",
-    "contains",
-    "ends_with",
-    "format",
-    "len",
-    "matches",
-    "multiple_of",
-    "starts_with",
-    "cel",
-    "even",
-    "odd",
-    "unique",
-];
 
 /// The module.
 pub(super) fn module(level: Level) -> Module {
@@ -45,63 +27,36 @@ pub(super) fn module(level: Level) -> Module {
         .with("not_null", not_null)
         .with("one_not_null", one_not_null)
         .with("one_of", one_of);
-    for name in RULES {
-        module = module.with_value(name, rule_function(name, level));
+    for rule in rules::all(level).filter(|rule| rule.takes != Takes::Other) {
+        module = module.with_value(rule.name, rule_function(rule));
     }
-    if level == Level::Ytterby {
-        for name in RULES_BEYOND {
-            module = module.with_value(name, rule_function(name, level));
-        }
-        module = module.with("fail_at", fail_at).with("validate", validate).with("valid", valid);
-    }
-    module
+    module.when(level == Level::Ytterby, |module| {
+        module.with("fail_at", fail_at).with("validate", validate).with("valid", valid)
+    })
 }
 
 /// The function that gives the assertion object of a rule.
-fn rule_function(name: &'static str, level: Level) -> Value {
-    let full: &'static str = match name {
-        "min" => "assert.min",
-        "min_len" => "assert.min_len",
-        "max" => "assert.max",
-        "max_len" => "assert.max_len",
-        "above" => "assert.above",
-        "below" => "assert.below",
-        "contains" => "assert.contains",
-        "ends_with" => "assert.ends_with",
-        "format" => "assert.format",
-        "len" => "assert.len",
-        "matches" => "assert.matches",
-        "multiple_of" => "assert.multiple_of",
-        "starts_with" => "assert.starts_with",
-        "cel" => "assert.cel",
-        "even" => "assert.even",
-        "odd" => "assert.odd",
-        _ => "assert.unique",
-    };
-    let takes_argument = !matches!(name, "even" | "odd" | "unique");
-    Value::from(Builtin::new(full, move |_, args| {
-        let wanted = usize::from(takes_argument);
+fn rule_function(rule: &'static Entry) -> Value {
+    Value::from(Builtin::new(rule.function, move |_, args| {
         let given = args.positional.len();
-        let made = match args.positional {
-            [value] if takes_argument => assertion(full, name, level, value),
-            [] if !takes_argument => assertion(full, name, level, &Value::Bool(true)),
-            _ => Err(Error::new(format!("got {given} arguments, want {wanted}"))),
+        let made = match (args.positional, rule.takes) {
+            ([], Takes::Nothing) => assertion(rule, &Value::Bool(true)),
+            ([value], Takes::Argument | Takes::Other) => assertion(rule, value),
+            (_, takes) => {
+                let wanted = usize::from(takes != Takes::Nothing);
+                Err(Error::new(format!("got {given} arguments, want {wanted}")))
+            }
         };
-        made.map_err(|error| error.in_context(full))
+        made.map_err(|error| error.in_context(rule.function))
     }))
 }
 
-fn assertion(full: &'static str, name: &str, level: Level, argument: &Value) -> Result<Value, Error> {
-    let Some((_, entry)) = rules::find(name, level) else { fail!("there is no rule {name}") };
-    match (entry.make)(argument, Subject::Value) {
-        Ok(Some(rule)) => Ok(Value::host(Assertion::new(full, rule))),
-        Ok(None) => fail!("there is no rule {name}"),
+fn assertion(rule: &Entry, argument: &Value) -> Result<Value, Error> {
+    match (rule.make)(argument, Subject::Value) {
+        Ok(Some(made)) => Ok(Value::host(Assertion::new(rule.function, made))),
+        Ok(None) => fail!("there is no rule {}", rule.name),
         Err(bad) => Err(error_of_failure(Failure::hinted(&bad.text, bad.hint))),
     }
-}
-
-fn level(eval: &Eval) -> Level {
-    eval.data::<Run>().map_or(Level::Ytterby, |run| run.level)
 }
 
 fn equals(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
@@ -155,38 +110,41 @@ fn try_to(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     }
 }
 
+/// The assertion of a rule whose function is called in a way of its own.
+fn named_assertion(name: &str, argument: &Value) -> Result<Value, Error> {
+    let Some((_, rule)) = rules::find(name, Level::Ytt049) else { fail!("there is no rule {name}") };
+    assertion(rule, argument)
+}
+
 fn not_null(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
-    const NAME: &str = "assert.not_null";
     if args.positional.len() > 1 {
         fail!("got {} arguments, want at most 1", args.positional.len());
     }
-    let object = assertion(NAME, "not_null", level(eval), &Value::Bool(true))?;
+    let object = named_assertion("not_null", &Value::Bool(true))?;
     match (args.positional, object.downcast::<Assertion>()) {
         ([value], Some(assertion)) => {
             // Whatever is not `None` is fine, also what could never be YAML.
             let node = if matches!(value, Value::None) { node::Node::NULL } else { node::Node::str("") };
-            judge(eval, NAME, &*assertion.rule, &node)
+            judge(eval, "assert.not_null", &*assertion.rule, &node)
         }
         _ => Ok(object),
     }
 }
 
-fn one_not_null(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
-    const NAME: &str = "assert.one_not_null";
+fn one_not_null(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let keys = match args.positional {
         [] => &Value::Bool(true),
         [keys] => keys,
         many => fail!("got {} arguments, want 1", many.len()),
     };
-    assertion(NAME, "one_not_null", level(eval), keys)
+    named_assertion("one_not_null", keys)
 }
 
-fn one_of(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
-    const NAME: &str = "assert.one_of";
+fn one_of(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     match args.positional {
         [] => fail!("got 0 arguments, want at least 1"),
-        [list] => assertion(NAME, "one_of", level(eval), list),
-        many => assertion(NAME, "one_of", level(eval), &Value::tuple(many.to_vec())),
+        [list] => named_assertion("one_of", list),
+        many => named_assertion("one_of", &Value::tuple(many.to_vec())),
     }
 }
 

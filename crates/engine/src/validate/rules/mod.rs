@@ -281,17 +281,34 @@ type Make = fn(&Value, Subject<'_>) -> Made;
 /// A rule that annotations can name.
 pub(crate) struct Entry {
     pub name: &'static str,
+    /// Its function in `@ytt:assert`, in full.
+    pub function: &'static str,
+    pub takes: Takes,
     aliases: &'static [&'static str],
     pub beyond_ytt: bool,
     pub make: Make,
 }
 
-const fn shipped(name: &'static str, make: Make) -> Entry {
-    Entry { name, aliases: &[], beyond_ytt: false, make }
+/// How the function of a rule is called.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Takes {
+    /// With the argument of the rule: `assert.min(1)`.
+    Argument,
+    /// With nothing: `assert.even()`.
+    Nothing,
+    /// In a way of its own, which `@ytt:assert` knows.
+    Other,
 }
 
-const fn beyond(name: &'static str, aliases: &'static [&'static str], make: Make) -> Entry {
-    Entry { name, aliases, beyond_ytt: true, make }
+/// A line of the table; fields that are not as usual follow.
+macro_rules! rule {
+    ($name:literal, $make:path $(, $field:ident: $value:expr)*) => {
+        Entry { $($field: $value,)* ..usual($name, concat!("assert.", $name), $make) }
+    };
+}
+
+const fn usual(name: &'static str, function: &'static str, make: Make) -> Entry {
+    Entry { name, function, takes: Takes::Argument, aliases: &[], beyond_ytt: true, make }
 }
 
 /// How many rules of the table ytt has.
@@ -299,27 +316,32 @@ pub(crate) const SHIPPED: usize = 7;
 
 /// All rules; first those of ytt, in the order in which it runs them.
 const TABLE: [Entry; 20] = [
-    shipped("min_len", length::min_len),
-    shipped("max_len", length::max_len),
-    shipped("min", compare::min),
-    shipped("max", compare::max),
-    shipped("not_null", not_null::make),
-    shipped("one_not_null", one_not_null::make),
-    Entry { aliases: &["enum"], ..shipped("one_of", one_of::make) },
-    beyond("above", &[], compare::above),
-    beyond("below", &[], compare::below),
-    beyond("len", &[], length::len),
-    beyond("starts_with", &["prefix"], prefix::starts_with),
-    beyond("ends_with", &[], prefix::ends_with),
-    beyond("contains", &[], contains::make),
-    beyond("matches", &["regexp", "pattern"], matches::make),
-    beyond("format", &[], format::make),
-    beyond("even", &[], parity::even),
-    beyond("odd", &[], parity::odd),
-    beyond("multiple_of", &[], multiple_of::make),
-    beyond("unique", &[], unique::make),
-    beyond("cel", &[], cel::make),
+    rule!("min_len", length::min_len, beyond_ytt: false),
+    rule!("max_len", length::max_len, beyond_ytt: false),
+    rule!("min", compare::min, beyond_ytt: false),
+    rule!("max", compare::max, beyond_ytt: false),
+    rule!("not_null", not_null::make, beyond_ytt: false, takes: Takes::Other),
+    rule!("one_not_null", one_not_null::make, beyond_ytt: false, takes: Takes::Other),
+    rule!("one_of", one_of::make, beyond_ytt: false, takes: Takes::Other, aliases: &["enum"]),
+    rule!("above", compare::above),
+    rule!("below", compare::below),
+    rule!("len", length::len),
+    rule!("starts_with", prefix::starts_with, aliases: &["prefix"]),
+    rule!("ends_with", prefix::ends_with),
+    rule!("contains", contains::make),
+    rule!("matches", matches::make, aliases: &["regexp", "pattern"]),
+    rule!("format", format::make),
+    rule!("even", parity::even, takes: Takes::Nothing),
+    rule!("odd", parity::odd, takes: Takes::Nothing),
+    rule!("multiple_of", multiple_of::make),
+    rule!("unique", unique::make, takes: Takes::Nothing),
+    rule!("cel", cel::make),
 ];
+
+/// The rules that there are.
+pub(crate) fn all(level: Level) -> impl Iterator<Item = &'static Entry> {
+    TABLE.iter().filter(move |entry| level == Level::Ytterby || !entry.beyond_ytt)
+}
 
 /// The rule of this name or alias, and its place in the order of the table.
 pub(crate) fn find(name: &str, level: Level) -> Option<(usize, &'static Entry)> {
@@ -332,8 +354,7 @@ pub(crate) fn find(name: &str, level: Level) -> Option<(usize, &'static Entry)> 
 
 /// The name in the table that a misspelled one is closest to.
 pub(crate) fn nearest(name: &str, level: Level) -> Option<&'static str> {
-    let known = TABLE.iter().filter(|entry| level == Level::Ytterby || !entry.beyond_ytt);
-    let mut names: Vec<&'static str> = known.map(|entry| entry.name).chain(["when"]).collect();
+    let mut names: Vec<&'static str> = all(level).map(|entry| entry.name).chain(["when"]).collect();
     names.sort_unstable();
     spelling::closest(name, names, spelling::tolerance(name))
 }
