@@ -24,7 +24,7 @@ call examples/hello -f . --output-files out
 for area in text-template template data-values schema overlay library files yaml-io stdlib validations design-documents; do
     for cmd in tests/cases/$area/*/cmd; do
         arguments=$(sed -n 's/^ytterby //p;q' "$cmd")
-        [ -z "$arguments" ] || call "$(dirname "$cmd")" "$arguments"
+        [ -z "$arguments" ] || [ ! -d "${cmd%cmd}in" ] || call "${cmd%cmd}in" "$arguments"
     done
 done
 

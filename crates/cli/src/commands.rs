@@ -115,8 +115,8 @@ const OUTPUT: Group = Group { title: "Output", flags: &[
     )
     .offers(Values::Directories),
     Flag::new("bulk-out", FlagKind::Bool, "Write output files as JSON to standard output"),
-    Flag::new("diagnostics", FlagKind::Text("format"), "Report problems as text, rich, json or sarif")
-        .offers(Values::OneOf(&["text", "rich", "json", "sarif"])),
+    Flag::new("diagnostics", FlagKind::Text("format"), "Report problems as text, rich, json, sarif or github")
+        .offers(Values::OneOf(&["text", "rich", "json", "sarif", "github"])),
     Flag::new("debug", FlagKind::Bool, "Say what is being done"),
 ] };
 
@@ -151,6 +151,21 @@ const IMPORT: Group = Group {
             FlagKind::Text("name"),
             "The schema of an OpenAPI document, the version of a CRD, or the definition of a JSON Schema",
         ),
+    ],
+};
+
+const DIFF: Group = Group {
+    title: "Flags",
+    flags: &[
+        Flag::new("output", FlagKind::Text("type"), "Write changes as text or json")
+            .short('o')
+            .offers(Values::OneOf(&["text", "json"])),
+        Flag::new(
+            "fail-on",
+            FlagKind::Text("kind"),
+            "Exit with 1 on changes that are major, minor or more, patch or more",
+        )
+        .offers(Values::OneOf(&["major", "minor", "patch"])),
     ],
 };
 
@@ -266,7 +281,7 @@ const SCHEMA: &[Command] = &[
         summary: "Compare two versions of a schema",
         details: "Lists what changed and whether it is a major, a minor or a patch release for users of the schema.",
         operands: Operands::Some("OLD NEW"),
-        flags: &[],
+        flags: &[DIFF],
         commands: &[],
     },
     Command {

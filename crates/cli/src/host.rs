@@ -1,20 +1,49 @@
 //! Standard output and error.
 
+use std::cell::RefCell;
 use std::io::{self, IsTerminal, Write};
 
-use ytterby_diag::render::Colour;
+use ytterby_diag::render::{Colour, Rendering, note};
 
 /// The engine's voice: `print()` and debug output go to standard error at once, so that they show up even if a run is
-/// stopped.
-pub struct Terminal;
+/// stopped. Where a program reads standard error, they take the form that it reads.
+#[derive(Default)]
+pub struct Terminal {
+    rendering: Rendering,
+    /// What waits for the end, since the form is one whole.
+    printed: RefCell<String>,
+}
+
+impl Terminal {
+    /// A voice that speaks in the form of the diagnostics.
+    pub fn new(rendering: Rendering) -> Terminal {
+        Terminal { rendering, printed: RefCell::default() }
+    }
+
+    /// What was kept back.
+    pub fn take_printed(&self) -> String {
+        self.printed.take()
+    }
+
+    fn say(&self, kind: &str, text: &str) {
+        match self.rendering {
+            Rendering::Json => write_error(&note(kind, text.strip_suffix('\n').unwrap_or(text))),
+            Rendering::Sarif => self.printed.borrow_mut().push_str(text),
+            Rendering::Text | Rendering::Rich(_) | Rendering::Github => write_error(text),
+        }
+    }
+}
 
 impl ytterby::Host for Terminal {
     fn print(&self, text: &[u8]) {
-        let _ = io::stderr().write_all(text);
+        match self.rendering {
+            Rendering::Json | Rendering::Sarif => self.say("print", &String::from_utf8_lossy(text)),
+            _ => _ = io::stderr().write_all(text),
+        }
     }
 
     fn debug(&self, text: &str) {
-        write_error(text);
+        self.say("debug", text);
     }
 }
 

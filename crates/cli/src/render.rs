@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use ytterby::input::{library_and_key, library_and_rest};
 use ytterby::{
-    Compat, Content, Failure, InputFile, Inspect, Options, OutputFile, OutputTypes, Target, ValueFlags, ValueFromFile,
-    ValuesFile,
+    Compat, Content, Failure, Host, InputFile, Inspect, Options, OutputFile, OutputTypes, Target, ValueFlags,
+    ValueFromFile, ValuesFile,
 };
 use ytterby_diag::render::{Rendering, Report, render as report};
 use ytterby_diag::{Diagnostic, Kind, Message, Severity, Sources};
@@ -29,16 +29,18 @@ pub fn run(program: &str, flags: &Invocation) -> Result<i32, String> {
         (Compat::Latest, rendering) => rendering,
     };
     let sources = Rc::new(Sources::new());
-    let outcome = render(program, flags, rendering, compat, &sources);
+    let terminal = Rc::new(Terminal::new(rendering));
+    let outcome = render(program, flags, rendering, compat, &sources, &terminal);
 
     let (failure, diagnostics) = match &outcome {
         Ok(diagnostics) => (None, diagnostics),
         Err(failure) => (Some(&failure.message), &failure.diagnostics),
     };
-    let text = report(&Report { program, failure, diagnostics, sources: &sources }, rendering);
     if flags.is_on("debug") {
-        host::write_error(&format!("total: {:?}\n", started.elapsed()));
+        terminal.debug(&format!("total: {:?}\n", started.elapsed()));
     }
+    let printed = &terminal.take_printed();
+    let text = report(&Report { program, failure, diagnostics, sources: &sources, printed }, rendering);
     host::write_error(&text);
     write::end_if_interrupted();
     Ok(i32::from(outcome.is_err()))
@@ -49,7 +51,7 @@ pub fn report_error(program: &str, form: &str, text: String) {
     let rendering = rendering(form).unwrap_or(Rendering::Text);
     let (failure, sources) = (Message::from(text), Sources::new());
     host::write_error(&report(
-        &Report { program, failure: Some(&failure), diagnostics: &[], sources: &sources },
+        &Report { program, failure: Some(&failure), diagnostics: &[], sources: &sources, printed: "" },
         rendering,
     ));
 }
@@ -61,6 +63,7 @@ fn render(
     rendering: Rendering,
     compat: Compat,
     sources: &Rc<Sources>,
+    terminal: &Rc<Terminal>,
 ) -> Result<Vec<Diagnostic>, Failure> {
     let symlinks = Symlinks {
         allow_all: flags.is_on("dangerous-allow-all-symlink-destinations"),
@@ -72,7 +75,7 @@ fn render(
         text => bulk::read(text)?,
     };
     let options = options(program, flags, rendering, compat, &symlinks, &stdin)?;
-    let result = ytterby::render(files, &options, sources, Rc::new(Terminal));
+    let result = ytterby::render(files, &options, sources, terminal.clone());
 
     if flags.is_on("bulk-out") {
         let text = match &result {
@@ -152,12 +155,11 @@ fn options(
             || flags.is_on("data-value-schema-disable-validation"),
         skip_output_validation: flags.is_on("output-disable-validation"),
         strict_annotations: flags.is_on("strict-annotations"),
-        all_errors: flags.is_on("all-errors") && compat == Compat::Latest
-            || matches!(rendering, Rendering::Json | Rendering::Sarif),
+        all_errors: flags.is_on("all-errors") && compat == Compat::Latest || rendering.is_for_machines(),
         coerce_values: flags.is_on("data-value-coerce") && compat == Compat::Latest,
         compat,
         rich: matches!(rendering, Rendering::Rich(_)),
-        library: flags.list("library").to_vec(),
+        library: if compat == Compat::Latest { flags.list("library").to_vec() } else { Vec::new() },
         max_steps: None,
     })
 }
@@ -238,7 +240,8 @@ fn rendering(name: &str) -> Result<Rendering, String> {
         "rich" => Ok(Rendering::Rich(host::colour())),
         "json" => Ok(Rendering::Json),
         "sarif" => Ok(Rendering::Sarif),
-        _ => Err(format!("Unknown diagnostics format '{name}' (expected text, rich, json or sarif)")),
+        "github" => Ok(Rendering::Github),
+        _ => Err(format!("Unknown diagnostics format '{name}' (expected text, rich, json, sarif or github)")),
     }
 }
 
@@ -259,7 +262,7 @@ fn compat(flags: &Invocation) -> Result<Compat, String> {
 fn warn_of_other_files(rendering: Rendering, diagnostics: &mut Vec<Diagnostic>) {
     match rendering {
         Rendering::Text | Rendering::Rich(_) => host::write_error(&format!("\nWarning: {OTHER_FILES}\n")),
-        Rendering::Json | Rendering::Sarif => {
+        Rendering::Json | Rendering::Sarif | Rendering::Github => {
             diagnostics.push(Diagnostic::new(Severity::Warning, Kind::Other, OTHER_FILES.replace('\n', " ")));
         }
     }

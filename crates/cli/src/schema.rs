@@ -1,14 +1,20 @@
 //! `schema import` and `schema diff`.
 
+use std::ffi::OsStr;
+use std::path::Path;
 use std::rc::Rc;
 
-use ytterby::{Failure, ImportFrom, ImportOptions, Options, Rendered};
+use ytterby::{Change, Changes, Failure, Impact, ImportFrom, ImportOptions, InputFile, Options, Rendered};
 use ytterby_diag::Sources;
 use ytterby_diag::render::{Rendering, Report, render as report};
+use ytterby_text::gojson::{self, Html};
 
 use crate::flags::Invocation;
 use crate::host::{self, Terminal};
 use crate::read::{self, Stdin, Symlinks};
+
+/// What `--fail-on` may name.
+const IMPACTS: [Impact; 3] = [Impact::Major, Impact::Minor, Impact::Patch];
 
 /// Writes a schema made of another one, or of values.
 pub fn import(program: &str, flags: &Invocation) -> Result<i32, String> {
@@ -40,12 +46,53 @@ pub fn diff(program: &str, flags: &Invocation) -> Result<i32, String> {
     let [old, new] = &flags.operands[..] else {
         return Err(format!("Expected two schemas to compare, found {}", flags.operands.len()));
     };
+    let write: fn(&Changes) -> String = match flags.text("output") {
+        "" | "text" => Changes::to_string,
+        "json" => changes_as_json,
+        other => return Err(format!("Unknown output type '{other}' (expected text or json)")),
+    };
+    let fail_on = match flags.text("fail-on") {
+        "" => None,
+        name => match IMPACTS.into_iter().find(|impact| impact.name() == name) {
+            None => return Err(format!("Unknown kind of change '{name}' (expected major, minor or patch)")),
+            found => found,
+        },
+    };
     let stdin = Stdin::default();
-    let list = |path: &String| read::list(std::slice::from_ref(path), &Symlinks::default(), &stdin);
-    let (old, new) = (list(old)?, list(new)?);
+    let (old, new) = (schema_files(old, &stdin)?, schema_files(new, &stdin)?);
     let options = Options { program: program.to_owned(), ..Options::default() };
     let sources = Rc::new(Sources::new());
-    finish(program, ytterby::diff_schemas(old, new, &options, &sources, Rc::new(Terminal)), &sources)
+    let changes = ytterby::diff_schemas(old, new, &options, &sources, Rc::new(Terminal::default()));
+    let verdict = changes.as_ref().ok().and_then(Changes::verdict);
+    let text = changes.map(|changes| Rendered { documents: write(&changes).into_bytes(), ..Rendered::default() });
+    let exit = finish(program, text, &sources)?;
+    Ok(exit.max(i32::from(fail_on.is_some() && verdict >= fail_on)))
+}
+
+/// The files of an operand. A single one holds a schema whatever its name: `<(git show HEAD:schema.yml)`.
+fn schema_files(path: &String, stdin: &Stdin) -> Result<Vec<InputFile>, String> {
+    let mut files = read::list(std::slice::from_ref(path), &Symlinks::default(), stdin)?;
+    if let [file] = &mut files[..]
+        && !Path::new(path).is_dir()
+        && !matches!(Path::new(&file.path).extension().and_then(OsStr::to_str), Some("yml" | "yaml"))
+    {
+        file.path.push_str(".yml");
+    }
+    Ok(files)
+}
+
+fn changes_as_json(changes: &Changes) -> String {
+    let text = |text: &str| {
+        let mut out = Vec::new();
+        gojson::string_into(&mut out, text.as_bytes(), Html::Keep);
+        String::from_utf8_lossy(&out).into_owned()
+    };
+    let change = |Change { impact, path, text: what }: &Change| {
+        format!("{{\"impact\":{},\"path\":{},\"change\":{}}}", text(impact.name()), text(path), text(what))
+    };
+    let list: Vec<String> = changes.iter().map(change).collect();
+    let verdict = text(changes.verdict().map_or("none", Impact::name));
+    format!("{{\"verdict\":{verdict},\"changes\":[{}]}}\n", list.join(","))
 }
 
 /// Writes the result and what is to be said about it.
@@ -54,7 +101,7 @@ fn finish(program: &str, result: Result<Rendered, Failure>, sources: &Sources) -
         Ok(rendered) => (None, &rendered.diagnostics),
         Err(failure) => (Some(&failure.message), &failure.diagnostics),
     };
-    host::write_error(&report(&Report { program, failure, diagnostics, sources }, Rendering::Text));
+    host::write_error(&report(&Report { program, failure, diagnostics, sources, printed: "" }, Rendering::Text));
     match result {
         Ok(rendered) => host::write_output(&rendered.documents).map(|()| 0),
         Err(_) => Ok(1),

@@ -36,7 +36,7 @@ pub use api::{
     SchemaFormat, Silent, Target, ValueFlags, ValueFromFile, ValuesFile, YTT_VERSION,
 };
 use deep::deep;
-pub use export::{ImportFrom, ImportOptions, Imported, import_schema};
+pub use export::{Change, Changes, Impact, ImportFrom, ImportOptions, Imported, import_schema};
 pub use input::{Content, FileKind, InputFile};
 pub use render::{diff_schemas, render};
 /// Diagnostics, positions and their renderings.

@@ -7,9 +7,9 @@ use ytterby_diag::{Diagnostic, Kind, Severity, Sources};
 use crate::api::{
     Failure, Format, Host, Inspect, KnownSchemaFormats, Options, OutputFile, Rendered, SchemaFormat, Target,
 };
-use crate::export;
+use crate::export::{self, Changes};
 use crate::input::{self, InputFile};
-use crate::library::{Evaluated, File, FileDocuments, Library, LibraryRun, LoaderOptions, Prepared};
+use crate::library::{Evaluated, File, FileDocuments, Library, LibraryRun, LoaderOptions, Prepared, prepare_private};
 use crate::node::{Array, ArrayItem, Document, DocumentSet, Node};
 use crate::output;
 use crate::run::Run;
@@ -46,14 +46,14 @@ pub fn render(
     result
 }
 
-/// Compares the schemas of two sets of files. [`Rendered::documents`] is a line per change and the verdict.
+/// Compares the schemas of two sets of files.
 pub fn diff_schemas(
     old: Vec<InputFile>,
     new: Vec<InputFile>,
     options: &Options,
     sources: &Rc<Sources>,
     host: Rc<dyn Host>,
-) -> Result<Rendered, Failure> {
+) -> Result<Changes, Failure> {
     let run = Rc::new(Run::new(options, sources, host.clone()));
     let schema = |files: Vec<InputFile>, what: &str| {
         let run = Rc::new(Run::new(options, sources, host.clone()));
@@ -61,7 +61,7 @@ pub fn diff_schemas(
         declared.schema.ok_or_else(|| Failure::new(format!("Expected a schema in the {what} files, found none")))
     };
     let (old, new) = (schema(old, "old")?, schema(new, "new")?);
-    Ok(Rendered { documents: export::diff(&old, &new, &run).into_bytes(), ..Rendered::default() })
+    Ok(export::diff(&old, &new, &run))
 }
 
 /// The library that the files make up.
@@ -112,6 +112,10 @@ fn stages(run: &Rc<Run>, files: Vec<InputFile>) -> Result<Rendered, Failure> {
     let mut prepared = root.prepare_with(&mut eval, declared, given)?;
     prepared.waiting.values.extend(for_children.into_iter().map(Rc::new));
     if options.inspect == Some(Inspect::Values) {
+        let mut at = root;
+        for name in &options.library {
+            (at, prepared) = prepare_private(&mut eval, &at, prepared.waiting, name)?;
+        }
         let Prepared { schema, values, .. } = prepared;
         let mut doc = values.doc;
         if let Some(schema) = schema.filter(|schema| schema.uses.secrets) {

@@ -196,7 +196,7 @@ mod tests {
             "json,yaml json,json json,pos json,openapi-v3 json,json-schema json,crd json,ytt-schema json,markdown json,html",
         );
         check("--output=js", "json json-schema");
-        check("--diagnostics ", "text rich json sarif");
+        check("--diagnostics ", "text rich json sarif github");
         check("--diagnostics=s", "sarif");
         check("--strict=", "true false");
         check("--compat ", "0.49");

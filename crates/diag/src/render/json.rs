@@ -11,6 +11,15 @@ pub(super) fn render(report: &Report<'_>) -> String {
     entries.iter().map(|entry| line(entry, report.sources).finish() + "\n").collect()
 }
 
+/// A line for what is no problem: something that code printed, or what `--debug` says.
+pub fn note(kind: &str, text: &str) -> String {
+    let mut object = Object::new();
+    object.text("severity", "note");
+    object.text("kind", kind);
+    object.text("message", text);
+    object.finish() + "\n"
+}
+
 fn line(diagnostic: &Diagnostic, sources: &Sources) -> Object {
     let mut object = Object::new();
     object.text("severity", diagnostic.severity.name());

@@ -3,12 +3,16 @@
 //! Each takes the same [`Report`] and gives the bytes for standard error. The text rendering is ytt's, to the letter; the
 //! machine-readable ones are made from the diagnostics as data.
 
+mod github;
 mod json;
 mod rich;
 mod sarif;
 mod text;
 
 use crate::{Diagnostic, Kind, Message, Severity, Sources};
+
+pub use github::{WorkflowPlace, workflow_command};
+pub use json::note;
 
 /// What there is to say at the end of a run.
 #[derive(Clone, Copy)]
@@ -21,6 +25,8 @@ pub struct Report<'a> {
     pub diagnostics: &'a [Diagnostic],
     /// Where positions are looked up.
     pub sources: &'a Sources,
+    /// What code printed, for a rendering that must hold everything.
+    pub printed: &'a str,
 }
 
 /// How to say it.
@@ -35,6 +41,15 @@ pub enum Rendering {
     Json,
     /// One SARIF 2.1.0 log.
     Sarif,
+    /// Workflow commands of GitHub Actions.
+    Github,
+}
+
+impl Rendering {
+    /// Whether a program reads it.
+    pub fn is_for_machines(self) -> bool {
+        matches!(self, Rendering::Json | Rendering::Sarif | Rendering::Github)
+    }
 }
 
 /// Whether the rich rendering uses colour.
@@ -53,6 +68,7 @@ pub fn render(report: &Report<'_>, rendering: Rendering) -> String {
         Rendering::Rich(colour) => rich::render(report, colour),
         Rendering::Json => json::render(report),
         Rendering::Sarif => sarif::render(report),
+        Rendering::Github => github::render(report),
     }
 }
 

@@ -15,6 +15,9 @@ pub(super) fn render(report: &Report<'_>) -> String {
     tool.raw("driver", &driver.finish());
     let mut run = Object::new();
     run.raw("tool", &tool.finish());
+    if !report.printed.is_empty() {
+        run.raw("invocations", &array([invocation(report)]));
+    }
     let entries = report.entries();
     run.raw("results", &array(entries.iter().map(|entry| result(entry, report.sources))));
     let mut log = Object::new();
@@ -22,6 +25,17 @@ pub(super) fn render(report: &Report<'_>) -> String {
     log.text("version", "2.1.0");
     log.raw("runs", &array([run.finish()]));
     log.finish() + "\n"
+}
+
+/// The run of the program, with what it printed.
+fn invocation(report: &Report<'_>) -> String {
+    let mut notification = Object::new();
+    notification.text("level", "note");
+    notification.raw("message", &text_object(report.printed));
+    let mut invocation = Object::new();
+    invocation.raw("executionSuccessful", if report.failure.is_none() { "true" } else { "false" });
+    invocation.raw("toolExecutionNotifications", &array([notification.finish()]));
+    invocation.finish()
 }
 
 fn rule(kind: Kind) -> String {

@@ -31,7 +31,13 @@ fn rendered(rendering: Rendering) -> String {
     message.note(Note::Excerpt(at_schema));
     message.note(Note::Text("    = hint: use --data-value-yaml".into()));
     let diagnostics = [warning, error];
-    let report = Report { program: "ytterby", failure: Some(&message), diagnostics: &diagnostics, sources: &sources };
+    let report = Report {
+        program: "ytterby",
+        failure: Some(&message),
+        diagnostics: &diagnostics,
+        sources: &sources,
+        printed: "",
+    };
     render(&report, rendering)
 }
 
@@ -61,9 +67,39 @@ fn sarif() {
 }
 
 #[test]
+fn github() {
+    assert_snapshot!(rendered(Rendering::Github));
+}
+
+#[test]
+fn workflow_commands_escape_what_ends_them() {
+    let at = WorkflowPlace { file: "a,b:c.yml", line: 3, column: Some(7) };
+    assert_eq!(
+        workflow_command("error", Some(at), "a: b", "100 %\nof: it, all"),
+        "::error file=a%2Cb%3Ac.yml,line=3,col=7,title=a%3A b::100 %25%0Aof: it, all\n"
+    );
+    assert_eq!(workflow_command("notice", None, "t", "x"), "::notice title=t::x\n");
+}
+
+#[test]
+fn a_log_holds_what_was_printed() {
+    let sources = Sources::new();
+    let report = Report { program: "ytt", failure: None, diagnostics: &[], sources: &sources, printed: "hi\n\"ho\"" };
+    let log = render(&report, Rendering::Sarif);
+    assert!(
+        log.contains(concat!(
+            r#""invocations":[{"executionSuccessful":true,"#,
+            r#""toolExecutionNotifications":[{"level":"note","message":{"text":"hi\n\"ho\""}}]}]"#
+        )),
+        "{log}"
+    );
+}
+
+#[test]
 fn a_failure_without_diagnostics_is_one_entry() {
     let message = Message::new("Doing a: Doing b:\n  - wrong\n\n  - too");
-    let report = Report { program: "ytt", failure: Some(&message), diagnostics: &[], sources: &Sources::new() };
+    let report =
+        Report { program: "ytt", failure: Some(&message), diagnostics: &[], sources: &Sources::new(), printed: "" };
     assert_eq!(
         render(&report, Rendering::Json),
         "{\"severity\":\"error\",\"kind\":\"other\",\"message\":\"Doing a: Doing b: - wrong - too\"}\n"
@@ -72,7 +108,7 @@ fn a_failure_without_diagnostics_is_one_entry() {
 
 #[test]
 fn nothing_to_say() {
-    let report = Report { program: "ytt", failure: None, diagnostics: &[], sources: &Sources::new() };
+    let report = Report { program: "ytt", failure: None, diagnostics: &[], sources: &Sources::new(), printed: "" };
     assert_eq!(render(&report, Rendering::Text), "");
     assert_eq!(render(&report, Rendering::Json), "");
     assert!(render(&report, Rendering::Sarif).contains("\"results\":[]"));

@@ -16,24 +16,64 @@ use crate::validate::{Described, Detail};
 
 /// How much a change matters to users of a schema.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Impact {
+pub enum Impact {
+    /// Only words changed.
     Patch,
+    /// More is possible, or something else comes out.
     Minor,
+    /// Values that were fine may not be any longer.
     Major,
 }
 
-impl fmt::Display for Impact {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Impact {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
             Impact::Patch => "patch",
             Impact::Minor => "minor",
             Impact::Major => "major",
-        })
+        }
     }
 }
 
-/// The changes, one per line, and the verdict.
-pub(crate) fn diff(old: &Schema, new: &Schema, run: &Run) -> String {
+/// One change of a schema.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// How much it matters.
+    pub impact: Impact,
+    /// The field: `db.hosts[].name`.
+    pub path: String,
+    /// What changed, in words.
+    pub text: String,
+}
+
+/// What changed from one schema to the next. As text, it is a line per change and the verdict.
+#[derive(Clone, Default, Debug)]
+pub struct Changes(Vec<Change>);
+
+impl Changes {
+    /// The changes, in the order of the new schema, what was removed behind the others.
+    pub fn iter(&self) -> impl Iterator<Item = &Change> {
+        self.0.iter()
+    }
+
+    /// The greatest impact; none where nothing changed.
+    pub fn verdict(&self) -> Option<Impact> {
+        self.0.iter().map(|change| change.impact).max()
+    }
+}
+
+impl fmt::Display for Changes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for Change { impact, path, text } in &self.0 {
+            writeln!(f, "{} {path}: {text}", impact.name())?;
+        }
+        writeln!(f, "verdict: {}", self.verdict().map_or("none", Impact::name))
+    }
+}
+
+/// What changed from one schema to another.
+pub(crate) fn diff(old: &Schema, new: &Schema, run: &Run) -> Changes {
     let (old, new) = (model(old, Detail::Sources(run)), model(new, Detail::Sources(run)));
     let mut changes = Changes::default();
     changes.document(&old, &new);
@@ -67,7 +107,7 @@ pub(crate) fn diff(old: &Schema, new: &Schema, run: &Run) -> String {
             changes.add(Impact::Major, &field.path, "removed");
         }
     }
-    changes.into_text()
+    changes
 }
 
 /// Which fields of the two versions are the same. Several patterns of one map have the same way to them.
@@ -160,15 +200,13 @@ fn plain_items(field: &Field, fields: &HashMap<&str, Vec<usize>>, other: &Model)
     })
 }
 
-#[derive(Default)]
-struct Changes(Vec<(Impact, String)>);
-
 /// A type and what it is called.
 type Typed<'a> = (&'a Type, &'a str);
 
 impl Changes {
     fn add(&mut self, impact: Impact, path: &str, change: impl fmt::Display) {
-        self.0.push((impact, format!("{path}: {change}").replace('\n', " ")));
+        let one_line = |text: String| text.replace('\n', " ");
+        self.0.push(Change { impact, path: one_line(path.to_owned()), text: one_line(change.to_string()) });
     }
 
     fn document(&mut self, old: &Model, new: &Model) {
@@ -192,7 +230,7 @@ impl Changes {
         }
         self.keys(path, &old.presence, &new.presence);
         let reworded = self.rules(path, &old.rules, &new.rules);
-        let has_new_rule = self.0[known..].iter().any(|(impact, _)| *impact == Impact::Major);
+        let has_new_rule = self.0[known..].iter().any(|change| change.impact == Impact::Major);
         // The default is no longer good enough, and no rule says why.
         if new.lacks_default && !old.lacks_default && !old.required && !has_new_rule {
             self.add(Impact::Major, path, "now required");
@@ -249,6 +287,11 @@ impl Changes {
             };
             let counterpart = gone.iter().position(|from| is_loosened(&from));
             match (is_implied(rule, old), counterpart) {
+                // The same, in another order.
+                (true, Some(at)) if is_implied(gone[at], new) => {
+                    gone.remove(at);
+                    reworded = true;
+                }
                 (true, Some(at)) => {
                     let from = gone.remove(at);
                     self.add(Impact::Minor, path, format_args!("rule loosened from {} to {}", from.text, rule.text));
@@ -296,16 +339,6 @@ impl Changes {
             }
             _ => {}
         }
-    }
-
-    fn into_text(self) -> String {
-        let verdict = self.0.iter().map(|(impact, _)| *impact).max();
-        let mut text: String = self.0.iter().map(|(impact, change)| format!("{impact} {change}\n")).collect();
-        match verdict {
-            Some(impact) => text.push_str(&format!("verdict: {impact}\n")),
-            None => text.push_str("verdict: none\n"),
-        }
-        text
     }
 }
 

@@ -16,6 +16,7 @@ mod schema;
 mod ytt_schema;
 
 pub(crate) use diff::diff;
+pub use diff::{Change, Changes, Impact};
 pub(crate) use html::html;
 pub use import::{ImportFrom, ImportOptions, Imported, import_schema};
 pub(crate) use markdown::markdown;

@@ -119,6 +119,9 @@ impl Dialect<'_> {
         }
         if refuses_null {
             keywords.remove("nullable");
+            if self.target == Target::JsonSchema && matches!(slot.ty, Type::Any) {
+                keywords.set("not", map([(Scalar::from("type"), Node::str("null"))]));
+            }
         }
         let mut texts = Vec::new();
         if place.shows_rules {
@@ -503,7 +506,8 @@ pub(super) fn is_made_of_items(default: &Node, ty: &MapType) -> bool {
 pub(super) fn shape(ty: &Type) -> Shape {
     match ty {
         Type::Scalar(Kind::String) => Shape::Text,
-        Type::Scalar(Kind::Int | Kind::Float) => Shape::Number,
+        Type::Scalar(Kind::Int) => Shape::Integer,
+        Type::Scalar(Kind::Float) => Shape::Float,
         Type::Array(ty) => Shape::List { items: items(&ty.item) },
         Type::Map(ty) => Shape::Map { keys: ty.items.iter().map(|item| item.key.clone()).collect() },
         Type::Union(union) => {

@@ -16,6 +16,7 @@ use ytterby_yaml::Tree;
 
 pub(crate) use file::File;
 pub(crate) use loader::{Loader, LoaderOptions, Place};
+pub(crate) use module::prepare_private;
 pub(crate) use stages::Prepared;
 pub(crate) use tree::{FileInLibrary, Library};
 

@@ -59,6 +59,20 @@ fn get(parent: &LibraryRun, place: &Place, waiting: &Waiting, args: Args<'_>) ->
     Ok(instance.into_value())
 }
 
+/// A private library of `parent` with everything that was given for it there, as code would get it by its name alone.
+pub(crate) fn prepare_private(
+    eval: &mut Eval,
+    parent: &LibraryRun,
+    waiting: Waiting,
+    name: &str,
+) -> Result<(LibraryRun, Prepared), Failure> {
+    let run = LibraryRun { library: parent.library.find_private(name)?, ..parent.clone() };
+    let name = LibraryRef { path: name.to_owned(), alias: String::new() };
+    let instance = Instance { name, run, values: waiting.values, schemas: waiting.schemas };
+    let prepared = instance.prepared(eval)?;
+    Ok((instance.run, prepared))
+}
+
 /// A library, not run yet.
 #[derive(Clone)]
 struct Instance {

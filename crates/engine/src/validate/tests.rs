@@ -118,10 +118,10 @@ fn exports_say_what_each_target_knows() {
     let map = || Shape::Map { keys: vec!["a".into(), "b-c".into()] };
     let x = || Value::from("x");
     for (name, argument, target, shape, expected) in [
-        ("min", Value::Int(1), OpenApi, Shape::Number, "minimum=1"),
+        ("min", Value::Int(1), OpenApi, Shape::Integer, "minimum=1"),
         ("min", x(), OpenApi, Shape::Text, ""),
-        ("above", Value::Int(1), OpenApi, Shape::Number, "minimum=1 exclusiveMinimum=True"),
-        ("above", Value::Int(1), JsonSchema, Shape::Number, "exclusiveMinimum=1"),
+        ("above", Value::Int(1), OpenApi, Shape::Integer, "minimum=1 exclusiveMinimum=True"),
+        ("above", Value::Int(1), JsonSchema, Shape::Integer, "exclusiveMinimum=1"),
         ("len", Value::Int(2), Crd, list(), "minItems=2 maxItems=2"),
         ("max_len", Value::Int(2), OpenApi, map(), "maxProperties=2"),
         ("starts_with", Value::from("a.b"), OpenApi, Shape::Text, "pattern=^a\\.b"),
@@ -133,9 +133,11 @@ fn exports_say_what_each_target_knows() {
         ("format", Value::from("duration"), JsonSchema, Shape::Text, "x-ytt-format=\"duration\""),
         ("format", Value::from("duration"), Crd, Shape::Text, "format=\"duration\""),
         ("format", Value::from("iso-duration"), JsonSchema, Shape::Text, "format=\"duration\""),
-        ("format", Value::from("port"), Crd, Shape::Number, "minimum=0 maximum=65535"),
-        ("odd", Value::Bool(true), JsonSchema, Shape::Number, "not={\"multipleOf\": 2}"),
-        ("odd", Value::Bool(true), Crd, Shape::Number, "self % 2 != 0"),
+        ("format", Value::from("port"), Crd, Shape::Integer, "minimum=0 maximum=65535"),
+        ("odd", Value::Bool(true), JsonSchema, Shape::Integer, "not={\"multipleOf\": 2}"),
+        ("odd", Value::Bool(true), JsonSchema, Shape::Float, "multipleOf=1 not={\"multipleOf\": 2}"),
+        ("odd", Value::Bool(true), Crd, Shape::Integer, "self % 2 != 0"),
+        ("odd", Value::Bool(true), Crd, Shape::Float, "multipleOf=1 int(self) % 2 != 0"),
         ("unique", Value::Bool(true), Crd, list(), "self.all(x, self.exists_one(y, x == y))"),
         ("not_null", Value::Bool(true), Crd, Shape::Text, "not null"),
         (

@@ -45,11 +45,13 @@ pub(super) fn prepare(
     let uses = schema.uses;
     let coerce = cx.run.options.coerce_values && matches!(input, Input::String | Input::EnvString);
     let replaces_kinds = input == Input::Checked;
-    let alters = uses.keys || uses.unions || uses.shapes || uses.deprecated || uses.removed || coerce || replaces_kinds;
+    let goes_on = cx.run.options.all_errors;
+    let uses_more = uses.keys || uses.unions || uses.shapes || uses.deprecated || uses.removed;
+    let alters = uses_more || coerce || replaces_kinds || goes_on;
     let warn = uses.deprecated;
     let secrets = (warn && uses.secrets && cx.run.options.rich).then(|| SecretPlaces::of(&right.value, &schema.root));
     let mut walk =
-        Walk { cx, coerce, replaces_kinds, place: input.place(), secrets, alters, removed: Vec::new(), warn };
+        Walk { cx, coerce, replaces_kinds, goes_on, place: input.place(), secrets, alters, removed: Vec::new(), warn };
     if replaces_kinds && differs_in_kind(&left.value, &right.value) {
         right.annotate(replacement(right.pos));
     }
@@ -95,6 +97,8 @@ struct Walk<'w, 'a> {
     coerce: bool,
     /// Whether a value may take the place of one of another kind wherever it is.
     replaces_kinds: bool,
+    /// Whether the merge must not fail over what the check behind it can tell, together with everything else.
+    goes_on: bool,
     /// The place of what code made.
     place: Pos,
     /// Where secrets stand, if somebody is going to see the lines.
@@ -160,6 +164,9 @@ impl Walk<'_, '_> {
             whole |= item.annotations().iter().any(is_drastic);
             let Some(declared) = self.cx.item_for(ty, &item.key)? else {
                 // The merge, or the check behind it, has something to say about it.
+                if self.goes_on && gives(item) {
+                    allow_missing(Rc::make_mut(right).item_mut(at), Ann::OverlayMatch);
+                }
                 touched.push((at, Touch::Whole));
                 continue;
             };
@@ -212,7 +219,11 @@ impl Walk<'_, '_> {
         if self.coerce {
             coerce(&mut item.value, slot);
         }
-        let is_open = self.replaces_kinds || matches!(slot.ty, Type::Union(_) | Type::Shapes(_));
+        let is_open = match slot.ty {
+            Type::Union(_) | Type::Shapes(_) => true,
+            Type::Any => self.replaces_kinds,
+            Type::Scalar(_) | Type::Map(_) | Type::Array(_) => self.replaces_kinds || self.goes_on,
+        };
         let differs = below.is_some_and(|below| differs_in_kind(below, &item.value));
         let replaces = is_open && differs && !item.annotations().iter().any(is_replacing);
         if replaces {

@@ -55,7 +55,7 @@ fn scalar(values: &[&Node]) -> Option<Place> {
     Some(Place { value: Sample::Scalar(stands.clone()), ..Place::default() })
 }
 
-/// Keys that not all of the maps have are optional.
+/// Keys that not all of the maps have are optional; where none has any, all are free.
 fn map(maps: &[&Map], path: &str, notes: &mut Notes) -> Place {
     let mut keys = Map::new();
     let mut values: Vec<Vec<&Node>> = Vec::new();
@@ -66,6 +66,12 @@ fn map(maps: &[&Map], path: &str, notes: &mut Notes) -> Place {
             values.len() - 1
         });
         values[at].push(&item.value);
+    }
+    if keys.is_empty() && !path.is_empty() {
+        // `annotations: {}` waits for keys that nobody knows yet.
+        let annotations = vec!["any-key".to_owned(), "type any=True".to_owned()];
+        let free = Place { annotations, ..Place::default() };
+        return Place { value: Sample::Map(vec![(Scalar::from("_"), free)]), ..Place::default() };
     }
     let items = keys.iter().zip(&values).map(|(item, values)| {
         let own = super::keywords::step(path, &item.key);

@@ -106,7 +106,7 @@ impl NamedRule for Length {
             Shape::Text => ("minLength", "maxLength"),
             Shape::List { .. } => ("minItems", "maxItems"),
             Shape::Map { .. } => ("minProperties", "maxProperties"),
-            Shape::Number | Shape::Other => return Vec::new(),
+            Shape::Integer | Shape::Float | Shape::Other => return Vec::new(),
         };
         // Keywords know no negative lengths; nothing is that short.
         if self.limit < 0 && self.bound != Bound::Min {

@@ -149,7 +149,8 @@ pub(crate) enum Target {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Shape {
     Text,
-    Number,
+    Integer,
+    Float,
     List { items: Items },
     Map { keys: Vec<Scalar> },
     Other,
@@ -189,7 +190,7 @@ impl Shape {
     }
 
     fn may_be_number(&self) -> bool {
-        matches!(self, Shape::Number | Shape::Other)
+        matches!(self, Shape::Integer | Shape::Float | Shape::Other)
     }
 
     fn may_be_list(&self) -> bool {

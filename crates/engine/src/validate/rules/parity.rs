@@ -55,16 +55,23 @@ impl NamedRule for Parity {
         if !shape.may_be_number() {
             return Vec::new();
         }
-        let two = Node::Scalar(Scalar::Int(2));
+        let multiple_of = |number| Keyword::Plain("multipleOf", Node::Scalar(Scalar::Int(number)));
+        // Numbers that are not whole are no multiples of two either.
+        let whole = (*shape == Shape::Float).then(|| multiple_of(1));
         match (self.remainder, target) {
-            (0, _) => vec![Keyword::Plain("multipleOf", two)],
+            (0, _) => vec![multiple_of(2)],
             (_, Target::OpenApi) => Vec::new(),
             (_, Target::JsonSchema) => {
                 let mut schema = Map::new();
-                schema.push_new("multipleOf", two);
-                vec![Keyword::Plain("not", Node::map(schema))]
+                schema.push_new("multipleOf", Node::Scalar(Scalar::Int(2)));
+                whole.into_iter().chain([Keyword::Plain("not", Node::map(schema))]).collect()
             }
-            (_, Target::Crd) => vec![Keyword::Cel("self % 2 != 0".to_owned())],
+            // Kubernetes has no arithmetic for values without a type.
+            (_, Target::Crd) if *shape == Shape::Other => Vec::new(),
+            (_, Target::Crd) => {
+                let number = if whole.is_some() { "int(self)" } else { "self" };
+                whole.into_iter().chain([Keyword::Cel(format!("{number} % 2 != 0"))]).collect()
+            }
         }
     }
 }
