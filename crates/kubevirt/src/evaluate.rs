@@ -10,6 +10,7 @@ use crate::jsonpath::{Part, Path, Step};
 use crate::pattern::Pattern;
 use crate::rules::{Argument, Check, Entry, Range, Rule, Rules, State};
 use crate::schema::{self, Field, Kind, Target};
+use crate::trail::{Key, trail};
 use crate::value::{Value, quoted};
 
 /// Offending values that a message lists; of more it gives the number.
@@ -58,6 +59,9 @@ pub struct Outcome {
     pub detail: String,
     /// Where the rule stands in the annotation, in bytes.
     pub offset: Option<usize>,
+    /// The keys from the VM to the first value that breaks the rule, or to where it should be; nothing if the VM is not to
+    /// blame.
+    pub value: Option<Vec<Key>>,
     /// Whether it is worth a warning although it is only left out.
     pub notable: bool,
 }
@@ -89,6 +93,7 @@ pub fn evaluate(rules: &Rules, vm: &Value, sizing: &Sizing) -> Vec<Outcome> {
             message: String::new(),
             detail: "the VM has no spec.template, so no rule can be evaluated".to_owned(),
             offset: None,
+            value: Some(Vec::new()),
             notable: false,
         }];
     }
@@ -119,6 +124,7 @@ fn outcome(entry: &Entry, vm: &Value, sizing: &Sizing) -> Outcome {
         message: message.to_owned(),
         detail,
         offset: Some(entry.offset),
+        value: None,
         notable: false,
     };
     match &entry.state {
@@ -133,16 +139,18 @@ fn outcome(entry: &Entry, vm: &Value, sizing: &Sizing) -> Outcome {
         }
         State::Rule(rule) => {
             if let Some(LeftOut { why, notable }) = left_out(rule, vm, sizing) {
-                return Outcome { notable, ..result(Status::Skipped, &rule.path.text, &rule.message, why) };
+                let value = notable.then(|| trail(vm, &rule.path, None));
+                return Outcome { notable, value, ..result(Status::Skipped, &rule.path.text, &rule.message, why) };
             }
-            let (status, detail) = match apply(rule, vm) {
-                Ok(Verdict::Satisfied(detail)) => (Status::Ok, detail),
-                Ok(Verdict::Broken(detail)) if rule.just_warning => (Status::Warning, detail),
-                Ok(Verdict::Broken(detail)) => (Status::Violation, detail),
-                Err(detail) if rule.just_warning => (Status::Warning, detail),
-                Err(detail) => (Status::Error, detail),
+            let (status, detail, value) = match apply(rule, vm) {
+                Ok(Verdict::Satisfied(detail)) => (Status::Ok, detail, None),
+                Ok(Verdict::Broken(detail, near)) => (Status::Violation, detail, Some(trail(vm, &rule.path, near))),
+                Err(Problem { detail, blamed }) => {
+                    (Status::Error, detail, blamed.map(|(path, near)| trail(vm, path, near)))
+                }
             };
-            result(status, &rule.path.text, &rule.message, detail)
+            let status = if rule.just_warning && status != Status::Ok { Status::Warning } else { status };
+            Outcome { value, ..result(status, &rule.path.text, &rule.message, detail) }
         }
     }
 }
@@ -195,18 +203,32 @@ fn is_size(path: &Path) -> bool {
     spec == "spec" && domain == "domain" && matches!(part.as_str(), "cpu" | "memory" | "resources")
 }
 
-enum Verdict {
+enum Verdict<'a> {
     Satisfied(String),
-    Broken(String),
+    /// With the first value that breaks the rule.
+    Broken(String, Option<&'a Value>),
 }
 
-fn apply(rule: &Rule, vm: &Value) -> Result<Verdict, String> {
+/// Why a rule could not be applied.
+struct Problem<'a> {
+    detail: String,
+    /// The path whose value is to blame, and that value if there is one; nothing where the rule is wrong.
+    blamed: Option<(&'a Path, Option<&'a Value>)>,
+}
+
+impl From<String> for Problem<'_> {
+    fn from(detail: String) -> Self {
+        Problem { detail, blamed: None }
+    }
+}
+
+fn apply<'a>(rule: &'a Rule, vm: &'a Value) -> Result<Verdict<'a>, Problem<'a>> {
     // Arguments first: a rule whose arguments cannot be had is in error whatever the values are.
     match &rule.check {
         Check::Integer(range) => {
             let bounds = Bounds::of(range, vm)?;
             let found = lookup(&rule.path, vm)?;
-            integers(&found, &bounds)
+            integers(&found, &bounds).map_err(|problem| problem.at(&rule.path))
         }
         Check::String(range) => {
             let bounds = Bounds::of(range, vm)?;
@@ -216,7 +238,7 @@ fn apply(rule: &Rule, vm: &Value) -> Result<Verdict, String> {
         Check::Enum(values) => {
             let allowed = choices(values, vm)?;
             let found = lookup(&rule.path, vm)?;
-            one_of(&found, &allowed)
+            one_of(&found, &allowed).map_err(|problem| problem.at(&rule.path))
         }
         Check::Regex(regex) => {
             let looked_up;
@@ -224,13 +246,14 @@ fn apply(rule: &Rule, vm: &Value) -> Result<Verdict, String> {
                 None => None,
                 Some(Argument::Literal(pattern)) => Some(pattern.as_ref().map_err(|fault| fault.message.clone())?),
                 Some(Argument::Path(path)) => {
-                    let text = text_of(&single(path, vm)?)?;
-                    looked_up = Pattern::new(&text)?;
+                    let item = single(path, vm)?;
+                    let blame = |detail| Problem { detail, blamed: Some((path, item.near)) };
+                    looked_up = Pattern::new(&text_of(&item).map_err(blame)?).map_err(blame)?;
                     Some(&looked_up)
                 }
             };
             let found = lookup(&rule.path, vm)?;
-            matches(&found, pattern)
+            matches(&found, pattern).map_err(|problem| problem.at(&rule.path))
         }
     }
 }
@@ -242,12 +265,14 @@ struct Found<'a> {
 }
 
 /// Results on the VM; for a scalar with a default whose parent is absent, the default.
-fn lookup<'a>(path: &'a Path, vm: &'a Value) -> Result<Found<'a>, String> {
+fn lookup<'a>(path: &'a Path, vm: &'a Value) -> Result<Found<'a>, Problem<'a>> {
     match eval::find(path, vm, World::Specification) {
-        Ok(items) if items.is_empty() => Err(format!(
-            "{} has no values in this VM: the list is empty (add `valid` to skip the rule then)",
-            path.text
-        )),
+        Ok(items) if items.is_empty() => {
+            let text = &path.text;
+            let detail =
+                format!("{text} has no values in this VM: the list is empty (add `valid` to skip the rule then)");
+            Err(Problem { detail, blamed: Some((path, None)) })
+        }
         Ok(items) => Ok(Found { items, remark: String::new() }),
         Err(missing) => {
             if matches!(missing, Missing::Field(_))
@@ -255,10 +280,12 @@ fn lookup<'a>(path: &'a Path, vm: &'a Value) -> Result<Found<'a>, String> {
                 && let Target::Field(field) = schema::target(path.steps().unwrap_or_default())
                 && field.has_default()
             {
-                let items = vec![Item { seen: Seen::Unset, field: Some(field) }];
+                let items = vec![Item { seen: Seen::Unset, field: Some(field), near: None }];
                 return Ok(Found { items, remark: format!(" ({} is not set)", first_absent(vm, &names)) });
             }
-            Err(not_found(path, vm, &missing))
+            let misspelled = matches!(path.steps().map(schema::target), None | Some(Target::Unknown { .. }));
+            let blamed = (!misspelled && !matches!(missing, Missing::Other(_))).then_some((path, None));
+            Err(Problem { detail: not_found(path, vm, &missing), blamed })
         }
     }
 }
@@ -302,11 +329,11 @@ fn not_found(path: &Path, vm: &Value, missing: &Missing) -> String {
 }
 
 /// The one result of an argument's path.
-fn single<'a>(path: &'a Path, vm: &'a Value) -> Result<Item<'a>, String> {
+fn single<'a>(path: &'a Path, vm: &'a Value) -> Result<Item<'a>, Problem<'a>> {
     let found = lookup(path, vm)?;
     match found.items.as_slice() {
         [item] => Ok(*item),
-        items => Err(format!("the argument {} must give one value, found {}", path.text, items.len())),
+        items => Err(format!("the argument {} must give one value, found {}", path.text, items.len()).into()),
     }
 }
 
@@ -316,13 +343,17 @@ struct Bounds {
 }
 
 impl Bounds {
-    fn of(range: &Range, vm: &Value) -> Result<Bounds, String> {
-        let bound = |argument: &Option<Argument<Decimal>>| match argument {
+    fn of<'a>(range: &'a Range, vm: &'a Value) -> Result<Bounds, Problem<'a>> {
+        let bound = |argument: &'a Option<Argument<Decimal>>| match argument {
             None => Ok(None),
             Some(Argument::Literal(value)) => Ok(Some(value.clone())),
-            Some(Argument::Path(path)) => number(&single(path, vm)?)
-                .map(|(value, _)| Some(value))
-                .map_err(|what| format!("the argument {} must be a number, found {what}", path.text)),
+            Some(Argument::Path(path)) => {
+                let item = single(path, vm)?;
+                number(&item).map(|(value, _)| Some(value)).map_err(|what| {
+                    let detail = format!("the argument {} must be a number, found {what}", path.text);
+                    Problem { detail, blamed: Some((path, item.near)) }
+                })
+            }
         };
         Ok(Bounds { min: bound(&range.min)?, max: bound(&range.max)? })
     }
@@ -373,17 +404,30 @@ fn text_of(item: &Item<'_>) -> Result<String, String> {
     }
 }
 
-fn integers(found: &Found<'_>, bounds: &Bounds) -> Result<Verdict, String> {
+/// What is wrong with a value, before anyone knows which path it came from.
+struct Unfit<'a> {
+    detail: String,
+    near: Option<&'a Value>,
+}
+
+impl<'a> Unfit<'a> {
+    fn at(self, path: &'a Path) -> Problem<'a> {
+        Problem { detail: self.detail, blamed: Some((path, self.near)) }
+    }
+}
+
+fn integers<'a>(found: &Found<'a>, bounds: &Bounds) -> Result<Verdict<'a>, Unfit<'a>> {
     let mut broken = List::default();
     let mut seen = List::default();
     for item in &found.items {
-        let (value, shown) = number(item).map_err(|what| format!("expected an integer, found {what}"))?;
+        let (value, shown) = number(item)
+            .map_err(|what| Unfit { detail: format!("expected an integer, found {what}"), near: item.near })?;
         if !value.is_integer() {
-            broken.push(|| format!("value {shown} is not a whole number"));
+            broken.blame(item, || format!("value {shown} is not a whole number"));
         } else if let Some(min) = bounds.min.as_ref().filter(|min| value < **min) {
-            broken.push(|| format!("value {shown} is lower than the minimum {min}"));
+            broken.blame(item, || format!("value {shown} is lower than the minimum {min}"));
         } else if let Some(max) = bounds.max.as_ref().filter(|max| value > **max) {
-            broken.push(|| format!("value {shown} is higher than the maximum {max}"));
+            broken.blame(item, || format!("value {shown} is higher than the maximum {max}"));
         } else {
             seen.push(|| shown.clone());
         }
@@ -391,7 +435,7 @@ fn integers(found: &Found<'_>, bounds: &Bounds) -> Result<Verdict, String> {
     Ok(broken.verdict(&seen, &bounds.show(), &found.remark))
 }
 
-fn lengths(found: &Found<'_>, bounds: &Bounds) -> Verdict {
+fn lengths<'a>(found: &Found<'a>, bounds: &Bounds) -> Verdict<'a> {
     let mut broken = List::default();
     let mut seen = List::default();
     for item in &found.items {
@@ -400,28 +444,32 @@ fn lengths(found: &Found<'_>, bounds: &Bounds) -> Verdict {
                 let count = text.chars().count();
                 let length = Decimal::from(count as i64);
                 if let Some(min) = bounds.min.as_ref().filter(|min| length < **min) {
-                    broken.push(|| format!("{} has {count} characters, fewer than {min}", quoted(&text)));
+                    broken.blame(item, || format!("{} has {count} characters, fewer than {min}", quoted(&text)));
                 } else if let Some(max) = bounds.max.as_ref().filter(|max| length > **max) {
-                    broken.push(|| format!("{} has {count} characters, more than {max}", quoted(&text)));
+                    broken.blame(item, || format!("{} has {count} characters, more than {max}", quoted(&text)));
                 } else {
                     seen.push(|| quoted(&text));
                 }
             }
-            Some(other) => broken.push(|| format!("expected a string, found {} {other}", other.what())),
-            None => broken.push(|| format!("expected a string, found {}", what(item))),
+            Some(other) => broken.blame(item, || format!("expected a string, found {} {other}", other.what())),
+            None => broken.blame(item, || format!("expected a string, found {}", what(item))),
         }
     }
     broken.verdict(&seen, &format!("{} characters long", bounds.show()), &found.remark)
 }
 
-fn choices(values: &[Argument<Box<str>>], vm: &Value) -> Result<Vec<String>, String> {
+fn choices<'a>(values: &'a [Argument<Box<str>>], vm: &'a Value) -> Result<Vec<String>, Problem<'a>> {
     let mut allowed = Vec::with_capacity(values.len());
     for value in values {
         match value {
             Argument::Literal(text) => allowed.push(text.to_string()),
             Argument::Path(path) => {
                 for item in &lookup(path, vm)?.items {
-                    allowed.push(text_of(item).map_err(|what| format!("the argument {}: {what}", path.text))?);
+                    let text = text_of(item).map_err(|what| {
+                        let detail = format!("the argument {}: {what}", path.text);
+                        Problem { detail, blamed: Some((path, item.near)) }
+                    });
+                    allowed.push(text?);
                 }
             }
         }
@@ -429,14 +477,14 @@ fn choices(values: &[Argument<Box<str>>], vm: &Value) -> Result<Vec<String>, Str
     Ok(allowed)
 }
 
-fn one_of(found: &Found<'_>, allowed: &[String]) -> Result<Verdict, String> {
+fn one_of<'a>(found: &Found<'a>, allowed: &[String]) -> Result<Verdict<'a>, Unfit<'a>> {
     let mut broken = List::default();
     let mut seen = List::default();
     // Long lists are searched by hash, so that many values against many choices stay linear.
     let index: Option<std::collections::HashSet<&str>> =
         (allowed.len() > 16).then(|| allowed.iter().map(String::as_str).collect());
     for item in &found.items {
-        let text = text_of(item)?;
+        let text = text_of(item).map_err(|detail| Unfit { detail, near: item.near })?;
         let known = match &index {
             Some(index) => index.contains(text.as_str()),
             None => allowed.contains(&text),
@@ -444,7 +492,7 @@ fn one_of(found: &Found<'_>, allowed: &[String]) -> Result<Verdict, String> {
         if known {
             seen.push(|| quoted(&text));
         } else {
-            broken.push(|| quoted(&text));
+            broken.blame(item, || quoted(&text));
         }
     }
     let mut list = List::default();
@@ -459,19 +507,20 @@ fn one_of(found: &Found<'_>, allowed: &[String]) -> Result<Verdict, String> {
     } else {
         format!("{} {verb} not among {choices}", broken.show())
     };
-    Ok(Verdict::Broken(text + &found.remark))
+    Ok(Verdict::Broken(text + &found.remark, broken.first))
 }
 
-fn matches(found: &Found<'_>, pattern: Option<&Pattern>) -> Result<Verdict, String> {
+fn matches<'a>(found: &Found<'a>, pattern: Option<&Pattern>) -> Result<Verdict<'a>, Unfit<'a>> {
     let mut broken = List::default();
     let mut seen = List::default();
     let shown = pattern.map_or("", Pattern::as_str);
     for item in &found.items {
-        let text = text_of(item)?;
-        if pattern.map_or(Ok(true), |pattern| pattern.is_match(&text))? {
+        let text = text_of(item).map_err(|detail| Unfit { detail, near: item.near })?;
+        let is_match = pattern.map_or(Ok(true), |pattern| pattern.is_match(&text));
+        if is_match.map_err(|detail| Unfit { detail, near: item.near })? {
             seen.push(|| quoted(&text));
         } else {
-            broken.push(|| format!("{} does not match {shown}", quoted(&text)));
+            broken.blame(item, || format!("{} does not match {shown}", quoted(&text)));
         }
     }
     if broken.count == 0 && pattern.is_some() {
@@ -483,12 +532,21 @@ fn matches(found: &Found<'_>, pattern: Option<&Pattern>) -> Result<Verdict, Stri
 
 /// Texts for a message: the first few, and the number of the rest.
 #[derive(Default)]
-struct List {
+struct List<'a> {
     shown: Vec<String>,
     count: usize,
+    /// The first value that is to blame.
+    first: Option<&'a Value>,
 }
 
-impl List {
+impl<'a> List<'a> {
+    fn blame(&mut self, item: &Item<'a>, text: impl FnOnce() -> String) {
+        if self.count == 0 {
+            self.first = item.near;
+        }
+        self.push(text);
+    }
+
     fn push(&mut self, text: impl FnOnce() -> String) {
         self.count += 1;
         if self.shown.len() < SHOWN {
@@ -504,9 +562,9 @@ impl List {
         text
     }
 
-    fn verdict(&self, seen: &List, wanted: &str, remark: &str) -> Verdict {
+    fn verdict(&self, seen: &List<'_>, wanted: &str, remark: &str) -> Verdict<'a> {
         if self.count > 0 {
-            return Verdict::Broken(format!("{}{remark}", self.show()));
+            return Verdict::Broken(format!("{}{remark}", self.show()), self.first);
         }
         let verb = if seen.count == 1 { "is" } else { "are" };
         Verdict::Satisfied(format!("{} {verb} {wanted}{remark}", seen.show()))

@@ -9,6 +9,7 @@ pub mod cmd;
 pub mod compat;
 pub mod evaluate;
 pub mod explain;
+pub mod fields;
 pub mod fix;
 pub mod instancetype;
 pub mod json;
@@ -21,6 +22,7 @@ pub mod positions;
 pub mod rules;
 pub mod schema;
 pub mod select;
+pub mod trail;
 pub mod value;
 
 pub use allowed::{Allowed, allowed};

@@ -11,6 +11,7 @@ use crate::parameters::{self, Parameters};
 use crate::positions::Positions;
 use crate::rules::ANNOTATION;
 use crate::select::TEMPLATE_ANNOTATION;
+use crate::trail::Key;
 use crate::value::Value;
 
 /// Deeper YAML is refused: values are walked by recursion.
@@ -46,6 +47,8 @@ pub struct Vm {
     pub namespace: String,
     /// Where that object begins, in bytes.
     pub offset: usize,
+    /// The VM in the tree that it was found in.
+    pub node: NodeId,
     /// The VM, with parameters filled in.
     pub value: Value,
     /// Its own rules.
@@ -215,7 +218,8 @@ impl<'a> Finder<'a> {
             kind: "VirtualMachine",
             name: name("name"),
             namespace: name("namespace"),
-            offset: self.start(id),
+            offset: start(self.tree, id),
+            node: id,
             rules: rules.filter(|rules| !rules.text.is_empty()),
             template: inside.map(|(template, _)| template),
             problem: None,
@@ -256,7 +260,7 @@ impl<'a> Finder<'a> {
                 }
             }
         }
-        let offset = self.start(id);
+        let offset = start(self.tree, id);
         for vm in &mut self.found.vms[first..] {
             vm.kind = kind;
             vm.name.clone_from(&name);
@@ -298,14 +302,51 @@ impl<'a> Finder<'a> {
             positions: OnceLock::new(),
         })
     }
+}
 
-    /// Where an object begins: its first key.
-    fn start(&self, id: NodeId) -> usize {
-        match self.tree.value(id) {
-            View::Map([first, ..]) => first.pos.offset as usize,
-            _ => self.tree.span(id).start as usize,
-        }
+/// Where an object begins: its first key.
+fn start(tree: &Tree, id: NodeId) -> usize {
+    match tree.value(id) {
+        View::Map([first, ..]) => first.pos.offset as usize,
+        _ => tree.span(id).start as usize,
     }
+}
+
+/// Where the value at the end of some keys stands, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Spot {
+    /// Its key, or the beginning of a list's item.
+    pub key: usize,
+    /// A scalar itself; else the key.
+    pub value: usize,
+}
+
+/// Finds the value at the end of some keys. Where they lead on to nothing, it is the last one that is there.
+pub fn locate(tree: &Tree, from: NodeId, keys: &[Key]) -> Spot {
+    let mut at = from;
+    let mut spot = Spot { key: start(tree, from), value: start(tree, from) };
+    for key in keys {
+        let (key, value) = match (key, tree.value(at)) {
+            (Key::Name(name), View::Map(items)) => {
+                let is_named = |item: &&MapItem| match &item.key {
+                    Scalar::Str(text) => *text == **name,
+                    other => key_text(other) == **name,
+                };
+                let Some(item) = items.iter().rev().find(is_named) else { break };
+                (item.pos.offset as usize, item.value)
+            }
+            (Key::Index(index), View::Array(items)) => {
+                let Some(item) = items.get(*index) else { break };
+                (start(tree, item.value), item.value)
+            }
+            _ => break,
+        };
+        at = value;
+        let span = tree.span(at);
+        let is_scalar = matches!(tree.value(at), View::Scalar(_)) && span.end > span.start;
+        spot = Spot { key, value: if is_scalar { span.start as usize } else { key } };
+    }
+    spot
 }
 
 /// The item at the end of a chain of keys; of doubles the last.

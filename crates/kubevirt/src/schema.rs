@@ -82,7 +82,7 @@ impl Field {
     }
 
     /// Fields in the order of the Go type.
-    pub fn children(&self) -> impl Iterator<Item = &'static Field> + use<> {
+    pub fn children(&self) -> impl Iterator<Item = &'static Field> + Clone + use<> {
         let table = table();
         table[self.index].children.iter().map(|&index| &table[index])
     }
@@ -102,6 +102,9 @@ pub fn vm() -> &'static Field {
 pub fn template() -> &'static Field {
     &table()[2]
 }
+
+/// The release of KubeVirt whose fields the table has.
+pub const KUBEVIRT: &str = "1.8.1";
 
 const FIELDS: &str = include_str!("../data/vmi-fields.tsv");
 
@@ -215,6 +218,11 @@ mod tests {
     #[test]
     fn the_table_is_whole() {
         assert_eq!(table().len(), 3 + 656);
+        assert!(
+            FIELDS.starts_with(&format!(
+                "# Fields of a VirtualMachine below .spec.template (kubevirt.io/api {KUBEVIRT})"
+            ))
+        );
         let defaults = table().iter().filter(|field| field.path.starts_with(".spec.domain.") && field.has_default());
         assert_eq!(defaults.count(), 84);
     }

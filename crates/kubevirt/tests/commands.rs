@@ -132,9 +132,11 @@ fn text_names_rule_value_and_place() {
         "vm.yaml:1: VirtualMachine ns/one: invalid\n  \
            violation: memory .spec.domain.memory.guest: This VM requires more memory.\n    \
              value 1Gi (1073741824) is lower than the minimum 1610612736\n    \
+             at vm.yaml:29:25\n    \
              rule at vm.yaml:9:9\n  \
            warning: bus .spec.domain.devices.disks[*].disk.bus: virtio is faster\n    \
              \"sata\" is not among \"virtio\"\n    \
+             at vm.yaml:31:44\n    \
              rule at vm.yaml:15:12\n\
          1 object: 1 invalid (0 ok, 1 violation, 1 warning)\n"
     );
@@ -152,7 +154,9 @@ fn json_has_the_agreed_shape() {
         _ => String::new(),
     };
     assert_eq!(keys(object), "kind name namespace file line valid results");
-    assert_eq!(keys(first), "rule status path message detail");
+    assert_eq!(keys(first), "rule status path message detail at ruleAt");
+    assert_eq!(first.get("at").unwrap().to_string(), r#"{"file":"vm.yaml","line":29,"column":25}"#);
+    assert_eq!(first.get("ruleAt").unwrap().to_string(), r#"{"file":"vm.yaml","line":9,"column":9}"#);
     assert_eq!(first.get("status"), Some(&Value::from("violation")));
 }
 
@@ -160,12 +164,27 @@ fn json_has_the_agreed_shape() {
 fn other_formats_are_well_formed() {
     let sarif = run("validate -o sarif vm.yaml", &[("vm.yaml", VM)]);
     let log = json::parse(&sarif.out).unwrap().to_value();
-    let results = log.get("runs").unwrap().as_array().unwrap()[0].get("results").unwrap().as_array().unwrap().len();
-    assert_eq!(results, 2);
+    let results = log.get("runs").unwrap().as_array().unwrap()[0].get("results").unwrap().as_array().unwrap();
+    assert_eq!(results.len(), 2);
+    // The value first, where a reviewer looks; the rule beside it.
+    let line = |key: &str| {
+        let place = results[0].get(key).unwrap().as_array().unwrap()[0].get("physicalLocation").unwrap();
+        place.at(&["region", "startLine"]).unwrap().to_string()
+    };
+    assert_eq!((line("locations"), line("relatedLocations")), ("29".to_owned(), "9".to_owned()));
     let github = run("validate -o github vm.yaml", &[("vm.yaml", VM)]);
-    assert!(github.out.starts_with("::error file=vm.yaml,line=9,col=9,title=memory::"), "{}", github.out);
+    assert_eq!(
+        github.out,
+        "::error file=vm.yaml,line=29,col=25,title=memory::VirtualMachine ns/one: This VM requires more memory. value 1Gi \
+         (1073741824) is lower than the minimum 1610612736 (rule at vm.yaml:9:9)\n\
+         ::warning file=vm.yaml,line=31,col=44,title=bus::VirtualMachine ns/one: virtio is faster: \"sata\" is not among \
+         \"virtio\" (rule at vm.yaml:15:12)\n"
+    );
     let junit = run("validate -o junit vm.yaml", &[("vm.yaml", VM)]);
     assert!(junit.out.contains("tests=\"2\" failures=\"1\" errors=\"0\" skipped=\"0\""), "{}", junit.out);
+    assert!(junit.out.contains("name=\"memory\" file=\"vm.yaml\" line=\"29\"><failure"), "{}", junit.out);
+    let junit = run("validate --fail-on-warn -o junit vm.yaml", &[("vm.yaml", VM)]);
+    assert!(junit.out.contains("failures=\"2\"") && !junit.out.contains("system-out"), "{}", junit.out);
 }
 
 #[test]
@@ -176,7 +195,90 @@ fn exit_codes() {
     assert_eq!(verdict("none.yaml", &[]).0, 2);
     assert_eq!(verdict("vm.yaml", &[("vm.yaml", "a: [")]).0, 2);
     assert_eq!(run("validate", &[]).code, 2);
-    assert_eq!(verdict("vm.yaml", &[("vm.yaml", "kind: ConfigMap\n")]), (0, Vec::new()));
+}
+
+const FORMATS: [&str; 5] = ["text", "json", "sarif", "junit", "github"];
+
+#[test]
+fn a_vm_whose_template_is_not_given_is_told_in_every_format() {
+    let warning = vec!["warning".to_owned()];
+    assert_eq!(verdict("vm.yaml", &[("vm.yaml", PLAIN)]), (0, warning.clone()));
+    assert_eq!(verdict("--fail-on-warn vm.yaml", &[("vm.yaml", PLAIN)]), (1, warning.clone()));
+    for format in FORMATS {
+        let run = run(&format!("validate -o {format} vm.yaml"), &[("vm.yaml", PLAIN)]);
+        assert!(run.out.contains("its template ns/tpl is not among the files"), "{}", run.out);
+    }
+    let elsewhere = PLAIN.replace("template.namespace: ns", "template.namespace: other");
+    let run = run("validate -t t.yaml vm.yaml", &[("vm.yaml", &elsewhere), ("t.yaml", TEMPLATE)]);
+    let detail = "its template other/tpl is not among the files; t.yaml has one of that name in the namespace ns";
+    assert!(run.out.contains(detail), "{}", run.out);
+    // A template without rules, and a VM that names none, are no mistakes.
+    let empty = TEMPLATE.replace("    validations:", "    other:");
+    assert_eq!(verdict("-t t.yaml vm.yaml", &[("vm.yaml", PLAIN), ("t.yaml", &empty)]), (0, Vec::new()));
+    let free = "kind: VirtualMachine\nmetadata: {name: x}\nspec: {template: {spec: {domain: {}}}}\n";
+    assert_eq!(verdict("--fail-on-warn vm.yaml", &[("vm.yaml", free)]), (0, Vec::new()));
+}
+
+#[test]
+fn nothing_to_check_is_told_in_every_format() {
+    let files = [("vm.yaml", "kind: ConfigMap\n")];
+    assert_eq!(verdict("vm.yaml", &files), (0, vec!["warning".to_owned()]));
+    assert_eq!(verdict("--fail-on-warn vm.yaml", &files), (1, vec!["warning".to_owned()]));
+    for format in FORMATS {
+        for command in ["validate", "lint"] {
+            let run = run(&format!("{command} -o {format} vm.yaml"), &files);
+            assert_eq!(run.code, 0);
+            assert!(run.out.contains("there is no VirtualMachine and no Template in the input"), "{}", run.out);
+        }
+    }
+    assert_eq!(
+        run("validate vm.yaml", &files).out,
+        "warning: Nothing was checked: there is no VirtualMachine and no Template in the input\n\
+         0 objects: nothing was checked\n"
+    );
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_no_object() {
+    let run = run("validate -t nope.yaml vm.yaml", &[("vm.yaml", &VM.replace("1Gi", "2Gi"))]);
+    assert_eq!(run.code, 2);
+    let end = "error: The file cannot be read: nope.yaml: No such file\n\
+               1 object: all valid, 1 file cannot be read (1 ok, 1 warning)\n";
+    assert!(run.out.ends_with(end), "{}", run.out);
+}
+
+#[test]
+fn fields_that_do_not_exist_are_told() {
+    let slips = VM.replace("1Gi", "2Gi").replace("memory: {guest", "cpu: {cors: 2}\n        memory: {guest");
+    let ok = |status: &[&str]| status.iter().map(|status| (*status).to_owned()).collect::<Vec<_>>();
+    let files = [("vm.yaml", slips.as_str())];
+    assert_eq!(verdict("vm.yaml", &files), (0, ok(&["ok", "warning", "warning"])));
+    assert_eq!(verdict("--field-validation ignore vm.yaml", &files), (0, ok(&["ok", "warning"])));
+    assert_eq!(verdict("--field-validation=strict vm.yaml", &files), (1, ok(&["ok", "warning", "violation"])));
+    assert_eq!(run("validate --field-validation loose vm.yaml", &files).code, 2);
+    assert_eq!(verdict("--compat ssp vm.yaml", &files), (0, ok(&["ok", "warning"])));
+    let out = run("validate vm.yaml", &files).out;
+    let expect = "  warning: spec.template.spec.domain.cpu.cors: unknown field\n    \
+                  spec.template.spec.domain.cpu has no field `cors` in KubeVirt 1.8.1; did you mean `cores`?\n    \
+                  at vm.yaml:29:15\n";
+    assert!(out.contains(expect), "{out}");
+    let github = run("validate -o github vm.yaml", &files).out;
+    assert!(github.contains("::warning file=vm.yaml,line=29,col=15,title=unknown-field::"), "{github}");
+}
+
+#[test]
+fn the_place_is_that_of_the_vm_or_else_of_the_rule() {
+    let at = |vm: &str| {
+        let run = run("validate -o github vm.yaml", &[("vm.yaml", vm)]);
+        let place = run.out.split_once(",title").unwrap().0.to_owned();
+        (place.split_once("line=").unwrap().1.to_owned(), run.out.contains("(rule at vm.yaml:9:9)"))
+    };
+    // Not set: the key that should hold it. A path that leads nowhere: the rule alone.
+    assert_eq!(at(&VM.replace("        memory: {guest: 1Gi}\n", "")), ("28,col=7".to_owned(), true));
+    assert_eq!(at(&VM.replace("{guest: 1Gi}", "{}")), ("29,col=9".to_owned(), true));
+    assert_eq!(at(&VM.replace("memory.guest", "memory.gest")), ("9,col=9".to_owned(), false));
+    let sources = VM.replace("\"min\": 1610612736", "\"min\": \"jsonpath::.spec.domain.cpu.cors\"");
+    assert_eq!(at(&sources), ("9,col=9".to_owned(), false));
 }
 
 #[test]
@@ -211,7 +313,6 @@ fn templates_check_their_own_vm_and_lend_their_rules() {
     assert_eq!(verdict("t.yaml", &[("t.yaml", TEMPLATE)]), (0, ok(&["ok"])));
     assert_eq!(verdict("-p CORES=2 t.yaml", &[("t.yaml", TEMPLATE)]), (1, ok(&["violation"])));
     assert_eq!(verdict("-t t.yaml vm.yaml", &[("t.yaml", TEMPLATE), ("vm.yaml", PLAIN)]), (1, ok(&["violation"])));
-    assert_eq!(verdict("vm.yaml", &[("vm.yaml", PLAIN)]), (0, Vec::new()));
     let run = run("validate -p NOPE=1 t.yaml", &[("t.yaml", TEMPLATE)]);
     assert_eq!((run.code, run.err.contains("No template has a parameter NOPE")), (2, true));
     let required = TEMPLATE.replace("value: \"4\"", "required: true");
@@ -305,6 +406,11 @@ fn export_and_explain() {
          A VM that breaks it is invalid.\n  \
          Here: violation: value 1Gi (1073741824) is lower than the minimum 1610612736\n"
     );
+    let none = "kind: VirtualMachine\nmetadata: {name: x}\nspec: {template: {spec: {domain: {}}}}\n";
+    for command in ["explain"] {
+        let run = self::run(&format!("{command} vm.yaml"), &[("vm.yaml", none)]);
+        assert_eq!((run.code, run.err.as_str()), (1, "There are no rules in the input\n"));
+    }
     assert_eq!(self::run("explain --rule nope vm.yaml", &[("vm.yaml", VM)]).code, 2);
 }
 
@@ -334,6 +440,8 @@ fn shipped_templates_are_valid_on_their_own_rules() {
     let run = run("validate bundle.yaml", &[("bundle.yaml", &bundle)]);
     assert_eq!(run.code, 0, "{}", run.out);
     assert!(run.out.contains(&format!("{templates} objects: all valid")), "{}", run.out);
+    let fields = self::run("validate --field-validation strict bundle.yaml", &[("bundle.yaml", &bundle)]);
+    assert_eq!(fields.code, 0, "{}", fields.out);
     let lint = self::run("lint --fail-on-warn bundle.yaml", &[("bundle.yaml", &bundle)]);
     assert_eq!(lint.code, 0, "{}", lint.out);
 }

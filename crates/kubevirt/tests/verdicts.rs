@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 
 use ytterby_kubevirt::evaluate::{Sizing, complete_cpu, evaluate, is_valid};
+use ytterby_kubevirt::fields::misfits;
 use ytterby_kubevirt::value::Value;
 use ytterby_kubevirt::{json, rules};
 
@@ -94,6 +95,31 @@ fn verdicts_differ_only_where_the_specification_says_so() {
             let listed = DIFFERENCES.iter().any(|(case, _)| *case == name);
             if (ours != reference) != listed {
                 surprises.push(format!("{name}: reference {reference}, ours {ours}"));
+            }
+        }
+    }
+    surprises.sort();
+    assert!(surprises.is_empty(), "{} surprises:\n{}", surprises.len(), surprises.join("\n"));
+}
+
+#[test]
+fn fields_of_recorded_vms_are_known() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/kubevirt/cases");
+    let Ok(entries) = std::fs::read_dir(&folder) else {
+        eprintln!("SKIPPED: {} is not there", folder.display());
+        return;
+    };
+    let mut surprises = Vec::new();
+    for path in
+        entries.map(|entry| entry.unwrap().path()).filter(|path| path.extension().is_some_and(|end| end == "json"))
+    {
+        let cases = json::parse(&std::fs::read_to_string(&path).unwrap()).unwrap().to_value();
+        for case in cases.as_array().unwrap() {
+            let name = case.get("name").unwrap().as_str().unwrap();
+            let Some(vm) = case.get("vm") else { continue };
+            let found = misfits(vm);
+            if !found.is_empty() {
+                surprises.push(format!("{name}: {found:?}"));
             }
         }
     }

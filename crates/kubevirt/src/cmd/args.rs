@@ -26,6 +26,14 @@ pub(super) enum Format {
     Github,
 }
 
+/// What becomes of fields that KubeVirt does not have; the words are those of the Kubernetes API.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum FieldValidation {
+    Ignore,
+    Warn,
+    Strict,
+}
+
 /// Parsed arguments.
 #[derive(Debug, Default)]
 pub(super) struct Args {
@@ -38,6 +46,7 @@ pub(super) struct Args {
     pub parameters: Parameters,
     pub format: Format,
     pub compat: bool,
+    pub field_validation: Option<FieldValidation>,
     pub fail_on_warn: bool,
     pub fix: bool,
     pub rule: Option<String>,
@@ -54,7 +63,7 @@ const COMMANDS: [(&str, Command); 4] = [
 ];
 
 /// Short and long names.
-const OPTIONS: [[&str; 2]; 11] = [
+const OPTIONS: [[&str; 2]; 12] = [
     ["-h", "--help"],
     ["-o", "--output"],
     ["-t", "--template"],
@@ -62,6 +71,7 @@ const OPTIONS: [[&str; 2]; 11] = [
     ["-f", "--file"],
     ["", "--instancetype"],
     ["", "--compat"],
+    ["", "--field-validation"],
     ["", "--fail-on-warn"],
     ["", "--fix"],
     ["", "--rule"],
@@ -158,6 +168,14 @@ impl Args {
                 "ssp" => self.compat = true,
                 other => return Err(format!("--compat knows only ssp, found {other}")),
             },
+            "--field-validation" => {
+                self.field_validation = Some(match text.as_str() {
+                    "ignore" => FieldValidation::Ignore,
+                    "warn" => FieldValidation::Warn,
+                    "strict" => FieldValidation::Strict,
+                    other => return Err(format!("--field-validation must be ignore, warn or strict, found {other}")),
+                });
+            }
             _ => {
                 self.format = match text.as_str() {
                     "text" => Format::Text,

@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use super::args::Args;
-use super::validate::{Cache, World, place, prepared, rules_of};
-use super::{Failure, Host, OK, UNREADABLE};
+use super::world::{Cache, Governed, World, place};
+use super::{BROKEN, Failure, Host, OK, UNREADABLE};
 use crate::evaluate::evaluate;
 use crate::explain::sentences;
 
@@ -24,7 +24,18 @@ pub(super) fn run(
             continue;
         };
         for vm in &objects.vms {
-            let Some((annotation, rules_file)) = rules_of(vm, file, &world, stderr)? else { continue };
+            let (annotation, rules_file) = match world.governed(vm, file) {
+                Governed::By(annotation, rules_file) => (annotation, rules_file),
+                Governed::Exempt(why) => {
+                    writeln!(stderr, "{}: {}: no rules: {why}", file.name, vm.name)?;
+                    continue;
+                }
+                Governed::Unknown(problem) => {
+                    writeln!(stderr, "{}: {}: no rules: {problem}", file.name, vm.name)?;
+                    continue;
+                }
+                Governed::Free => continue,
+            };
             let rules = cache.rules(&annotation.text);
             let rules = match &*rules {
                 Ok(rules) => rules,
@@ -35,7 +46,7 @@ pub(super) fn run(
                     continue;
                 }
             };
-            let (value, sizing) = prepared(vm, &world);
+            let (value, sizing) = world.prepared(vm);
             let outcomes = evaluate(rules, &value, &sizing);
             for (index, entry) in rules.entries.iter().enumerate() {
                 if args.rule.as_ref().is_some_and(|wanted| *wanted != entry.label()) {
@@ -56,6 +67,10 @@ pub(super) fn run(
     }
     if let (Some(rule), 0) = (&args.rule, explained) {
         return Err(Failure::Usage(format!("There is no rule {rule} in the input")));
+    }
+    if explained == 0 && code == OK {
+        writeln!(stderr, "There are no rules in the input")?;
+        code = BROKEN;
     }
     Ok(code)
 }

@@ -6,7 +6,7 @@ use ytterby_text::cel;
 
 use super::args::Args;
 use super::load::File;
-use super::validate::{World, place};
+use super::world::{World, place};
 use super::{BROKEN, Failure, Host, OK, UNREADABLE};
 use crate::cel::{Exported, Validation, export};
 use crate::objects::{Annotation, Vm};

@@ -6,8 +6,8 @@ use super::args::{Args, Format};
 use super::load::File;
 use super::output::{self, Issue, Level, counted, xml};
 use super::report::Place;
-use super::validate::{World, place, prepared};
-use super::{BROKEN, Failure, Host, OK, UNREADABLE};
+use super::world::{World, place};
+use super::{BROKEN, Failure, Host, NOTHING, OK, UNREADABLE};
 use crate::evaluate::{Status, evaluate};
 use crate::fix;
 use crate::lint::{Linted, Severity, lint};
@@ -75,6 +75,18 @@ pub(super) fn run(
             }
         }
     }
+    let objects = || world.files.iter().filter_map(|file| file.objects.as_ref().ok());
+    if found.is_empty() && objects().all(|objects| objects.vms.is_empty() && objects.templates.is_empty()) {
+        let file = args.files.first().map_or(String::new(), |file| file.to_string_lossy().into_owned());
+        found.push(Found {
+            id: "nothing-to-check",
+            level: Level::Warning,
+            rule: String::new(),
+            at: Place { file, line: 1, column: 1 },
+            message: NOTHING.to_owned(),
+            hint: None,
+        });
+    }
     write(&found, annotations, args.format, stdout)?;
     let worst = found.iter().map(|found| found.level).max();
     Ok(match worst {
@@ -119,7 +131,7 @@ fn own_rules(vm: &Vm, file: &File, world: &World, found: &mut Vec<Found>) {
     let enclosing = vm.template.and_then(|index| file.objects.as_ref().ok()?.templates[index].rules.as_ref());
     let Some(annotation) = vm.rules.as_ref().or(enclosing) else { return };
     let Ok(rules) = rules::parse(&annotation.text) else { return };
-    let (value, sizing) = prepared(vm, world);
+    let (value, sizing) = world.prepared(vm);
     for outcome in evaluate(&rules, &value, &sizing) {
         let broken_rule = rules
             .entries
@@ -190,7 +202,7 @@ fn issues(found: &[Found]) -> Vec<Issue> {
         let hint = found.hint.as_ref().map_or(String::new(), |hint| format!(" ({hint})"));
         let rule = if found.rule.is_empty() { String::new() } else { format!("rule {}: ", found.rule) };
         let text = format!("{rule}{}{hint}", found.message);
-        Issue { id: found.id.to_owned(), level: found.level, at: found.at.clone(), text }
+        Issue { id: found.id.to_owned(), level: found.level, at: found.at.clone(), text, rule_at: None }
     };
     found.iter().map(issue).collect()
 }

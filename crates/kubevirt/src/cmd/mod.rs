@@ -11,6 +11,7 @@ mod load;
 mod output;
 mod report;
 mod validate;
+mod world;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -38,6 +39,9 @@ const BROKEN: i32 = 1;
 /// Something could not be read, or the command was misused.
 const UNREADABLE: i32 = 2;
 
+/// What is said of a wrong folder.
+const NOTHING: &str = "there is no VirtualMachine and no Template in the input";
+
 const HELP: &str = "\
 Check VirtualMachines against the rules of their templates (vm.kubevirt.io/validations)
 
@@ -54,6 +58,7 @@ Options:
   -t, --template FILE       look templates up here; their own VMs are not checked (validate, explain)
   -p, --param NAME=VALUE    set a parameter of templates
       --instancetype FILE   instance types and preferences that VMs refer to
+      --field-validation X  unknown fields and wrong types in VMs: ignore, warn (default) or strict (validate)
       --compat ssp          evaluate as the reference validator of ssp-operator does
       --fail-on-warn        exit with 1 on warnings, too
       --fix                 straighten quotes and add missing prefixes in place (lint)
@@ -68,7 +73,7 @@ Exit codes: 0 valid, 1 rules are broken, 2 something cannot be read.
 pub fn main(program: &str, args: &[OsString], host: &dyn Host, stdout: &mut dyn Write, stderr: &mut dyn Write) -> i32 {
     let result = match Args::parse(args) {
         Ok(args) => match args.command.filter(|_| !args.help) {
-            Some(Command::Validate) => validate::run(&args, host, stdout, stderr),
+            Some(Command::Validate) => validate::run(&args, host, stdout),
             Some(Command::Lint) => lint::run(&args, host, stdout, stderr),
             Some(Command::Export) => export::run(&args, host, stdout, stderr),
             Some(Command::Explain) => explain::run(&args, host, stdout, stderr),

@@ -14,6 +14,8 @@ pub(super) struct Issue {
     pub level: Level,
     pub at: Place,
     pub text: String,
+    /// The rule, where it stands somewhere else.
+    pub rule_at: Option<Place>,
 }
 
 /// How bad an issue is.
@@ -35,26 +37,34 @@ impl Level {
 }
 
 /// Writes a report in a format.
-pub(super) fn write(report: &Report, format: Format, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(report: &Report, format: Format, fail_on_warn: bool, out: &mut dyn Write) -> io::Result<()> {
     match format {
         Format::Text => text(report, out),
         Format::Json => json(report, out),
         Format::Sarif => sarif(&issues(report), out),
-        Format::Junit => junit(report, out),
+        Format::Junit => junit(report, fail_on_warn, out),
         Format::Github => github(&issues(report), out),
     }
 }
 
 fn text(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     for object in &report.objects {
-        let verdict = match (object.unreadable, object.valid(), object.results.is_empty()) {
-            (true, _, _) => "cannot be read",
-            (_, false, _) => "invalid",
-            (_, true, true) => "valid (no rules)",
-            (_, true, false) => "valid",
+        if object.is_file() {
+            for Located { outcome, .. } in &object.results {
+                writeln!(out, "{}: {}: {}", outcome.status.as_str(), outcome.message, outcome.detail)?;
+            }
+            continue;
+        }
+        let no_rules = object.results.iter().all(|result| result.outcome.rule.is_empty());
+        let verdict = match (object.unreadable, object.valid(), object.exempt) {
+            (true, _, _) => "cannot be read".to_owned(),
+            (_, false, _) => "invalid".to_owned(),
+            (_, true, Some(why)) => format!("valid ({why})"),
+            (_, true, None) if no_rules => "valid (no rules)".to_owned(),
+            (_, true, None) => "valid".to_owned(),
         };
         writeln!(out, "{}:{}: {}: {verdict}", object.file, object.line, object.label())?;
-        for Located { outcome, at } in &object.results {
+        for Located { outcome, at, rule_at, .. } in &object.results {
             if outcome.status == Status::Ok || outcome.status == Status::Skipped && !outcome.notable {
                 continue;
             }
@@ -66,25 +76,46 @@ fn text(report: &Report, out: &mut dyn Write) -> io::Result<()> {
             };
             writeln!(out, "  {}: {about}", outcome.status.as_str())?;
             writeln!(out, "    {}", outcome.detail)?;
-            if let Some(place) = at.as_ref().filter(|_| !object.unreadable) {
+            if let Some(place) = at {
+                writeln!(out, "    at {place}")?;
+            }
+            if let Some(place) = rule_at.as_ref().filter(|_| !object.unreadable) {
                 writeln!(out, "    rule at {place}")?;
             }
         }
     }
-    let count = |status| report.objects.iter().map(|object| object.count(status)).sum::<usize>();
-    let invalid = report.objects.iter().filter(|object| !object.valid()).count();
-    let objects = counted(report.objects.len(), "object");
-    let verdict = if invalid == 0 { "all valid".to_owned() } else { format!("{invalid} invalid") };
-    let mut parts = vec![format!("{} ok", count(Status::Ok))];
-    for (status, word) in [(Status::Violation, "violation"), (Status::Error, "error"), (Status::Warning, "warning")] {
-        if count(status) > 0 {
-            parts.push(counted(count(status), word));
+    summary(report, out)
+}
+
+fn summary(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let objects = || report.objects.iter().filter(|object| !object.is_file());
+    let count = |status| objects().map(|object| object.count(status)).sum::<usize>();
+    let invalid = objects().filter(|object| !object.valid()).count();
+    let total = objects().count();
+    let mut line = format!("{}: ", counted(total, "object"));
+    line += &match (total, invalid) {
+        (0, _) => "nothing was checked".to_owned(),
+        (_, 0) => "all valid".to_owned(),
+        _ => format!("{invalid} invalid"),
+    };
+    let unread = report.objects.iter().filter(|object| object.is_file() && object.unreadable).count();
+    if unread > 0 {
+        line += &format!(", {} cannot be read", counted(unread, "file"));
+    }
+    if total > 0 {
+        let mut parts = vec![format!("{} ok", count(Status::Ok))];
+        for (status, word) in [(Status::Violation, "violation"), (Status::Error, "error"), (Status::Warning, "warning")]
+        {
+            if count(status) > 0 {
+                parts.push(counted(count(status), word));
+            }
         }
+        if count(Status::Skipped) > 0 {
+            parts.push(format!("{} skipped", count(Status::Skipped)));
+        }
+        line += &format!(" ({})", parts.join(", "));
     }
-    if count(Status::Skipped) > 0 {
-        parts.push(format!("{} skipped", count(Status::Skipped)));
-    }
-    writeln!(out, "{objects}: {verdict} ({})", parts.join(", "))
+    writeln!(out, "{line}")
 }
 
 pub(super) fn counted(count: usize, word: &str) -> String {
@@ -103,10 +134,10 @@ fn json(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         }
         write!(out, "\n      \"line\": {},\n      \"valid\": {},", object.line, object.valid())?;
         write!(out, "\n      \"results\": [")?;
-        for (i, Located { outcome, .. }) in object.results.iter().enumerate() {
+        for (i, Located { outcome, id, at, rule_at }) in object.results.iter().enumerate() {
             write!(
                 out,
-                "{}\n        {{\"rule\": {}, \"status\": \"{}\", \"path\": {}, \"message\": {}, \"detail\": {}}}",
+                "{}\n        {{\"rule\": {}, \"status\": \"{}\", \"path\": {}, \"message\": {}, \"detail\": {}",
                 if i == 0 { "" } else { "," },
                 quoted(&outcome.rule),
                 outcome.status.as_str(),
@@ -114,6 +145,16 @@ fn json(report: &Report, out: &mut dyn Write) -> io::Result<()> {
                 quoted(&outcome.message),
                 quoted(&outcome.detail),
             )?;
+            if outcome.rule.is_empty() {
+                write!(out, ", \"id\": \"{id}\"")?;
+            }
+            for (key, place) in [("at", at), ("ruleAt", rule_at)] {
+                if let Some(Place { file, line, column }) = place {
+                    let file = quoted(file);
+                    write!(out, ", \"{key}\": {{\"file\": {file}, \"line\": {line}, \"column\": {column}}}")?;
+                }
+            }
+            write!(out, "}}")?;
         }
         let end = if object.results.is_empty() { "]" } else { "\n      ]" };
         write!(out, "{end}\n    }}")?;
@@ -123,7 +164,8 @@ fn json(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn issues(report: &Report) -> Vec<Issue> {
-    let issue = |object: &Checked, Located { outcome, at }: &Located| {
+    let issue = |object: &Checked, result: &Located| {
+        let Located { outcome, at, rule_at, .. } = result;
         let level = match outcome.status {
             Status::Violation | Status::Error => Level::Error,
             Status::Warning => Level::Warning,
@@ -131,12 +173,29 @@ fn issues(report: &Report) -> Vec<Issue> {
             Status::Ok | Status::Skipped => return None,
         };
         let object_place = || Place { file: object.file.clone(), line: object.line, column: 1 };
-        let message = if outcome.message.is_empty() { &outcome.path } else { &outcome.message };
-        let text = format!("{}: {message}: {}", object.label(), outcome.detail);
-        let id = if outcome.rule.is_empty() { "unreadable".to_owned() } else { outcome.rule.clone() };
-        Some(Issue { id, level, at: at.clone().unwrap_or_else(object_place), text })
+        let about = match (outcome.rule.as_str(), outcome.message.as_str()) {
+            (_, "") => outcome.path.clone(),
+            ("", message) if !outcome.path.is_empty() => format!("{}: {message}", outcome.path),
+            (_, message) => message.to_owned(),
+        };
+        let text = sentence(&about, &outcome.detail);
+        let text = if object.is_file() { text } else { format!("{}: {text}", object.label()) };
+        // A change of a VM is shown at the VM; only where the VM has no part in it, at the rule.
+        let (at, rule_at) = match (at, rule_at) {
+            (Some(at), rule_at) => (at.clone(), rule_at.clone()),
+            (None, Some(rule_at)) => (rule_at.clone(), None),
+            (None, None) => (object_place(), None),
+        };
+        Some(Issue { id: result.id().to_owned(), level, at, text, rule_at })
     };
     report.objects.iter().flat_map(|object| object.results.iter().filter_map(|result| issue(object, result))).collect()
+}
+
+/// A message and what was seen, which stands behind a colon unless the message ends by itself.
+fn sentence(message: &str, detail: &str) -> String {
+    let message = message.trim_end();
+    let ended = message.is_empty() || message.ends_with(['.', '!', '?', ':', ';', ',', '…']);
+    format!("{message}{}{detail}", if ended { " " } else { ": " }).trim_start().to_owned()
 }
 
 /// Writes SARIF 2.1.0.
@@ -149,20 +208,27 @@ pub(super) fn sarif(issues: &[Issue], out: &mut dyn Write) -> io::Result<()> {
     ids.sort_unstable();
     ids.dedup();
     let rules = ids.iter().map(|id| object(vec![("id", Value::from(*id))])).collect();
-    let result = |issue: &Issue| {
+    let physical = |place: &Place| {
         let region = object(vec![
-            ("startLine", Value::Int(i128::from(issue.at.line.max(1)))),
-            ("startColumn", Value::Int(i128::from(issue.at.column.max(1)))),
+            ("startLine", Value::Int(i128::from(place.line.max(1)))),
+            ("startColumn", Value::Int(i128::from(place.column.max(1)))),
         ]);
-        let uri = issue.at.file.replace('\\', "/");
+        let uri = place.file.replace('\\', "/");
         let artifact = object(vec![("uri", Value::from(uri.as_str()))]);
-        let place = object(vec![("artifactLocation", artifact), ("region", region)]);
-        object(vec![
+        object(vec![("artifactLocation", artifact), ("region", region)])
+    };
+    let result = |issue: &Issue| {
+        let mut members = vec![
             ("ruleId", Value::from(issue.id.as_str())),
             ("level", Value::from(issue.level.as_str())),
             ("message", text(&issue.text)),
-            ("locations", Value::Array(vec![object(vec![("physicalLocation", place)])])),
-        ])
+            ("locations", Value::Array(vec![object(vec![("physicalLocation", physical(&issue.at))])])),
+        ];
+        if let Some(rule) = &issue.rule_at {
+            let related = object(vec![("physicalLocation", physical(rule)), ("message", text("the rule"))]);
+            members.push(("relatedLocations", Value::Array(vec![related])));
+        }
+        object(members)
     };
     let driver = object(vec![
         ("name", Value::from("ytterby")),
@@ -185,10 +251,12 @@ pub(super) fn sarif(issues: &[Issue], out: &mut dyn Write) -> io::Result<()> {
 pub(super) fn github(issues: &[Issue], out: &mut dyn Write) -> io::Result<()> {
     let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
     let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
-    for Issue { id, level, at, text } in issues {
+    for Issue { id, level, at, text, rule_at } in issues {
         let command = if *level == Level::Note { "notice" } else { level.as_str() };
         let (file, title) = (property(&at.file), property(id));
-        writeln!(out, "::{command} file={file},line={},col={},title={title}::{}", at.line, at.column, data(text))?;
+        let rule = rule_at.as_ref().map_or(String::new(), |place| format!(" (rule at {place})"));
+        let text = data(&format!("{text}{rule}"));
+        writeln!(out, "::{command} file={file},line={},col={},title={title}::{text}", at.line, at.column)?;
     }
     Ok(())
 }
@@ -211,33 +279,43 @@ pub(super) fn xml(text: &str) -> String {
     out
 }
 
-fn junit(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+fn junit(report: &Report, fail_on_warn: bool, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
     writeln!(out, "<testsuites name=\"ytterby kubevirt validate\">")?;
     for object in &report.objects {
         let class = xml(&object.label());
+        let fails = |result: &&Located| result.outcome.status == Status::Violation || fail_on_warn && result.warns();
+        let skips = |result: &&Located| result.outcome.status == Status::Skipped && !fails(result);
         writeln!(
             out,
             "  <testsuite name=\"{class}\" file=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\">",
             xml(&object.file),
             object.results.len(),
-            object.count(Status::Violation),
+            object.results.iter().filter(fails).count(),
             object.count(Status::Error),
-            object.count(Status::Skipped),
+            object.results.iter().filter(skips).count(),
         )?;
-        for Located { outcome, .. } in &object.results {
-            let name = if outcome.rule.is_empty() { "rules" } else { &outcome.rule };
-            write!(out, "    <testcase classname=\"{class}\" name=\"{}\"", xml(name))?;
-            let (message, detail) = (xml(&outcome.message), xml(&outcome.detail));
+        for result in &object.results {
+            let Located { outcome, at, rule_at, .. } = result;
+            write!(out, "    <testcase classname=\"{class}\" name=\"{}\"", xml(result.id()))?;
+            if let Some(Place { file, line, .. }) = at.as_ref().or(rule_at.as_ref()) {
+                write!(out, " file=\"{}\" line=\"{line}\"", xml(file))?;
+            }
+            let place = |word: &str, place: &Option<Place>| {
+                place.as_ref().map_or(String::new(), |place| format!("\n{word} {place}"))
+            };
+            let places = place("at", at) + &place("rule at", rule_at);
+            let message = if outcome.message.is_empty() { &outcome.path } else { &outcome.message };
+            let (message, body) = (xml(message), xml(&format!("{}{places}", outcome.detail)));
             match outcome.status {
+                _ if fails(&result) => writeln!(out, "><failure message=\"{message}\">{body}</failure></testcase>")?,
                 Status::Ok => writeln!(out, "/>")?,
-                Status::Violation => {
-                    writeln!(out, "><failure message=\"{message}\">{detail}</failure></testcase>")?;
+                Status::Error => writeln!(out, "><error message=\"{message}\">{body}</error></testcase>")?,
+                Status::Skipped => {
+                    writeln!(out, "><skipped message=\"{}\"/></testcase>", xml(&outcome.detail))?;
                 }
-                Status::Error => writeln!(out, "><error message=\"{message}\">{detail}</error></testcase>")?,
-                Status::Skipped => writeln!(out, "><skipped message=\"{detail}\"/></testcase>")?,
-                Status::Warning => {
-                    writeln!(out, "><system-out>warning: {message}: {detail}</system-out></testcase>")?;
+                Status::Warning | Status::Violation => {
+                    writeln!(out, "><system-out>warning: {message}: {body}</system-out></testcase>")?;
                 }
             }
         }

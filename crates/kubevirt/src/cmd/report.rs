@@ -8,8 +8,8 @@ pub(super) struct Report {
     pub objects: Vec<Checked>,
 }
 
-/// One VM, template or file.
-#[derive(Debug)]
+/// One VM or template; or, without a kind, a file.
+#[derive(Debug, Default)]
 pub(super) struct Checked {
     pub kind: String,
     pub name: String,
@@ -18,14 +18,48 @@ pub(super) struct Checked {
     pub line: u32,
     /// Whether rules or file could not be read at all.
     pub unreadable: bool,
+    /// Why no rule was looked for.
+    pub exempt: Option<&'static str>,
     pub results: Vec<Located>,
 }
 
-/// A result and where its rule stands.
+/// A result and its places.
 #[derive(Debug)]
 pub(super) struct Located {
     pub outcome: Outcome,
+    /// What found it, where no rule did.
+    pub id: &'static str,
+    /// Where the VM is wrong.
     pub at: Option<Place>,
+    /// Where the rule stands.
+    pub rule_at: Option<Place>,
+}
+
+impl Located {
+    /// A result that comes from no rule.
+    pub(super) fn new(id: &'static str, status: Status, message: &str, detail: String) -> Located {
+        let outcome = Outcome {
+            rule: String::new(),
+            status,
+            path: String::new(),
+            message: message.to_owned(),
+            detail,
+            offset: None,
+            value: None,
+            notable: false,
+        };
+        Located { outcome, id, at: None, rule_at: None }
+    }
+
+    /// The rule, or what else found it.
+    pub(super) fn id(&self) -> &str {
+        if self.outcome.rule.is_empty() { self.id } else { &self.outcome.rule }
+    }
+
+    /// Whether it is worth a warning.
+    pub(super) fn warns(&self) -> bool {
+        self.outcome.status == Status::Warning || self.outcome.notable
+    }
 }
 
 /// A place of a file, line and column from 1.
@@ -57,6 +91,11 @@ impl Checked {
         }
     }
 
+    /// Whether this is a file and no object in one.
+    pub(super) fn is_file(&self) -> bool {
+        self.kind.is_empty()
+    }
+
     pub(super) fn count(&self, status: Status) -> usize {
         self.results.iter().filter(|result| result.outcome.status == status).count()
     }
@@ -72,7 +111,6 @@ impl Report {
     }
 
     pub(super) fn warns(&self) -> bool {
-        let mut results = self.objects.iter().flat_map(|object| &object.results);
-        results.any(|result| result.outcome.status == Status::Warning || result.outcome.notable)
+        self.objects.iter().flat_map(|object| &object.results).any(Located::warns)
     }
 }

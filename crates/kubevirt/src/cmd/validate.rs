@@ -1,49 +1,43 @@
 //! `validate`: checks VMs against their rules.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::io::Write;
-use std::rc::Rc;
 
-use super::args::Args;
-use super::load::{self, File};
+use super::args::{Args, FieldValidation};
+use super::load::File;
 use super::report::{Checked, Located, Place, Report};
-use super::{BROKEN, Failure, Host, OK, UNREADABLE, output};
+use super::world::{Cache, Governed, World, key_place, place, value_place};
+use super::{BROKEN, Failure, Host, NOTHING, OK, UNREADABLE, output};
 use crate::compat::{self, Verdict};
-use crate::evaluate::{Outcome, Sizing, Status, complete_cpu, evaluate};
-use crate::instancetype;
+use crate::evaluate::{Outcome, Sizing, Status, evaluate};
+use crate::fields;
 use crate::objects::{Annotation, Vm};
-use crate::rules::{self, Rules, Unreadable};
-use crate::select::{self, Source};
+use crate::rules;
+use crate::trail::{Key, trail};
 use crate::value::Value;
 
-pub(super) fn run(
-    args: &Args,
-    host: &dyn Host,
-    stdout: &mut dyn Write,
-    stderr: &mut dyn Write,
-) -> Result<i32, Failure> {
+pub(super) fn run(args: &Args, host: &dyn Host, stdout: &mut dyn Write) -> Result<i32, Failure> {
     let world = World::load(args, host)?;
     let mut report = Report::default();
     let mut cache = Cache::default();
+    // The reference does not look at fields that no rule names.
+    let default = if args.compat { FieldValidation::Ignore } else { FieldValidation::Warn };
+    let fields = args.field_validation.unwrap_or(default);
     for file in &world.files {
         match &file.objects {
-            Err(problem) => report.objects.push(unreadable_file(file, &problem.message, problem.at)),
+            Err(_) => report.objects.extend(unreadable_file(file)),
             Ok(objects) => {
-                for vm in &objects.vms {
-                    report.objects.push(check(vm, file, &world, &mut cache, stderr)?);
-                }
+                report.objects.extend(objects.vms.iter().map(|vm| check(vm, file, &world, fields, &mut cache)));
             }
         }
     }
     for file in world.templates.iter().chain(&world.instancetype_files) {
-        if let Err(problem) = &file.objects {
-            report.objects.push(unreadable_file(file, &problem.message, problem.at));
-        }
+        report.objects.extend(unreadable_file(file));
     }
     if report.objects.is_empty() {
-        writeln!(stderr, "There is no VirtualMachine and no Template in the input")?;
+        report.objects.push(nothing(args, &world));
     }
-    output::write(&report, args.format, stdout)?;
+    output::write(&report, args.format, args.fail_on_warn, stdout)?;
     Ok(if report.unreadable() {
         UNREADABLE
     } else if !report.valid() || args.fail_on_warn && report.warns() {
@@ -53,195 +47,124 @@ pub(super) fn run(
     })
 }
 
-fn error(message: &str, detail: String) -> Outcome {
-    Outcome {
-        rule: String::new(),
-        status: Status::Error,
-        path: String::new(),
-        message: message.to_owned(),
-        detail,
-        offset: None,
-        notable: false,
-    }
-}
-
-fn unreadable_file(file: &File, message: &str, at: Option<(u32, u32)>) -> Checked {
-    let (line, column) = at.unwrap_or((1, 1));
+/// What to say of a file that cannot be read.
+fn unreadable_file(file: &File) -> Option<Checked> {
+    let problem = file.objects.as_ref().err()?;
+    let (line, column) = problem.at.unwrap_or((1, 1));
     let place = Place { file: file.name.clone(), line, column };
-    let shown = if at.is_some() { place.to_string() } else { file.name.clone() };
-    let outcome = error("The file cannot be read", format!("{shown}: {message}"));
-    Checked {
-        kind: String::new(),
-        name: String::new(),
-        namespace: String::new(),
-        file: file.name.clone(),
-        line,
-        unreadable: true,
-        results: vec![Located { outcome, at: Some(place) }],
-    }
+    let shown = if problem.at.is_some() { place.to_string() } else { file.name.clone() };
+    let detail = format!("{shown}: {}", problem.message);
+    let result = Located::new("unreadable", Status::Error, "The file cannot be read", detail);
+    let results = vec![Located { at: Some(place), ..result }];
+    Some(Checked { file: file.name.clone(), line, unreadable: true, results, ..Checked::default() })
 }
 
-/// All that was read for a run.
-pub(super) struct World {
-    pub files: Vec<File>,
-    templates: Vec<File>,
-    instancetype_files: Vec<File>,
-    instancetypes: Vec<Value>,
-    compat: bool,
+/// What to say where nothing was found: a wrong folder must not look like success.
+fn nothing(args: &Args, world: &World) -> Checked {
+    let mut objects = world.files.iter().filter_map(|file| file.objects.as_ref().ok());
+    let detail = if objects.any(|objects| !objects.templates.is_empty()) {
+        "there is a Template in the input but no VirtualMachine"
+    } else {
+        NOTHING
+    };
+    let result = Located::new("nothing-to-check", Status::Warning, "Nothing was checked", detail.to_owned());
+    let file = args.files.first().map_or(String::new(), |file| file.to_string_lossy().into_owned());
+    Checked { file, line: 1, results: vec![result], ..Checked::default() }
 }
 
-impl World {
-    pub(super) fn load(args: &Args, host: &dyn Host) -> Result<World, Failure> {
-        let files = load::files(&args.files, &args.parameters, host);
-        let templates = load::files(&args.templates, &args.parameters, host);
-        let instancetype_files = load::files(&args.instancetypes, &args.parameters, host);
-        let all = || files.iter().chain(&templates).chain(&instancetype_files);
-        let objects = || all().filter_map(|file| file.objects.as_ref().ok());
-        let instancetypes = objects().flat_map(|objects| objects.instancetypes.iter().cloned()).collect();
-        let mut names: Vec<&String> = args.parameters.keys().collect();
-        names.sort();
-        for name in names {
-            if all().all(|file| file.objects.is_ok()) && !objects().any(|objects| objects.parameters.contains(name)) {
-                return Err(Failure::Usage(format!("No template has a parameter {name}")));
-            }
-        }
-        Ok(World { files, templates, instancetype_files, instancetypes, compat: args.compat })
-    }
-
-    /// The template with that name, and its rules.
-    fn template(&self, namespace: &str, name: &str) -> Option<(&File, Option<&Annotation>)> {
-        self.files.iter().chain(&self.templates).find_map(|file| {
-            let objects = file.objects.as_ref().ok()?;
-            let template = objects.templates.iter().find(|template| {
-                template.name == name && (template.namespace.is_empty() || template.namespace == namespace)
-            })?;
-            let own = template.rules.as_ref();
-            // The reference never looks at the VM inside; offline, nobody has copied its annotation yet.
-            Some((file, if self.compat { own } else { own.or(template.vm_rules.as_ref()) }))
-        })
-    }
-}
-
-/// The rules that apply to a VM, if any, and the file that they stand in.
-pub(super) fn rules_of<'w>(
-    vm: &'w Vm,
-    file: &'w File,
-    world: &'w World,
-    stderr: &mut dyn Write,
-) -> Result<Option<(&'w Annotation, &'w File)>, Failure> {
-    let source = select::source(&vm.value);
-    match source {
-        Source::Deleted | Source::Skipped => return Ok(None),
-        Source::Own(_) => return Ok(vm.rules.as_ref().map(|rules| (rules, file))),
-        Source::Template { .. } | Source::None => {}
-    }
-    let enclosing = vm.template.and_then(|index| file.objects.as_ref().ok()?.templates[index].rules.as_ref());
-    if let Some(rules) = enclosing {
-        return Ok(Some((rules, file)));
-    }
-    if let Source::Template { namespace, name } = source {
-        if let Some((file, rules)) = world.template(namespace, name) {
-            return Ok(rules.map(|rules| (rules, file)));
-        }
-        let problem = format!("its template {namespace}/{name} is not among the files");
-        writeln!(stderr, "{}: {}: no rules: {problem}", file.name, vm.name)?;
-    } else if vm.template.is_none()
-        && let Some(name) = select::template_name(&vm.value)
-    {
-        let problem = format!("it names the template {name} but not its namespace");
-        writeln!(stderr, "{}: {}: no rules: {problem}", file.name, vm.name)?;
-    }
-    Ok(None)
-}
-
-/// Annotations that were read already: many VMs carry the same text.
-#[derive(Default)]
-pub(super) struct Cache(HashMap<Box<str>, Rc<Result<Rules, Unreadable>>>);
-
-impl Cache {
-    pub(super) fn rules(&mut self, text: &str) -> Rc<Result<Rules, Unreadable>> {
-        if let Some(rules) = self.0.get(text) {
-            return Rc::clone(rules);
-        }
-        let rules = Rc::new(rules::parse(text));
-        self.0.insert(text.into(), Rc::clone(&rules));
-        rules
-    }
-}
-
-/// The VM as rules see it, and where its cpu and memory come from.
-pub(super) fn prepared(vm: &Vm, world: &World) -> (Value, Sizing) {
-    let mut value = vm.value.clone();
-    let mut sizing = Sizing::Own;
-    if !world.compat
-        && let Some((_, name)) = instancetype::wanted(&value)
-    {
-        let name = name.to_owned();
-        if !instancetype::expand(&mut value, &world.instancetypes) {
-            sizing = Sizing::Instancetype(name);
-        }
-    }
-    complete_cpu(&mut value);
-    (value, sizing)
-}
-
-/// Where a byte of an annotation stands.
-pub(super) fn place(annotation: &Annotation, file: &File, offset: usize) -> Place {
-    let (line, column) = file.position(annotation.locate(file.text(), offset));
-    Place { file: file.name.clone(), line, column }
-}
-
-fn check(vm: &Vm, file: &File, world: &World, cache: &mut Cache, stderr: &mut dyn Write) -> Result<Checked, Failure> {
+fn check(vm: &Vm, file: &File, world: &World, fields: FieldValidation, cache: &mut Cache) -> Checked {
     let mut checked = Checked {
         kind: vm.kind.to_owned(),
         name: vm.name.clone(),
         namespace: vm.namespace.clone(),
         file: file.name.clone(),
-        line: file.position(vm.offset).0,
-        unreadable: false,
-        results: Vec::new(),
-    };
-    let unreadable = |at: Place, message: &str, reason: String| {
-        vec![Located { outcome: error(message, format!("{at}: {reason}")), at: Some(at) }]
+        line: file.line(vm.offset),
+        ..Checked::default()
     };
     if let Some(problem) = &vm.problem {
         let (line, column) = file.position(vm.offset);
         let at = Place { file: file.name.clone(), line, column };
-        checked.unreadable = true;
-        checked.results = unreadable(at, "The template cannot be processed", problem.clone());
-        return Ok(checked);
+        checked.spoil(at, "The template cannot be processed", problem);
+        return checked;
     }
-    let Some((annotation, rules_file)) = rules_of(vm, file, world, stderr)? else { return Ok(checked) };
-    let place = |offset: usize| place(annotation, rules_file, offset);
-    let outcomes = if world.compat {
-        compat::parse(&annotation.text).map(|rules| compat_outcomes(&rules, &prepared(vm, world).0))
-    } else {
-        match &*cache.rules(&annotation.text) {
-            Ok(rules) => {
-                let (value, sizing) = prepared(vm, world);
-                Ok(evaluate(rules, &value, &sizing))
+    match world.governed(vm, file) {
+        Governed::By(annotation, rules_file) => match outcomes(&annotation.text, vm, world, cache) {
+            Ok(outcomes) => {
+                let located = |outcome| located(outcome, vm, file, annotation, rules_file);
+                checked.results = outcomes.into_iter().map(located).collect();
             }
-            Err(problem) => {
-                let hint = problem.hint().map_or(String::new(), |hint| format!(" ({hint})"));
-                Err((problem.message() + &hint, problem.offset()))
+            Err((reason, offset)) => {
+                checked.spoil(place(annotation, rules_file, offset), "The rules cannot be read", &reason);
+                return checked;
             }
+        },
+        Governed::Exempt(why) => {
+            checked.exempt = Some(why);
+            return checked;
         }
+        Governed::Unknown(problem) => {
+            let result = Located::new("no-template", Status::Warning, "No rules were checked", problem);
+            checked.results.push(Located { at: Some(value_place(vm, file, &[])), ..result });
+        }
+        Governed::Free => {}
+    }
+    let status = match fields {
+        FieldValidation::Ignore => return checked,
+        FieldValidation::Warn => Status::Warning,
+        FieldValidation::Strict => Status::Violation,
     };
-    match outcomes {
-        Ok(outcomes) => {
-            let located = |outcome: Outcome| {
-                // A place costs a search; only what is shown with one gets it.
-                let shown = !matches!(outcome.status, Status::Ok | Status::Skipped);
-                Located { at: outcome.offset.filter(|_| shown).map(place), outcome }
-            };
-            checked.results = outcomes.into_iter().map(located).collect();
+    let misfits = fields::misfits(&vm.value);
+    // What a rule complains about need not be said twice.
+    let told = checked.results.iter().filter(|result| result.outcome.status != Status::Ok);
+    let told: HashSet<Vec<Key>> = match misfits.is_empty() {
+        true => HashSet::new(),
+        false => told.filter_map(|result| result.outcome.value.clone()).collect(),
+    };
+    for misfit in misfits.into_iter().filter(|misfit| !told.contains(&misfit.keys)) {
+        let mut result = Located::new(misfit.id, status, misfit.title(), misfit.detail.clone());
+        result.outcome.path = misfit.path();
+        let place = if misfit.id == "wrong-type" { value_place } else { key_place };
+        result.at = Some(place(vm, file, &misfit.keys));
+        checked.results.push(result);
+    }
+    checked
+}
+
+impl Checked {
+    /// The one result of an object that cannot be read.
+    fn spoil(&mut self, at: Place, message: &str, reason: &str) {
+        self.unreadable = true;
+        let result = Located::new("unreadable", Status::Error, message, format!("{at}: {reason}"));
+        self.results = vec![Located { rule_at: Some(at), ..result }];
+    }
+}
+
+/// What the rules of an annotation say of a VM; or why they cannot be read, and where.
+fn outcomes(text: &str, vm: &Vm, world: &World, cache: &mut Cache) -> Result<Vec<Outcome>, (String, usize)> {
+    if world.compat {
+        return compat::parse(text).map(|rules| compat_outcomes(&rules, &world.prepared(vm).0));
+    }
+    match &*cache.rules(text) {
+        Ok(rules) => {
+            let (value, sizing) = world.prepared(vm);
+            Ok(evaluate(rules, &value, &sizing))
         }
-        Err((reason, offset)) => {
-            checked.unreadable = true;
-            checked.results = unreadable(place(offset), "The rules cannot be read", reason);
+        Err(problem) => {
+            let hint = problem.hint().map_or(String::new(), |hint| format!(" ({hint})"));
+            Err((problem.message() + &hint, problem.offset()))
         }
     }
-    Ok(checked)
+}
+
+fn located(outcome: Outcome, vm: &Vm, file: &File, annotation: &Annotation, rules_file: &File) -> Located {
+    // A place costs a search; only what is shown with one gets it.
+    let shown = outcome.notable || !matches!(outcome.status, Status::Ok | Status::Skipped);
+    Located {
+        at: outcome.value.as_ref().filter(|_| shown).map(|keys| value_place(vm, file, keys)),
+        rule_at: outcome.offset.filter(|_| shown).map(|offset| place(annotation, rules_file, offset)),
+        id: "no-template-spec",
+        outcome,
+    }
 }
 
 fn compat_outcomes(rules: &[compat::Rule], vm: &Value) -> Vec<Outcome> {
@@ -250,13 +173,14 @@ fn compat_outcomes(rules: &[compat::Rule], vm: &Value) -> Vec<Outcome> {
         let any = rules::parse("[{}]").expect("an empty rule can be read");
         return evaluate(&any, vm, &Sizing::Own);
     }
-    let outcome = |report: compat::Report| {
-        let (status, detail) = match report.verdict {
-            Verdict::Skipped => (Status::Skipped, String::new()),
-            Verdict::Satisfied(text) => (Status::Ok, text),
-            Verdict::Unsatisfied(text) if report.just_warning => (Status::Warning, text),
-            Verdict::Unsatisfied(text) => (Status::Violation, text),
-            Verdict::Failed(text, _) => (Status::Error, text),
+    let outcome = |(report, rule): (compat::Report, &compat::Rule)| {
+        // What cannot be applied is the VM's fault; what fails before that is the rule's.
+        let (status, detail, blamed) = match report.verdict {
+            Verdict::Skipped => (Status::Skipped, String::new(), false),
+            Verdict::Satisfied(text) => (Status::Ok, text, false),
+            Verdict::Unsatisfied(text) if report.just_warning => (Status::Warning, text, true),
+            Verdict::Unsatisfied(text) => (Status::Violation, text, true),
+            Verdict::Failed(text, stage) => (Status::Error, text, stage == "cannot apply"),
         };
         Outcome {
             rule: report.name,
@@ -265,8 +189,9 @@ fn compat_outcomes(rules: &[compat::Rule], vm: &Value) -> Vec<Outcome> {
             message: report.rule_message,
             detail,
             offset: Some(report.offset),
+            value: rule.path.as_ref().filter(|_| blamed).map(|path| trail(vm, path, None)),
             notable: false,
         }
     };
-    compat::evaluate(rules, vm).into_iter().map(outcome).collect()
+    compat::evaluate(rules, vm).into_iter().zip(rules).map(outcome).collect()
 }

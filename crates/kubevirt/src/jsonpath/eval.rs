@@ -31,6 +31,8 @@ pub struct Item<'a> {
     pub seen: Seen<'a>,
     /// Its field, if the table has it.
     pub field: Option<&'static Field>,
+    /// The value itself; where nothing is given, the innermost value around it that is.
+    pub near: Option<&'a Value>,
 }
 
 /// What stands at a result.
@@ -69,11 +71,11 @@ impl Missing {
 pub fn find<'a>(path: &'a Path, vm: &'a Value, world: World) -> Result<Vec<Item<'a>>, Missing> {
     let mut walk = Walk { world, budget: BUDGET };
     let seen = if world == World::ReferenceVm { Seen::Unset } else { Seen::Given(vm) };
-    let root = Item { seen, field: Some(schema::vm()) };
+    let root = Item { seen, field: Some(schema::vm()), near: Some(vm) };
     let mut results = Vec::new();
     for part in &path.parts {
         match part {
-            Part::Text(text) => results.push(Item { seen: Seen::Text(text), field: None }),
+            Part::Text(text) => results.push(Item { seen: Seen::Text(text), field: None, near: None }),
             Part::Expression(steps) => results.extend(walk.steps(vec![root], steps)?),
         }
     }
@@ -92,6 +94,10 @@ fn last_name(path: &Path) -> String {
 }
 
 impl<'a> Item<'a> {
+    fn given(value: &'a Value, field: Option<&'static Field>) -> Item<'a> {
+        Item { seen: Seen::Given(value), field, near: Some(value) }
+    }
+
     /// Whether it exists by the specification: absent lists and objects are walked through but are no results.
     fn exists(&self) -> bool {
         match self.seen {
@@ -154,7 +160,7 @@ impl Walk {
             }
             Step::Filter(filter) => self.filter(items, filter),
             Step::Literal(literal) => {
-                Ok(items.iter().map(|_| Item { seen: Seen::Literal(literal), field: None }).collect())
+                Ok(items.iter().map(|_| Item { seen: Seen::Literal(literal), field: None, near: None }).collect())
             }
             Step::Identifier(word) => Missing::other(format!("`{word}` is no step of a path")),
         }
@@ -165,7 +171,7 @@ impl Walk {
             (World::Specification, _) => self.specified_field(item, name),
             (_, Some(field)) => self.struct_field(item, field, name),
             (_, None) => match item.seen {
-                Seen::Given(value) => value.get(name).map(|value| Item { seen: Seen::Given(value), field: None }),
+                Seen::Given(value) => value.get(name).map(|value| Item::given(value, None)),
                 _ => None,
             },
         }
@@ -181,7 +187,7 @@ impl Walk {
                 _ => return None,
             }
             if let Some(value) = value.get(name).filter(|value| !value.is_null()) {
-                return Some(Item { seen: Seen::Given(value), field });
+                return Some(Item::given(value, field));
             }
         }
         let field = field?;
@@ -190,7 +196,8 @@ impl Walk {
             Seen::Unset => !field.pointer && !field.kind.is_scalar(),
             _ => false,
         };
-        (exists && item.kind() != Some(Kind::Map)).then_some(Item { seen: Seen::Unset, field: Some(field) })
+        let unset = Item { seen: Seen::Unset, field: Some(field), near: item.near };
+        (exists && item.kind() != Some(Kind::Map)).then_some(unset)
     }
 
     /// By Go: the struct decides what exists, by JSON name or Go name; keys that it does not know are gone.
@@ -202,7 +209,7 @@ impl Walk {
         };
         if field.kind == Kind::Map {
             let value = given?.get(name)?;
-            return Some(Item { seen: Seen::Given(value), field: field.child(name) });
+            return Some(Item::given(value, field.child(name)));
         }
         if field.kind != Kind::Object {
             return None;
@@ -215,20 +222,21 @@ impl Walk {
             // Of the VM outside of its template the table knows nothing.
             let outside = field.path.is_empty() && !std::ptr::eq(field, schema::template());
             let value = given.filter(|_| outside)?.get(name)?;
-            return Some(Item { seen: Seen::Given(value), field: None });
+            return Some(Item::given(value, None));
         };
-        Some(self.member(given.and_then(|value| value.get(child.name)), child))
+        Some(self.member(given.and_then(|value| value.get(child.name)), child, item.near))
     }
 
-    fn member<'a>(&self, value: Option<&'a Value>, field: &'static Field) -> Item<'a> {
+    fn member<'a>(&self, value: Option<&'a Value>, field: &'static Field, parent: Option<&'a Value>) -> Item<'a> {
         let allocated =
             self.world == World::ReferenceVm && (field.path.is_empty() || field.path.starts_with(".spec.domain"));
-        let seen = match value.filter(|value| !value.is_null()) {
+        let value = value.filter(|value| !value.is_null());
+        let seen = match value {
             Some(value) => Seen::Given(value),
             None if field.pointer && !allocated => Seen::Nil,
             None => Seen::Unset,
         };
-        Item { seen, field: Some(field) }
+        Item { seen, field: Some(field), near: value.or(parent) }
     }
 
     /// Fields, values or items.
@@ -244,12 +252,12 @@ impl Walk {
                     Seen::Given(value) => value.get(child.name),
                     _ => None,
                 };
-                field.children().map(|child| self.member(get(child), child)).collect()
+                field.children().map(|child| self.member(get(child), child, item.near)).collect()
             }
             (_, field, Seen::Given(Value::Object(entries))) => entries
                 .iter()
                 .filter(|(_, value)| !value.is_null())
-                .map(|(key, value)| Item { seen: Seen::Given(value), field: field.and_then(|field| field.child(key)) })
+                .map(|(key, value)| Item::given(value, field.and_then(|field| field.child(key))))
                 .collect(),
             _ => Vec::new(),
         }
@@ -259,9 +267,7 @@ impl Walk {
     fn list<'a>(&self, item: &Item<'a>) -> Option<Vec<Item<'a>>> {
         let field = item.field.and_then(Field::item);
         match item.seen {
-            Seen::Given(Value::Array(values)) => {
-                Some(values.iter().map(|value| Item { seen: Seen::Given(value), field }).collect())
-            }
+            Seen::Given(Value::Array(values)) => Some(values.iter().map(|value| Item::given(value, field)).collect()),
             Seen::Unset if item.kind() == Some(Kind::Array) => {
                 let count = match (self.world, item.field) {
                     (World::ReferenceVm, Some(field)) if field.path.starts_with(".spec.domain") => match field.name {
@@ -271,7 +277,7 @@ impl Walk {
                     },
                     _ => 0,
                 };
-                Some(vec![Item { seen: Seen::Unset, field }; count])
+                Some(vec![Item { seen: Seen::Unset, field, near: item.near }; count])
             }
             _ => None,
         }

@@ -1,0 +1,165 @@
+//! All that was read for a run, and which rules of it apply to which VM.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::args::Args;
+use super::load::{self, File};
+use super::report::Place;
+use super::{Failure, Host};
+use crate::evaluate::{Sizing, complete_cpu};
+use crate::instancetype;
+use crate::objects::{Annotation, Spot, Template, Vm, locate};
+use crate::rules::{self, Rules, Unreadable};
+use crate::select::{self, Source};
+use crate::trail::Key;
+use crate::value::Value;
+
+/// Files, templates and instance types.
+pub(super) struct World {
+    pub files: Vec<File>,
+    pub templates: Vec<File>,
+    pub instancetype_files: Vec<File>,
+    instancetypes: Vec<Value>,
+    /// Where templates of a name stand: numbers of files, those of `templates` behind those of `files`, and of templates.
+    by_name: HashMap<Box<str>, Vec<(usize, usize)>>,
+    pub compat: bool,
+}
+
+/// The rules of a VM.
+pub(super) enum Governed<'w> {
+    /// By these rules, which stand in this file.
+    By(&'w Annotation, &'w File),
+    /// By none: it is exempt.
+    Exempt(&'static str),
+    /// By none.
+    Free,
+    /// Nobody knows: its template cannot be found, which this tells.
+    Unknown(String),
+}
+
+impl World {
+    pub(super) fn load(args: &Args, host: &dyn Host) -> Result<World, Failure> {
+        let files = load::files(&args.files, &args.parameters, host);
+        let templates = load::files(&args.templates, &args.parameters, host);
+        let instancetype_files = load::files(&args.instancetypes, &args.parameters, host);
+        let all = || files.iter().chain(&templates).chain(&instancetype_files);
+        let objects = || all().filter_map(|file| file.objects.as_ref().ok());
+        let instancetypes = objects().flat_map(|objects| objects.instancetypes.iter().cloned()).collect();
+        let mut names: Vec<&String> = args.parameters.keys().collect();
+        names.sort();
+        for name in names {
+            if all().all(|file| file.objects.is_ok()) && !objects().any(|objects| objects.parameters.contains(name)) {
+                return Err(Failure::Usage(format!("No template has a parameter {name}")));
+            }
+        }
+        let mut by_name: HashMap<Box<str>, Vec<(usize, usize)>> = HashMap::new();
+        for (number, file) in files.iter().chain(&templates).enumerate() {
+            for (index, template) in file.objects.iter().flat_map(|objects| &objects.templates).enumerate() {
+                by_name.entry(template.name.as_str().into()).or_default().push((number, index));
+            }
+        }
+        Ok(World { files, templates, instancetype_files, instancetypes, by_name, compat: args.compat })
+    }
+
+    /// Templates of a name, with their files.
+    fn named(&self, name: &str) -> impl Iterator<Item = (&File, &Template)> {
+        self.by_name.get(name).into_iter().flatten().filter_map(|&(number, index)| {
+            let file = self.files.iter().chain(&self.templates).nth(number)?;
+            Some((file, file.objects.as_ref().ok()?.templates.get(index)?))
+        })
+    }
+
+    /// The rules that apply to a VM.
+    pub(super) fn governed<'w>(&'w self, vm: &'w Vm, file: &'w File) -> Governed<'w> {
+        let source = select::source(&vm.value);
+        match source {
+            Source::Deleted => return Governed::Exempt("it is being deleted"),
+            Source::Skipped => return Governed::Exempt("it asks not to be validated"),
+            Source::Own(_) => return vm.rules.as_ref().map_or(Governed::Free, |rules| Governed::By(rules, file)),
+            Source::Template { .. } | Source::None => {}
+        }
+        let enclosing = vm.template.and_then(|index| file.objects.as_ref().ok()?.templates[index].rules.as_ref());
+        if let Some(rules) = enclosing {
+            return Governed::By(rules, file);
+        }
+        match source {
+            Source::Template { namespace, name } => self.by_template(namespace, name),
+            _ if vm.template.is_none() => match select::template_name(&vm.value) {
+                Some(name) => Governed::Unknown(format!("it names the template {name} but not its namespace")),
+                None => Governed::Free,
+            },
+            _ => Governed::Free,
+        }
+    }
+
+    fn by_template(&self, namespace: &str, name: &str) -> Governed<'_> {
+        let fits = |template: &Template| template.namespace.is_empty() || template.namespace == namespace;
+        if let Some((file, template)) = self.named(name).find(|(_, template)| fits(template)) {
+            let own = template.rules.as_ref();
+            // The reference never looks at the VM inside; offline, nobody has copied its annotation yet.
+            let rules = if self.compat { own } else { own.or(template.vm_rules.as_ref()) };
+            return rules.map_or(Governed::Free, |rules| Governed::By(rules, file));
+        }
+        let elsewhere = self.named(name).next().map_or(String::new(), |(file, template)| {
+            format!("; {} has one of that name in the namespace {}", file.name, template.namespace)
+        });
+        Governed::Unknown(format!("its template {namespace}/{name} is not among the files{elsewhere}"))
+    }
+
+    /// The VM as rules see it, and where its cpu and memory come from.
+    pub(super) fn prepared(&self, vm: &Vm) -> (Value, Sizing) {
+        let mut value = vm.value.clone();
+        let mut sizing = Sizing::Own;
+        if !self.compat
+            && let Some((_, name)) = instancetype::wanted(&value)
+        {
+            let name = name.to_owned();
+            if !instancetype::expand(&mut value, &self.instancetypes) {
+                sizing = Sizing::Instancetype(name);
+            }
+        }
+        complete_cpu(&mut value);
+        (value, sizing)
+    }
+}
+
+/// Annotations that were read already: many VMs carry the same text.
+#[derive(Default)]
+pub(super) struct Cache(HashMap<Box<str>, Rc<Result<Rules, Unreadable>>>);
+
+impl Cache {
+    pub(super) fn rules(&mut self, text: &str) -> Rc<Result<Rules, Unreadable>> {
+        if let Some(rules) = self.0.get(text) {
+            return Rc::clone(rules);
+        }
+        let rules = Rc::new(rules::parse(text));
+        self.0.insert(text.into(), Rc::clone(&rules));
+        rules
+    }
+}
+
+/// Where a byte of an annotation stands.
+pub(super) fn place(annotation: &Annotation, file: &File, offset: usize) -> Place {
+    place_of(file, annotation.locate(file.text(), offset))
+}
+
+/// Where a value of a VM stands, or what is nearest to it.
+pub(super) fn value_place(vm: &Vm, file: &File, keys: &[Key]) -> Place {
+    place_of(file, spot(vm, file, keys).value)
+}
+
+/// Where the key of a value of a VM stands.
+pub(super) fn key_place(vm: &Vm, file: &File, keys: &[Key]) -> Place {
+    place_of(file, spot(vm, file, keys).key)
+}
+
+fn spot(vm: &Vm, file: &File, keys: &[Key]) -> Spot {
+    let whole = Spot { key: vm.offset, value: vm.offset };
+    file.tree.as_ref().map_or(whole, |tree| locate(tree, vm.node, keys))
+}
+
+fn place_of(file: &File, offset: usize) -> Place {
+    let (line, column) = file.position(offset);
+    Place { file: file.name.clone(), line, column }
+}

@@ -1,0 +1,112 @@
+//! Where in a VM a value stands: the keys that lead to it.
+//!
+//! Results of a path are values without a place. A place is only wanted for what breaks a rule, so it is looked for then:
+//! along the path as far as the path is plain, below that by the address of the value.
+
+use std::fmt;
+
+use crate::jsonpath::{Part, Path, Slice, Step};
+use crate::value::Value;
+
+/// A step from a value to one inside of it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Key {
+    /// To the value of this key.
+    Name(Box<str>),
+    /// To the item at this index.
+    Index(usize),
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Key::Name(name) => write!(f, ".{name}"),
+            Key::Index(index) => write!(f, "[{index}]"),
+        }
+    }
+}
+
+/// The keys from a VM to `target`, one of the values that `path` passed; without a target, or one that is not there, to
+/// where the path stops being plain or leads on to nothing.
+pub fn trail(vm: &Value, path: &Path, target: Option<&Value>) -> Vec<Key> {
+    let mut keys = Vec::new();
+    let mut at = vm;
+    if let Some(Part::Expression(steps)) = path.parts.first() {
+        for step in steps {
+            if target.is_some_and(|target| std::ptr::eq(target, at)) {
+                return keys;
+            }
+            let next = match step {
+                Step::Field(name) => at.get(name).map(|value| (Key::Name(name.as_str().into()), value)),
+                Step::Slice(Slice { start: Some(start), single: true, .. }) => {
+                    usize::try_from(*start).ok().and_then(|index| Some((Key::Index(index), at.as_array()?.get(index)?)))
+                }
+                _ => None,
+            };
+            // A null counts as nothing; what holds it is the place to look at.
+            let Some((key, value)) = next.filter(|(_, value)| !value.is_null()) else { break };
+            keys.push(key);
+            at = value;
+        }
+    }
+    if let Some(target) = target {
+        search(at, target, &mut keys);
+    }
+    keys
+}
+
+/// Adds the keys from a value to one inside of it, told by its address; whether it is there.
+fn search(at: &Value, target: &Value, keys: &mut Vec<Key>) -> bool {
+    if std::ptr::eq(at, target) {
+        return true;
+    }
+    let inside = |key: Key, value: &Value, keys: &mut Vec<Key>| {
+        keys.push(key);
+        let found = search(value, target, keys);
+        if !found {
+            keys.pop();
+        }
+        found
+    };
+    match at {
+        Value::Array(items) => items.iter().enumerate().any(|(index, value)| inside(Key::Index(index), value, keys)),
+        Value::Object(entries) => entries.iter().any(|(name, value)| inside(Key::Name(name.clone()), value, keys)),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jsonpath::eval::{self, World};
+
+    /// The trail to the last result of a path.
+    fn check(path: &str, expect: &str) {
+        let vm = crate::json::parse(
+            r#"{"spec":{"template":{"spec":{"domain":{"cpu":null,"devices":{"disks":[{"name":"a"},{"name":"b","disk":{"bus":"sata"}}]}}}}}}"#,
+        )
+        .unwrap()
+        .to_value();
+        let path = Path::parse(&format!("jsonpath::.spec.domain{path}")).unwrap();
+        let near = eval::find(&path, &vm, World::Specification).ok().and_then(|items| items.last()?.near);
+        let keys: String = trail(&vm, &path, near).iter().map(Key::to_string).collect();
+        assert_eq!(keys.strip_prefix(".spec.template.spec.domain"), Some(expect), "{}", path.text);
+    }
+
+    #[test]
+    fn a_value_is_found_again() {
+        check(".devices.disks[*].name", ".devices.disks[1].name");
+        check("..bus", ".devices.disks[1].disk.bus");
+        check(".devices.disks[1].name", ".devices.disks[1].name");
+        check(".devices.disks[?(@.name=='a')].name", ".devices.disks[0].name");
+    }
+
+    #[test]
+    fn what_is_not_set_has_a_place_near_by() {
+        check(".devices.disks[*].serial", ".devices.disks[1]");
+        check(".devices.disks[*].cdrom.bus", ".devices.disks");
+        check(".devices.disks[7].name", ".devices.disks");
+        check(".cpu.cores", "");
+        check(".machine.type", "");
+    }
+}
