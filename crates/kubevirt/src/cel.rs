@@ -7,10 +7,11 @@ use ytterby_regexp::Regexp;
 use ytterby_text::{Decimal, cel};
 
 use crate::evaluate::CPU_COUNTS;
-use crate::jsonpath::{Path, Slice, Step};
+use crate::jsonpath::{Part, Path, Slice, Step};
 use crate::pattern::VERTICAL_TAB;
 use crate::rules::{Argument, Check, Entry, Range, Rule, Rules, State};
 use crate::schema::{self, Field, Kind};
+use crate::value::quoted;
 
 /// Rules in CEL.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +20,8 @@ pub struct Exported {
     pub validations: Vec<Validation>,
     /// What cannot.
     pub refused: Vec<Refused>,
+    /// What has no effect anyway: rules of unknown kinds.
+    pub ignored: Vec<Refused>,
 }
 
 /// One rule in CEL.
@@ -34,7 +37,7 @@ pub struct Validation {
     pub just_warning: bool,
 }
 
-/// A rule that CEL cannot say.
+/// A rule that is left out.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Refused {
     /// The rule's name.
@@ -49,30 +52,38 @@ pub struct Refused {
 pub fn export(rules: &Rules) -> Exported {
     let mut exported = Exported::default();
     for entry in &rules.entries {
+        let left_out = |reason| Refused { rule: entry.label(), offset: entry.offset, reason };
         match validation(entry) {
-            Ok(Some(validation)) => exported.validations.push(validation),
-            Ok(None) => {}
-            Err(reason) => exported.refused.push(Refused { rule: entry.label(), offset: entry.offset, reason }),
+            Ok(validation) => exported.validations.push(validation),
+            Err(Reason::Unsayable(reason)) => exported.refused.push(left_out(reason)),
+            Err(Reason::NoEffect(reason)) => exported.ignored.push(left_out(reason)),
         }
     }
     exported
 }
 
-fn validation(entry: &Entry) -> Result<Option<Validation>, String> {
+fn validation(entry: &Entry) -> Result<Validation, Reason> {
     match &entry.state {
-        State::Rule(rule) => Ok(Some(Validation {
+        State::Rule(rule) => Ok(Validation {
             rule: entry.label(),
-            expression: expression(rule)?,
+            expression: expression(rule).map_err(Reason::Unsayable)?,
             message: rule.message.split_whitespace().collect::<Vec<_>>().join(" "),
             just_warning: rule.just_warning,
-        })),
-        // By the format, it is ignored.
-        State::UnknownKind { .. } => Ok(None),
+        }),
+        State::UnknownKind { kind, .. } => {
+            Err(Reason::NoEffect(format!("{} is no kind of rule that is known", quoted(kind))))
+        }
         State::Broken { faults, .. } => {
             let faults: Vec<&str> = faults.iter().map(|fault| fault.message.as_str()).collect();
-            Err(faults.join("; "))
+            Err(Reason::Unsayable(faults.join("; ")))
         }
     }
+}
+
+/// Why a rule is left out.
+enum Reason {
+    Unsayable(String),
+    NoEffect(String),
 }
 
 /// True where a rule is satisfied or not applicable.
@@ -98,7 +109,10 @@ fn expression(rule: &Rule) -> Result<String, String> {
 }
 
 fn steps(path: &Path) -> Result<&[Step], String> {
-    path.steps().ok_or_else(|| format!("the path {} holds more than one expression", path.text))
+    path.steps().ok_or_else(|| match path.parts.as_slice() {
+        [Part::Expression(_)] => format!("the path {} does not begin with a dot", path.text),
+        _ => format!("the path {} holds more than one expression", path.text),
+    })
 }
 
 /// Whether an instance type may decide what stands there.

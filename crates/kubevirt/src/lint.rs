@@ -7,7 +7,7 @@ use ytterby_regexp::Regexp;
 
 use crate::jsonpath::{Part, Path};
 use crate::pattern::VERTICAL_TAB;
-use crate::rules::{self, Argument, Check, Entry, Range, Rule, State};
+use crate::rules::{self, Argument, Check, Entry, Range, Rule, State, Unreadable};
 use crate::schema::{self, Kind, Target};
 use crate::value::quoted;
 
@@ -50,27 +50,28 @@ pub struct Linted {
 
 /// Looks for mistakes in the text of an annotation.
 pub fn lint(text: &str) -> Linted {
-    let rules = match rules::parse(text) {
-        Ok(rules) => rules,
-        Err(problem) => {
-            let quote = matches!(&problem, rules::Unreadable::Json(error) if error.quote.is_some());
-            let finding = Finding {
-                id: if quote { "typographic-quotes" } else { "unreadable" },
-                severity: Severity::Error,
-                rule: String::new(),
-                offset: problem.offset(),
-                message: problem.message(),
-                hint: problem.hint(),
-            };
-            return Linted { findings: vec![finding], readable: false };
-        }
+    let (rules, strangers) = match rules::parse_each(text) {
+        Ok(parsed) => parsed,
+        Err(problem) => return Linted { findings: vec![unreadable(&problem)], readable: false },
     };
-    let mut findings = Vec::new();
+    let mut findings: Vec<Finding> = strangers.iter().map(unreadable).collect();
     for entry in &rules.entries {
         Linter { entry, findings: &mut findings }.entry();
     }
     findings.sort_by_key(|finding| finding.offset);
-    Linted { findings, readable: true }
+    Linted { findings, readable: strangers.is_empty() }
+}
+
+fn unreadable(problem: &Unreadable) -> Finding {
+    let quote = matches!(problem, Unreadable::Json(error) if error.quote.is_some());
+    Finding {
+        id: if quote { "typographic-quotes" } else { "unreadable" },
+        severity: Severity::Error,
+        rule: String::new(),
+        offset: problem.offset(),
+        message: problem.message(),
+        hint: problem.hint(),
+    }
 }
 
 struct Linter<'a> {
@@ -314,5 +315,10 @@ mod tests {
         check(r#""rule":"integer""#, &["missing-key"]);
         assert_eq!(lint("[{\u{201c}a\u{201d}: 1}]").findings[0].id, "typographic-quotes");
         assert_eq!(lint("{}").findings[0].id, "unreadable");
+        // What is no rule does not hide what is wrong with the others.
+        let linted = lint("[{\"name\":\"a\"},null,7]");
+        let ids: Vec<&str> = linted.findings.iter().map(|finding| finding.id).collect();
+        assert_eq!(ids, ["missing-key", "missing-key", "missing-key", "unreadable", "unreadable"]);
+        assert!(!linted.readable);
     }
 }

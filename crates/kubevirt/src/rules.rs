@@ -211,8 +211,14 @@ impl Unreadable {
 
 /// Reads the text of an annotation. The empty text has no rules.
 pub fn parse(text: &str) -> Result<Rules, Unreadable> {
+    let (rules, strangers) = parse_each(text)?;
+    strangers.into_iter().next().map_or(Ok(rules), Err)
+}
+
+/// Reads the text of an annotation although some elements of the array may be no objects; these are told beside the rules.
+pub fn parse_each(text: &str) -> Result<(Rules, Vec<Unreadable>), Unreadable> {
     if text.is_empty() {
-        return Ok(Rules::default());
+        return Ok(Default::default());
     }
     let root = json::parse(text).map_err(Unreadable::Json)?;
     let shape = |node: &Node, wanted: &str| Unreadable::Shape {
@@ -220,15 +226,17 @@ pub fn parse(text: &str) -> Result<Rules, Unreadable> {
         message: format!("{wanted}, found {}", node.to_value().what()),
     };
     let items = match &root.kind {
-        JsonKind::Null => return Ok(Rules::default()),
+        JsonKind::Null => return Ok(Default::default()),
         JsonKind::Array(items) => items,
         _ => return Err(shape(&root, "the annotation must be a JSON array of rules")),
     };
     let mut first: HashMap<Box<str>, usize> = HashMap::new();
     let mut entries = Vec::with_capacity(items.len());
+    let mut strangers = Vec::new();
     for (index, item) in items.iter().enumerate() {
         let JsonKind::Object(members) = &item.kind else {
-            return Err(shape(item, "each rule must be a JSON object"));
+            strangers.push(shape(item, "each rule must be a JSON object"));
+            continue;
         };
         let mut entry = entry(index, item.start, members);
         if !entry.name.is_empty() {
@@ -246,7 +254,7 @@ pub fn parse(text: &str) -> Result<Rules, Unreadable> {
         }
         entries.push(entry);
     }
-    Ok(Rules { entries })
+    Ok((Rules { entries }, strangers))
 }
 
 impl Entry {

@@ -12,8 +12,10 @@ pub const SKIP: &str = "vm.kubevirt.io/skip-validations";
 /// The annotation with rules on a Template itself.
 pub const TEMPLATE_ANNOTATION: &str = "validations";
 
-const NAME: &str = "vm.kubevirt.io/template";
-const NAMESPACES: [&str; 2] = ["vm.kubevirt.io/template.namespace", "vm.kubevirt.io/template-namespace"];
+/// The label or annotation that names a VM's template.
+pub const NAME: &str = "vm.kubevirt.io/template";
+/// Those that name the namespace of the template; the first wins.
+pub const NAMESPACES: [&str; 2] = ["vm.kubevirt.io/template.namespace", "vm.kubevirt.io/template-namespace"];
 
 /// Where the rules of a VM come from.
 #[derive(Clone, PartialEq, Eq, Debug)]

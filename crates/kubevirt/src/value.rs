@@ -145,7 +145,8 @@ impl fmt::Display for Value {
     }
 }
 
-/// A string as JSON writes it.
+/// A string as JSON writes it. What YAML takes for a line break or refuses is escaped as well, so it is YAML, too.
 pub fn quoted(text: &str) -> String {
-    quote::literal('"', text, |c| c.is_ascii_control().then(|| quote::unicode_escape(c)))
+    let special = |c: char| matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}');
+    quote::literal('"', text, |c| (c.is_control() || special(c)).then(|| quote::unicode_escape(c)))
 }

@@ -407,7 +407,7 @@ fn export_and_explain() {
          Here: violation: value 1Gi (1073741824) is lower than the minimum 1610612736\n"
     );
     let none = "kind: VirtualMachine\nmetadata: {name: x}\nspec: {template: {spec: {domain: {}}}}\n";
-    for command in ["explain"] {
+    for command in ["export cel", "explain"] {
         let run = self::run(&format!("{command} vm.yaml"), &[("vm.yaml", none)]);
         assert_eq!((run.code, run.err.as_str()), (1, "There are no rules in the input\n"));
     }

@@ -1,5 +1,6 @@
 //! `export cel`: writes rules as ValidatingAdmissionPolicies with their bindings.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 use ytterby_text::cel;
@@ -8,14 +9,17 @@ use super::args::Args;
 use super::load::File;
 use super::world::{World, place};
 use super::{BROKEN, Failure, Host, OK, UNREADABLE};
-use crate::cel::{Exported, Validation, export};
-use crate::objects::{Annotation, Vm};
+use crate::cel::{Exported, Refused, Validation, export};
+use crate::objects::{Annotation, Objects, Vm};
 use crate::rules;
-use crate::select::SKIP;
+use crate::select::{NAME, NAMESPACES, SKIP};
 use crate::value::quoted;
 
 /// Longer names are refused by the API server.
 const MAX_NAME: usize = 253;
+
+/// Room for `-12345-warn` behind a name.
+const SUFFIXES: usize = 16;
 
 pub(super) fn run(
     args: &Args,
@@ -26,60 +30,91 @@ pub(super) fn run(
     let world = World::load(args, host)?;
     let mut code = OK;
     let mut first = true;
-    let count = world
-        .files
-        .iter()
-        .filter_map(|file| file.objects.as_ref().ok())
-        .map(|objects| objects.vms.len())
-        .sum::<usize>();
+    let readable = world.files.iter().filter_map(|file| file.objects.as_ref().ok());
+    let with_rules = |objects: &Objects| objects.vms.iter().filter(|vm| annotation(vm, objects).is_some()).count();
+    let count = readable.map(with_rules).sum::<usize>();
     if args.name.is_some() && count > 1 {
         return Err(Failure::Usage(format!("--name needs exactly one object with rules, found {count}")));
     }
+    let mut rules_seen = 0;
+    let mut names = Names::default();
     for file in &world.files {
         let Some(objects) = file.readable(stderr)? else {
             code = UNREADABLE;
             continue;
         };
         for vm in &objects.vms {
-            let enclosing = vm.template.and_then(|index| objects.templates[index].rules.as_ref());
-            let Some(annotation) = vm.rules.as_ref().or(enclosing) else { continue };
-            match rules::parse(&annotation.text) {
+            let Some(annotation) = annotation(vm, objects) else { continue };
+            let rules = match rules::parse(&annotation.text) {
+                Ok(rules) => rules,
                 Err(problem) => {
                     let at = place(annotation, file, problem.offset());
                     writeln!(stderr, "{at}: {}", problem.message())?;
                     code = UNREADABLE;
+                    continue;
                 }
-                Ok(rules) => {
-                    let exported = export(&rules);
-                    if refuse(&exported, annotation, file, stderr)? {
-                        code = code.max(BROKEN);
-                    }
-                    policies(vm, &exported, args.name.as_deref(), &mut first, stdout)?;
-                }
+            };
+            if rules.entries.is_empty() {
+                continue;
             }
+            rules_seen += rules.entries.len();
+            if vm.name.is_empty() {
+                let at = place(annotation, file, 0);
+                writeln!(stderr, "{at}: all rules are left out: the {} has no name to select VMs by", vm.kind)?;
+                code = code.max(BROKEN);
+                continue;
+            }
+            let exported = export(&rules);
+            report(&exported, annotation, file, stderr)?;
+            if !exported.refused.is_empty() || args.fail_on_warn && !exported.ignored.is_empty() {
+                code = code.max(BROKEN);
+            }
+            let base = args.name.clone().unwrap_or_else(|| format!("{}-validations", vm.name));
+            policies(vm, &exported, &names.unused(&base), &mut first, stdout)?;
         }
+    }
+    if rules_seen == 0 && code == OK {
+        writeln!(stderr, "There are no rules in the input")?;
+        code = BROKEN;
     }
     Ok(code)
 }
 
-/// Reports what was left out; whether there was anything.
-fn refuse(exported: &Exported, annotation: &Annotation, file: &File, stderr: &mut dyn Write) -> io::Result<bool> {
-    for refused in &exported.refused {
-        let at = place(annotation, file, refused.offset);
-        writeln!(stderr, "{at}: rule {} is left out: {}", refused.rule, refused.reason)?;
-    }
-    Ok(!exported.refused.is_empty())
+/// The rules of a VM or of the template around it.
+fn annotation<'a>(vm: &'a Vm, objects: &'a Objects) -> Option<&'a Annotation> {
+    vm.rules.as_ref().or_else(|| objects.templates[vm.template?].rules.as_ref())
 }
 
-fn policies(
-    vm: &Vm,
-    exported: &Exported,
-    name: Option<&str>,
-    first: &mut bool,
-    out: &mut dyn Write,
-) -> Result<(), Failure> {
-    let base = name.map_or_else(|| format!("{}-validations", vm.name), str::to_owned);
-    let base = dns_name(&base);
+/// Names of policies, which are not in namespaces: no two may be the same. With the last number behind each.
+#[derive(Default)]
+struct Names(HashMap<String, usize>);
+
+impl Names {
+    /// A name like this one that no policy has yet.
+    fn unused(&mut self, text: &str) -> String {
+        let base = dns_name(text);
+        let mut name = base.clone();
+        while let Some(last) = self.0.get(&name) {
+            let number = last + 1;
+            self.0.insert(base.clone(), number);
+            name = format!("{base}-{number}");
+        }
+        self.0.insert(name.clone(), 1);
+        name
+    }
+}
+
+/// Reports what was left out.
+fn report(exported: &Exported, annotation: &Annotation, file: &File, stderr: &mut dyn Write) -> io::Result<()> {
+    for (left_out, word) in [(&exported.refused, "left out"), (&exported.ignored, "ignored")] {
+        for Refused { rule, offset, reason } in left_out {
+            writeln!(stderr, "{}: rule {rule} is {word}: {reason}", place(annotation, file, *offset))?;
+        }
+    }
+    Ok(())
+}
+
+fn policies(vm: &Vm, exported: &Exported, base: &str, first: &mut bool, out: &mut dyn Write) -> Result<(), Failure> {
     for (warns, suffix, actions) in [(false, "", "[Deny]"), (true, "-warn", "[Warn, Audit]")] {
         let validations: Vec<&Validation> =
             exported.validations.iter().filter(|validation| validation.just_warning == warns).collect();
@@ -95,17 +130,7 @@ fn policies(
 }
 
 fn policy(vm: &Vm, name: &str, validations: &[&Validation], actions: &str, out: &mut dyn Write) -> io::Result<()> {
-    let label = cel::quoted("vm.kubevirt.io/template");
-    // VMs of a template carry its name; a VM that has rules of its own is meant alone.
-    let selected = if vm.template.is_some() {
-        let named = |place: &str| {
-            let labels = format!("object.metadata.{place}");
-            format!("has({labels}) && {label} in {labels} && {labels}[{label}] == {}", cel::quoted(&vm.name))
-        };
-        format!("({}) || ({})", named("labels"), named("annotations"))
-    } else {
-        format!("object.metadata.name == {}", cel::quoted(&vm.name))
-    };
+    let selected = selection(vm);
     let skip = cel::quoted(SKIP);
     let conditions = [
         ("selected", selected),
@@ -124,7 +149,7 @@ fn policy(vm: &Vm, name: &str, validations: &[&Validation], actions: &str, out: 
     }
     writeln!(out, "  validations:")?;
     for validation in validations {
-        writeln!(out, "  # {}", validation.rule.replace(['\n', '\r'], " "))?;
+        writeln!(out, "  # {}", quoted(&validation.rule).trim_matches('"'))?;
         writeln!(out, "  - expression: {}", quoted(&validation.expression))?;
         writeln!(out, "    message: {}", quoted(&validation.message))?;
     }
@@ -134,14 +159,56 @@ fn policy(vm: &Vm, name: &str, validations: &[&Validation], actions: &str, out: 
     writeln!(out, "spec:\n  policyName: {}\n  validationActions: {actions}", quoted(name))
 }
 
-/// A name that the API server accepts: lower-case letters, digits, dashes and dots.
+/// True for the VMs that rules are meant for: those of a template carry its name, and its namespace if they are told where
+/// it is; a VM that has rules of its own is meant alone.
+fn selection(vm: &Vm) -> String {
+    let namespace = cel::quoted(&vm.namespace);
+    if vm.template.is_none() {
+        let named = format!("object.metadata.name == {}", cel::quoted(&vm.name));
+        let inside = format!(" && object.metadata.namespace == {namespace}");
+        return if vm.namespace.is_empty() { named } else { named + &inside };
+    }
+    let [key, new, old] = [NAME, NAMESPACES[0], NAMESPACES[1]].map(cel::quoted);
+    let named = |place: &str| {
+        let at = format!("object.metadata.{place}");
+        let named = format!("has({at}) && {key} in {at} && {at}[{key}] == {}", cel::quoted(&vm.name));
+        let inside = format!(
+            " && ({new} in {at} ? {at}[{new}] == {namespace} : !({old} in {at}) || {at}[{old}] == {namespace})"
+        );
+        if vm.namespace.is_empty() { named } else { named + &inside }
+    };
+    format!("({}) || ({})", named("labels"), named("annotations"))
+}
+
+/// A name that the API server accepts: lower-case letters, digits and dashes, in parts between dots.
 fn dns_name(text: &str) -> String {
     let clean: String = text
         .chars()
         .map(|c| c.to_ascii_lowercase())
         .map(|c| if c.is_ascii_lowercase() || c.is_ascii_digit() || c == '.' { c } else { '-' })
-        .take(MAX_NAME - "-warn".len())
+        .take(MAX_NAME - SUFFIXES)
         .collect();
-    let trimmed = clean.trim_matches(['-', '.']);
-    if trimmed.is_empty() { "validations".to_owned() } else { trimmed.to_owned() }
+    let parts: Vec<&str> =
+        clean.split('.').map(|part| part.trim_matches('-')).filter(|part| !part.is_empty()).collect();
+    if parts.is_empty() { "validations".to_owned() } else { parts.join(".") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_accepted_and_differ() {
+        for (text, expect) in [
+            ("Windows 10 (x64)", "windows-10--x64"),
+            ("a..b.-c-.d", "a.b.c.d"),
+            ("-", "validations"),
+            ("größe", "gr--e"),
+        ] {
+            assert_eq!(dns_name(text), expect, "{text}");
+        }
+        assert_eq!(dns_name(&"x".repeat(400)).len(), MAX_NAME - SUFFIXES);
+        let mut names = Names::default();
+        assert_eq!(["a", "A", "a"].map(|text| names.unused(text)), ["a", "a-2", "a-3"]);
+    }
 }
