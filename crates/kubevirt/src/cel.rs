@@ -409,7 +409,14 @@ fn integer(value: &str, field: &Field, min: Bound<'_>, max: Bound<'_>) -> Result
             );
             let mut parts = vec![whole];
             for (bound, operator) in [(min, ">="), (max, "<=")] {
-                parts.extend(bound.map(|bound| format!("{quantity}.compareTo(quantity('{bound}')) {operator} 0")));
+                let Some(bound) = bound else { continue };
+                // Kubernetes has no quantities beyond 64 bits; such a bound decides by itself.
+                let (below, _) = bound.floor_ceil();
+                match below.to_i64() {
+                    Some(_) => parts.push(format!("{quantity}.compareTo(quantity('{bound}')) {operator} 0")),
+                    None if below.is_negative() == (operator == ">=") => {}
+                    None => parts.push("false".to_owned()),
+                }
             }
             Ok(and(&parts))
         }

@@ -62,7 +62,8 @@ pub fn lint(text: &str) -> Linted {
     Linted { findings, readable: strangers.is_empty() }
 }
 
-fn unreadable(problem: &Unreadable) -> Finding {
+/// What to say of an annotation that cannot be read.
+pub(crate) fn unreadable(problem: &Unreadable) -> Finding {
     let quote = matches!(problem, Unreadable::Json(error) if error.quote.is_some());
     Finding {
         id: if quote { "typographic-quotes" } else { "unreadable" },

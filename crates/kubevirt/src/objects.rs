@@ -3,13 +3,14 @@
 //! Lists are opened, templates get their parameters filled in, and each object knows where it stands and where its rules are
 //! written. What is none of these is passed over.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use ytterby_yaml::{MapItem, NodeId, Scalar, Style, Tree, View};
 
 use crate::parameters::{self, Parameters};
 use crate::positions::Positions;
-use crate::rules::ANNOTATION;
+use crate::rules::{self, ANNOTATION, Rules, Unreadable};
 use crate::select::TEMPLATE_ANNOTATION;
 use crate::trail::Key;
 use crate::value::Value;
@@ -83,15 +84,32 @@ pub struct Annotation {
     pub span: (usize, usize),
     /// How it is written.
     pub style: Style,
+    /// What stands there instead of a text, in words; there is no text then.
+    stray: Option<&'static str>,
     /// Whether parameters changed the text, so that places in it say nothing about the file.
     changed: bool,
     positions: OnceLock<Positions>,
 }
 
 impl Annotation {
+    /// Its rules.
+    pub fn rules(&self) -> Result<Rules, Unreadable> {
+        self.readable().and_then(rules::parse)
+    }
+
+    /// Its text, or that it is none.
+    pub fn readable(&self) -> Result<&str, Unreadable> {
+        self.stray.map_or(Ok(&self.text), |found| Err(Unreadable::Stray { found }))
+    }
+
+    /// Whether there are no rules in it, not even bad ones.
+    fn is_empty(&self) -> bool {
+        self.text.is_empty() && self.stray.is_none()
+    }
+
     /// Where a byte of the text stands in the file.
     pub fn locate(&self, source: &[u8], offset: usize) -> usize {
-        if self.changed {
+        if self.changed || self.stray.is_some() {
             return self.key;
         }
         let (start, end) = self.span;
@@ -207,7 +225,7 @@ impl<'a> Finder<'a> {
             parameters::substitute(&mut value, parameters);
             if let Some(rules) = &mut rules {
                 let text = value.at(&["metadata", "annotations"]).and_then(|all| all.get(ANNOTATION)?.as_str());
-                if let Some(text) = text.filter(|text| **text != *rules.text) {
+                if let Some(text) = text.filter(|text| rules.stray.is_none() && **text != *rules.text) {
                     rules.text = text.into();
                     rules.changed = true;
                 }
@@ -220,7 +238,7 @@ impl<'a> Finder<'a> {
             namespace: name("namespace"),
             offset: start(self.tree, id),
             node: id,
-            rules: rules.filter(|rules| !rules.text.is_empty()),
+            rules: rules.filter(|rules| !rules.is_empty()),
             template: inside.map(|(template, _)| template),
             problem: None,
             value,
@@ -243,7 +261,7 @@ impl<'a> Finder<'a> {
         let name = self.text(id, &["metadata", "name"]).unwrap_or_default();
         let namespace = self.text(id, &["metadata", "namespace"]).unwrap_or_default();
         let index = self.found.templates.len();
-        let rules = self.annotation(id, TEMPLATE_ANNOTATION).filter(|rules| !rules.text.is_empty());
+        let rules = self.annotation(id, TEMPLATE_ANNOTATION).filter(|rules| !rules.is_empty());
         self.found.templates.push(Template { name: name.clone(), namespace: namespace.clone(), rules, vm_rules: None });
         let first = self.found.vms.len();
         if let Some(objects) = self.get(id, vms).map(|item| item.value) {
@@ -291,10 +309,18 @@ impl<'a> Finder<'a> {
 
     fn annotation(&self, id: NodeId, key: &str) -> Option<Annotation> {
         let item = self.get(id, &["metadata", "annotations", key])?;
-        let View::Scalar(Scalar::Str(text)) = self.tree.value(item.value) else { return None };
+        let (text, stray) = match self.tree.value(item.value) {
+            View::Scalar(Scalar::Null) => return None,
+            View::Scalar(Scalar::Str(text)) => (text.to_str(), None),
+            View::Scalar(Scalar::Bool(_)) => (Cow::Borrowed(""), Some("a boolean")),
+            View::Scalar(_) => (Cow::Borrowed(""), Some("a number")),
+            View::Array(_) => (Cow::Borrowed(""), Some("an array")),
+            View::Map(_) => (Cow::Borrowed(""), Some("a map")),
+        };
         let span = self.tree.span(item.value);
         Some(Annotation {
-            text: text.to_str().into(),
+            text: text.into(),
+            stray,
             key: item.pos.offset as usize,
             span: (span.start as usize, span.end as usize),
             style: self.tree.style(item.value),

@@ -174,6 +174,11 @@ pub enum Argument<T> {
 pub enum Unreadable {
     /// It is no JSON.
     Json(JsonError),
+    /// It is no text: rules written as YAML are the usual slip.
+    Stray {
+        /// What it is, in words.
+        found: &'static str,
+    },
     /// It is JSON, but not an array of objects.
     Shape {
         /// Where the wrong value stands.
@@ -189,6 +194,7 @@ impl Unreadable {
         match self {
             Unreadable::Json(error) => error.cause(),
             Unreadable::Shape { offset, .. } => *offset,
+            Unreadable::Stray { .. } => 0,
         }
     }
 
@@ -197,6 +203,7 @@ impl Unreadable {
         match self {
             Unreadable::Json(error) => error.message(),
             Unreadable::Shape { message, .. } => message.clone(),
+            Unreadable::Stray { found } => format!("the annotation must be a string that holds JSON, found {found}"),
         }
     }
 
@@ -205,6 +212,7 @@ impl Unreadable {
         match self {
             Unreadable::Json(error) => error.hint(),
             Unreadable::Shape { .. } => Some("write a JSON array of objects: [{\"name\": …}, …]".to_owned()),
+            Unreadable::Stray { .. } => Some("put `|` behind its key and write JSON below".to_owned()),
         }
     }
 }

@@ -89,7 +89,8 @@ impl Field {
 
     /// Whether the field exists whenever its parent does, with an empty value if none is given.
     pub fn has_default(&self) -> bool {
-        !self.pointer && self.kind.is_scalar() && self.name != "[*]" && self.name != "*"
+        // A time that is not set is null.
+        !self.pointer && self.kind.is_scalar() && self.kind != Kind::Time && self.name != "[*]" && self.name != "*"
     }
 }
 

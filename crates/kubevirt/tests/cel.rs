@@ -169,6 +169,38 @@ fn what_cannot_be_said_is_refused() {
     assert!(exported.validations.is_empty());
 }
 
+#[test]
+fn odd_rules_give_programs() {
+    let rules = rules::parse(
+        r#"[{"name":"quotes","rule":"enum","path":"jsonpath::.spec.domain.machine.type","message":"m","values":["a'b","c\\d","e\nf","\u2028","\u0000"]},
+            {"name":"regex","rule":"regex","path":"jsonpath::.spec.domain.machine.type","message":"m","regex":"^a\\.'b\"$"},
+            {"name":"keys","rule":"string","path":"jsonpath::.metadata.labels.a\\.b/c-d","message":"m","minLength":1},
+            {"name":"word","rule":"string","path":"jsonpath::.metadata.annotations.in","message":"m","minLength":1},
+            {"name":"root","rule":"integer","path":"jsonpath::","message":"m","min":1},
+            {"name":"time","rule":"regex","path":"jsonpath::.metadata.creationTimestamp","message":"m","regex":"Z"},
+            {"name":"port","rule":"enum","path":"jsonpath::.spec.readinessProbe.httpGet.port","message":"m","values":[8080]},
+            {"name":"fraction","rule":"integer","path":"jsonpath::.spec.domain.memory.guest","message":"m","min":0.5,"max":1e30},
+            {"name":"never","rule":"integer","path":"jsonpath::.spec.domain.memory.guest","message":"m","min":1e30},
+            {"name":"always","rule":"integer","path":"jsonpath::.spec.domain.cpu.cores","message":"m","max":1e400}]"#,
+    )
+    .unwrap();
+    let exported = export::export(&rules);
+    assert_eq!(exported.refused, []);
+    for validation in &exported.validations {
+        let program = Program::compile(&validation.expression);
+        assert!(program.is_ok(), "{}: {}", validation.rule, validation.expression);
+    }
+    let vm = ytterby_kubevirt::json::parse(r#"{"spec":{"template":{"spec":{"domain":{"memory":{"guest":"1Gi"}}}}}}"#);
+    let context = context(&vm.unwrap().to_value());
+    let holds = |rule: &str| {
+        let validation = exported.validations.iter().find(|validation| validation.rule == rule).unwrap();
+        Program::compile(&validation.expression).unwrap().execute(&context)
+    };
+    assert_eq!(holds("fraction"), Ok(Cel::Bool(true)));
+    assert_eq!(holds("never"), Ok(Cel::Bool(false)));
+    assert_eq!(holds("time"), Ok(Cel::Bool(false)));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 

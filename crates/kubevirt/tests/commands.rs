@@ -428,6 +428,76 @@ fn large_annotations_take_linear_time() {
     assert!(run.out.contains("45000 ok"));
 }
 
+#[test]
+fn long_lines_take_linear_time() {
+    let vm = |i: usize| {
+        format!(
+            r#"{{"kind":"VirtualMachine","metadata":{{"name":"größe-{i}","annotations":{{"vm.kubevirt.io/validations":"[{{\"name\":\"c\",\"path\":\"jsonpath::.spec.domain.cpu.cores\",\"rule\":\"integer\",\"message\":\"m\",\"min\":4}}]"}}}},"spec":{{"template":{{"spec":{{"domain":{{"cpu":{{"cores":2}}}}}}}}}}}}"#
+        )
+    };
+    let list = format!("{{\"kind\":\"List\",\"items\":[{}]}}", (0..20_000).map(vm).collect::<Vec<_>>().join(","));
+    // Each of 20,000 places counted from the beginning of the line would be 50 billion characters.
+    let run = run("validate -o github l.json", &[("l.json", &list)]);
+    let last = run.out.lines().last().unwrap();
+    let column = list.rfind("2}").map(|at| list[..at].chars().count() + 1).unwrap();
+    assert!(last.starts_with(&format!("::error file=l.json,line=1,col={column},title=c::")), "{last}");
+    assert_eq!(run.out.lines().count(), 20_000);
+}
+
+#[test]
+fn rules_that_are_no_text_are_told() {
+    let vm = "kind: VirtualMachine\nmetadata:\n  name: x\n  annotations:\n    vm.kubevirt.io/validations:\n    - name: a\nspec: {template: {spec: {domain: {}}}}\n";
+    let problem = "the annotation must be a string that holds JSON, found an array";
+    for command in ["validate", "validate --compat ssp", "lint", "explain", "export cel"] {
+        let run = run(&format!("{command} vm.yaml"), &[("vm.yaml", vm)]);
+        assert_eq!(run.code, 2, "{command}");
+        let all = format!("{}{}", run.out, run.err);
+        assert!(all.contains(problem) && all.contains("vm.yaml:5:5"), "{command}: {all}");
+    }
+}
+
+#[test]
+fn texts_of_others_stay_on_their_line() {
+    let vm = VM.replace("This VM requires", "This\\nVM\\u001b[31m requires").replace("\"memory\"", "\"mem\\u0085\"");
+    let run = run("validate vm.yaml", &[("vm.yaml", &vm)]);
+    let line = "  violation: mem\\u{85} .spec.domain.memory.guest: This VM\\u{1b}[31m requires more memory.\n";
+    assert!(run.out.contains(line), "{}", run.out);
+}
+
+#[test]
+fn policies_select_by_namespace_and_have_names_of_their_own() {
+    let other = TEMPLATE.replace("namespace: ns", "namespace: other");
+    let run = run("export cel a.yaml b.yaml", &[("a.yaml", TEMPLATE), ("b.yaml", &other)]);
+    assert_eq!(run.code, 0);
+    let options = ytterby_yaml::ReadOptions::default();
+    let sources = ytterby_diag::Sources::new();
+    let id = sources.add("policies".to_owned(), run.out.clone().into_bytes());
+    assert_eq!(ytterby_yaml::parse(run.out.as_bytes(), id, &options).unwrap().documents().len(), 4);
+    for part in ["name: \"tpl-validations\"\n", "name: \"tpl-validations-2\"\n", "== 'ns'", "== 'other'"] {
+        assert!(run.out.contains(part), "{part}: {}", run.out);
+    }
+    let own = self::run("export cel vm.yaml", &[("vm.yaml", VM)]);
+    assert!(own.out.contains("object.metadata.name == 'one' && object.metadata.namespace == 'ns'"), "{}", own.out);
+    let nameless = self::run("export cel vm.yaml", &[("vm.yaml", &VM.replace("  name: one\n", ""))]);
+    assert_eq!((nameless.code, nameless.out.as_str()), (1, ""));
+    assert!(nameless.err.contains("has no name to select VMs by"), "{}", nameless.err);
+}
+
+#[test]
+fn what_is_left_out_of_policies_is_told() {
+    let unknown = VM.replace("\"rule\": \"enum\"", "\"rule\": \"float\"");
+    let run = run("export cel vm.yaml", &[("vm.yaml", &unknown)]);
+    assert_eq!(
+        (run.code, run.err.as_str()),
+        (0, "vm.yaml:15:12: rule bus is ignored: \"float\" is no kind of rule that is known\n")
+    );
+    assert_eq!(self::run("export cel --fail-on-warn vm.yaml", &[("vm.yaml", &unknown)]).code, 1);
+    let run =
+        self::run("export cel vm.yaml", &[("vm.yaml", &VM.replace("::.spec.domain.memory", "::spec.domain.memory"))]);
+    assert_eq!(run.code, 1);
+    assert!(run.err.contains("the path spec.domain.memory.guest does not begin with a dot"), "{}", run.err);
+}
+
 /// The rendered bundle of kubevirt/common-templates is not ours to ship; the variable names a copy of it.
 #[test]
 fn shipped_templates_are_valid_on_their_own_rules() {

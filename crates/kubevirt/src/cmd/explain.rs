@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use super::args::Args;
+use super::output::plain;
 use super::world::{Cache, Governed, World, place};
 use super::{BROKEN, Failure, Host, OK, UNREADABLE};
 use crate::evaluate::evaluate;
@@ -36,7 +37,7 @@ pub(super) fn run(
                 }
                 Governed::Free => continue,
             };
-            let rules = cache.rules(&annotation.text);
+            let rules = cache.rules(annotation);
             let rules = match &*rules {
                 Ok(rules) => rules,
                 Err(problem) => {
@@ -54,13 +55,14 @@ pub(super) fn run(
                 }
                 explained += 1;
                 let at = place(annotation, rules_file, entry.offset);
-                writeln!(stdout, "{} ({at}), on {} {}", entry.label(), vm.kind, vm.name)?;
+                let head = format!("{} ({at}), on {} {}", entry.label(), vm.kind, vm.name);
+                writeln!(stdout, "{}", plain(&head))?;
                 for sentence in sentences(entry) {
-                    writeln!(stdout, "  {sentence}")?;
+                    writeln!(stdout, "  {}", plain(&sentence))?;
                 }
                 // A VM without a template has one outcome for all rules.
                 if let Some(outcome) = outcomes.get(index).or(outcomes.first()) {
-                    writeln!(stdout, "  Here: {}: {}", outcome.status.as_str(), outcome.detail)?;
+                    writeln!(stdout, "  Here: {}: {}", outcome.status.as_str(), plain(&outcome.detail))?;
                 }
             }
         }

@@ -11,7 +11,6 @@ use super::world::{World, place};
 use super::{BROKEN, Failure, Host, OK, UNREADABLE};
 use crate::cel::{Exported, Refused, Validation, export};
 use crate::objects::{Annotation, Objects, Vm};
-use crate::rules;
 use crate::select::{NAME, NAMESPACES, SKIP};
 use crate::value::quoted;
 
@@ -45,7 +44,7 @@ pub(super) fn run(
         };
         for vm in &objects.vms {
             let Some(annotation) = annotation(vm, objects) else { continue };
-            let rules = match rules::parse(&annotation.text) {
+            let rules = match annotation.rules() {
                 Ok(rules) => rules,
                 Err(problem) => {
                     let at = place(annotation, file, problem.offset());

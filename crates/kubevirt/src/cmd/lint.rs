@@ -4,13 +4,13 @@ use std::io::{self, Write};
 
 use super::args::{Args, Format};
 use super::load::File;
-use super::output::{self, Issue, Level, counted, xml};
+use super::output::{self, Issue, Level, counted, plain, xml};
 use super::report::Place;
 use super::world::{World, place};
 use super::{BROKEN, Failure, Host, NOTHING, OK, UNREADABLE};
 use crate::evaluate::{Status, evaluate};
 use crate::fix;
-use crate::lint::{Linted, Severity, lint};
+use crate::lint::{Linted, Severity, lint, unreadable};
 use crate::objects::{Annotation, Vm};
 use crate::rules;
 use crate::value::quoted;
@@ -108,7 +108,10 @@ fn annotations_of(file: &File) -> Vec<&Annotation> {
 }
 
 fn findings(annotation: &Annotation, file: &File, found: &mut Vec<Found>) -> Linted {
-    let linted = lint(&annotation.text);
+    let linted = match annotation.readable() {
+        Ok(text) => lint(text),
+        Err(problem) => Linted { findings: vec![unreadable(&problem)], readable: false },
+    };
     for finding in &linted.findings {
         found.push(Found {
             id: finding.id,
@@ -130,7 +133,7 @@ fn findings(annotation: &Annotation, file: &File, found: &mut Vec<Found>) -> Lin
 fn own_rules(vm: &Vm, file: &File, world: &World, found: &mut Vec<Found>) {
     let enclosing = vm.template.and_then(|index| file.objects.as_ref().ok()?.templates[index].rules.as_ref());
     let Some(annotation) = vm.rules.as_ref().or(enclosing) else { return };
-    let Ok(rules) = rules::parse(&annotation.text) else { return };
+    let Ok(rules) = annotation.rules() else { return };
     let (value, sizing) = world.prepared(vm);
     for outcome in evaluate(&rules, &value, &sizing) {
         let broken_rule = rules
@@ -210,9 +213,10 @@ fn issues(found: &[Found]) -> Vec<Issue> {
 fn text(found: &[Found], annotations: usize, out: &mut dyn Write) -> io::Result<()> {
     for finding in found {
         let rule = if finding.rule.is_empty() { String::new() } else { format!("rule {}: ", finding.rule) };
-        writeln!(out, "{}: {}: {rule}{} [{}]", finding.at, finding.level.as_str(), finding.message, finding.id)?;
+        let line = format!("{}: {}: {rule}{} [{}]", finding.at, finding.level.as_str(), finding.message, finding.id);
+        writeln!(out, "{}", plain(&line))?;
         if let Some(hint) = &finding.hint {
-            writeln!(out, "  hint: {hint}")?;
+            writeln!(out, "  hint: {}", plain(hint))?;
         }
     }
     let count = |level| found.iter().filter(|finding| finding.level == level).count();

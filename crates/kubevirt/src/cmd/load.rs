@@ -19,6 +19,9 @@ const MAX_DEPTH: usize = 64;
 /// Standard input in messages.
 const STDIN: &str = "-";
 
+/// How files begin that `gzip` made.
+const GZIP: &[u8] = &[0x1f, 0x8b];
+
 /// A file that was read, or why not.
 pub(super) struct File {
     /// Its name in messages.
@@ -158,6 +161,7 @@ fn read(
     parameters: &Parameters,
 ) -> File {
     let content = content.and_then(|content| match u32::try_from(content.len()) {
+        Ok(_) if content.starts_with(GZIP) => Err(io::Error::other("the file is compressed (gzip); unpack it first")),
         Ok(_) => Ok(content),
         Err(_) => Err(io::Error::other("files above 4 GiB are not read")),
     });

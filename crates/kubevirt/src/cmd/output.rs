@@ -1,5 +1,6 @@
 //! Writes results: text for people, JSON, SARIF, JUnit and GitHub's workflow commands for machines.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use super::args::Format;
@@ -47,11 +48,28 @@ pub(super) fn write(report: &Report, format: Format, fail_on_warn: bool, out: &m
     }
 }
 
+/// A text on one line of a terminal, whatever it holds: names and messages come from files of others.
+pub(super) fn plain(text: &str) -> Cow<'_, str> {
+    if !text.contains(|c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            '\n' | '\r' | '\t' | '\u{2028}' | '\u{2029}' => out.push(' '),
+            c if c.is_control() => out.extend(c.escape_unicode()),
+            c => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}
+
 fn text(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     for object in &report.objects {
         if object.is_file() {
             for Located { outcome, .. } in &object.results {
-                writeln!(out, "{}: {}: {}", outcome.status.as_str(), outcome.message, outcome.detail)?;
+                let line = format!("{}: {}: {}", outcome.status.as_str(), outcome.message, outcome.detail);
+                writeln!(out, "{}", plain(&line))?;
             }
             continue;
         }
@@ -63,7 +81,8 @@ fn text(report: &Report, out: &mut dyn Write) -> io::Result<()> {
             (_, true, None) if no_rules => "valid (no rules)".to_owned(),
             (_, true, None) => "valid".to_owned(),
         };
-        writeln!(out, "{}:{}: {}: {verdict}", object.file, object.line, object.label())?;
+        let head = format!("{}:{}: {}: {verdict}", object.file, object.line, object.label());
+        writeln!(out, "{}", plain(&head))?;
         for Located { outcome, at, rule_at, .. } in &object.results {
             if outcome.status == Status::Ok || outcome.status == Status::Skipped && !outcome.notable {
                 continue;
@@ -74,8 +93,8 @@ fn text(report: &Report, out: &mut dyn Write) -> io::Result<()> {
                 (rule, "") => rule.to_owned(),
                 (rule, message) => format!("{rule}: {message}"),
             };
-            writeln!(out, "  {}: {about}", outcome.status.as_str())?;
-            writeln!(out, "    {}", outcome.detail)?;
+            writeln!(out, "  {}: {}", outcome.status.as_str(), plain(&about))?;
+            writeln!(out, "    {}", plain(&outcome.detail))?;
             if let Some(place) = at {
                 writeln!(out, "    at {place}")?;
             }

@@ -88,7 +88,7 @@ fn check(vm: &Vm, file: &File, world: &World, fields: FieldValidation, cache: &m
         return checked;
     }
     match world.governed(vm, file) {
-        Governed::By(annotation, rules_file) => match outcomes(&annotation.text, vm, world, cache) {
+        Governed::By(annotation, rules_file) => match outcomes(annotation, vm, world, cache) {
             Ok(outcomes) => {
                 let located = |outcome| located(outcome, vm, file, annotation, rules_file);
                 checked.results = outcomes.into_iter().map(located).collect();
@@ -140,11 +140,16 @@ impl Checked {
 }
 
 /// What the rules of an annotation say of a VM; or why they cannot be read, and where.
-fn outcomes(text: &str, vm: &Vm, world: &World, cache: &mut Cache) -> Result<Vec<Outcome>, (String, usize)> {
-    if world.compat {
+fn outcomes(
+    annotation: &Annotation,
+    vm: &Vm,
+    world: &World,
+    cache: &mut Cache,
+) -> Result<Vec<Outcome>, (String, usize)> {
+    if let (true, Ok(text)) = (world.compat, annotation.readable()) {
         return compat::parse(text).map(|rules| compat_outcomes(&rules, &world.prepared(vm).0));
     }
-    match &*cache.rules(text) {
+    match &*cache.rules(annotation) {
         Ok(rules) => {
             let (value, sizing) = world.prepared(vm);
             Ok(evaluate(rules, &value, &sizing))

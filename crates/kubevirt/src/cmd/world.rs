@@ -76,8 +76,10 @@ impl World {
         match source {
             Source::Deleted => return Governed::Exempt("it is being deleted"),
             Source::Skipped => return Governed::Exempt("it asks not to be validated"),
-            Source::Own(_) => return vm.rules.as_ref().map_or(Governed::Free, |rules| Governed::By(rules, file)),
-            Source::Template { .. } | Source::None => {}
+            Source::Own(_) | Source::Template { .. } | Source::None => {}
+        }
+        if let Some(rules) = &vm.rules {
+            return Governed::By(rules, file);
         }
         let enclosing = vm.template.and_then(|index| file.objects.as_ref().ok()?.templates[index].rules.as_ref());
         if let Some(rules) = enclosing {
@@ -129,7 +131,11 @@ impl World {
 pub(super) struct Cache(HashMap<Box<str>, Rc<Result<Rules, Unreadable>>>);
 
 impl Cache {
-    pub(super) fn rules(&mut self, text: &str) -> Rc<Result<Rules, Unreadable>> {
+    pub(super) fn rules(&mut self, annotation: &Annotation) -> Rc<Result<Rules, Unreadable>> {
+        let text = match annotation.readable() {
+            Ok(text) => text,
+            Err(problem) => return Rc::new(Err(problem)),
+        };
         if let Some(rules) = self.0.get(text) {
             return Rc::clone(rules);
         }
