@@ -23,10 +23,10 @@ pub struct Str(Repr);
 /// Short strings are always stored in place and long ones never, so one of each kind are not equal.
 #[derive(Clone)]
 enum Repr {
-    /// The length, the bytes, and zeros behind them: equal strings agree in all 23.
-    Inline([u8; 1 + INLINE]),
     /// More than [`INLINE`] bytes.
     Shared(Rc<Vec<u8>>),
+    /// The length, the bytes, and zeros behind them: equal strings agree in all 23.
+    Inline([u8; 1 + INLINE]),
 }
 
 impl Str {
@@ -115,8 +115,13 @@ impl Str {
 /// All bytes of a short string; the last two words overlap.
 #[inline]
 fn words(buf: &[u8; 1 + INLINE]) -> [u64; 3] {
-    let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|n| buf[at + n]));
-    [word(0), word(8), word(15)]
+    [bytes_at(buf, 0), bytes_at(buf, 8), bytes_at(buf, 15)]
+}
+
+/// Eight bytes as a number, the first of which counts least.
+#[inline]
+fn bytes_at(buf: &[u8; 1 + INLINE], at: usize) -> u64 {
+    u64::from_le_bytes(std::array::from_fn(|n| buf[at + n]))
 }
 
 /// The two strings, one behind the other, with room for more: whoever appends once appends again.
@@ -186,7 +191,15 @@ impl PartialOrd for Str {
 
 impl Ord for Str {
     fn cmp(&self, other: &Str) -> Ordering {
-        self.as_bytes().cmp(other.as_bytes())
+        match (&self.0, &other.0) {
+            // With the zeros behind them short strings are as long as each other; those that are still equal then
+            // differ in zeros of their own.
+            (Repr::Inline(a), Repr::Inline(b)) => {
+                let order = |at| bytes_at(a, at).swap_bytes().cmp(&bytes_at(b, at).swap_bytes());
+                order(1).then_with(|| order(9)).then_with(|| order(15)).then_with(|| a[0].cmp(&b[0]))
+            }
+            _ => self.as_bytes().cmp(other.as_bytes()),
+        }
     }
 }
 
@@ -278,8 +291,9 @@ mod tests {
             assert_eq!(Str::new(&text), Str::from(text.clone()));
             assert_eq!(Str::new(&text).as_str(), Some(text.as_str()));
             assert_eq!(Str::new(&text).short().is_some(), len <= 22);
-            for other in [text.clone() + "y", text.clone() + "\0", text.replacen('x', "y", 1)] {
-                assert_eq!(Str::new(&text) == Str::new(&other), text == other);
+            for other in [text.clone() + "y", text.clone() + "\0", text.replacen('x', "\u{ff}", 1), "w".into()] {
+                let (a, b) = (Str::new(&text), Str::new(&other));
+                assert_eq!((a == b, a.cmp(&b)), (text == other, text.cmp(&other)));
             }
         }
     }

@@ -99,8 +99,11 @@ fn clear(_: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, Error>
 
 fn get(_: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, Error> {
     args.count("get", 1, 2)?;
-    let found = receiver_dict(receiver)?.get(&args.positional[0]).map_err(|error| error.in_context("get"))?;
-    Ok(found.or_else(|| args.positional.get(1).cloned()).unwrap_or(Value::None))
+    match receiver_dict(receiver)?.table().get(&args.positional[0]) {
+        Ok(Some(value)) => Ok(value.clone()),
+        Ok(None) => Ok(args.positional.get(1).cloned().unwrap_or(Value::None)),
+        Err(error) => Err(error.in_context("get")),
+    }
 }
 
 fn items(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, Error> {

@@ -1,7 +1,6 @@
 //! `"{} {name!r}".format(…)`.
 
 use memchr::memchr;
-use ytterby_text::Str;
 use ytterby_text::quote::quote;
 
 use super::strings::text;
@@ -10,24 +9,24 @@ use crate::{Args, Error, Eval, Value};
 
 pub(super) fn format(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, Error> {
     let mut rest = text(receiver)?.as_bytes();
-    let mut out = Vec::with_capacity(rest.len() + 16);
     let mut fields = Fields { args, next: 0, automatic: false, manual: false };
-    loop {
-        let open = memchr(b'{', rest);
-        write_literal(&mut out, &rest[..open.unwrap_or(rest.len())])?;
-        let Some(open) = open else { break };
-        rest = &rest[open + 1..];
-        if let [b'{', tail @ ..] = rest {
-            out.push(b'{');
-            rest = tail;
-            continue;
+    eval.text(|eval, out| {
+        loop {
+            let open = memchr(b'{', rest);
+            write_literal(out, &rest[..open.unwrap_or(rest.len())])?;
+            let Some(open) = open else { break };
+            rest = &rest[open + 1..];
+            if let [b'{', tail @ ..] = rest {
+                out.push(b'{');
+                rest = tail;
+                continue;
+            }
+            let Some(close) = memchr(b'}', rest) else { fail!("format: unmatched '{{' in format") };
+            fields.write(out, &rest[..close])?;
+            rest = &rest[close + 1..];
         }
-        let Some(close) = memchr(b'}', rest) else { fail!("format: unmatched '{{' in format") };
-        fields.write(&mut out, &rest[..close])?;
-        rest = &rest[close + 1..];
-    }
-    eval.charge(out.len())?;
-    Ok(Value::Str(Str::from(out)))
+        eval.charge(out.len())
+    })
 }
 
 /// Text between fields, in which `}}` stands for `}`.
@@ -51,8 +50,12 @@ struct Fields<'a> {
     manual: bool,
 }
 
-impl Fields<'_> {
+impl<'a> Fields<'a> {
     fn write(&mut self, out: &mut Vec<u8>, field: &[u8]) -> Result<(), Error> {
+        if field.is_empty() {
+            self.value(field)?.write_text(out);
+            return Ok(());
+        }
         let cut = |text: &'_ [u8], at: u8| memchr(at, text);
         let (head, spec) = match (cut(field, b'!'), cut(field, b':')) {
             // A colon before the exclamation mark belongs to the name then.
@@ -80,7 +83,7 @@ impl Fields<'_> {
         Ok(())
     }
 
-    fn value(&mut self, name: &[u8]) -> Result<Value, Error> {
+    fn value(&mut self, name: &[u8]) -> Result<&'a Value, Error> {
         if name.is_empty() {
             if self.manual {
                 fail!("format: cannot switch from manual field specification to automatic field numbering");
@@ -97,7 +100,7 @@ impl Fields<'_> {
             return self.positional(index);
         }
         if let Some((_, value)) = self.args.named.iter().find(|(known, _)| known.as_bytes() == name) {
-            return Ok(value.clone());
+            return Ok(value);
         }
         let shown = String::from_utf8_lossy(name);
         if name.contains(&b'.') {
@@ -112,9 +115,9 @@ impl Fields<'_> {
         fail!("format: keyword {shown} not found")
     }
 
-    fn positional(&self, index: usize) -> Result<Value, Error> {
+    fn positional(&self, index: usize) -> Result<&'a Value, Error> {
         match self.args.positional.get(index) {
-            Some(value) => Ok(value.clone()),
+            Some(value) => Ok(value),
             None => fail!("format: tuple index out of range"),
         }
     }

@@ -97,9 +97,15 @@ pub(super) fn repr(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
 }
 
 pub(super) fn str(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
-    let text = one("str", "exactly 1", args)?.to_text();
-    eval.charge(text.as_bytes().len())?;
-    Ok(Value::Str(text))
+    let value = one("str", "exactly 1", args)?;
+    if let Value::Str(text) = value {
+        eval.charge(text.as_bytes().len())?;
+        return Ok(value.clone());
+    }
+    eval.text(|eval, out| {
+        value.write_text(out);
+        eval.charge(out.len())
+    })
 }
 
 pub(super) fn type_of(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {

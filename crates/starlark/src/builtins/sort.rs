@@ -7,10 +7,8 @@ use crate::args::{Callable, Iterable};
 use crate::error::fail;
 use crate::host::CompareOp;
 use crate::ops::compare;
-use crate::value::Tuple;
 use crate::vm::Iter;
 use crate::{Args, Error, Eval, Value};
-use std::rc::Rc;
 
 pub(super) fn min(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     extreme(eval, "min", CompareOp::Lt, args)
@@ -26,26 +24,36 @@ fn extreme(eval: &mut Eval, function: &str, op: CompareOp, args: Args<'_>) -> Re
     }
     let [key] = Args { positional: &[], named: args.named }.unpack(function, ["key?"])?;
     let key: Option<Callable> = args.param(function, "key", key)?;
-    let many;
-    let source = match args.positional {
-        [value] => value,
-        values => {
-            many = Value::Tuple(Rc::new(Tuple::new(values.to_vec())));
-            &many
-        }
-    };
-    let Some(mut values) = Iter::of(source) else {
-        fail!("{function}: {} value is not iterable", source.type_name());
-    };
-    let key_of = |eval: &mut Eval, value: &Value| match &key {
-        Some(Callable(key)) => eval.call(key, std::slice::from_ref(value), &[]),
-        None => Ok(value.clone()),
-    };
+    if let [source] = args.positional {
+        let Some(values) = Iter::of(source) else {
+            fail!("{function}: {} value is not iterable", source.type_name());
+        };
+        return extreme_of(eval, function, op, key, values);
+    }
+    extreme_of(eval, function, op, key, args.positional.iter().cloned())
+}
+
+fn extreme_of(
+    eval: &mut Eval,
+    function: &str,
+    op: CompareOp,
+    key: Option<Callable>,
+    mut values: impl Iterator<Item = Value>,
+) -> Result<Value, Error> {
     let Some(mut best) = values.next() else { fail!("{function}: argument is an empty sequence") };
-    let mut best_key = key_of(eval, &best)?;
+    let Some(Callable(key)) = key else {
+        for value in values {
+            eval.step()?;
+            if compare(op, &value, &best).map_err(|error| error.in_context(function))? {
+                best = value;
+            }
+        }
+        return Ok(best);
+    };
+    let mut best_key = eval.call(&key, std::slice::from_ref(&best), &[])?;
     for value in values {
         eval.step()?;
-        let key = key_of(eval, &value)?;
+        let key = eval.call(&key, std::slice::from_ref(&value), &[])?;
         if compare(op, &key, &best_key).map_err(|error| error.in_context(function))? {
             (best, best_key) = (value, key);
         }
@@ -58,42 +66,51 @@ pub(super) fn sorted(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let iterable: Option<Iterable> = args.param("sorted", "iterable", iterable)?;
     let key: Option<Callable> = args.param("sorted", "key", key)?;
     let reverse: bool = args.param("sorted", "reverse", reverse)?.unwrap_or(false);
-    let values = match iterable {
+    let mut values = match iterable {
         Some(iterable) => collect(eval, &iterable)?,
         None => Vec::new(),
     };
+    let Some(Callable(key)) = key else {
+        sort(eval, &mut values, reverse, itself)?;
+        return Ok(Value::list(values));
+    };
     let mut pairs = Vec::with_capacity(values.len());
     for value in values {
-        let key = match &key {
-            Some(Callable(key)) => eval.call(key, std::slice::from_ref(&value), &[])?,
-            None => value.clone(),
-        };
-        pairs.push((key, value));
+        pairs.push((eval.call(&key, std::slice::from_ref(&value), &[])?, value));
     }
-    sort(eval, &mut pairs, reverse)?;
+    sort(eval, &mut pairs, reverse, first)?;
     Ok(Value::list(pairs.into_iter().map(|(_, value)| value).collect()))
 }
 
-/// Sorts by the first of each pair; equal ones keep their order.
-fn sort(eval: &mut Eval, pairs: &mut [(Value, Value)], reverse: bool) -> Result<(), Error> {
-    let all_ints = pairs.iter().all(|(key, _)| matches!(key, Value::Int(_)));
-    let all_texts = pairs.iter().all(|(key, _)| matches!(key, Value::Str(_)));
-    if all_ints || all_texts {
-        // These have a total order, on which the standard library insists.
-        pairs.sort_by(|(a, _), (b, _)| {
-            let order = match (a, b) {
-                (Value::Int(a), Value::Int(b)) => a.cmp(b),
-                (Value::Str(a), Value::Str(b)) => a.cmp(b),
-                _ => Ordering::Equal,
-            };
-            if reverse { order.reverse() } else { order }
+fn itself(value: &Value) -> &Value {
+    value
+}
+
+fn first(pair: &(Value, Value)) -> &Value {
+    &pair.0
+}
+
+/// Sorts by a key of each item; items with equal ones keep their order.
+fn sort<T: Clone>(eval: &mut Eval, items: &mut [T], reverse: bool, key: impl Fn(&T) -> &Value) -> Result<(), Error> {
+    // Integers and strings have a total order, on which the standard library insists.
+    if items.iter().all(|item| matches!(key(item), Value::Int(_))) {
+        sort_all(items, reverse, |a, b| match (key(a), key(b)) {
+            (Value::Int(a), Value::Int(b)) => a.cmp(b),
+            _ => Ordering::Equal,
+        });
+        return Ok(());
+    }
+    if items.iter().all(|item| matches!(key(item), Value::Str(_))) {
+        sort_all(items, reverse, |a, b| match (key(a), key(b)) {
+            (Value::Str(a), Value::Str(b)) => a.cmp(b),
+            _ => Ordering::Equal,
         });
         return Ok(());
     }
     let mut problem = None;
-    let mut less = |a: &(Value, Value), b: &(Value, Value)| {
+    let mut less = |a: &T, b: &T| {
         let (a, b) = if reverse { (b, a) } else { (a, b) };
-        match compare(CompareOp::Lt, &a.0, &b.0) {
+        match compare(CompareOp::Lt, key(a), key(b)) {
             Ok(less) => less,
             // As in the reference the last problem is reported.
             Err(error) => {
@@ -104,7 +121,7 @@ fn sort(eval: &mut Eval, pairs: &mut [(Value, Value)], reverse: bool) -> Result<
     };
     /// Runs of this length are sorted by insertion.
     const RUN: usize = 20;
-    for run in pairs.chunks_mut(RUN) {
+    for run in items.chunks_mut(RUN) {
         for end in 1..run.len() {
             let mut at = end;
             while at > 0 && less(&run[at], &run[at - 1]) {
@@ -114,9 +131,9 @@ fn sort(eval: &mut Eval, pairs: &mut [(Value, Value)], reverse: bool) -> Result<
         }
     }
     let mut width = RUN;
-    let mut merged: Vec<(Value, Value)> = Vec::new();
-    while width < pairs.len() {
-        for chunk in pairs.chunks_mut(2 * width) {
+    let mut merged: Vec<T> = Vec::new();
+    while width < items.len() {
+        for chunk in items.chunks_mut(2 * width) {
             if chunk.len() <= width {
                 continue;
             }
@@ -129,12 +146,20 @@ fn sort(eval: &mut Eval, pairs: &mut [(Value, Value)], reverse: bool) -> Result<
                 merged.extend(next.cloned());
             }
             merged.extend(l.chain(r).cloned());
-            chunk.iter_mut().zip(merged.drain(..)).for_each(|(slot, pair)| *slot = pair);
+            chunk.iter_mut().zip(merged.drain(..)).for_each(|(slot, item)| *slot = item);
         }
         width *= 2;
     }
     match problem {
         Some(error) => Err(error),
         None => Ok(()),
+    }
+}
+
+fn sort_all<T>(items: &mut [T], reverse: bool, order: impl Fn(&T, &T) -> Ordering) {
+    if reverse {
+        items.sort_by(|a, b| order(b, a));
+    } else {
+        items.sort_by(|a, b| order(a, b));
     }
 }

@@ -30,7 +30,7 @@ pub(super) const METHODS: &[(&str, Method)] = &[
     ("istitle", istitle),
     ("isupper", |_, s, args| is_in_case("isupper", s, args, to_upper)),
     ("join", join),
-    ("lower", |eval, s, args| mapped(eval, "lower", s, args, to_lower, <[u8]>::to_ascii_lowercase)),
+    ("lower", |eval, s, args| mapped(eval, "lower", s, args, to_lower, <[u8]>::make_ascii_lowercase)),
     ("lstrip", |_, s, args| strip("lstrip", s, args, Ends::Left)),
     ("partition", |_, s, args| partition("partition", s, args, first_index)),
     ("replace", replace),
@@ -44,7 +44,7 @@ pub(super) const METHODS: &[(&str, Method)] = &[
     ("startswith", |_, s, args| has_affix("startswith", s, args, |text, start| text.starts_with(start))),
     ("strip", |_, s, args| strip("strip", s, args, Ends::Both)),
     ("title", title),
-    ("upper", |eval, s, args| mapped(eval, "upper", s, args, to_upper, <[u8]>::to_ascii_uppercase)),
+    ("upper", |eval, s, args| mapped(eval, "upper", s, args, to_upper, <[u8]>::make_ascii_uppercase)),
 ];
 
 pub(super) fn text(receiver: &Value) -> Result<&Str, Error> {
@@ -81,13 +81,17 @@ fn mapped(
     receiver: &Value,
     args: Args<'_>,
     map: fn(char) -> char,
-    map_ascii: fn(&[u8]) -> Vec<u8>,
+    map_ascii: fn(&mut [u8]),
 ) -> Result<Value, Error> {
     args.count(name, 0, 0)?;
     let text = text(receiver)?;
     eval.charge(text.as_bytes().len())?;
     if text.is_ascii() {
-        return Ok(Value::Str(Str::from(map_ascii(text))));
+        return eval.text(|_, out| {
+            out.extend_from_slice(text);
+            map_ascii(out);
+            Ok(())
+        });
     }
     Ok(from_chars(chars(text).map(map).collect()))
 }
@@ -143,6 +147,9 @@ fn last_index(text: &[u8], part: &[u8]) -> Option<usize> {
 /// The part of the receiver between the arguments at 1 and 2, and where it begins.
 fn stretch<'a>(name: &str, receiver: &'a Value, args: Args<'_>) -> Result<(&'a [u8], usize), Error> {
     let text = text(receiver)?.as_bytes();
+    if args.positional.len() < 2 {
+        return Ok((text, 0));
+    }
     let bounds = slice_bounds(args.positional.get(1), args.positional.get(2), text.len());
     let (start, end) = bounds.map_err(|error| error.in_context(name))?;
     Ok(if start < end { (&text[start..end], start) } else { (&[], start) })
@@ -195,20 +202,23 @@ fn join(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, Erro
     let separator = text(receiver)?;
     args.count("join", 1, 1)?;
     let parts: Iterable = args.required("join", 0)?;
-    let mut out = Vec::new();
-    for (n, part) in parts.iterate().enumerate() {
+    let add = |eval: &mut Eval, out: &mut Vec<u8>, (n, part): (usize, &Value)| {
         if n > 0 {
             out.extend_from_slice(separator);
         }
-        match &part {
+        match part {
             Value::Str(part) => {
                 eval.charge(separator.as_bytes().len() + part.as_bytes().len())?;
                 out.extend_from_slice(part);
+                Ok(())
             }
             other => fail!("join: in list, want string, got {}", other.type_name()),
         }
-    }
-    Ok(Value::Str(Str::from(out)))
+    };
+    eval.text(|eval, out| match &parts.0 {
+        Value::List(list) => list.items().iter().enumerate().try_for_each(|part| add(eval, out, part)),
+        _ => parts.iterate().enumerate().try_for_each(|(n, part)| add(eval, out, (n, &part))),
+    })
 }
 
 fn partition(name: &str, receiver: &Value, args: Args<'_>, index: IndexFn) -> Result<Value, Error> {
@@ -231,32 +241,33 @@ fn replace(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, E
     let (old, new): (Str, Str) = (args.required("replace", 0)?, args.required("replace", 1)?);
     let limit = args.at::<i32>("replace", 2)?.filter(|&limit| limit >= 0).map_or(usize::MAX, |limit| limit as usize);
     let text = text(receiver)?;
-    let mut out = Vec::with_capacity(text.as_bytes().len());
-    let mut done = 0;
-    if old.is_empty() {
-        // Between all code points and at both ends.
-        let mut rest = text.as_bytes();
-        for n in 0.. {
-            if n >= limit {
-                break;
+    eval.text(|eval, out| {
+        if old.is_empty() {
+            // Between all code points and at both ends.
+            let mut rest = text.as_bytes();
+            for n in 0.. {
+                if n >= limit {
+                    break;
+                }
+                out.extend_from_slice(&new);
+                let Some((_, len)) = decode_char(rest) else { break };
+                out.extend_from_slice(&rest[..len]);
+                rest = &rest[len..];
+                eval.charge(new.as_bytes().len())?;
             }
-            out.extend_from_slice(&new);
-            let Some((_, len)) = decode_char(rest) else { break };
-            out.extend_from_slice(&rest[..len]);
-            rest = &rest[len..];
-            eval.charge(new.as_bytes().len())?;
+            out.extend_from_slice(rest);
+        } else {
+            let mut done = 0;
+            for at in memmem::find_iter(text, &old).take(limit) {
+                eval.charge(new.as_bytes().len())?;
+                out.extend_from_slice(&text[done..at]);
+                out.extend_from_slice(&new);
+                done = at + old.as_bytes().len();
+            }
+            out.extend_from_slice(&text[done..]);
         }
-        out.extend_from_slice(rest);
-    } else {
-        for at in memmem::find_iter(text, &old).take(limit) {
-            eval.charge(new.as_bytes().len())?;
-            out.extend_from_slice(&text[done..at]);
-            out.extend_from_slice(&new);
-            done = at + old.as_bytes().len();
-        }
-        out.extend_from_slice(&text[done..]);
-    }
-    Ok(Value::Str(Str::from(out)))
+        Ok(())
+    })
 }
 
 /// The ends of a string that are stripped.
@@ -318,34 +329,43 @@ fn split(eval: &mut Eval, name: &str, receiver: &Value, args: Args<'_>, from: Fr
     args.count(name, 0, 2)?;
     let limit = args.at::<i32>(name, 1)?.filter(|&limit| limit >= 0).map(|limit| limit as usize);
     let text = text(receiver)?.as_bytes();
-    let parts: Vec<&[u8]> = match args.positional.first() {
-        None | Some(Value::None) => split_spaces(text, limit, from),
+    let parts = match args.positional.first() {
+        None | Some(Value::None) => split_spaces(text, limit, from).into_iter().map(piece).collect(),
         Some(Value::Str(separator)) if separator.is_empty() => fail!("split: empty separator"),
         Some(Value::Str(separator)) => split_by(text, separator, limit, from),
         Some(other) => fail!("split: got {} for separator, want string", other.type_name()),
     };
     eval.charge(text.len() + parts.len() * size_of::<Value>())?;
-    Ok(Value::list(parts.into_iter().map(|part| Value::Str(Str::new(part))).collect()))
+    Ok(Value::list(parts))
 }
 
-fn split_by<'a>(text: &'a [u8], separator: &[u8], limit: Option<usize>, from: From) -> Vec<&'a [u8]> {
+fn piece(bytes: &[u8]) -> Value {
+    Value::Str(Str::new(bytes))
+}
+
+fn split_by(text: &[u8], separator: &[u8], limit: Option<usize>, from: From) -> Vec<Value> {
     let limit = limit.unwrap_or(usize::MAX);
-    let mut cuts: Vec<usize> = match from {
-        From::Start => memmem::find_iter(text, separator).take(limit).collect(),
+    match (separator, from) {
+        ([byte], From::Start) => pieces(text, 1, memchr::memchr_iter(*byte, text).take(limit)),
+        (_, From::Start) => pieces(text, separator.len(), memmem::find_iter(text, separator).take(limit)),
         // The same cuts as from the start, of which the last ones count.
-        From::End => {
+        (_, From::End) => {
             let all: Vec<usize> = memmem::find_iter(text, separator).collect();
-            all[all.len().saturating_sub(limit)..].to_vec()
+            pieces(text, separator.len(), all[all.len().saturating_sub(limit)..].iter().copied())
         }
-    };
-    let mut parts = Vec::with_capacity(cuts.len() + 1);
-    let mut start = 0;
-    for at in cuts.drain(..) {
-        parts.push(&text[start..at]);
-        start = at + separator.len();
     }
-    parts.push(&text[start..]);
-    parts
+}
+
+/// What is left of a text without the separators at these places.
+fn pieces(text: &[u8], separator: usize, cuts: impl Iterator<Item = usize>) -> Vec<Value> {
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    for at in cuts {
+        pieces.push(piece(&text[start..at]));
+        start = at + separator;
+    }
+    pieces.push(piece(&text[start..]));
+    pieces
 }
 
 fn split_spaces(text: &[u8], limit: Option<usize>, from: From) -> Vec<&[u8]> {

@@ -108,6 +108,10 @@ pub(crate) enum Instr {
 
     /// Calls what is in `base` with the `count` values behind it; the result goes to `base`.
     Call { count: u8, base: Reg },
+    /// The same for a function of the language, which is a constant.
+    CallBuiltin { count: u8, base: Reg, index: u16 },
+    /// `dst = constants[index](x)`, where `x` is an operand.
+    CallBuiltin1 { dst: Reg, x: Reg, index: u16 },
     /// A call with names, `*args` or `**kwargs`: `shape` says what stands behind `base`.
     CallShape { base: Reg, shape: u16 },
     /// Looks a method up: a method of a built-in type leaves `dst` unset, anything else is put there.

@@ -401,6 +401,18 @@ impl FnCompiler<'_> {
             self.take(dst, base);
             return Ok(());
         }
+        if simple && let Some(index) = self.builtin(callee)? {
+            if let [Arg::Positional(x)] = args {
+                let x = self.operand_or_constant(*x)?;
+                self.emit(Instr::CallBuiltin1 { dst, x, index }, pos);
+                return Ok(());
+            }
+            let base = if top { dst } else { self.temp()? };
+            let count = self.positional(args)?;
+            self.emit(Instr::CallBuiltin { count, base, index }, pos);
+            self.take(dst, base);
+            return Ok(());
+        }
         let base = if top { dst } else { self.temp()? };
         self.into(callee, base)?;
         if simple {
@@ -412,6 +424,24 @@ impl FnCompiler<'_> {
         }
         self.take(dst, base);
         Ok(())
+    }
+
+    /// The constant that holds a function of the language, if the name stands for one.
+    fn builtin(&mut self, callee: ExprId) -> Compiled<Option<u16>> {
+        let callee = self.ast.unparen(callee);
+        if !matches!(self.ast[callee].kind, ExprKind::Ident(_)) {
+            return Ok(None);
+        }
+        let binding = self.program.binding(callee)?;
+        if binding.scope != Scope::Universal {
+            return Ok(None);
+        }
+        match crate::builtins::universe(&binding.name) {
+            Some(value @ Value::Builtin(_)) => {
+                Ok(u16::try_from(self.constant(Constant::Universal(binding.name.clone()), || value)).ok())
+            }
+            _ => Ok(None),
+        }
     }
 
     fn positional(&mut self, args: &[Arg]) -> Compiled<u8> {

@@ -41,13 +41,21 @@ impl FnCompiler<'_> {
                 self.assigned.unreachable = true;
             }
             Stmt::Return(result, _) => {
-                let instr = match (result, self.fragment) {
-                    (Some(x), None) => Instr::Return { x: self.temporary_operand(*x)? },
-                    (Some(x), Some(_)) => Instr::Leave { x: self.temporary_operand(*x)? },
-                    (None, None) => Instr::ReturnNone,
-                    (None, Some(_)) => Instr::LeaveNone,
+                let (instr, pos) = match (result, self.fragment) {
+                    (Some(x), None) => {
+                        let x = self.ast.unparen(*x);
+                        // A local variable is taken where it is: nobody needs it any more.
+                        let pos = match &self.ast[x].kind {
+                            ExprKind::Ident(_) if self.local(x)?.is_some() => self.ast[x].start,
+                            _ => Pos::UNKNOWN,
+                        };
+                        (Instr::Return { x: self.operand(x)? }, pos)
+                    }
+                    (Some(x), Some(_)) => (Instr::Leave { x: self.temporary_operand(*x)? }, Pos::UNKNOWN),
+                    (None, None) => (Instr::ReturnNone, Pos::UNKNOWN),
+                    (None, Some(_)) => (Instr::LeaveNone, Pos::UNKNOWN),
                 };
-                self.emit(instr, Pos::UNKNOWN);
+                self.emit(instr, pos);
                 self.assigned.unreachable = true;
             }
             Stmt::Assign { target, value, pos } => self.assign_stmt(*target, *value, *pos)?,

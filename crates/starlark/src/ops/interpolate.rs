@@ -14,40 +14,40 @@ pub(super) fn interpolate(eval: &mut Eval, format: &Str, given: &Value) -> Resul
         Value::Tuple(tuple) => &**tuple,
         _ => single,
     };
-    let mut out = Vec::with_capacity(format.as_bytes().len() + 16);
     let mut rest = format.as_bytes();
     let mut used = 0;
-    while let Some(at) = memchr::memchr(b'%', rest) {
-        out.extend_from_slice(&rest[..at]);
-        rest = &rest[at + 1..];
-        if let [b'%', tail @ ..] = rest {
-            out.push(b'%');
-            rest = tail;
-            continue;
-        }
-        let looked_up;
-        let value = if let [b'(', tail @ ..] = rest {
-            let Some(end) = memchr::memchr(b')', tail) else { fail!("incomplete format key") };
-            looked_up = by_key(given, &Str::new(&tail[..end]))?;
-            rest = &tail[end + 1..];
-            &looked_up
-        } else {
-            match positional.get(used) {
-                Some(value) => value,
-                None => fail!("not enough arguments for format string"),
+    eval.text(|eval, out| {
+        while let Some(at) = memchr::memchr(b'%', rest) {
+            out.extend_from_slice(&rest[..at]);
+            rest = &rest[at + 1..];
+            if let [b'%', tail @ ..] = rest {
+                out.push(b'%');
+                rest = tail;
+                continue;
             }
-        };
-        let [conversion, tail @ ..] = rest else { fail!("incomplete format") };
-        convert(&mut out, *conversion, value)?;
-        rest = tail;
-        used += 1;
-    }
-    if used < positional.len() {
-        fail!("too many arguments for format string");
-    }
-    out.extend_from_slice(rest);
-    eval.charge(out.len())?;
-    Ok(Value::Str(Str::from(out)))
+            let looked_up;
+            let value = if let [b'(', tail @ ..] = rest {
+                let Some(end) = memchr::memchr(b')', tail) else { fail!("incomplete format key") };
+                looked_up = by_key(given, &Str::new(&tail[..end]))?;
+                rest = &tail[end + 1..];
+                &looked_up
+            } else {
+                match positional.get(used) {
+                    Some(value) => value,
+                    None => fail!("not enough arguments for format string"),
+                }
+            };
+            let [conversion, tail @ ..] = rest else { fail!("incomplete format") };
+            convert(out, *conversion, value)?;
+            rest = tail;
+            used += 1;
+        }
+        if used < positional.len() {
+            fail!("too many arguments for format string");
+        }
+        out.extend_from_slice(rest);
+        eval.charge(out.len())
+    })
 }
 
 fn by_key(given: &Value, key: &Str) -> Result<Value, Error> {

@@ -58,6 +58,12 @@ impl Dict {
         self.table.borrow_mut().insert(key, value)
     }
 
+    /// Adds a pair whose key is new; gives the key back where it is there already.
+    pub(crate) fn add(&self, key: Value, value: Value) -> Result<Option<Value>, Error> {
+        self.guard.check("insert into", "hash table")?;
+        self.table.borrow_mut().add(key, value)
+    }
+
     /// Removes a key; gives back its value.
     ///
     /// # Errors

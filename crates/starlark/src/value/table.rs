@@ -71,10 +71,25 @@ impl<V> Table<V> {
         {
             return Ok(Some(std::mem::replace(old, value)));
         }
+        self.append(hash, key, value);
+        Ok(None)
+    }
+
+    /// Adds a pair whose key is new; gives the key back where it is there already.
+    pub(crate) fn add(&mut self, key: Value, value: V) -> Result<Option<Value>, Error> {
+        let hash = hash(&key)?;
+        if self.find(hash, &key)?.is_some() {
+            return Ok(Some(key));
+        }
+        self.append(hash, key, value);
+        Ok(None)
+    }
+
+    fn append(&mut self, hash: u32, key: Value, value: V) {
         self.entries.push(Entry { hash, pair: Some((key, value)) });
         self.live += 1;
         if self.index.is_empty() && self.entries.len() <= LINEAR {
-            return Ok(None);
+            return;
         }
         // A quarter of the cells stays empty.
         if self.entries.len() * 4 > self.index.len() * 3 {
@@ -82,7 +97,6 @@ impl<V> Table<V> {
         } else {
             self.link(hash, self.entries.len());
         }
-        Ok(None)
     }
 
     pub(crate) fn remove(&mut self, key: &Value) -> Result<Option<(Value, V)>, Error> {

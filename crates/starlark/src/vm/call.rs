@@ -6,6 +6,7 @@ use ytterby_text::Str;
 
 use super::bind::{bind, box_cells, fill_defaults, too_many};
 use super::iter::Iter;
+use crate::args::quoted;
 use crate::compile::{Code, Shape};
 use crate::error::fail;
 use crate::eval::CallFrame;
@@ -81,21 +82,35 @@ pub(super) fn enter_with_shape(
     let params = &code.params;
     let simple = !(params.varargs || params.kwargs || shape.star || shape.star_star);
     if simple && shape.positional <= params.positional {
-        let from = base + shape.positional;
-        let mut named: Vec<Value> = stack[from..from + shape.names.len()].iter_mut().map(Value::take).collect();
-        clear_locals(code, stack, base, shape.positional);
-        eval.frames.push(CallFrame { function: function.clone(), pc: 0, base: base as u32 });
-        let slots = &mut stack[base..];
-        for (name, value) in shape.names.iter().zip(named.drain(..)) {
-            let Some(at) = params.names.iter().position(|param| param == name) else {
-                fail!("function {} got an unexpected keyword argument {}", code.name, crate::args::quoted(name))
-            };
-            if !slots[at].is_unset() {
-                fail!("function {} got multiple values for parameter {}", code.name, crate::args::quoted(name));
+        let given = shape.positional + shape.names.len();
+        let in_order = params.names[shape.positional..].starts_with(&shape.names);
+        let frame = CallFrame { function: function.clone(), pc: 0, base: base as u32 };
+        if in_order {
+            // The values stand where they belong.
+            clear_locals(code, stack, base, given);
+            eval.frames.push(frame);
+        } else {
+            // They wait behind the registers of the callee until its variables are cleared.
+            let waiting = base + code.registers.max(given);
+            if stack.len() < waiting + shape.names.len() {
+                stack.resize(waiting + shape.names.len(), Value::UNSET);
             }
-            slots[at] = value;
+            for n in 0..shape.names.len() {
+                stack[waiting + n] = stack[base + shape.positional + n].take();
+            }
+            clear_locals(code, stack, base, shape.positional);
+            eval.frames.push(frame);
+            for (n, name) in shape.names.iter().enumerate() {
+                let Some(at) = params.names.iter().position(|param| param == name) else {
+                    fail!("function {} got an unexpected keyword argument {}", code.name, quoted(name))
+                };
+                if !stack[base + at].is_unset() {
+                    fail!("function {} got multiple values for parameter {}", code.name, quoted(name));
+                }
+                stack[base + at] = stack[waiting + n].take();
+            }
         }
-        fill_defaults(&function, slots, shape.positional)?;
+        fill_defaults(&function, &mut stack[base..], shape.positional)?;
     } else {
         let (positional, named) = gather(&mut stack[base..], shape)?;
         clear_locals(code, stack, base, 0);

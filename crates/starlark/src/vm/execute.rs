@@ -4,7 +4,7 @@
 
 use super::call::{enter, enter_with_shape};
 use super::iter::Iter;
-use super::work::{self, Twins, method_of};
+use super::work::{self, method_of};
 use crate::compile::{Instr, Reg};
 use crate::error::fail;
 use crate::host::{BinaryOp, CompareOp};
@@ -165,12 +165,8 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                     Instr::List { dst, first, count } => check!(work::list(eval, regs, dst, first, count)),
                     Instr::Tuple { dst, first, count } => check!(work::tuple(eval, regs, dst, first, count)),
                     Instr::Dict { dst } => check!(work::dict(eval, &mut reg!(dst))),
-                    Instr::DictEntry { dict, first } => {
-                        check!(work::dict_add(eval, regs, dict, first, Twins::Refuse));
-                    }
-                    Instr::DictAdd { dict, first } => {
-                        check!(work::dict_add(eval, regs, dict, first, Twins::Replace));
-                    }
+                    Instr::DictEntry { dict, first } => check!(work::dict_entry(eval, regs, dict, first)),
+                    Instr::DictAdd { dict, first } => check!(work::dict_add(eval, regs, dict, first)),
                     Instr::ListPush { list, item } => check!(work::list_push(eval, regs, list, item)),
                     Instr::Unpack { src, first, count } => check!(work::unpack(regs, src, first, count)),
 
@@ -217,6 +213,15 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                             continue 'frame;
                         }
                         check!(work::call(eval, regs, callee, count));
+                    }
+                    Instr::CallBuiltin { count, base: result, index } => {
+                        note!();
+                        let callee = &code.constants[usize::from(index)];
+                        check!(work::call_builtin(eval, regs, callee, result, count));
+                    }
+                    Instr::CallBuiltin1 { dst, x, index } => {
+                        note!();
+                        check!(work::call_builtin1(eval, code, regs, index, dst, x));
                     }
                     Instr::CallShape { base: callee, shape } => {
                         note!();

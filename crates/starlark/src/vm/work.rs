@@ -213,30 +213,28 @@ pub(super) fn dict(eval: &mut Eval, dst: &mut Value) -> Done {
     Ok(())
 }
 
-/// Adds a pair to a dict that is being made.
+/// Adds a pair to a dict that is written out, in which keys must differ.
 #[inline(never)]
-pub(super) fn dict_add(eval: &mut Eval, regs: &mut [Value], dict: Reg, first: Reg, twins: Twins) -> Done {
+pub(super) fn dict_entry(eval: &mut Eval, regs: &mut [Value], dict: Reg, first: Reg) -> Done {
     let (key, value) = (regs[at(first)].take(), regs[at(first) + 1].take());
     eval.charge(64)?;
-    if let Value::Dict(dict) = &regs[at(dict)] {
-        let twin = match twins {
-            Twins::Refuse => Some(key.clone()),
-            Twins::Replace => None,
-        };
-        if dict.insert(key, value)?.is_some()
-            && let Some(twin) = twin
-        {
-            fail!("duplicate key: {}", twin.repr());
-        }
+    if let Value::Dict(dict) = &regs[at(dict)]
+        && let Some(twin) = dict.add(key, value)?
+    {
+        fail!("duplicate key: {}", twin.repr());
     }
     Ok(())
 }
 
-/// What becomes of a key that a dict has already.
-#[derive(Clone, Copy)]
-pub(super) enum Twins {
-    Refuse,
-    Replace,
+/// Adds a pair to a dict that a comprehension makes.
+#[inline(never)]
+pub(super) fn dict_add(eval: &mut Eval, regs: &mut [Value], dict: Reg, first: Reg) -> Done {
+    let (key, value) = (regs[at(first)].take(), regs[at(first) + 1].take());
+    eval.charge(64)?;
+    if let Value::Dict(dict) = &regs[at(dict)] {
+        dict.insert(key, value)?;
+    }
+    Ok(())
 }
 
 #[inline(never)]
@@ -375,7 +373,25 @@ pub(super) fn call(eval: &mut Eval, regs: &mut [Value], base: Reg, count: u8) ->
     Ok(())
 }
 
-/// The same with names, `*args` or `**kwargs`.
+/// Calls a function of the language with the values behind `base`.
+#[inline(never)]
+pub(super) fn call_builtin(eval: &mut Eval, regs: &mut [Value], callee: &Value, base: Reg, count: u8) -> Done {
+    let first = at(base) + 1;
+    let value = call_value(eval, callee, Args::of(&regs[first..first + usize::from(count)]))?;
+    regs[at(base)].put(value);
+    Ok(())
+}
+
+/// The same with one value, wherever it is.
+#[inline(never)]
+pub(super) fn call_builtin1(eval: &mut Eval, code: &Code, regs: &mut [Value], index: u16, dst: Reg, x: Reg) -> Done {
+    let args = Args::of(std::slice::from_ref(code.operand(regs, x)));
+    let value = call_value(eval, &code.constants[usize::from(index)], args)?;
+    regs[at(dst)].put(value);
+    Ok(())
+}
+
+/// Calls what is not a function of the program, with names, `*args` or `**kwargs`.
 #[inline(never)]
 pub(super) fn call_with_shape(eval: &mut Eval, regs: &mut [Value], base: Reg, shape: &Shape) -> Done {
     let callee = regs[at(base)].take();
