@@ -4,7 +4,7 @@
 //! struct with a type name of its own whose fields are mostly functions; it refuses to become YAML.
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use ytterby_starlark::{Args, Builtin, Error, Eval, HostValue, Mapping, Value, ValueIter};
@@ -33,7 +33,7 @@ pub(crate) struct Struct {
 /// A map of data values, and the fields that were asked for so far.
 struct Source {
     map: Rc<Map>,
-    made: RefCell<HashMap<usize, Value>>,
+    made: RefCell<BTreeMap<usize, Value>>,
 }
 
 impl Source {
@@ -60,13 +60,13 @@ impl Struct {
     }
 
     /// The value of a field.
-    pub fn get(&self, name: &[u8]) -> Option<Value> {
+    pub fn get(&self, name: &Str) -> Option<Value> {
         if let (None, Some(source)) = (self.fields.get(), &self.source) {
-            return source.map.find(&Scalar::Str(Str::new(name))).map(|at| source.field(at));
+            return source.map.find(&Scalar::Str(name.clone())).map(|at| source.field(at));
         }
         let fields = self.fields();
         if fields.len() < INDEX_FROM {
-            return fields.iter().find(|(field, _)| field.as_bytes() == name).map(|(_, value)| value.clone());
+            return fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.clone());
         }
         let index =
             self.index.get_or_init(|| fields.iter().enumerate().map(|(at, (field, _))| (field.clone(), at)).collect());

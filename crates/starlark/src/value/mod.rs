@@ -412,9 +412,9 @@ impl Value {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(&mut self) -> Value {
-        std::mem::replace(self, Value::UNSET)
+        std::mem::replace(self, Value::Unset(Unset(())))
     }
 
     #[inline]

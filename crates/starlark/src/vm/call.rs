@@ -10,7 +10,7 @@ use crate::args::quoted;
 use crate::compile::{Code, Shape};
 use crate::error::fail;
 use crate::eval::CallFrame;
-use crate::value::Function;
+use crate::value::{Dict, Function, Tuple};
 use crate::{Error, Eval, Value};
 
 /// Begins a call whose arguments stand by position in registers from `base` on.
@@ -44,10 +44,24 @@ fn enter_any(
     let code = &*function.code;
     let params = &code.params;
     if params.varargs || params.kwargs {
-        let positional: Vec<Value> = stack[base..base + count].iter_mut().map(Value::take).collect();
-        clear_locals(code, stack, base, 0);
+        let kept = count.min(params.positional);
+        let surplus = stack[base + kept..base + count].iter_mut().map(Value::take);
+        let rest = params.varargs.then(|| Value::Tuple(Rc::new(Tuple::take(surplus))));
+        clear_locals(code, stack, base, kept);
         eval.frames.push(CallFrame { function: function.clone(), pc: 0, base: base as u32 });
-        bind(&function, &mut stack[base..], positional.into_iter(), std::iter::empty())?;
+        if count > kept && rest.is_none() {
+            return Err(too_many(&function, count));
+        }
+        let slots = &mut stack[base..];
+        let mut behind = params.names.len();
+        if let Some(rest) = rest {
+            slots[behind] = rest;
+            behind += 1;
+        }
+        if params.kwargs {
+            slots[behind] = Value::Dict(Rc::new(Dict::new()));
+        }
+        fill_defaults(&function, slots, kept)?;
     } else {
         clear_locals(code, stack, base, count);
         if count > params.positional {

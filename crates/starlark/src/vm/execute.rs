@@ -73,10 +73,13 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                         Value::Int(value) => reg!(dst).put_int(value),
                         _ => work::copy_register(regs, dst, src),
                     },
-                    Instr::Take { dst, src } => {
-                        let value = reg!(src).take();
-                        reg!(dst).put(value);
-                    }
+                    Instr::Take { dst, src } => match reg!(src) {
+                        Value::Int(value) => reg!(dst).put_int(value),
+                        _ => {
+                            let value = reg!(src).take();
+                            reg!(dst).put(value);
+                        }
+                    },
                     Instr::Clear { reg } => reg!(reg).put(Value::UNSET),
                     Instr::CheckLocal { reg } => {
                         if reg!(reg).is_unset() {

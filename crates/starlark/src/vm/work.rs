@@ -255,7 +255,7 @@ pub(super) fn unpack(regs: &mut [Value], src: Reg, first: Reg, count: u16) -> Do
     if let Value::Tuple(items) = &src
         && items.len() == slots.len()
     {
-        slots.iter_mut().zip(items.iter()).for_each(|(slot, item)| slot.put(item.clone()));
+        slots.iter_mut().zip(items.iter()).for_each(|(slot, item)| slot.put_copy(item));
         return Ok(());
     }
     let wanted = slots.len();
