@@ -8,7 +8,7 @@ mod path;
 mod symlink;
 
 use std::cell::Cell;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
 use std::io::{self, Read};
 use std::path::PathBuf;
@@ -93,29 +93,31 @@ fn read_stdin() -> io::Result<Vec<u8>> {
 /// All files below a directory. Links to directories are not followed, so there are no cycles.
 fn directory(root: &str, symlinks: &Symlinks) -> Result<Vec<InputFile>, String> {
     let mut files = Vec::new();
-    // Directories still to be read: place, and path below the root with its slash.
-    let mut pending = vec![(Place::new(root), String::new())];
-    while let Some((directory, prefix)) = pending.pop() {
-        let failed = |error: io::Error| format!("open {}: {}", directory.shown, io_text(&error));
-        let mut entries = Vec::new();
-        for entry in fs::read_dir(&directory.path).map_err(failed)? {
-            entries.push(entry.map_err(failed)?.file_name());
-        }
-        entries.sort_unstable();
-        for name in entries {
-            let place = directory.below(&name);
-            let metadata = fs::symlink_metadata(&place.path)
-                .map_err(|error| format!("lstat {}: {}", place.shown, io_text(&error)))?;
-            let below = format!("{prefix}{}", name.to_string_lossy());
-            if metadata.is_dir() {
-                pending.push((place, format!("{below}/")));
-            } else {
-                files.push(local_file(place, &below, &metadata, symlinks)?);
-            }
+    // What is still to be looked at, last things first: place, and path below the root.
+    let mut pending = entries_of(&Place::new(root), "")?;
+    while let Some((place, below)) = pending.pop() {
+        let metadata =
+            fs::symlink_metadata(&place.path).map_err(|error| format!("lstat {}: {}", place.shown, io_text(&error)))?;
+        if metadata.is_dir() {
+            pending.append(&mut entries_of(&place, &format!("{below}/"))?);
+        } else {
+            files.push(local_file(place, &below, &metadata, symlinks)?);
         }
     }
     files.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(files)
+}
+
+/// What a directory holds, in reverse order: place, and name behind `prefix`.
+fn entries_of(directory: &Place, prefix: &str) -> Result<Vec<(Place, String)>, String> {
+    let failed = |error: io::Error| format!("open {}: {}", directory.shown, io_text(&error));
+    let mut names = Vec::new();
+    for entry in fs::read_dir(&directory.path).map_err(failed)? {
+        names.push(entry.map_err(failed)?.file_name());
+    }
+    names.sort_unstable_by(|a, b| b.cmp(a));
+    let entry = |name: &OsString| (directory.below(name), format!("{prefix}{}", name.to_string_lossy()));
+    Ok(names.iter().map(entry).collect())
 }
 
 /// Where a file is. Names need not be UTF-8, but everything that we say and compare is.
