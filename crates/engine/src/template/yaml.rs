@@ -132,7 +132,10 @@ impl<'a> FrontEnd<'a> {
                 // Code whose blank behind `#@` was forgotten. The reference puts the name into a string and so finds
                 // that it is no name; so does this, with the name at its place.
                 let start = Pos::new(at.file, (at.offset + 2).saturating_sub(3));
-                self.writer.code(format!("a(\"{name}\", a({}))", args.text), start);
+                // At the very beginning of a file the first letter makes room for what is put in front.
+                let shown =
+                    if at.offset == 0 { name.trim_start_matches(|c: char| c.is_ascii_alphabetic()) } else { name };
+                self.writer.code(format!("a(\"{shown}\", a({}))", args.text), start);
                 continue;
             }
             let op = Op::Annotate(Box::new(Annotate { tag, name: Str::from(name), pos: at }));
