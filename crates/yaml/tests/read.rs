@@ -42,6 +42,15 @@ fn anchors_aliases_and_merges() {
 }
 
 #[test]
+fn values_are_indented_deeper_than_their_keys() {
+    check("a: 1\nb:\nc\n", "yaml: line 4: could not find expected ':'");
+    check("a: 1\nb:\nc d\ne: 2\n", "yaml: line 4: could not find expected ':'");
+    check("a: 1\nb:\n...\n", "a: 1\nb: null\n");
+    check("a: 1\nb:\n c\n", "a: 1\nb: c\n");
+    check("a: 1\nb:\nc: 2\n", "a: 1\nb: null\nc: 2\n");
+}
+
+#[test]
 fn lines_may_end_in_every_way() {
     check("a: 1\rb: 2\r", "a: 1\nb: 2\n");
     check("a: |\r\n  b\r\n  c\r\n", "a: |\n  b\n  c\n");

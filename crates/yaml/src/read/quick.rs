@@ -72,7 +72,7 @@ impl Parser<'_> {
         let text = self.at.text;
         let start = self.at.pos + 1;
         let class = |at: usize| text.get(at).map_or(0, |&byte| CLASSES[byte as usize]);
-        if class(start) & FIRST == 0 {
+        if text.get(self.at.pos) != Some(&b' ') || class(start) & FIRST == 0 {
             return false;
         }
         let mut end = start + 1;
