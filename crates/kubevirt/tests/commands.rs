@@ -172,6 +172,8 @@ fn other_formats_are_well_formed() {
         place.at(&["region", "startLine"]).unwrap().to_string()
     };
     assert_eq!((line("locations"), line("relatedLocations")), ("29".to_owned(), "9".to_owned()));
+    let sarif = run("validate -o sarif my,vm#1.yaml", &[("my,vm#1.yaml", VM)]);
+    assert!(sarif.out.contains("\"uri\":\"my,vm%231.yaml\""), "{}", sarif.out);
     let github = run("validate -o github vm.yaml", &[("vm.yaml", VM)]);
     assert_eq!(
         github.out,

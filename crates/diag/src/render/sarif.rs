@@ -1,5 +1,7 @@
 //! SARIF 2.1.0: one log with one run, a rule per kind, a result per diagnostic.
 
+use ytterby_text::url;
+
 use super::Report;
 use super::json::{Object, details, place};
 use crate::message::one_line;
@@ -68,7 +70,7 @@ fn result(diagnostic: &Diagnostic, sources: &Sources) -> String {
 fn location(pos: Pos, sources: &Sources) -> Option<String> {
     let (file, line) = place(pos, sources)?;
     let mut artifact = Object::new();
-    artifact.text("uri", &uri(&file));
+    artifact.text("uri", &url::reference(&file));
     let mut region = Object::new();
     region.raw("startLine", &line.to_string());
     let mut physical = Object::new();
@@ -77,20 +79,6 @@ fn location(pos: Pos, sources: &Sources) -> Option<String> {
     let mut location = Object::new();
     location.raw("physicalLocation", &physical.finish());
     Some(location.finish())
-}
-
-/// A path as a relative URI: what may not stand in one is percent-encoded.
-fn uri(path: &str) -> String {
-    let mut out = String::with_capacity(path.len());
-    for byte in path.bytes() {
-        let is_plain = byte.is_ascii_alphanumeric() || b"-._~/!$&'()*+,;=@".contains(&byte);
-        if is_plain {
-            out.push(char::from(byte));
-        } else {
-            out.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    out
 }
 
 fn text_object(text: &str) -> String {

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
+use ytterby_text::url;
+
 use super::args::Format;
 use super::report::{Checked, Located, Place, Report};
 use crate::evaluate::Status;
@@ -232,8 +234,7 @@ pub(super) fn sarif(issues: &[Issue], out: &mut dyn Write) -> io::Result<()> {
             ("startLine", Value::Int(i128::from(place.line.max(1)))),
             ("startColumn", Value::Int(i128::from(place.column.max(1)))),
         ]);
-        let uri = place.file.replace('\\', "/");
-        let artifact = object(vec![("uri", Value::from(uri.as_str()))]);
+        let artifact = object(vec![("uri", Value::from(url::reference(&place.file).as_str()))]);
         object(vec![("artifactLocation", artifact), ("region", region)])
     };
     let result = |issue: &Issue| {

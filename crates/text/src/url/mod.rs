@@ -1,11 +1,13 @@
 //! URLs taken apart and put together, as Go's `net/url` does it.
 
 mod escape;
+mod file;
 
 use crate::Str;
 use crate::quote::quote;
 
 pub use self::escape::{Part, escape, unescape};
+pub use self::file::reference;
 
 /// The parts of a URL, without escapes unless their name says so.
 #[derive(Clone, Default, Debug)]
