@@ -121,3 +121,47 @@ fn deep_and_cyclic_values() {
     let error = run("x = ()\nfor i in range(300000):\n  x = (x,)\nend\ny = {x: 1}").error.unwrap();
     assert!(error.starts_with("- hash exceeded maximum recursion depth"));
 }
+
+/// The error of code that cannot be compiled, and the line that it stands on.
+#[track_caller]
+fn check_too_large(code: &str, message: &str, line: usize) {
+    let piece = Piece::Code { text: code.as_bytes(), at: Pos::new(FileId(0), 0) };
+    let errors = compile(&[piece], &[]).err().expect("this is too much");
+    let found = &errors[0];
+    assert_eq!((found.message.as_str(), code[..found.pos.offset as usize].matches('\n').count() + 1), (message, line));
+}
+
+#[test]
+fn sizes() {
+    let many = |count: usize, text: &dyn Fn(usize) -> String| (0..count).map(text).collect::<String>();
+    let lambdas = many(70_000, &|n| format!("lambda: {n},"));
+    check_too_large(
+        &format!("a = 1\nb = [{lambdas}]"),
+        "too many functions in one function or file (limit is 65536)",
+        2,
+    );
+    let locals = many(40_000, &|n| format!("  v{n} = {n}\n"));
+    check_too_large(
+        &format!("a = 1\n\ndef f():\n{locals}end\n"),
+        "too many local variables (40000, limit is 32766)",
+        3,
+    );
+    let values = many(70_000, &|n| format!("{n},"));
+    check_too_large(&format!("a = 1\nb = ({values})"), "expression too large: more than 65,000 values at once", 2);
+    let names = many(70_000, &|n| format!("v{n},"));
+    check_too_large(
+        &format!("a = 1\n{names}v = range(70001)"),
+        "too many variables in one assignment (limit is 65535)",
+        2,
+    );
+}
+
+#[test]
+fn long_lists_are_no_limit() {
+    let values: String = (0..100_000).map(|n| format!("{n},")).collect();
+    let code = format!(
+        "x = 7\ny = [x, {values} x]\ndef f():\n  z = [x, {values} x]\n  return len(z) + x\nend\nprint(len(y), y[-2], x, f())"
+    );
+    let run = run(&code);
+    assert_eq!((run.error, run.printed.trim_end()), (None, "100002 99999 7 100009"));
+}

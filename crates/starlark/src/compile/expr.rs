@@ -11,6 +11,9 @@ use crate::host::{BinaryOp, UnaryOp};
 use crate::resolve::Scope;
 use std::rc::Rc;
 
+/// Lists with more items than this are made item by item.
+const LONG_LIST: usize = 1_000;
+
 impl FnCompiler<'_> {
     /// A register in which the value can be read. It may be that of a variable.
     pub(super) fn operand(&mut self, id: ExprId) -> Compiled<Reg> {
@@ -126,9 +129,9 @@ impl FnCompiler<'_> {
                     let index = self.constant(Constant::Universal(binding.name.clone()), || value);
                     self.emit(Instr::Const { dst, index }, Pos::UNKNOWN);
                 }
-                None => return Err(format!("internal error: {} is not universal", binding.name)),
+                None => return Err(format!("internal error: {} is not universal", binding.name).into()),
             },
-            Scope::Undefined => return Err(format!("undefined: {}", binding.name)),
+            Scope::Undefined => return Err(format!("undefined: {}", binding.name).into()),
         }
         Ok(())
     }
@@ -137,9 +140,22 @@ impl FnCompiler<'_> {
         let expr = &self.ast[id];
         let pos = expr.pos;
         match &expr.kind {
+            // Long lists are data; registers are for what is computed with.
+            ExprKind::List(items) if items.len() > LONG_LIST => {
+                let list = self.scratch(dst)?;
+                self.emit(Instr::List { dst: list, first: list, count: 0 }, Pos::UNKNOWN);
+                for item in items {
+                    let mark = self.next;
+                    let item = self.temporary_operand(*item)?;
+                    self.emit(Instr::ListPush { list, item }, Pos::UNKNOWN);
+                    self.next = mark;
+                }
+                self.take(dst, list);
+            }
             ExprKind::Tuple(items) | ExprKind::List(items) => {
                 let first = self.consecutive(items)?;
-                let count = u16::try_from(items.len()).map_err(|_| "too many values in one expression")?;
+                let count =
+                    u16::try_from(items.len()).map_err(|_| "too many values in one expression (limit is 65535)")?;
                 let instr = match expr.kind {
                     ExprKind::List(_) => Instr::List { dst, first, count },
                     _ => Instr::Tuple { dst, first, count },
@@ -256,9 +272,9 @@ impl FnCompiler<'_> {
                 self.take(dst, result);
             }
             ExprKind::HostOp(_) | ExprKind::HostArgs => {
-                return Err("an operation of the host cannot be used as a value".to_owned());
+                return Err("an operation of the host cannot be used as a value".into());
             }
-            _ => return Err("internal error: unexpected expression".to_owned()),
+            _ => return Err("internal error: unexpected expression".into()),
         }
         Ok(())
     }
@@ -450,7 +466,7 @@ impl FnCompiler<'_> {
                 self.temporary_operand(*x)?;
             }
         }
-        u8::try_from(args.len()).map_err(|_| "too many arguments in call".to_owned())
+        Ok(u8::try_from(args.len()).map_err(|_| "too many arguments in call (limit is 255)")?)
     }
 
     /// Puts arguments into registers next to each other: by position, by name, `*args`, `**kwargs`.
@@ -488,7 +504,8 @@ impl FnCompiler<'_> {
         if let Some(&index) = self.shape_of.get(&shape) {
             return Ok(index);
         }
-        let index = u16::try_from(self.shapes.len()).map_err(|_| "too many kinds of calls in one function")?;
+        let index =
+            u16::try_from(self.shapes.len()).map_err(|_| "too many kinds of calls in one function (limit is 65536)")?;
         self.shapes.push(shape.clone());
         self.shape_of.insert(shape, index);
         Ok(index)
@@ -508,7 +525,8 @@ impl FnCompiler<'_> {
             Some(base) => base,
             None => self.temp()?,
         };
-        let index = u16::try_from(self.functions.len()).map_err(|_| "too many functions in one function")?;
+        let index = u16::try_from(self.functions.len())
+            .map_err(|_| "too many functions in one function or file (limit is 65536)")?;
         self.functions.push(Rc::new(code));
         self.emit(Instr::Function { dst: base, index }, def.pos);
         self.take(dst, base);

@@ -35,7 +35,10 @@ pub(crate) fn compile(pieces: &[Piece<'_>], predeclared: &[&str]) -> Result<Topl
         None => Pos::UNKNOWN,
     };
     let program = ProgramCompiler { ast: Rc::new(ast), resolved, pieces };
-    let code = program.toplevel(&stmts, at).map_err(|message| vec![SyntaxError { message, pos: at, piece: 0 }])?;
+    let code = program.toplevel(&stmts, at).map_err(|TooLarge { message, pos }| {
+        let pos = pos.unwrap_or(at);
+        vec![SyntaxError { message, pos, piece: piece_of(pieces, pos) }]
+    })?;
     Ok(Toplevel {
         code: Rc::new(code),
         globals: program.resolved.globals.into_boxed_slice(),
@@ -49,8 +52,32 @@ struct ProgramCompiler<'a> {
     pieces: &'a [Piece<'a>],
 }
 
-/// What cannot be compiled although it is valid: the message.
-type Compiled<T> = Result<T, String>;
+type Compiled<T> = Result<T, TooLarge>;
+
+/// What cannot be compiled although it is valid.
+struct TooLarge {
+    message: String,
+    /// The statement that it stands in, once that is known.
+    pos: Option<Pos>,
+}
+
+impl TooLarge {
+    fn at(self, pos: Option<Pos>) -> TooLarge {
+        TooLarge { pos: self.pos.or(pos), ..self }
+    }
+}
+
+impl From<&str> for TooLarge {
+    fn from(message: &str) -> TooLarge {
+        TooLarge { message: message.to_owned(), pos: None }
+    }
+}
+
+impl From<String> for TooLarge {
+    fn from(message: String) -> TooLarge {
+        TooLarge { message, pos: None }
+    }
+}
 
 /// Functions with more text than this may need jumps that do not fit into the short forms.
 const NEAR_TEXT: u32 = 12_000;
@@ -181,7 +208,7 @@ impl ProgramCompiler<'_> {
 
     fn binding(&self, ident: ExprId) -> Compiled<&Binding> {
         let id = self.resolved.idents[ident.index()];
-        id.map(|id| &self.resolved.bindings[id]).ok_or_else(|| "internal error: name was not resolved".to_owned())
+        id.map(|id| &self.resolved.bindings[id]).ok_or_else(|| "internal error: name was not resolved".into())
     }
 }
 
@@ -269,8 +296,9 @@ impl<'a> FnCompiler<'a> {
         far: bool,
     ) -> Compiled<FnCompiler<'a>> {
         let locals = scope.locals.len();
-        if locals >= usize::from(u16::MAX) / 2 {
-            return Err(format!("too many local variables ({locals})"));
+        const MOST: usize = u16::MAX as usize / 2;
+        if locals >= MOST {
+            return Err(format!("too many local variables ({locals}, limit is {})", MOST - 1).into());
         }
         Ok(FnCompiler {
             program,
@@ -348,7 +376,7 @@ impl<'a> FnCompiler<'a> {
     fn temp(&mut self) -> Compiled<Reg> {
         let reg = self.next;
         if reg >= usize::from(u16::MAX - CONSTANT_OPERANDS) - 1 {
-            return Err("expression too large: too many values at once".to_owned());
+            return Err("expression too large: more than 65,000 values at once".into());
         }
         self.next += 1;
         self.registers = self.registers.max(self.next);
@@ -375,11 +403,10 @@ impl<'a> FnCompiler<'a> {
         let target = self.here();
         for at in jumps {
             let distance = i16::try_from(target as i64 - at as i64);
-            let too_far = || "function too large".to_owned();
             match &mut self.instrs[at] {
                 Instr::Jump { to } | Instr::JumpIf { to, .. } | Instr::JumpIfNot { to, .. } => *to = target as u32,
                 Instr::CompareJump { by, .. } | Instr::CompareIntJump { by, .. } | Instr::IterNext { by, .. } => {
-                    *by = distance.map_err(|_| too_far())?;
+                    *by = distance.map_err(|_| "function too large")?;
                 }
                 _ => {}
             }
@@ -400,7 +427,8 @@ impl<'a> FnCompiler<'a> {
         if let Some(&index) = self.name_of.get(name) {
             return Ok(index);
         }
-        let index = u16::try_from(self.names.len()).map_err(|_| "too many attribute names in one function")?;
+        let index =
+            u16::try_from(self.names.len()).map_err(|_| "too many attribute names in one function (limit is 65536)")?;
         self.names.push(crate::builtins::methods(name));
         self.name_of.insert(name.clone(), index);
         Ok(index)

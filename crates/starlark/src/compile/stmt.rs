@@ -12,10 +12,24 @@ impl FnCompiler<'_> {
     pub(super) fn stmts(&mut self, stmts: &[Stmt]) -> Compiled<()> {
         for stmt in stmts {
             let mark = self.next;
-            stacker::maybe_grow(64 << 10, 1 << 20, || self.stmt(stmt))?;
+            let done = stacker::maybe_grow(64 << 10, 1 << 20, || self.stmt(stmt));
+            done.map_err(|error| error.at(self.place(stmt)))?;
             self.next = mark;
         }
         Ok(())
+    }
+
+    /// Where a statement stands.
+    fn place(&self, stmt: &Stmt) -> Option<Pos> {
+        let pos = match stmt {
+            Stmt::HostOp(_, pos) | Stmt::Break(pos) | Stmt::Continue(pos) | Stmt::Return(_, pos) => *pos,
+            Stmt::Assign { pos, .. } | Stmt::Augmented { pos, .. } | Stmt::For { pos, .. } => *pos,
+            Stmt::Expr(x) | Stmt::While { condition: x, .. } => self.ast[*x].pos,
+            Stmt::If { branches, .. } => self.ast[branches.first()?.0].pos,
+            Stmt::Def(_, def) => def.pos,
+            Stmt::Load(load) => load.pos,
+        };
+        pos.is_known().then_some(pos)
     }
 
     fn stmt(&mut self, stmt: &Stmt) -> Compiled<()> {
@@ -101,7 +115,7 @@ impl FnCompiler<'_> {
                 self.emit(Instr::OpCall { base, op }, at);
                 self.emit(Instr::Shape { shape }, Pos::UNKNOWN);
             }
-            _ => return Err("expected exactly one value".to_owned()),
+            _ => return Err("expected exactly one value".into()),
         }
         Ok(())
     }
@@ -184,7 +198,7 @@ impl FnCompiler<'_> {
                     Scope::Global => {
                         self.emit(Instr::SetGlobal { src, index: binding.index as u32 }, Pos::UNKNOWN);
                     }
-                    _ => return Err(format!("internal error: cannot assign to {}", binding.name)),
+                    _ => return Err(format!("internal error: cannot assign to {}", binding.name).into()),
                 }
             }
             ExprKind::Index(x, y) => {
@@ -197,7 +211,8 @@ impl FnCompiler<'_> {
                 self.emit(Instr::SetAttr { x, value: src, name }, expr.pos);
             }
             ExprKind::Tuple(items) | ExprKind::List(items) => {
-                let count = u16::try_from(items.len()).map_err(|_| "too many variables in one assignment")?;
+                let count =
+                    u16::try_from(items.len()).map_err(|_| "too many variables in one assignment (limit is 65535)")?;
                 if let Some(first) = self.adjacent_locals(items)? {
                     self.emit(Instr::Unpack { src, first, count }, pos);
                     (0..items.len()).for_each(|n| self.assigned.insert(usize::from(first) + n));
@@ -212,7 +227,7 @@ impl FnCompiler<'_> {
                     }
                 }
             }
-            _ => return Err("internal error: unexpected target of an assignment".to_owned()),
+            _ => return Err("internal error: unexpected target of an assignment".into()),
         }
         self.next = mark;
         Ok(())
@@ -291,7 +306,7 @@ impl FnCompiler<'_> {
                 self.emit(Instr::SetAttr { x: object, value: x, name }, expr.pos);
                 Ok(())
             }
-            _ => Err("internal error: unexpected target of an assignment".to_owned()),
+            _ => Err("internal error: unexpected target of an assignment".into()),
         }
     }
 
@@ -411,7 +426,7 @@ impl FnCompiler<'_> {
         for _ in &load.names {
             self.temp()?;
         }
-        let index = u16::try_from(self.loads.len()).map_err(|_| "too many load statements")?;
+        let index = u16::try_from(self.loads.len()).map_err(|_| "too many load statements (limit is 65536)")?;
         let names = load.names.iter().map(|(name, ..)| name.clone()).collect();
         self.loads.push(LoadCode { module: load.module.clone(), names });
         self.emit(Instr::Load { first, index }, load.pos);
