@@ -375,6 +375,7 @@ pub static ROOT: Command = Command {
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
+    use std::path::Path;
 
     use super::*;
 
@@ -387,6 +388,33 @@ mod tests {
         }
         assert!(command.commands.is_sorted_by_key(|command| command.name), "{}", command.name);
         command.commands.iter().for_each(check);
+    }
+
+    /// The commands that people use, as they are called, and their flags.
+    fn all(path: &str, command: &Command, commands: &mut Vec<String>, flags: &mut Vec<String>) {
+        if !path.is_empty() {
+            commands.push(format!("ytterby {path}"));
+        }
+        flags.extend(command.all_flags().map(|flag| format!("--{}", flag.name)));
+        for command in command.commands.iter().filter(|command| !command.is_hidden()) {
+            all(format!("{path} {}", command.name).trim(), command, commands, flags);
+        }
+    }
+
+    #[test]
+    fn the_documentation_names_all_commands_and_flags() {
+        let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+        let entries = docs.read_dir().expect("the documentation is there");
+        let paths = entries.map(|entry| entry.expect("its pages can be listed").path());
+        let pages = paths.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
+        let pages: String = pages.map(|path| std::fs::read_to_string(path).expect("a page can be read")).collect();
+        let goes_on = |c: char| c.is_alphanumeric() || c == '-';
+        let is_named =
+            |name: &String| pages.match_indices(&**name).any(|(at, _)| !pages[at + name.len()..].starts_with(goes_on));
+        let (mut commands, mut flags) = (Vec::new(), Vec::new());
+        all("", &ROOT, &mut commands, &mut flags);
+        let missing: Vec<&String> = commands.iter().chain(&flags).filter(|name| !is_named(name)).collect();
+        assert!(missing.is_empty(), "no page in docs/ names these: {missing:?}");
     }
 
     #[test]

@@ -268,6 +268,12 @@ pub(crate) fn suggest(name: &str) -> Option<&'static str> {
         .map(|(_, known)| known)
 }
 
+/// All names, aliases included.
+#[cfg(test)]
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    TABLE.iter().map(|row| row.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

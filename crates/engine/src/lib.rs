@@ -17,6 +17,8 @@
 mod annotation;
 mod api;
 mod deep;
+#[cfg(test)]
+mod documented;
 mod export;
 pub mod input;
 mod library;

@@ -77,6 +77,13 @@ impl Stdlib {
     }
 }
 
+/// The modules that are the same everywhere.
+#[cfg(test)]
+pub(crate) fn modules(level: Level) -> impl Iterator<Item = Module> {
+    let beyond: &[_] = if level == Level::Ytterby { BEYOND } else { &[] };
+    TABLE.iter().chain(beyond).map(move |(_, make)| make(level))
+}
+
 /// What `load` gives for a module: its name, bound to it.
 pub(crate) fn exports(module: Module) -> Rc<Exports> {
     Rc::new(Exports::new([(module.name().clone(), Value::host(module))]))

@@ -235,6 +235,12 @@ const FORMATS: [Format; 15] = [
 /// (alias, canonical name)
 const ALIASES: [(&str, &str); 1] = [("uriref", "uri-reference")];
 
+/// All names, aliases included.
+#[cfg(test)]
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    FORMATS.iter().map(|format| format.name).chain(ALIASES.iter().map(|(alias, _)| *alias))
+}
+
 /// The format of this name or alias.
 pub(crate) fn find(name: &str) -> Option<&'static Format> {
     let canonical = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, canonical)| canonical);

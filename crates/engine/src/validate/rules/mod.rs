@@ -353,6 +353,12 @@ pub(crate) fn find(name: &str, level: Level) -> Option<(usize, &'static Entry)> 
     TABLE.iter().enumerate().find(|(_, entry)| knows(entry))
 }
 
+/// All names, aliases included.
+#[cfg(test)]
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    TABLE.iter().flat_map(|entry| std::iter::once(entry.name).chain(entry.aliases.iter().copied()))
+}
+
 /// The name in the table that a misspelled one is closest to.
 pub(crate) fn nearest(name: &str, level: Level) -> Option<&'static str> {
     let mut names: Vec<&'static str> = all(level).map(|entry| entry.name).chain(["when"]).collect();

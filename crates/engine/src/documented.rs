@@ -1,0 +1,65 @@
+//! Checks that `docs/` names everything that users can write.
+
+use std::path::Path;
+
+use ytterby_starlark::HostValue;
+
+use crate::annotation::{self, Level};
+use crate::stdlib;
+use crate::validate::{formats, rules};
+
+/// The text of all pages.
+fn pages() -> String {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let entries = docs.read_dir().expect("the documentation is there");
+    let paths = entries.map(|entry| entry.expect("its pages can be listed").path());
+    let pages = paths.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
+    pages.map(|path| std::fs::read_to_string(path).expect("a page can be read")).collect()
+}
+
+/// Whether a page has a name, and not only a longer one.
+fn names(pages: &str, name: &str) -> bool {
+    let goes_on = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '/');
+    pages.match_indices(name).any(|(at, _)| {
+        let (before, after) = (pages[..at].chars().next_back(), pages[at + name.len()..].chars().next());
+        !before.is_some_and(goes_on) && !after.is_some_and(goes_on)
+    })
+}
+
+#[track_caller]
+fn check(kind: &str, wanted: impl Iterator<Item = String>) {
+    let pages = pages();
+    let missing: Vec<String> = wanted.filter(|name| !names(&pages, name)).collect();
+    assert!(missing.is_empty(), "no page in docs/ names these {kind}: {}", missing.join(", "));
+}
+
+#[test]
+fn annotations() {
+    check("annotations", annotation::names().map(|name| format!("@{name}")));
+}
+
+#[test]
+fn rules_and_formats() {
+    check("rules", rules::names().map(|name| format!("`{name}`")));
+    check("formats", formats::names().map(|name| format!("`{name}`")));
+}
+
+#[test]
+fn functions() {
+    let members = |level: Level| {
+        stdlib::modules(level).flat_map(|module| {
+            let of = module.name().clone();
+            module.attr_names().into_iter().map(move |name| format!("{of}.{name}"))
+        })
+    };
+    let of_ytt: Vec<String> = members(Level::Ytt049).collect();
+    // What ytt has is told by its own pages, except for what goes with rules.
+    let own = members(Level::Ytterby).filter(|name| name.starts_with("assert.") || !of_ytt.contains(name));
+    check("functions", own);
+}
+
+#[test]
+fn longer_names_do_not_count() {
+    assert!(names("see `@schema/desc`.", "@schema/desc"));
+    assert!(!names("see @schema/description and a@schema/desc", "@schema/desc"));
+}
