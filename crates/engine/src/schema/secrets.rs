@@ -193,6 +193,9 @@ fn hidden(node: &Node) -> Node {
 pub(crate) struct SecretPlaces {
     /// The items that hold a secret scalar.
     items: HashSet<Pos>,
+    /// The items with such items somewhere below them. Those below can stand in a source of their own, as in
+    /// `--data-value-yaml`.
+    holders: HashSet<Pos>,
 }
 
 impl SecretPlaces {
@@ -203,10 +206,12 @@ impl SecretPlaces {
         places
     }
 
-    fn add(&mut self, node: &Node, slot: &Slot, secret: bool) {
+    /// Tells whether there are any.
+    fn add(&mut self, node: &Node, slot: &Slot, secret: bool) -> bool {
         let secret = secret || slot.secret;
+        let mut found = false;
         if let Type::Shapes(shapes) = &slot.ty {
-            shapes.slots.iter().for_each(|shape| crate::deep(|| self.add(node, shape, secret)));
+            shapes.slots.iter().for_each(|shape| found |= crate::deep(|| self.add(node, shape, secret)));
         }
         match node {
             Node::Scalar(_) => {}
@@ -214,25 +219,31 @@ impl SecretPlaces {
                 let ty = slot.as_map();
                 for item in map.iter() {
                     let slot = ty.and_then(|ty| declared(ty, &item.key));
-                    self.item(item.pos, &item.value, slot, secret);
+                    found |= self.item(item.pos, &item.value, slot, secret);
                 }
             }
             Node::Array(array) => {
                 let slot = slot.as_array().map(|ty| &ty.item);
-                array.items.iter().for_each(|item| self.item(item.pos, &item.value, slot, secret));
+                array.items.iter().for_each(|item| found |= self.item(item.pos, &item.value, slot, secret));
             }
         }
+        found
     }
 
-    fn item(&mut self, pos: Pos, value: &Node, slot: Option<&Slot>, secret: bool) {
+    fn item(&mut self, pos: Pos, value: &Node, slot: Option<&Slot>, secret: bool) -> bool {
         if (secret || slot.is_some_and(|slot| slot.secret)) && matches!(value, Node::Scalar(_)) {
             self.items.insert(pos);
+            return true;
         }
-        match slot {
+        let found = match slot {
             Some(slot) => crate::deep(|| self.add(value, slot, secret)),
             None if secret => crate::deep(|| self.add(value, &Slot::of(Type::Any, pos, Node::NULL), true)),
-            None => {}
+            None => false,
+        };
+        if found {
+            self.holders.insert(pos);
         }
+        found
     }
 
     pub fn is_empty(&self) -> bool {
@@ -265,7 +276,7 @@ impl SecretPlaces {
         if source.name().starts_with('(') {
             // A flag: its value is the secret, or holds it.
             let text = source_text(run, pos);
-            return self.items.contains(&pos).then(|| match text.split_once('=') {
+            return (self.items.contains(&pos) || self.holders.contains(&pos)).then(|| match text.split_once('=') {
                 Some((key, _)) => format!("{key}={REDACTED}"),
                 None => REDACTED.to_owned(),
             });
