@@ -62,7 +62,7 @@ fn path(keys: &[Key]) -> String {
 
 /// All fields of a VM that do not fit, in order.
 pub fn misfits(vm: &Value) -> Vec<Misfit> {
-    let mut walk = Walk { found: Vec::new(), keys: Vec::new(), above: Vec::new() };
+    let mut walk = Walk { found: Vec::new(), way: Vec::new(), above: Vec::new() };
     walk.names(vm, &VM);
     if let Some(metadata) = vm.get("metadata") {
         // The metadata of a VM and of its pods are of one type.
@@ -70,36 +70,52 @@ pub fn misfits(vm: &Value) -> Vec<Misfit> {
         walk.below("metadata", metadata, field);
     }
     if let Some(spec) = vm.get("spec") {
-        walk.keys.push(Key::Name("spec".into()));
+        walk.way.push(Way::Name("spec"));
         walk.names(spec, &SPEC);
         if let Some(template) = spec.get("template") {
             walk.below("template", template, schema::template());
         }
-        walk.keys.pop();
+        walk.way.pop();
     }
     walk.found
 }
 
-struct Walk {
+/// A [`Key`] on the way, borrowed: most fields fit, and then nobody asks for it.
+#[derive(Clone, Copy)]
+enum Way<'a> {
+    Name(&'a str),
+    Index(usize),
+}
+
+struct Walk<'a> {
     found: Vec<Misfit>,
-    keys: Vec<Key>,
+    way: Vec<Way<'a>>,
     /// The fields around the one that is looked at.
     above: Vec<&'static Field>,
 }
 
-impl Walk {
-    fn add(&mut self, id: &'static str, detail: String) {
-        self.found.push(Misfit { id, keys: self.keys.clone(), detail });
+impl<'a> Walk<'a> {
+    fn keys(&self) -> Vec<Key> {
+        let key = |way: &Way<'_>| match *way {
+            Way::Name(name) => Key::Name(name.into()),
+            Way::Index(index) => Key::Index(index),
+        };
+        self.way.iter().map(key).collect()
     }
 
-    fn below(&mut self, name: &str, value: &Value, field: &'static Field) {
-        self.keys.push(Key::Name(name.into()));
+    fn add(&mut self, id: &'static str, detail: String) {
+        let keys = self.keys();
+        self.found.push(Misfit { id, keys, detail });
+    }
+
+    fn below(&mut self, name: &'a str, value: &'a Value, field: &'static Field) {
+        self.way.push(Way::Name(name));
         self.value(value, field);
-        self.keys.pop();
+        self.way.pop();
     }
 
     /// Keys where only their names are known.
-    fn names(&mut self, value: &Value, known: &[&'static str]) {
+    fn names(&mut self, value: &'a Value, known: &[&'static str]) {
         let Value::Object(entries) = value else {
             if !value.is_null() {
                 self.add("wrong-type", format!("expected an object, found {}", shown(value)));
@@ -113,15 +129,15 @@ impl Walk {
         }
     }
 
-    fn unknown(&mut self, name: &str, hint: &str) {
-        let parent = if self.keys.is_empty() { "a VirtualMachine".to_owned() } else { path(&self.keys) };
-        self.keys.push(Key::Name(name.into()));
+    fn unknown(&mut self, name: &'a str, hint: &str) {
+        let parent = if self.way.is_empty() { "a VirtualMachine".to_owned() } else { path(&self.keys()) };
+        self.way.push(Way::Name(name));
         self.add("unknown-field", format!("{parent} has no field `{name}` in KubeVirt {KUBEVIRT}{hint}"));
-        self.keys.pop();
+        self.way.pop();
     }
 
     /// Strict readers refuse a key that stands twice; others take the last.
-    fn duplicates(&mut self, entries: &[(Box<str>, Value)]) {
+    fn duplicates(&mut self, entries: &'a [(Box<str>, Value)]) {
         // Most objects have a handful of keys.
         let double = |at: usize| entries[..at].iter().any(|(name, _)| *name == entries[at].0);
         let doubles: Vec<usize> = if entries.len() <= 16 {
@@ -132,13 +148,13 @@ impl Walk {
         };
         for at in doubles {
             let name = &entries[at].0;
-            self.keys.push(Key::Name(name.clone()));
+            self.way.push(Way::Name(name));
             self.add("duplicate-field", format!("`{name}` stands here more than once; the last one counts"));
-            self.keys.pop();
+            self.way.pop();
         }
     }
 
-    fn value(&mut self, value: &Value, field: &'static Field) {
+    fn value(&mut self, value: &'a Value, field: &'static Field) {
         match (field.kind, value) {
             (_, Value::Null) => {}
             (Kind::Object, Value::Object(entries)) => {
@@ -170,9 +186,9 @@ impl Walk {
             (Kind::Array, Value::Array(items)) => {
                 let Some(child) = field.item() else { return };
                 for (index, item) in items.iter().enumerate() {
-                    self.keys.push(Key::Index(index));
+                    self.way.push(Way::Index(index));
                     self.value(item, child);
-                    self.keys.pop();
+                    self.way.pop();
                 }
             }
             _ => {

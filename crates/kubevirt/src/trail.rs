@@ -49,30 +49,30 @@ pub fn trail(vm: &Value, path: &Path, target: Option<&Value>) -> Vec<Key> {
             at = value;
         }
     }
+    let plain = keys.len();
     if let Some(target) = target {
         search(at, target, &mut keys);
+        keys[plain..].reverse();
     }
     keys
 }
 
-/// Adds the keys from a value to one inside of it, told by its address; whether it is there.
+/// Adds the keys from a value to one inside of it, told by its address, the last key first; whether it is there.
 fn search(at: &Value, target: &Value, keys: &mut Vec<Key>) -> bool {
     if std::ptr::eq(at, target) {
         return true;
     }
-    let inside = |key: Key, value: &Value, keys: &mut Vec<Key>| {
-        keys.push(key);
-        let found = search(value, target, keys);
-        if !found {
-            keys.pop();
+    let key = match at {
+        Value::Array(items) => items.iter().position(|value| search(value, target, keys)).map(Key::Index),
+        Value::Object(entries) => {
+            let entry = entries.iter().find(|(_, value)| search(value, target, keys));
+            entry.map(|(name, _)| Key::Name(name.clone()))
         }
-        found
+        _ => None,
     };
-    match at {
-        Value::Array(items) => items.iter().enumerate().any(|(index, value)| inside(Key::Index(index), value, keys)),
-        Value::Object(entries) => entries.iter().any(|(name, value)| inside(Key::Name(name.clone()), value, keys)),
-        _ => false,
-    }
+    let found = key.is_some();
+    keys.extend(key);
+    found
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
+use ytterby_diag::render::{WorkflowPlace, workflow_command};
 use ytterby_text::url;
 
 use super::args::Format;
@@ -269,14 +270,11 @@ pub(super) fn sarif(issues: &[Issue], out: &mut dyn Write) -> io::Result<()> {
 
 /// Writes GitHub's workflow commands, one per issue.
 pub(super) fn github(issues: &[Issue], out: &mut dyn Write) -> io::Result<()> {
-    let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
-    let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
     for Issue { id, level, at, text, rule_at } in issues {
         let command = if *level == Level::Note { "notice" } else { level.as_str() };
-        let (file, title) = (property(&at.file), property(id));
         let rule = rule_at.as_ref().map_or(String::new(), |place| format!(" (rule at {place})"));
-        let text = data(&format!("{text}{rule}"));
-        writeln!(out, "::{command} file={file},line={},col={},title={title}::{text}", at.line, at.column)?;
+        let at = WorkflowPlace { file: &at.file, line: at.line, column: Some(at.column) };
+        out.write_all(workflow_command(command, Some(at), id, &format!("{text}{rule}")).as_bytes())?;
     }
     Ok(())
 }
