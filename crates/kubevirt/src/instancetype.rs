@@ -1,5 +1,7 @@
 //! Fills in what an instance type and a preference decide: cpu and memory.
 
+use std::collections::HashMap;
+
 use crate::value::Value;
 
 /// The instance type that a VM names: kind and name.
@@ -13,22 +15,46 @@ fn reference<'a>(value: &'a Value, default_kind: &'static str) -> Option<(&'a st
     Some((kind, name))
 }
 
-/// Puts the cpu and memory of a VM's instance type into the VM; whether the instance type is among those given.
-pub fn expand(vm: &mut Value, given: &[Value]) -> bool {
-    let find = |wanted: Option<(&str, &str)>| {
+/// Instance types and preferences by kind and name.
+#[derive(Debug, Default)]
+pub struct Given(HashMap<(String, String), Vec<Value>>);
+
+impl Given {
+    /// Sorts objects.
+    pub fn new(objects: impl IntoIterator<Item = Value>) -> Given {
+        let mut given = Given::default();
+        for object in objects {
+            let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
+            let key = (text(object.get("kind")).to_ascii_lowercase(), text(object.at(&["metadata", "name"])));
+            given.0.entry(key).or_default().push(object);
+        }
+        given
+    }
+
+    /// The one that a VM of a namespace means; an object or a VM whose namespace is not told fits any.
+    fn find(&self, wanted: Option<(&str, &str)>, namespace: &str) -> Option<&Value> {
         let (kind, name) = wanted?;
         // The API takes lower-case plural kinds as well.
-        let kind = kind.to_ascii_lowercase();
-        let kind = kind.strip_suffix('s').unwrap_or(&kind);
-        given.iter().find(|object| {
-            let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
-            text(object.get("kind")).to_ascii_lowercase() == *kind && text(object.at(&["metadata", "name"])) == name
+        let mut kind = kind.to_ascii_lowercase();
+        if kind.ends_with('s') {
+            kind.pop();
+        }
+        let objects = self.0.get(&(kind, name.to_owned()))?;
+        objects.iter().find(|object| {
+            let own = object.at(&["metadata", "namespace"]).and_then(Value::as_str).unwrap_or_default();
+            own.is_empty() || namespace.is_empty() || own == namespace
         })
-    };
-    let Some(instancetype) = find(wanted(vm)) else { return false };
+    }
+}
+
+/// Puts the cpu and memory of a VM's instance type into the VM; whether the instance type is among those given.
+pub fn expand(vm: &mut Value, given: &Given) -> bool {
+    let namespace = vm.at(&["metadata", "namespace"]).and_then(Value::as_str).unwrap_or_default();
+    let Some(instancetype) = given.find(wanted(vm), namespace) else { return false };
     let preference =
         vm.at(&["spec", "preference"]).and_then(|value| reference(value, "VirtualMachineClusterPreference"));
-    let topology = find(preference)
+    let topology = given
+        .find(preference, namespace)
         .and_then(|preference| preference.at(&["spec", "cpu", "preferredCPUTopology"])?.as_str())
         .unwrap_or("sockets")
         .trim_start_matches("prefer")
@@ -91,14 +117,20 @@ mod tests {
     #[test]
     fn cpu_and_memory_come_from_the_instance_type() {
         let read = |text: &str| crate::json::parse(text).unwrap().to_value();
-        let given = [
+        let given = Given::new([
             read(
                 r#"{"kind":"VirtualMachineClusterInstancetype","metadata":{"name":"u1"},"spec":{"cpu":{"guest":4},"memory":{"guest":"8Gi"}}}"#,
             ),
             read(
                 r#"{"kind":"VirtualMachinePreference","metadata":{"name":"p"},"spec":{"cpu":{"preferredCPUTopology":"preferCores"}}}"#,
             ),
-        ];
+            read(
+                r#"{"kind":"VirtualMachineInstancetype","metadata":{"name":"u1","namespace":"a"},"spec":{"memory":{"guest":"1Gi"}}}"#,
+            ),
+            read(
+                r#"{"kind":"VirtualMachineInstancetype","metadata":{"name":"u1","namespace":"b"},"spec":{"memory":{"guest":"2Gi"}}}"#,
+            ),
+        ]);
         let mut vm = read(
             r#"{"spec":{"instancetype":{"name":"u1"},"preference":{"kind":"virtualmachinepreference","name":"p"},"template":{"spec":{"domain":{}}}}}"#,
         );
@@ -107,5 +139,14 @@ mod tests {
         assert_eq!(domain.to_string(), r#"{"cpu":{"sockets":1,"cores":4,"threads":1},"memory":{"guest":"8Gi"}}"#);
         let mut other = read(r#"{"spec":{"instancetype":{"name":"u2"},"template":{}}}"#);
         assert!(!expand(&mut other, &given));
+        // Those that live in namespaces are those of the VM's.
+        for (namespace, memory) in [("b", Some("2Gi")), ("c", None)] {
+            let mut vm = read(&format!(
+                r#"{{"metadata":{{"namespace":"{namespace}"}},"spec":{{"instancetype":{{"kind":"VirtualMachineInstancetype","name":"u1"}},"template":{{}}}}}}"#
+            ));
+            assert_eq!(expand(&mut vm, &given), memory.is_some());
+            let found = vm.at(&["spec", "template", "spec", "domain", "memory", "guest"]).and_then(Value::as_str);
+            assert_eq!(found, memory, "{namespace}");
+        }
     }
 }

@@ -196,6 +196,8 @@ fn exit_codes() {
     assert_eq!(verdict("--fail-on-warn vm.yaml", &[("vm.yaml", &good)]).0, 1);
     assert_eq!(verdict("none.yaml", &[]).0, 2);
     assert_eq!(verdict("vm.yaml", &[("vm.yaml", "a: [")]).0, 2);
+    let broken = run("validate vm.yaml", &[("vm.yaml", "a: b\nc: {d e: ${{f}}, g: h}\n")]).out;
+    assert!(broken.starts_with("error: The file cannot be read: vm.yaml:2:") && !broken.contains("line"), "{broken}");
     assert_eq!(run("validate", &[]).code, 2);
 }
 
@@ -480,6 +482,11 @@ fn policies_select_by_namespace_and_have_names_of_their_own() {
     }
     let own = self::run("export cel vm.yaml", &[("vm.yaml", VM)]);
     assert!(own.out.contains("object.metadata.name == 'one' && object.metadata.namespace == 'ns'"), "{}", own.out);
+    // The VMs of one template share its rules, and its policy.
+    let objects = TEMPLATE.find("- apiVersion").unwrap()..TEMPLATE.find("parameters:").unwrap();
+    let twice = TEMPLATE.replace("parameters:", &format!("{}parameters:", &TEMPLATE[objects]));
+    let run = self::run("export cel a.yaml", &[("a.yaml", &twice)]);
+    assert_eq!(run.out.matches("kind: ValidatingAdmissionPolicy\n").count(), 1, "{}", run.out);
     let nameless = self::run("export cel vm.yaml", &[("vm.yaml", &VM.replace("  name: one\n", ""))]);
     assert_eq!((nameless.code, nameless.out.as_str()), (1, ""));
     assert!(nameless.err.contains("has no name to select VMs by"), "{}", nameless.err);

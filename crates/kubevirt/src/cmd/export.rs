@@ -1,6 +1,6 @@
 //! `export cel`: writes rules as ValidatingAdmissionPolicies with their bindings.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
 use ytterby_text::cel;
@@ -42,8 +42,12 @@ pub(super) fn run(
             code = UNREADABLE;
             continue;
         };
+        // The VMs of a template share the rules on it.
+        let mut seen = HashSet::new();
         for vm in &objects.vms {
-            let Some(annotation) = annotation(vm, objects) else { continue };
+            let Some(annotation) = annotation(vm, objects).filter(|annotation| seen.insert(annotation.key)) else {
+                continue;
+            };
             let rules = match annotation.rules() {
                 Ok(rules) => rules,
                 Err(problem) => {

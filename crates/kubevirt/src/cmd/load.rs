@@ -180,11 +180,20 @@ fn read(
         Ok(tree) => (objects(&tree, parameters).map_err(|message| Problem { message, at: None }), Some(tree)),
         Err(error) => {
             let at = columns.position(&source, error.pos.offset as usize);
-            (Err(Problem { at: Some(at), message: error.message }), None)
+            (Err(Problem { at: Some(at), message: without_line(&error.message) }), None)
         }
     };
     let tree = tree.filter(|_| objects.as_ref().is_ok_and(|objects| !objects.vms.is_empty()));
     File { name, path, source: Some(source), objects, tree, columns }
+}
+
+/// A message of the reader without its own idea of the line, which is not always the line of the place beside it.
+fn without_line(message: &str) -> String {
+    let rest = message.strip_prefix("yaml: line ").and_then(|rest| rest.split_once(": "));
+    match rest.filter(|(line, _)| line.bytes().all(|byte| byte.is_ascii_digit())) {
+        Some((_, what)) => format!("yaml: {what}"),
+        None => message.to_owned(),
+    }
 }
 
 /// What the system says, without its number.

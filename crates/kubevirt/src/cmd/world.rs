@@ -8,7 +8,7 @@ use super::load::{self, File};
 use super::report::Place;
 use super::{Failure, Host};
 use crate::evaluate::{Sizing, complete_cpu};
-use crate::instancetype;
+use crate::instancetype::{self, Given};
 use crate::objects::{Annotation, Spot, Template, Vm, locate};
 use crate::rules::{self, Rules, Unreadable};
 use crate::select::{self, Source};
@@ -20,7 +20,7 @@ pub(super) struct World {
     pub files: Vec<File>,
     pub templates: Vec<File>,
     pub instancetype_files: Vec<File>,
-    instancetypes: Vec<Value>,
+    instancetypes: Given,
     /// Where templates of a name stand: numbers of files, those of `templates` behind those of `files`, and of templates.
     by_name: HashMap<Box<str>, Vec<(usize, usize)>>,
     pub compat: bool,
@@ -45,7 +45,7 @@ impl World {
         let instancetype_files = load::files(&args.instancetypes, &args.parameters, host);
         let all = || files.iter().chain(&templates).chain(&instancetype_files);
         let objects = || all().filter_map(|file| file.objects.as_ref().ok());
-        let instancetypes = objects().flat_map(|objects| objects.instancetypes.iter().cloned()).collect();
+        let instancetypes = Given::new(objects().flat_map(|objects| objects.instancetypes.iter().cloned()));
         let mut names: Vec<&String> = args.parameters.keys().collect();
         names.sort();
         for name in names {
