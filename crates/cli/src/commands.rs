@@ -219,6 +219,10 @@ const TYPES: Flag =
     Flag::new("instancetype", FlagKind::List("path"), "Instance types and preferences that VMs refer to")
         .offers(Values::Files);
 
+const FIELDS: Flag =
+    Flag::new("field-validation", FlagKind::Text("mode"), "Unknown fields and wrong types: ignore, warn or strict")
+        .offers(Values::OneOf(&["ignore", "warn", "strict"]));
+
 const WARNINGS: Flag = Flag::new("fail-on-warn", FlagKind::Bool, "Exit with 1 on warnings, too");
 
 const KUBEVIRT: &[Command] = &[
@@ -240,7 +244,7 @@ const KUBEVIRT: &[Command] = &[
             "Write rules as admission policies in CEL",
             &[Group {
                 title: "Flags",
-                flags: &[RULES, PARAMETER, Flag::new("name", FlagKind::Text("name"), "Name of the policies")],
+                flags: &[RULES, PARAMETER, WARNINGS, Flag::new("name", FlagKind::Text("name"), "Name of the policies")],
             }],
             &[],
         )],
@@ -262,7 +266,7 @@ const KUBEVIRT: &[Command] = &[
     kubevirt(
         "validate",
         "Check virtual machines against rules",
-        &[Group { title: "Flags", flags: &[RULES, FORMAT, TEMPLATE, PARAMETER, TYPES, LIKE, WARNINGS] }],
+        &[Group { title: "Flags", flags: &[RULES, FORMAT, TEMPLATE, PARAMETER, TYPES, LIKE, FIELDS, WARNINGS] }],
         &[],
     ),
 ];
