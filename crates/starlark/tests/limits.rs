@@ -21,6 +21,8 @@ fn check_limited(code: &str, limits: Limits, message: &str) {
 fn steps() {
     let limits = || Limits { steps: Some(10_000), ..Limits::default() };
     check_limited("while True:\n  None\nend", limits(), "step limit exceeded (10000 steps)");
+    let error = run_with("n = 0\nwhile n >= 0:\n  n += 1\nend", limits()).error.unwrap_or_default();
+    assert!(error.trim_end().ends_with("2 | while n >= 0:"), "{error}");
     check_limited("x = [i for i in range(100000)]", limits(), "step limit exceeded (10000 steps)");
     check_limited("x = list(range(100000))", limits(), "step limit exceeded (10000 steps)");
     check_limited("def f():\n  f()\nend\nf()", limits(), "step limit exceeded (10000 steps)");

@@ -408,7 +408,7 @@ impl FnCompiler<'_> {
 
     fn while_stmt(&mut self, condition: ExprId, body: &[Stmt]) -> Compiled<()> {
         let start = self.here();
-        self.emit(Instr::Step, Pos::UNKNOWN);
+        self.emit(Instr::Step, self.ast[condition].start);
         let mut exits = Vec::new();
         self.branch(condition, false, &mut exits)?;
         let before = self.assigned.clone();
