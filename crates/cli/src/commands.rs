@@ -102,10 +102,10 @@ const OUTPUT: Group = Group { title: "Output", flags: &[
     Flag::new(
         "output",
         FlagKind::Commas("type"),
-        "Write documents as yaml, json or pos; show a schema as openapi-v3, json-schema, crd, ytt-schema, markdown or html",
+        "Write documents as yaml, json or pos; show a schema as openapi-v3, json-schema, crd, ytt-schema, markdown, html or values",
     )
     .short('o')
-    .offers(Values::OneOf(&["yaml", "json", "pos", "openapi-v3", "json-schema", "crd", "ytt-schema", "markdown", "html"])),
+    .offers(Values::OneOf(&["yaml", "json", "pos", "openapi-v3", "json-schema", "crd", "ytt-schema", "markdown", "html", "values"])),
     Flag::new("output-files", FlagKind::Text("directory"), "Write output files to this directory")
         .offers(Values::Directories),
     Flag::new(

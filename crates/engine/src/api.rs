@@ -173,18 +173,21 @@ pub enum SchemaFormat {
     Markdown,
     /// `html`.
     Html,
+    /// `values`: a file of values to fill in.
+    Values,
 }
 
 impl OutputTypes {
     const FORMATS: [(&str, Format); 3] = [("yaml", Format::Yaml), ("json", Format::Json), ("pos", Format::Pos)];
 
-    const SCHEMA_FORMATS: [(&str, SchemaFormat); 6] = [
+    const SCHEMA_FORMATS: [(&str, SchemaFormat); 7] = [
         ("openapi-v3", SchemaFormat::OpenApi),
         ("json-schema", SchemaFormat::JsonSchema),
         ("crd", SchemaFormat::Crd),
         ("ytt-schema", SchemaFormat::YttSchema),
         ("markdown", SchemaFormat::Markdown),
         ("html", SchemaFormat::Html),
+        ("values", SchemaFormat::Values),
     ];
 
     /// The document format; YAML if none is named. Unknown names are an error, in the reference's words.

@@ -152,6 +152,7 @@ fn inspected_schema(run: &Run, schema: Option<&Schema>) -> Result<Rendered, Fail
         Some(SchemaFormat::Crd) => export::crd(schema),
         Some(SchemaFormat::YttSchema) => export::ytt_schema(schema),
         Some(SchemaFormat::Markdown) => return text(types.format(known)?, "markdown", || export::markdown(schema)),
+        Some(SchemaFormat::Values) => return text(types.format(known)?, "values", || export::values_file(schema)),
         Some(SchemaFormat::Html) => return text(types.format(known)?, "html", || export::html(schema)),
         None => {
             return Err(Failure::new(

@@ -189,11 +189,11 @@ mod tests {
 
     #[test]
     fn values() {
-        check("-o ", "yaml json pos openapi-v3 json-schema crd ytt-schema markdown html");
+        check("-o ", "yaml json pos openapi-v3 json-schema crd ytt-schema markdown html values");
         check("-so js", "json json-schema");
         check(
             "--output json,",
-            "json,yaml json,json json,pos json,openapi-v3 json,json-schema json,crd json,ytt-schema json,markdown json,html",
+            "json,yaml json,json json,pos json,openapi-v3 json,json-schema json,crd json,ytt-schema json,markdown json,html json,values",
         );
         check("--output=js", "json json-schema");
         check("--diagnostics ", "text rich json sarif github");

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use ytterby_text::gojson::Html;
 use ytterby_yaml::write::{JsonOptions, JsonWriter};
 
-use super::model::{Field, model};
+use super::model::{Field, model, must_be};
 use crate::node::Node;
 use crate::output::write_node;
 use crate::schema::Schema;
@@ -19,9 +19,8 @@ pub(crate) fn markdown(schema: &Schema) -> String {
     if let Some(text) = model.documentation {
         let _ = write!(out, "{text}\n\n");
     }
-    if !model.rules.is_empty() {
-        let texts: Vec<String> = model.rules.iter().map(|rule| rule.explained()).collect();
-        let _ = write!(out, "Must be: {}.\n\n", texts.join("; "));
+    if let Some(text) = must_be(&model.rules) {
+        let _ = write!(out, "{text}\n\n");
     }
     out.push_str("| Name | Title | Type | Default | Description | Example |\n");
     out.push_str("| --- | --- | --- | --- | --- | --- |\n");
@@ -63,10 +62,7 @@ fn description(field: &Field) -> String {
         parts.push(format!("**Deprecated:** {notice}"));
     }
     parts.extend(field.documentation.as_ref().map(ToString::to_string));
-    if !field.rules.is_empty() {
-        let texts: Vec<String> = field.rules.iter().map(|rule| rule.explained()).collect();
-        parts.push(format!("Must be: {}.", texts.join("; ")));
-    }
+    parts.extend(must_be(&field.rules));
     if field.secret {
         parts.push("Secret.".to_owned());
     }

@@ -13,6 +13,7 @@ mod markdown;
 mod model;
 mod rules;
 mod schema;
+mod values_file;
 mod ytt_schema;
 
 pub(crate) use diff::diff;
@@ -21,4 +22,5 @@ pub(crate) use html::html;
 pub use import::{ImportFrom, ImportOptions, Imported, import_schema};
 pub(crate) use markdown::markdown;
 pub(crate) use schema::{crd, json_schema, openapi};
+pub(crate) use values_file::values_file;
 pub(crate) use ytt_schema::ytt_schema;

@@ -196,8 +196,14 @@ enum Shows {
     NoDefault,
 }
 
+/// All rules in one sentence; none where there are none.
+pub(super) fn must_be(rules: &[Described]) -> Option<String> {
+    let texts: Vec<String> = rules.iter().map(|rule| rule.explained()).collect();
+    (!texts.is_empty()).then(|| format!("Must be: {}.", texts.join("; ")))
+}
+
 /// The rules of a place, and those about the keys of a map.
-fn rules(slot: &Slot, detail: Detail<'_>) -> Vec<Described> {
+pub(super) fn rules(slot: &Slot, detail: Detail<'_>) -> Vec<Described> {
     let mut rules = slot.rules.as_deref().map(|rules| rules.described(detail)).unwrap_or_default();
     let items = slot.ty.as_map().into_iter().flat_map(|ty| ty.all_items());
     for item in items.filter(|item| !item.presence.accepts_any_number()) {
@@ -211,7 +217,7 @@ fn rules(slot: &Slot, detail: Detail<'_>) -> Vec<Described> {
 }
 
 /// `string`, `array of map`, `integer or string`; that it may be null is told apart.
-fn type_name(ty: &Type) -> String {
+pub(super) fn type_name(ty: &Type) -> String {
     match ty {
         Type::Array(array) => format!("array of {}", type_name(&array.item.ty)),
         other => other.name_besides_null(),

@@ -6,10 +6,10 @@
 use std::path::Path;
 
 use crate::shape::{check_openapi, check_structural};
-use crate::support::{Rules, export, run, validator, values};
+use crate::support::{Rules, export, run, validator, values, values_of_file};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use ytterby::{ImportOptions, Inspect, Options, import_schema};
+use ytterby::{ImportOptions, Inspect, Options, OutputTypes, import_schema};
 
 /// A node of a schema as text, and values for it, good and bad.
 #[derive(Clone, Debug)]
@@ -340,6 +340,15 @@ fn shaped() -> BoxedStrategy<Shaped> {
         .boxed()
 }
 
+/// A line of a values file as one who wants to set what it proposes writes it.
+fn without_mark(line: &str) -> String {
+    match line.trim_start().strip_prefix('#') {
+        // One blank makes a remark.
+        Some(rest) if !rest.starts_with(' ') || rest.starts_with("  ") => line.replacen('#', "", 1),
+        _ => line.to_owned(),
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -364,6 +373,24 @@ proptest! {
         let imported = import_schema(exported.to_string().as_bytes(), &ImportOptions::default()).expect("it is a JSON Schema");
         let theirs = values(&imported.text, &given, Rules::Checked);
         prop_assert_eq!(ours.is_ok(), theirs.is_ok(), "{}\n{}\n{}\n{:?}\n{:?}", schema, imported.text, given, ours, theirs);
+    }
+
+    /// A values file made of a schema changes nothing, and is right in all it proposes.
+    #[test]
+    fn values_files_fit(root in declared()) {
+        let schema = schema_text(&root);
+        let output_types = OutputTypes(vec!["values".to_owned()]);
+        let options = Options { inspect: Some(Inspect::Schema), output_types, ..Options::default() };
+        let text = run(&schema, &options).expect("the schema is right");
+        let unchanged = values(&schema, &json!({}), Rules::Skipped);
+        prop_assert_eq!(values_of_file(&schema, &text, Rules::Skipped), unchanged, "{}\n{}", schema, text);
+        // A name that stands for keys of a pattern need not be one of them; what must be given is there already.
+        if schema.contains("allowed=") || schema.contains("required") {
+            return Ok(());
+        }
+        let proposed: String = text.lines().map(|line| without_mark(line) + "\n").collect();
+        let accepted = values_of_file(&schema, &proposed, Rules::Skipped);
+        prop_assert!(accepted.is_ok(), "{}\n{}\n{:?}", schema, proposed, accepted);
     }
 
     /// What has one of several shapes. Values are judged as they are given: filled, one may have other shapes too.

@@ -38,8 +38,12 @@ pub enum Rules {
 
 /// The final data values for what is given, as JSON.
 pub fn values(schema: &str, given: &Value, rules: Rules) -> Result<Value, String> {
-    let given =
-        ValuesFile { library: String::new(), path: "v.yml".into(), files: Ok(vec![file("v.yml", &given.to_string())]) };
+    values_of_file(schema, &given.to_string(), rules)
+}
+
+/// The final data values for a values file, as JSON.
+pub fn values_of_file(schema: &str, text: &str, rules: Rules) -> Result<Value, String> {
+    let given = ValuesFile { library: String::new(), path: "v.yml".into(), files: Ok(vec![file("v.yml", text)]) };
     let options = Options {
         inspect: Some(Inspect::Values),
         output_types: OutputTypes(vec!["json".to_owned()]),

@@ -1,0 +1,187 @@
+//! `-o values`: a file of plain values to fill in.
+//!
+//! Everything that can be given stands there with its documentation and its default. What need not be given is commented
+//! out, so that the file changes nothing but what its user wants changed: without the `#` in front, a line is a value.
+
+use ytterby_diag::Pos;
+
+use super::keywords::array;
+use super::markdown::json_text;
+use super::model::{must_be, rules, type_name};
+use crate::library::FileDocuments;
+use crate::node::{Document, DocumentSet, Map, MapItem, Node, Scalar};
+use crate::output;
+use crate::schema::{Allowed, Item, MapType, Presence, Schema, Slot, Type};
+use crate::validate::Detail;
+
+/// The file for a schema.
+pub(crate) fn values_file(schema: &Schema) -> String {
+    let root = &schema.root;
+    let mut file = File { lines: Vec::new(), depth: 0, is_active: true };
+    file.remarks(root);
+    match &root.ty {
+        Type::Map(map) => file.items(map, 0, true),
+        Type::Array(array) if is_empty(&root.default) => file.sample(&array.item, 0),
+        _ => file.value(None, &root.default, 0, false),
+    }
+    file.into_text()
+}
+
+/// A line, without what its place adds to it.
+struct Line {
+    depth: usize,
+    /// Whether it counts as it stands.
+    is_active: bool,
+    text: String,
+}
+
+struct File {
+    lines: Vec<Line>,
+    /// Where remarks go.
+    depth: usize,
+    is_active: bool,
+}
+
+impl File {
+    /// All items of a map.
+    fn items(&mut self, map: &MapType, depth: usize, is_active: bool) {
+        for item in map.all_items() {
+            if !matches!(item.presence, Presence::Removed(_)) {
+                crate::deep(|| self.item(item, depth, is_active && must_be_given(item)));
+            }
+        }
+    }
+
+    fn item(&mut self, item: &Item, depth: usize, is_active: bool) {
+        let slot = &item.slot;
+        if depth == 0 && !self.lines.is_empty() {
+            self.lines.push(Line { depth: 0, is_active: true, text: String::new() });
+        }
+        (self.depth, self.is_active) = (depth, is_active);
+        if slot.required.is_some() {
+            self.remark("Required.");
+        }
+        if let Presence::Pattern(rule) = &item.presence {
+            self.remark(&format!("Keys: {}.", rule.allowed.as_ref().map(Allowed::keys).unwrap_or_default()));
+        }
+        self.remarks(slot);
+        match &slot.ty {
+            Type::Map(map) if !slot.default.is_null() && map.all_items().next().is_some() => {
+                match is_active && !map.items.iter().any(must_be_given) {
+                    true => self.value(Some(&item.key), &Node::map(Map::new()), depth, true),
+                    false => self.key(&item.key, depth, is_active),
+                }
+                self.items(map, depth + 1, is_active);
+            }
+            Type::Array(array) if is_empty(&slot.default) => {
+                match is_active {
+                    true => self.value(Some(&item.key), &slot.default, depth, true),
+                    false => self.key(&item.key, depth, false),
+                }
+                self.sample(&array.item, depth);
+            }
+            _ if slot.secret => self.value(Some(&item.key), &Node::str(""), depth, is_active),
+            _ => self.value(Some(&item.key), &slot.default, depth, is_active),
+        }
+    }
+
+    /// The key of a value that follows on lines of its own.
+    fn key(&mut self, key: &Scalar, depth: usize, is_active: bool) {
+        self.value(Some(key), &Node::NULL, depth, is_active);
+        if let Some(line) = self.lines.last_mut() {
+            line.text.truncate(line.text.len() - " null".len());
+        }
+    }
+
+    /// What an item of a list looks like, commented out.
+    fn sample(&mut self, slot: &Slot, depth: usize) {
+        (self.depth, self.is_active) = (depth + 1, false);
+        self.remarks(slot);
+        let Some(map) = slot.ty.as_map().filter(|map| map.all_items().next().is_some()) else {
+            let value = if slot.secret { Node::str("") } else { slot.default.clone() };
+            return self.value(None, &array([value]), depth, false);
+        };
+        let first = self.lines.len();
+        self.items(map, depth + 1, false);
+        // The first line that is more than a remark stands behind the dash.
+        if let Some(line) = self.lines[first..].iter_mut().find(|line| !line.text.starts_with('#')) {
+            (line.depth, line.text) = (depth, format!("- {}", line.text));
+        }
+    }
+
+    /// What there is to know about a place.
+    fn remarks(&mut self, slot: &Slot) {
+        let docs = &slot.docs;
+        for text in [&docs.title, &docs.description].into_iter().flatten() {
+            text.to_str().trim_end().lines().for_each(|line| self.remark(line));
+        }
+        if let Some(notice) = &docs.deprecated {
+            self.remark(&format!("Deprecated: {notice}"));
+        }
+        if matches!(slot.ty, Type::Union(_) | Type::Shapes(_)) || slot.nullable {
+            let null = if slot.nullable { " or null" } else { "" };
+            self.remark(&format!("Type: {}{null}.", type_name(&slot.ty)));
+        }
+        if let Some(text) = must_be(&rules(slot, Detail::Texts)) {
+            self.remark(&text);
+        }
+        for example in docs.examples.iter().filter(|_| !slot.secret) {
+            self.remark(&format!("Example: {}", json_text(&example.value)));
+        }
+    }
+
+    fn remark(&mut self, text: &str) {
+        self.lines.push(Line { depth: self.depth, is_active: self.is_active, text: format!("# {text}") });
+    }
+
+    /// A value as YAML writes it, in the map item of a key.
+    fn value(&mut self, key: Option<&Scalar>, value: &Node, depth: usize, is_active: bool) {
+        let value = match key {
+            Some(key) => {
+                Node::map([MapItem::new(key.clone(), value.clone(), Pos::UNKNOWN)].into_iter().collect::<Map>())
+            }
+            None => value.clone(),
+        };
+        let items = vec![Document::new(value, Pos::UNKNOWN)];
+        let yaml = output::yaml([FileDocuments::Nodes(DocumentSet { items })]);
+        for line in String::from_utf8_lossy(&yaml).lines() {
+            self.lines.push(Line { depth, is_active, text: line.to_owned() });
+        }
+    }
+
+    fn into_text(self) -> String {
+        let mut out = String::new();
+        // The mark of a comment stands where the outermost value begins that is one.
+        let mut comment_depth = None;
+        for Line { depth, is_active, text } in self.lines {
+            comment_depth = if is_active { None } else { Some(comment_depth.map_or(depth, |at: usize| at.min(depth))) };
+            let (outer, inner) = match comment_depth {
+                Some(at) => (at, depth - at),
+                None => (depth, 0),
+            };
+            out.push_str(&"  ".repeat(outer));
+            // Remarks are comments already.
+            if comment_depth.is_some() && (inner > 0 || !text.starts_with('#')) {
+                out.push('#');
+            }
+            out.push_str(&"  ".repeat(inner));
+            out.push_str(&text);
+            out.push('\n');
+        }
+        out
+    }
+}
+
+fn is_empty(node: &Node) -> bool {
+    matches!(node, Node::Array(array) if array.items.is_empty())
+}
+
+/// Whether a run fails where nothing is given for an item.
+fn must_be_given(item: &Item) -> bool {
+    matches!(item.presence, Presence::Always)
+        && (item.slot.required.is_some()
+            || match &item.slot.ty {
+                Type::Map(map) if !item.slot.default.is_null() => crate::deep(|| map.items.iter().any(must_be_given)),
+                _ => false,
+            })
+}
