@@ -96,6 +96,7 @@ fn what_the_parser_notices_has_the_line_before() {
 fn syntax_errors_go_before_errors_of_meaning() {
     check("a: !!int x\nb: ]\n", "yaml: line 1: did not find expected node content");
     check("a: !!int x\nb: 1\n", "yaml: cannot decode !!str `x` as a !!int");
+    check("a: !!int x\n%YAML 1.1\n---\n", "yaml: cannot decode !!str `x` as a !!int");
     check("!!binary a\nb: 1\n", "yaml: line 2: mapping values are not allowed in this context");
 }
 

@@ -148,8 +148,11 @@ impl<'a> FrontEnd<'a> {
         if metas.values.is_empty() {
             self.value(tag, pos, value, strings)?;
         }
+        // What stands behind the last node belongs to a document that nobody wrote, and that nobody gets to see.
+        let is_written = pos.is_known();
         for content in metas.values {
-            self.writer.op(Op::SetNodeValue, YAML, Args::Expr(content), content.at);
+            let op = if is_written { Op::SetNodeValue } else { Op::Nothing };
+            self.writer.op(op, YAML, Args::Expr(content), content.at);
         }
         if metas.needs_end {
             self.writer.generated_code("end");
@@ -209,10 +212,12 @@ impl<'a> FrontEnd<'a> {
 
     fn set(&mut self, tag: Tag, pos: Pos) {
         let op = Op::SetNode(tag);
-        match pos.is_known() {
-            true => self.writer.op(op, YAML, Args::None, pos),
-            false => self.writer.generated_op(op, YAML, "__ytt_tpl1_set_node()"),
+        if pos.is_known() {
+            return self.writer.op(op, YAML, Args::None, pos);
         }
+        let described = debug_comment(&self.writer.table.node(tag).kind);
+        let shown = self.writer.count_tags(0);
+        self.writer.generated_op(op, YAML, format!("__ytt_tpl1_set_node({shown}) # {described}"));
     }
 
     /// A string that may hold `(@ … @)`; `then` takes the text.

@@ -79,6 +79,7 @@ impl Parser<'_> {
                 Some(self.scan_error("mapping values are not allowed in this context"))
             }
             b'|' | b'>' if !block => Some(self.cannot_start()),
+            b'%' if self.at.column() == 0 => None,
             b'%' | b'@' | b'`' | b'\t' => Some(self.cannot_start()),
             b'-' | b'?' | b':' if alone => None,
             b'[' | b']' | b'{' | b'}' | b',' | b'|' | b'>' => None,
