@@ -306,6 +306,10 @@ fn undeclared(run: &Run, item: &MapItem, place: Place<'_>, ty: &MapType) -> Bloc
 
 fn shown(run: &Run, node: &Node, place: Place<'_>) -> Shown {
     if !place.pos.is_known() {
+        // Of a whole document that code made, the reference shows nothing.
+        if matches!((place.label, node), (Label::Document, Node::Scalar(_))) {
+            return Shown::Nowhere;
+        }
         let value = if place.secret { super::REDACTED.to_owned() } else { literal(node) };
         return Shown::Calculated(match place.label {
             Label::Document | Label::Annotated => value,
