@@ -9,7 +9,7 @@ use ytterby_yaml::{ReadOptions, Tree};
 use crate::api::Failure;
 use crate::input::InputFile;
 use crate::run::Run;
-use crate::template::{self, CompileError, Template, UnknownComments};
+use crate::template::{self, CompileError, Malformed, Template, UnknownComments};
 
 /// An input file and what was made of it so far.
 pub(crate) struct File {
@@ -149,7 +149,14 @@ impl File {
 
     fn compile_failure(&self, run: &Run, error: CompileError, malformed: &str, syntax: &str) -> Failure {
         match error {
-            CompileError::Malformed(why) => Failure::new(format!("{malformed} '{}': {why}", self.path())),
+            CompileError::Malformed(Malformed { text, pos }) => {
+                let mut failure = Failure::new(format!("{malformed} '{}': {text}", self.path()));
+                if pos.is_known() {
+                    let diagnostic = Diagnostic::new(Severity::Error, Kind::Other, text);
+                    failure.diagnostics.push(Diagnostic { from: Some(pos), ..diagnostic });
+                }
+                failure
+            }
             CompileError::Syntax(errors) => template::failure_of_syntax(run, &errors, &|_| true).prefixed(syntax),
         }
     }

@@ -3,6 +3,7 @@
 use ytterby_diag::{Pos, Sources};
 use ytterby_yaml::{Comment, NodeId, Tree, View};
 
+use super::Malformed;
 use crate::run::Run;
 
 /// A comment as templates read it.
@@ -38,7 +39,7 @@ pub(crate) fn read<'a>(
     owner: Pos,
     sources: &Sources,
     unknown: UnknownComments,
-) -> Result<Meta<'a>, String> {
+) -> Result<Meta<'a>, Malformed> {
     // Comments come out of text that the reader checked; only `!!binary` scalars need not be UTF-8.
     let text = comment.text.as_str().unwrap_or_default();
     if text.starts_with('!') {
@@ -48,10 +49,11 @@ pub(crate) fn read<'a>(
         if unknown == UnknownComments::Ignore {
             return Ok(Meta::Comment);
         }
-        return Err(format!(
+        let text = format!(
             "Failed to parse line {}: '#{text}': Expected ytt-formatted string (use '#@' for annotations or code, '#!' for comments)",
             sources.line(comment.pos)
-        ));
+        );
+        return Err(Malformed::at(comment.pos, text));
     };
     let (name, content) = rest.split_once(' ').unwrap_or((rest, ""));
     // `#`, `@`, the name, a blank.

@@ -50,9 +50,28 @@ enum Language {
 /// Why a file cannot be compiled.
 pub(crate) enum CompileError {
     /// The template is not well-formed.
-    Malformed(String),
+    Malformed(Malformed),
     /// Its code is not.
     Syntax(Vec<SyntaxError>),
+}
+
+/// What is not well-formed about a template.
+pub(crate) struct Malformed {
+    pub text: String,
+    /// Where, as far as it is known.
+    pub pos: Pos,
+}
+
+impl Malformed {
+    fn at(pos: Pos, text: String) -> Malformed {
+        Malformed { text, pos }
+    }
+}
+
+impl From<String> for Malformed {
+    fn from(text: String) -> Malformed {
+        Malformed::at(Pos::UNKNOWN, text)
+    }
 }
 
 impl Template {
@@ -65,7 +84,7 @@ impl Template {
 
     /// Compiles a text file.
     pub fn text(text: &str, file: FileId, run: &Run) -> Result<Template, CompileError> {
-        let writer = text::write_program(text, file).map_err(CompileError::Malformed)?;
+        let writer = text::write_program(text, file).map_err(|text| CompileError::Malformed(text.into()))?;
         Template::compile(run, writer, Language::Text)
     }
 

@@ -9,6 +9,7 @@ use ytterby_diag::Pos;
 use ytterby_text::Str;
 use ytterby_yaml::{ArrayItem, Comment, Commented, Document, MapItem, NodeId, Scalar, Tree, View};
 
+use super::Malformed;
 use super::build::Dialect;
 use super::comment::{self, Content, Meta, UnknownComments};
 use super::lines::Style;
@@ -48,7 +49,7 @@ pub(crate) fn write_program<'a>(
     tree: &'a Tree,
     run: &'a Run,
     unknown: UnknownComments,
-) -> Result<ProgramWriter<'a>, String> {
+) -> Result<ProgramWriter<'a>, Malformed> {
     let mut writer = ProgramWriter::new(tree.file(), Style::Yaml);
     writer.generated_op(Op::Nothing, YAML, "__ytt_tpl1_set_ctx_type(\"yaml\")");
     writer.generated_op(Op::Nothing, YAML, "__ytt_tpl1_start_ctx(\"yaml\")");
@@ -92,7 +93,7 @@ enum Strings {
 }
 
 impl<'a> FrontEnd<'a> {
-    fn document_set(&mut self) -> Result<(), String> {
+    fn document_set(&mut self) -> Result<(), Malformed> {
         let tag = self.writer.table.add_node(0, Pos::UNKNOWN, Kind::DocumentSet, Node::NULL);
         let shown = self.writer.count_tags(1);
         self.start(tag, shown, Pos::UNKNOWN);
@@ -112,7 +113,7 @@ impl<'a> FrontEnd<'a> {
         value: NodeId,
         comments: &'a [Comment],
         mut strings: Strings,
-    ) -> Result<(), String> {
+    ) -> Result<(), Malformed> {
         let metas = self.metas(comments, pos, value)?;
         let (kind, key) = match kind {
             Item::Document => (Kind::Document, None),
@@ -161,7 +162,7 @@ impl<'a> FrontEnd<'a> {
     }
 
     /// The value of a document, map item or array item as the source has it.
-    fn value(&mut self, parent: Tag, pos: Pos, value: NodeId, strings: Strings) -> Result<(), String> {
+    fn value(&mut self, parent: Tag, pos: Pos, value: NodeId, strings: Strings) -> Result<(), Malformed> {
         let view = self.tree.value(value);
         match view {
             View::Scalar(Scalar::Str(text)) if strings == Strings::Templated => {
@@ -221,7 +222,7 @@ impl<'a> FrontEnd<'a> {
     }
 
     /// A string that may hold `(@ … @)`; `then` takes the text.
-    fn string(&mut self, value: &'a Str, pos: Pos, then: Op) -> Result<(), String> {
+    fn string(&mut self, value: &'a Str, pos: Pos, then: Op) -> Result<(), Malformed> {
         text::write_inline(&mut self.writer, self.run, value, pos)?;
         let at = pos;
         self.writer.op(then, YAML, Args::None, at);
@@ -229,7 +230,7 @@ impl<'a> FrontEnd<'a> {
         Ok(())
     }
 
-    fn metas(&self, comments: &'a [Comment], pos: Pos, value: NodeId) -> Result<Metas<'a>, String> {
+    fn metas(&self, comments: &'a [Comment], pos: Pos, value: NodeId) -> Result<Metas<'a>, Malformed> {
         let mut metas = Metas::default();
         let sources = &self.run.sources;
         for comment in comments {
@@ -237,19 +238,19 @@ impl<'a> FrontEnd<'a> {
                 Meta::Comment => {}
                 Meta::Value(content) => {
                     if !matches!(self.tree.value(value), View::Scalar(Scalar::Null)) {
-                        return Err(format!(
-                            "Expected YAML node at line {} to have either computed or YAML value, but found both",
-                            sources.locate(comment.pos)
-                        ));
+                        let place = sources.locate(comment.pos);
+                        let text = format!(
+                            "Expected YAML node at line {place} to have either computed or YAML value, but found both"
+                        );
+                        return Err(Malformed::at(comment.pos, text));
                     }
                     metas.values.push(content);
                 }
                 Meta::Code(content) => {
                     if metas.needs_end {
-                        return Err(format!(
-                            "Unexpected code at line {} after use of '*/end', expected YAML node",
-                            sources.locate(comment.pos)
-                        ));
+                        let place = sources.locate(comment.pos);
+                        let text = format!("Unexpected code at line {place} after use of '*/end', expected YAML node");
+                        return Err(Malformed::at(comment.pos, text));
                     }
                     match without_node_sugar(content.text) {
                         Some(code) => {
