@@ -176,14 +176,8 @@ impl Code {
     pub(crate) fn operand<'a>(&'a self, regs: &'a [Value], operand: Reg) -> &'a Value {
         match regs.get(usize::from(operand)) {
             Some(value) => value,
-            None => self.constant_operand(operand),
+            None => &self.constants[usize::from(!operand)],
         }
-    }
-
-    // Not inlined, which would load where the constants are for every operand.
-    #[inline(never)]
-    fn constant_operand(&self, operand: Reg) -> &Value {
-        &self.constants[usize::from(!operand)]
     }
 
     /// The place that messages show for a function that has come up to `pc`: that of the last instruction before it

@@ -54,6 +54,14 @@ impl FnCompiler<'_> {
         if index < u32::from(CONSTANT_OPERANDS) { Ok(!(index as Reg)) } else { self.operand(id) }
     }
 
+    /// The same where integers are computed with or compared, for which they are best in registers.
+    pub(super) fn number_or_constant(&mut self, id: ExprId) -> Compiled<Reg> {
+        match self.ast[self.ast.unparen(id)].kind {
+            ExprKind::Int(_) => self.operand(id),
+            _ => self.operand_or_constant(id),
+        }
+    }
+
     /// Like [`FnCompiler::operand`], but never the register of a variable.
     pub(super) fn temporary_operand(&mut self, id: ExprId) -> Compiled<Reg> {
         let reg = self.temp()?;
@@ -197,7 +205,7 @@ impl FnCompiler<'_> {
                 let instr = match self.small_int(*y) {
                     Some(y) => Instr::CompareInt { op: *op, dst, x: self.operand(*x)?, y },
                     None => {
-                        let (x, y) = (self.operand_or_constant(*x)?, self.operand_or_constant(*y)?);
+                        let (x, y) = (self.number_or_constant(*x)?, self.number_or_constant(*y)?);
                         Instr::Compare { op: *op, dst, x, y }
                     }
                 };
@@ -322,7 +330,7 @@ impl FnCompiler<'_> {
             (Some(y), BinaryOp::Add) => Instr::AddInt { dst, x: self.operand(x)?, y },
             (Some(y), _) => Instr::BinaryInt { op, dst, x: self.operand(x)?, y },
             (None, _) => {
-                let (x, y) = (self.operand_or_constant(x)?, self.operand_or_constant(y)?);
+                let (x, y) = (self.number_or_constant(x)?, self.number_or_constant(y)?);
                 if op == BinaryOp::Add { Instr::Add { dst, x, y } } else { Instr::Binary { op, dst, x, y } }
             }
         };
@@ -344,7 +352,7 @@ impl FnCompiler<'_> {
                 let instr = match self.small_int(*y) {
                     Some(y) => Instr::CompareIntJump { op: *op, x: self.operand(*x)?, y, by: 0 },
                     None => {
-                        let (x, y) = (self.operand_or_constant(*x)?, self.operand_or_constant(*y)?);
+                        let (x, y) = (self.number_or_constant(*x)?, self.number_or_constant(*y)?);
                         Instr::CompareJump { op: *op, x, y, by: 0 }
                     }
                 };

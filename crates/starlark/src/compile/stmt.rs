@@ -171,7 +171,7 @@ impl FnCompiler<'_> {
             return Ok(false);
         }
         self.check_local(x, self.ast[left].start);
-        let y = self.operand_or_constant(right)?;
+        let y = self.number_or_constant(right)?;
         let pos = self.ast[value].pos;
         if y == x {
             self.emit(Instr::Add { dst: x, x, y }, pos);
@@ -264,7 +264,7 @@ impl FnCompiler<'_> {
                             self.emit(Instr::AddInt { dst: x, x, y }, pos);
                             return Ok(());
                         }
-                        let mut y = self.operand_or_constant(value)?;
+                        let mut y = self.number_or_constant(value)?;
                         if y == x {
                             y = self.temporary_operand(value)?;
                         }
@@ -315,7 +315,7 @@ impl FnCompiler<'_> {
         if op != BinaryOp::Add {
             return self.operation(op, x, value, x, pos);
         }
-        let y = self.operand_or_constant(value)?;
+        let y = self.number_or_constant(value)?;
         self.emit(Instr::AddAssign { x, y }, pos);
         Ok(())
     }
@@ -323,7 +323,7 @@ impl FnCompiler<'_> {
     fn operation(&mut self, op: BinaryOp, x: Reg, value: ExprId, dst: Reg, pos: Pos) -> Compiled<()> {
         let instr = match self.small_int(value) {
             Some(y) => Instr::BinaryInt { op, dst, x, y },
-            None => Instr::Binary { op, dst, x, y: self.operand_or_constant(value)? },
+            None => Instr::Binary { op, dst, x, y: self.number_or_constant(value)? },
         };
         self.emit(instr, pos);
         Ok(())

@@ -5,7 +5,7 @@
 use super::call::{enter, enter_with_shape};
 use super::iter::Iter;
 use super::work::{self, method_of};
-use crate::compile::{Instr, Reg};
+use crate::compile::{Code, Instr, Reg};
 use crate::error::fail;
 use crate::host::{BinaryOp, CompareOp};
 use crate::program::OpValues;
@@ -96,33 +96,33 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                     Instr::SetCell { src, cell } => work::set_cell(regs, src, cell),
                     Instr::Free { dst, index } => check!(work::free(&function, index, &mut reg!(dst))),
 
-                    Instr::Add { dst, x, y } => match int_sum(code.operand(regs, x), code.operand(regs, y)) {
+                    Instr::Add { dst, x, y } => match int_sum(regs, x, y) {
                         Some(sum) => reg!(dst).put_int(sum),
                         None => check!(work::binary(eval, code, regs, BinaryOp::Add, dst, x, y)),
                     },
-                    Instr::AddInt { dst, x, y } => match int_operation(BinaryOp::Add, &reg!(x), i64::from(y)) {
+                    Instr::AddInt { dst, x, y } => match int_operation_with(BinaryOp::Add, &reg!(x), y) {
                         Some(sum) => reg!(dst).put_int(sum),
                         None => check!(work::binary_int(eval, regs, BinaryOp::Add, dst, x, y)),
                     },
                     Instr::Binary { op, dst, x, y } => {
-                        let fast = match code.operand(regs, y) {
-                            Value::Int(y) => int_operation(op, code.operand(regs, x), *y),
-                            _ => None,
+                        let fast = match ints(regs, x, y) {
+                            Some((x, y)) => int_operation(op, x, y),
+                            None => None,
                         };
                         match fast {
                             Some(result) => reg!(dst).put_int(result),
                             None => check!(work::binary(eval, code, regs, op, dst, x, y)),
                         }
                     }
-                    Instr::BinaryInt { op, dst, x, y } => match int_operation(op, &reg!(x), i64::from(y)) {
+                    Instr::BinaryInt { op, dst, x, y } => match int_operation_with(op, &reg!(x), y) {
                         Some(result) => reg!(dst).put_int(result),
                         None => check!(work::binary_int(eval, regs, op, dst, x, y)),
                     },
-                    Instr::AddAssign { x, y } => match int_sum(&reg!(x), code.operand(regs, y)) {
+                    Instr::AddAssign { x, y } => match int_sum(regs, x, y) {
                         Some(sum) => reg!(x).put_int(sum),
                         None => check!(work::add_assign(eval, code, regs, x, y)),
                     },
-                    Instr::AppendText { x, y } => match int_sum(&reg!(x), code.operand(regs, y)) {
+                    Instr::AppendText { x, y } => match int_sum(regs, x, y) {
                         Some(sum) => reg!(x).put_int(sum),
                         None => check!(work::append_text(eval, code, regs, x, y)),
                     },
@@ -135,11 +135,11 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                         reg!(dst).put(Value::Bool(answer));
                     }
                     Instr::Compare { op, dst, x, y } => {
-                        let answer = check!(compare(op, code.operand(regs, x), code.operand(regs, y)));
+                        let answer = check!(compare(code, regs, op, x, y));
                         reg!(dst).put(Value::Bool(answer));
                     }
                     Instr::CompareInt { op, dst, x, y } => {
-                        let answer = check!(compare(op, &reg!(x), &Value::Int(i64::from(y))));
+                        let answer = check!(compare_int(op, &reg!(x), y));
                         reg!(dst).put(Value::Bool(answer));
                     }
 
@@ -155,12 +155,12 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                         }
                     }
                     Instr::CompareJump { op, x, y, by } => {
-                        if !check!(compare(op, code.operand(regs, x), code.operand(regs, y))) {
+                        if !check!(compare(code, regs, op, x, y)) {
                             pc = jump_by(pc, by);
                         }
                     }
                     Instr::CompareIntJump { op, x, y, by } => {
-                        if !check!(compare(op, &reg!(x), &Value::Int(i64::from(y)))) {
+                        if !check!(compare_int(op, &reg!(x), y)) {
                             pc = jump_by(pc, by);
                         }
                     }
@@ -310,19 +310,33 @@ fn jump_by(pc: usize, by: i16) -> usize {
     (pc - 1).wrapping_add_signed(isize::from(by))
 }
 
-/// The sum of two integers; `None` where it is something else.
+/// Two registers that hold integers; `None` where one is something else, or an operand is a constant.
 #[inline(always)]
-fn int_sum(x: &Value, y: &Value) -> Option<i64> {
-    match (x, y) {
-        (Value::Int(x), Value::Int(y)) => x.checked_add(*y),
+fn ints(regs: &[Value], x: Reg, y: Reg) -> Option<(i64, i64)> {
+    match (regs.get(usize::from(x)), regs.get(usize::from(y))) {
+        (Some(Value::Int(x)), Some(Value::Int(y))) => Some((*x, *y)),
+        _ => None,
+    }
+}
+
+#[inline(always)]
+fn int_sum(regs: &[Value], x: Reg, y: Reg) -> Option<i64> {
+    let (x, y) = ints(regs, x, y)?;
+    x.checked_add(y)
+}
+
+/// An integer and one that is part of the instruction.
+#[inline(always)]
+fn int_operation_with(op: BinaryOp, x: &Value, y: i16) -> Option<i64> {
+    match x {
+        Value::Int(x) => int_operation(op, *x, i64::from(y)),
         _ => None,
     }
 }
 
 /// The common cases of operations on integers; `None` for the others.
 #[inline(always)]
-fn int_operation(op: BinaryOp, x: &Value, y: i64) -> Option<i64> {
-    let &Value::Int(x) = x else { return None };
+fn int_operation(op: BinaryOp, x: i64, y: i64) -> Option<i64> {
     match op {
         BinaryOp::Add => x.checked_add(y),
         BinaryOp::Sub => x.checked_sub(y),
@@ -338,10 +352,18 @@ fn int_operation(op: BinaryOp, x: &Value, y: i64) -> Option<i64> {
 }
 
 #[inline(always)]
-fn compare(op: CompareOp, x: &Value, y: &Value) -> Result<bool, Error> {
-    match (x, y) {
-        (Value::Int(x), Value::Int(y)) => Ok(op.accepts(x.cmp(y))),
-        _ => work::compare(op, x, y),
+fn compare(code: &Code, regs: &[Value], op: CompareOp, x: Reg, y: Reg) -> Result<bool, Error> {
+    match ints(regs, x, y) {
+        Some((x, y)) => Ok(op.accepts(x.cmp(&y))),
+        None => work::compare(code, regs, op, x, y),
+    }
+}
+
+#[inline(always)]
+fn compare_int(op: CompareOp, x: &Value, y: i16) -> Result<bool, Error> {
+    match x {
+        Value::Int(x) => Ok(op.accepts(x.cmp(&i64::from(y)))),
+        x => work::compare_int(op, x, y),
     }
 }
 

@@ -179,11 +179,17 @@ pub(super) fn unary(regs: &mut [Value], op: UnaryOp, dst: Reg, x: Reg) -> Done {
 }
 
 #[inline(never)]
-pub(super) fn compare(op: CompareOp, x: &Value, y: &Value) -> Result<bool, Error> {
+pub(super) fn compare(code: &Code, regs: &[Value], op: CompareOp, x: Reg, y: Reg) -> Result<bool, Error> {
+    let (x, y) = (code.operand(regs, x), code.operand(regs, y));
     match op {
         CompareOp::Eq => ops::equal(x, y),
         _ => ops::compare(op, x, y),
     }
+}
+
+#[inline(never)]
+pub(super) fn compare_int(op: CompareOp, x: &Value, y: i16) -> Result<bool, Error> {
+    ops::compare(op, x, &Value::Int(i64::from(y)))
 }
 
 #[inline(never)]
