@@ -11,7 +11,7 @@ use super::{equal, interpolate::interpolate};
 use crate::args::FromValue;
 use crate::error::fail;
 use crate::host::{BinaryOp, Side, UnaryOp};
-use crate::value::Set;
+use crate::value::{Dict, Set};
 use crate::{Error, Eval, Value};
 
 /// The largest string or list that a repetition or a sum may make, in bytes.
@@ -24,6 +24,15 @@ pub(crate) const MAX_INT_BITS: u64 = 1 << 20;
 /// # Errors
 /// Where the operator is not defined for the values, or fails.
 pub fn binary(eval: &mut Eval, op: BinaryOp, x: &Value, y: &Value) -> Result<Value, Error> {
+    // The most common ones besides integers, on a shorter way.
+    match (op, x, y) {
+        (BinaryOp::Add, Value::Str(a), Value::Str(b)) => {
+            eval.charge(sum(a.as_bytes().len(), b.as_bytes().len(), 1)?)?;
+            return Ok(Value::Str(Str::concat(a, b)));
+        }
+        (BinaryOp::In, key, Value::Dict(dict)) => return Ok(Value::Bool(has_key(dict, key))),
+        _ => {}
+    }
     if let Some(result) = builtin_binary(eval, op, x, y)? {
         return Ok(result);
     }
@@ -53,10 +62,6 @@ fn builtin_binary(eval: &mut Eval, op: BinaryOp, x: &Value, y: &Value) -> Result
         (Float(a), Int(_) | BigInt(_)) => return floats(op, *a, float_of_int(y)),
         (Int(_) | BigInt(_), Float(b)) => return floats(op, float_of_int(x), *b),
         (_, _) if op == BinaryOp::In => return contains(x, y),
-        (Value::Str(a), Value::Str(b)) if op == BinaryOp::Add => {
-            eval.charge(sum(a.as_bytes().len(), b.as_bytes().len(), 1)?)?;
-            Value::Str(Str::concat(a, b))
-        }
         (Value::Str(format), _) if op == BinaryOp::Mod => interpolate(eval, format, y)?,
         (Value::List(a), Value::List(b)) if op == BinaryOp::Add => {
             let (a, b) = (a.items(), b.items());
@@ -162,7 +167,7 @@ fn contains(x: &Value, y: &Value) -> Result<Option<Value>, Error> {
     Ok(Some(Value::Bool(match y {
         Value::List(list) => holds(&list.items(), x)?,
         Value::Tuple(tuple) => holds(tuple, x)?,
-        Value::Dict(dict) => matches!(dict.contains(x), Ok(true)),
+        Value::Dict(dict) => has_key(dict, x),
         Value::Set(set) => set.contains(x)?,
         Value::Str(text) => match x {
             Value::Str(part) => memchr::memmem::find(text, part).is_some(),
@@ -180,6 +185,11 @@ fn contains(x: &Value, y: &Value) -> Result<Option<Value>, Error> {
         },
         _ => return Ok(None),
     })))
+}
+
+/// What cannot be a key is none.
+fn has_key(dict: &Dict, key: &Value) -> bool {
+    matches!(dict.contains(key), Ok(true))
 }
 
 fn holds(items: &[Value], x: &Value) -> Result<bool, Error> {

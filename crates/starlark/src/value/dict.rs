@@ -58,6 +58,15 @@ impl Dict {
         self.table.borrow_mut().insert(key, value)
     }
 
+    /// Like [`Dict::insert`], but copies the key only where it is new.
+    #[inline]
+    pub(crate) fn set(&self, key: &Value, value: Value) -> Result<(), Error> {
+        self.guard.check("insert into", "hash table")?;
+        let old = self.table.borrow_mut().set(key, value)?;
+        drop(old);
+        Ok(())
+    }
+
     /// Adds a pair whose key is new; gives the key back where it is there already.
     pub(crate) fn add(&self, key: Value, value: Value) -> Result<Option<Value>, Error> {
         self.guard.check("insert into", "hash table")?;

@@ -75,6 +75,18 @@ impl<V> Table<V> {
         Ok(None)
     }
 
+    /// Adds or replaces; copies the key only where it is new. Gives back the value that was there.
+    pub(crate) fn set(&mut self, key: &Value, value: V) -> Result<Option<V>, Error> {
+        let hash = hash(key)?;
+        if let Some(at) = self.find(hash, key)?
+            && let Some((_, old)) = &mut self.entries[at].pair
+        {
+            return Ok(Some(std::mem::replace(old, value)));
+        }
+        self.append(hash, key.clone(), value);
+        Ok(None)
+    }
+
     /// Adds a pair whose key is new; gives the key back where it is there already.
     pub(crate) fn add(&mut self, key: Value, value: V) -> Result<Option<Value>, Error> {
         let hash = hash(&key)?;

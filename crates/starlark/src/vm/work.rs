@@ -331,9 +331,13 @@ pub(super) fn index(code: &Code, regs: &mut [Value], dst: Reg, x: Reg, y: Reg) -
 
 #[inline(never)]
 pub(super) fn set_index(eval: &mut Eval, code: &Code, regs: &mut [Value], x: Reg, y: Reg, value: Reg) -> Done {
-    let (y, value) = (code.operand(regs, y).clone(), regs[at(value)].take());
+    let value = regs[at(value)].take();
     eval.charge(64)?;
-    ops::set_index(&regs[at(x)], y, value)
+    let y = code.operand(regs, y);
+    match &regs[at(x)] {
+        Value::Dict(dict) => dict.set(y, value),
+        x => ops::set_index(x, y.clone(), value),
+    }
 }
 
 #[inline(never)]
