@@ -30,6 +30,15 @@ fn steps() {
 }
 
 #[test]
+fn steps_are_counted_where_the_loop_begins() {
+    let code = "def f():\n  for i in range(100000):\n    x = [\n      i]\n  end\nend\nf()";
+    let limits = Limits { steps: Some(10_000), ..Limits::default() };
+    let error = run_with(code, limits).error.unwrap_or_default();
+    let place = "    in f\n      2 |   for i in range(100000):\n    in <toplevel>\n      7 | f()\n";
+    assert_eq!(error, format!("- step limit exceeded (10000 steps)\n{place}"));
+}
+
+#[test]
 fn one_call_can_have_less() {
     let code = b"def loop(n):\n  x = []\n  for i in range(n):\n    x.append(i)\n  end\n  return len(x)\nend";
     let program = compile(&[Piece::Code { text: code, at: Pos::new(FileId(0), 0) }], &[]).expect("the code is right");
