@@ -82,3 +82,43 @@ fn decode(text: &[u8]) -> Result<(u32, usize), (usize, &'static str)> {
     }
     Ok((value, width))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line_feeds_only(text: &[u8]) -> Option<bool> {
+        check(text, FileId(0)).ok().map(|shape| shape.line_feeds_only)
+    }
+
+    #[test]
+    fn short_cuts_say_what_the_long_way_says() {
+        for byte in 0..0x80u8 {
+            let expected = (!is_control(u32::from(byte))).then_some(byte != b'\r');
+            assert_eq!(line_feeds_only(&[byte]), expected, "{byte:#x} alone");
+            // What is not ASCII makes it look at each character.
+            assert_eq!(line_feeds_only(&[byte, 0xc3, 0xa9]), expected, "{byte:#x} before é");
+        }
+        for c in ['\u{85}', '\u{2028}', '\u{2029}'] {
+            assert_eq!(line_feeds_only(c.to_string().as_bytes()), Some(false), "{c:?}");
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_characters_are_named() {
+        let check = |text: &[u8], expected: &str, offset| {
+            let error = check(text, FileId(0)).err().expect("it cannot be read");
+            assert_eq!((&*error.message, error.pos.offset), (expected, offset), "{text:x?}");
+        };
+        check(b"a\x80", "yaml: invalid leading UTF-8 octet", 1);
+        check(b"\xf8\x80\x80\x80", "yaml: invalid leading UTF-8 octet", 0);
+        check(b"a\xc3", "yaml: incomplete UTF-8 octet sequence", 1);
+        check(b"a\xe2\x82b", "yaml: invalid trailing UTF-8 octet", 3);
+        check(b"\xc1\xbf", "yaml: invalid length of a UTF-8 sequence", 0);
+        check(b"\xe0\x9f\xbf", "yaml: invalid length of a UTF-8 sequence", 0);
+        check(b"\xed\xa0\x80", "yaml: invalid Unicode character", 0);
+        check(b"\xf4\x90\x80\x80", "yaml: invalid Unicode character", 0);
+        check("\u{fffe}".as_bytes(), "yaml: control characters are not allowed", 0);
+        check("\u{9f}".as_bytes(), "yaml: control characters are not allowed", 0);
+    }
+}
