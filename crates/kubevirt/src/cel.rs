@@ -6,7 +6,7 @@
 use ytterby_regexp::Regexp;
 use ytterby_text::{Decimal, cel};
 
-use crate::evaluate::CPU_COUNTS;
+use crate::evaluate::{CPU_COUNTS, is_size};
 use crate::jsonpath::{Part, Path, Slice, Step};
 use crate::pattern::VERTICAL_TAB;
 use crate::rules::{Argument, Check, Entry, Range, Rule, Rules, State};
@@ -94,7 +94,7 @@ fn expression(rule: &Rule) -> Result<String, String> {
     if let Some(valid) = &rule.valid {
         alternatives.push(not(&exists(&Place::root(), self::steps(valid)?, 0)?));
     }
-    if sized(steps) {
+    if is_size(steps) {
         let unset = not(&exists(&Place::root(), steps, 0)?);
         alternatives.push(and(&["has(object.spec.instancetype)".to_owned(), unset]));
     }
@@ -113,15 +113,6 @@ fn steps(path: &Path) -> Result<&[Step], String> {
         [Part::Expression(_)] => format!("the path {} does not begin with a dot", path.text),
         _ => format!("the path {} holds more than one expression", path.text),
     })
-}
-
-/// Whether an instance type may decide what stands there.
-fn sized(steps: &[Step]) -> bool {
-    let name = |at: usize| match steps.get(at) {
-        Some(Step::Field(name)) => name.as_str(),
-        _ => "",
-    };
-    name(0) == "spec" && name(1) == "domain" && matches!(name(2), "cpu" | "memory" | "resources")
 }
 
 /// A CEL expression and the field that it reaches.
@@ -447,4 +438,24 @@ fn portable(pattern: &str) -> Result<String, String> {
     }
     out.push_str(&pattern[at..]);
     Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_instance_type_sets_need_not_be_there() {
+        let is_lenient = |path: &str| {
+            let rule = format!(r#"[{{"name":"n","rule":"integer","path":"jsonpath::{path}","message":"m","min":1}}]"#);
+            let exported = export(&crate::rules::parse(&rule).unwrap());
+            exported.validations[0].expression.contains("has(object.spec.instancetype)")
+        };
+        for path in [".spec.domain.cpu.cores", ".spec.domain.memory.guest", ".spec.domain.resources.requests.memory"] {
+            assert!(is_lenient(path), "{path}");
+        }
+        for path in [".spec.terminationGracePeriodSeconds", ".spec.domain.ioThreads.supplementalPoolThreadCount"] {
+            assert!(!is_lenient(path), "{path}");
+        }
+    }
 }

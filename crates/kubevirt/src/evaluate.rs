@@ -168,7 +168,8 @@ fn left_out(rule: &Rule, vm: &Value, sizing: &Sizing) -> Option<LeftOut> {
         return Some(LeftOut { why: format!("{} does not exist in this VM", valid.text), notable: false });
     }
     if let Sizing::Instancetype(name) = sizing {
-        let unset = |path: &&Path| is_size(path) && eval::find(path, vm, World::Specification).is_err();
+        let unset =
+            |path: &&Path| path.steps().is_some_and(is_size) && eval::find(path, vm, World::Specification).is_err();
         let mut paths = std::iter::once(&rule.path).chain(argument_paths(&rule.check));
         if paths.any(|path| unset(&path)) {
             let why = format!("cpu and memory come from the instance type {name}, which was not given");
@@ -198,8 +199,8 @@ pub(crate) fn argument_paths(check: &Check) -> impl Iterator<Item = &Path> {
 }
 
 /// Whether a path looks at what an instance type sets.
-fn is_size(path: &Path) -> bool {
-    let Some([Step::Field(spec), Step::Field(domain), Step::Field(part), ..]) = path.steps() else { return false };
+pub(crate) fn is_size(steps: &[Step]) -> bool {
+    let [Step::Field(spec), Step::Field(domain), Step::Field(part), ..] = steps else { return false };
     spec == "spec" && domain == "domain" && matches!(part.as_str(), "cpu" | "memory" | "resources")
 }
 
