@@ -261,7 +261,7 @@ pub(crate) fn suggest(name: &str) -> Option<&'static str> {
     canonical()
         .filter_map(|known| {
             let (other, known_local) = split_own(known)?;
-            let distance = spelling::distance(local, known_local);
+            let distance = spelling::distance(local, known_local)?;
             (other == namespace && distance <= spelling::tolerance(local)).then_some((distance, known))
         })
         .min()

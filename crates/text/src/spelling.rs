@@ -1,6 +1,14 @@
 //! Which of some names did the user mean?
+//!
+//! Work and memory grow with the product of two lengths, so words that are very long are compared with nothing.
 
 use std::collections::HashMap;
+
+/// Most pairs of letters that are looked at to compare two words: 32 MB and some milliseconds.
+const MOST_PAIRS: usize = 1 << 22;
+
+/// Longest misspelling, in bytes, that [`closest`] looks for.
+const LONGEST: usize = 200;
 
 /// The candidate nearest to `word`, if one is near enough: fewer edits than half of its letters. Case and underscores do
 /// not count. Of equally near ones the first wins.
@@ -10,7 +18,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     let mut best_distance = word.len().div_ceil(2);
     for candidate in candidates {
         let other = folded(candidate);
-        if word.len().abs_diff(other.len()) >= best_distance {
+        if word.len().abs_diff(other.len()) >= best_distance || pairs(word.len(), other.len()).is_none() {
             continue;
         }
         let distance = edit_distance(&word, &other);
@@ -23,7 +31,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 }
 
 /// Bytes to insert, remove or replace to turn one into the other.
-pub fn edit_distance(left: &[u8], right: &[u8]) -> usize {
+fn edit_distance(left: &[u8], right: &[u8]) -> usize {
     let mut row: Vec<usize> = (0..=right.len()).collect();
     for (i, a) in left.iter().enumerate() {
         let mut diagonal = i;
@@ -44,13 +52,14 @@ fn folded(word: &str) -> Vec<u8> {
 }
 
 /// The Damerau–Levenshtein distance of two words: the number of characters to insert, delete, replace, or swap with
-/// their neighbour to get from one to the other.
-pub fn distance(a: &str, b: &str) -> usize {
+/// their neighbour to get from one to the other. Nothing where they are too long to be compared.
+pub fn distance(a: &str, b: &str) -> Option<usize> {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let pairs = pairs(a.len(), b.len())?;
     let far = a.len() + b.len();
     let width = b.len() + 1;
     let at = |row: usize, column: usize| row * width + column;
-    let mut cost = vec![0; (a.len() + 1) * width];
+    let mut cost = vec![0; pairs];
     for row in 0..=a.len() {
         cost[at(row, 0)] = row;
     }
@@ -79,14 +88,26 @@ pub fn distance(a: &str, b: &str) -> usize {
         }
         last_row.insert(a[row - 1], row);
     }
-    cost[at(a.len(), b.len())]
+    Some(cost[at(a.len(), b.len())])
 }
 
-/// The candidate with the smallest [`distance`] to `word`, the first of equals, if it is at most `limit` away.
+/// How many pairs two words of these lengths have, their ends included, if that is not too many.
+fn pairs(left: usize, right: usize) -> Option<usize> {
+    (left + 1).checked_mul(right + 1).filter(|pairs| *pairs <= MOST_PAIRS)
+}
+
+/// Whether one word may be a misspelling of the other: what is very long was hardly typed.
+pub fn is_comparable(a: &str, b: &str) -> bool {
+    a.len() <= LONGEST && b.len() <= LONGEST
+}
+
+/// The candidate with the smallest [`distance`] to `word`, the first of equals, if it is at most `limit` away and
+/// comparable at all.
 pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>, limit: usize) -> Option<&'a str> {
     candidates
         .into_iter()
-        .map(|candidate| (distance(word, candidate), candidate))
+        .filter(|candidate| is_comparable(word, candidate))
+        .filter_map(|candidate| Some((distance(word, candidate)?, candidate)))
         .filter(|&(away, _)| away <= limit)
         .min_by_key(|&(away, _)| away)
         .map(|(_, candidate)| candidate)
@@ -128,8 +149,8 @@ mod tests {
             ("kitten", "sitting", 3),
             ("übung", "ubung", 1),
         ] {
-            assert_eq!(distance(a, b), away, "{a} {b}");
-            assert_eq!(distance(b, a), away, "{b} {a}");
+            assert_eq!(distance(a, b), Some(away), "{a} {b}");
+            assert_eq!(distance(b, a), Some(away), "{b} {a}");
         }
     }
 
@@ -138,5 +159,15 @@ mod tests {
         assert_eq!(closest("a", ["xyz", "b", "c"], 2), Some("b"));
         assert_eq!(closest("strin", ["string"], tolerance("strin")), Some("string"));
         assert_eq!(closest("a", ["xyz"], 2), None);
+    }
+
+    #[test]
+    fn long_words_are_not_compared() {
+        let (long, longer) = ("a".repeat(2_000), "a".repeat(1_000_000));
+        assert_eq!(distance(&long, &long), Some(0));
+        assert_eq!(distance(&long, &longer), None);
+        assert_eq!(nearest(&long, [&*long]), Some(&*long));
+        assert_eq!(nearest(&longer, [&*longer]), None);
+        assert_eq!(closest(&long, [&*long], 2), None);
     }
 }

@@ -184,15 +184,8 @@ fn nearest_key<L: Left>(left: &L, key: &str) -> Option<String> {
             Place::Key(key) => Some(key_text(key).into_owned()),
             Place::Number(_) => None,
         })
-        .filter(|other| is_comparable(key, other))
         .collect();
     spelling::closest(key, keys.iter().map(String::as_str), spelling::tolerance(key)).map(str::to_owned)
-}
-
-/// Whether two words are short enough to count the edits between them.
-fn is_comparable(a: &str, b: &str) -> bool {
-    const LONGEST: usize = 200;
-    a.len() <= LONGEST && b.len() <= LONGEST
 }
 
 /// The item with the most of what was wanted, and what it has instead.
@@ -203,9 +196,9 @@ fn nearest_item<L: Left>(run: &Run, left: &L, wanted: &[Leaf]) -> Option<String>
         let spelling = wanted.iter().find(|leaf| !fits(value, leaf)).map_or(0, |leaf| {
             match (at_path(value, &leaf.path), &leaf.scalar) {
                 (Some(Node::Scalar(Scalar::Str(there))), Scalar::Str(wanted))
-                    if is_comparable(&there.to_str(), &wanted.to_str()) =>
+                    if spelling::is_comparable(&there.to_str(), &wanted.to_str()) =>
                 {
-                    spelling::distance(&there.to_str(), &wanted.to_str())
+                    spelling::distance(&there.to_str(), &wanted.to_str()).unwrap_or(usize::MAX)
                 }
                 _ => usize::MAX,
             }

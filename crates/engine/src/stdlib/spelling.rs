@@ -14,7 +14,14 @@ pub(super) fn module() -> Module {
 
 fn distance(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let (left, right) = two(&args)?;
-    Ok(Value::from(spelling::distance(&string(left)?.to_str(), &string(right)?.to_str())))
+    Ok(Value::from(compared(&string(left)?.to_str(), &string(right)?.to_str())?))
+}
+
+fn compared(left: &str, right: &str) -> Result<usize, Error> {
+    spelling::distance(left, right).ok_or_else(|| {
+        let (left, right) = (left.chars().count(), right.chars().count());
+        Error::new(format!("words of {left} and {right} characters are too long to be compared"))
+    })
 }
 
 fn nearest(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
@@ -32,7 +39,7 @@ fn nearest(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let mut best: Option<(usize, Str)> = None;
     for candidate in candidates.iter().flat_map(Iterable::iterate) {
         let candidate = string(&candidate)?;
-        let distance = spelling::distance(&word, &candidate.to_str());
+        let distance = compared(&word, &candidate.to_str())?;
         if distance <= max && best.as_ref().is_none_or(|(least, _)| distance < *least) {
             best = Some((distance, candidate.clone()));
         }
