@@ -9,8 +9,12 @@ use crate::node::{self, Node, Origin, Scalar};
 use crate::run::Run;
 use ytterby_diag::Pos;
 
+/// How many nodes are written for one value. Nodes are shared: a map that holds another one twice, which holds a third one
+/// twice, and so on, takes little memory before it is written.
+const MAX_NODES: u32 = 30_000_000;
+
 /// Documents as YAML; empty ones are left out. Each is let go of when it is written, so that text takes the place of nodes.
-pub(crate) fn yaml(docs: impl IntoIterator<Item = FileDocuments>) -> Vec<u8> {
+pub(crate) fn yaml(docs: impl IntoIterator<Item = FileDocuments>) -> Result<Vec<u8>, Failure> {
     let mut writer = YamlWriter::new();
     for docs in docs {
         match docs {
@@ -18,18 +22,18 @@ pub(crate) fn yaml(docs: impl IntoIterator<Item = FileDocuments>) -> Vec<u8> {
             FileDocuments::Nodes(docs) => {
                 for doc in docs.items.into_iter().filter(|doc| !doc.is_empty()) {
                     writer.document();
-                    write_node(&mut writer, &doc.value);
+                    write_node(&mut writer, &doc.value)?;
                 }
             }
         }
     }
-    writer.finish()
+    Ok(writer.finish())
 }
 
 /// Documents as JSON; empty ones are left out.
 pub(crate) fn json(run: &Run, docs: &[FileDocuments]) -> Result<Vec<u8>, Failure> {
     let mut writer = JsonWriter::new(JsonOptions::default());
-    write(&mut writer, docs);
+    write(&mut writer, docs)?;
     writer.finish().map_err(|why| {
         let key = docs.iter().find_map(|docs| match docs {
             FileDocuments::Nodes(docs) => docs.items.iter().find_map(|doc| other_key(&doc.value, doc.pos)),
@@ -60,7 +64,7 @@ fn other_key(node: &Node, above: Pos) -> Option<(&'static str, Pos)> {
 }
 
 /// Documents with the origin of each line (`-o pos`).
-pub(crate) fn positions(run: &Run, docs: &[FileDocuments]) -> Vec<u8> {
+pub(crate) fn positions(run: &Run, docs: &[FileDocuments]) -> Result<Vec<u8>, Failure> {
     let mut writer = PosWriter::new();
     for docs in docs {
         let nodes;
@@ -74,95 +78,121 @@ pub(crate) fn positions(run: &Run, docs: &[FileDocuments]) -> Vec<u8> {
         for doc in docs.items.iter().filter(|doc| !doc.is_empty()) {
             writer.document(place(run, doc.pos).as_deref());
             writer.begin();
-            write_positions(run, &mut writer, &doc.value);
+            let mut left = MAX_NODES;
+            write_positions(run, &mut writer, &doc.value, &mut left)?;
             writer.end();
         }
     }
-    writer.finish()
+    Ok(writer.finish())
 }
 
 fn place(run: &Run, pos: Pos) -> Option<String> {
     pos.is_known().then(|| run.locate(pos))
 }
 
-fn write_positions(run: &Run, writer: &mut PosWriter, node: &Node) {
-    let below = |writer: &mut PosWriter, node: &Node, is_leaf: bool| {
-        if !is_leaf {
-            writer.begin();
-            crate::deep(|| write_positions(run, writer, node));
-            writer.end();
-        }
-    };
-    if let Some(text) = leaf(node) {
-        return writer.leaf(&text);
+fn write_positions(run: &Run, writer: &mut PosWriter, node: &Node, left: &mut u32) -> Result<(), String> {
+    count(left)?;
+    if let Some(text) = leaf(node)? {
+        writer.leaf(&text);
+        return Ok(());
     }
+    let mut below = |writer: &mut PosWriter, node: &Node, is_leaf: bool| -> Result<(), String> {
+        if is_leaf {
+            return count(left);
+        }
+        writer.begin();
+        crate::deep(|| write_positions(run, writer, node, left))?;
+        writer.end();
+        Ok(())
+    };
     match node {
         Node::Scalar(_) => {}
         Node::Map(map) => {
             for item in map.iter() {
-                let leaf = leaf(&item.value);
+                let leaf = leaf(&item.value)?;
                 writer.map_item(place(run, item.pos).as_deref(), &item.key, leaf.as_deref());
-                below(writer, &item.value, leaf.is_some());
+                below(writer, &item.value, leaf.is_some())?;
             }
         }
         Node::Array(array) => {
             for (at, item) in array.items.iter().enumerate() {
-                let leaf = leaf(&item.value);
+                let leaf = leaf(&item.value)?;
                 writer.array_item(place(run, item.pos).as_deref(), at, leaf.as_deref());
-                below(writer, &item.value, leaf.is_some());
+                below(writer, &item.value, leaf.is_some())?;
             }
         }
+    }
+    Ok(())
+}
+
+/// Takes one node off those that may still be written.
+#[inline]
+fn count(left: &mut u32) -> Result<(), String> {
+    match left.checked_sub(1) {
+        Some(less) => {
+            *left = less;
+            Ok(())
+        }
+        None => Err(format!("a value of more than {MAX_NODES} nodes cannot be written")),
     }
 }
 
 /// The text of what has no places inside: a scalar, or what code made.
-fn leaf(node: &Node) -> Option<Vec<u8>> {
+fn leaf(node: &Node) -> Result<Option<Vec<u8>>, String> {
     match node {
-        Node::Scalar(scalar) => return Some(scalar_text(scalar)),
+        Node::Scalar(scalar) => return Ok(Some(scalar_text(scalar))),
         Node::Map(map) if map.origin == Origin::Code => {}
         Node::Array(array) if array.origin == Origin::Code => {}
-        Node::Map(_) | Node::Array(_) => return None,
+        Node::Map(_) | Node::Array(_) => return Ok(None),
     }
     let mut writer = YamlWriter::new();
     writer.document();
-    write_node(&mut writer, node);
+    write_node(&mut writer, node)?;
     let mut text = writer.finish();
     text.pop_if(|last| *last == b'\n');
-    Some(text)
+    Ok(Some(text))
 }
 
-fn write<'a>(sink: &mut impl Sink, docs: impl IntoIterator<Item = &'a FileDocuments>) {
+fn write<'a>(sink: &mut impl Sink, docs: impl IntoIterator<Item = &'a FileDocuments>) -> Result<(), String> {
     for docs in docs {
         match docs {
             FileDocuments::Plain(tree) => write_tree(tree, sink),
             FileDocuments::Nodes(docs) => {
                 for doc in docs.items.iter().filter(|doc| !doc.is_empty()) {
                     sink.document();
-                    write_node(sink, &doc.value);
+                    write_node(sink, &doc.value)?;
                 }
             }
         }
     }
+    Ok(())
 }
 
-/// Writes a value.
-pub(crate) fn write_node(sink: &mut impl Sink, node: &Node) {
+/// Writes a value. The error is a message.
+pub(crate) fn write_node(sink: &mut impl Sink, node: &Node) -> Result<(), String> {
+    let mut left = MAX_NODES;
+    write_below(sink, node, &mut left)
+}
+
+fn write_below(sink: &mut impl Sink, node: &Node, left: &mut u32) -> Result<(), String> {
+    count(left)?;
     match node {
         Node::Scalar(scalar) => sink.scalar(scalar),
         Node::Map(map) => {
             sink.begin_map(map.len());
             for item in map.iter() {
                 sink.key(&item.key);
-                write_node(sink, &item.value);
+                write_below(sink, &item.value, left)?;
             }
             sink.end_map();
         }
         Node::Array(array) => {
             sink.begin_array(array.items.len());
             for item in &array.items {
-                write_node(sink, &item.value);
+                write_below(sink, &item.value, left)?;
             }
             sink.end_array();
         }
     }
+    Ok(())
 }

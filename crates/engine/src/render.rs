@@ -191,11 +191,11 @@ fn inspected_files(root: &LibraryRun) -> Document {
 fn finish(run: &Run, evaluated: Evaluated) -> Result<Rendered, Failure> {
     if run.options.target == Target::Files {
         let texts = evaluated.texts.into_iter().map(|(path, text)| OutputFile { path, bytes: text.to_vec() });
-        let yaml = evaluated
-            .documents
-            .into_iter()
-            .map(|(file, docs)| OutputFile { path: file.path, bytes: output::yaml([docs]) });
-        return Ok(Rendered { files: texts.chain(yaml).collect(), ..Rendered::default() });
+        let mut files: Vec<OutputFile> = texts.collect();
+        for (file, docs) in evaluated.documents {
+            files.push(OutputFile { path: file.path, bytes: output::yaml([docs])? });
+        }
+        return Ok(Rendered { files, ..Rendered::default() });
     }
     let has_other_files = !evaluated.texts.is_empty();
     let docs: Vec<FileDocuments> = evaluated.documents.into_iter().map(|(_, docs)| docs).collect();
@@ -205,9 +205,9 @@ fn finish(run: &Run, evaluated: Evaluated) -> Result<Rendered, Failure> {
 /// One stream of documents in the format that `--output` names.
 fn documents(run: &Run, docs: Vec<FileDocuments>) -> Result<Rendered, Failure> {
     let documents = match run.options.output_types.format(known_formats(run))? {
-        Format::Yaml => output::yaml(docs),
+        Format::Yaml => output::yaml(docs)?,
         Format::Json => output::json(run, &docs)?,
-        Format::Pos => output::positions(run, &docs),
+        Format::Pos => output::positions(run, &docs)?,
     };
     Ok(Rendered { documents, ..Rendered::default() })
 }

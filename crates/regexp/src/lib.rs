@@ -30,6 +30,9 @@ pub struct Regexp {
 /// Compiled programs above this size are refused: `\pL{1000}` still fits.
 const MAX_PROGRAM_BYTES: usize = 64 << 20;
 
+/// Longer texts are not made.
+const MAX_BYTES: usize = 1 << 30;
+
 /// How many compiled patterns are kept.
 const KEPT: usize = 64;
 
@@ -109,23 +112,22 @@ impl Regexp {
     }
 
     /// The text with every match replaced by `template`, in which `$1`, `$name` and `${name}` stand for groups.
-    pub fn replace_all(&self, text: &Str, template: &Str) -> Str {
+    ///
+    /// # Errors
+    /// Where the result would be larger than a gigabyte.
+    pub fn replace_all(&self, text: &Str, template: &Str) -> Result<Str, String> {
         let template = template.to_str();
-        let replaced = self.try_replace_all(text, |captures, out| {
+        self.try_replace_all(text, |captures, out| {
             self.expand(&template, captures, out);
-            Ok::<(), std::convert::Infallible>(())
-        });
-        match replaced {
-            Ok(text) => text,
-            Err(never) => match never {},
-        }
+            Ok(())
+        })
     }
 
     /// The text with every match replaced by what `replacement` says of the matched text.
     ///
     /// # Errors
-    /// Those of `replacement`.
-    pub fn replace_all_with<E>(
+    /// Those of `replacement`, and where the result would be larger than a gigabyte.
+    pub fn replace_all_with<E: From<String>>(
         &self,
         text: &Str,
         mut replacement: impl FnMut(&str) -> Result<Str, E>,
@@ -136,7 +138,7 @@ impl Regexp {
         })
     }
 
-    fn try_replace_all<E>(
+    fn try_replace_all<E: From<String>>(
         &self,
         text: &Str,
         mut write: impl FnMut(&Captures<'_>, &mut Vec<u8>) -> Result<(), E>,
@@ -149,6 +151,9 @@ impl Regexp {
             let whole = captures.get_match();
             out.extend_from_slice(&haystack.as_bytes()[copied..whole.start()]);
             write(&captures, &mut out)?;
+            if out.len() > MAX_BYTES {
+                return Err(format!("excessive text (more than {MAX_BYTES} bytes)").into());
+            }
             copied = whole.end();
             matched = true;
         }
@@ -164,6 +169,10 @@ impl Regexp {
         let mut rest = template;
         while let Some((before, after)) = rest.split_once('$') {
             out.extend_from_slice(before.as_bytes());
+            // The caller looks at the length; nobody will see the rest.
+            if out.len() > MAX_BYTES {
+                return;
+            }
             if let Some(tail) = after.strip_prefix('$') {
                 out.push(b'$');
                 rest = tail;
@@ -350,7 +359,7 @@ mod tests {
             ("x", "abc", "y", "abc"),
         ] {
             let regexp = Regexp::new(pattern.as_bytes()).unwrap();
-            let replaced = regexp.replace_all(&Str::from(text), &Str::from(template));
+            let replaced = regexp.replace_all(&Str::from(text), &Str::from(template)).unwrap();
             assert_eq!(replaced.to_str(), expected, "{pattern} on {text:?} with {template:?}");
         }
     }

@@ -133,6 +133,12 @@ impl fmt::Debug for Error {
 
 impl std::error::Error for Error {}
 
+impl From<String> for Error {
+    fn from(message: String) -> Error {
+        Error::new(message)
+    }
+}
+
 /// Leaves a function with an error whose message is formatted.
 macro_rules! fail {
     ($($arg:tt)*) => {

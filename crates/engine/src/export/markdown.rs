@@ -84,8 +84,7 @@ fn code(value: &Node) -> String {
 pub(super) fn json_text(value: &Node) -> String {
     let mut writer = JsonWriter::new(JsonOptions { indent: 0, html: Html::Keep });
     ytterby_yaml::Sink::document(&mut writer);
-    write_node(&mut writer, value);
-    let bytes = writer.finish().unwrap_or_default();
+    let bytes = write_node(&mut writer, value).and_then(|()| writer.finish()).unwrap_or_default();
     String::from_utf8_lossy(&bytes).trim_end().to_owned()
 }
 

@@ -143,9 +143,12 @@ impl File {
             None => value.clone(),
         };
         let items = vec![Document::new(value, Pos::UNKNOWN)];
-        let yaml = output::yaml([FileDocuments::Nodes(DocumentSet { items })]);
-        for line in String::from_utf8_lossy(&yaml).lines() {
-            self.lines.push(Line { depth, is_active, text: line.to_owned() });
+        match output::yaml([FileDocuments::Nodes(DocumentSet { items })]) {
+            Ok(yaml) => {
+                let lines = String::from_utf8_lossy(&yaml).into_owned();
+                self.lines.extend(lines.lines().map(|line| Line { depth, is_active, text: line.to_owned() }));
+            }
+            Err(failure) => self.remark(&failure.to_string()),
         }
     }
 

@@ -4,6 +4,7 @@
 //! sees them as dicts and lists again.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::rc::Rc;
 
 use num_traits::ToPrimitive;
@@ -19,32 +20,40 @@ use crate::stdlib::{self, Struct};
 /// Deeper values than this have no place in YAML, nor do values that contain themselves.
 const MAX_DEPTH: usize = 10_000;
 
+/// Nor do values with more parts than this. A list that holds another one twice, which holds a third one twice, and so on,
+/// is small, but not as YAML.
+const MAX_NODES: u32 = 30_000_000;
+
 /// The node that a Starlark value stands for. The error is a message without position.
 pub(crate) fn from_value(value: &Value) -> Result<FragmentData, String> {
     if let Some(fragment) = value.downcast::<Fragment>() {
         return Ok(fragment.data().clone());
     }
-    node_at_depth(value, 0).map(FragmentData::Node)
+    node_from_value(value).map(FragmentData::Node)
 }
 
 /// The same where documents are not allowed.
 pub(crate) fn node_from_value(value: &Value) -> Result<Node, String> {
-    node_at_depth(value, 0)
+    node_at_depth(value, 0, &Cell::new(MAX_NODES))
 }
 
-fn node_at_depth(value: &Value, depth: usize) -> Result<Node, String> {
+fn node_at_depth(value: &Value, depth: usize, nodes_left: &Cell<u32>) -> Result<Node, String> {
     if depth > MAX_DEPTH {
         return Err(format!("a value nested deeper than {MAX_DEPTH} levels cannot be YAML (does it contain itself?)"));
     }
+    match nodes_left.get().checked_sub(1) {
+        Some(left) => nodes_left.set(left),
+        None => return Err(format!("a value of more than {MAX_NODES} nodes cannot be YAML")),
+    }
     let array = |items: &mut dyn Iterator<Item = Value>| -> Result<Node, String> {
-        let items = items.map(|item| Ok(ArrayItem::new(node_at_depth(&item, depth + 1)?, Pos::UNKNOWN)));
+        let items = items.map(|item| Ok(ArrayItem::new(node_at_depth(&item, depth + 1, nodes_left)?, Pos::UNKNOWN)));
         Ok(Node::array(Array { items: items.collect::<Result<_, String>>()?, origin: Origin::Code }))
     };
     match value {
         Value::List(list) => array(&mut list.to_vec().into_iter()),
         Value::Tuple(tuple) => array(&mut tuple.iter().cloned()),
         Value::Set(set) => array(&mut set.to_vec().into_iter()),
-        Value::Dict(dict) => map_of(dict.items().into_iter(), depth),
+        Value::Dict(dict) => map_of(dict.items().into_iter(), depth, nodes_left),
         Value::Host(host) => {
             if let Some(fragment) = host.downcast_ref::<Fragment>() {
                 return match fragment.data() {
@@ -56,6 +65,7 @@ fn node_at_depth(value: &Value, depth: usize) -> Result<Node, String> {
                 return map_of(
                     fields.fields().iter().map(|(name, value)| (Value::Str(name.clone()), value.clone())),
                     depth,
+                    nodes_left,
                 );
             }
             match stdlib::conversion_hint(value) {
@@ -67,12 +77,12 @@ fn node_at_depth(value: &Value, depth: usize) -> Result<Node, String> {
     }
 }
 
-fn map_of(pairs: impl Iterator<Item = (Value, Value)>, depth: usize) -> Result<Node, String> {
+fn map_of(pairs: impl Iterator<Item = (Value, Value)>, depth: usize, nodes_left: &Cell<u32>) -> Result<Node, String> {
     let mut map = Map::with_capacity(pairs.size_hint().0);
     map.origin = Origin::Code;
     for (key, value) in pairs {
         let key = scalar_from_value(&key).ok_or_else(|| format!("a {} cannot be a map key", key.type_name()))?;
-        map.push(MapItem::new(key, node_at_depth(&value, depth + 1)?, Pos::UNKNOWN));
+        map.push(MapItem::new(key, node_at_depth(&value, depth + 1, nodes_left)?, Pos::UNKNOWN));
     }
     Ok(Node::map(map))
 }

@@ -29,13 +29,13 @@ fn replace(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let regexp = compiled(string(pattern)?)?;
     let text = string(text)?;
     if !replacement.is_callable() {
-        return Ok(Value::Str(regexp.replace_all(text, string(replacement)?)));
+        return regexp.replace_all(text, string(replacement)?).map(Value::Str).map_err(Error::new);
     }
     let replaced = regexp.replace_all_with(text, |matched| {
         let result = eval.call(replacement, &[Value::from(matched)], &[])?;
         string(&result).cloned()
     });
-    Ok(Value::Str(replaced?))
+    replaced.map(Value::Str)
 }
 
 /// Whether a pattern could be used (SPEC J r197).

@@ -31,14 +31,15 @@ fn encode(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
 pub(super) fn encoded(value: &Value) -> Result<Str, Error> {
     let mut writer = YamlWriter::new();
     let mut write = |node: &Node| {
-        if !node.is_blank() {
-            writer.document();
-            output::write_node(&mut writer, node);
+        if node.is_blank() {
+            return Ok(());
         }
+        writer.document();
+        output::write_node(&mut writer, node)
     };
     match node::from_value(value).map_err(Error::new)? {
-        FragmentData::Node(node) => write(&node),
-        FragmentData::Documents(docs) => docs.items.iter().for_each(|doc| write(&doc.value)),
+        FragmentData::Node(node) => write(&node)?,
+        FragmentData::Documents(docs) => docs.items.iter().try_for_each(|doc| write(&doc.value))?,
     }
     Ok(Str::from(writer.finish()))
 }

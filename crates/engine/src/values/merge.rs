@@ -255,9 +255,9 @@ fn add_hints(run: &Run, found: &mut [Block], merged: &Document, schema: &Schema,
         if let (Some(flag), ytterby_diag::Kind::Type) = (flag, block.kind) {
             block.rich_hints.push(format!("to give a value of another type than string, use {flag}"));
         }
-        if let Some(parent) = parent_of(&shown, block.pos) {
-            let items = vec![Document::new(parent.clone(), Pos::UNKNOWN)];
-            let yaml = output::yaml([FileDocuments::Nodes(DocumentSet { items })]);
+        let parent = parent_of(&shown, block.pos).map(|parent| Document::new(parent.clone(), Pos::UNKNOWN));
+        let parent = parent.map(|doc| output::yaml([FileDocuments::Nodes(DocumentSet { items: vec![doc] })]));
+        if let Some(Ok(yaml)) = parent {
             // What code checks against a schema of its own may hold data values.
             let yaml = run.hide(String::from_utf8_lossy(&yaml).into_owned());
             let lines: Vec<String> = yaml.trim_end().lines().map(|line| format!("\n        {line}")).collect();

@@ -5,6 +5,7 @@ use ytterby_text::quote::quote;
 
 use super::strings::text;
 use crate::error::fail;
+use crate::ops::text_size;
 use crate::{Args, Error, Eval, Value};
 
 pub(super) fn format(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, Error> {
@@ -23,6 +24,7 @@ pub(super) fn format(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Resul
             }
             let Some(close) = memchr(b'}', rest) else { fail!("format: unmatched '{{' in format") };
             fields.write(out, &rest[..close])?;
+            text_size(out.len(), 0)?;
             rest = &rest[close + 1..];
         }
         eval.charge(out.len())

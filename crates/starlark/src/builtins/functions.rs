@@ -4,7 +4,7 @@ use ytterby_text::Str;
 
 use crate::args::Iterable;
 use crate::error::fail;
-use crate::ops::{attr_names, find_attr};
+use crate::ops::{attr_names, find_attr, text_size};
 use crate::{Args, Error, Eval, Value};
 
 pub(super) fn all(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
@@ -51,6 +51,7 @@ fn joined(function: &str, args: Args<'_>) -> Result<Vec<u8>, Error> {
             out.extend_from_slice(&sep);
         }
         value.write_text(&mut out);
+        text_size(out.len(), 0)?;
     }
     Ok(out)
 }
@@ -92,6 +93,7 @@ pub(super) fn len(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
 pub(super) fn repr(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     args.count("repr", 1, 1)?;
     let text = args.positional[0].repr();
+    text_size(text.as_bytes().len(), 0)?;
     eval.charge(text.as_bytes().len())?;
     Ok(Value::Str(text))
 }
@@ -104,6 +106,7 @@ pub(super) fn str(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     }
     eval.text(|eval, out| {
         value.write_text(out);
+        text_size(out.len(), 0)?;
         eval.charge(out.len())
     })
 }

@@ -6,7 +6,7 @@ use ytterby_text::Str;
 use super::unicode::{chars, is_cased, is_digit, is_title, to_lower, to_title, to_upper};
 use crate::args::Iterable;
 use crate::error::fail;
-use crate::ops::slice_bounds;
+use crate::ops::{slice_bounds, text_size};
 use crate::value::{Form, Method, StringElems, Tuple, Unit, decode_char};
 use crate::{Args, Error, Eval, Value};
 use std::rc::Rc;
@@ -208,6 +208,7 @@ fn join(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, Erro
         }
         match part {
             Value::Str(part) => {
+                text_size(out.len(), part.as_bytes().len())?;
                 eval.charge(separator.as_bytes().len() + part.as_bytes().len())?;
                 out.extend_from_slice(part);
                 Ok(())
@@ -249,6 +250,7 @@ fn replace(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, E
                 if n >= limit {
                     break;
                 }
+                text_size(out.len(), new.as_bytes().len())?;
                 out.extend_from_slice(&new);
                 let Some((_, len)) = decode_char(rest) else { break };
                 out.extend_from_slice(&rest[..len]);
@@ -259,6 +261,7 @@ fn replace(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, E
         } else {
             let mut done = 0;
             for at in memmem::find_iter(text, &old).take(limit) {
+                text_size(out.len(), new.as_bytes().len())?;
                 eval.charge(new.as_bytes().len())?;
                 out.extend_from_slice(&text[done..at]);
                 out.extend_from_slice(&new);

@@ -14,8 +14,8 @@ use crate::host::{BinaryOp, Side, UnaryOp};
 use crate::value::{Dict, Set};
 use crate::{Error, Eval, Value};
 
-/// The largest string or list that a repetition or a sum may make, in bytes.
-const MAX_BYTES: usize = 1 << 30;
+/// The largest string or list that one operation may make, in bytes.
+pub(crate) const MAX_BYTES: usize = 1 << 30;
 /// The largest integer, in bits: what can be read and written in reasonable time.
 pub(crate) const MAX_INT_BITS: u64 = 1 << 20;
 
@@ -207,6 +207,14 @@ pub(crate) fn sum(a: usize, b: usize, size: usize) -> Result<usize, Error> {
     match total.checked_mul(size).filter(|bytes| *bytes < MAX_BYTES) {
         Some(bytes) => Ok(bytes),
         None => fail!("excessive sum ({total} elements)"),
+    }
+}
+
+/// Counts the bytes of a text that a function has made so far, `added` to be added, and refuses what is too much.
+pub(crate) fn text_size(so_far: usize, added: usize) -> Result<(), Error> {
+    match so_far.saturating_add(added) {
+        bytes if bytes < MAX_BYTES => Ok(()),
+        bytes => fail!("excessive text ({bytes} bytes)"),
     }
 }
 

@@ -10,16 +10,23 @@ use crate::{Error, Value};
 /// Tuples nested deeper than this cannot be keys.
 const MAX_DEPTH: usize = 500;
 
+/// Tuples with more in them than this cannot be keys; one that holds another one twice, which holds a third one twice, and
+/// so on, has that many soon.
+const MAX_ITEMS: u32 = 10_000_000;
+
 #[inline]
 pub(crate) fn hash(value: &Value) -> Result<u32, Error> {
     match value {
         Value::Str(s) => Ok(fold(hash_str(s))),
         Value::Int(i) => Ok(fold(mix(*i as u64))),
-        other => hash_depth(other, MAX_DEPTH).map(fold),
+        other => {
+            let mut items_left = MAX_ITEMS;
+            hash_depth(other, MAX_DEPTH, &mut items_left).map(fold)
+        }
     }
 }
 
-fn hash_depth(value: &Value, depth: usize) -> Result<u64, Error> {
+fn hash_depth(value: &Value, depth: usize, items_left: &mut u32) -> Result<u64, Error> {
     Ok(match value {
         Value::None => mix(0x1234_5678),
         Value::Bool(b) => mix(0x2345_6789 + u64::from(*b)),
@@ -33,7 +40,11 @@ fn hash_depth(value: &Value, depth: usize) -> Result<u64, Error> {
             }
             let mut sum = 0x0034_5678;
             for item in items.iter() {
-                sum = mix(sum ^ hash_depth(item, depth - 1)?);
+                let Some(left) = items_left.checked_sub(1) else {
+                    fail!("hash exceeded maximum number of items");
+                };
+                *items_left = left;
+                sum = mix(sum ^ hash_depth(item, depth - 1, items_left)?);
             }
             sum
         }
@@ -99,4 +110,19 @@ fn folded_product(x: u64, y: u64) -> u64 {
 #[inline]
 fn fold(value: u64) -> u32 {
     (value ^ value >> 32) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::Value;
+
+    #[test]
+    fn tuples_that_hold_one_another_twice_end() {
+        let pair = |value: Value| Value::tuple(vec![value.clone(), value]);
+        let few = (0..10).fold(Value::None, |value, _| pair(value));
+        assert_eq!(hash(&few).unwrap(), hash(&few.clone()).unwrap());
+        let many = (0..40).fold(Value::None, |value, _| pair(value));
+        assert_eq!(hash(&many).unwrap_err().to_string(), "hash exceeded maximum number of items");
+    }
 }

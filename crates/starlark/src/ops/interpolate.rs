@@ -3,7 +3,7 @@
 use ytterby_text::Str;
 use ytterby_text::gofloat::{format_e, format_f, format_g};
 
-use super::arith::{digits, float_of_int, number_to_int};
+use super::arith::{digits, float_of_int, number_to_int, text_size};
 use crate::error::fail;
 use crate::value::decode_char;
 use crate::{Error, Eval, Value};
@@ -39,6 +39,7 @@ pub(super) fn interpolate(eval: &mut Eval, format: &Str, given: &Value) -> Resul
             };
             let [conversion, tail @ ..] = rest else { fail!("incomplete format") };
             convert(out, *conversion, value)?;
+            text_size(out.len(), 0)?;
             rest = tail;
             used += 1;
         }

@@ -1,7 +1,8 @@
 //! How values are written: `repr(x)`, and inside other values.
 //!
 //! A list or dict that contains itself is written with `...` in the place of the inner one; so is what lies deeper than
-//! any value that was written by a person.
+//! any value that was written by a person, and what follows a gigabyte of text: a list that holds another one twice, which
+//! holds a third one twice, and so on, has no end that one would live to see.
 
 use std::rc::Rc;
 
@@ -9,6 +10,7 @@ use ytterby_text::gofloat::format_g_precision;
 use ytterby_text::quote::quote_into;
 
 use super::Value;
+use crate::ops::MAX_BYTES;
 
 const MAX_DEPTH: usize = 10_000;
 
@@ -41,6 +43,7 @@ fn write_in(out: &mut Vec<u8>, value: &Value, path: &mut Vec<*const ()>, depth: 
             };
             out.extend_from_slice(text.as_bytes());
         }
+        Value::Host(_) if is_full(out) => out.extend_from_slice(b"..."),
         Value::Host(host) => stacker::maybe_grow(64 << 10, 1 << 20, || host.write_repr(out)),
         Value::Unset(_) | Value::Internal(_) => out.extend_from_slice(b"<internal>"),
         Value::List(_) | Value::Tuple(_) | Value::Dict(_) | Value::Set(_) => {
@@ -89,6 +92,10 @@ fn write_container(out: &mut Vec<u8>, value: &Value, path: &mut Vec<*const ()>, 
                     if n > 0 {
                         out.extend_from_slice(b", ");
                     }
+                    if is_full(out) {
+                        out.extend_from_slice(b"...");
+                        break;
+                    }
                     write_in(out, key, path, depth);
                     out.extend_from_slice(b": ");
                     write_in(out, value, path, depth);
@@ -106,8 +113,16 @@ fn write_items<'a>(out: &mut Vec<u8>, items: impl Iterator<Item = &'a Value>, pa
         if n > 0 {
             out.extend_from_slice(b", ");
         }
+        if is_full(out) {
+            out.extend_from_slice(b"...");
+            break;
+        }
         write_in(out, item, path, depth);
     }
+}
+
+fn is_full(out: &[u8]) -> bool {
+    out.len() >= MAX_BYTES
 }
 
 fn write_int(out: &mut Vec<u8>, value: i64) {

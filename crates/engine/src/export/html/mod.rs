@@ -259,8 +259,10 @@ fn readable(value: &Node) -> String {
         other => {
             let mut writer = YamlWriter::new();
             ytterby_yaml::Sink::document(&mut writer);
-            write_node(&mut writer, other);
-            String::from_utf8_lossy(&writer.finish()).trim_end().to_owned()
+            match write_node(&mut writer, other) {
+                Ok(()) => String::from_utf8_lossy(&writer.finish()).trim_end().to_owned(),
+                Err(why) => why,
+            }
         }
     }
 }

@@ -28,7 +28,7 @@ fn encode(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let indent = indent(&args)?;
     let html = if bool_keyword(&args, "escape_html", true)? { Html::Escape } else { Html::Keep };
     let mut writer = JsonWriter::new(JsonOptions { indent, html });
-    output::write_node(&mut writer, &node);
+    output::write_node(&mut writer, &node)?;
     Ok(Value::from(Str::from(writer.finish().map_err(Error::new)?)))
 }
 
