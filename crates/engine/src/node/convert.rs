@@ -194,6 +194,21 @@ pub(crate) fn documents_from_tree(tree: &Tree) -> DocumentSet {
     DocumentSet { items: docs.map(|doc| Document::new(from_tree(tree, doc.value), doc.pos)).collect() }
 }
 
+/// The documents of a file of data values: of a key given twice both values count, where they are maps, for each of them is
+/// laid over what is there.
+pub(crate) fn values_from_tree(tree: &Tree) -> DocumentSet {
+    let docs = tree.documents().iter().filter(|doc| !doc.injected);
+    let document = |doc: &ytterby_yaml::Document| Document::new(convert(tree, doc.value, Twice::Merged), doc.pos);
+    DocumentSet { items: docs.map(document).collect() }
+}
+
+/// What counts of a key given twice.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Twice {
+    LastWins,
+    Merged,
+}
+
 /// Whether a document with this value is left out of the output.
 pub(crate) fn is_empty(tree: &Tree, id: NodeId) -> bool {
     match tree.value(id) {
@@ -205,30 +220,46 @@ pub(crate) fn is_empty(tree: &Tree, id: NodeId) -> bool {
 
 /// A node of the reader's tree. Of a key given twice the last value counts, at the place of the first.
 pub(crate) fn from_tree(tree: &Tree, id: NodeId) -> Node {
+    convert(tree, id, Twice::LastWins)
+}
+
+fn convert(tree: &Tree, id: NodeId, twice: Twice) -> Node {
     match tree.value(id) {
         View::Scalar(scalar) => Node::Scalar(scalar.clone()),
         View::Array(items) => {
-            let items = items.iter().map(|item| ArrayItem::new(from_tree(tree, item.value), item.pos));
+            let items = items.iter().map(|item| ArrayItem::new(convert(tree, item.value, twice), item.pos));
             Node::Array(Rc::new(Array { items: items.collect(), origin: Origin::Yaml }))
         }
         View::Map(items) => {
-            let item =
-                |item: &ytterby_yaml::MapItem| MapItem::new(item.key.clone(), from_tree(tree, item.value), item.pos);
-            let map = Map::from_items(items.iter().map(item).collect());
-            Node::map(if has_duplicate_keys(items) { last_wins(map) } else { map })
+            let item = |item: &ytterby_yaml::MapItem| {
+                MapItem::new(item.key.clone(), convert(tree, item.value, twice), item.pos)
+            };
+            let all = items.iter().map(item).collect();
+            if !has_duplicate_keys(items) {
+                return Node::map(Map::from_items(all));
+            }
+            let mut map = Map::with_capacity(items.len());
+            put_all(&mut map, all, twice);
+            Node::map(map)
         }
     }
 }
 
-fn last_wins(map: Map) -> Map {
-    let mut result = Map::with_capacity(map.len());
-    for item in map.into_items() {
-        match result.find(&item.key) {
-            Some(at) => *result.item_mut(at) = item,
-            None => result.push(item),
+/// Puts items into a map that may have their keys.
+fn put_all(map: &mut Map, items: Vec<MapItem>, twice: Twice) {
+    for item in items {
+        let Some(at) = map.find(&item.key) else {
+            map.push(item);
+            continue;
+        };
+        let old = map.item_mut(at);
+        match (&mut old.value, item) {
+            (Node::Map(left), MapItem { value: Node::Map(right), .. }) if twice == Twice::Merged => {
+                put_all(Rc::make_mut(left), Rc::unwrap_or_clone(right).into_items(), twice);
+            }
+            (_, item) => *old = item,
         }
     }
-    result
 }
 
 /// A map key as messages show it.

@@ -89,7 +89,7 @@ impl<'a> Maker<'a> {
                 let diagnostics = vec![Diagnostic { from: Some(error.pos), ..diagnostic }];
                 Failure { diagnostics, ..Failure::new(text) }
             })?;
-            let documents = node::documents_from_tree(&tree).items;
+            let documents = node::values_from_tree(&tree).items;
             for (mut doc, read) in documents.into_iter().zip(tree.documents()) {
                 if doc.value.is_null() {
                     continue;
