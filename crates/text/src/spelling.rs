@@ -104,9 +104,10 @@ pub fn is_comparable(a: &str, b: &str) -> bool {
 /// The candidate with the smallest [`distance`] to `word`, the first of equals, if it is at most `limit` away and
 /// comparable at all.
 pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>, limit: usize) -> Option<&'a str> {
+    let length = word.chars().count();
     candidates
         .into_iter()
-        .filter(|candidate| is_comparable(word, candidate))
+        .filter(|candidate| is_comparable(word, candidate) && candidate.chars().count().abs_diff(length) <= limit)
         .filter_map(|candidate| Some((distance(word, candidate)?, candidate)))
         .filter(|&(away, _)| away <= limit)
         .min_by_key(|&(away, _)| away)

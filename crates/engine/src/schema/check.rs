@@ -296,10 +296,16 @@ fn undeclared(run: &Run, item: &MapItem, place: Place<'_>, ty: &MapType) -> Bloc
         by: Some(ty.place()),
         ..Block::at(item.pos, key.clone(), expected).about("Given data value is not declared in schema")
     };
-    if run.may_compare(names.len())
-        && let Some(name) = spelling::nearest(&key, names.iter().map(String::as_str))
-    {
-        block = block.hint(format!("did you mean \"{name}\"?"));
+    if run.may_compare(names.len()) {
+        let names = || names.iter().map(String::as_str);
+        let hint = |name: &str| format!("did you mean \"{name}\"?");
+        if let Some(name) = spelling::nearest(&key, names()) {
+            block = block.hint(hint(name));
+        } else {
+            // The reference has no hint for `nmae`. Of very short keys half may be wrong, not all.
+            let limit = spelling::tolerance(&key).min(key.chars().count() / 2);
+            block.rich_hints.extend(spelling::closest(&key, names(), limit).map(hint));
+        }
     }
     block
 }
