@@ -1,7 +1,7 @@
 //! Every annotation name in one table, and what an annotation carries.
 //!
 //! Aliases are resolved here, once: code asks for [`Ann`], messages show the canonical name. What is not in the table is
-//! kept on its node and ignored; [`suggest`] finds the name that was probably meant (SPEC 0.4).
+//! kept on its node and ignored; [`unknown`] tells the name that was probably meant (SPEC 0.4).
 
 use ytterby_diag::Pos;
 use ytterby_starlark::Value;
@@ -247,8 +247,14 @@ pub(crate) fn split_own(name: &str) -> Option<(&str, &str)> {
     NAMESPACES.contains(&namespace).then_some((namespace, local))
 }
 
+/// The warning about an unknown name of our namespaces.
+pub(crate) fn unknown(name: &str) -> String {
+    let meant = suggest(name).map(|meant| format!("; did you mean @{meant}?"));
+    format!("unknown annotation @{name}{}", meant.unwrap_or_default())
+}
+
 /// The canonical name that an unknown name of our namespaces was probably meant to be.
-pub(crate) fn suggest(name: &str) -> Option<&'static str> {
+fn suggest(name: &str) -> Option<&'static str> {
     let (namespace, local) = split_own(name)?;
     if let Some((_, meant)) = MEANT.iter().find(|(written, _)| *written == name) {
         return Some(meant);
@@ -258,11 +264,13 @@ pub(crate) fn suggest(name: &str) -> Option<&'static str> {
     if elsewhere.is_some() {
         return elsewhere;
     }
+    let limit = spelling::tolerance(local);
     canonical()
         .filter_map(|known| {
             let (other, known_local) = split_own(known)?;
-            let distance = spelling::distance(local, known_local)?;
-            (other == namespace && distance <= spelling::tolerance(local)).then_some((distance, known))
+            let is_near = other == namespace && known_local.len().abs_diff(local.chars().count()) <= limit;
+            let distance = is_near.then(|| spelling::distance(local, known_local))??;
+            (distance <= limit).then_some((distance, known))
         })
         .min()
         .map(|(_, known)| known)

@@ -1,7 +1,7 @@
 //! What becomes of annotations when an item of an overlay is merged into another: `@overlay/replace-anns`,
 //! `@overlay/merge-anns`, `@overlay/remove-anns`, and what happens without them.
 
-use ytterby_diag::Kind;
+use ytterby_diag::{Kind, Pos};
 use ytterby_starlark::Value;
 use ytterby_text::Str;
 
@@ -9,9 +9,10 @@ use super::Purpose;
 use super::action::function;
 use super::expects::unknown_argument;
 use super::merge::Merge;
-use crate::annotation::{Ann, Annotation, Level};
+use crate::annotation::{self, Ann, Annotation, Level};
 use crate::api::Failure;
 use crate::node::Annotated;
+use crate::run::Run;
 
 /// The directives of an item, in the order in which they run.
 #[derive(Default)]
@@ -37,7 +38,7 @@ enum Name {
 
 impl<'r> Edits<'r> {
     /// The directives on an item of an overlay.
-    pub fn of(item: &'r impl Annotated) -> Result<Edits<'r>, Failure> {
+    pub fn of(run: &Run, item: &'r impl Annotated) -> Result<Edits<'r>, Failure> {
         let mut edits = Edits::default();
         for annotation in item.annotations() {
             let place = match annotation.ann {
@@ -46,7 +47,9 @@ impl<'r> Edits<'r> {
                 Some(Ann::OverlayMergeAnns) => &mut edits.merge,
                 _ => continue,
             };
-            *place = Some(Selection::of(annotation)?);
+            let selection = Selection::of(annotation)?;
+            selection.warn(run, annotation.pos);
+            *place = Some(selection);
         }
         Ok(edits)
     }
@@ -72,6 +75,19 @@ impl<'r> Selection<'r> {
         });
         let names = names.collect::<Result<Vec<_>, _>>()?;
         Ok(Selection { names: (!names.is_empty()).then_some(names), via })
+    }
+
+    /// Names that no annotation has select nothing, so they are as wrong here as on a node (SPEC 0.4).
+    fn warn(&self, run: &Run, pos: Pos) {
+        for name in self.names.iter().flatten() {
+            if let Name::Other(name) = name
+                && let Some(name) = name.as_str()
+                && annotation::split_own(name).is_some()
+                && !name.contains(char::is_control)
+            {
+                run.warn(Kind::Annotation, pos, run.hide(annotation::unknown(name)));
+            }
+        }
     }
 
     fn selects(&self, merge: &mut Merge<'_>, annotation: &Annotation) -> Result<bool, Failure> {

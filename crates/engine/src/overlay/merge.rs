@@ -118,7 +118,7 @@ impl<'c> Merge<'c> {
     fn merge<'r, L: Left>(&mut self, left: &mut L, right: &'r L::Item, defaults: Expects<'r>) -> Result<(), Failure> {
         let child_defaults = defaults.for_children(right.annotation(Ann::OverlayMatchChildDefaults))?;
         let rule = self.rule::<L>(right, defaults)?;
-        let edits = Edits::of(right)?;
+        let edits = Edits::of(self.run, right)?;
         let Some(found) = self.find(left, right, &rule)? else { return Ok(()) };
         if found.count() == 0 && L::KIND != Kind::Document {
             let item = self.copy(right);
@@ -148,7 +148,7 @@ impl<'c> Merge<'c> {
     /// `@overlay/noop`.
     fn leave<'r, L: Left>(&mut self, left: &mut L, right: &'r L::Item, defaults: Expects<'r>) -> Result<(), Failure> {
         let rule = self.rule::<L>(right, defaults)?;
-        let edits = Edits::of(right)?;
+        let edits = Edits::of(self.run, right)?;
         let Some(found) = self.find(left, right, &rule)? else { return Ok(()) };
         found.iter().try_for_each(|slot| edit::merge_annotations(self, left.get_mut(slot), right, &edits))
     }
@@ -208,7 +208,7 @@ impl<'c> Merge<'c> {
         let child_defaults = defaults.for_children(right.annotation(Ann::OverlayMatchChildDefaults))?;
         let rule = self.rule::<L>(right, defaults)?;
         let via = action::assertion(right)?;
-        let edits = Edits::of(right)?;
+        let edits = Edits::of(self.run, right)?;
         let Some(found) = self.find(left, right, &rule)? else { return Ok(()) };
         for slot in found.iter() {
             self.check_assertion(left.get(slot).value(), right.value(), via)?;

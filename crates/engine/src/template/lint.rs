@@ -88,9 +88,7 @@ impl Linter<'_> {
     }
 
     fn unknown(&self, comment: &Comment, name: &str) {
-        let meant = annotation::suggest(name).map(|meant| format!("; did you mean @{meant}?"));
-        let text = format!("unknown annotation @{name}{}", meant.unwrap_or_default());
-        self.run.warn(Kind::Annotation, comment.pos, text);
+        self.run.warn(Kind::Annotation, comment.pos, annotation::unknown(name));
     }
 
     /// Comments behind the last node.
