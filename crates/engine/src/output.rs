@@ -11,7 +11,7 @@ use ytterby_diag::Pos;
 
 /// How many nodes are written for one value. Nodes are shared: a map that holds another one twice, which holds a third one
 /// twice, and so on, takes little memory before it is written.
-const MAX_NODES: u32 = 30_000_000;
+pub(crate) const MAX_NODES: u32 = 30_000_000;
 
 /// Documents as YAML; empty ones are left out. Each is let go of when it is written, so that text takes the place of nodes.
 pub(crate) fn yaml(docs: impl IntoIterator<Item = FileDocuments>) -> Result<Vec<u8>, Failure> {

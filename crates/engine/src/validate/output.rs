@@ -1,5 +1,6 @@
 //! `@assert/validate` on nodes of output documents (SPEC K).
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use ytterby_diag::Kind;
@@ -9,6 +10,7 @@ use super::{Checker, Path, Report, Rules, Spot};
 use crate::annotation::Ann;
 use crate::api::Failure;
 use crate::node::{Annotated, Document, DocumentSet, Node};
+use crate::output::MAX_NODES;
 use crate::run::Run;
 
 /// Checks the output documents of a library run, each with its number. `values` are the data values that templates read.
@@ -26,6 +28,12 @@ pub(crate) fn check<'d>(
         if !has_rules(doc) {
             continue;
         }
+        if is_too_large(&doc.value) {
+            let place = run.locate(doc.pos);
+            return Err(Failure::new(format!(
+                "{HEADER}a document of more than {MAX_NODES} nodes cannot be checked ({place})"
+            )));
+        }
         let mut checker = Checker::new(eval, run, Some(&doc.value), Kind::Output);
         checker.hides_keys = true;
         checker.suffix = format!(" (document {index} at {})", run.locate(doc.pos));
@@ -41,7 +49,7 @@ pub(crate) fn check<'d>(
 
 /// Takes the rules off documents that were checked.
 pub(crate) fn drop_rules(docs: &mut DocumentSet) {
-    for doc in docs.items.iter_mut().filter(|doc| has_rules(doc)) {
+    for doc in docs.items.iter_mut().filter(|doc| has_rules(&**doc)) {
         clean(doc);
     }
 }
@@ -51,8 +59,8 @@ fn clean(item: &mut impl Annotated) {
         item.meta_mut().annotations.retain(|annotation| annotation.ann != Some(Ann::AssertValidate));
     }
     match item.value_mut() {
-        Node::Map(map) if map.iter().any(carries) => crate::deep(|| Rc::make_mut(map).iter_mut().for_each(clean)),
-        Node::Array(array) if array.items.iter().any(carries) => {
+        Node::Map(map) if map.iter().any(has_rules) => crate::deep(|| Rc::make_mut(map).iter_mut().for_each(clean)),
+        Node::Array(array) if array.items.iter().any(has_rules) => {
             crate::deep(|| Rc::make_mut(array).items.iter_mut().for_each(clean));
         }
         _ => {}
@@ -79,19 +87,38 @@ pub(crate) fn check_document(eval: &mut Eval, run: &Run, doc: &Document) -> Resu
 }
 
 /// Whether there is any rule in a document. Most documents have none, and this is all that they cost.
-fn has_rules(doc: &Document) -> bool {
-    carries(doc)
+///
+/// Parts that a document shares with itself count each time that they are there, so it may have more nodes than any memory
+/// holds. Such a document cannot be written; where nothing is found in as much of it as can be, there is nothing to check.
+fn has_rules(item: &impl Annotated) -> bool {
+    carries(item, &Cell::new(MAX_NODES))
 }
 
-fn carries(item: &impl Annotated) -> bool {
+fn carries(item: &impl Annotated, left: &Cell<u32>) -> bool {
     if item.has(Ann::AssertValidate) {
         return true;
     }
+    let Some(less) = left.get().checked_sub(1) else { return false };
+    left.set(less);
     match item.value() {
         Node::Scalar(_) => false,
-        Node::Map(map) => crate::deep(|| map.iter().any(carries)),
-        Node::Array(array) => crate::deep(|| array.items.iter().any(carries)),
+        Node::Map(map) => crate::deep(|| map.iter().any(|item| carries(item, left))),
+        Node::Array(array) => crate::deep(|| array.items.iter().any(|item| carries(item, left))),
     }
+}
+
+/// Whether a node has more nodes below it than can be written.
+fn is_too_large(node: &Node) -> bool {
+    fn runs_out(node: &Node, left: &Cell<u32>) -> bool {
+        let Some(less) = left.get().checked_sub(1) else { return true };
+        left.set(less);
+        match node {
+            Node::Scalar(_) => false,
+            Node::Map(map) => crate::deep(|| map.iter().any(|item| runs_out(&item.value, left))),
+            Node::Array(array) => crate::deep(|| array.items.iter().any(|item| runs_out(&item.value, left))),
+        }
+    }
+    runs_out(node, &Cell::new(MAX_NODES))
 }
 
 /// Runs the rules of the annotations on one item; overlays may have left several.
