@@ -159,6 +159,7 @@ fn options(
         coerce_values: flags.is_on("data-value-coerce") && compat == Compat::Latest,
         compat,
         rich: matches!(rendering, Rendering::Rich(_)),
+        cut_lines: rendering != Rendering::Text,
         library: if compat == Compat::Latest { flags.list("library").to_vec() } else { Vec::new() },
         max_steps: None,
     })

@@ -195,7 +195,8 @@ impl Note {
         match self {
             Note::Text(text) => format!("{text}\n"),
             Note::Excerpt(pos) => {
-                sources.line_text(*pos).map_or_else(String::new, |text| excerpt(*pos, &text, sources))
+                let line = sources.get(pos.file).and_then(|source| source.excerpt(pos.offset));
+                line.map_or_else(String::new, |line| excerpt(*pos, &line, sources))
             }
             Note::Redacted(pos, text) => excerpt(*pos, text, sources),
         }

@@ -1,6 +1,7 @@
 //! Sources, positions in them, and their lines.
 
 use std::cell::{OnceCell, RefCell};
+use std::ops::Range;
 use std::rc::Rc;
 
 /// Names a [`Source`] in its [`Sources`].
@@ -66,6 +67,9 @@ pub struct Source {
     line_starts: OnceCell<Vec<u32>>,
 }
 
+/// Excerpts show so many bytes of a line.
+const LONG_LINE: usize = 240;
+
 impl Source {
     /// The name as messages show it: `config/a.yml`, `(data-value arg)`.
     pub fn name(&self) -> &str {
@@ -110,6 +114,36 @@ impl Source {
         let start = self.line_start(line)? as usize;
         let end = self.line_start(line + 1).map_or(self.text.len(), |next| next as usize - 1);
         Some(String::from_utf8_lossy(&self.text[start..end]).into_owned())
+    }
+
+    /// What an excerpt shows of the line of an offset, in bytes of the text: all of it, or of a long line the part
+    /// around the offset.
+    pub fn window(&self, offset: u32) -> Option<Range<usize>> {
+        let line = self.line(offset);
+        let start = self.line_start(line)? as usize;
+        let end = self.line_start(line + 1).map_or(self.text.len(), |next| next as usize - 1);
+        if end - start <= LONG_LINE {
+            return Some(start..end);
+        }
+        let is_inside = |at: &usize| self.text.get(*at).is_some_and(|byte| byte & 0xc0 == 0x80);
+        let boundary = |at: usize| (at..end).find(|at| !is_inside(at)).unwrap_or(end);
+        let around = offset as usize;
+        let from = around.saturating_sub(LONG_LINE / 2).clamp(start, end - LONG_LINE);
+        Some(if from == start { start } else { boundary(from) }..boundary(from + LONG_LINE))
+    }
+
+    /// A text that stands for a window, with a mark where the line goes on.
+    pub fn marked(&self, window: &Range<usize>, text: &str) -> String {
+        let starts_line = window.start == 0 || self.text.get(window.start - 1) == Some(&b'\n');
+        let ends_line = self.text.get(window.end).is_none_or(|byte| *byte == b'\n');
+        let mark = |is_end: bool| if is_end { "" } else { "…" };
+        format!("{}{text}{}", mark(starts_line), mark(ends_line))
+    }
+
+    /// The line of an offset as excerpts show it.
+    pub fn excerpt(&self, offset: u32) -> Option<String> {
+        let window = self.window(offset)?;
+        Some(self.marked(&window, &String::from_utf8_lossy(&self.text[window.clone()])))
     }
 
     fn line_starts(&self) -> &[u32] {
@@ -186,6 +220,19 @@ impl Sources {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn excerpts_of_long_lines_are_cut() {
+        let sources = Sources::new();
+        let file = sources.add("a.yml", format!("short\n{}x{}\nend", "é".repeat(400), "-".repeat(300)).into_bytes());
+        let source = sources.get(file).unwrap();
+        assert_eq!(source.excerpt(2).as_deref(), Some("short"));
+        assert_eq!(source.excerpt(6), Some(format!("{}…", "é".repeat(LONG_LINE / 2))));
+        let half = LONG_LINE / 2;
+        assert_eq!(source.excerpt(806), Some(format!("…{}x{}…", "é".repeat(half / 2), "-".repeat(half - 1))));
+        assert_eq!(source.excerpt(1106), Some(format!("…{}", "-".repeat(LONG_LINE))));
+        assert_eq!(source.excerpt(1108).as_deref(), Some("end"));
+    }
 
     #[test]
     fn finds_lines_and_columns() {

@@ -56,6 +56,8 @@ pub struct Options {
     pub compat: Compat,
     /// Whether notes of [`Message`] (hints, excerpts) will be shown, so that they are worth computing.
     pub rich: bool,
+    /// Whether messages show of long source lines only what is around the place in question. ytt shows all of them.
+    pub cut_lines: bool,
     /// How many turns of loops and calls of functions the code of one file may take; a bound against endless loops.
     /// Nothing is [`MAX_STEPS`]. One call of a validation rule has a lower bound of its own.
     pub max_steps: Option<u64>,

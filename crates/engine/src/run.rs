@@ -93,6 +93,26 @@ impl Run {
         if secrets.is_empty() { text } else { secrets.hide(&text) }
     }
 
+    /// The line of a position as excerpts show it, with secrets replaced.
+    pub fn excerpt_without_secrets(&self, pos: Pos) -> Option<String> {
+        let source = self.sources.get(pos.file)?;
+        let window = source.window(pos.offset)?;
+        let secrets = self.secrets.borrow();
+        // A secret may begin in front of the window or end behind it.
+        let is_inside = |at: &usize| source.text().get(*at).is_some_and(|byte| byte & 0xc0 == 0x80);
+        let start = window.start.saturating_sub(secrets.longest());
+        let start = (0..=start).rev().find(|at| !is_inside(at)).unwrap_or(0);
+        let end = window.end.saturating_add(secrets.longest()).min(source.text().len());
+        let end = (end..).find(|at| !is_inside(at)).unwrap_or(end);
+        let Ok(text) = std::str::from_utf8(&source.text()[start..end]) else {
+            // It is no text.
+            let text = source.line_text(source.line(pos.offset))?;
+            return Some(secrets.hide(text.trim_end()));
+        };
+        let shown = secrets.hide_in(text, window.start - start..window.end - start);
+        Some(source.marked(&window, shown.trim_end()))
+    }
+
     /// Whether there are secrets to hide.
     pub fn has_secrets(&self) -> bool {
         !self.secrets.borrow().is_empty()

@@ -1,5 +1,7 @@
 //! ytt's text with excerpts of sources, hints and colour.
 
+use std::collections::HashSet;
+
 use super::text::warning_line;
 use super::{Colour, Report};
 use crate::{Diagnostic, Message, Note, Pos, Severity, layout};
@@ -41,8 +43,9 @@ fn push_message(out: &mut String, message: &Message, report: &Report<'_>, colour
     if has_excerpt {
         return;
     }
+    let shown: HashSet<Pos> = message.shown().iter().copied().collect();
     for error in report.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error) {
-        if let Some(pos) = error.from.filter(|pos| !message.shown().contains(pos)) {
+        if let Some(pos) = error.from.filter(|pos| !shown.contains(pos)) {
             push_note(out, &excerpt(error, pos), report, colour);
         }
     }

@@ -225,5 +225,7 @@ pub(crate) fn source_text(run: &Run, pos: Pos) -> String {
     if source.name().starts_with('(') {
         return String::from_utf8_lossy(source.text()).into_owned();
     }
-    source.line_text(source.line(pos.offset)).unwrap_or_default()
+    let line =
+        if run.options.cut_lines { source.excerpt(pos.offset) } else { source.line_text(source.line(pos.offset)) };
+    line.unwrap_or_default()
 }

@@ -1,8 +1,10 @@
 //! `@schema/secret`: values that are never shown.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::Range;
+use std::rc::Rc;
 
 use aho_corasick::{AhoCorasick, Input, MatchKind};
 use ytterby_diag::{FileId, Pos, Source};
@@ -39,11 +41,21 @@ impl Secrets {
         self.texts.is_empty()
     }
 
+    /// The length of the longest one.
+    pub fn longest(&self) -> usize {
+        self.texts.first().map_or(0, |(Reverse(length), _)| *length)
+    }
+
     /// A text with whole-word occurrences of secrets replaced.
     pub fn hide(&self, text: &str) -> String {
-        let Some(finder) = self.finder() else { return text.to_owned() };
-        let mut out = String::with_capacity(text.len());
-        let (mut copied, mut from) = (0, 0);
+        self.hide_in(text, 0..text.len())
+    }
+
+    /// Part of a text with whole-word occurrences of secrets replaced, also of those that are only partly in it.
+    pub fn hide_in(&self, text: &str, part: Range<usize>) -> String {
+        let Some(finder) = self.finder() else { return text[part].to_owned() };
+        let mut out = String::with_capacity(part.len());
+        let (mut copied, mut from) = (part.start, 0);
         while let Some(found) = finder.find(Input::new(text).range(from..)) {
             let start = found.start();
             // Where the longest secret is part of a longer word, a shorter one may still be a word.
@@ -53,15 +65,17 @@ impl Secrets {
             });
             from = match whole {
                 Some(end) => {
-                    out.push_str(&text[copied..start]);
-                    out.push_str(REDACTED);
-                    copied = end;
+                    if end > part.start && start < part.end {
+                        out.push_str(&text[copied..start.max(copied)]);
+                        out.push_str(REDACTED);
+                        copied = end.min(part.end);
+                    }
                     end
                 }
                 None => start + text[start..].chars().next().map_or(1, char::len_utf8),
             };
         }
-        out.push_str(&text[copied..]);
+        out.push_str(&text[copied..part.end]);
         out
     }
 
@@ -196,7 +210,12 @@ pub(crate) struct SecretPlaces {
     /// The items with such items somewhere below them. Those below can stand in a source of their own, as in
     /// `--data-value-yaml`.
     holders: HashSet<Pos>,
+    /// The spans of the sources that were asked for.
+    spans: RefCell<HashMap<FileId, Spans>>,
 }
+
+/// What is hidden in a source, in its order. No two overlap.
+type Spans = Rc<[(u32, u32)]>;
 
 impl SecretPlaces {
     /// Those of the scalars in `node` that `slot` declares secret.
@@ -267,7 +286,9 @@ impl SecretPlaces {
 
     /// Adds an item that holds a secret.
     pub fn add_place(&mut self, pos: Pos) {
-        self.items.insert(pos);
+        if self.items.insert(pos) {
+            self.spans.get_mut().remove(&pos.file);
+        }
     }
 
     /// The line of a position with all secrets in it replaced; none where there are none.
@@ -281,27 +302,21 @@ impl SecretPlaces {
                 None => REDACTED.to_owned(),
             });
         }
-        let number = source.line(pos.offset);
-        let start = source.line_start(number)?;
-        let line = source.line_text(number)?;
-        let end = start + line.len() as u32;
-        let mut spans: Vec<(u32, u32)> = self
-            .spans(&source, pos.file)
-            .into_iter()
-            .filter(|(from, to)| *from <= end && *to > start)
-            .map(|(from, to)| (from.max(start) - start, to.min(end) - start))
-            .collect();
-        if spans.is_empty() {
+        let window = if run.options.cut_lines { source.window(pos.offset)? } else { whole_line(&source, pos)? };
+        let line = String::from_utf8_lossy(&source.text()[window.clone()]);
+        let (start, end) = (window.start as u32, window.end as u32);
+        let ends_line = source.text().get(window.end).is_none_or(|byte| *byte == b'\n');
+        let spans = self.spans(&source, pos.file);
+        let first = spans.partition_point(|(_, to)| *to <= start);
+        let inside = spans[first..].iter().take_while(|(from, _)| *from < end || *from == end && ends_line);
+        let mut inside = inside.map(|(from, to)| (from.max(&start) - start, to.min(&end) - start)).peekable();
+        if inside.peek().is_none() {
             return self.items.contains(&pos).then(|| REDACTED.to_owned());
         }
-        spans.sort_unstable();
         let mut out = String::new();
         let mut at = 0;
-        for (from, to) in spans {
+        for (from, to) in inside {
             let (from, to) = (from as usize, to as usize);
-            if from < at {
-                continue;
-            }
             out.push_str(line.get(at..from).unwrap_or_default());
             if from == line.len() {
                 // The value begins on a line below.
@@ -311,19 +326,40 @@ impl SecretPlaces {
             at = to;
         }
         out.push_str(line.get(at..).unwrap_or_default());
-        Some(out)
+        Some(if run.options.cut_lines { source.marked(&window, &out) } else { out })
     }
 
     /// What stands for secrets in a source: in flow style the value, in a block all that is behind the key, which may be
     /// code or have a comment.
-    fn spans(&self, source: &Source, file: FileId) -> Vec<(u32, u32)> {
-        let options = ReadOptions { strict: false, comments: true };
-        let Ok(tree) = ytterby_yaml::parse(source.text(), file, &options) else { return Vec::new() };
-        let mut spans = Vec::new();
-        let mut search = SpanSearch { places: self, tree: &tree, text: source.text(), spans: &mut spans };
-        tree.documents().iter().for_each(|doc| search.node(doc.value));
-        spans
+    fn spans(&self, source: &Source, file: FileId) -> Spans {
+        let mut known = self.spans.borrow_mut();
+        known.entry(file).or_insert_with(|| self.find_spans(source, file)).clone()
     }
+
+    fn find_spans(&self, source: &Source, file: FileId) -> Spans {
+        let options = ReadOptions { strict: false, comments: true };
+        let Ok(tree) = ytterby_yaml::parse(source.text(), file, &options) else { return Rc::default() };
+        let mut found = Vec::new();
+        let mut search = SpanSearch { places: self, tree: &tree, text: source.text(), spans: &mut found };
+        tree.documents().iter().for_each(|doc| search.node(doc.value));
+        found.sort_unstable();
+        let mut spans: Vec<(u32, u32)> = Vec::with_capacity(found.len());
+        for (from, to) in found {
+            match spans.last_mut() {
+                Some((_, end)) if from < *end => *end = to.max(*end),
+                _ => spans.push((from, to)),
+            }
+        }
+        spans.into()
+    }
+}
+
+/// The line of a position, in bytes of its source.
+fn whole_line(source: &Source, pos: Pos) -> Option<Range<usize>> {
+    let number = source.line(pos.offset);
+    let start = source.line_start(number)? as usize;
+    let end = source.line_start(number + 1).map_or(source.text().len(), |next| next as usize - 1);
+    Some(start..end)
 }
 
 struct SpanSearch<'a> {

@@ -160,13 +160,12 @@ impl<'a> Checker<'a> {
 
     /// How the line of a value may be shown; that of a secret not at all, because a value can be written in many ways.
     pub fn line(&self, pos: Pos, secret: bool) -> Line {
-        match self.run.sources.line_text(pos) {
-            _ if secret => Line::Hidden,
-            Some(text) if self.run.options.rich && self.run.has_secrets() => {
-                Line::Redacted(self.run.hide(text.trim_end().to_owned()))
-            }
-            _ => Line::AsItIs,
+        if secret {
+            return Line::Hidden;
         }
+        let may_show_secrets = self.run.options.rich && self.run.has_secrets();
+        let line = if may_show_secrets { self.run.excerpt_without_secrets(pos) } else { None };
+        line.map_or(Line::AsItIs, Line::Redacted)
     }
 
     /// A path as it may be shown.

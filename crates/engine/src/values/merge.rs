@@ -1,6 +1,6 @@
 //! Merges inputs over the defaults of a schema, checking each right after it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use ytterby_diag::Pos;
@@ -251,11 +251,14 @@ fn add_hints(run: &Run, found: &mut [Block], merged: &Document, schema: &Schema,
         Input::Document | Input::Code(_) | Input::Checked => None,
     };
     let shown = redact(&merged.value, &schema.root);
+    let places = found.iter().map(|block| block.pos).collect();
+    let mut parents_of = HashMap::new();
+    parents(&shown, &places, &mut parents_of, None);
     for block in found {
         if let (Some(flag), ytterby_diag::Kind::Type) = (flag, block.kind) {
             block.rich_hints.push(format!("to give a value of another type than string, use {flag}"));
         }
-        let parent = parent_of(&shown, block.pos).map(|parent| Document::new(parent.clone(), Pos::UNKNOWN));
+        let parent = parents_of.get(&block.pos).map(|parent| Document::new((*parent).clone(), Pos::UNKNOWN));
         let parent = parent.map(|doc| output::yaml([FileDocuments::Nodes(DocumentSet { items: vec![doc] })]));
         if let Some(Ok(yaml)) = parent {
             // What code checks against a schema of its own may hold data values.
@@ -266,23 +269,22 @@ fn add_hints(run: &Run, found: &mut [Block], merged: &Document, schema: &Schema,
     }
 }
 
-/// The innermost map around the item at a place.
-fn parent_of(node: &Node, pos: Pos) -> Option<&Node> {
-    let inside = |value: &Node| -> bool {
-        matches!(value, Node::Array(array) if array.items.iter().any(|item| item.pos == pos))
+/// The innermost map around each of these places.
+fn parents<'n>(node: &'n Node, places: &HashSet<Pos>, found: &mut HashMap<Pos, &'n Node>, holder: Option<&'n Node>) {
+    let mut note = |pos: Pos, holder: Option<&'n Node>| {
+        if let (true, Some(holder)) = (places.contains(&pos), holder) {
+            found.entry(pos).or_insert(holder);
+        }
     };
     match node {
-        Node::Scalar(_) => None,
+        Node::Scalar(_) => {}
         Node::Map(map) => {
-            if map.iter().any(|item| item.pos == pos || inside(&item.value)) {
-                return Some(node);
-            }
-            map.iter().find_map(|item| crate::deep(|| parent_of_ref(&item.value, pos)))
+            map.iter().for_each(|item| note(item.pos, Some(node)));
+            map.iter().for_each(|item| crate::deep(|| parents(&item.value, places, found, Some(node))));
         }
-        Node::Array(array) => array.items.iter().find_map(|item| crate::deep(|| parent_of_ref(&item.value, pos))),
+        Node::Array(array) => {
+            array.items.iter().for_each(|item| note(item.pos, holder));
+            array.items.iter().for_each(|item| crate::deep(|| parents(&item.value, places, found, None)));
+        }
     }
-}
-
-fn parent_of_ref(node: &Node, pos: Pos) -> Option<&Node> {
-    parent_of(node, pos)
 }
