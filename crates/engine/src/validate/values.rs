@@ -4,7 +4,7 @@
 //! keys of a kind there must be, and which shapes a value can have; shapes are found out first ([`resolve_shapes`]),
 //! because they fill the value.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use ytterby_diag::{Kind, Pos};
@@ -23,6 +23,36 @@ use crate::schema::{
 
 /// What was found out about shapes: by path, why the value has not the right ones.
 pub(crate) type Misshapen = HashMap<String, String>;
+
+/// The paths of values that inputs gave with a wrong type. They were left out of the merge: what stands there is not what
+/// was given, and nothing is said about it.
+#[derive(Default)]
+pub(crate) struct Mistyped(HashSet<String>);
+
+impl Mistyped {
+    /// Those that a failure of the merge tells.
+    pub fn of(failure: &Failure) -> Mistyped {
+        let wrong = failure.diagnostics.iter().filter(|diagnostic| diagnostic.kind == Kind::Type);
+        let paths = wrong.filter_map(|diagnostic| diagnostic.path.as_deref());
+        let shown = |path| match around_items(path) {
+            "" => "(document)".to_owned(),
+            path => path.to_owned(),
+        };
+        Mistyped(paths.map(shown).collect())
+    }
+
+    fn has(&self, path: &Path<'_>) -> bool {
+        !self.0.is_empty() && self.0.contains(&path.shown())
+    }
+}
+
+/// The path of the array for one of its items: without it, the array has another length and the others other places.
+fn around_items(path: &str) -> &str {
+    match path.strip_suffix(']').and_then(|path| path.rsplit_once('[')) {
+        Some((array, at)) if !at.is_empty() && at.bytes().all(|byte| byte.is_ascii_digit()) => around_items(array),
+        _ => path,
+    }
+}
 
 /// Whether rules count when shapes are found out.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -173,10 +203,11 @@ fn holds(cx: &mut Context<'_>, value: &Node, shape: &Slot, path: &str) -> Result
 /// The rules of a shape that a value, filled from it, breaks.
 fn violations(cx: &mut Context<'_>, value: Node, shape: &Slot) -> Result<Report, Failure> {
     let doc = Document::new(value, shape.pos);
-    let misshapen = Misshapen::new();
+    let (misshapen, mistyped) = (Misshapen::new(), Mistyped::default());
     let mut walk = Walk {
         checker: Checker::new(cx.eval, cx.run, Some(&doc.value), Kind::Validation),
         misshapen: &misshapen,
+        mistyped: &mistyped,
         beyond: true,
     };
     walk.item(&doc, None, &Path::Document, Some(shape), false)?;
@@ -234,6 +265,7 @@ pub(crate) fn check(
     doc: &Document,
     schema: Option<&Schema>,
     misshapen: &Misshapen,
+    mistyped: &Mistyped,
 ) -> Result<Report, Failure> {
     let uses = schema.map(|schema| schema.uses).unwrap_or_default();
     let has_rules = uses.rules || uses.required || uses.keys || uses.shapes;
@@ -241,7 +273,7 @@ pub(crate) fn check(
         return Ok(Report::default());
     }
     let checker = Checker::new(eval, run, Some(&doc.value), Kind::Validation);
-    let mut walk = Walk { checker, misshapen, beyond: uses.required || uses.keys || uses.shapes };
+    let mut walk = Walk { checker, misshapen, mistyped, beyond: uses.required || uses.keys || uses.shapes };
     walk.item(doc, None, &Path::Document, schema.map(|schema| &schema.root), false)?;
     Ok(walk.checker.report)
 }
@@ -261,6 +293,7 @@ fn carries_rules(item: &dyn Annotated) -> bool {
 struct Walk<'a, 'm> {
     checker: Checker<'a>,
     misshapen: &'m Misshapen,
+    mistyped: &'m Mistyped,
     /// Whether there is more than rules to check.
     beyond: bool,
 }
@@ -274,6 +307,9 @@ impl Walk<'_, '_> {
         slot: Option<&Slot>,
         secret: bool,
     ) -> Result<(), Failure> {
+        if self.mistyped.has(path) {
+            return Ok(());
+        }
         let secret = secret || slot.is_some_and(|slot| slot.secret);
         let spot = Spot { value: item.value(), parent, path, pos: item.pos(), secret };
         if let Some(slot) = slot {

@@ -14,7 +14,7 @@ use crate::overlay::{self, Purpose};
 use crate::run::Run;
 use crate::schema::{self, Role, Schema};
 use crate::validate;
-use crate::validate::values::{Misshapen, Mode};
+use crate::validate::values::{Misshapen, Mistyped, Mode};
 
 /// The schema of a library.
 pub(crate) struct Declared {
@@ -134,7 +134,8 @@ pub(crate) fn values_of(
     inputs.extend(given);
     let (for_children, own): (Vec<Envelope>, Vec<Envelope>) = inputs.into_iter().partition(Envelope::is_for_child);
     let merge::Merged { mut doc, problems } = merge::merge(eval, run, schema, own).map_err(in_order)?;
-    let violations = validate(library, eval, &mut doc, schema)?;
+    let mistyped = problems.as_ref().map(Mistyped::of).unwrap_or_default();
+    let violations = validate(library, eval, &mut doc, schema, &mistyped)?;
     match (problems.map(in_order), violations) {
         (None, None) => {}
         (Some(failure), None) | (None, Some(failure)) => return Err(failure),
@@ -153,6 +154,7 @@ fn validate(
     eval: &mut Eval,
     doc: &mut Document,
     schema: Option<&Schema>,
+    mistyped: &Mistyped,
 ) -> Result<Option<Failure>, Failure> {
     let run = &library.run;
     let skip = library.skip_value_validation;
@@ -168,7 +170,7 @@ fn validate(
     if skip {
         return Ok(None);
     }
-    let report = validate::values::check(eval, run, doc, schema, &misshapen).map_err(prefixed)?;
+    let report = validate::values::check(eval, run, doc, schema, &misshapen, mistyped).map_err(prefixed)?;
     Ok((!report.is_empty()).then(|| prefixed(report.into_failure(run))))
 }
 
