@@ -5,13 +5,9 @@ use ytterby_yaml::write::{JsonOptions, JsonWriter, PosWriter, YamlWriter, scalar
 
 use crate::api::Failure;
 use crate::library::FileDocuments;
-use crate::node::{self, Node, Origin, Scalar};
+use crate::node::{self, MAX_NODES, Node, Origin, Scalar};
 use crate::run::Run;
 use ytterby_diag::Pos;
-
-/// How many nodes are written for one value. Nodes are shared: a map that holds another one twice, which holds a third one
-/// twice, and so on, takes little memory before it is written.
-pub(crate) const MAX_NODES: u32 = 30_000_000;
 
 /// Documents as YAML; empty ones are left out. Each is let go of when it is written, so that text takes the place of nodes.
 pub(crate) fn yaml(docs: impl IntoIterator<Item = FileDocuments>) -> Result<Vec<u8>, Failure> {

@@ -11,18 +11,18 @@ use super::model::{must_be, rules, type_name};
 use crate::library::FileDocuments;
 use crate::node::{Document, DocumentSet, Map, MapItem, Node, Scalar};
 use crate::output;
-use crate::schema::{Allowed, Item, MapType, Presence, Schema, Slot, Type};
+use crate::schema::{Allowed, Item, Kind, MapType, Presence, Schema, Slot, Type, redact};
 use crate::validate::Detail;
 
 /// The file for a schema.
 pub(crate) fn values_file(schema: &Schema) -> String {
     let root = &schema.root;
-    let mut file = File { lines: Vec::new(), depth: 0, is_active: true };
+    let mut file = File { lines: Vec::new(), depth: 0, is_active: true, is_secret: root.secret };
     file.remarks(root);
     match &root.ty {
         Type::Map(map) => file.items(map, 0, true),
         Type::Array(array) if is_empty(&root.default) => file.sample(&array.item, 0),
-        _ => file.value(None, &root.default, 0, false),
+        _ => file.value(None, &file.shown_default(root), 0, false),
     }
     file.into_text()
 }
@@ -40,6 +40,8 @@ struct File {
     /// Where remarks go.
     depth: usize,
     is_active: bool,
+    /// Whether something around the place at hand is secret.
+    is_secret: bool,
 }
 
 impl File {
@@ -47,7 +49,10 @@ impl File {
     fn items(&mut self, map: &MapType, depth: usize, is_active: bool) {
         for item in map.all_items() {
             if !matches!(item.presence, Presence::Removed(_)) {
+                let outer = self.is_secret;
+                self.is_secret |= item.slot.secret;
                 crate::deep(|| self.item(item, depth, is_active && must_be_given(item)));
+                self.is_secret = outer;
             }
         }
     }
@@ -80,8 +85,20 @@ impl File {
                 }
                 self.sample(&array.item, depth);
             }
-            _ if slot.secret => self.value(Some(&item.key), &Node::str(""), depth, is_active),
-            _ => self.value(Some(&item.key), &slot.default, depth, is_active),
+            _ => self.value(Some(&item.key), &self.shown_default(slot), depth, is_active),
+        }
+    }
+
+    /// The default, without what is secret in it.
+    fn shown_default(&self, slot: &Slot) -> Node {
+        if !self.is_secret && !slot.secret {
+            return redact(&slot.default, slot);
+        }
+        match slot.ty {
+            Type::Scalar(Kind::Int) => Node::Scalar(Scalar::Int(0)),
+            Type::Scalar(Kind::Float) => Node::Scalar(Scalar::Float(0.0)),
+            Type::Scalar(Kind::Bool) => Node::Scalar(Scalar::Bool(false)),
+            _ => Node::str(""),
         }
     }
 
@@ -98,8 +115,7 @@ impl File {
         (self.depth, self.is_active) = (depth + 1, false);
         self.remarks(slot);
         let Some(map) = slot.ty.as_map().filter(|map| map.all_items().next().is_some()) else {
-            let value = if slot.secret { Node::str("") } else { slot.default.clone() };
-            return self.value(None, &array([value]), depth, false);
+            return self.value(None, &array([self.shown_default(slot)]), depth, false);
         };
         let first = self.lines.len();
         self.items(map, depth + 1, false);
@@ -125,8 +141,9 @@ impl File {
         if let Some(text) = must_be(&rules(slot, Detail::Texts)) {
             self.remark(&text);
         }
-        for example in docs.examples.iter().filter(|_| !slot.secret) {
-            self.remark(&format!("Example: {}", json_text(&example.value)));
+        let is_secret = self.is_secret;
+        for example in docs.examples.iter().filter(|_| !is_secret) {
+            self.remark(&format!("Example: {}", json_text(&redact(&example.value, slot))));
         }
     }
 

@@ -20,9 +20,9 @@ use crate::stdlib::{self, Struct};
 /// Deeper values than this have no place in YAML, nor do values that contain themselves.
 const MAX_DEPTH: usize = 10_000;
 
-/// Nor do values with more parts than this. A list that holds another one twice, which holds a third one twice, and so on,
-/// is small, but not as YAML.
-const MAX_NODES: u32 = 30_000_000;
+/// Nor do values with more parts than this, however they come about. A list or map that holds another one twice, which holds
+/// a third one twice, and so on, is small, but not as YAML.
+pub(crate) const MAX_NODES: u32 = 30_000_000;
 
 /// The node that a Starlark value stands for. The error is a message without position.
 pub(crate) fn from_value(value: &Value) -> Result<FragmentData, String> {

@@ -9,8 +9,7 @@ use ytterby_starlark::Eval;
 use super::{Checker, Path, Report, Rules, Spot};
 use crate::annotation::Ann;
 use crate::api::Failure;
-use crate::node::{Annotated, Document, DocumentSet, Node};
-use crate::output::MAX_NODES;
+use crate::node::{Annotated, Document, DocumentSet, MAX_NODES, Node};
 use crate::run::Run;
 
 /// Checks the output documents of a library run, each with its number. `values` are the data values that templates read.
