@@ -81,6 +81,22 @@ fn the_scanner_is_one_piece_ahead() {
 }
 
 #[test]
+fn a_key_without_colon_is_noticed_behind_all_that_follows_on_its_line() {
+    let missing = |line: u32| format!("yaml: line {line}: could not find expected ':'");
+    check("a: 1\n\"q\" b\n c\n d\ne: 1\n", &missing(5));
+    check("a: 1\n\"\"\"\nx\ny: \"b\"\nc: 1\n", &missing(4));
+    check("x:\n- a\n{\nc: 1\n", &missing(4));
+    check("a: 1\n[\n &x\n  e: 1\n", &missing(3));
+    check("x:\n  a: 1\n  [{\"a\": 1}-]\n- b\n", &missing(4));
+    check("- a\n[1] | c %\n  e: 1\n", &missing(2));
+    check("- a\n# c\n{\"a\": 1} }: 1\n", &missing(3));
+    check("---\nk: v\n{]'\n\n- b\n", "yaml: line 6: found unexpected end of stream");
+    check("- a\n*x\t-\n", "yaml: line 2: block sequence entries are not allowed in this context");
+    check("a: 1\n*x x: 1\n", "yaml: unknown anchor 'x' referenced");
+    check("---\nk: v\n? 'q' | }\n", "yaml: line 3: did not find expected comment or line break");
+}
+
+#[test]
 fn what_the_parser_notices_has_the_line_before() {
     check("a:\n  b: 1\n c: 2\n", "yaml: line 2: did not find expected key");
     check("- a\nb: 1\n", "yaml: line 1: did not find expected '-' indicator");

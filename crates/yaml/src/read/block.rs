@@ -226,9 +226,11 @@ impl<'a> Parser<'a> {
                 return self.open_flow(candidate, properties);
             }
             b'*' if outer.is_empty() && inner.is_empty() => return self.alias(candidate),
-            b'*' | b'&' | b'!' => return Err(self.unexpected(self.instead_of_end())),
-            b']' | b'}' | b',' | b'|' | b'>' => {
-                return Err(self.unexpected("did not find expected node content"));
+            byte @ (b'*' | b'&' | b'!' | b']' | b'}' | b',' | b'|' | b'>') => {
+                let property = matches!(byte, b'*' | b'&' | b'!');
+                let problem = if property { self.instead_of_end() } else { "did not find expected node content" };
+                let key = self.has_to_be_key(candidate);
+                return Err(if key { self.missing_colon(candidate, problem) } else { self.unexpected(problem) });
             }
             b'%' | b'@' | b'`' | b'\t' => return Err(self.cannot_start()),
             _ => {

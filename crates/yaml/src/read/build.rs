@@ -264,7 +264,11 @@ impl<'a> Parser<'a> {
         self.key_allowed = false;
         let colon = self.take_colon(candidate);
         if !colon && self.has_to_be_key(candidate) {
-            return Err(self.missing_colon(candidate, "did not find expected key"));
+            let error = self.missing_colon(candidate, "did not find expected key");
+            let by_scanner = self.at.pos != start;
+            if by_scanner || self.anchors.named.contains_key(name) {
+                return Err(error);
+            }
         }
         let shown = String::from_utf8_lossy(name);
         let Some(anchor) = self.anchors.named.get(name) else {

@@ -49,13 +49,6 @@ impl Parser<'_> {
     /// is asked first, may have something against it too.
     #[cold]
     pub(super) fn unexpected(&mut self, problem: &str) -> Failure {
-        let brackets = self.frames.iter().find(|frame| matches!(frame.kind, Kind::FlowArray | Kind::FlowMap));
-        if let Some(candidate) = brackets.and_then(|frame| frame.candidate)
-            && candidate.column as i32 == self.indent
-            && (candidate.line != self.at.line || self.at.at_end())
-        {
-            return self.missing_colon(Some(candidate), problem);
-        }
         self.scan_problem(Ahead::Yes).unwrap_or_else(|| self.parse_error(problem))
     }
 
@@ -82,7 +75,7 @@ impl Parser<'_> {
             b'%' if self.at.column() == 0 => None,
             b'%' | b'@' | b'`' | b'\t' => Some(self.cannot_start()),
             b'-' | b'?' | b':' if alone => None,
-            b'[' | b']' | b'{' | b'}' | b',' | b'|' | b'>' => None,
+            b'[' | b']' | b'{' | b'}' | b',' => None,
             byte => {
                 let place = (self.at.pos, self.at.line, self.at.line_start);
                 let could_be_key = std::mem::replace(&mut self.key_allowed, false);
@@ -90,6 +83,7 @@ impl Parser<'_> {
                     b'!' => self.tag().map(|_| ()),
                     b'&' | b'*' => self.anchor_name().map(|_| ()),
                     b'"' | b'\'' => self.quoted().map(|_| ()),
+                    b'|' | b'>' => self.block_scalar().map(|_| ()),
                     _ => self.plain().map(|_| ()),
                 };
                 let problem = match scanned {
@@ -137,13 +131,12 @@ impl Parser<'_> {
                 b'"' | b'\'' => self.quoted().map(|_| true),
                 b'|' | b'>' => self.block_scalar().map(|_| false),
                 b']' | b'}' | b',' | b'%' | b'@' | b'`' | b'\t' => Ok(false),
-                b'[' | b'{' | b'*' => {
-                    self.at.pos += 1;
-                    Ok(true)
-                }
+                b'[' | b'{' => Ok(true),
+                b'*' => self.anchor_name().map(|_| true),
                 b'&' | b'!' => self.properties_and_text(),
                 _ => self.plain().map(|_| true),
             };
+            self.key_allowed = false;
             match scanned {
                 Err(error) => return error,
                 Ok(true) if !self.take_colon(candidate) => return self.missing_colon(candidate, problem),
@@ -187,30 +180,73 @@ impl Parser<'_> {
     #[cold]
     pub(super) fn missing_colon(&mut self, candidate: Option<Candidate>, problem: &str) -> Failure {
         let start = candidate.map_or(self.at.pos, |candidate| candidate.pos);
+        self.colon_problem(candidate).unwrap_or_else(|| {
+            self.at.pos = start;
+            self.parse_error(problem)
+        })
+    }
+
+    /// What the reference's scanner has against something that has to be a key, because of its column: most likely that there is
+    /// no `:`. It goes on behind the key if there is one somewhere on the line, and leaves the rest to the parser.
+    #[cold]
+    pub(super) fn colon_problem(&mut self, candidate: Option<Candidate>) -> Option<Failure> {
+        let start = candidate.map_or(self.at.pos, |candidate| candidate.pos);
         let line = candidate.map_or(self.at.line, |candidate| candidate.line);
         // A plain scalar takes in the line ends behind it; then the scanner notices at once.
         if self.at.line == line {
             self.skip_to_token();
         }
-        if self.at.line == line && self.is_too_far(start, self.at.pos) {
-            return self.scan_error("could not find expected ':'");
-        }
-        if self.at.line == line && !self.at.at_end() {
-            if let Some(error) = self.scan_problem(Ahead::No) {
-                return error;
-            }
-            // Something else follows on the line. If it has a `:`, the scanner is content and the parser is not.
-            let end = self.at.line_end(self.at.pos);
-            if (self.at.pos..end).any(|at| self.at.at(at) == b':' && self.at.is_blank_or_end(at + 1)) {
-                self.at.pos = start;
-                return self.parse_error(problem);
-            }
-            self.at.pos = end;
-            self.skip_to_token();
+        match self.finds_colon(start, line) {
+            Ok(true) => return None,
+            Ok(false) => {}
+            Err(error) => return Some(error),
         }
         let line = self.at.line + u32::from(self.at.at_end() && self.at.column() > 0 && self.at.line == line);
         let error = *self.error("could not find expected ':'", line, line);
-        Box::new(ReadError { pos: Pos::new(self.file, start as u32), ..error })
+        Some(Box::new(ReadError { pos: Pos::new(self.file, start as u32), ..error }))
+    }
+
+    /// Goes on as the reference's scanner does, which still hopes for the `:` of the key that began at `start`: over all that
+    /// follows on its line. Without a `:` the cursor ends up where the scanner notices.
+    fn finds_colon(&mut self, start: usize, line: u32) -> Result<bool, Failure> {
+        let mut brackets = 0_usize;
+        while self.at.line == line && !self.at.at_end() && !self.is_too_far(start, self.at.pos) {
+            let inside = brackets > 0;
+            let alone = self.at.is_blank_or_end(self.at.pos + 1);
+            match self.at.byte() {
+                _ if inside => {}
+                b':' if alone => return Ok(true),
+                // These end the hope at once.
+                b']' | b'}' | b',' | b'|' | b'>' => return Ok(false),
+                _ => {}
+            }
+            if let Some(error) = self.scan_problem(Ahead::No) {
+                return Err(error);
+            }
+            match self.at.byte() {
+                b'[' | b'{' => {
+                    brackets += 1;
+                    self.flow_level += 1;
+                    self.at.pos += 1;
+                }
+                b']' | b'}' => {
+                    brackets -= 1;
+                    self.flow_level -= 1;
+                    self.at.pos += 1;
+                }
+                b',' | b':' | b'?' if inside => self.at.pos += 1,
+                b'-' if inside && alone => self.at.pos += 1,
+                b'!' => self.tag().map(|_| ())?,
+                b'&' | b'*' => self.anchor_name().map(|_| ())?,
+                b'"' | b'\'' => self.quoted().map(|_| ())?,
+                _ => self.plain().map(|_| ())?,
+            }
+            if self.at.line == line {
+                self.key_allowed = false;
+                self.skip_to_token();
+            }
+        }
+        Ok(false)
     }
 
     /// A map or an array where a key has to be.

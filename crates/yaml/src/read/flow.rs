@@ -14,6 +14,13 @@ impl<'a> Parser<'a> {
         if matches!(self.role(), Some(Role::Key | Role::ExplicitKey)) && !self.has_to_be_key(candidate) {
             return Err(self.complex_key());
         }
+        if self.has_to_be_key(candidate) {
+            let place = (self.at.pos, self.at.line, self.at.line_start, self.key_allowed);
+            if let Some(error) = self.colon_problem(candidate) {
+                return Err(error);
+            }
+            (self.at.pos, self.at.line, self.at.line_start, self.key_allowed) = place;
+        }
         let (kind, role) =
             if self.at.byte() == b'[' { (Kind::FlowArray, Role::Item) } else { (Kind::FlowMap, Role::Key) };
         self.push(kind, role, self.at.pos, properties)?;
