@@ -158,7 +158,8 @@ impl TemplateOps {
 impl Ops for TemplateOps {
     fn op(&self, _eval: &mut Eval, op: u32, values: OpValues<'_>) -> Result<(), Error> {
         let op = self.table.op(op);
-        self.apply(op, values).map_err(|problem| Error::new(format!("__ytt_tpl1_{}: {problem}", reference_name(op))))
+        // The reference numbers what it compiles; 2 is the first template of a run without data values.
+        self.apply(op, values).map_err(|problem| Error::new(format!("__ytt_tpl2_{}: {problem}", reference_name(op))))
     }
 
     fn enter(&self, _eval: &mut Eval, dialect: u8) -> Result<(), Error> {
@@ -167,7 +168,7 @@ impl Ops for TemplateOps {
     }
 
     fn leave(&self, _eval: &mut Eval, result: Option<Value>) -> Result<Value, Error> {
-        let built = self.end().map_err(|problem| Error::new(format!("__ytt_tpl1_end_ctx: {problem}")))?;
+        let built = self.end().map_err(|problem| Error::new(format!("__ytt_tpl2_end_ctx: {problem}")))?;
         Ok(match (result, built) {
             (Some(value), _) => value,
             (None, Built::Yaml(data)) => Value::host(Fragment::from(data)),
