@@ -253,6 +253,24 @@ pub(crate) fn unknown(name: &str) -> String {
     format!("unknown annotation @{name}{}", meant.unwrap_or_default())
 }
 
+/// What rich messages add to that warning: rules are arguments of another annotation.
+pub(crate) fn hint_for_unknown(name: &str, level: Level) -> Option<String> {
+    let (_, local) = split_own(name).filter(|(namespace, _)| matches!(*namespace, "schema" | "assert"))?;
+    let known = rules::find(local, level).map(|_| format!("{local}="));
+    let meant = known.or_else(|| rules::names::meant(local, level).filter(|meant| meant.contains('=')))?;
+    let value = if meant.ends_with('=') { "…" } else { "" };
+    let holder = if name.starts_with("assert/") { "assert/validate" } else { "schema/validation" };
+    Some(format!("a rule is written @{holder} {meant}{value}"))
+}
+
+/// The name of ours that another one is but for capitals and the sign between its parts: `Schema/desc`, `schema.desc`.
+pub(crate) fn disguised(name: &str) -> Option<&'static str> {
+    let at = name.find(['/', ':', '.', '-', '_'])?;
+    let folded = format!("{}/{}", &name[..at], &name[at + 1..]).to_lowercase();
+    let known = TABLE.iter().find(|row| row.0 == folded).map(|row| row.0)?;
+    (known != name).then_some(known)
+}
+
 /// The canonical name that an unknown name of our namespaces was probably meant to be.
 fn suggest(name: &str) -> Option<&'static str> {
     let (namespace, local) = split_own(name)?;
@@ -285,6 +303,31 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_in_disguise_are_recognised() {
+        for (written, meant) in [
+            ("Schema/desc", Some("schema/desc")),
+            ("schema:validation", Some("schema/validation")),
+            ("schema.one-of", Some("schema/one-of")),
+            ("data-values", Some("data/values")),
+            ("schema/desc", None),
+            ("kapp.k14s.io/desc", None),
+            ("v.name", None),
+        ] {
+            assert_eq!(disguised(written), meant, "{written}");
+        }
+    }
+
+    #[test]
+    fn rules_are_arguments() {
+        let hint = |name| hint_for_unknown(name, Level::Ytterby);
+        assert_eq!(hint("schema/min").as_deref(), Some("a rule is written @schema/validation min=…"));
+        assert_eq!(hint("schema/email").as_deref(), Some("a rule is written @schema/validation format=\"email\""));
+        assert_eq!(hint("assert/minLength").as_deref(), Some("a rule is written @assert/validate min_len=…"));
+        assert_eq!(hint("schema/xyzzyxyzzy"), None);
+        assert_eq!(hint("overlay/min"), None);
+    }
 
     #[test]
     fn suggests_what_was_meant() {

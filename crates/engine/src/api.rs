@@ -7,6 +7,7 @@
 use std::fmt;
 
 use ytterby_diag::{Diagnostic, Kind, Message, Note, Severity};
+use ytterby_text::spelling;
 
 use crate::input::{Content, InputFile};
 
@@ -214,6 +215,28 @@ impl OutputTypes {
             Some(name) => Err(format!("Unknown output type '{name}'")),
             None => Ok(()),
         }
+    }
+
+    /// What to try in place of the first name that is not known.
+    pub(crate) fn hint(&self, known: KnownSchemaFormats) -> Option<String> {
+        let formats = OutputTypes::FORMATS.iter().map(|entry| entry.0);
+        let schemas: Vec<&str> = OutputTypes::schema_names(known);
+        let names: Vec<&str> = formats.chain(schemas).collect();
+        let name = self.0.iter().find(|name| !names.contains(&name.as_str()))?;
+        if find(&OutputTypes::SCHEMA_FORMATS, name).is_some() {
+            return Some(format!("{name} is a form of schemas: it needs --data-values-schema-inspect"));
+        }
+        let near = spelling::closest(name, names.iter().copied(), spelling::tolerance_of_short(name));
+        Some(match near {
+            Some(near) => format!("did you mean {near}?"),
+            None => format!("there are {}", names.join(", ")),
+        })
+    }
+
+    /// The names of schema formats.
+    pub(crate) fn schema_names(known: KnownSchemaFormats) -> Vec<&'static str> {
+        let count = if known == KnownSchemaFormats::All { OutputTypes::SCHEMA_FORMATS.len() } else { 1 };
+        OutputTypes::SCHEMA_FORMATS[..count].iter().map(|entry| entry.0).collect()
     }
 }
 

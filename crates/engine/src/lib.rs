@@ -30,6 +30,7 @@ mod run;
 mod schema;
 mod stdlib;
 mod template;
+mod traps;
 mod validate;
 mod values;
 

@@ -5,7 +5,8 @@ use std::rc::Rc;
 use ytterby_diag::{Diagnostic, Kind, Severity, Sources};
 
 use crate::api::{
-    Failure, Format, Host, Inspect, KnownSchemaFormats, Options, OutputFile, Rendered, SchemaFormat, Target,
+    Failure, Format, Host, Inspect, KnownSchemaFormats, Options, OutputFile, OutputTypes, Rendered, SchemaFormat,
+    Target,
 };
 use crate::export::{self, Changes};
 use crate::input::{self, InputFile};
@@ -103,7 +104,10 @@ fn stages(run: &Rc<Run>, files: Vec<InputFile>) -> Result<Rendered, Failure> {
         return inspected_schema(run, declared.schema.as_deref());
     }
     let declared = root.schema(&mut eval, Vec::new())?;
-    if options.output_types.schema(KnownSchemaFormats::OpenApiOnly)?.is_some() {
+    let known = KnownSchemaFormats::OpenApiOnly;
+    let format =
+        options.output_types.schema(known).map_err(|text| unknown_type(&options.output_types, known, &text))?;
+    if format.is_some() {
         return Err(Failure::new(
             "Output type currently only supported for data values schema (i.e. include --data-values-schema-inspect)",
         ));
@@ -142,7 +146,8 @@ fn inspected_schema(run: &Run, schema: Option<&Schema>) -> Result<Rendered, Fail
     let schema = schema.unwrap_or(&absent);
     let types = &run.options.output_types;
     let known = known_formats(run);
-    let format = match types.schema(known)? {
+    let unknown = |text: String| unknown_type(types, known, &text);
+    let format = match types.schema(known).map_err(unknown)? {
         None if run.options.inspect == Some(Inspect::SchemaDocs) => Some(SchemaFormat::YttSchema),
         format => format,
     };
@@ -151,16 +156,28 @@ fn inspected_schema(run: &Run, schema: Option<&Schema>) -> Result<Rendered, Fail
         Some(SchemaFormat::JsonSchema) => export::json_schema(schema),
         Some(SchemaFormat::Crd) => export::crd(schema),
         Some(SchemaFormat::YttSchema) => export::ytt_schema(schema),
-        Some(SchemaFormat::Markdown) => return text(types.format(known)?, "markdown", || export::markdown(schema)),
-        Some(SchemaFormat::Values) => return text(types.format(known)?, "values", || export::values_file(schema)),
-        Some(SchemaFormat::Html) => return text(types.format(known)?, "html", || export::html(schema)),
+        Some(SchemaFormat::Markdown) => {
+            return text(types.format(known).map_err(unknown)?, "markdown", || export::markdown(schema));
+        }
+        Some(SchemaFormat::Values) => {
+            return text(types.format(known).map_err(unknown)?, "values", || export::values_file(schema));
+        }
+        Some(SchemaFormat::Html) => {
+            return text(types.format(known).map_err(unknown)?, "html", || export::html(schema));
+        }
         None => {
-            return Err(Failure::new(
-                "Data values schema export only supported in OpenAPI v3 format; specify format with --output=openapi-v3 flag",
-            ));
+            let text = "Data values schema export only supported in OpenAPI v3 format; specify format with --output=openapi-v3 flag";
+            let names = OutputTypes::schema_names(known).join(", ");
+            let hint = run.is_beyond_ytt().then(|| format!("other formats will do, too: {names}"));
+            return Err(Failure::hinted(text, hint));
         }
     };
     documents(run, vec![FileDocuments::Nodes(DocumentSet { items: vec![doc] })])
+}
+
+/// A name that `--output` does not take.
+fn unknown_type(types: &OutputTypes, known: KnownSchemaFormats, text: &str) -> Failure {
+    Failure::hinted(text, types.hint(known))
 }
 
 /// A schema in a format that is no YAML and so cannot be JSON either.
@@ -204,7 +221,8 @@ fn finish(run: &Run, evaluated: Evaluated) -> Result<Rendered, Failure> {
 
 /// One stream of documents in the format that `--output` names.
 fn documents(run: &Run, docs: Vec<FileDocuments>) -> Result<Rendered, Failure> {
-    let documents = match run.options.output_types.format(known_formats(run))? {
+    let (types, known) = (&run.options.output_types, known_formats(run));
+    let documents = match types.format(known).map_err(|text| unknown_type(types, known, &text))? {
         Format::Yaml => output::yaml(docs)?,
         Format::Json => output::json(run, &docs)?,
         Format::Pos => output::positions(run, &docs)?,

@@ -124,9 +124,14 @@ impl Run {
         self.compared.get() <= COMPARISONS
     }
 
-    /// `file:line` of a position, `?` where it is unknown.
+    /// `file:line` of a position, `?` where it is unknown. Rich messages name what the reference has no name for.
     pub fn locate(&self, pos: Pos) -> String {
-        self.sources.locate(pos)
+        match self.sources.get(pos.file) {
+            Some(source) if self.options.rich && !source.full_name().is_empty() => {
+                format!("{}:{}", source.full_name(), source.line(pos.offset))
+            }
+            _ => self.sources.locate(pos),
+        }
     }
 
     /// Tells what goes on, where `--debug` asks for it.
@@ -163,14 +168,26 @@ impl Run {
 
     /// The same; excerpts show this line instead of the one in the source.
     pub fn warn_showing(&self, kind: Kind, pos: Pos, line: Option<String>, text: impl Into<String>) {
+        let from = pos.is_known().then_some(pos);
+        self.push_warning(pos, Diagnostic { from, line, ..Diagnostic::new(Severity::Warning, kind, text) });
+    }
+
+    /// Warns about an annotation; rich messages and machine formats say what to try.
+    pub fn warn_hinting(&self, pos: Pos, text: impl Into<String>, hint: Option<String>) {
+        let (from, hints) = (pos.is_known().then_some(pos), hint.into_iter().collect());
+        self.push_warning(
+            pos,
+            Diagnostic { from, hints, ..Diagnostic::new(Severity::Warning, Kind::Annotation, text) },
+        );
+    }
+
+    fn push_warning(&self, pos: Pos, warning: Diagnostic) {
         if !self.is_beyond_ytt() {
             return;
         }
-        let text = text.into();
         let mut warnings = self.warnings.borrow_mut();
-        if warnings.seen.insert((pos, text.clone())) {
-            let from = pos.is_known().then_some(pos);
-            warnings.list.push(Diagnostic { from, line, ..Diagnostic::new(Severity::Warning, kind, text) });
+        if warnings.seen.insert((pos, warning.message.clone())) {
+            warnings.list.push(warning);
         }
     }
 

@@ -119,6 +119,11 @@ pub fn tolerance(word: &str) -> usize {
     (word.chars().count() / 3).max(2)
 }
 
+/// The same for names that can be very short, such as keys: of those no more than half of the letters may be wrong.
+pub fn tolerance_of_short(word: &str) -> usize {
+    tolerance(word).min(word.chars().count() / 2)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,6 +165,8 @@ mod tests {
         assert_eq!(closest("a", ["xyz", "b", "c"], 2), Some("b"));
         assert_eq!(closest("strin", ["string"], tolerance("strin")), Some("string"));
         assert_eq!(closest("a", ["xyz"], 2), None);
+        assert_eq!(closest("z", ["a"], tolerance_of_short("z")), None);
+        assert_eq!(closest("evn", ["env", "evil"], tolerance_of_short("evn")), Some("env"));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::api::Failure;
 use crate::input::InputFile;
 use crate::run::Run;
 use crate::template::{self, CompileError, Malformed, Template, UnknownComments};
+use crate::traps;
 
 /// An input file and what was made of it so far.
 pub(crate) struct File {
@@ -70,7 +71,7 @@ impl File {
             let (file, bytes) = self.source(run)?;
             run.debug(|| format!("## parse {} ({} bytes)\n", self.path(), bytes.len()));
             let options = ReadOptions { strict, comments: self.has_code() };
-            ytterby_yaml::parse(&bytes, file, &options).map(Rc::new).map_err(|error| {
+            let tree = ytterby_yaml::parse(&bytes, file, &options).map_err(|error| {
                 let mut failure =
                     Failure::new(format!("Unmarshaling YAML template '{}': {}", self.path(), error.message));
                 let from = Some(error.pos);
@@ -78,7 +79,9 @@ impl File {
                     .diagnostics
                     .push(Diagnostic { from, ..Diagnostic::new(Severity::Error, Kind::Other, error.message) });
                 failure
-            })
+            })?;
+            traps::warn_about_boolean_keys(&tree, run);
+            Ok(Rc::new(tree))
         };
         self.trees.borrow_mut()[usize::from(strict)].get_or_insert_with(parse).clone()
     }

@@ -185,7 +185,7 @@ fn nearest_key<L: Left>(left: &L, key: &str) -> Option<String> {
             Place::Number(_) => None,
         })
         .collect();
-    spelling::closest(key, keys.iter().map(String::as_str), spelling::tolerance(key)).map(str::to_owned)
+    spelling::closest(key, keys.iter().map(String::as_str), spelling::tolerance_of_short(key)).map(str::to_owned)
 }
 
 /// The item with the most of what was wanted, and what it has instead.
@@ -226,7 +226,7 @@ fn nearest_item<L: Left>(run: &Run, left: &L, wanted: &[Leaf]) -> Option<String>
 
 fn tolerance(scalar: &Scalar) -> usize {
     match scalar {
-        Scalar::Str(text) => spelling::tolerance(&text.to_str()),
+        Scalar::Str(text) => spelling::tolerance_of_short(&text.to_str()),
         _ => 0,
     }
 }

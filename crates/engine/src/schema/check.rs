@@ -10,6 +10,7 @@ use ytterby_diag::Pos;
 use ytterby_starlark::Eval;
 use ytterby_text::{gofloat, quote, spelling};
 
+use super::advice::{Misfit, advice, declared_keys};
 use super::report::{Block, Shown, source_text};
 use super::secrets::hide_lines;
 use super::{Item, MapType, Presence, Slot, Type};
@@ -257,8 +258,12 @@ fn mismatch(run: &Run, node: &Node, place: Place<'_>, slot: &Slot) -> Block {
     let by = slot.declared_at();
     let name = if by.is_known() { slot.ty.name() } else { String::new() };
     let block = Block::at(place.pos, node.type_name(), format!("{name} (by {})", run.locate(by)));
+    let is_item = matches!(place.label, Label::Dash);
+    let misfit = Misfit { value: node, pos: place.pos, is_secret: place.secret, is_item };
+    let advice = if matches!(place.label, Label::Annotated) { None } else { advice(run, misfit, slot) };
     Block {
         shown: shown(run, node, place),
+        rich_hints: advice.into_iter().collect(),
         kind: ytterby_diag::Kind::Type,
         path: Some(path_or_document(place.path)),
         by: Some(by),
@@ -302,9 +307,11 @@ fn undeclared(run: &Run, item: &MapItem, place: Place<'_>, ty: &MapType) -> Bloc
         if let Some(name) = spelling::nearest(&key, names()) {
             block = block.hint(hint(name));
         } else {
-            // The reference has no hint for `nmae`. Of very short keys half may be wrong, not all.
-            let limit = spelling::tolerance(&key).min(key.chars().count() / 2);
-            block.rich_hints.extend(spelling::closest(&key, names(), limit).map(hint));
+            // The reference has no hint for `nmae`.
+            let limit = spelling::tolerance_of_short(&key);
+            let similar = spelling::closest(&key, names(), limit).map(hint);
+            let is_listed = (1..=9).contains(&all.len());
+            block.rich_hints.extend(similar.or_else(|| (!is_listed).then(|| declared_keys(&key, ty.names()))?));
         }
     }
     block
@@ -323,7 +330,7 @@ fn shown(run: &Run, node: &Node, place: Place<'_>) -> Shown {
             Label::Dash => format!("- {value}"),
         });
     }
-    if !matches!(node, Node::Scalar(_)) && is_yaml_flag(run, place.pos) {
+    if !matches!(node, Node::Scalar(_)) && is_yaml_flag(run, place.pos) && !run.options.rich {
         return Shown::Nowhere;
     }
     if place.secret {

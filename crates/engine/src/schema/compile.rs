@@ -233,7 +233,7 @@ impl Compiler<'_> {
                 };
                 match inferred? {
                     Some((ty, default)) => Slot::of(ty, pos, default),
-                    None => return Err(null_value(run, pos)),
+                    None => return Err(null_value(run, pos, nullable.is_some())),
                 }
             }
             Asked::OneOf { kinds, or_inferred, hint } => {
@@ -427,7 +427,25 @@ impl Compiler<'_> {
             None if slot.ty.is_string() => node.annotation(Ann::SchemaValidationDefaultsForStrings),
             own => own,
         };
-        ann.map(|ann| Rules::from_annotation(ann, self.cx.run).map(Rc::new)).transpose()
+        let rules = ann.map(|ann| Rules::from_annotation(ann, self.cx.run).map(Rc::new)).transpose()?;
+        if let Some(rules) = rules.as_ref().filter(|_| self.cx.run.options.cut_lines) {
+            self.warn_about_unfit(rules, slot);
+        }
+        Ok(rules)
+    }
+
+    /// Warns about rules that hold for no value of the declared type: every user would be told that theirs is wrong. ytt
+    /// says nothing, so only rich messages and machine formats do.
+    fn warn_about_unfit(&self, rules: &Rules, slot: &Slot) {
+        let samples = samples(&slot.ty);
+        if samples.is_empty() {
+            return;
+        }
+        let name = slot.ty.name_besides_null();
+        for (text, pos) in rules.unfit(&samples) {
+            let text = format!("the rule \"{text}\" holds for no value of type {name}, which is declared here");
+            self.cx.run.warn(ytterby_diag::Kind::Schema, pos, text);
+        }
     }
 
     fn required(&self, node: &dyn Annotated, ann: &Annotation) -> Result<Required, Failure> {
@@ -499,6 +517,26 @@ impl Compiler<'_> {
     }
 }
 
+/// A value of each type that a place takes; none where it takes everything.
+fn samples(ty: &Type) -> Vec<Node> {
+    let scalar = |scalar: Scalar| vec![Node::Scalar(scalar)];
+    match ty {
+        Type::Any | Type::Shapes(_) | Type::Scalar(Kind::Null) => Vec::new(),
+        Type::Scalar(Kind::Bool) => scalar(Scalar::Bool(true)),
+        Type::Scalar(Kind::Int) => scalar(Scalar::Int(1)),
+        Type::Scalar(Kind::Float) => scalar(Scalar::Float(0.5)),
+        Type::Scalar(Kind::String) => vec![Node::str("a")],
+        // What code makes is not null where it is empty.
+        Type::Map(_) => {
+            let mut map = Map::new();
+            map.origin = Origin::Code;
+            vec![Node::map(map)]
+        }
+        Type::Array(_) => vec![Node::array(Array { origin: Origin::Code, ..Array::default() })],
+        Type::Union(union) => union.members.iter().flat_map(samples).collect(),
+    }
+}
+
 /// Where a collection is declared: at the item that holds it, or, where a function made it, at the document that the
 /// function stands in.
 fn collection_pos(run: &Run, value: &Node, holder: Pos) -> Pos {
@@ -521,10 +559,16 @@ fn collection_pos(run: &Run, value: &Node, holder: Pos) -> Pos {
     }
 }
 
-fn null_value(run: &Run, pos: Pos) -> Failure {
-    Block::at(pos, "null value", "non-null value")
+fn null_value(run: &Run, pos: Pos, nullable: bool) -> Failure {
+    let block = Block::at(pos, "null value", "non-null value")
         .hint("in YAML, omitting a value implies null.")
         .hint("to set the default value to null, annotate with @schema/nullable.")
-        .hint("to allow any value, annotate with @schema/type any=True.")
-        .under(run, "Invalid schema - null value not allowed here")
+        .hint("to allow any value, annotate with @schema/type any=True.");
+    let block = if nullable {
+        block
+            .rich_hint("@schema/nullable is there; what is missing is the type: write a value of it, such as \"\" or 0")
+    } else {
+        block
+    };
+    block.under(run, "Invalid schema - null value not allowed here")
 }

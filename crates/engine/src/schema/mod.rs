@@ -4,6 +4,7 @@
 //! asked of a schema, so that checking, validation, warnings and exports read the same structure. [`check`] fills and
 //! checks a value in one pass; only when that fails a second pass finds out what to say ([`report`]).
 
+mod advice;
 pub(crate) mod check;
 mod compile;
 mod docs;
@@ -19,6 +20,7 @@ use std::rc::Rc;
 use ytterby_diag::Pos;
 use ytterby_text::Str;
 
+pub(crate) use advice::coerced;
 pub(crate) use compile::{Role, compile, distribute_defaults_for_strings};
 pub(crate) use keys::{Allowed, KeyRule};
 pub(crate) use secrets::{REDACTED, SecretPlaces, Secrets, hide_lines, redact};

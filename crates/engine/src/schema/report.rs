@@ -80,9 +80,27 @@ impl Block {
         self
     }
 
+    /// A hint that only rich messages and machine formats show.
+    pub fn rich_hint(mut self, text: impl Into<String>) -> Block {
+        self.rich_hints.push(text.into());
+        self
+    }
+
     /// The failure of one block under a title.
     pub fn under(self, run: &Run, title: &str) -> Failure {
         failure(run, title, &[self])
+    }
+
+    /// The path, for rich messages, where the line alone does not tell it.
+    fn path_to_show(&self, run: &Run) -> Option<&str> {
+        let path = self.path.as_deref().filter(|path| run.options.rich && *path != "(document)")?;
+        let line = match &self.shown {
+            Shown::Source => source_text(run, self.pos),
+            Shown::Line(line) | Shown::Calculated(line) => line.clone(),
+            Shown::Nowhere => String::new(),
+        };
+        let tells = line.trim_start().strip_prefix(path).is_some_and(|rest| rest.starts_with([':', '=']));
+        (!tells).then_some(path)
     }
 
     fn diagnostic(&self, title: &str) -> Diagnostic {
@@ -178,7 +196,12 @@ fn write(run: &Run, failure: &mut Failure, block: &Block, width: usize) {
         text.push_str(&margin("|", ""));
     }
     text.push_str("\n\n");
+    failure.message.push_str(&text);
+    text.clear();
     let field = |name: &str, value: &str| format!("  {:>width$} = {name}: {value}", "");
+    if let Some(path) = block.path_to_show(run) {
+        failure.message.note(Note::Text(field("at", path)));
+    }
     if !block.found.is_empty() {
         text.push_str(&field("found", &block.found));
     }
@@ -209,7 +232,9 @@ fn line_number(run: &Run, pos: Pos) -> String {
 }
 
 fn file_name(run: &Run, pos: Pos) -> String {
-    run.sources.get(pos.file).map_or_else(String::new, |source| source.name().to_owned())
+    let name =
+        |source: &ytterby_diag::Source| if run.options.rich { source.full_name() } else { source.name() }.to_owned();
+    run.sources.get(pos.file).map_or_else(String::new, |source| name(&source))
 }
 
 fn are_neighbours(run: &Run, one: Pos, other: Pos) -> bool {

@@ -12,6 +12,7 @@ use crate::annotation::Annotation;
 use crate::api::Failure;
 use crate::run::Run;
 use crate::stdlib::go_type;
+use crate::validate::formats;
 
 /// What `@schema/type` asks for.
 #[derive(Debug, PartialEq, Eq)]
@@ -37,7 +38,9 @@ pub(super) fn read(run: &Run, ann: &Annotation, node: Pos) -> Result<Asked, Fail
         let block = reader
             .block("missing keyword argument and value", "valid keyword argument and value")
             .about("expected @schema/type annotation to have keyword argument and value");
-        return Err(reader.invalid(block.hint("Supported key-value pairs are 'any=True', 'any=False'")));
+        let block = block.hint("Supported key-value pairs are 'any=True', 'any=False'");
+        let more = "names of types will do, too, as in @schema/type \"int\", \"string\"";
+        return Err(reader.invalid(block.rich_hint(more)));
     }
     let (mut any, mut one_of, mut or_inferred) = (None, None, None);
     for (name, value) in &ann.kwargs {
@@ -46,7 +49,14 @@ pub(super) fn read(run: &Run, ann: &Annotation, node: Pos) -> Result<Asked, Fail
             "one_of" if run.is_beyond_ytt() => one_of = Some(reader.names(value)?),
             "or_inferred" if run.is_beyond_ytt() => or_inferred = Some(reader.flag(value)?),
             other => {
-                return Err(reader.invalid(reader.unknown_argument(other, "A valid kwarg")));
+                let names = ["any", "one_of", "or_inferred"];
+                let near = spelling::closest(other, names, spelling::tolerance_of_short(other));
+                let hint = match near {
+                    Some(name) => format!("did you mean {name}=?"),
+                    None => "there are any=, one_of= and or_inferred=; names of types need no keyword".to_owned(),
+                };
+                let block = reader.unknown_argument(other, "A valid kwarg");
+                return Err(reader.invalid(block.rich_hint(hint)));
             }
         }
     }
@@ -144,7 +154,10 @@ impl Reader<'_> {
         let text = match value {
             Value::Str(text) => text.to_str(),
             Value::None => return Ok(Kind::Null),
-            other => return Err(self.invalid(self.unknown_argument(go_type(other), "starlark.String"))),
+            other => {
+                let block = self.unknown_argument(go_type(other), "starlark.String");
+                return Err(self.invalid(block.rich_hint(how_to_name(other))));
+            }
         };
         if let Some((_, kind)) = NAMES.iter().find(|(name, _)| *name == text) {
             return Ok(*kind);
@@ -152,10 +165,112 @@ impl Reader<'_> {
         let mut block = Block::at(self.node, format!("\"{text}\""), "one of bool, float, int, null, string")
             .about(format!("unknown type \"{text}\" in @schema/type"))
             .annotation(self.ann.pos);
-        let names = NAMES.iter().map(|(name, _)| *name);
-        if let Some(meant) = spelling::closest(&text, names, spelling::tolerance(&text)) {
-            block = block.hint(format!("did you mean \"{meant}\"?"));
+        if let Some(hint) = meant(&text) {
+            block = block.hint(hint);
         }
         Err(self.invalid(block))
+    }
+}
+
+/// What other languages, and our own messages, call the types.
+const OTHER_NAMES: [(&str, &str); 12] = [
+    ("boolean", "bool"),
+    ("decimal", "float"),
+    ("double", "float"),
+    ("integer", "int"),
+    ("long", "int"),
+    ("nil", "null"),
+    ("none", "null"),
+    ("nonetype", "null"),
+    ("number", "float"),
+    ("str", "string"),
+    ("text", "string"),
+    ("uint", "int"),
+];
+
+/// Names of what no name declares but the value itself.
+const COLLECTIONS: [&str; 8] = ["array", "dict", "list", "map", "mapping", "object", "sequence", "struct"];
+
+/// What to try in place of an unknown name.
+fn meant(text: &str) -> Option<String> {
+    let name = text.to_lowercase();
+    if COLLECTIONS.contains(&&*name) {
+        let hint = "maps and arrays are declared by the value below; or_inferred=True allows its type besides others";
+        return Some(hint.to_owned());
+    }
+    if name == "any" {
+        return Some("to allow all types, write any=True alone".to_owned());
+    }
+    if formats::find(text).is_some() {
+        return Some(format!("that is a format of strings: write @schema/validation format=\"{text}\""));
+    }
+    let names = || NAMES.iter().map(|(name, _)| *name);
+    let known = names().find(|known| *known == name);
+    let other = OTHER_NAMES.iter().find(|(other, _)| *other == name).map(|(_, known)| *known);
+    let similar = || {
+        let others = OTHER_NAMES.iter().map(|(other, _)| *other).chain(COLLECTIONS);
+        let near = spelling::closest(&name, names().chain(others), spelling::tolerance_of_short(&name))?;
+        Some(OTHER_NAMES.iter().find(|(other, _)| *other == near).map_or(near, |(_, known)| *known))
+    };
+    let name = known.or(other).or_else(similar)?;
+    if COLLECTIONS.contains(&name) {
+        return meant(name);
+    }
+    let more = if name == "float" && text == "number" { ", which takes integers, too" } else { "" };
+    Some(format!("did you mean \"{name}\"{more}?"))
+}
+
+/// How to name a type for which something else than a string was given.
+fn how_to_name(value: &Value) -> String {
+    const QUOTED: &str = "types are named by strings";
+    let name_of = |value: &Value| match value {
+        Value::Builtin(builtin) => Some(builtin.name().to_string()),
+        Value::Str(text) => Some(text.to_string()),
+        _ => None,
+    };
+    let items: Vec<Value> = match value {
+        Value::List(list) => list.to_vec(),
+        Value::Tuple(tuple) => tuple.iter().cloned().collect(),
+        Value::Builtin(_) => {
+            let name = name_of(value).unwrap_or_default();
+            if let Some((_, known)) = OTHER_NAMES.iter().find(|(other, _)| *other == name) {
+                return format!("{QUOTED}: write \"{known}\"");
+            }
+            if !NAMES.iter().any(|(known, _)| *known == name) {
+                return meant(&name).unwrap_or_else(|| QUOTED.to_owned());
+            }
+            return format!("{QUOTED}: write \"{name}\"");
+        }
+        _ => return format!("{QUOTED}: bool, float, int, null, string"),
+    };
+    let names: Option<Vec<String>> = items.iter().map(|item| Some(format!("\"{}\"", name_of(item)?))).collect();
+    match names {
+        Some(names) if !names.is_empty() => format!("for one of several types, write one_of=[{}]", names.join(", ")),
+        _ => "for one of several types, write one_of=[\"int\", \"string\"]".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_names_of_types_are_understood() {
+        for (written, hint) in [
+            ("strin", "did you mean \"string\"?"),
+            ("Integer", "did you mean \"int\"?"),
+            ("boolan", "did you mean \"bool\"?"),
+            ("number", "did you mean \"float\", which takes integers, too?"),
+            ("STR", "did you mean \"string\"?"),
+        ] {
+            assert_eq!(meant(written).as_deref(), Some(hint), "{written}");
+        }
+        for name in COLLECTIONS.into_iter().chain(["lst", "aray", "Object"]) {
+            assert!(meant(name).unwrap().contains("or_inferred=True"), "{name}");
+        }
+        assert!(meant("email").unwrap().contains("format=\"email\""));
+        assert!(meant("any").unwrap().contains("any=True"));
+        assert_eq!(meant("xyzzy"), None);
+        assert_eq!(meant("z"), None);
     }
 }

@@ -108,6 +108,7 @@ fn checked(eval: &mut Eval, run: &Run, schema: &Schema, value: Envelope) -> Resu
     };
     let misshapen = rules::resolve_shapes(eval, run, &mut doc, schema, Mode::Rules)?;
     run.keep_secrets(&doc.value, schema);
-    let report = rules::check(eval, run, &doc, Some(schema), &misshapen, &rules::Mistyped::default())?;
+    let mistyped = rules::Mistyped::default();
+    let report = rules::check(eval, run, &doc, Some(schema), &misshapen, &mistyped, rules::Whose::Other)?;
     Ok(if report.is_empty() { Checked::Fits(doc.value) } else { Checked::Violates(report) })
 }

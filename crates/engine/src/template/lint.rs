@@ -10,8 +10,18 @@ use crate::run::Run;
 
 /// Looks at every annotation of a template.
 pub(crate) fn warn(tree: &Tree, run: &Run) {
-    if !run.is_beyond_ytt() || !tree.all_comments().iter().any(|comment| own_name(comment).is_some()) {
+    let is_ours = |comment: &Comment| own_name(comment).is_some() || disguised(comment).is_some();
+    if !run.is_beyond_ytt() || !tree.all_comments().iter().any(is_ours) {
         return;
+    }
+    // Names outside of our namespaces may be somebody else's: only who wants to hear everything is told.
+    if run.options.cut_lines || run.options.strict_annotations {
+        for comment in tree.all_comments() {
+            if let Some((name, meant)) = disguised(comment) {
+                let text = format!("annotation @{name} is not known; did you mean @{meant}?");
+                run.warn(Kind::Annotation, comment.pos, text);
+            }
+        }
     }
     let mut linter = Linter { tree, run, gaps: Vec::new(), owners: HashMap::new() };
     for doc in tree.documents() {
@@ -88,7 +98,8 @@ impl Linter<'_> {
     }
 
     fn unknown(&self, comment: &Comment, name: &str) {
-        self.run.warn(Kind::Annotation, comment.pos, annotation::unknown(name));
+        let hint = annotation::hint_for_unknown(name, self.run.level);
+        self.run.warn_hinting(comment.pos, annotation::unknown(name), hint);
     }
 
     /// Comments behind the last node.
@@ -130,6 +141,13 @@ fn own_name(comment: &Comment) -> Option<&str> {
     let text = comment.text.as_str()?.strip_prefix('@')?;
     let name = text.split_once(' ').map_or(text, |(name, _)| name);
     (annotation::split_own(name).is_some() || name == "schema").then_some(name)
+}
+
+/// The name of an annotation that would be one of ours, and which, but for capitals and the sign between its parts.
+fn disguised(comment: &Comment) -> Option<(&str, &'static str)> {
+    let text = comment.text.as_str()?.strip_prefix('@')?;
+    let name = text.split_once(' ').map_or(text, |(name, _)| name);
+    annotation::disguised(name).map(|meant| (name, meant))
 }
 
 /// The canonical name.

@@ -4,6 +4,7 @@
 //! The Starlark crate compiles them; while they run, [`ops`] builds documents. A file is compiled once and evaluated
 //! as often as needed.
 
+mod advice;
 mod build;
 mod comment;
 mod lines;
@@ -27,7 +28,7 @@ pub(crate) use comment::{UnknownComments, documents_annotated};
 pub(crate) use lines::{FileLines, Style};
 pub(crate) use ops::{OpenContexts, TemplateOps};
 pub(crate) use trace::{error_of_failure, failure_of_error, failure_of_syntax};
-pub(crate) use yaml::{document_has_templating, has_templating};
+pub(crate) use yaml::{annotates, has_templating, templating_of_document};
 
 use crate::run::Run;
 use build::Dialect;

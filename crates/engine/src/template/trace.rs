@@ -5,6 +5,7 @@ use std::rc::Rc;
 use ytterby_diag::{Diagnostic, Kind, Message, Note, Pos, Severity};
 use ytterby_starlark::{Error, SyntaxError};
 
+use super::advice;
 use crate::api::Failure;
 use crate::run::Run;
 
@@ -49,22 +50,15 @@ pub(crate) fn failure_of_syntax(run: &Run, errors: &[SyntaxError], is_own: &dyn 
     let mut failure = Failure::new("");
     for error in errors {
         let message = Message::new(&*error.message);
-        let mut hint = push_block(run, &mut failure, &message, &[(None, error.pos)], is_own);
-        if lacks_comma(run, error) {
-            hint = Some("missing comma between arguments?");
-            failure.message.note(Note::Text("    = hint: missing comma between arguments?".to_owned()));
+        let hint = push_block(run, &mut failure, &message, &[(None, error.pos)], is_own);
+        let mut diagnostic = diagnostic(&error.message, Some(error.pos), hint);
+        if let Some(advice) = advice::about_annotation(run, error) {
+            failure.message.note(Note::Text(format!("    = hint: {advice}")));
+            diagnostic.hints.push(advice);
         }
-        failure.diagnostics.push(diagnostic(&error.message, Some(error.pos), hint));
+        failure.diagnostics.push(diagnostic);
     }
     failure
-}
-
-/// Whether an annotation's arguments seem to lack a comma.
-fn lacks_comma(run: &Run, error: &SyntaxError) -> bool {
-    let is_annotation = |line: String| line.trim_start().starts_with("#@") && !line.trim_start().starts_with("#@ ");
-    error.message.starts_with("got ")
-        && error.message.ends_with("want ','")
-        && run.sources.line_text(error.pos).is_some_and(is_annotation)
 }
 
 /// The error that carries a failure through a running program.

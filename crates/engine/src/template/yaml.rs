@@ -27,21 +27,30 @@ pub(crate) fn has_templating(tree: &Tree) -> bool {
     tree.all_comments().iter().any(comment::is_templating)
 }
 
-/// Whether this document of the file has any code or annotation. What stands behind its last node is the next one's.
-pub(crate) fn document_has_templating(tree: &Tree, doc: &Document) -> bool {
-    templates(tree, doc) || templates_below(tree, doc.value)
+/// Where this document of the file has the first code or annotation. What stands behind its last node is the next one's.
+pub(crate) fn templating_of_document(tree: &Tree, doc: &Document) -> Option<Pos> {
+    templating(tree, doc).or_else(|| templating_below(tree, doc.value))
 }
 
-fn templates_below(tree: &Tree, id: NodeId) -> bool {
+fn templating_below(tree: &Tree, id: NodeId) -> Option<Pos> {
     match tree.value(id) {
-        View::Scalar(_) => false,
-        View::Map(items) => items.iter().any(|item| templates(tree, item) || templates_below(tree, item.value)),
-        View::Array(items) => items.iter().any(|item| templates(tree, item) || templates_below(tree, item.value)),
+        View::Scalar(_) => None,
+        View::Map(items) => {
+            items.iter().find_map(|item| templating(tree, item).or_else(|| templating_below(tree, item.value)))
+        }
+        View::Array(items) => {
+            items.iter().find_map(|item| templating(tree, item).or_else(|| templating_below(tree, item.value)))
+        }
     }
 }
 
-fn templates(tree: &Tree, owner: &impl Commented) -> bool {
-    tree.comments(owner).iter().any(comment::is_templating)
+fn templating(tree: &Tree, owner: &impl Commented) -> Option<Pos> {
+    tree.comments(owner).iter().find(|comment| comment::is_templating(comment)).map(|comment| comment.pos)
+}
+
+/// Whether a node has an annotation of this name (without `@`).
+pub(crate) fn annotates(tree: &Tree, owner: &impl Commented, name: &str) -> bool {
+    tree.comments(owner).iter().any(|comment| comment::annotates(comment, name))
 }
 
 /// The program of a file.

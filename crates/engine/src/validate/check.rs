@@ -131,10 +131,13 @@ impl<'a> Checker<'a> {
                         continue;
                     }
                     let found = named.found(spot.value).into_text();
-                    violations.push(Violation {
-                        message: self.own_message(rule, spot, &found),
-                        ..self.violation(rule, self.run.hide(found))
-                    });
+                    let mut violation = self.violation(rule, self.run.hide(found.clone()));
+                    violation.message = self.own_message(rule, spot, &found);
+                    if !named.suits(spot.value) {
+                        let (kind, by) = (spot.value.type_name(), self.run.locate(rule.pos));
+                        violation.hints.push(format!("the rule at {by} holds for no value of type {kind}"));
+                    }
+                    violations.push(violation);
                     if named.is_about_null() {
                         break;
                     }

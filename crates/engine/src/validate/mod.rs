@@ -109,6 +109,15 @@ impl Rules {
         }
     }
 
+    /// The rules that can hold for none of these values, which stand for a type: their texts and places.
+    pub fn unfit<'r>(&'r self, samples: &'r [Node]) -> impl Iterator<Item = (&'r str, Pos)> {
+        let suits = |rule: &Rule| match &rule.check {
+            Check::Named(named) => samples.iter().any(|sample| named.suits(sample)),
+            Check::Custom(_) => true,
+        };
+        self.rules.iter().filter(move |rule| !suits(rule)).map(|rule| (rule.must_be.as_str(), rule.pos))
+    }
+
     /// What documentation says about each rule.
     pub fn described(&self, detail: Detail<'_>) -> Vec<Described> {
         let source = |function: &Value| match detail {

@@ -21,7 +21,9 @@ impl Rules {
         let invalid = |problem: Problem| problem.about(annotation, run);
         if annotation.args.is_empty() && annotation.kwargs.is_empty() {
             let text = "expected annotation to have 2-tuple as argument(s), but found no arguments";
-            return Err(invalid(format!("{text} (by {})", run.locate(annotation.pos)).into()));
+            let hint = "rules are named, as in min=1, functions, or tuples of a description and a function";
+            let hint = run.is_beyond_ytt().then(|| hint.to_owned());
+            return Err(invalid(Problem { hint, ..format!("{text} (by {})", run.locate(annotation.pos)).into() }));
         }
         reader.rules(&annotation.args, &annotation.kwargs).map_err(invalid)
     }
@@ -107,9 +109,8 @@ impl Reader<'_> {
             let Some((order, entry)) = rules::find(&name_text, self.run.level) else {
                 let quoted = ytterby_text::quote::quote(name);
                 let text = reader.at(&format!("unknown keyword argument {}", quoted.to_str()));
-                let meant = rules::nearest(&name_text, self.run.level);
-                let hint = meant.map(|meant| format!("did you mean {meant}=?"));
-                return Err(Problem { hint, ..text.into() });
+                let hint = rules::names::hint(&name_text, self.run.level);
+                return Err(Problem { hint: Some(hint), ..text.into() });
             };
             if let Some((_, other)) = given.iter().find(|(canonical, _)| *canonical == entry.name) {
                 let (first, second) = if *other < name { (*other, name) } else { (name, *other) };
@@ -169,7 +170,14 @@ impl Reader<'_> {
             }
             let found = arg.repr();
             let text = "expected annotation to have 2-tuple as argument(s), but found:";
-            return Err(format!("{text} {} (by {by})", found.to_str()).into());
+            let hint = match arg {
+                Value::Str(_) => {
+                    "a description needs a rule: (\"description\", lambda v: v > 0), or a named one, min=1"
+                }
+                _ => "rules are named, as in min=1, functions, or tuples of a description and a function",
+            };
+            let hint = beyond_ytt.then(|| hint.to_owned());
+            return Err(Problem { hint, ..format!("{text} {} (by {by})", found.to_str()).into() });
         };
         let parts: Vec<&Value> = tuple.iter().collect();
         let (name, form, message) = match parts[..] {

@@ -206,6 +206,7 @@ fn violations(cx: &mut Context<'_>, value: Node, shape: &Slot) -> Result<Report,
     let (misshapen, mistyped) = (Misshapen::new(), Mistyped::default());
     let mut walk = Walk {
         checker: Checker::new(cx.eval, cx.run, Some(&doc.value), Kind::Validation),
+        whose: Whose::Other,
         misshapen: &misshapen,
         mistyped: &mistyped,
         beyond: true,
@@ -266,6 +267,7 @@ pub(crate) fn check(
     schema: Option<&Schema>,
     misshapen: &Misshapen,
     mistyped: &Mistyped,
+    whose: Whose,
 ) -> Result<Report, Failure> {
     let uses = schema.map(|schema| schema.uses).unwrap_or_default();
     let has_rules = uses.rules || uses.required || uses.keys || uses.shapes;
@@ -273,7 +275,7 @@ pub(crate) fn check(
         return Ok(Report::default());
     }
     let checker = Checker::new(eval, run, Some(&doc.value), Kind::Validation);
-    let mut walk = Walk { checker, misshapen, mistyped, beyond: uses.required || uses.keys || uses.shapes };
+    let mut walk = Walk { checker, whose, misshapen, mistyped, beyond: uses.required || uses.keys || uses.shapes };
     walk.item(doc, None, &Path::Document, schema.map(|schema| &schema.root), false)?;
     Ok(walk.checker.report)
 }
@@ -290,8 +292,39 @@ fn carries_rules(item: &dyn Annotated) -> bool {
     }
 }
 
+/// Whose values are checked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// Those of the command line.
+    Root,
+    /// Those of a library, which the code that uses it gives.
+    Library,
+    /// Those that code checks, or that a shape is tried on.
+    Other,
+}
+
+impl Whose {
+    /// How to give a value that is missing.
+    fn how_to_give(self, path: &str, slot: &Slot, secret: bool) -> Option<String> {
+        let is_item = path.contains('[');
+        Some(match self {
+            Whose::Other => return None,
+            Whose::Library => "give it with with_data_values(), or in a values document for the library".to_owned(),
+            Whose::Root if is_item => "add it to the item, where that is given".to_owned(),
+            Whose::Root if secret => {
+                "give it in a values file, or by the environment with --data-values-env".to_owned()
+            }
+            Whose::Root => {
+                let flag = if slot.ty.is_string() { "--data-value" } else { "--data-value-yaml" };
+                format!("give it in a values file, or with {flag} {path}=…")
+            }
+        })
+    }
+}
+
 struct Walk<'a, 'm> {
     checker: Checker<'a>,
+    whose: Whose,
     misshapen: &'m Misshapen,
     mistyped: &'m Mistyped,
     /// Whether there is more than rules to check.
@@ -314,7 +347,7 @@ impl Walk<'_, '_> {
         let spot = Spot { value: item.value(), parent, path, pos: item.pos(), secret };
         if let Some(slot) = slot {
             if let Some(required) = slot.required.as_deref().filter(|_| !is_given(item)) {
-                self.missing(required, path, slot.pos);
+                self.missing(required, path, slot, secret);
                 return Ok(());
             }
             if let Some(rules) = &slot.rules {
@@ -403,10 +436,11 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    fn missing(&mut self, required: &Required, path: &Path<'_>, from: Pos) {
+    fn missing(&mut self, required: &Required, path: &Path<'_>, slot: &Slot, secret: bool) {
         let must_be = required.description.as_ref().map_or_else(|| "given a value".to_owned(), ToString::to_string);
         let violation = self.violation(must_be, "no value given".to_owned(), required.pos);
-        self.add(path, from, Violation { kind: Kind::Required, ..violation });
+        let hints = self.whose.how_to_give(&path.text(), slot, secret).into_iter().collect();
+        self.add(path, slot.pos, Violation { kind: Kind::Required, hints, ..violation });
     }
 
     fn violation(&self, must_be: String, found: String, by: Pos) -> Violation {

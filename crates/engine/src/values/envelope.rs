@@ -32,6 +32,8 @@ pub(crate) enum Input {
 pub(crate) struct Envelope {
     pub doc: Document,
     pub input: Input,
+    /// What the path of the flag that gives it was split at.
+    pub separator: Option<&'static str>,
     /// Whether it comes after what `with_data_values()` gives.
     pub after_library_module: bool,
     /// The way that is left to go.
@@ -130,7 +132,8 @@ impl Envelope {
                 other => return Err(Failure::new(format!("Unknown kwarg {other} for annotation data/values"))),
             }
         }
-        Ok(Envelope { doc, input, after_library_module, address: way.clone(), way, used: Cell::new(false) })
+        let address = way.clone();
+        Ok(Envelope { doc, input, separator: None, after_library_module, address, way, used: Cell::new(false) })
     }
 
     /// A document for the library that a flag names with its `@`; empty for the root.
@@ -141,6 +144,11 @@ impl Envelope {
             envelope.address = envelope.way.clone();
         }
         Ok(envelope)
+    }
+
+    /// The same, made of a path that was split at this.
+    pub fn split_at(self, separator: &'static str) -> Envelope {
+        Envelope { separator: Some(separator), ..self }
     }
 
     /// Whether it is for a library below the one that has it.

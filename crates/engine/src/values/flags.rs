@@ -4,7 +4,7 @@
 
 use std::rc::Rc;
 
-use ytterby_diag::{Diagnostic, Kind, Pos, Severity};
+use ytterby_diag::{Diagnostic, Kind, Note, Pos, Severity};
 use ytterby_starlark::Value;
 use ytterby_text::Str;
 use ytterby_yaml::ReadOptions;
@@ -17,6 +17,7 @@ use crate::node::{self, Document, Map, MapItem, Meta, Node, Scalar};
 use crate::overlay;
 use crate::run::Run;
 use crate::template;
+use crate::traps;
 
 /// The documents of all flags, in the order in which they count.
 pub(crate) fn from_flags(run: &Run) -> Result<Vec<Envelope>, Failure> {
@@ -45,6 +46,10 @@ pub(crate) fn from_flags(run: &Run) -> Result<Vec<Envelope>, Failure> {
     }
     Ok(found)
 }
+
+/// What stands between the keys of a path.
+const IN_FLAGS: &str = ".";
+const IN_VARIABLES: &str = "__";
 
 /// How the text of a value is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -89,22 +94,37 @@ impl<'a> Maker<'a> {
                 let diagnostics = vec![Diagnostic { from: Some(error.pos), ..diagnostic }];
                 Failure { diagnostics, ..Failure::new(text) }
             })?;
+            traps::warn_about_repeated_keys(&tree, self.run);
+            traps::warn_about_boolean_keys(&tree, self.run);
             let documents = node::values_from_tree(&tree).items;
             for (mut doc, read) in documents.into_iter().zip(tree.documents()) {
                 if doc.value.is_null() {
                     continue;
                 }
-                if template::has_templating(&tree) && template::document_has_templating(&tree, read) {
-                    return Err(Failure::new(format!(
-                        "Checking data values file '{}': Expected to be plain YAML, having no annotations (hint: remove comments starting with `#@`)",
-                        flag.path
-                    )));
+                if template::has_templating(&tree)
+                    && let Some(pos) = template::templating_of_document(&tree, read)
+                {
+                    return Err(self.not_plain(&flag.path, pos));
                 }
                 overlay::annotate_for_plain_merge(&mut doc);
                 found.push(Envelope::addressed(doc, Input::Document, &flag.library)?);
             }
         }
         Ok(())
+    }
+
+    /// A values file with code or an annotation at a place. Its line is not shown: it may hold a secret.
+    fn not_plain(&self, path: &str, pos: Pos) -> Failure {
+        let mut failure = Failure::new(format!(
+            "Checking data values file '{path}': Expected to be plain YAML, having no annotations (hint: remove comments starting with `#@`)"
+        ));
+        let hint = "data values with code or annotations belong into a file for -f, with #@data/values above them";
+        failure.message.note(Note::Text(format!("    = at: {}", self.run.locate(pos))));
+        failure.message.note(Note::Text(format!("    = hint: {hint}")));
+        failure.message.shows([pos]);
+        let diagnostic = Diagnostic::new(Severity::Error, Kind::Other, failure.message.text());
+        failure.diagnostics.push(Diagnostic { from: Some(pos), hints: vec![hint.to_owned()], ..diagnostic });
+        failure
     }
 
     /// `--data-values-env`, `--data-values-env-yaml`.
@@ -119,9 +139,9 @@ impl<'a> Maker<'a> {
                 .value(text, form, &flag)
                 .map_err(|failure| failure.prefixed(&format!("Extracting data value from env variable '{name}': ")))?;
             let source = self.run.sources.add(flag, format!("{name}={text}").into_bytes());
-            let doc = self.document(key.split("__").collect(), value, Pos::new(source, 0));
+            let doc = self.document(key.split(IN_VARIABLES).collect(), value, Pos::new(source, 0));
             let input = if form == Form::Text { Input::EnvString } else { Input::Document };
-            found.push(Envelope::addressed(doc, input, library)?);
+            found.push(Envelope::addressed(doc, input, library)?.split_at(IN_VARIABLES));
         }
         Ok(())
     }
@@ -138,7 +158,8 @@ impl<'a> Maker<'a> {
             .map_err(|failure| failure.prefixed(&format!("Deserializing value for key '{name}': ")))?;
         let (library, key) = split_library(name)?;
         let source = self.run.sources.add(flag, pair.as_bytes());
-        Envelope::addressed(self.document(key.split('.').collect(), value, Pos::new(source, 0)), input, library)
+        let doc = self.document(key.split(IN_FLAGS).collect(), value, Pos::new(source, 0));
+        Ok(Envelope::addressed(doc, input, library)?.split_at(IN_FLAGS))
     }
 
     /// `--data-value-file`.
@@ -146,8 +167,8 @@ impl<'a> Maker<'a> {
         let bytes = flag.content.read()?;
         let name = format!("(data-value-file arg) {}={}", flag.key, flag.path);
         let source = self.run.sources.add(name, bytes.clone());
-        let doc = self.document(flag.key.split('.').collect(), Node::str(Str::new(&bytes)), Pos::new(source, 0));
-        Envelope::addressed(doc, Input::Document, &flag.library)
+        let doc = self.document(flag.key.split(IN_FLAGS).collect(), Node::str(Str::new(&bytes)), Pos::new(source, 0));
+        Ok(Envelope::addressed(doc, Input::Document, &flag.library)?.split_at(IN_FLAGS))
     }
 
     fn value(&self, text: &str, form: Form, flag: &str) -> Result<Node, Failure> {

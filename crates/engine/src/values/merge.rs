@@ -1,19 +1,19 @@
 //! Merges inputs over the defaults of a schema, checking each right after it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use ytterby_diag::Pos;
 use ytterby_starlark::Eval;
 
+use super::around::maps_around;
+use super::dotted::join_keys;
 use super::envelope::{Envelope, Input};
 use super::prepare::{Prepared, Touch, prepare};
 use super::settle;
 use super::undo::Undo;
 use crate::api::Failure;
-use crate::library::FileDocuments;
-use crate::node::{Document, DocumentSet, Map, MapItem, Node};
-use crate::output;
+use crate::node::{Document, Map, MapItem, Node};
 use crate::overlay::{self, Purpose};
 use crate::run::Run;
 use crate::schema::check::{self, Context, Order, join_key};
@@ -166,6 +166,9 @@ fn step(
     let run = cx.run;
     let keep = if run.options.all_errors { Left::Kept } else { Left::Lost };
     let (mut left, mut right) = (left, input.doc.clone());
+    if let Some(separator) = input.separator.filter(|_| run.is_beyond_ytt()) {
+        join_keys(cx, &mut right, schema, separator)?;
+    }
     loop {
         let found = match merge_prepared(cx, schema, left, &mut right, input.input, keep)? {
             (Outcome::Merged(doc), _) => return Ok(doc),
@@ -240,51 +243,29 @@ impl Wrong {
     }
 }
 
-/// What the rich rendering says besides: how to give other types, and the map around the value.
+/// What rich messages and machine formats say besides: how to give other types; rich ones also show the map around.
 fn add_hints(run: &Run, found: &mut [Block], merged: &Document, schema: &Schema, input: Input) {
-    if !run.options.rich {
-        return;
-    }
     let flag = match input {
         Input::String => Some("--data-value-yaml"),
         Input::EnvString => Some("--data-values-env-yaml"),
         Input::Document | Input::Code(_) | Input::Checked => None,
     };
-    let shown = redact(&merged.value, &schema.root);
-    let places = found.iter().map(|block| block.pos).collect();
-    let mut parents_of = HashMap::new();
-    parents(&shown, &places, &mut parents_of, None);
-    for block in found {
-        if let (Some(flag), ytterby_diag::Kind::Type) = (flag, block.kind) {
-            block.rich_hints.push(format!("to give a value of another type than string, use {flag}"));
-        }
-        let parent = parents_of.get(&block.pos).map(|parent| Document::new((*parent).clone(), Pos::UNKNOWN));
-        let parent = parent.map(|doc| output::yaml([FileDocuments::Nodes(DocumentSet { items: vec![doc] })]));
-        if let Some(Ok(yaml)) = parent {
-            // What code checks against a schema of its own may hold data values.
-            let yaml = run.hide(String::from_utf8_lossy(&yaml).into_owned());
-            let lines: Vec<String> = yaml.trim_end().lines().map(|line| format!("\n        {line}")).collect();
-            block.rich_hints.push(format!("merged:{}", lines.concat()));
-        }
+    if let Some(flag) = flag {
+        let hint = format!("to give a value of another type than string, use {flag}");
+        let mistyped = found.iter_mut().filter(|block| block.kind == ytterby_diag::Kind::Type);
+        mistyped.for_each(|block| block.rich_hints.insert(0, hint.clone()));
     }
-}
-
-/// The innermost map around each of these places.
-fn parents<'n>(node: &'n Node, places: &HashSet<Pos>, found: &mut HashMap<Pos, &'n Node>, holder: Option<&'n Node>) {
-    let mut note = |pos: Pos, holder: Option<&'n Node>| {
-        if let (true, Some(holder)) = (places.contains(&pos), holder) {
-            found.entry(pos).or_insert(holder);
-        }
-    };
-    match node {
-        Node::Scalar(_) => {}
-        Node::Map(map) => {
-            map.iter().for_each(|item| note(item.pos, Some(node)));
-            map.iter().for_each(|item| crate::deep(|| parents(&item.value, places, found, Some(node))));
-        }
-        Node::Array(array) => {
-            array.items.iter().for_each(|item| note(item.pos, holder));
-            array.items.iter().for_each(|item| crate::deep(|| parents(&item.value, places, found, None)));
-        }
+    if !run.options.rich {
+        return;
+    }
+    let shown = redact(&merged.value, &schema.root);
+    let places: Vec<Pos> = found.iter().map(|block| block.pos).collect();
+    // What code checks against a schema of its own may hold data values.
+    let hide = |text: String| run.hide(text);
+    for (block, lines) in found.iter_mut().zip(maps_around(&shown, &places, &hide)) {
+        let Some(lines) = lines else { continue };
+        let yaml = run.hide(lines.join("\n"));
+        let lines: Vec<String> = yaml.lines().map(|line| format!("\n        {line}")).collect();
+        block.rich_hints.push(format!("merged:{}", lines.concat()));
     }
 }

@@ -4,6 +4,8 @@
 //! are merged one by one over the defaults of its schema ([`merge`]); each is checked right after, along its own paths
 //! only, so that one more input costs what it holds and not what is there already.
 
+mod around;
+mod dotted;
 mod envelope;
 mod flags;
 mod merge;

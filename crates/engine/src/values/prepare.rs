@@ -16,7 +16,7 @@ use crate::api::Failure;
 use crate::node::{Annotated, ArrayItem, Document, Map, MapItem, Node, Scalar, key_text};
 use crate::schema::check::{Context, join_key};
 use crate::schema::report::Block;
-use crate::schema::{Item, Kind, Presence, Schema, SecretPlaces, Slot, Type};
+use crate::schema::{Item, Presence, Schema, SecretPlaces, Slot, Type, coerced};
 
 /// Which part of a value a merge touches.
 #[derive(Debug)]
@@ -266,20 +266,9 @@ fn allow_missing(item: &mut MapItem, ann: Ann) {
 
 /// Reads a string as a YAML scalar where the place takes no strings.
 fn coerce(value: &mut Node, slot: &Slot) {
-    let Node::Scalar(Scalar::Str(text)) = &*value else { return };
-    let takes_scalars = match &slot.ty {
-        Type::Scalar(kind) => *kind != Kind::String,
-        Type::Union(union) => union.members.iter().all(|member| match member {
-            Type::Scalar(kind) => *kind != Kind::String,
-            _ => false,
-        }),
-        _ => false,
-    };
-    if !takes_scalars {
-        return;
-    }
-    let read = ytterby_yaml::resolve(text.trim_ascii());
-    if slot.ty.fits(&read) || read.is_null() && slot.allows_null() {
+    if let Node::Scalar(Scalar::Str(text)) = &*value
+        && let Some(read) = coerced(text, slot)
+    {
         *value = Node::Scalar(read);
     }
 }

@@ -14,7 +14,7 @@ use crate::overlay::{self, Purpose};
 use crate::run::Run;
 use crate::schema::{self, Role, Schema};
 use crate::validate;
-use crate::validate::values::{Misshapen, Mistyped, Mode};
+use crate::validate::values::{Misshapen, Mistyped, Mode, Whose};
 
 /// The schema of a library.
 pub(crate) struct Declared {
@@ -170,7 +170,8 @@ fn validate(
     if skip {
         return Ok(None);
     }
-    let report = validate::values::check(eval, run, doc, schema, &misshapen, mistyped).map_err(prefixed)?;
+    let whose = if library.library.is_root() { Whose::Root } else { Whose::Library };
+    let report = validate::values::check(eval, run, doc, schema, &misshapen, mistyped, whose).map_err(prefixed)?;
     Ok((!report.is_empty()).then(|| prefixed(report.into_failure(run))))
 }
 

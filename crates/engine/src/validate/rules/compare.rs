@@ -77,6 +77,10 @@ impl NamedRule for Compare {
         self.answer(value) == Ok(true)
     }
 
+    fn suits(&self, value: &Node) -> bool {
+        self.answer(value).is_ok()
+    }
+
     fn found(&self, value: &Node) -> Found {
         let opposite = match self.op {
             CompareOp::Ge => "<",

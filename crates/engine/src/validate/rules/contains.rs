@@ -48,6 +48,14 @@ impl NamedRule for Contains {
         }
     }
 
+    fn suits(&self, value: &Node) -> bool {
+        match value {
+            Node::Scalar(Scalar::Str(_)) => self.text().is_some(),
+            Node::Scalar(_) => false,
+            Node::Array(_) | Node::Map(_) => true,
+        }
+    }
+
     fn found(&self, value: &Node) -> Found {
         Found::Failure(match value {
             Node::Scalar(Scalar::Str(_)) | Node::Array(_) | Node::Map(_) => {

@@ -37,6 +37,16 @@ impl NamedRule for OfFormat {
         self.format.accepts(value)
     }
 
+    fn suits(&self, value: &Node) -> bool {
+        match value {
+            Node::Scalar(Scalar::Str(_)) => true,
+            // Some formats take numbers.
+            Node::Scalar(Scalar::Int(_) | Scalar::UInt(_)) => self.format.accepts(&Node::Scalar(Scalar::Int(1))),
+            Node::Scalar(_) => self.format.accepts(value),
+            Node::Array(_) | Node::Map(_) => false,
+        }
+    }
+
     fn found(&self, _value: &Node) -> Found {
         Found::Failure(format!("not a valid {}", self.format.name))
     }

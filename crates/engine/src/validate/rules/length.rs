@@ -84,6 +84,10 @@ impl NamedRule for Length {
         })
     }
 
+    fn suits(&self, value: &Node) -> bool {
+        length(value).is_some()
+    }
+
     fn found(&self, value: &Node) -> Found {
         match length(value) {
             Some(length) => Found::Failure(format!("length = {length}")),

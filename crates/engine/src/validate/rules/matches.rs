@@ -36,6 +36,10 @@ impl NamedRule for Matches {
         text_of(value).is_some_and(|text| self.regexp.is_match(text))
     }
 
+    fn suits(&self, value: &Node) -> bool {
+        text_of(value).is_some()
+    }
+
     fn found(&self, value: &Node) -> Found {
         Found::Failure(match text_of(value) {
             Some(_) => format!("does not match {}", quote::quote(&self.pattern).to_str()),

@@ -11,6 +11,7 @@ mod format;
 mod length;
 mod matches;
 mod multiple_of;
+pub(crate) mod names;
 mod not_null;
 mod one_not_null;
 mod one_of;
@@ -22,7 +23,7 @@ use std::fmt::Debug;
 use std::rc::Rc;
 
 use ytterby_starlark::Value;
-use ytterby_text::{Str, gofloat, spelling};
+use ytterby_text::{Str, gofloat};
 
 use crate::annotation::Level;
 use crate::node::{self, Array, ArrayItem, Map, MapItem, Node, Origin, Scalar};
@@ -34,6 +35,11 @@ pub(crate) trait NamedRule: Debug {
 
     /// Whether the value is valid.
     fn accepts(&self, value: &Node) -> bool;
+
+    /// Whether it can hold for values of the type that this one has. A rule that cannot is a mistake of the schema.
+    fn suits(&self, _value: &Node) -> bool {
+        true
+    }
 
     /// What is wrong with a value that is not valid. Values are never shown.
     fn found(&self, value: &Node) -> Found;
@@ -359,13 +365,6 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     TABLE.iter().flat_map(|entry| std::iter::once(entry.name).chain(entry.aliases.iter().copied()))
 }
 
-/// The name in the table that a misspelled one is closest to.
-pub(crate) fn nearest(name: &str, level: Level) -> Option<&'static str> {
-    let mut names: Vec<&'static str> = all(level).map(|entry| entry.name).chain(["when"]).collect();
-    names.sort_unstable();
-    spelling::closest(name, names, spelling::tolerance(name))
-}
-
 impl Entry {
     /// Whether this is one of its aliases, whose pairs are `(value, message)`.
     pub fn has_alias(&self, name: &str) -> bool {
@@ -436,6 +435,10 @@ pub(crate) fn type_name(value: &Node) -> &'static str {
 /// `value must be a string, but was 'int'`
 fn wrong_type(kind: &str, value: &Node) -> String {
     format!("value must be a {kind}, but was '{}'", type_name(value))
+}
+
+fn is_number(value: &Node) -> bool {
+    matches!(value, Node::Scalar(Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_)))
 }
 
 fn text_of(value: &Node) -> Option<&Str> {

@@ -38,6 +38,10 @@ impl NamedRule for MultipleOf {
         Decimal::of(value).is_some_and(|value| value.is_multiple_of(self.divisor))
     }
 
+    fn suits(&self, value: &Node) -> bool {
+        super::is_number(value)
+    }
+
     fn found(&self, value: &Node) -> Found {
         Found::Failure(match value {
             Node::Scalar(Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_)) => {

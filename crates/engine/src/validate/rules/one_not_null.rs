@@ -77,6 +77,10 @@ impl NamedRule for OneNotNull {
         value.as_map().is_some_and(|map| self.count(map) == 1)
     }
 
+    fn suits(&self, value: &Node) -> bool {
+        value.as_map().is_some()
+    }
+
     fn found(&self, value: &Node) -> Found {
         let value = plain(value);
         let Some(map) = value.as_map() else {

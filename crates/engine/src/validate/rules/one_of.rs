@@ -71,6 +71,15 @@ impl NamedRule for OneOf {
         }
     }
 
+    fn suits(&self, value: &Node) -> bool {
+        let (Allowed::Values(values), Node::Scalar(_)) = (&self.allowed, value) else { return true };
+        let is_like = |other: &Node| match super::is_number(value) {
+            true => super::is_number(other),
+            false => type_name(other) == type_name(value),
+        };
+        values.is_empty() || values.iter().any(is_like)
+    }
+
     fn found(&self, value: &Node) -> Found {
         let value = plain(value);
         match &self.allowed {

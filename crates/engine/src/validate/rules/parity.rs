@@ -44,6 +44,10 @@ impl NamedRule for Parity {
         }
     }
 
+    fn suits(&self, value: &Node) -> bool {
+        super::is_number(value)
+    }
+
     fn found(&self, value: &Node) -> Found {
         Found::Failure(match value {
             Node::Scalar(Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_)) => format!("not {}", self.name()),

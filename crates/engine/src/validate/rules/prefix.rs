@@ -42,6 +42,10 @@ impl NamedRule for Affix {
         })
     }
 
+    fn suits(&self, value: &Node) -> bool {
+        text_of(value).is_some()
+    }
+
     fn found(&self, value: &Node) -> Found {
         let verb = if self.side == Side::Start { "start" } else { "end" };
         Found::Failure(match text_of(value) {

@@ -26,6 +26,10 @@ impl NamedRule for Unique {
         value.as_array().is_some_and(|array| first_pair(&array.items).is_none())
     }
 
+    fn suits(&self, value: &Node) -> bool {
+        value.as_array().is_some()
+    }
+
     fn found(&self, value: &Node) -> Found {
         Found::Failure(match value.as_array() {
             Some(array) => match first_pair(&array.items) {

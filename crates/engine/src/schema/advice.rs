@@ -1,0 +1,185 @@
+//! What to try about a value that does not fit.
+//!
+//! YAML reads much of what people write as something else than they mean: `1.20` is a number, `no` a boolean, nothing
+//! at all is null. Rich messages and machine formats say how to write what was meant. A value is quoted from its source
+//! only where the source holds exactly that value, and never if it is a secret.
+
+use ytterby_diag::Pos;
+use ytterby_text::{Str, spelling};
+
+use super::{Kind, Slot, Type};
+use crate::node::{Node, Scalar};
+use crate::run::Run;
+
+/// A value that does not fit, and where it stands.
+#[derive(Clone, Copy)]
+pub(super) struct Misfit<'a> {
+    pub value: &'a Node,
+    pub pos: Pos,
+    /// Whether the value must not be shown.
+    pub is_secret: bool,
+    /// Whether it is an item of an array.
+    pub is_item: bool,
+}
+
+/// How to write what was probably meant.
+pub(super) fn advice(run: &Run, misfit: Misfit<'_>, slot: &Slot) -> Option<String> {
+    let Node::Scalar(scalar) = misfit.value else { return None };
+    let flag = Flag::of(run, misfit.pos);
+    let written = || if misfit.is_secret { None } else { as_written(run, misfit.pos, scalar) };
+    if let Some(Flag::Strings) = flag {
+        let helps = !run.options.coerce_values && matches!(scalar, Scalar::Str(text) if coerced(text, slot).is_some());
+        let text = "with --data-value-coerce, strings of flags and variables are read as what the schema wants";
+        return helps.then(|| text.to_owned());
+    }
+    if !misfit.pos.is_known() {
+        // Code made it, and knows its types.
+        return None;
+    }
+    if scalar.is_null() {
+        return Some(about_null(misfit, slot, written().as_deref()));
+    }
+    if slot.ty.fits(&Scalar::from("")) {
+        return Some(about_strings(scalar, written().as_deref(), flag));
+    }
+    if let Some(array) = slot.as_array() {
+        let text = "to give an array with this one item, write it in brackets";
+        return array.item.ty.fits(scalar).then(|| with_example(text, written().map(|text| format!("[{text}]"))));
+    }
+    match scalar {
+        Scalar::Str(text) => coerced(text, slot).filter(|_| !misfit.is_secret).map(|_| {
+            let text = text.to_str();
+            with_example("in quotes it is a string: write it without them", Some(text.trim().to_owned()))
+        }),
+        Scalar::Float(float) if float.fract() == 0.0 && float.abs() < 1e15 && slot.ty.fits(&Scalar::Int(0)) => {
+            let whole = (!misfit.is_secret).then(|| format!("{float:.0}"));
+            Some(with_example("with a point or an exponent it is a float: write it without", whole))
+        }
+        _ => None,
+    }
+}
+
+/// So many keys are named of a map that has more.
+const NAMED: usize = 8;
+
+/// The keys of a large map that are nearest to one that is none of them.
+pub(super) fn declared_keys(key: &str, names: &[String]) -> Option<String> {
+    let away = |name: &String| spelling::distance(key, name).unwrap_or(usize::MAX);
+    let mut nearest: Vec<(usize, &String)> = names.iter().map(|name| (away(name), name)).collect();
+    nearest.sort();
+    let named: Vec<&str> = nearest.iter().take(NAMED).map(|(_, name)| name.as_str()).collect();
+    match names.len() - named.len() {
+        _ if names.is_empty() => None,
+        0 => Some(format!("declared are {}", named.join(", "))),
+        more => Some(format!("declared are {} and {more} more", named.join(", "))),
+    }
+}
+
+/// What a string would be if YAML read it, where the place takes that and no strings.
+pub(crate) fn coerced(text: &Str, slot: &Slot) -> Option<Scalar> {
+    let is_scalar = |ty: &Type| matches!(ty, Type::Scalar(kind) if *kind != Kind::String);
+    let takes_scalars = match &slot.ty {
+        Type::Union(union) => union.members.iter().all(is_scalar),
+        ty => is_scalar(ty),
+    };
+    if !takes_scalars {
+        return None;
+    }
+    let read = ytterby_yaml::resolve(text.trim_ascii());
+    (slot.ty.fits(&read) || read.is_null() && slot.allows_null()).then_some(read)
+}
+
+fn with_example(text: &str, example: Option<String>) -> String {
+    match example {
+        Some(example) => format!("{text}: {example}"),
+        None => text.to_owned(),
+    }
+}
+
+fn about_null(misfit: Misfit<'_>, slot: &Slot, written: Option<&str>) -> String {
+    let what = match (written, misfit.is_item) {
+        (Some(""), false) => "a key with nothing behind it has the value null",
+        (Some(""), true) => "an item with nothing behind it is null",
+        _ => "null is no value of this type",
+    };
+    let remedy = match (misfit.is_item, &slot.required) {
+        (true, _) => "leave the item out",
+        (false, Some(_)) => "give it a value",
+        (false, None) => "leave the key out to get the default",
+    };
+    format!("{what}: {remedy}, or allow it in the schema with @schema/nullable")
+}
+
+fn about_strings(scalar: &Scalar, written: Option<&str>, flag: Option<Flag>) -> String {
+    if let Some(Flag::Yaml { strings }) = flag {
+        return format!("to give a string, use {strings}");
+    }
+    let quoted = written.map(|text| format!("\"{text}\""));
+    match (scalar, written) {
+        (Scalar::Bool(_), Some(word)) if !matches!(&*word.to_lowercase(), "true" | "false") => {
+            with_example(&format!("in YAML, {word} is a boolean; to give a string, quote it"), quoted)
+        }
+        _ => with_example("to give a string, quote it", quoted),
+    }
+}
+
+/// The kind of flag that gave a value.
+#[derive(Clone, Copy)]
+enum Flag {
+    /// One whose values are strings.
+    Strings,
+    /// One whose values are YAML; its brother gives strings.
+    Yaml { strings: &'static str },
+}
+
+impl Flag {
+    fn of(run: &Run, pos: Pos) -> Option<Flag> {
+        let source = run.sources.get(pos.file)?;
+        let name = source.full_name();
+        match name.strip_prefix('(')?.split_once(" arg)")?.0 {
+            "data-value" | "data-values-env" => Some(Flag::Strings),
+            "data-value-yaml" if source.name().is_empty() => None,
+            "data-value-yaml" => Some(Flag::Yaml { strings: "--data-value" }),
+            "data-values-env-yaml" if source.name().is_empty() => None,
+            "data-values-env-yaml" => Some(Flag::Yaml { strings: "--data-values-env" }),
+            _ => None,
+        }
+    }
+}
+
+/// Longest stretch of a source that is searched for a value.
+const LONGEST: usize = 200;
+
+/// The text of a plain scalar behind the key or dash at `pos`, if it is the text of this very scalar.
+fn as_written(run: &Run, pos: Pos, scalar: &Scalar) -> Option<String> {
+    let source = run.sources.get(pos.file)?;
+    let rest = source.text().get(pos.offset as usize..)?;
+    let line = rest.split(|byte| *byte == b'\n').next()?;
+    let line = std::str::from_utf8(&line[..line.len().min(LONGEST)]).ok()?;
+    let behind_key = line.match_indices(':').map(|(at, _)| &line[at + 1..]).find(|rest| is_end(rest));
+    let behind_dash = line.strip_prefix('-').filter(|rest| is_end(rest));
+    [behind_dash, behind_key, Some(line)]
+        .into_iter()
+        .flatten()
+        .map(plain)
+        .find(|text| means(text, scalar))
+        .map(str::to_owned)
+}
+
+/// Whether a text begins with what ends an indicator of YAML.
+fn is_end(text: &str) -> bool {
+    text.is_empty() || text.starts_with([' ', '\t', '\r'])
+}
+
+/// The plain scalar that a text begins with.
+fn plain(text: &str) -> &str {
+    let text = text.split(" #").next().unwrap_or_default();
+    let text = text.split([',', '}', ']']).next().unwrap_or_default().trim();
+    if text.starts_with('#') { "" } else { text }
+}
+
+/// Whether YAML reads a text as this scalar.
+fn means(text: &str, scalar: &Scalar) -> bool {
+    // Not-a-number is not equal to itself.
+    ytterby_yaml::resolve(text.as_bytes()) == *scalar
+}
