@@ -3,6 +3,8 @@
 //! Two spaces per level, also for arrays below a key; comments above their node at its indentation, with an empty line before
 //! and behind; one comment behind a node. Items with the same key are all kept, for a template may give them.
 
+use ytterby_text::quote::quote;
+
 use crate::write::scalar_text;
 use crate::{ArrayItem, Comment, MapItem, NodeId, Scalar, Tree, View};
 
@@ -90,7 +92,7 @@ impl<'a> Formatter<'a> {
             };
             let found = self.comments(comments, level, at == 0);
             let head = match key {
-                Some(key) => [scalar_text(key), b":".to_vec()].concat(),
+                Some(key) => [key_text(key), b":".to_vec()].concat(),
                 None => b"-".to_vec(),
             };
             let next = Next { head, array: key.is_none(), value, found };
@@ -201,6 +203,14 @@ impl<'a> Formatter<'a> {
 
     fn indent(&mut self, level: usize) {
         self.out.resize(self.out.len() + 2 * level, b' ');
+    }
+}
+
+/// The text of a key, on one line.
+fn key_text(key: &Scalar) -> Vec<u8> {
+    match key {
+        Scalar::Str(text) if text.contains(&b'\n') => quote(text).to_vec(),
+        _ => scalar_text(key),
     }
 }
 
