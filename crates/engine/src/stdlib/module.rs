@@ -66,7 +66,9 @@ impl HostValue for Module {
     }
 
     fn attr_names(&self) -> Vec<Str> {
-        self.members.iter().map(|(name, _)| name.clone()).collect()
+        let mut names: Vec<Str> = self.members.iter().map(|(name, _)| name.clone()).collect();
+        names.sort();
+        names
     }
 
     fn freeze(&self) {
