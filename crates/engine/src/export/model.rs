@@ -5,7 +5,7 @@ use ytterby_text::Str;
 use super::defaults::rules_hold;
 use super::schema::is_made_of_items;
 use crate::node::{self, Node};
-use crate::schema::{Allowed, Docs, Example, MapType, Presence, REDACTED, Schema, Slot, Type, redact};
+use crate::schema::{Allowed, Docs, Example, MapType, Presence, REDACTED, Schema, Shapes, Slot, Type, redact};
 use crate::validate::{Described, Detail};
 
 /// A schema as documentation shows it.
@@ -122,8 +122,27 @@ impl Walk<'_> {
                     self.children(member, above);
                 }
             }
-            Type::Any | Type::Scalar(_) | Type::Shapes(_) => {}
+            Type::Shapes(shapes) => self.shapes(shapes, above),
+            Type::Any | Type::Scalar(_) => {}
         });
+    }
+
+    /// The fields of each shape, with its number in their paths: `backup (1).bucket`. Changes of shapes are told as a whole.
+    fn shapes(&mut self, shapes: &Shapes, above: &Above) {
+        if matches!(self.detail, Detail::Sources(_)) {
+            return;
+        }
+        for (at, shape) in shapes.slots.iter().enumerate() {
+            let number = at + 1;
+            let inside = Above {
+                id: format!("{}\0({number})", above.id),
+                path: format!("{} ({number})", above.path).trim_start().to_owned(),
+                name: above.name.clone(),
+                depth: above.depth,
+                secret: above.secret || shape.secret,
+            };
+            self.children(&shape.ty, &inside);
+        }
     }
 
     fn items(&mut self, map: &MapType, above: &Above) {
@@ -202,23 +221,40 @@ pub(super) fn must_be(rules: &[Described]) -> Option<String> {
     (!texts.is_empty()).then(|| format!("Must be: {}.", texts.join("; ")))
 }
 
-/// The rules of a place, and those about the keys of a map.
+/// The rules of a place, and those about the keys of a map. Documentation also says what a required value should be, and
+/// which shapes there are.
 pub(super) fn rules(slot: &Slot, detail: Detail<'_>) -> Vec<Described> {
-    let mut rules = slot.rules.as_deref().map(|rules| rules.described(detail)).unwrap_or_default();
+    let mut rules = Vec::new();
+    if let Detail::Texts = detail {
+        let required = slot.required.as_ref().and_then(|required| required.description.as_ref());
+        rules.extend(required.map(|text| said(text.to_string())));
+        if let Type::Shapes(shapes) = &slot.ty {
+            rules.push(said(format!("{}: {}", shapes.must_be(), shapes.in_words())));
+            for (at, shape) in shapes.slots.iter().enumerate() {
+                let own = shape.rules.as_deref().map(|rules| rules.described(detail)).unwrap_or_default();
+                rules.extend(own.into_iter().map(|rule| said(format!("shape {}: {}", at + 1, rule.text))));
+            }
+        }
+    }
+    rules.extend(slot.rules.as_deref().map(|rules| rules.described(detail)).unwrap_or_default());
     let items = slot.ty.as_map().into_iter().flat_map(|ty| ty.all_items());
     for item in items.filter(|item| !item.presence.accepts_any_number()) {
         if let Presence::Optional(rule) | Presence::Pattern(rule) = &item.presence {
-            let text = rule.must_be(&item.key);
-            let limits = Vec::new();
-            rules.push(Described { meaning: text.clone(), text, hint: None, limits, without_condition: None });
+            rules.push(said(rule.must_be(&item.key)));
         }
     }
     rules
 }
 
-/// `string`, `array of map`, `integer or string`; that it may be null is told apart.
+/// A rule that is known by its text only.
+fn said(text: String) -> Described {
+    Described { meaning: text.clone(), text, hint: None, limits: Vec::new(), without_condition: None }
+}
+
+/// `string`, `array of map`, `integer or string`, `one of 2 shapes`; that it may be null is told apart.
 pub(super) fn type_name(ty: &Type) -> String {
     match ty {
+        Type::Shapes(shapes) => shapes.type_name(),
         Type::Array(array) => format!("array of {}", type_name(&array.item.ty)),
         other => other.name_besides_null(),
     }

@@ -216,6 +216,10 @@ impl Dialect<'_> {
                         keywords.text("type", "object");
                     }
                     keywords.flag("x-kubernetes-preserve-unknown-fields", true);
+                    if place.shows_rules {
+                        let text = format!("Must be: {}: {}.", shapes.must_be(), shapes.in_words());
+                        add_to_description(keywords, &text);
+                    }
                     return;
                 }
                 let closed = shapes.combination != Combination::All;

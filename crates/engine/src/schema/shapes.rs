@@ -10,10 +10,10 @@ use ytterby_diag::Pos;
 use super::check::{self, Context, Fit};
 use super::compile::Compiler;
 use super::report::Block;
-use super::{Slot, Type};
+use super::{Presence, Slot, Type};
 use crate::annotation::{Ann, Annotation};
 use crate::api::Failure;
-use crate::node::{Annotated, Document, Fragment, FragmentData, Map, Node};
+use crate::node::{Annotated, Document, Fragment, FragmentData, Map, Node, key_text};
 
 /// How many of the shapes a value must have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -120,7 +120,26 @@ pub(crate) struct Matching {
     pub stray: bool,
 }
 
+/// So many keys of a shape are named.
+const NAMED: usize = 20;
+
 impl Shapes {
+    /// What there must be, for documentation: `one of 2 shapes`.
+    pub fn type_name(&self) -> String {
+        let which = match self.combination {
+            Combination::One => "one of",
+            Combination::Any => "any of",
+            Combination::All => "all of",
+        };
+        format!("{which} {} shapes", self.slots.len())
+    }
+
+    /// The shapes in words: `{kind, bucket (required)}, or {path}`.
+    pub fn in_words(&self) -> String {
+        let shapes: Vec<String> = self.slots.iter().map(shape_in_words).collect();
+        shapes.join(if self.combination == Combination::All { ", and " } else { ", or " })
+    }
+
     /// What the number of shapes must be.
     pub fn must_be(&self) -> String {
         let count = self.slots.len();
@@ -208,6 +227,22 @@ impl Shapes {
         }
         Ok(false)
     }
+}
+
+fn shape_in_words(slot: &Slot) -> String {
+    let null = if slot.nullable { " or null" } else { "" };
+    let Type::Map(map) = &slot.ty else { return format!("{}{null}", slot.ty.name_besides_null()) };
+    let items = map.all_items().filter(|item| !matches!(item.presence, Presence::Removed(_)));
+    let named = items.map(|item| match (&item.presence, &item.slot.required) {
+        (Presence::Pattern(rule), _) => rule.allowed.as_ref().map(super::Allowed::keys).unwrap_or_default(),
+        (_, Some(_)) => format!("{} (required)", key_text(&item.key)),
+        (_, None) => key_text(&item.key).into_owned(),
+    });
+    let mut named: Vec<String> = named.take(NAMED + 1).collect();
+    if named.len() > NAMED {
+        named[NAMED] = "…".to_owned();
+    }
+    format!("{{{}}}{null}", named.join(", "))
 }
 
 /// The items of a map that a shape declares; other values as they are.

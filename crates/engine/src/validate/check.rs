@@ -195,6 +195,7 @@ impl<'a> Checker<'a> {
             message: None,
             by: rule.pos,
             by_line: self.line(rule.pos, false),
+            reasons: Vec::new(),
             hints: rule.hint().into_iter().collect(),
         }
     }

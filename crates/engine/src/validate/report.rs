@@ -61,6 +61,8 @@ pub(crate) struct Violation {
     pub by: Pos,
     /// How rich messages show the line there.
     pub by_line: Line,
+    /// Why it is so, in lines of their own.
+    pub reasons: Vec<String>,
     /// What rich messages and machine formats say besides.
     pub hints: Vec<String>,
 }
@@ -110,6 +112,9 @@ impl Block {
             if violation.message.is_none() && !violation.found.is_empty() {
                 message.push_str(&format!("      found: {}\n", violation.found));
             }
+            for reason in &violation.reasons {
+                message.push_str(&format!("        {reason}\n"));
+            }
             for hint in violation.hints.iter().filter(|_| rich) {
                 message.note(Note::Text(format!("      = hint: {hint}")));
             }
@@ -134,7 +139,7 @@ impl Block {
             found,
             from: known(self.from),
             by: known(violation.by),
-            hints: violation.hints.iter().cloned().chain(reads).collect(),
+            hints: violation.reasons.iter().chain(&violation.hints).cloned().chain(reads).collect(),
             ..Diagnostic::new(Severity::Error, violation.kind, message)
         }
     }

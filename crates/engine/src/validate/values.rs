@@ -241,7 +241,12 @@ fn reasons(cx: &mut Context<'_>, value: &Node, shapes: &Shapes) -> Result<Vec<St
 fn first_problem(problems: &[schema::report::Block]) -> Option<String> {
     let problem = problems.first()?;
     let text = match (&problem.about, problem.expected.split_once(" (by ")) {
-        (Some(_), _) => "not declared".to_owned(),
+        (Some(_), _) => {
+            match problem.hints.iter().chain(&problem.rich_hints).find(|hint| hint.starts_with("did you")) {
+                Some(hint) => format!("not declared; {hint}"),
+                None => "not declared".to_owned(),
+            }
+        }
         (None, expected) => {
             format!("expected {}, found {}", expected.map_or(&*problem.expected, |(name, _)| name), problem.found)
         }
@@ -363,7 +368,7 @@ impl Walk<'_, '_> {
             {
                 let mut violation = self.violation(shapes.must_be(), found.clone(), shapes.pos);
                 let mut cx = Context { eval: self.checker.eval, run: self.checker.run };
-                violation.hints = reasons(&mut cx, item.value(), shapes)?;
+                violation.reasons = reasons(&mut cx, item.value(), shapes)?;
                 self.add(path, item.pos(), violation);
             }
         }
@@ -445,7 +450,8 @@ impl Walk<'_, '_> {
 
     fn violation(&self, must_be: String, found: String, by: Pos) -> Violation {
         let by_line = self.checker.line(by, false);
-        Violation { kind: self.checker.kind, must_be, found, message: None, by, by_line, hints: Vec::new() }
+        let (reasons, hints) = (Vec::new(), Vec::new());
+        Violation { kind: self.checker.kind, must_be, found, message: None, by, by_line, reasons, hints }
     }
 
     /// Adds a violation, to what was found about the same value if that was found last.

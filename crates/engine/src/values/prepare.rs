@@ -264,11 +264,54 @@ fn allow_missing(item: &mut MapItem, ann: Ann) {
     }
 }
 
-/// Reads a string as a YAML scalar where the place takes no strings.
+/// Reads strings as YAML scalars where the place takes no strings; inside of shapes, where none of them does.
 fn coerce(value: &mut Node, slot: &Slot) {
-    if let Node::Scalar(Scalar::Str(text)) = &*value
-        && let Some(read) = coerced(text, slot)
-    {
-        *value = Node::Scalar(read);
+    match value {
+        Node::Scalar(Scalar::Str(_)) => coerce_for(value, &[slot]),
+        // Values inside of other types are met on the way.
+        _ if matches!(slot.ty, Type::Shapes(_)) => coerce_for(value, &[slot]),
+        _ => {}
+    }
+}
+
+fn coerce_for(value: &mut Node, slots: &[&Slot]) {
+    let mut places = Vec::new();
+    slots.iter().for_each(|slot| add_places(slot, &mut places));
+    match value {
+        Node::Scalar(Scalar::Str(text)) => {
+            let takes_strings = places.iter().any(|place| place.ty.fits(&Scalar::Str(text.clone())));
+            let read = places.iter().find_map(|place| coerced(text, place)).filter(|_| !takes_strings);
+            if let Some(read) = read {
+                *value = Node::Scalar(read);
+            }
+        }
+        Node::Scalar(_) => {}
+        Node::Map(map) => {
+            for item in Rc::make_mut(map).iter_mut() {
+                let below: Vec<&Slot> = places.iter().flat_map(|place| items_for(place, &item.key)).collect();
+                crate::deep(|| coerce_for(&mut item.value, &below));
+            }
+        }
+        Node::Array(array) => {
+            let below: Vec<&Slot> = places.iter().filter_map(|place| Some(&place.as_array()?.item)).collect();
+            Rc::make_mut(array).items.iter_mut().for_each(|item| crate::deep(|| coerce_for(&mut item.value, &below)));
+        }
+    }
+}
+
+/// The places that a value may be meant for: of shapes, all of them.
+fn add_places<'s>(slot: &'s Slot, places: &mut Vec<&'s Slot>) {
+    match &slot.ty {
+        Type::Shapes(shapes) => shapes.slots.iter().for_each(|shape| crate::deep(|| add_places(shape, places))),
+        _ => places.push(slot),
+    }
+}
+
+/// The places of a key in a map: the literal one, else those of free keys.
+fn items_for<'s>(slot: &'s Slot, key: &Scalar) -> Vec<&'s Slot> {
+    let Some(ty) = slot.as_map() else { return Vec::new() };
+    match ty.literal(key) {
+        Some(item) => vec![&item.slot],
+        None => ty.patterns.iter().map(|item| &item.slot).collect(),
     }
 }

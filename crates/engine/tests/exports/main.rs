@@ -4,5 +4,6 @@ mod crd;
 mod diff;
 mod imports;
 mod json_schema;
+mod page;
 mod shape;
 mod support;

@@ -15,7 +15,7 @@ use std::fmt::Write;
 use ytterby_yaml::write::YamlWriter;
 
 use super::markdown::json_text;
-use super::model::{Field, Model, model};
+use super::model::{Field, Model, When, model};
 use crate::node::{Node, Scalar};
 use crate::output::write_node;
 use crate::schema::{Example, Kind, REDACTED, Schema, Type};
@@ -32,7 +32,7 @@ const POLICY: &str =
 pub(crate) fn html(schema: &Schema) -> String {
     let model = model(schema, Detail::Texts);
     let title = model.title.as_ref().map_or_else(|| "Data values".to_owned(), ToString::to_string);
-    let mut page = Page { out: String::new(), ids: HashSet::new() };
+    let mut page = Page { out: String::new(), ids: Vec::new() };
     let out = &mut page.out;
     let _ = write!(
         out,
@@ -49,6 +49,9 @@ pub(crate) fn html(schema: &Schema) -> String {
         let _ = writeln!(out, "<div class=\"about\">{}</div>", markdown::html(&text.to_str()));
     }
     rules(out, &model.rules);
+    page.ids(&model);
+    page.required_links(&model);
+    let out = &mut page.out;
     out.push_str(TOOLS);
     out.push_str(
         "<table class=\"data-values-fields\">\n<thead>\n<tr><th>Name</th><th>Description</th><th>Details</th>\
@@ -93,7 +96,8 @@ const SHORT: usize = 60;
 
 struct Page {
     out: String,
-    ids: HashSet<String>,
+    /// The names of the fields' places in the page, in the order of the fields.
+    ids: Vec<String>,
 }
 
 impl Page {
@@ -108,7 +112,7 @@ impl Page {
                 open.pop();
             }
             let above = open.last().map(|above| &fields[*above]);
-            self.begin(field, &steps(field, above, model));
+            self.begin(field, at, &steps(field, above, model));
             let below = fields[at + 1..].iter().take_while(|other| other.depth > field.depth).count();
             if below == 0 {
                 self.out.push_str("</tbody>\n");
@@ -116,9 +120,13 @@ impl Page {
             }
             let direct = fields[at + 1..=at + below].iter().filter(|other| other.depth == field.depth + 1).count();
             let noun = if direct == 1 { "field" } else { "fields" };
+            let required = match fields[at + 1..=at + below].iter().filter(|other| is_required(other)).count() {
+                0 => String::new(),
+                count => format!(" <strong class=\"mark required\">{count} required</strong>"),
+            };
             let _ = write!(
                 self.out,
-                "<tr class=\"below\"><td colspan=\"4\"><details><summary>{direct} {noun} of <code>{}</code></summary>\n\
+                "<tr class=\"below\"><td colspan=\"4\"><details><summary>{direct} {noun} of <code>{}</code>{required}</summary>\n\
                  <table class=\"fields-below\">\n",
                 escaped(&field.path)
             );
@@ -130,8 +138,8 @@ impl Page {
     }
 
     /// The row of a field, in a group that is left open.
-    fn begin(&mut self, field: &Field, steps: &Node) {
-        let id = self.id(&field.path);
+    fn begin(&mut self, field: &Field, at: usize, steps: &Node) {
+        let id = self.ids[at].clone();
         let out = &mut self.out;
         let _ = write!(
             out,
@@ -152,27 +160,65 @@ impl Page {
         out.push_str("</td>\n</tr>\n");
     }
 
-    /// A name for the place of a field in the page; no two are the same.
-    fn id(&mut self, path: &str) -> String {
+    /// Finds names for the places of the fields in the page; no two are the same.
+    fn ids(&mut self, model: &Model) {
         let keep = |c: char| if c.is_alphanumeric() || "._-[]*".contains(c) { c } else { '-' };
-        let name: String = path.chars().map(keep).collect();
-        // The tools have names without a prefix.
-        let name = format!("field-{name}");
-        let mut id = name.clone();
-        let mut count = 1;
-        while !self.ids.insert(id.clone()) {
-            count += 1;
-            id = format!("{name}--{count}");
+        let mut taken = HashSet::new();
+        for field in &model.fields {
+            let name: String = field.path.chars().map(keep).collect();
+            // The tools have names without a prefix.
+            let name = format!("field-{name}");
+            let mut id = name.clone();
+            let mut count = 1;
+            while !taken.insert(id.clone()) {
+                count += 1;
+                id = format!("{name}--{count}");
+            }
+            self.ids.push(id);
         }
-        id
     }
+
+    /// The fields that every user has to give, with links to them.
+    fn required_links(&mut self, model: &Model) {
+        let links: Vec<String> = always_required(model)
+            .map(|at| {
+                let (id, path) = (escaped(&self.ids[at]), escaped(&model.fields[at].path));
+                format!("<a href=\"#{id}\"><code>{path}</code></a>")
+            })
+            .collect();
+        if !links.is_empty() {
+            let _ = writeln!(self.out, "<p class=\"to-give\">To be given: {}.</p>", links.join(", "));
+        }
+    }
+}
+
+/// Whether a field has to be given where its map is.
+fn is_required(field: &Field) -> bool {
+    field.required || field.lacks_default
+}
+
+/// The required fields that no list, shape, nullable or optional map is around, by their places.
+fn always_required(model: &Model) -> impl Iterator<Item = usize> {
+    // For each depth, whether the field there is there in all data values, and so its map.
+    let mut is_there = vec![matches!(model.ty, Type::Map(_)) && !model.nullable];
+    let mut found = Vec::new();
+    for (at, field) in model.fields.iter().enumerate() {
+        is_there.truncate(field.depth + 1);
+        let own = is_there.last() == Some(&true) && field.presence == When::Always;
+        if own && is_required(field) {
+            found.push(at);
+        }
+        is_there.push(own && matches!(field.ty, Type::Map(_)) && !field.nullable);
+    }
+    found.into_iter()
 }
 
 /// The way from the field above: keys, and null for the step into an array.
 fn steps(field: &Field, above: Option<&Field>, model: &Model) -> Node {
     let rest = match above {
-        Some(above) => field.path.strip_prefix(&*above.path).unwrap_or(&field.path),
+        Some(above) => without_shape(field.path.strip_prefix(&*above.path).unwrap_or(&field.path)),
         None if matches!(model.ty, Type::Array(_)) => &field.path,
+        None if matches!(model.ty, Type::Shapes(_)) => without_shape(&field.path),
         None => "",
     };
     let items = rest.len() - rest.trim_start_matches("[]").len();
@@ -181,6 +227,15 @@ fn steps(field: &Field, above: Option<&Field>, model: &Model) -> Node {
         steps.push(Node::str(field.name.as_str()));
     }
     super::keywords::array(steps)
+}
+
+/// A path without the numbers of shapes that it begins with: ` (1).bucket` is `.bucket`.
+fn without_shape(path: &str) -> &str {
+    let Some(rest) = path.trim_start().strip_prefix('(') else { return path };
+    match rest.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix(')') {
+        Some(rest) => without_shape(rest),
+        None => path,
+    }
 }
 
 /// What a values file holds for a field that one picks: the default, else the first example, else an empty value.
