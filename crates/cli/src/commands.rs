@@ -36,10 +36,13 @@ const FILES: Group = Group {
 const VALUES: Group = Group {
     title: "Data values",
     flags: &[
-        Flag::new("data-value", FlagKind::List("key=text"), "Set one data value to a string: db.name=prod").short('v'),
-        Flag::new("data-value-yaml", FlagKind::List("key=yaml"), "Set one data value to a piece of YAML: db.port=5432"),
+        Flag::new("data-value", FlagKind::List("key=text"), "Set one data value to a string: db.name=prod")
+            .short('v')
+            .offers(Values::Keys),
+        Flag::new("data-value-yaml", FlagKind::List("key=yaml"), "Set one data value to a piece of YAML: db.port=5432")
+            .offers(Values::Keys),
         Flag::new("data-value-file", FlagKind::List("key=path"), "Set one data value to the content of a file")
-            .offers(Values::Files),
+            .offers(Values::KeysOfFiles),
         Flag::new("data-values-file", FlagKind::List("path"), "Set data values from plain YAML files")
             .offers(Values::Files),
         Flag::new(

@@ -5,7 +5,10 @@
 //! its description in each line, and at the end `:` and what to do about files. So the ones that users have
 //! installed for `ytt` work for a link of that name.
 
+mod keys;
 mod scripts;
+
+use std::borrow::Cow;
 
 use crate::flags::{Command, Flag, FlagKind, Line, Values, read_line};
 
@@ -22,7 +25,7 @@ pub fn answer(root: &'static Command, words: &[String], descriptions: Descriptio
         out.push_str(&word);
         if descriptions == Descriptions::Shown && !description.is_empty() {
             out.push('\t');
-            out.push_str(description);
+            out.push_str(&description);
         }
         out.push('\n');
     }
@@ -30,6 +33,7 @@ pub fn answer(root: &'static Command, words: &[String], descriptions: Descriptio
         Files::Any => ":0\n",
         Files::None => ":4\n",
         Files::Directories => ":16\n",
+        Files::NoneAndNoBlank => ":6\n",
     });
     Ok(out)
 }
@@ -45,7 +49,7 @@ pub enum Descriptions {
 
 struct Candidate {
     word: String,
-    description: &'static str,
+    description: Cow<'static, str>,
 }
 
 /// What else the shell may offer.
@@ -54,6 +58,8 @@ enum Files {
     Any,
     None,
     Directories,
+    /// None, and more has to be typed behind what is offered.
+    NoneAndNoBlank,
 }
 
 struct Found {
@@ -64,13 +70,13 @@ struct Found {
 fn complete(root: &'static Command, before: &[String], current: &str) -> Found {
     let line = read_line(root, before);
     if let Some(flag) = line.waiting {
-        return values(flag, current);
+        return values(&line, flag, current);
     }
     if !line.only_operands && current.starts_with('-') {
         // `--flag=value`: the shell wants the value alone.
         return match current.strip_prefix("--").and_then(|rest| rest.split_once('=')) {
             Some((name, value)) => match line.command().all_flags().find(|flag| flag.name == name) {
-                Some(flag) => values(flag, value),
+                Some(flag) => values(&line, flag, value),
                 None => Found { candidates: Vec::new(), files: Files::None },
             },
             None => Found { candidates: flags(&line, current), files: Files::None },
@@ -80,7 +86,7 @@ fn complete(root: &'static Command, before: &[String], current: &str) -> Found {
 }
 
 /// The values of a flag. Those of a list are completed behind its last comma.
-fn values(flag: &Flag, current: &str) -> Found {
+fn values(line: &Line, flag: &Flag, current: &str) -> Found {
     let (start, last) = match flag.kind {
         FlagKind::Commas(_) => current.split_at(current.rfind(',').map_or(0, |comma| comma + 1)),
         _ => ("", current),
@@ -91,9 +97,31 @@ fn values(flag: &Flag, current: &str) -> Found {
         Values::Files => (&[], Files::Any),
         Values::Directories => (&[], Files::Directories),
         Values::OneOf(choices) => (choices, Files::None),
+        Values::Keys | Values::KeysOfFiles if !current.contains('=') => return keys(line, flag, current),
+        Values::Keys => (&[], Files::None),
+        Values::KeysOfFiles => (&[], Files::Any),
     };
     let chosen = choices.iter().filter(|choice| choice.starts_with(last));
-    let candidates = chosen.map(|choice| Candidate { word: format!("{start}{choice}"), description: "" }).collect();
+    let candidates =
+        chosen.map(|choice| Candidate { word: format!("{start}{choice}"), description: "".into() }).collect();
+    Found { candidates, files }
+}
+
+/// The data values that the files on the line have.
+fn keys(line: &Line, flag: &Flag, current: &str) -> Found {
+    let given = |name: &str| -> Vec<String> {
+        let values = line.given.iter().filter(|(given, _)| given.name == name);
+        values.filter_map(|(_, value)| value.clone()).collect()
+    };
+    let keys = keys::of_schema(given("file"), given("file-mark"));
+    let keys = keys.into_iter().filter(|key| key.path.starts_with(current));
+    let candidates: Vec<Candidate> =
+        keys.map(|key| Candidate { word: format!("{}=", key.path), description: key.description.into() }).collect();
+    let files = match flag.values {
+        _ if !candidates.is_empty() => Files::NoneAndNoBlank,
+        Values::KeysOfFiles => Files::Any,
+        _ => Files::None,
+    };
     Found { candidates, files }
 }
 
@@ -108,7 +136,7 @@ fn flags(line: &Line, current: &str) -> Vec<Candidate> {
         let short = flag.short.map(|short| format!("-{short}"));
         let forms = [Some(format!("--{}", flag.name)), short];
         let words = forms.into_iter().flatten().filter(|word| word.starts_with(current));
-        found.extend(words.map(|word| Candidate { word, description: flag.help }));
+        found.extend(words.map(|word| Candidate { word, description: flag.help.into() }));
     }
     found.sort_by(|a, b| a.word.cmp(&b.word));
     found
@@ -130,7 +158,8 @@ fn words(root: &'static Command, line: &Line, current: &str) -> Found {
         return Found { candidates: Vec::new(), files: Files::Any };
     }
     let shown = command.commands.iter().filter(|command| !command.is_hidden() && command.name.starts_with(current));
-    let candidates = shown.map(|command| Candidate { word: command.name.to_owned(), description: command.summary });
+    let candidates =
+        shown.map(|command| Candidate { word: command.name.to_owned(), description: command.summary.into() });
     Found { candidates: candidates.collect(), files: Files::None }
 }
 
@@ -147,7 +176,7 @@ mod tests {
         let mut got: Vec<&str> = found.candidates.iter().map(|candidate| candidate.word.as_str()).collect();
         got.extend(match found.files {
             Files::Any => Some("files"),
-            Files::None => None,
+            Files::None | Files::NoneAndNoBlank => None,
             Files::Directories => Some("directories"),
         });
         assert_eq!(got.join(" "), want, "{line}");

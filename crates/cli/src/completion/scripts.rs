@@ -31,6 +31,7 @@ _FUNCTION_complete() {
         esac
     done < <("${1/#\~/$HOME}" QUESTION "${words[@]:1}" 2>/dev/null)
     if type compopt >/dev/null 2>&1; then
+        ((directive & 2)) && compopt -o nospace
         ((directive & 4)) && compopt +o default
         ((directive & 16)) && compopt +o default -o dirnames
     fi
@@ -54,7 +55,9 @@ _FUNCTION() {
     done < <("${(Q)words[1]/#\~/$HOME}" QUESTION "${(@Q)words[2,CURRENT]}" 2>/dev/null)
     # Behind `--flag=` the values alone are completed.
     [[ $PREFIX == --*=* ]] && compset -P '*='
-    if (($#found)); then
+    if (($#found && directive & 2)); then
+        _describe -V 'PROGRAM' found -S ''
+    elif (($#found)); then
         _describe -V 'PROGRAM' found
     elif ((directive & 16)); then
         _files -/

@@ -85,6 +85,10 @@ pub enum Values {
     Files,
     /// Directories.
     Directories,
+    /// `key=`, with the keys of data values.
+    Keys,
+    /// `key=path`.
+    KeysOfFiles,
     /// These.
     OneOf(&'static [&'static str]),
 }

@@ -160,6 +160,34 @@ fn kubevirt_takes_what_is_offered() {
 }
 
 #[test]
+fn keys_of_the_schema_are_offered() {
+    let schema = "#@data/values-schema\n---\n#@schema/desc \"The name.\\nAll of it.\"\nname: shop\ndb:\n  #@schema/secret\n  \
+                  password: hunter2\n  port: 5432\nhosts:\n- name: \"\"\n\"tls.crt\":\n  x: 1\n#@schema/any-key\nfree:\n  _: 1\n";
+    let scratch = Scratch::with(&[
+        ("schema.yml", schema),
+        ("wrong.yml", "#@data/values-schema\n---\na: #@ 1 / 0\n"),
+        ("endless.yml", "#@data/values-schema\n---\n#@ while True:\n#@   x = 1\n#@ end\na: 1\n"),
+        ("plain.yml", "a: 1\n"),
+    ]);
+    let ask = |words: &[&str]| {
+        let (exit, stdout, stderr) = scratch.run(&[&["__complete"][..], words].concat());
+        assert_eq!((exit, &*stderr), (0, ""), "{words:?}");
+        stdout
+    };
+    let all = "name=\tThe name.\ndb.password=\tstring\ndb.port=\tinteger\nhosts=\tarray of map\n:6\n";
+    assert_eq!(ask(&["-f", "schema.yml", "-v", ""]), all);
+    assert_eq!(ask(&["-f", ".", "-f", "-", "-f", "https://nowhere.test/x.yml", "-v", "x"]), ":4\n");
+    assert_eq!(ask(&["-f", "schema.yml", "--data-value-yaml", "db."]), "db.password=\tstring\ndb.port=\tinteger\n:6\n");
+    assert_eq!(ask(&["--file=schema.yml", "--data-value-yaml=db.po"]), "db.port=\tinteger\n:6\n");
+    assert_eq!(ask(&["-f", "schema.yml", "--data-value-file", "na"]), "name=\tThe name.\n:6\n");
+    assert_eq!(ask(&["-f", "schema.yml", "--data-value-file", "name=pl"]), ":0\n");
+    assert_eq!(ask(&["-f", "schema.yml", "-v", "name="]), ":4\n");
+    for file in ["wrong.yml", "endless.yml", "plain.yml", "nope.yml", "<(cat", "-"] {
+        assert_eq!(ask(&["-f", file, "-v", ""]), ":4\n", "{file}");
+    }
+}
+
+#[test]
 fn choices_are_accepted() {
     let scratch = Scratch::with(&[("schema.yml", "#@data/values-schema\n---\na: 1\n")]);
     let choices = |flag: &str| {
