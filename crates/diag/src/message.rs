@@ -32,6 +32,8 @@ pub enum Note {
     Redacted(Pos, String),
     /// Lines of text as they are, indentation included: `    = hint: …`.
     Text(String),
+    /// Lines of text in place of the line that it hangs behind; none where it is empty.
+    Instead(String),
 }
 
 impl Message {
@@ -78,6 +80,15 @@ impl Message {
         // A message that ends in a line feed has just finished the line that is meant.
         let at = self.text.strip_suffix('\n').unwrap_or(&self.text).len();
         self.notes.push((at, note));
+    }
+
+    /// Hangs a note behind the line written last, in front of those that hang there.
+    pub fn note_first(&mut self, note: Note) {
+        let start = self.text.strip_suffix('\n').unwrap_or(&self.text).rfind('\n').map_or(0, |at| at + 1);
+        let at = self.notes.partition_point(|(at, _)| *at < start);
+        let end = self.text.strip_suffix('\n').unwrap_or(&self.text).len();
+        let own = self.notes.get(at).map_or(end, |(own, _)| *own);
+        self.notes.insert(at, (own, note));
     }
 
     /// Says that the text shows the source lines of these places as far as they may be shown; nobody shows them again.
@@ -186,6 +197,7 @@ impl Note {
     pub fn indented(&self, indent: &str) -> Note {
         match self {
             Note::Text(text) => Note::Text(indent_lines(text, indent)),
+            Note::Instead(text) => Note::Instead(indent_lines(text, indent)),
             excerpt @ (Note::Excerpt(_) | Note::Redacted(..)) => excerpt.clone(),
         }
     }
@@ -193,7 +205,8 @@ impl Note {
     /// The note's lines, each with its line feed; none where a position is in no source.
     pub(crate) fn lines(&self, sources: &Sources) -> String {
         match self {
-            Note::Text(text) => format!("{text}\n"),
+            Note::Instead(text) if text.is_empty() => String::new(),
+            Note::Text(text) | Note::Instead(text) => format!("{text}\n"),
             Note::Excerpt(pos) => {
                 let line = sources.get(pos.file).and_then(|source| source.excerpt(pos.offset));
                 line.map_or_else(String::new, |line| excerpt(*pos, &line, sources))
@@ -241,6 +254,18 @@ mod tests {
         let mut outer = Message::new("Outer: ");
         outer.push(&message);
         assert_eq!(numbered(&outer), [(2, hint)]);
+    }
+
+    #[test]
+    fn a_note_can_come_first() {
+        let [a, b, c] = ["a", "b", "c"].map(|text| Note::Text(text.into()));
+        let mut message = Message::new("one\n");
+        message.note(a.clone());
+        message.push_str("two");
+        message.note(b.clone());
+        message.push_str(" and more\n");
+        message.note_first(c.clone());
+        assert_eq!(numbered(&message), [(0, a), (1, c), (1, b)]);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use ytterby_diag::{Diagnostic, Kind, Message, Note, Severity};
+use ytterby_diag::{Diagnostic, Kind, Message, Note, Pos, Severity};
 use ytterby_text::spelling;
 
 use crate::input::{Content, InputFile};
@@ -315,6 +315,16 @@ impl Failure {
         hints.iter().for_each(|hint| failure.message.note(Note::Text(format!("    = hint: {hint}"))));
         failure.diagnostics.push(Diagnostic { hints, ..Diagnostic::new(Severity::Error, Kind::Other, text) });
         failure
+    }
+
+    /// Says where it is, unless it says so itself.
+    pub(crate) fn place_at(&mut self, pos: Pos) {
+        let is_placeless = |one: &Diagnostic| one.severity == Severity::Error && one.from.is_none() && one.by.is_none();
+        if !self.diagnostics.iter().any(is_placeless) {
+            return;
+        }
+        self.message.note_first(Note::Excerpt(pos));
+        self.diagnostics.iter_mut().filter(|one| is_placeless(one)).for_each(|one| one.from = Some(pos));
     }
 
     /// The same behind a text that says what was being done.

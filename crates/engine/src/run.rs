@@ -12,7 +12,7 @@ use crate::api::{Compat, Failure, Host, MAX_STEPS, Options};
 use crate::node::Node;
 use crate::schema::{Schema, Secrets};
 use crate::stdlib::Stdlib;
-use crate::template::{FileLines, OpenContexts};
+use crate::template::{FileLines, OpenContexts, ShownLine};
 
 /// Names that unknown keys are compared with in all: enough for every schema that people write, and a bound where
 /// thousands of keys are wrong.
@@ -152,13 +152,21 @@ impl Run {
     }
 
     /// The lines that a message shows for a place in code; `is_own` is false for code of another library.
-    pub fn show_line(&self, pos: Pos, is_own: bool) -> Vec<String> {
+    pub fn show_line(&self, pos: Pos, is_own: bool) -> Vec<ShownLine> {
         let lines = self.lines.borrow();
         match lines.get(&pos.file) {
             _ if !pos.is_known() => Vec::new(),
             Some(lines) if is_own => lines.show(pos, &self.sources),
-            _ => vec![format!("{} | (unavailable)", self.locate(pos))],
+            other => {
+                let full = other.and_then(|lines| Some(lines.show(pos, &self.sources).first()?.full().to_owned()));
+                vec![ShownLine { text: format!("{} | (unavailable)", self.locate(pos)), full }]
+            }
         }
+    }
+
+    /// The place of the source that a place in code stands for.
+    pub fn source_place(&self, pos: Pos) -> Pos {
+        self.lines.borrow().get(&pos.file).map_or(pos, |lines| lines.source_place(pos))
     }
 
     /// Warns about a place, once per text. Warnings about annotations fail the run with `--strict-annotations`.

@@ -44,6 +44,9 @@ struct Inner {
     message: String,
     kind: ErrorKind,
     frames: Vec<Frame>,
+    /// How many were left out behind the first [`KEPT_FRAMES`].
+    omitted: usize,
+    hint: Option<String>,
     payload: Option<Rc<dyn Any>>,
 }
 
@@ -57,7 +60,14 @@ impl Error {
     /// An error of a given kind.
     #[cold]
     pub fn of_kind(kind: ErrorKind, message: impl Into<String>) -> Error {
-        Error(Box::new(Inner { message: message.into(), kind, frames: Vec::new(), payload: None }))
+        Error(Box::new(Inner {
+            message: message.into(),
+            kind,
+            frames: Vec::new(),
+            omitted: 0,
+            hint: None,
+            payload: None,
+        }))
     }
 
     /// The error with a structured error of the host inside.
@@ -66,11 +76,23 @@ impl Error {
         self
     }
 
+    /// The error with something to try, which is no part of its message.
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Error {
+        self.0.hint = Some(hint.into());
+        self
+    }
+
+    /// What to try.
+    pub fn hint(&self) -> Option<&str> {
+        self.0.hint.as_deref()
+    }
+
     /// The error with `name: ` in front of its message, and without frames: those of the caller count, as for an
     /// error that is newly made there. The payload and the kind stay.
     pub fn in_context(mut self, name: impl fmt::Display) -> Error {
         self.0.message = format!("{name}: {}", self.0.message);
         self.0.frames.clear();
+        self.0.omitted = 0;
         self
     }
 
@@ -95,6 +117,17 @@ impl Error {
         &self.0.frames
     }
 
+    /// The same as messages show them: all of them, or the innermost, how many there are in between, and the outermost.
+    pub fn calls(&self) -> (&[Frame], usize, &[Frame]) {
+        let frames = &self.0.frames;
+        if self.0.omitted == 0 {
+            return (frames, 0, &[]);
+        }
+        let (inner, rest) = frames.split_at(KEPT_FRAMES.min(frames.len()));
+        let (between, outer) = rest.split_at(rest.len().saturating_sub(KEPT_FRAMES));
+        (inner, self.0.omitted + between.len(), outer)
+    }
+
     /// The host's structured error, if one travels inside.
     pub fn payload(&self) -> Option<&Rc<dyn Any>> {
         self.0.payload.as_ref()
@@ -111,6 +144,7 @@ impl Error {
         frames.push(frame);
         if frames.len() > 2 * KEPT_FRAMES + OMITTED_AT_ONCE {
             frames.drain(KEPT_FRAMES..KEPT_FRAMES + OMITTED_AT_ONCE);
+            self.0.omitted += OMITTED_AT_ONCE;
         }
     }
 

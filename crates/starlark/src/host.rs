@@ -154,6 +154,12 @@ pub trait HostValue: Any {
         fail!("unhashable type: {}", self.type_name())
     }
 
+    /// An attribute whose name is similar, for a hint that is no part of the message. Those of
+    /// [`HostValue::attr_names`] are found without it.
+    fn near_attr(&self, _name: &Str) -> Option<String> {
+        None
+    }
+
     /// `x.name`; `None` where there is no such attribute. An error of kind [`crate::ErrorKind::NoSuchAttr`] says the
     /// same in other words; both get a hint where [`HostValue::attr_names`] has a similar name.
     fn attr(&self, _eval: &mut Eval, _name: &Str) -> Result<Option<Value>, Error> {

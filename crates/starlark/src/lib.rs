@@ -37,5 +37,5 @@ pub use error::{Error, ErrorKind, Frame};
 pub use eval::{Budget, Eval, Limits};
 pub use host::{BinaryOp, CompareOp, HostValue, Mapping, Sequence, Side, UnaryOp, ValueIter};
 pub use ops::{attr, binary, compare, compare_depth, equal, index, set_attr, set_index, slice, unary};
-pub use program::{Exports, NoOps, OpArgs, OpValues, Ops, Piece, Program, SyntaxError, compile};
+pub use program::{Exports, NoOps, OpArgs, OpValues, OpenBracket, Ops, Piece, Program, SyntaxError, compile};
 pub use value::{Builtin, BuiltinFn, Dict, Function, List, Range, Set, Tuple, Value};

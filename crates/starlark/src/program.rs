@@ -109,6 +109,17 @@ impl Ops for NoOps {
     }
 }
 
+/// A bracket that is open where something does not fit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OpenBracket {
+    /// Where it stands.
+    pub pos: Pos,
+    /// `(`, `[` or `{`.
+    pub bracket: char,
+    /// Whether nothing could have closed it: the code that it stands in is over.
+    pub is_unclosed: bool,
+}
+
 /// What is wrong with the text of a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SyntaxError {
@@ -118,6 +129,10 @@ pub struct SyntaxError {
     pub pos: Pos,
     /// The piece that the place is in, counted from 0.
     pub piece: usize,
+    /// Where the token that does not fit begins. The reference shows the place behind it, often another line.
+    pub token: Pos,
+    /// The bracket that is open there.
+    pub open: Option<OpenBracket>,
 }
 
 /// Compiles a program. Names in `predeclared` may be used besides those of the language; [`Program::run`] wants their

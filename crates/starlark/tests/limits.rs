@@ -65,6 +65,36 @@ fn depth() {
 }
 
 #[test]
+fn very_many_calls_are_counted() {
+    let run = |depth: usize| {
+        let code = format!("def f(n):\n  return f(n - 1) if n else 1 // 0\nend\nf({depth})");
+        let piece = Piece::Code { text: code.as_bytes(), at: Pos::new(FileId(0), 0) };
+        let program = compile(&[piece], &[]).unwrap();
+        program.run(&mut Eval::new(), Rc::new(NoOps), &Exports::default()).err().unwrap()
+    };
+    let error = run(1_000);
+    let (all, omitted, none) = error.calls();
+    assert_eq!((all.len(), omitted, none.len()), (1_002, 0, 0));
+    let error = run(50_000);
+    let (inner, omitted, outer) = error.calls();
+    assert_eq!((inner.len(), omitted, outer.len()), (100, 50_002 - 200, 100));
+    assert_eq!(outer.last().unwrap().name, *"<toplevel>");
+}
+
+#[test]
+fn arguments_of_a_call() {
+    let call = |positional: usize, named: usize| {
+        let positional = (0..positional).map(|_| "1".to_owned());
+        let args: Vec<String> = positional.chain((0..named).map(|n| format!("k{n}=1"))).collect();
+        run(&format!("def f(*args, **kwargs):\n  return len(args) + len(kwargs)\nend\nprint(f({}))", args.join(", ")))
+    };
+    let message = |positional, named| call(positional, named).error.unwrap_or_default();
+    assert_eq!((message(255, 0), message(0, 255), message(255, 255)), Default::default());
+    assert!(message(256, 0).starts_with("- 256 positional arguments in call, limit is 255\n"), "{}", message(256, 0));
+    assert!(message(0, 256).starts_with("- 256 keyword arguments in call, limit is 255\n"), "{}", message(0, 256));
+}
+
+#[test]
 fn depth_through_builtins() {
     let error = run("def f(n):\n  return sorted([n], key=f)\nend\nf(0)").error.unwrap();
     assert!(error.starts_with("- call depth limit exceeded"), "{}", &error[..200]);

@@ -88,9 +88,31 @@ fn check(script: &str, expected: &[&str]) {
 #[track_caller]
 fn check_error(script: &str, expected: &str, line: u32) {
     let errors = compile(&pieces(script), &[]).err().expect("the program is wrong");
-    let SyntaxError { message, pos, piece } = errors[0].clone();
+    let SyntaxError { message, pos, piece, .. } = errors[0].clone();
     assert_eq!((message.as_str(), pos.offset / 100), (expected, line));
     assert_eq!(piece as u32, line);
+}
+
+/// Where the token that does not fit stands, and the bracket that is open, with `!` if it is certainly the mistake.
+#[track_caller]
+fn check_place(script: &str, token: u32, open: &str) {
+    let errors = compile(&pieces(script), &[]).err().expect("the program is wrong");
+    let found = errors[0].open.map_or_else(String::new, |open| {
+        format!("{}@{}{}", open.bracket, open.pos.offset, if open.is_unclosed { "!" } else { "" })
+    });
+    assert_eq!((errors[0].token.offset, &*found), (token, open), "{}", errors[0].message);
+}
+
+#[test]
+fn errors_know_their_token_and_the_open_bracket() {
+    check_place("x = 1\nend\nop 1", 100, "");
+    check_place("if True\nop 1\nend", 7, "");
+    check_place("if True:\nop 1\nelse\nop 2\nend", 200, "");
+    check_place("op 1 = f(1\nop 2", 100, "(@51!");
+    check_place("x = [1,\nop 1", 100, "[@4!");
+    check_place("x = [1,\ny = 2\nop 1", 102, "[@4");
+    check_place("x = {1: 2", 9, "{@4!");
+    check_place("op 1 (a=1+)", 0, "");
 }
 
 #[test]

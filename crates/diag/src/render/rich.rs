@@ -32,11 +32,24 @@ fn push_message(out: &mut String, message: &Message, report: &Report<'_>, colour
     let added = layout::added_lines(message.text(), message.brackets());
     let mut notes = message.notes_by_line().map(|(line, note)| (line + added, note)).peekable();
     let mut has_excerpt = false;
-    for (number, line) in text.split('\n').enumerate() {
-        out.push_str(line);
-        out.push('\n');
-        while let Some((_, note)) = notes.next_if(|(at, _)| *at <= number) {
-            has_excerpt |= matches!(note, Note::Excerpt(_) | Note::Redacted(..));
+    let lines: Vec<&str> = text.split('\n').collect();
+    for (number, line) in lines.iter().enumerate() {
+        let own: Vec<&Note> =
+            std::iter::from_fn(|| notes.next_if(|(at, _)| *at <= number)).map(|(_, note)| note).collect();
+        let (instead, behind): (Vec<&Note>, Vec<&Note>) =
+            own.into_iter().partition(|note| matches!(note, Note::Instead(_)));
+        match instead.last() {
+            Some(instead) => out.push_str(&instead.lines(report.sources)),
+            None => {
+                out.push_str(line);
+                out.push('\n');
+            }
+        }
+        for note in behind {
+            if let Note::Excerpt(pos) | Note::Redacted(pos, _) = note {
+                has_excerpt = true;
+                push_file_name(out, *pos, &lines[number.saturating_sub(2)..=number], report, colour);
+            }
             push_note(out, note, report, colour);
         }
     }
@@ -46,6 +59,7 @@ fn push_message(out: &mut String, message: &Message, report: &Report<'_>, colour
     let shown: HashSet<Pos> = message.shown().iter().copied().collect();
     for error in report.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error) {
         if let Some(pos) = error.from.filter(|pos| !shown.contains(pos)) {
+            push_file_name(out, pos, &lines[lines.len().saturating_sub(3)..], report, colour);
             push_note(out, &excerpt(error, pos), report, colour);
         }
     }
@@ -59,11 +73,21 @@ fn excerpt(diagnostic: &Diagnostic, pos: Pos) -> Note {
     }
 }
 
+/// The name of the file that an excerpt is from, unless the lines above it tell.
+fn push_file_name(out: &mut String, pos: Pos, above: &[&str], report: &Report<'_>, colour: Colour) {
+    let Some(source) = report.sources.get(pos.file) else { return };
+    let place = format!("{}:{}", source.full_name(), source.line(pos.offset));
+    if !above.iter().any(|line| line.contains(&place)) {
+        out.push_str(&paint(&format!("{}:", source.full_name()), BLUE, colour));
+        out.push('\n');
+    }
+}
+
 fn push_note(out: &mut String, note: &Note, report: &Report<'_>, colour: Colour) {
     for line in note.lines(report.sources).lines() {
         let style = match note {
             Note::Excerpt(_) | Note::Redacted(..) => BLUE,
-            Note::Text(_) => CYAN,
+            Note::Text(_) | Note::Instead(_) => CYAN,
         };
         out.push_str(&paint(line, style, colour));
         out.push('\n');

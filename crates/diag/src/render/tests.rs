@@ -107,6 +107,27 @@ fn a_failure_without_diagnostics_is_one_entry() {
 }
 
 #[test]
+fn lines_give_way_to_fuller_ones() {
+    let sources = Sources::new();
+    let file = sources.add("a.star", *b"x = 1\n");
+    let mut message = Message::new("\n- wrong\n    in f\n      1 | x = 1");
+    message.note(Note::Instead("      a.star:1 | x = 1".into()));
+    message.push_str("\n    in g\n      1 | x = 1");
+    message.note(Note::Instead(String::new()));
+    message.push_str("\nlast");
+    message.note(Note::Excerpt(Pos::new(file, 0)));
+    let report = Report { program: "ytt", failure: Some(&message), diagnostics: &[], sources: &sources, printed: "" };
+    assert_eq!(
+        render(&report, Rendering::Rich(Colour::Off)),
+        "ytt: Error: \n- wrong\n    in f\n      a.star:1 | x = 1\n    in g\nlast\na.star:\n    |\n  1 | x = 1\n    |\n"
+    );
+    assert_eq!(
+        render(&report, Rendering::Text),
+        "ytt: Error: \n- wrong\n    in f\n      1 | x = 1\n    in g\n      1 | x = 1\nlast\n"
+    );
+}
+
+#[test]
 fn nothing_to_say() {
     let report = Report { program: "ytt", failure: None, diagnostics: &[], sources: &Sources::new(), printed: "" };
     assert_eq!(render(&report, Rendering::Text), "");

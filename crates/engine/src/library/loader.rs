@@ -190,7 +190,7 @@ fn load(eval: &mut Eval, module: &Str, context: &Rc<FileContext>) -> Result<Rc<E
     let (place, found) = match found {
         Ok(Target::Standard(name)) => return standard(name, context),
         Ok(Target::File(place, found)) => (place, found),
-        Err(why) => return Err(Error::new(why)),
+        Err(why) => return Err(template::error_of_failure(why)),
     };
     let file = &found.file;
     if !file.input.is_library() {
@@ -217,7 +217,7 @@ fn standard(name: &str, context: &Rc<FileContext>) -> Result<Rc<Exports>, Error>
             Ok(Rc::new(Exports::new([(Str::from("library"), module)])))
         }
         "template" => Ok(stdlib::exports(stdlib::template::module(&context.ops))),
-        _ => Err(Error::new(stdlib::unknown_module(name))),
+        _ => Err(stdlib::unknown_module(name, run.level)),
     }
 }
 
@@ -227,13 +227,13 @@ enum Target<'a> {
     File(Place, FileInLibrary),
 }
 
-fn resolve<'a>(module: &'a str, context: &FileContext) -> Result<Target<'a>, String> {
+fn resolve<'a>(module: &'a str, context: &FileContext) -> Result<Target<'a>, Failure> {
     let (place, path) = match module.strip_prefix('@') {
         None => (context.place.clone(), module),
         Some(rest) => {
-            let (library, path) = rest.split_once(':').ok_or(
+            let (library, path) = rest.split_once(':').ok_or_else(|| Failure::new(
                 "Expected library path to be in format '@name:path' e.g. '@github.com/vmware-tanzu/test:test.star' or '@ytt:base64'",
-            )?;
+            ))?;
             if library == "ytt" {
                 return Ok(Target::Standard(path));
             }

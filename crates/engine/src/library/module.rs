@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use ytterby_diag::Pos;
 use ytterby_starlark::{Args, Builtin, Error, Eval, Value};
-use ytterby_text::Str;
+use ytterby_text::{Str, spelling};
 
 use super::stages::{Prepared, Waiting};
 use super::{Evaluated, LibraryRun, Place};
@@ -53,7 +53,7 @@ fn get(parent: &LibraryRun, place: &Place, waiting: &Waiting, args: Args<'_>) ->
     if path.starts_with('@') {
         fail!("Expected library '{path}' to be specified without '@'");
     }
-    run.library = place.current.find_private(&path).map_err(Error::new)?;
+    run.library = place.current.find_private(&path).map_err(template::error_of_failure)?;
     let name = LibraryRef { path: path.into_owned(), alias };
     let instance = Instance { name, run, values: waiting.values.clone(), schemas: waiting.schemas.clone() };
     Ok(instance.into_value())
@@ -197,7 +197,17 @@ impl Instance {
             .filter_map(|(file, exports)| exports.get(symbol).map(|value| (file, value)))
             .collect();
         match &found[..] {
-            [] => fail!("Expected to find exported symbol '{symbol}', but did not"),
+            [] => {
+                let error = Error::new(format!("Expected to find exported symbol '{symbol}', but did not"));
+                let files = outcome.exports.iter().filter(|(file, _)| path.is_none_or(|path| path.to_str() == *file));
+                let names: Vec<_> =
+                    files.flat_map(|(_, exports)| exports.iter()).map(|(name, _)| name.to_str()).collect();
+                let meant = spelling::nearest(&symbol.to_str(), names.iter().map(|name| &**name));
+                Err(match meant {
+                    Some(meant) => error.with_hint(format!("did you mean \"{meant}\"?")),
+                    None => error,
+                })
+            }
             [(_, value)] => Ok((*value).clone()),
             several => {
                 let paths: Vec<&str> = several.iter().map(|(file, _)| file.as_str()).collect();

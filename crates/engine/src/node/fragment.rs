@@ -7,11 +7,14 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use ytterby_starlark::{CompareOp, Error, Eval, HostValue, Mapping, Value, ValueIter};
-use ytterby_text::Str;
+use ytterby_text::{Str, spelling};
 
 use super::convert::{scalar_from_value, scalar_to_value};
 use super::{DocumentSet, Node, Origin, Scalar, to_value};
 use crate::run;
+
+/// How many keys of a map a name that is none of them is compared with.
+const COMPARED_KEYS: usize = 1_000;
 
 /// A YAML value or documents in the hands of Starlark.
 pub(crate) struct Fragment {
@@ -139,6 +142,13 @@ impl HostValue for Fragment {
             }
             _ => Ok(None),
         }
+    }
+
+    fn near_attr(&self, name: &Str) -> Option<String> {
+        let data = self.data.borrow();
+        let FragmentData::Node(Node::Map(map)) = &*data else { return None };
+        let keys = map.iter().take(COMPARED_KEYS).filter_map(|item| item.key.as_str()?.as_str());
+        spelling::nearest(&name.to_str(), keys).map(str::to_owned)
     }
 
     fn mapping(&self) -> Option<&dyn Mapping> {

@@ -141,5 +141,18 @@ fn check_value(eval: &mut Eval, value: &Value, argument: &str, matches: Matches<
 
 /// An argument that an annotation does not have.
 pub(super) fn unknown_argument(ann: Ann, name: &ytterby_text::Str) -> Failure {
-    Failure::new(format!("Unknown '{}' annotation keyword argument '{name}'", ann.name()))
+    let text = format!("Unknown '{}' annotation keyword argument '{name}'", ann.name());
+    let known: &[&str] = match ann {
+        Ann::OverlayMatch => &["by", "expects", "missing_ok", "when"],
+        Ann::OverlayMatchChildDefaults => &["expects", "missing_ok", "when"],
+        Ann::OverlayReplace => &["via", "or_add"],
+        Ann::OverlayInsert => &["before", "after", "via"],
+        Ann::OverlayAssert | Ann::OverlayReplaceAnns | Ann::OverlayMergeAnns | Ann::OverlayRemoveAnns => &["via"],
+        _ => &[],
+    };
+    let near = ytterby_text::spelling::nearest(&name.to_str(), known.iter().copied());
+    let hint = near
+        .map(|near| format!("did you mean {near}=?"))
+        .or_else(|| (!known.is_empty()).then(|| format!("its keyword arguments are {}", known.join(", "))));
+    Failure::hinted(&text, hint)
 }

@@ -98,6 +98,8 @@ pub(super) fn inside(run: &Run, mut failure: Failure, prefix: &str, pos: Pos) ->
         if pos.is_known() {
             failure.message.note(Note::Excerpt(pos));
         }
+    } else if pos.is_known() {
+        failure.place_at(pos);
     }
     failure.prefixed(prefix)
 }

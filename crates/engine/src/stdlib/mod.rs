@@ -90,8 +90,16 @@ pub(crate) fn exports(module: Module) -> Rc<Exports> {
 }
 
 /// What `load` says about a module that does not exist.
-pub(crate) fn unknown_module(name: &str) -> String {
-    format!("builtin ytt library does not have module '{name}' (hint: is it available in newer version of ytt?)")
+pub(crate) fn unknown_module(name: &str, level: Level) -> Error {
+    let error = Error::new(format!(
+        "builtin ytt library does not have module '{name}' (hint: is it available in newer version of ytt?)"
+    ));
+    let beyond: &[_] = if level == Level::Ytterby { BEYOND } else { &[] };
+    let names = TABLE.iter().chain(beyond).map(|entry| entry.0).chain(["data", "library", "template"]);
+    match ytterby_text::spelling::closest(name, names, ytterby_text::spelling::tolerance(name)) {
+        Some(meant) => error.with_hint(format!("did you mean @ytt:{meant}?")),
+        None => error,
+    }
 }
 
 /// A function whose messages begin with its name.

@@ -20,6 +20,26 @@ pub(crate) struct FileLines {
     generated: Vec<Generated>,
 }
 
+/// A line that a message shows for a place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct ShownLine {
+    /// As the reference has it.
+    pub text: String,
+    /// What says more.
+    pub full: Option<String>,
+}
+
+impl ShownLine {
+    pub fn plain(text: String) -> ShownLine {
+        ShownLine { text, full: None }
+    }
+
+    /// What says the most.
+    pub fn full(&self) -> &str {
+        self.full.as_ref().unwrap_or(&self.text)
+    }
+}
+
 /// How positions and lines are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Style {
@@ -80,30 +100,43 @@ impl FileLines {
     }
 
     /// The lines that messages show for a place, without indentation.
-    pub fn show(&self, pos: Pos, sources: &Sources) -> Vec<String> {
-        let Some(generated) = pos.offset.checked_sub(GENERATED).and_then(|at| self.generated.get(at as usize)) else {
+    pub fn show(&self, pos: Pos, sources: &Sources) -> Vec<ShownLine> {
+        let Some(generated) = self.generated(pos) else {
             return self.source_line(pos, sources).into_iter().collect();
         };
         let name = sources.get(pos.file).map(|source| source.name().to_owned()).unwrap_or_default();
         let mut lines = Vec::new();
         lines.extend(generated.before.and_then(|before| self.source_line(before, sources)));
-        lines.push(format!("{name}:? | {} (generated)", generated.text));
+        lines.push(ShownLine::plain(format!("{name}:? | {} (generated)", generated.text)));
         lines.extend(generated.after.and_then(|after| self.source_line(after, sources)));
         lines
     }
 
-    fn source_line(&self, pos: Pos, sources: &Sources) -> Option<String> {
+    /// The place of the source that a place stands for.
+    pub fn source_place(&self, pos: Pos) -> Pos {
+        self.generated(pos).and_then(|generated| generated.before.or(generated.after)).unwrap_or(pos)
+    }
+
+    fn generated(&self, pos: Pos) -> Option<&Generated> {
+        pos.offset.checked_sub(GENERATED).and_then(|at| self.generated.get(at as usize))
+    }
+
+    fn source_line(&self, pos: Pos, sources: &Sources) -> Option<ShownLine> {
         let source = sources.get(pos.file)?;
         let line = source.line(pos.offset);
-        Some(match self.style {
+        Some(ShownLine::plain(match self.style {
             Style::Yaml => format!("{}:{line} | {}", source.name(), sources.line_text(pos)?),
-            Style::Starlark => format!("{line} | {}", sources.line_text(pos)?),
+            Style::Starlark => {
+                let text = format!("{line} | {}", sources.line_text(pos)?);
+                let full = format!("{}:{text}", source.name());
+                return Some(ShownLine { text, full: Some(full) });
+            }
             Style::Text => {
                 let at = self.pieces.partition_point(|piece| piece.start <= pos.offset).checked_sub(1)?;
                 let ShownPiece { start, shown } = &self.pieces[at];
                 let text = source.text().get(shown.start as usize..shown.end as usize)?;
                 format!("{}:{} | {}", source.name(), source.line(*start), String::from_utf8_lossy(text))
             }
-        })
+        }))
     }
 }

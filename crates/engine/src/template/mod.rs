@@ -11,6 +11,7 @@ mod lines;
 mod lint;
 mod ops;
 mod program;
+mod syntax_hint;
 mod table;
 mod text;
 mod trace;
@@ -25,7 +26,7 @@ use ytterby_yaml::Tree;
 
 pub(crate) use build::{Built, KeyOverrides};
 pub(crate) use comment::{UnknownComments, documents_annotated};
-pub(crate) use lines::{FileLines, Style};
+pub(crate) use lines::{FileLines, ShownLine, Style};
 pub(crate) use ops::{OpenContexts, TemplateOps};
 pub(crate) use trace::{error_of_failure, failure_of_error, failure_of_syntax};
 pub(crate) use yaml::{annotates, has_templating, templating_of_document};

@@ -106,8 +106,14 @@ fn merge_prepared(
     }
     let undo = (keep == Left::Kept).then(|| Undo::of(&left, &right.value, &touch));
     // Nobody else holds the document: it is changed in place.
-    let mut merged = overlay::merge_document(cx.eval, run, left, right, Purpose::Values)
-        .map_err(|failure| without_secrets(run, failure, &right.value, schema))?;
+    let mut merged = overlay::merge_document(cx.eval, run, left, right, Purpose::Values).map_err(|mut failure| {
+        if let Input::Code(pos) = input
+            && pos.is_known()
+        {
+            failure.place_at(pos);
+        }
+        without_secrets(run, failure, &right.value, schema)
+    })?;
     if settle::settle(cx, &mut merged.value, &right.value, &schema.root, &touch)? {
         if let Input::Code(pos) = input {
             settle::place(&mut merged.value, &right.value, pos);

@@ -20,14 +20,14 @@ use ytterby_text::Str;
 use crate::ast::{Ast, Def, DefBody, ExprId, ExprKind, Param, Stmt};
 use crate::program::Toplevel;
 use crate::resolve::{Binding, FunctionScope, Resolved, Scope, resolve};
-use crate::syntax::{parse, piece_of};
+use crate::syntax::parse;
 use crate::{Piece, SyntaxError, Value};
 
 /// Compiles a program; see [`crate::compile`].
 pub(crate) fn compile(pieces: &[Piece<'_>], predeclared: &[&str]) -> Result<Toplevel, Vec<SyntaxError>> {
     let (ast, stmts) = parse(pieces).map_err(|error| vec![*error])?;
     let resolved = resolve(&ast, &stmts, predeclared).map_err(|errors| {
-        let error = |(pos, message)| SyntaxError { message, pos, piece: piece_of(pieces, pos) };
+        let error = |(pos, message)| SyntaxError::at(pos, message, pieces);
         errors.into_iter().map(error).collect::<Vec<_>>()
     })?;
     let at = match pieces.first() {
@@ -37,7 +37,7 @@ pub(crate) fn compile(pieces: &[Piece<'_>], predeclared: &[&str]) -> Result<Topl
     let program = ProgramCompiler { ast: Rc::new(ast), resolved, pieces };
     let code = program.toplevel(&stmts, at).map_err(|TooLarge { message, pos }| {
         let pos = pos.unwrap_or(at);
-        vec![SyntaxError { message, pos, piece: piece_of(pieces, pos) }]
+        vec![SyntaxError::at(pos, message, pieces)]
     })?;
     Ok(Toplevel {
         code: Rc::new(code),

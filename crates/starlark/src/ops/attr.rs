@@ -64,6 +64,13 @@ fn with_hint(mut error: Error, x: &Value, name: &Str) -> Error {
     let names: Vec<_> = names.iter().map(|name| name.to_str()).collect();
     if let Some(meant) = nearest(&name.to_str(), names.iter().map(|name| &**name)) {
         error.set_message(format!("{} (did you mean .{meant}?)", error.message()));
+        return error;
     }
-    error
+    match x {
+        Value::Host(host) => match host.near_attr(name) {
+            Some(meant) => error.with_hint(format!("did you mean .{meant}?")),
+            None => error,
+        },
+        _ => error,
+    }
 }

@@ -56,15 +56,17 @@ impl<'a> Blocks<'a> {
                 // Without a colon it belongs to `x if y else z`.
                 let behind = self.lexer.next()?;
                 if behind.tok == Tok::Colon {
+                    let place = token.start;
                     self.ahead.push_back((token, true));
                     self.ahead.push_back((behind, false));
-                    return self.close();
+                    return self.close(place);
                 }
                 self.ahead.push_back((behind, false));
             }
             Tok::Elif if !closed => {
+                let place = token.start;
                 self.ahead.push_back((token, true));
-                return self.close();
+                return self.close(place);
             }
             Tok::Pass => return self.lexer.error("use of reserved keyword 'pass' is not allowed"),
             Tok::Ident if matches!(&token.value, TokenValue::Name(name) if name == "end") => {
@@ -72,7 +74,7 @@ impl<'a> Blocks<'a> {
                 if behind.tok != Tok::Newline {
                     self.ahead.push_back((behind, false));
                 }
-                return self.close();
+                return self.close(token.start);
             }
             Tok::Eof => {
                 if let Some(&pos) = self.open.last() {
@@ -85,10 +87,11 @@ impl<'a> Blocks<'a> {
         Ok(token)
     }
 
-    fn close(&mut self) -> Parsed<Token> {
+    /// Closes a block by the token at `place`.
+    fn close(&mut self, place: Pos) -> Parsed<Token> {
         match self.open.pop() {
             Some(_) => Ok(self.made_up(Tok::Outdent)),
-            None => self.lexer.error("unexpected end"),
+            None => self.lexer.error_of_token(place, "unexpected end"),
         }
     }
 

@@ -11,7 +11,7 @@ use ytterby_text::Str;
 use super::Parsed;
 use super::token::{Tok, Token, TokenValue};
 use crate::program::OpArgs;
-use crate::{Piece, SyntaxError};
+use crate::{OpenBracket, Piece, SyntaxError};
 
 pub(crate) struct Lexer<'a> {
     pieces: &'a [Piece<'a>],
@@ -21,8 +21,10 @@ pub(crate) struct Lexer<'a> {
     pub(super) text: &'a [u8],
     pub(super) at: Pos,
     pub(super) offset: usize,
-    /// Open brackets.
-    depth: usize,
+    /// Open brackets: those of the text, and the made-up ones.
+    open: Vec<Option<OpenBracket>>,
+    /// A bracket of the text that the end of its piece left open.
+    unclosed: Option<OpenBracket>,
     /// Whether nothing but white space was read since the line began.
     fresh_line: bool,
 }
@@ -48,7 +50,8 @@ impl<'a> Lexer<'a> {
             text: &[],
             at: Pos::UNKNOWN,
             offset: 0,
-            depth: 0,
+            open: Vec::new(),
+            unclosed: None,
             fresh_line: true,
         };
         lexer.begin_piece(Trim::Yes);
@@ -67,14 +70,29 @@ impl<'a> Lexer<'a> {
     /// A problem at the place behind what was read.
     #[cold]
     pub(crate) fn error<T>(&self, message: impl Into<String>) -> Parsed<T> {
+        self.error_of_token(self.here(), message)
+    }
+
+    /// A problem with a token, told for the place behind what was read.
+    #[cold]
+    pub(crate) fn error_of_token<T>(&self, token: Pos, message: impl Into<String>) -> Parsed<T> {
         let piece = self.piece.min(self.pieces.len().saturating_sub(1));
-        Err(Box::new(SyntaxError { message: message.into(), pos: self.here(), piece }))
+        let innermost = self.open.last().copied().flatten();
+        let is_over = self.part == Part::End;
+        let open = innermost.map(|open| OpenBracket { is_unclosed: is_over, ..open });
+        Err(Box::new(SyntaxError {
+            message: message.into(),
+            pos: self.here(),
+            piece,
+            token,
+            open: self.unclosed.or(open),
+        }))
     }
 
     /// A problem somewhere before.
     #[cold]
     pub(crate) fn error_at<T>(&self, pos: Pos, message: impl Into<String>) -> Parsed<T> {
-        Err(Box::new(SyntaxError { message: message.into(), pos, piece: piece_of(self.pieces, pos) }))
+        Err(Box::new(SyntaxError::at(pos, message.into(), self.pieces)))
     }
 
     fn begin_piece(&mut self, trim: Trim) {
@@ -135,6 +153,9 @@ impl<'a> Lexer<'a> {
             self.part = Part::End;
             return None;
         };
+        if n == 0 {
+            self.notice_unclosed();
+        }
         self.fresh_line = false;
         self.part = Part::OpHead(n + 1);
         let (tok, value) = match (n, args) {
@@ -157,7 +178,7 @@ impl<'a> Lexer<'a> {
             }
         };
         if tok == Tok::LParen {
-            self.depth += 1;
+            self.open.push(None);
         }
         Some(self.made_up(tok, value))
     }
@@ -168,10 +189,19 @@ impl<'a> Lexer<'a> {
         }
         self.part = Part::OpTail(n + 1);
         self.fresh_line = false;
+        self.notice_unclosed();
         // The text in between may have closed what the head opened.
-        let Some(depth) = self.depth.checked_sub(1) else { return self.error("unexpected ')'") };
-        self.depth = depth;
+        if self.open.pop().is_none() {
+            return self.error("unexpected ')'");
+        }
         Ok(Some(self.made_up(Tok::RParen, TokenValue::None)))
+    }
+
+    /// Keeps the bracket that the text before left open, if it did: what follows is none of it.
+    fn notice_unclosed(&mut self) {
+        if let (None, Some(Some(open))) = (&self.unclosed, self.open.last()) {
+            self.unclosed = Some(OpenBracket { is_unclosed: true, ..*open });
+        }
     }
 
     /// The end of a piece, which is the end of a line unless nothing follows.
@@ -181,7 +211,7 @@ impl<'a> Lexer<'a> {
             return None;
         }
         let token = self.made_up(Tok::Newline, TokenValue::None);
-        let visible = !self.fresh_line && self.depth == 0;
+        let visible = !self.fresh_line && self.open.is_empty();
         self.next_piece(self.trim_after());
         self.fresh_line = true;
         visible.then_some(token)
@@ -246,7 +276,7 @@ impl<'a> Lexer<'a> {
                 }
                 Some(b'\n' | b'\r') => {
                     let start = self.here();
-                    let visible = !self.fresh_line && self.depth == 0;
+                    let visible = !self.fresh_line && self.open.is_empty();
                     self.read_newline();
                     self.fresh_line = true;
                     if visible {
@@ -368,15 +398,10 @@ impl<'a> Lexer<'a> {
             (b'}', ..) => (Tok::RBrace, 1),
             _ => return self.error(format!("unexpected input character {}", quoted_char(byte as char))),
         };
-        match tok {
-            Tok::LParen | Tok::LBrack | Tok::LBrace => self.depth += 1,
-            Tok::RParen | Tok::RBrack | Tok::RBrace => {
-                if self.depth == 0 {
-                    return self.error(format!("unexpected {}", quoted_char(byte as char)));
-                }
-                self.depth -= 1;
-            }
-            _ => {}
+        if matches!(tok, Tok::LParen | Tok::LBrack | Tok::LBrace) {
+            self.open.push(Some(OpenBracket { pos: self.here(), bracket: byte as char, is_unclosed: false }));
+        } else if matches!(tok, Tok::RParen | Tok::RBrack | Tok::RBrace) && self.open.pop().is_none() {
+            return self.error(format!("unexpected {}", quoted_char(byte as char)));
         }
         self.offset += len;
         Ok(tok)

@@ -66,7 +66,7 @@ impl Parser<'_> {
 
     /// A problem with the next token. Its place is that behind the token, as in the reference.
     pub(super) fn error<T>(&self, message: impl Into<String>) -> Parsed<T> {
-        self.tokens.lexer.error(message)
+        self.tokens.lexer.error_of_token(self.token.start, message)
     }
 
     pub(super) fn error_at<T>(&self, pos: Pos, message: impl Into<String>) -> Parsed<T> {
