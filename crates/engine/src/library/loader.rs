@@ -7,7 +7,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use ytterby_diag::{FileId, Pos};
+use ytterby_diag::{FileId, Kind, Pos};
 use ytterby_starlark::{Error, Eval, Exports, Value};
 use ytterby_text::Str;
 
@@ -19,7 +19,7 @@ use crate::input::FileKind;
 use crate::node::{FragmentData, Node};
 use crate::run::Run;
 use crate::stdlib;
-use crate::template::{self, Built, KeyOverrides, Template, TemplateOps, UnknownComments};
+use crate::template::{self, Built, KeyOverrides, Outcome, Template, TemplateOps, UnknownComments};
 
 /// Options that a library can set for itself.
 #[derive(Clone, Copy, Debug)]
@@ -95,7 +95,17 @@ impl Loader {
         let Some(template) = file.yaml_template(run, self.options.strict, self.options.unknown_comments)? else {
             return Ok(FileDocuments::Plain(file.tree(run, self.options.strict)?));
         };
-        match self.evaluate(eval, place, file, &template, "")?.1 {
+        let outcome = self.evaluate(eval, place, file, &template, "")?;
+        if place.root.is_root() {
+            // What other libraries render may be meant for `overlay.apply()`.
+            for (ann, pos) in outcome.idle_overlays {
+                let name = ann.name();
+                let text =
+                    format!("@{name} has no effect: its document is no overlay; annotate it with @overlay/match");
+                run.warn(Kind::Annotation, pos, text);
+            }
+        }
+        match outcome.built {
             Some(Built::Yaml(FragmentData::Documents(docs))) => Ok(FileDocuments::Nodes(Rc::unwrap_or_clone(docs))),
             _ => Err(Failure::new(format!("Expected template '{}' to render a document set", file.path()))),
         }
@@ -107,7 +117,7 @@ impl Loader {
             Ok(template) => template,
             Err(bytes) => return Ok(Str::new(bytes)),
         };
-        match self.evaluate(eval, place, file, &template, "Evaluating text template: ")?.1 {
+        match self.evaluate(eval, place, file, &template, "Evaluating text template: ")?.built {
             Some(Built::Text(text)) => Ok(text),
             _ => Ok(Str::EMPTY),
         }
@@ -143,7 +153,7 @@ impl Loader {
         self.loading.borrow_mut().push(file.clone());
         let result = self.evaluate(eval, place, file, &template, prefix);
         self.loading.borrow_mut().pop();
-        let exports = result?.0;
+        let exports = result?.exports;
         self.loaded.borrow_mut().insert(key, exports.clone());
         Ok(Some(exports))
     }
@@ -163,7 +173,7 @@ impl Loader {
         file: &Rc<File>,
         template: &Template,
         prefix: &str,
-    ) -> Result<(Rc<Exports>, Option<Built>), Failure> {
+    ) -> Result<Outcome, Failure> {
         self.run.debug(|| format!("## evaluate {}\n", file.path()));
         self.own.borrow_mut().insert(file.path().to_owned());
         let ops = template.ops(&self.run, self.options.key_overrides);

@@ -4,6 +4,7 @@
 //! nodes from the outermost to the innermost. A node that is started closes the open ones down to the nearest node that
 //! both have above them in the source; a node is put into its parent when it is closed.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use ytterby_diag::Pos;
@@ -48,6 +49,8 @@ pub(crate) struct Context {
     annotations: Vec<(Tag, Annotation)>,
     /// Keys of map items that are yet to start.
     keys: Vec<(Tag, Str)>,
+    /// Overlay annotations in documents that are no overlays, the first one of each.
+    idle_overlays: Vec<(Ann, Pos)>,
 }
 
 struct Open {
@@ -55,6 +58,8 @@ struct Open {
     node: Building,
     /// What `template.replace()` puts in its place.
     replacement: Option<Replacement>,
+    /// Of documents: the first overlay annotation on it or on a node below that is written here.
+    overlay: Option<(Ann, Pos)>,
 }
 
 enum Building {
@@ -78,18 +83,18 @@ type Result<T> = std::result::Result<T, String>;
 
 impl Context {
     pub fn new(dialect: Dialect, overrides: KeyOverrides) -> Context {
-        Context { dialect, overrides, open: Vec::new(), annotations: Vec::new(), keys: Vec::new() }
+        Context {
+            dialect,
+            overrides,
+            open: Vec::new(),
+            annotations: Vec::new(),
+            keys: Vec::new(),
+            idle_overlays: Vec::new(),
+        }
     }
 
     /// Keeps an annotation for the node that is started under `tag`. The last one of a name counts.
     pub fn annotate(&mut self, tag: Tag, annotation: Annotation) {
-        let is_alias = |ann: &Annotation| ann.ann == Some(Ann::SchemaDesc) && ann.name != Ann::SchemaDesc.name();
-        let mut same = self.annotations.iter().filter(|(of, old)| *of == tag && old.same_name(&annotation));
-        if is_alias(&annotation) && same.any(|(_, old)| !is_alias(old)) {
-            // `@schema/desc` counts, whichever comes last.
-            return;
-        }
-        self.annotations.retain(|(of, old)| *of != tag || !old.same_name(&annotation));
         self.annotations.push((tag, annotation));
     }
 
@@ -109,6 +114,12 @@ impl Context {
             self.start(table, node.parent)?;
         }
         let building = self.instantiate(table, tag);
+        let overlay = building.overlay_annotation();
+        if overlay.is_some()
+            && let Some(doc) = self.open.iter_mut().find(|open| matches!(open.node, Building::Document(_)))
+        {
+            doc.overlay = doc.overlay.or(overlay);
+        }
         let overrides = self.overrides;
         if let Some(parent) = self.open.last_mut() {
             parent.node.accepts(&building)?;
@@ -116,7 +127,7 @@ impl Context {
                 make_room(map, item, overrides)?;
             }
         }
-        self.open.push(Open { tag, node: building, replacement: None });
+        self.open.push(Open { tag, node: building, replacement: None, overlay });
         Ok(())
     }
 
@@ -184,12 +195,13 @@ impl Context {
         Ok(())
     }
 
-    /// Closes everything and gives the result.
-    pub fn finish(mut self) -> Result<Built> {
+    /// Closes everything and gives the result, and the overlay annotations that have no effect in it unless it
+    /// becomes part of something else.
+    pub fn finish(mut self) -> Result<(Built, Vec<(Ann, Pos)>)> {
         while self.open.len() > 1 {
             self.close()?;
         }
-        Ok(match self.open.pop().map(|open| open.node) {
+        let built = match self.open.pop().map(|open| open.node) {
             None if self.dialect == Dialect::Text => Built::Text(Str::EMPTY),
             None => Built::Yaml(FragmentData::Node(Node::NULL)),
             Some(Building::DocumentSet(docs)) => Built::Yaml(FragmentData::Documents(Rc::new(docs))),
@@ -200,7 +212,8 @@ impl Context {
             Some(Building::Document(Document { value, .. }))
             | Some(Building::MapItem(MapItem { value, .. }))
             | Some(Building::ArrayItem(ArrayItem { value, .. })) => Built::Yaml(FragmentData::Node(value)),
-        })
+        };
+        Ok((built, self.idle_overlays))
     }
 
     fn innermost(&mut self) -> Result<&mut Open> {
@@ -235,7 +248,7 @@ impl Context {
         let pending = std::mem::take(&mut self.annotations);
         let (own, rest): (Vec<_>, Vec<_>) = pending.into_iter().partition(|(of, _)| *of == tag);
         self.annotations = rest;
-        let annotations: Vec<Annotation> = own.into_iter().map(|(_, annotation)| annotation).collect();
+        let annotations = last_of_each_name(own.into_iter().map(|(_, annotation)| annotation).collect());
         (!annotations.is_empty()).then(|| Rc::new(Meta { annotations, ..Meta::default() }))
     }
 
@@ -255,6 +268,12 @@ impl Context {
     /// Puts the innermost open node into its parent.
     fn close(&mut self) -> Result<()> {
         let (Some(closed), Some(parent)) = (self.open.pop(), self.open.last_mut()) else { return Ok(()) };
+        if let (Building::Document(doc), Some(overlay), None) = (&closed.node, closed.overlay, &closed.replacement)
+            && doc.pos.is_known()
+            && ![Ann::OverlayMatch, Ann::DataValues, Ann::DataValuesSchema].into_iter().any(|ann| doc.has(ann))
+        {
+            self.idle_overlays.push(overlay);
+        }
         match (&mut parent.node, closed.replacement) {
             (parent, None) => return parent.put(closed.node),
             (Building::DocumentSet(docs), Some(Replacement::Documents(items))) => docs.items.extend(items),
@@ -271,6 +290,21 @@ impl Context {
 }
 
 impl Building {
+    /// The first overlay annotation on the node itself that needs an overlay around it: a document that is to be added
+    /// is added all the same.
+    fn overlay_annotation(&self) -> Option<(Ann, Pos)> {
+        let meta = match self {
+            Building::Document(doc) => doc.meta(),
+            Building::MapItem(item) => item.meta(),
+            Building::ArrayItem(item) => item.meta(),
+            _ => None,
+        };
+        let is_added = |ann| matches!((self, ann), (Building::Document(_), Ann::OverlayInsert | Ann::OverlayAppend));
+        let is_idle = |ann: &Ann| ann.is_in("overlay") && !is_added(*ann);
+        let mut annotations = meta?.annotations.iter();
+        annotations.find_map(|annotation| Some((annotation.ann.filter(is_idle)?, annotation.pos)))
+    }
+
     fn name(&self) -> &'static str {
         match self {
             Building::DocumentSet(_) => "document set",
@@ -349,6 +383,23 @@ impl Building {
             _ => self.add(value),
         }
     }
+}
+
+/// The last annotation of each name, in their order. `@schema/desc` counts before its alias, whichever comes last.
+fn last_of_each_name(annotations: Vec<Annotation>) -> Vec<Annotation> {
+    if annotations.len() < 2 {
+        return annotations;
+    }
+    let is_alias = |ann: &Annotation| ann.ann == Some(Ann::SchemaDesc) && ann.name != Ann::SchemaDesc.name();
+    let has_desc = annotations.iter().any(|ann| ann.ann == Some(Ann::SchemaDesc) && !is_alias(ann));
+    let mut seen = HashSet::new();
+    let is_last = |ann: &Annotation| {
+        let name = if ann.ann.is_some() { Str::EMPTY } else { ann.name.clone() };
+        !(has_desc && is_alias(ann)) && seen.insert((ann.ann, name))
+    };
+    let mut kept: Vec<Annotation> = annotations.into_iter().rev().filter(is_last).collect();
+    kept.reverse();
+    kept
 }
 
 /// Takes out the item that `item` overrides, where it may.

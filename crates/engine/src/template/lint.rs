@@ -1,6 +1,6 @@
 //! Warns about annotations that do nothing: unknown names, repeated ones, ones that are attached to nothing (SPEC 0.4, 0.5).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use ytterby_diag::{Kind, Pos};
 use ytterby_yaml::{Comment, NodeId, Scalar, Tree, View};
@@ -10,12 +10,19 @@ use crate::run::Run;
 
 /// Looks at every annotation of a template.
 pub(crate) fn warn(tree: &Tree, run: &Run) {
-    let is_ours = |comment: &Comment| own_name(comment).is_some() || disguised(comment).is_some();
-    if !run.is_beyond_ytt() || !tree.all_comments().iter().any(is_ours) {
+    if !run.is_beyond_ytt() {
+        return;
+    }
+    let is_ours = |comment: &Comment| {
+        own_name(comment).is_some() || disguised(comment).is_some() || code_without_blank(comment).is_some()
+    };
+    let has_anchors = run.sources.get(tree.file()).is_some_and(|source| has_anchors(source.text()));
+    if !has_anchors && !tree.all_comments().iter().any(is_ours) {
         return;
     }
     // Names outside of our namespaces may be somebody else's: only who wants to hear everything is told.
-    if run.options.cut_lines || run.options.strict_annotations {
+    let tells_all = run.options.cut_lines || run.options.strict_annotations;
+    if tells_all {
         for comment in tree.all_comments() {
             if let Some((name, meant)) = disguised(comment) {
                 let text = format!("annotation @{name} is not known; did you mean @{meant}?");
@@ -23,15 +30,15 @@ pub(crate) fn warn(tree: &Tree, run: &Run) {
             }
         }
     }
-    let mut linter = Linter { tree, run, gaps: Vec::new(), owners: HashMap::new() };
+    let mut linter =
+        Linter { tree, run, tells_all, gaps: Vec::new(), owners: HashMap::new(), computed: HashSet::new() };
     for doc in tree.documents() {
         let comments = tree.comments(doc);
         if doc.injected {
             linter.unattached(comments);
             continue;
         }
-        linter.names(comments, doc.pos);
-        linter.value(doc.pos, doc.value);
+        linter.item(comments, doc.pos, doc.value);
     }
     linter.misplaced();
 }
@@ -39,13 +46,26 @@ pub(crate) fn warn(tree: &Tree, run: &Run) {
 struct Linter<'a> {
     tree: &'a Tree,
     run: &'a Run,
+    tells_all: bool,
     /// From a key (or `-`) to its scalar value.
     gaps: Vec<(Pos, Pos)>,
     /// The nodes that annotations belong to, by the offset of the annotation.
     owners: HashMap<u32, Pos>,
+    /// Values that are null in the source because code gives them.
+    computed: HashSet<NodeId>,
 }
 
 impl Linter<'_> {
+    /// A document, map item or array item.
+    fn item(&mut self, comments: &[Comment], pos: Pos, value: NodeId) {
+        self.names(comments, pos);
+        if matches!(self.tree.value(value), View::Scalar(Scalar::Null)) {
+            self.absent_value(comments, pos, value);
+        } else {
+            self.value(pos, value);
+        }
+    }
+
     fn value(&mut self, item: Pos, id: NodeId) {
         match self.tree.value(id) {
             View::Scalar(Scalar::Null) => {}
@@ -57,36 +77,56 @@ impl Linter<'_> {
             }
             View::Map(items) => {
                 for item in items {
-                    self.names(self.tree.comments(item), item.pos);
-                    self.value(item.pos, item.value);
+                    self.item(self.tree.comments(item), item.pos, item.value);
                 }
             }
             View::Array(items) => {
                 for item in items {
-                    self.names(self.tree.comments(item), item.pos);
-                    self.value(item.pos, item.value);
+                    self.item(self.tree.comments(item), item.pos, item.value);
                 }
+            }
+        }
+    }
+
+    /// A value that is not in the source: code that is taken for an annotation, an alias for what code gives elsewhere.
+    fn absent_value(&mut self, comments: &[Comment], owner: Pos, value: NodeId) {
+        let mut inline = comments.iter().filter(|comment| comment.inline).peekable();
+        if inline.peek().is_none() && self.computed.contains(&value) {
+            let text = "this alias is null: the code at its anchor gives a value there only; \
+                        give it a name (`#@ name = …`) and write `#@ name` in both places";
+            self.run.warn(Kind::Other, owner, text);
+        }
+        for comment in inline {
+            if comment.text.starts_with(b"@ ") || comment.text.starts_with(b"@template/value ") {
+                self.computed.insert(value);
+            } else if self.tells_all
+                && let Some(code) = code_without_blank(comment)
+            {
+                let text = format!("@{code} is an annotation without effect; for a value write `#@ {code}`");
+                self.run.warn(Kind::Annotation, comment.pos, text);
             }
         }
     }
 
     /// Names that are unknown or stand twice on one node.
     fn names(&mut self, comments: &[Comment], owner: Pos) {
-        for (at, comment) in comments.iter().enumerate() {
+        let desc = Ann::SchemaDesc.name();
+        let has_desc = comments.iter().filter_map(own_name).any(|name| name == desc);
+        // Those behind the one that is looked at. There are only so many names.
+        let mut later: Vec<(Ann, Option<&str>)> = Vec::new();
+        for comment in comments.iter().rev() {
             let Some(name) = own_name(comment) else { continue };
             self.owners.insert(comment.pos.offset, owner);
-            let level = self.run.level;
-            let Some(ann) = Ann::from_name(name.as_bytes(), level) else {
+            let Some(ann) = Ann::from_name(name.as_bytes(), self.run.level) else {
                 self.unknown(comment, name);
                 continue;
             };
-            let is_repeated = comments[at + 1..].iter().filter_map(own_name).any(|later| {
-                Ann::from_name(later.as_bytes(), level) == Some(ann) && (later == name || ann != Ann::SchemaDesc)
-            });
-            if ann == Ann::SchemaDesc
-                && name != ann.name()
-                && comments.iter().filter_map(own_name).any(|other| other == ann.name())
-            {
+            let key = (ann, (ann == Ann::SchemaDesc).then_some(name));
+            let is_repeated = later.contains(&key);
+            if !is_repeated {
+                later.push(key);
+            }
+            if ann == Ann::SchemaDesc && name != desc && has_desc {
                 let text = format!("@{name} is ignored: @{} is given too", ann.name());
                 self.run.warn(Kind::Annotation, comment.pos, text);
             }
@@ -134,6 +174,21 @@ impl Linter<'_> {
             }
         }
     }
+}
+
+/// Whether a text can have anchors and aliases.
+fn has_anchors(text: &[u8]) -> bool {
+    text.contains(&b'&') && text.contains(&b'*')
+}
+
+/// The text of an annotation that no namespace has and that looks like an expression: `#@v.name`, `#@f(x, y)`.
+fn code_without_blank(comment: &Comment) -> Option<&str> {
+    let text = comment.text.as_str()?.strip_prefix('@')?;
+    let name = text.split_once(' ').map_or(text, |(name, _)| name);
+    let namespace = name.split_once('/').map(|(namespace, _)| namespace);
+    let is_code = namespace.is_none_or(|namespace| namespace.contains(['(', '[', '{', '"', '\'']));
+    let is_other = name.is_empty() || matches!(name, "comment" | "schema") || annotation::disguised(name).is_some();
+    (is_code && !is_other).then_some(text.trim_end())
 }
 
 /// The name of an annotation in one of our namespaces.

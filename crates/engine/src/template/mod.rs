@@ -31,6 +31,7 @@ pub(crate) use ops::{OpenContexts, TemplateOps};
 pub(crate) use trace::{error_of_failure, failure_of_error, failure_of_syntax};
 pub(crate) use yaml::{annotates, has_templating, templating_of_document};
 
+use crate::annotation::Ann;
 use crate::run::Run;
 use build::Dialect;
 use table::Table;
@@ -47,6 +48,16 @@ enum Language {
     Yaml,
     Text,
     Starlark,
+}
+
+/// What the run of a file gives.
+pub(crate) struct Outcome {
+    /// What it leaves behind for `load()`, without names that begin with `_`.
+    pub exports: Rc<Exports>,
+    /// What it rendered.
+    pub built: Option<Built>,
+    /// Overlay annotations in documents that are no overlays, the first one of each.
+    pub idle_overlays: Vec<(Ann, Pos)>,
 }
 
 /// Why a file cannot be compiled.
@@ -116,21 +127,18 @@ impl Template {
         Rc::new(TemplateOps::new(self.table.clone(), overrides, run.level, run.contexts.clone()))
     }
 
-    /// Runs the file: what it leaves behind for `load()`, without names that begin with `_`, and what it rendered.
-    pub fn run(
-        &self,
-        eval: &mut Eval,
-        ops: &Rc<TemplateOps>,
-    ) -> Result<(Rc<Exports>, Option<Built>), ytterby_starlark::Error> {
+    /// Runs the file.
+    pub fn run(&self, eval: &mut Eval, ops: &Rc<TemplateOps>) -> Result<Outcome, ytterby_starlark::Error> {
         if self.language == Language::Yaml {
             ops.begin(Dialect::Yaml);
         }
         let exports = self.program.run(eval, ops.clone() as Rc<dyn Ops>, &Exports::default())?;
-        let built = match self.language {
-            Language::Starlark => None,
-            Language::Yaml | Language::Text => Some(ops.end().map_err(ytterby_starlark::Error::new)?),
-        };
-        Ok((without_private_names(exports), built))
+        let exports = without_private_names(exports);
+        if self.language == Language::Starlark {
+            return Ok(Outcome { exports, built: None, idle_overlays: Vec::new() });
+        }
+        let (built, idle_overlays) = ops.end_file().map_err(ytterby_starlark::Error::new)?;
+        Ok(Outcome { exports, built: Some(built), idle_overlays })
     }
 }
 

@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use ytterby_diag::Pos;
 use ytterby_starlark::{Error, Eval, OpValues, Ops, Value};
 
 use super::build::{Built, Context, Dialect, KeyOverrides};
@@ -83,6 +84,11 @@ impl TemplateOps {
 
     /// Ends the innermost context.
     pub fn end(&self) -> Result<Built, String> {
+        Ok(self.end_file()?.0)
+    }
+
+    /// The same for the context of the file; also tells the overlay annotations in documents that are no overlays.
+    pub fn end_file(&self) -> Result<(Built, Vec<(Ann, Pos)>), String> {
         let context = self.contexts.borrow_mut().pop();
         self.open.stacks.borrow_mut().pop();
         context.ok_or("unexpected end of a template's part")?.finish()
