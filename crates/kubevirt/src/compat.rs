@@ -231,21 +231,28 @@ fn round(value: f64) -> i64 {
 
 /// Evaluates all rules on a VM.
 pub fn evaluate(rules: &[Rule], vm: &Value) -> Vec<Report> {
+    evaluate_while(rules, vm, &|| true).unwrap_or_default()
+}
+
+/// Evaluates all rules on a VM, as long as `go_on` says so before each rule; nothing if it says no.
+pub fn evaluate_while(rules: &[Rule], vm: &Value, go_on: &dyn Fn() -> bool) -> Option<Vec<Report>> {
     let mut names = HashSet::new();
     let mut patterns = HashMap::new();
     rules
         .iter()
-        .map(|rule| Report {
-            name: rule.name.clone(),
-            rule_message: rule.message.clone(),
-            path: rule.path.as_ref().map_or(String::new(), |path| path.text.to_string()),
-            just_warning: rule.just_warning,
-            verdict: if names.insert(rule.name.as_str()) {
-                verdict(rule, vm, &mut patterns)
-            } else {
-                Verdict::Failed("duplicate Rule Name".to_owned(), "")
-            },
-            offset: rule.offset,
+        .map(|rule| {
+            go_on().then(|| Report {
+                name: rule.name.clone(),
+                rule_message: rule.message.clone(),
+                path: rule.path.as_ref().map_or(String::new(), |path| path.text.to_string()),
+                just_warning: rule.just_warning,
+                verdict: if names.insert(rule.name.as_str()) {
+                    verdict(rule, vm, &mut patterns)
+                } else {
+                    Verdict::Failed("duplicate Rule Name".to_owned(), "")
+                },
+                offset: rule.offset,
+            })
         })
         .collect()
 }

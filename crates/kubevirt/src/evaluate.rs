@@ -82,11 +82,16 @@ pub fn is_valid(outcomes: &[Outcome]) -> bool {
 
 /// Evaluates all rules on a VM.
 pub fn evaluate(rules: &Rules, vm: &Value, sizing: &Sizing) -> Vec<Outcome> {
+    evaluate_while(rules, vm, sizing, &|| true).unwrap_or_default()
+}
+
+/// Evaluates all rules on a VM, as long as `go_on` says so; nothing if it says no, and then it must stay with that.
+pub fn evaluate_while(rules: &Rules, vm: &Value, sizing: &Sizing, go_on: &dyn Fn() -> bool) -> Option<Vec<Outcome>> {
     if rules.entries.is_empty() {
-        return Vec::new();
+        return Some(Vec::new());
     }
     if vm.at(&["spec", "template"]).is_none() {
-        return vec![Outcome {
+        return Some(vec![Outcome {
             rule: String::new(),
             status: Status::Error,
             path: ".spec.template".to_owned(),
@@ -95,9 +100,10 @@ pub fn evaluate(rules: &Rules, vm: &Value, sizing: &Sizing) -> Vec<Outcome> {
             offset: None,
             value: Some(Vec::new()),
             notable: false,
-        }];
+        }]);
     }
-    rules.entries.iter().map(|entry| outcome(entry, vm, sizing)).collect()
+    let outcome = |entry| go_on().then(|| outcome(entry, vm, sizing, go_on)).filter(|_| go_on());
+    rules.entries.iter().map(outcome).collect()
 }
 
 /// What counts as 1 in a cpu that is there, see [`complete_cpu`].
@@ -116,7 +122,7 @@ pub fn complete_cpu(vm: &mut Value) {
     }
 }
 
-fn outcome(entry: &Entry, vm: &Value, sizing: &Sizing) -> Outcome {
+fn outcome(entry: &Entry, vm: &Value, sizing: &Sizing, go_on: &dyn Fn() -> bool) -> Outcome {
     let result = |status, path: &str, message: &str, detail: String| Outcome {
         rule: entry.label(),
         status,
@@ -142,7 +148,7 @@ fn outcome(entry: &Entry, vm: &Value, sizing: &Sizing) -> Outcome {
                 let value = notable.then(|| trail(vm, &rule.path, None));
                 return Outcome { notable, value, ..result(Status::Skipped, &rule.path.text, &rule.message, why) };
             }
-            let (status, detail, value) = match apply(rule, vm) {
+            let (status, detail, value) = match apply(rule, vm, go_on) {
                 Ok(Verdict::Satisfied(detail)) => (Status::Ok, detail, None),
                 Ok(Verdict::Broken(detail, near)) => (Status::Violation, detail, Some(trail(vm, &rule.path, near))),
                 Err(Problem { detail, blamed }) => {
@@ -223,7 +229,7 @@ impl From<String> for Problem<'_> {
     }
 }
 
-fn apply<'a>(rule: &'a Rule, vm: &'a Value) -> Result<Verdict<'a>, Problem<'a>> {
+fn apply<'a>(rule: &'a Rule, vm: &'a Value, go_on: &dyn Fn() -> bool) -> Result<Verdict<'a>, Problem<'a>> {
     // Arguments first: a rule whose arguments cannot be had is in error whatever the values are.
     match &rule.check {
         Check::Integer(range) => {
@@ -254,7 +260,7 @@ fn apply<'a>(rule: &'a Rule, vm: &'a Value) -> Result<Verdict<'a>, Problem<'a>> 
                 }
             };
             let found = lookup(&rule.path, vm)?;
-            matches(&found, pattern).map_err(|problem| problem.at(&rule.path))
+            matches(&found, pattern, go_on).map_err(|problem| problem.at(&rule.path))
         }
     }
 }
@@ -511,11 +517,19 @@ fn one_of<'a>(found: &Found<'a>, allowed: &[String]) -> Result<Verdict<'a>, Unfi
     Ok(Verdict::Broken(text + &found.remark, broken.first))
 }
 
-fn matches<'a>(found: &Found<'a>, pattern: Option<&Pattern>) -> Result<Verdict<'a>, Unfit<'a>> {
+fn matches<'a>(
+    found: &Found<'a>,
+    pattern: Option<&Pattern>,
+    go_on: &dyn Fn() -> bool,
+) -> Result<Verdict<'a>, Unfit<'a>> {
     let mut broken = List::default();
     let mut seen = List::default();
     let shown = pattern.map_or("", Pattern::as_str);
     for item in &found.items {
+        // Each match is bounded, but a path may give many values.
+        if !go_on() {
+            return Err(Unfit { detail: "there was no time to look at all values".to_owned(), near: item.near });
+        }
         let text = text_of(item).map_err(|detail| Unfit { detail, near: item.near })?;
         let is_match = pattern.map_or(Ok(true), |pattern| pattern.is_match(&text));
         if is_match.map_err(|detail| Unfit { detail, near: item.near })? {

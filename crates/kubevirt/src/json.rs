@@ -68,10 +68,7 @@ impl Node {
         match &self.kind {
             Kind::Null => Value::Null,
             Kind::Bool(value) => Value::Bool(*value),
-            Kind::Number(text) => match text.parse() {
-                Ok(int) => Value::Int(int),
-                Err(_) => Value::Float(text.parse().unwrap_or(f64::INFINITY)),
-            },
+            Kind::Number(text) => number(text),
             Kind::String(text) => Value::String(text.clone()),
             Kind::Array(items) => Value::Array(items.iter().map(Node::to_value).collect()),
             Kind::Object(entries) => Value::Object(
@@ -195,6 +192,45 @@ pub fn quote_name(c: char) -> Option<&'static str> {
 /// Reads one JSON value with nothing but space around it.
 pub fn parse(text: &str) -> Result<Node, JsonError> {
     gojson::read(text.as_bytes(), MAX_DEPTH, &mut Nodes).map_err(|error| JsonError::new(text, error))
+}
+
+/// Reads one JSON value without positions; bytes that are not UTF-8 are replaced in strings. The error is Go's text.
+pub fn read(text: &[u8]) -> Result<Value, String> {
+    gojson::read(text, MAX_DEPTH, &mut Values).map_err(|error| error.to_string())
+}
+
+/// Makes bare values.
+struct Values;
+
+impl Build for Values {
+    type Value = Value;
+    type Key = Box<str>;
+
+    fn scalar(&mut self, scalar: Scalar<'_>, _: Range<usize>) -> Value {
+        match scalar {
+            Scalar::Null => Value::Null,
+            Scalar::Bool(value) => Value::Bool(value),
+            Scalar::Number(text) => number(text),
+            Scalar::String(text) => Value::String(text.into()),
+        }
+    }
+
+    fn key(&mut self, text: Cow<'_, str>, _: Range<usize>) -> Box<str> {
+        text.into()
+    }
+
+    fn array(&mut self, items: Vec<Value>, _: Range<usize>) -> Value {
+        Value::Array(items)
+    }
+
+    fn object(&mut self, members: Vec<(Box<str>, Value)>, _: Range<usize>) -> Value {
+        Value::Object(members)
+    }
+}
+
+/// A number as it is written; one with a fraction, an exponent or too many digits as a float.
+fn number(text: &str) -> Value {
+    text.parse().map_or_else(|_| Value::Float(text.parse().unwrap_or(f64::INFINITY)), Value::Int)
 }
 
 /// Makes nodes that know their places.

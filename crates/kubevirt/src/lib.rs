@@ -3,6 +3,7 @@
 //! Everything here is a pure function of texts and values: reading rules with their positions, following kubectl's
 //! JSONPath on a VM, evaluating, linting, mending, exporting to CEL. Only the [`cmd::Host`] of the command line reads files.
 
+pub mod admission;
 mod allowed;
 pub mod cel;
 pub mod cmd;

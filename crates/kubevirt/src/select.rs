@@ -49,10 +49,12 @@ pub fn source(vm: &Value) -> Source<'_> {
     if let Some(text) = annotation(ANNOTATION).and_then(Value::as_str).filter(|text| !text.is_empty()) {
         return Source::Own(text);
     }
-    ["labels", "annotations"]
-        .iter()
-        .find_map(|place| template_key(vm.at(&["metadata", place])?))
-        .map_or(Source::None, |(namespace, name)| Source::Template { namespace, name })
+    template_reference(vm).map_or(Source::None, |(namespace, name)| Source::Template { namespace, name })
+}
+
+/// Namespace and name of the template that a VM names, whether or not it has rules of its own.
+pub fn template_reference(vm: &Value) -> Option<(&str, &str)> {
+    ["labels", "annotations"].iter().find_map(|place| template_key(vm.at(&["metadata", place])?))
 }
 
 fn template_key(place: &Value) -> Option<(&str, &str)> {

@@ -101,6 +101,18 @@ impl Value {
         }
     }
 
+    /// The name that errors of Go's `encoding/json` have for this kind of value.
+    pub fn go_kind(&self) -> &'static str {
+        match self {
+            Value::Null => "null",
+            Value::Bool(_) => "bool",
+            Value::Int(_) | Value::Float(_) => "number",
+            Value::String(_) => "string",
+            Value::Array(_) => "array",
+            Value::Object(_) => "object",
+        }
+    }
+
     /// What it is, with an article, for messages.
     pub fn what(&self) -> &'static str {
         match self {

@@ -1,0 +1,252 @@
+//! Answers to reviews, and their JSON.
+//!
+//! Bytes are those of the reference: the order of keys, Go's escapes, `metadata: {}`. Warnings, which the reference does
+//! not give, stand behind them where the API has them.
+
+use ytterby_text::gojson::{Html, string_into};
+
+use super::Version;
+
+/// Characters of one warning; the API server cuts off what is longer.
+const WARNING: usize = 256;
+/// Characters of all warnings; the API server drops what is more.
+const WARNINGS: usize = 4096;
+
+/// What the API server is told.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Answer {
+    /// The status of HTTP: 200 if there is a request to answer.
+    pub http: u16,
+    /// The version of the review.
+    pub version: Version,
+    /// The id of the request.
+    pub uid: String,
+    /// What is to be done: `CREATE`, `UPDATE`, `DELETE`.
+    pub operation: String,
+    /// The namespace of the object.
+    pub namespace: String,
+    /// Its name, or the beginning of it.
+    pub name: String,
+    /// Whether it may be.
+    pub verdict: Verdict,
+    /// What to tell the user all the same.
+    pub warnings: Vec<String>,
+}
+
+/// Whether a request may be carried out.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Verdict {
+    /// It may.
+    Allowed,
+    /// Rules are broken.
+    Invalid(Vec<Cause>),
+    /// It may not.
+    Refused {
+        /// As HTTP has it.
+        code: u16,
+        /// The word that Kubernetes has for it; may be empty.
+        reason: &'static str,
+        /// Why.
+        message: String,
+    },
+}
+
+/// A rule that is broken.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Cause {
+    /// Its name; not part of the answer.
+    pub rule: String,
+    /// What it looks at.
+    pub field: String,
+    /// Why it is broken.
+    pub message: String,
+}
+
+impl Verdict {
+    /// The request cannot be understood.
+    pub fn bad_request(message: String) -> Verdict {
+        Verdict::Refused { code: 400, reason: "", message }
+    }
+
+    /// Nobody can tell yet.
+    pub(super) fn unavailable(message: String) -> Verdict {
+        Verdict::Refused { code: 503, reason: "ServiceUnavailable", message }
+    }
+
+    /// The rules take too long.
+    pub fn late() -> Verdict {
+        let message = "the rules of this VM take too long to evaluate".to_owned();
+        Verdict::Refused { code: 504, reason: "Timeout", message }
+    }
+
+    /// A bug of ours.
+    pub fn internal() -> Verdict {
+        let message = "an internal error of the validator; its log tells more".to_owned();
+        Verdict::Refused { code: 500, reason: "InternalError", message }
+    }
+
+    /// The status code that is in the answer.
+    pub fn code(&self) -> u16 {
+        match self {
+            Verdict::Allowed => 200,
+            Verdict::Invalid(_) => 422,
+            Verdict::Refused { code, .. } => *code,
+        }
+    }
+
+    /// The word for it in metrics and logs.
+    pub fn as_str(&self) -> &'static str {
+        match self.code() {
+            200 => "allowed",
+            422 => "invalid",
+            403 => "forbidden",
+            400..=499 => "malformed",
+            _ => "error",
+        }
+    }
+
+    /// What the user is told, if it is refused.
+    pub fn message(&self) -> String {
+        match self {
+            Verdict::Allowed => String::new(),
+            Verdict::Invalid(causes) => {
+                causes.iter().map(|cause| cause.message.as_str()).collect::<Vec<_>>().join(", ")
+            }
+            Verdict::Refused { message, .. } => message.clone(),
+        }
+    }
+}
+
+impl Answer {
+    /// The answer to what is no review with a request. HTTP has the status, too, so that the API server takes it for a failure.
+    pub fn without_request(version: Version, code: u16, message: String) -> Answer {
+        Answer { http: code, version, ..Answer::to("", Verdict::Refused { code, reason: "", message }) }
+    }
+
+    /// The answer to the request of this id.
+    pub fn to(uid: &str, verdict: Verdict) -> Answer {
+        Answer {
+            http: 200,
+            version: Version::V1,
+            uid: uid.to_owned(),
+            operation: String::new(),
+            namespace: String::new(),
+            name: String::new(),
+            verdict,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// The review that is sent back.
+    pub fn to_json(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(256);
+        let put = |out: &mut Vec<u8>, before: &str, text: &str| {
+            out.extend_from_slice(before.as_bytes());
+            string_into(out, text.as_bytes(), Html::Escape);
+        };
+        put(&mut out, "{\"kind\":\"AdmissionReview\",\"apiVersion\":", self.version.as_str());
+        put(&mut out, ",\"response\":{\"uid\":", &self.uid);
+        let (reason, causes): (&str, &[Cause]) = match &self.verdict {
+            Verdict::Allowed => ("", &[]),
+            Verdict::Invalid(causes) => ("Invalid", causes),
+            Verdict::Refused { reason, .. } => (reason, &[]),
+        };
+        if self.verdict == Verdict::Allowed {
+            out.extend_from_slice(b",\"allowed\":true");
+        } else {
+            put(&mut out, ",\"allowed\":false,\"status\":{\"metadata\":{},\"message\":", &self.verdict.message());
+            if !reason.is_empty() {
+                put(&mut out, ",\"reason\":", reason);
+            }
+            for (number, cause) in causes.iter().enumerate() {
+                let before = if number == 0 { ",\"details\":{\"causes\":[" } else { "," };
+                put(&mut out, &format!("{before}{{\"reason\":\"FieldValueInvalid\",\"message\":"), &cause.message);
+                if !cause.field.is_empty() {
+                    put(&mut out, ",\"field\":", &cause.field);
+                }
+                out.push(b'}');
+            }
+            if !causes.is_empty() {
+                out.extend_from_slice(b"]}");
+            }
+            out.extend_from_slice(format!(",\"code\":{}}}", self.verdict.code()).as_bytes());
+        }
+        for (number, warning) in fitting(&self.warnings).iter().enumerate() {
+            put(&mut out, if number == 0 { ",\"warnings\":[" } else { "," }, warning);
+        }
+        if !self.warnings.is_empty() {
+            out.push(b']');
+        }
+        out.extend_from_slice(b"}}");
+        out
+    }
+}
+
+/// As many warnings as the API server passes on, each as long as it passes on.
+fn fitting(warnings: &[String]) -> Vec<String> {
+    let mut left = WARNINGS;
+    let mut kept: Vec<String> = Vec::new();
+    for (number, warning) in warnings.iter().enumerate() {
+        let warning = cut(warning);
+        let rest = warnings.len() - number;
+        let last = format!("and {rest} more warnings");
+        let length = warning.chars().count();
+        // The last one needs no room for a remark on those behind it.
+        let reserve = if rest > 1 { last.len() } else { 0 };
+        if length + reserve > left {
+            kept.push(if rest == 1 { cut_to(&warning, left) } else { last });
+            break;
+        }
+        left -= length;
+        kept.push(warning);
+    }
+    kept
+}
+
+/// One line of at most as many characters as a warning may have.
+fn cut(text: &str) -> String {
+    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    cut_to(&line, WARNING)
+}
+
+fn cut_to(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn warnings_stay_within_the_limits_of_kubernetes() {
+        let long = "ä".repeat(300);
+        assert_eq!(cut(&long).chars().count(), 256);
+        assert_eq!(cut("a\nb"), "a b");
+        for count in [1, 15, 16, 17, 100] {
+            let kept = fitting(&vec![long.clone(); count]);
+            let total: usize = kept.iter().map(|warning| warning.chars().count()).sum();
+            assert!(total <= WARNINGS, "{count}: {total}");
+            assert!(kept.iter().all(|warning| warning.chars().count() <= WARNING));
+            assert_eq!(kept.len(), count.min(16), "{count}");
+        }
+        let kept = fitting(&vec![long; 100]);
+        assert_eq!(kept.last().unwrap(), "and 85 more warnings");
+        assert_eq!(fitting(&["short".to_owned()]), ["short"]);
+    }
+
+    #[test]
+    fn bytes_are_those_of_go() {
+        let mut answer = Answer::to("u<1>", Verdict::bad_request("no & never".to_owned()));
+        let text = |answer: &Answer| String::from_utf8(answer.to_json()).unwrap();
+        assert_eq!(
+            text(&answer),
+            r#"{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":"u\u003c1\u003e","allowed":false,"status":{"metadata":{},"message":"no \u0026 never","code":400}}}"#
+        );
+        answer.verdict = Verdict::Allowed;
+        answer.warnings = vec!["w".to_owned()];
+        assert!(text(&answer).ends_with(r#""allowed":true,"warnings":["w"]}}"#), "{}", text(&answer));
+    }
+}

@@ -1,0 +1,254 @@
+//! Answers admission reviews: what the API server asks before it stores a VM or deletes a template.
+//!
+//! A pure function of the bytes of a review and of its [`Surroundings`]: which templates there are, which VMs refer to them, and
+//! whether time is up. Whatever the bytes are, there is an [`Answer`]. Sockets and clusters are the business of the server.
+
+mod answer;
+mod review;
+mod template;
+
+use std::sync::Arc;
+
+pub use answer::{Answer, Cause, Verdict};
+use review::Review;
+pub use review::{Version, uid};
+pub use template::template;
+
+use crate::compat;
+use crate::evaluate::{Outcome, Sizing, Status, complete_cpu, evaluate_while};
+use crate::instancetype;
+use crate::rules::{self, Rules, Unreadable};
+use crate::select::{self, Source};
+use crate::value::Value;
+
+/// Where a rule is blamed that names no path.
+const ANNOTATION_FIELD: &str = "metadata.annotations[vm.kubevirt.io/validations]";
+
+/// How reviews are answered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Policy {
+    /// As the validator of ssp-operator does, in its words and without warnings.
+    pub compat: bool,
+    /// An update is not refused for what the VM broke before in the same way; that is worth a warning.
+    pub ratchet: bool,
+}
+
+/// What a review does not carry itself.
+pub trait Surroundings {
+    /// The rules on the template of this name.
+    fn template(&self, namespace: &str, name: &str) -> Parent;
+
+    /// The VMs (`namespace/name`) without rules of their own that refer to a template; or why nobody knows.
+    fn dependents(&self, namespace: &str, name: &str) -> Result<Vec<String>, Ignorance>;
+
+    /// Puts the cpu and memory of a VM's instance type into the VM; whether the instance type is known.
+    fn expand(&self, vm: &mut Value) -> bool;
+
+    /// Reads rules; many VMs carry the same text.
+    fn rules(&self, text: &str) -> Arc<Result<Rules, Unreadable>> {
+        Arc::new(rules::parse(text))
+    }
+
+    /// Whether whoever asked has given up by now.
+    fn is_late(&self) -> bool {
+        false
+    }
+}
+
+/// What is known of a VM's template.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Parent {
+    /// It is there, with these rules.
+    Rules(Arc<str>),
+    /// It is there, without rules.
+    Plain,
+    /// It is not there.
+    Absent,
+    /// Nobody knows yet.
+    Unknown(Ignorance),
+}
+
+/// Why something is not known.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Ignorance {
+    /// It will never be: there is no cluster to ask.
+    NoCluster,
+    /// It may be soon: the cluster has not been read, for this reason.
+    NotYet(String),
+}
+
+/// Answers a review of a VM.
+pub fn virtual_machine(body: &[u8], policy: Policy, surroundings: &dyn Surroundings) -> Answer {
+    let review = match Review::read(body, policy) {
+        Ok(review) => review,
+        Err(answer) => return *answer,
+    };
+    let (verdict, warnings) = match vm_of(&review, policy) {
+        Err(verdict) => (verdict, Vec::new()),
+        Ok(vm) => judged(vm, &review, policy, surroundings),
+    };
+    review.answer(verdict, warnings)
+}
+
+/// The VM to judge; or the verdict without one.
+fn vm_of(review: &Review, policy: Policy) -> Result<&Value, Verdict> {
+    let (group, version, resource) = review.resource();
+    select::is_vm_resource(group, version, resource).map_err(Verdict::bad_request)?;
+    let is_gone = matches!(review.operation(), "DELETE" | "CONNECT");
+    if !policy.compat && (is_gone || !review.subresource().is_empty()) {
+        // Nothing of this is in a VM's template.
+        return Err(Verdict::Allowed);
+    }
+    let vm = review.object("object", "v1.VirtualMachine", policy)?;
+    match vm.get("kind").and_then(Value::as_str).unwrap_or("VirtualMachine") {
+        "VirtualMachine" => {}
+        _ if policy.compat => {}
+        kind => return Err(Verdict::bad_request(format!("expected a VirtualMachine, found the kind {kind}"))),
+    }
+    Ok(vm)
+}
+
+fn judged(vm: &Value, review: &Review, policy: Policy, surroundings: &dyn Surroundings) -> (Verdict, Vec<String>) {
+    let kept;
+    let text = match select::source(vm) {
+        Source::Own(text) => text,
+        Source::Template { namespace, name } => match surroundings.template(namespace, name) {
+            Parent::Rules(text) => {
+                kept = text;
+                &kept
+            }
+            Parent::Plain => return (Verdict::Allowed, Vec::new()),
+            Parent::Absent | Parent::Unknown(Ignorance::NoCluster) if policy.compat => {
+                return (Verdict::Allowed, Vec::new());
+            }
+            Parent::Absent => return unchecked(format!("its template {namespace}/{name} does not exist")),
+            Parent::Unknown(Ignorance::NoCluster) => {
+                return unchecked(format!("its template {namespace}/{name} is not known here"));
+            }
+            Parent::Unknown(Ignorance::NotYet(why)) => return (Verdict::unavailable(why), Vec::new()),
+        },
+        Source::Deleted | Source::Skipped | Source::None => return (Verdict::Allowed, Vec::new()),
+    };
+    if policy.compat {
+        return (compat_verdict(text, vm, surroundings), Vec::new());
+    }
+    let rules = surroundings.rules(text);
+    let rules = match &*rules {
+        Ok(rules) => rules,
+        Err(problem) => {
+            let hint = problem.hint().map_or(String::new(), |hint| format!(" ({hint})"));
+            let place = place(text, problem.offset());
+            let message = format!("the rules cannot be read: {place}: {}{hint}", problem.message());
+            return (Verdict::bad_request(message), Vec::new());
+        }
+    };
+    let Some(outcomes) = outcomes(rules, vm, surroundings) else { return (Verdict::late(), Vec::new()) };
+    let is_update = policy.ratchet && review.operation() == "UPDATE";
+    let before = match review.old_object().filter(|_| is_update) {
+        None => Vec::new(),
+        Some(old) => match self::outcomes(rules, old, surroundings) {
+            Some(outcomes) => outcomes,
+            None => return (Verdict::late(), Vec::new()),
+        },
+    };
+    verdict(&outcomes, &before)
+}
+
+fn unchecked(why: String) -> (Verdict, Vec<String>) {
+    (Verdict::Allowed, vec![format!("no rules were checked: {why}")])
+}
+
+/// What rules say of a VM; nothing if time was up before they were through.
+fn outcomes(rules: &Rules, vm: &Value, surroundings: &dyn Surroundings) -> Option<Vec<Outcome>> {
+    if rules.entries.is_empty() {
+        return Some(Vec::new());
+    }
+    let mut vm = vm.clone();
+    let mut sizing = Sizing::Own;
+    if let Some((_, name)) = instancetype::wanted(&vm) {
+        let name = name.to_owned();
+        if !surroundings.expand(&mut vm) {
+            sizing = Sizing::Instancetype(name);
+        }
+    }
+    complete_cpu(&mut vm);
+    evaluate_while(rules, &vm, &sizing, &|| !surroundings.is_late())
+}
+
+fn verdict(outcomes: &[Outcome], before: &[Outcome]) -> (Verdict, Vec<String>) {
+    let mut causes = Vec::new();
+    let mut warnings = Vec::new();
+    for outcome in outcomes {
+        let text = told(outcome);
+        match outcome.status {
+            Status::Warning => warnings.push(text),
+            Status::Skipped if outcome.notable => {
+                warnings.push(format!("rule {} was skipped: {}", outcome.rule, outcome.detail));
+            }
+            Status::Ok | Status::Skipped => {}
+            Status::Violation | Status::Error if was_so(outcome, before) => {
+                warnings.push(format!("{text} (as before this update)"));
+            }
+            Status::Violation | Status::Error => {
+                let field = if outcome.path.is_empty() { ANNOTATION_FIELD } else { &outcome.path };
+                causes.push(Cause { rule: outcome.rule.clone(), field: field.to_owned(), message: text });
+            }
+        }
+    }
+    let verdict = if causes.is_empty() { Verdict::Allowed } else { Verdict::Invalid(causes) };
+    (verdict, warnings)
+}
+
+/// Whether a VM was to blame for the same before: the same rule, the same values.
+fn was_so(outcome: &Outcome, before: &[Outcome]) -> bool {
+    let same =
+        |old: &&Outcome| (&old.rule, old.status, &old.detail) == (&outcome.rule, outcome.status, &outcome.detail);
+    outcome.value.is_some() && before.iter().any(|old| same(&old))
+}
+
+/// The message of a rule and what was seen.
+fn told(outcome: &Outcome) -> String {
+    match (outcome.message.as_str(), outcome.rule.as_str()) {
+        ("", "") => outcome.detail.clone(),
+        ("", rule) => format!("rule {rule}: {}", outcome.detail),
+        (message, _) => format!("{message}: {}", outcome.detail),
+    }
+}
+
+fn compat_verdict(text: &str, vm: &Value, surroundings: &dyn Surroundings) -> Verdict {
+    let rules = match compat::parse(text) {
+        Ok(rules) => rules,
+        Err((message, _)) => return Verdict::bad_request(message),
+    };
+    if rules.is_empty() {
+        return Verdict::Allowed;
+    }
+    if vm.at(&["spec", "template"]).is_none() {
+        // Where the reference crashes: any rule of ours gives the one error that says so.
+        let any = rules::parse("[{}]").expect("an empty rule can be read");
+        return verdict(&crate::evaluate::evaluate(&any, vm, &Sizing::Own), &[]).0;
+    }
+    let mut vm = vm.clone();
+    complete_cpu(&mut vm);
+    let Some(reports) = compat::evaluate_while(&rules, &vm, &|| !surroundings.is_late()) else {
+        return Verdict::late();
+    };
+    if !reports.iter().any(compat::Report::refuses) {
+        return Verdict::Allowed;
+    }
+    let cause = |report: &compat::Report| {
+        Some(Cause { rule: report.name.clone(), field: report.path.clone(), message: report.cause()? })
+    };
+    Verdict::Invalid(reports.iter().filter_map(cause).collect())
+}
+
+/// Line and column of a byte of an annotation, from 1.
+fn place(text: &str, offset: usize) -> String {
+    let before = text.get(..offset).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    format!("line {line}, column {column} of the annotation")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,100 @@
+use super::*;
+
+/// Knows one template, and is late after some questions.
+struct Here {
+    parent: Parent,
+    late: bool,
+}
+
+impl Surroundings for Here {
+    fn template(&self, _: &str, _: &str) -> Parent {
+        self.parent.clone()
+    }
+
+    fn dependents(&self, _: &str, name: &str) -> Result<Vec<String>, Ignorance> {
+        match (name, &self.parent) {
+            (_, Parent::Unknown(why)) => Err(why.clone()),
+            ("used", _) => Ok(vec!["a/x".to_owned(), "b/y".to_owned()]),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn expand(&self, _: &mut Value) -> bool {
+        false
+    }
+
+    fn is_late(&self) -> bool {
+        self.late
+    }
+}
+
+const RULE: &str = r#"[{"name":"r","rule":"integer","path":"jsonpath::.spec.domain.cpu.cores","message":"m","min":2}]"#;
+
+fn of_template(parent: Parent, policy: Policy) -> Answer {
+    let vm = r#"{"metadata":{"labels":{"vm.kubevirt.io/template":"t","vm.kubevirt.io/template.namespace":"ns"}},"spec":{"instancetype":{"name":"u1"},"template":{"spec":{"domain":{}}}}}"#;
+    let body = format!(
+        r#"{{"request":{{"uid":"u","resource":{{"group":"kubevirt.io","version":"v1","resource":"virtualmachines"}},"object":{vm}}}}}"#
+    );
+    virtual_machine(body.as_bytes(), policy, &Here { parent, late: false })
+}
+
+#[test]
+fn what_is_known_of_a_template_decides() {
+    let policy = Policy::default();
+    let ssp = Policy { compat: true, ratchet: false };
+    for (parent, code, warnings) in [
+        (Parent::Plain, 200, &[][..]),
+        (Parent::Absent, 200, &["no rules were checked: its template ns/t does not exist"]),
+        (Parent::Unknown(Ignorance::NoCluster), 200, &["no rules were checked: its template ns/t is not known here"]),
+        (Parent::Unknown(Ignorance::NotYet("templates are being read".to_owned())), 503, &[]),
+        (
+            Parent::Rules(RULE.into()),
+            200,
+            &["rule r was skipped: cpu and memory come from the instance type u1, which was not given"],
+        ),
+    ] {
+        let answer = of_template(parent.clone(), policy);
+        assert_eq!((answer.verdict.code(), answer.warnings), (code, warnings.iter().map(|&w| w.to_owned()).collect()));
+        // The reference knows nothing of instance types, and tells nobody what it did not check.
+        let answer = of_template(parent.clone(), ssp);
+        let code = if matches!(parent, Parent::Rules(_)) { 422 } else { code };
+        assert_eq!((answer.verdict.code(), answer.warnings.len()), (code, 0), "{parent:?}");
+    }
+}
+
+#[test]
+fn a_template_in_use_stays() {
+    let body = |name: &str, metadata: &str| {
+        format!(
+            r#"{{"request":{{"uid":"u","operation":"DELETE","resource":{{"resource":"templates"}},"oldObject":{{"metadata":{{"name":"{name}","namespace":"ns",{metadata}}}}}}}}}"#
+        )
+    };
+    let shipped = r#""labels":{"template.kubevirt.io/type":"base"},"annotations":{"validations":""}"#;
+    let check = |body: String, parent: Parent| {
+        let answer = template(body.as_bytes(), Policy::default(), &Here { parent, late: false });
+        (answer.verdict.code(), answer.verdict.message())
+    };
+    let message = "Template cannot be deleted, because the following VMs are referencing it for validation: a/x, b/y";
+    assert_eq!(check(body("used", shipped), Parent::Absent), (403, message.to_owned()));
+    assert_eq!(check(body("free", shipped), Parent::Absent).0, 200);
+    assert_eq!(check(body("used", r#""labels":{},"annotations":{"validations":""}"#), Parent::Absent).0, 200);
+    assert_eq!(check(body("used", r#""labels":{"template.kubevirt.io/type":"base"}"#), Parent::Absent).0, 200);
+    let unread = Parent::Unknown(Ignorance::NotYet("VMs are being read".to_owned()));
+    assert_eq!(check(body("used", shipped), unread).0, 503);
+}
+
+#[test]
+fn time_can_be_up() {
+    let vm = format!(
+        r#"{{"metadata":{{"annotations":{{"vm.kubevirt.io/validations":{}}}}},"spec":{{"template":{{}}}}}}"#,
+        crate::value::quoted(RULE)
+    );
+    let body = format!(
+        r#"{{"request":{{"uid":"u","resource":{{"group":"kubevirt.io","resource":"virtualmachines"}},"object":{vm}}}}}"#
+    );
+    for compat in [false, true] {
+        let policy = Policy { compat, ratchet: false };
+        let answer = virtual_machine(body.as_bytes(), policy, &Here { parent: Parent::Absent, late: true });
+        assert_eq!((answer.verdict.code(), answer.uid.as_str()), (504, "u"));
+    }
+}
