@@ -228,6 +228,43 @@ const FIELDS: Flag =
 
 const WARNINGS: Flag = Flag::new("fail-on-warn", FlagKind::Bool, "Exit with 1 on warnings, too");
 
+/// All that `serve` takes: the flags of the validator that it replaces, and what that one cannot do.
+const SERVE: Group =
+    Group {
+        title: "Flags",
+        flags: &[
+            Flag::new("listen", FlagKind::Text("address"), "Address of both ports"),
+            Flag::new("webhook-port", FlagKind::Text("port"), "Port for webhooks and probes"),
+            Flag::new("metrics-port", FlagKind::Text("port"), "Port for metrics"),
+            Flag::new("cert-dir", FlagKind::Text("directory"), "Directory with tls.crt and tls.key")
+                .short('c')
+                .offers(Values::Directories),
+            Flag::new("tls-options-dir", FlagKind::Text("directory"), "Directory that may hold tls-config.json")
+                .offers(Values::Directories),
+            Flag::new("kubeconfig", FlagKind::Text("path"), "How to reach the cluster").offers(Values::Files),
+            Flag::new("no-cluster", FlagKind::Bool, "Ask no cluster: rules come from VMs and from files"),
+            Flag::new("template", FlagKind::List("path"), "Templates that VMs may refer to")
+                .short('t')
+                .offers(Values::Files),
+            TYPES,
+            LIKE,
+            Flag::new("ratchet", FlagKind::Bool, "Let updates keep what a VM broke before, with a warning"),
+            Flag::new("max-request-bytes", FlagKind::Text("bytes"), "Size of a review"),
+            Flag::new("max-connections", FlagKind::Text("count"), "Connections to each port"),
+            Flag::new("request-timeout", FlagKind::Text("seconds"), "Time for a review and its answer"),
+            Flag::new("idle-timeout", FlagKind::Text("seconds"), "Time between two requests of a connection"),
+            Flag::new("shutdown-delay", FlagKind::Text("seconds"), "Serve on after SIGTERM while /readyz says no"),
+            Flag::new("zap-log-level", FlagKind::Text("level"), "error, info, debug or a number for more detail")
+                .offers(Values::OneOf(&["error", "info", "debug"])),
+            Flag::new("zap-encoder", FlagKind::Text("form"), "Log as json or console")
+                .offers(Values::OneOf(&["json", "console"])),
+            Flag::new("zap-time-encoding", FlagKind::Text("form"), "Form of times in the log")
+                .offers(Values::OneOf(&["epoch", "millis", "nano", "iso8601", "rfc3339", "rfc3339nano"])),
+            Flag::new("zap-devel", FlagKind::Bool, "Log for people, in detail"),
+            Flag::new("version", FlagKind::Bool, "Show the version").short('V'),
+        ],
+    };
+
 const KUBEVIRT: &[Command] = &[
     kubevirt(
         "explain",
@@ -266,6 +303,15 @@ const KUBEVIRT: &[Command] = &[
         }],
         &[],
     ),
+    Command {
+        name: "serve",
+        aliases: &[],
+        summary: "Check virtual machines when a cluster is about to store them",
+        details: "",
+        operands: Operands::None,
+        flags: &[SERVE],
+        commands: &[],
+    },
     kubevirt(
         "validate",
         "Check virtual machines against rules",

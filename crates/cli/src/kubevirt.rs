@@ -13,7 +13,8 @@ const UNREADABLE: i32 = 2;
 pub(crate) fn run(program: &str, operands: &[String]) -> i32 {
     let args: Vec<OsString> = operands.iter().map(OsString::from).collect();
     let mut stdout = BufWriter::new(io::stdout().lock());
-    let code = cmd::main(program, &args, &Disk, &mut stdout, &mut io::stderr().lock());
+    // Not locked: the threads of `serve` write there, too.
+    let code = cmd::main(program, &args, &Disk, &mut stdout, &mut io::stderr());
     match stdout.flush() {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             // Otherwise the command has met the same problem and told it.
@@ -57,5 +58,10 @@ impl Host for Disk {
 
     fn write(&self, path: &Path, content: &[u8]) -> io::Result<()> {
         std::fs::write(path, content)
+    }
+
+    #[cfg(feature = "server")]
+    fn resolver(&self) -> fn(&str, u16) -> io::Result<Vec<std::net::SocketAddr>> {
+        crate::read::addresses
     }
 }

@@ -23,6 +23,8 @@ pub mod positions;
 pub mod rules;
 pub mod schema;
 pub mod select;
+#[cfg(feature = "server")]
+pub mod server;
 pub mod trail;
 pub mod value;
 

@@ -15,6 +15,8 @@ use std::path::PathBuf;
 
 use ytterby::{Content, InputFile};
 
+#[cfg(feature = "server")]
+pub use self::http::addresses;
 pub use self::path::clean;
 pub use self::symlink::Symlinks;
 

@@ -156,7 +156,16 @@ fn kubevirt_takes_what_is_offered() {
     for option in options {
         assert!(all.iter().any(|flag| flag == option), "{option} is not offered");
     }
-    assert_eq!(offered(&[]).0, ["explain", "export", "lint", "validate"]);
+    // This one would serve: what its help tells is what it takes.
+    let help = run(&["kubevirt", "serve", "--help"]).1;
+    let options = help.lines().filter_map(|line| line.trim_start().split(' ').find(|word| word.starts_with("--")));
+    let mut options: Vec<String> = options.map(str::to_owned).collect();
+    let mut flags = offered(&["serve"]).1;
+    flags.retain(|flag| flag.starts_with("--"));
+    options.sort();
+    flags.sort();
+    assert_eq!(flags, options);
+    assert_eq!(offered(&[]).0, ["explain", "export", "lint", "serve", "validate"]);
 }
 
 #[test]

@@ -8,6 +8,8 @@ mod inputs;
 #[cfg(unix)]
 mod output;
 mod pipes;
+#[cfg(all(unix, feature = "server"))]
+mod serve;
 mod server;
 #[cfg(unix)]
 mod signals;

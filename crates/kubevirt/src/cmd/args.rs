@@ -114,7 +114,7 @@ impl Args {
             return Ok(args);
         }
         let Some(command) = args.command else {
-            return Err(format!("Expected a command: {}", COMMANDS.map(|(name, _)| name).join(", ")));
+            return Err(format!("Expected a command: {}, serve", COMMANDS.map(|(name, _)| name).join(", ")));
         };
         if args.files.is_empty() {
             let (name, _) = COMMANDS.iter().find(|known| known.1 == command).expect("every command has a name");
@@ -127,7 +127,8 @@ impl Args {
         match self.command {
             None => {
                 let Some((_, command)) = COMMANDS.iter().find(|(name, _)| *name == text) else {
-                    return Err(format!("Unknown command {text}{}", guess(text, COMMANDS.map(|(name, _)| name))));
+                    let known = ["validate", "lint", "export", "explain", "serve"];
+                    return Err(format!("Unknown command {text}{}", guess(text, known)));
                 };
                 self.command = Some(*command);
             }
@@ -192,7 +193,7 @@ impl Args {
 }
 
 /// `--name=value`, `-nvalue`, or a name alone.
-fn split(text: &str) -> (&str, Option<&str>) {
+pub(super) fn split(text: &str) -> (&str, Option<&str>) {
     if text.starts_with("--") {
         return text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
     }
@@ -202,7 +203,7 @@ fn split(text: &str) -> (&str, Option<&str>) {
     }
 }
 
-fn guess<const N: usize>(word: &str, known: [&'static str; N]) -> String {
+pub(super) fn guess<const N: usize>(word: &str, known: [&'static str; N]) -> String {
     nearest(word, known).map_or(String::new(), |guess| format!("; did you mean {guess}?"))
 }
 
@@ -228,7 +229,7 @@ mod tests {
     #[test]
     fn misuse_is_explained() {
         for (text, expect) in [
-            ("", "Expected a command: validate, lint, export, explain"),
+            ("", "Expected a command: validate, lint, export, explain, serve"),
             ("validat x", "Unknown command validat; did you mean validate?"),
             ("validate", "validate: Expected at least one file, directory or - for standard input"),
             ("validate --fail-on-wran x", "Unknown option --fail-on-wran; did you mean --fail-on-warn?"),

@@ -10,11 +10,14 @@ mod lint;
 mod load;
 mod output;
 mod report;
+#[cfg(feature = "server")]
+mod serve;
 mod validate;
 mod world;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 
 use args::{Args, Command};
@@ -30,6 +33,10 @@ pub trait Host {
     fn entries(&self, path: &Path) -> io::Result<Option<Vec<PathBuf>>>;
     /// Replaces the content of a file; only `lint --fix` does.
     fn write(&self, path: &Path, content: &[u8]) -> io::Result<()>;
+    /// What looks up the addresses of a host; only `serve` does.
+    fn resolver(&self) -> fn(&str, u16) -> io::Result<Vec<SocketAddr>> {
+        |host, port| (host, port).to_socket_addrs().map(Iterator::collect)
+    }
 }
 
 /// Everything is well.
@@ -50,8 +57,10 @@ Usage:
   {program} kubevirt lint [--fix] FILE...
   {program} kubevirt export cel FILE...
   {program} kubevirt explain [--rule NAME] FILE...
+  {program} kubevirt serve [OPTION]...
 
 FILE is a file, a directory (searched for .yaml, .yml and .json) or - for standard input.
+The options of serve are others; its own help tells them.
 
 Options:
   -o, --output FORMAT       text, json, sarif, junit or github (validate, lint)
@@ -72,6 +81,7 @@ Exit codes: 0 valid, 1 rules are broken, 2 something cannot be read.
 /// Runs a command; `args` are those behind `kubevirt`, `program` is the name for messages. Returns the exit code.
 pub fn main(program: &str, args: &[OsString], host: &dyn Host, stdout: &mut dyn Write, stderr: &mut dyn Write) -> i32 {
     let result = match Args::parse(args) {
+        _ if args.first().is_some_and(|command| command == "serve") => serve(program, &args[1..], host, stdout),
         Ok(args) => match args.command.filter(|_| !args.help) {
             Some(Command::Validate) => validate::run(&args, host, stdout),
             Some(Command::Lint) => lint::run(&args, host, stdout, stderr),
@@ -94,6 +104,16 @@ pub fn main(program: &str, args: &[OsString], host: &dyn Host, stdout: &mut dyn 
             UNREADABLE
         }
     }
+}
+
+#[cfg(feature = "server")]
+fn serve(program: &str, args: &[OsString], host: &dyn Host, stdout: &mut dyn Write) -> Result<i32, Failure> {
+    serve::run(program, args, host, stdout)
+}
+
+#[cfg(not(feature = "server"))]
+fn serve(_: &str, _: &[OsString], _: &dyn Host, _: &mut dyn Write) -> Result<i32, Failure> {
+    Err(Failure::Usage("This program was built without the server (feature `server`)".to_owned()))
 }
 
 fn write_help(program: &str, stdout: &mut dyn Write) -> Result<i32, Failure> {

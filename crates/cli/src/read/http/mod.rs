@@ -134,6 +134,18 @@ fn names() -> names::Names {
     names::Names
 }
 
+/// The addresses of a host, each with the port.
+#[cfg(all(feature = "server", target_os = "linux"))]
+pub fn addresses(host: &str, port: u16) -> std::io::Result<Vec<std::net::SocketAddr>> {
+    names::addresses(host, port, std::time::Duration::from_secs(10))
+}
+
+/// The addresses of a host, each with the port.
+#[cfg(all(feature = "server", not(target_os = "linux")))]
+pub fn addresses(host: &str, port: u16) -> std::io::Result<Vec<std::net::SocketAddr>> {
+    std::net::ToSocketAddrs::to_socket_addrs(&(host, port)).map(Iterator::collect)
+}
+
 /// Who looks up the addresses of hosts.
 #[cfg(not(target_os = "linux"))]
 fn names() -> ureq::unversioned::resolver::DefaultResolver {

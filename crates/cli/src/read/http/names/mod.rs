@@ -48,6 +48,16 @@ impl Resolver for Names {
     }
 }
 
+/// The addresses of a host, each with the port; it may take this long to find them.
+#[cfg(feature = "server")]
+pub(super) fn addresses(host: &str, port: u16, within: Duration) -> io::Result<Vec<SocketAddr>> {
+    let addresses = look_up(host, &Hosts::of_system(), &Servers::of_system(), Instant::now() + within)?;
+    if addresses.is_empty() {
+        return Err(io::Error::new(io::ErrorKind::NotFound, "no such host"));
+    }
+    Ok(sorted(addresses).into_iter().map(|address| SocketAddr::new(address, port)).collect())
+}
+
 /// The addresses of a host; none where nobody knows it.
 fn look_up(host: &str, hosts: &Hosts, servers: &Servers, until: Instant) -> io::Result<Vec<IpAddr>> {
     let literal = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);

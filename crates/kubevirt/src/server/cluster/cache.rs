@@ -1,0 +1,328 @@
+//! A copy of one kind of objects, kept up to date: list, then watch, and list again when the thread is lost.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
+
+use super::Pauses;
+use super::client::{Answer, Client, Error, encoded};
+use crate::json;
+use crate::rules::ANNOTATION;
+use crate::select::{TEMPLATE_ANNOTATION, template_reference};
+use crate::server::log::{Field, Log};
+use crate::server::metrics::CacheFigures;
+use crate::value::Value;
+
+/// Objects of one part of a list.
+const PAGE: usize = 500;
+/// How long the API server is asked to keep a watch open, in seconds.
+const WATCH: u32 = 240;
+
+/// What is kept of an object: nothing of the object, or this text.
+type Keep = fn(&Value) -> Option<Option<Arc<str>>>;
+
+/// The rules of a template.
+pub(super) fn rules_of(template: &Value) -> Option<Option<Arc<str>>> {
+    let text = template.at(&["metadata", "annotations", TEMPLATE_ANNOTATION]).and_then(Value::as_str);
+    Some(text.filter(|text| !text.is_empty()).map(Arc::from))
+}
+
+/// The template of a VM that has no rules of its own.
+pub(super) fn template_of(vm: &Value) -> Option<Option<Arc<str>>> {
+    if vm.at(&["metadata", "annotations"]).is_some_and(|annotations| annotations.get(ANNOTATION).is_some()) {
+        return None;
+    }
+    let (namespace, name) = template_reference(vm)?;
+    Some(Some(Arc::from(format!("{namespace}/{name}"))))
+}
+
+/// How far the copy can be trusted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Status {
+    /// Nothing has been read, for this reason if there is one.
+    Unread(Option<String>),
+    /// All of it.
+    Synced,
+    /// There is no such API.
+    Absent,
+}
+
+#[derive(Debug)]
+struct State {
+    status: Status,
+    /// By `namespace/name`.
+    objects: HashMap<Box<str>, Option<Arc<str>>>,
+}
+
+/// The copy.
+#[derive(Debug)]
+pub(super) struct Cache {
+    name: &'static str,
+    path: &'static str,
+    keep: Keep,
+    state: RwLock<State>,
+}
+
+/// What is known of an object.
+pub(super) enum Lookup {
+    Found(Option<Arc<str>>),
+    Nothing,
+    Unread(String),
+}
+
+impl Cache {
+    pub(super) fn new(name: &'static str, path: &'static str, keep: Keep) -> Cache {
+        let state = State { status: Status::Unread(None), objects: HashMap::new() };
+        Cache { name, path, keep, state: RwLock::new(state) }
+    }
+
+    fn read(&self) -> std::sync::RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> std::sync::RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn get(&self, key: &str) -> Lookup {
+        if let Some(why) = self.unread() {
+            return Lookup::Unread(why);
+        }
+        self.read().objects.get(key).map_or(Lookup::Nothing, |text| Lookup::Found(text.clone()))
+    }
+
+    /// The keys of objects with this text, sorted; or why nobody knows.
+    pub(super) fn keys_with(&self, wanted: &str) -> Result<Vec<String>, String> {
+        if let Some(why) = self.unread() {
+            return Err(why);
+        }
+        let state = self.read();
+        let all = state.objects.iter();
+        let fitting = all.filter(|(_, text)| text.as_deref() == Some(wanted));
+        let mut keys: Vec<String> = fitting.map(|(key, _)| key.to_string()).collect();
+        keys.sort();
+        Ok(keys)
+    }
+
+    /// Why it has not been read, if so.
+    pub(super) fn unread(&self) -> Option<String> {
+        match &self.read().status {
+            Status::Unread(None) => Some(format!("the {} of the cluster are being read", self.name)),
+            Status::Unread(Some(why)) => Some(format!("the {} of the cluster cannot be read: {why}", self.name)),
+            Status::Synced | Status::Absent => None,
+        }
+    }
+
+    pub(super) fn figures(&self) -> CacheFigures {
+        let state = self.read();
+        let is_synced = !matches!(state.status, Status::Unread(_));
+        CacheFigures { name: self.name, objects: state.objects.len(), is_synced }
+    }
+
+    /// There is no such API; whether that is new.
+    fn is_gone(&self) -> bool {
+        let mut state = self.write();
+        let is_new = state.status != Status::Absent;
+        *state = State { status: Status::Absent, objects: HashMap::new() };
+        is_new
+    }
+
+    /// Nothing could be read. What was read before stays.
+    fn is_unreadable(&self, cause: &Error) {
+        if let Status::Unread(why) = &mut self.write().status {
+            *why = Some(cause.to_string());
+        }
+    }
+
+    fn entry(&self, object: &Value) -> Option<(Box<str>, Option<Arc<str>>)> {
+        let kept = (self.keep)(object)?;
+        Some((key(object).into(), kept))
+    }
+
+    fn apply(&self, object: &Value) {
+        let entry = self.entry(object);
+        let mut state = self.write();
+        match entry {
+            Some((key, text)) => {
+                state.objects.insert(key, text);
+            }
+            None => {
+                state.objects.remove(key(object).as_str());
+            }
+        }
+    }
+}
+
+fn key(object: &Value) -> String {
+    let part = |name: &str| object.at(&["metadata", name]).and_then(Value::as_str).unwrap_or_default();
+    format!("{}/{}", part("namespace"), part("name"))
+}
+
+fn version(object: &Value) -> Option<&str> {
+    object.at(&["metadata", "resourceVersion"]).and_then(Value::as_str)
+}
+
+/// Keeps a cache up to date for ever.
+pub(super) async fn follow(cache: Arc<Cache>, client: Arc<Client>, pauses: Pauses, log: Arc<Log>) {
+    let mut failures = Failures { pauses, count: 0, last: String::new() };
+    loop {
+        let cause = match list(&cache, &client).await {
+            Ok(mut version) => {
+                let count = cache.read().objects.len();
+                log.info("read", &[("cache", cache.name.into()), ("objects", Field::Number(count as i64))]);
+                failures.count = 0;
+                watch_on(&cache, &client, &mut version, &mut failures, &log).await;
+                continue;
+            }
+            Err(error) => error,
+        };
+        if cause.is(404) {
+            if cache.is_gone() {
+                log.info("the cluster has no such API; it is asked again later", &[("cache", cache.name.into())]);
+            }
+            failures.count = 0;
+            sleep(pauses.absent).await;
+            continue;
+        }
+        cache.is_unreadable(&cause);
+        failures.pause(&cause, &cache, &log).await;
+    }
+}
+
+/// Attempts that failed one after another.
+struct Failures {
+    pauses: Pauses,
+    count: u32,
+    last: String,
+}
+
+impl Failures {
+    /// Tells of a failure, once, and waits: longer each time, and not as long as others do.
+    async fn pause(&mut self, cause: &Error, cache: &Cache, log: &Log) {
+        let cause = cause.to_string();
+        if self.count == 0 || self.last != cause {
+            log.error("cannot read from the cluster", &[("cache", cache.name.into()), ("error", (&cause).into())]);
+        }
+        self.last = cause;
+        let most = (self.pauses.first * 2u32.pow(self.count.min(16))).min(self.pauses.most);
+        let share = RandomState::new().hash_one(self.count) % 512;
+        self.count += 1;
+        sleep(most.mul_f64(0.5 + share as f64 / 1024.0)).await;
+    }
+}
+
+/// Reads all objects, puts them in place of those known, and gives the version to watch from.
+async fn list(cache: &Cache, client: &Client) -> Result<String, Error> {
+    let paged = pages(cache, client, Some(PAGE)).await;
+    let (objects, version) = match paged {
+        // The list changed too much between its parts.
+        Err(error) if error.is(410) => pages(cache, client, None).await?,
+        result => result?,
+    };
+    *cache.write() = State { status: Status::Synced, objects };
+    Ok(version)
+}
+
+type Objects = HashMap<Box<str>, Option<Arc<str>>>;
+
+async fn pages(cache: &Cache, client: &Client, limit: Option<usize>) -> Result<(Objects, String), Error> {
+    let mut objects = Objects::new();
+    let mut next = String::new();
+    loop {
+        let limit = limit.map_or(String::new(), |limit| format!("?limit={limit}"));
+        let rest = if next.is_empty() { String::new() } else { format!("&continue={}", encoded(&next)) };
+        let page = client.list(&format!("{}{limit}{rest}", cache.path)).await?;
+        let items = page.get("items").and_then(Value::as_array).unwrap_or_default();
+        objects.extend(items.iter().filter_map(|object| cache.entry(object)));
+        let more = page.at(&["metadata", "continue"]).and_then(Value::as_str).unwrap_or_default();
+        if more.is_empty() || more == next {
+            let Some(version) = version(&page) else {
+                return Err(Error::Other("the list of the API server has no version".to_owned()));
+            };
+            return Ok((objects, version.to_owned()));
+        }
+        next = more.to_owned();
+    }
+}
+
+/// Watches until the objects must be listed again.
+async fn watch_on(cache: &Cache, client: &Client, version: &mut String, failures: &mut Failures, log: &Log) {
+    loop {
+        let began = Instant::now();
+        let before = version.clone();
+        match watch(cache, client, version).await {
+            Ok(()) => {
+                failures.count = 0;
+                // An API server that ends every watch at once must not keep us busy.
+                if before == *version && began.elapsed() < failures.pauses.first {
+                    sleep(failures.pauses.first).await;
+                }
+            }
+            Err(error) if error.is(410) || error.is(404) => {
+                log.detail(1, "the watch is lost", &[("cache", cache.name.into())]);
+                // Whoever says so each time is not asked all the time.
+                if began.elapsed() < Duration::from_secs(1) && before == *version {
+                    sleep(failures.pauses.first).await;
+                }
+                return;
+            }
+            Err(error) => failures.pause(&error, cache, log).await,
+        }
+    }
+}
+
+/// Watches until the API server ends it.
+async fn watch(cache: &Cache, client: &Client, version: &mut String) -> Result<(), Error> {
+    let from = encoded(version);
+    let path = cache.path;
+    let query = format!("watch=1&allowWatchBookmarks=true&timeoutSeconds={WATCH}&resourceVersion={from}");
+    let mut answer = client.watch(&format!("{path}?{query}")).await?;
+    let mut line = Vec::new();
+    while let Some(bytes) = answer.next().await? {
+        let mut rest = &bytes[..];
+        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+            line.extend_from_slice(&rest[..end]);
+            rest = &rest[end + 1..];
+            event(cache, &line, version)?;
+            line.clear();
+        }
+        line.extend_from_slice(rest);
+        if !Answer::fits(&line) {
+            return Err(Error::Other("an event of the API server is too large".to_owned()));
+        }
+    }
+    Ok(())
+}
+
+fn event(cache: &Cache, line: &[u8], at: &mut String) -> Result<(), Error> {
+    if line.trim_ascii().is_empty() {
+        return Ok(());
+    }
+    let unreadable = |what: &str| Error::Other(format!("an event of the API server cannot be read: {what}"));
+    let event = json::read(line).map_err(|error| unreadable(&error))?;
+    let object = event.get("object").ok_or_else(|| unreadable("it has no object"))?;
+    match event.get("type").and_then(Value::as_str) {
+        Some("ADDED" | "MODIFIED") => cache.apply(object),
+        Some("DELETED") => {
+            cache.write().objects.remove(key(object).as_str());
+        }
+        Some("BOOKMARK") => {}
+        Some("ERROR") => {
+            let code = match object.get("code") {
+                Some(Value::Int(code)) => u16::try_from(*code).unwrap_or(500),
+                _ => 500,
+            };
+            let status = hyper::StatusCode::from_u16(code).unwrap_or(hyper::StatusCode::INTERNAL_SERVER_ERROR);
+            let message = object.get("message").and_then(Value::as_str).unwrap_or_default();
+            return Err(Error::Status(status, message.to_owned()));
+        }
+        _ => return Err(unreadable("its type is not known")),
+    }
+    if let Some(version) = version(object) {
+        version.clone_into(at);
+    }
+    Ok(())
+}

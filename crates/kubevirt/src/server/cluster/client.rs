@@ -1,0 +1,247 @@
+//! Requests to the API server, a connection each: they are few and live long.
+
+use std::fmt;
+use std::pin::pin;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::client::conn::http1;
+use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue, USER_AGENT};
+use hyper::{Method, Request, Response, StatusCode};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+
+use super::config::Connection;
+use crate::json;
+use crate::server::guard::{Guarded, Pace, Patience};
+use crate::value::Value;
+
+/// For a connection and its handshake.
+const CONNECT: Duration = Duration::from_secs(10);
+/// For an answer to begin.
+const BEGIN: Duration = Duration::from_secs(30);
+/// For the next bytes of an answer. Longer than a watch lasts.
+const SILENCE: Duration = Duration::from_secs(300);
+/// The largest answer that is not a stream, and the largest event of one that is.
+const LARGEST: usize = 256 << 20;
+
+/// Why a request failed.
+#[derive(Debug)]
+pub(super) enum Error {
+    /// The API server said so.
+    Status(StatusCode, String),
+    /// It could not be asked, or what it said cannot be read.
+    Other(String),
+}
+
+impl Error {
+    pub(super) fn is(&self, code: u16) -> bool {
+        matches!(self, Error::Status(status, _) if status.as_u16() == code)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Status(status, message) if message.is_empty() => write!(f, "the API server says {status}"),
+            Error::Status(status, message) => write!(f, "the API server says {}: {message}", status.as_u16()),
+            Error::Other(message) => f.write_str(message),
+        }
+    }
+}
+
+fn other(what: &str) -> impl Fn(&dyn fmt::Display) -> Error {
+    let what = what.to_owned();
+    move |error| Error::Other(format!("{what}: {error}"))
+}
+
+/// Asks one API server.
+#[derive(Debug)]
+pub(super) struct Client(Connection);
+
+/// An answer whose connection lives as long as it is read.
+pub(super) struct Answer {
+    response: Response<Incoming>,
+    _connection: Ending,
+}
+
+struct Ending(JoinHandle<()>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl Client {
+    pub(super) fn new(connection: Connection) -> Client {
+        Client(connection)
+    }
+
+    pub(super) fn server(&self) -> &str {
+        &self.0.authority
+    }
+
+    /// A list, or a part of one, as metadata of its objects.
+    pub(super) async fn list(&self, path: &str) -> Result<Value, Error> {
+        let accept = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
+        let mut answer = self.ask(Method::GET, path, accept, String::new()).await?;
+        let body = answer.whole().await?;
+        json::read(&body).map_err(|error| other("the list of the API server cannot be read")(&error))
+    }
+
+    /// A stream of events.
+    pub(super) async fn watch(&self, path: &str) -> Result<Answer, Error> {
+        let accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
+        self.ask(Method::GET, path, accept, String::new()).await
+    }
+
+    /// The template of a VM with what its instance type decides; nothing if the VM has no namespace to look in.
+    pub(super) async fn expand(&self, vm: &Value, within: Duration) -> Result<Option<Value>, Error> {
+        let Some(namespace) = vm.at(&["metadata", "namespace"]).and_then(Value::as_str) else { return Ok(None) };
+        let namespace = encoded(namespace);
+        let path = format!("/apis/subresources.kubevirt.io/v1/namespaces/{namespace}/expand-vm-spec");
+        let asked = async {
+            let mut answer = self.ask(Method::PUT, &path, "application/json", vm.to_string()).await?;
+            answer.whole().await
+        };
+        let body = timeout(within, asked).await.map_err(|error| other("expand-vm-spec")(&error))??;
+        let root = json::read(&body).map_err(|error| other("expand-vm-spec")(&error))?;
+        Ok(root.at(&["spec", "template"]).cloned())
+    }
+
+    async fn ask(&self, method: Method, path: &str, accept: &str, body: String) -> Result<Answer, Error> {
+        let connection = &self.0;
+        let mut request = Request::new(Full::new(Bytes::from(body)));
+        let target = format!("{}{path}", connection.prefix);
+        *request.uri_mut() = target.parse().map_err(|error| other("the path of the API server")(&error))?;
+        let headers = request.headers_mut();
+        let value = |text: &str| HeaderValue::from_str(text).map_err(|error| other("a header")(&error));
+        headers.insert(HOST, value(&connection.authority)?);
+        headers.insert(ACCEPT, value(accept)?);
+        headers.insert(USER_AGENT, HeaderValue::from_static(concat!("ytterby/", env!("CARGO_PKG_VERSION"))));
+        if method != Method::GET {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
+        if let Some(token) = connection.token().map_err(Error::Other)? {
+            let mut bearer =
+                value(&format!("Bearer {token}")).map_err(|_| Error::Other("the token is no token".into()))?;
+            bearer.set_sensitive(true);
+            headers.insert(AUTHORIZATION, bearer);
+        }
+        *request.method_mut() = method;
+
+        let stream = timeout(CONNECT, self.connect())
+            .await
+            .map_err(|_| Error::Other(format!("{} does not answer", connection.authority)))??;
+        let (response, ending) = match &connection.tls {
+            None => send(stream, request).await?,
+            Some((config, name)) => {
+                let handshake = TlsConnector::from(config.clone()).connect(name.clone(), stream);
+                let tls = timeout(CONNECT, handshake).await.map_err(|error| other("TLS")(&error))?;
+                send(tls.map_err(|error| other("TLS to the API server")(&error))?, request).await?
+            }
+        };
+        let mut answer = Answer { response, _connection: ending };
+        let status = answer.response.status();
+        if status.is_success() {
+            return Ok(answer);
+        }
+        let message = match timeout(BEGIN, answer.whole()).await {
+            Ok(Ok(body)) => {
+                let root = json::read(&body).unwrap_or(Value::Null);
+                root.get("message").and_then(Value::as_str).unwrap_or_default().to_owned()
+            }
+            _ => String::new(),
+        };
+        Err(Error::Status(status, message))
+    }
+
+    async fn connect(&self) -> Result<TcpStream, Error> {
+        let connection = &self.0;
+        let (resolve, host, port) = (connection.resolver, connection.host.clone(), connection.port);
+        let fail = other(&connection.authority);
+        // Names are looked up by code that waits.
+        let found = tokio::task::spawn_blocking(move || resolve(&host, port)).await;
+        let addresses = found.map_err(|error| fail(&error))?.map_err(|error| fail(&error))?;
+        let mut last = Error::Other(format!("{} has no address", connection.authority));
+        for address in addresses {
+            match TcpStream::connect(address).await {
+                Ok(stream) => {
+                    let _ = stream.set_nodelay(true);
+                    return Ok(stream);
+                }
+                Err(error) => last = fail(&error),
+            }
+        }
+        Err(last)
+    }
+}
+
+async fn send<S>(stream: S, request: Request<Full<Bytes>>) -> Result<(Response<Incoming>, Ending), Error>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let fail = other("asking the API server");
+    let patience = Patience { client: BEGIN, idle: SILENCE };
+    let io = Guarded::new(stream, Pace::busy(), patience);
+    let (mut sender, connection) = http1::handshake(io).await.map_err(|error| fail(&error))?;
+    let ending = Ending(tokio::spawn(async move {
+        // Whoever reads the answer gets the error.
+        let _ = connection.await;
+    }));
+    let sent = timeout(BEGIN, sender.send_request(request)).await.map_err(|error| fail(&error))?;
+    Ok((sent.map_err(|error| fail(&error))?, ending))
+}
+
+impl Answer {
+    /// The next bytes; nothing at the end.
+    pub(super) async fn next(&mut self) -> Result<Option<Bytes>, Error> {
+        let fail = other("reading from the API server");
+        loop {
+            let frame = pin!(self.response.body_mut().frame());
+            match timeout(SILENCE, frame).await.map_err(|error| fail(&error))? {
+                None => return Ok(None),
+                Some(frame) => {
+                    if let Ok(data) = frame.map_err(|error| fail(&error))?.into_data() {
+                        return Ok(Some(data));
+                    }
+                }
+            }
+        }
+    }
+
+    async fn whole(&mut self) -> Result<Vec<u8>, Error> {
+        let mut body = Vec::new();
+        while let Some(data) = self.next().await? {
+            if body.len() + data.len() > LARGEST {
+                return Err(Error::Other("the answer of the API server is too large".to_owned()));
+            }
+            body.extend_from_slice(&data);
+        }
+        Ok(body)
+    }
+
+    /// Adds bytes to a line that is not at its end; whether it may still grow.
+    pub(super) fn fits(line: &[u8]) -> bool {
+        line.len() <= LARGEST
+    }
+}
+
+/// A text as part of a path or a query.
+pub(super) fn encoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}

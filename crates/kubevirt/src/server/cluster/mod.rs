@@ -1,0 +1,113 @@
+//! What a cluster knows: its templates, and which VMs refer to them.
+//!
+//! Both are listed once and watched from then on, as metadata only: neither the objects of templates nor the start-up scripts of VMs
+//! ever get here. An API that is not there (a cluster without OpenShift's templates) counts as read and empty, and is asked for
+//! again now and then.
+
+mod cache;
+mod client;
+mod config;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+
+use super::log::Log;
+use super::metrics::CacheFigures;
+use crate::admission::{Ignorance, Parent};
+use crate::value::Value;
+use cache::{Cache, Lookup};
+use client::Client;
+pub use config::{Connection, Resolver, find};
+
+/// Times between attempts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pauses {
+    /// After a failure; twice as long after each further one.
+    pub first: Duration,
+    /// At most.
+    pub most: Duration,
+    /// After an API was not there.
+    pub absent: Duration,
+}
+
+impl Default for Pauses {
+    fn default() -> Pauses {
+        Pauses { first: Duration::from_millis(500), most: Duration::from_secs(30), absent: Duration::from_secs(30) }
+    }
+}
+
+/// How long an instance type may take to be filled in.
+const EXPANSION: Duration = Duration::from_secs(3);
+
+/// A cluster.
+#[derive(Debug)]
+pub struct Cluster {
+    client: Arc<Client>,
+    pauses: Pauses,
+    templates: Arc<Cache>,
+    vms: Arc<Cache>,
+}
+
+impl Cluster {
+    /// A cluster that nothing has been read from.
+    pub fn new(connection: Connection, pauses: Pauses) -> Cluster {
+        Cluster {
+            client: Arc::new(Client::new(connection)),
+            pauses,
+            templates: Arc::new(Cache::new("templates", "/apis/template.openshift.io/v1/templates", cache::rules_of)),
+            vms: Arc::new(Cache::new("virtualmachines", "/apis/kubevirt.io/v1/virtualmachines", cache::template_of)),
+        }
+    }
+
+    /// Begins to read, and goes on as long as the runtime lives.
+    pub(super) fn follow(&self, runtime: &Handle, log: &Arc<Log>) {
+        log.info("reading from the cluster", &[("server", self.client.server().into())]);
+        for cache in [&self.templates, &self.vms] {
+            let (cache, client, log) = (Arc::clone(cache), Arc::clone(&self.client), Arc::clone(log));
+            runtime.spawn(cache::follow(cache, client, self.pauses, log));
+        }
+    }
+
+    pub(super) fn template(&self, namespace: &str, name: &str) -> Parent {
+        match self.templates.get(&format!("{namespace}/{name}")) {
+            Lookup::Found(Some(text)) => Parent::Rules(text),
+            Lookup::Found(None) => Parent::Plain,
+            Lookup::Nothing => Parent::Absent,
+            Lookup::Unread(why) => Parent::Unknown(Ignorance::NotYet(why)),
+        }
+    }
+
+    pub(super) fn dependents(&self, namespace: &str, name: &str) -> Result<Vec<String>, Ignorance> {
+        self.vms.keys_with(&format!("{namespace}/{name}")).map_err(Ignorance::NotYet)
+    }
+
+    /// Has the cluster fill in what a VM's instance type decides; whether it did.
+    pub(super) fn expand(&self, vm: &mut Value, log: &Log) -> bool {
+        let Ok(runtime) = Handle::try_current() else { return false };
+        let expanded = runtime.block_on(self.client.expand(vm, EXPANSION));
+        match expanded {
+            Ok(Some(template)) => {
+                if let Some(spec) = vm.get_mut("spec") {
+                    spec.set("template", template);
+                }
+                true
+            }
+            Ok(None) => false,
+            Err(error) => {
+                log.info("cannot fill in an instance type", &[("error", (&error.to_string()).into())]);
+                false
+            }
+        }
+    }
+
+    /// What has not been read yet.
+    pub(super) fn unread(&self) -> Vec<String> {
+        [&self.templates, &self.vms].iter().filter_map(|cache| cache.unread()).collect()
+    }
+
+    pub(super) fn figures(&self) -> Vec<CacheFigures> {
+        [&self.templates, &self.vms].iter().map(|cache| cache.figures()).collect()
+    }
+}

@@ -1,0 +1,140 @@
+//! What the server knows beside the review: templates and instance types.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use tokio::runtime::Handle;
+
+use super::cluster::Cluster;
+use super::log::Log;
+use super::metrics::CacheFigures;
+use crate::admission::{Ignorance, Parent, Surroundings};
+use crate::instancetype::{self, Given};
+use crate::rules::{self, Rules, Unreadable};
+use crate::value::Value;
+
+/// Bytes of all texts whose rules are kept, and of one of them. Templates have some kilobytes of rules, and compiled patterns
+/// take many times the memory of their texts.
+const KEPT: usize = 256 << 10;
+const KEPT_EACH: usize = 32 << 10;
+
+/// A template from a file.
+#[derive(Clone, Debug)]
+pub struct FileTemplate {
+    /// Its name.
+    pub name: String,
+    /// Its namespace; empty if it stands for any.
+    pub namespace: String,
+    /// Its rules, if it has some.
+    pub rules: Option<Arc<str>>,
+}
+
+/// Templates and instance types.
+#[derive(Debug, Default)]
+pub struct Known {
+    /// Templates from files, by name.
+    files: HashMap<String, Vec<FileTemplate>>,
+    instancetypes: Given,
+    cluster: Option<Cluster>,
+    read: Mutex<Kept>,
+}
+
+/// Rules that were read before.
+#[derive(Debug, Default)]
+struct Kept {
+    rules: HashMap<Box<str>, Arc<Result<Rules, Unreadable>>>,
+    bytes: usize,
+}
+
+impl Known {
+    /// From files, and from a cluster if there is one. Files count first.
+    pub fn new(templates: Vec<FileTemplate>, instancetypes: Given, cluster: Option<Cluster>) -> Known {
+        let mut files: HashMap<String, Vec<FileTemplate>> = HashMap::new();
+        for template in templates {
+            files.entry(template.name.clone()).or_default().push(template);
+        }
+        Known { files, instancetypes, cluster, read: Mutex::default() }
+    }
+
+    /// Begins to read from the cluster.
+    pub(super) fn follow(&self, runtime: &Handle, log: &Arc<Log>) {
+        match &self.cluster {
+            Some(cluster) => cluster.follow(runtime, log),
+            None => log.info("there is no cluster: rules come from VMs and from files", &[]),
+        }
+    }
+
+    /// What is known, for a review that must be answered until then.
+    pub(super) fn until<'a>(&'a self, until: Instant, log: &'a Log) -> impl Surroundings + 'a {
+        Until { known: self, until, log }
+    }
+
+    /// Why requests could not be answered well now.
+    pub(super) fn unready(&self) -> Option<String> {
+        let unread = self.cluster.as_ref()?.unread();
+        (!unread.is_empty()).then(|| unread.join("\n") + "\n")
+    }
+
+    pub(super) fn figures(&self) -> Vec<CacheFigures> {
+        self.cluster.as_ref().map_or(Vec::new(), Cluster::figures)
+    }
+
+    fn rules(&self, text: &str) -> Arc<Result<Rules, Unreadable>> {
+        if let Ok(kept) = self.read.lock()
+            && let Some(rules) = kept.rules.get(text)
+        {
+            return Arc::clone(rules);
+        }
+        // Outside of the lock: it may take a while.
+        let rules = Arc::new(rules::parse(text));
+        if text.len() <= KEPT_EACH
+            && let Ok(mut kept) = self.read.lock()
+        {
+            if kept.bytes + text.len() > KEPT {
+                *kept = Kept::default();
+            }
+            if kept.rules.insert(text.into(), Arc::clone(&rules)).is_none() {
+                kept.bytes += text.len();
+            }
+        }
+        rules
+    }
+}
+
+struct Until<'a> {
+    known: &'a Known,
+    until: Instant,
+    log: &'a Log,
+}
+
+impl Surroundings for Until<'_> {
+    fn template(&self, namespace: &str, name: &str) -> Parent {
+        let files = self.known.files.get(name).map_or(&[][..], Vec::as_slice);
+        let fits = |template: &&FileTemplate| template.namespace.is_empty() || template.namespace == namespace;
+        match (files.iter().find(fits), &self.known.cluster) {
+            (Some(template), _) => template.rules.clone().map_or(Parent::Plain, Parent::Rules),
+            (None, Some(cluster)) => cluster.template(namespace, name),
+            (None, None) => Parent::Unknown(Ignorance::NoCluster),
+        }
+    }
+
+    fn dependents(&self, namespace: &str, name: &str) -> Result<Vec<String>, Ignorance> {
+        self.known.cluster.as_ref().ok_or(Ignorance::NoCluster)?.dependents(namespace, name)
+    }
+
+    fn expand(&self, vm: &mut Value) -> bool {
+        if instancetype::expand(vm, &self.known.instancetypes) {
+            return true;
+        }
+        self.known.cluster.as_ref().is_some_and(|cluster| cluster.expand(vm, self.log))
+    }
+
+    fn rules(&self, text: &str) -> Arc<Result<Rules, Unreadable>> {
+        self.known.rules(text)
+    }
+
+    fn is_late(&self) -> bool {
+        Instant::now() >= self.until
+    }
+}

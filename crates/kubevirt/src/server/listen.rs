@@ -1,0 +1,267 @@
+//! Accepts connections, no more at a time than allowed, and ends them all when the server stops.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::future::{Future, poll_fn};
+use std::net::SocketAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+use std::task::Poll;
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
+use tokio::time::{sleep, timeout};
+use tokio_rustls::TlsAcceptor;
+
+use super::guard::{Guarded, Pace, Patience};
+use super::http::{Answered, Port, answer, failed};
+use super::log::Field;
+use super::tls::Tls;
+use super::{Shared, Stage};
+
+/// The most that the head of a request may have.
+const HEAD: usize = 64 << 10;
+
+/// How often accepting is tried again when the system has no more files or memory.
+const AFTER_FAILURE: Duration = Duration::from_millis(100);
+
+/// One port.
+pub(super) struct Listener {
+    pub socket: TcpListener,
+    pub port: Port,
+    pub tls: Option<Arc<Tls>>,
+    pub shared: Arc<Shared>,
+}
+
+/// The connections of one port that wait for a request, in the order in which they began to wait.
+#[derive(Default)]
+struct Idle {
+    next: AtomicU64,
+    waiting: Mutex<BTreeMap<u64, Arc<Notify>>>,
+    /// Rings when there is one more.
+    added: Notify,
+}
+
+/// A connection's place among those that wait.
+struct Seat {
+    idle: Arc<Idle>,
+    /// Asks it to close.
+    close: Arc<Notify>,
+    number: Mutex<Option<u64>>,
+}
+
+impl Seat {
+    /// Of a connection that waits.
+    fn new(idle: &Arc<Idle>) -> Seat {
+        let seat = Seat { idle: Arc::clone(idle), close: Arc::default(), number: Mutex::default() };
+        seat.take();
+        seat
+    }
+
+    /// It waits now.
+    fn take(&self) {
+        let number = self.idle.next.fetch_add(1, Relaxed);
+        if let Ok(mut waiting) = self.idle.waiting.lock() {
+            waiting.insert(number, Arc::clone(&self.close));
+        }
+        if let Ok(mut place) = self.number.lock() {
+            *place = Some(number);
+        }
+        self.idle.added.notify_one();
+    }
+
+    /// It has something to do, or has ended.
+    fn leave(&self) {
+        if let Some(number) = self.number.lock().ok().and_then(|mut place| place.take())
+            && let Ok(mut waiting) = self.idle.waiting.lock()
+        {
+            waiting.remove(&number);
+        }
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+impl Idle {
+    /// Asks the one that waits longest to close; whether there is one.
+    fn evict(&self) -> bool {
+        let first = self.waiting.lock().ok().and_then(|mut waiting| waiting.pop_first());
+        first.map(|(_, close)| close.notify_one()).is_some()
+    }
+
+    /// A free slot, if need be one that a waiting connection had to leave.
+    async fn slot(&self, slots: &Arc<Semaphore>, shared: &Shared) -> OwnedSemaphorePermit {
+        loop {
+            if let Ok(slot) = Arc::clone(slots).try_acquire_owned() {
+                return slot;
+            }
+            if self.evict() {
+                shared.metrics.evicted.fetch_add(1, Relaxed);
+            }
+            if let Either::First(Ok(slot)) = either(Arc::clone(slots).acquire_owned(), self.added.notified()).await {
+                return slot;
+            }
+        }
+    }
+}
+
+/// Serves a port until the server stops; returns when its connections have ended.
+pub(super) async fn serve(listener: Listener, mut stage: watch::Receiver<Stage>) {
+    let shared = listener.shared;
+    let most = shared.limits.connections;
+    let slots = Arc::new(Semaphore::new(most));
+    let idle = Arc::new(Idle::default());
+    loop {
+        let accepted = match either(stopping(&mut stage), listener.socket.accept()).await {
+            Either::First(()) => break,
+            Either::Second(accepted) => accepted,
+        };
+        let (stream, from) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                let error = error.to_string();
+                shared.log.error("cannot accept connections", &[("error", (&error).into())]);
+                sleep(AFTER_FAILURE).await;
+                continue;
+            }
+        };
+        let slot = match either(stopping(&mut stage), idle.slot(&slots, &shared)).await {
+            Either::First(()) => break,
+            Either::Second(slot) => slot,
+        };
+        let visit = Visit { port: listener.port, shared: Arc::clone(&shared), seat: Seat::new(&idle) };
+        let (tls, stage) = (listener.tls.clone(), stage.clone());
+        tokio::spawn(async move {
+            let shared = Arc::clone(&visit.shared);
+            shared.metrics.connections.fetch_add(1, Relaxed);
+            visit.connection(stream, from, tls, stage).await;
+            shared.metrics.connections.fetch_sub(1, Relaxed);
+            drop(slot);
+        });
+    }
+    drop(listener.socket);
+    // Every connection has ended when all slots are free.
+    let all = u32::try_from(most).unwrap_or(u32::MAX);
+    let _ = timeout(shared.limits.drain, slots.acquire_many(all)).await;
+}
+
+/// What a connection needs.
+struct Visit {
+    port: Port,
+    shared: Arc<Shared>,
+    seat: Seat,
+}
+
+impl Visit {
+    async fn connection(
+        self,
+        stream: TcpStream,
+        from: SocketAddr,
+        tls: Option<Arc<Tls>>,
+        stage: watch::Receiver<Stage>,
+    ) {
+        let shared = &self.shared;
+        // Answers are one write each; waiting for more of them would only add delay.
+        let _ = stream.set_nodelay(true);
+        let Some(tls) = tls else { return self.requests(stream, stage).await };
+        let Some(config) = tls.config() else {
+            shared.metrics.handshake_failures.fetch_add(1, Relaxed);
+            return;
+        };
+        let handshake = timeout(shared.limits.client, TlsAcceptor::from(config).accept(stream));
+        match either(handshake, self.seat.close.notified()).await {
+            Either::First(Ok(Ok(stream))) => self.requests(stream, stage).await,
+            Either::First(Ok(Err(error))) => {
+                shared.metrics.handshake_failures.fetch_add(1, Relaxed);
+                let (from, error) = (from.to_string(), error.to_string());
+                shared.log.detail(1, "TLS handshake failed", &[("from", (&from).into()), ("error", (&error).into())]);
+            }
+            Either::First(Err(_)) => {
+                shared.metrics.slow.fetch_add(1, Relaxed);
+            }
+            Either::Second(()) => {}
+        }
+    }
+
+    async fn requests<S>(&self, stream: S, mut stage: watch::Receiver<Stage>)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let Visit { port, shared, seat } = self;
+        let pace = Pace::new();
+        let service = service_fn(|request| {
+            pace.begin();
+            seat.leave();
+            let pace = &pace;
+            async move {
+                let response = guarded(answer(request, *port, shared), shared).await;
+                pace.end();
+                seat.take();
+                Ok::<_, Infallible>(response)
+            }
+        });
+        let patience = Patience { client: shared.limits.client, idle: shared.limits.idle };
+        let mut builder = http1::Builder::new();
+        builder.header_read_timeout(None).max_buf_size(HEAD);
+        let mut served = pin!(builder.serve_connection(Guarded::new(stream, pace.clone(), patience), service));
+        let asked = either(seat.close.notified(), stopping(&mut stage));
+        // What hyper says of a connection's end is of no use: it was told to whoever is concerned.
+        match either(served.as_mut(), asked).await {
+            Either::First(_) => {}
+            // Nothing is lost with it, and nobody knows whether there will ever be something.
+            Either::Second(_) if pace.is_fresh() => return,
+            Either::Second(_) => {
+                served.as_mut().graceful_shutdown();
+                let _ = served.await;
+            }
+        }
+        if pace.is_slow() {
+            shared.metrics.slow.fetch_add(1, Relaxed);
+            shared.log.detail(1, "gave up a slow client", &[("port", Field::Text(port.as_str()))]);
+        }
+    }
+}
+
+/// An answer even where there is a bug in what makes it.
+async fn guarded(answer: impl Future<Output = Answered>, shared: &Shared) -> Answered {
+    let mut answer = pin!(answer);
+    let polled = poll_fn(|context| {
+        let polled = catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(context)));
+        polled.map_or_else(|panic| Poll::Ready(Err(panic)), |polled| polled.map(Ok))
+    });
+    polled.await.unwrap_or_else(|panic| failed(&*panic, shared))
+}
+
+/// Waits until no new requests are wanted.
+async fn stopping(stage: &mut watch::Receiver<Stage>) {
+    // Without a sender nobody can ask us to stop any more: we have been.
+    let _ = stage.wait_for(|stage| *stage == Stage::Stopping).await;
+}
+
+/// What came first.
+pub(super) enum Either<A, B> {
+    First(A),
+    Second(B),
+}
+
+/// Waits for the first of two; the other is dropped.
+pub(super) async fn either<A: Future, B: Future>(a: A, b: B) -> Either<A::Output, B::Output> {
+    let (mut a, mut b) = (pin!(a), pin!(b));
+    poll_fn(|context| {
+        if let Poll::Ready(result) = a.as_mut().poll(context) {
+            return Poll::Ready(Either::First(result));
+        }
+        b.as_mut().poll(context).map(Either::Second)
+    })
+    .await
+}

@@ -1,0 +1,265 @@
+//! The admission webhook: `kubevirt serve`.
+//!
+//! [`start`] opens two ports, one for reviews and probes and one for metrics, and answers on threads of its own until it is
+//! told to [`stop`](Running::stop). What is answered is decided by [`crate::admission`]; here are the sockets, certificates,
+//! limits, caches and counters around it. Nothing here runs, or costs anything, unless `start` is called.
+
+pub mod cluster;
+mod guard;
+mod http;
+mod known;
+mod listen;
+pub mod log;
+mod metrics;
+mod tls;
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, SystemTime};
+
+use tokio::net::TcpListener;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::{Semaphore, watch};
+use tokio::time::sleep;
+
+use crate::admission::Policy;
+use http::Port;
+pub use known::{FileTemplate, Known};
+use listen::{Either, Listener, either};
+use log::{Field, Log};
+use metrics::Metrics;
+use tls::{Reload, Tls};
+
+/// What to serve.
+#[derive(Debug)]
+pub struct Config {
+    /// The address of both ports.
+    pub listen: IpAddr,
+    /// The port for reviews; 0 for any.
+    pub webhook_port: u16,
+    /// The port for metrics; 0 for any.
+    pub metrics_port: u16,
+    /// The directory with `tls.crt` and `tls.key`; without one there is no TLS.
+    pub cert_dir: Option<PathBuf>,
+    /// The directory that may have `tls-config.json`.
+    pub tls_options_dir: PathBuf,
+    /// How often these directories are looked at.
+    pub reload_every: Duration,
+    /// How reviews are answered.
+    pub policy: Policy,
+    /// What clients may take.
+    pub limits: Limits,
+    /// Templates and instance types.
+    pub known: Known,
+    /// Where events are told.
+    pub log: Arc<Log>,
+}
+
+/// What clients may take of time and memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Bytes of a review.
+    pub body: u64,
+    /// Bytes of all reviews at a time.
+    pub memory: usize,
+    /// Connections to each port.
+    pub connections: usize,
+    /// Time from the head of a request to its answer.
+    pub request: Duration,
+    /// Time for a handshake, for the head of a request, for taking an answer.
+    pub client: Duration,
+    /// Time between two requests.
+    pub idle: Duration,
+    /// Time for what is under way when the server stops.
+    pub drain: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            // An update carries the object twice, and the API server takes objects of 3 MiB.
+            body: 8 << 20,
+            memory: 128 << 20,
+            connections: 1024,
+            request: Duration::from_secs(10),
+            client: Duration::from_secs(10),
+            // Longer than the 90 seconds after which the API server closes an idle connection itself.
+            idle: Duration::from_secs(120),
+            drain: Duration::from_secs(10),
+        }
+    }
+}
+
+/// How far the server is from its end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    Serving,
+    /// Still serving, but not ready for more.
+    Leaving,
+    /// Finishing what is under way.
+    Stopping,
+}
+
+/// What all connections share.
+struct Shared {
+    policy: Policy,
+    limits: Limits,
+    known: Known,
+    log: Arc<Log>,
+    metrics: Metrics,
+    /// Bytes that reviews may still take.
+    memory: Semaphore,
+    /// Reviews that may still be judged at the same time.
+    evaluations: Arc<Semaphore>,
+    stage: RwLock<Stage>,
+    started: SystemTime,
+}
+
+impl Shared {
+    /// Why no requests are wanted, if so.
+    fn unready(&self) -> Option<String> {
+        if *self.stage.read().unwrap_or_else(PoisonError::into_inner) != Stage::Serving {
+            return Some("shutting down\n".to_owned());
+        }
+        self.known.unready()
+    }
+}
+
+/// A server that runs.
+pub struct Running {
+    /// Where reviews are answered.
+    pub webhook: SocketAddr,
+    /// Where metrics are.
+    pub metrics: SocketAddr,
+    runtime: Runtime,
+    shared: Arc<Shared>,
+    stage: watch::Sender<Stage>,
+    ports: Vec<tokio::task::JoinHandle<()>>,
+}
+
+/// Starts a server; it serves when this returns.
+pub fn start(config: Config) -> io::Result<Running> {
+    let threads = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 8);
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(threads)
+        .max_blocking_threads(threads * 4)
+        .thread_name("serve")
+        .thread_stack_size(8 << 20)
+        .enable_all()
+        .build()?;
+    let log = Arc::clone(&config.log);
+    let tls = config.cert_dir.as_ref().map(|directory| Arc::new(Tls::new(directory, &config.tls_options_dir)));
+    let shared = Arc::new(Shared {
+        policy: config.policy,
+        limits: config.limits,
+        known: config.known,
+        log: config.log,
+        metrics: Metrics::default(),
+        memory: Semaphore::new(config.limits.memory),
+        evaluations: Arc::new(Semaphore::new(threads * 2)),
+        stage: RwLock::new(Stage::Serving),
+        started: SystemTime::now(),
+    });
+    if let Some(tls) = &tls {
+        tls.reload(&log);
+    }
+    let (stage, watched) = watch::channel(Stage::Serving);
+    let mut ports = Vec::new();
+    let mut addresses = Vec::new();
+    for (port, number) in [(Port::Webhook, config.webhook_port), (Port::Metrics, config.metrics_port)] {
+        let address = SocketAddr::new(config.listen, number);
+        let named = |error: io::Error| io::Error::new(error.kind(), format!("cannot listen on {address}: {error}"));
+        let socket = runtime.block_on(TcpListener::bind(address)).map_err(named)?;
+        let address = socket.local_addr().map_err(named)?;
+        let scheme = if tls.is_some() { "HTTPS" } else { "HTTP" };
+        let message = format!("serving {} over {scheme}", port.as_str());
+        log.info(&message, &[("address", (&address.to_string()).into())]);
+        addresses.push(address);
+        let listener = Listener { socket, port, tls: tls.clone(), shared: Arc::clone(&shared) };
+        ports.push(runtime.spawn(listen::serve(listener, watched.clone())));
+    }
+    shared.known.follow(runtime.handle(), &log);
+    if let Some(tls) = tls {
+        runtime.spawn(keep_certificates(tls, config.reload_every, Arc::clone(&shared)));
+    }
+    Ok(Running { webhook: addresses[0], metrics: addresses[1], runtime, shared, stage, ports })
+}
+
+async fn keep_certificates(tls: Arc<Tls>, every: Duration, shared: Arc<Shared>) {
+    loop {
+        sleep(every).await;
+        let (tls, log) = (Arc::clone(&tls), Arc::clone(&shared.log));
+        // Files may lie on a network.
+        let reload = tokio::task::spawn_blocking(move || tls.reload(&log)).await;
+        let counter = match reload {
+            Ok(Reload::Changed) => &shared.metrics.reloads,
+            Ok(Reload::Failed) => &shared.metrics.reload_failures,
+            Ok(Reload::Unchanged) | Err(_) => continue,
+        };
+        counter.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+impl Running {
+    /// Waits for a signal to stop; those who ask politely (`SIGTERM`) may wait until the cluster has noticed.
+    pub fn wait(&self, delay: Duration) -> io::Result<Duration> {
+        self.runtime.block_on(async {
+            match either(terminated()?, interrupted()?).await {
+                Either::First(()) => Ok(delay),
+                Either::Second(()) => Ok(Duration::ZERO),
+            }
+        })
+    }
+
+    /// Stops: says that it is not ready, serves on for `delay`, and then ends when what is under way is done. Another
+    /// signal ends it at once.
+    pub fn stop(self, delay: Duration) {
+        self.shared.log.info("shutting down", &[("delaySeconds", Field::Number(delay.as_secs() as i64))]);
+        *self.shared.stage.write().unwrap_or_else(PoisonError::into_inner) = Stage::Leaving;
+        self.stage.send_replace(Stage::Leaving);
+        let Running { runtime, stage, ports, shared, .. } = self;
+        runtime.block_on(async {
+            let end = async {
+                sleep(delay).await;
+                stage.send_replace(Stage::Stopping);
+                for port in ports {
+                    // A panic in there has ended it, too.
+                    let _ = port.await;
+                }
+            };
+            match (terminated(), interrupted()) {
+                (Ok(first), Ok(second)) => {
+                    either(end, either(first, second)).await;
+                }
+                _ => end.await,
+            }
+        });
+        // What is being judged for nobody must not keep us.
+        runtime.shutdown_background();
+        shared.log.info("stopped", &[]);
+    }
+}
+
+#[cfg(unix)]
+fn terminated() -> io::Result<impl Future<Output = ()>> {
+    let mut signal = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
+    Ok(async move {
+        signal.recv().await;
+    })
+}
+
+/// Elsewhere there is only the interrupt.
+#[cfg(not(unix))]
+fn terminated() -> io::Result<impl Future<Output = ()>> {
+    Ok(std::future::pending())
+}
+
+fn interrupted() -> io::Result<impl Future<Output = ()>> {
+    Ok(async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    })
+}

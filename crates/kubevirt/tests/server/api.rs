@@ -1,0 +1,233 @@
+//! A small API server: lists in parts, watches, and every way in which both can fail.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+
+/// Objects of one part of a list.
+const PAGE: usize = 2;
+
+pub const TEMPLATES: &str = "/apis/template.openshift.io/v1/templates";
+pub const VMS: &str = "/apis/kubevirt.io/v1/virtualmachines";
+
+/// The server; it goes on until the tests end.
+#[derive(Clone)]
+pub struct Api {
+    pub address: SocketAddr,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+pub struct State {
+    resources: HashMap<&'static str, Resource>,
+    /// The heads of all requests.
+    pub requests: Vec<String>,
+    /// What an expansion is answered.
+    pub expanded: Option<String>,
+    version: u64,
+}
+
+#[derive(Default)]
+struct Resource {
+    objects: BTreeMap<String, String>,
+    events: Vec<(u64, String)>,
+    /// Watches from before it have lost the thread.
+    oldest: u64,
+    /// What is said instead.
+    status: Option<u16>,
+    /// Watches end when it grows.
+    cuts: u64,
+}
+
+impl Api {
+    pub fn start(tls: Option<Arc<ServerConfig>>) -> Api {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let api = Api { address: listener.local_addr().unwrap(), state: Arc::default() };
+        for path in [TEMPLATES, VMS] {
+            api.state().resources.insert(path, Resource::default());
+        }
+        let server = api.clone();
+        std::thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let (server, tls) = (server.clone(), tls.clone());
+                std::thread::spawn(move || match tls {
+                    None => server.serve(stream),
+                    Some(config) => server.serve(StreamOwned::new(ServerConnection::new(config).unwrap(), stream)),
+                });
+            }
+        });
+        api
+    }
+
+    pub fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap()
+    }
+
+    /// Answers requests for a kind with this status, or properly.
+    pub fn fail(&self, path: &str, status: Option<u16>) {
+        self.state().resources.get_mut(path).unwrap().status = status;
+    }
+
+    /// Ends all watches of a kind.
+    pub fn cut(&self, path: &str) {
+        self.state().resources.get_mut(path).unwrap().cuts += 1;
+    }
+
+    /// Forgets what happened, and ends all watches.
+    pub fn forget(&self, path: &str) {
+        let mut state = self.state();
+        state.version += 10;
+        let version = state.version;
+        let resource = state.resources.get_mut(path).unwrap();
+        resource.oldest = version;
+        resource.events.clear();
+        resource.cuts += 1;
+    }
+
+    /// Adds, changes or (without metadata) deletes an object.
+    pub fn put(&self, path: &str, namespace: &str, name: &str, metadata: Option<&str>) {
+        let mut state = self.state();
+        state.version += 1;
+        let version = state.version;
+        let resource = state.resources.get_mut(path).unwrap();
+        let key = format!("{namespace}/{name}");
+        let object = |metadata: &str| {
+            format!(
+                r#"{{"metadata":{{"name":"{name}","namespace":"{namespace}","resourceVersion":"{version}"{metadata}}}}}"#
+            )
+        };
+        let (kind, object) = match metadata {
+            Some(metadata) => {
+                let object = object(metadata);
+                let is_new = resource.objects.insert(key, object.clone()).is_none();
+                (if is_new { "ADDED" } else { "MODIFIED" }, object)
+            }
+            None => {
+                resource.objects.remove(&key);
+                ("DELETED", object(""))
+            }
+        };
+        resource.events.push((version, format!(r#"{{"type":"{kind}","object":{object}}}"#)));
+    }
+
+    /// Sends a line to all watches.
+    pub fn say(&self, path: &str, line: &str) {
+        let mut state = self.state();
+        state.version += 1;
+        let version = state.version;
+        state.resources.get_mut(path).unwrap().events.push((version, line.replace("VERSION", &version.to_string())));
+    }
+
+    /// How many requests had this in their heads.
+    pub fn count(&self, part: &str) -> usize {
+        self.state().requests.iter().filter(|head| head.contains(part)).count()
+    }
+
+    fn serve(&self, stream: impl Read + Write) {
+        let mut stream = BufReader::new(stream);
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            if !matches!(stream.read_line(&mut head), Ok(1..)) {
+                return;
+            }
+        }
+        let lower = head.to_ascii_lowercase();
+        let length = lower.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok()).unwrap_or(0);
+        let mut body = vec![0; length];
+        if stream.read_exact(&mut body).is_err() {
+            return;
+        }
+        let target = head.split(' ').nth(1).unwrap_or_default().to_owned();
+        let (path, query) = target.split_once('?').unwrap_or((&target, ""));
+        let mut state = self.state();
+        state.requests.push(head);
+        let expanded = state.expanded.clone();
+        let version = state.version;
+        let out = stream.get_mut();
+        let Some(resource) = state.resources.get(path) else {
+            drop(state);
+            let _ = match expanded.filter(|_| path.ends_with("/expand-vm-spec")) {
+                Some(text) => reply(out, 200, &text),
+                None => reply(out, 404, "404 page not found"),
+            };
+            return;
+        };
+        let option = |name: &str| query.split('&').find_map(|part| part.strip_prefix(name)?.strip_prefix('='));
+        if let Some(status) = resource.status {
+            drop(state);
+            let _ = reply(out, status, &format!(r#"{{"kind":"Status","message":"it says {status}","code":{status}}}"#));
+        } else if option("watch").is_some() {
+            let from = option("resourceVersion").and_then(|text| text.parse().ok()).unwrap_or(0);
+            drop(state);
+            self.watch(out, path, from);
+        } else {
+            let from: usize = option("continue").and_then(|text| text.parse().ok()).unwrap_or(0);
+            let limit = if option("limit").is_some() { PAGE } else { usize::MAX };
+            let items: Vec<&str> = resource.objects.values().skip(from).take(limit).map(String::as_str).collect();
+            let is_last = from + items.len() >= resource.objects.len();
+            let next = if is_last { String::new() } else { format!(r#","continue":"{}""#, from + items.len()) };
+            let text =
+                format!(r#"{{"metadata":{{"resourceVersion":"{version}"{next}}},"items":[{}]}}"#, items.join(","));
+            drop(state);
+            let _ = reply(out, 200, &text);
+        }
+    }
+
+    fn watch(&self, out: &mut impl Write, path: &str, from: u64) {
+        let cuts = self.state().resources[path].cuts;
+        let mut seen = from;
+        if from < self.state().resources[path].oldest {
+            let _ = reply(out, 410, r#"{"message":"too old resource version","code":410}"#);
+            return;
+        }
+        if out.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n").is_err() {
+            return;
+        }
+        loop {
+            let (news, is_cut) = {
+                let state = self.state();
+                let resource = &state.resources[path];
+                let news: Vec<_> = resource.events.iter().filter(|(version, _)| *version > seen).cloned().collect();
+                (news, resource.cuts != cuts || resource.status.is_some())
+            };
+            for (version, line) in news {
+                seen = version;
+                // In two parts: lines do not come as they were sent.
+                let line = format!("{line}\n");
+                let (first, second) = line.split_at(line.len() / 2);
+                for part in [first, second] {
+                    let chunk = format!("{:x}\r\n{part}\r\n", part.len());
+                    if out.write_all(chunk.as_bytes()).and_then(|()| out.flush()).is_err() {
+                        return;
+                    }
+                }
+            }
+            if is_cut {
+                let _ = out.write_all(b"0\r\n\r\n").and_then(|()| out.flush());
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+fn reply(out: &mut impl Write, status: u16, body: &str) -> std::io::Result<()> {
+    write!(out, "HTTP/1.1 {status} X\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len())?;
+    out.flush()
+}
+
+/// So that nobody waits for an answer that does not come.
+pub fn resolver(host: &str, port: u16) -> std::io::Result<Vec<SocketAddr>> {
+    std::net::ToSocketAddrs::to_socket_addrs(&(host, port)).map(Iterator::collect)
+}
+
+/// A port that nobody listens on.
+pub fn nobody() -> SocketAddr {
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    assert!(TcpStream::connect(address).is_err());
+    address
+}
