@@ -32,9 +32,17 @@ pub(super) fn advice(run: &Run, misfit: Misfit<'_>, slot: &Slot) -> Option<Strin
         let text = "with --data-value-coerce, strings of flags and variables are read as what the schema wants";
         return helps.then(|| text.to_owned());
     }
+    if let Some(Flag::Content) = flag {
+        return Some("the content of a file is a string; to give another type, use --data-value-yaml".to_owned());
+    }
     if !misfit.pos.is_known() {
         // Code made it, and knows its types.
         return None;
+    }
+    let behind = behind_key(run, misfit.pos);
+    if behind.as_deref().is_some_and(|text| text.starts_with("#@")) {
+        let is_wanted = !scalar.is_null() && slot.ty.fits(&Scalar::from(""));
+        return is_wanted.then(|| "to give a string, convert it with str()".to_owned());
     }
     if scalar.is_null() {
         return Some(about_null(misfit, slot, written().as_deref()));
@@ -47,13 +55,17 @@ pub(super) fn advice(run: &Run, misfit: Misfit<'_>, slot: &Slot) -> Option<Strin
         return array.item.ty.fits(scalar).then(|| with_example(text, written().map(|text| format!("[{text}]"))));
     }
     match scalar {
-        Scalar::Str(text) => coerced(text, slot).filter(|_| !misfit.is_secret).map(|_| {
-            let text = text.to_str();
-            with_example("in quotes it is a string: write it without them", Some(text.trim().to_owned()))
-        }),
+        // What is in quotes may look like something else, and that is told.
+        _ if misfit.is_secret => None,
+        Scalar::Str(text) if behind.is_some_and(|text| text.starts_with(['"', '\''])) => {
+            coerced(text, slot).map(|_| {
+                let text = text.to_str();
+                with_example("in quotes it is a string: write it without them", Some(text.trim().to_owned()))
+            })
+        }
         Scalar::Float(float) if float.fract() == 0.0 && float.abs() < 1e15 && slot.ty.fits(&Scalar::Int(0)) => {
-            let whole = (!misfit.is_secret).then(|| format!("{float:.0}"));
-            Some(with_example("with a point or an exponent it is a float: write it without", whole))
+            let whole = format!("{float:.0}");
+            Some(with_example("with a point or an exponent it is a float: write it without", Some(whole)))
         }
         _ => None,
     }
@@ -130,6 +142,8 @@ enum Flag {
     Strings,
     /// One whose values are YAML; its brother gives strings.
     Yaml { strings: &'static str },
+    /// One whose values are what files hold.
+    Content,
 }
 
 impl Flag {
@@ -138,6 +152,7 @@ impl Flag {
         let name = source.full_name();
         match name.strip_prefix('(')?.split_once(" arg)")?.0 {
             "data-value" | "data-values-env" => Some(Flag::Strings),
+            "data-value-file" => Some(Flag::Content),
             "data-value-yaml" if source.name().is_empty() => None,
             "data-value-yaml" => Some(Flag::Yaml { strings: "--data-value" }),
             "data-values-env-yaml" if source.name().is_empty() => None,
@@ -150,20 +165,26 @@ impl Flag {
 /// Longest stretch of a source that is searched for a value.
 const LONGEST: usize = 200;
 
-/// The text of a plain scalar behind the key or dash at `pos`, if it is the text of this very scalar.
+/// The text of a plain scalar at `pos`, or behind the key or dash there, if it is the text of this very scalar.
 fn as_written(run: &Run, pos: Pos, scalar: &Scalar) -> Option<String> {
+    let places = [behind_key(run, pos), line_from(run, pos)];
+    places.iter().flatten().map(|text| plain(text)).find(|text| means(text, scalar)).map(str::to_owned)
+}
+
+/// What stands behind the key or dash at `pos` on its line.
+fn behind_key(run: &Run, pos: Pos) -> Option<String> {
+    let line = line_from(run, pos)?;
+    let behind_dash = line.strip_prefix('-').filter(|rest| is_end(rest));
+    let behind_colon = || line.match_indices(':').map(|(at, _)| &line[at + 1..]).find(|rest| is_end(rest));
+    behind_dash.or_else(behind_colon).map(|text| text.trim_start().to_owned())
+}
+
+/// The rest of the line at `pos`, or the beginning of it.
+fn line_from(run: &Run, pos: Pos) -> Option<String> {
     let source = run.sources.get(pos.file)?;
     let rest = source.text().get(pos.offset as usize..)?;
     let line = rest.split(|byte| *byte == b'\n').next()?;
-    let line = std::str::from_utf8(&line[..line.len().min(LONGEST)]).ok()?;
-    let behind_key = line.match_indices(':').map(|(at, _)| &line[at + 1..]).find(|rest| is_end(rest));
-    let behind_dash = line.strip_prefix('-').filter(|rest| is_end(rest));
-    [behind_dash, behind_key, Some(line)]
-        .into_iter()
-        .flatten()
-        .map(plain)
-        .find(|text| means(text, scalar))
-        .map(str::to_owned)
+    Some(String::from_utf8_lossy(&line[..line.len().min(LONGEST)]).into_owned())
 }
 
 /// Whether a text begins with what ends an indicator of YAML.

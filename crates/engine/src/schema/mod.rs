@@ -23,7 +23,7 @@ use ytterby_text::Str;
 pub(crate) use advice::coerced;
 pub(crate) use compile::{Role, compile, distribute_defaults_for_strings};
 pub(crate) use keys::{Allowed, KeyRule};
-pub(crate) use secrets::{REDACTED, SecretPlaces, Secrets, hide_lines, redact};
+pub(crate) use secrets::{REDACTED, SecretPlaces, Secrets, hide_lines, redact, redact_misfit};
 pub(crate) use shapes::{Combination, Shapes};
 
 use crate::node::{Document, Map, MapItem, Node, Scalar, key_text};

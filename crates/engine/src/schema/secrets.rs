@@ -8,12 +8,13 @@ use std::rc::Rc;
 
 use aho_corasick::{AhoCorasick, Input, MatchKind};
 use ytterby_diag::{FileId, Pos, Source};
+use ytterby_text::spelling;
 use ytterby_yaml::{NodeId, ReadOptions, Style, Tree, View};
 
 use super::report::{Block, Shown, source_text};
 use super::{MapType, Slot, Type};
 use crate::annotation::Ann;
-use crate::node::{Annotated, Document, Node, Scalar, scalar_to_value};
+use crate::node::{Annotated, Document, Node, Scalar, key_text, scalar_to_value};
 use crate::run::Run;
 
 /// What stands in place of a secret.
@@ -129,6 +130,20 @@ fn collect(node: &Node, slot: &Slot, secret: bool, found: &mut BTreeSet<String>)
     }
 }
 
+/// Whether something in a place is secret.
+fn holds_secret(slot: &Slot) -> bool {
+    fn inside(ty: &Type) -> bool {
+        match ty {
+            Type::Any | Type::Scalar(_) => false,
+            Type::Map(map) => map.all_items().any(|item| crate::deep(|| holds_secret(&item.slot))),
+            Type::Array(array) => crate::deep(|| holds_secret(&array.item)),
+            Type::Union(union) => union.members.iter().any(inside),
+            Type::Shapes(shapes) => shapes.slots.iter().any(|shape| crate::deep(|| holds_secret(shape))),
+        }
+    }
+    slot.secret || inside(&slot.ty)
+}
+
 /// The slot of a key without asking functions: a free key counts as secret if any pattern is.
 fn declared<'a>(ty: &'a MapType, key: &Scalar) -> Option<&'a Slot> {
     let literal = ty.literal(key);
@@ -157,6 +172,23 @@ fn add(scalar: &Scalar, found: &mut BTreeSet<String>) {
 
 /// A value as it may be shown: secrets replaced.
 pub(crate) fn redact(node: &Node, slot: &Slot) -> Node {
+    redact_beside(node, slot, Unknown::Shown)
+}
+
+/// The same for a value that need not fit: what is not declared is replaced, too, for it may be a secret under a
+/// misspelt key.
+pub(crate) fn redact_misfit(node: &Node, slot: &Slot) -> Node {
+    redact_beside(node, slot, Unknown::Hidden)
+}
+
+/// What becomes of items that are not declared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unknown {
+    Shown,
+    Hidden,
+}
+
+fn redact_beside(node: &Node, slot: &Slot, unknown: Unknown) -> Node {
     if slot.secret {
         return hidden(node);
     }
@@ -165,8 +197,10 @@ pub(crate) fn redact(node: &Node, slot: &Slot) -> Node {
             let ty = ty.as_map().expect("just seen");
             let mut result = (**map).clone();
             for item in result.iter_mut() {
-                if let Some(slot) = declared(ty, &item.key) {
-                    item.value = crate::deep(|| redact(&item.value, slot));
+                match declared(ty, &item.key) {
+                    Some(slot) => item.value = crate::deep(|| redact_beside(&item.value, slot, unknown)),
+                    None if unknown == Unknown::Hidden => item.value = hidden(&item.value),
+                    None => {}
                 }
             }
             Node::map(result)
@@ -175,10 +209,11 @@ pub(crate) fn redact(node: &Node, slot: &Slot) -> Node {
             let ty = ty.as_array().expect("just seen");
             let mut result = (**array).clone();
             for item in &mut result.items {
-                item.value = crate::deep(|| redact(&item.value, &ty.item));
+                item.value = crate::deep(|| redact_beside(&item.value, &ty.item, unknown));
             }
             Node::array(result)
         }
+        // What one shape does not declare another may.
         (_, Type::Shapes(shapes)) => {
             shapes.slots.iter().fold(node.clone(), |node, slot| crate::deep(|| redact(&node, slot)))
         }
@@ -212,7 +247,14 @@ pub(crate) struct SecretPlaces {
     holders: HashSet<Pos>,
     /// The spans of the sources that were asked for.
     spans: RefCell<HashMap<FileId, Spans>>,
+    /// Of maps in which undeclared keys were met, the items that hold secrets, by their places in the type.
+    secret_items: HashMap<*const MapType, Rc<[usize]>>,
+    /// How many names undeclared keys were compared with.
+    compared: usize,
 }
+
+/// So many names are compared; beyond that, what is not declared counts as a secret.
+const COMPARISONS: usize = 200_000;
 
 /// What is hidden in a source, in its order. No two overlap.
 type Spans = Rc<[(u32, u32)]>;
@@ -237,7 +279,7 @@ impl SecretPlaces {
             Node::Map(map) => {
                 let ty = slot.as_map();
                 for item in map.iter() {
-                    let slot = ty.and_then(|ty| declared(ty, &item.key));
+                    let slot = ty.and_then(|ty| declared(ty, &item.key).or_else(|| self.meant(ty, &item.key)));
                     found |= self.item(item.pos, &item.value, slot, secret);
                 }
             }
@@ -247,6 +289,25 @@ impl SecretPlaces {
             }
         }
         found
+    }
+
+    /// The item with secrets that a key which is not declared is similar to.
+    fn meant<'t>(&mut self, ty: &'t Rc<MapType>, key: &Scalar) -> Option<&'t Slot> {
+        let find =
+            || ty.items.iter().enumerate().filter(|(_, item)| holds_secret(&item.slot)).map(|(at, _)| at).collect();
+        let secret_items = self.secret_items.entry(Rc::as_ptr(ty)).or_insert_with(find).clone();
+        let first = secret_items.first()?;
+        self.compared += secret_items.len();
+        if self.compared > COMPARISONS {
+            return Some(&ty.items[*first].slot);
+        }
+        let key = key_text(key);
+        let is_near = |at: &&usize| {
+            let name = key_text(&ty.items[**at].key);
+            let by_letters = spelling::closest(&key, [&*name], spelling::tolerance_of_short(&key));
+            by_letters.is_some() || spelling::nearest(&key, [&*name]).is_some()
+        };
+        secret_items.iter().find(is_near).map(|at| &ty.items[*at].slot)
     }
 
     fn item(&mut self, pos: Pos, value: &Node, slot: Option<&Slot>, secret: bool) -> bool {

@@ -92,7 +92,7 @@ impl<'a> Maker<'a> {
                 let text = format!("Unmarshaling YAML data values file '{}': {error}", file.path);
                 let diagnostic = Diagnostic::new(Severity::Error, Kind::Other, error.message);
                 let diagnostics = vec![Diagnostic { from: Some(error.pos), ..diagnostic }];
-                Failure { diagnostics, ..Failure::new(text) }
+                Failure { diagnostics, ..self.of_yaml(text) }
             })?;
             traps::warn_about_repeated_keys(&tree, self.run);
             traps::warn_about_boolean_keys(&tree, self.run);
@@ -178,8 +178,17 @@ impl<'a> Maker<'a> {
         let source = self.run.sources.add_part(flag, text.as_bytes());
         let options = ReadOptions { strict: self.run.options.strict, comments: false };
         let tree = ytterby_yaml::parse(text.as_bytes(), source, &options)
-            .map_err(|error| Failure::new(format!("Deserializing YAML value: {error}")))?;
+            .map_err(|error| self.of_yaml(format!("Deserializing YAML value: {error}")))?;
         Ok(tree.documents().first().map_or(Node::NULL, |doc| node::from_tree(&tree, doc.value)))
+    }
+
+    /// A failure to read YAML. The reference cuts texts at brackets, which such texts are about; rich messages do not.
+    fn of_yaml(&self, text: String) -> Failure {
+        let failure = Failure::new(text);
+        match self.run.options.rich {
+            true => Failure { message: failure.message.keeping_brackets(), ..failure },
+            false => failure,
+        }
     }
 
     /// A document that sets one value.

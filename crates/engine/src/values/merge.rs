@@ -18,7 +18,7 @@ use crate::overlay::{self, Purpose};
 use crate::run::Run;
 use crate::schema::check::{self, Context, Order, join_key};
 use crate::schema::report::{self, Block};
-use crate::schema::{Schema, SecretPlaces, hide_lines, redact};
+use crate::schema::{Schema, SecretPlaces, hide_lines, redact_misfit};
 
 /// What stands over type errors.
 pub(crate) const TITLE: &str = "One or more data values were invalid";
@@ -264,7 +264,10 @@ fn add_hints(run: &Run, found: &mut [Block], merged: &Document, schema: &Schema,
     if !run.options.rich {
         return;
     }
-    let shown = redact(&merged.value, &schema.root);
+    let shown = match schema.uses.secrets {
+        true => redact_misfit(&merged.value, &schema.root),
+        false => merged.value.clone(),
+    };
     let places: Vec<Pos> = found.iter().map(|block| block.pos).collect();
     // What code checks against a schema of its own may hold data values.
     let hide = |text: String| run.hide(text);
