@@ -229,6 +229,7 @@ const FIELDS: Flag =
 const WARNINGS: Flag = Flag::new("fail-on-warn", FlagKind::Bool, "Exit with 1 on warnings, too");
 
 /// All that `serve` takes: the flags of the validator that it replaces, and what that one cannot do.
+#[cfg(feature = "server")]
 const SERVE: Group =
     Group {
         title: "Flags",
@@ -303,6 +304,7 @@ const KUBEVIRT: &[Command] = &[
         }],
         &[],
     ),
+    #[cfg(feature = "server")]
     Command {
         name: "serve",
         aliases: &[],

@@ -1,3 +1,5 @@
+//! What is known decides, and time can be up.
+
 use super::*;
 
 /// Knows one template, and is late after some questions.

@@ -1,5 +1,6 @@
 //! Accepts connections, no more at a time than allowed, and ends them all when the server stops.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::future::{Future, poll_fn};
@@ -234,12 +235,17 @@ impl Visit {
 
 /// An answer even where there is a bug in what makes it.
 async fn guarded(answer: impl Future<Output = Answered>, shared: &Shared) -> Answered {
-    let mut answer = pin!(answer);
+    caught(answer).await.unwrap_or_else(|panic| failed(&*panic, shared))
+}
+
+/// What comes of something, or the panic that ended it.
+async fn caught<F: Future>(task: F) -> Result<F::Output, Box<dyn Any + Send>> {
+    let mut task = pin!(task);
     let polled = poll_fn(|context| {
-        let polled = catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(context)));
+        let polled = catch_unwind(AssertUnwindSafe(|| task.as_mut().poll(context)));
         polled.map_or_else(|panic| Poll::Ready(Err(panic)), |polled| polled.map(Ok))
     });
-    polled.await.unwrap_or_else(|panic| failed(&*panic, shared))
+    polled.await
 }
 
 /// Waits until no new requests are wanted.
@@ -264,4 +270,21 @@ pub(super) async fn either<A: Future, B: Future>(a: A, b: B) -> Either<A::Output
         b.as_mut().poll(context).map(Either::Second)
     })
     .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_caught_whenever_it_comes() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let late = async {
+            sleep(Duration::from_millis(1)).await;
+            panic!("late");
+        };
+        let panic = runtime.block_on(caught(late)).unwrap_err();
+        assert_eq!(panic.downcast_ref::<&str>(), Some(&"late"));
+        assert_eq!(runtime.block_on(caught(async { 7 })).unwrap(), 7);
+    }
 }

@@ -285,40 +285,112 @@ mod tests {
         Ok(Vec::new())
     }
 
+    /// A new directory with these files, deleted at the end.
+    struct Files(PathBuf);
+
+    impl Files {
+        fn new(files: &[(&str, &str)]) -> Files {
+            static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+            let number = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            let directory = std::env::temp_dir().join(format!("ytterby-config-{}-{number}", std::process::id()));
+            std::fs::create_dir_all(&directory).unwrap();
+            for (name, content) in files {
+                std::fs::write(directory.join(name), content).unwrap();
+            }
+            Files(directory)
+        }
+    }
+
+    impl Drop for Files {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn config(cluster: &str, user: &str) -> String {
+        format!(
+            "current-context: c\ncontexts: [{{name: c, context: {{cluster: k, user: u}}}}]\nclusters: [{{name: k, cluster: {cluster}}}]\nusers: [{{name: u, user: {user}}}]\n"
+        )
+    }
+
     fn check(text: &str, expect: Result<(&str, &str, u16, &str), &str>) {
-        let directory = std::env::temp_dir().join(format!("ytterby-kubeconfig-{}", std::process::id()));
-        std::fs::create_dir_all(&directory).unwrap();
-        let path = directory.join("config");
-        std::fs::write(&path, text).unwrap();
+        let files = Files::new(&[("config", text)]);
+        let path = files.0.join("config");
         let got = kubeconfig(std::slice::from_ref(&path), resolver);
         let got = got.map(|c| (c.host.clone(), c.prefix.clone(), c.port, c.token().unwrap().unwrap_or_default()));
         let shown = got.map_err(|error| error.replace(&path.display().to_string(), "config"));
-        std::fs::remove_file(&path).unwrap();
-        let _ = std::fs::remove_dir(&directory);
         let expect = expect.map(|(host, prefix, port, token)| (host.into(), prefix.into(), port, token.into()));
         assert_eq!(shown, expect.map_err(str::to_owned), "{text}");
     }
 
     #[test]
     fn kubeconfigs_are_read() {
-        let config = |server: &str, user: &str| {
-            format!(
-                "current-context: c\ncontexts:\n- name: c\n  context: {{cluster: k, user: u}}\nclusters:\n- name: k\n  cluster: {{server: '{server}'}}\nusers:\n- name: u\n  user: {user}\n"
-            )
-        };
-        check(&config("http://127.0.0.1:8001", "{token: t}"), Ok(("127.0.0.1", "", 8001, "t")));
-        check(&config("http://[::1]:80/a/", "{}"), Ok(("::1", "/a", 80, "")));
-        check(&config("http://host", "{}"), Ok(("host", "", 80, "")));
+        let server = |server: &str| format!("{{server: '{server}'}}");
+        check(&config(&server("http://127.0.0.1:8001"), "{token: t}"), Ok(("127.0.0.1", "", 8001, "t")));
+        check(&config(&server("http://[::1]:80/a/"), "{}"), Ok(("::1", "/a", 80, "")));
+        check(&config(&server("http://host"), "{}"), Ok(("host", "", 80, "")));
         check(
-            &config("ftp://host", "{}"),
+            &config(&server("ftp://host"), "{}"),
             Err("config: the server must be a URL with http or https, found ftp://host"),
         );
         check(
-            &config("http://host", "{exec: {command: x}}"),
+            &config(&server("http://host"), "{exec: {command: x}}"),
             Err("config: a user with exec is not supported; give a token or a client certificate"),
         );
-        check(&config("http://host", "{client-key-data: '!'}"), Err("config: client-key-data is not base64"));
+        check(
+            &config("{server: 'https://host', insecure-skip-tls-verify: true}", "{}"),
+            Err("config: insecure-skip-tls-verify is not supported; give a certificate-authority"),
+        );
+        check(&config(&server("http://host"), "{client-key-data: '!'}"), Err("config: client-key-data is not base64"));
+        check(
+            &config(&server("http://host"), "{client-key-data: AAAA}"),
+            Err("config: client-certificate and client-key belong together"),
+        );
         check("{}", Err("config: it has no current-context"));
         check("current-context: x", Err("config: there is no context named \"x\""));
+    }
+
+    #[test]
+    fn certificates_come_from_files_and_texts() {
+        let made = rcgen::generate_simple_self_signed(["host".to_owned()]).unwrap();
+        let (certificate, key) = (made.cert.pem(), made.signing_key.serialize_pem());
+        let user = format!("{{client-certificate-data: {}, client-key: key.pem}}", STANDARD.encode(&certificate));
+        let text =
+            config("{server: 'https://10.0.0.1:6443', certificate-authority: ca.pem, tls-server-name: host}", &user);
+        let files = Files::new(&[("config", &text), ("ca.pem", &certificate), ("key.pem", &key)]);
+        let connection = kubeconfig(&[files.0.join("config")], resolver).unwrap();
+        let (tls, name) = connection.tls.unwrap();
+        assert_eq!((name.to_str().as_ref(), tls.client_auth_cert_resolver.has_certs()), ("host", true));
+
+        let account = Files::new(&[("ca.crt", &certificate), ("token", "one\n")]);
+        let connection = in_cluster("fd00::1", "443", &account.0, resolver).unwrap();
+        assert_eq!((connection.host.as_str(), connection.authority.as_str()), ("fd00::1", "[fd00::1]:443"));
+        assert_eq!(connection.token().unwrap().as_deref(), Some("one"));
+        std::fs::write(account.0.join("token"), "two").unwrap();
+        assert_eq!(connection.token().unwrap().as_deref(), Some("two"));
+    }
+
+    #[test]
+    fn a_cluster_is_looked_for_in_order() {
+        let text = |host: &str| config(&format!("{{server: 'http://{host}'}}"), "{}");
+        let files = Files::new(&[("a", &text("a")), ("b", &text("b"))]);
+        std::fs::create_dir(files.0.join(".kube")).unwrap();
+        std::fs::write(files.0.join(".kube/config"), text("home")).unwrap();
+        let path = |name: &str| files.0.join(name);
+        let found = |flag: Option<&str>, kubeconfig: &[&str], home: bool| {
+            let joined = std::env::join_paths(kubeconfig.iter().map(|name| path(name))).unwrap();
+            let variable = |name: &str| match name {
+                "KUBECONFIG" => Some(joined.clone()),
+                "HOME" if home => Some(files.0.clone().into_os_string()),
+                _ => None,
+            };
+            let found = find(flag.map(path).as_deref(), &variable, resolver);
+            found.map(|connection| connection.map_or("none".to_owned(), |connection| connection.host))
+        };
+        assert_eq!(found(Some("a"), &["b"], true).unwrap(), "a");
+        assert_eq!(found(None, &["missing", "b", "a"], true).unwrap(), "b");
+        assert_eq!(found(None, &[], true).unwrap(), "home");
+        assert_eq!(found(None, &[], false).unwrap(), "none");
+        assert!(found(None, &["missing"], true).unwrap_err().contains("missing"));
     }
 }
