@@ -63,8 +63,7 @@ fn is_sentence(args: &str, message: &str) -> bool {
 /// The name in front of the first `:`.
 fn argument_before_colon(args: &str) -> Option<&str> {
     let before = args.split(':').next()?.trim_end();
-    let start = before.rfind(|c: char| !(c.is_alphanumeric() || c == '_')).map_or(0, |at| at + 1);
-    Some(&before[start..]).filter(|name| !name.is_empty())
+    before.rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).next().filter(|name| !name.is_empty())
 }
 
 #[cfg(test)]
@@ -87,6 +86,9 @@ mod tests {
                 "undefined: a",
                 Some("a text needs quotes: \"a\"; other names have to be loaded or defined"),
             ),
+            ("schema/validation →min: 1", "got ':', want ','", Some("arguments are written with =, as in min=…")),
+            ("schema/validation →: 1", "got ':', want ','", Some("missing comma between arguments?")),
+            ("schema/desc →é (", comma, Some("missing comma between arguments?")),
             ("schema/nullable true", "undefined: true", None),
             ("schema/validation min=1 max=2", comma, Some("missing comma between arguments?")),
             ("schema/validation min=", "got ')', want primary expression", None),

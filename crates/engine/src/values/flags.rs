@@ -148,7 +148,7 @@ impl<'a> Maker<'a> {
 
     /// `--data-value`, `--data-value-yaml`.
     fn pair(&self, pair: &str, form: Form) -> Result<Envelope, Failure> {
-        let (name, text) = pair.split_once('=').ok_or_else(|| Failure::new("Expected format key=value"))?;
+        let (name, text) = pair.split_once('=').ok_or_else(|| no_key(pair, form))?;
         let (flag, input) = match form {
             Form::Text => ("(data-value arg)", Input::String),
             Form::Yaml => ("(data-value-yaml arg)", Input::Document),
@@ -202,6 +202,18 @@ impl<'a> Maker<'a> {
         }
         Document::new(value, pos)
     }
+}
+
+/// The failure of a flag without a key. What it gives is not shown: it may be a secret.
+fn no_key(pair: &str, form: Form) -> Failure {
+    let hint = match form {
+        Form::Text => "--data-value takes KEY=VALUE, such as db.port=80",
+        Form::Yaml if pair.trim_start().starts_with('{') => {
+            "several values at once belong into a values file; --data-values-file - reads one from standard input"
+        }
+        Form::Yaml => "--data-value-yaml takes KEY=VALUE, such as db.ports=[80, 81]",
+    };
+    Failure::hinted("Expected format key=value", Some(hint.to_owned()))
 }
 
 /// The library in front of a key, with its `@`, and the key.
