@@ -22,7 +22,7 @@ addEventListener('load', () => setTimeout(() => {
   document.getElementById('unfold').click();
   results.unfolded = shown().length;
   document.getElementById('fold').click();
-  location.hash = '#field-db.db_url';
+  document.querySelector('.to-give a[href$="db.db_url"]').click();
   setTimeout(() => {
     results.linked = shown().includes('db.db_url');
     for (const path of ['username', 'db.db_url', 'db.ports[].num', 'labels.*', 'password']) {
@@ -32,6 +32,9 @@ addEventListener('load', () => setTimeout(() => {
     document.getElementById('clear').click();
     document.querySelector('input[aria-label="Pick range"]').click();
     results.map = document.getElementById('values').value;
+    document.getElementById('clear').click();
+    document.querySelector('input[aria-label="Pick backup (2).hosts[].name"]').click();
+    results.shape = document.getElementById('values').value;
     document.getElementById('clear').click();
     for (const path of ['username', 'db.db_url', 'db.ports[].num', 'labels.*', 'password']) {
       document.querySelector('input[aria-label="Pick ' + path + '"]').click();

@@ -148,12 +148,13 @@ fn the_page_works() {
     assert_eq!(results["hint"], "No field has all these words.", "an empty result is explained");
     assert_eq!(results["focused"], "search", "the slash leads to the search");
     assert!(results["folded"].as_u64() < results["unfolded"].as_u64());
-    assert_eq!(results["linked"], true, "a link to a folded field unfolds it");
+    assert_eq!(results["linked"], true, "the list of what has to be given leads to a folded field, and unfolds it");
     assert_eq!(
         results["values"],
         json!("username: \"\"\ndb:\n  db_url: \"\"\n  ports:\n    - num: 80\npassword: \"\"\nlabels:\n  _: \"\"\n")
     );
     assert_eq!(results["map"], "range:\n  lo: 1\n  hi: 2\n", "a map comes with what is in it");
+    assert_eq!(results["shape"], "backup:\n  hosts:\n    - name: \"a\"\n", "fields of shapes can be picked");
     assert_eq!(results["clipboard"], results["values"]);
     assert_eq!(results["copied"], "Copied");
     assert_eq!(results["requests"], 0, "the page asks nothing of the network");
