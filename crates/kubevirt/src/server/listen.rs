@@ -213,7 +213,8 @@ impl Visit {
         });
         let patience = Patience { client: shared.limits.client, idle: shared.limits.idle };
         let mut builder = http1::Builder::new();
-        builder.header_read_timeout(None).max_buf_size(HEAD);
+        // A client that has said all it has to say still wants its answer.
+        builder.header_read_timeout(None).max_buf_size(HEAD).half_close(true);
         let mut served = pin!(builder.serve_connection(Guarded::new(stream, pace.clone(), patience), service));
         let asked = either(seat.close.notified(), stopping(&mut stage));
         // What hyper says of a connection's end is of no use: it was told to whoever is concerned.

@@ -162,8 +162,9 @@ impl Api {
             let _ = reply(out, status, &format!(r#"{{"kind":"Status","message":"it says {status}","code":{status}}}"#));
         } else if option("watch").is_some() {
             let from = option("resourceVersion").and_then(|text| text.parse().ok()).unwrap_or(0);
+            let cuts = resource.cuts;
             drop(state);
-            self.watch(out, path, from);
+            self.watch(out, path, from, cuts);
         } else {
             let from: usize = option("continue").and_then(|text| text.parse().ok()).unwrap_or(0);
             let limit = if option("limit").is_some() { PAGE } else { usize::MAX };
@@ -177,8 +178,7 @@ impl Api {
         }
     }
 
-    fn watch(&self, out: &mut impl Write, path: &str, from: u64) {
-        let cuts = self.state().resources[path].cuts;
+    fn watch(&self, out: &mut impl Write, path: &str, from: u64, cuts: u64) {
         let mut seen = from;
         if from < self.state().resources[path].oldest {
             let _ = reply(out, 410, r#"{"message":"too old resource version","code":410}"#);

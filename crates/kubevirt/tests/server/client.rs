@@ -115,6 +115,12 @@ impl Client {
         self.0.get_mut().flush()
     }
 
+    /// Says that nothing more will come.
+    pub fn finish(&mut self) {
+        let Stream::Plain(stream) = self.0.get_ref() else { panic!("only without TLS") };
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+    }
+
     /// Reads one response. An end before it is an error.
     pub fn receive(&mut self) -> io::Result<Response> {
         let mut head = String::new();

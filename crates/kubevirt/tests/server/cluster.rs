@@ -227,8 +227,11 @@ fn an_api_server_with_tls_is_trusted_by_its_authority_only() {
     assert!(api.count("authorization: Bearer first\r\n") > 0);
     // A token that was replaced is the one to show.
     std::fs::write(&token, "second\n").unwrap();
-    api.cut(api::VMS);
-    wait_for("the new token", || api.count("authorization: Bearer second\r\n") > 0);
+    wait_for("the new token", || {
+        // The watch may not have begun yet.
+        api.cut(api::VMS);
+        api.count("authorization: Bearer second\r\n") > 0
+    });
 
     let stranger = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
     std::fs::write(&authority, stranger.cert.pem()).unwrap();

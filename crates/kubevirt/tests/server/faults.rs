@@ -159,6 +159,44 @@ fn a_review_that_is_too_large_is_refused_before_it_takes_memory() {
 }
 
 #[test]
+fn a_client_may_stop_talking_and_may_talk_ahead() {
+    let (server, _) = serve(|_| {});
+    let body = create(&vm(1, Some(&rules(2))));
+    let length = body.len();
+    let request = format!(
+        "POST {VMS} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+    );
+    let mut client = Client::plain(server.webhook);
+    client.send(&request).unwrap();
+    client.finish();
+    assert_eq!(told(&client.receive().unwrap()).0, 422);
+    assert!(client.is_closed());
+    // Two requests at once are answered in turn.
+    let mut client = Client::plain(server.webhook);
+    client.send(format!("{request}GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")).unwrap();
+    assert_eq!(told(&client.receive().unwrap()).0, 422);
+    assert_eq!(client.receive().unwrap().text(), "ok");
+    // One that ends in the middle gets an answer or none, and nobody else suffers.
+    let mut client = Client::plain(server.webhook);
+    client.send(&request[..request.len() / 2]).unwrap();
+    client.finish();
+    let _ = client.receive();
+    assert_eq!(Client::plain(server.webhook).get("/healthz").text(), "ok");
+}
+
+#[test]
+fn reviews_share_memory() {
+    let (server, _) = serve(|config| {
+        config.limits.memory = 2000;
+        config.limits.request = std::time::Duration::from_millis(300);
+    });
+    let body = format!("{}{}", create(&vm(2, Some(&rules(2)))), " ".repeat(4000));
+    let response = Client::plain(server.webhook).post(VMS, &body);
+    assert_eq!((response.status, told(&response).1.as_str()), (503, "too many requests at once"));
+    assert_eq!(Client::plain(server.webhook).get("/healthz").text(), "ok");
+}
+
+#[test]
 fn rules_that_take_too_long_are_stopped() {
     let (server, _) = serve(|config| config.limits.request = std::time::Duration::from_millis(300));
     // Each pattern takes as many steps as it may, on each of many values.

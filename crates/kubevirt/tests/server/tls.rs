@@ -48,8 +48,8 @@ fn a_new_certificate_is_taken_and_a_broken_one_is_not() {
     assert!(!answers(&old));
     assert_eq!(kept.get("/readyz").status, 200, "a connection outlives its certificate");
     for broken in ["", "nonsense", "-----BEGIN CERTIFICATE-----\n!!\n-----END CERTIFICATE-----\n"] {
-        std::fs::write(scratch.0.join("tls.crt"), broken).unwrap();
         let before = log.text().matches("failed to load certificate").count();
+        std::fs::write(scratch.0.join("tls.crt"), broken).unwrap();
         wait_for("a complaint", || log.text().matches("failed to load certificate").count() > before);
         assert!(answers(&new));
     }
@@ -153,6 +153,23 @@ fn slow_clients_are_given_up() {
     assert!(began.elapsed() < Duration::from_secs(20));
     let metrics = Client::plain(server.metrics).get("/metrics").text();
     assert!(metrics.contains("ytterby_connections_closed_total{reason=\"slow\"} 2\n"), "{metrics}");
+}
+
+#[test]
+fn a_handshake_has_an_end() {
+    let scratch = Scratch::new();
+    let certificate = certify(&scratch.0);
+    let (server, _) = serve(|config| {
+        config.cert_dir = Some(scratch.0.clone());
+        config.limits.client = Duration::from_millis(400);
+        config.limits.connections = 2;
+    });
+    let mut silent: Vec<Client> = (0..2).map(|_| Client::plain(server.webhook)).collect();
+    assert!(silent.iter_mut().all(Client::is_closed));
+    // Those who are in the middle of it make room, too.
+    let silent: Vec<Client> = (0..10).map(|_| Client::plain(server.webhook)).collect();
+    assert_eq!(Client::tls(server.webhook, trusting(&certificate)).unwrap().get("/healthz").text(), "ok");
+    drop(silent);
 }
 
 #[test]
