@@ -9,16 +9,18 @@ use crate::Brackets;
 
 /// Spreads the first line of a text over several. The other lines stay as they are.
 pub fn spread(text: &str, brackets: Brackets) -> String {
-    let (first, rest) = match text.split_once('\n') {
-        Some((first, rest)) => (first, Some(rest)),
-        None => (text, None),
-    };
-    let mut result = spread_line(first, brackets);
-    if let Some(rest) = rest {
-        result.push('\n');
-        result.push_str(rest);
-    }
+    let mut result = String::new();
+    spread_into(&mut result, text, brackets);
     result
+}
+
+/// The same, appended to `out`: a text can hold gigabytes, since the reference repeats a long line for every error on it.
+pub(crate) fn spread_into(out: &mut String, text: &str, brackets: Brackets) {
+    let first = text.find('\n').unwrap_or(text.len());
+    out.push_str(&spread_line(&text[..first], brackets));
+    // One more for the line feed that follows.
+    out.reserve_exact(text.len() - first + 1);
+    out.push_str(&text[first..]);
 }
 
 /// How many lines the first line of a text becomes, less one.

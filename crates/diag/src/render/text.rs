@@ -10,7 +10,9 @@ pub(super) fn render(report: &Report<'_>) -> String {
         out.push_str(&format!("{}: Warning: {}\n", report.program, warning_line(warning, report.sources)));
     }
     if let Some(message) = report.failure {
-        out.push_str(&format!("{}: Error: {}\n", report.program, layout::spread(message.text(), message.brackets())));
+        out.push_str(&format!("{}: Error: ", report.program));
+        layout::spread_into(&mut out, message.text(), message.brackets());
+        out.push('\n');
     }
     out
 }
