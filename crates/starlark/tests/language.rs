@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::check;
+use common::{check, run};
 
 #[test]
 fn white_space_at_the_beginning_of_lines_is_dropped() {
@@ -132,4 +132,45 @@ fn sorting() {
 fn a_long_program_may_have_very_many_calls_with_names() {
     let calls = "x = f(x, by=1)\n".repeat(70_000);
     check(&format!("def f(x, by): return x + by\nx = 0\n{calls}print(x)"), "70000\n");
+}
+
+#[test]
+fn loops_over_pairs_see_what_the_dict_had() {
+    check(
+        "d = {'a': 1, 'b': 2}\nfor k, v in d.items():\n  d[k + k] = v\n  d.pop(k)\nend\nprint(d)",
+        "{\"aa\": 1, \"bb\": 2}\n",
+    );
+    check(
+        "d = {'a': [1, 2], 'b': [3, 4]}\nkept = []\nfor k, (x, y) in d.items():\n  kept.append((k, x, y))\nend\nprint(kept)",
+        "[(\"a\", 1, 2), (\"b\", 3, 4)]\n",
+    );
+    check("d = {1: 2, 3: 4}\nprint([(v, k) for k, v in d.items()])", "[(2, 1), (4, 3)]\n");
+    check("d = {1: {2: 3}}\nprint([(a, b, c) for a, x in d.items() for b, c in x.items()])", "[(1, 2, 3)]\n");
+    check("d = {1: 2}\nfor [k, v] in (d or {}).items():\n  k, v = v, k\n  print(k, v)\nend", "2 1\n");
+    check("d = {}\nfor k, v in d.items():\n  print(k)\nend\nprint(len(d))", "0\n");
+    check("x = [3]\nd = {1: x}\nfor k, v in d.items():\n  v.append(4)\nend\nprint(x, d)", "[3, 4] {1: [3, 4]}\n");
+    let error = run("for k, v in [1].items():\n  None\nend").error.unwrap();
+    assert!(error.starts_with("- list has no .items field or method"), "{error}");
+    let error = run("for k, v in {1: 2}.items(3):\n  None\nend").error.unwrap();
+    assert!(error.starts_with("- items: got 1 arguments, want 0"), "{error}");
+}
+
+#[test]
+fn pairs_are_moved_only_where_nobody_else_has_them() {
+    check("t = (1, 2)\na, b = t\nprint(t, a, b)", "(1, 2) 1 2\n");
+    check("l = [(1, 2), (3, 4)]\nfor a, b in l:\n  None\nend\nprint(l, a, b)", "[(1, 2), (3, 4)] 3 4\n");
+    check("def f(x): return (x, [x])\na, b = f(1)\nc, d = f(2)\nprint(a, b, c, d)", "1 [1] 2 [2]\n");
+    check("a, b = zip([1], [2])[0]\nprint(a, b)", "1 2\n");
+}
+
+#[test]
+fn arithmetic_with_floats() {
+    check("print(1 / 2, 3.0 + 1, 1 - 0.5, 2.0 * 3, 7.0 / 2, 7.5 // 2, 7.5 % 2)", "0.5 4 0.5 6 3.5 3 1.5\n");
+    check("x = 0.5\nx += 1\nx += 0.25\ny = 1\ny += 0.5\nprint(x, y)", "1.75 1.5\n");
+    for (code, message) in
+        [("1 / 0", "real"), ("1.0 / 0", "real"), ("1 / 0.0", "real"), ("1.0 // 0.0", "floored"), ("1.0 / 0.0", "real")]
+    {
+        let error = run(&format!("x = {code}")).error.unwrap();
+        assert!(error.starts_with(&format!("- {message} division by zero")), "{code}: {error}");
+    }
 }

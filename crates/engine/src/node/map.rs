@@ -6,6 +6,7 @@ use std::hash::{Hash, Hasher};
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 use ytterby_diag::Pos;
+use ytterby_text::Str;
 
 use super::{MapItem, Node, Origin, Scalar};
 
@@ -62,6 +63,14 @@ impl Map {
         }
         let index = self.index.get_or_init(|| Box::new(build_index(&self.items)));
         index.find(hash(key), |&at| self.items[at as usize].key == *key).map(|&at| at as usize)
+    }
+
+    /// Where the item with this string as key is.
+    pub fn find_text(&self, key: &Str) -> Option<usize> {
+        if self.items.len() <= LINEAR {
+            return self.items.iter().position(|item| matches!(&item.key, Scalar::Str(text) if text == key));
+        }
+        self.find(&Scalar::Str(key.clone()))
     }
 
     pub fn get(&self, key: &Scalar) -> Option<&MapItem> {

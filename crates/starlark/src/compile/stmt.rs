@@ -367,6 +367,7 @@ impl FnCompiler<'_> {
         let iter = self.temp()?;
         let src = self.operand(iterable)?;
         self.emit(Instr::IterStart { dst: iter, src }, pos);
+        self.start_with_pairs(vars, iter);
         self.next = usize::from(iter) + 1;
         let before = self.assigned.clone();
         let start = self.here();
@@ -404,6 +405,25 @@ impl FnCompiler<'_> {
         self.assigned = before;
         self.next = mark;
         Ok(())
+    }
+
+    /// Lets a loop `for a, b in x.items()` that was just started do without a list of tuples.
+    fn start_with_pairs(&mut self, vars: ExprId, iter: Reg) {
+        let is_pair = match &self.ast[self.ast.unparen(vars)].kind {
+            ExprKind::Tuple(items) | ExprKind::List(items) => items.len() == 2,
+            _ => false,
+        };
+        let Some(
+            [Instr::Method { x, name, .. }, Instr::CallMethod { count: 0, base, .. }, Instr::IterStart { src, .. }],
+        ) = self.instrs.last_chunk()
+        else {
+            return;
+        };
+        if is_pair && base == src && self.names[usize::from(*name)].name == *"items" {
+            let (at, x) = (self.here() - 3, *x);
+            self.instrs.insert(at, Instr::PairsStart { dst: iter, x });
+            self.positions.insert(at, self.positions[at + 1]);
+        }
     }
 
     fn while_stmt(&mut self, condition: ExprId, body: &[Stmt]) -> Compiled<()> {

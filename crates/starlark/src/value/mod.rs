@@ -403,6 +403,15 @@ impl Value {
         }
     }
 
+    /// The same with a float.
+    #[inline(always)]
+    pub(crate) fn put_float(&mut self, value: f64) {
+        match self {
+            Value::Float(slot) => *slot = value,
+            other => other.put(Value::Float(value)),
+        }
+    }
+
     /// Replaces the value by a copy of another.
     #[inline(always)]
     pub(crate) fn put_copy(&mut self, value: &Value) {

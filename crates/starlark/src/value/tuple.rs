@@ -34,6 +34,15 @@ impl Tuple {
         Tuple(Items::Two([first, second]))
     }
 
+    /// The values of a tuple of two, to be changed while nobody else sees it.
+    #[inline]
+    pub(crate) fn as_pair_mut(&mut self) -> Option<&mut [Value; 2]> {
+        match &mut self.0 {
+            Items::Two(pair) => Some(pair),
+            _ => None,
+        }
+    }
+
     /// A tuple of the values that an iterator of known length yields.
     pub(crate) fn take(mut items: impl ExactSizeIterator<Item = Value>) -> Tuple {
         let len = items.len();

@@ -174,6 +174,13 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                     Instr::Unpack { src, first, count } => check!(work::unpack(regs, src, first, count)),
 
                     Instr::IterStart { dst, src } => check!(work::iterate(regs, dst, src)),
+                    Instr::PairsStart { dst, x } => {
+                        if let Value::Dict(_) = reg!(x) {
+                            note!();
+                            check!(work::start_pairs(eval, regs, dst, x));
+                            pc += 3;
+                        }
+                    }
                     Instr::IterNext { iter, dst, by } => {
                         check!(eval.step());
                         if !next_value(regs, iter, dst) {

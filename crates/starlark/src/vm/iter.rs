@@ -16,6 +16,8 @@ pub(crate) enum Iter {
     Dict(Rc<Dict>, usize),
     Set(Rc<Set>, usize),
     Range(Range, usize),
+    /// What `items()` of a dict gives, without the tuples.
+    Pairs(std::vec::IntoIter<(Value, Value)>),
     Host(ValueIter),
 }
 
@@ -71,6 +73,7 @@ impl Iterator for Iter {
                 *at = next;
                 Some(key.clone())
             }
+            Iter::Pairs(pairs) => pairs.next().map(|(key, value)| Value::Tuple(Rc::new(Tuple::pair(key, value)))),
             Iter::Host(values) => values.next(),
         }
     }

@@ -112,14 +112,43 @@ pub(super) fn free(function: &Function, index: u16, dst: &mut Value) -> Done {
 
 #[inline(never)]
 pub(super) fn binary(eval: &mut Eval, code: &Code, regs: &mut [Value], op: BinaryOp, dst: Reg, x: Reg, y: Reg) -> Done {
-    let result = ops::binary(eval, op, code.operand(regs, x), code.operand(regs, y))?;
+    let (x, y) = (code.operand(regs, x), code.operand(regs, y));
+    if let Some(result) = float_operation(op, x, y) {
+        regs[at(dst)].put_float(result);
+        return Ok(());
+    }
+    let result = ops::binary(eval, op, x, y)?;
     regs[at(dst)].put(result);
     Ok(())
 }
 
+/// The common operations with a float as the result; `None` for the others.
+#[inline(always)]
+fn float_operation(op: BinaryOp, x: &Value, y: &Value) -> Option<f64> {
+    let (x, y) = match (x, y) {
+        (Value::Float(x), Value::Float(y)) => (*x, *y),
+        (Value::Float(x), Value::Int(y)) => (*x, *y as f64),
+        (Value::Int(x), Value::Float(y)) => (*x as f64, *y),
+        (Value::Int(x), Value::Int(y)) if op == BinaryOp::Div => (*x as f64, *y as f64),
+        _ => return None,
+    };
+    match op {
+        BinaryOp::Add => Some(x + y),
+        BinaryOp::Sub => Some(x - y),
+        BinaryOp::Mul => Some(x * y),
+        BinaryOp::Div if y != 0.0 => Some(x / y),
+        _ => None,
+    }
+}
+
 #[inline(never)]
 pub(super) fn binary_int(eval: &mut Eval, regs: &mut [Value], op: BinaryOp, dst: Reg, x: Reg, y: i16) -> Done {
-    let result = ops::binary(eval, op, &regs[at(x)], &Value::Int(i64::from(y)))?;
+    let (x, y) = (&regs[at(x)], &Value::Int(i64::from(y)));
+    if let Some(result) = float_operation(op, x, y) {
+        regs[at(dst)].put_float(result);
+        return Ok(());
+    }
+    let result = ops::binary(eval, op, x, y)?;
     regs[at(dst)].put(result);
     Ok(())
 }
@@ -127,6 +156,10 @@ pub(super) fn binary_int(eval: &mut Eval, regs: &mut [Value], op: BinaryOp, dst:
 /// `x += y`
 #[inline(never)]
 pub(super) fn add_assign(eval: &mut Eval, code: &Code, regs: &mut [Value], x: Reg, y: Reg) -> Done {
+    if let Some(sum) = float_operation(BinaryOp::Add, &regs[at(x)], code.operand(regs, y)) {
+        regs[at(x)].put_float(sum);
+        return Ok(());
+    }
     let left = regs[at(x)].take();
     let sum = add_in_place(eval, left, code.operand(regs, y))?;
     regs[at(x)].put(sum);
@@ -256,6 +289,16 @@ pub(super) fn list_push(eval: &mut Eval, regs: &mut [Value], list: Reg, item: Re
 /// Spreads the values of a sequence over registers.
 #[inline(never)]
 pub(super) fn unpack(regs: &mut [Value], src: Reg, first: Reg, count: u16) -> Done {
+    if count == 2
+        && let Value::Tuple(tuple) = &mut regs[at(src)]
+        && let Some([one, two]) = Rc::get_mut(tuple).and_then(Tuple::as_pair_mut)
+    {
+        // Nobody else has the tuple: its values are moved, and what is left of it is there for the next pair.
+        let (one, two) = (one.take(), two.take());
+        regs[at(first)].put(one);
+        regs[at(first) + 1].put(two);
+        return Ok(());
+    }
     let src = regs[at(src)].take();
     let slots = &mut regs[at(first)..][..usize::from(count)];
     if let Value::Tuple(items) = &src
@@ -288,6 +331,32 @@ pub(super) fn iterate(regs: &mut [Value], dst: Reg, src: Reg) -> Done {
     Ok(())
 }
 
+/// Puts a tuple of two into a register; one that only the register has is used again.
+fn put_pair(dst: &mut Value, one: Value, two: Value) {
+    if let Value::Tuple(tuple) = dst
+        && let Some(pair) = Rc::get_mut(tuple).and_then(Tuple::as_pair_mut)
+    {
+        pair[0].put(one);
+        pair[1].put(two);
+        return;
+    }
+    dst.put(Value::Tuple(Rc::new(Tuple::pair(one, two))));
+}
+
+/// Starts a loop over the pairs that a dict has now.
+#[inline(never)]
+pub(super) fn start_pairs(eval: &mut Eval, regs: &mut [Value], dst: Reg, x: Reg) -> Done {
+    let Value::Dict(dict) = &regs[at(x)] else { return Ok(()) };
+    let pairs: Vec<(Value, Value)> = {
+        let table = dict.table();
+        // As much as the list of tuples would take.
+        eval.charge(table.len() * 4 * size_of::<Value>())?;
+        table.iter().map(|(key, value)| (key.clone(), value.clone())).collect()
+    };
+    regs[at(dst)].put(Value::iter(Iter::Pairs(pairs.into_iter())));
+    Ok(())
+}
+
 /// Puts the next value of an iteration into a register; says whether there was one.
 #[inline(never)]
 pub(super) fn next_value(iter: &mut Iter, dst: &mut Value) -> bool {
@@ -296,6 +365,13 @@ pub(super) fn next_value(iter: &mut Iter, dst: &mut Value) -> bool {
             Some(item) => {
                 *at += 1;
                 dst.put_copy(item);
+                true
+            }
+            None => false,
+        },
+        Iter::Pairs(pairs) => match pairs.next() {
+            Some((key, value)) => {
+                put_pair(dst, key, value);
                 true
             }
             None => false,
