@@ -25,6 +25,7 @@ fn lists_what_every_user_has_to_give() {
     assert_eq!(to_give(&format!("{required}a: 1\nm:\n  {required}  b: \"\"\n  c: 1\n")), ["a", "m.b"]);
     // A default that breaks its rule has to be replaced.
     assert_eq!(to_give("#@schema/validation min_len=1\na: \"\"\n"), ["a"]);
+    assert!(page("#@schema/validation min_len=1\na: \"\"\n").contains("mark required\">default not valid<"));
     // Nobody has to give an item of a list, or what is in a map that may be left out.
     assert_eq!(to_give(&format!("l:\n-\n  {required}  b: 1\n")), Vec::<String>::new());
     assert_eq!(to_give(&format!("#@schema/nullable\nm:\n  {required}  b: 1\n")), Vec::<String>::new());

@@ -271,6 +271,8 @@ fn facts(out: &mut String, field: &Field, id: &str) {
     let _ = write!(out, "<div class=\"facts\"><span class=\"type\">{}{null}</span>", escaped(&field.type_name));
     if field.required {
         out.push_str(" <strong class=\"mark required\">required</strong>");
+    } else if field.lacks_default {
+        out.push_str(" <strong class=\"mark required\">default not valid</strong>");
     }
     if field.secret {
         out.push_str(" <strong class=\"mark secret\">secret</strong>");
