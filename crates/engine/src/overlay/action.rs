@@ -3,7 +3,7 @@
 use ytterby_starlark::Value;
 
 use super::expects::unknown_argument;
-use crate::annotation::{Ann, Annotation};
+use crate::annotation::Ann;
 use crate::api::Failure;
 use crate::node::Annotated;
 use crate::stdlib::args::{boolean, go_type};
@@ -56,11 +56,12 @@ pub(super) struct Replacement<'r> {
 impl<'r> Replacement<'r> {
     pub fn of(item: &'r impl Annotated) -> Result<Replacement<'r>, Failure> {
         let mut result = Replacement::default();
-        for (name, value) in arguments(item, Ann::OverlayReplace) {
+        let Some(annotation) = item.annotation(Ann::OverlayReplace) else { return Ok(result) };
+        for (name, value) in &annotation.kwargs {
             match name.as_bytes() {
                 b"via" => result.via = Some(function(Ann::OverlayReplace, value)?),
                 b"or_add" => result.or_add = boolean(value)?,
-                _ => return Err(unknown_argument(Ann::OverlayReplace, name)),
+                _ => return Err(unknown_argument(annotation, name)),
             }
         }
         Ok(result)
@@ -78,18 +79,18 @@ pub(super) struct Insertion<'r> {
 impl<'r> Insertion<'r> {
     pub fn of(item: &'r impl Annotated) -> Result<Insertion<'r>, Failure> {
         let mut result = Insertion::default();
-        let arguments = arguments(item, Ann::OverlayInsert);
-        if arguments.is_empty() {
+        let annotation = item.annotation(Ann::OverlayInsert).filter(|annotation| !annotation.kwargs.is_empty());
+        let Some(annotation) = annotation else {
             return Err(Failure::new(
                 "Expected 'overlay/insert' annotation to have at least one keyword argument (before=..., after=...)",
             ));
-        }
-        for (name, value) in arguments {
+        };
+        for (name, value) in &annotation.kwargs {
             match name.as_bytes() {
                 b"before" => result.before = boolean(value)?,
                 b"after" => result.after = boolean(value)?,
                 b"via" => result.via = Some(function(Ann::OverlayInsert, value)?),
-                _ => return Err(unknown_argument(Ann::OverlayInsert, name)),
+                _ => return Err(unknown_argument(annotation, name)),
             }
         }
         Ok(result)
@@ -99,10 +100,11 @@ impl<'r> Insertion<'r> {
 /// The function of `@overlay/assert via=`; what is no function is found out when it is needed.
 pub(super) fn assertion(item: &impl Annotated) -> Result<Option<&Value>, Failure> {
     let mut via = None;
-    for (name, value) in arguments(item, Ann::OverlayAssert) {
+    let Some(annotation) = item.annotation(Ann::OverlayAssert) else { return Ok(None) };
+    for (name, value) in &annotation.kwargs {
         match name.as_bytes() {
             b"via" => via = Some(value),
-            _ => return Err(unknown_argument(Ann::OverlayAssert, name)),
+            _ => return Err(unknown_argument(annotation, name)),
         }
     }
     Ok(via)
@@ -115,8 +117,4 @@ pub(super) fn function(ann: Ann, value: &Value) -> Result<&Value, Failure> {
     }
     let (name, found) = (ann.name(), go_type(value));
     Err(Failure::new(format!("Expected '{name}' annotation keyword argument 'via' to be function, but was {found}")))
-}
-
-fn arguments(item: &impl Annotated, ann: Ann) -> &[(ytterby_text::Str, Value)] {
-    item.annotation(ann).map_or(&[], |annotation: &Annotation| &annotation.kwargs)
 }

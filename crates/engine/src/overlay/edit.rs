@@ -66,7 +66,7 @@ impl<'r> Selection<'r> {
         for (name, value) in &annotation.kwargs {
             match name.as_bytes() {
                 b"via" => via = Some(function(ann, value)?),
-                _ => return Err(unknown_argument(ann, name)),
+                _ => return Err(unknown_argument(annotation, name)),
             }
         }
         let names = annotation.args.iter().map(|arg| match arg {

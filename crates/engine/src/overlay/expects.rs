@@ -50,7 +50,7 @@ impl<'r> Expects<'r> {
         let mut own = Expects::default();
         for (name, value) in &annotation.kwargs {
             if !own.set(name, value) {
-                return Err(unknown_argument(Ann::OverlayMatchChildDefaults, name));
+                return Err(unknown_argument(annotation, name));
             }
         }
         Ok(own.or(self))
@@ -140,7 +140,8 @@ fn check_value(eval: &mut Eval, value: &Value, argument: &str, matches: Matches<
 }
 
 /// An argument that an annotation does not have.
-pub(super) fn unknown_argument(ann: Ann, name: &ytterby_text::Str) -> Failure {
+pub(super) fn unknown_argument(annotation: &Annotation, name: &ytterby_text::Str) -> Failure {
+    let ann = annotation.ann.expect("the arguments of known annotations are read");
     let text = format!("Unknown '{}' annotation keyword argument '{name}'", ann.name());
     let known: &[&str] = match ann {
         Ann::OverlayMatch => &["by", "expects", "missing_ok", "when"],
@@ -154,5 +155,7 @@ pub(super) fn unknown_argument(ann: Ann, name: &ytterby_text::Str) -> Failure {
     let hint = near
         .map(|near| format!("did you mean {near}=?"))
         .or_else(|| (!known.is_empty()).then(|| format!("its keyword arguments are {}", known.join(", "))));
-    Failure::hinted(&text, hint)
+    let mut failure = Failure::hinted(&text, hint);
+    failure.place_at(annotation.pos);
+    failure
 }

@@ -7,7 +7,7 @@ use super::index::Index;
 use super::left::{Kind, Left};
 use super::matcher::{self, Hint, Matcher};
 use super::values::cleaned;
-use crate::annotation::{Ann, Annotation};
+use crate::annotation::Ann;
 use crate::api::Failure;
 use crate::node::{Annotated, Node};
 use crate::stdlib::args::go_type;
@@ -65,11 +65,13 @@ impl<'r> Rule<'r> {
         }
         let mut by = None;
         let mut expects = Expects::default();
-        for (name, value) in annotation.map_or(&[][..], |annotation: &'r Annotation| &annotation.kwargs) {
-            match name.as_bytes() {
-                b"by" => by = Some(value),
-                name_bytes if expects.set(name_bytes, value) => {}
-                _ => return Err(unknown_argument(Ann::OverlayMatch, name)),
+        if let Some(annotation) = annotation {
+            for (name, value) in &annotation.kwargs {
+                match name.as_bytes() {
+                    b"by" => by = Some(value),
+                    name_bytes if expects.set(name_bytes, value) => {}
+                    _ => return Err(unknown_argument(annotation, name)),
+                }
             }
         }
         let by = match by {
