@@ -198,7 +198,7 @@ mod tests {
         check("nope ", "files");
         check("-- ", "files");
         check("t ", "files");
-        check("kubevirt ", "explain export lint validate");
+        check("kubevirt ", "explain export lint serve validate");
         check("kubevirt export ", "cel");
     }
 
