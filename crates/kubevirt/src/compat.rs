@@ -15,6 +15,9 @@ use crate::value::Value;
 
 const INVALID_PATH: &str = "invalid JSONPath";
 
+/// Bytes of all values in one message.
+const LONGEST: usize = 16 << 10;
+
 /// A rule as the reference reads it.
 #[derive(Clone, Debug, Default)]
 pub struct Rule {
@@ -476,6 +479,24 @@ fn interval((min, max): Bounds) -> String {
     format!("[{}, {}]", show(min), show(max))
 }
 
+/// All values, as the reference shows them, up to more than anybody reads: a review may hold megabytes, and many rules.
+fn joined(values: &[String], separator: &str) -> String {
+    let mut text = String::new();
+    for (number, value) in values.iter().enumerate() {
+        if number > 0 {
+            text.push_str(separator);
+        }
+        let room = LONGEST.saturating_sub(text.len());
+        if value.len() > room {
+            text.push_str(&value[..value.floor_char_boundary(room)]);
+            text.push('…');
+            break;
+        }
+        text.push_str(value);
+    }
+    text
+}
+
 fn includes((min, max): Bounds, value: i64) -> bool {
     min.is_none_or(|min| value >= min) && max.is_none_or(|max| value <= max)
 }
@@ -484,7 +505,7 @@ fn integers(path: &Path, vm: &Value, bounds: Bounds) -> Result<(bool, String), S
     let values = some(ints(path, vm)?)?;
     if values.iter().all(|&value| includes(bounds, value)) {
         let shown: Vec<String> = values.iter().map(i64::to_string).collect();
-        return Ok((true, format!("All values [{}] are in interval {}", shown.join(" "), interval(bounds))));
+        return Ok((true, format!("All values [{}] are in interval {}", joined(&shown, " "), interval(bounds))));
     }
     // The commas go by position, whether or not a value has something to say.
     let complaint = |&value: &i64| {
@@ -494,7 +515,7 @@ fn integers(path: &Path, vm: &Value, bounds: Bounds) -> Result<(bool, String), S
         low + &high.map_or(String::new(), |max| format!("value {value} is higher than maximum [{max}]"))
     };
     let complaints: Vec<String> = values.iter().map(complaint).collect();
-    Ok((false, complaints.join(", ")))
+    Ok((false, joined(&complaints, ", ")))
 }
 
 fn lengths(path: &Path, vm: &Value, bounds: Bounds) -> Result<(bool, String), String> {
@@ -509,7 +530,7 @@ fn lengths(path: &Path, vm: &Value, bounds: Bounds) -> Result<(bool, String), St
 fn choices(path: &Path, vm: &Value, allowed: &[String]) -> Result<(bool, String), String> {
     let values = some(strings(path, vm)?)?;
     let index: HashSet<&str> = allowed.iter().map(String::as_str).collect();
-    let (values_text, allowed_text) = (values.join(", "), allowed.join(", "));
+    let (values_text, allowed_text) = (joined(&values, ", "), allowed.join(", "));
     Ok(if values.iter().all(|value| index.contains(value.as_str())) {
         (true, format!("All [{values_text}] are in [{allowed_text}]"))
     } else {
@@ -519,7 +540,7 @@ fn choices(path: &Path, vm: &Value, allowed: &[String]) -> Result<(bool, String)
 
 fn match_all(path: &Path, vm: &Value, regex: &Regexp, pattern: &str) -> Result<(bool, String), String> {
     let values = some(strings(path, vm)?)?;
-    let text = values.join(", ");
+    let text = joined(&values, ", ");
     Ok(if values.iter().all(|value| regex.is_match_in(value)) {
         (true, format!("All [{text}] match {pattern}"))
     } else {

@@ -11,7 +11,7 @@ use crate::pattern::Pattern;
 use crate::rules::{Argument, Check, Entry, Range, Rule, Rules, State};
 use crate::schema::{self, Field, Kind, Target};
 use crate::trail::{Key, trail};
-use crate::value::{Value, quoted};
+use crate::value::{BRIEF, Value, brief, cut, quoted};
 
 /// Offending values that a message lists; of more it gives the number.
 const SHOWN: usize = 20;
@@ -387,11 +387,11 @@ fn number(item: &Item<'_>) -> Result<(Decimal, String), String> {
         (Some(text), true) => match quantity(text) {
             Some(number) => {
                 let shown = if number.to_string() == text { text.to_owned() } else { format!("{text} ({number})") };
-                Ok((number, shown))
+                Ok((number, cut(&shown, BRIEF).into_owned()))
             }
-            None => Err(format!("{}, which is no quantity", quoted(text))),
+            None => Err(format!("{}, which is no quantity", brief(text))),
         },
-        (Some(text), false) => Err(format!("the string {}", quoted(text))),
+        (Some(text), false) => Err(format!("the string {}", brief(text))),
         _ => Err(format!("{} {value}", value.what())),
     }
 }
@@ -451,11 +451,11 @@ fn lengths<'a>(found: &Found<'a>, bounds: &Bounds) -> Verdict<'a> {
                 let count = text.chars().count();
                 let length = Decimal::from(count as i64);
                 if let Some(min) = bounds.min.as_ref().filter(|min| length < **min) {
-                    broken.blame(item, || format!("{} has {count} characters, fewer than {min}", quoted(&text)));
+                    broken.blame(item, || format!("{} has {count} characters, fewer than {min}", brief(&text)));
                 } else if let Some(max) = bounds.max.as_ref().filter(|max| length > **max) {
-                    broken.blame(item, || format!("{} has {count} characters, more than {max}", quoted(&text)));
+                    broken.blame(item, || format!("{} has {count} characters, more than {max}", brief(&text)));
                 } else {
-                    seen.push(|| quoted(&text));
+                    seen.push(|| brief(&text));
                 }
             }
             Some(other) => broken.blame(item, || format!("expected a string, found {} {other}", other.what())),
@@ -497,13 +497,13 @@ fn one_of<'a>(found: &Found<'a>, allowed: &[String]) -> Result<Verdict<'a>, Unfi
             None => allowed.contains(&text),
         };
         if known {
-            seen.push(|| quoted(&text));
+            seen.push(|| brief(&text));
         } else {
-            broken.blame(item, || quoted(&text));
+            broken.blame(item, || brief(&text));
         }
     }
     let mut list = List::default();
-    allowed.iter().for_each(|text| list.push(|| quoted(text)));
+    allowed.iter().for_each(|text| list.push(|| brief(text)));
     let choices = if allowed.is_empty() { "no values are allowed".to_owned() } else { list.show() };
     if broken.count == 0 {
         return Ok(broken.verdict(&seen, &format!("among {choices}"), &found.remark));
@@ -533,9 +533,9 @@ fn matches<'a>(
         let text = text_of(item).map_err(|detail| Unfit { detail, near: item.near })?;
         let is_match = pattern.map_or(Ok(true), |pattern| pattern.is_match(&text));
         if is_match.map_err(|detail| Unfit { detail, near: item.near })? {
-            seen.push(|| quoted(&text));
+            seen.push(|| brief(&text));
         } else {
-            broken.blame(item, || format!("{} does not match {shown}", quoted(&text)));
+            broken.blame(item, || format!("{} does not match {shown}", brief(&text)));
         }
     }
     if broken.count == 0 && pattern.is_some() {

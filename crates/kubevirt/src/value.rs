@@ -3,6 +3,7 @@
 //! Objects keep the order of their keys. A key given twice counts as the last one, as YAML and JSON readers do.
 //! Values hold no positions; a document knows its own.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use ytterby_text::{Decimal, quote};
@@ -154,6 +155,22 @@ impl fmt::Display for Value {
             }
             scalar => f.write_str(&scalar.render().unwrap_or_default()),
         }
+    }
+}
+
+/// Characters of a value that are shown in a message.
+pub(crate) const BRIEF: usize = 200;
+
+/// A text of a VM in a message: quoted, and cut where it is very long.
+pub fn brief(text: &str) -> String {
+    quoted(&cut(text, BRIEF))
+}
+
+/// The beginning of a text that has more characters than this.
+pub(crate) fn cut(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most) {
+        None => text.into(),
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
     }
 }
 

@@ -123,8 +123,86 @@ impl Review {
     }
 }
 
-/// The uid of a review, as far as it can be had: for an answer to one that could not be judged.
+/// The uid of a review, as far as it can be had: for an answer to one that could not be judged. Such reviews may be large,
+/// and there may be many of them, so the text is only looked through.
 pub fn uid(body: &[u8]) -> String {
-    let root = json::read(body).unwrap_or(Value::Null);
-    root.at(&["request", "uid"]).and_then(Value::as_str).unwrap_or_default().to_owned()
+    let mut depth = 0_usize;
+    let mut at = 0;
+    // Whether a value, or a collection that has begun, is that of the key `request`.
+    let (mut is_next, mut is_inside) = (false, false);
+    while let Some(&byte) = body.get(at) {
+        match byte {
+            b'"' => {
+                let end = string_end(body, at);
+                let behind = skip_blank(body, end);
+                if body.get(behind) == Some(&b':') {
+                    let key = &body[at..end];
+                    if depth == 2 && is_inside && key == b"\"uid\"" {
+                        let start = skip_blank(body, behind + 1);
+                        let value = json::read(&body[start..string_end(body, start)]).ok();
+                        return value.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned();
+                    }
+                    is_next = depth == 1 && key == b"\"request\"";
+                }
+                at = end;
+                continue;
+            }
+            b'{' | b'[' => {
+                depth += 1;
+                is_inside |= is_next && depth == 2;
+                is_next = false;
+            }
+            b'}' | b']' => {
+                depth = depth.saturating_sub(1);
+                is_inside &= depth >= 2;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    String::new()
+}
+
+/// Where the string ends that begins here.
+fn string_end(body: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    loop {
+        match body.get(at) {
+            None => return body.len(),
+            Some(b'"') => return at + 1,
+            Some(b'\\') => at += 2,
+            Some(_) => at += 1,
+        }
+    }
+}
+
+fn skip_blank(body: &[u8], from: usize) -> usize {
+    let is_blank = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+    from + body.get(from..).map_or(0, |rest| rest.iter().take_while(is_blank).count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::uid;
+
+    #[test]
+    fn the_uid_is_found_without_reading_all() {
+        for (review, expected) in [
+            (r#"{"request":{"uid":"a"}}"#, "a"),
+            (
+                r#"{"uid":"no","request" : {"object":{"uid":"no","k":["uid","]"]}, "uid" : "a\u0062\"}" , "x":1}}"#,
+                "ab\"}",
+            ),
+            (r#"{"other":{"uid":"no"},"request":{"kind":{},"uid":"yes"}}"#, "yes"),
+            (r#"{"request":{"uid":5}}"#, ""),
+            (r#"{"request":[{"uid":"no"}]}"#, ""),
+            (r#"{"request":{"uid":"#, ""),
+            (r#"{"request":{"uid":"a"#, ""),
+            (r#"{"request":{"uid":"a\"#, ""),
+            (r#"{"request":{"a":1},"more":{"uid":"no"}}"#, ""),
+            ("", ""),
+        ] {
+            assert_eq!(uid(review.as_bytes()), expected, "{review}");
+        }
+    }
 }

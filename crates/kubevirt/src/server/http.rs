@@ -178,9 +178,12 @@ async fn judge(body: Vec<u8>, webhook: Webhook, until: Instant, shared: &Arc<Sha
     let deadline = TokioInstant::from_std(until);
     let body: Arc<[u8]> = body.into();
     let overdue = |body: &[u8]| Answer::to(&admission::uid(body), Verdict::late());
-    let Ok(Ok(slot)) = timeout_at(deadline, Arc::clone(&shared.evaluations).acquire_owned()).await else {
-        return overdue(&body);
+    let weight = u32::try_from(body.len().min(shared.limits.judged())).unwrap_or(u32::MAX);
+    let slots = async {
+        let tree = Arc::clone(&shared.trees).acquire_many_owned(weight).await;
+        (tree, Arc::clone(&shared.evaluations).acquire_owned().await)
     };
+    let Ok((Ok(tree), Ok(slot))) = timeout_at(deadline, slots).await else { return overdue(&body) };
     let task = {
         let (shared, body) = (Arc::clone(shared), Arc::clone(&body));
         tokio::task::spawn_blocking(move || {
@@ -189,7 +192,7 @@ async fn judge(body: Vec<u8>, webhook: Webhook, until: Instant, shared: &Arc<Sha
                 Webhook::VirtualMachine => admission::virtual_machine(&body, shared.policy, &surroundings),
                 Webhook::Template => admission::template(&body, shared.policy, &surroundings),
             }));
-            drop(slot);
+            drop((tree, slot));
             judged.unwrap_or_else(|panic| {
                 tell_bug(&*panic, &shared);
                 Answer::to(&admission::uid(&body), Verdict::internal())

@@ -76,6 +76,13 @@ pub struct Limits {
     pub drain: Duration,
 }
 
+impl Limits {
+    /// Bytes of reviews that are judged at a time: one of the largest, or many of the usual size.
+    fn judged(self) -> usize {
+        usize::try_from(self.body).unwrap_or(usize::MAX).clamp(1 << 20, Semaphore::MAX_PERMITS)
+    }
+}
+
 impl Default for Limits {
     fn default() -> Limits {
         Limits {
@@ -113,6 +120,8 @@ struct Shared {
     memory: Semaphore,
     /// Reviews that may still be judged at the same time.
     evaluations: Arc<Semaphore>,
+    /// Bytes of reviews that may still be judged at the same time: read, a review takes many times its bytes.
+    trees: Arc<Semaphore>,
     stage: RwLock<Stage>,
     started: SystemTime,
 }
@@ -159,6 +168,7 @@ pub fn start(config: Config) -> io::Result<Running> {
         metrics: Metrics::default(),
         memory: Semaphore::new(config.limits.memory),
         evaluations: Arc::new(Semaphore::new(threads * 2)),
+        trees: Arc::new(Semaphore::new(config.limits.judged())),
         stage: RwLock::new(Stage::Serving),
         started: SystemTime::now(),
     });
