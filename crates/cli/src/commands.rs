@@ -262,6 +262,8 @@ const SERVE: Group =
             Flag::new("zap-time-encoding", FlagKind::Text("form"), "Form of times in the log")
                 .offers(Values::OneOf(&["epoch", "millis", "nano", "iso8601", "rfc3339", "rfc3339nano"])),
             Flag::new("zap-devel", FlagKind::Bool, "Log for people, in detail"),
+            Flag::new("zap-stacktrace-level", FlagKind::Text("level"), "Taken as in the reference, without effect")
+                .offers(Values::OneOf(&["info", "error", "panic"])),
             Flag::new("version", FlagKind::Bool, "Show the version").short('V'),
         ],
     };

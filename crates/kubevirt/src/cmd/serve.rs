@@ -53,12 +53,14 @@ Options:
       --zap-encoder FORM          json or console
       --zap-time-encoding FORM    epoch, millis, nano, iso8601, rfc3339 or rfc3339nano
       --zap-devel                 log for people, in detail
+      --zap-stacktrace-level LEVEL
+                                  taken as in the reference; there are no traces of stacks
   -V, --version                   show the version and exit
   -h, --help                      show this text
 ";
 
 /// Names, short ones first, and whether they take a value.
-const OPTIONS: [(&str, &str, bool); 22] = [
+const OPTIONS: [(&str, &str, bool); 23] = [
     ("", "--listen", true),
     ("", "--webhook-port", true),
     ("", "--metrics-port", true),
@@ -79,6 +81,7 @@ const OPTIONS: [(&str, &str, bool); 22] = [
     ("", "--zap-encoder", true),
     ("", "--zap-time-encoding", true),
     ("", "--zap-devel", false),
+    ("", "--zap-stacktrace-level", true),
     ("-V", "--version", false),
     ("-h", "--help", false),
 ];
@@ -223,7 +226,10 @@ impl Options {
     }
 
     fn set(&mut self, name: &str, value: OsString) -> Result<(), String> {
-        let text = value.to_string_lossy().into_owned();
+        let mut text = value.to_string_lossy().into_owned();
+        if name.starts_with("--zap-") {
+            text.make_ascii_lowercase();
+        }
         let number = |least: u64, most: u64| match text.parse() {
             Ok(number) if (least..=most).contains(&number) => Ok(number),
             _ => Err(format!("{name} must be a number from {least} to {most}, found {text}")),
@@ -264,6 +270,11 @@ impl Options {
                     "console" => Encoder::Console,
                     _ => return Err(format!("--zap-encoder must be json or console, found {text}")),
                 });
+            }
+            "--zap-stacktrace-level" => {
+                if !matches!(text.as_str(), "info" | "error" | "panic") {
+                    return Err(format!("--zap-stacktrace-level must be info, error or panic, found {text}"));
+                }
             }
             _ => {
                 self.times = Some(match text.as_str() {

@@ -102,7 +102,8 @@ async fn review(request: Request<Incoming>, webhook: Webhook, shared: &Arc<Share
     if status == StatusCode::METHOD_NOT_ALLOWED {
         response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST"));
     }
-    if !is_read {
+    // Who comes back would find nobody.
+    if !is_read || shared.is_leaving() {
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
     response
@@ -179,9 +180,10 @@ async fn judge(body: Vec<u8>, webhook: Webhook, until: Instant, shared: &Arc<Sha
     let body: Arc<[u8]> = body.into();
     let overdue = |body: &[u8]| Answer::to(&admission::uid(body), Verdict::late());
     let weight = u32::try_from(body.len().min(shared.limits.judged())).unwrap_or(u32::MAX);
+    let judges = if may_need_cluster(&body) { &shared.expansions } else { &shared.evaluations };
     let slots = async {
         let tree = Arc::clone(&shared.trees).acquire_many_owned(weight).await;
-        (tree, Arc::clone(&shared.evaluations).acquire_owned().await)
+        (tree, Arc::clone(judges).acquire_owned().await)
     };
     let Ok((Ok(tree), Ok(slot))) = timeout_at(deadline, slots).await else { return overdue(&body) };
     let task = {
@@ -204,6 +206,12 @@ async fn judge(body: Vec<u8>, webhook: Webhook, until: Instant, shared: &Arc<Sha
         Ok(Err(_)) => Answer::to(&admission::uid(&body), Verdict::internal()),
         Err(_) => overdue(&body),
     }
+}
+
+/// Whether the cluster may be asked about a VM: it has an instance type.
+fn may_need_cluster(body: &[u8]) -> bool {
+    const KEY: &[u8] = b"\"instancetype\"";
+    body.windows(KEY.len()).any(|part| part == KEY)
 }
 
 fn tell_bug(panic: &(dyn Any + Send), shared: &Shared) {

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::sync::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::value::quoted;
+use crate::value::{cut, quoted};
 
 /// How lines look.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -61,6 +61,11 @@ impl<'a> From<&'a str> for Field<'a> {
     }
 }
 
+/// Characters of a text: clients may have sent it.
+const LONGEST: usize = 1000;
+/// Items of a list.
+const MOST: usize = 20;
+
 impl<'a> From<&'a String> for Field<'a> {
     fn from(text: &'a String) -> Self {
         Field::Text(text)
@@ -110,11 +115,15 @@ impl Log {
         for (number, (key, field)) in fields.iter().enumerate() {
             let comma = if number == 0 && self.encoder == Encoder::Console { "" } else { "," };
             let value = match field {
-                Field::Text(text) => quoted(text),
+                Field::Text(text) => quoted(&cut(text, LONGEST)),
                 Field::Number(number) => number.to_string(),
                 Field::List(items) => {
-                    let items: Vec<String> = items.iter().map(|item| quoted(item)).collect();
-                    format!("[{}]", items.join(","))
+                    let mut shown: Vec<String> =
+                        items.iter().take(MOST).map(|item| quoted(&cut(item, LONGEST))).collect();
+                    if items.len() > MOST {
+                        shown.push(quoted(&format!("and {} more", items.len() - MOST)));
+                    }
+                    format!("[{}]", shown.join(","))
                 }
             };
             line.push_str(&format!("{comma}{}:{value}", quoted(key)));

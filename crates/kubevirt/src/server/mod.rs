@@ -57,6 +57,9 @@ pub struct Config {
     pub log: Arc<Log>,
 }
 
+/// VMs with an instance type that are judged at the same time.
+const EXPANSIONS: usize = 32;
+
 /// What clients may take of time and memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
@@ -120,6 +123,8 @@ struct Shared {
     memory: Semaphore,
     /// Reviews that may still be judged at the same time.
     evaluations: Arc<Semaphore>,
+    /// The same for VMs with an instance type, which may have to wait for the cluster: others do not wait with them.
+    expansions: Arc<Semaphore>,
     /// Bytes of reviews that may still be judged at the same time: read, a review takes many times its bytes.
     trees: Arc<Semaphore>,
     stage: RwLock<Stage>,
@@ -129,10 +134,14 @@ struct Shared {
 impl Shared {
     /// Why no requests are wanted, if so.
     fn unready(&self) -> Option<String> {
-        if *self.stage.read().unwrap_or_else(PoisonError::into_inner) != Stage::Serving {
+        if self.is_leaving() {
             return Some("shutting down\n".to_owned());
         }
         self.known.unready()
+    }
+
+    fn is_leaving(&self) -> bool {
+        *self.stage.read().unwrap_or_else(PoisonError::into_inner) != Stage::Serving
     }
 }
 
@@ -153,7 +162,7 @@ pub fn start(config: Config) -> io::Result<Running> {
     let threads = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 8);
     let runtime = Builder::new_multi_thread()
         .worker_threads(threads)
-        .max_blocking_threads(threads * 4)
+        .max_blocking_threads(threads * 4 + EXPANSIONS)
         .thread_name("serve")
         .thread_stack_size(8 << 20)
         .enable_all()
@@ -168,6 +177,7 @@ pub fn start(config: Config) -> io::Result<Running> {
         metrics: Metrics::default(),
         memory: Semaphore::new(config.limits.memory),
         evaluations: Arc::new(Semaphore::new(threads * 2)),
+        expansions: Arc::new(Semaphore::new(EXPANSIONS)),
         trees: Arc::new(Semaphore::new(config.limits.judged())),
         stage: RwLock::new(Stage::Serving),
         started: SystemTime::now(),

@@ -20,6 +20,9 @@ use crate::value::Value;
 const PAGE: usize = 500;
 /// How long the API server is asked to keep a watch open, in seconds.
 const WATCH: u32 = 240;
+/// Failures in a row after which what was read before is not trusted any more: a watch begins anew with a list, and an API
+/// that was there is gone.
+const TRUST: u32 = 3;
 
 /// What is kept of an object: nothing of the object, or this text.
 type Keep = fn(&Value) -> Option<Option<Arc<str>>>;
@@ -32,7 +35,8 @@ pub(super) fn rules_of(template: &Value) -> Option<Option<Arc<str>>> {
 
 /// The template of a VM that has no rules of its own.
 pub(super) fn template_of(vm: &Value) -> Option<Option<Arc<str>>> {
-    if vm.at(&["metadata", "annotations"]).is_some_and(|annotations| annotations.get(ANNOTATION).is_some()) {
+    let own = vm.at(&["metadata", "annotations"]).and_then(|annotations| annotations.get(ANNOTATION)?.as_str());
+    if own.is_some_and(|text| !text.is_empty()) {
         return None;
     }
     let (namespace, name) = template_reference(vm)?;
@@ -122,6 +126,10 @@ impl Cache {
         CacheFigures { name: self.name, objects: state.objects.len(), is_synced }
     }
 
+    fn is_synced(&self) -> bool {
+        self.read().status == Status::Synced
+    }
+
     /// There is no such API; whether that is new.
     fn is_gone(&self) -> bool {
         let mut state = self.write();
@@ -168,18 +176,20 @@ fn version(object: &Value) -> Option<&str> {
 /// Keeps a cache up to date for ever.
 pub(super) async fn follow(cache: Arc<Cache>, client: Arc<Client>, pauses: Pauses, log: Arc<Log>) {
     let mut failures = Failures { pauses, count: 0, last: String::new() };
+    let mut missing = 0;
     loop {
         let cause = match list(&cache, &client).await {
             Ok(mut version) => {
                 let count = cache.read().objects.len();
                 log.info("read", &[("cache", cache.name.into()), ("objects", Field::Number(count as i64))]);
-                failures.count = 0;
+                missing = 0;
                 watch_on(&cache, &client, &mut version, &mut failures, &log).await;
                 continue;
             }
             Err(error) => error,
         };
-        if cause.is(404) {
+        missing = if cause.is(404) { missing + 1 } else { 0 };
+        if missing >= TRUST || missing > 0 && !cache.is_synced() {
             if cache.is_gone() {
                 log.info("the cluster has no such API; it is asked again later", &[("cache", cache.name.into())]);
             }
@@ -232,9 +242,11 @@ async fn pages(cache: &Cache, client: &Client, limit: Option<usize>) -> Result<(
     let mut objects = Objects::new();
     let mut next = String::new();
     loop {
-        let limit = limit.map_or(String::new(), |limit| format!("?limit={limit}"));
+        let limit = limit.map_or(String::new(), |limit| format!("&limit={limit}"));
         let rest = if next.is_empty() { String::new() } else { format!("&continue={}", encoded(&next)) };
-        let page = client.list(&format!("{}{limit}{rest}", cache.path)).await?;
+        let query = format!("{limit}{rest}");
+        let mark = if query.is_empty() { "" } else { "?" };
+        let page = client.list(&format!("{}{mark}{}", cache.path, query.trim_start_matches('&'))).await?;
         let items = page.get("items").and_then(Value::as_array).unwrap_or_default();
         objects.extend(items.iter().filter_map(|object| cache.entry(object)));
         let more = page.at(&["metadata", "continue"]).and_then(Value::as_str).unwrap_or_default();
@@ -269,7 +281,13 @@ async fn watch_on(cache: &Cache, client: &Client, version: &mut String, failures
                 }
                 return;
             }
-            Err(error) => failures.pause(&error, cache, log).await,
+            Err(error) => {
+                failures.pause(&error, cache, log).await;
+                // It may be the version that is wrong, for example behind the time to which a cluster was restored.
+                if failures.count >= TRUST {
+                    return;
+                }
+            }
         }
     }
 }
