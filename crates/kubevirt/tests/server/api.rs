@@ -28,6 +28,8 @@ pub struct State {
     pub requests: Vec<String>,
     /// What an expansion is answered.
     pub expanded: Option<String>,
+    /// How long that takes.
+    pub expansion: Duration,
     version: u64,
 }
 
@@ -39,6 +41,8 @@ struct Resource {
     oldest: u64,
     /// What is said instead.
     status: Option<u16>,
+    /// The same for watches only.
+    watch_status: Option<u16>,
     /// Watches end when it grows.
     cuts: u64,
 }
@@ -70,6 +74,14 @@ impl Api {
     /// Answers requests for a kind with this status, or properly.
     pub fn fail(&self, path: &str, status: Option<u16>) {
         self.state().resources.get_mut(path).unwrap().status = status;
+    }
+
+    /// Answers watches of a kind with this status, those that are open, too.
+    pub fn fail_watches(&self, path: &str, status: u16) {
+        let mut state = self.state();
+        let resource = state.resources.get_mut(path).unwrap();
+        resource.watch_status = Some(status);
+        resource.cuts += 1;
     }
 
     /// Ends all watches of a kind.
@@ -145,11 +157,12 @@ impl Api {
         let (path, query) = target.split_once('?').unwrap_or((&target, ""));
         let mut state = self.state();
         state.requests.push(head);
-        let expanded = state.expanded.clone();
+        let (expanded, expansion) = (state.expanded.clone(), state.expansion);
         let version = state.version;
         let out = stream.get_mut();
         let Some(resource) = state.resources.get(path) else {
             drop(state);
+            std::thread::sleep(expansion);
             let _ = match expanded.filter(|_| path.ends_with("/expand-vm-spec")) {
                 Some(text) => reply(out, 200, &text),
                 None => reply(out, 404, "404 page not found"),
@@ -157,7 +170,7 @@ impl Api {
             return;
         };
         let option = |name: &str| query.split('&').find_map(|part| part.strip_prefix(name)?.strip_prefix('='));
-        if let Some(status) = resource.status {
+        if let Some(status) = resource.status.or(resource.watch_status.filter(|_| option("watch").is_some())) {
             drop(state);
             let _ = reply(out, status, &format!(r#"{{"kind":"Status","message":"it says {status}","code":{status}}}"#));
         } else if option("watch").is_some() {

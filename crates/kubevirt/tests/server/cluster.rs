@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
@@ -152,9 +153,24 @@ fn a_cluster_without_templates_is_served_and_they_may_come() {
         api.put(api::TEMPLATES, "ns", "t", Some(&template(2)));
         api.fail(api::TEMPLATES, None);
         wait_for("the API", || !admits(&server, 1));
+        let lists = api.count(&format!("GET {}?limit", api::TEMPLATES));
         api.fail(api::TEMPLATES, Some(404));
         wait_for("its end", || admits(&server, 1));
+        assert!(api.count(&format!("GET {}?limit", api::TEMPLATES)) >= lists + 3, "once is not enough");
     }
+}
+
+#[test]
+fn a_watch_that_fails_again_and_again_begins_anew() {
+    let api = Api::start(None);
+    api.put(api::TEMPLATES, "ns", "t", Some(&template(2)));
+    let (server, _log) = start(plain(api.address), false);
+    wait_for("the caches", || is_ready(&server));
+    // As after a cluster was restored: the version is from a time that never was.
+    api.fail_watches(api::TEMPLATES, 504);
+    api.put(api::TEMPLATES, "ns", "t", Some(&template(4)));
+    wait_for("a new list", || !admits(&server, 3));
+    assert!(is_ready(&server) && admits(&server, 4));
 }
 
 #[test]
@@ -204,6 +220,32 @@ fn instance_types_are_filled_in_by_the_cluster() {
         assert_eq!(response.contains("\"allowed\":true"), allowed, "{response}");
     }
     assert!(api.count("PUT /apis/subresources.kubevirt.io/v1/namespaces/shop/expand-vm-spec") == 3);
+}
+
+#[test]
+fn vms_do_not_wait_for_instance_types_of_others() {
+    let api = Api::start(None);
+    api.state().expansion = Duration::from_secs(2);
+    let (server, _log) = start(plain(api.address), false);
+    wait_for("the caches", || is_ready(&server));
+    let answered = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..20 {
+            scope.spawn(|| {
+                let vm = vm(1, Some(&rules(2))).replacen(
+                    "\"spec\":{",
+                    "\"spec\":{\"instancetype\":{\"name\":\"large\"},",
+                    1,
+                );
+                Client::plain(server.webhook).post(VMS, create(&vm)).review();
+                answered.fetch_add(1, Ordering::SeqCst);
+            });
+        }
+        wait_for("questions", || api.count("expand-vm-spec") >= 20);
+        let response = Client::plain(server.webhook).post(VMS, create(&vm(1, Some(&rules(2))))).review();
+        assert_eq!(response.at(&["status", "code"]), Some(&Value::Int(422)), "{response}");
+        assert_eq!(answered.load(Ordering::SeqCst), 0, "the others still wait");
+    });
 }
 
 #[test]

@@ -77,6 +77,23 @@ fn a_vm_that_breaks_its_rules_is_refused_with_causes_and_warnings() {
 }
 
 #[test]
+fn answers_stay_small_however_large_values_are() {
+    let rule = |number| {
+        format!(
+            r#"{{"name":"r{number}","rule":"regex","path":"jsonpath::.spec.domain.machine.type","message":"m","regex":"^q$"}}"#
+        )
+    };
+    let rules = format!("[{}]", (0..50).map(rule).collect::<Vec<_>>().join(","));
+    let vm = vm(1, Some(&rules)).replace("\"pc\"", &quoted(&"<".repeat(300_000)));
+    for (compat, most) in [(false, 200_000), (true, 12_000_000)] {
+        let (server, _log) = serve(|config| config.policy.compat = compat);
+        let response = Client::plain(server.webhook).post(VMS, create(&vm));
+        assert_eq!(response.review().at(&["status", "code"]), Some(&Value::Int(422)));
+        assert!(response.text().len() < most, "{compat}: {}", response.text().len());
+    }
+}
+
+#[test]
 fn unreadable_rules_tell_where() {
     let (server, _) = serve(|_| {});
     let mut client = Client::plain(server.webhook);
