@@ -488,7 +488,8 @@ fn joined(values: &[String], separator: &str) -> String {
         }
         let room = LONGEST.saturating_sub(text.len());
         if value.len() > room {
-            text.push_str(&value[..value.floor_char_boundary(room)]);
+            let end = (0..=room).rev().find(|&end| value.is_char_boundary(end)).unwrap_or(0);
+            text.push_str(&value[..end]);
             text.push('…');
             break;
         }
