@@ -156,6 +156,28 @@ fn loops_over_pairs_see_what_the_dict_had() {
 }
 
 #[test]
+fn loops_over_pairs_of_locals_see_what_the_dict_had() {
+    let loops = |head: &str, call: &str| {
+        format!(
+            "def f(x, y, c):\n  out = []\n  for a, b in {head}:\n    out.append((b, a))\n    x['new'] = 5\n    x.pop('new')\n  end\n  return out\nend\nprint({call})"
+        )
+    };
+    let call = "f({'p': 1}, [('q', 2)], True), f({'p': 1}, [], False)";
+    check(&loops("x.items()", call), "[(1, \"p\")] [(1, \"p\")]\n");
+    check(&loops("(x.items())", call), "[(1, \"p\")] [(1, \"p\")]\n");
+    check(&loops("(x or y).items()", call), "[(1, \"p\")] [(1, \"p\")]\n");
+    check(&loops("(y if c else x.items())", call), "[(2, \"q\")] [(1, \"p\")]\n");
+    check(&loops("(x.items() if c else y)", call), "[(1, \"p\")] []\n");
+    check(&loops("(y or x.items())", call), "[(2, \"q\")] [(1, \"p\")]\n");
+    check(&loops("(c and x.items() or y)", call), "[(1, \"p\")] []\n");
+    check(&loops("[p for p in (y or x.items())]", call), "[(2, \"q\")] [(1, \"p\")]\n");
+    check(
+        "def f(x, y): return [a + b for a, b in (y or x.items())]\nprint(f({1: 2}, []), f({}, [(3, 4)]))",
+        "[3] [7]\n",
+    );
+}
+
+#[test]
 fn pairs_are_moved_only_where_nobody_else_has_them() {
     check("t = (1, 2)\na, b = t\nprint(t, a, b)", "(1, 2) 1 2\n");
     check("l = [(1, 2), (3, 4)]\nfor a, b in l:\n  None\nend\nprint(l, a, b)", "[(1, 2), (3, 4)] 3 4\n");

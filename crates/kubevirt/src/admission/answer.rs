@@ -73,6 +73,11 @@ impl Verdict {
         Verdict::Refused { code: 503, reason: "ServiceUnavailable", message }
     }
 
+    /// Others come first.
+    pub fn busy() -> Verdict {
+        Verdict::unavailable("there are too many reviews at once".to_owned())
+    }
+
     /// The rules take too long.
     pub fn late() -> Verdict {
         let message = "the rules of this VM take too long to evaluate".to_owned();

@@ -17,7 +17,8 @@ pub use template::template;
 use crate::compat;
 use crate::evaluate::{Outcome, Sizing, Status, complete_cpu, evaluate_while};
 use crate::instancetype;
-use crate::rules::{self, Rules, Unreadable};
+use crate::jsonpath::eval;
+use crate::rules::{self, Rules, State, Unreadable};
 use crate::select::{self, Source};
 use crate::value::Value;
 
@@ -142,26 +143,32 @@ fn judged(vm: &Value, review: &Review, policy: Policy, surroundings: &dyn Surrou
             return (Verdict::bad_request(message), Vec::new());
         }
     };
-    let Some(outcomes) = outcomes(rules, vm, surroundings) else { return (Verdict::late(), Vec::new()) };
+    let Some(now) = seen(rules, vm, surroundings) else { return (Verdict::late(), Vec::new()) };
     let is_update = policy.ratchet && review.operation() == "UPDATE";
     let before = match review.old_object().filter(|_| is_update) {
-        None => Vec::new(),
-        Some(old) => match self::outcomes(rules, old, surroundings) {
-            Some(outcomes) => outcomes,
+        None => None,
+        Some(old) => match seen(rules, old, surroundings) {
             None => return (Verdict::late(), Vec::new()),
+            before => before,
         },
     };
-    verdict(&outcomes, &before)
+    verdict(&now.outcomes, |number| before.as_ref().is_some_and(|before| was_so(number, rules, &now, before)))
 }
 
 fn unchecked(why: String) -> (Verdict, Vec<String>) {
     (Verdict::Allowed, vec![format!("no rules were checked: {why}")])
 }
 
+/// A VM as rules see it, and what they say of it.
+struct Seen {
+    vm: Value,
+    outcomes: Vec<Outcome>,
+}
+
 /// What rules say of a VM; nothing if time was up before they were through.
-fn outcomes(rules: &Rules, vm: &Value, surroundings: &dyn Surroundings) -> Option<Vec<Outcome>> {
+fn seen(rules: &Rules, vm: &Value, surroundings: &dyn Surroundings) -> Option<Seen> {
     if rules.entries.is_empty() {
-        return Some(Vec::new());
+        return Some(Seen { vm: Value::Null, outcomes: Vec::new() });
     }
     let mut vm = vm.clone();
     let mut sizing = Sizing::Own;
@@ -172,13 +179,15 @@ fn outcomes(rules: &Rules, vm: &Value, surroundings: &dyn Surroundings) -> Optio
         }
     }
     complete_cpu(&mut vm);
-    evaluate_while(rules, &vm, &sizing, &|| !surroundings.is_late())
+    let outcomes = evaluate_while(rules, &vm, &sizing, &|| !surroundings.is_late())?;
+    Some(Seen { vm, outcomes })
 }
 
-fn verdict(outcomes: &[Outcome], before: &[Outcome]) -> (Verdict, Vec<String>) {
+/// The verdict on a VM; `was_so` tells by the number of an outcome whether it was the same before.
+fn verdict(outcomes: &[Outcome], was_so: impl Fn(usize) -> bool) -> (Verdict, Vec<String>) {
     let mut causes = Vec::new();
     let mut warnings = Vec::new();
-    for outcome in outcomes {
+    for (number, outcome) in outcomes.iter().enumerate() {
         let text = told(outcome);
         match outcome.status {
             Status::Warning => warnings.push(text),
@@ -186,7 +195,7 @@ fn verdict(outcomes: &[Outcome], before: &[Outcome]) -> (Verdict, Vec<String>) {
                 warnings.push(format!("rule {} was skipped: {}", outcome.rule, outcome.detail));
             }
             Status::Ok | Status::Skipped => {}
-            Status::Violation | Status::Error if was_so(outcome, before) => {
+            Status::Violation | Status::Error if was_so(number) => {
                 warnings.push(format!("{text} (as before this update)"));
             }
             Status::Violation | Status::Error => {
@@ -200,10 +209,12 @@ fn verdict(outcomes: &[Outcome], before: &[Outcome]) -> (Verdict, Vec<String>) {
 }
 
 /// Whether a VM was to blame for the same before: the same rule, the same values.
-fn was_so(outcome: &Outcome, before: &[Outcome]) -> bool {
-    let same =
-        |old: &&Outcome| (&old.rule, old.status, &old.detail) == (&outcome.rule, outcome.status, &outcome.detail);
-    outcome.value.is_some() && before.iter().any(|old| same(&old))
+fn was_so(number: usize, rules: &Rules, now: &Seen, before: &Seen) -> bool {
+    let (Some(new), Some(old)) = (now.outcomes.get(number), before.outcomes.get(number)) else { return false };
+    let Some(State::Rule(rule)) = rules.entries.get(number).map(|entry| &entry.state) else { return false };
+    let is_same = (&old.rule, old.status, &old.detail) == (&new.rule, new.status, &new.detail);
+    // The detail shows the beginning of long values, and the first of many.
+    new.value.is_some() && is_same && eval::selects_same(&rule.path, &now.vm, &before.vm)
 }
 
 /// The message of a rule and what was seen.
@@ -226,7 +237,7 @@ fn compat_verdict(text: &str, vm: &Value, surroundings: &dyn Surroundings) -> Ve
     if vm.at(&["spec", "template"]).is_none() {
         // Where the reference crashes: any rule of ours gives the one error that says so.
         let any = rules::parse("[{}]").expect("an empty rule can be read");
-        return verdict(&crate::evaluate::evaluate(&any, vm, &Sizing::Own), &[]).0;
+        return verdict(&crate::evaluate::evaluate(&any, vm, &Sizing::Own), |_| false).0;
     }
     let mut vm = vm.clone();
     complete_cpu(&mut vm);

@@ -36,7 +36,7 @@ pub struct Item<'a> {
 }
 
 /// What stands at a result.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Seen<'a> {
     /// A value that the VM gives.
     Given(&'a Value),
@@ -64,6 +64,15 @@ pub enum Missing {
 impl Missing {
     fn other<T>(text: impl Into<String>) -> Result<T, Missing> {
         Err(Missing::Other(text.into()))
+    }
+}
+
+/// Whether a path finds the same in two VMs, or nothing in both.
+pub(crate) fn selects_same(path: &Path, one: &Value, other: &Value) -> bool {
+    match (find(path, one, World::Specification), find(path, other, World::Specification)) {
+        (Ok(one), Ok(other)) => one.iter().map(|item| item.seen).eq(other.iter().map(|item| item.seen)),
+        (Err(_), Err(_)) => true,
+        _ => false,
     }
 }
 

@@ -137,13 +137,14 @@ async fn read(
     request: Request<Incoming>,
     until: Instant,
     shared: &Shared,
-) -> Result<(Vec<u8>, Vec<SemaphorePermit<'_>>), Answer> {
+) -> Result<(Vec<u8>, Option<SemaphorePermit<'_>>), Answer> {
     let most = shared.limits.body;
     let refuse = |code, message: String| Answer::without_request(Version::V1, code, message);
     let (head, mut body) = request.into_parts();
-    let mut is_large = announced(&head.headers).is_some_and(|length| length > most);
+    let length = announced(&head.headers);
+    let mut is_large = length.is_some_and(|length| length > most);
     let mut read = Vec::new();
-    let mut memory = Vec::new();
+    let mut memory = None;
     let mut seen: u64 = 0;
     let deadline = TokioInstant::from_std(until);
     loop {
@@ -158,18 +159,19 @@ async fn read(
         is_large |= seen > most;
         if is_large {
             read = Vec::new();
-            memory.clear();
+            memory = None;
             if seen > most.saturating_mul(DRAINED) {
                 break;
             }
             continue;
         }
-        // Reviews of the usual size do not wait behind large ones whose senders are slow.
-        let share = seen.saturating_sub(SMALL).min(data.len() as u64) as u32;
-        if share > 0 {
+        // Reviews of the usual size do not wait behind large ones whose senders are slow. Large ones wait for all that they
+        // need: nobody holds a part and waits for the rest.
+        if seen > SMALL && memory.is_none() {
+            let share = u32::try_from(length.unwrap_or(most)).unwrap_or(u32::MAX);
             match timeout_at(deadline, shared.memory.acquire_many(share)).await {
-                Ok(Ok(permit)) => memory.push(permit),
-                _ => return Err(refuse(503, "too many requests at once".to_owned())),
+                Ok(Ok(permit)) => memory = Some(permit),
+                _ => return Err(Answer { http: 503, ..Answer::to("", Verdict::busy()) }),
             }
         }
         read.extend_from_slice(&data);
@@ -185,13 +187,10 @@ async fn judge(body: Vec<u8>, webhook: Webhook, until: Instant, shared: &Arc<Sha
     let deadline = TokioInstant::from_std(until);
     let body: Arc<[u8]> = body.into();
     let overdue = |body: &[u8]| Answer::to(&admission::uid(body), Verdict::late());
-    let weight = u32::try_from(body.len().min(shared.limits.judged())).unwrap_or(u32::MAX);
-    let judges = if may_need_cluster(&body) { &shared.expansions } else { &shared.evaluations };
-    let slots = async {
-        let tree = Arc::clone(&shared.trees).acquire_many_owned(weight).await;
-        (tree, Arc::clone(judges).acquire_owned().await)
+    let lane = if may_need_cluster(&body) { &shared.expansions } else { &shared.evaluations };
+    let Ok(Ok(place)) = timeout_at(deadline, lane.enter(body.len())).await else {
+        return Answer::to(&admission::uid(&body), Verdict::busy());
     };
-    let Ok((Ok(tree), Ok(slot))) = timeout_at(deadline, slots).await else { return overdue(&body) };
     let task = {
         let (shared, body) = (Arc::clone(shared), Arc::clone(&body));
         tokio::task::spawn_blocking(move || {
@@ -200,7 +199,7 @@ async fn judge(body: Vec<u8>, webhook: Webhook, until: Instant, shared: &Arc<Sha
                 Webhook::VirtualMachine => admission::virtual_machine(&body, shared.policy, &surroundings),
                 Webhook::Template => admission::template(&body, shared.policy, &surroundings),
             }));
-            drop((tree, slot));
+            drop(place);
             judged.unwrap_or_else(|panic| {
                 tell_bug(&*panic, &shared);
                 Answer::to(&admission::uid(&body), Verdict::internal())

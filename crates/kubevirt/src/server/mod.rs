@@ -21,7 +21,7 @@ use std::time::{Duration, SystemTime};
 
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::sleep;
 
 use crate::admission::Policy;
@@ -79,13 +79,6 @@ pub struct Limits {
     pub drain: Duration,
 }
 
-impl Limits {
-    /// Bytes of reviews that are judged at a time: one of the largest, or many of the usual size.
-    fn judged(self) -> usize {
-        usize::try_from(self.body).unwrap_or(usize::MAX).clamp(1 << 20, Semaphore::MAX_PERMITS)
-    }
-}
-
 impl Default for Limits {
     fn default() -> Limits {
         Limits {
@@ -112,6 +105,32 @@ enum Stage {
     Stopping,
 }
 
+/// What may be judged at the same time.
+struct Lane {
+    /// Reviews.
+    slots: Arc<Semaphore>,
+    /// Their bytes: one of the largest, or many of the usual size, for read a review takes many times its bytes.
+    bytes: Arc<Semaphore>,
+    most: u32,
+}
+
+/// A place in a lane.
+type Place = (OwnedSemaphorePermit, OwnedSemaphorePermit);
+
+impl Lane {
+    fn new(slots: usize, limits: Limits) -> Lane {
+        let most = u32::try_from(limits.body).unwrap_or(u32::MAX).max(1 << 20);
+        Lane { slots: Arc::new(Semaphore::new(slots)), bytes: Arc::new(Semaphore::new(most as usize)), most }
+    }
+
+    /// Waits for a place for a review of so many bytes.
+    async fn enter(&self, bytes: usize) -> Result<Place, AcquireError> {
+        let share = u32::try_from(bytes).unwrap_or(u32::MAX).min(self.most);
+        let slot = Arc::clone(&self.slots).acquire_owned().await?;
+        Ok((slot, Arc::clone(&self.bytes).acquire_many_owned(share).await?))
+    }
+}
+
 /// What all connections share.
 struct Shared {
     policy: Policy,
@@ -121,12 +140,10 @@ struct Shared {
     metrics: Metrics,
     /// Bytes that reviews may still take.
     memory: Semaphore,
-    /// Reviews that may still be judged at the same time.
-    evaluations: Arc<Semaphore>,
-    /// The same for VMs with an instance type, which may have to wait for the cluster: others do not wait with them.
-    expansions: Arc<Semaphore>,
-    /// Bytes of reviews that may still be judged at the same time: read, a review takes many times its bytes.
-    trees: Arc<Semaphore>,
+    /// For most VMs.
+    evaluations: Lane,
+    /// For VMs with an instance type, which may have to wait for the cluster: others do not wait with them.
+    expansions: Lane,
     stage: RwLock<Stage>,
     started: SystemTime,
 }
@@ -176,9 +193,8 @@ pub fn start(config: Config) -> io::Result<Running> {
         log: config.log,
         metrics: Metrics::default(),
         memory: Semaphore::new(config.limits.memory),
-        evaluations: Arc::new(Semaphore::new(threads * 2)),
-        expansions: Arc::new(Semaphore::new(EXPANSIONS)),
-        trees: Arc::new(Semaphore::new(config.limits.judged())),
+        evaluations: Lane::new(threads * 2, config.limits),
+        expansions: Lane::new(EXPANSIONS, config.limits),
         stage: RwLock::new(Stage::Serving),
         started: SystemTime::now(),
     });

@@ -193,7 +193,7 @@ fn reviews_share_memory() {
     let small = create(&vm(2, Some(&rules(2))));
     let body = format!("{small}{}", " ".repeat(70_000));
     let response = Client::plain(server.webhook).post(VMS, &body);
-    assert_eq!((response.status, told(&response).1.as_str()), (503, "too many requests at once"));
+    assert_eq!((response.status, told(&response).1.as_str()), (503, "there are too many reviews at once"));
     assert_eq!(Client::plain(server.webhook).post(VMS, &small).status, 200);
 }
 

@@ -77,6 +77,19 @@ fn a_vm_that_breaks_its_rules_is_refused_with_causes_and_warnings() {
 }
 
 #[test]
+fn ratcheting_sees_all_of_a_value() {
+    let (server, _) = serve(|config| config.policy = Policy { compat: false, ratchet: true });
+    let rule =
+        r#"[{"name":"r","rule":"regex","path":"jsonpath::.spec.domain.machine.type","message":"m","regex":"^ok$"}]"#;
+    let typed = |end: &str| vm(1, Some(rule)).replace("\"pc\"", &quoted(&format!("{}{end}", "a".repeat(300))));
+    let mut client = Client::plain(server.webhook);
+    for (new, is_allowed) in [("old", true), ("new", false)] {
+        let response = client.post(VMS, review("UPDATE", &typed(new), &typed("old"))).review();
+        assert_eq!(response.get("allowed"), Some(&Value::Bool(is_allowed)), "{response}");
+    }
+}
+
+#[test]
 fn answers_stay_small_however_large_values_are() {
     let rule = |number| {
         format!(

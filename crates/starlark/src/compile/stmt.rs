@@ -367,7 +367,7 @@ impl FnCompiler<'_> {
         let iter = self.temp()?;
         let src = self.operand(iterable)?;
         self.emit(Instr::IterStart { dst: iter, src }, pos);
-        self.start_with_pairs(vars, iter);
+        self.start_with_pairs(vars, iterable, iter);
         self.next = usize::from(iter) + 1;
         let before = self.assigned.clone();
         let start = self.here();
@@ -407,12 +407,16 @@ impl FnCompiler<'_> {
         Ok(())
     }
 
-    /// Lets a loop `for a, b in x.items()` that was just started do without a list of tuples.
-    fn start_with_pairs(&mut self, vars: ExprId, iter: Reg) {
+    /// Lets a loop `for a, b in x.items()` that was just started, with a local `x`, do without a list of tuples.
+    fn start_with_pairs(&mut self, vars: ExprId, iterable: ExprId, iter: Reg) {
         let is_pair = match &self.ast[self.ast.unparen(vars)].kind {
             ExprKind::Tuple(items) | ExprKind::List(items) => items.len() == 2,
             _ => false,
         };
+        // Nothing may jump behind the call: `x.items()` is all there is, and no part of a condition.
+        if !matches!(self.ast[self.ast.unparen(iterable)].kind, ExprKind::Call(..)) {
+            return;
+        }
         let Some(
             [Instr::Method { x, name, .. }, Instr::CallMethod { count: 0, base, .. }, Instr::IterStart { src, .. }],
         ) = self.instrs.last_chunk()
