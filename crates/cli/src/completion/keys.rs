@@ -86,8 +86,10 @@ fn find(files: &[String], file_marks: Vec<String>) -> Option<Vec<Key>> {
         if unreachable.as_ref().is_some_and(|above| path.starts_with(above.as_str())) {
             continue;
         }
-        // Flags take dots for steps, and items of arrays and free keys have no names here.
-        if text("name").contains(['.', '=', ':', '@', ' ']) || path.contains(['*', '[']) {
+        // Flags take dots for steps, and items of arrays and free keys have no names here. Shells take what is offered as it is.
+        let name = text("name");
+        let is_plain = name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
+        if !is_plain || name.is_empty() || path.contains(['*', '[']) {
             unreachable = Some(format!("{path}."));
         } else if text("type") != "map" {
             let documentation = text("documentation");

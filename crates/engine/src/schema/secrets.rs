@@ -144,6 +144,16 @@ fn holds_secret(slot: &Slot) -> bool {
     slot.secret || inside(&slot.ty)
 }
 
+/// Whether a map stands where a map may be, an array where an array may be.
+fn is_of_kind(node: &Node, slot: &Slot) -> bool {
+    match (node, &slot.ty) {
+        (Node::Scalar(_), _) | (_, Type::Any) => true,
+        (_, Type::Shapes(shapes)) => shapes.slots.iter().any(|shape| is_of_kind(node, shape)),
+        (Node::Map(_), _) => slot.as_map().is_some(),
+        (Node::Array(_), _) => slot.as_array().is_some(),
+    }
+}
+
 /// The slot of a key without asking functions: a free key counts as secret if any pattern is.
 fn declared<'a>(ty: &'a MapType, key: &Scalar) -> Option<&'a Slot> {
     let literal = ty.literal(key);
@@ -215,9 +225,39 @@ fn redact_beside(node: &Node, slot: &Slot, unknown: Unknown) -> Node {
         }
         // What one shape does not declare another may.
         (_, Type::Shapes(shapes)) => {
-            shapes.slots.iter().fold(node.clone(), |node, slot| crate::deep(|| redact(&node, slot)))
+            let shown = shapes.slots.iter().fold(node.clone(), |node, slot| crate::deep(|| redact(&node, slot)));
+            let holds_secret = unknown == Unknown::Hidden && shapes.slots.iter().any(holds_secret);
+            if holds_secret { without_undeclared(shown, &shapes.slots.iter().collect::<Vec<_>>()) } else { shown }
         }
+        _ if unknown == Unknown::Hidden && !is_of_kind(node, slot) && holds_secret(slot) => hidden(node),
         _ => node.clone(),
+    }
+}
+
+/// A value without what none of these declares.
+fn without_undeclared(node: Node, slots: &[&Slot]) -> Node {
+    let below = |value: &Node, inner: Vec<&Slot>| match inner.as_slice() {
+        [] => hidden(value),
+        inner => crate::deep(|| without_undeclared(value.clone(), inner)),
+    };
+    match &node {
+        Node::Scalar(_) => node,
+        Node::Map(map) => {
+            let mut result = (**map).clone();
+            for item in result.iter_mut() {
+                let inner = slots.iter().filter_map(|slot| declared(slot.ty.as_map()?, &item.key)).collect();
+                item.value = below(&item.value, inner);
+            }
+            Node::map(result)
+        }
+        Node::Array(array) => {
+            let mut result = (**array).clone();
+            for item in &mut result.items {
+                let inner = slots.iter().filter_map(|slot| Some(&slot.ty.as_array()?.item)).collect();
+                item.value = below(&item.value, inner);
+            }
+            Node::array(result)
+        }
     }
 }
 
@@ -269,10 +309,12 @@ impl SecretPlaces {
 
     /// Tells whether there are any.
     fn add(&mut self, node: &Node, slot: &Slot, secret: bool) -> bool {
-        let secret = secret || slot.secret;
+        // A map where an array is wanted, or the other way round, may hold anything.
+        let secret = secret || slot.secret || !is_of_kind(node, slot) && holds_secret(slot);
         let mut found = false;
         if let Type::Shapes(shapes) = &slot.ty {
-            shapes.slots.iter().for_each(|shape| found |= crate::deep(|| self.add(node, shape, secret)));
+            let fitting = shapes.slots.iter().filter(|shape| is_of_kind(node, shape));
+            fitting.for_each(|shape| found |= crate::deep(|| self.add(node, shape, secret)));
         }
         match node {
             Node::Scalar(_) => {}
