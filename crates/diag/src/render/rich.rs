@@ -77,10 +77,20 @@ fn excerpt(diagnostic: &Diagnostic, pos: Pos) -> Note {
 fn push_file_name(out: &mut String, pos: Pos, above: &[&str], report: &Report<'_>, colour: Colour) {
     let Some(source) = report.sources.get(pos.file) else { return };
     let place = format!("{}:{}", source.full_name(), source.line(pos.offset));
-    if !above.iter().any(|line| line.contains(&place)) {
+    if !above.iter().any(|line| names(line, &place)) {
         out.push_str(&paint(&format!("{}:", source.full_name()), BLUE, colour));
         out.push('\n');
     }
+}
+
+/// Whether a line names a place, and not one that only begins or ends like it.
+fn names(line: &str, place: &str) -> bool {
+    line.match_indices(place).any(|(at, _)| {
+        let before = line[..at].chars().next_back();
+        let behind = line[at + place.len()..].chars().next();
+        !before.is_some_and(|c| c.is_alphanumeric() || "/._-".contains(c))
+            && !behind.is_some_and(|c| c.is_ascii_digit())
+    })
 }
 
 fn push_note(out: &mut String, note: &Note, report: &Report<'_>, colour: Colour) {

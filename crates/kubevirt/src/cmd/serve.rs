@@ -211,7 +211,8 @@ impl Options {
                 "--ratchet" => options.policy.ratchet = is_on,
                 "--zap-devel" => options.devel = is_on,
                 "--version" => options.version = is_on,
-                _ => options.help = is_on,
+                "--help" => options.help = is_on,
+                _ => unreachable!("all options without a value are here"),
             }
         }
         if options.no_cluster && options.kubeconfig.is_some() {
@@ -276,7 +277,7 @@ impl Options {
                     return Err(format!("--zap-stacktrace-level must be info, error or panic, found {text}"));
                 }
             }
-            _ => {
+            "--zap-time-encoding" => {
                 self.times = Some(match text.as_str() {
                     "epoch" => Times::Epoch,
                     "millis" => Times::Millis,
@@ -290,6 +291,7 @@ impl Options {
                     }
                 });
             }
+            _ => unreachable!("all options with a value are here"),
         }
         Ok(())
     }

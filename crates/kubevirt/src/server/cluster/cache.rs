@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 use super::Pauses;
-use super::client::{Answer, Client, Error, encoded};
+use super::client::{Client, Error, LARGEST, encoded};
 use crate::json;
 use crate::rules::ANNOTATION;
 use crate::select::{TEMPLATE_ANNOTATION, template_reference};
@@ -308,7 +308,7 @@ async fn watch(cache: &Cache, client: &Client, version: &mut String) -> Result<(
             line.clear();
         }
         line.extend_from_slice(rest);
-        if !Answer::fits(&line) {
+        if line.len() > LARGEST {
             return Err(Error::Other("an event of the API server is too large".to_owned()));
         }
     }

@@ -28,7 +28,7 @@ const BEGIN: Duration = Duration::from_secs(30);
 /// For the next bytes of an answer. Longer than a watch lasts.
 const SILENCE: Duration = Duration::from_secs(300);
 /// The largest answer that is not a stream, and the largest event of one that is.
-const LARGEST: usize = 256 << 20;
+pub(super) const LARGEST: usize = 256 << 20;
 
 /// Why a request failed.
 #[derive(Debug)]
@@ -225,11 +225,6 @@ impl Answer {
             body.extend_from_slice(&data);
         }
         Ok(body)
-    }
-
-    /// Adds bytes to a line that is not at its end; whether it may still grow.
-    pub(super) fn fits(line: &[u8]) -> bool {
-        line.len() <= LARGEST
     }
 }
 
