@@ -121,9 +121,9 @@ fn options_bound_versions_and_ciphers() {
 #[test]
 fn slow_clients_are_given_up() {
     let (server, _) = serve(|config| {
-        config.limits.client = Duration::from_millis(400);
-        config.limits.request = Duration::from_millis(500);
-        config.limits.idle = Duration::from_millis(1500);
+        config.limits.client = Duration::from_millis(800);
+        config.limits.request = Duration::from_millis(1000);
+        config.limits.idle = Duration::from_millis(4000);
     });
     let began = Instant::now();
     // One byte at a time does not help.
@@ -147,7 +147,7 @@ fn slow_clients_are_given_up() {
     // Between requests there is more time.
     let mut idle = Client::plain(server.webhook);
     assert_eq!(idle.get("/healthz").text(), "ok");
-    std::thread::sleep(Duration::from_millis(600));
+    std::thread::sleep(Duration::from_millis(1200));
     assert_eq!(idle.get("/healthz").text(), "ok");
     assert!(idle.is_closed());
     assert!(began.elapsed() < Duration::from_secs(20));
@@ -161,7 +161,7 @@ fn a_handshake_has_an_end() {
     let certificate = certify(&scratch.0);
     let (server, _) = serve(|config| {
         config.cert_dir = Some(scratch.0.clone());
-        config.limits.client = Duration::from_millis(400);
+        config.limits.client = Duration::from_millis(800);
         config.limits.connections = 2;
     });
     let mut silent: Vec<Client> = (0..2).map(|_| Client::plain(server.webhook)).collect();
