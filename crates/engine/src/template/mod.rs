@@ -4,7 +4,7 @@
 //! The Starlark crate compiles them; while they run, [`ops`] builds documents. A file is compiled once and evaluated
 //! as often as needed.
 
-mod advice;
+mod annotation_hint;
 mod build;
 mod comment;
 mod lines;

@@ -7,6 +7,7 @@ use ytterby_diag::Pos;
 use ytterby_starlark::{Error, Eval, OpValues, Ops, Value};
 
 use super::build::{Built, Context, Dialect, KeyOverrides};
+use super::program::GENERATED;
 use super::table::{Annotate, Op, Table};
 use crate::annotation::{Ann, Annotation, Level};
 use crate::node::Fragment;
@@ -164,8 +165,7 @@ impl TemplateOps {
 impl Ops for TemplateOps {
     fn op(&self, _eval: &mut Eval, op: u32, values: OpValues<'_>) -> Result<(), Error> {
         let op = self.table.op(op);
-        // The reference numbers what it compiles; 2 is the first template of a run without data values.
-        self.apply(op, values).map_err(|problem| Error::new(format!("__ytt_tpl2_{}: {problem}", reference_name(op))))
+        self.apply(op, values).map_err(|problem| Error::new(format!("{GENERATED}{}: {problem}", reference_name(op))))
     }
 
     fn enter(&self, _eval: &mut Eval, dialect: u8) -> Result<(), Error> {
@@ -174,7 +174,7 @@ impl Ops for TemplateOps {
     }
 
     fn leave(&self, _eval: &mut Eval, result: Option<Value>) -> Result<Value, Error> {
-        let built = self.end().map_err(|problem| Error::new(format!("__ytt_tpl2_end_ctx: {problem}")))?;
+        let built = self.end().map_err(|problem| Error::new(format!("{GENERATED}end_ctx: {problem}")))?;
         Ok(match (result, built) {
             (Some(value), _) => value,
             (None, Built::Yaml(data)) => Value::host(Fragment::from(data)),

@@ -4,6 +4,7 @@
 //! line here, so that a syntax error is found at the same place.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 
 use ytterby_diag::{FileId, Pos};
 use ytterby_starlark::{OpArgs, Piece};
@@ -11,6 +12,10 @@ use ytterby_starlark::{OpArgs, Piece};
 use super::comment::Content;
 use super::lines::{FileLines, Style};
 use super::table::{Op, Table};
+
+/// How the functions begin that the reference generates calls of. It numbers what it compiles; 2 is the first template of a
+/// run without data values.
+pub(super) const GENERATED: &str = "__ytt_tpl2_";
 
 /// A program being written.
 pub(crate) struct ProgramWriter<'a> {
@@ -70,9 +75,10 @@ impl<'a> ProgramWriter<'a> {
         self.code.push(Line::Op { op, dialect, args, at });
     }
 
-    /// An operation that stands for nothing in the source; `text` is the line that the reference generates for it.
-    pub fn generated_op(&mut self, op: Op, dialect: u8, text: impl Into<String>) {
-        let at = self.generated(text);
+    /// An operation that stands for nothing in the source; `text` is the call that the reference generates for it, without the
+    /// beginning that all have.
+    pub fn generated_op(&mut self, op: Op, dialect: u8, text: impl Display) {
+        let at = self.generated(format!("{GENERATED}{text}"));
         let op = self.table.add_op(op);
         self.code.push(Line::Op { op, dialect, args: Args::None, at });
     }

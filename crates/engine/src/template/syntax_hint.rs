@@ -4,7 +4,7 @@
 use ytterby_diag::Pos;
 use ytterby_starlark::{OpenBracket, SyntaxError};
 
-use super::advice;
+use super::annotation_hint;
 use crate::run::Run;
 
 /// Where the mistake is, and what to try.
@@ -22,7 +22,6 @@ pub(super) fn advise(run: &Run, error: &SyntaxError) -> Advice {
         return Advice { place: open.pos, hint: Some(unclosed(&open)) };
     }
     let line = run.sources.line_text(token).unwrap_or_default();
-    let is_annotation = line.trim_start().starts_with("#@") && !line.trim_start().starts_with("#@ ");
     let message = error.message.as_str();
     let hint = match message {
         "unexpected end" => Some(
@@ -33,10 +32,12 @@ pub(super) fn advise(run: &Run, error: &SyntaxError) -> Advice {
         _ if message.starts_with("mismatched set of block openings") => {
             Some("the block that begins here has no `end`".to_owned())
         }
-        _ if is_annotation && message.ends_with("want primary expression") => unquoted_expectation(&line),
+        _ if message.ends_with("want primary expression") => {
+            annotation_hint::annotation_of(&line).and_then(unquoted_expectation)
+        }
         _ => None,
     };
-    let hint = hint.or_else(|| advice::about_annotation(run, error)).or_else(|| {
+    let hint = hint.or_else(|| annotation_hint::about_annotation(run, error)).or_else(|| {
         let open = error.open.filter(|open| line_of(open.pos) < line_of(token) && wants_end(message))?;
         Some(format!("{}, on line {}?", unclosed(&open), line_of(open.pos)))
     });

@@ -27,7 +27,7 @@ pub(crate) fn write_program<'a>(text: &'a str, file: FileId) -> Result<ProgramWr
     let mut lines = FileLines::new(Style::Text);
     write_pieces(&mut writer, &mut lines, text, file, &pieces);
     writer.lines.take_pieces(lines);
-    writer.generated_op(Op::Nothing, TEXT, "__ytt_tpl2_end_ctx()");
+    writer.generated_op(Op::Nothing, TEXT, "end_ctx()");
     Ok(writer)
 }
 
@@ -57,9 +57,9 @@ fn write_pieces<'a>(
 ) {
     let root = writer.table.add_node(0, Pos::UNKNOWN, Kind::TextRoot, Node::NULL);
     let shown = writer.count_tags(1);
-    writer.generated_op(Op::Nothing, TEXT, "__ytt_tpl2_set_ctx_type(\"text\")");
-    writer.generated_op(Op::StartText, TEXT, "__ytt_tpl2_start_ctx(\"text\")");
-    writer.generated_op(Op::StartNode(root), TEXT, format!("__ytt_tpl2_start_node({shown})"));
+    writer.generated_op(Op::Nothing, TEXT, "set_ctx_type(\"text\")");
+    writer.generated_op(Op::StartText, TEXT, "start_ctx(\"text\")");
+    writer.generated_op(Op::StartNode(root), TEXT, format!("start_node({shown})"));
     for (at, piece) in pieces.iter().enumerate() {
         match *piece {
             Piece::Text { start, end } => {

@@ -60,11 +60,11 @@ pub(crate) fn write_program<'a>(
     unknown: UnknownComments,
 ) -> Result<ProgramWriter<'a>, Malformed> {
     let mut writer = ProgramWriter::new(tree.file(), Style::Yaml);
-    writer.generated_op(Op::Nothing, YAML, "__ytt_tpl2_set_ctx_type(\"yaml\")");
-    writer.generated_op(Op::Nothing, YAML, "__ytt_tpl2_start_ctx(\"yaml\")");
+    writer.generated_op(Op::Nothing, YAML, "set_ctx_type(\"yaml\")");
+    writer.generated_op(Op::Nothing, YAML, "start_ctx(\"yaml\")");
     let mut front = FrontEnd { tree, run, unknown, dynamic: dynamic_nodes(tree), writer };
     front.document_set()?;
-    front.writer.generated_op(Op::Nothing, YAML, "__ytt_tpl2_end_ctx(None)");
+    front.writer.generated_op(Op::Nothing, YAML, "end_ctx(None)");
     Ok(front.writer)
 }
 
@@ -217,7 +217,7 @@ impl<'a> FrontEnd<'a> {
             return self.writer.op(op, YAML, Args::None, pos);
         }
         let described = debug_comment(&self.writer.table.node(tag).kind);
-        self.writer.generated_op(op, YAML, format!("__ytt_tpl2_start_node({shown}) # {described}"));
+        self.writer.generated_op(op, YAML, format!("start_node({shown}) # {described}"));
     }
 
     fn set(&mut self, tag: Tag, pos: Pos) {
@@ -227,7 +227,7 @@ impl<'a> FrontEnd<'a> {
         }
         let described = debug_comment(&self.writer.table.node(tag).kind);
         let shown = self.writer.count_tags(0);
-        self.writer.generated_op(op, YAML, format!("__ytt_tpl2_set_node({shown}) # {described}"));
+        self.writer.generated_op(op, YAML, format!("set_node({shown}) # {described}"));
     }
 
     /// A string that may hold `(@ … @)`; `then` takes the text.
@@ -235,7 +235,7 @@ impl<'a> FrontEnd<'a> {
         text::write_inline(&mut self.writer, self.run, value, pos)?;
         let at = pos;
         self.writer.op(then, YAML, Args::None, at);
-        self.writer.generated_op(Op::Nothing, YAML, "__ytt_tpl2_set_ctx_type(\"yaml\")");
+        self.writer.generated_op(Op::Nothing, YAML, "set_ctx_type(\"yaml\")");
         Ok(())
     }
 

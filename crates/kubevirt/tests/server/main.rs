@@ -4,7 +4,6 @@ mod api;
 mod client;
 mod cluster;
 mod faults;
-mod load;
 mod reference;
 mod tls;
 mod verdicts;

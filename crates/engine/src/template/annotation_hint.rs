@@ -11,13 +11,14 @@ use crate::run::Run;
 /// The hint for an error that code could not be read, if it stands in an annotation.
 pub(super) fn about_annotation(run: &Run, error: &SyntaxError) -> Option<String> {
     let line = run.sources.line_text(error.pos)?;
-    // An annotation may also stand behind a value.
+    hint(annotation_of(&line)?, &error.message)
+}
+
+/// The annotation on a line, without `#@`: by itself or behind a value.
+pub(super) fn annotation_of(line: &str) -> Option<&str> {
     let at = if line.trim_start().starts_with("#@") { line.find("#@") } else { line.rfind(" #@").map(|at| at + 1) };
     let text = line.get(at? + 2..)?;
-    if text.is_empty() || text.starts_with([' ', '\t']) {
-        return None;
-    }
-    hint(text, &error.message)
+    (!text.is_empty() && !text.starts_with([' ', '\t'])).then_some(text)
 }
 
 /// The hint for an annotation, written without `#@`, and the error that it gave.

@@ -1,0 +1,86 @@
+//! Reviews a second, how long they take, and whether memory grows.
+//!
+//! Run with `cargo bench -p ytterby-kubevirt --features server --bench serve`. Prints a line; no time is asserted, because machines
+//! differ.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use client::Client;
+use ytterby_kubevirt::admission::Policy;
+use ytterby_kubevirt::server::log::Log;
+use ytterby_kubevirt::server::{Config, Known, Limits, start};
+use ytterby_kubevirt::value::quoted;
+
+#[path = "../tests/server/client.rs"]
+#[allow(dead_code, reason = "the tests need more of it")]
+mod client;
+
+const THREADS: usize = 8;
+const REVIEWS: usize = 100_000;
+
+/// A review of a VM that must have two cores.
+fn review(cores: usize) -> String {
+    let rules =
+        r#"[{"name":"cores","rule":"integer","path":"jsonpath::.spec.domain.cpu.cores","message":"m","min":2}]"#;
+    format!(
+        r#"{{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{{"uid":"u","operation":"CREATE",
+            "resource":{{"group":"kubevirt.io","version":"v1","resource":"virtualmachines"}},
+            "object":{{"metadata":{{"name":"web","annotations":{{"vm.kubevirt.io/validations":{}}}}},
+            "spec":{{"template":{{"spec":{{"domain":{{"cpu":{{"cores":{cores}}}}}}}}}}}}}}}}}"#,
+        quoted(rules)
+    )
+}
+
+fn resident(metrics: SocketAddr) -> u64 {
+    let text = Client::plain(metrics).get("/metrics").text();
+    let line = text.lines().find_map(|line| line.strip_prefix("process_resident_memory_bytes "));
+    line.and_then(|bytes| bytes.parse().ok()).expect("metrics tell of the memory")
+}
+
+/// How long each of so many reviews took, in order of time.
+fn round(server: SocketAddr, reviews: usize) -> Vec<Duration> {
+    // One in ten is refused.
+    let bodies: Vec<String> = (1..=10).map(review).collect();
+    let worker = || {
+        let mut client = Client::plain(server);
+        let take = |number: usize| {
+            let began = Instant::now();
+            assert_eq!(client.post("/virtualmachine-validate", &bodies[number % bodies.len()]).status, 200);
+            began.elapsed()
+        };
+        (0..reviews / THREADS).map(take).collect::<Vec<_>>()
+    };
+    let mut times: Vec<Duration> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..THREADS).map(|_| scope.spawn(worker)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().expect("a worker goes through")).collect()
+    });
+    times.sort();
+    times
+}
+
+fn main() {
+    let server = start(Config {
+        listen: IpAddr::V4(Ipv4Addr::LOCALHOST),
+        webhook_port: 0,
+        metrics_port: 0,
+        cert_dir: None,
+        tls_options_dir: "/nowhere".into(),
+        reload_every: Duration::from_secs(1),
+        policy: Policy::default(),
+        limits: Limits::default(),
+        known: Known::default(),
+        log: Arc::new(Log::to(Box::new(std::io::sink()), 0)),
+    })
+    .expect("the server starts");
+    round(server.webhook, REVIEWS / 10);
+    let before = resident(server.metrics);
+    let began = Instant::now();
+    let times = round(server.webhook, REVIEWS);
+    let rate = times.len() as f64 / began.elapsed().as_secs_f64();
+    let after = resident(server.metrics);
+    let at = |percent: usize| times[(times.len() - 1) * percent / 100];
+    println!("{} reviews on {THREADS} connections: {rate:.0}/s, p50 {:?}, p99 {:?}", times.len(), at(50), at(99));
+    println!("memory: {} KiB before, {} KiB after", before / 1024, after / 1024);
+}
