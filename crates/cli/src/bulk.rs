@@ -3,11 +3,16 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use ytterby::{Content, InputFile, OutputFile};
+use ytterby::{Content, Failure, InputFile, OutputFile};
+use ytterby_diag::Id;
 use ytterby_text::gojson::{self, Build, Html, Scalar};
 
 /// The files of `--bulk-in`. Names of members are compared without case and unknown ones are ignored, as Go does it.
-pub fn read(text: &str) -> Result<Vec<InputFile>, String> {
+pub fn read(text: &str) -> Result<Vec<InputFile>, Failure> {
+    files(text).map_err(|why| Failure::new(Id::FLAG_VALUE, why))
+}
+
+fn files(text: &str) -> Result<Vec<InputFile>, String> {
     let json = gojson::read(text.as_bytes(), gojson::MAX_DEPTH, &mut ToJson).map_err(|error| error.to_string())?;
     let members = match json {
         Json::Null => return Ok(Vec::new()),
@@ -143,14 +148,14 @@ mod tests {
     fn reads_files() {
         let files = read(r#"{"Files":[{"NAME":"a.yml","data":"a: 1\n","x":[]},null],"y":1}"#).unwrap();
         assert_eq!(files[0].path, "a.yml");
-        assert_eq!(files[0].content.read().as_deref(), Ok(b"a: 1\n".as_slice()));
+        assert_eq!(&*files[0].content.read().unwrap(), b"a: 1\n");
         assert_eq!(files[1].path, "");
         assert!(read("null").unwrap().is_empty());
     }
 
     #[test]
     fn says_what_does_not_fit() {
-        let check = |text, want| assert_eq!(read(text).unwrap_err(), want);
+        let check = |text, want| assert_eq!(read(text).unwrap_err().to_string(), want);
         check("nul", "invalid character ' ' in literal null (expecting 'l')");
         check("[]", "json: cannot unmarshal array into Go value of type template.BulkFiles");
         check(

@@ -101,6 +101,16 @@ const LANGUAGE: Group = Group {
     ],
 };
 
+/// Flags of every command that reports problems.
+const DIAGNOSTICS: Flag = Flag::new(
+    "diagnostics",
+    FlagKind::Text("format"),
+    "Report problems as text, rich, json, sarif, github, gitlab or junit",
+)
+.offers(Values::OneOf(&["text", "rich", "json", "sarif", "github", "gitlab", "junit"]));
+const COLOR: Flag = Flag::new("color", FlagKind::Text("when"), "Colour reports: auto, always or never")
+    .offers(Values::OneOf(&["auto", "always", "never"]));
+
 const OUTPUT: Group = Group { title: "Output", flags: &[
     Flag::new(
         "output",
@@ -118,8 +128,8 @@ const OUTPUT: Group = Group { title: "Output", flags: &[
     )
     .offers(Values::Directories),
     Flag::new("bulk-out", FlagKind::Bool, "Write output files as JSON to standard output"),
-    Flag::new("diagnostics", FlagKind::Text("format"), "Report problems as text, rich, json, sarif or github")
-        .offers(Values::OneOf(&["text", "rich", "json", "sarif", "github"])),
+    DIAGNOSTICS,
+    COLOR,
     Flag::new("debug", FlagKind::Bool, "Say what is being done"),
 ] };
 
@@ -136,6 +146,8 @@ const FMT: Group = Group {
         .short('f')
         .offers(Values::Files),
         Flag::new("strict", FlagKind::Bool, "Accept only the strict subset of YAML").short('s'),
+        DIAGNOSTICS,
+        COLOR,
         Flag::new("debug", FlagKind::Bool, "Say what is being done"),
     ],
 };
@@ -154,6 +166,8 @@ const IMPORT: Group = Group {
             FlagKind::Text("name"),
             "The schema of an OpenAPI document, the version of a CRD, or the definition of a JSON Schema",
         ),
+        DIAGNOSTICS,
+        COLOR,
     ],
 };
 
@@ -169,6 +183,8 @@ const DIFF: Group = Group {
             "Exit with 1 on changes that are major, minor or more, patch or more",
         )
         .offers(Values::OneOf(&["major", "minor", "patch"])),
+        DIAGNOSTICS,
+        COLOR,
     ],
 };
 

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use ytterby_diag::{Diagnostic, Failure, Id};
 use ytterby_text::quote::quote;
 use ytterby_text::spelling;
 
@@ -47,12 +48,30 @@ pub fn help(program: &str, path: &[&Command]) -> String {
 }
 
 /// Says that the last command on `path` has no such subcommand, and which one could be meant.
-pub fn unknown_command(program: &str, path: &[&Command], word: &str) -> String {
+pub fn unknown_command(program: &str, path: &[&Command], word: &str) -> Failure {
     let name = command_name(program, path);
     let known = path.last().map_or(&[][..], |command| command.commands).iter().filter(|command| !command.is_hidden());
     let near = spelling::nearest(word, known.map(|command| command.name));
     let hint = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
-    format!("unknown command {} for \"{name}\"{hint}", quote(word.as_bytes()))
+    Failure::new(Id::FLAG_UNKNOWN, format!("unknown command {} for \"{name}\"{hint}", quote(word.as_bytes())))
+}
+
+/// The page of an error id.
+pub fn of_id(name: &str) -> Result<String, Failure> {
+    if let Some(id) = Id::find(name) {
+        return Ok(ytterby_diag::render::help(id));
+    }
+    let problem = Diagnostic::error(Id::FLAG_OPERAND, format!("unknown error id \"{name}\""));
+    let names = Id::all().iter().map(|id| id.name());
+    Err(match spelling::closest(name, names, spelling::tolerance(name).max(2)) {
+        Some(near) => {
+            // In ytt's text there is no other place for the remedy.
+            let reference = format!("unknown error id \"{name}\"; did you mean \"{near}\"?");
+            problem.reference(reference).help(format!("did you mean \"{near}\"?"))
+        }
+        None => problem.help("docs/errors.md lists all ids"),
+    }
+    .into())
 }
 
 /// `ytterby completion bash`.

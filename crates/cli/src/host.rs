@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::io::{self, IsTerminal, Write};
 
 use ytterby_diag::render::{Colour, Rendering, note};
+use ytterby_diag::{Failure, Id};
 
 /// The engine's voice: `print()` and debug output go to standard error at once, so that they show up even if a run is
 /// stopped. Where a program reads standard error, they take the form that it reads.
@@ -28,8 +29,8 @@ impl Terminal {
     fn say(&self, kind: &str, text: &str) {
         match self.rendering {
             Rendering::Json => write_error(&note(kind, text.strip_suffix('\n').unwrap_or(text))),
-            Rendering::Sarif => self.printed.borrow_mut().push_str(text),
-            Rendering::Text | Rendering::Rich(_) | Rendering::Github => write_error(text),
+            rendering if rendering.is_one_document() => self.printed.borrow_mut().push_str(text),
+            _ => write_error(text),
         }
     }
 }
@@ -37,7 +38,9 @@ impl Terminal {
 impl ytterby::Host for Terminal {
     fn print(&self, text: &[u8]) {
         match self.rendering {
-            Rendering::Json | Rendering::Sarif => self.say("print", &String::from_utf8_lossy(text)),
+            rendering if rendering == Rendering::Json || rendering.is_one_document() => {
+                self.say("print", &String::from_utf8_lossy(text));
+            }
             _ => _ = io::stderr().write_all(text),
         }
     }
@@ -54,17 +57,54 @@ pub fn write_error(text: &str) {
 
 /// Writes the result. A reader that has seen enough (`| head`) ends the program quietly, with the exit code that a shell
 /// shows for a program ended by SIGPIPE.
-pub fn write_output(bytes: &[u8]) -> Result<(), String> {
+pub fn write_output(bytes: &[u8]) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(141),
-        Err(error) => Err(format!("write /dev/stdout: {}", crate::read::io_text(&error))),
+        Err(error) => Err(Failure::new(Id::FILE_WRITE, format!("write /dev/stdout: {}", crate::read::io_text(&error)))),
     }
 }
 
-/// Colour for terminals whose user did not say no.
-pub fn colour() -> Colour {
-    let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    if !refused && io::stderr().is_terminal() { Colour::Ansi } else { Colour::Off }
+/// Columns of the terminal that standard error is, if it is one and tells.
+pub fn width() -> Option<usize> {
+    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    columns.filter(|columns| *columns > 0).or_else(terminal_width)
+}
+
+#[cfg(unix)]
+fn terminal_width() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stderr()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
+#[cfg(not(unix))]
+fn terminal_width() -> Option<usize> {
+    None
+}
+
+/// Whether standard error is a terminal.
+pub fn is_terminal() -> bool {
+    io::stderr().is_terminal()
+}
+
+/// Colour as `--color` says, then as the environment says, then for terminals that can show it.
+pub fn colour(wish: &str) -> Result<Colour, Failure> {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let is_forced = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
+    let is_dumb = || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    let is_on = match wish {
+        "always" => true,
+        "never" => false,
+        "" | "auto" => {
+            let is_refused = is_set("NO_COLOR");
+            let is_wanted = is_forced("FORCE_COLOR") || is_forced("CLICOLOR_FORCE");
+            !is_refused && (is_wanted || is_terminal() && !is_dumb())
+        }
+        other => {
+            let text = format!("Unknown value '{other}' of --color (expected auto, always or never)");
+            return Err(Failure::new(Id::FLAG_VALUE, text));
+        }
+    };
+    Ok(if is_on { Colour::Ansi } else { Colour::Off })
 }

@@ -12,6 +12,7 @@ mod host;
 mod kubevirt;
 mod read;
 mod render;
+mod report;
 mod schema;
 mod write;
 
@@ -22,6 +23,8 @@ use std::sync::{Arc, Mutex};
 
 use completion::Descriptions;
 use flags::{Invocation, Operands};
+use ytterby::Failure;
+use ytterby_diag::{Diagnostic, Help, Id, Sources};
 use ytterby_text::quote::quote;
 
 /// Deeply nested input is walked recursively in places that limit the depth; this is room for those limits. Pages are
@@ -44,17 +47,18 @@ fn main() {
 
 /// Runs a command line and gives the exit code.
 fn run(program: &str, args: Vec<OsString>) -> i32 {
+    let sources = Arc::new(Sources::new());
     let words = flags::words(args.iter().cloned());
-    let result = words.and_then(|words| dispatch(program, &flags::parse(&commands::ROOT, words)?));
-    result.unwrap_or_else(|text| {
+    let result = words.and_then(|words| dispatch(program, &flags::parse(&commands::ROOT, words, &sources)?, &sources));
+    result.unwrap_or_else(|failure| {
         let words: Vec<String> = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
-        let form = flags::value_of(&commands::ROOT, &words, "diagnostics").unwrap_or_default();
-        render::report_error(program, &form, text);
+        let given = |name: &str| flags::value_of(&commands::ROOT, &words, name);
+        report::error(program, &given, &failure, &sources);
         1
     })
 }
 
-fn dispatch(program: &str, flags: &Invocation) -> Result<i32, String> {
+fn dispatch(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
     let command = flags.command();
     let done = |text: String| host::write_output(text.as_bytes()).map(|()| 0);
     if flags.is_on("help") {
@@ -67,21 +71,25 @@ fn dispatch(program: &str, flags: &Invocation) -> Result<i32, String> {
         && command.commands.is_empty() | command.name.is_empty()
     {
         let name = help::command_name(program, &flags.path);
-        return Err(match flags.path.get(1) {
+        let text = match flags.path.get(1) {
             Some(command) if command.name == "completion" => {
                 format!("unknown command {} for \"{name}\"", quote(extra.as_bytes()))
             }
             _ => format!("command '{name}' does not accept extra arguments '{extra}'"),
-        });
+        };
+        let problem = Diagnostic::error(Id::FLAG_OPERAND, text);
+        let is_file = command.all_flags().any(|flag| flag.name == "file") && Path::new(extra).exists();
+        let advice = is_file.then(|| Help::new(format!("files are given by -f: {name} -f {extra}")));
+        return Err(problem.helps(advice).into());
     }
     let names: Vec<&str> = flags.path.iter().skip(1).map(|command| command.name).collect();
     match names[..] {
-        [] | ["template"] => render::run(program, flags),
-        ["fmt"] => fmt::run(flags),
+        [] | ["template"] => render::run(program, flags, sources),
+        ["fmt"] => fmt::run(flags, sources),
         ["version"] => done(version(program)),
         ["kubevirt"] => Ok(kubevirt::run(program, &flags.operands)),
-        ["schema", "diff"] => schema::diff(program, flags),
-        ["schema", "import"] => schema::import(program, flags),
+        ["schema", "diff"] => schema::diff(program, flags, sources),
+        ["schema", "import"] => schema::import(program, flags, sources),
         ["help"] => help_of(program, &flags.operands).and_then(done),
         ["completion", shell] => completion_script(program, shell, flags),
         ["__complete"] => completion::answer(&commands::ROOT, &flags.operands, Descriptions::Shown).and_then(done),
@@ -94,21 +102,25 @@ fn dispatch(program: &str, flags: &Invocation) -> Result<i32, String> {
             Some(word) if command.name != "completion" => Err(help::unknown_command(program, &flags.path, word)),
             _ => done(help::help(program, &flags.path)),
         },
-        _ => Err(format!("{} is not there yet", help::command_name(program, &flags.path))),
+        _ => {
+            let text = format!("{} is not there yet", help::command_name(program, &flags.path));
+            Err(Failure::new(Id::INTERNAL_BUG, text))
+        }
     }
 }
 
-fn completion_script(program: &str, shell: &str, flags: &Invocation) -> Result<i32, String> {
+fn completion_script(program: &str, shell: &str, flags: &Invocation) -> Result<i32, Failure> {
     let question = if flags.is_on("no-descriptions") { "__completeNoDesc" } else { "__complete" };
     host::write_output(completion::script(shell, program, question).as_bytes()).map(|()| 0)
 }
 
 /// The help of the command that the words name.
-fn help_of(program: &str, words: &[String]) -> Result<String, String> {
+fn help_of(program: &str, words: &[String]) -> Result<String, Failure> {
     let mut path = vec![&commands::ROOT];
     for word in words.iter().filter(|word| !word.is_empty()) {
         match path[path.len() - 1].find(word) {
             Some(command) => path.push(command),
+            None if path.len() == 1 && word.contains('/') => return help::of_id(word),
             None => return Err(help::unknown_command(program, &path, word)),
         }
     }

@@ -1,6 +1,7 @@
 //! The main job: render templates.
 
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Instant;
 
 use ytterby::input::{library_and_key, library_and_rest};
@@ -8,52 +9,40 @@ use ytterby::{
     Compat, Content, Failure, Host, InputFile, Inspect, Options, OutputFile, OutputTypes, Target, ValueFlags,
     ValueFromFile, ValuesFile,
 };
-use ytterby_diag::render::{Rendering, Report, render as report};
-use ytterby_diag::{Diagnostic, Kind, Message, Severity, Sources};
+use ytterby_diag::render::{Rendering, Report};
+use ytterby_diag::{Diagnostic, Id, Sources};
 
 use crate::flags::Invocation;
 use crate::host::{self, Terminal};
 use crate::read::{self, Stdin, Symlinks};
-use crate::{bulk, write};
+use crate::{bulk, report, write};
 
 const OTHER_FILES: &str = "Found Non-YAML templates in input. Non-YAML templates are not rendered to standard output.
 If you want to include those results, use the --output-files or --dangerous-emptied-output-directory flag.";
 
 /// Renders as the flags say. Gives the exit code; an error here is one in the flags themselves.
-pub fn run(program: &str, flags: &Invocation) -> Result<i32, String> {
+pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
     let started = Instant::now();
     let compat = compat(flags)?;
-    let rendering = match (compat, rendering(flags.text("diagnostics"))?) {
+    let rendering = match (compat, report::rendering(program, flags)?) {
         // What ytt does not have is switched off: such flags are taken and mean nothing.
         (Compat::V0_49, _) => Rendering::Text,
         (Compat::Latest, rendering) => rendering,
     };
-    let sources = Rc::new(Sources::new());
     let terminal = Rc::new(Terminal::new(rendering));
-    let outcome = render(program, flags, rendering, compat, &sources, &terminal);
+    let outcome = render(program, flags, rendering, compat, sources, &terminal);
 
-    let (failure, diagnostics) = match &outcome {
-        Ok(diagnostics) => (None, diagnostics),
-        Err(failure) => (Some(&failure.message), &failure.diagnostics),
+    let (failure, warnings) = match &outcome {
+        Ok(warnings) => (None, &warnings[..]),
+        Err(failure) => (Some(failure), failure.warnings()),
     };
     if flags.is_on("debug") {
         terminal.debug(&format!("total: {:?}\n", started.elapsed()));
     }
     let printed = &terminal.take_printed();
-    let text = report(&Report { program, failure, diagnostics, sources: &sources, printed }, rendering);
-    host::write_error(&text);
+    report::write(&Report { printed, ..Report::new(program, failure, warnings, sources) }, rendering);
     write::end_if_interrupted();
     Ok(i32::from(outcome.is_err()))
-}
-
-/// Tells what is wrong with the command line, in the form that it asks for.
-pub fn report_error(program: &str, form: &str, text: String) {
-    let rendering = rendering(form).unwrap_or(Rendering::Text);
-    let (failure, sources) = (Message::from(text), Sources::new());
-    host::write_error(&report(
-        &Report { program, failure: Some(&failure), diagnostics: &[], sources: &sources, printed: "" },
-        rendering,
-    ));
 }
 
 /// Reads, renders, writes. Gives the warnings.
@@ -62,7 +51,7 @@ fn render(
     flags: &Invocation,
     rendering: Rendering,
     compat: Compat,
-    sources: &Rc<Sources>,
+    sources: &Arc<Sources>,
     terminal: &Rc<Terminal>,
 ) -> Result<Vec<Diagnostic>, Failure> {
     let symlinks = Symlinks {
@@ -80,18 +69,18 @@ fn render(
     if flags.is_on("bulk-out") {
         let text = match &result {
             Ok(rendered) => bulk::write(Ok(&rendered.files)),
-            Err(failure) => bulk::write(Err(failure.message.text())),
+            Err(failure) => bulk::write(Err(&failure.text(sources))),
         };
         host::write_output(&text)?;
         // The failure is in the output; only warnings are left to say.
         return Ok(match result {
-            Ok(rendered) => rendered.diagnostics,
-            Err(failure) => warnings(failure.diagnostics),
+            Ok(rendered) => rendered.warnings,
+            Err(failure) => failure.warnings().to_vec(),
         });
     }
 
     let rendered = result?;
-    let mut diagnostics = rendered.diagnostics;
+    let mut warnings = rendered.warnings;
     let emptied = flags.text("dangerous-emptied-output-directory");
     let added = flags.text("output-files");
     let written = if !emptied.is_empty() {
@@ -100,18 +89,21 @@ fn render(
         write::add_files(added, &rendered.files).and_then(|()| announce(added, &rendered.files))
     } else {
         if rendered.has_other_files {
-            warn_of_other_files(rendering, &mut diagnostics);
+            warn_of_other_files(rendering, &mut warnings);
         }
         host::write_output(&rendered.documents)
     };
     match written {
-        Ok(()) => Ok(diagnostics),
-        Err(text) => Err(Failure { message: Message::from(text), diagnostics }),
+        Ok(()) => Ok(warnings),
+        Err(mut failure) => {
+            failure.set_warnings(warnings);
+            Err(failure)
+        }
     }
 }
 
 /// Says which files were written, unless the user does not want to hear it any more.
-fn announce(directory: &str, files: &[OutputFile]) -> Result<(), String> {
+fn announce(directory: &str, files: &[OutputFile]) -> Result<(), Failure> {
     write::end_if_interrupted();
     host::write_output(write::announcement(directory, files).as_bytes())
 }
@@ -123,7 +115,7 @@ fn options(
     compat: Compat,
     symlinks: &Symlinks,
     stdin: &Stdin,
-) -> Result<Options, String> {
+) -> Result<Options, Failure> {
     let values = value_flags(flags, symlinks, stdin);
     let env = environment(values.env.iter().chain(&values.env_yaml))?;
     let inspect = if flags.is_on("files-inspect") {
@@ -158,8 +150,7 @@ fn options(
         all_errors: flags.is_on("all-errors") && compat == Compat::Latest || rendering.is_for_machines(),
         coerce_values: flags.is_on("data-value-coerce") && compat == Compat::Latest,
         compat,
-        rich: matches!(rendering, Rendering::Rich(_)),
-        cut_lines: rendering != Rendering::Text,
+        look_for_slips: rendering != Rendering::Text,
         library: if compat == Compat::Latest { flags.list("library").to_vec() } else { Vec::new() },
         max_steps: None,
     })
@@ -180,28 +171,32 @@ fn value_flags(flags: &Invocation, symlinks: &Symlinks, stdin: &Stdin) -> ValueF
 fn values_file(arg: &str, symlinks: &Symlinks, stdin: &Stdin) -> ValuesFile {
     let (library, path) = match library_and_rest(arg) {
         Ok(found) => found,
-        Err(error) => return ValuesFile { library: String::new(), path: arg.to_owned(), files: Err(error) },
+        Err(why) => {
+            let why = Failure::new(Id::LIBRARY_REF, why);
+            return ValuesFile { library: String::new(), path: arg.to_owned(), files: Err(why) };
+        }
     };
-    let files =
-        read::list(&[path.to_owned()], symlinks, stdin).map_err(|error| format!("Find files '{path}': {error}"));
+    let files = read::list(&[path.to_owned()], symlinks, stdin)
+        .map_err(|failure| failure.doing(format!("Find files '{path}'")));
     ValuesFile { library: library.to_owned(), path: path.to_owned(), files }
 }
 
 /// `[@library:]key=path`.
 fn value_from_file(arg: &str, symlinks: &Symlinks, stdin: &Stdin) -> ValueFromFile {
-    let failed = |error: String| ValueFromFile {
+    let failed = |why: Failure| ValueFromFile {
         library: String::new(),
         key: String::new(),
         path: arg.to_owned(),
-        content: Content::failed(error),
+        content: Content::failed(why),
     };
-    let Some((key, path)) = arg.split_once('=') else { return failed("Expected format key=/file/path".into()) };
+    let wrong = |why: String| failed(Failure::new(Id::VALUES_FLAG, why));
+    let Some((key, path)) = arg.split_once('=') else { return wrong("Expected format key=/file/path".into()) };
     let file = match read::list(&[path.to_owned()], symlinks, stdin) {
         Ok(files) => match <[InputFile; 1]>::try_from(files) {
             Ok([file]) => file,
-            Err(_) => return failed(format!("Expected '{path}' to be a file, but is a directory")),
+            Err(_) => return wrong(format!("Expected '{path}' to be a file, but is a directory")),
         },
-        Err(error) => return failed(format!("Finding file '{path}': {error}")),
+        Err(failure) => return failed(failure.doing(format!("Finding file '{path}'"))),
     };
     // The reference looks at the key only once it has the content.
     let reading = format!("Reading file '{path}'");
@@ -210,14 +205,15 @@ fn value_from_file(arg: &str, symlinks: &Symlinks, stdin: &Stdin) -> ValueFromFi
             library: library.to_owned(),
             key: key.to_owned(),
             path: path.to_owned(),
-            content: Content::later(move || file.content.read().map_err(|_| reading)),
+            content: Content::later(move || file.content.read().map_err(|_| Content::unreadable(reading))),
         },
-        Err(error) => failed(if file.content.read().is_err() { reading } else { error }),
+        Err(why) if file.content.read().is_ok() => wrong(why),
+        Err(_) => failed(Content::unreadable(reading)),
     }
 }
 
 /// The variables whose names begin with one of these prefixes, each `[@library:]prefix`.
-fn environment<'a>(flags: impl Iterator<Item = &'a String>) -> Result<Vec<(String, String)>, String> {
+fn environment<'a>(flags: impl Iterator<Item = &'a String>) -> Result<Vec<(String, String)>, Failure> {
     let prefixes: Vec<&str> = flags.map(|flag| library_and_rest(flag).map_or("", |(_, prefix)| prefix)).collect();
     let mut found = Vec::new();
     if prefixes.is_empty() {
@@ -228,25 +224,17 @@ fn environment<'a>(flags: impl Iterator<Item = &'a String>) -> Result<Vec<(Strin
         if prefixes.iter().any(|prefix| shown.starts_with(prefix)) {
             match (name.to_str(), value.into_string()) {
                 (Some(name), Ok(value)) => found.push((name.to_owned(), value)),
-                _ => return Err(format!("Expected environment variable '{shown}' to be UTF-8")),
+                _ => {
+                    let text = format!("Expected environment variable '{shown}' to be UTF-8");
+                    return Err(Failure::new(Id::VALUES_FLAG, text));
+                }
             }
         }
     }
     Ok(found)
 }
 
-fn rendering(name: &str) -> Result<Rendering, String> {
-    match name {
-        "" | "text" => Ok(Rendering::Text),
-        "rich" => Ok(Rendering::Rich(host::colour())),
-        "json" => Ok(Rendering::Json),
-        "sarif" => Ok(Rendering::Sarif),
-        "github" => Ok(Rendering::Github),
-        _ => Err(format!("Unknown diagnostics format '{name}' (expected text, rich, json, sarif or github)")),
-    }
-}
-
-fn compat(flags: &Invocation) -> Result<Compat, String> {
+fn compat(flags: &Invocation) -> Result<Compat, Failure> {
     let is_given = flags.is_given("compat");
     let level = match is_given {
         true => flags.text("compat").to_owned(),
@@ -255,20 +243,17 @@ fn compat(flags: &Invocation) -> Result<Compat, String> {
     match level.as_str() {
         "" if !is_given => Ok(Compat::Latest),
         "0.49" => Ok(Compat::V0_49),
-        _ => Err(format!("Unknown compatibility level '{level}' (expected 0.49)")),
-    }
-}
-
-/// The reference prints this one without a program's name in front; machine formats get it as a warning.
-fn warn_of_other_files(rendering: Rendering, diagnostics: &mut Vec<Diagnostic>) {
-    match rendering {
-        Rendering::Text | Rendering::Rich(_) => host::write_error(&format!("\nWarning: {OTHER_FILES}\n")),
-        Rendering::Json | Rendering::Sarif | Rendering::Github => {
-            diagnostics.push(Diagnostic::new(Severity::Warning, Kind::Other, OTHER_FILES.replace('\n', " ")));
+        _ => {
+            let text = format!("Unknown compatibility level '{level}' (expected 0.49)");
+            Err(Failure::new(Id::FLAG_VALUE, text))
         }
     }
 }
 
-fn warnings(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    diagnostics.into_iter().filter(|diagnostic| diagnostic.severity == Severity::Warning).collect()
+/// ytt prints this one without a program's name in front; other formats get it as a warning.
+fn warn_of_other_files(rendering: Rendering, warnings: &mut Vec<Diagnostic>) {
+    match rendering {
+        Rendering::Text => host::write_error(&format!("\nWarning: {OTHER_FILES}\n")),
+        _ => warnings.push(Diagnostic::warning(Id::INPUT_OTHER_FILES, OTHER_FILES.replace('\n', " "))),
+    }
 }

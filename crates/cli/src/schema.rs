@@ -3,74 +3,96 @@
 use std::ffi::OsStr;
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use ytterby::{Change, Changes, Failure, Impact, ImportFrom, ImportOptions, InputFile, Options, Rendered};
-use ytterby_diag::Sources;
-use ytterby_diag::render::{Rendering, Report, render as report};
+use ytterby_diag::render::Rendering;
+use ytterby_diag::{Id, Sources};
 use ytterby_text::gojson::{self, Html};
 
 use crate::flags::Invocation;
 use crate::host::{self, Terminal};
 use crate::read::{self, Stdin, Symlinks};
+use crate::report;
 
 /// What `--fail-on` may name.
 const IMPACTS: [Impact; 3] = [Impact::Major, Impact::Minor, Impact::Patch];
 
 /// Writes a schema made of another one, or of values.
-pub fn import(program: &str, flags: &Invocation) -> Result<i32, String> {
+pub fn import(program: &str, flags: &Invocation, sources: &Sources) -> Result<i32, Failure> {
+    let rendering = report::rendering(program, flags)?;
     let [path] = &flags.operands[..] else {
-        return Err(format!("Expected one file to import, found {}", flags.operands.len()));
+        return Err(Failure::new(
+            Id::FLAG_OPERAND,
+            format!("Expected one file to import, found {}", flags.operands.len()),
+        ));
     };
     let from = match flags.text("from") {
         "" | "schema" => ImportFrom::Schema,
         "values" => ImportFrom::Values,
-        other => return Err(format!("Unknown kind of import '{other}' (expected schema or values)")),
+        other => {
+            return Err(Failure::new(
+                Id::FLAG_VALUE,
+                format!("Unknown kind of import '{other}' (expected schema or values)"),
+            ));
+        }
     };
     let name = Some(flags.text("name")).filter(|name| !name.is_empty()).map(str::to_owned);
     let files = read::list(std::slice::from_ref(path), &Symlinks::default(), &Stdin::default())?;
     let [file] = &files[..] else {
-        return Err(format!("Expected '{path}' to be a file, but is a directory"));
+        return Err(Failure::new(Id::FLAG_OPERAND, format!("Expected '{path}' to be a file, but is a directory")));
     };
     let content = file.content.read()?;
     let imported = ytterby::import_schema(&content, &ImportOptions { name, from });
     let imported = imported.map(|imported| Rendered {
         documents: imported.text.into_bytes(),
-        diagnostics: imported.diagnostics,
+        warnings: imported.diagnostics,
         ..Rendered::default()
     });
-    finish(program, imported.map_err(|failure| failure.prefixed(&format!("Importing '{path}': "))), &Sources::new())
+    let imported = imported.map_err(|failure| failure.doing(format!("Importing '{path}'")));
+    finish(program, imported, sources, rendering)
 }
 
 /// Tells what changed from one schema to the next.
-pub fn diff(program: &str, flags: &Invocation) -> Result<i32, String> {
+pub fn diff(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
+    let rendering = report::rendering(program, flags)?;
     let [old, new] = &flags.operands[..] else {
-        return Err(format!("Expected two schemas to compare, found {}", flags.operands.len()));
+        return Err(Failure::new(
+            Id::FLAG_OPERAND,
+            format!("Expected two schemas to compare, found {}", flags.operands.len()),
+        ));
     };
     let write: fn(&Changes) -> String = match flags.text("output") {
         "" | "text" => Changes::to_string,
         "json" => changes_as_json,
-        other => return Err(format!("Unknown output type '{other}' (expected text or json)")),
+        other => {
+            return Err(Failure::new(Id::FLAG_VALUE, format!("Unknown output type '{other}' (expected text or json)")));
+        }
     };
     let fail_on = match flags.text("fail-on") {
         "" => None,
         name => match IMPACTS.into_iter().find(|impact| impact.name() == name) {
-            None => return Err(format!("Unknown kind of change '{name}' (expected major, minor or patch)")),
+            None => {
+                return Err(Failure::new(
+                    Id::FLAG_VALUE,
+                    format!("Unknown kind of change '{name}' (expected major, minor or patch)"),
+                ));
+            }
             found => found,
         },
     };
     let stdin = Stdin::default();
     let (old, new) = (schema_files(old, &stdin)?, schema_files(new, &stdin)?);
     let options = Options { program: program.to_owned(), ..Options::default() };
-    let sources = Rc::new(Sources::new());
-    let changes = ytterby::diff_schemas(old, new, &options, &sources, Rc::new(Terminal::default()));
+    let changes = ytterby::diff_schemas(old, new, &options, sources, Rc::new(Terminal::default()));
     let verdict = changes.as_ref().ok().and_then(Changes::verdict);
     let text = changes.map(|changes| Rendered { documents: write(&changes).into_bytes(), ..Rendered::default() });
-    let exit = finish(program, text, &sources)?;
+    let exit = finish(program, text, sources, rendering)?;
     Ok(exit.max(i32::from(fail_on.is_some() && verdict >= fail_on)))
 }
 
 /// The files of an operand. A single one holds a schema whatever its name: `<(git show HEAD:schema.yml)`.
-fn schema_files(path: &String, stdin: &Stdin) -> Result<Vec<InputFile>, String> {
+fn schema_files(path: &String, stdin: &Stdin) -> Result<Vec<InputFile>, Failure> {
     let mut files = read::list(std::slice::from_ref(path), &Symlinks::default(), stdin)?;
     if let [file] = &mut files[..]
         && !Path::new(path).is_dir()
@@ -95,13 +117,15 @@ fn changes_as_json(changes: &Changes) -> String {
     format!("{{\"verdict\":{verdict},\"changes\":[{}]}}\n", list.join(","))
 }
 
-/// Writes the result and what is to be said about it.
-fn finish(program: &str, result: Result<Rendered, Failure>, sources: &Sources) -> Result<i32, String> {
-    let (failure, diagnostics) = match &result {
-        Ok(rendered) => (None, &rendered.diagnostics),
-        Err(failure) => (Some(&failure.message), &failure.diagnostics),
-    };
-    host::write_error(&report(&Report { program, failure, diagnostics, sources, printed: "" }, Rendering::Text));
+/// Writes the result and reports warnings or the failure.
+fn finish(
+    program: &str,
+    result: Result<Rendered, Failure>,
+    sources: &Sources,
+    rendering: Rendering,
+) -> Result<i32, Failure> {
+    let warnings = result.as_ref().map(|rendered| &rendered.warnings[..]);
+    report::outcome(program, warnings, sources, rendering);
     match result {
         Ok(rendered) => host::write_output(&rendered.documents).map(|()| 0),
         Err(_) => Ok(1),

@@ -1,15 +1,32 @@
 //! Where things are and what is wrong with them.
 //!
-//! A [`Source`] is a piece of input with a name; a [`Pos`] or [`Span`] is a place in one, small enough to be kept with
-//! every node. Lines and source text are looked up in [`Sources`] when a message is rendered. A [`Diagnostic`] is data;
-//! how it is shown (ytt's text, rich, JSON lines, SARIF) is the business of the renderers here.
+//! A [`Source`] is a piece of input with a name; a [`Pos`] is a place in one, small enough to be kept with every node.
+//! A [`Diagnostic`] is data: an [`Id`], ranges, a typed path, advice with edits that a tool can apply. A [`Failure`] is
+//! why a run ended. How they are shown (ytt's text, rich, JSON lines, SARIF and others) is the business of [`render`]
+//! alone; other crates make diagnostics and never lay out text.
 
 mod diagnostic;
-pub mod layout;
-mod message;
+mod failure;
+mod fix;
+mod id;
+mod listing;
+mod outline;
+mod path;
 pub mod render;
+mod secrets;
 mod source;
+mod text;
 
-pub use diagnostic::{Diagnostic, Kind, Severity};
-pub use message::{Brackets, Message, Note};
-pub use source::{FileId, Pos, Source, Sources, Span};
+pub use diagnostic::{Diagnostic, Edit, Fix, Frame, Help, Label, Role, Safety, Severity};
+pub use failure::{
+    By, Cause, CodeMessage, CodeProblem, Context, Exhibit, Failure, SchemaBlock, SchemaReport, Violation,
+    ViolationBlock, ViolationPath,
+};
+pub use fix::{apply_fixes, diff_of_fixes};
+pub use id::{HELP_BASE, Id, Kind};
+pub use listing::{Listing, ListingStyle};
+pub use outline::{Argument, Outline, OutlineItem, Part, Readers, outline_of_pair, word_at};
+pub use path::{Path, Step};
+pub use secrets::{REDACTED, Secrets};
+pub use source::{FileId, Form, Origin, Pos, Source, Sources, Span};
+pub use text::{Piece, PlaceNames, Text};

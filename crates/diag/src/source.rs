@@ -1,14 +1,22 @@
-//! Sources, positions in them, and their lines.
+//! Inputs, positions in them, and their lines.
+//!
+//! A [`Pos`] is a byte offset, small enough to be kept with every node. Everything else about a place (its line, the
+//! token or value there, whether it may be shown) is found out when a diagnostic is rendered: the [`Source`] knows how
+//! to read its own text again ([`Readers`]). A run that succeeds pays nothing for it.
 
-use std::cell::{OnceCell, RefCell};
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+
+use crate::listing::Listing;
+use crate::outline::{Outline, Part, Readers};
+use crate::secrets::REDACTED;
+use crate::text::PlaceNames;
 
 /// Names a [`Source`] in its [`Sources`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct FileId(pub u32);
 
-/// A place in a source: a byte offset. Nodes carry it; the line is looked up when somebody asks.
+/// A place in a source: a byte offset. Nodes carry it; the line is looked up on demand.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Pos {
     /// The source, or [`Pos::UNKNOWN`]'s.
@@ -18,7 +26,7 @@ pub struct Pos {
 }
 
 impl Pos {
-    /// The position of what was made by code and stands in no source.
+    /// The position of what code made and no source contains.
     pub const UNKNOWN: Pos = Pos { file: FileId(u32::MAX), offset: 0 };
 
     /// The place `offset` bytes into `file`.
@@ -32,19 +40,19 @@ impl Pos {
     }
 }
 
-/// A stretch of a source: bytes from `start` up to `end`.
+/// A range of a source: bytes from `start` up to, but not including, `end`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Span {
     /// The source.
     pub file: FileId,
     /// First byte.
     pub start: u32,
-    /// Byte behind the last one.
+    /// One past the last byte.
     pub end: u32,
 }
 
 impl Span {
-    /// The stretch from `start` up to `end` in `file`.
+    /// The range from `start` up to `end` in `file`.
     pub fn new(file: FileId, start: u32, end: u32) -> Span {
         Span { file, start, end }
     }
@@ -55,40 +63,138 @@ impl Span {
     }
 }
 
-/// One input: a file, a flag's value, text from a pipe.
+/// What a source is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[non_exhaustive]
+pub enum Origin {
+    /// A file.
+    #[default]
+    File,
+    /// Standard input.
+    Stdin,
+    /// What a URL returned.
+    Url,
+    /// A data value given by a flag.
+    Flag(Form),
+    /// A data value given by an environment variable.
+    Variable(Form),
+    /// An argument of the command line as a whole.
+    Argument,
+    /// Text that code made or decoded.
+    Code,
+}
+
+/// How a flag or variable gives its value.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Form {
+    /// The value is a string.
+    Text,
+    /// The value is YAML.
+    Yaml,
+    /// The value names a file whose content counts.
+    Content,
+}
+
+/// One input: a file, the value of a flag, text from a pipe.
 #[derive(Debug)]
 pub struct Source {
     name: String,
-    /// Where it can be opened, or what it is part of, where its name does not say that.
+    /// Where it can be opened, or what it is part of, where its name does not tell.
     place: Option<String>,
-    text: Rc<[u8]>,
-    /// Lines in front of the text: 0 unless it is part of another source.
+    origin: Origin,
+    text: Arc<[u8]>,
+    /// Lines before the text: 0 unless it is part of another source.
     lines_before: u32,
-    line_starts: OnceCell<Vec<u32>>,
+    readers: Readers,
+    line_starts: OnceLock<Vec<u32>>,
+    /// The characters before each block of the text.
+    blocks: OnceLock<Vec<u32>>,
+    outline: OnceLock<Outline>,
+    listing: RwLock<Option<Arc<Listing>>>,
+    /// Ranges that must not be shown, in their order; no two overlap.
+    hidden: RwLock<Vec<Range<u32>>>,
 }
 
-/// Excerpts show so many bytes of a line.
+/// Bytes of a text that are counted together.
+const BLOCK: usize = 4096;
+
+/// Bytes of a long line that an excerpt shows.
 const LONG_LINE: usize = 240;
 
 impl Source {
-    /// The name as messages show it: `config/a.yml`, `(data-value arg)`.
+    /// An input with the name that messages show: `config/a.yml`, `(data-value arg)`.
+    pub fn new(name: impl Into<String>, text: impl Into<Arc<[u8]>>) -> Source {
+        Source {
+            name: name.into(),
+            place: None,
+            origin: Origin::File,
+            text: text.into(),
+            lines_before: 0,
+            readers: Readers::default(),
+            line_starts: OnceLock::new(),
+            blocks: OnceLock::new(),
+            outline: OnceLock::new(),
+            listing: RwLock::default(),
+            hidden: RwLock::default(),
+        }
+    }
+
+    /// The source with what it is.
+    #[must_use]
+    pub fn with_origin(self, origin: Origin) -> Source {
+        Source { origin, ..self }
+    }
+
+    /// The source with the path where it can be opened, whatever messages call it.
+    #[must_use]
+    pub fn with_place(self, place: Option<impl Into<String>>) -> Source {
+        Source { place: place.map(Into::into), ..self }
+    }
+
+    /// The source with functions that find values and tokens in its text.
+    #[must_use]
+    pub fn with_readers(self, readers: Readers) -> Source {
+        Source { readers, ..self }
+    }
+
+    /// A text that is part of this source, such as a string in a YAML file: its first line has this number.
+    pub fn embedded(&self, text: impl Into<Arc<[u8]>>, first_line: u32) -> Source {
+        Source {
+            place: self.place.clone(),
+            lines_before: first_line.saturating_sub(1),
+            readers: self.readers,
+            origin: Origin::Code,
+            ..Source::new(self.name.clone(), text)
+        }
+    }
+
+    /// The name as messages show it; empty for the YAML in a flag, for which ytt has no name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The name, or that of what it is part of: `(data-value-yaml arg)` for the YAML behind that flag, which ytt's own
-    /// messages leave without a name.
+    /// The name, or that of what it is part of.
     pub fn full_name(&self) -> &str {
         if self.name.is_empty() { self.place() } else { &self.name }
     }
 
-    /// Where it can be opened: the path from the working directory. The full name, where that is all there is.
+    /// The path from the working directory where it can be opened, or the full name.
     pub fn place(&self) -> &str {
         self.place.as_deref().unwrap_or(&self.name)
     }
 
+    /// What it is.
+    pub fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    /// Whether it is part of a flag or variable and has no name of its own.
+    pub fn is_nameless(&self) -> bool {
+        self.name.is_empty()
+    }
+
     /// The bytes as they were read.
-    pub fn text(&self) -> &Rc<[u8]> {
+    pub fn text(&self) -> &Arc<[u8]> {
         &self.text
     }
 
@@ -97,10 +203,28 @@ impl Source {
         self.lines_before + self.line_starts().partition_point(|&start| start <= offset) as u32
     }
 
-    /// Line and column (in bytes) of an offset, both counted from 1.
+    /// Line and column of an offset, both counted from 1; columns are characters.
     pub fn line_column(&self, offset: u32) -> (u32, u32) {
         let line = self.line(offset);
-        (line, offset - self.line_start(line).unwrap_or_default() + 1)
+        let start = self.line_start(line).unwrap_or_default() as usize;
+        let end = (offset as usize).clamp(start, self.text.len().max(start));
+        (line, self.characters(start..end) + 1)
+    }
+
+    /// The characters in a range. Many errors can be on one long line, so longer texts are counted only once.
+    fn characters(&self, range: Range<usize>) -> u32 {
+        if range.len() <= BLOCK {
+            return characters(&self.text[range]);
+        }
+        let blocks = self.blocks.get_or_init(|| {
+            let mut sums = vec![0];
+            for block in self.text.chunks(BLOCK) {
+                sums.push(sums[sums.len() - 1] + characters(block));
+            }
+            sums
+        });
+        let until = |end: usize| blocks[end / BLOCK] + characters(&self.text[end / BLOCK * BLOCK..end]);
+        until(range.end) - until(range.start)
     }
 
     /// Where a line (counted from 1) begins, in bytes.
@@ -109,19 +233,33 @@ impl Source {
         self.line_starts().get(line as usize).copied()
     }
 
-    /// The text of a line (counted from 1) without its line feed; what is not UTF-8 is replaced.
-    pub fn line_text(&self, line: u32) -> Option<String> {
+    /// The bytes of a line (counted from 1), without its line feed.
+    pub fn line_range(&self, line: u32) -> Option<Range<usize>> {
         let start = self.line_start(line)? as usize;
         let end = self.line_start(line + 1).map_or(self.text.len(), |next| next as usize - 1);
-        Some(String::from_utf8_lossy(&self.text[start..end]).into_owned())
+        Some(start..end)
+    }
+
+    /// The text of a line (counted from 1) without its line feed; what is not UTF-8 is replaced. It may contain
+    /// secrets: messages show [`Source::shown_line`].
+    pub fn line_text(&self, line: u32) -> Option<String> {
+        Some(String::from_utf8_lossy(&self.text[self.line_range(line)?]).into_owned())
+    }
+
+    /// A line (counted from 1) as messages show it: secrets replaced.
+    pub fn shown_line(&self, line: u32) -> Option<String> {
+        Some(self.shown(self.line_range(line)?))
+    }
+
+    /// The whole text as messages show it: secrets replaced.
+    pub fn shown_text(&self) -> String {
+        self.shown(0..self.text.len())
     }
 
     /// What an excerpt shows of the line of an offset, in bytes of the text: all of it, or of a long line the part
     /// around the offset.
     pub fn window(&self, offset: u32) -> Option<Range<usize>> {
-        let line = self.line(offset);
-        let start = self.line_start(line)? as usize;
-        let end = self.line_start(line + 1).map_or(self.text.len(), |next| next as usize - 1);
+        let Range { start, end } = self.line_range(self.line(offset))?;
         if end - start <= LONG_LINE {
             return Some(start..end);
         }
@@ -132,18 +270,60 @@ impl Source {
         Some(if from == start { start } else { boundary(from) }..boundary(from + LONG_LINE))
     }
 
-    /// A text that stands for a window, with a mark where the line goes on.
-    pub fn marked(&self, window: &Range<usize>, text: &str) -> String {
-        let starts_line = window.start == 0 || self.text.get(window.start - 1) == Some(&b'\n');
-        let ends_line = self.text.get(window.end).is_none_or(|byte| *byte == b'\n');
-        let mark = |is_end: bool| if is_end { "" } else { "…" };
-        format!("{}{text}{}", mark(starts_line), mark(ends_line))
+    /// A part of the text with secrets replaced.
+    pub fn shown(&self, range: Range<usize>) -> String {
+        let mut out = String::new();
+        let mut copied = range.start;
+        for hidden in self.hidden_in(range.clone()) {
+            out.push_str(&String::from_utf8_lossy(&self.text[copied..hidden.start]));
+            out.push_str(REDACTED);
+            copied = hidden.end;
+        }
+        out.push_str(&String::from_utf8_lossy(&self.text[copied..range.end]));
+        out
     }
 
-    /// The line of an offset as excerpts show it.
-    pub fn excerpt(&self, offset: u32) -> Option<String> {
-        let window = self.window(offset)?;
-        Some(self.marked(&window, &String::from_utf8_lossy(&self.text[window.clone()])))
+    /// The hidden ranges within a range, cut to it.
+    pub fn hidden_in(&self, range: Range<usize>) -> Vec<Range<usize>> {
+        let hidden = self.hidden.read().unwrap_or_else(PoisonError::into_inner);
+        let first = hidden.partition_point(|hidden| hidden.end as usize <= range.start);
+        let inside = hidden[first..].iter().take_while(|hidden| (hidden.start as usize) < range.end);
+        inside.map(|hidden| (hidden.start as usize).max(range.start)..(hidden.end as usize).min(range.end)).collect()
+    }
+
+    /// Keeps ranges from being shown from now on.
+    pub fn hide(&self, ranges: impl IntoIterator<Item = Range<u32>>) {
+        let end = self.text.len() as u32;
+        let ranges = ranges.into_iter().map(|range| range.start.min(end)..range.end.min(end));
+        let mut hidden = self.hidden.write().unwrap_or_else(PoisonError::into_inner);
+        let mut all: Vec<Range<u32>> = std::mem::take(&mut *hidden).into_iter().chain(ranges).collect();
+        all.retain(|range| range.start < range.end);
+        all.sort_by_key(|range| range.start);
+        for range in all {
+            match hidden.last_mut() {
+                Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+                _ => hidden.push(range),
+            }
+        }
+    }
+
+    /// The range of what is at an offset: a value, a key, a token. Nothing where a part is not there that has to be.
+    pub fn part(&self, offset: u32, part: &Part) -> Option<Range<u32>> {
+        crate::outline::range_of(self, offset, part)
+    }
+
+    /// The keys and values of its text.
+    pub fn outline(&self) -> &Outline {
+        self.outline.get_or_init(|| (self.readers.outline)(&self.text))
+    }
+
+    /// The token at an offset.
+    pub(crate) fn token(&self, offset: u32) -> Range<u32> {
+        (self.readers.token)(&self.text, offset)
+    }
+
+    pub(crate) fn listing(&self) -> Option<Arc<Listing>> {
+        self.listing.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn line_starts(&self) -> &[u32] {
@@ -154,9 +334,14 @@ impl Source {
     }
 }
 
-/// All inputs of a run. Inputs can be added while it goes on (text that a template decodes, values from flags).
+/// The characters in a text: the bytes that are not inside of one.
+fn characters(text: &[u8]) -> u32 {
+    text.iter().filter(|byte| **byte & 0xc0 != 0x80).count() as u32
+}
+
+/// All inputs of a run. Inputs can be added while it goes on: text that a template decodes, values of flags.
 #[derive(Default, Debug)]
-pub struct Sources(RefCell<Vec<Rc<Source>>>);
+pub struct Sources(RwLock<Vec<Arc<Source>>>);
 
 impl Sources {
     /// No sources yet.
@@ -164,45 +349,45 @@ impl Sources {
         Sources::default()
     }
 
-    /// Takes in a source and names it.
-    pub fn add(&self, name: impl Into<String>, text: impl Into<Rc<[u8]>>) -> FileId {
-        self.push(name.into(), None, text.into(), 0)
-    }
-
-    /// Takes in a file that can be opened at `place`, whatever messages call it.
-    pub fn add_file(&self, name: impl Into<String>, place: Option<&str>, text: impl Into<Rc<[u8]>>) -> FileId {
-        self.push(name.into(), place.map(str::to_owned), text.into(), 0)
-    }
-
-    /// Takes in a text that is part of another source, such as a string in a YAML file: its first line has this number.
-    pub fn add_embedded(&self, outer: FileId, text: impl Into<Rc<[u8]>>, first_line: u32) -> FileId {
-        let (name, place) = self.get(outer).map(|outer| (outer.name.clone(), outer.place.clone())).unwrap_or_default();
-        self.push(name, place, text.into(), first_line.saturating_sub(1))
-    }
-
-    /// Takes in a text without a name that is part of something that has one.
-    pub fn add_part(&self, part_of: impl Into<String>, text: impl Into<Rc<[u8]>>) -> FileId {
-        self.push(String::new(), Some(part_of.into()), text.into(), 0)
-    }
-
-    fn push(&self, name: String, place: Option<String>, text: Rc<[u8]>, lines_before: u32) -> FileId {
-        let mut sources = self.0.borrow_mut();
-        sources.push(Rc::new(Source { name, place, text, lines_before, line_starts: OnceCell::new() }));
+    /// Adds a source and names it.
+    pub fn add(&self, source: Source) -> FileId {
+        let mut sources = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        sources.push(Arc::new(source));
         FileId(sources.len() as u32 - 1)
     }
 
     /// The source of that name, if it is one of these.
-    pub fn get(&self, file: FileId) -> Option<Rc<Source>> {
-        self.0.borrow().get(file.0 as usize).cloned()
+    pub fn get(&self, file: FileId) -> Option<Arc<Source>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).get(file.0 as usize).cloned()
     }
 
-    /// `file:line` as messages show it; `?` where the position is unknown. Text without a name has only a line.
-    pub fn locate(&self, pos: Pos) -> String {
-        match self.get(pos.file) {
-            Some(source) if source.name().is_empty() => source.line(pos.offset).to_string(),
-            Some(source) => format!("{}:{}", source.name(), source.line(pos.offset)),
-            None => "?".to_owned(),
+    /// Says how messages of ytt list the lines of a source.
+    pub fn set_listing(&self, file: FileId, listing: Listing) {
+        if let Some(source) = self.get(file) {
+            *source.listing.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(listing));
         }
+    }
+
+    /// The place of the source that a place in a program stands for.
+    pub fn source_place(&self, pos: Pos) -> Pos {
+        let listing = self.get(pos.file).and_then(|source| source.listing());
+        listing.map_or(pos, |listing| listing.source_place(pos))
+    }
+
+    /// `file:line` as ytt's messages show it; `?` where the position is unknown. Text without a name has only a line.
+    pub fn locate(&self, pos: Pos) -> String {
+        self.locate_as(pos, PlaceNames::Reference)
+    }
+
+    /// `file:line`, named for the reader in question.
+    pub fn locate_as(&self, pos: Pos, names: PlaceNames) -> String {
+        let Some(source) = self.get(pos.file) else { return "?".to_owned() };
+        let line = source.line(pos.offset);
+        let name = match names {
+            PlaceNames::Reference => source.name(),
+            PlaceNames::Full => source.place(),
+        };
+        if name.is_empty() { line.to_string() } else { format!("{name}:{line}") }
     }
 
     /// The line of a position, counted from 1; 0 where it is unknown.
@@ -210,7 +395,7 @@ impl Sources {
         self.get(pos.file).map_or(0, |source| source.line(pos.offset))
     }
 
-    /// The text of the line that a position is on.
+    /// The text of the line that a position is on. It may contain secrets.
     pub fn line_text(&self, pos: Pos) -> Option<String> {
         let source = self.get(pos.file)?;
         source.line_text(source.line(pos.offset))
@@ -221,42 +406,68 @@ impl Sources {
 mod tests {
     use super::*;
 
+    fn add(sources: &Sources, name: &str, text: impl Into<Vec<u8>>) -> Arc<Source> {
+        let file = sources.add(Source::new(name, text.into()));
+        sources.get(file).unwrap()
+    }
+
     #[test]
-    fn excerpts_of_long_lines_are_cut() {
-        let sources = Sources::new();
-        let file = sources.add("a.yml", format!("short\n{}x{}\nend", "é".repeat(400), "-".repeat(300)).into_bytes());
-        let source = sources.get(file).unwrap();
-        assert_eq!(source.excerpt(2).as_deref(), Some("short"));
-        assert_eq!(source.excerpt(6), Some(format!("{}…", "é".repeat(LONG_LINE / 2))));
+    fn windows_of_long_lines_are_cut() {
+        let text = format!("short\n{}x{}\nend", "é".repeat(400), "-".repeat(300));
+        let source = add(&Sources::new(), "a.yml", text);
+        let excerpt = |offset| source.shown(source.window(offset).unwrap());
+        assert_eq!(excerpt(2), "short");
+        assert_eq!(excerpt(6), "é".repeat(LONG_LINE / 2));
         let half = LONG_LINE / 2;
-        assert_eq!(source.excerpt(806), Some(format!("…{}x{}…", "é".repeat(half / 2), "-".repeat(half - 1))));
-        assert_eq!(source.excerpt(1106), Some(format!("…{}", "-".repeat(LONG_LINE))));
-        assert_eq!(source.excerpt(1108).as_deref(), Some("end"));
+        assert_eq!(excerpt(806), format!("{}x{}", "é".repeat(half / 2), "-".repeat(half - 1)));
+        assert_eq!(excerpt(1106), "-".repeat(LONG_LINE));
+        assert_eq!(excerpt(1108), "end");
     }
 
     #[test]
     fn finds_lines_and_columns() {
         let sources = Sources::new();
-        let file = sources.add("a.yml", *b"ab\ncd\n");
+        let file = sources.add(Source::new("a.yml", *b"\xc3\xa9b\ncd\n"));
         let source = sources.get(file).unwrap();
         assert_eq!(source.line_column(0), (1, 1));
-        assert_eq!(source.line_column(4), (2, 2));
+        assert_eq!(source.line_column(2), (1, 2));
+        assert_eq!(source.line_column(5), (2, 2));
         assert_eq!(source.line_text(2).as_deref(), Some("cd"));
         assert_eq!(source.line_text(3).as_deref(), Some(""));
         assert_eq!(source.line_text(4), None);
-        assert_eq!(sources.locate(Pos::new(file, 3)), "a.yml:2");
+        assert_eq!(sources.locate(Pos::new(file, 4)), "a.yml:2");
         assert_eq!(sources.locate(Pos::UNKNOWN), "?");
     }
 
     #[test]
+    fn finds_columns_in_long_lines() {
+        let text = format!("a\n{}", "é-".repeat(10_000));
+        let source = Source::new("a.yml", text.as_bytes());
+        for pairs in [0, 1, 2000, 9999, 10_000] {
+            assert_eq!(source.line_column(2 + 3 * pairs), (2, 1 + 2 * pairs));
+        }
+    }
+
+    #[test]
     fn embedded_texts_count_on() {
-        let sources = Sources::new();
-        let outer = sources.add_file("a.yml", Some("config/a.yml"), *b"");
-        let file = sources.add_embedded(outer, *b"ab\ncd", 7);
-        let source = sources.get(file).unwrap();
+        let outer = Source::new("a.yml", *b"").with_place(Some("config/a.yml"));
+        let source = outer.embedded(*b"ab\ncd", 7);
         assert_eq!((source.name(), source.place()), ("a.yml", "config/a.yml"));
         assert_eq!(source.line_column(4), (8, 2));
         assert_eq!(source.line_text(8).as_deref(), Some("cd"));
         assert_eq!(source.line_text(1), None);
+    }
+
+    #[test]
+    fn hidden_ranges_are_replaced() {
+        let source = Source::new("a.yml", *b"user: me\nkey: hush\nblock: |\n  one\n  two\nend: 1\n");
+        source.hide([14..18, 26..39, 0..0]);
+        assert_eq!(source.shown_line(1).as_deref(), Some("user: me"));
+        assert_eq!(source.shown_line(2).as_deref(), Some("key: <redacted>"));
+        assert_eq!(source.shown_line(3).as_deref(), Some("block: <redacted>"));
+        assert_eq!(source.shown_line(4).as_deref(), Some("<redacted>"));
+        assert_eq!(source.shown_line(6).as_deref(), Some("end: 1"));
+        source.hide(std::iter::once(10..16));
+        assert_eq!(source.shown_line(2).as_deref(), Some("k<redacted>"));
     }
 }

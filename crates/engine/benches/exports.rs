@@ -8,6 +8,7 @@
 use std::fmt::Write as _;
 use std::hint::black_box;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ytterby::{
@@ -41,7 +42,7 @@ fn measure(schema: &str) {
     let changed = schema.replace("min=1", "min=2").replace("Number 7", "Number VII");
     show("diff", || {
         let files = |text: &str| vec![InputFile::new("schema.yml", Content::new(text.as_bytes()))];
-        let sources = Rc::new(Sources::new());
+        let sources = Arc::new(Sources::new());
         let changes = diff_schemas(files(schema), files(&changed), &Options::default(), &sources, Rc::new(Silent));
         drop(black_box(changes.expect("both are schemas")));
     });
@@ -55,7 +56,7 @@ fn inspect(schema: &str, inspect: Inspect, output_types: Vec<String>) -> Vec<u8>
     let output_types = OutputTypes(output_types);
     let options = Options { inspect: Some(inspect), output_types, ..Options::default() };
     let files = vec![InputFile::new("schema.yml", Content::new(schema.as_bytes()))];
-    let rendered = render(files, &options, &Rc::new(Sources::new()), Rc::new(Silent));
+    let rendered = render(files, &options, &Arc::new(Sources::new()), Rc::new(Silent));
     rendered.expect("it is a schema").documents
 }
 

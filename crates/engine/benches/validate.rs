@@ -11,6 +11,7 @@
 
 use std::fmt::Write as _;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ytterby::{Content, InputFile, Options, Silent, ValuesFile, render};
@@ -79,10 +80,10 @@ fn run(workload: &Workload, options: &Options) {
     options.values.files.extend(values);
     let template = file("config.yml", "#@ load('@ytt:data', 'data')\nsize: #@ len(dir(data.values))\n");
     let files = vec![file("schema.yml", &workload.schema), template];
-    let rendered = render(files, &options, &Rc::new(Sources::new()), Rc::new(Silent));
+    let rendered = render(files, &options, &Arc::new(Sources::new()), Rc::new(Silent));
     match rendered {
         Ok(_) => assert!(workload.valid, "there should be violations"),
-        Err(failure) => assert!(!workload.valid, "{}", failure.message),
+        Err(failure) => assert!(!workload.valid, "{}", failure),
     }
 }
 

@@ -253,8 +253,24 @@ pub(crate) fn unknown(name: &str) -> String {
     format!("unknown annotation @{name}{}", meant.unwrap_or_default())
 }
 
-/// What rich messages add to that warning: rules are arguments of another annotation.
-pub(crate) fn hint_for_unknown(name: &str, level: Level) -> Option<String> {
+/// What an unknown name was probably meant to be.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Meant {
+    /// Another annotation.
+    Name(&'static str),
+    /// Something that is written in another way.
+    Advice(String),
+}
+
+/// What an unknown name was probably meant to be; a rule that was taken for an annotation is told how to be written.
+pub(crate) fn meant_by_unknown(name: &str, level: Level) -> Option<Meant> {
+    if let Some(rule) = rule_as_annotation(name, level) {
+        return Some(Meant::Advice(rule));
+    }
+    suggest(name).map(Meant::Name)
+}
+
+fn rule_as_annotation(name: &str, level: Level) -> Option<String> {
     let (_, local) = split_own(name).filter(|(namespace, _)| matches!(*namespace, "schema" | "assert"))?;
     let known = rules::find(local, level).map(|_| format!("{local}="));
     let meant = known.or_else(|| rules::names::meant(local, level).filter(|meant| meant.contains('=')))?;
@@ -321,7 +337,7 @@ mod tests {
 
     #[test]
     fn rules_are_arguments() {
-        let hint = |name| hint_for_unknown(name, Level::Ytterby);
+        let hint = |name| rule_as_annotation(name, Level::Ytterby);
         assert_eq!(hint("schema/min").as_deref(), Some("a rule is written @schema/validation min=…"));
         assert_eq!(hint("schema/email").as_deref(), Some("a rule is written @schema/validation format=\"email\""));
         assert_eq!(hint("assert/minLength").as_deref(), Some("a rule is written @assert/validate min_len=…"));

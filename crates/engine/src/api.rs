@@ -4,9 +4,7 @@
 //! environment variables. Only bytes that a run really needs are read ([`Content`]), and what cannot be read travels as
 //! the text of the failure: like the reference, we complain only about inputs that are used, in the order of their use.
 
-use std::fmt;
-
-use ytterby_diag::{Diagnostic, Kind, Message, Note, Pos, Severity};
+use ytterby_diag::{Diagnostic, Failure, Help, Id};
 use ytterby_text::spelling;
 
 use crate::input::{Content, InputFile};
@@ -55,10 +53,9 @@ pub struct Options {
     pub coerce_values: bool,
     /// `--compat`.
     pub compat: Compat,
-    /// Whether notes of [`Message`] (hints, excerpts) will be shown, so that they are worth computing.
-    pub rich: bool,
-    /// Whether messages show of long source lines only what is around the place in question. ytt shows all of them.
-    pub cut_lines: bool,
+    /// Whether to look for common slips that are no errors: keys that are booleans, Helm's braces, values files given as
+    /// templates. It takes a walk over all inputs; the warnings are [`Diagnostic::beyond_text`].
+    pub look_for_slips: bool,
     /// How many turns of loops and calls of functions the code of one file may take; a bound against endless loops.
     /// Nothing is [`MAX_STEPS`]. One call of a validation rule has a lower bound of its own.
     pub max_steps: Option<u64>,
@@ -124,9 +121,8 @@ pub struct ValuesFile {
     pub library: String,
     /// The path as written, without the library.
     pub path: String,
-    /// What is there, files of directories that are no YAML included; or the reference's text (without its
-    /// `Extracting data value from file: `) about what is wrong with the flag or the path.
-    pub files: Result<Vec<InputFile>, String>,
+    /// What is there, files of directories that are no YAML included; or what is wrong with the flag or the path.
+    pub files: Result<Vec<InputFile>, Failure>,
 }
 
 /// One `--data-value-file`.
@@ -138,8 +134,7 @@ pub struct ValueFromFile {
     pub key: String,
     /// The path as written.
     pub path: String,
-    /// The bytes; it fails with the reference's text (without its `Extracting data value from file: `) about what is
-    /// wrong with the flag or the path.
+    /// The bytes; reading them fails where something is wrong with the flag or the path.
     pub content: Content,
 }
 
@@ -193,44 +188,44 @@ impl OutputTypes {
         ("values", SchemaFormat::Values),
     ];
 
-    /// The document format; YAML if none is named. Unknown names are an error, in the reference's words.
-    pub fn format(&self, known: KnownSchemaFormats) -> Result<Format, String> {
+    /// The document format; YAML if none is named.
+    pub(crate) fn format(&self, known: KnownSchemaFormats) -> Result<Format, Failure> {
         self.check(known)?;
         Ok(self.0.iter().find_map(|name| find(&OutputTypes::FORMATS, name)).unwrap_or_default())
     }
 
     /// The schema format, if one is named.
-    pub fn schema(&self, known: KnownSchemaFormats) -> Result<Option<SchemaFormat>, String> {
+    pub(crate) fn schema(&self, known: KnownSchemaFormats) -> Result<Option<SchemaFormat>, Failure> {
         self.check(known)?;
         Ok(self.0.iter().find_map(|name| find(&OutputTypes::SCHEMA_FORMATS, name)))
     }
 
-    fn check(&self, known: KnownSchemaFormats) -> Result<(), String> {
+    fn check(&self, known: KnownSchemaFormats) -> Result<(), Failure> {
         let schemas = match known {
             KnownSchemaFormats::OpenApiOnly => &OutputTypes::SCHEMA_FORMATS[..1],
             KnownSchemaFormats::All => &OutputTypes::SCHEMA_FORMATS[..],
         };
         let is_known = |name: &str| find(&OutputTypes::FORMATS, name).is_some() || find(schemas, name).is_some();
         match self.0.iter().find(|name| !is_known(name)) {
-            Some(name) => Err(format!("Unknown output type '{name}'")),
+            Some(name) => {
+                let problem = Diagnostic::error(Id::FLAG_VALUE, format!("Unknown output type '{name}'"));
+                Err(problem.help(OutputTypes::advice(name, known)).into())
+            }
             None => Ok(()),
         }
     }
 
-    /// What to try in place of the first name that is not known.
-    pub(crate) fn hint(&self, known: KnownSchemaFormats) -> Option<String> {
-        let formats = OutputTypes::FORMATS.iter().map(|entry| entry.0);
-        let schemas: Vec<&str> = OutputTypes::schema_names(known);
-        let names: Vec<&str> = formats.chain(schemas).collect();
-        let name = self.0.iter().find(|name| !names.contains(&name.as_str()))?;
+    /// What to try in place of a name that is not known.
+    fn advice(name: &str, known: KnownSchemaFormats) -> Help {
         if find(&OutputTypes::SCHEMA_FORMATS, name).is_some() {
-            return Some(format!("{name} is a form of schemas: it needs --data-values-schema-inspect"));
+            return format!("{name} is a format of schemas: add --data-values-schema-inspect").into();
         }
-        let near = spelling::closest(name, names.iter().copied(), spelling::tolerance_of_short(name));
-        Some(match near {
-            Some(near) => format!("did you mean {near}?"),
-            None => format!("there are {}", names.join(", ")),
-        })
+        let formats = OutputTypes::FORMATS.iter().map(|entry| entry.0);
+        let names: Vec<&str> = formats.chain(OutputTypes::schema_names(known)).collect();
+        match spelling::closest(name, names.iter().copied(), spelling::tolerance_of_short(name)) {
+            Some(near) => format!("did you mean {near}?").into(),
+            None => format!("output types are {}", names.join(", ")).into(),
+        }
     }
 
     /// The names of schema formats.
@@ -280,8 +275,8 @@ pub struct Rendered {
     pub files: Vec<OutputFile>,
     /// Whether there are results that are no YAML and so not part of `documents`.
     pub has_other_files: bool,
-    /// Warnings.
-    pub diagnostics: Vec<Diagnostic>,
+    /// Warnings, in the order of the sources.
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// One output file.
@@ -291,60 +286,4 @@ pub struct OutputFile {
     pub path: String,
     /// Its content.
     pub bytes: Vec<u8>,
-}
-
-/// A run that failed. Shown, it is the text of its message.
-#[derive(Clone, Debug)]
-pub struct Failure {
-    /// The reference's text, what follows `Error: `, before the outermost layout step.
-    pub message: Message,
-    /// Warnings, and the errors in pieces; a failure without errors here is shown as one error made of `message`.
-    pub diagnostics: Vec<Diagnostic>,
-}
-
-impl Failure {
-    /// A failure with this text.
-    pub fn new(text: impl Into<String>) -> Failure {
-        Failure { message: Message::new(text), diagnostics: Vec::new() }
-    }
-
-    /// A failure with this text whose place is not known yet, and with what to try: a line of rich messages.
-    pub(crate) fn hinted(text: &str, hint: Option<String>) -> Failure {
-        let mut failure = Failure::new(text);
-        let hints = Vec::from_iter(hint);
-        hints.iter().for_each(|hint| failure.message.note(Note::Text(format!("    = hint: {hint}"))));
-        failure.diagnostics.push(Diagnostic { hints, ..Diagnostic::new(Severity::Error, Kind::Other, text) });
-        failure
-    }
-
-    /// Says where it is, unless it says so itself.
-    pub(crate) fn place_at(&mut self, pos: Pos) {
-        let is_placeless = |one: &Diagnostic| one.severity == Severity::Error && one.from.is_none() && one.by.is_none();
-        if !self.diagnostics.iter().any(is_placeless) {
-            return;
-        }
-        self.message.note_first(Note::Excerpt(pos));
-        self.diagnostics.iter_mut().filter(|one| is_placeless(one)).for_each(|one| one.from = Some(pos));
-    }
-
-    /// The same behind a text that says what was being done.
-    #[must_use]
-    pub fn prefixed(mut self, prefix: &str) -> Failure {
-        self.message = self.message.prefixed(prefix);
-        self
-    }
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.message.fmt(f)
-    }
-}
-
-impl std::error::Error for Failure {}
-
-impl From<String> for Failure {
-    fn from(text: String) -> Failure {
-        Failure { message: Message::from(text), diagnostics: Vec::new() }
-    }
 }

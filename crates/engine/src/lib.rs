@@ -4,12 +4,13 @@
 //!
 //! ```
 //! use std::rc::Rc;
+//! use std::sync::Arc;
 //!
 //! use ytterby::diag::Sources;
 //! use ytterby::{Content, InputFile, Options, Silent, render};
 //!
 //! let file = InputFile::new("config.yml", Content::new(*b"#@ name = 'shop'\n---\nname: #@ name\n"));
-//! let rendered = render(vec![file], &Options::default(), &Rc::new(Sources::new()), Rc::new(Silent))?;
+//! let rendered = render(vec![file], &Options::default(), &Arc::new(Sources::new()), Rc::new(Silent))?;
 //! assert_eq!(rendered.documents, b"name: shop\n");
 //! # Ok::<(), ytterby::Failure>(())
 //! ```
@@ -25,17 +26,18 @@ mod library;
 mod node;
 mod output;
 mod overlay;
+mod path;
 mod render;
 mod run;
 mod schema;
+mod slips;
 mod stdlib;
 mod template;
-mod traps;
 mod validate;
 mod values;
 
 pub use api::{
-    Compat, Failure, Format, Host, Inspect, KnownSchemaFormats, MAX_STEPS, Options, OutputFile, OutputTypes, Rendered,
+    Compat, Format, Host, Inspect, KnownSchemaFormats, MAX_STEPS, Options, OutputFile, OutputTypes, Rendered,
     SchemaFormat, Silent, Target, ValueFlags, ValueFromFile, ValuesFile, YTT_VERSION,
 };
 use deep::deep;
@@ -44,6 +46,7 @@ pub use input::{Content, FileKind, InputFile};
 pub use render::{diff_schemas, render};
 /// Diagnostics, positions and their renderings.
 pub use ytterby_diag as diag;
+pub use ytterby_diag::Failure;
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/embedding.md")]

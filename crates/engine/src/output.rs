@@ -1,13 +1,12 @@
 //! Writes documents.
 
+use ytterby_diag::{Diagnostic, Failure, Id, Part, Pos, Text};
 use ytterby_yaml::Sink;
 use ytterby_yaml::write::{JsonOptions, JsonWriter, PosWriter, YamlWriter, scalar_text, write_tree};
 
-use crate::api::Failure;
 use crate::library::FileDocuments;
 use crate::node::{self, MAX_NODES, Node, Origin, Scalar};
 use crate::run::Run;
-use ytterby_diag::Pos;
 
 /// Documents as YAML; empty ones are left out. Each is let go of when it is written, so that text takes the place of nodes.
 pub(crate) fn yaml(docs: impl IntoIterator<Item = FileDocuments>) -> Result<Vec<u8>, Failure> {
@@ -18,7 +17,7 @@ pub(crate) fn yaml(docs: impl IntoIterator<Item = FileDocuments>) -> Result<Vec<
             FileDocuments::Nodes(docs) => {
                 for doc in docs.items.into_iter().filter(|doc| !doc.is_empty()) {
                     writer.document();
-                    write_node(&mut writer, &doc.value)?;
+                    write_node(&mut writer, &doc.value).map_err(too_large)?;
                 }
             }
         }
@@ -26,10 +25,14 @@ pub(crate) fn yaml(docs: impl IntoIterator<Item = FileDocuments>) -> Result<Vec<
     Ok(writer.finish())
 }
 
+fn too_large(why: String) -> Failure {
+    Failure::new(Id::LIMIT_OUTPUT, why)
+}
+
 /// Documents as JSON; empty ones are left out.
-pub(crate) fn json(run: &Run, docs: &[FileDocuments]) -> Result<Vec<u8>, Failure> {
+pub(crate) fn json(_run: &Run, docs: &[FileDocuments]) -> Result<Vec<u8>, Failure> {
     let mut writer = JsonWriter::new(JsonOptions::default());
-    write(&mut writer, docs)?;
+    write(&mut writer, docs).map_err(too_large)?;
     writer.finish().map_err(|why| {
         let key = docs.iter().find_map(|docs| match docs {
             FileDocuments::Nodes(docs) => docs.items.iter().find_map(|doc| other_key(&doc.value, doc.pos)),
@@ -38,8 +41,11 @@ pub(crate) fn json(run: &Run, docs: &[FileDocuments]) -> Result<Vec<u8>, Failure
             }
         });
         match key {
-            Some((kind, pos)) => Failure::new(format!("map key is not a string: {kind} (at {})", run.locate(pos))),
-            None => Failure::new(why),
+            Some((kind, pos)) => {
+                let text = Text::new(format!("map key is not a string: {kind} (at ")).at(pos).then(")");
+                Diagnostic::error(Id::OUTPUT_ENCODE, text).at(pos, Part::Key).into()
+            }
+            None => Failure::new(Id::OUTPUT_ENCODE, why),
         }
     })
 }
@@ -75,7 +81,7 @@ pub(crate) fn positions(run: &Run, docs: &[FileDocuments]) -> Result<Vec<u8>, Fa
             writer.document(place(run, doc.pos).as_deref());
             writer.begin();
             let mut left = MAX_NODES;
-            write_positions(run, &mut writer, &doc.value, &mut left)?;
+            write_positions(run, &mut writer, &doc.value, &mut left).map_err(too_large)?;
             writer.end();
         }
     }

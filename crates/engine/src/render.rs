@@ -1,50 +1,36 @@
 //! The whole way from files to documents: what a run does, in order.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
-use ytterby_diag::{Diagnostic, Kind, Severity, Sources};
+use ytterby_diag::{Diagnostic, Failure, Id, Origin, Pos, Sources};
 
 use crate::api::{
-    Failure, Format, Host, Inspect, KnownSchemaFormats, Options, OutputFile, OutputTypes, Rendered, SchemaFormat,
-    Target,
+    Format, Host, Inspect, KnownSchemaFormats, Options, OutputFile, OutputTypes, Rendered, SchemaFormat, Silent, Target,
 };
 use crate::export::{self, Changes};
 use crate::input::{self, InputFile};
-use crate::library::{Evaluated, File, FileDocuments, Library, LibraryRun, LoaderOptions, Prepared, prepare_private};
+use crate::library::{
+    Evaluated, File, FileDocuments, FileInLibrary, Library, LibraryRun, LoaderOptions, Prepared, prepare_private,
+};
 use crate::node::{Array, ArrayItem, Document, DocumentSet, Node};
 use crate::output;
 use crate::run::Run;
-use crate::schema::{Schema, redact};
+use crate::schema::{Schema, hide_lines_naming, redact, secret_names};
+use crate::slips;
 use crate::template::{KeyOverrides, UnknownComments};
 use crate::values::{self, Envelope};
-use ytterby_diag::Pos;
 
 /// Renders `files`. Sources for positions of diagnostics are added to `sources`.
 pub fn render(
     files: Vec<InputFile>,
     options: &Options,
-    sources: &Rc<Sources>,
+    sources: &Arc<Sources>,
     host: Rc<dyn Host>,
 ) -> Result<Rendered, Failure> {
     let run = Rc::new(Run::new(options, sources, host));
-    let mut result = stages(&run, files);
-    match (&mut result, run.take_warnings()) {
-        (Ok(rendered), Ok(warnings)) => rendered.diagnostics = warnings,
-        (Ok(_), Err(strict)) => return Err(strict),
-        (Err(failure), Ok(warnings)) => {
-            failure.diagnostics.splice(0..0, warnings);
-        }
-        // What was written for another name than the user meant may be why the run failed at all: it comes first.
-        (Err(failure), Err(mut strict)) => {
-            if failure.diagnostics.is_empty() {
-                let text = failure.message.one_line();
-                failure.diagnostics.push(Diagnostic::new(Severity::Error, Kind::Other, text));
-            }
-            strict.diagnostics.append(&mut failure.diagnostics);
-            return Err(strict);
-        }
-    }
-    result
+    let result = stages(&run, files);
+    run.conclude(result)
 }
 
 /// Compares the schemas of two sets of files.
@@ -52,14 +38,16 @@ pub fn diff_schemas(
     old: Vec<InputFile>,
     new: Vec<InputFile>,
     options: &Options,
-    sources: &Rc<Sources>,
+    sources: &Arc<Sources>,
     host: Rc<dyn Host>,
 ) -> Result<Changes, Failure> {
     let run = Rc::new(Run::new(options, sources, host.clone()));
     let schema = |files: Vec<InputFile>, what: &str| {
         let run = Rc::new(Run::new(options, sources, host.clone()));
         let declared = root(&run, files)?.schema(&mut run.new_eval(), Vec::new())?;
-        declared.schema.ok_or_else(|| Failure::new(format!("Expected a schema in the {what} files, found none")))
+        declared.schema.ok_or_else(|| {
+            Failure::new(Id::SCHEMA_INVALID, format!("Expected a schema in the {what} files, found none"))
+        })
     };
     let (old, new) = (schema(old, "old")?, schema(new, "new")?);
     Ok(export::diff(&old, &new, &run))
@@ -98,17 +86,16 @@ fn stages(run: &Rc<Run>, files: Vec<InputFile>) -> Result<Rendered, Failure> {
         return documents(run, vec![FileDocuments::Nodes(docs)]);
     }
     let mut eval = run.new_eval();
-    let given = values::from_flags(run)?;
+    let given = values::from_flags(run).inspect_err(|failure| hide_secrets_of(run, &root, failure))?;
     if matches!(options.inspect, Some(Inspect::Schema | Inspect::SchemaDocs)) {
         let declared = below(&root, &options.library)?.schema(&mut eval, Vec::new())?;
         return inspected_schema(run, declared.schema.as_deref());
     }
     let declared = root.schema(&mut eval, Vec::new())?;
     let known = KnownSchemaFormats::OpenApiOnly;
-    let format =
-        options.output_types.schema(known).map_err(|text| unknown_type(&options.output_types, known, &text))?;
-    if format.is_some() {
+    if options.output_types.schema(known)?.is_some() {
         return Err(Failure::new(
+            Id::FLAG_CONFLICT,
             "Output type currently only supported for data values schema (i.e. include --data-values-schema-inspect)",
         ));
     }
@@ -127,8 +114,55 @@ fn stages(run: &Rc<Run>, files: Vec<InputFile>) -> Result<Rendered, Failure> {
         }
         return documents(run, vec![FileDocuments::Nodes(DocumentSet { items: vec![doc] })]);
     }
+    let schema = prepared.schema.clone();
     let evaluated = root.finish(&mut eval, prepared)?;
+    look_for_slips(run, &root, schema.as_deref(), &evaluated);
     finish(run, evaluated)
+}
+
+/// Keeps lines that name secrets from being shown where a values file, flag or variable cannot be parsed: only the
+/// schema knows what is secret, and it was not looked at yet.
+fn hide_secrets_of(run: &Run, root: &LibraryRun, failure: &Failure) {
+    let has_secrets = |file: &FileInLibrary| {
+        let text = file.file.input.content.read();
+        text.is_ok_and(|text| text.windows(SECRET.len()).any(|part| part == SECRET))
+    };
+    if !run.is_beyond_ytt() || !root.library.accessible_files().iter().any(has_secrets) {
+        return;
+    }
+    // What its code prints has nothing to do with this run.
+    let quiet = Rc::new(Run::new(&run.options, &run.sources, Rc::new(Silent)));
+    let library = LibraryRun { run: quiet.clone(), ..root.clone() };
+    let Ok(declared) = library.schema(&mut quiet.new_eval(), Vec::new()) else { return };
+    let Some(schema) = declared.schema.filter(|schema| schema.uses.secrets) else { return };
+    let names = secret_names(&schema.root);
+    for diagnostic in failure.diagnostics() {
+        for label in &diagnostic.labels {
+            let Some(source) = run.sources.get(label.pos.file) else { continue };
+            match source.origin() {
+                // The name is not part of the text.
+                Origin::Flag(_) | Origin::Variable(_) => source.hide(std::iter::once(0..source.text().len() as u32)),
+                _ => hide_lines_naming(&source, &names),
+            }
+        }
+    }
+}
+
+const SECRET: &[u8] = b"schema/secret";
+
+/// Warns about slips that only the whole run shows.
+fn look_for_slips(run: &Run, root: &LibraryRun, schema: Option<&Schema>, evaluated: &Evaluated) {
+    if !run.options.look_for_slips {
+        return;
+    }
+    for (_, docs) in &evaluated.documents {
+        if let (Some(schema), FileDocuments::Plain(tree)) = (schema, docs) {
+            slips::warn_about_plain_values(tree, run, schema);
+        }
+    }
+    if evaluated.documents.is_empty() && evaluated.texts.is_empty() {
+        slips::warn_about_no_output(run, root.library.accessible_files().len());
+    }
 }
 
 /// The library that these names lead to, each one private to the one before.
@@ -146,8 +180,7 @@ fn inspected_schema(run: &Run, schema: Option<&Schema>) -> Result<Rendered, Fail
     let schema = schema.unwrap_or(&absent);
     let types = &run.options.output_types;
     let known = known_formats(run);
-    let unknown = |text: String| unknown_type(types, known, &text);
-    let format = match types.schema(known).map_err(unknown)? {
+    let format = match types.schema(known)? {
         None if run.options.inspect == Some(Inspect::SchemaDocs) => Some(SchemaFormat::YttSchema),
         format => format,
     };
@@ -157,33 +190,30 @@ fn inspected_schema(run: &Run, schema: Option<&Schema>) -> Result<Rendered, Fail
         Some(SchemaFormat::Crd) => export::crd(schema),
         Some(SchemaFormat::YttSchema) => export::ytt_schema(schema),
         Some(SchemaFormat::Markdown) => {
-            return text(types.format(known).map_err(unknown)?, "markdown", || export::markdown(schema));
+            return text(types.format(known)?, "markdown", || export::markdown(schema));
         }
         Some(SchemaFormat::Values) => {
-            return text(types.format(known).map_err(unknown)?, "values", || export::values_file(schema));
+            return text(types.format(known)?, "values", || export::values_file(schema));
         }
         Some(SchemaFormat::Html) => {
-            return text(types.format(known).map_err(unknown)?, "html", || export::html(schema));
+            return text(types.format(known)?, "html", || export::html(schema));
         }
         None => {
             let text = "Data values schema export only supported in OpenAPI v3 format; specify format with --output=openapi-v3 flag";
             let names = OutputTypes::schema_names(known).join(", ");
-            let hint = run.is_beyond_ytt().then(|| format!("other formats will do, too: {names}"));
-            return Err(Failure::hinted(text, hint));
+            let problem = Diagnostic::error(Id::FLAG_VALUE, text);
+            return Err(problem.help(format!("the formats of schemas are {names}")).into());
         }
     };
     documents(run, vec![FileDocuments::Nodes(DocumentSet { items: vec![doc] })])
 }
 
-/// A name that `--output` does not take.
-fn unknown_type(types: &OutputTypes, known: KnownSchemaFormats, text: &str) -> Failure {
-    Failure::hinted(text, types.hint(known))
-}
-
 /// A schema in a format that is no YAML and so cannot be JSON either.
 fn text(format: Format, name: &str, write: impl FnOnce() -> String) -> Result<Rendered, Failure> {
     match format {
-        Format::Json => Err(Failure::new(format!("Output type 'json' cannot be combined with '{name}'"))),
+        Format::Json => {
+            Err(Failure::new(Id::FLAG_CONFLICT, format!("Output type 'json' cannot be combined with '{name}'")))
+        }
         Format::Yaml | Format::Pos => Ok(Rendered { documents: write().into_bytes(), ..Rendered::default() }),
     }
 }
@@ -222,7 +252,7 @@ fn finish(run: &Run, evaluated: Evaluated) -> Result<Rendered, Failure> {
 /// One stream of documents in the format that `--output` names.
 fn documents(run: &Run, docs: Vec<FileDocuments>) -> Result<Rendered, Failure> {
     let (types, known) = (&run.options.output_types, known_formats(run));
-    let documents = match types.format(known).map_err(|text| unknown_type(types, known, &text))? {
+    let documents = match types.format(known)? {
         Format::Yaml => output::yaml(docs)?,
         Format::Json => output::json(run, &docs)?,
         Format::Pos => output::positions(run, &docs)?,

@@ -1,18 +1,21 @@
-//! What all parts of one run share: sources, options, warnings.
+//! What all parts of one run share: sources, options, secrets, warnings.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
+use std::sync::Arc;
 
-use ytterby_diag::{Diagnostic, FileId, Kind, Note, Pos, Severity, Sources};
+use ytterby_diag::{
+    Cause, Diagnostic, Failure, FileId, Id, Kind, Origin, Part, Pos, Readers, Severity, Source, Sources, Text,
+};
 use ytterby_starlark::{Eval, Limits};
 
 use crate::annotation::Level;
-use crate::api::{Compat, Failure, Host, MAX_STEPS, Options};
-use crate::node::Node;
-use crate::schema::{Schema, Secrets};
+use crate::api::{Compat, Host, MAX_STEPS, Options, Rendered};
+use crate::node::{Document, Node};
+use crate::schema::{Schema, SecretValues};
 use crate::stdlib::Stdlib;
-use crate::template::{FileLines, OpenContexts, ShownLine};
+use crate::template::OpenContexts;
 
 /// Names that unknown keys are compared with in all: enough for every schema that people write, and a bound where
 /// thousands of keys are wrong.
@@ -20,7 +23,7 @@ const COMPARISONS: usize = 500_000;
 
 /// One run of the engine, from files to documents.
 pub(crate) struct Run {
-    pub sources: Rc<Sources>,
+    pub sources: Arc<Sources>,
     pub options: Options,
     /// Whether what goes beyond ytt is switched on.
     pub level: Level,
@@ -28,10 +31,9 @@ pub(crate) struct Run {
     /// The templates at work, innermost last.
     pub contexts: Rc<OpenContexts>,
     pub stdlib: Stdlib,
-    /// What texts must not show.
-    secrets: RefCell<Secrets>,
+    /// What diagnostics must not show.
+    secrets: RefCell<SecretValues>,
     warnings: RefCell<Warnings>,
-    lines: RefCell<HashMap<FileId, FileLines>>,
     unseen: RefCell<HashMap<&'static str, FileId>>,
     /// How many names unknown keys were compared with.
     compared: Cell<usize>,
@@ -39,12 +41,12 @@ pub(crate) struct Run {
 
 #[derive(Default)]
 struct Warnings {
-    seen: HashSet<(Pos, String)>,
+    seen: HashSet<(Pos, Id, String)>,
     list: Vec<Diagnostic>,
 }
 
 impl Run {
-    pub fn new(options: &Options, sources: &Rc<Sources>, host: Rc<dyn Host>) -> Run {
+    pub fn new(options: &Options, sources: &Arc<Sources>, host: Rc<dyn Host>) -> Run {
         let level = match options.compat {
             Compat::Latest => Level::Ytterby,
             Compat::V0_49 => Level::Ytt049,
@@ -58,7 +60,6 @@ impl Run {
             stdlib: Stdlib::default(),
             secrets: RefCell::default(),
             warnings: RefCell::default(),
-            lines: RefCell::default(),
             unseen: RefCell::default(),
             compared: Cell::default(),
         }
@@ -80,42 +81,16 @@ impl Run {
         self.level == Level::Ytterby
     }
 
-    /// Notes the secrets of data values, of all libraries: none of them is shown from now on.
+    /// Notes the secrets of data values, those of libraries included: no diagnostic shows them.
     pub fn keep_secrets(&self, values: &Node, schema: &Schema) {
         if schema.uses.secrets {
             self.secrets.borrow_mut().add(values, &schema.root);
         }
     }
 
-    /// A text with secrets replaced.
-    pub fn hide(&self, text: String) -> String {
-        let secrets = self.secrets.borrow();
-        if secrets.is_empty() { text } else { secrets.hide(&text) }
-    }
-
-    /// The line of a position as excerpts show it, with secrets replaced.
-    pub fn excerpt_without_secrets(&self, pos: Pos) -> Option<String> {
-        let source = self.sources.get(pos.file)?;
-        let window = source.window(pos.offset)?;
-        let secrets = self.secrets.borrow();
-        // A secret may begin in front of the window or end behind it.
-        let is_inside = |at: &usize| source.text().get(*at).is_some_and(|byte| byte & 0xc0 == 0x80);
-        let start = window.start.saturating_sub(secrets.longest());
-        let start = (0..=start).rev().find(|at| !is_inside(at)).unwrap_or(0);
-        let end = window.end.saturating_add(secrets.longest()).min(source.text().len());
-        let end = (end..).find(|at| !is_inside(at)).unwrap_or(end);
-        let Ok(text) = std::str::from_utf8(&source.text()[start..end]) else {
-            // It is no text.
-            let text = source.line_text(source.line(pos.offset))?;
-            return Some(secrets.hide(text.trim_end()));
-        };
-        let shown = secrets.hide_in(text, window.start - start..window.end - start);
-        Some(source.marked(&window, shown.trim_end()))
-    }
-
-    /// Whether there are secrets to hide.
-    pub fn has_secrets(&self) -> bool {
-        !self.secrets.borrow().is_empty()
+    /// Notes the secrets that a schema document contains itself: defaults and examples.
+    pub fn keep_secrets_of_schema(&self, doc: &Document) {
+        self.secrets.borrow_mut().add_annotated(doc);
     }
 
     /// Whether an unknown key is compared with so many names that it could be meant for.
@@ -124,14 +99,14 @@ impl Run {
         self.compared.get() <= COMPARISONS
     }
 
-    /// `file:line` of a position, `?` where it is unknown. Rich messages name what the reference has no name for.
+    /// Adds a text that is read as YAML or code.
+    pub fn add_source(&self, source: Source) -> FileId {
+        self.sources.add(source.with_readers(READERS))
+    }
+
+    /// `file:line` of a position, for values that code sees and for `-o pos`; `?` where it is unknown.
     pub fn locate(&self, pos: Pos) -> String {
-        match self.sources.get(pos.file) {
-            Some(source) if self.options.rich && !source.full_name().is_empty() => {
-                format!("{}:{}", source.full_name(), source.line(pos.offset))
-            }
-            _ => self.sources.locate(pos),
-        }
+        self.sources.locate(pos)
     }
 
     /// Tells what goes on, where `--debug` asks for it.
@@ -143,93 +118,67 @@ impl Run {
 
     /// A source that has a name but no lines, for traces through code that nobody can see.
     pub fn unseen_source(&self, name: &'static str) -> FileId {
-        *self.unseen.borrow_mut().entry(name).or_insert_with(|| self.sources.add(name, *b""))
+        let add = || self.sources.add(Source::new(name, *b"").with_origin(Origin::Code));
+        *self.unseen.borrow_mut().entry(name).or_insert_with(add)
     }
 
-    /// Says how messages show the lines of a source.
-    pub fn add_lines(&self, file: FileId, lines: FileLines) {
-        self.lines.borrow_mut().insert(file, lines);
-    }
-
-    /// The lines that a message shows for a place in code; `is_own` is false for code of another library.
-    pub fn show_line(&self, pos: Pos, is_own: bool) -> Vec<ShownLine> {
-        let lines = self.lines.borrow();
-        match lines.get(&pos.file) {
-            _ if !pos.is_known() => Vec::new(),
-            Some(lines) if is_own => lines.show(pos, &self.sources),
-            other => {
-                let full = other.and_then(|lines| Some(lines.show(pos, &self.sources).first()?.full().to_owned()));
-                vec![ShownLine { text: format!("{} | (unavailable)", self.locate(pos)), full }]
-            }
-        }
-    }
-
-    /// The place of the source that a place in code stands for.
-    pub fn source_place(&self, pos: Pos) -> Pos {
-        self.lines.borrow().get(&pos.file).map_or(pos, |lines| lines.source_place(pos))
-    }
-
-    /// Warns about a place, once per text. Warnings about annotations fail the run with `--strict-annotations`.
-    pub fn warn(&self, kind: Kind, pos: Pos, text: impl Into<String>) {
-        self.warn_showing(kind, pos, None, text);
-    }
-
-    /// The same; excerpts show this line instead of the one in the source.
-    pub fn warn_showing(&self, kind: Kind, pos: Pos, line: Option<String>, text: impl Into<String>) {
-        let from = pos.is_known().then_some(pos);
-        self.push_warning(pos, Diagnostic { from, line, ..Diagnostic::new(Severity::Warning, kind, text) });
-    }
-
-    /// Warns about an annotation; rich messages and machine formats say what to try.
-    pub fn warn_hinting(&self, pos: Pos, text: impl Into<String>, hint: Option<String>) {
-        let (from, hints) = (pos.is_known().then_some(pos), hint.into_iter().collect());
-        self.push_warning(
-            pos,
-            Diagnostic { from, hints, ..Diagnostic::new(Severity::Warning, Kind::Annotation, text) },
-        );
-    }
-
-    fn push_warning(&self, pos: Pos, warning: Diagnostic) {
+    /// Warns, once per place and text. Warnings about annotations fail the run with `--strict-annotations`.
+    pub fn warn(&self, warning: Diagnostic) {
         if !self.is_beyond_ytt() {
             return;
         }
+        let pos = warning.primary().map_or(Pos::UNKNOWN, |label| label.pos);
         let mut warnings = self.warnings.borrow_mut();
-        if warnings.seen.insert((pos, warning.message.clone())) {
+        if warnings.seen.insert((pos, warning.id, warning.message.plain().into_owned())) {
             warnings.list.push(warning);
         }
     }
 
-    /// Hands over the warnings, in the order of the sources. With `--strict-annotations`, those about annotations become
-    /// one error.
-    pub fn take_warnings(&self) -> Result<Vec<Diagnostic>, Failure> {
-        let mut list = std::mem::take(&mut self.warnings.borrow_mut().list);
-        list.sort_by_key(|warning| {
-            let pos = warning.from.unwrap_or(Pos::UNKNOWN);
+    /// Warns about the annotation at a place.
+    pub fn warn_of_annotation(&self, id: Id, pos: Pos, text: impl Into<Text>) {
+        self.warn(Diagnostic::warning(id, text).at(pos, Part::Annotation));
+    }
+
+    /// The outcome of the run with its warnings, in the order of the sources, and without secrets. With
+    /// `--strict-annotations`, warnings about annotations become one error.
+    pub fn conclude(&self, result: Result<Rendered, Failure>) -> Result<Rendered, Failure> {
+        let mut warnings = std::mem::take(&mut self.warnings.borrow_mut().list);
+        warnings.sort_by_key(|warning| {
+            let pos = warning.primary().map_or(Pos::UNKNOWN, |label| label.pos);
             (pos.file, pos.offset)
         });
-        if !self.options.strict_annotations {
-            return Ok(list);
-        }
-        let (strict, rest): (Vec<_>, Vec<_>) = list.into_iter().partition(|warning| warning.kind == Kind::Annotation);
-        if strict.is_empty() {
-            return Ok(rest);
-        }
-        let mut failure = Failure::new("Strict annotations:");
-        failure.diagnostics = rest;
-        for warning in strict {
-            let at = warning.from.map_or_else(|| "?".to_owned(), |pos| self.locate(pos));
-            failure.message.push_str(&format!("\n  - {} ({at})", warning.message));
-            if let Some(pos) = warning.from {
-                let line = warning.line.clone();
-                failure.message.note(line.map_or(Note::Excerpt(pos), |line| Note::Redacted(pos, line)));
+        let is_strict = self.options.strict_annotations;
+        let (mut refused, mut warnings): (Vec<Diagnostic>, Vec<Diagnostic>) =
+            warnings.into_iter().partition(|warning| is_strict && warning.id.kind() == Kind::Annotation);
+        refused.iter_mut().for_each(|warning| warning.severity = Severity::Error);
+        let outcome = match (result, refused.is_empty()) {
+            (result, true) => result,
+            (Ok(_), false) => Err(Failure::of(Cause::StrictAnnotations(refused, None))),
+            (Err(failure), false) => Err(Failure::of(Cause::StrictAnnotations(refused, Some(failure)))),
+        };
+        let secrets = self.secrets.borrow();
+        match outcome {
+            Ok(rendered) => {
+                warnings.iter_mut().for_each(|warning| warning.hide(secrets.texts()));
+                secrets.hide_in_sources(&self.sources, &warnings);
+                Ok(Rendered { warnings, ..rendered })
             }
-            failure.diagnostics.push(Diagnostic { severity: Severity::Error, ..warning });
+            Err(mut failure) => {
+                failure.set_warnings(warnings);
+                if !secrets.is_empty() {
+                    failure.hide(secrets.texts());
+                    secrets.hide_in_sources(&self.sources, failure.diagnostics().iter().chain(failure.warnings()));
+                }
+                Err(failure)
+            }
         }
-        Err(failure)
     }
 }
 
-/// Whether what goes beyond ytt 0.49 is switched on, for functions that only have the evaluation.
+/// How sources find ranges in their texts.
+pub(crate) const READERS: Readers = Readers { outline: ytterby_yaml::outline, token: ytterby_starlark::token_at };
+
+/// Whether what goes beyond ytt is switched on, for functions that only have the evaluation.
 pub(crate) fn is_beyond_ytt(eval: &Eval) -> bool {
     eval.data::<Run>().is_none_or(|run| run.is_beyond_ytt())
 }

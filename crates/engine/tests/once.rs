@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use ytterby::{Content, Host, InputFile, Options};
 use ytterby_diag::Sources;
@@ -32,7 +33,7 @@ fn files_are_parsed_and_compiled_once() {
     ];
     let notes = Rc::new(Notes::default());
     let options = Options { debug: true, ..Options::default() };
-    let rendered = ytterby::render(files, &options, &Rc::new(Sources::new()), notes.clone()).expect("it renders");
+    let rendered = ytterby::render(files, &options, &Arc::new(Sources::new()), notes.clone()).expect("it renders");
     assert_eq!(String::from_utf8_lossy(&rendered.documents), "e: 2\n---\ne: 2\n---\nb: 3\n---\nd: 3\n");
     let notes = notes.0.borrow();
     let count =

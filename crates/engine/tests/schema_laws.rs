@@ -1,6 +1,7 @@
 //! Laws of schemas: defaults pass their own schema, and filling what is full changes nothing.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use ytterby::{Content, InputFile, Inspect, Options, Silent, ValuesFile, render};
@@ -17,10 +18,10 @@ fn values(schema: &str, given: Option<&str>) -> Result<String, String> {
             files: Ok(vec![file("given.yml", given)]),
         });
     }
-    let sources = Rc::new(Sources::new());
+    let sources = Arc::new(Sources::new());
     match render(vec![file("schema.yml", schema)], &options, &sources, Rc::new(Silent)) {
         Ok(rendered) => Ok(String::from_utf8(rendered.documents).expect("YAML is text")),
-        Err(failure) => Err(failure.message.text().to_owned()),
+        Err(failure) => Err(failure.to_string()),
     }
 }
 

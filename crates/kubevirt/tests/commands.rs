@@ -475,7 +475,7 @@ fn policies_select_by_namespace_and_have_names_of_their_own() {
     assert_eq!(run.code, 0);
     let options = ytterby_yaml::ReadOptions::default();
     let sources = ytterby_diag::Sources::new();
-    let id = sources.add("policies".to_owned(), run.out.clone().into_bytes());
+    let id = sources.add(ytterby_diag::Source::new("policies", run.out.clone().into_bytes()));
     assert_eq!(ytterby_yaml::parse(run.out.as_bytes(), id, &options).unwrap().documents().len(), 4);
     for part in ["name: \"tpl-validations\"\n", "name: \"tpl-validations-2\"\n", "== 'ns'", "== 'other'"] {
         assert!(run.out.contains(part), "{part}: {}", run.out);

@@ -5,7 +5,7 @@
 use std::process::ExitCode;
 use std::rc::Rc;
 
-use ytterby_diag::{Pos, Sources};
+use ytterby_diag::{Cause, Failure, FileId, Listing, ListingStyle, Pos, Source, Sources};
 use ytterby_starlark::{Eval, Exports, NoOps, Piece, compile};
 
 fn main() -> ExitCode {
@@ -21,25 +21,24 @@ fn main() -> ExitCode {
         }
     };
     let sources = Sources::new();
-    let file = sources.add(path, text.clone());
-    let line = |pos: Pos| format!("{} | {}", sources.line(pos), sources.line_text(pos).unwrap_or_default());
-    let mut eval = Eval::new();
-    eval.set_print(|line| println!("{}", String::from_utf8_lossy(line)));
-    let program = match compile(&[Piece::Code { text: &text, at: Pos::new(file, 0) }], &[]) {
-        Ok(program) => program,
-        Err(errors) => {
-            errors.iter().for_each(|error| eprintln!("- {}\n    {}", error.message, line(error.pos)));
-            return ExitCode::FAILURE;
-        }
-    };
-    match program.run(&mut eval, Rc::new(NoOps), &Exports::default()) {
+    let file = sources.add(Source::new(path, text.as_slice()));
+    sources.set_listing(file, Listing::new(ListingStyle::Starlark));
+    match run(&text, file) {
         Ok(_) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("- {}", error.message());
-            for frame in error.frames().iter().filter(|frame| frame.pos.is_known()) {
-                eprintln!("    in {}\n      {}", frame.name, line(frame.pos));
-            }
+        Err(failure) => {
+            eprintln!("{}", failure.text(&sources).trim_start());
             ExitCode::FAILURE
         }
     }
+}
+
+fn run(text: &[u8], file: FileId) -> Result<Rc<Exports>, Failure> {
+    let mut eval = Eval::new();
+    eval.set_print(|line| println!("{}", String::from_utf8_lossy(line)));
+    let program = compile(&[Piece::Code { text, at: Pos::new(file, 0) }], &[]).map_err(|errors| {
+        Failure::of(Cause::Code(errors.into_iter().map(|error| error.into_code_problem(&|_| false)).collect()))
+    })?;
+    program
+        .run(&mut eval, Rc::new(NoOps), &Exports::default())
+        .map_err(|error| Failure::of(Cause::Code(vec![error.into_code_problem(&|_| false)])))
 }

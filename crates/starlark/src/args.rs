@@ -7,10 +7,12 @@ use std::rc::Rc;
 
 use num_traits::ToPrimitive;
 use ytterby_text::Str;
+use ytterby_text::spelling::nearest;
 
+use crate::advice::mistyped;
 use crate::error::fail;
 use crate::value::{Dict, List};
-use crate::{Error, Value};
+use crate::{Error, Problem, Value};
 
 /// The arguments of one call.
 #[derive(Clone, Copy)]
@@ -47,14 +49,14 @@ impl<'a> Args<'a> {
     fn wrong_count(&self, function: &str, min: usize, max: usize) -> Result<(), Error> {
         let given = self.positional.len();
         if !self.named.is_empty() {
-            fail!("{function}: unexpected keyword arguments");
+            fail!(Call, "{function}: unexpected keyword arguments");
         }
         if given < min {
             let at_least = if min < max { "at least " } else { "" };
-            fail!("{function}: got {given} arguments, want {at_least}{min}");
+            fail!(Call, "{function}: got {given} arguments, want {at_least}{min}");
         }
         let at_most = if max > min { "at most " } else { "" };
-        fail!("{function}: got {given} arguments, want {at_most}{max}")
+        fail!(Call, "{function}: got {given} arguments, want {at_most}{max}")
     }
 
     /// The argument at a position, converted; `None` where it was not given.
@@ -67,7 +69,7 @@ impl<'a> Args<'a> {
             None => Ok(None),
             Some(value) => match T::from_value(value) {
                 Ok(value) => Ok(Some(value)),
-                Err(problem) => fail!("{function}: for parameter {}: {problem}", index + 1),
+                Err(problem) => fail!(Type, "{function}: for parameter {}: {problem}", index + 1),
             },
         }
     }
@@ -80,7 +82,7 @@ impl<'a> Args<'a> {
     pub fn required<T: FromValue>(&self, function: &str, index: usize) -> Result<T, Error> {
         match self.at(function, index)? {
             Some(value) => Ok(value),
-            None => fail!("{function}: got {} arguments, want at least {}", self.positional.len(), index + 1),
+            None => fail!(Call, "{function}: got {} arguments, want at least {}", self.positional.len(), index + 1),
         }
     }
 
@@ -92,16 +94,18 @@ impl<'a> Args<'a> {
     pub fn unpack<const N: usize>(&self, function: &str, params: [&str; N]) -> Result<[Option<&'a Value>; N], Error> {
         let mut found = [None; N];
         if self.positional.len() > N {
-            fail!("{function}: got {} arguments, want at most {N}", self.positional.len());
+            fail!(Call, "{function}: got {} arguments, want at most {N}", self.positional.len());
         }
         for (slot, value) in found.iter_mut().zip(self.positional) {
             *slot = Some(value);
         }
         for (name, value) in self.named {
             let wanted = params.iter().position(|param| name == param.trim_end_matches('?'));
-            let Some(at) = wanted else { fail!("{function}: unexpected keyword argument {}", quoted(name)) };
+            let Some(at) = wanted else {
+                return Err(unexpected_keyword(function, name, &params));
+            };
             if found[at].is_some() {
-                fail!("{function}: got multiple values for keyword argument {}", quoted(name));
+                fail!(Call, "{function}: got multiple values for keyword argument {}", quoted(name));
             }
             found[at] = Some(value);
         }
@@ -110,7 +114,7 @@ impl<'a> Args<'a> {
                 break;
             }
             if slot.is_none() {
-                fail!("{function}: missing argument for {param}");
+                fail!(Call, "{function}: missing argument for {param}");
             }
         }
         Ok(found)
@@ -140,9 +144,28 @@ pub fn convert<T: FromValue>(function: &str, param: &str, value: Option<&Value>)
         None => Ok(None),
         Some(value) => match T::from_value(value) {
             Ok(value) => Ok(Some(value)),
-            Err(problem) => fail!("{function}: for parameter {}: {problem}", param.trim_end_matches('?')),
+            Err(problem) => fail!(Type, "{function}: for parameter {}: {problem}", param.trim_end_matches('?')),
         },
     }
+}
+
+#[cold]
+#[inline(never)]
+fn unexpected_keyword(function: &str, name: &Str, params: &[&str]) -> Error {
+    let message = format!("{function}: unexpected keyword argument {}", quoted(name));
+    unknown_argument(name, params.iter().map(|param| param.trim_end_matches('?')), message)
+}
+
+/// The error for a keyword argument that a function does not have.
+#[cold]
+pub(crate) fn unknown_argument<'a>(
+    name: &Str,
+    params: impl IntoIterator<Item = &'a str> + Clone,
+    message: String,
+) -> Error {
+    let shown = name.to_str();
+    let similar = nearest(&shown, params.clone()).map(Str::from).or_else(|| mistyped(&shown, params));
+    Error::of(Problem::UnknownArgument { name: name.clone(), similar }, message)
 }
 
 /// A name in quotes, as messages about keyword arguments show it.

@@ -1,14 +1,16 @@
 //! What goes wrong in a running program.
 //!
-//! An [`Error`] gathers its frames while it travels outwards, so making one costs nothing but its message. Problems
-//! found before a program runs are [`crate::SyntaxError`]s.
+//! An [`Error`] gathers its frames while it travels outwards, so making one costs nothing but its message. A failure of
+//! the host travels inside, as it is. Problems found before a program runs are [`crate::SyntaxError`]s. Both leave the
+//! language in one way: as a [`CodeProblem`].
 
-use std::any::Any;
+use std::borrow::Cow;
 use std::fmt;
-use std::rc::Rc;
 
-use ytterby_diag::Pos;
+use ytterby_diag::{CodeMessage, CodeProblem, Diagnostic, Failure, Help, Label, Part, Pos, Role, Sources, Text};
 use ytterby_text::Str;
+
+use crate::{Problem, advice};
 
 /// One call that was going on when an error happened.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -17,19 +19,6 @@ pub struct Frame {
     pub name: Str,
     /// Where it was; unknown for functions none of whose instructions has a place.
     pub pos: Pos,
-}
-
-/// What sort of error it is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ErrorKind {
-    /// The program did something that it must not do.
-    Eval,
-    /// An attribute does not exist; the VM adds a hint where a similar name does.
-    NoSuchAttr,
-    /// A limit set by the host was reached.
-    Limit,
-    /// The host asked to stop.
-    Cancelled,
 }
 
 const KEPT_FRAMES: usize = 100;
@@ -41,75 +30,141 @@ pub struct Error(Box<Inner>);
 
 #[derive(Clone)]
 struct Inner {
+    problem: Problem,
+    /// What went wrong; empty where a failure of the host is inside.
     message: String,
-    kind: ErrorKind,
+    failure: Option<Failure>,
+    /// The functions that put their names before the message, innermost first.
+    contexts: Vec<String>,
+    blame: Blame,
+    /// The string on the line of the error that it is about.
+    string: Option<Str>,
     frames: Vec<Frame>,
-    /// How many were left out behind the first [`KEPT_FRAMES`].
+    /// How many were left out after the first [`KEPT_FRAMES`].
     omitted: usize,
-    hint: Option<String>,
-    payload: Option<Rc<dyn Any>>,
+    helps: Vec<Help>,
+}
+
+/// What is to blame.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Blame {
+    /// The innermost code that ran.
+    Innermost,
+    /// The call that led there: its arguments are wrong.
+    Call,
+    /// A part of the innermost code.
+    Part(Pos),
 }
 
 impl Error {
-    /// An error with this message and no frames yet.
+    /// An error about a value, with this message and no frames yet.
     #[cold]
+    #[inline(never)]
     pub fn new(message: impl Into<String>) -> Error {
-        Error::of_kind(ErrorKind::Eval, message)
+        Error::of(Problem::Value, message)
     }
 
-    /// An error of a given kind.
+    /// An error of a given sort.
     #[cold]
-    pub fn of_kind(kind: ErrorKind, message: impl Into<String>) -> Error {
+    #[inline(never)]
+    pub fn of(problem: Problem, message: impl Into<String>) -> Error {
         Error(Box::new(Inner {
+            problem,
             message: message.into(),
-            kind,
+            failure: None,
+            contexts: Vec::new(),
+            blame: Blame::Innermost,
+            string: None,
             frames: Vec::new(),
             omitted: 0,
-            hint: None,
-            payload: None,
+            helps: Vec::new(),
         }))
     }
 
-    /// The error with a structured error of the host inside.
-    pub fn with_payload(mut self, payload: Rc<dyn Any>) -> Error {
-        self.0.payload = Some(payload);
-        self
-    }
-
     /// The error with something to try, which is no part of its message.
-    pub fn with_hint(mut self, hint: impl Into<String>) -> Error {
-        self.0.hint = Some(hint.into());
+    #[must_use]
+    pub fn with_help(mut self, help: impl Into<Help>) -> Error {
+        self.0.helps.push(help.into());
         self
-    }
-
-    /// What to try.
-    pub fn hint(&self) -> Option<&str> {
-        self.0.hint.as_deref()
     }
 
     /// The error with `name: ` in front of its message, and without frames: those of the caller count, as for an
-    /// error that is newly made there. The payload and the kind stay.
+    /// error that is newly made there. The problem and a failure inside stay.
+    #[must_use]
     pub fn in_context(mut self, name: impl fmt::Display) -> Error {
-        self.0.message = format!("{name}: {}", self.0.message);
-        self.0.frames.clear();
-        self.0.omitted = 0;
+        let inner = &mut *self.0;
+        inner.contexts.push(name.to_string());
+        inner.blame = Blame::Innermost;
+        inner.frames.clear();
+        inner.omitted = 0;
         self
     }
 
     /// The error with one more call around it, for functions of the host that stand for code.
+    #[must_use]
     pub fn with_frame(mut self, frame: Frame) -> Error {
         self.push_frame(frame);
         self
     }
 
-    /// What went wrong.
-    pub fn message(&self) -> &str {
+    /// The error, which is about the arguments of the call that led to it.
+    pub(crate) fn about_call(mut self) -> Error {
+        self.0.blame = Blame::Call;
+        self
+    }
+
+    /// The error, which is about a part of the code that runs.
+    pub(crate) fn about_part(mut self, pos: Pos) -> Error {
+        self.0.blame = Blame::Part(pos);
+        self
+    }
+
+    /// The error, which is about a string that is written on its line.
+    pub(crate) fn about_string(mut self, text: Str) -> Error {
+        self.0.string = Some(text);
+        self
+    }
+
+    /// What went wrong, after the names of functions. Of an error with a failure inside there are only the names; see
+    /// [`Error::text`].
+    pub fn message(&self) -> Cow<'_, str> {
+        match self.0.contexts.is_empty() {
+            true => (&*self.0.message).into(),
+            false => (self.prefix() + &self.0.message).into(),
+        }
+    }
+
+    /// What went wrong without the names of functions; empty where a failure is inside.
+    pub fn bare_message(&self) -> &str {
         &self.0.message
     }
 
+    /// The functions whose names come before the message, outermost first.
+    pub fn contexts(&self) -> impl Iterator<Item = &str> {
+        self.0.contexts.iter().rev().map(String::as_str)
+    }
+
+    /// The whole text without calls; places in a failure inside are looked up in `sources`.
+    pub fn text(&self, sources: &Sources) -> String {
+        match &self.0.failure {
+            Some(failure) => self.prefix() + &failure.text(sources),
+            None => self.message().into_owned(),
+        }
+    }
+
+    /// The names of functions before the text: `overlay.apply: `.
+    fn prefix(&self) -> String {
+        self.contexts().map(|name| format!("{name}: ")).collect()
+    }
+
     /// The sort of error.
-    pub fn kind(&self) -> ErrorKind {
-        self.0.kind
+    pub fn problem(&self) -> &Problem {
+        &self.0.problem
+    }
+
+    /// The failure of the host that travels inside.
+    pub fn failure(&self) -> Option<&Failure> {
+        self.0.failure.as_ref()
     }
 
     /// The calls that were going on, innermost first.
@@ -118,7 +173,7 @@ impl Error {
     }
 
     /// The same as messages show them: all of them, or the innermost, how many there are in between, and the outermost.
-    pub fn calls(&self) -> (&[Frame], usize, &[Frame]) {
+    fn calls(&self) -> (&[Frame], usize, &[Frame]) {
         let frames = &self.0.frames;
         if self.0.omitted == 0 {
             return (frames, 0, &[]);
@@ -128,14 +183,69 @@ impl Error {
         (inner, self.0.omitted + between.len(), outer)
     }
 
-    /// The host's structured error, if one travels inside.
-    pub fn payload(&self) -> Option<&Rc<dyn Any>> {
-        self.0.payload.as_ref()
+    /// Where it happened: the innermost place that is known. Wrong arguments are the caller's mistake.
+    pub fn place(&self) -> Pos {
+        let skipped = match self.0.blame {
+            Blame::Part(pos) => return pos,
+            Blame::Call => usize::from(self.0.frames.len() > 1),
+            Blame::Innermost => 0,
+        };
+        let mut places = self.0.frames.iter().skip(skipped).map(|frame| frame.pos);
+        places.find(|pos| pos.is_known()).unwrap_or(Pos::UNKNOWN)
     }
 
     /// Whether the program could do nothing about it: a limit or a request to stop, which a host must not swallow.
     pub fn is_fatal(&self) -> bool {
-        matches!(self.0.kind, ErrorKind::Limit | ErrorKind::Cancelled)
+        self.0.problem.is_fatal()
+    }
+
+    /// The error as a problem of code, with its calls. `is_foreign` tells places whose lines the reference does not
+    /// show.
+    pub fn into_code_problem(self, is_foreign: &dyn Fn(Pos) -> bool) -> CodeProblem {
+        let frame = |frame: &Frame| ytterby_diag::Frame {
+            name: Some(frame.name.to_str().into_owned()),
+            pos: frame.pos,
+            place: frame.pos,
+            is_foreign: is_foreign(frame.pos),
+        };
+        let (inner, omitted, outer) = self.calls();
+        let omitted = (omitted, inner.len());
+        let frames = inner.iter().chain(outer).map(frame).collect();
+        let place = self.place();
+        let hint = self.hint();
+        let id = self.0.problem.id();
+        let helps = self.helps();
+        let prefix = self.prefix();
+        let Inner { message, failure, string, .. } = *self.0;
+        let message = match failure {
+            Some(failure) => CodeMessage::Failure(prefix, failure),
+            None => CodeMessage::Text(Text::new(prefix + &message)),
+        };
+        let part = string.map_or(Part::Token, |text| Part::Quoted(text.to_str().into_owned()));
+        let label = place.is_known().then(|| Label::new(Role::Problem, place, part));
+        CodeProblem { id, message, label, frames, omitted, hint, helps }
+    }
+
+    /// The error as a failure for which the calls do not matter.
+    pub fn into_failure(self) -> Failure {
+        let place = self.place();
+        let helps = self.helps();
+        let message = self.message().into_owned();
+        let Inner { problem, contexts, failure, .. } = *self.0;
+        match failure {
+            Some(failure) => contexts.into_iter().fold(failure, Failure::doing),
+            None => Diagnostic::error(problem.id(), message).at(place, Part::Token).helps(helps).into(),
+        }
+    }
+
+    /// The reference's hint; it has none where a function puts its name before the message.
+    fn hint(&self) -> Option<&'static str> {
+        if !self.0.contexts.is_empty() { None } else { self.0.problem.hint() }
+    }
+
+    fn helps(&self) -> Vec<Help> {
+        let place = if self.0.contexts.is_empty() { self.place() } else { Pos::UNKNOWN };
+        self.0.helps.iter().cloned().chain(advice::helps(&self.0.problem, place)).collect()
     }
 
     /// Of very many frames only the innermost and outermost are kept: runaway recursion has 200,000 of them.
@@ -155,13 +265,16 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.message)
+        f.write_str(&self.text(&Sources::new()))
     }
 }
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Error").field("message", &self.0.message).field("frames", &self.0.frames).finish()
+        let Inner { problem, message, failure, frames, .. } = &*self.0;
+        let mut shown = f.debug_struct("Error");
+        shown.field("problem", problem).field("message", message);
+        shown.field("failure", failure).field("frames", frames).finish()
     }
 }
 
@@ -173,10 +286,44 @@ impl From<String> for Error {
     }
 }
 
-/// Leaves a function with an error whose message is formatted.
+impl From<Error> for Failure {
+    #[cold]
+    fn from(error: Error) -> Failure {
+        error.into_failure()
+    }
+}
+
+impl From<Failure> for Error {
+    #[cold]
+    fn from(failure: Failure) -> Error {
+        let mut error = Error::of(Problem::of_failure(&failure), "");
+        error.0.failure = Some(failure);
+        error
+    }
+}
+
+/// An error whose message is formatted here and not in the function that fails, which stays small.
+#[cold]
+#[inline(never)]
+pub(crate) fn failed(problem: Problem, message: fmt::Arguments<'_>) -> Error {
+    Error::of(problem, message.to_string())
+}
+
+/// The same for an error about a value.
+#[cold]
+#[inline(never)]
+pub(crate) fn failed_value(message: fmt::Arguments<'_>) -> Error {
+    failed(Problem::Value, message)
+}
+
+/// Leaves a function with an error whose message is formatted. The sort of problem comes first; none is
+/// [`Problem::Value`].
 macro_rules! fail {
+    ($problem:ident, $($arg:tt)*) => {
+        return Err($crate::error::failed($crate::Problem::$problem, format_args!($($arg)*)))
+    };
     ($($arg:tt)*) => {
-        return Err($crate::Error::new(format!($($arg)*)))
+        return Err($crate::error::failed_value(format_args!($($arg)*)))
     };
 }
 pub(crate) use fail;

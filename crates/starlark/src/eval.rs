@@ -14,9 +14,9 @@ use ytterby_text::Str;
 use crate::error::fail;
 use crate::program::{Exports, Module};
 use crate::value::Function;
-use crate::{Args, Error, ErrorKind, Frame, Value};
+use crate::{Args, Error, Frame, Limit, Problem, Value};
 
-/// Bounds on what programs may use. Reaching one is an error of kind [`ErrorKind::Limit`].
+/// Bounds on what programs may use. Reaching one is a [`Problem::Limit`].
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// Turns of loops and calls of functions.
@@ -190,14 +190,14 @@ impl Eval {
             Value::Function(function) => crate::vm::call(self, function.clone(), args),
             Value::Builtin(builtin) => self.native(|eval| builtin.call(eval, args)),
             Value::Host(host) => self.native(|eval| host.call(eval, args)),
-            other => fail!("invalid call of non-function ({})", other.type_name()),
+            other => fail!(Type, "invalid call of non-function ({})", other.type_name()),
         }
     }
 
     /// Calls a function that may use so much and no more, where the limits of the whole evaluation do not come first.
     ///
     /// # Errors
-    /// As those of [`Eval::call`], and an error of kind [`ErrorKind::Limit`] that names the limit of this call.
+    /// As those of [`Eval::call`], and a [`Problem::Limit`] that names the limit of this call.
     pub fn call_within(&mut self, budget: Budget, callee: &Value, positional: &[Value]) -> Result<Value, Error> {
         let whole = (self.limits.steps, self.limits.memory);
         let last_step = self.steps().saturating_add(budget.steps);
@@ -209,7 +209,7 @@ impl Eval {
         (self.limits.steps, self.limits.memory) = whole;
         self.settle_fuel();
         if let Err(error) = &mut result
-            && error.kind() == ErrorKind::Limit
+            && let Problem::Limit(_) = error.problem()
         {
             if self.steps_used >= last_step {
                 error.set_message(step_limit(budget.steps));
@@ -251,10 +251,8 @@ impl Eval {
     /// Runs what recurses natively, with enough stack and a bound on how often.
     pub(crate) fn native<T>(&mut self, run: impl FnOnce(&mut Eval) -> Result<T, Error>) -> Result<T, Error> {
         if self.native_depth >= MAX_NATIVE_DEPTH {
-            return Err(Error::of_kind(
-                ErrorKind::Limit,
-                format!("call depth limit exceeded ({MAX_NATIVE_DEPTH} nested calls through built-in functions)"),
-            ));
+            let what = "nested calls through built-in functions";
+            return Err(exceeded(Limit::Depth, format!("call depth limit exceeded ({MAX_NATIVE_DEPTH} {what})")));
         }
         self.native_depth += 1;
         let result = stacker::maybe_grow(256 << 10, 4 << 20, || run(self));
@@ -280,7 +278,7 @@ impl Eval {
         if self.frames.len() < self.limits.depth {
             return Ok(());
         }
-        Err(Error::of_kind(ErrorKind::Limit, format!("call depth limit exceeded ({} frames)", self.limits.depth)))
+        Err(exceeded_depth(self.limits.depth))
     }
 
     /// Counts memory that a program is about to allocate.
@@ -291,7 +289,7 @@ impl Eval {
     pub fn charge(&mut self, bytes: usize) -> Result<(), Error> {
         self.memory_used = self.memory_used.saturating_add(bytes as u64);
         match self.limits.memory {
-            Some(limit) if self.memory_used > limit => Err(Error::of_kind(ErrorKind::Limit, memory_limit(limit))),
+            Some(limit) if self.memory_used > limit => Err(exceeded_memory(limit)),
             _ => Ok(()),
         }
     }
@@ -307,10 +305,10 @@ impl Eval {
     fn refuel(&mut self) -> Result<(), Error> {
         self.settle_fuel();
         if self.cancel.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
-            return Err(Error::of_kind(ErrorKind::Cancelled, "evaluation was cancelled"));
+            return Err(Error::of(Problem::Cancelled, "evaluation was cancelled"));
         }
         match self.limits.steps {
-            Some(limit) if self.steps_used >= limit => Err(Error::of_kind(ErrorKind::Limit, step_limit(limit))),
+            Some(limit) if self.steps_used >= limit => Err(exceeded(Limit::Steps, step_limit(limit))),
             _ => Ok(()),
         }
     }
@@ -326,6 +324,25 @@ impl Eval {
     pub fn steps(&self) -> u64 {
         self.steps_used + u64::from(self.fuel_given - self.fuel)
     }
+}
+
+// Apart from the functions that check, which are called for every call and every string.
+#[cold]
+#[inline(never)]
+fn exceeded_depth(frames: usize) -> Error {
+    exceeded(Limit::Depth, format!("call depth limit exceeded ({frames} frames)"))
+}
+
+#[cold]
+#[inline(never)]
+fn exceeded_memory(bytes: u64) -> Error {
+    exceeded(Limit::Memory, memory_limit(bytes))
+}
+
+#[cold]
+#[inline(never)]
+fn exceeded(limit: Limit, message: String) -> Error {
+    Error::of(Problem::Limit(limit), message)
 }
 
 fn step_limit(steps: u64) -> String {

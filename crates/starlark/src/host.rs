@@ -151,17 +151,17 @@ pub trait HostValue: Any {
 
     /// A number that equal values share; an error where the value cannot be a key.
     fn hash(&self) -> Result<u64, Error> {
-        fail!("unhashable type: {}", self.type_name())
+        fail!(Type, "unhashable type: {}", self.type_name())
     }
 
-    /// An attribute whose name is similar, for a hint that is no part of the message. Those of
+    /// An attribute whose name is similar, for advice that is no part of the message. Those of
     /// [`HostValue::attr_names`] are found without it.
     fn near_attr(&self, _name: &Str) -> Option<String> {
         None
     }
 
-    /// `x.name`; `None` where there is no such attribute. An error of kind [`crate::ErrorKind::NoSuchAttr`] says the
-    /// same in other words; both get a hint where [`HostValue::attr_names`] has a similar name.
+    /// `x.name`; `None` where there is no such attribute. The error then names a similar one of
+    /// [`HostValue::attr_names`].
     fn attr(&self, _eval: &mut Eval, _name: &Str) -> Result<Option<Value>, Error> {
         Ok(None)
     }
@@ -173,7 +173,7 @@ pub trait HostValue: Any {
 
     /// `x.name = value`.
     fn set_attr(&self, name: &Str, _value: Value) -> Result<(), Error> {
-        fail!("can't assign to .{name} field of {}", self.type_name())
+        fail!(Type, "can't assign to .{name} field of {}", self.type_name())
     }
 
     /// The value as a mapping, if it is one.
@@ -203,7 +203,7 @@ pub trait HostValue: Any {
 
     /// `x(…)`.
     fn call(&self, _eval: &mut Eval, _args: Args<'_>) -> Result<Value, Error> {
-        fail!("invalid call of non-function ({})", self.type_name())
+        fail!(Type, "invalid call of non-function ({})", self.type_name())
     }
 
     /// Compares with a value of the same type name; `None` where that makes no sense (`==` then asks whether they are
@@ -238,7 +238,7 @@ pub trait Mapping: HostValue {
 
     /// `x[key] = value`.
     fn set_key(&self, _key: Value, _value: Value) -> Result<(), Error> {
-        fail!("{} value does not support item assignment", self.type_name())
+        fail!(Type, "{} value does not support item assignment", self.type_name())
     }
 }
 
@@ -252,7 +252,7 @@ pub trait Sequence: HostValue {
 
     /// `x[index] = value`; `index` is smaller than [`Sequence::count`].
     fn set_index(&self, _index: usize, _value: Value) -> Result<(), Error> {
-        fail!("{} value does not support item assignment", self.type_name())
+        fail!(Type, "{} value does not support item assignment", self.type_name())
     }
 
     /// The values at these indices, all of them valid, as a new value; `None` where slices are not supported.

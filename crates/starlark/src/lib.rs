@@ -17,6 +17,7 @@
 //! code for a register machine (`compile`), which runs with a stack of its own (`vm`). Nothing here knows about YAML:
 //! the host mixes its operations into a program as [`Piece::Op`] and gets them back through [`Ops`].
 
+mod advice;
 pub mod args;
 pub mod ast;
 mod builtins;
@@ -25,17 +26,22 @@ mod error;
 mod eval;
 mod host;
 mod ops;
+mod problem;
 mod program;
 mod resolve;
 mod syntax;
+mod token_at;
 mod value;
 mod vm;
 
 pub use args::{Args, FromValue};
 pub use builtins::universe;
-pub use error::{Error, ErrorKind, Frame};
+pub use error::{Error, Frame};
 pub use eval::{Budget, Eval, Limits};
 pub use host::{BinaryOp, CompareOp, HostValue, Mapping, Sequence, Side, UnaryOp, ValueIter};
 pub use ops::{attr, binary, compare, compare_depth, equal, index, set_attr, set_index, slice, unary};
-pub use program::{Exports, NoOps, OpArgs, OpValues, OpenBracket, Ops, Piece, Program, SyntaxError, compile};
+pub use problem::{Limit, Problem};
+pub use program::{Exports, NoOps, OpArgs, OpValues, Ops, Piece, Program, compile};
+pub use syntax::{OpenBracket, SyntaxError};
+pub use token_at::token_at;
 pub use value::{Builtin, BuiltinFn, Dict, Function, List, Range, Set, Tuple, Value};

@@ -13,7 +13,7 @@ use ytterby_text::spelling::nearest;
 use crate::compile::Code;
 use crate::error::fail;
 use crate::value::Function;
-use crate::{Error, Eval, Value};
+use crate::{Error, Eval, SyntaxError, Value};
 
 /// A part of a program.
 #[derive(Clone, Copy, Debug)]
@@ -107,32 +107,6 @@ impl Ops for NoOps {
     fn leave(&self, _: &mut Eval, result: Option<Value>) -> Result<Value, Error> {
         Ok(result.unwrap_or(Value::None))
     }
-}
-
-/// A bracket that is open where something does not fit.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct OpenBracket {
-    /// Where it stands.
-    pub pos: Pos,
-    /// `(`, `[` or `{`.
-    pub bracket: char,
-    /// Whether nothing could have closed it: the code that it stands in is over.
-    pub is_unclosed: bool,
-}
-
-/// What is wrong with the text of a program.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SyntaxError {
-    /// The problem.
-    pub message: String,
-    /// Where it is; unknown in an operation of the host that has no place.
-    pub pos: Pos,
-    /// The piece that the place is in, counted from 0.
-    pub piece: usize,
-    /// Where the token that does not fit begins. The reference shows the place behind it, often another line.
-    pub token: Pos,
-    /// The bracket that is open there.
-    pub open: Option<OpenBracket>,
 }
 
 /// Compiles a program. Names in `predeclared` may be used besides those of the language; [`Program::run`] wants their

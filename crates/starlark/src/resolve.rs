@@ -11,6 +11,8 @@ use ytterby_diag::Pos;
 use ytterby_text::Str;
 use ytterby_text::spelling::nearest;
 
+use crate::Problem;
+use crate::advice::mistyped;
 use crate::ast::{Arg, Ast, Clause, ComprehensionBody, Def, DefBody, ExprId, ExprKind, Param, Stmt};
 
 /// Names a [`Binding`].
@@ -59,8 +61,15 @@ pub(crate) struct Resolved {
     pub(crate) predeclared: Vec<Str>,
 }
 
+/// A problem with a name, or with where a statement is.
+pub(crate) struct NameError {
+    pub(crate) pos: Pos,
+    pub(crate) problem: Problem,
+    pub(crate) message: String,
+}
+
 /// Binds all names of a program.
-pub(crate) fn resolve(ast: &Ast, stmts: &[Stmt], predeclared: &[&str]) -> Result<Resolved, Vec<(Pos, String)>> {
+pub(crate) fn resolve(ast: &Ast, stmts: &[Stmt], predeclared: &[&str]) -> Result<Resolved, Vec<NameError>> {
     let mut resolver = Resolver {
         ast,
         known: predeclared,
@@ -95,6 +104,9 @@ pub(crate) fn resolve(ast: &Ast, stmts: &[Stmt], predeclared: &[&str]) -> Result
     })
 }
 
+/// Names beyond this many undefined ones are not compared with all others.
+const LOOKED_UP: usize = 100;
+
 /// The outermost block, and the scope of the top level.
 const FILE: usize = 0;
 
@@ -115,7 +127,7 @@ struct Resolver<'a> {
     given: HashMap<Str, BindingId>,
     given_names: Vec<Str>,
     loops: usize,
-    errors: Vec<(Pos, String)>,
+    errors: Vec<NameError>,
 }
 
 /// The file, a function or a comprehension.
@@ -132,7 +144,7 @@ struct Block {
 
 impl<'a> Resolver<'a> {
     fn error(&mut self, pos: Pos, message: impl Into<String>) {
-        self.errors.push((pos, message.into()));
+        self.errors.push(NameError { pos, problem: Problem::Syntax, message: message.into() });
     }
 
     fn name(&self, ident: ExprId) -> Str {
@@ -229,8 +241,7 @@ impl<'a> Resolver<'a> {
                 binding
             }
             None => {
-                let hint = self.similar(&name, env).map(|meant| format!(" (did you mean {meant}?)"));
-                self.error(self.ast[ident].start, format!("undefined: {name}{}", hint.unwrap_or_default()));
+                self.undefined(ident, &name, env);
                 self.new_binding(Scope::Undefined, 0, name)
             }
         };
@@ -238,8 +249,25 @@ impl<'a> Resolver<'a> {
         binding
     }
 
-    /// The name that was probably meant.
-    fn similar(&self, name: &Str, env: usize) -> Option<String> {
+    /// Reports a name that is used in `env` and not defined.
+    #[cold]
+    fn undefined(&mut self, ident: ExprId, name: &Str, env: usize) {
+        let names = self.visible_names(env);
+        let names = || names.iter().map(|name| &**name);
+        let mut message = format!("undefined: {name}");
+        let mut similar = nearest(&name.to_str(), names()).map(Str::from);
+        let has_hint = Problem::Undefined { name: name.clone(), similar: None }.hint().is_some();
+        match &similar {
+            Some(similar) => message.push_str(&format!(" (did you mean {similar}?)")),
+            None if has_hint || self.errors.len() > LOOKED_UP => {}
+            None => similar = mistyped(&name.to_str(), names()),
+        }
+        let problem = Problem::Undefined { name: name.clone(), similar };
+        self.errors.push(NameError { pos: self.ast[ident].start, problem, message });
+    }
+
+    /// The names that are defined where code is in `env`, sorted.
+    fn visible_names(&self, env: usize) -> Vec<String> {
         let mut names: Vec<Str> = self.global_names.clone();
         let mut block = env;
         loop {
@@ -250,8 +278,7 @@ impl<'a> Resolver<'a> {
             block = self.blocks[block].parent;
         }
         names.sort();
-        let names: Vec<_> = names.iter().map(|name| name.to_str()).collect();
-        nearest(&name.to_str(), names.iter().map(|name| &**name)).map(str::to_owned)
+        names.iter().map(|name| name.to_str().into_owned()).collect()
     }
 
     /// Binds the names of a container that are its own variables.

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use common::{check, run, run_with};
 use ytterby_diag::{FileId, Pos};
-use ytterby_starlark::{Budget, ErrorKind, Eval, Exports, Limits, NoOps, Piece, Value, compile};
+use ytterby_starlark::{Budget, Eval, Exports, Limits, NoOps, Piece, Problem, Value, compile};
 use ytterby_text::Str;
 
 #[track_caller]
@@ -48,7 +48,7 @@ fn one_call_can_have_less() {
     let function = exports.get(&Str::from("loop")).expect("it is there");
     let mut call = |steps, memory, n| match eval.call_within(Budget { steps, memory }, function, &[Value::Int(n)]) {
         Ok(length) => length.repr().to_string(),
-        Err(error) => error.message().to_owned(),
+        Err(error) => error.message().into_owned(),
     };
     assert_eq!(call(10_000, 1 << 20, 9_000), "9000");
     assert_eq!(call(10_000, 1 << 20, 10_000), "step limit exceeded (10000 steps)");
@@ -72,13 +72,11 @@ fn very_many_calls_are_counted() {
         let program = compile(&[piece], &[]).unwrap();
         program.run(&mut Eval::new(), Rc::new(NoOps), &Exports::default()).err().unwrap()
     };
-    let error = run(1_000);
-    let (all, omitted, none) = error.calls();
-    assert_eq!((all.len(), omitted, none.len()), (1_002, 0, 0));
-    let error = run(50_000);
-    let (inner, omitted, outer) = error.calls();
-    assert_eq!((inner.len(), omitted, outer.len()), (100, 50_002 - 200, 100));
-    assert_eq!(outer.last().unwrap().name, *"<toplevel>");
+    let problem = run(1_000).into_code_problem(&|_| false);
+    assert_eq!((problem.frames.len(), problem.omitted.0), (1_002, 0));
+    let problem = run(50_000).into_code_problem(&|_| false);
+    assert_eq!((problem.frames.len(), problem.omitted), (200, (50_002 - 200, 100)));
+    assert_eq!(problem.frames.last().unwrap().name.as_deref(), Some("<toplevel>"));
 }
 
 #[test]
@@ -134,7 +132,7 @@ fn cancellation() {
     let code = b"while True:\n  None\nend";
     let program = compile(&[Piece::Code { text: code, at: common::nowhere() }], &[]).unwrap();
     let error = program.run(&mut eval, std::rc::Rc::new(NoOps), &Exports::default()).err().unwrap();
-    assert_eq!(error.kind(), ErrorKind::Cancelled);
+    assert_eq!(*error.problem(), Problem::Cancelled);
 }
 
 #[test]

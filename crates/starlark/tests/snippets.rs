@@ -19,7 +19,7 @@ fn recorded_snippets() {
         let (expected, got) = if row["ok"] == true {
             (field("printed"), outcome.printed + &outcome.error.unwrap_or_default())
         } else {
-            (without_hint(&field("stderr")), outcome.error.unwrap_or_else(|| "no error\n".to_owned()))
+            (body(&field("stderr")), outcome.error.unwrap_or_else(|| "no error\n".to_owned()))
         };
         if expected.trim_end() != got.trim_end() {
             failed.push(format!("{}:\n  expected:\n{expected}\n  got:\n{got}", field("name")));
@@ -29,12 +29,7 @@ fn recorded_snippets() {
     assert!(failed.is_empty(), "{} of {} snippets fail\n{}", failed.len(), rows.len(), failed.join("\n"));
 }
 
-/// Without the first line, which the program writes, and without hints, which the template engine adds.
-fn without_hint(stderr: &str) -> String {
-    let body = stderr.split_once('\n').map_or("", |(_, body)| body);
-    let cut = |line: &str| match line.find(" (hint: ") {
-        Some(at) if line.starts_with("- ") => line[..at].to_owned(),
-        _ => line.to_owned(),
-    };
-    body.lines().map(cut).collect::<Vec<_>>().join("\n")
+/// An error without the first line, which the program writes.
+fn body(stderr: &str) -> String {
+    stderr.split_once('\n').map_or("", |(_, body)| body.trim_start()).to_owned()
 }

@@ -14,7 +14,7 @@ fn main() -> ExitCode {
     let mut text = Vec::new();
     std::io::stdin().read_to_end(&mut text).expect("standard input can be read");
     let options = ReadOptions { strict: has("--strict"), ..ReadOptions::default() };
-    let result = parse(&text, FileId(0), &options).map_err(|error| error.message).and_then(|tree| {
+    let result = parse(&text, FileId(0), &options).map_err(|error| error.reference()).and_then(|tree| {
         if has("--fmt") {
             return Ok(format(&tree));
         }

@@ -4,6 +4,7 @@
 //! that any tree can be written without being converted first. Nothing here knows about templates: a comment is text.
 
 mod fmt;
+mod outline;
 mod read;
 mod resolve;
 mod scalar;
@@ -11,6 +12,7 @@ mod tree;
 pub mod write;
 
 pub use fmt::format;
+pub use outline::outline;
 pub use read::{ReadError, ReadOptions, parse};
 pub use resolve::resolve;
 pub use scalar::Scalar;

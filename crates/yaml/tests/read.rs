@@ -120,19 +120,19 @@ fn syntax_errors_go_before_errors_of_meaning() {
 fn bytes_that_are_no_text_have_a_place() {
     let place = |input: &[u8]| parse(input, FileId(0), &ReadOptions::default()).map(|_| ()).unwrap_err();
     let error = place(b"a: 1\nb: \xFF\n");
-    assert_eq!((error.message.as_str(), error.pos.offset), ("yaml: invalid leading UTF-8 octet", 8));
+    assert_eq!((error.reference().as_str(), error.span.start), ("yaml: invalid leading UTF-8 octet", 8));
     let error = place(b"a: \x07\n");
-    assert_eq!((error.message.as_str(), error.pos.offset), ("yaml: control characters are not allowed", 3));
+    assert_eq!((error.reference().as_str(), error.span.start), ("yaml: control characters are not allowed", 3));
     let error = place(b"a: \xEF\xBF\xBE\n");
-    assert_eq!((error.message.as_str(), error.pos.offset), ("yaml: control characters are not allowed", 3));
+    assert_eq!((error.reference().as_str(), error.span.start), ("yaml: control characters are not allowed", 3));
 }
 
 #[test]
 fn errors_behind_the_last_line_are_on_it() {
     for (input, line) in [("a: [1,\n", 1), ("a: [1,", 1), ("b:\n  a: {b: 1\n", 2), ("---\na: [1,\r\n", 2)] {
         let error = parse(input.as_bytes(), FileId(0), &ReadOptions::default()).expect_err("something is missing");
-        let found = input[..error.pos.offset as usize].matches('\n').count() + 1;
-        assert_eq!(found, line, "for {input:?}: {}", error.message);
+        let found = input[..error.span.start as usize].matches('\n').count() + 1;
+        assert_eq!(found, line, "for {input:?}: {}", error.reference());
     }
 }
 

@@ -4,11 +4,11 @@
 //! without a word. Values are never part of the answer.
 
 use std::rc::Rc;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use ytterby::{Inspect, Options, OutputTypes, Silent};
-use ytterby_diag::Sources;
+use ytterby_diag::{Source, Sources};
 use ytterby_yaml::{MapItem, ReadOptions, Scalar, Tree, View};
 
 use crate::read::{self, Stdin, Symlinks};
@@ -69,9 +69,9 @@ fn find(files: &[String], file_marks: Vec<String>) -> Option<Vec<Key>> {
         max_steps: Some(STEPS),
         ..Options::default()
     };
-    let sources = Rc::new(Sources::new());
+    let sources = Arc::new(Sources::new());
     let rendered = ytterby::render(files, &options, &sources, Rc::new(Silent)).ok()?;
-    let file = sources.add("schema", rendered.documents.as_slice());
+    let file = sources.add(Source::new("schema", rendered.documents.as_slice()));
     let tree = ytterby_yaml::parse(&rendered.documents, file, &ReadOptions::default()).ok()?;
     let doc = tree.documents().first()?;
     let fields = get(&tree, tree.value(doc.value), "schema").and_then(|schema| get(&tree, schema, "fields"))?;

@@ -10,14 +10,16 @@ mod scripts;
 
 use std::borrow::Cow;
 
+use ytterby_diag::{Failure, Id};
+
 use crate::flags::{Command, Flag, FlagKind, Line, Values, read_line};
 
 pub use self::scripts::script;
 
 /// Answers the scripts. The last word is the one to complete.
-pub fn answer(root: &'static Command, words: &[String], descriptions: Descriptions) -> Result<String, String> {
+pub fn answer(root: &'static Command, words: &[String], descriptions: Descriptions) -> Result<String, Failure> {
     let Some((current, before)) = words.split_last() else {
-        return Err("requires at least 1 arg(s), only received 0".into());
+        return Err(Failure::new(Id::FLAG_OPERAND, "requires at least 1 arg(s), only received 0"));
     };
     let found = complete(root, before, current);
     let mut out = String::new();
@@ -207,7 +209,7 @@ mod tests {
         check("--output", "--output --output-disable-validation --output-files");
         check("--strict --strict", "--strict-annotations");
         check("-f x --fil", "--file --file-mark --files-inspect");
-        check("fmt -", "--debug --file --help --strict -f -h -s");
+        check("fmt -", "--color --debug --diagnostics --file --help --strict -f -h -s");
         check("version -", "--help -h");
         check("fmt --output", "");
         check("tpl --data-values-sch", "--data-values-schema-inspect");
@@ -225,7 +227,7 @@ mod tests {
             "json,yaml json,json json,pos json,openapi-v3 json,json-schema json,crd json,ytt-schema json,markdown json,html json,values",
         );
         check("--output=js", "json json-schema");
-        check("--diagnostics ", "text rich json sarif github");
+        check("--diagnostics ", "text rich json sarif github gitlab junit");
         check("--diagnostics=s", "sarif");
         check("--strict=", "true false");
         check("--compat ", "0.49");
@@ -247,6 +249,9 @@ mod tests {
         assert_eq!(ask(&["vers"], Descriptions::Hidden).unwrap(), "version\n:4\n");
         assert_eq!(ask(&["-f", ""], Descriptions::Shown).unwrap(), ":0\n");
         assert_eq!(ask(&["--output-files", ""], Descriptions::Shown).unwrap(), ":16\n");
-        assert_eq!(ask(&[], Descriptions::Shown).unwrap_err(), "requires at least 1 arg(s), only received 0");
+        assert_eq!(
+            ask(&[], Descriptions::Shown).unwrap_err().to_string(),
+            "requires at least 1 arg(s), only received 0"
+        );
     }
 }

@@ -2,7 +2,9 @@
 
 use std::ffi::OsString;
 
+use ytterby_diag::{Diagnostic, Failure, Help, Id, Origin, Part, Pos, Source, Sources};
 use ytterby_text::quote::quote;
+use ytterby_text::spelling;
 
 use super::csv;
 use super::{Command, Flag, FlagKind, Operands};
@@ -60,13 +62,14 @@ impl Invocation {
         self.flags.iter().find(|(flag, _)| flag.name == name).map(|(_, value)| value)
     }
 
-    fn set(&mut self, flag: &'static Flag, text: &str) -> Result<(), String> {
-        let invalid = |why: String| {
+    fn set(&mut self, sources: &Sources, flag: &'static Flag, text: &str) -> Result<(), Failure> {
+        let invalid = |why: String| -> Failure {
             let shown = match flag.short {
                 Some(short) => format!("-{short}, --{}", flag.name),
                 None => format!("--{}", flag.name),
             };
-            format!("invalid argument {} for \"{shown}\" flag: {why}", quoted(text))
+            let message = format!("invalid argument {} for \"{shown}\" flag: {why}", quoted(text));
+            wrong(sources, Id::FLAG_VALUE, message, text).into()
         };
         let slot = self.flags.iter_mut().find(|(given, _)| given.name == flag.name).map(|(_, value)| value);
         let value = match flag.kind {
@@ -96,20 +99,26 @@ impl Invocation {
 }
 
 /// The words of a command line. Names of files and values are text in everything that follows.
-pub fn words(args: impl Iterator<Item = OsString>) -> Result<Vec<String>, String> {
+pub fn words(args: impl Iterator<Item = OsString>) -> Result<Vec<String>, Failure> {
     args.map(|arg| {
         arg.into_string().map_err(|arg| {
             let shown = quote(arg.as_encoded_bytes());
-            format!(
-                "Expected argument {shown} to be UTF-8 (hint: rename the file, or give the directory that it is in)"
-            )
+            let text = "to be UTF-8 (hint: rename the file, or give the directory that it is in)";
+            Failure::new(Id::FLAG_VALUE, format!("Expected argument {shown} {text}"))
         })
     })
     .collect()
 }
 
-/// Reads a command line (without the program's name).
-pub fn parse(root: &'static Command, args: Vec<String>) -> Result<Invocation, String> {
+/// A problem with an argument of the command line.
+fn wrong(sources: &Sources, id: Id, message: String, argument: &str) -> Diagnostic {
+    let source = Source::new("command line", argument.as_bytes()).with_origin(Origin::Argument);
+    let pos = Pos::new(sources.add(source), 0);
+    Diagnostic::error(id, message).at(pos, Part::Bytes(argument.len() as u32))
+}
+
+/// Reads a command line (without the program's name). The arguments that are wrong become sources.
+pub fn parse(root: &'static Command, args: Vec<String>, sources: &Sources) -> Result<Invocation, Failure> {
     let (path, args) = find_command(root, args);
     let mut found = Invocation { path, flags: Vec::new(), operands: Vec::new() };
     if let Operands::Raw(_) = found.command().operands {
@@ -122,9 +131,9 @@ pub fn parse(root: &'static Command, args: Vec<String>) -> Result<Invocation, St
             found.operands.extend(args);
             break;
         } else if let Some(long) = arg.strip_prefix("--") {
-            parse_long(&mut found, long, &mut args)?;
+            parse_long(&mut found, long, &mut args, sources)?;
         } else if arg.len() > 1 && arg.starts_with('-') {
-            parse_short(&mut found, &arg[1..], &mut args)?;
+            parse_short(&mut found, &arg[1..], &mut args, sources)?;
         } else {
             found.operands.push(arg);
         }
@@ -132,41 +141,85 @@ pub fn parse(root: &'static Command, args: Vec<String>) -> Result<Invocation, St
     Ok(found)
 }
 
-fn parse_long(found: &mut Invocation, arg: &str, rest: &mut std::vec::IntoIter<String>) -> Result<(), String> {
+fn parse_long(
+    found: &mut Invocation,
+    arg: &str,
+    rest: &mut std::vec::IntoIter<String>,
+    sources: &Sources,
+) -> Result<(), Failure> {
     if arg.starts_with(['-', '=']) {
-        return Err(format!("bad flag syntax: --{arg}"));
+        let text = format!("--{arg}");
+        return Err(wrong(sources, Id::FLAG_UNKNOWN, format!("bad flag syntax: {text}"), &text).into());
     }
     let (name, value) = match arg.split_once('=') {
         Some((name, value)) => (name, Some(value.to_owned())),
         None => (arg, None),
     };
-    let flag = find_long(found.command(), name).ok_or_else(|| format!("unknown flag: --{name}"))?;
+    let word = format!("--{name}");
+    let flag = find_long(found.command(), name).ok_or_else(|| {
+        let problem = wrong(sources, Id::FLAG_UNKNOWN, format!("unknown flag: {word}"), &word);
+        Failure::from(problem.helps(meant(found.command(), name)))
+    })?;
     let value = match value {
         Some(value) => value,
         None if flag.kind == FlagKind::Bool => "true".to_owned(),
-        None => rest.next().ok_or_else(|| format!("flag needs an argument: --{name}"))?,
+        None => rest
+            .next()
+            .ok_or_else(|| wrong(sources, Id::FLAG_VALUE, format!("flag needs an argument: {word}"), &word))?,
     };
-    found.set(flag, &value)
+    found.set(sources, flag, &value)
+}
+
+/// Flags of other programs, and what they are called here.
+const ELSEWHERE: [(&str, &str); 12] = [
+    ("color", "color"),
+    ("env", "data-values-env"),
+    ("include", "file"),
+    ("input", "file"),
+    ("out", "output-files"),
+    ("output-dir", "output-files"),
+    ("set", "data-value"),
+    ("set-file", "data-value-file"),
+    ("set-string", "data-value"),
+    ("values", "data-values-file"),
+    ("var", "data-value"),
+    ("var-file", "data-values-file"),
+];
+
+/// The flag that was probably meant.
+fn meant(command: &Command, name: &str) -> Option<Help> {
+    let elsewhere = ELSEWHERE.iter().find(|(other, _)| *other == name).map(|(_, own)| *own);
+    let own = elsewhere.filter(|own| find_long(command, own).is_some());
+    let names = || command.all_flags().map(|flag| flag.name);
+    let near = own.or_else(|| spelling::closest(name, names(), spelling::tolerance(name)))?;
+    Some(Help::new(format!("did you mean --{near}?")))
 }
 
 /// `-s`, `-sf x`, `-fx`, `-f=x`: flags without values can be joined, the rest of the word is the value of one that has one.
-fn parse_short(found: &mut Invocation, word: &str, rest: &mut std::vec::IntoIter<String>) -> Result<(), String> {
+fn parse_short(
+    found: &mut Invocation,
+    word: &str,
+    rest: &mut std::vec::IntoIter<String>,
+    sources: &Sources,
+) -> Result<(), Failure> {
     let mut chars = word.chars();
     while let Some(short) = chars.next() {
-        let here = format!("{short}{}", chars.as_str());
-        let flag = found
-            .command()
-            .all_flags()
-            .find(|flag| flag.short == Some(short))
-            .ok_or_else(|| format!("unknown shorthand flag: {} in -{here}", quoted_char(short)))?;
+        let here = format!("-{short}{}", chars.as_str());
+        let flag = found.command().all_flags().find(|flag| flag.short == Some(short)).ok_or_else(|| {
+            let text = format!("unknown shorthand flag: {} in {here}", quoted_char(short));
+            wrong(sources, Id::FLAG_UNKNOWN, text, &here)
+        })?;
         let behind = chars.as_str();
         match behind.strip_prefix('=') {
-            Some(value) if !value.is_empty() => return found.set(flag, value),
-            _ if flag.kind == FlagKind::Bool => found.set(flag, "true")?,
-            _ if !behind.is_empty() => return found.set(flag, behind),
+            Some(value) if !value.is_empty() => return found.set(sources, flag, value),
+            _ if flag.kind == FlagKind::Bool => found.set(sources, flag, "true")?,
+            _ if !behind.is_empty() => return found.set(sources, flag, behind),
             _ => {
-                let missing = || format!("flag needs an argument: {} in -{here}", quoted_char(short));
-                return found.set(flag, &rest.next().ok_or_else(missing)?);
+                let value = rest.next().ok_or_else(|| {
+                    let text = format!("flag needs an argument: {} in {here}", quoted_char(short));
+                    wrong(sources, Id::FLAG_VALUE, text, &here)
+                })?;
+                return found.set(sources, flag, &value);
             }
         }
     }
@@ -339,8 +392,9 @@ mod tests {
         ..command("", Operands::None, GROUPS)
     };
 
-    fn run(line: &str) -> Result<Invocation, String> {
-        parse(&ROOT, line.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect())
+    fn run(line: &str) -> Result<Invocation, Failure> {
+        let words = line.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect();
+        parse(&ROOT, words, &Sources::new())
     }
 
     /// Command, `file`, `strict` and operands in one line.
@@ -353,7 +407,7 @@ mod tests {
                 found.is_on("strict"),
                 found.operands
             ),
-            Err(error) => error,
+            Err(failure) => failure.to_string(),
         };
         assert_eq!(got, want, "{line}");
     }

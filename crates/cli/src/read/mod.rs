@@ -13,7 +13,8 @@ use std::fs::{self, Metadata};
 use std::io::{self, Read};
 use std::path::PathBuf;
 
-use ytterby::{Content, InputFile};
+use ytterby::{Content, Failure, InputFile};
+use ytterby_diag::{Id, Origin};
 
 #[cfg(feature = "server")]
 pub use self::http::addresses;
@@ -21,7 +22,11 @@ pub use self::path::clean;
 pub use self::symlink::Symlinks;
 
 /// Lists the files behind `-f` flags, in the order of the flags; files of a directory are sorted by their paths.
-pub fn list(paths: &[String], symlinks: &Symlinks, stdin: &Stdin) -> Result<Vec<InputFile>, String> {
+pub fn list(paths: &[String], symlinks: &Symlinks, stdin: &Stdin) -> Result<Vec<InputFile>, Failure> {
+    inputs(paths, symlinks, stdin).map_err(Content::unreadable)
+}
+
+fn inputs(paths: &[String], symlinks: &Symlinks, stdin: &Stdin) -> Result<Vec<InputFile>, String> {
     let mut files = Vec::new();
     for argument in paths {
         let pieces: Vec<&str> = argument.split('=').collect();
@@ -35,10 +40,11 @@ pub fn list(paths: &[String], symlinks: &Symlinks, stdin: &Stdin) -> Result<Vec<
             }
         };
         let mut file = if path == "-" {
-            InputFile::new("stdin.yml", stdin.content())
+            InputFile { origin: Origin::Stdin, ..InputFile::new("stdin.yml", stdin.content()) }
         } else if path.starts_with("http://") || path.starts_with("https://") {
             let url = path.to_owned();
-            InputFile::new(path::base(path), Content::later(move || http::get(&url)))
+            let content = Content::later(move || http::get(&url).map_err(Content::unreadable));
+            InputFile { origin: Origin::Url, ..InputFile::new(path::base(path), content) }
         } else {
             let metadata = fs::symlink_metadata(path)
                 .map_err(|error| format!("Checking file '{path}': lstat {path}: {}", io_text(&error)))?;
@@ -67,11 +73,11 @@ impl Stdin {
     fn content(&self) -> Content {
         if self.was_read.replace(true) {
             let text = "Standard input has already been read, has the '-' argument been used in more than one flag?";
-            return Content::failed(text);
+            return Content::failed(Failure::new(Id::FILE_CONFLICT, text));
         }
         Content::later(|| match read_stdin() {
             Ok(bytes) => Ok(bytes.into()),
-            Err(error) => Err(format!("read /dev/stdin: {}", io_text(&error))),
+            Err(error) => Err(Content::unreadable(format!("read /dev/stdin: {}", io_text(&error)))),
         })
     }
 }
@@ -155,10 +161,13 @@ fn local_file(place: Place, name: &str, metadata: &Metadata, symlinks: &Symlinks
         return Err(format!("Expected file '{shown}' to be a regular file, but was not"));
     }
     let at = Some(clean(shown));
-    Ok(InputFile { place: at, ..InputFile::new(name, Content::later(move || read_file(&place))) })
+    Ok(InputFile {
+        place: at,
+        ..InputFile::new(name, Content::later(move || read_file(&place).map_err(Content::unreadable)))
+    })
 }
 
-fn read_file(place: &Place) -> Result<std::rc::Rc<[u8]>, String> {
+fn read_file(place: &Place) -> Result<std::sync::Arc<[u8]>, String> {
     let failed = |verb: &str, error: io::Error| format!("{verb} {}: {}", place.shown, io_text(&error));
     let mut file = fs::File::open(&place.path).map_err(|error| failed("open", error))?;
     let mut bytes = Vec::with_capacity(file.metadata().map_or(0, |metadata| metadata.len() as usize + 1));

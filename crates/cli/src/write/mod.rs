@@ -15,13 +15,18 @@ use self::interrupt::Watch;
 pub use self::interrupt::end_if_interrupted;
 use self::stage::{Moves, Stage, UndoList};
 use crate::read::{clean, io_text};
-use ytterby::OutputFile;
+use ytterby::{Failure, OutputFile};
+use ytterby_diag::Id;
 
 /// Directories that nobody wants emptied, as the reference lists them.
 const SUSPICIOUS: [&str; 4] = ["/", ".", "./", ""];
 
 /// Makes `directory` hold these files and nothing else.
-pub fn replace_directory(directory: &str, files: &[OutputFile]) -> Result<(), String> {
+pub fn replace_directory(directory: &str, files: &[OutputFile]) -> Result<(), Failure> {
+    replace(directory, files).map_err(|why| Failure::new(Id::FILE_WRITE, why))
+}
+
+fn replace(directory: &str, files: &[OutputFile]) -> Result<(), String> {
     let mut seen = HashSet::new();
     if let Some(file) = files.iter().find(|file| !seen.insert(&file.path)) {
         return Err(format!("Multiple files have same output destination paths: {}", file.path));
@@ -57,7 +62,11 @@ pub fn replace_directory(directory: &str, files: &[OutputFile]) -> Result<(), St
 }
 
 /// Adds these files to `directory`, over those of the same name.
-pub fn add_files(directory: &str, files: &[OutputFile]) -> Result<(), String> {
+pub fn add_files(directory: &str, files: &[OutputFile]) -> Result<(), Failure> {
+    add(directory, files).map_err(|why| Failure::new(Id::FILE_WRITE, why))
+}
+
+fn add(directory: &str, files: &[OutputFile]) -> Result<(), String> {
     let target = PathBuf::from(clean(directory));
     let places = files.iter().map(|file| Ok(target.join(relative(&file.path)?))).collect::<Result<Vec<_>, String>>()?;
     let mut moves = Moves::new(&target, &Watch::start())?;

@@ -65,8 +65,8 @@ fn files(files: &[(&str, &str)]) -> Vec<OutputFile> {
 
 #[test]
 fn output_paths_stay_inside() {
-    assert_eq!(relative("a/../b.yml"), Ok("b.yml".into()));
-    assert_eq!(relative("/etc/b.yml"), Ok("etc/b.yml".into()));
+    assert_eq!(relative("a/../b.yml").unwrap(), "b.yml");
+    assert_eq!(relative("/etc/b.yml").unwrap(), "etc/b.yml");
     assert!(relative("../b.yml").is_err());
     assert!(relative("a/../..").is_err());
     assert!(relative("").is_err());
@@ -101,7 +101,7 @@ fn a_directory_that_cannot_be_replaced_stays() {
     let scratch = Scratch::with(&[("out/old.yml", "old")]);
     let out = scratch.path("out");
     let check = |new: &[(&str, &str)], want: &str| {
-        let error = replace_directory(&out, &files(new)).unwrap_err();
+        let error = replace_directory(&out, &files(new)).unwrap_err().to_string();
         assert!(error.contains(want), "{error}");
         assert_eq!(scratch.list(), ["out/", "out/old.yml=old"]);
     };
@@ -120,10 +120,12 @@ fn adds_files() {
 #[test]
 fn adding_half_of_the_files_adds_none() {
     let scratch = Scratch::with(&[("out/a.yml", "old"), ("out/d/x.yml", "x")]);
-    let error = add_files(&scratch.path("out"), &files(&[("new/a.yml", "a"), ("a.yml", "a"), ("d", "d")])).unwrap_err();
+    let error = add_files(&scratch.path("out"), &files(&[("new/a.yml", "a"), ("a.yml", "a"), ("d", "d")]))
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("is a directory"), "{error}");
     assert_eq!(scratch.list(), ["out/", "out/a.yml=old", "out/d/", "out/d/x.yml=x"]);
-    let error = add_files(&scratch.path("out/a.yml"), &files(&[("a.yml", "a")])).unwrap_err();
+    let error = add_files(&scratch.path("out/a.yml"), &files(&[("a.yml", "a")])).unwrap_err().to_string();
     assert!(error.ends_with("a.yml: not a directory"), "{error}");
     assert!(add_files(&scratch.path("none/deep"), &files(&[("a.yml", "a"), ("a.yml/b", "b")])).is_err());
     assert_eq!(scratch.list(), ["out/", "out/a.yml=old", "out/d/", "out/d/x.yml=x"]);

@@ -126,7 +126,7 @@ fn output(text: &str) -> Result<Value, String> {
     if let Ok(value) = serde_json::from_str(text) {
         return Ok(value);
     }
-    let tree = parse(text.as_bytes(), FileId(0), &ReadOptions::default()).map_err(|error| error.message)?;
+    let tree = parse(text.as_bytes(), FileId(0), &ReadOptions::default()).map_err(|error| error.to_string())?;
     let mut documents: Vec<_> = tree
         .documents()
         .iter()

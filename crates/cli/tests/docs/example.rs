@@ -33,14 +33,14 @@ pub fn run(root: &Path, name: &str, page: &Page<'_>) -> Result<Outcome, String> 
 }
 
 /// A directory in which examples are run; it is deleted afterwards.
-struct Directory {
-    path: PathBuf,
+pub struct Directory {
+    pub path: PathBuf,
     /// How the last command ended, for `echo $?`.
     exit: i32,
 }
 
 impl Directory {
-    fn new(root: &Path, name: &str) -> Directory {
+    pub fn new(root: &Path, name: &str) -> Directory {
         use std::sync::atomic::{AtomicU32, Ordering};
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -77,7 +77,7 @@ impl Directory {
         files.collect()
     }
 
-    fn write(&self, name: &str, content: &str) -> Result<(), String> {
+    pub fn write(&self, name: &str, content: &str) -> Result<(), String> {
         let path = self.inside(name)?;
         fs::create_dir_all(path.parent().expect("it is below the directory")).expect("the directory is ours");
         fs::write(path, content).expect("the directory is ours");

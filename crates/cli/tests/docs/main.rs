@@ -5,7 +5,9 @@
 //! `YTTERBY_BLESS=docs` writes into the pages what the commands print.
 
 mod claims;
+mod errors;
 mod example;
+mod layout;
 mod links;
 mod page;
 #[path = "../cases/words.rs"]
@@ -18,7 +20,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use page::Page;
 
 /// Pages that have no examples on purpose. Everything in `docs/decisions` is about reasons and has none either.
-const WITHOUT_EXAMPLES: [&str; 2] = ["docs/README.md", "docs/embedding.md"];
+const WITHOUT_EXAMPLES: [&str; 3] = ["docs/README.md", "docs/embedding.md", "docs/errors.md"];
 
 /// Folders below the root that hold pages of ours.
 const FOLDERS: [&str; 4] = ["docs", "examples", "crates", "tests/browser"];
@@ -43,6 +45,15 @@ fn main() {
             trials.push(Trial::test(format!("examples/{name}"), move || examples(&root, &file, &name)));
         }
     }
+    for section in errors::sections(&root) {
+        let name = format!("errors/{}", section.id);
+        let at = root.clone();
+        trials.push(Trial::test(name, move || errors::example(&at, &section).map_err(Failed::from)));
+    }
+    let at = root.clone();
+    trials.push(Trial::test("errors", move || errors::complete(&at).map_err(Failed::from)));
+    let at = root.clone();
+    trials.push(Trial::test("layout", move || layout::check(&at).map_err(Failed::from)));
     let at = root.clone();
     trials.push(Trial::test("architecture", move || claims::architecture(&at).map_err(Failed::from)));
     trials.push(Trial::test("dependencies", move || claims::dependencies(&root).map_err(Failed::from)));

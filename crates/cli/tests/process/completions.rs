@@ -69,7 +69,7 @@ fn bash_offers_what_fits() {
     check("FOO=1 ytterby -s vers", "version|options +o default|");
     check("ytterby -o js", "json|json-schema|options +o default|");
     check("ytterby --diagnostics=r", "rich|options +o default|");
-    check("ytterby --diagnostics ", "text|rich|json|sarif|github|options +o default|");
+    check("ytterby --diagnostics ", "text|rich|json|sarif|github|gitlab|junit|options +o default|");
     check("ytterby --output-files ", "options +o default -o dirnames|");
     check("ytterby -f ", "|");
     assert!(shell(&scratch, "bash", &["-c", "source ./script; complete -p ytterby"]).contains("-o default -F"));

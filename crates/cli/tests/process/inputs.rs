@@ -79,8 +79,7 @@ fn names_that_are_not_utf8() {
     let mut command = scratch.command(&["--diagnostics=json"]);
     let (exit, stdout, stderr) = finish(command.arg(OsStr::from_bytes(b"-f=d/s\xfcb")));
     assert_eq!((exit, stdout.as_str()), (1, ""));
-    let start =
-        r#"{"severity":"error","kind":"other","message":"Expected argument \"-f=d/s\\xfcb\" to be UTF-8 (hint: "#;
+    let start = r#"{"severity":"error","kind":"other","id":"flag/value","message":"Expected argument \"-f=d/s\\xfcb\" to be UTF-8 (hint: "#;
     assert!(stderr.starts_with(start), "{stderr}");
 }
 

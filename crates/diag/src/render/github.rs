@@ -1,22 +1,26 @@
 //! Workflow commands of GitHub Actions: marks in the changed files of a pull request.
 
 use super::Report;
-use super::json::place;
-use crate::message::one_line;
+use super::resolved::Resolved;
 
 pub(super) fn render(report: &Report<'_>) -> String {
-    let mut out = String::new();
-    for entry in report.entries() {
-        let at = entry.from.or(entry.by).and_then(|pos| place(pos, report.sources));
-        let mut text = one_line(&entry.message);
-        for hint in &entry.hints {
-            text.push_str("\nhint: ");
-            text.push_str(hint);
-        }
-        let at = at.as_ref().map(|(file, line)| WorkflowPlace { file, line: *line, column: None });
-        out.push_str(&workflow_command(entry.severity.name(), at, entry.kind.name(), &text));
+    report.resolved().iter().map(command).collect()
+}
+
+fn command(problem: &Resolved) -> String {
+    let at = problem.range().map(|range| WorkflowPlace {
+        file: &range.file,
+        line: range.start.line,
+        column: Some(range.start.column),
+        // GitHub ignores the columns of a range over several lines.
+        end_column: (range.end.line == range.start.line && range.end.column > range.start.column)
+            .then_some(range.end.column),
+    });
+    let mut text = problem.message.clone();
+    for (name, words) in problem.remarks() {
+        text.push_str(&format!("\n{name}: {words}"));
     }
-    out
+    workflow_command(problem.severity.name(), at, problem.id.name(), &text)
 }
 
 /// Where a workflow command puts its mark.
@@ -28,10 +32,12 @@ pub struct WorkflowPlace<'a> {
     pub line: u32,
     /// The column, counted from 1.
     pub column: Option<u32>,
+    /// One past the last column, on the same line.
+    pub end_column: Option<u32>,
 }
 
-/// A line that GitHub Actions shows as a mark: `::error file=a.yml,line=3,title=type::text`. `level` is `error`, `warning` or
-/// `notice`.
+/// A line that GitHub Actions shows as a mark: `::error file=a.yml,line=3,title=schema/type::text`. `level` is `error`,
+/// `warning` or `notice`.
 pub fn workflow_command(level: &str, at: Option<WorkflowPlace<'_>>, title: &str, text: &str) -> String {
     let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
     let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
@@ -40,6 +46,9 @@ pub fn workflow_command(level: &str, at: Option<WorkflowPlace<'_>>, title: &str,
         out.push_str(&format!("file={},line={},", property(at.file), at.line));
         if let Some(column) = at.column {
             out.push_str(&format!("col={column},"));
+        }
+        if let Some(column) = at.end_column {
+            out.push_str(&format!("endColumn={column},"));
         }
     }
     out + &format!("title={}::{}\n", property(title), data(text))

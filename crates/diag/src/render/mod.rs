@@ -1,92 +1,82 @@
 //! Renderings of a run's diagnostics.
 //!
-//! Each takes the same [`Report`] and gives the bytes for standard error. The text rendering is ytt's, to the letter; the
-//! machine-readable ones are made from the diagnostics as data.
+//! Each takes the same [`Report`] and gives the bytes for standard error. The text rendering is ytt's, to the letter;
+//! all others are made from the diagnostics as data, and drop what they do not show. Adding one means adding a file
+//! and a row in [`Rendering::NAMES`].
 
 mod github;
+mod gitlab;
+mod help;
 mod json;
+mod junit;
+mod rendering;
+mod resolved;
 mod rich;
 mod sarif;
-mod text;
+pub mod ytt;
 
-use crate::{Diagnostic, Kind, Message, Severity, Sources};
+use crate::{Diagnostic, Failure, Sources};
+use resolved::Resolved;
 
 pub use github::{WorkflowPlace, workflow_command};
+pub use help::help;
 pub use json::note;
+pub use rendering::{Colour, Rendering, RichOptions};
 
-/// What there is to say at the end of a run.
+/// What there is to report at the end of a run.
 #[derive(Clone, Copy)]
 pub struct Report<'a> {
-    /// The name in front of messages.
+    /// The name before messages.
     pub program: &'a str,
+    /// The version of the program.
+    pub version: &'a str,
     /// Why the run failed, if it did.
-    pub failure: Option<&'a Message>,
-    /// Warnings and errors in their order. The errors of a failure may be missing.
-    pub diagnostics: &'a [Diagnostic],
+    pub failure: Option<&'a Failure>,
+    /// Warnings in their order.
+    pub warnings: &'a [Diagnostic],
     /// Where positions are looked up.
     pub sources: &'a Sources,
-    /// What code printed, for a rendering that must hold everything.
+    /// What code printed, for a rendering that must contain everything.
     pub printed: &'a str,
-}
-
-/// How to say it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Rendering {
-    /// ytt's text.
-    #[default]
-    Text,
-    /// ytt's text with source excerpts and hints.
-    Rich(Colour),
-    /// One JSON object per line.
-    Json,
-    /// One SARIF 2.1.0 log.
-    Sarif,
-    /// Workflow commands of GitHub Actions.
-    Github,
-}
-
-impl Rendering {
-    /// Whether a program reads it.
-    pub fn is_for_machines(self) -> bool {
-        matches!(self, Rendering::Json | Rendering::Sarif | Rendering::Github)
-    }
-}
-
-/// Whether the rich rendering uses colour.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Colour {
-    /// ANSI escapes.
-    Ansi,
-    /// None.
-    Off,
 }
 
 /// Renders a report.
 pub fn render(report: &Report<'_>, rendering: Rendering) -> String {
     match rendering {
-        Rendering::Text => text::render(report),
-        Rendering::Rich(colour) => rich::render(report, colour),
+        Rendering::Text => ytt::render(report),
+        Rendering::Rich(options) => rich::render(report, options),
         Rendering::Json => json::render(report),
         Rendering::Sarif => sarif::render(report),
         Rendering::Github => github::render(report),
+        Rendering::Gitlab => gitlab::render(report),
+        Rendering::Junit => junit::render(report),
     }
 }
 
-impl Report<'_> {
-    fn warnings(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Warning)
+impl<'a> Report<'a> {
+    /// A report without printed text, under the version of this crate.
+    pub fn new(
+        program: &'a str,
+        failure: Option<&'a Failure>,
+        warnings: &'a [Diagnostic],
+        sources: &'a Sources,
+    ) -> Report<'a> {
+        Report { program, version: env!("CARGO_PKG_VERSION"), failure, warnings, sources, printed: "" }
     }
 
-    /// All diagnostics; a failure that came as text only is made into one.
-    fn entries(&self) -> Vec<Diagnostic> {
-        let mut entries = self.diagnostics.to_vec();
-        let has_error = entries.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
-        if let Some(message) = self.failure
-            && !has_error
-        {
-            entries.push(Diagnostic::new(Severity::Error, Kind::Other, message.one_line()));
-        }
-        entries
+    fn warnings(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.warnings.iter()
+    }
+
+    /// All diagnostics: warnings, then errors.
+    pub fn entries(&self) -> Vec<Diagnostic> {
+        let errors = self.failure.map(Failure::diagnostics).unwrap_or_default();
+        self.warnings.iter().cloned().chain(errors).collect()
+    }
+
+    /// All diagnostics with their texts and places looked up.
+    fn resolved(&self) -> Vec<Resolved> {
+        self.entries().iter().map(|diagnostic| Resolved::new(diagnostic, self.sources)).collect()
     }
 }
 

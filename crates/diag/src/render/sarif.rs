@@ -1,93 +1,106 @@
-//! SARIF 2.1.0: one log with one run, a rule per kind, a result per diagnostic.
+//! SARIF 2.1.0: one log with one run, a rule for each id that occurs, a result for each problem.
 
 use ytterby_text::url;
 
 use super::Report;
-use super::json::{Object, details, place};
-use crate::message::one_line;
-use crate::{Diagnostic, Kind, Pos, Sources};
+use super::json::{Object, array, details};
+use super::resolved::{Resolved, ResolvedFix, SourceRange};
+use crate::{Id, Sources};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
 pub(super) fn render(report: &Report<'_>) -> String {
-    let mut driver = Object::new();
-    driver.text("name", report.program);
-    driver.raw("rules", &array(Kind::ALL.iter().map(|&kind| rule(kind))));
-    let mut tool = Object::new();
-    tool.raw("driver", &driver.finish());
-    let mut run = Object::new();
-    run.raw("tool", &tool.finish());
+    let problems = report.resolved();
+    let mut rules: Vec<Id> = problems.iter().map(|problem| problem.id).collect();
+    rules.sort_by_key(|id| id.name());
+    rules.dedup();
+    let driver = Object::new()
+        .text("name", report.program)
+        .text("version", report.version)
+        .text("informationUri", crate::HELP_BASE)
+        .raw("rules", &array(rules.iter().map(|id| rule(*id))));
+    let tool = Object::new().raw("driver", &driver.finish());
+    let mut run = Object::new().raw("tool", &tool.finish()).text("columnKind", "unicodeCodePoints");
     if !report.printed.is_empty() {
-        run.raw("invocations", &array([invocation(report)]));
+        run = run.raw("invocations", &array([invocation(report)]));
     }
-    let entries = report.entries();
-    run.raw("results", &array(entries.iter().map(|entry| result(entry, report.sources))));
-    let mut log = Object::new();
-    log.text("$schema", SCHEMA);
-    log.text("version", "2.1.0");
-    log.raw("runs", &array([run.finish()]));
+    let run = run.raw("results", &array(problems.iter().map(|problem| result(problem, &rules, report.sources))));
+    let log = Object::new().text("$schema", SCHEMA).text("version", "2.1.0").raw("runs", &array([run.finish()]));
     log.finish() + "\n"
 }
 
 /// The run of the program, with what it printed.
 fn invocation(report: &Report<'_>) -> String {
-    let mut notification = Object::new();
-    notification.text("level", "note");
-    notification.raw("message", &text_object(report.printed));
-    let mut invocation = Object::new();
-    invocation.raw("executionSuccessful", if report.failure.is_none() { "true" } else { "false" });
-    invocation.raw("toolExecutionNotifications", &array([notification.finish()]));
-    invocation.finish()
+    let notification = Object::new().text("level", "note").raw("message", &text_object(report.printed));
+    Object::new()
+        .raw("executionSuccessful", if report.failure.is_none() { "true" } else { "false" })
+        .raw("toolExecutionNotifications", &array([notification.finish()]))
+        .finish()
 }
 
-fn rule(kind: Kind) -> String {
-    let mut rule = Object::new();
-    rule.text("id", kind.name());
-    rule.raw("shortDescription", &text_object(kind.description()));
-    rule.finish()
+fn rule(id: Id) -> String {
+    Object::new()
+        .text("id", id.name())
+        .raw("shortDescription", &text_object(id.title()))
+        .text("helpUri", &id.help_uri())
+        .finish()
 }
 
-fn result(diagnostic: &Diagnostic, sources: &Sources) -> String {
-    let mut result = Object::new();
-    result.text("ruleId", diagnostic.kind.name());
-    result.text("level", diagnostic.severity.name());
-    result.raw("message", &text_object(&one_line(&diagnostic.message)));
-    if let Some(location) = diagnostic.from.or(diagnostic.by).and_then(|pos| location(pos, sources)) {
-        result.raw("locations", &array([location]));
+fn result(problem: &Resolved, rules: &[Id], sources: &Sources) -> String {
+    let mut result = Object::new().text("ruleId", problem.id.name());
+    if let Some(index) = rules.iter().position(|id| *id == problem.id) {
+        result = result.number("ruleIndex", index as u64);
     }
-    if let Some(location) = diagnostic.by.and_then(|pos| location(pos, sources)) {
-        result.raw("relatedLocations", &array([location]));
+    result = result.text("level", problem.severity.name()).raw("message", &text_object(&problem.message));
+    let mut places = problem.labels.iter();
+    if let Some(primary) = places.next() {
+        result = result.raw("locations", &array([location(&primary.range, &primary.text)]));
     }
-    let mut properties = Object::new();
-    details(&mut properties, diagnostic);
-    let properties = properties.finish();
-    if properties != "{}" {
-        result.raw("properties", &properties);
-    }
-    result.finish()
+    let related = places.map(|label| location(&label.range, &label.text)).collect();
+    let fixes = problem.file_fixes(sources).into_iter().map(fix_object).collect();
+    let properties = details(Object::new().text("kind", problem.id.kind().name()), problem).finish();
+    result.list("relatedLocations", related).list("fixes", fixes).raw("properties", &properties).finish()
 }
 
-fn location(pos: Pos, sources: &Sources) -> Option<String> {
-    let (file, line) = place(pos, sources)?;
-    let mut artifact = Object::new();
-    artifact.text("uri", &url::reference(&file));
-    let mut region = Object::new();
-    region.raw("startLine", &line.to_string());
-    let mut physical = Object::new();
-    physical.raw("artifactLocation", &artifact.finish());
-    physical.raw("region", &region.finish());
-    let mut location = Object::new();
-    location.raw("physicalLocation", &physical.finish());
-    Some(location.finish())
+fn location(range: &SourceRange, text: &str) -> String {
+    let physical = Object::new().raw("artifactLocation", &artifact(&range.file)).raw("region", &region(range)).finish();
+    let location = Object::new().raw("physicalLocation", &physical);
+    if text.is_empty() { location.finish() } else { location.raw("message", &text_object(text)).finish() }
+}
+
+fn artifact(file: &str) -> String {
+    Object::new().text("uri", &url::reference(file)).finish()
+}
+
+fn region(range: &SourceRange) -> String {
+    Object::new()
+        .number("startLine", range.start.line)
+        .number("startColumn", range.start.column)
+        .number("endLine", range.end.line)
+        .number("endColumn", range.end.column)
+        .finish()
+}
+
+/// A fix: the edits of each file together.
+fn fix_object(fix: &ResolvedFix) -> String {
+    let mut files: Vec<(&str, Vec<String>)> = Vec::new();
+    for (range, text) in &fix.edits {
+        let replacement =
+            Object::new().raw("deletedRegion", &region(range)).raw("insertedContent", &text_object(text)).finish();
+        match files.iter_mut().find(|(file, _)| *file == range.file) {
+            Some((_, replacements)) => replacements.push(replacement),
+            None => files.push((&range.file, vec![replacement])),
+        }
+    }
+    let change = |(file, replacements): (&str, Vec<String>)| {
+        Object::new().raw("artifactLocation", &artifact(file)).raw("replacements", &array(replacements)).finish()
+    };
+    Object::new()
+        .raw("description", &text_object(&fix.title))
+        .raw("artifactChanges", &array(files.into_iter().map(change)))
+        .finish()
 }
 
 fn text_object(text: &str) -> String {
-    let mut object = Object::new();
-    object.text("text", text);
-    object.finish()
-}
-
-fn array(items: impl IntoIterator<Item = String>) -> String {
-    let items: Vec<_> = items.into_iter().collect();
-    format!("[{}]", items.join(","))
+    Object::new().text("text", text).finish()
 }

@@ -5,7 +5,9 @@ use ytterby_text::Str;
 use super::defaults::rules_hold;
 use super::schema::is_made_of_items;
 use crate::node::{self, Node};
-use crate::schema::{Allowed, Docs, Example, MapType, Presence, REDACTED, Schema, Shapes, Slot, Type, redact};
+use ytterby_diag::REDACTED;
+
+use crate::schema::{Allowed, Docs, Example, MapType, Presence, Schema, Shapes, Slot, Type, redact};
 use crate::validate::{Described, Detail};
 
 /// A schema as documentation shows it.

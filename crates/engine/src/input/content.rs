@@ -1,37 +1,45 @@
-//! Bytes of an input, read when somebody asks.
+//! Bytes of an input, read lazily.
 
-use std::cell::LazyCell;
 use std::fmt;
-use std::rc::Rc;
+use std::sync::{Arc, LazyLock};
 
-type Bytes = Result<Rc<[u8]>, String>;
+use ytterby_diag::{Failure, Id};
+
+type Bytes = Result<Arc<[u8]>, Failure>;
 
 /// Bytes of an input. The host says how to get them; they are read once, when they are first needed, if ever. A directory
-/// can hold gigabytes that no template asks for, and pipes that nobody writes to.
+/// can contain gigabytes that no template asks for, and pipes that nobody writes to.
 #[derive(Clone)]
-pub struct Content(Rc<LazyCell<Bytes, Box<dyn FnOnce() -> Bytes>>>);
+pub struct Content(Arc<LazyLock<Bytes, Box<dyn FnOnce() -> Bytes + Send>>>);
 
 impl Content {
-    /// Bytes that are at hand.
-    pub fn new(bytes: impl Into<Rc<[u8]>>) -> Content {
+    /// Bytes in memory.
+    pub fn new(bytes: impl Into<Arc<[u8]>>) -> Content {
         let bytes = bytes.into();
         Content::later(move || Ok(bytes))
     }
 
-    /// Bytes that cannot be had, and why.
-    pub fn failed(why: impl Into<String>) -> Content {
-        let why = why.into();
+    /// Bytes that cannot be read, and why.
+    pub fn failed(why: Failure) -> Content {
         Content::later(move || Err(why))
     }
 
     /// Bytes that are read when they are first needed.
-    pub fn later(read: impl FnOnce() -> Bytes + 'static) -> Content {
-        Content(Rc::new(LazyCell::new(Box::new(read))))
+    pub fn later(read: impl FnOnce() -> Bytes + Send + 'static) -> Content {
+        Content(Arc::new(LazyLock::new(Box::new(read))))
     }
 
-    /// The bytes, or the reference's text of why they cannot be read.
+    /// The bytes, or why they cannot be read.
+    ///
+    /// # Errors
+    /// What the host says.
     pub fn read(&self) -> Bytes {
         (**self.0).clone()
+    }
+
+    /// A failure to read an input.
+    pub fn unreadable(why: impl Into<String>) -> Failure {
+        Failure::new(Id::FILE_MISSING, why.into())
     }
 }
 
@@ -43,22 +51,22 @@ impl fmt::Debug for Content {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
 
     #[test]
     fn is_read_once_and_only_on_demand() {
-        let reads = Rc::new(Cell::new(0));
-        let count = Rc::clone(&reads);
+        let reads = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&reads);
         let content = Content::later(move || {
-            count.set(count.get() + 1);
+            count.fetch_add(1, Ordering::Relaxed);
             Ok(b"a".as_slice().into())
         });
-        assert_eq!(reads.get(), 0);
-        assert_eq!(content.read().as_deref(), Ok(b"a".as_slice()));
-        assert_eq!(content.clone().read().as_deref(), Ok(b"a".as_slice()));
-        assert_eq!(reads.get(), 1);
-        assert_eq!(Content::failed("no").read(), Err("no".into()));
+        assert_eq!(reads.load(Ordering::Relaxed), 0);
+        assert_eq!(&*content.read().unwrap(), b"a");
+        assert_eq!(&*content.clone().read().unwrap(), b"a");
+        assert_eq!(reads.load(Ordering::Relaxed), 1);
+        assert_eq!(Content::failed(Content::unreadable("no")).read().unwrap_err().to_string(), "no");
     }
 }

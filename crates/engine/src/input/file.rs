@@ -1,5 +1,9 @@
 //! One input file and what its name and marks make of it.
 
+use std::sync::Arc;
+
+use ytterby_diag::{Origin, Source};
+
 use super::Content;
 
 /// What is in a file.
@@ -24,6 +28,8 @@ pub struct InputFile {
     pub path: String,
     /// Where it can be opened, if that is not `path`; machine-readable diagnostics tell it.
     pub place: Option<String>,
+    /// Where it comes from.
+    pub origin: Origin,
     /// The bytes.
     pub content: Content,
     /// The kind that a mark gave it.
@@ -42,11 +48,17 @@ impl InputFile {
             found_path: path.clone(),
             path,
             place: None,
+            origin: Origin::File,
             content,
             marked_kind: None,
             marked_template: None,
             marked_output: None,
         }
+    }
+
+    /// The source that its bytes become.
+    pub(crate) fn source(&self, bytes: Arc<[u8]>) -> Source {
+        Source::new(self.path.clone(), bytes).with_place(self.place.as_deref()).with_origin(self.origin)
     }
 
     /// The last piece of the path.

@@ -1,15 +1,17 @@
 //! `--file-mark path:key=value`.
 
+use ytterby_diag::{Failure, Id};
+
 use super::{FileKind, InputFile};
 
 /// Applies marks in order: they rename, exclude, change the kind or take files in or out of the output.
-pub(crate) fn apply_marks(files: Vec<InputFile>, marks: &[String]) -> Result<Vec<InputFile>, String> {
+pub(crate) fn apply_marks(files: Vec<InputFile>, marks: &[String]) -> Result<Vec<InputFile>, Failure> {
     if marks.is_empty() {
         return Ok(files);
     }
     let mut marked = Marked { files: files.into_iter().map(|file| (file, false)).collect(), any_exclusive: false };
     for mark in marks {
-        marked.apply(mark)?;
+        marked.apply(mark).map_err(|why| Failure::new(Id::FILE_MARK, why))?;
     }
     let any_exclusive = marked.any_exclusive;
     let finish = |(mut file, is_exclusive): (InputFile, bool)| {
@@ -156,7 +158,7 @@ mod tests {
         paths.iter().map(|path| InputFile::new(*path, Content::new(*b""))).collect()
     }
 
-    fn marked(paths: &[&str], marks: &[&str]) -> Result<Vec<InputFile>, String> {
+    fn marked(paths: &[&str], marks: &[&str]) -> Result<Vec<InputFile>, Failure> {
         apply_marks(files(paths), &marks.iter().map(|mark| mark.to_string()).collect::<Vec<_>>())
     }
 
@@ -193,7 +195,7 @@ mod tests {
 
     #[test]
     fn bad_marks_are_errors() {
-        let check = |mark, want| assert_eq!(marked(&["a.yml"], &[mark]).unwrap_err(), want);
+        let check = |mark, want| assert_eq!(marked(&["a.yml"], &[mark]).unwrap_err().to_string(), want);
         check("a", "Expected file mark 'a' to be in format path:key=value");
         check("a.yml:b", "Expected file mark 'a.yml:b' key-value portion to be in format key=value");
         check("a.yml:b=c", "Unknown key in file mark 'a.yml:b=c'");

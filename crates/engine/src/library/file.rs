@@ -2,15 +2,15 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
+use std::sync::Arc;
 
-use ytterby_diag::{Diagnostic, FileId, Kind, Severity};
+use ytterby_diag::{Cause, Diagnostic, Failure, FileId};
 use ytterby_yaml::{ReadOptions, Tree};
 
-use crate::api::Failure;
 use crate::input::InputFile;
 use crate::run::Run;
-use crate::template::{self, CompileError, Malformed, Template, UnknownComments};
-use crate::traps;
+use crate::slips;
+use crate::template::{self, CompileError, Template, UnknownComments};
 
 /// An input file and what was made of it so far.
 pub(crate) struct File {
@@ -53,10 +53,9 @@ impl File {
     }
 
     /// The bytes, and the source that they became.
-    pub fn source(&self, run: &Run) -> Result<(FileId, Rc<[u8]>), Failure> {
+    pub fn source(&self, run: &Run) -> Result<(FileId, Arc<[u8]>), Failure> {
         let bytes = self.input.content.read()?;
-        let place = self.input.place.as_deref();
-        let file = *self.source.get_or_init(|| run.sources.add_file(self.path(), place, bytes.clone()));
+        let file = *self.source.get_or_init(|| run.add_source(self.input.source(bytes.clone())));
         Ok((file, bytes))
     }
 
@@ -72,15 +71,11 @@ impl File {
             run.debug(|| format!("## parse {} ({} bytes)\n", self.path(), bytes.len()));
             let options = ReadOptions { strict, comments: self.has_code() };
             let tree = ytterby_yaml::parse(&bytes, file, &options).map_err(|error| {
-                let mut failure =
-                    Failure::new(format!("Unmarshaling YAML template '{}': {}", self.path(), error.message));
-                let from = Some(error.pos);
-                failure
-                    .diagnostics
-                    .push(Diagnostic { from, ..Diagnostic::new(Severity::Error, Kind::Other, error.message) });
-                failure
+                let failure = Failure::from(Diagnostic::from(error));
+                failure.doing(format!("Unmarshaling YAML template '{}'", self.path()))
             })?;
-            traps::warn_about_boolean_keys(&tree, run);
+            slips::warn_about_boolean_keys(&tree, run);
+            slips::warn_about_code_in_strings(&tree, run);
             Ok(Rc::new(tree))
         };
         self.trees.borrow_mut()[usize::from(strict)].get_or_insert_with(parse).clone()
@@ -111,16 +106,15 @@ impl File {
     }
 
     /// The compiled text template; the bytes where it is plain text.
-    pub fn text_template(&self, run: &Run) -> Result<Result<Rc<Template>, Rc<[u8]>>, Failure> {
+    pub fn text_template(&self, run: &Run) -> Result<Result<Rc<Template>, Arc<[u8]>>, Failure> {
         let (file, bytes) = self.source(run)?;
         if !self.has_code() {
             return Ok(Err(bytes));
         }
         let compile = || {
             let text = String::from_utf8_lossy(&bytes);
-            Template::text(&text, file, run).map_err(|error| {
-                self.compile_failure(run, error, "Parsing text template", "Evaluating text template: ")
-            })
+            Template::text(&text, file, run)
+                .map_err(|error| self.compile_failure(run, error, "Parsing text template", "Evaluating text template"))
         };
         self.cached(run, TemplateKey { strict: false, unknown: UnknownComments::Refuse }, compile).map(Ok)
     }
@@ -130,7 +124,7 @@ impl File {
         let (file, bytes) = self.source(run)?;
         let compile = || {
             Template::starlark(&bytes, file, run)
-                .map_err(|error| self.compile_failure(run, error, "", "Evaluating starlark template: "))
+                .map_err(|error| self.compile_failure(run, error, "", "Evaluating starlark template"))
         };
         self.cached(run, TemplateKey { strict: false, unknown: UnknownComments::Refuse }, compile)
     }
@@ -150,17 +144,15 @@ impl File {
         Ok(template)
     }
 
-    fn compile_failure(&self, run: &Run, error: CompileError, malformed: &str, syntax: &str) -> Failure {
+    /// `malformed` and `syntax` say what was being done.
+    fn compile_failure(&self, run: &Run, error: CompileError, malformed: &str, syntax: &'static str) -> Failure {
         match error {
-            CompileError::Malformed(Malformed { text, pos }) => {
-                let mut failure = Failure::new(format!("{malformed} '{}': {text}", self.path()));
-                if pos.is_known() {
-                    let diagnostic = Diagnostic::new(Severity::Error, Kind::Other, text);
-                    failure.diagnostics.push(Diagnostic { from: Some(pos), ..diagnostic });
-                }
-                failure
+            CompileError::Malformed(problem) => Failure::from(*problem).doing(format!("{malformed} '{}'", self.path())),
+            CompileError::Syntax(errors) => {
+                let problems = errors.into_iter().map(|error| template::problem_of_syntax(run, error)).collect();
+                let failure = Failure::of(Cause::Code(problems));
+                if syntax.is_empty() { failure } else { failure.doing(syntax) }
             }
-            CompileError::Syntax(errors) => template::failure_of_syntax(run, &errors, &|_| true).prefixed(syntax),
         }
     }
 }

@@ -7,14 +7,13 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use ytterby_diag::{FileId, Kind, Pos};
+use ytterby_diag::{Failure, FileId, Id, Pos};
 use ytterby_starlark::{Error, Eval, Exports, Value};
 use ytterby_text::Str;
 
 use super::FileDocuments;
 use super::file::File;
 use super::tree::{FileInLibrary, Library};
-use crate::api::Failure;
 use crate::input::FileKind;
 use crate::node::{FragmentData, Node};
 use crate::run::Run;
@@ -102,12 +101,15 @@ impl Loader {
                 let name = ann.name();
                 let text =
                     format!("@{name} has no effect: its document is no overlay; annotate it with @overlay/match");
-                run.warn(Kind::Annotation, pos, text);
+                run.warn_of_annotation(Id::ANNOTATION_MISPLACED, pos, text);
             }
         }
         match outcome.built {
             Some(Built::Yaml(FragmentData::Documents(docs))) => Ok(FileDocuments::Nodes(Rc::unwrap_or_clone(docs))),
-            _ => Err(Failure::new(format!("Expected template '{}' to render a document set", file.path()))),
+            _ => {
+                let text = format!("Expected template '{}' to render a document set", file.path());
+                Err(Failure::new(Id::CODE_TEMPLATE, text))
+            }
         }
     }
 
@@ -117,7 +119,7 @@ impl Loader {
             Ok(template) => template,
             Err(bytes) => return Ok(Str::new(bytes)),
         };
-        match self.evaluate(eval, place, file, &template, "Evaluating text template: ")?.built {
+        match self.evaluate(eval, place, file, &template, "Evaluating text template")?.built {
             Some(Built::Text(text)) => Ok(text),
             _ => Ok(Str::EMPTY),
         }
@@ -143,10 +145,10 @@ impl Loader {
                 (template, "")
             }
             FileKind::Text => match file.text_template(run)? {
-                Ok(template) => (template, "Evaluating text template: "),
+                Ok(template) => (template, "Evaluating text template"),
                 Err(_) => return Ok(Some(Rc::default())),
             },
-            FileKind::Starlark => (file.starlark(run)?, "Evaluating starlark template: "),
+            FileKind::Starlark => (file.starlark(run)?, "Evaluating starlark template"),
             FileKind::Data => return Ok(None),
         };
         self.check_cycle(file)?;
@@ -163,7 +165,8 @@ impl Loader {
         let Some(start) = loading.iter().position(|other| Rc::ptr_eq(other, file)) else { return Ok(()) };
         let mut cycle: Vec<&str> = loading[start..].iter().map(|file| file.path()).collect();
         cycle.push(file.path());
-        Err(Failure::new(format!("Expected files not to load each other in a cycle: {}", cycle.join(" -> "))))
+        let text = format!("Expected files not to load each other in a cycle: {}", cycle.join(" -> "));
+        Err(Failure::new(Id::CODE_RECURSION, text))
     }
 
     fn evaluate(
@@ -172,7 +175,7 @@ impl Loader {
         place: &Place,
         file: &Rc<File>,
         template: &Template,
-        prefix: &str,
+        doing: &'static str,
     ) -> Result<Outcome, Failure> {
         self.run.debug(|| format!("## evaluate {}\n", file.path()));
         self.own.borrow_mut().insert(file.path().to_owned());
@@ -182,8 +185,9 @@ impl Loader {
         inner.set_data(self.run.clone());
         inner.set_load(move |eval, module, _from| load(eval, module, &context));
         template.run(&mut inner, &ops).map_err(|error| {
-            let is_own = |pos: Pos| self.owns(pos.file);
-            template::failure_of_error(&self.run, &error, &is_own).prefixed(prefix)
+            let is_foreign = |pos: Pos| !self.owns(pos.file);
+            let failure = Failure::of_code(template::problem_of_error(&self.run, error, &is_foreign));
+            if doing.is_empty() { failure } else { failure.doing(doing) }
         })
     }
 
@@ -200,7 +204,7 @@ fn load(eval: &mut Eval, module: &Str, context: &Rc<FileContext>) -> Result<Rc<E
     let (place, found) = match found {
         Ok(Target::Standard(name)) => return standard(name, context),
         Ok(Target::File(place, found)) => (place, found),
-        Err(why) => return Err(template::error_of_failure(why)),
+        Err(why) => return Err(why.into()),
     };
     let file = &found.file;
     if !file.input.is_library() {
@@ -209,7 +213,7 @@ fn load(eval: &mut Eval, module: &Str, context: &Rc<FileContext>) -> Result<Rc<E
             file.path()
         )));
     }
-    let exports = context.loader.exports(eval, &place, file).map_err(template::error_of_failure)?;
+    let exports = context.loader.exports(eval, &place, file)?;
     exports.ok_or_else(|| Error::new(format!("File '{}' type is not a known", file.path())))
 }
 
@@ -242,6 +246,7 @@ fn resolve<'a>(module: &'a str, context: &FileContext) -> Result<Target<'a>, Fai
         None => (context.place.clone(), module),
         Some(rest) => {
             let (library, path) = rest.split_once(':').ok_or_else(|| Failure::new(
+                Id::CODE_LOAD,
                 "Expected library path to be in format '@name:path' e.g. '@github.com/vmware-tanzu/test:test.star' or '@ytt:base64'",
             ))?;
             if library == "ytt" {

@@ -10,6 +10,7 @@ mod tree;
 
 use std::rc::Rc;
 
+use ytterby_diag::{Failure, Id};
 use ytterby_starlark::{Eval, Exports};
 use ytterby_text::Str;
 use ytterby_yaml::Tree;
@@ -21,7 +22,6 @@ pub(crate) use stages::Prepared;
 pub(crate) use tree::{FileInLibrary, Library};
 
 use crate::annotation::Ann;
-use crate::api::Failure;
 use crate::input::FileKind;
 use crate::node::{self, Annotated, DocumentSet};
 use crate::overlay;
@@ -112,7 +112,16 @@ impl LibraryRun {
             return Ok(false);
         }
         let tree = file.tree(&self.run, self.options.strict)?;
-        template::documents_annotated(&tree, names, &self.run).map_err(Failure::new)
+        template::documents_annotated(&tree, names)
+    }
+
+    /// Whether a file has documents with content that do not carry an annotation.
+    pub fn has_other_documents(&self, file: &FileInLibrary, ann: Ann) -> bool {
+        let Ok(tree) = file.file.tree(&self.run, self.options.strict) else { return false };
+        let is_other = |doc: &ytterby_yaml::Document| {
+            !node::is_empty(&tree, doc.value) && !template::annotates(&tree, doc, ann.name())
+        };
+        tree.documents().iter().any(is_other)
     }
 
     /// The documents of one of the library's files.
@@ -162,7 +171,9 @@ impl LibraryRun {
                         let text = loader.text(eval, &place, &input_file)?;
                         evaluated.texts.push((file.path, text));
                     }
-                    FileKind::Starlark | FileKind::Data => return Err(Failure::new("Unknown file type")),
+                    FileKind::Starlark | FileKind::Data => {
+                        return Err(Failure::new(Id::FILE_MARK, "Unknown file type"));
+                    }
                 }
                 if self.library.is_root() {
                     // Other libraries may be evaluated again.

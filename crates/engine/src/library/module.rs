@@ -5,19 +5,18 @@
 
 use std::rc::Rc;
 
-use ytterby_diag::Pos;
+use ytterby_diag::{Failure, Help, Pos};
 use ytterby_starlark::{Args, Builtin, Error, Eval, Value};
 use ytterby_text::{Str, spelling};
 
 use super::stages::{Prepared, Waiting};
 use super::{Evaluated, LibraryRun, Place};
-use crate::api::Failure;
 use crate::node::{self, Annotated, Document, DocumentSet, Fragment, Node};
 use crate::overlay;
 use crate::schema;
 use crate::stdlib::args::{self, fail};
 use crate::stdlib::{self, Module};
-use crate::template::{self, KeyOverrides, UnknownComments};
+use crate::template::{KeyOverrides, UnknownComments};
 use crate::values::{Envelope, Input, LibraryRef};
 
 /// The module for a file at `place` of `parent`; `waiting` is what was given for libraries below.
@@ -53,7 +52,7 @@ fn get(parent: &LibraryRun, place: &Place, waiting: &Waiting, args: Args<'_>) ->
     if path.starts_with('@') {
         fail!("Expected library '{path}' to be specified without '@'");
     }
-    run.library = place.current.find_private(&path).map_err(template::error_of_failure)?;
+    run.library = place.current.find_private(&path)?;
     let name = LibraryRef { path: path.into_owned(), alias };
     let instance = Instance { name, run, values: waiting.values.clone(), schemas: waiting.schemas.clone() };
     Ok(instance.into_value())
@@ -128,7 +127,7 @@ impl Instance {
             overlay::annotate_for_plain_merge(&mut doc);
         }
         let place = if self.run.run.is_beyond_ytt() { eval.position() } else { Pos::UNKNOWN };
-        let envelope = Envelope::new(doc, Input::Code(place)).map_err(template::error_of_failure)?;
+        let envelope = Envelope::new(doc, Input::Code(place))?;
         let mut next = self.clone();
         next.values.push(Rc::new(envelope));
         Ok(next.into_value())
@@ -137,11 +136,10 @@ impl Instance {
     fn with_schema(&self, eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
         let value = node::node_from_value(args::one(&args)?).map_err(Error::new)?;
         let mut doc = Document::new(value, Pos::UNKNOWN);
-        schema::distribute_defaults_for_strings(&self.run.run, &mut doc).map_err(template::error_of_failure)?;
-        let envelope = Envelope::new(doc, Input::Document).map_err(template::error_of_failure)?;
+        schema::distribute_defaults_for_strings(&self.run.run, &mut doc)?;
+        let envelope = Envelope::new(doc, Input::Document)?;
         // A schema that is none by itself is refused here, where it is given.
-        schema::compile(eval, &self.run.run, &envelope.doc, schema::Role::Overlay)
-            .map_err(template::error_of_failure)?;
+        schema::compile(eval, &self.run.run, &envelope.doc, schema::Role::Overlay)?;
         let mut next = self.clone();
         next.schemas.push(Rc::new(envelope));
         Ok(next.into_value())
@@ -163,7 +161,7 @@ impl Instance {
                 *flag |= *value;
             }
         }
-        let outcome = this.evaluated(eval).map_err(template::error_of_failure)?;
+        let outcome = this.evaluated(eval)?;
         let items = outcome.documents.into_iter().flat_map(|(_, docs)| docs.into_nodes().items).collect();
         Ok(Value::host(Fragment::from(DocumentSet { items })))
     }
@@ -172,7 +170,7 @@ impl Instance {
         if !args.positional.is_empty() {
             fail!("expected no arguments");
         }
-        let prepared = self.prepared(eval).map_err(template::error_of_failure)?;
+        let prepared = self.prepared(eval)?;
         stdlib::data::check_keys(&prepared.values.doc.value)?;
         Ok(stdlib::data::values_of(&prepared.values.doc.value))
     }
@@ -189,7 +187,7 @@ impl Instance {
         if symbol.starts_with(b"_") {
             fail!("Symbols starting with '_' are private, and cannot be exported");
         }
-        let outcome = self.evaluated(eval).map_err(template::error_of_failure)?;
+        let outcome = self.evaluated(eval)?;
         let found: Vec<_> = outcome
             .exports
             .iter()
@@ -204,7 +202,7 @@ impl Instance {
                     files.flat_map(|(_, exports)| exports.iter()).map(|(name, _)| name.to_str()).collect();
                 let meant = spelling::nearest(&symbol.to_str(), names.iter().map(|name| &**name));
                 Err(match meant {
-                    Some(meant) => error.with_hint(format!("did you mean \"{meant}\"?")),
+                    Some(meant) => error.with_help(Help::rename_string(&symbol.to_str(), meant)),
                     None => error,
                 })
             }

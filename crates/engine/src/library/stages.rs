@@ -2,15 +2,14 @@
 
 use std::rc::Rc;
 
+use ytterby_diag::{Diagnostic, Failure, Id, Part, Pos, Text};
 use ytterby_starlark::{Eval, Value};
 
 use super::{Evaluated, FileDocuments, FileInLibrary, LibraryRun, Loader, module};
-use crate::api::Failure;
 use crate::node::{Document, DocumentSet, Map, Node};
 use crate::schema::Schema;
 use crate::validate::output;
 use crate::values::{self, Declared, Envelope, FinalValues};
-use ytterby_diag::Pos;
 
 /// What is given for libraries below and waits for them to be run.
 #[derive(Clone, Default)]
@@ -104,9 +103,9 @@ impl LibraryRun {
 
     /// Everything given for a library below must have reached it.
     fn check_all_used(&self, waiting: &Waiting) -> Result<(), Failure> {
-        let unused = |envelopes: &[Rc<Envelope>], what: &str| -> Vec<String> {
+        let unused = |envelopes: &[Rc<Envelope>], what: &str| -> Vec<(Text, Pos)> {
             let unused = envelopes.iter().filter(|envelope| !envelope.is_used());
-            unused.map(|envelope| envelope.description(what, &self.run)).collect()
+            unused.map(|envelope| (envelope.description(what), envelope.doc.pos)).collect()
         };
         let values = unused(&waiting.values, "Data Value");
         let schemas = unused(&waiting.schemas, "Schema");
@@ -116,10 +115,13 @@ impl LibraryRun {
             (true, false) => "schema",
             (false, false) => "data values, and schema",
         };
-        let all: Vec<String> = values.into_iter().chain(schemas).collect();
-        Err(Failure::new(format!(
-            "Expected all provided library {kinds} documents to be used but found unused: {}",
-            all.join(", ")
-        )))
+        let mut text =
+            Text::new(format!("Expected all provided library {kinds} documents to be used but found unused: "));
+        let mut place = Pos::UNKNOWN;
+        for (at, (description, pos)) in values.into_iter().chain(schemas).enumerate() {
+            text = if at == 0 { text } else { text.then(", ") }.join(description);
+            place = if place.is_known() { place } else { pos };
+        }
+        Err(Diagnostic::error(Id::LIBRARY_UNUSED, text).at(place, Part::Line).into())
     }
 }

@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
+use ytterby_diag::{Diagnostic, Failure, Help, Id};
 use ytterby_text::spelling;
 
 use super::file::File;
-use crate::api::Failure;
 
 /// How many libraries are listed where one is missing.
 const LISTED: usize = 8;
@@ -65,18 +65,21 @@ impl Library {
     /// The private library of a path: `load("@path:file")`, `library.get("path")`.
     pub fn find_private(&self, path: &str) -> Result<Rc<Library>, Failure> {
         let Some(mut at) = self.child(PRIVATE) else {
-            return Err(Failure::new(format!("Could not find private library (directory '{PRIVATE}' missing?)")));
+            let text = format!("Could not find private library (directory '{PRIVATE}' missing?)");
+            return Err(Failure::new(Id::LIBRARY_MISSING, text));
         };
         let pieces: Vec<&str> = path.split('/').collect();
         for (depth, piece) in pieces.iter().enumerate() {
             let found = at.child(piece).ok_or_else(|| {
                 let above = pieces[..depth].join("/");
                 let text = format!("Expected to find library '{path}', but did not find '{above}'");
-                Failure::hinted(&text, at.near_library(piece, &above))
+                let problem = Diagnostic::error(Id::LIBRARY_MISSING, text);
+                Failure::from(problem.helps(at.near_library(piece, &above)))
             })?;
             if found.is_private() {
                 let above = pieces[..depth].join("/");
-                return Err(Failure::new(format!("Could not load private library '{above}'")));
+                let text = format!("Could not load private library '{above}'");
+                return Err(Failure::new(Id::LIBRARY_MISSING, text));
             }
             at = found;
         }
@@ -100,7 +103,8 @@ impl Library {
 
     /// The file of a path below this directory.
     pub fn find_file(self: &Rc<Library>, path: &str) -> Result<FileInLibrary, Failure> {
-        let missing = |text: String| Failure::hinted(&text, self.near_file(path));
+        let missing =
+            |text: String| -> Failure { Diagnostic::error(Id::CODE_LOAD, text).helps(self.near_file(path)).into() };
         let (directories, name) = split_path(path);
         let directories: Vec<&str> = directories.collect();
         let library = match directories.is_empty() {
@@ -120,27 +124,27 @@ impl Library {
     }
 
     /// Which library here was meant by a name, or which there are. `above` is the path to here.
-    fn near_library(&self, name: &str, above: &str) -> Option<String> {
+    fn near_library(&self, name: &str, above: &str) -> Option<Help> {
         let names = || self.children.iter().filter(|child| !child.is_private()).map(|child| child.name.as_str());
         let path = |name: &str| if above.is_empty() { name.to_owned() } else { format!("{above}/{name}") };
         if let Some(near) = spelling::closest(name, names(), spelling::tolerance(name)) {
-            return Some(format!("did you mean \"{}\"?", path(near)));
+            return Some(Help::rename_string(&path(name), &path(near)));
         }
         let mut there: Vec<String> = names().take(LISTED).map(|name| format!("\"{}\"", path(name))).collect();
         if names().nth(LISTED).is_some() {
             there.push("…".to_owned());
         }
-        (!there.is_empty()).then(|| format!("found here: {}", there.join(", ")))
+        (!there.is_empty()).then(|| Help::new(format!("found here: {}", there.join(", "))))
     }
 
     /// Which file here or below was meant by a path: one with a similar path, or of the same name.
-    fn near_file(self: &Rc<Library>, path: &str) -> Option<String> {
+    fn near_file(self: &Rc<Library>, path: &str) -> Option<Help> {
         let files = self.accessible_files();
         let paths = || files.iter().map(|file| file.path.as_str()).take(COMPARED_FILES);
         let name = |path: &'_ str| split_path(path).1.to_owned();
         let near = spelling::closest(path, paths(), spelling::tolerance(path))
             .or_else(|| paths().find(|other| name(other) == name(path)))?;
-        Some(format!("did you mean \"{near}\"?"))
+        Some(Help::rename_string(path, near))
     }
 
     /// The files here and below, without those of private libraries.

@@ -1,10 +1,10 @@
 //! What an item of an overlay does with the items that it matches, and the arguments of the annotations that say so.
 
+use ytterby_diag::{Failure, Id};
 use ytterby_starlark::Value;
 
 use super::expects::unknown_argument;
 use crate::annotation::Ann;
-use crate::api::Failure;
 use crate::node::Annotated;
 use crate::stdlib::args::{boolean, go_type};
 
@@ -27,7 +27,7 @@ impl Action {
         let mut named = item.annotations().iter().filter_map(|annotation| Action::named(annotation.ann?));
         let action = named.next().unwrap_or(Action::Merge);
         match named.next() {
-            Some(_) => Err(Failure::new("Expected to find only one overlay operation")),
+            Some(_) => Err(Failure::new(Id::ANNOTATION_ARGUMENT, "Expected to find only one overlay operation")),
             None => Ok(action),
         }
     }
@@ -82,6 +82,7 @@ impl<'r> Insertion<'r> {
         let annotation = item.annotation(Ann::OverlayInsert).filter(|annotation| !annotation.kwargs.is_empty());
         let Some(annotation) = annotation else {
             return Err(Failure::new(
+                Id::ANNOTATION_ARGUMENT,
                 "Expected 'overlay/insert' annotation to have at least one keyword argument (before=..., after=...)",
             ));
         };
@@ -116,5 +117,6 @@ pub(super) fn function(ann: Ann, value: &Value) -> Result<&Value, Failure> {
         return Ok(value);
     }
     let (name, found) = (ann.name(), go_type(value));
-    Err(Failure::new(format!("Expected '{name}' annotation keyword argument 'via' to be function, but was {found}")))
+    let text = format!("Expected '{name}' annotation keyword argument 'via' to be function, but was {found}");
+    Err(Failure::new(Id::ANNOTATION_ARGUMENT, text))
 }

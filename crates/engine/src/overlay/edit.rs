@@ -1,7 +1,7 @@
 //! What becomes of annotations when an item of an overlay is merged into another: `@overlay/replace-anns`,
 //! `@overlay/merge-anns`, `@overlay/remove-anns`, and what happens without them.
 
-use ytterby_diag::{Kind, Pos};
+use ytterby_diag::{Failure, Id, Pos};
 use ytterby_starlark::Value;
 use ytterby_text::Str;
 
@@ -10,7 +10,6 @@ use super::action::function;
 use super::expects::unknown_argument;
 use super::merge::Merge;
 use crate::annotation::{self, Ann, Annotation, Level};
-use crate::api::Failure;
 use crate::node::Annotated;
 use crate::run::Run;
 
@@ -71,7 +70,10 @@ impl<'r> Selection<'r> {
         }
         let names = annotation.args.iter().map(|arg| match arg {
             Value::Str(name) => Ok(Name::of(name)),
-            _ => Err(Failure::new(format!("Expected '@{}' annotation arguments to be strings", ann.name()))),
+            _ => {
+                let text = format!("Expected '@{}' annotation arguments to be strings", ann.name());
+                Err(Failure::new(Id::ANNOTATION_ARGUMENT, text))
+            }
         });
         let names = names.collect::<Result<Vec<_>, _>>()?;
         Ok(Selection { names: (!names.is_empty()).then_some(names), via })
@@ -85,7 +87,7 @@ impl<'r> Selection<'r> {
                 && annotation::split_own(name).is_some()
                 && !name.contains(char::is_control)
             {
-                run.warn(Kind::Annotation, pos, run.hide(annotation::unknown(name)));
+                run.warn_of_annotation(Id::ANNOTATION_UNKNOWN, pos, annotation::unknown(name));
             }
         }
     }
@@ -104,7 +106,7 @@ impl<'r> Selection<'r> {
         ];
         match merge.eval.call(via, &args, &[])? {
             Value::Bool(answer) => Ok(answer),
-            _ => Err(Failure::new("Expected via invocation to return bool")),
+            _ => Err(Failure::new(Id::ANNOTATION_ARGUMENT, "Expected via invocation to return bool")),
         }
     }
 
@@ -200,7 +202,7 @@ fn keep_or_add<I: Annotated>(merge: &Merge<'_>, left: &mut I, right: &I) {
                     "@{name} is ignored: the existing node keeps its annotations; use @overlay/merge-anns or \
                      @overlay/replace-anns"
                 );
-                merge.run.warn(Kind::Annotation, annotation.pos, text);
+                merge.run.warn_of_annotation(Id::ANNOTATION_MISPLACED, annotation.pos, text);
             }
         }
         Purpose::Templates | Purpose::Call => {

@@ -1,10 +1,10 @@
 //! How many matches an overlay expects: `expects=`, `missing_ok=`, `when=`.
 
 use num_traits::ToPrimitive;
+use ytterby_diag::{Argument, Diagnostic, Failure, Help, Id, Part, Pos, Text};
 use ytterby_starlark::{Error, Eval, Value};
 
 use crate::annotation::{Ann, Annotation};
-use crate::api::Failure;
 
 /// The keyword arguments of `@overlay/match` or `@overlay/match-child-defaults` about the number of matches.
 #[derive(Clone, Copy, Default, Debug)]
@@ -17,7 +17,7 @@ pub(super) struct Expects<'r> {
 /// Why a number of matches is not accepted.
 pub(super) enum Unmet {
     /// It is another one than expected.
-    Count(String),
+    Count(Text),
     /// The expectation makes no sense, or its function failed.
     Error(Error),
 }
@@ -81,18 +81,18 @@ impl<'r> Expects<'r> {
 #[derive(Clone, Copy)]
 pub(super) struct Matches<'a> {
     pub count: usize,
-    pub places: &'a dyn Fn() -> Vec<String>,
+    pub places: &'a dyn Fn() -> Vec<Pos>,
 }
 
 impl Matches<'_> {
     fn unmet(self, expected: impl std::fmt::Display) -> Unmet {
-        let mut text = format!("Expected number of matched nodes to be {expected}, but was {}", self.count);
-        let mut places = (self.places)();
-        if !places.is_empty() {
-            places.sort();
-            text += &format!(" (lines: {})", places.join(", "));
-        }
-        Unmet::Count(text)
+        let text = format!("Expected number of matched nodes to be {expected}, but was {}", self.count);
+        let places = (self.places)();
+        let text = Text::new(text);
+        Unmet::Count(match places.is_empty() {
+            true => text,
+            false => text.then(" (lines: ").at_all(places).then(")"),
+        })
     }
 }
 
@@ -151,11 +151,12 @@ pub(super) fn unknown_argument(annotation: &Annotation, name: &ytterby_text::Str
         Ann::OverlayAssert | Ann::OverlayReplaceAnns | Ann::OverlayMergeAnns | Ann::OverlayRemoveAnns => &["via"],
         _ => &[],
     };
-    let near = ytterby_text::spelling::nearest(&name.to_str(), known.iter().copied());
-    let hint = near
-        .map(|near| format!("did you mean {near}=?"))
-        .or_else(|| (!known.is_empty()).then(|| format!("its keyword arguments are {}", known.join(", "))));
-    let mut failure = Failure::hinted(&text, hint);
-    failure.place_at(annotation.pos);
-    failure
+    let name = name.to_str();
+    let part = Part::Argument(Argument::Named(name.clone().into_owned()));
+    let problem = Diagnostic::error(Id::ANNOTATION_ARGUMENT, text).at(annotation.pos, part.clone());
+    match ytterby_text::spelling::nearest(&name, known.iter().copied()) {
+        Some(near) => problem.help(Help::rename_argument(format!("did you mean {near}=?"), &name, near)).into(),
+        None if known.is_empty() => problem.into(),
+        None => problem.help(format!("its keyword arguments are {}", known.join(", "))).into(),
+    }
 }

@@ -1,7 +1,7 @@
-//! Says more about an overlay that does not match than the reference's text does: what was looked for, what is there,
-//! what comes nearest, and which annotation would allow it. Shown by the rich and the machine-readable renderings.
+//! Says more about an overlay that does not match than ytt's text does: what was looked for, which items come nearest,
+//! and which annotation would allow it.
 
-use ytterby_diag::{Diagnostic, Kind as Sort, Message, Note, Pos, Severity};
+use ytterby_diag::{Diagnostic, Edit, Failure, Help, Id, Label, Part, Pos, Role, Safety, Step, Text};
 use ytterby_text::spelling;
 
 use super::Purpose;
@@ -10,12 +10,12 @@ use super::index::{Leaf, at_path};
 use super::left::{Kind, Left};
 use super::matcher::{Matcher, Place};
 use super::search::{By, Found, Rule};
-use crate::api::Failure;
+use crate::annotation::{Ann, Annotation};
 use crate::node::{Annotated, Node, Scalar, key_text, scalar_to_value};
 use crate::run::Run;
 
-/// How many items of the left side are listed.
-const LISTED: usize = 8;
+/// Items of the left side that are listed or labelled.
+const LISTED: usize = 3;
 
 /// The failure of an item that matches fewer or more items than expected.
 pub(super) fn unmet<L: Left>(
@@ -25,13 +25,8 @@ pub(super) fn unmet<L: Left>(
     right: &L::Item,
     rule: &Rule<'_>,
     found: &Found,
-    text: String,
+    text: Text,
 ) -> Failure {
-    let what = match L::KIND {
-        Kind::Document => "documents",
-        Kind::MapItem => "map items",
-        Kind::ArrayItem => "array items",
-    };
     let key = match &rule.by {
         By::Key => left.key_of(right).map(|key| key_text(key).into_owned()),
         _ => None,
@@ -40,93 +35,92 @@ pub(super) fn unmet<L: Left>(
         By::Matcher(matcher) => matcher.wanted(right.value()),
         _ => Vec::new(),
     };
-    let looked_for = match (&rule.by, &key) {
-        (By::Key, Some(key)) => format!("map item with key \"{key}\""),
-        (By::Matcher(Matcher::All), _) => format!("all {what}"),
-        (By::Matcher(Matcher::Index(number)), _) => format!("{what} number {number}"),
-        (By::Matcher(_), _) if !wanted.is_empty() => format!("{what} with {}", join(wanted.iter().map(leaf_text))),
-        (By::Function(function), _) => format!("{what} accepted by {}", function.repr()),
-        _ => what.to_owned(),
+    let looked_for = looked_for(L::KIND, rule, key.as_deref(), &wanted);
+    let annotation = right.annotation(Ann::OverlayMatch);
+    let is_unknown_key = purpose == Purpose::Values && key.is_some() && found.count() == 0;
+    let id = match found.count() {
+        _ if is_unknown_key => Id::SCHEMA_UNKNOWN_KEY,
+        0 => Id::OVERLAY_NO_MATCH,
+        _ => Id::OVERLAY_TOO_MANY,
     };
-    let looked_for = run.hide(looked_for);
-    let there = there(run, left, &wanted);
-    let mut hints = Vec::new();
-    let mut nearest_text = None;
-    if found.count() == 0 {
-        if let Some(near) = key.as_deref().and_then(|key| nearest_key(left, key)) {
-            hints.push(run.hide(format!("did you mean \"{near}\"?")));
+    let message = match found.count() {
+        0 => Text::new("nothing matches: expected ").join(looked_for.clone()),
+        count => Text::new(format!("{count} nodes match, which is not what is expected: ")).join(looked_for.clone()),
+    };
+    let message = if is_unknown_key { text.clone() } else { message };
+    let mut problem = Diagnostic::error(id, message).reference(text).expected(looked_for);
+    problem = match annotation {
+        Some(annotation) if key.is_none() => {
+            let part = if annotation.kwarg("by").is_some() { by_argument() } else { Part::Annotation };
+            problem.at(annotation.pos, part)
         }
-        nearest_text = nearest_item(run, left, &wanted);
-        hints.extend(remedy::<L>(purpose).map(str::to_owned));
-    } else {
-        hints.push("to change all of them, annotate it with @overlay/match and expects=\"1+\"".to_owned());
-    }
-
-    let mut message = Message::new(&*text);
-    if right.pos().is_known() {
-        message.note(Note::Excerpt(right.pos()));
-    }
-    let mut lines = vec![format!("    = looked for: {looked_for}"), format!("    = found: {there}")];
-    lines.extend(nearest_text.iter().map(|nearest| format!("    = nearest: {nearest}")));
-    lines.extend(hints.iter().map(|hint| format!("    = hint: {hint}")));
-    message.note(Note::Text(lines.join("\n")));
-
-    let sort =
-        if purpose == Purpose::Values && key.is_some() && found.count() == 0 { Sort::UnknownKey } else { Sort::Other };
-    hints.extend(nearest_text.map(|nearest| format!("nearest: {nearest}")));
-    let diagnostic = Diagnostic {
-        expected: Some(looked_for),
-        found: Some(there),
-        from: known(right.pos()),
-        by: right.annotation(crate::annotation::Ann::OverlayMatch).and_then(|annotation| known(annotation.pos)),
-        hints,
-        ..Diagnostic::new(Severity::Error, sort, text)
+        _ => problem.at(right.pos(), Part::Key),
     };
-    Failure { message, diagnostics: vec![diagnostic] }
+    if let Some(annotation) =
+        annotation.filter(|annotation| problem.problem_label().is_none_or(|at| at.pos != annotation.pos))
+    {
+        problem = problem.label(Label::new(Role::Rule, annotation.pos, Part::Annotation));
+    }
+    let (there, candidates) = candidates(left, found, key.as_deref(), &wanted);
+    problem = problem.found(there);
+    problem = candidates.into_iter().fold(problem, Diagnostic::label);
+    if found.count() > 0 {
+        return problem.help(allow_many(run, right, annotation, rule)).into();
+    }
+    if let Some(near) = key.as_deref().and_then(|key| nearest_key(left, key)) {
+        let help = Help::new(Text::new("did you mean \"").value(near.clone()).then("\"?"));
+        let edit = Edit::replace(right.pos(), Part::Key, near.clone());
+        problem = problem.help(help.fixed_by(format!("Change the key to \"{near}\""), vec![edit], Safety::Likely));
+    }
+    if let Some(help) = allow_missing::<L>(run, purpose, right, annotation) {
+        problem = problem.help(help);
+    }
+    problem.into()
 }
 
-/// A failure inside of an item, told from outside: `prefix` says where. The first place that a failure passes is the
-/// one that it is about; what came from code may hold secrets.
-pub(super) fn inside(run: &Run, mut failure: Failure, prefix: &str, pos: Pos) -> Failure {
-    if failure.diagnostics.is_empty() {
-        if run.has_secrets() {
-            failure.message = Message::new(run.hide(failure.message.text().to_owned()));
-        }
-        let first_line = failure.message.text().lines().next().unwrap_or_default();
-        let diagnostic = Diagnostic { from: known(pos), ..Diagnostic::new(Severity::Error, Sort::Other, first_line) };
-        failure.diagnostics.push(diagnostic);
-        if pos.is_known() {
-            failure.message.note(Note::Excerpt(pos));
-        }
-    } else if pos.is_known() {
-        failure.place_at(pos);
-    }
-    failure.prefixed(prefix)
+/// A failure inside of an item, seen from outside. The first place that a failure passes is the one that it is about.
+pub(super) fn inside(mut failure: Failure, context: Text, pos: Pos) -> Failure {
+    failure.place_at(pos, Part::Key);
+    failure.doing(context)
 }
 
-/// The same with a step of the path to the node that the failure is about: `key` or `[number]`.
-pub(super) fn inside_step(run: &Run, failure: Failure, prefix: &str, pos: Pos, step: &str) -> Failure {
-    let mut failure = inside(run, failure, prefix, pos);
-    for diagnostic in &mut failure.diagnostics {
-        let (path, message) = match &diagnostic.path {
-            None => (step.to_owned(), format!("{step}: {}", diagnostic.message)),
-            Some(path) => {
-                let dot = if path.starts_with('[') { "" } else { "." };
-                (format!("{step}{dot}{path}"), format!("{step}{dot}{}", diagnostic.message))
+/// The same with a step of the path to the node that the failure is about.
+pub(super) fn inside_step(mut failure: Failure, context: Text, pos: Pos, step: Step) -> Failure {
+    failure.add_step(step);
+    inside(failure, context, pos)
+}
+
+fn by_argument() -> Part {
+    Part::Argument(ytterby_diag::Argument::Named("by".to_owned()))
+}
+
+fn looked_for(kind: Kind, rule: &Rule<'_>, key: Option<&str>, wanted: &[Leaf]) -> Text {
+    let what = match kind {
+        Kind::Document => "documents",
+        Kind::MapItem => "map items",
+        Kind::ArrayItem => "array items",
+    };
+    match (&rule.by, key) {
+        (By::Key, Some(key)) => Text::new("map item with key \"").value(key.to_owned()).then("\""),
+        (By::Matcher(Matcher::All), _) => format!("all {what}").into(),
+        (By::Matcher(Matcher::Index(number)), _) => format!("{what} number {number}").into(),
+        (By::Matcher(_), _) if !wanted.is_empty() => {
+            let mut text = Text::new(format!("{what} with "));
+            for (at, leaf) in wanted.iter().enumerate() {
+                let comma = if at == 0 { "" } else { ", " };
+                text = match leaf.path.is_empty() {
+                    true => text.then(comma).value(scalar_text(&leaf.scalar)),
+                    false => {
+                        let path = format!("{comma}{}: ", path_text(&leaf.path));
+                        text.then(path).value(scalar_text(&leaf.scalar))
+                    }
+                };
             }
-        };
-        diagnostic.path = Some(path);
-        diagnostic.message = message;
+            text
+        }
+        (By::Function(function), _) => format!("{what} accepted by {}", function.repr()).into(),
+        _ => what.into(),
     }
-    failure
-}
-
-fn known(pos: Pos) -> Option<Pos> {
-    pos.is_known().then_some(pos)
-}
-
-fn join(pieces: impl Iterator<Item = String>) -> String {
-    pieces.collect::<Vec<_>>().join(", ")
 }
 
 fn scalar_text(scalar: &Scalar) -> String {
@@ -137,38 +131,95 @@ fn path_text(path: &[Scalar]) -> String {
     path.iter().map(|key| key_text(key)).collect::<Vec<_>>().join(".")
 }
 
-fn leaf_text(leaf: &Leaf) -> String {
-    match leaf.path.is_empty() {
-        true => scalar_text(&leaf.scalar),
-        false => format!("{}: {}", path_text(&leaf.path), scalar_text(&leaf.scalar)),
-    }
+/// One item of the left side, and how near it comes.
+struct Candidate {
+    pos: Pos,
+    text: Text,
+    /// What was wanted and is there, then the distance in spelling.
+    closeness: (usize, std::cmp::Reverse<usize>),
 }
 
-/// What is on the left: keys, or what stands where the matcher looks.
-fn there<L: Left>(run: &Run, left: &L, wanted: &[Leaf]) -> String {
-    let slots = || std::iter::successors(left.first(), |&slot| left.after(slot));
-    let mut listed: Vec<String> = Vec::new();
-    for slot in slots().take(LISTED) {
-        let item = left.get(slot);
-        let place = run.locate(item.pos());
-        let name = match left.place(slot, 0) {
-            Place::Key(key) => key_text(key).into_owned(),
-            Place::Number(_) => {
-                let there = wanted.iter().filter_map(|leaf| {
-                    let value = at_path(item.value(), &leaf.path)?;
-                    Some(format!("{}: {}", path_text(&leaf.path), short(value)))
-                });
-                join(there)
-            }
-        };
-        let name = run.hide(name);
-        listed.push(if name.is_empty() { place } else { format!("{name} ({place})") });
+/// The items of the left side as a text and as labels, the nearest first, where something matches only those that do.
+fn candidates<L: Left>(left: &L, found: &Found, key: Option<&str>, wanted: &[Leaf]) -> (Text, Vec<Label>) {
+    let matches = found.count() > 0;
+    let slots: Vec<usize> = match matches {
+        true => found.iter().collect(),
+        false => std::iter::successors(left.first(), |&slot| left.after(slot)).collect(),
+    };
+    let mut listed: Vec<Candidate> = slots.iter().map(|slot| candidate(left, *slot, key, wanted)).collect();
+    if !matches {
+        listed.sort_by_key(|candidate| std::cmp::Reverse(candidate.closeness));
     }
-    let more = slots().skip(LISTED).count();
-    match (listed.is_empty(), more) {
-        (true, _) => "nothing".to_owned(),
-        (false, 0) => listed.join(", "),
-        (false, more) => format!("{} and {more} more", listed.join(", ")),
+    let more = listed.len().saturating_sub(LISTED);
+    listed.truncate(LISTED);
+    let mut text = Text::default();
+    for (at, candidate) in listed.iter().enumerate() {
+        text = if at == 0 { text } else { text.then(", ") };
+        text = match candidate.text.is_empty() {
+            true => text.at(candidate.pos),
+            false => text.join(candidate.text.clone()).then(" (").at(candidate.pos).then(")"),
+        };
+    }
+    text = match (listed.is_empty(), more) {
+        (true, _) => "nothing".into(),
+        (false, 0) => text,
+        (false, more) => text.then(format!(" and {more} more")),
+    };
+    let is_near = |candidate: &Candidate| matches || is_close(candidate, key, wanted);
+    let labels = listed.iter().filter(|candidate| is_near(candidate)).map(|candidate| {
+        let words = match (matches, candidate.text.is_empty()) {
+            (true, _) => "matches".into(),
+            (false, true) => "the nearest candidate".into(),
+            (false, false) => Text::new("the nearest candidate has ").join(candidate.text.clone()),
+        };
+        Label::new(Role::Candidate, candidate.pos, Part::Key).text(words)
+    });
+    let shown = if matches { LISTED } else { 1 };
+    (text, labels.take(shown).collect())
+}
+
+fn is_close(candidate: &Candidate, key: Option<&str>, wanted: &[Leaf]) -> bool {
+    let limit = match (key, wanted.first()) {
+        (Some(key), _) => spelling::tolerance_of_short(key),
+        (None, Some(leaf)) => tolerance(&leaf.scalar),
+        (None, None) => return false,
+    };
+    candidate.closeness.0 > 0 || candidate.closeness.1.0 <= limit
+}
+
+fn candidate<L: Left>(left: &L, slot: usize, key: Option<&str>, wanted: &[Leaf]) -> Candidate {
+    let item = left.get(slot);
+    let fits = |leaf: &&Leaf| at_path(item.value(), &leaf.path).is_some_and(|found| is_leaf(found, &leaf.scalar));
+    let (text, distance) = match left.place(slot, 0) {
+        Place::Key(there) => {
+            let there = key_text(there).into_owned();
+            let distance = key.and_then(|key| spelling::distance(key, &there));
+            (Text::of_value(there), distance)
+        }
+        Place::Number(_) => {
+            let mut text = Text::default();
+            for leaf in wanted {
+                let Some(value) = at_path(item.value(), &leaf.path) else { continue };
+                let comma = if text.is_empty() { "" } else { ", " };
+                text = text.then(format!("{comma}{}: ", path_text(&leaf.path))).value(short(value));
+            }
+            let wrong = wanted.iter().find(|leaf| !fits(leaf));
+            (text, wrong.map_or(Some(0), |leaf| distance_to(item.value(), leaf)))
+        }
+    };
+    let fitting = wanted.iter().filter(fits).count();
+    Candidate { pos: item.pos(), text, closeness: (fitting, std::cmp::Reverse(distance.unwrap_or(usize::MAX))) }
+}
+
+/// How far the text at a path is from the one that is wanted there.
+fn distance_to(value: &Node, leaf: &Leaf) -> Option<usize> {
+    match (at_path(value, &leaf.path)?, &leaf.scalar) {
+        (Node::Scalar(Scalar::Str(there)), Scalar::Str(wanted))
+            if spelling::is_comparable(&there.to_str(), &wanted.to_str()) =>
+        {
+            spelling::distance(&there.to_str(), &wanted.to_str())
+        }
+        _ => None,
     }
 }
 
@@ -190,42 +241,6 @@ fn nearest_key<L: Left>(left: &L, key: &str) -> Option<String> {
     spelling::closest(key, keys.iter().map(String::as_str), spelling::tolerance_of_short(key)).map(str::to_owned)
 }
 
-/// The item with the most of what was wanted, and what it has instead.
-fn nearest_item<L: Left>(run: &Run, left: &L, wanted: &[Leaf]) -> Option<String> {
-    let fits = |value: &Node, leaf: &Leaf| at_path(value, &leaf.path).is_some_and(|found| is_leaf(found, &leaf.scalar));
-    let closeness = |value: &Node| {
-        let fitting = wanted.iter().filter(|leaf| fits(value, leaf)).count();
-        let spelling = wanted.iter().find(|leaf| !fits(value, leaf)).map_or(0, |leaf| {
-            match (at_path(value, &leaf.path), &leaf.scalar) {
-                (Some(Node::Scalar(Scalar::Str(there))), Scalar::Str(wanted))
-                    if spelling::is_comparable(&there.to_str(), &wanted.to_str()) =>
-                {
-                    spelling::distance(&there.to_str(), &wanted.to_str()).unwrap_or(usize::MAX)
-                }
-                _ => usize::MAX,
-            }
-        });
-        (fitting, std::cmp::Reverse(spelling))
-    };
-    // Of equally near ones the first.
-    let mut best = None;
-    for (slot, value) in left.values() {
-        let close = closeness(value);
-        let is_near = close.0 > 0 || close.1.0 <= wanted.first().map_or(0, |leaf| tolerance(&leaf.scalar));
-        if is_near && best.as_ref().is_none_or(|(best, _, _)| close > *best) {
-            best = Some((close, slot, value));
-        }
-    }
-    let (_, slot, value) = best?;
-    let other = wanted.iter().find(|leaf| !fits(value, leaf))?;
-    let place = run.locate(left.get(slot).pos());
-    let path = path_text(&other.path);
-    Some(match at_path(value, &other.path) {
-        Some(there) => format!("{place}, where {}", run.hide(format!("{path} is {}", short(there)))),
-        None => format!("{place}, which has no {path}"),
-    })
-}
-
 fn tolerance(scalar: &Scalar) -> usize {
     match scalar {
         Scalar::Str(text) => spelling::tolerance_of_short(&text.to_str()),
@@ -234,13 +249,57 @@ fn tolerance(scalar: &Scalar) -> usize {
 }
 
 /// What to write where nothing matches and that is fine.
-fn remedy<L: Left>(purpose: Purpose) -> Option<&'static str> {
-    Some(match (L::KIND, purpose) {
+fn allow_missing<L: Left>(
+    run: &Run,
+    purpose: Purpose,
+    right: &L::Item,
+    annotation: Option<&Annotation>,
+) -> Option<Help> {
+    let text = match (L::KIND, purpose) {
         (Kind::MapItem, Purpose::Values) => return None,
         (Kind::MapItem, _) => "to add it where it is missing, annotate it with @overlay/match missing_ok=True",
         (Kind::ArrayItem, _) => "to append it where nothing matches, add missing_ok=True to @overlay/match",
         (Kind::Document, _) => {
             "to go on where nothing matches, add missing_ok=True or expects=\"0+\" to @overlay/match"
         }
-    })
+    };
+    let help = Help::new(text);
+    Some(with_argument(run, help, "missing_ok=True", right.pos(), annotation))
+}
+
+/// What to write where several nodes match and that is fine.
+fn allow_many(run: &Run, right: &impl Annotated, annotation: Option<&Annotation>, rule: &Rule<'_>) -> Help {
+    let help = Help::new("to change all of them, annotate it with @overlay/match and expects=\"1+\"");
+    if rule.expects.expects.is_some() || rule.expects.when.is_some() {
+        return help;
+    }
+    with_argument(run, help, "expects=\"1+\"", right.pos(), annotation)
+}
+
+/// The advice with an edit that adds an argument to `@overlay/match`, or the whole annotation above the item.
+fn with_argument(run: &Run, help: Help, argument: &str, item: Pos, annotation: Option<&Annotation>) -> Help {
+    let title = format!("Add {argument}");
+    let has = |name: &str| annotation.is_some_and(|annotation| annotation.kwarg(name).is_some());
+    if has("expects") || has("when") || has("missing_ok") {
+        return help;
+    }
+    let edit = match annotation {
+        Some(annotation) => {
+            let Some(source) = run.sources.get(annotation.pos.file) else { return help };
+            let Some(line) = source.part(annotation.pos.offset, &Part::Line) else { return help };
+            let comma = if annotation.kwargs.is_empty() && annotation.args.is_empty() { "" } else { "," };
+            Edit::insert(Pos::new(annotation.pos.file, line.end), format!("{comma} {argument}"))
+        }
+        None => {
+            let Some(source) = run.sources.get(item.file) else { return help };
+            let Some(start) = source.line_start(source.line(item.offset)) else { return help };
+            let indent = source.text().get(start as usize..item.offset as usize).unwrap_or_default();
+            if !indent.iter().all(|byte| *byte == b' ') {
+                return help;
+            }
+            let indent = " ".repeat(indent.len());
+            Edit::insert(Pos::new(item.file, start), format!("{indent}#@overlay/match {argument}\n"))
+        }
+    };
+    help.fixed_by(title, vec![edit], Safety::Likely)
 }

@@ -5,7 +5,8 @@
 use super::index::Index;
 use super::matcher::Place;
 use super::sequence::{Sequence, Side};
-use crate::api::Failure;
+use ytterby_diag::{Failure, Id};
+
 use crate::node::{Annotated, ArrayItem, Document, Map, MapItem, Node, Scalar, key_text};
 
 /// What sort of items a left side has.
@@ -229,7 +230,7 @@ impl<'a> Entries<'a> {
             let first_of_key = |slot: usize| self.map.find(&self.map.items()[slot].key) == Some(slot);
             if let Some(slot) = (0..self.map.len()).find(|&slot| !first_of_key(slot)) {
                 let key = key_text(&self.map.items()[slot].key);
-                return Err(Failure::new(format!("Unexpected duplicate key: {key}")));
+                return Err(Failure::new(Id::OVERLAY_CONFLICT, format!("Unexpected duplicate key: {key}")));
             }
         }
         Ok(())

@@ -4,6 +4,7 @@
 
 use std::rc::Rc;
 
+use ytterby_diag::{Diagnostic, Failure, Id, Part, Step, Text};
 use ytterby_starlark::{Error, Eval, Value};
 
 use super::action::{self, Action, Insertion, Replacement};
@@ -17,7 +18,6 @@ use super::sequence::Side;
 use super::values::{Copies, cleaned, mark_values_given, strip};
 use super::{Purpose, values};
 use crate::annotation::Ann;
-use crate::api::Failure;
 use crate::deep;
 use crate::node::{Annotated, Document, FragmentData, Node, Origin, from_value, key_text, to_value};
 use crate::run::Run;
@@ -48,9 +48,8 @@ impl<'c> Merge<'c> {
     /// Applies the documents of an overlay one after the other.
     pub fn documents(&mut self, left: &mut Documents, right: &[Document]) -> Result<(), Failure> {
         for doc in right {
-            self.item(left, doc, Expects::default()).map_err(|failure| {
-                explain::inside(self.run, failure, &format!("Document on line {}: ", self.run.locate(doc.pos)), doc.pos)
-            })?;
+            self.item(left, doc, Expects::default())
+                .map_err(|failure| explain::inside(failure, Text::new("Document on line ").at(doc.pos), doc.pos))?;
         }
         Ok(())
     }
@@ -68,10 +67,9 @@ impl<'c> Merge<'c> {
                 let mut entries = Entries::new(left);
                 for item in right.iter() {
                     self.item(&mut entries, item, defaults).map_err(|failure| {
-                        let key = self.run.hide(key_text(&item.key).into_owned());
-                        let place = self.run.locate(item.pos);
-                        let prefix = format!("Map item (key '{key}') on line {place}: ");
-                        explain::inside_step(self.run, failure, &prefix, item.pos, &key)
+                        let key = key_text(&item.key).into_owned();
+                        let context = Text::new("Map item (key '").value(key.clone()).then("') on line ").at(item.pos);
+                        explain::inside_step(failure, context, item.pos, Step::Key(key))
                     })?;
                 }
                 entries.finish()?;
@@ -87,17 +85,16 @@ impl<'c> Merge<'c> {
                 let mut result = Ok(Merged::Inside);
                 for (number, item) in right.items.iter().enumerate() {
                     if let Err(failure) = self.item(&mut items, item, defaults) {
-                        let prefix = format!("Array item on line {}: ", self.run.locate(item.pos));
-                        result =
-                            Err(explain::inside_step(self.run, failure, &prefix, item.pos, &format!("[{number}]")));
+                        let context = Text::new("Array item on line ").at(item.pos);
+                        result = Err(explain::inside_step(failure, context, item.pos, Step::Index(number)));
                         break;
                     }
                 }
                 left.items = items.into_vec();
                 result
             }
-            (other, Node::Map(_)) => Err(Failure::new(format!("Expected map, but was {}", other.type_name()))),
-            (other, Node::Array(_)) => Err(Failure::new(format!("Expected array, but was {}", other.type_name()))),
+            (other, Node::Map(_)) => Err(conflict("map", other.type_name())),
+            (other, Node::Array(_)) => Err(conflict("array", other.type_name())),
         })
     }
 
@@ -237,12 +234,12 @@ impl<'c> Merge<'c> {
             _ => self.copies.of(right.value()),
         };
         let found = search::find(self.eval, left, self.left_state(), &rule.by, right, &value)?;
-        let places = || found.iter().map(|slot| self.run.locate(left.get(slot).pos())).collect();
+        let places = || found.iter().map(|slot| left.get(slot).pos()).collect();
         match rule.expects.check(self.eval, Matches { count: found.count(), places: &places }) {
             Ok(()) => Ok(Some(found)),
             Err(Unmet::Count(_)) if rule.expects.when.is_some() => Ok(None),
             Err(Unmet::Count(text)) => Err(explain::unmet(self.run, self.purpose, left, right, rule, &found, text)),
-            Err(Unmet::Error(error)) => Err(error.into()),
+            Err(Unmet::Error(error)) => Err(error.into_failure()),
         }
     }
 
@@ -274,11 +271,13 @@ impl<'c> Merge<'c> {
     ) -> Result<I, Failure> {
         let Some(via) = via else { return Ok(self.copy(right)) };
         let args = [self.left_value(left), to_value(&self.copies.of(right.value()))];
-        let result = self.eval.call(via, &args, &[])?;
-        let value = match from_value(&result).map_err(Error::new)? {
+        let result = self.eval.call(via, &args, &[]).map_err(Error::into_failure)?;
+        let made = from_value(&result).map_err(|why| Failure::new(Id::CODE_VALUE, why))?;
+        let value = match made {
             FragmentData::Node(node) => cleaned(&node).unwrap_or(node),
             FragmentData::Documents(_) => {
-                return Err(Failure::new("Expected via invocation to return a value, but was document set"));
+                let text = "Expected via invocation to return a value, but was document set";
+                return Err(Failure::new(Id::ANNOTATION_ARGUMENT, text));
             }
         };
         let mut item = right.clone();
@@ -294,21 +293,26 @@ impl<'c> Merge<'c> {
         let Some(via) = via else {
             return match compare::mismatch(left, right) {
                 None => Ok(()),
-                Some(mismatch) => Err(Failure::new(format!("Expected objects to equal, but did not: {mismatch}"))),
+                Some(mismatch) => {
+                    let text = Text::new("Expected objects to equal, but did not: ").value(mismatch.to_string());
+                    Err(Failure::new(Id::OVERLAY_ASSERT, text))
+                }
             };
         };
         if !via.is_callable() {
             let found = go_type(via);
-            return Err(Failure::new(format!(
-                "Expected 'overlay/assert' annotation keyword argument 'via' to be function, but was {found}"
-            )));
+            return Err(Failure::new(
+                Id::ANNOTATION_ARGUMENT,
+                format!("Expected 'overlay/assert' annotation keyword argument 'via' to be function, but was {found}"),
+            ));
         }
         let args = [self.left_value(Some(left)), to_value(&self.copies.of(right))];
-        let result = self.eval.call(via, &args, &[])?;
+        let result = self.eval.call(via, &args, &[]).map_err(Error::into_failure)?;
         let pair = match &result {
             Value::None | Value::Bool(true) => return Ok(()),
             Value::Bool(false) => {
-                return Err(Failure::new("Expected via invocation to return true, but was false"));
+                let text = "Expected via invocation to return true, but was false";
+                return Err(Failure::new(Id::OVERLAY_ASSERT, text));
             }
             Value::Tuple(pair) => pair.to_vec(),
             Value::List(pair) => pair.to_vec(),
@@ -316,10 +320,12 @@ impl<'c> Merge<'c> {
         };
         match pair.as_slice() {
             [Value::Bool(true), Value::Str(_)] => Ok(()),
-            [Value::Bool(false), Value::Str(message)] => Err(Failure::new(format!(
-                "Expected via invocation to return true, but was false with message: {message}"
-            ))),
+            [Value::Bool(false), Value::Str(message)] => Err(Failure::new(
+                Id::OVERLAY_ASSERT,
+                format!("Expected via invocation to return true, but was false with message: {message}"),
+            )),
             _ => Err(Failure::new(
+                Id::ANNOTATION_ARGUMENT,
                 "Expected via invocation to return NoneType, Bool or Tuple(Bool,String), but returned neither of those",
             )),
         }
@@ -343,15 +349,24 @@ impl<'c> Merge<'c> {
     }
 
     fn only_on_arrays(&self, ann: Ann, item: &impl Annotated) -> Failure {
-        let (name, place) = (ann.name(), self.run.locate(item.pos()));
-        Failure::new(format!("Found @{name} on map item ({place}); only array items can be annotated with @{name}"))
+        let name = ann.name();
+        let text = Text::new(format!("Found @{name} on map item (")).at(item.pos());
+        let text = text.then(format!("); only array items can be annotated with @{name}"));
+        let pos = item.annotation(ann).map_or(item.pos(), |annotation| annotation.pos);
+        Diagnostic::error(Id::ANNOTATION_MISPLACED, text).at(pos, Part::Annotation).into()
     }
 
     /// A new document belongs to the file of another one, so there must be one.
     fn check_has_home<L: Left>(&self, left: &L) -> Result<(), Failure> {
         if L::KIND == Kind::Document && !left.has_room() {
-            return Err(Failure::new("Expected to find at least one document to add to, but there is none"));
+            let text = "Expected to find at least one document to add to, but there is none";
+            return Err(Failure::new(Id::OVERLAY_CONFLICT, text));
         }
         Ok(())
     }
+}
+
+/// A value of one kind where an overlay has another.
+pub(super) fn conflict(expected: &'static str, found: &str) -> Failure {
+    Failure::new(Id::OVERLAY_CONFLICT, format!("Expected {expected}, but was {found}"))
 }

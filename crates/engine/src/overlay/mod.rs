@@ -22,14 +22,14 @@ mod sequence;
 mod templates;
 mod values;
 
-use ytterby_starlark::{Error, Eval};
+use ytterby_diag::{Diagnostic, Failure, Id, Part, Text};
+use ytterby_starlark::Eval;
 
 pub(crate) use matcher::Matcher;
 pub(crate) use plain::annotate_for_plain_merge;
 pub(crate) use templates::post_process;
 pub(crate) use values::mark_values_given;
 
-use crate::api::Failure;
 use crate::node::{Document, FragmentData, Node};
 use crate::run::Run;
 
@@ -40,9 +40,9 @@ pub(crate) enum Purpose {
     Templates,
     /// A call of `overlay.apply()`.
     Call,
-    /// Data values. Items that the right side gives are marked as given (SPEC 0.11).
+    /// Data values. Items that the right side gives are marked as given.
     Values,
-    /// A schema. Annotations that have no effect are warned about (SPEC A r9).
+    /// A schema. Annotations that have no effect are warned about.
     Schema,
 }
 
@@ -66,10 +66,11 @@ pub(crate) fn merge_document(
     merge::Merge::new(eval, run, purpose).documents(&mut docs, std::slice::from_ref(right))?;
     match docs.into_files().into_iter().flatten().next() {
         Some(doc) => Ok(doc),
-        None => Err(Failure::new(format!(
-            "Document on line {}: Expected a document to be left, but it was removed",
-            run.locate(right.pos)
-        ))),
+        None => {
+            let problem = Diagnostic::error(Id::OVERLAY_CONFLICT, "Expected a document to be left, but it was removed");
+            let failure = Failure::from(problem.at(right.pos, Part::Line));
+            Err(failure.doing(Text::new("Document on line ").at(right.pos)))
+        }
     }
 }
 
@@ -84,15 +85,13 @@ pub(crate) fn apply(eval: &mut Eval, run: &Run, left: &mut FragmentData, right: 
             std::rc::Rc::make_mut(left).items = docs.into_files().into_iter().flatten().collect();
             result
         }
-        (left, FragmentData::Documents(_)) => {
-            Err(Failure::new(format!("Expected document set, but was {}", left.name())))
-        }
+        (left, FragmentData::Documents(_)) => Err(merge::conflict("document set", left.name())),
         (FragmentData::Node(left), FragmentData::Node(right)) => {
             merge.value(left, right, expects::Expects::default()).map(|_| ())
         }
         (FragmentData::Documents(_), FragmentData::Node(right)) => match right {
-            Node::Map(_) => Err(Failure::new("Expected map, but was document set")),
-            Node::Array(_) => Err(Failure::new("Expected array, but was document set")),
+            Node::Map(_) => Err(merge::conflict("map", "document set")),
+            Node::Array(_) => Err(merge::conflict("array", "document set")),
             Node::Scalar(_) => Ok(()),
         },
     }
@@ -109,18 +108,6 @@ pub(crate) fn clean(data: &mut FragmentData) {
         FragmentData::Documents(docs) => {
             std::rc::Rc::make_mut(docs).items.iter_mut().for_each(values::clean);
         }
-    }
-}
-
-/// A Starlark error where its calls do not matter: overlays tell their own places.
-impl From<Error> for Failure {
-    fn from(error: Error) -> Failure {
-        let mut failure = Failure::new(error.message());
-        if let Some(carried) = error.payload().and_then(|payload| payload.downcast_ref::<Failure>()) {
-            failure.message = carried.message.within(error.message());
-            failure.diagnostics.clone_from(&carried.diagnostics);
-        }
-        failure
     }
 }
 

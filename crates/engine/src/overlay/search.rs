@@ -1,5 +1,6 @@
 //! Which items on the left an item of an overlay means: the arguments of `@overlay/match`, and the search.
 
+use ytterby_diag::{Failure, Id};
 use ytterby_starlark::{Eval, Value};
 
 use super::expects::{Expects, unknown_argument};
@@ -8,7 +9,6 @@ use super::left::{Kind, Left};
 use super::matcher::{self, Hint, Matcher};
 use super::values::cleaned;
 use crate::annotation::Ann;
-use crate::api::Failure;
 use crate::node::{Annotated, Node};
 use crate::stdlib::args::go_type;
 
@@ -93,7 +93,8 @@ impl<'r> Rule<'r> {
 const NONE: Value = Value::Int(0);
 
 fn no_arguments() -> Failure {
-    Failure::new("Expected 'overlay/match' annotation to have at least one keyword argument (by=..., expects=...)")
+    let text = "Expected 'overlay/match' annotation to have at least one keyword argument (by=..., expects=...)";
+    Failure::new(Id::OVERLAY_MATCHER, text)
 }
 
 /// Slots that were found, in order. Most often there is one, which costs no allocation.
@@ -147,22 +148,29 @@ pub(super) fn find<L: Left>(
         By::Key => Ok(left.same_key(item).into()),
         By::OnlyDocument => match left.first() {
             Some(slot) => Ok(Some(slot).into()),
-            None => Err(Failure::new("Expected to find exactly one left document when merging exactly two documents")),
+            None => {
+                let text = "Expected to find exactly one left document when merging exactly two documents";
+                Err(Failure::new(Id::OVERLAY_CONFLICT, text))
+            }
         },
-        By::Missing => Err(Failure::new(match L::KIND {
-            // The reference has two spaces here.
-            Kind::Document => "Expected 'overlay/match' annotation keyword argument 'by'  to be specified",
-            _ => "Expected 'overlay/match' annotation keyword argument 'by' to be specified",
-        })),
+        By::Missing => Err(Failure::new(
+            Id::OVERLAY_MATCHER,
+            match L::KIND {
+                // The reference has two spaces here.
+                Kind::Document => "Expected 'overlay/match' annotation keyword argument 'by'  to be specified",
+                _ => "Expected 'overlay/match' annotation keyword argument 'by' to be specified",
+            },
+        )),
         By::Wrong(value) => {
             let wanted = match L::KIND {
                 Kind::Document => "function",
                 _ => "either string (for map key) or function",
             };
             let found = go_type(value);
-            Err(Failure::new(format!(
-                "Expected 'overlay/match' annotation keyword argument 'by' to be {wanted}, but was {found}"
-            )))
+            Err(Failure::new(
+                Id::OVERLAY_MATCHER,
+                format!("Expected 'overlay/match' annotation keyword argument 'by' to be {wanted}, but was {found}"),
+            ))
         }
         By::Matcher(matcher) => by_matcher(eval, left, state, matcher, right),
         By::Function(function) => scan(left, |number_or_key, value| {

@@ -1,5 +1,6 @@
 //! The overlays among a library's documents: they are taken out and applied to the others.
 
+use ytterby_diag::Failure;
 use ytterby_starlark::Eval;
 
 use super::Purpose;
@@ -7,7 +8,6 @@ use super::left::Documents;
 use super::merge::Merge;
 use super::values::clean;
 use crate::annotation::Ann;
-use crate::api::Failure;
 use crate::node::{Annotated, DocumentSet};
 use crate::run::Run;
 
@@ -40,7 +40,7 @@ pub(crate) fn post_process<F>(
     docs.iter_mut().flatten().for_each(clean);
     let mut left = Documents::new(docs);
     let result = Merge::new(eval, run, Purpose::Templates).documents(&mut left, &overlays);
-    result.map_err(|failure| failure.prefixed(&format!("Overlaying (in following order: {}): ", names.join(", "))))?;
+    result.map_err(|failure| failure.doing(format!("Overlaying (in following order: {})", names.join(", "))))?;
     let docs = left.into_files().into_iter().map(|items| DocumentSet { items });
     Ok(files.into_iter().zip(docs).collect())
 }

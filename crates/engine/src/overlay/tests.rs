@@ -1,9 +1,10 @@
 //! Laws of overlays, and of the paths through the index against the path item by item.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use proptest::prelude::*;
-use ytterby_diag::{Pos, Sources};
+use ytterby_diag::{Id, Pos, Sources};
 use ytterby_starlark::{Builtin, Eval, Value};
 use ytterby_text::Str;
 
@@ -13,7 +14,7 @@ use crate::api::{Options, Silent};
 use crate::node::{Annotated, Array, ArrayItem, Document, DocumentSet, MapItem, Scalar};
 
 fn run() -> Rc<Run> {
-    Rc::new(Run::new(&Options::default(), &Rc::new(Sources::new()), Rc::new(Silent)))
+    Rc::new(Run::new(&Options::default(), &Arc::new(Sources::new()), Rc::new(Silent)))
 }
 
 fn ann(ann: Ann, kwargs: &[(&str, Value)]) -> Annotation {
@@ -50,7 +51,7 @@ fn overlaid(left: &Node, right: &Node) -> Result<Node, String> {
     let mut data = FragmentData::Node(left.clone());
     let run = run();
     apply(&mut run.new_eval(), &run, &mut data, &FragmentData::Node(right.clone()))
-        .map_err(|failure| failure.message.text().to_owned())?;
+        .map_err(|failure| failure.to_string())?;
     match data {
         FragmentData::Node(node) => Ok(node),
         FragmentData::Documents(_) => panic!("a value stays a value"),
@@ -346,13 +347,14 @@ fn failures_say_what_was_there() {
     let right = FragmentData::Node(map([entry("hostnam", int(1), vec![])]));
     let failure = apply(&mut run.new_eval(), &run, &mut data, &right).unwrap_err();
     assert_eq!(
-        failure.message.text(),
+        failure.to_string(),
         "Map item (key 'hostnam') on line ?: Expected number of matched nodes to be 1, but was 0"
     );
-    let [diagnostic] = failure.diagnostics.as_slice() else { panic!("one problem") };
-    assert_eq!(diagnostic.message, "hostnam: Expected number of matched nodes to be 1, but was 0");
-    assert_eq!(diagnostic.found.as_deref(), Some("hostname (?), port (?)"));
-    assert_eq!(diagnostic.hints[0], "did you mean \"hostname\"?");
+    let diagnostics = failure.diagnostics();
+    let [diagnostic] = diagnostics.as_slice() else { panic!("one problem") };
+    assert_eq!(diagnostic.id, Id::OVERLAY_NO_MATCH);
+    assert_eq!(diagnostic.path.as_ref().map(|path| path.shown()).as_deref(), Some("hostnam"));
+    assert_eq!(diagnostic.helps[0].text.plain(), "did you mean \"hostname\"?");
 }
 
 #[test]

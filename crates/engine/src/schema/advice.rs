@@ -1,10 +1,10 @@
 //! What to try about a value that does not fit.
 //!
 //! YAML reads much of what people write as something else than they mean: `1.20` is a number, `no` a boolean, nothing
-//! at all is null. Rich messages and machine formats say how to write what was meant. A value is quoted from its source
-//! only where the source holds exactly that value, and never if it is a secret.
+//! at all is null. Advice says how to write what was meant, with an edit where one can be made. A value is quoted from
+//! its source only where the source has exactly that value, and never if it is a secret.
 
-use ytterby_diag::Pos;
+use ytterby_diag::{Edit, Form, Help, Origin, Part, Pos, Safety};
 use ytterby_text::{Str, spelling};
 
 use super::{Kind, Slot, Type};
@@ -23,17 +23,22 @@ pub(super) struct Misfit<'a> {
 }
 
 /// How to write what was probably meant.
-pub(super) fn advice(run: &Run, misfit: Misfit<'_>, slot: &Slot) -> Option<String> {
+pub(super) fn advice(run: &Run, misfit: Misfit<'_>, slot: &Slot) -> Option<Help> {
     let Node::Scalar(scalar) = misfit.value else { return None };
-    let flag = Flag::of(run, misfit.pos);
+    let source = run.sources.get(misfit.pos.file);
+    let given = source.as_ref().filter(|source| !source.is_nameless()).map(|source| source.origin());
     let written = || if misfit.is_secret { None } else { as_written(run, misfit.pos, scalar) };
-    if let Some(Flag::Strings) = flag {
-        let helps = !run.options.coerce_values && matches!(scalar, Scalar::Str(text) if coerced(text, slot).is_some());
-        let text = "with --data-value-coerce, strings of flags and variables are read as what the schema wants";
-        return helps.then(|| text.to_owned());
-    }
-    if let Some(Flag::Content) = flag {
-        return Some("the content of a file is a string; to give another type, use --data-value-yaml".to_owned());
+    match given {
+        Some(Origin::Flag(Form::Text) | Origin::Variable(Form::Text)) => {
+            let helps =
+                !run.options.coerce_values && matches!(scalar, Scalar::Str(text) if coerced(text, slot).is_some());
+            let text = "with --data-value-coerce, strings of flags and variables are read as what the schema wants";
+            return helps.then(|| text.into());
+        }
+        Some(Origin::Flag(Form::Content)) => {
+            return Some("the content of a file is a string; to give another type, use --data-value-yaml".into());
+        }
+        _ => {}
     }
     if !misfit.pos.is_known() {
         // Code made it, and knows its types.
@@ -42,37 +47,51 @@ pub(super) fn advice(run: &Run, misfit: Misfit<'_>, slot: &Slot) -> Option<Strin
     let behind = behind_key(run, misfit.pos);
     if behind.as_deref().is_some_and(|text| text.starts_with("#@")) {
         let is_wanted = !scalar.is_null() && slot.ty.fits(&Scalar::from(""));
-        return is_wanted.then(|| "to give a string, convert it with str()".to_owned());
+        return is_wanted.then(|| "to give a string, convert it with str()".into());
     }
+    let is_file = matches!(given, Some(Origin::File | Origin::Stdin));
+    let replaced = |help: Help, title: &str, replacement: Option<String>| match replacement.filter(|_| is_file) {
+        Some(text) => {
+            let edit = Edit::replace(misfit.pos, Part::Value, text);
+            help.fixed_by(title, vec![edit], Safety::Likely)
+        }
+        None => help,
+    };
     if scalar.is_null() {
-        return Some(about_null(misfit, slot, written().as_deref()));
+        return Some(about_null(misfit, slot, written().as_deref()).into());
     }
     if slot.ty.fits(&Scalar::from("")) {
-        return Some(about_strings(scalar, written().as_deref(), flag));
+        let text = about_strings(scalar, written().as_deref(), given);
+        let quoted = written().map(|text| format!("\"{text}\""));
+        return Some(replaced(text.into(), "Quote the value", quoted));
     }
     if let Some(array) = slot.as_array() {
         let text = "to give an array with this one item, write it in brackets";
-        return array.item.ty.fits(scalar).then(|| with_example(text, written().map(|text| format!("[{text}]"))));
+        let example = written().map(|text| format!("[{text}]"));
+        let help = Help::new(with_example(text, example.clone()));
+        return array.item.ty.fits(scalar).then(|| replaced(help, "Put the value in brackets", example));
     }
     match scalar {
         // What is in quotes may look like something else, and that is told.
         _ if misfit.is_secret => None,
         Scalar::Str(text) if behind.is_some_and(|text| text.starts_with(['"', '\''])) => {
             coerced(text, slot).map(|_| {
-                let text = text.to_str();
-                with_example("in quotes it is a string: write it without them", Some(text.trim().to_owned()))
+                let bare = text.to_str().trim().to_owned();
+                let help = with_example("in quotes it is a string: write it without them", Some(bare.clone()));
+                replaced(help.into(), "Remove the quotes", Some(bare))
             })
         }
         Scalar::Float(float) if float.fract() == 0.0 && float.abs() < 1e15 && slot.ty.fits(&Scalar::Int(0)) => {
             let whole = format!("{float:.0}");
-            Some(with_example("with a point or an exponent it is a float: write it without", Some(whole)))
+            let help = with_example("with a point or an exponent it is a float: write it without", Some(whole.clone()));
+            Some(replaced(help.into(), "Write it as an integer", Some(whole)))
         }
         _ => None,
     }
 }
 
-/// So many keys are named of a map that has more.
-const NAMED: usize = 8;
+/// Names that are shown of a map that has more.
+const NAMED: usize = 3;
 
 /// The keys of a large map that are nearest to one that is none of them.
 pub(super) fn declared_keys(key: &str, names: &[String]) -> Option<String> {
@@ -82,8 +101,8 @@ pub(super) fn declared_keys(key: &str, names: &[String]) -> Option<String> {
     let named: Vec<&str> = nearest.iter().take(NAMED).map(|(_, name)| name.as_str()).collect();
     match names.len() - named.len() {
         _ if names.is_empty() => None,
-        0 => Some(format!("declared are {}", named.join(", "))),
-        more => Some(format!("declared are {} and {more} more", named.join(", "))),
+        0 => Some(format!("declared keys are {}", named.join(", "))),
+        more => Some(format!("declared keys are {} and {more} more", named.join(", "))),
     }
 }
 
@@ -112,7 +131,7 @@ fn about_null(misfit: Misfit<'_>, slot: &Slot, written: Option<&str>) -> String 
     let what = match (written, misfit.is_item) {
         (Some(""), false) => "a key with nothing behind it has the value null",
         (Some(""), true) => "an item with nothing behind it is null",
-        _ => "null is no value of this type",
+        _ => "null is not a value of this type",
     };
     let remedy = match (misfit.is_item, &slot.required) {
         (true, _) => "leave the item out",
@@ -122,9 +141,11 @@ fn about_null(misfit: Misfit<'_>, slot: &Slot, written: Option<&str>) -> String 
     format!("{what}: {remedy}, or allow it in the schema with @schema/nullable")
 }
 
-fn about_strings(scalar: &Scalar, written: Option<&str>, flag: Option<Flag>) -> String {
-    if let Some(Flag::Yaml { strings }) = flag {
-        return format!("to give a string, use {strings}");
+fn about_strings(scalar: &Scalar, written: Option<&str>, given: Option<Origin>) -> String {
+    match given {
+        Some(Origin::Flag(Form::Yaml)) => return "to give a string, use --data-value".to_owned(),
+        Some(Origin::Variable(Form::Yaml)) => return "to give a string, use --data-values-env".to_owned(),
+        _ => {}
     }
     let quoted = written.map(|text| format!("\"{text}\""));
     match (scalar, written) {
@@ -132,33 +153,6 @@ fn about_strings(scalar: &Scalar, written: Option<&str>, flag: Option<Flag>) -> 
             with_example(&format!("in YAML, {word} is a boolean; to give a string, quote it"), quoted)
         }
         _ => with_example("to give a string, quote it", quoted),
-    }
-}
-
-/// The kind of flag that gave a value.
-#[derive(Clone, Copy)]
-enum Flag {
-    /// One whose values are strings.
-    Strings,
-    /// One whose values are YAML; its brother gives strings.
-    Yaml { strings: &'static str },
-    /// One whose values are what files hold.
-    Content,
-}
-
-impl Flag {
-    fn of(run: &Run, pos: Pos) -> Option<Flag> {
-        let source = run.sources.get(pos.file)?;
-        let name = source.full_name();
-        match name.strip_prefix('(')?.split_once(" arg)")?.0 {
-            "data-value" | "data-values-env" => Some(Flag::Strings),
-            "data-value-file" => Some(Flag::Content),
-            "data-value-yaml" if source.name().is_empty() => None,
-            "data-value-yaml" => Some(Flag::Yaml { strings: "--data-value" }),
-            "data-values-env-yaml" if source.name().is_empty() => None,
-            "data-values-env-yaml" => Some(Flag::Yaml { strings: "--data-values-env" }),
-            _ => None,
-        }
     }
 }
 

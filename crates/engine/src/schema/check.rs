@@ -6,18 +6,18 @@
 
 use std::rc::Rc;
 
-use ytterby_diag::Pos;
+use ytterby_diag::{
+    By, Edit, Exhibit, Failure, Form, Help, Id, Origin as DiagOrigin, Part, Pos, REDACTED, Safety,
+    SchemaBlock as Block, Text,
+};
 use ytterby_starlark::Eval;
 use ytterby_text::{gofloat, quote, spelling};
 
 use super::advice::{Misfit, advice, declared_keys};
-use super::report::{Block, Shown, source_text};
-use super::secrets::hide_lines;
 use super::{Item, MapType, Presence, Slot, Type};
-use crate::api::Failure;
-use crate::node::{Array, ArrayItem, Map, MapItem, Node, Scalar, key_text};
+use crate::node::{Array, Map, MapItem, Node, Scalar, key_text};
+use crate::path::Way;
 use crate::run::Run;
-use crate::template;
 
 /// What a check needs besides the value: functions may decide about keys.
 pub(crate) struct Context<'a> {
@@ -28,7 +28,7 @@ pub(crate) struct Context<'a> {
 impl Context<'_> {
     /// The item of a map type that decides about a key.
     pub fn item_for<'t>(&mut self, ty: &'t MapType, key: &Scalar) -> Result<Option<&'t Item>, Failure> {
-        ty.item_for(self.eval, key).map_err(|error| template::failure_of_error(self.run, &error, &|_| true))
+        ty.item_for(self.eval, key).map_err(|error| Failure::of_code(error.into_code_problem(&|_| false)))
     }
 }
 
@@ -124,7 +124,7 @@ pub(crate) enum Order {
     Document,
 }
 
-/// Everything that is wrong with a value that stands at `pos`.
+/// Everything that is wrong with a value at `pos`.
 pub(crate) fn problems(
     cx: &mut Context<'_>,
     node: &Node,
@@ -132,14 +132,12 @@ pub(crate) fn problems(
     slot: &Slot,
     order: Order,
 ) -> Result<Vec<Block>, Failure> {
-    let mut found = search(cx, node, Place { pos, label: Label::Document, path: "", secret: false }, slot, order)?;
-    hide_lines(cx.run, &mut found, node, slot);
-    Ok(found)
+    search(cx, node, Place { pos, label: Label::Document, way: &Way::Document, secret: false }, slot, order)
 }
 
 /// Everything that is wrong with a value that an annotation gives for a place.
 pub(super) fn problems_of(cx: &mut Context<'_>, node: &Node, slot: &Slot) -> Result<Vec<Block>, Failure> {
-    let place = Place { pos: slot.pos, label: Label::Annotated, path: "", secret: false };
+    let place = Place { pos: slot.pos, label: Label::Annotated, way: &Way::Document, secret: false };
     search(cx, node, place, slot, Order::Reference)
 }
 
@@ -161,16 +159,16 @@ struct Search {
     values: Vec<Block>,
 }
 
-/// Where a value stands.
+/// Where a value is.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     pos: Pos,
     label: Label<'a>,
-    path: &'a str,
+    way: &'a Way<'a>,
     secret: bool,
 }
 
-/// What stands in front of a value.
+/// What comes before a value.
 #[derive(Clone, Copy)]
 enum Label<'a> {
     Document,
@@ -217,9 +215,8 @@ impl Search {
         for item in map.iter() {
             match cx.item_for(ty, &item.key)? {
                 None => {
-                    let path = join_key(place.path, &item.key);
-                    let label = Label::Key(&item.key);
-                    let place = Place { pos: item.pos, label, path: &path, secret: place.secret };
+                    let way = Way::Key(place.way, &item.key);
+                    let place = Place { pos: item.pos, label: Label::Key(&item.key), way: &way, ..place };
                     self.values.push(undeclared(cx.run, item, place, ty));
                 }
                 Some(declared) if self.order == Order::Document => self.item(cx, item, place, declared)?,
@@ -231,126 +228,141 @@ impl Search {
     }
 
     fn item(&mut self, cx: &mut Context<'_>, item: &MapItem, place: Place<'_>, declared: &Item) -> Result<(), Failure> {
-        let path = join_key(place.path, &item.key);
-        let place = Place { pos: item.pos, label: Label::Key(&item.key), path: &path, secret: place.secret };
+        let way = Way::Key(place.way, &item.key);
+        let place = Place { pos: item.pos, label: Label::Key(&item.key), way: &way, ..place };
         self.value(cx, &item.value, place, &declared.slot)
     }
 
     fn array(&mut self, cx: &mut Context<'_>, array: &Array, place: Place<'_>, slot: &Slot) -> Result<(), Failure> {
         for (at, item) in array.items.iter().enumerate() {
-            let path = format!("{}[{at}]", place.path);
-            let ArrayItem { pos, .. } = *item;
-            self.value(cx, &item.value, Place { pos, label: Label::Dash, path: &path, secret: place.secret }, slot)?;
+            let way = Way::Index(place.way, at);
+            let place = Place { pos: item.pos, label: Label::Dash, way: &way, ..place };
+            self.value(cx, &item.value, place, slot)?;
         }
         Ok(())
-    }
-}
-
-/// The path of an item below a path.
-pub(crate) fn join_key(path: &str, key: &Scalar) -> String {
-    match path {
-        "" => key_text(key).into_owned(),
-        path => format!("{path}.{}", key_text(key)),
     }
 }
 
 fn mismatch(run: &Run, node: &Node, place: Place<'_>, slot: &Slot) -> Block {
     let by = slot.declared_at();
     let name = if by.is_known() { slot.ty.name() } else { String::new() };
-    let block = Block::at(place.pos, node.type_name(), format!("{name} (by {})", run.locate(by)));
     let is_item = matches!(place.label, Label::Dash);
     let misfit = Misfit { value: node, pos: place.pos, is_secret: place.secret, is_item };
     let advice = if matches!(place.label, Label::Annotated) { None } else { advice(run, misfit, slot) };
     Block {
-        shown: shown(run, node, place),
-        rich_hints: advice.into_iter().collect(),
-        kind: ytterby_diag::Kind::Type,
-        path: Some(path_or_document(place.path)),
-        by: Some(by),
-        ..block
+        id: Id::SCHEMA_TYPE,
+        exhibit: exhibit(run, node, place),
+        helps: advice.into_iter().collect(),
+        path: Some(place.way.path()),
+        by: Some(By::Type(by)),
+        ..Block::at(place.pos, node.type_name(), name)
     }
 }
 
-fn path_or_document(path: &str) -> String {
-    if path.is_empty() { "(document)".to_owned() } else { path.to_owned() }
-}
+/// Names that a list of declared keys can have to be shown: as many as one can keep in mind at once.
+const LISTED: usize = 9;
 
 fn undeclared(run: &Run, item: &MapItem, place: Place<'_>, ty: &MapType) -> Block {
     let names = ty.names();
     let key = key_text(&item.key).into_owned();
-    let from = run.locate(ty.place());
     let patterns = ty.patterns.iter().filter_map(|item| match &item.presence {
         Presence::Pattern(rule) => rule.allowed.as_ref().map(super::Allowed::text),
         _ => None,
     });
-    // Longer lists are not shown.
-    let all: Vec<String> = names.iter().take(10).cloned().chain(patterns).collect();
+    let all: Vec<String> = names.iter().take(LISTED + 1).cloned().chain(patterns).collect();
+    let is_listed = (1..=LISTED).contains(&all.len());
     let expected = match &all[..] {
-        [name] if ty.patterns.is_empty() => format!("a map item with the key named \"{name}\" (from {from})"),
-        // As many as one can keep in mind at once.
-        some if (1..=9).contains(&some.len()) => format!("one of {{ {} }} (from {from})", some.join(", ")),
-        _ => format!("a key declared in map (from {from})"),
+        [name] if ty.patterns.is_empty() => format!("a map item with the key named \"{name}\""),
+        some if is_listed => format!("one of {{ {} }}", some.join(", ")),
+        _ => "a key declared in map".to_owned(),
     };
     let mut block = Block {
-        shown: match shown(run, &item.value, place) {
-            Shown::Nowhere => Shown::Source,
-            shown => shown,
+        id: Id::SCHEMA_UNKNOWN_KEY,
+        part: Part::Key,
+        exhibit: match exhibit(run, &item.value, place) {
+            Exhibit::FlagCollection => Exhibit::Line,
+            other => other,
         },
-        kind: ytterby_diag::Kind::UnknownKey,
-        path: Some(place.path.to_owned()),
-        by: Some(ty.place()),
-        ..Block::at(item.pos, key.clone(), expected).about("Given data value is not declared in schema")
+        path: Some(place.way.path()),
+        ..Block::at(item.pos, key.clone(), expected)
+            .by(By::Keys(ty.place()))
+            .about("Given data value is not declared in schema")
     };
     if run.may_compare(names.len()) {
-        let names = || names.iter().map(String::as_str);
-        let hint = |name: &str| format!("did you mean \"{name}\"?");
-        if let Some(name) = spelling::nearest(&key, names()) {
-            block = block.hint(hint(name));
-        } else {
-            // The reference has no hint for `nmae`.
-            let limit = spelling::tolerance_of_short(&key);
-            let similar = spelling::closest(&key, names(), limit).map(hint);
-            let is_listed = (1..=9).contains(&all.len());
-            block.rich_hints.extend(similar.or_else(|| (!is_listed).then(|| declared_keys(&key, ty.names()))?));
+        let nearest = spelling::nearest(&key, names.iter().map(String::as_str));
+        if let Some(name) = nearest {
+            block = block.hint(did_you_mean(name));
         }
+        let near = nearest.or_else(|| {
+            // ytt has no hint for `nmae`.
+            spelling::closest(&key, names.iter().map(String::as_str), spelling::tolerance_of_short(&key))
+        });
+        block.near = near.map(str::to_owned);
+        block.helps.extend(match near {
+            Some(name) => Some(rename(run, item.pos, &key, name)),
+            None if !is_listed => declared_keys(&key, names).map(Help::new),
+            None => None,
+        });
     }
     block
 }
 
-fn shown(run: &Run, node: &Node, place: Place<'_>) -> Shown {
-    if !place.pos.is_known() {
-        // Of a whole document that code made, the reference shows nothing.
-        if matches!((place.label, node), (Label::Document, Node::Scalar(_))) {
-            return Shown::Nowhere;
+fn did_you_mean(name: &str) -> String {
+    format!("did you mean \"{name}\"?")
+}
+
+/// Advice to give a key another name.
+fn rename(run: &Run, pos: Pos, key: &str, name: &str) -> Help {
+    let help = Help::new(did_you_mean(name));
+    let origin = run.sources.get(pos.file).map(|source| source.origin());
+    match origin {
+        // The key of a flag can be one of several in its path.
+        Some(DiagOrigin::File | DiagOrigin::Stdin) => {
+            let edit = Edit::replace(pos, Part::Key, yaml_key(name));
+            help.fixed_by(format!("Change \"{key}\" to \"{name}\""), vec![edit], Safety::Likely)
         }
-        let value = if place.secret { super::REDACTED.to_owned() } else { literal(node) };
-        return Shown::Calculated(match place.label {
-            Label::Document | Label::Annotated => value,
-            Label::Key(key) => format!("{}: {value}", key_text(key)),
-            Label::Dash => format!("- {value}"),
+        _ => help,
+    }
+}
+
+/// A key as YAML can write it in a block or flow map.
+fn yaml_key(name: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
+    let reads_as_itself = matches!(ytterby_yaml::resolve(name.as_bytes()), Scalar::Str(_));
+    match !name.is_empty() && name.chars().all(is_plain) && !name.starts_with(['-', '.', '/']) && reads_as_itself {
+        true => name.to_owned(),
+        false => quote::quote(&ytterby_text::Str::from(name)).to_string(),
+    }
+}
+
+fn exhibit(run: &Run, node: &Node, place: Place<'_>) -> Exhibit {
+    if !place.pos.is_known() {
+        // Of a whole document that code made, ytt shows nothing.
+        if matches!((place.label, node), (Label::Document, Node::Scalar(_))) {
+            return Exhibit::Nothing;
+        }
+        let value = if place.secret { REDACTED.to_owned() } else { literal(node) };
+        return Exhibit::Calculated(match place.label {
+            Label::Document | Label::Annotated => Text::of_value(value),
+            Label::Key(key) => Text::new(format!("{}: ", key_text(key))).value(value),
+            Label::Dash => Text::new("- ").value(value),
         });
     }
-    if !matches!(node, Node::Scalar(_)) && is_yaml_flag(run, place.pos) && !run.options.rich {
-        return Shown::Nowhere;
+    let Some(source) = run.sources.get(place.pos.file) else { return Exhibit::Line };
+    let is_yaml_flag = matches!(source.origin(), DiagOrigin::Flag(Form::Yaml) | DiagOrigin::Variable(Form::Yaml));
+    if !matches!(node, Node::Scalar(_)) && is_yaml_flag && !source.is_nameless() {
+        return Exhibit::FlagCollection;
     }
-    if place.secret {
-        // Until it is known which part of the line may be shown.
-        return Shown::Line(super::REDACTED.to_owned());
-    }
+    let starts_document =
+        || source.text().get(place.pos.offset as usize..).is_some_and(|text| text.starts_with(b"---"));
     match place.label {
-        // The reference has no line for a document that no `---` begins.
-        Label::Document if !source_text(run, place.pos).starts_with("---") => Shown::Line(String::new()),
-        _ => Shown::Source,
+        // ytt has no line for a document that no `---` begins.
+        Label::Document if !starts_document() => Exhibit::EmptyLine,
+        _ => Exhibit::Line,
     }
 }
 
-fn is_yaml_flag(run: &Run, pos: Pos) -> bool {
-    let is_flag =
-        |name: &str| ["(data-value-yaml arg)", "(data-values-env-yaml arg)"].iter().any(|f| name.starts_with(f));
-    run.sources.get(pos.file).is_some_and(|source| is_flag(source.name()))
-}
-
-/// A value that code made, as the reference shows it.
+/// A value that code made, as ytt shows it.
 fn literal(node: &Node) -> String {
     match node {
         Node::Scalar(Scalar::Null) => "<nil>".to_owned(),

@@ -2,18 +2,15 @@
 
 use std::rc::Rc;
 
-use ytterby_diag::Pos;
+use ytterby_diag::{By, Cause, Diagnostic, Failure, Id, Part, Pos, SchemaBlock as Block, SchemaReport};
 use ytterby_starlark::{Eval, Value};
 
 use super::check::{self, Context, Fit};
-use super::report::{self, Block};
 use super::types::{self, Asked};
 use super::{
-    ArrayType, Item, Kind, MapType, Presence, Removed, Required, Schema, SecretPlaces, Slot, Type, Uses, docs, keys,
-    shapes,
+    ArrayType, Item, Kind, MapType, Presence, Removed, Required, Schema, Slot, Type, Uses, docs, keys, placed, shapes,
 };
 use crate::annotation::{Ann, Annotation};
-use crate::api::Failure;
 use crate::node::{Annotated, Array, ArrayItem, Document, Map, MapItem, Node, Origin, Scalar, with_position};
 use crate::run::Run;
 use crate::validate::Rules;
@@ -29,13 +26,19 @@ pub(crate) enum Role {
 
 /// Compiles a schema document.
 pub(crate) fn compile(eval: &mut Eval, run: &Run, doc: &Document, role: Role) -> Result<Schema, Failure> {
-    let mut compiler =
-        Compiler { cx: Context { eval, run }, uses: Uses::default(), role, secrets: SecretPlaces::default() };
-    compiler.note_secrets(doc);
+    let compiled = compile_document(eval, run, doc, role);
+    if compiled.is_err() {
+        run.keep_secrets_of_schema(doc);
+    }
+    compiled
+}
+
+fn compile_document(eval: &mut Eval, run: &Run, doc: &Document, role: Role) -> Result<Schema, Failure> {
+    let mut compiler = Compiler { cx: Context { eval, run }, uses: Uses::default(), role };
     check_declaration(run, doc)?;
     for ann in [Ann::SchemaKey, Ann::SchemaRemoved] {
         if let Some(ann) = doc.annotation(ann) {
-            return Err(docs::not_supported(run, ann, doc, "map item"));
+            return Err(docs::not_supported(ann, doc, "map item"));
         }
     }
     let root = compiler.slot(doc)?;
@@ -60,7 +63,7 @@ fn check_declaration(run: &Run, doc: &Document) -> Result<(), Failure> {
     let block = Block::at(doc.pos, found, "data_values=True")
         .annotation(ann.pos)
         .hint("to check other YAML against a schema, use schema.apply() from @ytt:schema");
-    Err(block.under(run, &format!("Invalid schema - unsupported @{}", ann.name)))
+    Err(block.under(format!("Invalid schema - unsupported @{}", ann.name)))
 }
 
 /// The arguments of an annotation as they stand in its line.
@@ -118,8 +121,6 @@ pub(super) struct Compiler<'a> {
     pub cx: Context<'a>,
     pub uses: Uses,
     role: Role,
-    /// Where secrets stand, if somebody is going to see the lines.
-    secrets: SecretPlaces,
 }
 
 /// Annotations that make no sense on what any value may replace, in the order of messages.
@@ -147,13 +148,6 @@ const IGNORED_IN_ANY: [Ann; 7] = [
 ];
 
 impl Compiler<'_> {
-    /// Notes what warnings about a document must not show.
-    pub fn note_secrets(&mut self, doc: &Document) {
-        if self.cx.run.options.rich {
-            self.secrets.add_annotated(doc);
-        }
-    }
-
     /// What a document, map item or array item declares.
     pub fn slot(&mut self, node: &dyn Annotated) -> Result<Slot, Failure> {
         let run = self.cx.run;
@@ -162,7 +156,7 @@ impl Compiler<'_> {
         }
         if let Some(ann) = node.annotation(Ann::AssertValidate) {
             let text = "@assert/validate has no effect in a schema document; use @schema/validation";
-            run.warn(ytterby_diag::Kind::Annotation, ann.pos, text);
+            run.warn_of_annotation(Id::ANNOTATION_MISPLACED, ann.pos, text);
         }
         let mut slot = self.typed(node)?;
         slot.annotated = node.annotations().iter().any(|ann| ann.ann.is_some_and(|ann| ann.is_in("schema")));
@@ -179,8 +173,8 @@ impl Compiler<'_> {
         self.uses.rules |= slot.rules.is_some();
         if let Some(ann) = node.annotation(Ann::SchemaSecret) {
             if !ann.args.is_empty() || !ann.kwargs.is_empty() {
-                let block = docs::syntax_error(run, ann, node.pos(), "argument in @schema/secret", "no arguments");
-                return Err(block.under(run, "Invalid schema"));
+                let block = docs::syntax_error(ann, node.pos(), "argument in @schema/secret", "no arguments");
+                return Err(block.under("Invalid schema"));
             }
             slot.secret = true;
             self.uses.secrets = true;
@@ -208,12 +202,12 @@ impl Compiler<'_> {
         };
         let nullable = node.annotation(Ann::SchemaNullable);
         if let Some(ann) = nullable.filter(|ann| !ann.kwargs.is_empty()) {
-            let found = format!("keyword argument in @schema/nullable (by {})", run.locate(ann.pos));
+            let found = placed("keyword argument in @schema/nullable", "by", ann.pos);
             let block = Block::at(pos, found, "starlark.Bool")
                 .about("expected @schema/nullable annotation to not contain any keyword arguments")
                 .annotation(ann.pos)
                 .hint("Supported kwargs are 'any'");
-            return Err(block.under(run, "Invalid schema"));
+            return Err(block.under("Invalid schema"));
         }
         if let Some(slot) = shapes::read(self, node)? {
             self.uses.shapes = true;
@@ -227,7 +221,7 @@ impl Compiler<'_> {
             Asked::Inferred => {
                 let inferred = self.infer(value, pos);
                 let inferred = if nullable.is_some() {
-                    inferred.map_err(|inner| report::nested("Invalid schema", inner))
+                    inferred.map_err(|inner| Failure::of(Cause::Nested("Invalid schema".into(), inner)))
                 } else {
                     inferred
                 };
@@ -256,7 +250,7 @@ impl Compiler<'_> {
         or_inferred: bool,
         hint: bool,
     ) -> Result<Slot, Failure> {
-        let run = self.cx.run;
+        let _run = self.cx.run;
         let inferred = if or_inferred { self.infer(node.value(), node.pos())? } else { None };
         let (ty, default) = match inferred {
             Some((ty, default)) => (types::union(kinds, Some(ty)), default),
@@ -266,13 +260,13 @@ impl Compiler<'_> {
         let slot = Slot::of(ty, node.pos(), default);
         let default_counts = !node.has(Ann::SchemaDefault) && !node.has(Ann::SchemaNullable);
         if default_counts && matches!(check::fit(&mut self.cx, &slot.default, &slot)?, Fit::Not) {
-            let found = format!("{} (at {})", node.value().type_name(), run.locate(node.pos()));
-            let expected = format!("{} (by {})", slot.ty.name(), run.locate(ann.pos));
-            let mut block = Block::at(node.pos(), found, expected).annotation(ann.pos);
+            let found = placed(node.value().type_name(), "at", node.pos());
+            let block = Block::at(node.pos(), found, slot.ty.name()).by(By::Type(ann.pos));
+            let mut block = block.annotation(ann.pos);
             if hint {
                 block = block.hint("to also allow the type of the value given here, add or_inferred=True");
             }
-            return Err(block.under(run, "Invalid schema - default value is wrong type"));
+            return Err(block.under("Invalid schema - default value is wrong type"));
         }
         Ok(slot)
     }
@@ -326,19 +320,19 @@ impl Compiler<'_> {
     }
 
     fn item(&mut self, item: &MapItem) -> Result<Item, Failure> {
-        let run = self.cx.run;
+        let _run = self.cx.run;
         let key = item.key.clone();
         if self.is_left_alone(item) {
             return Ok(Item { key, slot: self.slot(item)?, presence: Presence::Always });
         }
         if let Some(ann) = item.annotation(Ann::SchemaRemoved) {
-            let remedy = docs::string(run, ann, item.pos)?;
+            let remedy = docs::string(ann, item.pos)?;
             self.uses.removed = true;
             let slot = Slot::of(Type::Any, item.pos, Node::NULL);
             return Ok(Item { key, slot, presence: Presence::Removed(Removed { remedy, pos: ann.pos }) });
         }
         let rule = match item.annotation(Ann::SchemaKey) {
-            Some(ann) => keys::read(run, ann, item.pos)?,
+            Some(ann) => keys::read(ann, item.pos)?,
             None => None,
         };
         let slot = self.slot(item)?;
@@ -354,14 +348,14 @@ impl Compiler<'_> {
     }
 
     fn array(&mut self, array: &Array, pos: Pos) -> Result<ArrayType, Failure> {
-        let run = self.cx.run;
+        let _run = self.cx.run;
         let [item] = &array.items[..] else {
             let found = format!("{} array items", array.items.len());
             let block = Block::at(pos, found, "exactly 1 array item, of the desired type")
                 .hint("in schema, the one item of the array implies the type of its elements.")
                 .hint("in schema, the default value for an array is always an empty list.")
                 .hint("default values can be overridden via a data values overlay.");
-            return Err(block.under(run, "Invalid schema - wrong number of items in array definition"));
+            return Err(block.under("Invalid schema - wrong number of items in array definition"));
         };
         self.refuse_on_items(item)?;
         Ok(ArrayType { pos, item: self.slot(item)? })
@@ -370,7 +364,7 @@ impl Compiler<'_> {
     fn refuse_on_items(&self, item: &ArrayItem) -> Result<(), Failure> {
         for ann in [Ann::SchemaKey, Ann::SchemaRemoved, Ann::SchemaRequired] {
             if let Some(ann) = item.annotation(ann) {
-                return Err(docs::not_supported(self.cx.run, ann, item, "map item"));
+                return Err(docs::not_supported(ann, item, "map item"));
             }
         }
         Ok(())
@@ -384,39 +378,36 @@ impl Compiler<'_> {
                 .annotation(ann.pos)
                 .hint("do you mean to set a default value for the array?")
                 .hint("set an array's default by annotating its parent.")
-                .under(run, title);
-            return Err(report::nested("Invalid schema", inner));
+                .under(title);
+            return Err(Failure::of(Cause::Nested("Invalid schema".into(), inner)));
         }
         let name = if slot.nullable { "null".to_owned() } else { slot.ty.name() };
-        let expected = format!("{name} (by {})", run.locate(slot.pos));
-        let syntax = |found: &str| docs::syntax_error(run, ann, node.pos(), found, &expected);
+        let syntax = |found: String| docs::syntax_error(ann, node.pos(), found, name.clone()).by(By::Type(slot.pos));
         if !ann.kwargs.is_empty() {
-            let block = syntax("keyword argument in @schema/default")
+            let block = syntax("keyword argument in @schema/default".into())
                 .hint("this annotation only accepts one argument: the default value.")
                 .hint("value must be in Starlark format, e.g.: {'key': 'value'}, True.");
-            return Err(block.under(run, "Invalid schema"));
+            return Err(block.under("Invalid schema"));
         }
         let value = match &ann.args[..] {
-            [] => return Err(syntax("missing value in @schema/default").under(run, "Invalid schema")),
+            [] => return Err(syntax("missing value in @schema/default".into()).under("Invalid schema")),
             [value] => value,
             args => {
-                let block = syntax(&format!("{} values in @schema/default", args.len()));
-                return Err(block.under(run, "Invalid schema"));
+                let block = syntax(format!("{} values in @schema/default", args.len()));
+                return Err(block.under("Invalid schema"));
             }
         };
         const TITLE: &str = "Invalid schema - @schema/default is wrong type";
-        let default =
-            docs::value_as_node(run, value, ann, slot, node.pos()).map_err(|block| block.under(run, TITLE))?;
+        let default = docs::value_as_node(run, value, ann, slot, node.pos()).map_err(|block| block.under(TITLE))?;
         match check::fit(&mut self.cx, &default, slot)? {
             Fit::AsIs => Ok(default),
             Fit::Filled(filled) => Ok(filled),
             Fit::Not => {
-                let at = run.locate(ann.pos);
                 let blocks: Vec<Block> = check::problems_of(&mut self.cx, &default, slot)?
                     .into_iter()
-                    .map(|block| Block { found: format!("{} (at {at})", block.found), ..block }.annotation(ann.pos))
+                    .map(|block| Block { found: placed(block.found, "at", ann.pos), ..block }.annotation(ann.pos))
                     .collect();
-                Err(report::failure(run, TITLE, &blocks))
+                Err(Failure::of(Cause::Schema(SchemaReport { title: TITLE.to_owned(), blocks })))
             }
         }
     }
@@ -428,40 +419,40 @@ impl Compiler<'_> {
             own => own,
         };
         let rules = ann.map(|ann| Rules::from_annotation(ann, self.cx.run).map(Rc::new)).transpose()?;
-        if let Some(rules) = rules.as_ref().filter(|_| self.cx.run.options.cut_lines) {
+        if let Some(rules) = rules.as_ref().filter(|_| self.cx.run.options.look_for_slips) {
             self.warn_about_unfit(rules, slot);
         }
         Ok(rules)
     }
 
-    /// Warns about rules that hold for no value of the declared type: every user would be told that theirs is wrong. ytt
-    /// says nothing, so only rich messages and machine formats do.
+    /// Warns about rules that hold for no value of the declared type: every user would be told that theirs is wrong.
     fn warn_about_unfit(&self, rules: &Rules, slot: &Slot) {
         let samples = samples(&slot.ty);
         if samples.is_empty() {
             return;
         }
         let name = slot.ty.name_besides_null();
-        for (text, pos) in rules.unfit(&samples) {
+        for (text, pos, part) in rules.unfit(&samples) {
             let text = format!("the rule \"{text}\" holds for no value of type {name}, which is declared here");
-            self.cx.run.warn(ytterby_diag::Kind::Schema, pos, text);
+            let warning = Diagnostic::warning(Id::SCHEMA_INVALID, text).at(pos, part.clone()).beyond_text();
+            self.cx.run.warn(warning);
         }
     }
 
     fn required(&self, node: &dyn Annotated, ann: &Annotation) -> Result<Required, Failure> {
-        let run = self.cx.run;
+        let _run = self.cx.run;
         if node.kind() != "map item" {
-            return Err(docs::not_supported(run, ann, node, "map item"));
+            return Err(docs::not_supported(ann, node, "map item"));
         }
         if let Some(default) = node.annotation(Ann::SchemaDefault) {
             let title = "Invalid schema - @schema/required cannot be combined with @schema/default";
-            let found = format!("both (by {})", run.locate(ann.pos));
+            let found = placed("both", "by", ann.pos);
             let block = Block::at(node.pos(), found, "one of them").annotation(ann.pos).annotation(default.pos);
-            return Err(block.under(run, title));
+            return Err(block.under(title));
         }
         let description = match &ann.args[..] {
             [] if ann.kwargs.is_empty() => None,
-            _ => Some(docs::string(run, ann, node.pos())?),
+            _ => Some(docs::string(ann, node.pos())?),
         };
         Ok(Required { description, pos: ann.pos })
     }
@@ -492,11 +483,11 @@ impl Compiler<'_> {
                          disallowed",
                     );
                 block.annotations = found.iter().map(|ann| ann.pos).collect();
-                return Err(block.under(run, "Invalid schema"));
+                return Err(block.under("Invalid schema"));
             }
             for ann in IGNORED_IN_ANY.iter().filter_map(|ann| item.annotation(*ann)) {
                 let text = format!("@{} is ignored inside a node of type any", ann.canonical_name());
-                run.warn(ytterby_diag::Kind::Annotation, ann.pos, text);
+                run.warn_of_annotation(Id::ANNOTATION_MISPLACED, ann.pos, text);
             }
         }
         crate::deep(|| self.check_inside_any(item.value()))
@@ -511,9 +502,7 @@ impl Compiler<'_> {
         if matches!(item.key, Scalar::Bool(_)) {
             text.push_str("; in YAML 1.1 y, n, yes, no, on, off are booleans: quote it");
         }
-        let line = Some(&self.secrets).filter(|secrets| !secrets.is_empty());
-        let line = line.and_then(|secrets| secrets.redacted_line(self.cx.run, item.pos));
-        self.cx.run.warn_showing(ytterby_diag::Kind::Schema, item.pos, line, text);
+        self.cx.run.warn(Diagnostic::warning(Id::SCHEMA_INVALID, text).at(item.pos, Part::Key));
     }
 }
 
@@ -559,16 +548,15 @@ fn collection_pos(run: &Run, value: &Node, holder: Pos) -> Pos {
     }
 }
 
-fn null_value(run: &Run, pos: Pos, nullable: bool) -> Failure {
+fn null_value(_run: &Run, pos: Pos, nullable: bool) -> Failure {
     let block = Block::at(pos, "null value", "non-null value")
         .hint("in YAML, omitting a value implies null.")
         .hint("to set the default value to null, annotate with @schema/nullable.")
         .hint("to allow any value, annotate with @schema/type any=True.");
     let block = if nullable {
-        block
-            .rich_hint("@schema/nullable is there; what is missing is the type: write a value of it, such as \"\" or 0")
+        block.help("@schema/nullable is there; what is missing is the type: write a value of it, such as \"\" or 0")
     } else {
         block
     };
-    block.under(run, "Invalid schema - null value not allowed here")
+    block.under("Invalid schema - null value not allowed here")
 }

@@ -1,15 +1,13 @@
 //! Annotations that say something about a place: description, title, examples, deprecation; and what they have in
 //! common with the other annotations of schemas: a fixed number of arguments.
 
-use ytterby_diag::Pos;
+use ytterby_diag::{By, Cause, Failure, Pos, SchemaBlock as Block, SchemaReport, Text};
 use ytterby_starlark::Value;
 use ytterby_text::Str;
 
 use super::check;
-use super::report::{self, Block};
-use super::{Docs, Example, Slot};
+use super::{Docs, Example, Slot, placed};
 use crate::annotation::{Ann, Annotation};
-use crate::api::Failure;
 use crate::node::{Annotated, Node, node_from_value, with_position};
 use crate::run::Run;
 
@@ -18,15 +16,15 @@ const EXAMPLE_FORM: &str = "2-tuple containing description (string) and example 
 /// What the annotations of a node say about it, examples not yet checked.
 pub(super) fn read(run: &Run, node: &dyn Annotated) -> Result<Docs, Failure> {
     let mut docs = Docs::default();
-    let invalid = |block: Block| block.under(run, "Invalid schema");
+    let invalid = |block: Block| block.under("Invalid schema");
     if let Some(ann) = node.annotation(Ann::SchemaDesc) {
-        docs.description = Some(string(run, ann, node.pos())?);
+        docs.description = Some(string(ann, node.pos())?);
     }
     if let Some(ann) = node.annotation(Ann::SchemaTitle) {
-        docs.title = Some(string(run, ann, node.pos())?);
+        docs.title = Some(string(ann, node.pos())?);
     }
     if let Some(ann) = node.annotation(Ann::SchemaExample) {
-        docs.examples.push(example(run, ann, node.pos())?);
+        docs.examples.push(example(ann, node.pos())?);
     }
     if let Some(ann) = node.annotation(Ann::SchemaExamples) {
         docs.examples.extend(examples(run, ann, node.pos())?);
@@ -40,15 +38,15 @@ pub(super) fn read(run: &Run, node: &dyn Annotated) -> Result<Docs, Failure> {
                 .hint("use schema/deprecated on individual keys.");
             return Err(invalid(block));
         }
-        docs.deprecated = Some(string(run, ann, node.pos())?);
+        docs.deprecated = Some(string(ann, node.pos())?);
     }
     Ok(docs)
 }
 
 /// The one string that an annotation takes.
-pub(super) fn string(run: &Run, ann: &Annotation, node: Pos) -> Result<Str, Failure> {
-    let syntax = |found: String| syntax_error(run, ann, node, &found, "string");
-    let invalid = |block: Block| Err(block.under(run, "Invalid schema"));
+pub(super) fn string(ann: &Annotation, node: Pos) -> Result<Str, Failure> {
+    let syntax = |found: String| syntax_error(ann, node, found, "string");
+    let invalid = |block: Block| Err(block.under("Invalid schema"));
     let name = ann.canonical_name();
     if !ann.kwargs.is_empty() {
         let block = syntax(format!("keyword argument in @{name}"));
@@ -63,23 +61,22 @@ pub(super) fn string(run: &Run, ann: &Annotation, node: Pos) -> Result<Str, Fail
 }
 
 /// A block about the arguments of an annotation. `found` gets the annotation's position.
-pub(super) fn syntax_error(run: &Run, ann: &Annotation, node: Pos, found: &str, expected: &str) -> Block {
-    Block::at(node, format!("{found} (by {})", run.locate(ann.pos)), expected)
+pub(super) fn syntax_error(ann: &Annotation, node: Pos, found: impl Into<Text>, expected: impl Into<Text>) -> Block {
+    Block::at(node, placed(found, "by", ann.pos), expected)
         .about(format!("syntax error in @{} annotation", ann.canonical_name()))
         .annotation(ann.pos)
 }
 
 /// A block about an annotation on a kind of node that it has no meaning for.
-pub(super) fn not_supported(run: &Run, ann: &Annotation, node: &dyn Annotated, expected: &str) -> Failure {
+pub(super) fn not_supported(ann: &Annotation, node: &dyn Annotated, expected: &str) -> Failure {
     let title = format!("Invalid schema - @{} not supported on {}", ann.name, node.kind());
-    Block::at(node.pos(), "", expected).annotation(ann.pos).under(run, &title)
+    Block::at(node.pos(), "", expected.to_owned()).annotation(ann.pos).under(title)
 }
 
 /// `@schema/example value`.
-fn example(run: &Run, ann: &Annotation, node: Pos) -> Result<Example, Failure> {
-    let syntax = |found: String| {
-        syntax_error(run, ann, node, &found, "example value (of expected type)").under(run, "Invalid schema")
-    };
+fn example(ann: &Annotation, node: Pos) -> Result<Example, Failure> {
+    let syntax =
+        |found: String| syntax_error(ann, node, found, "example value (of expected type)").under("Invalid schema");
     if !ann.kwargs.is_empty() {
         return Err(syntax("keyword argument in @schema/example".into()));
     }
@@ -95,33 +92,32 @@ const UNFIT: Node = Node::NULL;
 
 /// `@schema/examples (description, value), …`, or one list of these.
 fn examples(run: &Run, ann: &Annotation, node: Pos) -> Result<Vec<Example>, Failure> {
-    let at = run.locate(ann.pos);
     let name = ann.canonical_name();
-    let problem = |found: String| {
-        Block::at(node, found, EXAMPLE_FORM)
+    let problem = |found: String, word: &'static str| {
+        Block::at(node, placed(found, word, ann.pos), EXAMPLE_FORM)
             .about(format!("syntax error in @{name} annotation"))
             .annotation(ann.pos)
-            .under(run, "Invalid schema")
+            .under("Invalid schema")
     };
     if !ann.kwargs.is_empty() {
-        return Err(problem(format!("keyword argument in @{name} (by {at})")));
+        return Err(problem(format!("keyword argument in @{name}"), "by"));
     }
     let args = example_args(run, ann);
     if args.is_empty() {
-        return Err(problem(format!("missing value in @{name} (by {at})")));
+        return Err(problem(format!("missing value in @{name}"), "by"));
     }
     let one = |value: &Value| {
         let Value::Tuple(tuple) = value else {
-            return Err(problem(format!("{} for @{name} (at {at})", value.type_name())));
+            return Err(problem(format!("{} for @{name}", value.type_name()), "at"));
         };
         let items: Vec<Value> = tuple.iter().cloned().collect();
         match &items[..] {
-            [] | [_] => Err(problem(format!("empty tuple in @{name} (by {at})"))),
+            [] | [_] => Err(problem(format!("empty tuple in @{name}"), "by")),
             [Value::Str(description), value] => {
                 Ok(Example { description: Some(description.clone()), value: value_node(value, node).unwrap_or(UNFIT) })
             }
-            [other, _] => Err(problem(format!("{} value for @{name} (at {at})", other.type_name()))),
-            _ => Err(problem(format!("{}-tuple argument in @{name} (by {at})", items.len()))),
+            [other, _] => Err(problem(format!("{} value for @{name}", other.type_name()), "at")),
+            _ => Err(problem(format!("{}-tuple argument in @{name}", items.len()), "by")),
         }
     };
     args.iter().map(one).collect()
@@ -157,13 +153,12 @@ pub(super) fn check_examples(cx: &mut check::Context<'_>, node: &dyn Annotated, 
                 blocks.push(*block);
                 continue;
             }
-            let at = cx.run.locate(ann.pos);
             for block in check::problems_of(cx, &example.value, slot)? {
-                blocks.push(Block { found: format!("{} (by {at})", block.found), ..block }.annotation(ann.pos));
+                blocks.push(Block { found: placed(block.found, "by", ann.pos), ..block }.annotation(ann.pos));
             }
         }
         if !blocks.is_empty() {
-            return Err(report::failure(cx.run, &title, &blocks));
+            return Err(Failure::of(Cause::Schema(SchemaReport { title, blocks })));
         }
     }
     Ok(())
@@ -193,9 +188,8 @@ pub(super) fn value_as_node(
         Value::Function(_) | Value::Builtin(_) => "function".to_owned(),
         other => other.type_name().to_owned(),
     };
-    let found = format!("{found} (at {})", run.locate(ann.pos));
-    let expected = format!("{} (by {})", slot.ty.name(), run.locate(slot.declared_at()));
-    let block = Block::at(node, found, expected).annotation(ann.pos);
+    let block = Block::at(node, placed(found, "at", ann.pos), slot.ty.name());
+    let block = block.by(By::Type(slot.declared_at())).annotation(ann.pos);
     Err(Box::new(block.hint("did you mean to call it?")))
 }
 

@@ -2,16 +2,14 @@
 
 use std::fmt;
 
-use ytterby_diag::Pos;
+use ytterby_diag::{Failure, Pos, SchemaBlock as Block};
 use ytterby_starlark::{Error, Eval, Value};
 use ytterby_text::Str;
 
 use super::Presence;
-use super::report::Block;
+use super::placed;
 use crate::annotation::Annotation;
-use crate::api::Failure;
 use crate::node::{Node, Scalar, scalar_to_value};
-use crate::run::Run;
 use crate::validate::rules::cel_literal;
 use ytterby_regexp::Regexp;
 
@@ -244,12 +242,12 @@ impl KeyRule {
 }
 
 /// Reads `@schema/key`, `@schema/any-key` and `@schema/key-may-be-present`. None where the item is an ordinary one.
-pub(crate) fn read(run: &Run, ann: &Annotation, node: Pos) -> Result<Option<KeyRule>, Failure> {
-    let block = |found: String, expected: &str| Block::at(node, found, expected).annotation(ann.pos);
-    let by = run.locate(ann.pos);
-    let unknown = |found: &str, expected: &str| {
-        let title = "Invalid schema - unknown argument of @schema/key";
-        block(format!("{found} (by {by})"), expected).under(run, title)
+pub(crate) fn read(ann: &Annotation, node: Pos) -> Result<Option<KeyRule>, Failure> {
+    let block = |found: String, expected: &'static str| {
+        Block::at(node, placed(found, "by", ann.pos), expected).annotation(ann.pos)
+    };
+    let unknown = |found: &str, expected: &'static str| {
+        block(found.to_owned(), expected).under("Invalid schema - unknown argument of @schema/key")
     };
     let bare = |rule: KeyRule| match (ann.args.first(), ann.kwargs.first()) {
         (None, None) => Ok(Some(rule)),
@@ -270,7 +268,7 @@ pub(crate) fn read(run: &Run, ann: &Annotation, node: Pos) -> Result<Option<KeyR
     let mut pos = ann.pos;
     for (number, (name, value)) in ann.kwargs.iter().enumerate() {
         match &*name.to_str() {
-            "allowed" => allowed = Some(read_allowed(run, ann, node, value)?),
+            "allowed" => allowed = Some(read_allowed(ann, node, value)?),
             "expects" => match read_expects(value) {
                 Some(read) => {
                     expects = Some(read);
@@ -278,17 +276,15 @@ pub(crate) fn read(run: &Run, ann: &Annotation, node: Pos) -> Result<Option<KeyR
                 }
                 None => {
                     let expected = "an integer, a string like \"1+\", a function or a list of these";
-                    let found = format!("{} (by {by})", value.repr());
                     let title = "Invalid schema - wrong expects= in @schema/key";
-                    return Err(block(found, expected).under(run, title));
+                    return Err(block(value.repr().to_string(), expected).under(title));
                 }
             },
             "missing_ok" => match value {
                 Value::Bool(value) => missing_ok = Some(*value),
                 other => {
-                    let found = format!("{} (by {by})", other.repr());
                     let title = "Invalid schema - wrong missing_ok= in @schema/key";
-                    return Err(block(found, "True or False").under(run, title));
+                    return Err(block(other.repr().to_string(), "True or False").under(title));
                 }
             },
             other => return Err(unknown(&format!("{other}="), ARGUMENTS)),
@@ -296,7 +292,7 @@ pub(crate) fn read(run: &Run, ann: &Annotation, node: Pos) -> Result<Option<KeyR
     }
     if expects.is_some() && missing_ok.is_some() {
         let title = "Invalid schema - expects= and missing_ok= cannot be combined in @schema/key";
-        return Err(block(format!("both (by {by})"), "one of them").under(run, title));
+        return Err(block("both".into(), "one of them").under(title));
     }
     let expects = match (expects, missing_ok, &allowed) {
         (Some(expects), _, _) => expects,
@@ -315,8 +311,7 @@ fn either_way() -> Expects {
     Expects::AnyOf(vec![Expects::Exactly(0), Expects::Exactly(1)])
 }
 
-fn read_allowed(run: &Run, ann: &Annotation, node: Pos, value: &Value) -> Result<Allowed, Failure> {
-    let by = run.locate(ann.pos);
+fn read_allowed(ann: &Annotation, node: Pos, value: &Value) -> Result<Allowed, Failure> {
     match value {
         Value::Str(text) if *text == "any" => Ok(Allowed::Any),
         Value::Str(text) => {
@@ -325,17 +320,17 @@ fn read_allowed(run: &Run, ann: &Annotation, node: Pos, value: &Value) -> Result
             let compiled = Regexp::new(text.as_bytes()).and_then(|_| Regexp::new(whole.as_bytes()));
             compiled.map(|regexp| Allowed::Matching(regexp, text.clone())).map_err(|problem| {
                 let title = "Invalid schema - allowed= is not a valid regular expression";
-                Block::at(node, format!("{problem} (by {by})"), "a regular expression (RE2)")
+                Block::at(node, placed(problem.to_string(), "by", ann.pos), "a regular expression (RE2)")
                     .annotation(ann.pos)
-                    .under(run, title)
+                    .under(title)
             })
         }
         function if function.is_callable() => Ok(Allowed::Function(function.clone())),
         other => {
             let title = "Invalid schema - wrong allowed= in @schema/key";
             let expected = "\"any\", a regular expression or a function";
-            let found = format!("{} (by {by})", other.repr());
-            Err(Block::at(node, found, expected).annotation(ann.pos).under(run, title))
+            let found = placed(other.repr().to_string(), "by", ann.pos);
+            Err(Block::at(node, found, expected).annotation(ann.pos).under(title))
         }
     }
 }

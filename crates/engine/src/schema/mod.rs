@@ -2,14 +2,13 @@
 //!
 //! A schema document is compiled once ([`compile`]) into a tree of [`Slot`]s. The tree holds everything that is ever
 //! asked of a schema, so that checking, validation, warnings and exports read the same structure. [`check`] fills and
-//! checks a value in one pass; only when that fails a second pass finds out what to say ([`report`]).
+//! checks a value in one pass; only when that fails a second pass finds out what is wrong.
 
 mod advice;
 pub(crate) mod check;
 mod compile;
 mod docs;
 mod keys;
-pub(crate) mod report;
 mod secrets;
 pub(crate) mod shapes;
 mod types;
@@ -17,17 +16,22 @@ mod types;
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use ytterby_diag::Pos;
+use ytterby_diag::{Pos, Text};
 use ytterby_text::Str;
 
 pub(crate) use advice::coerced;
 pub(crate) use compile::{Role, compile, distribute_defaults_for_strings};
 pub(crate) use keys::{Allowed, KeyRule};
-pub(crate) use secrets::{REDACTED, SecretPlaces, Secrets, hide_lines, redact, redact_misfit};
+pub(crate) use secrets::{SecretValues, hide_lines_naming, redact, redact_misfit, secret_names};
 pub(crate) use shapes::{Combination, Shapes};
 
 use crate::node::{Document, Map, MapItem, Node, Scalar, key_text};
 use crate::validate::Rules;
+
+/// A text with a place in parentheses: `null (by schema.yml:3)`.
+fn placed(text: impl Into<Text>, word: &'static str, pos: Pos) -> Text {
+    text.into().then(" (").then(word).then(" ").at(pos).then(")")
+}
 
 /// A compiled schema document.
 #[derive(Debug)]

@@ -5,14 +5,13 @@
 
 use std::rc::Rc;
 
-use ytterby_diag::Pos;
+use ytterby_diag::{Failure, Pos, SchemaBlock as Block};
 
 use super::check::{self, Context, Fit};
 use super::compile::Compiler;
-use super::report::Block;
+use super::placed;
 use super::{Presence, Slot, Type};
 use crate::annotation::{Ann, Annotation};
-use crate::api::Failure;
 use crate::node::{Annotated, Document, Fragment, FragmentData, Map, Node, key_text};
 
 /// How many of the shapes a value must have.
@@ -40,7 +39,6 @@ const ANNOTATIONS: [(Ann, Combination); 3] =
 
 /// Reads the annotations of a node, if it has one of these.
 pub(super) fn read(compiler: &mut Compiler<'_>, node: &dyn Annotated) -> Result<Option<Slot>, Failure> {
-    let run = compiler.cx.run;
     let mut found = ANNOTATIONS.iter().filter_map(|(ann, how)| node.annotation(*ann).map(|ann| (ann, *how)));
     let Some((ann, combination)) = found.next() else { return Ok(None) };
     let other = found.next().map(|(other, _)| other).or_else(|| node.annotation(Ann::SchemaType));
@@ -48,22 +46,21 @@ pub(super) fn read(compiler: &mut Compiler<'_>, node: &dyn Annotated) -> Result<
         let (one, two) = (ann.canonical_name(), other.canonical_name());
         let title = format!("Invalid schema - @{one} cannot be combined with @{two}");
         let block = Block::at(node.pos(), format!("@{one} and @{two}"), "one of them");
-        return Err(block.annotation(ann.pos).annotation(other.pos).under(run, &title));
+        return Err(block.annotation(ann.pos).annotation(other.pos).under(title));
     }
     if ann.args.len() < 2 || !ann.kwargs.is_empty() {
-        return Err(syntax_error(compiler, ann, node.pos()));
+        return Err(syntax_error(ann, node.pos()));
     }
     let mut slots = Vec::with_capacity(ann.args.len());
     for value in &ann.args {
         let Some(fragment) = value.downcast::<Fragment>() else {
-            let found = format!("{} in @{} (by {})", value.type_name(), ann.canonical_name(), run.locate(ann.pos));
-            let block = Block::at(node.pos(), found, "2 or more schemas (yamlfragments)")
+            let found = format!("{} in @{}", value.type_name(), ann.canonical_name());
+            let block = Block::at(node.pos(), placed(found, "by", ann.pos), "2 or more schemas (yamlfragments)")
                 .about(format!("syntax error in @{} annotation", ann.canonical_name()))
                 .annotation(ann.pos);
-            return Err(block.under(run, "Invalid schema"));
+            return Err(block.under("Invalid schema"));
         };
         let doc = shape_document(fragment, node.pos());
-        compiler.note_secrets(&doc);
         slots.push(compiler.slot(&doc)?);
     }
     compiler.check_inside_any(node.value())?;
@@ -76,8 +73,7 @@ pub(super) fn read(compiler: &mut Compiler<'_>, node: &dyn Annotated) -> Result<
     Ok(Some(slot))
 }
 
-fn syntax_error(compiler: &Compiler<'_>, ann: &Annotation, node: Pos) -> Failure {
-    let run = compiler.cx.run;
+fn syntax_error(ann: &Annotation, node: Pos) -> Failure {
     let count = ann.args.len();
     let name = ann.canonical_name();
     let found = match (ann.kwargs.is_empty(), count) {
@@ -86,10 +82,10 @@ fn syntax_error(compiler: &Compiler<'_>, ann: &Annotation, node: Pos) -> Failure
         (true, 1) => format!("1 value in @{name}"),
         (true, count) => format!("{count} values in @{name}"),
     };
-    Block::at(node, format!("{found} (by {})", run.locate(ann.pos)), "2 or more schemas")
+    Block::at(node, placed(found, "by", ann.pos), "2 or more schemas")
         .about(format!("syntax error in @{name} annotation"))
         .annotation(ann.pos)
-        .under(run, "Invalid schema")
+        .under("Invalid schema")
 }
 
 /// A fragment as a document of its own. It stands where its first item does.

@@ -2,14 +2,13 @@
 
 use std::rc::Rc;
 
-use ytterby_diag::Pos;
+use ytterby_diag::{Failure, Help, Pos, SchemaBlock as Block};
 use ytterby_starlark::Value;
 use ytterby_text::spelling;
 
-use super::report::Block;
+use super::placed;
 use super::{Kind, Type, Union};
 use crate::annotation::Annotation;
-use crate::api::Failure;
 use crate::run::Run;
 use crate::stdlib::go_type;
 use crate::validate::formats;
@@ -33,14 +32,14 @@ const NAMES: [(&str, Kind); 5] =
 
 /// Reads the annotation.
 pub(super) fn read(run: &Run, ann: &Annotation, node: Pos) -> Result<Asked, Failure> {
-    let reader = Reader { run, ann, node };
+    let reader = Reader { ann, node };
     if ann.kwargs.is_empty() && (ann.args.is_empty() || !run.is_beyond_ytt()) {
         let block = reader
             .block("missing keyword argument and value", "valid keyword argument and value")
             .about("expected @schema/type annotation to have keyword argument and value");
         let block = block.hint("Supported key-value pairs are 'any=True', 'any=False'");
         let more = "names of types will do, too, as in @schema/type \"int\", \"string\"";
-        return Err(reader.invalid(block.rich_hint(more)));
+        return Err(reader.invalid(block.help(more)));
     }
     let (mut any, mut one_of, mut or_inferred) = (None, None, None);
     for (name, value) in &ann.kwargs {
@@ -52,11 +51,11 @@ pub(super) fn read(run: &Run, ann: &Annotation, node: Pos) -> Result<Asked, Fail
                 let names = ["any", "one_of", "or_inferred"];
                 let near = spelling::closest(other, names, spelling::tolerance_of_short(other));
                 let hint = match near {
-                    Some(name) => format!("did you mean {name}=?"),
-                    None => "there are any=, one_of= and or_inferred=; names of types need no keyword".to_owned(),
+                    Some(name) => Help::rename_argument(format!("did you mean {name}=?"), other, name),
+                    None => "there are any=, one_of= and or_inferred=; names of types need no keyword".into(),
                 };
                 let block = reader.unknown_argument(other, "A valid kwarg");
-                return Err(reader.invalid(block.rich_hint(hint)));
+                return Err(reader.invalid(block.help(hint)));
             }
         }
     }
@@ -114,25 +113,24 @@ pub(super) fn union(kinds: &[Kind], inferred: Option<Type>) -> Type {
 }
 
 struct Reader<'a> {
-    run: &'a Run,
     ann: &'a Annotation,
     node: Pos,
 }
 
 impl Reader<'_> {
-    fn block(&self, found: &str, expected: &str) -> Block {
-        let found = format!("{found} (by {})", self.run.locate(self.ann.pos));
+    fn block(&self, found: &str, expected: &'static str) -> Block {
+        let found = placed(found.to_owned(), "by", self.ann.pos);
         Block::at(self.node, found, expected).annotation(self.ann.pos)
     }
 
-    fn unknown_argument(&self, found: &str, expected: &str) -> Block {
+    fn unknown_argument(&self, found: &str, expected: &'static str) -> Block {
         self.block(found, expected)
             .about("unknown @schema/type annotation keyword argument")
             .hint("Supported kwargs are 'any'")
     }
 
     fn invalid(&self, block: Block) -> Failure {
-        block.under(self.run, "Invalid schema")
+        block.under("Invalid schema")
     }
 
     fn flag(&self, value: &Value) -> Result<bool, Failure> {
@@ -156,7 +154,7 @@ impl Reader<'_> {
             Value::None => return Ok(Kind::Null),
             other => {
                 let block = self.unknown_argument(go_type(other), "starlark.String");
-                return Err(self.invalid(block.rich_hint(how_to_name(other))));
+                return Err(self.invalid(block.help(how_to_name(other))));
             }
         };
         if let Some((_, kind)) = NAMES.iter().find(|(name, _)| *name == text) {
@@ -166,7 +164,11 @@ impl Reader<'_> {
             .about(format!("unknown type \"{text}\" in @schema/type"))
             .annotation(self.ann.pos);
         if let Some(hint) = meant(&text) {
+            // The help that has the same words brings the fix.
+            let name = similar_name(&text).filter(|name| NAMES.iter().any(|(known, _)| known == name));
+            let fix = name.map(|name| Help { text: hint.clone().into(), ..Help::rename_string(&text, name) });
             block = block.hint(hint);
+            block.helps.extend(fix);
         }
         Err(self.invalid(block))
     }
@@ -204,6 +206,17 @@ fn meant(text: &str) -> Option<String> {
     if formats::find(text).is_some() {
         return Some(format!("that is a format of strings: write @schema/validation format=\"{text}\""));
     }
+    let name = similar_name(text)?;
+    if COLLECTIONS.contains(&name) {
+        return meant(name);
+    }
+    let more = if name == "float" && text == "number" { ", which takes integers, too" } else { "" };
+    Some(format!("did you mean \"{name}\"{more}?"))
+}
+
+/// The type or collection that another name stands for, or that is spelled nearly like it.
+fn similar_name(text: &str) -> Option<&'static str> {
+    let name = text.to_lowercase();
     let names = || NAMES.iter().map(|(name, _)| *name);
     let known = names().find(|known| *known == name);
     let other = OTHER_NAMES.iter().find(|(other, _)| *other == name).map(|(_, known)| *known);
@@ -212,12 +225,7 @@ fn meant(text: &str) -> Option<String> {
         let near = spelling::closest(&name, names().chain(others), spelling::tolerance_of_short(&name))?;
         Some(OTHER_NAMES.iter().find(|(other, _)| *other == near).map_or(near, |(_, known)| *known))
     };
-    let name = known.or(other).or_else(similar)?;
-    if COLLECTIONS.contains(&name) {
-        return meant(name);
-    }
-    let more = if name == "float" && text == "number" { ", which takes integers, too" } else { "" };
-    Some(format!("did you mean \"{name}\"{more}?"))
+    known.or(other).or_else(similar)
 }
 
 /// How to name a type for which something else than a string was given.

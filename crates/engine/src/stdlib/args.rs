@@ -13,6 +13,9 @@ use crate::overlay::Matcher;
 
 /// Leaves a function with an error whose message is formatted.
 macro_rules! fail {
+    ($problem:ident, $($arg:tt)*) => {
+        return Err(::ytterby_starlark::Error::of(::ytterby_starlark::Problem::$problem, format!($($arg)*)))
+    };
     ($($arg:tt)*) => {
         return Err(::ytterby_starlark::Error::new(format!($($arg)*)))
     };
@@ -24,7 +27,7 @@ pub(crate) use fail;
 pub(crate) fn one<'a>(args: &Args<'a>) -> Result<&'a Value, Error> {
     match args.positional {
         [value] => Ok(value),
-        _ => fail!("expected exactly one argument"),
+        _ => fail!(Call, "expected exactly one argument"),
     }
 }
 
@@ -32,7 +35,7 @@ pub(crate) fn one<'a>(args: &Args<'a>) -> Result<&'a Value, Error> {
 pub(crate) fn two<'a>(args: &Args<'a>) -> Result<(&'a Value, &'a Value), Error> {
     match args.positional {
         [first, second] => Ok((first, second)),
-        _ => fail!("expected exactly two arguments"),
+        _ => fail!(Call, "expected exactly two arguments"),
     }
 }
 
@@ -40,7 +43,7 @@ pub(crate) fn two<'a>(args: &Args<'a>) -> Result<(&'a Value, &'a Value), Error> 
 pub(crate) fn none(args: &Args<'_>) -> Result<(), Error> {
     match args.positional {
         [] => Ok(()),
-        _ => fail!("expected no argument"),
+        _ => fail!(Call, "expected no argument"),
     }
 }
 
@@ -53,7 +56,7 @@ pub(crate) fn one_string<'a>(args: &Args<'a>) -> Result<&'a Str, Error> {
 pub(crate) fn string(value: &Value) -> Result<&Str, Error> {
     match value {
         Value::Str(text) => Ok(text),
-        other => fail!("expected a string, but was {}", other.type_name()),
+        other => fail!(Type, "expected a string, but was {}", other.type_name()),
     }
 }
 
@@ -61,7 +64,7 @@ pub(crate) fn string(value: &Value) -> Result<&Str, Error> {
 pub(crate) fn boolean(value: &Value) -> Result<bool, Error> {
     match value {
         Value::Bool(value) => Ok(*value),
-        other => fail!("expected starlark.Bool, but was {}", go_type(other)),
+        other => fail!(Type, "expected starlark.Bool, but was {}", go_type(other)),
     }
 }
 
@@ -70,7 +73,7 @@ pub(crate) fn int(value: &Value) -> Result<i64, Error> {
     match value {
         Value::Int(value) => Ok(*value),
         Value::BigInt(_) => fail!("expected int64 value"),
-        _ => fail!("expected starlark.Int"),
+        _ => fail!(Type, "expected starlark.Int"),
     }
 }
 
@@ -80,7 +83,7 @@ pub(crate) fn float(value: &Value) -> Result<f64, Error> {
         Value::Int(value) => Ok(*value as f64),
         Value::BigInt(value) => Ok(value.to_f64().unwrap_or(f64::INFINITY)),
         Value::Float(value) => Ok(*value),
-        other => fail!("expected float value, but was {}", go_type(other)),
+        other => fail!(Type, "expected float value, but was {}", go_type(other)),
     }
 }
 
@@ -102,7 +105,7 @@ pub(crate) fn int_keyword(args: &Args<'_>, name: &str) -> Result<i64, Error> {
 /// Checks that there are no other keyword arguments than these.
 pub(crate) fn known_keywords(args: &Args<'_>, known: &[&str]) -> Result<(), Error> {
     match args.named.iter().find(|(name, _)| !known.iter().any(|known| name == known)) {
-        Some((name, _)) => fail!("invalid argument name: {}", name.to_str()),
+        Some((name, _)) => fail!(Call, "invalid argument name: {}", name.to_str()),
         None => Ok(()),
     }
 }

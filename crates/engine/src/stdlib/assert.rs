@@ -2,21 +2,18 @@
 //!
 //! Every named rule of validations is also a function here that gives an assertion object.
 
-use std::rc::Rc;
-
-use ytterby_diag::Kind;
-use ytterby_starlark::{Args, Builtin, Error, Eval, Value};
+use ytterby_diag::{Diagnostic, Failure, Id, Path, ViolationBlock};
+use ytterby_starlark::{Args, Builtin, Error, Eval, Problem, Value};
 use ytterby_text::Str;
 
 use super::args::{fail, go_type, string};
 use super::{Module, yaml};
 use crate::annotation::Level;
-use crate::api::Failure;
 use crate::node::{self, Fragment, FragmentData};
+use crate::path::Way;
 use crate::run::Run;
-use crate::template::error_of_failure;
 use crate::validate::rules::{self, Entry, Subject, Takes};
-use crate::validate::{Assertion, Checker, FailAt, Path, Report, Rules, Spot, judge, output};
+use crate::validate::{Assertion, Checked, Checker, Rules, Spot, failure_of, judge, output};
 
 /// The module.
 pub(super) fn module(level: Level) -> Module {
@@ -44,7 +41,7 @@ fn rule_function(rule: &'static Entry) -> Value {
             ([value], Takes::Argument | Takes::Other) => assertion(rule, value),
             (_, takes) => {
                 let wanted = usize::from(takes != Takes::Nothing);
-                Err(Error::new(format!("got {given} arguments, want {wanted}")))
+                Err(Error::of(Problem::Call, format!("got {given} arguments, want {wanted}")))
             }
         };
         made.map_err(|error| error.in_context(rule.function))
@@ -55,22 +52,26 @@ fn assertion(rule: &Entry, argument: &Value) -> Result<Value, Error> {
     match (rule.make)(argument, Subject::Value) {
         Ok(Some(made)) => Ok(Value::host(Assertion::new(rule.function, made))),
         Ok(None) => fail!("there is no rule {}", rule.name),
-        Err(bad) => Err(error_of_failure(Failure::hinted(&bad.text, bad.hint))),
+        Err(bad) => {
+            let problem = Diagnostic::error(Id::CODE_CALL, bad.text).helps(bad.hint);
+            Err(Failure::from(problem).into())
+        }
     }
 }
 
 fn equals(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let [expected, actual] = args.positional else {
-        fail!("got {} arguments, want 2", args.positional.len());
+        fail!(Call, "got {} arguments, want 2", args.positional.len());
     };
     for value in [expected, actual] {
         if value.is_callable() {
-            fail!("expected argument not to be a function, but was {}", go_type(value));
+            fail!(Type, "expected argument not to be a function, but was {}", go_type(value));
         }
     }
     let (expected_text, actual_text) = (yaml::encoded(expected)?, yaml::encoded(actual)?);
     if expected_text != actual_text {
         fail!(
+            Assert,
             "Not equal:\n(expected type: {})\n{}\n\n(was type: {})\n{}",
             expected.type_name(),
             expected_text.to_str(),
@@ -83,18 +84,18 @@ fn equals(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
 
 fn fail_with(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let [message] = args.positional else {
-        fail!("got {} arguments, want 1", args.positional.len());
+        fail!(Call, "got {} arguments, want 1", args.positional.len());
     };
-    fail!("fail: {}", string(message)?.to_str())
+    Err(Error::of(Problem::Fail, string(message)?.to_str()).in_context("fail"))
 }
 
 /// `(result, None)`, or `(None, message)` of what failed. Limits are not for programs to get around.
 fn try_to(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let [function] = args.positional else {
-        fail!("got {} arguments, want 1", args.positional.len());
+        fail!(Call, "got {} arguments, want 1", args.positional.len());
     };
     if !function.is_callable() {
-        fail!("expected argument to be a function, but was {}", go_type(function));
+        fail!(Type, "expected argument to be a function, but was {}", go_type(function));
     }
     let contexts = eval.data::<Run>().map(|run| run.contexts.clone());
     let depth = contexts.as_ref().map_or(0, |contexts| contexts.depth());
@@ -105,7 +106,11 @@ fn try_to(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
             if let Some(contexts) = contexts {
                 contexts.unwind(depth);
             }
-            Ok(Value::tuple(vec![Value::None, Value::from(error.message())]))
+            let text = match eval.data::<Run>() {
+                Some(run) => error.text(&run.sources),
+                None => error.to_string(),
+            };
+            Ok(Value::tuple(vec![Value::None, Value::from(text)]))
         }
     }
 }
@@ -118,7 +123,7 @@ fn named_assertion(name: &str, argument: &Value) -> Result<Value, Error> {
 
 fn not_null(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     if args.positional.len() > 1 {
-        fail!("got {} arguments, want at most 1", args.positional.len());
+        fail!(Call, "got {} arguments, want at most 1", args.positional.len());
     }
     let object = named_assertion("not_null", &Value::Bool(true))?;
     match (args.positional, object.downcast::<Assertion>()) {
@@ -135,14 +140,14 @@ fn one_not_null(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let keys = match args.positional {
         [] => &Value::Bool(true),
         [keys] => keys,
-        many => fail!("got {} arguments, want 1", many.len()),
+        many => fail!(Call, "got {} arguments, want 1", many.len()),
     };
     named_assertion("one_not_null", keys)
 }
 
 fn one_of(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     match args.positional {
-        [] => fail!("got 0 arguments, want at least 1"),
+        [] => fail!(Call, "got 0 arguments, want at least 1"),
         [list] => named_assertion("one_of", list),
         many => named_assertion("one_of", &Value::tuple(many.to_vec())),
     }
@@ -151,11 +156,13 @@ fn one_of(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
 /// Fails like `fail()`, but about a value below: rules turn it into a violation there (SPEC G r116).
 fn fail_at(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let [path, message] = args.positional else {
-        fail!("got {} arguments, want 2", args.positional.len());
+        fail!(Call, "got {} arguments, want 2", args.positional.len());
     };
     let (path, message) = (string(path)?.clone(), string(message)?.clone());
     let text = format!("{}: {}", path.to_str(), message.to_str());
-    Err(Error::new(text).with_payload(Rc::new(FailAt { path, message })))
+    let problem = Diagnostic::error(Id::CODE_ASSERT, message.to_str().into_owned()).reference(text);
+    // As code writes it; whoever turns it into a violation knows the value that it leads through.
+    Err(Failure::from(problem.path(Path::document().key(path.to_str()))).into())
 }
 
 /// `assert.validate(key, value, *rules, **named)` (SPEC J r189). Key and value may be given by name, too.
@@ -167,47 +174,46 @@ fn validate(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
         None => positional.next().cloned(),
     };
     let (Some(key), Some(value)) = (take("key"), take("value")) else {
-        fail!("got {} arguments, want at least 2", args.positional.len());
+        fail!(Call, "got {} arguments, want at least 2", args.positional.len());
     };
     let key: Str = string(&key)?.clone();
     let Some(run) = eval.data::<Run>() else { fail!("there is no run to validate in") };
     let pos = eval.position();
-    let rules = Rules::from_arguments(positional.as_slice(), &named, &run, pos).map_err(error_of_failure)?;
+    let rules = Rules::from_arguments(positional.as_slice(), &named, &run, pos)?;
     let node = node::node_from_value(&value).map_err(Error::new)?;
     let key_text = key.to_str();
-    let path = Path::Name(&key_text);
-    let mut checker = Checker::new(eval, &run, None, Kind::Validation);
-    let spot = Spot { value: &node, parent: None, path: &path, pos, secret: false };
-    checker.check(&rules, &spot).map_err(error_of_failure)?;
-    told(checker.report, &run)
+    let way = Way::Name(&key_text);
+    let mut checker = Checker::new(eval, &run, None, Checked::Values);
+    let spot = Spot { value: &node, parent: None, way: &way, pos, secret: false };
+    checker.check(&rules, &spot)?;
+    told(checker.blocks)
 }
 
 /// `assert.valid(fragment)` (SPEC J r190).
 fn valid(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let [value] = args.positional else {
-        fail!("got {} arguments, want 1", args.positional.len());
+        fail!(Call, "got {} arguments, want 1", args.positional.len());
     };
     let Some(fragment) = value.downcast::<Fragment>() else {
         fail!("expected a yamlfragment, but was {}", value.type_name());
     };
     let Some(run) = eval.data::<Run>() else { fail!("there is no run to validate in") };
-    let mut report = Report::default();
-    let mut collect = |found: Report| report.blocks.extend(found.blocks);
+    let mut blocks = Vec::new();
     match fragment.data() {
-        FragmentData::Node(node) => collect(output::check_node(eval, &run, &node).map_err(error_of_failure)?),
+        FragmentData::Node(node) => blocks = output::check_node(eval, &run, &node)?,
         FragmentData::Documents(docs) => {
             for doc in &docs.items {
-                collect(output::check_document(eval, &run, doc).map_err(error_of_failure)?);
+                blocks.extend(output::check_document(eval, &run, doc)?);
             }
         }
     }
-    told(report, &run)
+    told(blocks)
 }
 
 /// `True`, or an error with all violations.
-fn told(report: Report, run: &Run) -> Result<Value, Error> {
-    if report.is_empty() {
-        return Ok(Value::Bool(true));
+fn told(blocks: Vec<ViolationBlock>) -> Result<Value, Error> {
+    match failure_of(blocks) {
+        None => Ok(Value::Bool(true)),
+        Some(failure) => Err(failure.in_stage("Validating").into()),
     }
-    Err(error_of_failure(report.into_failure(run).prefixed("Validating:\n")))
 }

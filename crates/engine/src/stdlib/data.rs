@@ -71,7 +71,7 @@ fn read(run: &Run, place: &Place, args: &Args<'_>) -> Result<Value, Error> {
         Some(path) => place.root.find_file(path),
         None => place.current.find_file(&path),
     };
-    let found = found.map_err(crate::template::error_of_failure)?;
-    let (_, bytes) = found.file.source(run).map_err(crate::template::error_of_failure)?;
+    let found = found?;
+    let (_, bytes) = found.file.source(run)?;
     Ok(Value::str(Str::new(&bytes)))
 }

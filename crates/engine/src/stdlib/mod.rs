@@ -28,7 +28,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use ytterby_starlark::{Args, Builtin, Error, Eval, Exports, Value};
+use ytterby_diag::Help;
+use ytterby_starlark::{Args, Builtin, Error, Eval, Exports, Problem, Value};
 
 pub(crate) use args::go_type;
 pub(crate) use module::Module;
@@ -91,15 +92,25 @@ pub(crate) fn exports(module: Module) -> Rc<Exports> {
 
 /// What `load` says about a module that does not exist.
 pub(crate) fn unknown_module(name: &str, level: Level) -> Error {
-    let error = Error::new(format!(
-        "builtin ytt library does not have module '{name}' (hint: is it available in newer version of ytt?)"
-    ));
+    let error = Error::of(
+        Problem::Load,
+        format!("builtin ytt library does not have module '{name}' (hint: is it available in newer version of ytt?)"),
+    );
     let beyond: &[_] = if level == Level::Ytterby { BEYOND } else { &[] };
-    let names = TABLE.iter().chain(beyond).map(|entry| entry.0).chain(["data", "library", "template"]);
-    match ytterby_text::spelling::closest(name, names, ytterby_text::spelling::tolerance(name)) {
-        Some(meant) => error.with_hint(format!("did you mean @ytt:{meant}?")),
-        None => error,
-    }
+    let names = || TABLE.iter().chain(beyond).map(|entry| entry.0).chain(OF_FILES);
+    error.with_help(match ytterby_text::spelling::closest(name, names(), ytterby_text::spelling::tolerance(name)) {
+        Some(meant) => Help::rename_string(&format!("@ytt:{name}"), &format!("@ytt:{meant}")),
+        None => Help::new(format!("modules are {}", names().collect::<Vec<_>>().join(", "))),
+    })
+}
+
+/// Modules that are different for each file.
+const OF_FILES: [&str; 3] = ["data", "library", "template"];
+
+/// Whether there is a module `@ytt:<name>`.
+pub(crate) fn has_module(name: &str, level: Level) -> bool {
+    let beyond: &[_] = if level == Level::Ytterby { BEYOND } else { &[] };
+    OF_FILES.contains(&name) || TABLE.iter().chain(beyond).any(|entry| entry.0 == name)
 }
 
 /// A function whose messages begin with its name.

@@ -7,7 +7,6 @@ use super::args::{int, one, string};
 use crate::node::{Annotated, Fragment, FragmentData, Node, from_value};
 use crate::overlay::{self, Matcher};
 use crate::run::Run;
-use crate::template::error_of_failure;
 
 /// The module.
 pub(super) fn module() -> Module {
@@ -50,11 +49,14 @@ fn apply(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     match fragment.filter(|fragment| !fragment.is_frozen()) {
         Some(fragment) => {
             fragment.put_overlaid(left);
-            result.map(|()| first.clone())
+            result?;
+            Ok(first.clone())
         }
-        None => result.map(|()| Value::host(Fragment::overlaid(left))),
+        None => {
+            result?;
+            Ok(Value::host(Fragment::overlaid(left)))
+        }
     }
-    .map_err(error_of_failure)
 }
 
 /// Whether an overlay has functions that may be called.

@@ -58,7 +58,7 @@ fn decoded(text: &[u8]) -> Result<Value, String> {
     // Nothing here outlives the call, so the text needs no entry among the sources.
     let file = Pos::UNKNOWN.file;
     let options = ReadOptions { comments: false, ..ReadOptions::default() };
-    let tree = parse(text, file, &options).map_err(|error| error.message)?;
+    let tree = parse(text, file, &options).map_err(|error| error.reference())?;
     let mut docs = tree.documents().iter().filter(|doc| !doc.injected);
     match (docs.next(), docs.next()) {
         (Some(doc), None) => value_of(&tree, doc.value),

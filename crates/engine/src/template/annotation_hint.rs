@@ -1,52 +1,83 @@
 //! What to try about a mistake in the line of an annotation.
 //!
 //! Arguments of annotations are those of a call in Starlark, which people who know YAML do not expect: texts need
-//! quotes, names stand before `=`, a blank and no parenthesis follows the annotation.
+//! quotes, names come before `=`, a blank and no parenthesis follows the annotation.
 
-use ytterby_starlark::SyntaxError;
+use ytterby_diag::{Edit, Help, Part, Pos, Safety};
+use ytterby_starlark::{Problem, SyntaxError};
 
 use crate::annotation::{Ann, Level};
 use crate::run::Run;
 
-/// The hint for an error that code could not be read, if it stands in an annotation.
-pub(super) fn about_annotation(run: &Run, error: &SyntaxError) -> Option<String> {
-    let line = run.sources.line_text(error.pos)?;
-    hint(annotation_of(&line)?, &error.message)
+/// Advice about an error in an annotation's arguments.
+pub(super) fn about_annotation(run: &Run, error: &SyntaxError) -> Option<Help> {
+    let pos = run.sources.source_place(error.label.pos);
+    let source = run.sources.get(pos.file)?;
+    let line = source.line(pos.offset);
+    let text = source.line_text(line)?;
+    let (at, annotation) = annotation_of(&text)?;
+    let Advice { text, replacement } = advice(annotation, &error.problem)?;
+    let help = Help::new(text);
+    let Some(replacement) = replacement else { return Some(help) };
+    let start = Pos::new(pos.file, source.line_start(line)? + at as u32);
+    let edit = Edit::replace(start, Part::Bytes(annotation.trim_end().len() as u32), replacement);
+    Some(help.fixed_by("Rewrite the annotation", vec![edit], Safety::Likely))
 }
 
-/// The annotation on a line, without `#@`: by itself or behind a value.
-pub(super) fn annotation_of(line: &str) -> Option<&str> {
+/// The annotation on a line, without `#@`, by itself or after a value, and where it begins.
+fn annotation_of(line: &str) -> Option<(usize, &str)> {
     let at = if line.trim_start().starts_with("#@") { line.find("#@") } else { line.rfind(" #@").map(|at| at + 1) };
-    let text = line.get(at? + 2..)?;
-    (!text.is_empty() && !text.starts_with([' ', '\t'])).then_some(text)
+    let at = at? + 2;
+    let text = line.get(at..)?;
+    (!text.is_empty() && !text.starts_with([' ', '\t'])).then_some((at, text))
 }
 
-/// The hint for an annotation, written without `#@`, and the error that it gave.
-fn hint(text: &str, message: &str) -> Option<String> {
+/// What to do, and what the annotation becomes.
+struct Advice {
+    text: String,
+    replacement: Option<String>,
+}
+
+impl From<String> for Advice {
+    fn from(text: String) -> Advice {
+        Advice { text, replacement: None }
+    }
+}
+
+/// Advice for an annotation, written without `#@`, and the problem that it gave.
+fn advice(text: &str, problem: &Problem) -> Option<Advice> {
     let (name, args) = text.split_once(' ').unwrap_or((text, ""));
     if let Some((name, rest)) = text.split_once('(')
         && Ann::from_name(name.as_bytes(), Level::Ytterby).is_some()
     {
         let args = rest.trim_end().trim_end_matches(')');
-        return Some(format!("a blank follows the name, and no parenthesis: @{name} {args}").trim_end().to_owned());
+        let meant = format!("{name} {args}").trim_end().to_owned();
+        let text = format!("a blank follows the name, and no parenthesis: @{meant}");
+        return Some(Advice { text, replacement: Some(meant) });
     }
     let args = args.trim();
     let known = Ann::from_name(name.as_bytes(), Level::Ytterby);
-    if known.is_some_and(takes_text) && args.starts_with(char::is_alphanumeric) && is_sentence(args, message) {
-        return Some(format!("a text needs quotes: @{name} \"{}\"", args.replace('\\', "\\\\").replace('"', "\\\"")));
+    if known.is_some_and(takes_text) && args.starts_with(char::is_alphanumeric) && is_sentence(args, problem) {
+        let meant = format!("{name} \"{}\"", args.replace('\\', "\\\\").replace('"', "\\\""));
+        return Some(Advice { text: format!("a text needs quotes: @{meant}"), replacement: Some(meant) });
     }
-    if message == "got ':', want ','"
-        && let Some(argument) = argument_before_colon(args)
-    {
-        return Some(format!("arguments are written with =, as in {argument}=…"));
+    match problem {
+        Problem::Unexpected { got: ":", want: "," } => {
+            if let Some(argument) = argument_before_colon(args) {
+                return Some(format!("arguments are written with =, as in {argument}=…").into());
+            }
+            Some("missing comma between arguments?".to_owned().into())
+        }
+        Problem::Undefined { name: word, .. } => {
+            let word = word.to_str();
+            let is_keyword = matches!(&*word, "true" | "false" | "null" | "nil" | "none");
+            let text = || format!("a text needs quotes: \"{word}\"; other names have to be loaded or defined");
+            (!is_keyword).then(|| text().into())
+        }
+        Problem::Unexpected { want: ",", .. } => Some("missing comma between arguments?".to_owned().into()),
+        Problem::Unexpected { want: "primary expression", .. } => unquoted_expectation(name, args),
+        _ => None,
     }
-    if let Some(word) = message.strip_prefix("undefined: ") {
-        let is_keyword = matches!(word, "true" | "false" | "null" | "nil" | "none");
-        return (!is_keyword)
-            .then(|| format!("a text needs quotes: \"{word}\"; other names have to be loaded or defined"));
-    }
-    let lacks_comma = message.starts_with("got ") && message.ends_with("want ','");
-    lacks_comma.then(|| "missing comma between arguments?".to_owned())
 }
 
 /// Whether an annotation takes one text and nothing else.
@@ -55,16 +86,37 @@ fn takes_text(ann: Ann) -> bool {
 }
 
 /// Whether arguments are words of a text rather than code with another mistake.
-fn is_sentence(args: &str, message: &str) -> bool {
+fn is_sentence(args: &str, problem: &Problem) -> bool {
     let first = args.split([' ', '(', '.', ',']).next().unwrap_or_default();
     let is_call = args[first.len()..].starts_with(['(', '.', '+']) || args.contains('"');
-    !is_call && (message.starts_with("got ") || message.starts_with("undefined: ") || args.contains(' '))
+    let is_misread = matches!(problem, Problem::Unexpected { .. } | Problem::Undefined { .. });
+    !is_call && (is_misread || args.contains(' '))
 }
 
-/// The name in front of the first `:`.
+/// The name before the first `:`.
 fn argument_before_colon(args: &str) -> Option<&str> {
     let before = args.split(':').next()?.trim_end();
     before.rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).next().filter(|name| !name.is_empty())
+}
+
+/// `expects=1+`, which is no expression.
+fn unquoted_expectation(annotation: &str, args: &str) -> Option<Advice> {
+    args.match_indices('=').find_map(|(at, _)| {
+        let name = args[..at].trim_end().rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_').next()?;
+        let value = args[at + 1..].trim_start();
+        let digits = value.len() - value.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let rest = value[digits..].strip_prefix('+')?;
+        let is_end = rest.trim_start().is_empty() || rest.trim_start().starts_with([',', ')']);
+        if digits == 0 || !is_end || name.is_empty() {
+            return None;
+        }
+        let quoted = format!("\"{}+\"", &value[..digits]);
+        let before = &args[..args.len() - value.len()];
+        Some(Advice {
+            text: format!("write {name}={quoted}"),
+            replacement: Some(format!("{annotation} {before}{quoted}{rest}").trim_end().to_owned()),
+        })
+    })
 }
 
 #[cfg(test)]
@@ -73,28 +125,39 @@ mod tests {
 
     #[test]
     fn mistakes_in_arguments_are_recognised() {
-        let comma = "got identifier, want ','";
-        for (text, message, want) in [
-            ("schema/desc(\"x\")", comma, Some("a blank follows the name, and no parenthesis: @schema/desc \"x\"")),
-            ("schema/desc(\"a b\")", comma, Some("a blank follows the name, and no parenthesis: @schema/desc \"a b\"")),
-            ("schema/desc no quotes", comma, Some("a text needs quotes: @schema/desc \"no quotes\"")),
-            ("schema/title Port", "undefined: Port", Some("a text needs quotes: @schema/title \"Port\"")),
-            ("schema/desc describe(x y)", comma, Some("missing comma between arguments?")),
-            ("schema/validation min: 1", "got ':', want ','", Some("arguments are written with =, as in min=…")),
-            ("schema/validation max=2, min: 1", "got ':', want ','", Some("arguments are written with =, as in min=…")),
+        let comma = Problem::Unexpected { got: "identifier", want: "," };
+        let colon = Problem::Unexpected { got: ":", want: "," };
+        let value = Problem::Unexpected { got: ")", want: "primary expression" };
+        let undefined = |name: &str| Problem::Undefined { name: name.into(), similar: None };
+        for (text, problem, want) in [
+            ("schema/desc(\"x\")", &comma, Some("a blank follows the name, and no parenthesis: @schema/desc \"x\"")),
+            ("schema/desc no quotes", &comma, Some("a text needs quotes: @schema/desc \"no quotes\"")),
+            ("schema/title Port", &undefined("Port"), Some("a text needs quotes: @schema/title \"Port\"")),
+            ("schema/desc describe(x y)", &comma, Some("missing comma between arguments?")),
+            ("schema/validation min: 1", &colon, Some("arguments are written with =, as in min=…")),
+            ("schema/validation max=2, min: 1", &colon, Some("arguments are written with =, as in min=…")),
             (
                 "schema/validation one_of=[a]",
-                "undefined: a",
+                &undefined("a"),
                 Some("a text needs quotes: \"a\"; other names have to be loaded or defined"),
             ),
-            ("schema/validation →min: 1", "got ':', want ','", Some("arguments are written with =, as in min=…")),
-            ("schema/validation →: 1", "got ':', want ','", Some("missing comma between arguments?")),
-            ("schema/desc →é (", comma, Some("missing comma between arguments?")),
-            ("schema/nullable true", "undefined: true", None),
-            ("schema/validation min=1 max=2", comma, Some("missing comma between arguments?")),
-            ("schema/validation min=", "got ')', want primary expression", None),
+            ("schema/validation →: 1", &colon, Some("missing comma between arguments?")),
+            ("schema/desc →é (", &comma, Some("missing comma between arguments?")),
+            ("schema/nullable true", &undefined("true"), None),
+            ("schema/validation min=1 max=2", &comma, Some("missing comma between arguments?")),
+            ("schema/validation min=", &value, None),
+            ("overlay/match by=\"name\", expects=1+", &value, Some("write expects=\"1+\"")),
+            ("overlay/match expects = 12+, by=x", &value, Some("write expects=\"12+\"")),
+            ("overlay/match expects=1+x", &value, None),
         ] {
-            assert_eq!(hint(text, message).as_deref(), want, "{text}");
+            assert_eq!(advice(text, problem).map(|advice| advice.text).as_deref(), want, "{text}");
         }
+    }
+
+    #[test]
+    fn expectations_are_quoted() {
+        let value = Problem::Unexpected { got: ")", want: "primary expression" };
+        let fixed = |text: &str| advice(text, &value).and_then(|advice| advice.replacement);
+        assert_eq!(fixed("overlay/match expects=1+, by=x").as_deref(), Some("overlay/match expects=\"1+\", by=x"));
     }
 }

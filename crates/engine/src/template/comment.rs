@@ -1,10 +1,9 @@
 //! What a YAML comment says to a template.
 
-use ytterby_diag::{Pos, Sources};
+use ytterby_diag::{Diagnostic, Edit, Failure, Help, Id, Part, Pos, Safety, Sources, Text};
 use ytterby_yaml::{Comment, NodeId, Tree, View};
 
 use super::Malformed;
-use crate::run::Run;
 
 /// A comment as templates read it.
 #[derive(Debug, PartialEq)]
@@ -49,11 +48,12 @@ pub(crate) fn read<'a>(
         if unknown == UnknownComments::Ignore {
             return Ok(Meta::Comment);
         }
-        let text = format!(
-            "Failed to parse line {}: '#{text}': Expected ytt-formatted string (use '#@' for annotations or code, '#!' for comments)",
-            sources.line(comment.pos)
-        );
-        return Err(Malformed::at(comment.pos, text));
+        const EXPECTED: &str = "Expected ytt-formatted string (use '#@' for annotations or code, '#!' for comments)";
+        let reference = format!("Failed to parse line {}: '#{text}': {EXPECTED}", sources.line(comment.pos));
+        let marked = Edit::replace(comment.pos, Part::Bytes(1), "#!");
+        let help = Help::new("write comments with #!, or ignore them with --ignore-unknown-comments");
+        let problem = Diagnostic::error(Id::CODE_TEMPLATE, EXPECTED).reference(reference).at(comment.pos, Part::Line);
+        return Err(Box::new(problem.help(help.fixed_by("Make it a comment", vec![marked], Safety::Likely))));
     };
     let (name, content) = rest.split_once(' ').unwrap_or((rest, ""));
     // `#`, `@`, the name, a blank.
@@ -80,45 +80,49 @@ pub(crate) fn annotates(comment: &Comment, name: &str) -> bool {
 }
 
 /// Whether some document carries one of these annotations. On other nodes they are an error.
-pub(crate) fn documents_annotated(tree: &Tree, names: &[&str], run: &Run) -> Result<bool, String> {
+pub(crate) fn documents_annotated(tree: &Tree, names: &[&str]) -> Result<bool, Failure> {
     if !tree.all_comments().iter().any(|comment| names.iter().any(|name| annotates(comment, name))) {
         return Ok(false);
     }
     let mut found = false;
     for doc in tree.documents() {
-        check_below(tree, doc.value, names, run)?;
+        check_below(tree, doc.value, names)?;
     }
     for doc in tree.documents() {
         for name in names {
-            let count = tree.comments(doc).iter().filter(|comment| annotates(comment, name)).count();
-            if count > 1 {
-                return Err(format!("{name} annotation may only be used once per document"));
+            let mut own = tree.comments(doc).iter().filter(|comment| annotates(comment, name));
+            found |= own.next().is_some();
+            if let Some(second) = own.next() {
+                let text = format!("{name} annotation may only be used once per document");
+                return Err(Diagnostic::error(Id::ANNOTATION_DUPLICATE, text).at(second.pos, Part::Annotation).into());
             }
-            found |= count == 1;
         }
     }
     Ok(found)
 }
 
-fn check_below(tree: &Tree, id: NodeId, names: &[&str], run: &Run) -> Result<(), String> {
+fn check_below(tree: &Tree, id: NodeId, names: &[&str]) -> Result<(), Failure> {
     let check = |comments: &[Comment], kind: &str, pos: Pos| {
-        let misplaced = comments.iter().flat_map(|comment| names.iter().filter(|name| annotates(comment, name)));
-        misplaced.take(1).try_for_each(|name| {
-            Err(format!(
-                "Found @{name} on {kind} ({}); only documents (---) can be annotated with @{name}",
-                run.locate(pos)
-            ))
-        })
+        let misplaced = comments.iter().find_map(|comment| {
+            let name = names.iter().find(|name| annotates(comment, name))?;
+            Some((comment, name))
+        });
+        let Some((comment, name)) = misplaced else { return Ok(()) };
+        let text = Text::new(format!("Found @{name} on {kind} (")).at(pos);
+        let text = text.then(format!("); only documents (---) can be annotated with @{name}"));
+        let help = "write the annotation above the --- of a document";
+        let problem = Diagnostic::error(Id::ANNOTATION_MISPLACED, text).at(comment.pos, Part::Annotation);
+        Err(Failure::from(problem.help(help)))
     };
     match tree.value(id) {
         View::Scalar(_) => Ok(()),
         View::Map(items) => items.iter().try_for_each(|item| {
             check(tree.comments(item), "map item", item.pos)?;
-            check_below(tree, item.value, names, run)
+            check_below(tree, item.value, names)
         }),
         View::Array(items) => items.iter().try_for_each(|item| {
             check(tree.comments(item), "array item", item.pos)?;
-            check_below(tree, item.value, names, run)
+            check_below(tree, item.value, names)
         }),
     }
 }

@@ -1,8 +1,8 @@
-//! Warns about annotations that do nothing: unknown names, repeated ones, ones that are attached to nothing (SPEC 0.4, 0.5).
+//! Warns about annotations that do nothing: unknown names, repeated ones, ones that are attached to nothing.
 
 use std::collections::{HashMap, HashSet};
 
-use ytterby_diag::{Kind, Pos};
+use ytterby_diag::{Diagnostic, Edit, Help, Id, Part, Pos, Safety, Text};
 use ytterby_yaml::{Comment, NodeId, Scalar, Tree, View};
 
 use crate::annotation::{self, Ann};
@@ -20,13 +20,14 @@ pub(crate) fn warn(tree: &Tree, run: &Run) {
     if !has_anchors && !tree.all_comments().iter().any(is_ours) {
         return;
     }
-    // Names outside of our namespaces may be somebody else's: only who wants to hear everything is told.
-    let tells_all = run.options.cut_lines || run.options.strict_annotations;
+    // Names outside of our namespaces may be somebody else's: ytt's text does not mention them.
+    let tells_all = run.options.look_for_slips || run.options.strict_annotations;
     if tells_all {
         for comment in tree.all_comments() {
             if let Some((name, meant)) = disguised(comment) {
                 let text = format!("annotation @{name} is not known; did you mean @{meant}?");
-                run.warn(Kind::Annotation, comment.pos, text);
+                let warning = Diagnostic::warning(Id::ANNOTATION_UNKNOWN, text).at(comment.pos, Part::Annotation);
+                run.warn(warning.help(rename(comment.pos, name, meant)).beyond_text());
             }
         }
     }
@@ -94,7 +95,7 @@ impl Linter<'_> {
         if inline.peek().is_none() && self.computed.contains(&value) {
             let text = "this alias is null: the code at its anchor gives a value there only; \
                         give it a name (`#@ name = …`) and write `#@ name` in both places";
-            self.run.warn(Kind::Other, owner, text);
+            self.run.warn(Diagnostic::warning(Id::CODE_TEMPLATE, text).at(owner, Part::Value));
         }
         for comment in inline {
             if comment.text.starts_with(b"@ ") || comment.text.starts_with(b"@template/value ") {
@@ -103,7 +104,11 @@ impl Linter<'_> {
                 && let Some(code) = code_without_blank(comment)
             {
                 let text = format!("@{code} is an annotation without effect; for a value write `#@ {code}`");
-                self.run.warn(Kind::Annotation, comment.pos, text);
+                let blank = Edit::insert(Pos::new(comment.pos.file, comment.pos.offset + 2), " ");
+                let help =
+                    Help::new(format!("write `#@ {code}`")).fixed_by("Add the blank", vec![blank], Safety::Likely);
+                let warning = Diagnostic::warning(Id::ANNOTATION_UNKNOWN, text).at(comment.pos, Part::Line);
+                self.run.warn(warning.help(help).beyond_text());
             }
         }
     }
@@ -128,18 +133,23 @@ impl Linter<'_> {
             }
             if ann == Ann::SchemaDesc && name != desc && has_desc {
                 let text = format!("@{name} is ignored: @{} is given too", ann.name());
-                self.run.warn(Kind::Annotation, comment.pos, text);
+                self.run.warn_of_annotation(Id::ANNOTATION_DUPLICATE, comment.pos, text);
             }
             if is_repeated && !matches!(ann, Ann::TemplateCode | Ann::TemplateValue | Ann::TemplateComment) {
                 let text = format!("duplicate annotation @{}; this one is ignored", ann.name());
-                self.run.warn(Kind::Annotation, comment.pos, text);
+                self.run.warn_of_annotation(Id::ANNOTATION_DUPLICATE, comment.pos, text);
             }
         }
     }
 
     fn unknown(&self, comment: &Comment, name: &str) {
-        let hint = annotation::hint_for_unknown(name, self.run.level);
-        self.run.warn_hinting(comment.pos, annotation::unknown(name), hint);
+        let warning = Diagnostic::warning(Id::ANNOTATION_UNKNOWN, annotation::unknown(name));
+        let warning = warning.at(comment.pos, Part::Annotation);
+        self.run.warn(match annotation::meant_by_unknown(name, self.run.level) {
+            Some(annotation::Meant::Name(meant)) => warning.help(rename(comment.pos, name, meant)),
+            Some(annotation::Meant::Advice(text)) => warning.help(text),
+            None => warning,
+        });
     }
 
     /// Comments behind the last node.
@@ -149,7 +159,8 @@ impl Linter<'_> {
                 if Ann::from_name(name.as_bytes(), self.run.level).is_none() {
                     self.unknown(comment, name);
                 }
-                self.run.warn(Kind::Annotation, comment.pos, format!("@{} is attached to no node", shown(name)));
+                let text = format!("@{} is attached to no node", shown(name));
+                self.run.warn_of_annotation(Id::ANNOTATION_MISPLACED, comment.pos, text);
             }
         }
     }
@@ -164,16 +175,21 @@ impl Linter<'_> {
                 let Some(name) = own_name(comment) else { continue };
                 let Some(owner) = self.owners.get(&comment.pos.offset) else { continue };
                 if owner.offset > comment.pos.offset {
-                    let text = format!(
-                        "@{} is not attached to the value below it but to the next node, at {}; write it above the item",
-                        shown(name),
-                        self.run.locate(*owner)
-                    );
-                    self.run.warn(Kind::Annotation, comment.pos, text);
+                    let words =
+                        format!("@{} is not attached to the value below it but to the next node, at ", shown(name));
+                    let text = Text::new(words).at(*owner).then("; write it above the item");
+                    self.run.warn_of_annotation(Id::ANNOTATION_MISPLACED, comment.pos, text);
                 }
             }
         }
     }
+}
+
+/// Advice to give an annotation another name.
+fn rename(pos: Pos, name: &str, meant: &str) -> Help {
+    let edit = Edit::replace(pos, Part::Annotation, format!("#@{meant}"));
+    let title = format!("Change @{name} to @{meant}");
+    Help::new(format!("did you mean @{meant}?")).fixed_by(title, vec![edit], Safety::Likely)
 }
 
 /// Whether a text can have anchors and aliases.

@@ -7,28 +7,25 @@
 mod annotation_hint;
 mod build;
 mod comment;
-mod lines;
 mod lint;
 mod ops;
+mod problem;
 mod program;
-mod syntax_hint;
 mod table;
 mod text;
-mod trace;
 mod yaml;
 
 use std::rc::Rc;
 
-use ytterby_diag::{FileId, Pos};
+use ytterby_diag::{Diagnostic, FileId, Listing, ListingStyle, Pos};
 use ytterby_starlark::{Eval, Exports, Ops, Piece, Program, SyntaxError};
 use ytterby_text::Str;
 use ytterby_yaml::Tree;
 
 pub(crate) use build::{Built, KeyOverrides};
 pub(crate) use comment::{UnknownComments, documents_annotated};
-pub(crate) use lines::{FileLines, ShownLine, Style};
 pub(crate) use ops::{OpenContexts, TemplateOps};
-pub(crate) use trace::{error_of_failure, failure_of_error, failure_of_syntax};
+pub(crate) use problem::{problem_of_error, problem_of_syntax};
 pub(crate) use yaml::{annotates, has_templating, templating_of_document};
 
 use crate::annotation::Ann;
@@ -69,23 +66,7 @@ pub(crate) enum CompileError {
 }
 
 /// What is not well-formed about a template.
-pub(crate) struct Malformed {
-    pub text: String,
-    /// Where, as far as it is known.
-    pub pos: Pos,
-}
-
-impl Malformed {
-    fn at(pos: Pos, text: String) -> Malformed {
-        Malformed { text, pos }
-    }
-}
-
-impl From<String> for Malformed {
-    fn from(text: String) -> Malformed {
-        Malformed::at(Pos::UNKNOWN, text)
-    }
-}
+type Malformed = Box<Diagnostic>;
 
 impl Template {
     /// Compiles a YAML file that has templating.
@@ -97,13 +78,13 @@ impl Template {
 
     /// Compiles a text file.
     pub fn text(text: &str, file: FileId, run: &Run) -> Result<Template, CompileError> {
-        let writer = text::write_program(text, file).map_err(|text| CompileError::Malformed(text.into()))?;
+        let writer = text::write_program(text, file).map_err(CompileError::Malformed)?;
         Template::compile(run, writer, Language::Text)
     }
 
     /// Compiles a Starlark file.
     pub fn starlark(text: &[u8], file: FileId, run: &Run) -> Result<Template, CompileError> {
-        run.add_lines(file, FileLines::new(Style::Starlark));
+        run.sources.set_listing(file, Listing::new(ListingStyle::Starlark));
         let piece = Piece::Code { text, at: Pos::new(file, 0) };
         let program = ytterby_starlark::compile(&[piece], &[]).map_err(CompileError::Syntax)?;
         Ok(Template { program, table: Rc::default(), language: Language::Starlark })
@@ -111,7 +92,7 @@ impl Template {
 
     fn compile(run: &Run, writer: program::ProgramWriter<'_>, language: Language) -> Result<Template, CompileError> {
         let compiled = ytterby_starlark::compile(&writer.pieces(), &[]);
-        run.add_lines(writer.file, writer.lines);
+        run.sources.set_listing(writer.file, writer.lines);
         let program = compiled.map_err(CompileError::Syntax)?;
         Ok(Template { program, table: Rc::new(writer.table.finish()), language })
     }

@@ -6,11 +6,10 @@
 use std::borrow::Cow;
 use std::fmt::Display;
 
-use ytterby_diag::{FileId, Pos};
+use ytterby_diag::{FileId, Listing, ListingStyle, Pos};
 use ytterby_starlark::{OpArgs, Piece};
 
 use super::comment::Content;
-use super::lines::{FileLines, Style};
 use super::table::{Op, Table};
 
 /// How the functions begin that the reference generates calls of. It numbers what it compiles; 2 is the first template of a
@@ -21,7 +20,7 @@ pub(super) const GENERATED: &str = "__ytt_tpl2_";
 pub(crate) struct ProgramWriter<'a> {
     pub file: FileId,
     pub table: Table,
-    pub lines: FileLines,
+    pub lines: Listing,
     code: Vec<Line<'a>>,
     last: Option<Pos>,
     /// How many nodes the reference would have counted by now.
@@ -44,11 +43,11 @@ pub(crate) enum Args<'a> {
 }
 
 impl<'a> ProgramWriter<'a> {
-    pub fn new(file: FileId, style: Style) -> ProgramWriter<'a> {
+    pub fn new(file: FileId, style: ListingStyle) -> ProgramWriter<'a> {
         ProgramWriter {
             file,
             table: Table::default(),
-            lines: FileLines::new(style),
+            lines: Listing::new(style),
             code: Vec::new(),
             last: None,
             shown_tags: 0,

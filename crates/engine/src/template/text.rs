@@ -1,11 +1,11 @@
 //! The text front end: `(@ code @)`, `(@= expression @)`, text in between.
 
-use ytterby_diag::{FileId, Pos};
+use ytterby_diag::{Diagnostic, FileId, Id, Listing, ListingStyle, Part, Pos};
 use ytterby_text::Str;
 
+use super::Malformed;
 use super::build::Dialect;
 use super::comment::Content;
-use super::lines::{FileLines, Style};
 use super::program::{Args, ProgramWriter};
 use super::table::{Kind, Op};
 use crate::node::Node;
@@ -21,10 +21,10 @@ enum Piece {
 }
 
 /// The program of a text file.
-pub(crate) fn write_program<'a>(text: &'a str, file: FileId) -> Result<ProgramWriter<'a>, String> {
-    let mut writer = ProgramWriter::new(file, Style::Text);
-    let pieces = split(text, 1)?;
-    let mut lines = FileLines::new(Style::Text);
+pub(crate) fn write_program<'a>(text: &'a str, file: FileId) -> Result<ProgramWriter<'a>, Malformed> {
+    let mut writer = ProgramWriter::new(file, ListingStyle::Text);
+    let pieces = split(text, 1).map_err(|problem| problem.at(|offset| Pos::new(file, offset)))?;
+    let mut lines = Listing::new(ListingStyle::Text);
     write_pieces(&mut writer, &mut lines, text, file, &pieces);
     writer.lines.take_pieces(lines);
     writer.generated_op(Op::Nothing, TEXT, "end_ctx()");
@@ -37,20 +37,21 @@ pub(crate) fn write_inline<'a>(
     run: &'a Run,
     value: &'a Str,
     pos: Pos,
-) -> Result<(), String> {
+) -> Result<(), Malformed> {
     let first_line = run.sources.line(pos).max(1);
     let text = value.as_str().unwrap_or_default();
-    let pieces = split(text, first_line)?;
-    let file = run.sources.add_embedded(pos.file, value.as_bytes(), first_line);
-    let mut lines = FileLines::new(Style::Text);
+    let pieces = split(text, first_line).map_err(|problem| problem.at(|_| pos))?;
+    let Some(outer) = run.sources.get(pos.file) else { return Ok(()) };
+    let file = run.sources.add(outer.embedded(value.as_bytes(), first_line));
+    let mut lines = Listing::new(ListingStyle::Text);
     writer.inside(pos, |writer| write_pieces(writer, &mut lines, text, file, &pieces));
-    run.add_lines(file, lines);
+    run.sources.set_listing(file, lines);
     Ok(())
 }
 
 fn write_pieces<'a>(
     writer: &mut ProgramWriter<'a>,
-    lines: &mut FileLines,
+    lines: &mut Listing,
     text: &'a str,
     file: FileId,
     pieces: &[Piece],
@@ -118,8 +119,23 @@ fn inner_code(whole: &str) -> (&str, usize) {
     (rest.strip_suffix('-').unwrap_or(rest), front)
 }
 
+/// A mark of code that has no partner.
+#[derive(Debug, PartialEq)]
+struct Unpaired {
+    text: String,
+    /// Where the mark begins.
+    offset: u32,
+}
+
+impl Unpaired {
+    /// The problem at the place of the mark.
+    fn at(self, place: impl Fn(u32) -> Pos) -> Malformed {
+        Box::new(Diagnostic::error(Id::CODE_TEMPLATE, self.text).at(place(self.offset), Part::Bytes(2)))
+    }
+}
+
 /// Takes a text apart. Code and text alternate, beginning and ending with text.
-fn split(text: &str, first_line: u32) -> Result<Vec<Piece>, String> {
+fn split(text: &str, first_line: u32) -> Result<Vec<Piece>, Unpaired> {
     let mut pieces = Vec::new();
     let (mut start, mut in_code) = (0, false);
     let (mut line, mut column) = (first_line, 1);
@@ -127,14 +143,16 @@ fn split(text: &str, first_line: u32) -> Result<Vec<Piece>, String> {
     for (at, c) in text.char_indices() {
         if last == '(' && c == '@' {
             if in_code {
-                return Err(format!("Unexpected code opening '(@' at line {line} col {column}"));
+                let text = format!("Unexpected code opening '(@' at line {line} col {column}");
+                return Err(Unpaired { text, offset: (at - 1) as u32 });
             }
             pieces.push(Piece::Text { start, end: at - 1 });
             (start, in_code) = (at + 1, true);
         }
         if last == '@' && c == ')' {
             if !in_code {
-                return Err(format!("Unexpected code closing '@)' at line {line} col {column}"));
+                let text = format!("Unexpected code closing '@)' at line {line} col {column}");
+                return Err(Unpaired { text, offset: (at - 1) as u32 });
             }
             // `(@)`: the same `@` opens and closes.
             pieces.push(Piece::Code { start, end: (at - 1).max(start) });
@@ -148,7 +166,8 @@ fn split(text: &str, first_line: u32) -> Result<Vec<Piece>, String> {
         last = c;
     }
     if in_code {
-        return Err(format!("Missing code closing '@)' at line {line} col {column}"));
+        let text = format!("Missing code closing '@)' at line {line} col {column}");
+        return Err(Unpaired { text, offset: start.saturating_sub(2) as u32 });
     }
     pieces.push(Piece::Text { start, end: text.len() });
     Ok(pieces)

@@ -5,14 +5,13 @@
 
 use std::collections::HashSet;
 
-use ytterby_diag::Pos;
+use ytterby_diag::{Diagnostic, Id, ListingStyle, Part, Pos, Text};
 use ytterby_text::Str;
 use ytterby_yaml::{ArrayItem, Comment, Commented, Document, MapItem, NodeId, Scalar, Tree, View};
 
 use super::Malformed;
 use super::build::Dialect;
 use super::comment::{self, Content, Meta, UnknownComments};
-use super::lines::Style;
 use super::program::{Args, ProgramWriter};
 use super::table::{Annotate, Kind, Op, Tag};
 use super::text;
@@ -59,7 +58,7 @@ pub(crate) fn write_program<'a>(
     run: &'a Run,
     unknown: UnknownComments,
 ) -> Result<ProgramWriter<'a>, Malformed> {
-    let mut writer = ProgramWriter::new(tree.file(), Style::Yaml);
+    let mut writer = ProgramWriter::new(tree.file(), ListingStyle::Yaml);
     writer.generated_op(Op::Nothing, YAML, "set_ctx_type(\"yaml\")");
     writer.generated_op(Op::Nothing, YAML, "start_ctx(\"yaml\")");
     let mut front = FrontEnd { tree, run, unknown, dynamic: dynamic_nodes(tree), writer };
@@ -247,19 +246,20 @@ impl<'a> FrontEnd<'a> {
                 Meta::Comment => {}
                 Meta::Value(content) => {
                     if !matches!(self.tree.value(value), View::Scalar(Scalar::Null)) {
-                        let place = sources.locate(comment.pos);
-                        let text = format!(
-                            "Expected YAML node at line {place} to have either computed or YAML value, but found both"
-                        );
-                        return Err(Malformed::at(comment.pos, text));
+                        let text = Text::new("Expected YAML node at line ")
+                            .at(comment.pos)
+                            .then(" to have either computed or YAML value, but found both");
+                        let problem = Diagnostic::error(Id::CODE_TEMPLATE, text).at(comment.pos, Part::Line);
+                        return Err(Box::new(problem.help("remove the value before the comment, or the code in it")));
                     }
                     metas.values.push(content);
                 }
                 Meta::Code(content) => {
                     if metas.needs_end {
-                        let place = sources.locate(comment.pos);
-                        let text = format!("Unexpected code at line {place} after use of '*/end', expected YAML node");
-                        return Err(Malformed::at(comment.pos, text));
+                        let text = Text::new("Unexpected code at line ")
+                            .at(comment.pos)
+                            .then(" after use of '*/end', expected YAML node");
+                        return Err(Box::new(Diagnostic::error(Id::CODE_TEMPLATE, text).at(comment.pos, Part::Line)));
                     }
                     match without_node_sugar(content.text) {
                         Some(code) => {

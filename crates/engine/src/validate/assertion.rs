@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use ytterby_diag::Pos;
-use ytterby_starlark::{Args, Builtin, Error, Eval, Frame, HostValue, Mapping, Value, ValueIter};
+use ytterby_diag::{Id, Pos};
+use ytterby_starlark::{Args, Builtin, Error, Eval, Frame, HostValue, Mapping, Problem, Value, ValueIter};
 use ytterby_text::Str;
 use ytterby_text::quote::quote;
 
@@ -14,6 +14,8 @@ use crate::run::Run;
 /// A rule in the hands of Starlark: `.check(value)` says `True` or fails.
 pub(crate) struct Assertion {
     pub rule: Rc<dyn NamedRule>,
+    /// What breaking the rule is called.
+    pub id: Id,
     check: Value,
 }
 
@@ -27,19 +29,24 @@ impl Assertion {
             }
             false => Value::host(Check { name, rule: rule.clone() }),
         };
-        Assertion { rule, check }
+        Assertion { rule, id: id_of(name), check }
     }
 
     /// The rule behind an assertion object or its `.check`.
-    pub fn rule_of(value: &Value) -> Option<Rc<dyn NamedRule>> {
-        let object = value.downcast::<Assertion>().map(|assertion| assertion.rule.clone());
-        object.or_else(|| value.downcast::<Check>().map(|check| check.rule.clone()))
+    pub fn rule_of(value: &Value) -> Option<(Rc<dyn NamedRule>, Id)> {
+        let object = value.downcast::<Assertion>().map(|assertion| (assertion.rule.clone(), assertion.id));
+        object.or_else(|| value.downcast::<Check>().map(|check| (check.rule.clone(), id_of(check.name))))
     }
 
     /// Why it does not become YAML.
     pub fn conversion_hint(&self) -> String {
         format!("{} does not encode (did you mean to call check()?)", self.type_name())
     }
+}
+
+/// What breaking the rule of a function is called: that of `assert.min` is `rule/min`.
+fn id_of(function: &str) -> Id {
+    Id::of_rule(function.strip_prefix("assert.").unwrap_or(function))
 }
 
 /// Checks a value as code would: in the reference most rules are lambdas, which its traces show.
@@ -69,12 +76,12 @@ pub(crate) fn judge(eval: &mut Eval, name: &'static str, rule: &dyn NamedRule, v
     if rule.accepts(value) {
         return Ok(Value::Bool(true));
     }
-    let message = match rule.found(value) {
-        found if rule.is_native() => return Err(Error::new(format!("check: {}", found.into_text()))),
-        Found::Failure(text) => format!("fail: {text}"),
-        Found::Error(text) => text,
+    let error = match rule.found(value) {
+        found if rule.is_native() => return Err(Error::new(found.into_text()).in_context("check")),
+        Found::Failure(text) => Error::of(Problem::Fail, text).in_context("fail"),
+        Found::Error(text) => Error::new(text),
     };
-    Err(in_lambda(eval, name, Error::new(message)))
+    Err(in_lambda(eval, name, error))
 }
 
 /// The argument of the lambda that the reference has in place of the rule `name`; the error is a message.

@@ -1,7 +1,6 @@
 //! Rules that are functions of the user.
 
-use std::rc::Rc;
-
+use ytterby_diag::{Cause, Id, Sources};
 use ytterby_starlark::{Budget, Error, Eval, Value};
 use ytterby_text::Str;
 
@@ -47,13 +46,6 @@ pub(crate) enum Verdict {
     Below(Vec<(String, String)>),
 }
 
-/// `assert.fail_at(path, message)`, as it travels inside an error.
-#[derive(Debug)]
-pub(crate) struct FailAt {
-    pub path: Str,
-    pub message: Str,
-}
-
 /// What a function may ask about the surroundings of a value.
 pub(crate) struct Context<'a> {
     pub parent: Option<&'a Node>,
@@ -83,7 +75,13 @@ impl Custom {
     }
 
     /// Asks the function. Errors that it cannot help (limits, cancellation) are passed on.
-    pub fn judge(&self, eval: &mut Eval, value: &Node, context: &Context<'_>) -> Result<Verdict, Error> {
+    pub fn judge(
+        &self,
+        eval: &mut Eval,
+        value: &Node,
+        context: &Context<'_>,
+        sources: &Sources,
+    ) -> Result<Verdict, Error> {
         let value = to_value(value);
         let result = if self.takes_context {
             eval.call_within(BUDGET, &self.function, &[value, context.value()])
@@ -93,7 +91,7 @@ impl Custom {
         match result {
             Ok(result) => Ok(self.read(&result)),
             Err(error) if error.is_fatal() => Err(error),
-            Err(error) => Ok(self.read_error(&error)),
+            Err(error) => Ok(self.read_error(&error, sources)),
         }
     }
 
@@ -124,17 +122,24 @@ impl Custom {
         }
     }
 
-    fn read_error(&self, error: &Error) -> Verdict {
-        let fail_at = error.payload().and_then(|payload| Rc::clone(payload).downcast::<FailAt>().ok());
-        if let (Some(fail_at), true) = (fail_at, self.beyond_ytt) {
-            let text = |text: &Str| text.to_str().into_owned();
-            return Verdict::Below(vec![(text(&fail_at.path), text(&fail_at.message))]);
+    fn read_error(&self, error: &Error, sources: &Sources) -> Verdict {
+        if let (Some((path, message)), true) = (assertion_below(error), self.beyond_ytt) {
+            return Verdict::Below(vec![(path, message)]);
         }
-        let message = error.message();
-        let found = message.strip_prefix("fail: ").unwrap_or(message);
-        let found = found.strip_prefix("check: ").unwrap_or(found);
-        let failure = found.strip_prefix("assert.fail: fail: ").unwrap_or(found);
-        Verdict::Invalid { found: found.to_owned(), failure: failure.to_owned() }
+        let text = match error.failure() {
+            Some(failure) => failure.text(sources),
+            None => error.bare_message().to_owned(),
+        };
+        // `fail(…)` and `.check(…)` of an assertion are what a rule is expected to call.
+        let mut names: Vec<&str> = error.contexts().collect();
+        for expected in ["fail", "check"] {
+            if names.first() == Some(&expected) {
+                names.remove(0);
+            }
+        }
+        let found = names.iter().map(|name| format!("{name}: ")).collect::<String>() + &text;
+        let failure = if names == ["assert.fail", "fail"] { text } else { found.clone() };
+        Verdict::Invalid { found, failure }
     }
 
     /// `"is_even()" returned False`
@@ -146,6 +151,16 @@ impl Custom {
             other => other.type_name().to_owned(),
         };
         format!("\"{name}\" returned {}", result.repr().to_str())
+    }
+}
+
+/// The path and the message of `assert.fail_at(path, message)`, if that is what an error is.
+fn assertion_below(error: &Error) -> Option<(String, String)> {
+    match error.failure()?.cause() {
+        Cause::Problem(problem) if problem.id == Id::CODE_ASSERT => {
+            Some((problem.path.as_ref()?.to_string(), problem.message.plain().into_owned()))
+        }
+        _ => None,
     }
 }
 

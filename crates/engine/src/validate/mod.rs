@@ -1,8 +1,8 @@
 //! Validations: rules on data values and on output documents.
 //!
 //! An annotation is read once into [`Rules`]: named rules become checks on nodes, functions stay Starlark. Checking
-//! ([`Checker`]) goes root to leaf and collects every violation ([`Report`]); paths and texts are made only for values that
-//! are not valid.
+//! ([`Checker`]) goes root to leaf and collects every violation; paths and texts are made only for values that are not
+//! valid.
 //!
 //! [`values`] walks data values along their schema, [`output`] the documents of a library run. Neither knows how a
 //! report is shown.
@@ -16,19 +16,16 @@ mod message;
 mod origin;
 pub(crate) mod output;
 mod read;
-mod report;
 pub(crate) mod rules;
 pub(crate) mod values;
 
 use std::rc::Rc;
 
-use ytterby_diag::Pos;
+use ytterby_diag::{Cause, Failure, Id, Part, Pos, ViolationBlock};
 use ytterby_starlark::Value;
 
 pub(crate) use assertion::{Assertion, judge};
-pub(crate) use check::{Checker, Path, Spot};
-pub(crate) use custom::FailAt;
-pub(crate) use report::{Block, Report, Violation};
+pub(crate) use check::{Checked, Checker, Spot};
 
 use crate::node::Node;
 use crate::run::Run;
@@ -57,14 +54,22 @@ pub(crate) struct Rule {
     check: Check,
     /// What violations say instead.
     message: Option<Template>,
-    /// Where it was written.
+    /// What breaking it is called.
+    id: Id,
+    /// Where it was written: an annotation or a call, and the argument there.
     pos: Pos,
+    part: Part,
 }
 
 #[derive(Debug)]
 enum Check {
     Named(Rc<dyn NamedRule>),
     Custom(Custom),
+}
+
+/// The failure that violations make; none where there are none.
+pub(crate) fn failure_of(blocks: Vec<ViolationBlock>) -> Option<Failure> {
+    (!blocks.is_empty()).then(|| Failure::of(Cause::Violations(blocks)))
 }
 
 /// How much is told about rules.
@@ -110,12 +115,12 @@ impl Rules {
     }
 
     /// The rules that can hold for none of these values, which stand for a type: their texts and places.
-    pub fn unfit<'r>(&'r self, samples: &'r [Node]) -> impl Iterator<Item = (&'r str, Pos)> {
+    pub fn unfit<'r>(&'r self, samples: &'r [Node]) -> impl Iterator<Item = (&'r str, Pos, &'r Part)> {
         let suits = |rule: &Rule| match &rule.check {
             Check::Named(named) => samples.iter().any(|sample| named.suits(sample)),
             Check::Custom(_) => true,
         };
-        self.rules.iter().filter(move |rule| !suits(rule)).map(|rule| (rule.must_be.as_str(), rule.pos))
+        self.rules.iter().filter(move |rule| !suits(rule)).map(|rule| (rule.must_be.as_str(), rule.pos, &rule.part))
     }
 
     /// What documentation says about each rule.

@@ -3,15 +3,15 @@
 //! The line is looked at as text: `data.values.db.port`, `data.values["db"].port`. Values that reach it through
 //! variables and functions are not found; the line itself is shown anyway.
 
-use ytterby_diag::Pos;
+use ytterby_diag::{Path, Pos, Step};
 
 use crate::node::{Document, Node};
 use crate::run::Run;
 
 /// The data values that the line of `pos` names: their paths, and where each came from.
-pub(super) fn values_read(run: &Run, pos: Pos, values: &Document) -> Vec<(String, Pos)> {
+pub(super) fn values_read(run: &Run, pos: Pos, values: &Document) -> Vec<(Path, Pos)> {
     let Some(line) = run.sources.line_text(pos) else { return Vec::new() };
-    let mut found: Vec<(String, Pos)> = Vec::new();
+    let mut found: Vec<(Path, Pos)> = Vec::new();
     let mut rest = &line[..];
     while let Some(at) = rest.find("data.values") {
         let is_whole = !rest[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '.');
@@ -27,17 +27,14 @@ pub(super) fn values_read(run: &Run, pos: Pos, values: &Document) -> Vec<(String
 }
 
 /// Follows the steps at the front of a text as far as there are values.
-fn follow(mut text: &str, values: &Node) -> Option<(String, Pos)> {
+fn follow(mut text: &str, values: &Node) -> Option<(Path, Pos)> {
     let mut node = values;
-    let mut path = String::new();
+    let mut path = Path::document();
     let mut pos = None;
     while let Some((key, rest)) = step(text) {
         let item = node.as_map().and_then(|map| map.get_str(key));
         let Some(item) = item else { break };
-        if !path.is_empty() {
-            path.push('.');
-        }
-        path.push_str(key);
+        path.push(Step::Key(key.to_owned()));
         (node, pos, text) = (&item.value, Some(item.pos), rest);
     }
     pos.map(|pos| (path, pos))
@@ -63,7 +60,7 @@ mod tests {
     #[test]
     fn finds_what_a_line_names() {
         let values = yaml("{db: {port: 1, 'a-b': 2}, name: x}");
-        let path = |text: &str| follow(text, &values).map(|(path, _)| path);
+        let path = |text: &str| follow(text, &values).map(|(path, _)| path.to_string());
         assert_eq!(path(".db.port + 1").as_deref(), Some("db.port"));
         assert_eq!(path("[\"db\"]['a-b']").as_deref(), Some("db.a-b"));
         assert_eq!(path(".name.upper()").as_deref(), Some("name"));

@@ -1,15 +1,16 @@
-//! `@assert/validate` on nodes of output documents (SPEC K).
+//! `@assert/validate` on nodes of output documents.
 
 use std::cell::Cell;
 use std::rc::Rc;
 
-use ytterby_diag::Kind;
+use ytterby_diag::{Failure, Id, Text, ViolationBlock};
 use ytterby_starlark::Eval;
 
-use super::{Checker, Path, Report, Rules, Spot};
+use super::Checked;
+use super::{Checker, Rules, Spot, failure_of};
 use crate::annotation::Ann;
-use crate::api::Failure;
 use crate::node::{Annotated, Document, DocumentSet, MAX_NODES, Node};
+use crate::path::Way;
 use crate::run::Run;
 
 /// Checks the output documents of a library run, each with its number. `values` are the data values that templates read.
@@ -22,28 +23,25 @@ pub(crate) fn check<'d>(
     docs: impl Iterator<Item = (usize, &'d Document)>,
     values: &Document,
 ) -> Result<(), Failure> {
-    let mut report = Report::default();
+    let mut blocks = Vec::new();
     for (index, doc) in docs {
         if !has_rules(doc) {
             continue;
         }
         if is_too_large(&doc.value) {
-            let place = run.locate(doc.pos);
-            return Err(Failure::new(format!(
-                "{HEADER}a document of more than {MAX_NODES} nodes cannot be checked ({place})"
-            )));
+            let text = format!("a document of more than {MAX_NODES} nodes cannot be checked (");
+            return Err(Failure::new(Id::LIMIT_OUTPUT, Text::new(text).at(doc.pos).then(")")).in_stage(STAGE));
         }
-        let mut checker = Checker::new(eval, run, Some(&doc.value), Kind::Output);
-        checker.hides_keys = true;
-        checker.suffix = format!(" (document {index} at {})", run.locate(doc.pos));
+        let mut checker = Checker::new(eval, run, Some(&doc.value), Checked::Output);
+        checker.suffix = Text::new(format!(" (document {index} at ")).at(doc.pos).then(")");
         checker.values = Some(values);
-        checker.report = report;
-        let prefixed = |failure: Failure| failure.prefixed(HEADER);
-        annotated(&mut checker, doc, None, &Path::Document).map_err(prefixed)?;
-        below(&mut checker, &doc.value, &Path::Document).map_err(prefixed)?;
-        report = checker.report;
+        checker.blocks = blocks;
+        let staged = |failure: Failure| failure.in_stage(STAGE);
+        annotated(&mut checker, doc, None, &Way::Document).map_err(staged)?;
+        below(&mut checker, &doc.value, &Way::Document).map_err(staged)?;
+        blocks = checker.blocks;
     }
-    if report.is_empty() { Ok(()) } else { Err(report.into_failure(run).prefixed(HEADER)) }
+    failure_of(blocks).map_or(Ok(()), |failure| Err(failure.in_stage(STAGE)))
 }
 
 /// Takes the rules off documents that were checked.
@@ -66,23 +64,21 @@ fn clean(item: &mut impl Annotated) {
     }
 }
 
-const HEADER: &str = "Validating output documents:\n";
+const STAGE: &str = "Validating output documents";
 
 /// Checks every `@assert/validate` on a node and its descendants (`assert.valid()`).
-pub(crate) fn check_node(eval: &mut Eval, run: &Run, node: &Node) -> Result<Report, Failure> {
-    let mut checker = Checker::new(eval, run, Some(node), Kind::Validation);
-    checker.hides_keys = true;
-    below(&mut checker, node, &Path::Document)?;
-    Ok(checker.report)
+pub(crate) fn check_node(eval: &mut Eval, run: &Run, node: &Node) -> Result<Vec<ViolationBlock>, Failure> {
+    let mut checker = Checker::new(eval, run, Some(node), Checked::Values);
+    below(&mut checker, node, &Way::Document)?;
+    Ok(checker.blocks)
 }
 
 /// The same for a document.
-pub(crate) fn check_document(eval: &mut Eval, run: &Run, doc: &Document) -> Result<Report, Failure> {
-    let mut checker = Checker::new(eval, run, Some(&doc.value), Kind::Validation);
-    checker.hides_keys = true;
-    annotated(&mut checker, doc, None, &Path::Document)?;
-    below(&mut checker, &doc.value, &Path::Document)?;
-    Ok(checker.report)
+pub(crate) fn check_document(eval: &mut Eval, run: &Run, doc: &Document) -> Result<Vec<ViolationBlock>, Failure> {
+    let mut checker = Checker::new(eval, run, Some(&doc.value), Checked::Values);
+    annotated(&mut checker, doc, None, &Way::Document)?;
+    below(&mut checker, &doc.value, &Way::Document)?;
+    Ok(checker.blocks)
 }
 
 /// Whether there is any rule in a document. Most documents have none, and this is all that they cost.
@@ -125,28 +121,28 @@ fn annotated(
     checker: &mut Checker<'_>,
     item: &impl Annotated,
     parent: Option<&Node>,
-    path: &Path<'_>,
+    way: &Way<'_>,
 ) -> Result<(), Failure> {
     for annotation in item.annotations().iter().filter(|annotation| annotation.ann == Some(Ann::AssertValidate)) {
         let rules = Rules::from_annotation(annotation, checker.run)?;
-        let spot = Spot { value: item.value(), parent, path, pos: item.pos(), secret: false };
+        let spot = Spot { value: item.value(), parent, way, pos: item.pos(), secret: false };
         checker.check(&rules, &spot)?;
     }
     Ok(())
 }
 
-fn below(checker: &mut Checker<'_>, node: &Node, path: &Path<'_>) -> Result<(), Failure> {
+fn below(checker: &mut Checker<'_>, node: &Node, way: &Way<'_>) -> Result<(), Failure> {
     match node {
         Node::Scalar(_) => Ok(()),
         Node::Map(map) => map.iter().try_for_each(|item| {
-            let path = Path::Key(path, &item.key);
-            annotated(checker, item, Some(node), &path)?;
-            crate::deep(|| below(checker, &item.value, &path))
+            let way = Way::Key(way, &item.key);
+            annotated(checker, item, Some(node), &way)?;
+            crate::deep(|| below(checker, &item.value, &way))
         }),
         Node::Array(array) => array.items.iter().enumerate().try_for_each(|(index, item)| {
-            let path = Path::Index(path, index);
-            annotated(checker, item, Some(node), &path)?;
-            crate::deep(|| below(checker, &item.value, &path))
+            let way = Way::Index(way, index);
+            annotated(checker, item, Some(node), &way)?;
+            crate::deep(|| below(checker, &item.value, &way))
         }),
     }
 }

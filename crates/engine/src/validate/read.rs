@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use ytterby_diag::{Diagnostic, Kind, Note, Pos, Severity};
+use ytterby_diag::{Argument, Diagnostic, Failure, Help, Id, Part, Pos, Text};
 use ytterby_starlark::Value;
 use ytterby_text::Str;
 
@@ -11,64 +11,57 @@ use super::message::Template;
 use super::rules::{self, BadArgument, Entry, NamedRule, Subject};
 use super::{Assertion, Check, Rule, Rules, formats};
 use crate::annotation::{Annotation, Level};
-use crate::api::Failure;
 use crate::run::Run;
 
 impl Rules {
     /// Reads `@schema/validation`, `@assert/validate` and their like.
     pub fn from_annotation(annotation: &Annotation, run: &Run) -> Result<Rules, Failure> {
-        let reader = Reader { run, pos: annotation.pos, annotation: Some(annotation) };
-        let invalid = |problem: Problem| problem.about(annotation, run);
+        let reader = Reader { run, pos: annotation.pos, part: Part::Annotation, annotation: Some(annotation) };
+        let invalid = |problem: Problem| problem.about(annotation);
         if annotation.args.is_empty() && annotation.kwargs.is_empty() {
             let text = "expected annotation to have 2-tuple as argument(s), but found no arguments";
-            let hint = "rules are named, as in min=1, functions, or tuples of a description and a function";
-            let hint = run.is_beyond_ytt().then(|| hint.to_owned());
-            return Err(invalid(Problem { hint, ..format!("{text} (by {})", run.locate(annotation.pos)).into() }));
+            let text = Text::new(text).then(" (by ").at(annotation.pos).then(")");
+            return Err(invalid(Problem {
+                helps: run.is_beyond_ytt().then(|| FORMS.into()).into_iter().collect(),
+                ..text.into()
+            }));
         }
         reader.rules(&annotation.args, &annotation.kwargs).map_err(invalid)
     }
 
     /// Reads the arguments of `assert.validate()`.
     pub fn from_arguments(args: &[Value], kwargs: &[(Str, Value)], run: &Run, pos: Pos) -> Result<Rules, Failure> {
-        let reader = Reader { run, pos, annotation: None };
-        reader.rules(args, kwargs).map_err(|problem| Failure::hinted(&problem.text, problem.hint))
+        let reader = Reader { run, pos, part: Part::Token, annotation: None };
+        reader
+            .rules(args, kwargs)
+            .map_err(|problem| Diagnostic::error(Id::ANNOTATION_ARGUMENT, problem.text).helps(problem.helps).into())
     }
 }
 
+/// The forms of rules.
+const FORMS: &str = "rules are named, as in min=1, functions, or tuples of a description and a function";
+
 /// What is wrong with the arguments.
 struct Problem {
-    text: String,
-    /// Whether ytt has no such text.
-    beyond_ytt: bool,
-    /// What rich messages add.
-    hint: Option<String>,
+    text: Text,
+    /// The argument in question.
+    part: Part,
+    helps: Vec<Help>,
 }
 
-impl From<String> for Problem {
-    fn from(text: String) -> Problem {
-        Problem { text, beyond_ytt: false, hint: None }
+impl From<Text> for Problem {
+    fn from(text: Text) -> Problem {
+        Problem { text, part: Part::Annotation, helps: Vec::new() }
     }
 }
 
 impl Problem {
     /// `Invalid @schema/validation annotation - …`
-    fn about(self, annotation: &Annotation, run: &Run) -> Failure {
+    fn about(self, annotation: &Annotation) -> Failure {
         let name = annotation.canonical_name();
-        let mut failure = Failure::new(format!("Invalid @{name} annotation - {}", self.text));
-        let kind = if name.starts_with("schema/") { Kind::Schema } else { Kind::Annotation };
-        let diagnostic = Diagnostic::new(Severity::Error, kind, failure.message.text());
-        if self.beyond_ytt {
-            failure.message = failure.message.keeping_brackets();
-        }
-        let from = annotation.pos.is_known().then_some(annotation.pos);
-        if let (true, Some(pos)) = (run.options.rich, from) {
-            failure.message.note(Note::Excerpt(pos));
-            if let Some(hint) = &self.hint {
-                failure.message.note(Note::Text(format!("    = hint: {hint}")));
-            }
-        }
-        failure.diagnostics.push(Diagnostic { from, hints: self.hint.into_iter().collect(), ..diagnostic });
-        failure
+        let id = if name.starts_with("schema/") { Id::SCHEMA_INVALID } else { Id::ANNOTATION_ARGUMENT };
+        let text = Text::new(format!("Invalid @{name} annotation - ")).join(self.text);
+        Diagnostic::error(id, text).at(annotation.pos, self.part).helps(self.helps).into()
     }
 }
 
@@ -82,8 +75,9 @@ struct Named {
 
 struct Reader<'a> {
     run: &'a Run,
-    /// Where the annotation is, for messages about its arguments.
+    /// Where the annotation or call is, and the argument that is being read.
     pos: Pos,
+    part: Part,
     /// Knows where each argument was written; annotations may have been merged from several.
     annotation: Option<&'a Annotation>,
 }
@@ -94,36 +88,39 @@ impl Reader<'_> {
         let mut result = Rules { rules: Vec::new(), when: None, not_null: false, beyond_ytt };
         for (number, arg) in args.iter().enumerate() {
             let pos = self.annotation.map_or(self.pos, |annotation| annotation.arg_pos(number));
-            result.rules.push(Reader { pos, ..*self }.positional(arg)?);
+            let part = self.part_of(Argument::Position(number));
+            result.rules.push(Reader { pos, part, ..*self }.positional(arg)?);
         }
         let mut named: Vec<Named> = Vec::with_capacity(kwargs.len());
         let mut given: Vec<(&'static str, &Str)> = Vec::new();
         for (number, (name, value)) in kwargs.iter().enumerate() {
             let name_text = name.to_str();
             let pos = self.annotation.map_or(self.pos, |annotation| annotation.kwarg_pos(number));
-            let reader = Reader { pos, ..*self };
+            let part = self.part_of(Argument::Named(name_text.clone().into_owned()));
+            let reader = Reader { pos, part, ..*self };
             if name_text == "when" {
                 result.when = Some(reader.when(value)?);
                 continue;
             }
             let Some((order, entry)) = rules::find(&name_text, self.run.level) else {
                 let quoted = ytterby_text::quote::quote(name);
-                let text = reader.at(&format!("unknown keyword argument {}", quoted.to_str()));
-                let hint = rules::names::hint(&name_text, self.run.level);
-                return Err(Problem { hint: Some(hint), ..text.into() });
+                let problem = reader.at(format!("unknown keyword argument {}", quoted.to_str()));
+                let help = rules::names::hint(&name_text, self.run.level);
+                return Err(Problem { helps: vec![help], ..problem });
             };
             if let Some((_, other)) = given.iter().find(|(canonical, _)| *canonical == entry.name) {
                 let (first, second) = if *other < name { (*other, name) } else { (name, *other) };
                 let text =
                     format!("keyword arguments \"{}\" and \"{}\" are the same rule", first.to_str(), second.to_str());
-                return Err(reader.at(&text).into());
+                return Err(reader.at(text));
             }
             given.push((entry.name, name));
             let (value, description) = reader.pair(entry, &name_text, value);
-            let made = (entry.make)(&value, Subject::Keyword(entry.name)).map_err(|bad| reader.bad(bad, entry))?;
+            let made = (entry.make)(&value, Subject::Keyword(entry.name)).map_err(|bad| reader.bad(bad))?;
             if let Some(rule) = made {
                 let is_about_null = rule.is_about_null();
-                named.push(Named { order, rule: reader.named(rule, description), is_about_null });
+                let rule = reader.named(rule, Id::of_rule(entry.name), description);
+                named.push(Named { order, rule, is_about_null });
             }
         }
         for Named { rule, is_about_null, .. } in in_order(named) {
@@ -137,35 +134,46 @@ impl Reader<'_> {
         Ok(result)
     }
 
-    /// A text with the position of the annotation.
-    fn at(&self, text: &str) -> String {
-        format!("{text} (at {})", self.run.locate(self.pos))
+    /// Which part of an annotation is an argument; arguments of calls have no place of their own.
+    fn part_of(&self, argument: Argument) -> Part {
+        if self.annotation.is_some() { Part::Argument(argument) } else { self.part.clone() }
     }
 
-    fn bad(&self, bad: BadArgument, entry: &Entry) -> Problem {
-        let text = if bad.positioned { self.at(&bad.text) } else { bad.text };
-        Problem { text, beyond_ytt: entry.beyond_ytt, hint: bad.hint }
+    /// A problem with the position of the annotation in its text.
+    fn at(&self, text: String) -> Problem {
+        let text = Text::new(text).then(" (at ").at(self.pos).then(")");
+        Problem { part: self.part.clone(), ..text.into() }
     }
 
-    fn named(&self, rule: Rc<dyn NamedRule>, description: Option<Str>) -> Rule {
+    /// The same, told as ytt does for arguments by position.
+    fn by(&self, text: String) -> Problem {
+        let text = Text::new(text).then(" (by ").at(self.pos).then(")");
+        Problem { part: self.part.clone(), ..text.into() }
+    }
+
+    fn bad(&self, bad: BadArgument) -> Problem {
+        let problem = if bad.positioned { self.at(bad.text) } else { Text::new(bad.text).into() };
+        Problem { part: self.part.clone(), helps: bad.hint.into_iter().collect(), ..problem }
+    }
+
+    fn named(&self, rule: Rc<dyn NamedRule>, id: Id, description: Option<Str>) -> Rule {
         let must_be = description.map_or_else(|| rule.must_be(), |text| text.to_str().into_owned());
-        Rule { must_be, check: Check::Named(rule), message: None, pos: self.pos }
+        Rule { must_be, check: Check::Named(rule), message: None, id, pos: self.pos, part: self.part.clone() }
     }
 
-    fn when(&self, value: &Value) -> Result<Value, String> {
+    fn when(&self, value: &Value) -> Result<Value, Problem> {
         if value.is_callable() {
             return Ok(value.clone());
         }
         let text = format!("expected keyword argument \"when\" to be a function, but was {}", value.type_name());
-        Err(self.at(&text))
+        Err(self.at(text))
     }
 
     /// A rule given by position.
     fn positional(&self, arg: &Value) -> Result<Rule, Problem> {
         let beyond_ytt = self.run.is_beyond_ytt();
-        let by = self.run.locate(self.pos);
         let Value::Tuple(tuple) = arg else {
-            if beyond_ytt && let Some(rule) = self.bare(arg)? {
+            if beyond_ytt && let Some(rule) = self.bare(arg) {
                 return Ok(rule);
             }
             let found = arg.repr();
@@ -174,65 +182,68 @@ impl Reader<'_> {
                 Value::Str(_) => {
                     "a description needs a rule: (\"description\", lambda v: v > 0), or a named one, min=1"
                 }
-                _ => "rules are named, as in min=1, functions, or tuples of a description and a function",
+                _ => FORMS,
             };
-            let hint = beyond_ytt.then(|| hint.to_owned());
-            return Err(Problem { hint, ..format!("{text} {} (by {by})", found.to_str()).into() });
+            let helps = beyond_ytt.then(|| hint.into()).into_iter().collect();
+            return Err(Problem { helps, ..self.by(format!("{text} {}", found.to_str())) });
         };
         let parts: Vec<&Value> = tuple.iter().collect();
         let (name, form, message) = match parts[..] {
             [_, _] => ("2-tuple", Form::Pair, None),
             [_, _, message] if beyond_ytt => ("3-tuple", Form::Triple, Some(self.template(message)?)),
-            _ => return Err(format!("expected 2-tuple, but found tuple with length {} (by {by})", parts.len()).into()),
+            _ => return Err(self.by(format!("expected 2-tuple, but found tuple with length {}", parts.len()))),
         };
         let Value::Str(description) = parts[0] else {
             let text = format!("expected first item in the {name} to be a string describing a valid value, but was");
-            return Err(self.at(&format!("{text} {}", parts[0].type_name())).into());
+            return Err(self.at(format!("{text} {}", parts[0].type_name())));
         };
         let must_be = description.to_str().into_owned();
-        let check = match parts[1].downcast::<Assertion>() {
-            Some(assertion) => Check::Named(assertion.rule.clone()),
-            None => Check::Custom(Custom::new(self.callable(parts[1], name)?, form, beyond_ytt)),
+        let (id, check) = match parts[1].downcast::<Assertion>() {
+            Some(assertion) => (assertion.id, Check::Named(assertion.rule.clone())),
+            None => {
+                let custom = Custom::new(self.callable(parts[1], name)?, form, beyond_ytt);
+                (Id::RULE_CUSTOM, Check::Custom(custom))
+            }
         };
-        Ok(Rule { must_be, check, message, pos: self.pos })
+        Ok(Rule { must_be, check, message, id, pos: self.pos, part: self.part.clone() })
     }
 
     /// A rule without a description of its own.
-    fn bare(&self, arg: &Value) -> Result<Option<Rule>, String> {
-        if let Some(rule) = Assertion::rule_of(arg) {
-            return Ok(Some(self.named(rule, None)));
+    fn bare(&self, arg: &Value) -> Option<Rule> {
+        if let Some((rule, id)) = Assertion::rule_of(arg) {
+            return Some(self.named(rule, id, None));
         }
         let function = match arg {
             function if function.is_callable() => function.clone(),
             Value::Host(_) => match check_attribute(arg) {
                 Some(check) if check.is_callable() => check,
-                _ => return Ok(None),
+                _ => return None,
             },
-            _ => return Ok(None),
+            _ => return None,
         };
         let must_be = describe(&function, self.run);
         let check = Check::Custom(Custom::new(function, Form::Bare, true));
-        Ok(Some(Rule { must_be, check, message: None, pos: self.pos }))
+        Some(Rule { must_be, check, message: None, id: Id::RULE_CUSTOM, pos: self.pos, part: self.part.clone() })
     }
 
     /// The function of a tuple: itself, or the `check` of an object.
-    fn callable(&self, value: &Value, tuple: &str) -> Result<Value, String> {
+    fn callable(&self, value: &Value, tuple: &str) -> Result<Value, Problem> {
         if value.is_callable() {
             return Ok(value.clone());
         }
         let name = value.type_name();
         if !has_attributes(value) {
             let text = format!("expected second item in the {tuple} to be an assertion function, but was {name}");
-            return Err(self.at(&text));
+            return Err(self.at(text));
         }
         match check_attribute(value) {
             None => {
                 let text = "expected second item in tuple to be an assertion function or assertion object, but was a";
-                Err(self.at(&format!("{text} {name}")))
+                Err(self.at(format!("{text} {name}")))
             }
             Some(check) if check.is_callable() => Ok(check),
             Some(check) => {
-                Err(self.at(&format!("expected struct with attribute check(), but was {}", check.type_name())))
+                Err(self.at(format!("expected struct with attribute check(), but was {}", check.type_name())))
             }
         }
     }
@@ -240,12 +251,10 @@ impl Reader<'_> {
     fn template(&self, message: &Value) -> Result<Template, Problem> {
         let Value::Str(text) = message else {
             let text = "expected third item in the 3-tuple to be a string holding a violation message, but was";
-            return Err(self.at(&format!("{text} {}", message.type_name())).into());
+            return Err(self.at(format!("{text} {}", message.type_name())));
         };
-        Template::parse(&text.to_str()).map_err(|field| {
-            let text = self.at(&format!("unknown field \"{field}\" in violation message"));
-            Problem { beyond_ytt: true, ..text.into() }
-        })
+        Template::parse(&text.to_str())
+            .map_err(|field| self.at(format!("unknown field \"{field}\" in violation message")))
     }
 
     /// The value of a named rule and its description, where both are given as a tuple.

@@ -1,19 +1,21 @@
 //! Rules as annotations give them, and what is told about values that break them.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
-use ytterby_diag::{Kind, Pos, Sources};
+use ytterby_diag::{Cause, Failure, Pos, Sources};
 use ytterby_starlark::Value;
 use ytterby_text::Str;
 
 use super::rules::tests::yaml;
 use super::*;
 use crate::api::{Compat, Options, Silent};
+use crate::path::Way;
 use crate::run::Run;
 
 fn run(compat: Compat) -> Rc<Run> {
     let options = Options { compat, ..Options::default() };
-    Rc::new(Run::new(&options, &Rc::new(Sources::new()), Rc::new(Silent)))
+    Rc::new(Run::new(&options, &Arc::new(Sources::new()), Rc::new(Silent)))
 }
 
 /// The report about a value with these named rules; the text of the error where they are wrong.
@@ -22,14 +24,14 @@ fn report(compat: Compat, kwargs: &[(&str, Value)], value: &str) -> String {
     let kwargs: Vec<(Str, Value)> = kwargs.iter().map(|(name, value)| (Str::from(*name), value.clone())).collect();
     let rules = match Rules::from_arguments(&[], &kwargs, &run, Pos::UNKNOWN) {
         Ok(rules) => rules,
-        Err(failure) => return failure.message.text().to_owned(),
+        Err(failure) => return failure.to_string(),
     };
     let (mut eval, value) = (run.new_eval(), yaml(value));
-    let mut checker = Checker::new(&mut eval, &run, None, Kind::Validation);
-    let path = Path::Name("v");
-    let spot = Spot { value: &value, parent: None, path: &path, pos: Pos::UNKNOWN, secret: false };
+    let mut checker = Checker::new(&mut eval, &run, None, Checked::Values);
+    let way = Way::Name("v");
+    let spot = Spot { value: &value, parent: None, way: &way, pos: Pos::UNKNOWN, secret: false };
     checker.check(&rules, &spot).expect("no rule stops the check");
-    checker.report.into_failure(&run).message.text().to_owned()
+    Failure::of(Cause::Violations(checker.blocks)).to_string()
 }
 
 fn pair(first: impl Into<Value>, second: impl Into<Value>) -> Value {
@@ -166,7 +168,7 @@ fn patterns_and_expressions_are_compiled_once() {
         file("template.yml", template),
     ];
     let (patterns, expressions) = (ytterby_regexp::compiled(), cel::COUNT.get());
-    let rendered = crate::render(files, &Options::default(), &Rc::new(Sources::new()), Rc::new(Silent));
+    let rendered = crate::render(files, &Options::default(), &Arc::new(Sources::new()), Rc::new(Silent));
     assert_eq!(rendered.expect("it renders").documents.len(), "name: a\n---\n".len() * 300 - 4);
     assert_eq!(ytterby_regexp::compiled() - patterns, 3, "one of the defaults, of the expression, of the template");
     assert_eq!(cel::COUNT.get() - expressions, 1);

@@ -7,51 +7,47 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use ytterby_diag::{Kind, Pos};
+use ytterby_diag::{
+    Diagnostic, Failure, Help, Id, Part, Path, Pos, SchemaBlock, Text, Violation, ViolationBlock, ViolationPath,
+};
 use ytterby_starlark::Eval;
 
-use super::{Block, Checker, Path, Report, Rules, Spot, Violation};
+use super::Checked;
+use super::{Checker, Rules, Spot};
 use crate::annotation::Ann;
-use crate::api::Failure;
-use crate::node::{Annotated, Document, Map, Node};
+use crate::node::{Annotated, Document, Map, Node, key_text};
 use crate::overlay::mark_values_given;
+use crate::path::Way;
 use crate::run::Run;
-use crate::schema::check::{Context, Fit, Order, fit, join_key, problems};
-use crate::schema::{
-    self, Combination, Item, KeyRule, MapType, Presence, Required, Schema, SecretPlaces, Shapes, Slot, Type,
-};
+use crate::schema::check::{Context, Fit, Order, fit, problems};
+use crate::schema::{Combination, Item, KeyRule, MapType, Presence, Required, Schema, Shapes, Slot, Type};
 
 /// What was found out about shapes: by path, why the value has not the right ones.
-pub(crate) type Misshapen = HashMap<String, String>;
+pub(crate) type Misshapen = HashMap<Path, String>;
 
 /// The paths of values that inputs gave with a wrong type. They were left out of the merge: what stands there is not what
 /// was given, and nothing is said about it.
 #[derive(Default)]
-pub(crate) struct Mistyped(HashSet<String>);
+pub(crate) struct Mistyped(HashSet<Path>);
 
 impl Mistyped {
-    /// Those that a failure of the merge tells.
-    pub fn of(failure: &Failure) -> Mistyped {
-        let wrong = failure.diagnostics.iter().filter(|diagnostic| diagnostic.kind == Kind::Type);
-        let paths = wrong.filter_map(|diagnostic| diagnostic.path.as_deref());
-        let shown = |path| match around_items(path) {
-            "" => "(document)".to_owned(),
-            path => path.to_owned(),
-        };
-        Mistyped(paths.map(shown).collect())
+    /// Those of the blocks that a merge left: for items of arrays the array, since without them it has another length
+    /// and the others have other places.
+    pub fn of(blocks: &[SchemaBlock]) -> Mistyped {
+        let wrong = blocks.iter().filter(|block| block.id == Id::SCHEMA_TYPE);
+        Mistyped(wrong.filter_map(|block| Some(around_items(block.path.as_ref()?))).collect())
     }
 
-    fn has(&self, path: &Path<'_>) -> bool {
-        !self.0.is_empty() && self.0.contains(&path.shown())
+    fn has(&self, way: &Way<'_>) -> bool {
+        !self.0.is_empty() && self.0.contains(&way.path())
     }
 }
 
-/// The path of the array for one of its items: without it, the array has another length and the others other places.
-fn around_items(path: &str) -> &str {
-    match path.strip_suffix(']').and_then(|path| path.rsplit_once('[')) {
-        Some((array, at)) if !at.is_empty() && at.bytes().all(|byte| byte.is_ascii_digit()) => around_items(array),
-        _ => path,
-    }
+/// The path without the indexes at its end.
+fn around_items(path: &Path) -> Path {
+    let is_index = |step: &&ytterby_diag::Step| matches!(step, ytterby_diag::Step::Index(_));
+    let items = path.steps().iter().rev().take_while(is_index).count();
+    path.steps()[..path.steps().len() - items].iter().cloned().collect()
 }
 
 /// Whether rules count when shapes are found out.
@@ -74,18 +70,15 @@ pub(crate) fn resolve_shapes(
     if !schema.uses.shapes {
         return Ok(Misshapen::new());
     }
-    let shows_secrets = schema.uses.deprecated && schema.uses.secrets && run.options.rich;
-    let secrets = shows_secrets.then(|| SecretPlaces::of(&doc.value, &schema.root));
     let mut cx = Context { eval, run };
-    let mut resolver =
-        Resolver { cx: &mut cx, mode, misshapen: Misshapen::new(), warns: schema.uses.deprecated, secrets };
-    resolver.value(&mut doc.value, &schema.root, "", None)?;
+    let mut resolver = Resolver { cx: &mut cx, mode, misshapen: Misshapen::new(), warns: schema.uses.deprecated };
+    resolver.value(&mut doc.value, &schema.root, &Path::document(), None)?;
     Ok(resolver.misshapen)
 }
 
 /// What is wrong with the shapes inside of a value, which is filled.
-fn resolve(cx: &mut Context<'_>, node: &mut Node, slot: &Slot, path: &str) -> Result<Misshapen, Failure> {
-    let mut resolver = Resolver { cx, mode: Mode::Rules, misshapen: Misshapen::new(), warns: false, secrets: None };
+fn resolve(cx: &mut Context<'_>, node: &mut Node, slot: &Slot, path: &Path) -> Result<Misshapen, Failure> {
+    let mut resolver = Resolver { cx, mode: Mode::Rules, misshapen: Misshapen::new(), warns: false };
     resolver.value(node, slot, path, None)?;
     Ok(resolver.misshapen)
 }
@@ -96,14 +89,12 @@ struct Resolver<'a, 'c> {
     misshapen: Misshapen,
     /// Whether to warn about deprecated items: not while shapes are tried.
     warns: bool,
-    /// Where secrets stand, if somebody is going to see the lines.
-    secrets: Option<SecretPlaces>,
 }
 
 impl Resolver<'_, '_> {
     /// `given` is the value as it was before anything was filled, where deprecated items have to be looked for: inside of
     /// shapes, which were not known when the inputs were merged.
-    fn value(&mut self, node: &mut Node, slot: &Slot, path: &str, given: Option<&Node>) -> Result<(), Failure> {
+    fn value(&mut self, node: &mut Node, slot: &Slot, path: &Path, given: Option<&Node>) -> Result<(), Failure> {
         if let Type::Shapes(shapes) = &slot.ty {
             return self.shapes(node, slot, shapes, path, given);
         }
@@ -115,7 +106,7 @@ impl Resolver<'_, '_> {
                 for at in 0..map.len() {
                     let key = &map.items()[at].key;
                     let Some(item) = self.cx.item_for(ty, key)? else { continue };
-                    let path = join_key(path, key);
+                    let path = path.key(key_text(key));
                     let given = given.and_then(Node::as_map).and_then(|given| given.get(key));
                     let given = given.filter(|given| !self.notice(*given, &item.slot, &path)).map(|given| &given.value);
                     let value = &mut map.item_mut(at).value;
@@ -126,7 +117,7 @@ impl Resolver<'_, '_> {
             Node::Array(array) => {
                 let Some(ty) = slot.as_array() else { return Ok(()) };
                 for (at, item) in Rc::make_mut(array).items.iter_mut().enumerate() {
-                    let path = format!("{path}[{at}]");
+                    let path = path.index(at);
                     let given = given.and_then(Node::as_array).and_then(|given| given.items.get(at));
                     let given = given.filter(|given| !self.notice(*given, &ty.item, &path)).map(|given| &given.value);
                     crate::deep(|| self.value(&mut item.value, &ty.item, &path, given))?;
@@ -141,7 +132,7 @@ impl Resolver<'_, '_> {
         node: &mut Node,
         slot: &Slot,
         shapes: &Shapes,
-        path: &str,
+        path: &Path,
         given: Option<&Node>,
     ) -> Result<(), Failure> {
         if node.is_null() && slot.nullable {
@@ -165,13 +156,13 @@ impl Resolver<'_, '_> {
             crate::deep(|| self.value(node, &shapes.slots[*shape], path, given.as_ref()))?;
         }
         if let Err(found) = shapes.verdict(&matching) {
-            self.misshapen.insert(path.to_owned(), found);
+            self.misshapen.insert(path.clone(), found);
         }
         Ok(())
     }
 
     /// Warns wherever a deprecated item was given, and tells whether it did.
-    fn notice(&mut self, item: &dyn Annotated, slot: &Slot, path: &str) -> bool {
+    fn notice(&mut self, item: &dyn Annotated, slot: &Slot, path: &Path) -> bool {
         let Some(notice) = slot.docs.deprecated.as_ref().filter(|_| is_given(item)) else { return false };
         let run = self.cx.run;
         let text = format!("data value \"{path}\" is deprecated: {notice}");
@@ -179,20 +170,14 @@ impl Resolver<'_, '_> {
         let places = if given.is_empty() { vec![item.pos()] } else { given.to_vec() };
         for pos in places {
             let pos = if pos.is_known() { pos } else { item.pos() };
-            let line = self.secrets.as_mut().and_then(|secrets| {
-                if slot.secret {
-                    secrets.add_place(pos);
-                }
-                secrets.redacted_line(run, pos)
-            });
-            run.warn_showing(Kind::Deprecated, pos, line, &*text);
+            run.warn(Diagnostic::warning(Id::VALUES_DEPRECATED, text.clone()).at(pos, Part::Key).path(path.clone()));
         }
         true
     }
 }
 
 /// Whether a value, filled from a shape, keeps the rules of the shape.
-fn holds(cx: &mut Context<'_>, value: &Node, shape: &Slot, path: &str) -> Result<bool, Failure> {
+fn holds(cx: &mut Context<'_>, value: &Node, shape: &Slot, path: &Path) -> Result<bool, Failure> {
     let mut value = value.clone();
     if !resolve(cx, &mut value, shape, path)?.is_empty() {
         return Ok(false);
@@ -201,23 +186,22 @@ fn holds(cx: &mut Context<'_>, value: &Node, shape: &Slot, path: &str) -> Result
 }
 
 /// The rules of a shape that a value, filled from it, breaks.
-fn violations(cx: &mut Context<'_>, value: Node, shape: &Slot) -> Result<Report, Failure> {
+fn violations(cx: &mut Context<'_>, value: Node, shape: &Slot) -> Result<Vec<ViolationBlock>, Failure> {
     let doc = Document::new(value, shape.pos);
     let (misshapen, mistyped) = (Misshapen::new(), Mistyped::default());
     let mut walk = Walk {
-        checker: Checker::new(cx.eval, cx.run, Some(&doc.value), Kind::Validation),
+        checker: Checker::new(cx.eval, cx.run, Some(&doc.value), Checked::Values),
         whose: Whose::Other,
         misshapen: &misshapen,
         mistyped: &mistyped,
         beyond: true,
     };
-    walk.item(&doc, None, &Path::Document, Some(shape), false)?;
-    Ok(walk.checker.report)
+    walk.item(&doc, None, &Way::Document, Some(shape), false)?;
+    Ok(walk.checker.blocks)
 }
 
-/// Why a value has not the shapes that it should have, for those that it has not: `shape 1: bucket: not declared`. What is in the
-/// value is not told.
-fn reasons(cx: &mut Context<'_>, value: &Node, shapes: &Shapes) -> Result<Vec<String>, Failure> {
+/// Why a value does not have the shapes that it should have: `shape 1: bucket: not declared`. Values are not shown.
+fn reasons(cx: &mut Context<'_>, value: &Node, shapes: &Shapes) -> Result<Vec<Text>, Failure> {
     let mut reasons = Vec::new();
     let mut value = value.clone();
     mark_values_given(&mut value);
@@ -227,41 +211,35 @@ fn reasons(cx: &mut Context<'_>, value: &Node, shapes: &Shapes) -> Result<Vec<St
             Fit::Not => first_problem(&problems(cx, &part, shape.pos, shape, Order::Document)?),
             fitting => {
                 let mut filled = if let Fit::Filled(filled) = fitting { filled } else { part };
-                match resolve(cx, &mut filled, shape, "")?.into_iter().min() {
-                    Some((path, found)) => Some(told(&path, &found)),
+                match resolve(cx, &mut filled, shape, &Path::document())?.into_iter().min() {
+                    Some((path, found)) => Some(told(&path, found.into())),
                     None => first_violation(&violations(cx, filled, shape)?),
                 }
             }
         };
-        reasons.extend(reason.map(|reason| format!("shape {}: {reason}", at + 1)));
+        reasons.extend(reason.map(|reason| Text::new(format!("shape {}: ", at + 1)).join(reason)));
     }
     Ok(reasons)
 }
 
-fn first_problem(problems: &[schema::report::Block]) -> Option<String> {
+fn first_problem(problems: &[SchemaBlock]) -> Option<Text> {
     let problem = problems.first()?;
-    let text = match (&problem.about, problem.expected.split_once(" (by ")) {
-        (Some(_), _) => {
-            match problem.hints.iter().chain(&problem.rich_hints).find(|hint| hint.starts_with("did you")) {
-                Some(hint) => format!("not declared; {hint}"),
-                None => "not declared".to_owned(),
-            }
-        }
-        (None, expected) => {
-            format!("expected {}, found {}", expected.map_or(&*problem.expected, |(name, _)| name), problem.found)
-        }
+    let text = match (&problem.about, &problem.near) {
+        (Some(_), Some(near)) => format!("not declared; did you mean \"{near}\"?").into(),
+        (Some(_), None) => "not declared".into(),
+        (None, _) => problem.expectation(),
     };
-    Some(told(problem.path.as_deref().unwrap_or_default(), &text))
+    Some(told(problem.path.as_ref()?, text))
 }
 
-fn first_violation(report: &Report) -> Option<String> {
-    let block = report.blocks.first()?;
-    Some(told(&block.path, &format!("must be: {}", block.violations.first()?.must_be)))
+fn first_violation(blocks: &[ViolationBlock]) -> Option<Text> {
+    let block = blocks.first()?;
+    Some(told(block.path.path()?, Text::new("must be: ").join(block.violations.first()?.must_be.clone())))
 }
 
-/// What is said about a value that stands at a path; about the whole, without one.
-fn told(path: &str, text: &str) -> String {
-    if matches!(path, "" | "(document)") { text.to_owned() } else { format!("{path}: {text}") }
+/// What is said about the value at a path; about the whole, without one.
+fn told(path: &Path, text: Text) -> Text {
+    if path.is_document() { text } else { Text::new(format!("{path}: ")).join(text) }
 }
 
 /// Checks data values. Without a schema, only what they carry themselves.
@@ -273,16 +251,16 @@ pub(crate) fn check(
     misshapen: &Misshapen,
     mistyped: &Mistyped,
     whose: Whose,
-) -> Result<Report, Failure> {
+) -> Result<Vec<ViolationBlock>, Failure> {
     let uses = schema.map(|schema| schema.uses).unwrap_or_default();
     let has_rules = uses.rules || uses.required || uses.keys || uses.shapes;
     if !has_rules && !carries_rules(doc) {
-        return Ok(Report::default());
+        return Ok(Vec::new());
     }
-    let checker = Checker::new(eval, run, Some(&doc.value), Kind::Validation);
+    let checker = Checker::new(eval, run, Some(&doc.value), Checked::Values);
     let mut walk = Walk { checker, whose, misshapen, mistyped, beyond: uses.required || uses.keys || uses.shapes };
-    walk.item(doc, None, &Path::Document, schema.map(|schema| &schema.root), false)?;
-    Ok(walk.checker.report)
+    walk.item(doc, None, &Way::Document, schema.map(|schema| &schema.root), false)?;
+    Ok(walk.checker.blocks)
 }
 
 /// Whether some node has `@assert/validate`.
@@ -310,8 +288,8 @@ pub(crate) enum Whose {
 
 impl Whose {
     /// How to give a value that is missing.
-    fn how_to_give(self, path: &str, slot: &Slot, secret: bool) -> Option<String> {
-        let is_item = path.contains('[');
+    fn how_to_give(self, path: &Path, slot: &Slot, secret: bool) -> Option<String> {
+        let is_item = path.steps().iter().any(|step| matches!(step, ytterby_diag::Step::Index(_)));
         Some(match self {
             Whose::Other => return None,
             Whose::Library => "give it with with_data_values(), or in a values document for the library".to_owned(),
@@ -341,18 +319,18 @@ impl Walk<'_, '_> {
         &mut self,
         item: &dyn Annotated,
         parent: Option<&Node>,
-        path: &Path<'_>,
+        way: &Way<'_>,
         slot: Option<&Slot>,
         secret: bool,
     ) -> Result<(), Failure> {
-        if self.mistyped.has(path) {
+        if self.mistyped.has(way) {
             return Ok(());
         }
         let secret = secret || slot.is_some_and(|slot| slot.secret);
-        let spot = Spot { value: item.value(), parent, path, pos: item.pos(), secret };
+        let spot = Spot { value: item.value(), parent, way, pos: item.pos(), secret };
         if let Some(slot) = slot {
             if let Some(required) = slot.required.as_deref().filter(|_| !is_given(item)) {
-                self.missing(required, path, slot, secret);
+                self.missing(required, way, slot, secret);
                 return Ok(());
             }
             if let Some(rules) = &slot.rules {
@@ -364,12 +342,12 @@ impl Walk<'_, '_> {
             }
             if self.beyond
                 && let Type::Shapes(shapes) = &slot.ty
-                && let Some(found) = self.misshapen.get(&path.text())
+                && let Some(found) = self.misshapen.get(&way.path())
             {
-                let mut violation = self.violation(shapes.must_be(), found.clone(), shapes.pos);
+                let mut violation = violation(Id::RULE_SHAPE, shapes.must_be(), found.clone(), shapes.pos);
                 let mut cx = Context { eval: self.checker.eval, run: self.checker.run };
                 violation.reasons = reasons(&mut cx, item.value(), shapes)?;
-                self.add(path, item.pos(), violation);
+                self.add(way.of_violation(), item.pos(), Part::Value, violation);
             }
         }
         for ann in item.annotations().iter().filter(|ann| ann.ann == Some(Ann::AssertValidate)) {
@@ -378,11 +356,11 @@ impl Walk<'_, '_> {
         }
         match item.value() {
             Node::Scalar(_) => Ok(()),
-            Node::Map(map) => crate::deep(|| self.map(item, map, path, slot.and_then(Slot::as_map), secret)),
+            Node::Map(map) => crate::deep(|| self.map(item, map, way, slot.and_then(Slot::as_map), secret)),
             Node::Array(array) => crate::deep(|| {
                 let slot = slot.and_then(Slot::as_array).map(|ty| &ty.item);
                 array.items.iter().enumerate().try_for_each(|(at, child)| {
-                    self.item(child, Some(item.value()), &Path::Index(path, at), slot, secret)
+                    self.item(child, Some(item.value()), &Way::Index(way, at), slot, secret)
                 })
             }),
         }
@@ -392,19 +370,19 @@ impl Walk<'_, '_> {
         &mut self,
         holder: &dyn Annotated,
         map: &Map,
-        path: &Path<'_>,
+        way: &Way<'_>,
         ty: Option<&Rc<MapType>>,
         secret: bool,
     ) -> Result<(), Failure> {
         if let Some(ty) = ty.filter(|_| self.beyond) {
-            self.count_keys(holder, map, path, ty)?;
+            self.count_keys(holder, map, way, ty)?;
         }
         for child in map.iter() {
             let slot = match ty {
                 Some(ty) => self.item_for(ty, child)?.map(|item| &item.slot),
                 None => None,
             };
-            self.item(child, Some(holder.value()), &Path::Key(path, &child.key), slot, secret)?;
+            self.item(child, Some(holder.value()), &Way::Key(way, &child.key), slot, secret)?;
         }
         Ok(())
     }
@@ -414,7 +392,7 @@ impl Walk<'_, '_> {
     }
 
     /// Whether there are as many items as `@schema/key` wants.
-    fn count_keys(&mut self, holder: &dyn Annotated, map: &Map, path: &Path<'_>, ty: &MapType) -> Result<(), Failure> {
+    fn count_keys(&mut self, holder: &dyn Annotated, map: &Map, way: &Way<'_>, ty: &MapType) -> Result<(), Failure> {
         let mut counts: Vec<(&Item, &KeyRule, usize)> = ty
             .all_items()
             .filter_map(|item| match &item.presence {
@@ -432,35 +410,43 @@ impl Walk<'_, '_> {
             }
         }
         for (item, rule, count) in counts {
-            if !rule.expects.accepts(self.checker.eval, count).map_err(Failure::from)? {
+            if !rule.expects.accepts(self.checker.eval, count).map_err(ytterby_starlark::Error::into_failure)? {
                 let found = if count == 1 { "1 item".to_owned() } else { format!("{count} items") };
-                let violation = self.violation(rule.must_be(&item.key), found, rule.pos);
-                self.add(path, holder.pos(), violation);
+                let violation = violation(Id::RULE_KEYS, rule.must_be(&item.key), found, rule.pos);
+                self.add(way.of_violation(), holder.pos(), Part::Value, violation);
             }
         }
         Ok(())
     }
 
-    fn missing(&mut self, required: &Required, path: &Path<'_>, slot: &Slot, secret: bool) {
+    fn missing(&mut self, required: &Required, way: &Way<'_>, slot: &Slot, secret: bool) {
         let must_be = required.description.as_ref().map_or_else(|| "given a value".to_owned(), ToString::to_string);
-        let violation = self.violation(must_be, "no value given".to_owned(), required.pos);
-        let hints = self.whose.how_to_give(&path.text(), slot, secret).into_iter().collect();
-        self.add(path, slot.pos, Violation { kind: Kind::Required, hints, ..violation });
-    }
-
-    fn violation(&self, must_be: String, found: String, by: Pos) -> Violation {
-        let by_line = self.checker.line(by, false);
-        let (reasons, hints) = (Vec::new(), Vec::new());
-        Violation { kind: self.checker.kind, must_be, found, message: None, by, by_line, reasons, hints }
+        let missing = violation(Id::VALUES_REQUIRED, must_be, "no value given".to_owned(), required.pos);
+        let path = way.path();
+        let helps: Vec<Help> = self.whose.how_to_give(&path, slot, secret).map(Help::new).into_iter().collect();
+        self.add(ViolationPath::Path(path), slot.pos, Part::Key, Violation { helps, ..missing });
     }
 
     /// Adds a violation, to what was found about the same value if that was found last.
-    fn add(&mut self, path: &Path<'_>, from: Pos, violation: Violation) {
-        let path = path.shown();
-        match self.checker.report.blocks.last_mut() {
-            Some(Block { path: last, violations, .. }) if *last == path => violations.push(violation),
-            _ => self.checker.add(path, from, vec![violation]),
+    fn add(&mut self, path: ViolationPath, from: Pos, part: Part, violation: Violation) {
+        match self.checker.blocks.last_mut() {
+            Some(block) if block.path == path => block.violations.push(violation),
+            _ => self.checker.add(path, from, part, vec![violation]),
         }
+    }
+}
+
+/// A violation that is not a rule's.
+fn violation(id: Id, must_be: String, found: String, by: Pos) -> Violation {
+    Violation {
+        id,
+        must_be: must_be.into(),
+        found: found.into(),
+        message: None,
+        by,
+        by_part: Part::Annotation,
+        reasons: Vec::new(),
+        helps: Vec::new(),
     }
 }
 

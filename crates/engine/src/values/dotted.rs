@@ -5,8 +5,9 @@
 
 use std::rc::Rc;
 
+use ytterby_diag::Failure;
+
 use crate::annotation::Ann;
-use crate::api::Failure;
 use crate::node::{Annotated, Document, Map, Node, Scalar, key_text};
 use crate::schema::check::Context;
 use crate::schema::{MapType, Schema};

@@ -3,13 +3,11 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use ytterby_diag::Pos;
+use ytterby_diag::{Argument, Diagnostic, Failure, Id, Part, Pos, Text};
 use ytterby_starlark::Value;
 
 use crate::annotation::{Ann, Annotation};
-use crate::api::Failure;
 use crate::node::{Annotated, Document};
-use crate::run::Run;
 use crate::stdlib::go_type;
 
 /// How a document came to be; some messages and conversions depend on it.
@@ -71,31 +69,36 @@ impl LibraryRef {
     }
 
     /// All steps of `@a@b~c`.
-    fn parse(text: &str) -> Result<Rc<[LibraryRef]>, String> {
+    fn parse(text: &str) -> Result<Rc<[LibraryRef]>, Failure> {
+        let wrong = |why: String| Failure::new(Id::LIBRARY_REF, why);
         if text.is_empty() {
-            return Err("Expected library ref to not be empty".to_owned());
+            return Err(wrong("Expected library ref to not be empty".to_owned()));
         }
         let Some(steps) = text.strip_prefix('@') else {
-            return Err("Expected library ref to start with '@'".to_owned());
+            return Err(wrong("Expected library ref to start with '@'".to_owned()));
         };
         let step = |step: &str| match step.split('~').collect::<Vec<_>>()[..] {
             [path] => Ok(LibraryRef { path: path.to_owned(), alias: String::new() }),
-            [_, ""] => Err("Expected library alias to not be empty".to_owned()),
+            [_, ""] => Err(wrong("Expected library alias to not be empty".to_owned())),
             [path, alias] => Ok(LibraryRef { path: path.to_owned(), alias: alias.to_owned() }),
-            _ => Err(format!("Expected library ref to have form: '@path', '@~alias', or '@path~alias', got: '{text}'")),
+            _ => Err(wrong(format!(
+                "Expected library ref to have form: '@path', '@~alias', or '@path~alias', got: '{text}'"
+            ))),
         };
         steps.split('@').map(step).collect()
     }
 
-    fn of_annotation(ann: &Annotation) -> Result<Rc<[LibraryRef]>, String> {
+    fn of_annotation(ann: &Annotation) -> Result<Rc<[LibraryRef]>, Failure> {
+        let wrong = |text: String| Failure::from(Diagnostic::error(Id::LIBRARY_REF, text).at(ann.pos, Part::Line));
         let [value] = &ann.args[..] else {
-            return Err(format!("Expected library/ref annotation to have one arg, got {}", ann.args.len()));
+            return Err(wrong(format!("Expected library/ref annotation to have one arg, got {}", ann.args.len())));
         };
         match value {
-            Value::Str(text) => {
-                LibraryRef::parse(&text.to_str()).map_err(|why| format!("Annotation library/ref: {why}"))
-            }
-            other => Err(format!("expected a string, but was {}", other.type_name())),
+            Value::Str(text) => LibraryRef::parse(&text.to_str()).map_err(|mut why| {
+                why.place_at(ann.pos, Part::Line);
+                why.doing("Annotation library/ref")
+            }),
+            other => Err(wrong(format!("expected a string, but was {}", other.type_name()))),
         }
     }
 }
@@ -115,21 +118,27 @@ impl Envelope {
             None => Rc::default(),
         };
         let mut after_library_module = false;
-        let kwargs = doc.annotation(Ann::DataValues).map_or(&[][..], |ann| &ann.kwargs);
+        let (kwargs, pos) =
+            doc.annotation(Ann::DataValues).map_or((&[][..], Pos::UNKNOWN), |ann| (&ann.kwargs[..], ann.pos));
         for (name, value) in kwargs {
-            match &*name.to_str() {
+            let name = name.to_str();
+            let wrong = |text: String| {
+                let part = Part::Argument(Argument::Named(name.clone().into_owned()));
+                Failure::from(Diagnostic::error(Id::ANNOTATION_ARGUMENT, text).at(pos, part))
+            };
+            match &*name {
                 "after_library_module" => {
                     let Value::Bool(after) = value else {
-                        return Err(Failure::new(format!("expected starlark.Bool, but was {}", go_type(value))));
+                        return Err(wrong(format!("expected starlark.Bool, but was {}", go_type(value))));
                     };
                     if way.is_empty() {
-                        return Err(Failure::new(
-                            "Annotation data/values: Expected kwarg 'after_library_module' to be used with library/ref annotation",
-                        ));
+                        let text = "Annotation data/values: Expected kwarg 'after_library_module' to be used with \
+                                    library/ref annotation";
+                        return Err(wrong(text.to_owned()));
                     }
                     after_library_module = *after;
                 }
-                other => return Err(Failure::new(format!("Unknown kwarg {other} for annotation data/values"))),
+                other => return Err(wrong(format!("Unknown kwarg {other} for annotation data/values"))),
             }
         }
         let address = way.clone();
@@ -174,8 +183,8 @@ impl Envelope {
     }
 
     /// What it is and for whom: `Data Value belonging to library '@a@b' on line v.yml:2`.
-    pub fn description(&self, what: &str, run: &Run) -> String {
+    pub fn description(&self, what: &str) -> Text {
         let address: Vec<String> = self.address.iter().map(LibraryRef::to_string).collect();
-        format!("{what} belonging to library '@{}' on line {}", address.join("@"), run.locate(self.doc.pos))
+        Text::new(format!("{what} belonging to library '@{}' on line ", address.join("@"))).at(self.doc.pos)
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use ytterby_diag::Pos;
+use ytterby_diag::{Cause, Failure, Help, Id, Part, Path, Pos, SchemaBlock as Block, SchemaReport, Text};
 use ytterby_starlark::Eval;
 
 use super::around::maps_around;
@@ -12,13 +12,11 @@ use super::envelope::{Envelope, Input};
 use super::prepare::{Prepared, Touch, prepare};
 use super::settle;
 use super::undo::Undo;
-use crate::api::Failure;
-use crate::node::{Document, Map, MapItem, Node};
+use crate::node::{Document, Map, MapItem, Node, key_text};
 use crate::overlay::{self, Purpose};
 use crate::run::Run;
-use crate::schema::check::{self, Context, Order, join_key};
-use crate::schema::report::{self, Block};
-use crate::schema::{Schema, SecretPlaces, hide_lines, redact_misfit};
+use crate::schema::check::{self, Context, Order};
+use crate::schema::{Schema, redact_misfit};
 
 /// What stands over type errors.
 pub(crate) const TITLE: &str = "One or more data values were invalid";
@@ -27,7 +25,7 @@ pub(crate) const TITLE: &str = "One or more data values were invalid";
 pub(crate) struct Merged {
     pub doc: Document,
     /// The type errors of all inputs, in their order.
-    pub problems: Option<Failure>,
+    pub problems: Vec<Block>,
 }
 
 /// Merges `inputs` over the defaults of `schema`; without a schema, over the first of them.
@@ -38,14 +36,14 @@ pub(crate) fn merge(
     inputs: Vec<Envelope>,
 ) -> Result<Merged, Failure> {
     let Some(schema) = schema else {
-        return Ok(Merged { doc: merge_untyped(eval, run, inputs)?, problems: None });
+        return Ok(Merged { doc: merge_untyped(eval, run, inputs)?, problems: Vec::new() });
     };
     let mut doc = schema.defaults();
     let mut problems = Vec::new();
     for input in inputs {
+        run.keep_secrets(&input.doc.value, schema);
         doc = step(&mut Context { eval, run }, schema, doc, input, &mut problems)?;
     }
-    let problems = (!problems.is_empty()).then(|| report::failure(run, TITLE, &problems));
     Ok(Merged { doc, problems })
 }
 
@@ -99,20 +97,17 @@ fn merge_prepared(
     keep: Left,
 ) -> Result<(Outcome, Option<Document>), Failure> {
     let run = cx.run;
-    let Prepared { touch, mut removed } = prepare(cx, &left, right, schema, input)?;
+    let Prepared { touch, removed } = prepare(cx, &left, right, schema, input)?;
     if !removed.is_empty() {
-        hide_lines(run, &mut removed, &right.value, &schema.root);
         return Ok((Outcome::Wrong(removed), Some(left)));
     }
     let undo = (keep == Left::Kept).then(|| Undo::of(&left, &right.value, &touch));
     // Nobody else holds the document: it is changed in place.
     let mut merged = overlay::merge_document(cx.eval, run, left, right, Purpose::Values).map_err(|mut failure| {
-        if let Input::Code(pos) = input
-            && pos.is_known()
-        {
-            failure.place_at(pos);
+        if let Input::Code(pos) = input {
+            failure.place_at(pos, Part::Token);
         }
-        without_secrets(run, failure, &right.value, schema)
+        failure
     })?;
     if settle::settle(cx, &mut merged.value, &right.value, &schema.root, &touch)? {
         if let Input::Code(pos) = input {
@@ -126,7 +121,7 @@ fn merge_prepared(
     for block in &mut found {
         block.call = input.place();
     }
-    add_hints(run, &mut found, &merged, schema, input);
+    add_hints(&mut found, &merged, schema, input);
     let left = undo.map(|undo| {
         undo.apply(&mut merged);
         merged
@@ -152,15 +147,6 @@ fn touched_part(merged: &Node, right: &Node, touch: &Touch) -> Node {
     Node::map(part)
 }
 
-/// A failure of the merge whose excerpts show no secrets of the input.
-fn without_secrets(run: &Run, mut failure: Failure, right: &Node, schema: &Schema) -> Failure {
-    if run.options.rich && schema.uses.secrets {
-        let places = SecretPlaces::of(right, &schema.root);
-        failure.message.redact(|pos| places.redacted_line(run, pos));
-    }
-    failure
-}
-
 /// Merges one input. With `--all-errors`, what does not fit is noted and left out.
 fn step(
     cx: &mut Context<'_>,
@@ -182,11 +168,13 @@ fn step(
                 left = before;
                 found
             }
-            (Outcome::Wrong(found), _) => return Err(report::failure(run, TITLE, &found)),
+            (Outcome::Wrong(blocks), _) => {
+                return Err(Failure::of(Cause::Schema(SchemaReport { title: TITLE.to_owned(), blocks })));
+            }
         };
         let wrong = Wrong::of(&found);
         problems.extend(found);
-        if !wrong.prune(&mut right.value, "") {
+        if !wrong.prune(&mut right.value, &Path::document()) {
             // The document itself is of the wrong type.
             return Ok(left);
         }
@@ -196,7 +184,7 @@ fn step(
 /// What is wrong in an input: by place, and by path where code made it.
 struct Wrong {
     places: HashSet<Pos>,
-    paths: HashSet<String>,
+    paths: HashSet<Path>,
 }
 
 impl Wrong {
@@ -209,16 +197,16 @@ impl Wrong {
     }
 
     /// Takes it out of the input. False where nothing was.
-    fn prune(&self, node: &mut Node, path: &str) -> bool {
+    fn prune(&self, node: &mut Node, path: &Path) -> bool {
         match node {
             Node::Scalar(_) => false,
             Node::Map(map) => {
                 let map = Rc::make_mut(map);
                 let count = map.len();
-                map.edit(|items| items.retain(|item| !self.has(item.pos, || join_key(path, &item.key))));
+                map.edit(|items| items.retain(|item| !self.has(item.pos, || path.key(key_text(&item.key)))));
                 let removed = map.len() < count;
                 map.iter_mut().fold(removed, |removed, item| {
-                    let path = self.path(|| join_key(path, &item.key));
+                    let path = self.path(|| path.key(key_text(&item.key)));
                     crate::deep(|| self.prune(&mut item.value, &path)) || removed
                 })
             }
@@ -226,7 +214,7 @@ impl Wrong {
                 let items = std::mem::take(&mut Rc::make_mut(array).items);
                 let mut removed = false;
                 for (at, mut item) in items.into_iter().enumerate() {
-                    let path = self.path(|| format!("{path}[{at}]"));
+                    let path = self.path(|| path.index(at));
                     if self.has(item.pos, || path.clone()) {
                         removed = true;
                         continue;
@@ -239,18 +227,21 @@ impl Wrong {
         }
     }
 
-    fn has(&self, pos: Pos, path: impl FnOnce() -> String) -> bool {
+    fn has(&self, pos: Pos, path: impl FnOnce() -> Path) -> bool {
         if pos.is_known() { self.places.contains(&pos) } else { self.paths.contains(&self.path(path)) }
     }
 
     /// A path, if there are any to compare it with.
-    fn path(&self, path: impl FnOnce() -> String) -> String {
-        if self.paths.is_empty() { String::new() } else { path() }
+    fn path(&self, path: impl FnOnce() -> Path) -> Path {
+        if self.paths.is_empty() { Path::document() } else { path() }
     }
 }
 
-/// What rich messages and machine formats say besides: how to give other types; rich ones also show the map around.
-fn add_hints(run: &Run, found: &mut [Block], merged: &Document, schema: &Schema, input: Input) {
+/// Problems for which the map around is shown.
+const SHOWN_AROUND: usize = 3;
+
+/// Adds how to give other types, and the map around a wrong value as it is after the merge.
+fn add_hints(found: &mut [Block], merged: &Document, schema: &Schema, input: Input) {
     let flag = match input {
         Input::String => Some("--data-value-yaml"),
         Input::EnvString => Some("--data-values-env-yaml"),
@@ -258,23 +249,18 @@ fn add_hints(run: &Run, found: &mut [Block], merged: &Document, schema: &Schema,
     };
     if let Some(flag) = flag {
         let hint = format!("to give a value of another type than string, use {flag}");
-        let mistyped = found.iter_mut().filter(|block| block.kind == ytterby_diag::Kind::Type);
-        mistyped.for_each(|block| block.rich_hints.insert(0, hint.clone()));
-    }
-    if !run.options.rich {
-        return;
+        let mistyped = found.iter_mut().filter(|block| block.id == Id::SCHEMA_TYPE);
+        mistyped.for_each(|block| block.helps.insert(0, Help::new(hint.clone())));
     }
     let shown = match schema.uses.secrets {
         true => redact_misfit(&merged.value, &schema.root),
         false => merged.value.clone(),
     };
-    let places: Vec<Pos> = found.iter().map(|block| block.pos).collect();
-    // What code checks against a schema of its own may hold data values.
-    let hide = |text: String| run.hide(text);
-    for (block, lines) in found.iter_mut().zip(maps_around(&shown, &places, &hide)) {
-        let Some(lines) = lines else { continue };
-        let yaml = run.hide(lines.join("\n"));
-        let lines: Vec<String> = yaml.lines().map(|line| format!("\n        {line}")).collect();
-        block.rich_hints.push(format!("merged:{}", lines.concat()));
+    let is_mistyped = |block: &&mut Block| block.id == Id::SCHEMA_TYPE;
+    let mut mistyped: Vec<&mut Block> = found.iter_mut().filter(is_mistyped).take(SHOWN_AROUND).collect();
+    let places: Vec<Pos> = mistyped.iter().map(|block| block.pos).collect();
+    for (block, lines) in mistyped.iter_mut().zip(maps_around(&shown, &places)) {
+        let Some(lines) = lines.filter(|lines| lines.len() > 1) else { continue };
+        block.notes.push(Text::new("merged:\n").value(lines.join("\n")));
     }
 }

@@ -6,17 +6,15 @@
 
 use std::rc::Rc;
 
-use ytterby_diag::{Kind as Diag, Pos};
+use ytterby_diag::{By, Diagnostic, Failure, Id, Part, Path, Pos, SchemaBlock as Block, Text};
 use ytterby_starlark::Value;
 use ytterby_text::Str;
 
 use super::envelope::Input;
 use crate::annotation::{Ann, Annotation};
-use crate::api::Failure;
 use crate::node::{Annotated, ArrayItem, Document, Map, MapItem, Node, Scalar, key_text};
-use crate::schema::check::{Context, join_key};
-use crate::schema::report::Block;
-use crate::schema::{Item, Presence, Schema, SecretPlaces, Slot, Type, coerced};
+use crate::schema::check::Context;
+use crate::schema::{Item, Presence, Schema, Slot, Type, coerced};
 
 /// Which part of a value a merge touches.
 #[derive(Debug)]
@@ -49,14 +47,13 @@ pub(super) fn prepare(
     let uses_more = uses.keys || uses.unions || uses.shapes || uses.deprecated || uses.removed;
     let alters = uses_more || coerce || replaces_kinds || goes_on;
     let warn = uses.deprecated;
-    let secrets = (warn && uses.secrets && cx.run.options.rich).then(|| SecretPlaces::of(&right.value, &schema.root));
     let mut walk =
-        Walk { cx, coerce, replaces_kinds, goes_on, place: input.place(), secrets, alters, removed: Vec::new(), warn };
+        Walk { cx, coerce, replaces_kinds, goes_on, place: input.place(), alters, removed: Vec::new(), warn };
     if replaces_kinds && differs_in_kind(&left.value, &right.value) {
         right.annotate(replacement(right.pos));
     }
     let plain = !right.annotations().iter().any(|ann| is_drastic(ann) || is_replacing(ann));
-    let touch = walk.value(Some(&left.value), &mut right.value, &schema.root, "")?;
+    let touch = walk.value(Some(&left.value), &mut right.value, &schema.root, &Path::document())?;
     let touch = if plain { touch } else { Touch::Whole };
     Ok(Prepared { touch, removed: walk.removed })
 }
@@ -101,8 +98,6 @@ struct Walk<'w, 'a> {
     goes_on: bool,
     /// The place of what code made.
     place: Pos,
-    /// Where secrets stand, if somebody is going to see the lines.
-    secrets: Option<SecretPlaces>,
     /// Whether there is anything to do besides finding out what is touched.
     alters: bool,
     removed: Vec<Block>,
@@ -111,7 +106,7 @@ struct Walk<'w, 'a> {
 }
 
 impl Walk<'_, '_> {
-    fn value(&mut self, left: Option<&Node>, right: &mut Node, slot: &Slot, path: &str) -> Result<Touch, Failure> {
+    fn value(&mut self, left: Option<&Node>, right: &mut Node, slot: &Slot, path: &Path) -> Result<Touch, Failure> {
         match right {
             Node::Scalar(_) => Ok(Touch::Whole),
             Node::Map(map) => match slot.as_map() {
@@ -141,8 +136,8 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn array_item(&mut self, item: &mut ArrayItem, slot: &Slot, path: &str, at: usize) -> Result<(), Failure> {
-        let path = format!("{path}[{at}]");
+    fn array_item(&mut self, item: &mut ArrayItem, slot: &Slot, path: &Path, at: usize) -> Result<(), Failure> {
+        let path = path.index(at);
         let was_warning = self.warn;
         self.notice(item, slot, &path);
         self.value(None, &mut item.value, slot, &path)?;
@@ -155,7 +150,7 @@ impl Walk<'_, '_> {
         left: Option<&Map>,
         right: &mut Rc<Map>,
         ty: &crate::schema::MapType,
-        path: &str,
+        path: &Path,
     ) -> Result<Touch, Failure> {
         let mut touched = Vec::with_capacity(right.len());
         let mut whole = left.is_none();
@@ -177,7 +172,7 @@ impl Walk<'_, '_> {
                 touched.push((at, Touch::Whole));
                 continue;
             }
-            let path = if self.alters { join_key(path, &item.key) } else { String::new() };
+            let path = if self.alters { path.key(key_text(&item.key)) } else { Path::document() };
             let touch = if self.alters {
                 self.alter(Rc::make_mut(right).item_mut(at), below, declared, &path)?
             } else {
@@ -195,20 +190,21 @@ impl Walk<'_, '_> {
         item: &mut MapItem,
         below: Option<&Node>,
         declared: &Item,
-        path: &str,
+        path: &Path,
     ) -> Result<Touch, Failure> {
         let slot = &declared.slot;
         match &declared.presence {
             Presence::Always => {}
             Presence::Removed(removed) => {
                 if gives(item) {
-                    let by = self.cx.run.locate(removed.pos);
-                    let block =
-                        Block::at(self.place_of(item), key_text(&item.key), format!("no value (removed by {by})"))
-                            .about("Given data value was removed from schema")
-                            .hint(removed.remedy.to_string());
-                    let place = (Some(path.to_owned()), Some(removed.pos));
-                    self.removed.push(Block { kind: Diag::Removed, path: place.0, by: place.1, ..block });
+                    let found = key_text(&item.key).into_owned();
+                    let expected = Text::new("no value (removed by ").at(removed.pos).then(")");
+                    let block = Block::at(self.place_of(item), found, expected)
+                        .about("Given data value was removed from schema")
+                        .by(By::Named(removed.pos))
+                        .hint(removed.remedy.to_string());
+                    let (id, path) = (Id::SCHEMA_REMOVED, Some(path.clone()));
+                    self.removed.push(Block { id, path, part: Part::Key, ..block });
                 }
                 return Ok(Touch::Whole);
             }
@@ -242,13 +238,12 @@ impl Walk<'_, '_> {
     }
 
     /// Warns about a given item that is deprecated, and then not about what is in it.
-    fn notice(&mut self, item: &dyn Annotated, slot: &Slot, path: &str) {
+    fn notice(&mut self, item: &dyn Annotated, slot: &Slot, path: &Path) {
         let Some(notice) = &slot.docs.deprecated else { return };
         if self.warn && gives(item) {
             let text = format!("data value \"{path}\" is deprecated: {notice}");
-            let pos = self.place_of(item);
-            let line = self.secrets.as_ref().and_then(|secrets| secrets.redacted_line(self.cx.run, pos));
-            self.cx.run.warn_showing(Diag::Deprecated, pos, line, text);
+            let warning = Diagnostic::warning(Id::VALUES_DEPRECATED, text).at(self.place_of(item), Part::Key);
+            self.cx.run.warn(warning.path(path.clone()));
             self.warn = false;
         }
     }

@@ -2,10 +2,9 @@
 
 use std::rc::Rc;
 
-use ytterby_diag::Pos;
+use ytterby_diag::{Failure, Pos};
 
 use super::prepare::Touch;
-use crate::api::Failure;
 use crate::node::{Map, Node};
 use crate::schema::check::{Context, Fit, fit};
 use crate::schema::{Presence, Slot};

@@ -2,12 +2,12 @@
 
 use std::rc::Rc;
 
+use ytterby_diag::{Cause, Diagnostic, Failure, Help, Id, Part, SchemaReport};
 use ytterby_starlark::Eval;
 
 use super::envelope::{Envelope, Input};
 use super::merge;
 use crate::annotation::Ann;
-use crate::api::Failure;
 use crate::library::{FileInLibrary, LibraryRun, Loader};
 use crate::node::{Annotated, Document, DocumentSet, Node};
 use crate::overlay::{self, Purpose};
@@ -45,7 +45,7 @@ pub(crate) fn schema_of(library: &LibraryRun, eval: &mut Eval, given: Vec<Envelo
     }
     let order = order_of(&files, (!given.is_empty()).then_some("additional data value schema"));
     let in_order =
-        |failure: Failure| failure.prefixed(&format!("Overlaying data values schema (in following order: {order}): "));
+        |failure: Failure| failure.doing(format!("Overlaying data values schema (in following order: {order})"));
     let loader = library.loader_without_values();
     let run = &library.run;
     let mut own = Vec::new();
@@ -119,8 +119,7 @@ pub(crate) fn values_of(
 ) -> Result<FinalValues, Failure> {
     let files = library.files_annotated(&["data/values"])?;
     let order = order_of(&files, (!given.is_empty()).then_some("additional data values"));
-    let in_order =
-        |failure: Failure| failure.prefixed(&format!("Overlaying data values (in following order: {order}): "));
+    let in_order = |failure: Failure| failure.doing(format!("Overlaying data values (in following order: {order})"));
     let loader = library.loader_without_values();
     let run = &library.run;
     let mut inputs = Vec::new();
@@ -134,16 +133,16 @@ pub(crate) fn values_of(
     inputs.extend(given);
     let (for_children, own): (Vec<Envelope>, Vec<Envelope>) = inputs.into_iter().partition(Envelope::is_for_child);
     let merge::Merged { mut doc, problems } = merge::merge(eval, run, schema, own).map_err(in_order)?;
-    let mistyped = problems.as_ref().map(Mistyped::of).unwrap_or_default();
+    let mistyped = Mistyped::of(&problems);
     let violations = validate(library, eval, &mut doc, schema, &mistyped)?;
-    match (problems.map(in_order), violations) {
+    let problems = (!problems.is_empty()).then(|| {
+        let title = merge::TITLE.to_owned();
+        in_order(Failure::of(Cause::Schema(SchemaReport { title, blocks: problems })))
+    });
+    match (problems, violations) {
         (None, None) => {}
         (Some(failure), None) | (None, Some(failure)) => return Err(failure),
-        (Some(mut problems), Some(violations)) => {
-            problems.message.push(&violations.message);
-            problems.diagnostics.extend(violations.diagnostics);
-            return Err(problems);
-        }
+        (Some(problems), Some(violations)) => return Err(Failure::of(Cause::Series(vec![problems, violations]))),
     }
     Ok(FinalValues { doc, for_children: for_children.into_iter().map(Rc::new).collect(), files })
 }
@@ -159,20 +158,20 @@ fn validate(
     let run = &library.run;
     let skip = library.skip_value_validation;
     let mode = if skip { Mode::TypesOnly } else { Mode::Rules };
-    let prefixed = |failure: Failure| failure.prefixed("Validating final data values:\n");
+    let staged = |failure: Failure| failure.in_stage("Validating final data values");
     if let Some(schema) = schema {
         run.keep_secrets(&doc.value, schema);
     }
     let misshapen = match schema {
-        Some(schema) => validate::values::resolve_shapes(eval, run, doc, schema, mode).map_err(prefixed)?,
+        Some(schema) => validate::values::resolve_shapes(eval, run, doc, schema, mode).map_err(staged)?,
         None => Misshapen::new(),
     };
     if skip {
         return Ok(None);
     }
     let whose = if library.library.is_root() { Whose::Root } else { Whose::Library };
-    let report = validate::values::check(eval, run, doc, schema, &misshapen, mistyped, whose).map_err(prefixed)?;
-    Ok((!report.is_empty()).then(|| prefixed(report.into_failure(run))))
+    let blocks = validate::values::check(eval, run, doc, schema, &misshapen, mistyped, whose).map_err(staged)?;
+    Ok(validate::failure_of(blocks).map(staged))
 }
 
 fn order_of(files: &[FileInLibrary], more: Option<&str>) -> String {
@@ -190,12 +189,20 @@ fn documents_of(
     what: &str,
 ) -> Result<Vec<Document>, Failure> {
     let path = file.file.path();
-    let wrap = |failure: Failure| failure.prefixed(&format!("Templating file '{path}': "));
-    let DocumentSet { items } = library.documents(eval, loader, file).map_err(wrap)?;
+    let wrap = |failure: Failure| failure.doing(format!("Templating file '{path}'"));
+    let DocumentSet { items } = library.documents(eval, loader, file).map_err(|mut failure| {
+        if library.has_other_documents(file, ann) {
+            let help = format!("a file with {what} has no data values: move its templates to a file of their own");
+            failure.add_help(Help::new(help));
+        }
+        wrap(failure)
+    })?;
     let (docs, others): (Vec<Document>, Vec<Document>) = items.into_iter().partition(|doc| doc.has(ann));
-    if others.iter().any(|doc| !doc.is_empty()) {
-        let what = format!("Expected {what} file '{path}' to only have {what} documents");
-        return Err(wrap(Failure::new(what)));
+    if let Some(other) = others.iter().find(|doc| !doc.is_empty()) {
+        let text = format!("Expected {what} file '{path}' to only have {what} documents");
+        let problem = Diagnostic::error(Id::VALUES_DOCUMENT, text).at(other.pos, Part::Line);
+        let help = format!("move this document to a file of its own: a file with {what} has no templates");
+        return Err(wrap(problem.help(Help::new(help)).into()));
     }
     Ok(docs)
 }
@@ -214,7 +221,7 @@ fn warn_about_item(run: &Run, item: &dyn Annotated) {
         if kind == Ann::SchemaValidation {
             text.push_str("; use @assert/validate");
         }
-        run.warn(ytterby_diag::Kind::Annotation, ann.pos, text);
+        run.warn_of_annotation(Id::ANNOTATION_MISPLACED, ann.pos, text);
     }
     match item.value() {
         Node::Scalar(_) => {}

@@ -1,6 +1,7 @@
 //! What the tests of exports share: running the engine on a schema.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use serde_json::Value;
 use ytterby::{
@@ -14,10 +15,10 @@ fn file(path: &str, text: &str) -> InputFile {
 
 /// What a run on a schema prints, or its error.
 pub fn run(schema: &str, options: &Options) -> Result<String, String> {
-    let rendered = render(vec![file("schema.yml", schema)], options, &Rc::new(Sources::new()), Rc::new(Silent));
+    let rendered = render(vec![file("schema.yml", schema)], options, &Arc::new(Sources::new()), Rc::new(Silent));
     match rendered {
         Ok(rendered) => Ok(String::from_utf8(rendered.documents).expect("output is UTF-8")),
-        Err(failure) => Err(failure.message.text().to_string()),
+        Err(failure) => Err(failure.to_string()),
     }
 }
 
@@ -66,6 +67,6 @@ pub fn validator(schema: &Value) -> jsonschema::Validator {
 pub fn diff(old: &str, new: &str) -> String {
     let files = |path: &str, text: &str| vec![file(path, text)];
     let (old, new) = (files("old.yml", old), files("new.yml", new));
-    let changes = diff_schemas(old, new, &Options::default(), &Rc::new(Sources::new()), Rc::new(Silent));
-    changes.unwrap_or_else(|failure| panic!("{}", failure.message.text())).to_string()
+    let changes = diff_schemas(old, new, &Options::default(), &Arc::new(Sources::new()), Rc::new(Silent));
+    changes.unwrap_or_else(|failure| panic!("{failure}")).to_string()
 }

@@ -273,7 +273,7 @@ pub(super) fn github(issues: &[Issue], out: &mut dyn Write) -> io::Result<()> {
     for Issue { id, level, at, text, rule_at } in issues {
         let command = if *level == Level::Note { "notice" } else { level.as_str() };
         let rule = rule_at.as_ref().map_or(String::new(), |place| format!(" (rule at {place})"));
-        let at = WorkflowPlace { file: &at.file, line: at.line, column: Some(at.column) };
+        let at = WorkflowPlace { file: &at.file, line: at.line, column: Some(at.column), end_column: None };
         out.write_all(workflow_command(command, Some(at), id, &format!("{text}{rule}")).as_bytes())?;
     }
     Ok(())

@@ -56,7 +56,7 @@ pub(super) fn set(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
 }
 
 fn union(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, Error> {
-    let Value::Set(receiver) = receiver else { fail!("union: got {}, want set", receiver.type_name()) };
+    let Value::Set(receiver) = receiver else { fail!(Type, "union: got {}, want set", receiver.type_name()) };
     let set = Set::new();
     for value in receiver.to_vec() {
         set.insert(value)?;
@@ -97,13 +97,13 @@ pub(super) fn enumerate(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error>
 
 pub(super) fn zip(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     if !args.named.is_empty() {
-        fail!("zip does not accept keyword arguments");
+        fail!(Call, "zip does not accept keyword arguments");
     }
     let mut iters = Vec::with_capacity(args.positional.len());
     for (n, value) in args.positional.iter().enumerate() {
         match Iter::of(value) {
             Some(iter) => iters.push(iter),
-            None => fail!("zip: argument #{} is not iterable: {}", n + 1, value.type_name()),
+            None => fail!(Type, "zip: argument #{} is not iterable: {}", n + 1, value.type_name()),
         }
     }
     let mut rows = Vec::new();

@@ -23,13 +23,13 @@ pub(super) const METHODS: &[(&str, Method)] = &[
 fn receiver_dict(receiver: &Value) -> Result<&Dict, Error> {
     match receiver {
         Value::Dict(dict) => Ok(dict),
-        other => fail!("got {}, want dict", other.type_name()),
+        other => fail!(Type, "got {}, want dict", other.type_name()),
     }
 }
 
 pub(super) fn dict(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     if args.positional.len() > 1 {
-        fail!("dict: got {} arguments, want at most 1", args.positional.len());
+        fail!(Call, "dict: got {} arguments, want at most 1", args.positional.len());
     }
     let dict = Dict::new();
     add_all(eval, &dict, args).map_err(|error| error.in_context("dict"))?;
@@ -38,7 +38,7 @@ pub(super) fn dict(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
 
 fn update(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, Error> {
     if args.positional.len() > 1 {
-        fail!("update: got {} arguments, want at most 1", args.positional.len());
+        fail!(Call, "update: got {} arguments, want at most 1", args.positional.len());
     }
     add_all(eval, receiver_dict(receiver)?, args).map_err(|error| error.in_context("update"))?;
     Ok(Value::None)
@@ -65,19 +65,19 @@ fn add_all(eval: &mut Eval, dict: &Dict, args: Args<'_>) -> Result<(), Error> {
     for (n, (name, value)) in args.named.iter().enumerate() {
         let known = dict.insert(Value::Str(name.clone()), value.clone())?.is_some();
         if known && args.named[..n].iter().any(|(other, _)| other == name) {
-            fail!("duplicate keyword arg: {}", quoted(name));
+            fail!(Call, "duplicate keyword arg: {}", quoted(name));
         }
     }
     Ok(())
 }
 
 fn add_pairs(eval: &mut Eval, dict: &Dict, source: &Value) -> Result<(), Error> {
-    let Some(pairs) = Iter::of(source) else { fail!("got {}, want iterable", source.type_name()) };
+    let Some(pairs) = Iter::of(source) else { fail!(Type, "got {}, want iterable", source.type_name()) };
     for (n, pair) in pairs.enumerate() {
         eval.charge(64)?;
         let kind = pair.type_name();
         let Some(mut parts) = Iter::of(&pair) else {
-            fail!("dictionary update sequence element #{n} is not iterable ({kind})");
+            fail!(Type, "dictionary update sequence element #{n} is not iterable ({kind})");
         };
         match pair.len() {
             Some(2) => {}
@@ -133,7 +133,7 @@ fn pop(_: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, Error> {
     let found = receiver_dict(receiver)?.remove(&args.positional[0]).map_err(|error| error.in_context("pop"))?;
     match found.or_else(|| args.positional.get(1).cloned()) {
         Some(value) => Ok(value),
-        None => fail!("pop: missing key"),
+        None => fail!(Index, "pop: missing key"),
     }
 }
 

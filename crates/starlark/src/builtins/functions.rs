@@ -5,7 +5,7 @@ use ytterby_text::Str;
 use crate::args::Iterable;
 use crate::error::fail;
 use crate::ops::{attr_names, find_attr, text_size};
-use crate::{Args, Error, Eval, Value};
+use crate::{Args, Error, Eval, Problem, Value};
 
 pub(super) fn all(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     args.count("all", 1, 1)?;
@@ -31,7 +31,7 @@ pub(super) fn dir(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
 
 pub(super) fn fail(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let text = joined("fail", args)?;
-    fail!("fail: {}", String::from_utf8_lossy(&text))
+    Err(Error::of(Problem::Fail, String::from_utf8_lossy(&text)).in_context("fail"))
 }
 
 pub(super) fn print(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
@@ -66,7 +66,11 @@ pub(super) fn getattr(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
         (Err(error), _) if error.is_fatal() => Err(error),
         (_, Some(default)) => Ok(default.clone()),
         (Err(error), None) => Err(error.in_context("getattr")),
-        (Ok(None), None) => fail!("getattr: {} has no .{name} field or method", object.type_name()),
+        (Ok(None), None) => {
+            let message = format!("getattr: {} has no .{name} field or method", object.type_name());
+            let of = object.type_name().to_owned();
+            Err(Error::of(Problem::NoAttribute { of, name, similar: None }, message))
+        }
     }
 }
 
@@ -86,7 +90,7 @@ pub(super) fn len(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     args.count("len", 1, 1)?;
     match args.positional[0].len() {
         Some(len) => Ok(Value::from(len)),
-        None => fail!("len: value of type {} has no len", args.positional[0].type_name()),
+        None => fail!(Type, "len: value of type {} has no len", args.positional[0].type_name()),
     }
 }
 
@@ -118,10 +122,10 @@ pub(super) fn type_of(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
 /// The only argument of a function that has its own words for too many.
 pub(super) fn one<'a>(function: &str, wanted: &str, args: Args<'a>) -> Result<&'a Value, Error> {
     if !args.named.is_empty() {
-        fail!("{function} does not accept keyword arguments");
+        fail!(Call, "{function} does not accept keyword arguments");
     }
     match args.positional {
         [value] => Ok(value),
-        others => fail!("{function}: got {} arguments, want {wanted}", others.len()),
+        others => fail!(Call, "{function}: got {} arguments, want {wanted}", others.len()),
     }
 }

@@ -20,7 +20,7 @@ pub(super) const METHODS: &[(&str, Method)] = &[
 fn list(receiver: &Value) -> Result<&List, Error> {
     match receiver {
         Value::List(list) => Ok(list),
-        other => fail!("got {}, want list", other.type_name()),
+        other => fail!(Type, "got {}, want list", other.type_name()),
     }
 }
 

@@ -74,6 +74,11 @@ pub fn universe(name: &[u8]) -> Option<Value> {
     VALUES.with(|values| values.get(at).cloned())
 }
 
+/// The names of all functions.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    FUNCTIONS.iter().map(|(name, _)| *name)
+}
+
 /// Methods by name, sorted.
 type Methods = &'static [(&'static str, Method)];
 

@@ -13,7 +13,7 @@ use crate::{Args, Error, Eval, Value};
 
 pub(super) fn chr(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let value = one("chr", "1", args)?;
-    let Ok(code) = i32::from_value(value) else { fail!("chr: got {}, want int", value.type_name()) };
+    let Ok(code) = i32::from_value(value) else { fail!(Type, "chr: got {}, want int", value.type_name()) };
     if code < 0 {
         fail!("chr: Unicode code point {code} out of range (<0)");
     }
@@ -27,7 +27,7 @@ pub(super) fn chr(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
 pub(super) fn ord(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let text = match one("ord", "1", args)? {
         Value::Str(text) => text.as_bytes(),
-        other => fail!("ord: got {}, want string", other.type_name()),
+        other => fail!(Type, "ord: got {}, want string", other.type_name()),
     };
     match decode_char(text) {
         Some((code, len)) if len == text.len() => Ok(Value::Int(i64::from(code))),
@@ -58,7 +58,7 @@ pub(super) fn hash(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
 
 pub(super) fn float(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     if !args.named.is_empty() {
-        fail!("float does not accept keyword arguments");
+        fail!(Call, "float does not accept keyword arguments");
     }
     Ok(Value::Float(match args.positional {
         [] => 0.0,
@@ -69,8 +69,8 @@ pub(super) fn float(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
             Ok(f) => f,
             Err(problem) => fail!("float: strconv.ParseFloat: parsing {}: {problem}", quote(text)),
         },
-        [other] => fail!("float got {}, want number or string", other.type_name()),
-        others => fail!("float got {} arguments, wants 1", others.len()),
+        [other] => fail!(Type, "float got {}, want number or string", other.type_name()),
+        others => fail!(Call, "float got {} arguments, wants 1", others.len()),
     }))
 }
 

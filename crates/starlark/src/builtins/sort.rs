@@ -20,13 +20,13 @@ pub(super) fn max(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
 
 fn extreme(eval: &mut Eval, function: &str, op: CompareOp, args: Args<'_>) -> Result<Value, Error> {
     if args.positional.is_empty() {
-        fail!("{function} requires at least one positional argument");
+        fail!(Call, "{function} requires at least one positional argument");
     }
     let [key] = Args { positional: &[], named: args.named }.unpack(function, ["key?"])?;
     let key: Option<Callable> = args.param(function, "key", key)?;
     if let [source] = args.positional {
         let Some(values) = Iter::of(source) else {
-            fail!("{function}: {} value is not iterable", source.type_name());
+            fail!(Type, "{function}: {} value is not iterable", source.type_name());
         };
         return extreme_of(eval, function, op, key, values);
     }

@@ -50,7 +50,7 @@ pub(super) const METHODS: &[(&str, Method)] = &[
 pub(super) fn text(receiver: &Value) -> Result<&Str, Error> {
     match receiver {
         Value::Str(text) => Ok(text),
-        other => fail!("got {}, want string", other.type_name()),
+        other => fail!(Type, "got {}, want string", other.type_name()),
     }
 }
 
@@ -189,12 +189,12 @@ fn has_affix(name: &str, receiver: &Value, args: Args<'_>, has: fn(&[u8], &[u8])
                 match affix {
                     Value::Str(affix) if has(text, affix) => return Ok(Value::Bool(true)),
                     Value::Str(_) => {}
-                    other => fail!("{name}: want string, got {}, for element {n}", other.type_name()),
+                    other => fail!(Type, "{name}: want string, got {}, for element {n}", other.type_name()),
                 }
             }
             Ok(Value::Bool(false))
         }
-        other => fail!("{name}: got {}, want string or tuple of string", other.type_name()),
+        other => fail!(Type, "{name}: got {}, want string or tuple of string", other.type_name()),
     }
 }
 
@@ -213,7 +213,7 @@ fn join(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, Erro
                 out.extend_from_slice(part);
                 Ok(())
             }
-            other => fail!("join: in list, want string, got {}", other.type_name()),
+            other => fail!(Type, "join: in list, want string, got {}", other.type_name()),
         }
     };
     eval.text(|eval, out| match &parts.0 {
@@ -336,7 +336,7 @@ fn split(eval: &mut Eval, name: &str, receiver: &Value, args: Args<'_>, from: Fr
         None | Some(Value::None) => split_spaces(text, limit, from).into_iter().map(piece).collect(),
         Some(Value::Str(separator)) if separator.is_empty() => fail!("split: empty separator"),
         Some(Value::Str(separator)) => split_by(text, separator, limit, from),
-        Some(other) => fail!("split: got {} for separator, want string", other.type_name()),
+        Some(other) => fail!(Type, "split: got {} for separator, want string", other.type_name()),
     };
     eval.charge(text.len() + parts.len() * size_of::<Value>())?;
     Ok(Value::list(parts))

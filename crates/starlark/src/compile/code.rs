@@ -237,7 +237,8 @@ pub(crate) struct Shape {
 
 pub(crate) struct LoadCode {
     pub(crate) module: Str,
-    pub(crate) names: Box<[Str]>,
+    /// With the place of each.
+    pub(crate) names: Box<[(Str, Pos)]>,
 }
 
 /// Where a shared variable is, seen from the function that makes another.

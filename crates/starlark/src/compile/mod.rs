@@ -19,15 +19,16 @@ use ytterby_text::Str;
 
 use crate::ast::{Ast, Def, DefBody, ExprId, ExprKind, Param, Stmt};
 use crate::program::Toplevel;
-use crate::resolve::{Binding, FunctionScope, Resolved, Scope, resolve};
+use crate::resolve::{Binding, FunctionScope, NameError, Resolved, Scope, resolve};
 use crate::syntax::parse;
-use crate::{Piece, SyntaxError, Value};
+use crate::{Piece, Problem, SyntaxError, Value};
 
 /// Compiles a program; see [`crate::compile`].
 pub(crate) fn compile(pieces: &[Piece<'_>], predeclared: &[&str]) -> Result<Toplevel, Vec<SyntaxError>> {
-    let (ast, stmts) = parse(pieces).map_err(|error| vec![*error])?;
+    let (ast, stmts) = parse(pieces).map_err(|error| vec![error.advised(pieces)])?;
     let resolved = resolve(&ast, &stmts, predeclared).map_err(|errors| {
-        let error = |(pos, message)| SyntaxError::at(pos, message, pieces);
+        let error =
+            |NameError { pos, problem, message }| SyntaxError::at(pos, problem, message, pieces).advised(pieces);
         errors.into_iter().map(error).collect::<Vec<_>>()
     })?;
     let at = match pieces.first() {
@@ -37,7 +38,7 @@ pub(crate) fn compile(pieces: &[Piece<'_>], predeclared: &[&str]) -> Result<Topl
     let program = ProgramCompiler { ast: Rc::new(ast), resolved, pieces };
     let code = program.toplevel(&stmts, at).map_err(|TooLarge { message, pos }| {
         let pos = pos.unwrap_or(at);
-        vec![SyntaxError::at(pos, message, pieces)]
+        vec![SyntaxError::at(pos, Problem::Syntax, message, pieces)]
     })?;
     Ok(Toplevel {
         code: Rc::new(code),

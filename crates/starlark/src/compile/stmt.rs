@@ -451,7 +451,7 @@ impl FnCompiler<'_> {
             self.temp()?;
         }
         let index = u16::try_from(self.loads.len()).map_err(|_| "too many load statements (limit is 65536)")?;
-        let names = load.names.iter().map(|(name, ..)| name.clone()).collect();
+        let names = load.names.iter().map(|(name, pos, _)| (name.clone(), *pos)).collect();
         self.loads.push(LoadCode { module: load.module.clone(), names });
         self.emit(Instr::Load { first, index }, load.pos);
         for (n, (.., ident)) in load.names.iter().enumerate() {

@@ -12,7 +12,7 @@ use crate::args::FromValue;
 use crate::error::fail;
 use crate::host::{BinaryOp, Side, UnaryOp};
 use crate::value::{Dict, Set};
-use crate::{Error, Eval, Value};
+use crate::{Error, Eval, Problem, Value};
 
 /// The largest string or list that one operation may make, in bytes.
 pub(crate) const MAX_BYTES: usize = 1 << 30;
@@ -46,7 +46,15 @@ pub fn binary(eval: &mut Eval, op: BinaryOp, x: &Value, y: &Value) -> Result<Val
     {
         return Ok(result);
     }
-    fail!("unknown binary op: {} {} {}", x.type_name(), op.symbol(), y.type_name())
+    Err(unknown_operands(op, x, y))
+}
+
+#[cold]
+#[inline(never)]
+fn unknown_operands(op: BinaryOp, x: &Value, y: &Value) -> Error {
+    let (left, right) = (x.type_name().to_owned(), y.type_name().to_owned());
+    let message = format!("unknown binary op: {left} {} {right}", op.symbol());
+    Error::of(Problem::BinaryOp { op, left, right }, message)
 }
 
 fn builtin_binary(eval: &mut Eval, op: BinaryOp, x: &Value, y: &Value) -> Result<Option<Value>, Error> {
@@ -171,12 +179,12 @@ fn contains(x: &Value, y: &Value) -> Result<Option<Value>, Error> {
         Value::Set(set) => set.contains(x)?,
         Value::Str(text) => match x {
             Value::Str(part) => memchr::memmem::find(text, part).is_some(),
-            other => fail!("'in <string>' requires string as left operand, not {}", other.type_name()),
+            other => fail!(Type, "'in <string>' requires string as left operand, not {}", other.type_name()),
         },
         Value::Range(range) => match number_to_int(x) {
             Ok(Value::Int(i)) => i32::try_from(i).is_ok() && range.contains(i),
             Ok(_) => false,
-            Err(_) => fail!("'in <range>' requires integer as left operand, not {}", x.type_name()),
+            Err(_) => fail!(Type, "'in <range>' requires integer as left operand, not {}", x.type_name()),
         },
         Value::Host(host) => match host.mapping() {
             // A key that cannot be looked up is not there.
@@ -298,7 +306,7 @@ pub fn unary(op: UnaryOp, x: &Value) -> Result<Value, Error> {
     };
     match result {
         Some(value) => Ok(value),
-        None => fail!("unknown unary op: {} {}", op.symbol(), x.type_name()),
+        None => fail!(Type, "unknown unary op: {} {}", op.symbol(), x.type_name()),
     }
 }
 

@@ -5,22 +5,20 @@ use std::rc::Rc;
 use ytterby_text::Str;
 use ytterby_text::spelling::nearest;
 
+use crate::advice::mistyped;
 use crate::error::fail;
 use crate::value::Builtin;
-use crate::{Error, ErrorKind, Eval, Value};
+use crate::{Error, Eval, Problem, Value};
 
 /// `x.name`.
 ///
 /// # Errors
 /// Where there is no such attribute or computing it fails.
 pub fn attr(eval: &mut Eval, x: &Value, name: &Str) -> Result<Value, Error> {
-    let missing = match find(eval, x, name) {
-        Ok(Some(value)) => return Ok(value),
-        Ok(None) => Error::new(format!("{} has no .{name} field or method", x.type_name())),
-        Err(error) if error.kind() == ErrorKind::NoSuchAttr => error,
-        Err(error) => return Err(error),
-    };
-    Err(with_hint(missing, x, name))
+    match find(eval, x, name)? {
+        Some(value) => Ok(value),
+        None => Err(missing(x, name)),
+    }
 }
 
 /// `x.name` where there may be none.
@@ -38,11 +36,8 @@ pub(crate) fn find(eval: &mut Eval, x: &Value, name: &Str) -> Result<Option<Valu
 /// Where the attribute cannot be assigned.
 pub fn set_attr(x: &Value, name: &Str, value: Value) -> Result<(), Error> {
     match x {
-        Value::Host(host) => host.set_attr(name, value).map_err(|error| match error.kind() {
-            ErrorKind::NoSuchAttr => with_hint(error, x, name),
-            _ => error,
-        }),
-        _ => fail!("can't assign to .{name} field of {}", x.type_name()),
+        Value::Host(host) => host.set_attr(name, value),
+        _ => fail!(Type, "can't assign to .{name} field of {}", x.type_name()),
     }
 }
 
@@ -56,21 +51,23 @@ pub(crate) fn attr_names(x: &Value) -> Vec<Str> {
     names
 }
 
-fn with_hint(mut error: Error, x: &Value, name: &Str) -> Error {
-    let names = match x {
-        Value::Host(host) => host.attr_names(),
-        other => crate::builtins::method_names(other),
-    };
+/// The error for an attribute that does not exist, with a similar one if there is any.
+#[cold]
+#[inline(never)]
+fn missing(x: &Value, name: &Str) -> Error {
+    let names = attr_names(x);
     let names: Vec<_> = names.iter().map(|name| name.to_str()).collect();
-    if let Some(meant) = nearest(&name.to_str(), names.iter().map(|name| &**name)) {
-        error.set_message(format!("{} (did you mean .{meant}?)", error.message()));
-        return error;
+    let mut message = format!("{} has no .{name} field or method", x.type_name());
+    let mut similar = nearest(&name.to_str(), names.iter().map(|name| &**name)).map(Str::from);
+    match &similar {
+        Some(similar) => message.push_str(&format!(" (did you mean .{similar}?)")),
+        None => {
+            let near = match x {
+                Value::Host(host) => host.near_attr(name).map(Str::from),
+                _ => None,
+            };
+            similar = near.or_else(|| mistyped(&name.to_str(), names.iter().map(|name| &**name)));
+        }
     }
-    match x {
-        Value::Host(host) => match host.near_attr(name) {
-            Some(meant) => error.with_hint(format!("did you mean .{meant}?")),
-            None => error,
-        },
-        _ => error,
-    }
+    Error::of(Problem::NoAttribute { of: x.type_name().to_owned(), name: name.clone(), similar }, message)
 }

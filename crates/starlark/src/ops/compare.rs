@@ -104,7 +104,7 @@ fn equality(op: CompareOp, x: &Value, y: &Value, equal: impl FnOnce() -> Result<
     match op {
         CompareOp::Eq => equal(),
         CompareOp::Ne => Ok(!equal()?),
-        _ => fail!("{} {} {} not implemented", x.type_name(), op.symbol(), y.type_name()),
+        _ => fail!(Type, "{} {} {} not implemented", x.type_name(), op.symbol(), y.type_name()),
     }
 }
 

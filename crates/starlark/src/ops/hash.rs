@@ -51,9 +51,9 @@ fn hash_depth(value: &Value, depth: usize, items_left: &mut u32) -> Result<u64, 
         Value::Function(function) => hash_str(function.name()),
         Value::Builtin(builtin) => hash_str(builtin.name()),
         Value::Host(host) => host.hash()?,
-        Value::Range(_) => fail!("unhashable: range"),
+        Value::Range(_) => fail!(Type, "unhashable: range"),
         Value::List(_) | Value::Dict(_) | Value::Set(_) | Value::Unset(_) | Value::Internal(_) => {
-            fail!("unhashable type: {}", value.type_name())
+            fail!(Type, "unhashable type: {}", value.type_name())
         }
     })
 }

@@ -3,11 +3,13 @@
 use std::rc::Rc;
 
 use ytterby_text::Str;
+use ytterby_text::spelling::nearest;
 
+use crate::advice::mistyped;
 use crate::args::FromValue;
 use crate::error::fail;
 use crate::value::{Range, Tuple};
-use crate::{Error, Value};
+use crate::{Error, Problem, Value};
 
 /// `x[y]`.
 ///
@@ -54,13 +56,41 @@ fn index_any(x: &Value, y: &Value) -> Result<Value, Error> {
 }
 
 #[cold]
+#[inline(never)]
 fn missing(x: &Value, key: &Value) -> Error {
-    Error::new(format!("key {} not in {}", key.repr(), x.type_name()))
+    let message = format!("key {} not in {}", key.repr(), x.type_name());
+    let key = match key {
+        Value::Str(key) => Some(key.clone()),
+        _ => None,
+    };
+    let similar = key.as_ref().and_then(|key| similar_key(x, key));
+    Error::of(Problem::MissingKey { key, similar }, message)
 }
 
+/// A key of a mapping that is similar.
+fn similar_key(x: &Value, key: &Str) -> Option<Str> {
+    let items = match x {
+        Value::Dict(dict) => dict.items(),
+        Value::Host(host) => host.mapping()?.items()?,
+        _ => return None,
+    };
+    let names = items.iter().take(COMPARED_KEYS).filter_map(|(key, _)| match key {
+        Value::Str(key) => std::str::from_utf8(key).ok(),
+        _ => None,
+    });
+    let shown = key.to_str();
+    nearest(&shown, names.clone()).map(Str::from).or_else(|| mistyped(&shown, names))
+}
+
+/// Keys that are compared with one that does not exist.
+const COMPARED_KEYS: usize = 1000;
+
 #[cold]
+#[inline(never)]
 fn unindexable(x: &Value, y: &Value) -> Result<Value, Error> {
-    fail!("unhandled index operation {}[{}]", x.type_name(), y.type_name())
+    let (of, by) = (x.type_name().to_owned(), y.type_name().to_owned());
+    let message = format!("unhandled index operation {of}[{by}]");
+    Err(Error::of(Problem::NoIndex { of, by }, message))
 }
 
 /// The element of `x` that the index `y` names, counted from the front.
@@ -68,7 +98,7 @@ fn unindexable(x: &Value, y: &Value) -> Result<Value, Error> {
 pub(crate) fn element_index(x: &Value, y: &Value, len: usize) -> Result<usize, Error> {
     let given = match i32::from_value(y) {
         Ok(given) => i64::from(given),
-        Err(problem) => fail!("{} index: {problem}", x.type_name()),
+        Err(problem) => fail!(Type, "{} index: {problem}", x.type_name()),
     };
     in_range(given, len, x)
 }
@@ -79,9 +109,9 @@ pub(crate) fn in_range(given: i64, len: usize, x: &Value) -> Result<usize, Error
         return Ok(at as usize);
     }
     if len == 0 {
-        fail!("index {given} out of range: empty {}", x.type_name());
+        fail!(Index, "index {given} out of range: empty {}", x.type_name());
     }
-    fail!("{} index {given} out of range [{}:{}]", x.type_name(), -(len as i64), len - 1)
+    fail!(Index, "{} index {given} out of range [{}:{}]", x.type_name(), -(len as i64), len - 1)
 }
 
 /// `x[y] = value`.
@@ -102,10 +132,10 @@ pub fn set_index(x: &Value, y: Value, value: Value) -> Result<(), Error> {
             } else if let Some(sequence) = host.sequence() {
                 sequence.set_index(assigned(sequence.count())?, value)
             } else {
-                fail!("{} value does not support item assignment", x.type_name())
+                fail!(Type, "{} value does not support item assignment", x.type_name())
             }
         }
-        _ => fail!("{} value does not support item assignment", x.type_name()),
+        _ => fail!(Type, "{} value does not support item assignment", x.type_name()),
     }
 }
 
@@ -119,13 +149,13 @@ pub fn slice(x: &Value, start: &Value, stop: &Value, step: &Value) -> Result<Val
         Value::Host(host) => host.sequence().map(|sequence| sequence.count()),
         _ => None,
     };
-    let Some(len) = len else { fail!("invalid slice operand {}", x.type_name()) };
+    let Some(len) = len else { fail!(Type, "invalid slice operand {}", x.type_name()) };
     let step = match step {
         Value::None => 1,
         value => match i32::from_value(value) {
             Ok(0) => fail!("zero is not a valid slice step"),
             Ok(step) => i64::from(step),
-            Err(_) => fail!("got {} for slice step, want int", value.type_name()),
+            Err(_) => fail!(Type, "got {} for slice step, want int", value.type_name()),
         },
     };
     let (start, stop) = if step > 0 {
@@ -155,9 +185,9 @@ pub fn slice(x: &Value, start: &Value, stop: &Value, step: &Value) -> Result<Val
         Value::Tuple(tuple) => Value::Tuple(Rc::new(Tuple::take(indices.map(|at| tuple[at].clone())))),
         Value::Host(host) => match host.sequence().and_then(|sequence| sequence.slice(&mut indices)) {
             Some(value) => value,
-            None => fail!("invalid slice operand {}", x.type_name()),
+            None => fail!(Type, "invalid slice operand {}", x.type_name()),
         },
-        _ => fail!("invalid slice operand {}", x.type_name()),
+        _ => fail!(Type, "invalid slice operand {}", x.type_name()),
     })
 }
 
@@ -175,7 +205,7 @@ fn bound(value: Option<&Value>, len: i64, which: &str) -> Result<Option<i64>, Er
         Some(value) => match i32::from_value(value) {
             Ok(given) if given < 0 => Ok(Some(i64::from(given) + len)),
             Ok(given) => Ok(Some(i64::from(given))),
-            Err(_) => fail!("invalid {which} index: got {}, want int", value.type_name()),
+            Err(_) => fail!(Type, "invalid {which} index: got {}, want int", value.type_name()),
         },
     }
 }

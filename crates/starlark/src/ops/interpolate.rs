@@ -56,13 +56,13 @@ fn by_key(given: &Value, key: &Str) -> Result<Value, Error> {
         Value::Dict(dict) => dict.get(&Value::Str(key.clone())),
         Value::Host(host) => match host.mapping() {
             Some(mapping) => mapping.get(&Value::Str(key.clone())),
-            None => fail!("format requires a mapping"),
+            None => fail!(Type, "format requires a mapping"),
         },
-        _ => fail!("format requires a mapping"),
+        _ => fail!(Type, "format requires a mapping"),
     };
     match found {
         Ok(Some(value)) => Ok(value),
-        _ => fail!("key not found: {key}"),
+        _ => fail!(Index, "key not found: {key}"),
     }
 }
 
@@ -73,7 +73,7 @@ fn convert(out: &mut Vec<u8>, conversion: u8, value: &Value) -> Result<(), Error
         b'd' | b'i' | b'o' | b'x' | b'X' => {
             let int = match number_to_int(value) {
                 Ok(int) => int,
-                Err(problem) => fail!("%{} format requires integer: {problem}", conversion as char),
+                Err(problem) => fail!(Type, "%{} format requires integer: {problem}", conversion as char),
             };
             match conversion {
                 b'o' => out.extend_from_slice(digits(&int, 8).as_bytes()),
@@ -86,7 +86,7 @@ fn convert(out: &mut Vec<u8>, conversion: u8, value: &Value) -> Result<(), Error
             let float = match value {
                 Value::Float(f) => *f,
                 Value::Int(_) | Value::BigInt(_) => float_of_int(value),
-                other => fail!("%{} format requires float, not {}", conversion as char, other.type_name()),
+                other => fail!(Type, "%{} format requires float, not {}", conversion as char, other.type_name()),
             };
             let text = match conversion {
                 b'e' => format_e(float, 6),
@@ -125,9 +125,9 @@ fn character(out: &mut Vec<u8>, value: &Value) -> Result<(), Error> {
                 let c = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
                 out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
             }
-            _ => fail!("%c format requires a single-character string"),
+            _ => fail!(Type, "%c format requires a single-character string"),
         },
-        other => fail!("%c format requires int or single-character string, not {}", other.type_name()),
+        other => fail!(Type, "%c format requires int or single-character string, not {}", other.type_name()),
     }
     Ok(())
 }

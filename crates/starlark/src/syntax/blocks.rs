@@ -10,6 +10,7 @@ use ytterby_diag::Pos;
 use super::Parsed;
 use super::lexer::Lexer;
 use super::token::{Tok, Token, TokenValue};
+use crate::Problem;
 
 pub(super) struct Blocks<'a> {
     pub(super) lexer: Lexer<'a>,
@@ -79,7 +80,7 @@ impl<'a> Blocks<'a> {
             Tok::Eof => {
                 if let Some(&pos) = self.open.last() {
                     let message = "mismatched set of block openings (if/else/elif/for/def) and closing (end)";
-                    return self.lexer.error_at(pos, message);
+                    return self.lexer.problem_at(pos, Problem::MissingEnd, message);
                 }
             }
             _ => {}
@@ -91,7 +92,7 @@ impl<'a> Blocks<'a> {
     fn close(&mut self, place: Pos) -> Parsed<Token> {
         match self.open.pop() {
             Some(_) => Ok(self.made_up(Tok::Outdent)),
-            None => self.lexer.error_of_token(place, "unexpected end"),
+            None => self.lexer.problem(Problem::SurplusEnd, place, "unexpected end"),
         }
     }
 

@@ -106,7 +106,7 @@ impl Parser<'_> {
             if self.tok() == Tok::Not {
                 self.advance()?;
                 if self.tok() != Tok::In {
-                    return self.error(format!("got {}, want in", self.tok().shown()));
+                    return self.unexpected("in", "in");
                 }
                 self.token.tok = Tok::NotIn;
             }
@@ -189,7 +189,7 @@ impl Parser<'_> {
                 self.expect(Tok::Comma)?;
             }
             match self.tok() {
-                Tok::RParen if stars => return self.error(format!("got {}, want argument", self.tok().shown())),
+                Tok::RParen if stars => return self.unexpected("argument", "argument"),
                 Tok::RParen => break,
                 Tok::Star => {
                     stars = true;
@@ -255,7 +255,7 @@ impl Parser<'_> {
                 let x = self.nested(Parser::operand)?;
                 Ok(self.add(token.start, token.start, ExprKind::Unary(op, x)))
             }
-            other => self.error(format!("got {}, want primary expression", other.shown())),
+            _ => self.unexpected("primary expression", "primary expression"),
         }
     }
 
@@ -319,10 +319,7 @@ impl Parser<'_> {
                     self.advance()?;
                     clauses.push(Clause::If(self.test_without_condition()?));
                 }
-                other => {
-                    let message = format!("got {}, want '{}', for, or if", other.shown(), closing.text());
-                    return self.error(message);
-                }
+                _ => return self.unexpected(closing.text(), &format!("'{}', for, or if", closing.text())),
             }
         }
         self.advance()?;

@@ -11,7 +11,7 @@ use ytterby_text::Str;
 use super::Parsed;
 use super::token::{Tok, Token, TokenValue};
 use crate::program::OpArgs;
-use crate::{OpenBracket, Piece, SyntaxError};
+use crate::{OpenBracket, Piece, Problem, SyntaxError};
 
 pub(crate) struct Lexer<'a> {
     pieces: &'a [Piece<'a>],
@@ -70,29 +70,30 @@ impl<'a> Lexer<'a> {
     /// A problem at the place behind what was read.
     #[cold]
     pub(crate) fn error<T>(&self, message: impl Into<String>) -> Parsed<T> {
-        self.error_of_token(self.here(), message)
+        self.problem(Problem::Syntax, self.here(), message)
     }
 
     /// A problem with a token, told for the place behind what was read.
     #[cold]
-    pub(crate) fn error_of_token<T>(&self, token: Pos, message: impl Into<String>) -> Parsed<T> {
+    pub(crate) fn problem<T>(&self, problem: Problem, token: Pos, message: impl Into<String>) -> Parsed<T> {
         let piece = self.piece.min(self.pieces.len().saturating_sub(1));
         let innermost = self.open.last().copied().flatten();
         let is_over = self.part == Part::End;
         let open = innermost.map(|open| OpenBracket { is_unclosed: is_over, ..open });
-        Err(Box::new(SyntaxError {
-            message: message.into(),
-            pos: self.here(),
-            piece,
-            token,
-            open: self.unclosed.or(open),
-        }))
+        let at_token = SyntaxError::at(token, problem, message.into(), self.pieces);
+        Err(Box::new(SyntaxError { pos: self.here(), piece, open: self.unclosed.or(open), ..at_token }))
     }
 
     /// A problem somewhere before.
     #[cold]
     pub(crate) fn error_at<T>(&self, pos: Pos, message: impl Into<String>) -> Parsed<T> {
-        Err(Box::new(SyntaxError::at(pos, message.into(), self.pieces)))
+        self.problem_at(pos, Problem::Syntax, message)
+    }
+
+    /// The same, of a given sort.
+    #[cold]
+    pub(crate) fn problem_at<T>(&self, pos: Pos, problem: Problem, message: impl Into<String>) -> Parsed<T> {
+        Err(Box::new(SyntaxError::at(pos, problem, message.into(), self.pieces)))
     }
 
     fn begin_piece(&mut self, trim: Trim) {
@@ -224,6 +225,12 @@ impl<'a> Lexer<'a> {
     fn next_piece(&mut self, trim: Trim) {
         self.piece += 1;
         self.begin_piece(trim);
+    }
+
+    /// The byte right before a place in the text that is being read.
+    pub(super) fn byte_before(&self, pos: Pos) -> Option<u8> {
+        let offset = pos.offset.checked_sub(self.at.offset)?.checked_sub(1)?;
+        self.text.get(offset as usize).copied().filter(|_| pos.file == self.at.file)
     }
 
     /// Whether a piece of code follows, for strings that run over its beginning.
@@ -396,7 +403,15 @@ impl<'a> Lexer<'a> {
             (b']', ..) => (Tok::RBrack, 1),
             (b'{', ..) => (Tok::LBrace, 1),
             (b'}', ..) => (Tok::RBrace, 1),
-            _ => return self.error(format!("unexpected input character {}", quoted_char(byte as char))),
+            _ => {
+                let problem = match byte {
+                    b'!' => Problem::ForeignOperator("!"),
+                    b'?' => Problem::ForeignOperator("?"),
+                    _ => Problem::Syntax,
+                };
+                let message = format!("unexpected input character {}", quoted_char(byte as char));
+                return self.problem(problem, self.here(), message);
+            }
         };
         if matches!(tok, Tok::LParen | Tok::LBrack | Tok::LBrace) {
             self.open.push(Some(OpenBracket { pos: self.here(), bracket: byte as char, is_unclosed: false }));
@@ -415,19 +430,22 @@ pub(super) enum Trim {
     No,
 }
 
+/// The text of a piece and where it begins.
+pub(super) fn text_of<'a>(piece: &Piece<'a>) -> Option<(&'a [u8], Pos)> {
+    match piece {
+        Piece::Code { text, at } => Some((text, *at)),
+        Piece::Op { args: OpArgs::Expr { text, at } | OpArgs::Call { text, at }, .. } => Some((text, *at)),
+        Piece::Op { args: OpArgs::None, .. } => None,
+    }
+}
+
 /// The piece that a place is in.
 pub(crate) fn piece_of(pieces: &[Piece<'_>], pos: Pos) -> usize {
     let within =
         |text: &[u8], at: Pos| at.file == pos.file && (at.offset..=at.offset + text.len() as u32).contains(&pos.offset);
-    let found = pieces.iter().position(|piece| match piece {
-        Piece::Code { text, at } => within(text, *at),
-        Piece::Op { args, at, .. } => {
-            *at == pos
-                || match args {
-                    OpArgs::None => false,
-                    OpArgs::Expr { text, at } | OpArgs::Call { text, at } => within(text, *at),
-                }
-        }
+    let found = pieces.iter().position(|piece| {
+        let is_place = matches!(piece, Piece::Op { at, .. } if *at == pos);
+        is_place || text_of(piece).is_some_and(|(text, at)| within(text, at))
     });
     found.unwrap_or(0)
 }

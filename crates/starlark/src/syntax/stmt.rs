@@ -1,15 +1,15 @@
 //! The parser: statements. Expressions are in `expr`.
 
-use ytterby_diag::Pos;
+use ytterby_diag::{Label, Part, Pos, Role};
 use ytterby_text::Str;
 
 use super::Parsed;
 use super::blocks::Blocks;
 use super::lexer::Lexer;
 use super::token::{Tok, Token, TokenValue};
-use crate::Piece;
 use crate::ast::{Ast, Def, DefBody, ExprId, ExprKind, Load, Param, Stmt};
 use crate::host::BinaryOp;
+use crate::{Piece, Problem};
 
 /// Blocks and expressions may be nested this deep.
 const MAX_BLOCKS: usize = 500;
@@ -59,14 +59,43 @@ impl Parser<'_> {
     /// Takes the next token, which must be this one, and gives its place.
     pub(super) fn expect(&mut self, wanted: Tok) -> Parsed<Pos> {
         if self.tok() != wanted {
-            return self.error(format!("got {}, want {}", self.tok().shown(), wanted.shown()));
+            return self.unexpected(wanted.text(), &wanted.shown());
         }
         Ok(self.advance()?.start)
     }
 
     /// A problem with the next token. Its place is that behind the token, as in the reference.
     pub(super) fn error<T>(&self, message: impl Into<String>) -> Parsed<T> {
-        self.tokens.lexer.error_of_token(self.token.start, message)
+        self.problem(Problem::Syntax, message)
+    }
+
+    /// The next token is not what the grammar wants; `shown` is how messages write that.
+    #[cold]
+    pub(super) fn unexpected<T>(&self, want: &'static str, shown: &str) -> Parsed<T> {
+        let got = self.tok();
+        let message = format!("got {}, want {shown}", got.shown());
+        let is_doubled = self.tokens.lexer.byte_before(self.token.start) == got.text().bytes().next();
+        self.problem(
+            match got {
+                Tok::Amp if is_doubled => Problem::ForeignOperator("&&"),
+                Tok::Pipe if is_doubled => Problem::ForeignOperator("||"),
+                _ => Problem::Unexpected { got: got.text(), want },
+            },
+            message,
+        )
+    }
+
+    #[cold]
+    fn problem<T>(&self, problem: Problem, message: impl Into<String>) -> Parsed<T> {
+        self.tokens.lexer.problem(problem, self.token.start, message).map_err(|mut error| {
+            error.after = self.last_end;
+            // A token without a text: the mistake is at the end of what is there.
+            let is_made_up = self.token.start == self.token.end || self.tok() == Tok::Newline;
+            if is_made_up && self.last_end.is_known() {
+                error.label = Label::new(Role::Problem, self.last_end, Part::Bytes(0));
+            }
+            error
+        })
     }
 
     pub(super) fn error_at<T>(&self, pos: Pos, message: impl Into<String>) -> Parsed<T> {
@@ -318,7 +347,7 @@ impl Parser<'_> {
                 self.expect(Tok::Comma)?;
             }
             match self.tok() {
-                Tok::RParen if stars => return self.error(format!("got {}, want parameter", self.tok().shown())),
+                Tok::RParen if stars => return self.unexpected("parameter", "parameter"),
                 Tok::RParen => break,
                 Tok::Star => {
                     stars = true;

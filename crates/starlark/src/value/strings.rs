@@ -49,7 +49,7 @@ impl HostValue for StringElems {
     }
 
     fn hash(&self) -> Result<u64, Error> {
-        fail!("unhashable: {}", self.type_name())
+        fail!(Type, "unhashable: {}", self.type_name())
     }
 
     fn iterate(&self) -> Option<ValueIter> {

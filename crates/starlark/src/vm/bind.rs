@@ -4,11 +4,10 @@ use std::rc::Rc;
 
 use ytterby_text::Str;
 
-use crate::args::quoted;
+use crate::args::{quoted, unknown_argument};
 use crate::compile::Code;
-use crate::error::fail;
 use crate::value::{Dict, Function, Tuple};
-use crate::{Error, Value};
+use crate::{Error, Problem, Value};
 
 /// Puts arguments into the registers of the parameters. All registers of the function are unset before.
 pub(super) fn bind<'a>(
@@ -18,11 +17,10 @@ pub(super) fn bind<'a>(
     named: impl ExactSizeIterator<Item = (&'a Str, Value)>,
 ) -> Result<(), Error> {
     let params = &function.code.params;
-    let name = function.name();
     let given = positional.len();
     if params.count() == 0 {
         if given + named.len() > 0 {
-            fail!("function {name} accepts no arguments ({} given)", given + named.len());
+            return Err(too_many(function, given + named.len()));
         }
         return Ok(());
     }
@@ -40,16 +38,16 @@ pub(super) fn bind<'a>(
     for (key, value) in named {
         if let Some(at) = params.names.iter().position(|param| param == key) {
             if !slots[at].is_unset() {
-                fail!("function {name} got multiple values for parameter {}", quoted(key));
+                return Err(repeated(function, key));
             }
             slots[at] = value;
             continue;
         }
         let Some(kwargs) = &kwargs else {
-            fail!("function {name} got an unexpected keyword argument {}", quoted(key));
+            return Err(unknown_keyword(function, key));
         };
         if kwargs.insert(Value::Str(key.clone()), value)?.is_some() {
-            fail!("function {name} got multiple values for parameter {}", quoted(key));
+            return Err(repeated(function, key));
         }
     }
     if let Some(kwargs) = kwargs {
@@ -82,30 +80,53 @@ pub(super) fn box_cells(code: &Code, slots: &mut [Value]) {
 }
 
 #[cold]
+#[inline(never)]
 pub(super) fn too_many(function: &Function, given: usize) -> Error {
     let params = &function.code.params;
+    let name = function.name();
+    if params.count() == 0 {
+        return wrong_call(format!("function {name} accepts no arguments ({given} given)"));
+    }
     let wanted = params.positional;
     let optional = params.defaults[..wanted].iter().any(Option::is_some);
-    Error::new(format!(
-        "function {} accepts {}{wanted} positional argument{} ({given} given)",
-        function.name(),
+    wrong_call(format!(
+        "function {name} accepts {}{wanted} positional argument{} ({given} given)",
         if optional { "at most " } else { "" },
         if wanted == 1 { "" } else { "s" },
     ))
 }
 
 #[cold]
+#[inline(never)]
+pub(super) fn repeated(function: &Function, key: &Str) -> Error {
+    wrong_call(format!("function {} got multiple values for parameter {}", function.name(), quoted(key)))
+}
+
+#[cold]
+#[inline(never)]
+pub(super) fn unknown_keyword(function: &Function, key: &Str) -> Error {
+    let message = format!("function {} got an unexpected keyword argument {}", function.name(), quoted(key));
+    let names: Vec<_> = function.code.params.names.iter().map(|name| name.to_str()).collect();
+    unknown_argument(key, names.iter().map(|name| &**name), message).about_call()
+}
+
+#[cold]
+#[inline(never)]
 fn missing(function: &Function, slots: &[Value]) -> Error {
     let params = &function.code.params;
     let names: Vec<_> = (0..params.names.len())
         .filter(|&at| slots[at].is_unset() && params.defaults[at].is_none())
         .map(|at| params.names[at].to_str())
         .collect();
-    Error::new(format!(
+    wrong_call(format!(
         "function {} missing {} argument{} ({})",
         function.name(),
         names.len(),
         if names.len() == 1 { "" } else { "s" },
         names.join(", "),
     ))
+}
+
+fn wrong_call(message: String) -> Error {
+    Error::of(Problem::Call, message).about_call()
 }

@@ -4,9 +4,8 @@ use std::rc::Rc;
 
 use ytterby_text::Str;
 
-use super::bind::{bind, box_cells, fill_defaults, too_many};
+use super::bind::{bind, box_cells, fill_defaults, repeated, too_many, unknown_keyword};
 use super::iter::Iter;
-use crate::args::quoted;
 use crate::compile::{Code, Shape};
 use crate::error::fail;
 use crate::eval::CallFrame;
@@ -65,10 +64,7 @@ fn enter_any(
     } else {
         clear_locals(code, stack, base, count);
         if count > params.positional {
-            let error = match params.names.len() {
-                0 => Error::new(format!("function {} accepts no arguments ({count} given)", code.name)),
-                _ => too_many(&function, count),
-            };
+            let error = too_many(&function, count);
             eval.frames.push(CallFrame { function, pc: 0, base: base as u32 });
             return Err(error);
         }
@@ -116,10 +112,10 @@ pub(super) fn enter_with_shape(
             eval.frames.push(frame);
             for (n, name) in shape.names.iter().enumerate() {
                 let Some(at) = params.names.iter().position(|param| param == name) else {
-                    fail!("function {} got an unexpected keyword argument {}", code.name, quoted(name))
+                    return Err(unknown_keyword(&function, name));
                 };
                 if !stack[base + at].is_unset() {
-                    fail!("function {} got multiple values for parameter {}", code.name, quoted(name));
+                    return Err(repeated(&function, name));
                 }
                 stack[base + at] = stack[waiting + n].take();
             }
@@ -173,18 +169,20 @@ pub(super) fn gather(regs: &mut [Value], shape: &Shape) -> Result<(Vec<Value>, V
             Value::Host(host) => host.mapping().and_then(|mapping| mapping.items()),
             _ => None,
         };
-        let Some(items) = items else { fail!("argument after ** must be a mapping, not {}", mapping.type_name()) };
+        let Some(items) = items else {
+            fail!(Type, "argument after ** must be a mapping, not {}", mapping.type_name())
+        };
         for (key, value) in items {
             match key {
                 Value::Str(key) => named.push((key, value)),
-                other => fail!("keywords must be strings, not {}", other.type_name()),
+                other => fail!(Type, "keywords must be strings, not {}", other.type_name()),
             }
         }
     }
     if let Some(iterable) = star {
         match Iter::of(&iterable) {
             Some(values) => positional.extend(values),
-            None => fail!("argument after * must be iterable, not {}", iterable.type_name()),
+            None => fail!(Type, "argument after * must be iterable, not {}", iterable.type_name()),
         }
     }
     Ok((positional, named))

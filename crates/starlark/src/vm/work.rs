@@ -6,6 +6,7 @@
 
 use std::rc::Rc;
 
+use ytterby_diag::Pos;
 use ytterby_text::Str;
 
 use super::call::gather;
@@ -16,7 +17,7 @@ use crate::host::{BinaryOp, CompareOp, UnaryOp};
 use crate::ops::{self, sum};
 use crate::program::OpValues;
 use crate::value::{Dict, Function, Method, Tuple};
-use crate::{Args, Error, ErrorKind, Eval, Value};
+use crate::{Args, Error, Eval, Exports, Problem, Value};
 
 /// How it went.
 type Done = Result<(), Error>;
@@ -53,7 +54,7 @@ pub(super) fn unassigned_local(code: &Code, reg: Reg) -> Error {
 
 #[cold]
 fn unassigned(kind: &str, name: &Str) -> Error {
-    Error::new(format!("{kind} variable {name} referenced before assignment"))
+    Error::of(Problem::Unset, format!("{kind} variable {name} referenced before assignment"))
 }
 
 #[inline(never)]
@@ -308,7 +309,7 @@ pub(super) fn unpack(regs: &mut [Value], src: Reg, first: Reg, count: u16) -> Do
         return Ok(());
     }
     let wanted = slots.len();
-    let Some(mut values) = Iter::of(&src) else { fail!("got {} in sequence assignment", src.type_name()) };
+    let Some(mut values) = Iter::of(&src) else { return Err(not_a_sequence(&src)) };
     for (got, slot) in slots.iter_mut().enumerate() {
         match values.next() {
             Some(value) => *slot = value,
@@ -326,7 +327,7 @@ pub(super) fn unpack(regs: &mut [Value], src: Reg, first: Reg, count: u16) -> Do
 #[inline(never)]
 pub(super) fn iterate(regs: &mut [Value], dst: Reg, src: Reg) -> Done {
     let src = &regs[at(src)];
-    let Some(iter) = Iter::of(src) else { fail!("{} value is not iterable", src.type_name()) };
+    let Some(iter) = Iter::of(src) else { return Err(not_iterable(src)) };
     regs[at(dst)].put(Value::iter(iter));
     Ok(())
 }
@@ -491,7 +492,7 @@ fn call_value(eval: &mut Eval, callee: &Value, args: Args<'_>) -> Result<Value, 
     match callee {
         Value::Builtin(builtin) => builtin.call(eval, args),
         Value::Host(host) => host.call(eval, args),
-        other => fail!("invalid call of non-function ({})", other.type_name()),
+        other => fail!(Type, "invalid call of non-function ({})", other.type_name()),
     }
 }
 
@@ -519,21 +520,44 @@ pub(super) fn load(eval: &mut Eval, code: &Code, index: u16, slots: &mut [Value]
     let load = &code.loads[usize::from(index)];
     let exports = match eval.load(&load.module, code.file) {
         Ok(exports) => exports,
-        Err(error) if error.kind() == ErrorKind::Eval => {
+        Err(error) if !error.is_fatal() => {
+            let error = error.about_string(load.module.clone());
             return Err(error.in_context(format_args!("cannot load {}", load.module)));
         }
         Err(error) => return Err(error),
     };
-    for (slot, name) in slots.iter_mut().zip(&load.names) {
+    for (slot, (name, pos)) in slots.iter_mut().zip(&load.names) {
         match exports.get(name) {
             Some(value) => *slot = value.clone(),
-            None => {
-                let hint = exports.nearest(name).map(|meant| format!(" (did you mean {meant}?)"));
-                fail!("load: name {name} not found in module {}{}", load.module, hint.unwrap_or_default());
-            }
+            None => return Err(not_exported(&load.module, name, *pos, &exports)),
         }
     }
     Ok(())
+}
+
+#[cold]
+#[inline(never)]
+fn not_a_sequence(value: &Value) -> Error {
+    let of = value.type_name().to_owned();
+    let message = format!("got {of} in sequence assignment");
+    Error::of(Problem::NotASequence { of }, message)
+}
+
+#[cold]
+#[inline(never)]
+fn not_iterable(value: &Value) -> Error {
+    let of = value.type_name().to_owned();
+    let message = format!("{of} value is not iterable");
+    Error::of(Problem::NotIterable { of }, message)
+}
+
+#[cold]
+#[inline(never)]
+fn not_exported(module: &Str, name: &Str, pos: Pos, exports: &Exports) -> Error {
+    let similar = exports.nearest(name);
+    let hint = similar.as_ref().map(|meant| format!(" (did you mean {meant}?)")).unwrap_or_default();
+    let message = format!("load: name {name} not found in module {module}{hint}");
+    Error::of(Problem::NotExported { name: name.clone(), similar }, message).about_part(pos)
 }
 
 /// An operation of the host with arguments, which stand in registers as `shape` says.

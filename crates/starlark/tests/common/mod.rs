@@ -4,8 +4,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use ytterby_diag::{FileId, Pos, Sources};
-use ytterby_starlark::{Error, Eval, Exports, Limits, NoOps, Piece, Value, compile};
+use ytterby_diag::{Cause, CodeProblem, Failure, FileId, Listing, ListingStyle, Pos, Source, Sources};
+use ytterby_starlark::{Eval, Exports, Limits, NoOps, Piece, Value, compile};
 use ytterby_text::Str;
 
 /// What a program printed, and its error.
@@ -21,7 +21,8 @@ pub fn run(code: &str) -> Outcome {
 
 pub fn run_with(code: &str, limits: Limits) -> Outcome {
     let sources = Sources::new();
-    let file = sources.add("t.star", code.as_bytes().to_vec());
+    let file = sources.add(Source::new("t.star", code.as_bytes()));
+    sources.set_listing(file, Listing::new(ListingStyle::Starlark));
     let printed = Rc::new(RefCell::new(Vec::new()));
     let mut eval = Eval::new();
     eval.set_limits(limits);
@@ -34,14 +35,13 @@ pub fn run_with(code: &str, limits: Limits) -> Outcome {
     eval.set_load(|_, _, _| Ok(Rc::new(Exports::new([(Str::from("json"), Value::None)]))));
     let piece = Piece::Code { text: code.as_bytes(), at: Pos::new(file, 0) };
     let error = match compile(&[piece], &[]) {
-        Err(errors) => {
-            let shown = errors.iter().map(|error| format!("- {}\n{}", error.message, line(&sources, error.pos, 4)));
-            Some(shown.collect::<String>())
-        }
+        Err(errors) => Some(errors.into_iter().map(|error| error.into_code_problem(&|_| false)).collect()),
         Ok(program) => {
-            program.run(&mut eval, Rc::new(NoOps), &Exports::default()).err().map(|error| show(&sources, &error))
+            let failed = program.run(&mut eval, Rc::new(NoOps), &Exports::default()).err();
+            failed.map(|error| vec![error.into_code_problem(&|_| false)])
         }
     };
+    let error = error.map(|problems| shown(&sources, problems));
     let printed = visible(&printed.borrow());
     Outcome { printed, error }
 }
@@ -56,18 +56,9 @@ fn visible(bytes: &[u8]) -> String {
     out
 }
 
-fn show(sources: &Sources, error: &Error) -> String {
-    let mut out = format!("- {}\n", error.message());
-    for frame in error.frames().iter().filter(|frame| frame.pos.is_known()) {
-        out += &format!("    in {}\n{}", frame.name, line(sources, frame.pos, 6));
-    }
-    out
-}
-
-fn line(sources: &Sources, pos: Pos, indent: usize) -> String {
-    let number = sources.line(pos);
-    let text = sources.line_text(pos).unwrap_or_default();
-    format!("{:indent$}{number} | {text}\n", "")
+/// ytt's text for problems of code, each beginning with `- `.
+fn shown(sources: &Sources, problems: Vec<CodeProblem>) -> String {
+    format!("{}\n", Failure::of(Cause::Code(problems)).text(sources).trim_start())
 }
 
 /// Checks what a program prints; an error comes behind it.

@@ -1,6 +1,7 @@
 //! Block style: collections told by their indentation.
 
 use super::Failure;
+use super::advice::Mistake;
 use super::parser::{Candidate, Kind, Parser, Role, Step};
 use super::properties::Properties;
 use super::scalars::Text;
@@ -41,7 +42,9 @@ impl<'a> Parser<'a> {
             return Ok(self.close());
         }
         if !in_column {
-            return Err(self.unexpected("did not find expected key"));
+            let error = self.unexpected("did not find expected key");
+            let is_known = error.mistake != Mistake::Other;
+            return Err(if is_known { error } else { error.about(Mistake::Indentation) });
         }
         let alone = matches!(self.at.byte(), b'-' | b'?' | b':') && self.at.is_blank_or_end(self.at.pos + 1);
         if alone || matches!(self.at.byte(), b']' | b'}' | b',' | b'|' | b'>') {

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use ytterby_diag::Pos;
+use ytterby_diag::{Edit, Help, Part, Pos, Safety, Span};
 use ytterby_text::Str;
+use ytterby_text::spelling::nearest;
 
 use super::errors::Ahead;
 use super::parser::{Candidate, Frame, Parser, Role, Step};
@@ -278,9 +279,7 @@ impl<'a> Parser<'a> {
                     return Err(error);
                 }
             }
-            let pos = Pos::new(self.file, start as u32);
-            let message = format!("yaml: unknown anchor '{shown}' referenced");
-            return Err(Box::new(ReadError { message, pos }));
+            return Err(self.unknown_anchor(start, &shown));
         };
         let (height, nodes) = (anchor.height, anchor.nodes);
         let id = match anchor.node {
@@ -307,5 +306,24 @@ impl<'a> Parser<'a> {
             };
         }
         Ok(Step::Done(id, height))
+    }
+
+    /// The error for an alias whose anchor does not exist.
+    #[cold]
+    fn unknown_anchor(&self, start: usize, name: &str) -> Failure {
+        let end = start + 1 + name.len();
+        let span = Span::new(self.file, start as u32, end as u32);
+        let mut error = ReadError::new(format!("unknown anchor '{name}' referenced"), span);
+        let mut names: Vec<_> = self.anchors.named.keys().map(|name| String::from_utf8_lossy(name)).collect();
+        names.sort();
+        error.helps.push(match nearest(name, names.iter().map(|name| &**name)) {
+            Some(similar) => {
+                let edit = Edit::replace(span.pos(), Part::Bytes(span.end - span.start), format!("*{similar}"));
+                let title = format!("Change *{name} to *{similar}");
+                Help::new(format!("did you mean *{similar}?")).fixed_by(title, vec![edit], Safety::Likely)
+            }
+            None => Help::new("an anchor has to be set before it is used; text that begins with * needs quotes"),
+        });
+        Box::new(error)
     }
 }

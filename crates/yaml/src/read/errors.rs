@@ -4,8 +4,9 @@
 //! parser puts them together and reports the line before. We have one stage, so each error says whose it would be, and
 //! where both would complain about one place the scanner goes first ([`Parser::unexpected`]).
 
-use ytterby_diag::Pos;
+use ytterby_diag::Span;
 
+use super::advice::Mistake;
 use super::parser::{Candidate, Kind, Parser};
 use super::{Failure, ReadError};
 
@@ -35,14 +36,11 @@ impl Parser<'_> {
     fn error(&self, problem: &str, line: u32, shown: u32) -> Failure {
         // At the end of the text there is nothing to see; the reference names the line before.
         let is_behind_last_line = shown < line && self.at.at_end() && self.at.column() == 0;
-        let pos = Pos::new(self.file, self.at.pos.saturating_sub(usize::from(is_behind_last_line)) as u32);
+        let at = self.at.pos.saturating_sub(usize::from(is_behind_last_line)) as u32;
         // The reference takes the first line of its input for "no line".
-        let message = if line == 1 && !self.shifted {
-            format!("yaml: {problem}")
-        } else {
-            format!("yaml: line {shown}: {problem}")
-        };
-        Box::new(ReadError { message, pos })
+        let reference_line = (line > 1 || self.shifted).then_some(shown);
+        let span = Span::new(self.file, at, at);
+        Box::new(ReadError { reference_line, ..ReadError::new(problem.to_owned(), span) })
     }
 
     /// What is wrong with what stands here, where `problem` is all that the grammar has to say. The scanner, which
@@ -63,13 +61,13 @@ impl Parser<'_> {
         let block = self.flow_level == 0;
         match self.at.byte() {
             b'-' if alone && block && !self.key_allowed => {
-                Some(self.scan_error("block sequence entries are not allowed in this context"))
+                Some(self.scan_error("block sequence entries are not allowed in this context").about(Mistake::Dash))
             }
             b'?' if alone && block && !self.key_allowed => {
                 Some(self.scan_error("mapping keys are not allowed in this context"))
             }
             b':' if alone && block && !self.key_allowed => {
-                Some(self.scan_error("mapping values are not allowed in this context"))
+                Some(self.scan_error("mapping values are not allowed in this context").about(Mistake::Colon))
             }
             b'|' | b'>' if !block => Some(self.cannot_start()),
             b'%' if self.at.column() == 0 => None,
@@ -116,7 +114,8 @@ impl Parser<'_> {
 
     #[cold]
     pub(super) fn cannot_start(&self) -> Failure {
-        self.scan_error("found character that cannot start any token")
+        let mistake = if self.at.byte() == b'\t' { Mistake::Tab } else { Mistake::Indicator };
+        self.scan_error("found character that cannot start any token").about(mistake)
     }
 
     /// The error for what stands here where another item has to begin, in the column of the collection around it. As a key it
@@ -202,8 +201,7 @@ impl Parser<'_> {
             Err(error) => return Some(error),
         }
         let line = self.at.line + u32::from(self.at.at_end() && self.at.column() > 0 && self.at.line == line);
-        let error = *self.error("could not find expected ':'", line, line);
-        Some(Box::new(ReadError { pos: Pos::new(self.file, start as u32), ..error }))
+        Some(self.error("could not find expected ':'", line, line).at(start).about(Mistake::NoColon))
     }
 
     /// Goes on as the reference's scanner does, which still hopes for the `:` of the key that began at `start`: over all that

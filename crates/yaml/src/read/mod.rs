@@ -5,9 +5,11 @@
 //! Errors have the reference's texts, also where the reference tells them apart by the stage that noticed: what its
 //! scanner notices has the right line, what its parser notices has the line before.
 
+mod advice;
 mod block;
 mod build;
 mod cursor;
+mod error;
 mod errors;
 mod flow;
 mod parser;
@@ -16,7 +18,8 @@ mod quick;
 mod scalars;
 mod valid;
 
-use ytterby_diag::{FileId, Pos};
+pub use error::ReadError;
+use ytterby_diag::FileId;
 
 use crate::Tree;
 
@@ -40,23 +43,6 @@ impl Default for ReadOptions {
         ReadOptions { strict: false, comments: true }
     }
 }
-
-/// Why a text is not YAML.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReadError {
-    /// The reference's text: `yaml: line 3: did not find expected key`. For parser errors its line is one too early.
-    pub message: String,
-    /// Where the problem really is.
-    pub pos: Pos,
-}
-
-impl std::fmt::Display for ReadError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for ReadError {}
 
 /// A [`ReadError`] on its way out, small so that results are.
 type Failure = Box<ReadError>;

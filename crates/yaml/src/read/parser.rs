@@ -1,6 +1,6 @@
 //! The state of a reading, documents, and what block and flow style have in common.
 
-use ytterby_diag::{FileId, Pos};
+use ytterby_diag::{FileId, Pos, Span};
 use ytterby_text::Str;
 
 use super::build::{Anchors, Pending};
@@ -42,6 +42,8 @@ pub(super) struct Parser<'a> {
     pub(super) value_at: usize,
     /// Behind the last scalar, alias or bracket: where a block collection ends.
     pub(super) content_end: usize,
+    /// The last quoted scalar of several lines: where it begins and ends.
+    pub(super) long_string: Option<(usize, usize)>,
 }
 
 /// A collection that is open.
@@ -144,9 +146,12 @@ pub(super) fn read(text: &[u8], file: FileId, options: &ReadOptions, shape: Shap
         deferred: None,
         value_at: 0,
         content_end: 0,
+        long_string: None,
     };
-    parser.documents()?;
-    Ok(parser.tree)
+    match parser.documents() {
+        Ok(()) => Ok(parser.tree),
+        Err(error) => Err(parser.advised(error)),
+    }
 }
 
 fn begins_with_marker(text: &[u8]) -> bool {
@@ -381,16 +386,24 @@ impl<'a> Parser<'a> {
             Some(tag) => tag.meaning(bytes),
         };
         meaning.unwrap_or_else(|problem| {
-            self.defer(problem);
+            match text {
+                Text::Input(start, end) => self.defer_at(problem, start, end),
+                Text::Buffer => self.defer(problem),
+            }
             Scalar::Null
         })
     }
 
     /// Remembers an error in what the text means; see [`Parser::deferred`].
     pub(super) fn defer(&mut self, problem: String) {
+        self.defer_at(problem, self.value_at, self.at.pos);
+    }
+
+    /// The same for an error about a part of the text.
+    fn defer_at(&mut self, problem: String, start: usize, end: usize) {
         if self.deferred.is_none() {
-            let pos = Pos::new(self.file, self.at.pos as u32);
-            self.deferred = Some(Box::new(ReadError { message: format!("yaml: {problem}"), pos }));
+            let span = Span::new(self.file, start as u32, end.max(start) as u32);
+            self.deferred = Some(Box::new(ReadError::new(problem, span)));
         }
     }
 }

@@ -5,6 +5,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use ytterby_text::Str;
 
 use super::Failure;
+use super::advice::Mistake;
 use super::parser::Parser;
 use crate::Scalar;
 use crate::resolve::{Type, resolve_tagged};
@@ -127,12 +128,14 @@ impl<'a> Parser<'a> {
 
     /// Reads the name behind `&` or `*`.
     pub(super) fn anchor_name(&mut self) -> Result<&'a [u8], Failure> {
+        let start = self.at.pos;
         self.at.pos += 1;
         let name = self.words();
         let ended = self.at.is_blank_or_end(self.at.pos)
             || matches!(self.at.byte(), b'?' | b':' | b',' | b']' | b'}' | b'%' | b'@' | b'`');
         if name.is_empty() || !ended {
-            return Err(self.scan_error("did not find expected alphabetic or numeric character"));
+            let error = self.scan_error("did not find expected alphabetic or numeric character");
+            return Err(error.at(start).about(Mistake::Indicator));
         }
         Ok(name)
     }

@@ -4,6 +4,7 @@
 //! characters escaped.
 
 use super::Failure;
+use super::advice::Mistake;
 use super::cursor::fold;
 use super::parser::Parser;
 
@@ -119,7 +120,7 @@ impl Parser<'_> {
             self.breaks = breaks;
             while self.at.is_blank(self.at.pos) {
                 if self.at.byte() == b'\t' && self.at.column() < (self.indent + 1) as usize {
-                    return Err(self.scan_error("found a tab character that violates indentation"));
+                    return Err(self.scan_error("found a tab character that violates indentation").about(Mistake::Tab));
                 }
                 self.at.pos += 1;
             }
@@ -160,7 +161,14 @@ impl Parser<'_> {
         }
         self.buffer.clear();
         self.at.pos = start;
-        self.quoted_parts(quote)?;
+        let line = self.at.line;
+        self.quoted_parts(quote).map_err(|error| match error.mistake {
+            Mistake::Quote => error.at(start - 1),
+            _ => error,
+        })?;
+        if self.at.line > line {
+            self.long_string = Some((start - 1, self.at.pos));
+        }
         Ok(Text::Buffer)
     }
 
@@ -168,10 +176,10 @@ impl Parser<'_> {
     fn quoted_parts(&mut self, quote: u8) -> Result<(), Failure> {
         loop {
             if self.at.at_document_marker() {
-                return Err(self.scan_error("found unexpected document indicator"));
+                return Err(self.scan_error("found unexpected document indicator").about(Mistake::Quote));
             }
             if self.at.at_end() {
-                return Err(self.scan_error("found unexpected end of stream"));
+                return Err(self.scan_error("found unexpected end of stream").about(Mistake::Quote));
             }
             // An escaped line break joins two lines without anything between.
             let mut joined = false;
@@ -249,7 +257,7 @@ impl Parser<'_> {
                     b'_' => "\u{A0}".as_bytes(),
                     b'L' => "\u{2028}".as_bytes(),
                     b'P' => "\u{2029}".as_bytes(),
-                    _ => return Err(self.scan_error("found unknown escape character")),
+                    _ => return Err(self.scan_error("found unknown escape character").about(Mistake::Escape)),
                 };
                 self.buffer.extend_from_slice(meant);
                 self.at.pos += 2;
@@ -349,7 +357,8 @@ impl Parser<'_> {
             }
             widest = widest.max(self.at.column());
             if (*indent == 0 || self.at.column() < *indent) && self.at.byte() == b'\t' {
-                return Err(self.scan_error("found a tab character where an indentation space is expected"));
+                let error = self.scan_error("found a tab character where an indentation space is expected");
+                return Err(error.about(Mistake::Tab));
             }
             if self.at.break_len(self.at.pos) == 0 {
                 break;

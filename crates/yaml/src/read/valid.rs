@@ -1,6 +1,6 @@
 //! What the bytes of a file may be: UTF-8 without control characters, and less than 4 GiB.
 
-use ytterby_diag::{FileId, Pos};
+use ytterby_diag::{FileId, Span};
 
 use super::ReadError;
 
@@ -14,8 +14,7 @@ pub(super) struct Shape {
 /// Checks that a text can be read at all.
 pub(super) fn check(text: &[u8], file: FileId) -> Result<Shape, ReadError> {
     if u32::try_from(text.len()).is_err() {
-        let message = "yaml: files of 4 GiB or more cannot be read".to_owned();
-        return Err(ReadError { message, pos: Pos::new(file, 0) });
+        return Err(ReadError::new("files of 4 GiB or more cannot be read", Span::new(file, 0, 0)));
     }
     // One pass without branches, so that it is done many bytes at a time.
     let (mut high, mut control, mut cr) = (false, false, false);
@@ -45,9 +44,9 @@ pub(super) fn check(text: &[u8], file: FileId) -> Result<Shape, ReadError> {
     Ok(Shape { line_feeds_only: !odd })
 }
 
-fn bad(file: FileId, at: usize, problem: &str) -> ReadError {
-    // The reference gives no line here; the position does.
-    ReadError { message: format!("yaml: {problem}"), pos: Pos::new(file, at as u32) }
+/// The error for a byte; the reference gives no line here.
+fn bad(file: FileId, at: usize, problem: &'static str) -> ReadError {
+    ReadError::new(problem, Span::new(file, at as u32, at as u32 + 1))
 }
 
 fn is_control(value: u32) -> bool {
@@ -108,7 +107,7 @@ mod tests {
     fn bytes_that_are_no_characters_are_named() {
         let check = |text: &[u8], expected: &str, offset| {
             let error = check(text, FileId(0)).err().expect("it cannot be read");
-            assert_eq!((&*error.message, error.pos.offset), (expected, offset), "{text:x?}");
+            assert_eq!((&*error.reference(), error.span.start), (expected, offset), "{text:x?}");
         };
         check(b"a\x80", "yaml: invalid leading UTF-8 octet", 1);
         check(b"\xf8\x80\x80\x80", "yaml: invalid leading UTF-8 octet", 0);

@@ -8,7 +8,7 @@ use ytterby_yaml::{Comment, NodeId, ReadOptions, Scalar, Tree, View, parse};
 /// Reads and writes again, as `ytt -f -` does with plain YAML.
 pub fn recode(input: &[u8], strict: bool) -> Result<Vec<u8>, String> {
     let options = ReadOptions { strict, ..ReadOptions::default() };
-    let tree = parse(input, FileId(0), &options).map_err(|error| error.message)?;
+    let tree = parse(input, FileId(0), &options).map_err(|error| error.reference())?;
     let mut yaml = YamlWriter::new();
     write_tree(&tree, &mut yaml);
     Ok(yaml.finish())

@@ -11,7 +11,7 @@ mod proxy;
 
 use std::io::{self, Read};
 use std::net::IpAddr;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -30,7 +30,7 @@ use self::proxy::Named;
 const MAX_REDIRECTS: usize = 10;
 
 /// The body behind a URL, or why it cannot be had.
-pub(super) fn get(address: &str) -> Result<Rc<[u8]>, String> {
+pub(super) fn get(address: &str) -> Result<Arc<[u8]>, String> {
     let requesting = |why: String| format!("Requesting URL '{address}': {why}");
     let reading = |why: String| format!("Reading URL '{address}': {why}");
     let env = |name: &str| std::env::var(name).ok();

@@ -18,8 +18,9 @@ use super::markdown::json_text;
 use super::model::{Field, Model, When, model};
 use crate::node::{Node, Scalar};
 use crate::output::write_node;
-use crate::schema::{Example, Kind, REDACTED, Schema, Type};
+use crate::schema::{Example, Kind, Schema, Type};
 use crate::validate::{Described, Detail};
+use ytterby_diag::REDACTED;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");

@@ -10,8 +10,8 @@ use super::print::{Besides, File, Keys, Kind, Place, Sample, kind_of, literal, q
 use super::recognise::{Found, Language};
 use super::rules::{self, Validation};
 use super::shapes::{Alternatives, Names};
-use crate::api::Failure;
 use crate::node::{Map, MapItem, Node, Scalar, key_text};
+use ytterby_diag::{Failure, Id};
 
 /// References can multiply: no schema that people write has this many places.
 const MAX_PLACES: usize = 200_000;
@@ -111,7 +111,10 @@ impl Importer<'_> {
     pub fn place(&mut self, schema: &Node, path: &str, role: Role) -> Result<Place, Failure> {
         self.places += 1;
         if self.places > MAX_PLACES {
-            return Err(Failure::new(format!("Expected at most {MAX_PLACES} places in the schema to import")));
+            return Err(Failure::new(
+                Id::SCHEMA_IMPORT,
+                format!("Expected at most {MAX_PLACES} places in the schema to import"),
+            ));
         }
         let Some(map) = schema.as_map() else {
             if !is_true(schema) {

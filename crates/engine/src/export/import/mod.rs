@@ -16,11 +16,11 @@ mod tests;
 
 use std::collections::HashSet;
 
-use ytterby_diag::{Diagnostic, FileId, Kind, Severity};
+use ytterby_diag::{Diagnostic, FileId};
 use ytterby_yaml::{ReadOptions, parse};
 
-use crate::api::Failure;
 use crate::node::{DocumentSet, Node, documents_from_tree};
+use ytterby_diag::{Failure, Id};
 
 /// What `schema import` is told.
 #[derive(Clone, Debug, Default)]
@@ -68,13 +68,14 @@ pub fn import_schema(content: &[u8], options: &ImportOptions) -> Result<Imported
 fn read(content: &[u8]) -> Result<Node, Failure> {
     let json = recognise::json_as_yaml(content);
     let options = ReadOptions { comments: false, ..ReadOptions::default() };
-    let tree = parse(json.as_deref().unwrap_or(content), FileId(0), &options).map_err(|error| error.message)?;
+    let tree = parse(json.as_deref().unwrap_or(content), FileId(0), &options)
+        .map_err(|error| Failure::from(Diagnostic::from(error)))?;
     let DocumentSet { items } = documents_from_tree(&tree);
     let mut documents = items.into_iter().map(|doc| doc.value).filter(|value| !value.is_null());
     match (documents.next(), documents.next()) {
         (Some(value), None) => Ok(value),
-        (Some(_), Some(_)) => Err(Failure::new("Expected one document to import, found several")),
-        (None, _) => Err(Failure::new("Expected a document to import, found none")),
+        (Some(_), Some(_)) => Err(Failure::new(Id::SCHEMA_IMPORT, "Expected one document to import, found several")),
+        (None, _) => Err(Failure::new(Id::SCHEMA_IMPORT, "Expected a document to import, found none")),
     }
 }
 
@@ -96,6 +97,6 @@ impl Notes {
     }
 
     fn into_diagnostics(self) -> Vec<Diagnostic> {
-        self.texts.into_iter().map(|text| Diagnostic::new(Severity::Warning, Kind::Other, text)).collect()
+        self.texts.into_iter().map(|text| Diagnostic::warning(Id::SCHEMA_IMPORT, text)).collect()
     }
 }

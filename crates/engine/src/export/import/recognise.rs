@@ -1,7 +1,7 @@
 //! Which language a file is in, and which of its schemas is meant.
 
-use crate::api::Failure;
 use crate::node::{Map, Node, Scalar, key_text};
+use ytterby_diag::{Failure, Id};
 
 /// The language of a schema.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,13 +35,19 @@ pub(super) fn schema(document: &Node, name: Option<&str>) -> Result<Found, Failu
     }
     if let Some(version) = text("openapi") {
         if !version.starts_with("3.") {
-            return Err(Failure::new(format!("Expected an OpenAPI document of version 3, found version {version}")));
+            return Err(Failure::new(
+                Id::SCHEMA_IMPORT,
+                format!("Expected an OpenAPI document of version 3, found version {version}"),
+            ));
         }
         let schemas = within(map, &["components", "schemas"]);
         return Ok(Found { language: Language::OpenApi, schema: member(schemas, name, "schema")? });
     }
     if let Some(version) = text("swagger") {
-        return Err(Failure::new(format!("Expected an OpenAPI document of version 3, found Swagger {version}")));
+        return Err(Failure::new(
+            Id::SCHEMA_IMPORT,
+            format!("Expected an OpenAPI document of version 3, found Swagger {version}"),
+        ));
     }
     if let Some(item) = map.get_str("openAPIV3Schema") {
         return Ok(Found { language: Language::Crd, schema: item.value.clone() });
@@ -60,6 +66,7 @@ pub(super) fn schema(document: &Node, name: Option<&str>) -> Result<Found, Failu
 
 fn unknown() -> Failure {
     Failure::new(
+        Id::SCHEMA_IMPORT,
         "Expected a JSON Schema, an OpenAPI 3 document or a CustomResourceDefinition; to make a schema of plain values, use --from values",
     )
 }
@@ -117,11 +124,14 @@ fn member(map: Option<&Map>, name: Option<&str>, what: &str) -> Result<Node, Fai
 
 fn not_found(what: &str, name: Option<&str>, names: &[String]) -> Failure {
     match name {
-        Some(name) if !names.is_empty() => {
-            Failure::new(format!("Expected to find a {what} named '{name}' (there are: {})", names.join(", ")))
+        Some(name) if !names.is_empty() => Failure::new(
+            Id::SCHEMA_IMPORT,
+            format!("Expected to find a {what} named '{name}' (there are: {})", names.join(", ")),
+        ),
+        Some(name) => {
+            Failure::new(Id::SCHEMA_IMPORT, format!("Expected to find a {what} named '{name}', found none at all"))
         }
-        Some(name) => Failure::new(format!("Expected to find a {what} named '{name}', found none at all")),
-        None => Failure::new(format!("Expected to find a {what}, found none")),
+        None => Failure::new(Id::SCHEMA_IMPORT, format!("Expected to find a {what}, found none")),
     }
 }
 

@@ -11,9 +11,9 @@ use super::flat::Flat;
 use super::keywords::{ANY, Importer, Role, Types, is_true, text};
 use super::print::{Besides, Place};
 use super::rules::subject;
-use crate::api::Failure;
 use crate::export::keywords::{array, map};
 use crate::node::{Map, MapItem, Node, Scalar};
+use ytterby_diag::Failure;
 
 /// The alternatives of a schema.
 pub(super) struct Alternatives {

@@ -47,7 +47,7 @@ fn references_are_followed_but_not_in_circles() {
             "$ref": "#/$defs/node"}"##,
     );
     assert_eq!(imported.text, "#@data/values-schema\n---\n#@schema/type any=True\nnext: null\nsize: 0\n");
-    let texts: Vec<&str> = imported.diagnostics.iter().map(|diagnostic| &*diagnostic.message).collect();
+    let texts: Vec<_> = imported.diagnostics.iter().map(|diagnostic| diagnostic.message.plain()).collect();
     assert_eq!(texts, ["keyword \"$ref\" at next is not supported"]);
 }
 
@@ -69,7 +69,7 @@ fn what_has_no_counterpart_is_named() {
     let imported = import(
         r#"{"type": "object", "properties": {"a": {"type": "object", "properties": {"b": {"type": "string", "if": {}}}}}}"#,
     );
-    let texts: Vec<&str> = imported.diagnostics.iter().map(|diagnostic| &*diagnostic.message).collect();
+    let texts: Vec<_> = imported.diagnostics.iter().map(|diagnostic| diagnostic.message.plain()).collect();
     assert_eq!(texts, ["keyword \"if\" at a.b is not supported"]);
 }
 

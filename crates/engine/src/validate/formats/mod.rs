@@ -249,14 +249,27 @@ pub(crate) fn find(name: &str) -> Option<&'static Format> {
 
 /// The text about a name that is none: `unknown format "hostnam"; did you mean "hostname"?`
 pub(crate) fn unknown(name: &Str) -> String {
-    let written = name.to_str();
     let quoted = ytterby_text::quote::quote(name);
-    let mut names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
-    names.sort_unstable();
-    match spelling::closest(&written, names, spelling::tolerance(&written)) {
+    match meant(&name.to_str()) {
         Some(meant) => format!("unknown format {}; did you mean \"{meant}\"?", quoted.to_str()),
         None => format!("unknown format {}", quoted.to_str()),
     }
+}
+
+/// The format that was probably meant by another name.
+pub(crate) fn meant(name: &str) -> Option<&'static str> {
+    spelling::closest(name, sorted_names(), spelling::tolerance(name))
+}
+
+/// The names of all formats, for messages.
+pub(crate) fn listed() -> String {
+    sorted_names().join(", ")
+}
+
+fn sorted_names() -> Vec<&'static str> {
+    let mut names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+    names.sort_unstable();
+    names
 }
 
 impl Format {

@@ -62,7 +62,7 @@ impl Compare {
             Some(order) => Ok(self.op.accepts(order)),
             None => {
                 let (value, limit) = (to_plain_value(&plain(value)), to_plain_value(&self.limit));
-                compare(self.op, &value, &limit).map_err(|error| error.message().to_owned())
+                compare(self.op, &value, &limit).map_err(|error| error.message().into_owned())
             }
         }
     }

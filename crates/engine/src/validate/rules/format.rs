@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use ytterby_diag::Help;
 use ytterby_starlark::Value;
 
 use super::{BadArgument, Found, Keyword, Made, NamedRule, Shape, Subject, Target};
@@ -23,7 +24,12 @@ impl std::fmt::Debug for OfFormat {
 pub(super) fn make(value: &Value, subject: Subject<'_>) -> Made {
     let name = subject.string(value)?;
     let Some(format) = formats::find(&name.to_str()) else {
-        return Err(BadArgument::new(formats::unknown(name)));
+        let problem = BadArgument::new(formats::unknown(name));
+        let written = name.to_str();
+        return Err(match formats::meant(&written) {
+            Some(meant) => problem.hint(Help::rename_string(&written, meant)),
+            None => problem.hint(format!("formats are {}", formats::listed())),
+        });
     };
     Ok(Some(Rc::new(OfFormat { format, written: format.name.to_owned() })))
 }

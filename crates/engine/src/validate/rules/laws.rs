@@ -138,7 +138,7 @@ impl Meanings {
             Ok(Value::Bool(true)) => Meaning::Invalid(None),
             Ok(Value::None) => Meaning::Valid,
             Ok(found) => Meaning::Invalid(Some(found.to_text().to_string())),
-            Err(error) => Meaning::Invalid(Some(error.message().to_owned())),
+            Err(error) => Meaning::Invalid(Some(error.message().into_owned())),
         }
     }
 }

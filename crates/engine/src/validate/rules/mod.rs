@@ -22,6 +22,7 @@ mod unique;
 use std::fmt::Debug;
 use std::rc::Rc;
 
+use ytterby_diag::Help;
 use ytterby_starlark::Value;
 use ytterby_text::{Str, gofloat};
 
@@ -224,7 +225,7 @@ pub(crate) struct BadArgument {
     /// Whether messages add where the annotation is; some of the reference's do not.
     pub positioned: bool,
     /// What rich messages add.
-    pub hint: Option<String>,
+    pub hint: Option<Help>,
 }
 
 impl BadArgument {
@@ -236,8 +237,8 @@ impl BadArgument {
         BadArgument { positioned: false, ..self }
     }
 
-    fn hint(self, text: impl Into<String>) -> BadArgument {
-        BadArgument { hint: Some(text.into()), ..self }
+    fn hint(self, help: impl Into<Help>) -> BadArgument {
+        BadArgument { hint: Some(help.into()), ..self }
     }
 }
 

@@ -1,5 +1,6 @@
 //! What people call the rules: names of JSON Schema and of other languages, and misspellings.
 
+use ytterby_diag::Help;
 use ytterby_text::spelling;
 
 use super::{all, find};
@@ -82,12 +83,18 @@ pub(crate) fn meant(name: &str, level: Level) -> Option<String> {
 }
 
 /// The hint about a name that is no rule.
-pub(crate) fn hint(name: &str, level: Level) -> String {
+pub(crate) fn hint(name: &str, level: Level) -> Help {
     match meant(name, level) {
-        Some(meant) => format!("did you mean {meant}?"),
+        Some(meant) => {
+            let text = format!("did you mean {meant}?");
+            match meant.strip_suffix('=') {
+                Some(rule) => Help::rename_argument(text, name, rule),
+                None => text.into(),
+            }
+        }
         None => {
             let names: Vec<&str> = all(level).map(|entry| entry.name).collect();
-            format!("rules are {} and when", names.join(", "))
+            format!("rules are {} and when", names.join(", ")).into()
         }
     }
 }
@@ -116,7 +123,7 @@ mod tests {
         }
         assert_eq!(meant("regex", Level::Ytt049), None);
         assert_eq!(meant("xyzzyxyzzy", Level::Ytterby), None);
-        assert!(hint("xyzzyxyzzy", Level::Ytterby).starts_with("rules are min_len, max_len, min,"));
+        assert!(hint("xyzzyxyzzy", Level::Ytterby).text.plain().starts_with("rules are min_len, max_len, min,"));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::BuilderVerifierExt;
-use ytterby_diag::Sources;
+use ytterby_diag::{Source, Sources};
 use ytterby_yaml::{ReadOptions, parse};
 
 use crate::objects;
@@ -264,9 +264,9 @@ impl File {
         let fail = |error: &dyn fmt::Display| format!("{}: {error}", path.display());
         let text = std::fs::read(path).map_err(|error| fail(&error))?;
         let sources = Sources::new();
-        let id = sources.add(path.display().to_string(), text.clone());
+        let id = sources.add(Source::new(path.display().to_string(), text.clone()));
         let options = ReadOptions { comments: false, ..ReadOptions::default() };
-        let tree = parse(&text, id, &options).map_err(|error| fail(&error.message))?;
+        let tree = parse(&text, id, &options).map_err(|error| fail(&error.reference()))?;
         let document = tree.documents().iter().next().map(|document| document.value);
         let root = match document {
             Some(node) => objects::value(&tree, node).map_err(|error| fail(&error))?,

@@ -1,0 +1,170 @@
+//! Fixes applied: sources with their edits made, and the difference as a text.
+//!
+//! Nothing is written here; a host decides what to do with the result. A fix is made as a whole or not at all.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use similar::TextDiff;
+
+use crate::{FileId, Fix, Origin, REDACTED, Source, Sources};
+
+/// The files that fixes change, with their new content. A fix that overlaps one before it, or that changes something
+/// else than files, is left out; one that wants the same edit as another is not made twice.
+pub fn apply_fixes<'a>(sources: &Sources, fixes: impl IntoIterator<Item = &'a Fix>) -> Vec<(FileId, Vec<u8>)> {
+    let edited = |(file, edits): (FileId, Vec<PlainEdit>)| Some((file, content(&*sources.get(file)?, &edits)));
+    accepted(sources, fixes).into_iter().filter_map(edited).collect()
+}
+
+/// The same as a unified diff for people: secrets are replaced.
+pub fn diff_of_fixes<'a>(sources: &Sources, fixes: impl IntoIterator<Item = &'a Fix>) -> String {
+    let mut out = String::new();
+    for (file, edits) in accepted(sources, fixes) {
+        let Some(source) = sources.get(file) else { continue };
+        let (old, new) = (source.shown_text(), shown_content(&source, &edits));
+        let diff = TextDiff::from_lines(&old, &new);
+        let name = source.place();
+        out.push_str(&diff.unified_diff().context_radius(3).header(name, name).to_string());
+    }
+    out
+}
+
+/// An edit in bytes of its source.
+#[derive(Clone, PartialEq, Eq)]
+struct PlainEdit {
+    range: Range<usize>,
+    replacement: String,
+}
+
+impl PlainEdit {
+    /// Whether two edits cannot both be made. Edits that touch can.
+    fn overlaps(&self, other: &PlainEdit) -> bool {
+        self.range.start < other.range.end && other.range.start < self.range.end
+    }
+}
+
+/// The edits to be made in each file, in the order of their ranges.
+fn accepted<'a>(sources: &Sources, fixes: impl IntoIterator<Item = &'a Fix>) -> BTreeMap<FileId, Vec<PlainEdit>> {
+    let mut found: BTreeMap<FileId, Vec<PlainEdit>> = BTreeMap::new();
+    for fix in fixes {
+        let Some(edits) = plain_edits(sources, fix) else { continue };
+        let is_new = |(file, edit): &(FileId, PlainEdit)| !found.get(file).is_some_and(|made| made.contains(edit));
+        let new: Vec<_> = edits.into_iter().filter(is_new).collect();
+        let fits = new.iter().enumerate().all(|(number, (file, edit))| {
+            let made = found.get(file).into_iter().flatten();
+            let own = new[..number].iter().filter(|(other, _)| other == file).map(|(_, edit)| edit);
+            !made.chain(own).any(|other| other.overlaps(edit))
+        });
+        if fits {
+            new.into_iter().for_each(|(file, edit)| found.entry(file).or_default().push(edit));
+        }
+    }
+    // The sort is stable: insertions at one place stay in the order of the problems.
+    found.values_mut().for_each(|edits| edits.sort_by_key(|edit| (edit.range.start, edit.range.end)));
+    found
+}
+
+/// The edits of a fix, if all of them are in files.
+fn plain_edits(sources: &Sources, fix: &Fix) -> Option<Vec<(FileId, PlainEdit)>> {
+    let plain = |edit: &crate::Edit| {
+        let span = edit.span(sources)?;
+        let is_file = sources.get(span.file)?.origin() == Origin::File;
+        let range = span.start as usize..span.end as usize;
+        is_file.then(|| (span.file, PlainEdit { range, replacement: edit.replacement.clone() }))
+    };
+    fix.edits.iter().map(plain).collect()
+}
+
+fn content(source: &Source, edits: &[PlainEdit]) -> Vec<u8> {
+    let text = source.text();
+    let mut out = Vec::with_capacity(text.len());
+    let mut copied = 0;
+    for edit in edits {
+        out.extend_from_slice(&text[copied..edit.range.start]);
+        out.extend_from_slice(edit.replacement.as_bytes());
+        copied = edit.range.end;
+    }
+    out.extend_from_slice(&text[copied..]);
+    out
+}
+
+/// The content as it may be shown. What replaces a part of a secret is one, too.
+fn shown_content(source: &Source, edits: &[PlainEdit]) -> String {
+    let mut out = String::new();
+    let mut copied = 0;
+    for edit in edits {
+        out.push_str(&source.shown(copied..edit.range.start));
+        let is_hidden = !source.hidden_in(edit.range.clone()).is_empty();
+        out.push_str(if is_hidden { REDACTED } else { &edit.replacement });
+        copied = edit.range.end;
+    }
+    out.push_str(&source.shown(copied..source.text().len()));
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Edit, Part, Pos, Safety};
+
+    fn fix(edits: &[(FileId, Range<u32>, &str)]) -> Fix {
+        let edit = |(file, range, text): &(FileId, Range<u32>, &str)| {
+            Edit::replace(Pos::new(*file, range.start), Part::Bytes(range.end - range.start), *text)
+        };
+        Fix { title: "Change it".to_owned(), edits: edits.iter().map(edit).collect(), safety: Safety::Safe }
+    }
+
+    fn changed(sources: &Sources, fixes: &[Fix]) -> Vec<String> {
+        let made = apply_fixes(sources, fixes);
+        made.into_iter().map(|(_, content)| String::from_utf8(content).unwrap()).collect()
+    }
+
+    #[test]
+    fn fixes_are_made_together() {
+        let sources = Sources::new();
+        let one = sources.add(Source::new("a.yml", *b"a: no\nb: 1.20\n"));
+        let other = sources.add(Source::new("b.yml", *b"nmae: x\n"));
+        let fixes = [fix(&[(one, 9..13, "\"1.20\"")]), fix(&[(one, 3..5, "\"no\""), (other, 0..4, "name")])];
+        assert_eq!(changed(&sources, &fixes), ["a: \"no\"\nb: \"1.20\"\n", "name: x\n"]);
+        assert_eq!(
+            diff_of_fixes(&sources, &fixes[..1]),
+            "--- a.yml\n+++ a.yml\n@@ -1,2 +1,2 @@\n a: no\n-b: 1.20\n+b: \"1.20\"\n"
+        );
+    }
+
+    #[test]
+    fn overlapping_fixes_are_left_out_as_a_whole() {
+        let sources = Sources::new();
+        let file = sources.add(Source::new("a.yml", *b"abcdef"));
+        let fixes =
+            [fix(&[(file, 1..3, "X")]), fix(&[(file, 2..4, "Y"), (file, 5..6, "Z")]), fix(&[(file, 3..4, "W")])];
+        assert_eq!(changed(&sources, &fixes), ["aXWef"]);
+    }
+
+    #[test]
+    fn equal_edits_are_made_once() {
+        let sources = Sources::new();
+        let file = sources.add(Source::new("a.yml", *b"x"));
+        let (one, other) = (fix(&[(file, 0..0, "1\n")]), fix(&[(file, 0..0, "2\n")]));
+        assert_eq!(changed(&sources, &[one.clone(), other, one]), ["1\n2\nx"]);
+    }
+
+    #[test]
+    fn only_files_are_changed() {
+        let sources = Sources::new();
+        let flag = sources.add(Source::new("(data-value arg)", *b"a=1").with_origin(Origin::Argument));
+        assert!(changed(&sources, &[fix(&[(flag, 0..1, "b")])]).is_empty());
+        assert_eq!(diff_of_fixes(&sources, &[fix(&[(flag, 0..1, "b")])]), "");
+    }
+
+    #[test]
+    fn a_diff_shows_no_secrets() {
+        let sources = Sources::new();
+        let file = sources.add(Source::new("a.yml", *b"key: hush\nport: 80\n"));
+        sources.get(file).unwrap().hide(std::iter::once(5..9));
+        let fixes = [fix(&[(file, 5..9, "\"hush\"")]), fix(&[(file, 10..14, "prot")])];
+        let diff = diff_of_fixes(&sources, &fixes);
+        assert!(diff.contains(" key: <redacted>\n-port: 80\n+prot: 80\n"), "{diff}");
+        assert_eq!(changed(&sources, &fixes), ["key: \"hush\"\nprot: 80\n"]);
+    }
+}

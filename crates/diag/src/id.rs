@@ -1,0 +1,257 @@
+//! The names of everything that can be wrong: one table.
+//!
+//! An id is stable: users write it into `--ignore` and CI filters, and `docs/errors.md` has a section for each. The
+//! test `docs` holds page and table together.
+
+use std::fmt;
+
+/// What sort of problem it is: the `kind` of the JSON rendering.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A value has another type than the schema says.
+    Type,
+    /// The schema does not declare a key.
+    UnknownKey,
+    /// A required value is missing.
+    Required,
+    /// A value was given for a key that the schema removed.
+    Removed,
+    /// A data value breaks a rule.
+    Validation,
+    /// An output document breaks a rule.
+    Output,
+    /// The schema itself is wrong.
+    Schema,
+    /// An annotation is unknown, repeated or misplaced.
+    Annotation,
+    /// A deprecated value was given.
+    Deprecated,
+    /// Anything else.
+    Other,
+}
+
+impl Kind {
+    /// As the machine-readable renderings call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Type => "type",
+            Kind::UnknownKey => "unknown-key",
+            Kind::Required => "required",
+            Kind::Removed => "removed",
+            Kind::Validation => "validation",
+            Kind::Output => "output",
+            Kind::Schema => "schema",
+            Kind::Annotation => "annotation",
+            Kind::Deprecated => "deprecated",
+            Kind::Other => "other",
+        }
+    }
+}
+
+/// The name of one kind of problem: `schema/type`.
+#[derive(Clone, Copy)]
+pub struct Id(&'static Row);
+
+/// One row of the table.
+#[derive(Debug)]
+struct Row {
+    name: &'static str,
+    kind: Kind,
+    title: &'static str,
+}
+
+impl Id {
+    /// The id of this name, if there is one.
+    pub fn find(name: &str) -> Option<Id> {
+        ALL.iter().copied().find(|id| id.name() == name)
+    }
+
+    /// The id of the rule with this name, as annotations write it: `min_len` is `rule/min-len`.
+    pub fn of_rule(rule: &str) -> Id {
+        let name = rule.replace('_', "-");
+        let found = ALL.iter().copied().find(|id| id.name().strip_prefix("rule/") == Some(&name));
+        found.unwrap_or(Id::RULE_CUSTOM)
+    }
+
+    /// `schema/type`.
+    pub fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// The sort of problem.
+    pub fn kind(self) -> Kind {
+        self.0.kind
+    }
+
+    /// What it is about, in a sentence.
+    pub fn title(self) -> &'static str {
+        self.0.title
+    }
+
+    /// All of them, in the order of their names.
+    pub fn all() -> &'static [Id] {
+        &ALL
+    }
+
+    /// The page that explains it.
+    pub fn help_uri(self) -> String {
+        format!("{HELP_BASE}#{}", self.name().replace('/', ""))
+    }
+}
+
+/// Where the page of errors is published; links of all renderings begin with it. The domain is reserved for examples
+/// until there is one.
+pub const HELP_BASE: &str = "https://ytterby.example/errors.html";
+
+impl PartialEq for Id {
+    fn eq(&self, other: &Id) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Id {}
+
+impl std::hash::Hash for Id {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.name().hash(state);
+    }
+}
+
+impl fmt::Debug for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+macro_rules! ids {
+    ($($constant:ident $name:literal $kind:ident $title:literal)*) => {
+        #[allow(missing_docs, reason = "the title in the row is the documentation")]
+        impl Id {
+            $(pub const $constant: Id = Id(&Row { name: $name, kind: Kind::$kind, title: $title });)*
+        }
+
+        const ALL: [Id; [$($name),*].len()] = [$(Id::$constant),*];
+    };
+}
+
+ids! {
+    ANNOTATION_ARGUMENT "annotation/argument" Annotation "An annotation has a wrong, missing or unknown argument."
+    ANNOTATION_DUPLICATE "annotation/duplicate" Annotation "An annotation is given twice on one node."
+    ANNOTATION_MISPLACED "annotation/misplaced" Annotation "An annotation has no effect where it is."
+    ANNOTATION_UNKNOWN "annotation/unknown" Annotation "An annotation is not known."
+    CODE_ASSERT "code/assert" Other "An assertion of a template failed."
+    CODE_ATTRIBUTE "code/attribute" Other "A value has no attribute of this name."
+    CODE_BLOCK "code/block" Other "A block has no `end`, or an `end` has no block."
+    CODE_CALL "code/call" Other "A function was called with the wrong arguments."
+    CODE_FAIL "code/fail" Other "A template called `fail`."
+    CODE_INDEX "code/index" Other "An index or key does not exist."
+    CODE_LOAD "code/load" Other "A file or module cannot be loaded."
+    CODE_RECURSION "code/recursion" Other "Files load each other."
+    CODE_SYNTAX "code/syntax" Other "Code cannot be parsed."
+    CODE_TEMPLATE "code/template" Other "A template is not well-formed, or a node cannot be built."
+    CODE_TYPE "code/type" Other "An operation got a value of the wrong type."
+    CODE_UNDEFINED "code/undefined" Other "A name is not defined."
+    CODE_UNKNOWN_VALUE "code/unknown-value" Other "A template reads a data value that the schema does not declare."
+    CODE_VALUE "code/value" Other "A function got a value that it cannot use."
+    FILE_CONFLICT "file/conflict" Other "Two outputs or inputs exclude each other."
+    FILE_MARK "file/mark" Other "A file mark is wrong."
+    FILE_MISSING "file/missing" Other "An input does not exist or cannot be read."
+    FILE_SYMLINK "file/symlink" Other "A symbolic link leads to a place that is not allowed."
+    FILE_WRITE "file/write" Other "Output cannot be written."
+    FLAG_CONFLICT "flag/conflict" Other "Flags exclude each other."
+    FLAG_OPERAND "flag/operand" Other "A command got an argument that it does not take."
+    FLAG_UNKNOWN "flag/unknown" Other "A flag or command is not known."
+    FLAG_VALUE "flag/value" Other "A flag has a wrong or missing value."
+    INPUT_HELM "input/helm" Other "A plain YAML file looks like a Helm or Jinja template."
+    INPUT_NO_OUTPUT "input/no-output" Other "The inputs contain nothing to write."
+    INPUT_OTHER_FILES "input/other-files" Other "Outputs that are not YAML are left out of standard output."
+    INPUT_PLAIN_VALUES "input/plain-values" Other "A values file was given as a template."
+    INPUT_TEXT_MARKS "input/text-marks" Other "Marks of text templates are used where they mean nothing."
+    INTERNAL_BUG "internal/bug" Other "The program itself is wrong."
+    KUBEVIRT_INVALID "kubevirt/invalid" Other "A virtual machine breaks a rule of its template."
+    KUBEVIRT_LINT "kubevirt/lint" Other "A rule of a template is questionable."
+    KUBEVIRT_RULE "kubevirt/rule" Other "A rule of a template is wrong."
+    LIBRARY_MISSING "library/missing" Other "A library does not exist."
+    LIBRARY_REF "library/ref" Other "A reference to a library is not well-formed."
+    LIBRARY_UNUSED "library/unused" Other "Values or schemas were given for a library that nothing evaluates."
+    LIMIT_CANCELLED "limit/cancelled" Other "The run was cancelled."
+    LIMIT_DEPTH "limit/depth" Other "Calls or data are nested too deeply."
+    LIMIT_MEMORY "limit/memory" Other "The run needs more memory than it may use."
+    LIMIT_OUTPUT "limit/output" Other "The output is larger than it may be."
+    LIMIT_STEPS "limit/steps" Other "Code takes more steps than it may take."
+    LIMIT_TIME "limit/time" Other "The run takes longer than it may take."
+    OUTPUT_ENCODE "output/encode" Other "A value cannot be written in the chosen format."
+    OUTPUT_RULE "output/rule" Output "An output document breaks a rule."
+    OVERLAY_ASSERT "overlay/assert" Other "An assertion of an overlay failed."
+    OVERLAY_CONFLICT "overlay/conflict" Other "An overlay cannot be applied to this kind of value."
+    OVERLAY_MATCHER "overlay/matcher" Other "A matcher of an overlay is wrong."
+    OVERLAY_NO_MATCH "overlay/no-match" Other "An overlay matches nothing."
+    OVERLAY_TOO_MANY "overlay/too-many" Other "An overlay matches more nodes than it expects."
+    RULE_ABOVE "rule/above" Validation "A value is not greater than the bound."
+    RULE_BELOW "rule/below" Validation "A value is not smaller than the bound."
+    RULE_CEL "rule/cel" Validation "A value breaks a rule written in CEL."
+    RULE_CONTAINS "rule/contains" Validation "A value does not contain what it must contain."
+    RULE_CUSTOM "rule/custom" Validation "A value breaks a rule written as code."
+    RULE_ENDS_WITH "rule/ends-with" Validation "A value does not end as it must."
+    RULE_ERROR "rule/error" Other "A rule cannot be evaluated."
+    RULE_EVEN "rule/even" Validation "A number is not even."
+    RULE_FORMAT "rule/format" Validation "A text does not have the required format."
+    RULE_KEYS "rule/keys" Validation "A map has too few or too many keys of a kind."
+    RULE_LEN "rule/len" Validation "A value does not have the required length."
+    RULE_MATCHES "rule/matches" Validation "A text does not match the required pattern."
+    RULE_MAX "rule/max" Validation "A value is greater than the maximum."
+    RULE_MAX_LEN "rule/max-len" Validation "A value is longer than the maximum."
+    RULE_MIN "rule/min" Validation "A value is smaller than the minimum."
+    RULE_MIN_LEN "rule/min-len" Validation "A value is shorter than the minimum."
+    RULE_MULTIPLE_OF "rule/multiple-of" Validation "A number is not a multiple of the required one."
+    RULE_NOT_NULL "rule/not-null" Validation "A value is null where it must not be."
+    RULE_ODD "rule/odd" Validation "A number is not odd."
+    RULE_ONE_NOT_NULL "rule/one-not-null" Validation "Not exactly one of several values is given."
+    RULE_ONE_OF "rule/one-of" Validation "A value is none of the allowed ones."
+    RULE_SHAPE "rule/shape" Validation "A value has none, or too many, of the shapes that it can have."
+    RULE_STARTS_WITH "rule/starts-with" Validation "A value does not start as it must."
+    RULE_UNIQUE "rule/unique" Validation "Items that must be unique are not."
+    SCHEMA_IMPORT "schema/import" Other "A schema of another language cannot be imported."
+    SCHEMA_INVALID "schema/invalid" Schema "The schema itself is wrong."
+    SCHEMA_REMOVED "schema/removed" Removed "A value was given for a key that the schema removed."
+    SCHEMA_TYPE "schema/type" Type "A value has another type than the schema says."
+    SCHEMA_UNKNOWN_KEY "schema/unknown-key" UnknownKey "The schema does not declare a key."
+    VALUES_DEPRECATED "values/deprecated" Deprecated "A deprecated value was given."
+    VALUES_DOCUMENT "values/document" Other "A values file or document has a form that is not allowed."
+    VALUES_FLAG "values/flag" Other "A flag or variable that gives a data value is wrong."
+    VALUES_REQUIRED "values/required" Required "A required value is missing."
+    YAML_BOOLEAN_KEY "yaml/boolean-key" Other "A key is a boolean, although it looks like a word."
+    YAML_DUPLICATE_KEY "yaml/duplicate-key" Other "A key is given twice in one map."
+    YAML_SYNTAX "yaml/syntax" Other "YAML cannot be parsed."
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_sorted_and_well_formed() {
+        let names: Vec<&str> = Id::all().iter().map(|id| id.name()).collect();
+        assert!(names.is_sorted(), "{names:?}");
+        for name in names {
+            let (group, rest) = name.split_once('/').unwrap();
+            let is_kebab = |part: &str| {
+                part.split('-').all(|word| !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase()))
+            };
+            assert!(is_kebab(group) && is_kebab(rest), "{name}");
+        }
+    }
+
+    #[test]
+    fn rules_have_ids() {
+        assert_eq!(Id::of_rule("min_len").name(), "rule/min-len");
+        assert_eq!(Id::of_rule("something").name(), "rule/custom");
+        assert_eq!(Id::find("yaml/syntax"), Some(Id::YAML_SYNTAX));
+    }
+}
