@@ -8,7 +8,7 @@ use ytterby_yaml::{ReadOptions, format, parse};
 
 fuzz_target!(|text: &[u8]| {
     let strict = text.first() == Some(&b's');
-    match parse(text, FileId(0), &ReadOptions { strict, comments: true }) {
+    match parse(text, FileId(0), &ReadOptions { strict, ..ReadOptions::default() }) {
         Ok(tree) => {
             format(&tree);
             let mut json = JsonWriter::new(JsonOptions::default());

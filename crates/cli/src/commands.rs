@@ -96,8 +96,8 @@ const LANGUAGE: Group = Group {
             FlagKind::Bool,
             "Accept repeated map keys in templates; the last one wins",
         ),
-        Flag::new("compat", FlagKind::Text("version"), "Behave as this version of ytt, in everything: 0.49")
-            .offers(Values::OneOf(&["0.49"])),
+        Flag::new("compat", FlagKind::Text("version"), "Behave as this version of ytt, in everything: 0.49, 0.50 to 0.55; or off")
+            .offers(Values::OneOf(&["0.49", "0.55", "off"])),
     ],
 };
 

@@ -65,7 +65,7 @@ fn dispatch(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result
         return done(help::help(program, &flags.path));
     }
     if flags.is_on("version") {
-        return done(version(program));
+        return done(version(program, flags)?);
     }
     if let (Operands::None, Some(extra)) = (command.operands, flags.operands.first())
         && command.commands.is_empty() | command.name.is_empty()
@@ -86,7 +86,7 @@ fn dispatch(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result
     match names[..] {
         [] | ["template"] => render::run(program, flags, sources),
         ["fmt"] => fmt::run(flags, sources),
-        ["version"] => done(version(program)),
+        ["version"] => done(version(program, flags)?),
         ["kubevirt"] => Ok(kubevirt::run(program, &flags.operands)),
         ["schema", "diff"] => schema::diff(program, flags, sources),
         ["schema", "import"] => schema::import(program, flags, sources),
@@ -127,13 +127,14 @@ fn help_of(program: &str, words: &[String]) -> Result<String, Failure> {
     Ok(help::help(program, &path))
 }
 
-/// Through a link named `ytt` we are what scripts that ask for the version of ytt expect.
-fn version(program: &str) -> String {
-    if program == "ytt" {
-        format!("ytt version {}\n", ytterby::YTT_VERSION)
-    } else {
-        format!("ytterby version {} (ytt {})\n", env!("CARGO_PKG_VERSION"), ytterby::YTT_VERSION)
-    }
+/// Where we are ytt and nothing more, we are what scripts that ask for the version of ytt expect.
+fn version(program: &str, flags: &Invocation) -> Result<String, Failure> {
+    let compat = render::compat(program, flags)?;
+    let ytt = compat.ytt_version();
+    Ok(match compat.is_ytt_only() || program == "ytt" {
+        true => format!("ytt version {ytt}\n"),
+        false => format!("ytterby version {} (ytt {ytt})\n", env!("CARGO_PKG_VERSION")),
+    })
 }
 
 /// The name that the program was called by.

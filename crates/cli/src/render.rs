@@ -14,7 +14,7 @@ use ytterby_diag::{Diagnostic, Id, Sources};
 
 use crate::flags::Invocation;
 use crate::host::{self, Terminal};
-use crate::read::{self, Stdin, Symlinks};
+use crate::read::{self, Stdin, Symlinks, Urls};
 use crate::{bulk, report, write};
 
 const OTHER_FILES: &str = "Found Non-YAML templates in input. Non-YAML templates are not rendered to standard output.
@@ -23,11 +23,11 @@ If you want to include those results, use the --output-files or --dangerous-empt
 /// Renders as the flags say. Gives the exit code; an error here is one in the flags themselves.
 pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
     let started = Instant::now();
-    let compat = compat(flags)?;
-    let rendering = match (compat, report::rendering(program, flags)?) {
+    let compat = compat(program, flags)?;
+    let rendering = match report::rendering(program, flags)? {
         // What ytt does not have is switched off: such flags are taken and mean nothing.
-        (Compat::V0_49, _) => Rendering::Text,
-        (Compat::Latest, rendering) => rendering,
+        _ if compat.is_ytt_only() => Rendering::Text,
+        rendering => rendering,
     };
     let terminal = Rc::new(Terminal::new(rendering));
     let outcome = render(program, flags, rendering, compat, sources, &terminal);
@@ -60,7 +60,7 @@ fn render(
     };
     let stdin = Stdin::default();
     let files = match flags.text("bulk-in") {
-        "" => read::list(flags.list("file"), &symlinks, &stdin)?,
+        "" => read::list_as(urls(compat), flags.list("file"), &symlinks, &stdin)?,
         text => bulk::read(text)?,
     };
     let options = options(program, flags, rendering, compat, &symlinks, &stdin)?;
@@ -116,11 +116,12 @@ fn options(
     symlinks: &Symlinks,
     stdin: &Stdin,
 ) -> Result<Options, Failure> {
-    let values = value_flags(flags, symlinks, stdin);
+    let list = |path: &str| read::list_as(urls(compat), &[path.to_owned()], symlinks, stdin);
+    let values = value_flags(flags, &list);
     let env = environment(values.env.iter().chain(&values.env_yaml))?;
     let inspect = if flags.is_on("files-inspect") {
         Some(Inspect::Files)
-    } else if flags.is_on("schema-inspect") && compat == Compat::Latest {
+    } else if flags.is_on("schema-inspect") && !compat.is_ytt_only() {
         Some(Inspect::SchemaDocs)
     } else if flags.is_on("schema-inspect") || flags.is_on("data-values-schema-inspect") {
         Some(Inspect::Schema)
@@ -147,28 +148,36 @@ fn options(
             || flags.is_on("data-value-schema-disable-validation"),
         skip_output_validation: flags.is_on("output-disable-validation"),
         strict_annotations: flags.is_on("strict-annotations"),
-        all_errors: flags.is_on("all-errors") && compat == Compat::Latest || rendering.is_for_machines(),
-        coerce_values: flags.is_on("data-value-coerce") && compat == Compat::Latest,
+        all_errors: flags.is_on("all-errors") && !compat.is_ytt_only() || rendering.is_for_machines(),
+        coerce_values: flags.is_on("data-value-coerce") && !compat.is_ytt_only(),
         compat,
         look_for_slips: rendering != Rendering::Text,
-        library: if compat == Compat::Latest { flags.list("library").to_vec() } else { Vec::new() },
+        library: if !compat.is_ytt_only() { flags.list("library").to_vec() } else { Vec::new() },
         max_steps: None,
     })
 }
 
-fn value_flags(flags: &Invocation, symlinks: &Symlinks, stdin: &Stdin) -> ValueFlags {
+/// How the arguments of flags that name files are read.
+fn urls(compat: Compat) -> Urls {
+    if compat == Compat::V0_49 { Urls::AreCutAtEquals } else { Urls::MayHoldEquals }
+}
+
+/// Finds what a path stands for.
+type List<'a> = dyn Fn(&str) -> Result<Vec<InputFile>, Failure> + 'a;
+
+fn value_flags(flags: &Invocation, list: &List<'_>) -> ValueFlags {
     ValueFlags {
-        files: flags.list("data-values-file").iter().map(|arg| values_file(arg, symlinks, stdin)).collect(),
+        files: flags.list("data-values-file").iter().map(|arg| values_file(arg, list)).collect(),
         env: flags.list("data-values-env").to_vec(),
         env_yaml: flags.list("data-values-env-yaml").to_vec(),
         strings: flags.list("data-value").to_vec(),
         yaml: flags.list("data-value-yaml").to_vec(),
-        contents: flags.list("data-value-file").iter().map(|arg| value_from_file(arg, symlinks, stdin)).collect(),
+        contents: flags.list("data-value-file").iter().map(|arg| value_from_file(arg, list)).collect(),
     }
 }
 
 /// `[@library:]path`.
-fn values_file(arg: &str, symlinks: &Symlinks, stdin: &Stdin) -> ValuesFile {
+fn values_file(arg: &str, list: &List<'_>) -> ValuesFile {
     let (library, path) = match library_and_rest(arg) {
         Ok(found) => found,
         Err(why) => {
@@ -176,13 +185,12 @@ fn values_file(arg: &str, symlinks: &Symlinks, stdin: &Stdin) -> ValuesFile {
             return ValuesFile { library: String::new(), path: arg.to_owned(), files: Err(why) };
         }
     };
-    let files = read::list(&[path.to_owned()], symlinks, stdin)
-        .map_err(|failure| failure.doing(format!("Find files '{path}'")));
+    let files = list(path).map_err(|failure| failure.doing(format!("Find files '{path}'")));
     ValuesFile { library: library.to_owned(), path: path.to_owned(), files }
 }
 
 /// `[@library:]key=path`.
-fn value_from_file(arg: &str, symlinks: &Symlinks, stdin: &Stdin) -> ValueFromFile {
+fn value_from_file(arg: &str, list: &List<'_>) -> ValueFromFile {
     let failed = |why: Failure| ValueFromFile {
         library: String::new(),
         key: String::new(),
@@ -191,7 +199,7 @@ fn value_from_file(arg: &str, symlinks: &Symlinks, stdin: &Stdin) -> ValueFromFi
     };
     let wrong = |why: String| failed(Failure::new(Id::VALUES_FLAG, why));
     let Some((key, path)) = arg.split_once('=') else { return wrong("Expected format key=/file/path".into()) };
-    let file = match read::list(&[path.to_owned()], symlinks, stdin) {
+    let file = match list(path) {
         Ok(files) => match <[InputFile; 1]>::try_from(files) {
             Ok([file]) => file,
             Err(_) => return wrong(format!("Expected '{path}' to be a file, but is a directory")),
@@ -234,20 +242,18 @@ fn environment<'a>(flags: impl Iterator<Item = &'a String>) -> Result<Vec<(Strin
     Ok(found)
 }
 
-fn compat(flags: &Invocation) -> Result<Compat, Failure> {
-    let is_given = flags.is_given("compat");
-    let level = match is_given {
-        true => flags.text("compat").to_owned(),
-        false => std::env::var("YTTERBY_COMPAT").unwrap_or_default(),
+/// The level of compatibility: as the flag says, then as the environment says; a program that is called `ytt` is that.
+pub fn compat(program: &str, flags: &Invocation) -> Result<Compat, Failure> {
+    let variable = || std::env::var("YTTERBY_COMPAT").ok().filter(|level| !level.is_empty());
+    let level = if flags.is_given("compat") { Some(flags.text("compat").to_owned()) } else { variable() };
+    let Some(level) = level else {
+        return Ok(if program == "ytt" { Compat::V0_55 } else { Compat::Latest });
     };
-    match level.as_str() {
-        "" if !is_given => Ok(Compat::Latest),
-        "0.49" => Ok(Compat::V0_49),
-        _ => {
-            let text = format!("Unknown compatibility level '{level}' (expected 0.49)");
-            Err(Failure::new(Id::FLAG_VALUE, text))
-        }
-    }
+    Compat::find(&level).ok_or_else(|| {
+        let text = format!("Unknown compatibility level '{level}' (expected 0.49 or 0.50 to 0.55)");
+        let help = "--compat=off switches on what goes beyond ytt";
+        Diagnostic::error(Id::FLAG_VALUE, text).help(help).into()
+    })
 }
 
 /// ytt prints this one without a program's name in front; other formats get it as a warning.

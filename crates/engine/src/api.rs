@@ -10,7 +10,7 @@ use ytterby_text::spelling;
 use crate::input::{Content, InputFile};
 
 /// The version of ytt whose behaviour is the measure; `@ytt:version` answers with it.
-pub const YTT_VERSION: &str = "0.49.0";
+pub const YTT_VERSION: &str = "0.55.0";
 
 /// How many turns of loops and calls the code of one file may take, if the host does not say: minutes of work. Beyond
 /// that it hardly ends at all.
@@ -63,15 +63,65 @@ pub struct Options {
     pub library: Vec<String>,
 }
 
-/// How far the program goes beyond ytt.
+/// How far the program goes beyond ytt, and which ytt it is measured by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub enum Compat {
-    /// All of it.
+    /// All of it; the measure is [`YTT_VERSION`].
     #[default]
     Latest,
-    /// Exactly ytt 0.49: nothing new is recognised, nothing new is said.
-    V0_49,
+    /// Exactly ytt 0.`minor`: nothing new is recognised, nothing new is said.
+    Ytt {
+        /// The number of the release: 49, or 50 to 55, which differ in nothing but this number.
+        minor: u8,
+    },
 }
+
+impl Compat {
+    /// Exactly ytt 0.49.
+    pub const V0_49: Compat = Compat::Ytt { minor: 49 };
+    /// Exactly ytt 0.55.
+    pub const V0_55: Compat = Compat::Ytt { minor: LATEST_MINOR };
+
+    /// The level that `--compat` names: `0.49`, `0.50` to `0.55`, or `off`.
+    ///
+    /// ```
+    /// use ytterby::Compat;
+    /// assert_eq!(Compat::find("0.55"), Some(Compat::V0_55));
+    /// assert_eq!(Compat::find("off"), Some(Compat::Latest));
+    /// assert_eq!(Compat::find("0.48"), None);
+    /// ```
+    pub fn find(name: &str) -> Option<Compat> {
+        if name == "off" {
+            return Some(Compat::Latest);
+        }
+        let minors = (Compat::FIRST_MINOR..=LATEST_MINOR).map(|minor| (format!("0.{minor}"), minor));
+        minors.into_iter().find(|(text, _)| text == name).map(|(_, minor)| Compat::Ytt { minor })
+    }
+
+    /// The version of ytt that templates get to see.
+    pub fn ytt_version(self) -> String {
+        format!("0.{}.0", self.minor())
+    }
+
+    /// Whether this is ytt and nothing more.
+    pub fn is_ytt_only(self) -> bool {
+        self != Compat::Latest
+    }
+
+    /// The release of ytt whose behaviour counts where we do not go beyond it.
+    pub(crate) fn minor(self) -> u8 {
+        match self {
+            Compat::Latest => LATEST_MINOR,
+            Compat::Ytt { minor } => minor,
+        }
+    }
+
+    const FIRST_MINOR: u8 = 49;
+}
+
+/// The release that [`YTT_VERSION`] names.
+const LATEST_MINOR: u8 = 55;
 
 /// What `--…-inspect` flags show.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -185,7 +185,7 @@ fn inspected_schema(run: &Run, schema: Option<&Schema>) -> Result<Rendered, Fail
         format => format,
     };
     let doc = match format {
-        Some(SchemaFormat::OpenApi) => export::openapi(schema, run.level),
+        Some(SchemaFormat::OpenApi) => export::openapi(schema, run.options.compat),
         Some(SchemaFormat::JsonSchema) => export::json_schema(schema),
         Some(SchemaFormat::Crd) => export::crd(schema),
         Some(SchemaFormat::YttSchema) => export::ytt_schema(schema),

@@ -9,6 +9,7 @@ use ytterby_diag::{
     Cause, Diagnostic, Failure, FileId, Id, Kind, Origin, Part, Pos, Readers, Severity, Source, Sources, Text,
 };
 use ytterby_starlark::{Eval, Limits};
+use ytterby_yaml::{ByteOrderMark, ReadOptions};
 
 use crate::annotation::Level;
 use crate::api::{Compat, Host, MAX_STEPS, Options, Rendered};
@@ -49,7 +50,7 @@ impl Run {
     pub fn new(options: &Options, sources: &Arc<Sources>, host: Rc<dyn Host>) -> Run {
         let level = match options.compat {
             Compat::Latest => Level::Ytterby,
-            Compat::V0_49 => Level::Ytt049,
+            Compat::Ytt { .. } => Level::Ytt049,
         };
         Run {
             sources: sources.clone(),
@@ -76,9 +77,20 @@ impl Run {
         eval
     }
 
-    /// Whether what goes beyond ytt 0.49 is switched on.
+    /// The release of ytt, 0.N, whose behaviour counts where we do not go beyond it.
+    pub fn ytt_minor(&self) -> u8 {
+        self.options.compat.minor()
+    }
+
+    /// Whether what goes beyond ytt is switched on.
     pub fn is_beyond_ytt(&self) -> bool {
         self.level == Level::Ytterby
+    }
+
+    /// How YAML is read.
+    pub fn read_options(&self) -> ReadOptions {
+        let mark = if self.is_beyond_ytt() { ByteOrderMark::Mark } else { ByteOrderMark::Content };
+        ReadOptions { mark, ..ReadOptions::default() }
     }
 
     /// Notes the secrets of data values, those of libraries included: no diagnostic shows them.

@@ -13,7 +13,7 @@ pub mod write;
 
 pub use fmt::format;
 pub use outline::outline;
-pub use read::{ReadError, ReadOptions, parse};
+pub use read::{ByteOrderMark, ReadError, ReadOptions, parse};
 pub use resolve::resolve;
 pub use scalar::Scalar;
 pub use tree::{

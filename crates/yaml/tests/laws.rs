@@ -164,7 +164,7 @@ proptest! {
 
     #[test]
     fn reading_ends_well(input in yaml_like(), strict in any::<bool>()) {
-        if let Ok(tree) = parse(input.as_bytes(), FileId(0), &ReadOptions { strict, comments: true }) {
+        if let Ok(tree) = parse(input.as_bytes(), FileId(0), &ReadOptions { strict, ..ReadOptions::default() }) {
             format(&tree);
         }
     }

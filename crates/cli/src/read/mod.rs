@@ -23,28 +23,36 @@ pub use self::symlink::Symlinks;
 
 /// Lists the files behind `-f` flags, in the order of the flags; files of a directory are sorted by their paths.
 pub fn list(paths: &[String], symlinks: &Symlinks, stdin: &Stdin) -> Result<Vec<InputFile>, Failure> {
-    inputs(paths, symlinks, stdin).map_err(Content::unreadable)
+    list_as(Urls::MayHoldEquals, paths, symlinks, stdin)
 }
 
-fn inputs(paths: &[String], symlinks: &Symlinks, stdin: &Stdin) -> Result<Vec<InputFile>, String> {
+/// The same, with URLs read as a certain release of ytt does it.
+pub fn list_as(
+    urls: Urls,
+    paths: &[String],
+    symlinks: &Symlinks,
+    stdin: &Stdin,
+) -> Result<Vec<InputFile>, Failure> {
+    inputs(paths, urls, symlinks, stdin).map_err(Content::unreadable)
+}
+
+fn inputs(paths: &[String], urls: Urls, symlinks: &Symlinks, stdin: &Stdin) -> Result<Vec<InputFile>, String> {
     let mut files = Vec::new();
     for argument in paths {
-        let pieces: Vec<&str> = argument.split('=').collect();
-        let (name, path) = match pieces[..] {
-            [path] => ("", path),
-            [name, path] => (name, path),
-            _ => {
-                return Err(format!(
-                    "Expected file '{argument}' to only have single '=' sign to for relative path assignment"
-                ));
-            }
-        };
+        let (name, path) = name_and_path(argument, urls).ok_or_else(|| {
+            format!("Expected file '{argument}' to only have single '=' sign to for relative path assignment")
+        })?;
         let mut file = if path == "-" {
             InputFile { origin: Origin::Stdin, ..InputFile::new("stdin.yml", stdin.content()) }
-        } else if path.starts_with("http://") || path.starts_with("https://") {
+        } else if is_url(path) {
             let url = path.to_owned();
             let content = Content::later(move || http::get(&url).map_err(Content::unreadable));
-            InputFile { origin: Origin::Url, ..InputFile::new(path::base(path), content) }
+            let description = Some(format!("HTTP URL '{path}'"));
+            let file_name = match urls {
+                Urls::MayHoldEquals => path::base(path.split('?').next().unwrap_or_default()),
+                Urls::AreCutAtEquals => path::base(path),
+            };
+            InputFile { description, origin: Origin::Url, ..InputFile::new(file_name, content) }
         } else {
             let metadata = fs::symlink_metadata(path)
                 .map_err(|error| format!("Checking file '{path}': lstat {path}: {}", io_text(&error)))?;
@@ -61,6 +69,30 @@ fn inputs(paths: &[String], symlinks: &Symlinks, stdin: &Stdin) -> Result<Vec<In
         files.push(file);
     }
     Ok(files)
+}
+
+/// How arguments that name URLs are read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Urls {
+    /// As ytt 0.49 does it: every `=` separates a name from a path.
+    AreCutAtEquals,
+    /// As later releases do it. The name of a file is the last piece of the path, without the query.
+    MayHoldEquals,
+}
+
+fn is_url(text: &str) -> bool {
+    text.starts_with("http://") || text.starts_with("https://")
+}
+
+/// Splits `path` or `name=path`; the name is empty where there is none.
+fn name_and_path(argument: &str, urls: Urls) -> Option<(&str, &str)> {
+    match argument.split_once('=') {
+        None => Some(("", argument)),
+        Some(_) if urls == Urls::MayHoldEquals && is_url(argument) => Some(("", argument)),
+        Some((name, url)) if urls == Urls::MayHoldEquals && is_url(url) => Some((name, url)),
+        Some((_, path)) if path.contains('=') => None,
+        Some(pair) => Some(pair),
+    }
 }
 
 /// Standard input, which can be read once.
@@ -161,10 +193,9 @@ fn local_file(place: Place, name: &str, metadata: &Metadata, symlinks: &Symlinks
         return Err(format!("Expected file '{shown}' to be a regular file, but was not"));
     }
     let at = Some(clean(shown));
-    Ok(InputFile {
-        place: at,
-        ..InputFile::new(name, Content::later(move || read_file(&place).map_err(Content::unreadable)))
-    })
+    let description = Some(format!("file {shown}"));
+    let content = Content::later(move || read_file(&place).map_err(Content::unreadable));
+    Ok(InputFile { place: at, description, ..InputFile::new(name, content) })
 }
 
 fn read_file(place: &Place) -> Result<std::sync::Arc<[u8]>, String> {
@@ -197,5 +228,24 @@ pub fn io_text(error: &io::Error) -> String {
             first.to_lowercase().chain(chars).collect()
         }
         _ => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_urls_are_told_apart() {
+        let now = |argument| name_and_path(argument, Urls::MayHoldEquals);
+        assert_eq!(now("a.yml"), Some(("", "a.yml")));
+        assert_eq!(now("b.yml=a.yml"), Some(("b.yml", "a.yml")));
+        assert_eq!(now("b=a=c"), None);
+        assert_eq!(now("http://h/a.yml?x=1&y=2"), Some(("", "http://h/a.yml?x=1&y=2")));
+        assert_eq!(now("d/n.yml=https://h/a.yml?x=1"), Some(("d/n.yml", "https://h/a.yml?x=1")));
+        assert_eq!(now("a=b=http://h/a.yml"), None);
+        let before = |argument| name_and_path(argument, Urls::AreCutAtEquals);
+        assert_eq!(before("http://h/a.yml?x=1"), Some(("http://h/a.yml?x", "1")));
+        assert_eq!(before("http://h/a.yml?x=1&y=2"), None);
     }
 }

@@ -14,6 +14,7 @@ mod model;
 mod rules;
 mod schema;
 mod values_file;
+mod ytt_rules;
 mod ytt_schema;
 
 pub(crate) use diff::diff;

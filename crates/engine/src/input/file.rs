@@ -28,6 +28,8 @@ pub struct InputFile {
     pub path: String,
     /// Where it can be opened, if that is not `path`; machine-readable diagnostics tell it.
     pub place: Option<String>,
+    /// What it is called where it cannot be parsed, as ytt since 0.50 has it: `file conf/a.yml`. Without it, `found_path`.
+    pub description: Option<String>,
     /// Where it comes from.
     pub origin: Origin,
     /// The bytes.
@@ -48,6 +50,7 @@ impl InputFile {
             found_path: path.clone(),
             path,
             place: None,
+            description: None,
             origin: Origin::File,
             content,
             marked_kind: None,
@@ -59,6 +62,15 @@ impl InputFile {
     /// The source that its bytes become.
     pub(crate) fn source(&self, bytes: Arc<[u8]>) -> Source {
         Source::new(self.path.clone(), bytes).with_place(self.place.as_deref()).with_origin(self.origin)
+    }
+
+    /// What errors about YAML that cannot be parsed call it; `ytt_minor` is the release of ytt that is followed.
+    pub(crate) fn described(&self, ytt_minor: u8) -> &str {
+        match &self.description {
+            _ if ytt_minor < 50 => &self.path,
+            Some(text) => text,
+            None => &self.found_path,
+        }
     }
 
     /// The last piece of the path.

@@ -69,10 +69,10 @@ impl File {
         let parse = || {
             let (file, bytes) = self.source(run)?;
             run.debug(|| format!("## parse {} ({} bytes)\n", self.path(), bytes.len()));
-            let options = ReadOptions { strict, comments: self.has_code() };
+            let options = ReadOptions { strict, comments: self.has_code(), ..run.read_options() };
             let tree = ytterby_yaml::parse(&bytes, file, &options).map_err(|error| {
                 let failure = Failure::from(Diagnostic::from(error));
-                failure.doing(format!("Unmarshaling YAML template '{}'", self.path()))
+                failure.doing(format!("Unmarshaling YAML template '{}'", self.input.described(run.ytt_minor())))
             })?;
             slips::warn_about_boolean_keys(&tree, run);
             slips::warn_about_code_in_strings(&tree, run);

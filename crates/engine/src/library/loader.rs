@@ -1,9 +1,9 @@
 //! Evaluates the files of a library, and what they `load()`.
 //!
 //! A loader lives as long as one set of data values: what a file leaves behind for `load()` is kept, so each file is
-//! evaluated once.
+//! evaluated once, unless it uses data values that another one changed.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -17,7 +17,7 @@ use super::tree::{FileInLibrary, Library};
 use crate::input::FileKind;
 use crate::node::{FragmentData, Node};
 use crate::run::Run;
-use crate::stdlib;
+use crate::stdlib::{self, SharedLists};
 use crate::template::{self, Built, KeyOverrides, Outcome, Template, TemplateOps, UnknownComments};
 
 /// Options that a library can set for itself.
@@ -44,16 +44,28 @@ type MakeLibraryModule = dyn Fn(&Rc<Loader>, &Place) -> Value;
 pub(crate) struct Loader {
     pub run: Rc<Run>,
     pub options: LoaderOptions,
-    /// What `data.values` is made of, for each file anew.
+    /// What `data.values` is made of.
     values: Node,
-    /// Whether it can be made.
-    values_checked: OnceCell<Result<(), Error>>,
+    /// `data.values`, or why it cannot be made. All files share it, as in ytt since 0.52; for ytt 0.49 this is only the
+    /// check, and each file has its own.
+    shared_values: OnceCell<Result<Value, Error>>,
+    /// The lists in `shared_values`.
+    shared_lists: Rc<SharedLists>,
+    /// How many times a file loaded `@ytt:data`.
+    uses_of_data: Cell<usize>,
     /// What makes `@ytt:library` for a file at a place.
     pub library_module: Box<MakeLibraryModule>,
-    loaded: RefCell<HashMap<*const File, Rc<Exports>>>,
+    loaded: RefCell<HashMap<*const File, Loaded>>,
     loading: RefCell<Vec<Rc<File>>>,
     /// Paths of the files that were evaluated here; messages show their lines.
     own: RefCell<HashSet<String>>,
+}
+
+/// What a file leaves behind.
+struct Loaded {
+    exports: Rc<Exports>,
+    /// The changes of data values ([`SharedLists::changes`]) before it was evaluated, if it uses them.
+    depends_on: Option<u64>,
 }
 
 /// The file that is being evaluated; what `load()` in it can see.
@@ -74,7 +86,9 @@ impl Loader {
             run: run.clone(),
             options,
             values,
-            values_checked: OnceCell::new(),
+            shared_values: OnceCell::new(),
+            shared_lists: Rc::default(),
+            uses_of_data: Cell::default(),
             library_module: Box::new(library_module),
             loaded: RefCell::default(),
             loading: RefCell::default(),
@@ -84,8 +98,16 @@ impl Loader {
 
     /// The module `data` for a file at a place.
     fn data_module(&self, place: &Place) -> Result<stdlib::Module, Error> {
-        self.values_checked.get_or_init(|| stdlib::data::check_keys(&self.values)).clone()?;
-        Ok(stdlib::data::module(&self.run, &self.values, place))
+        self.uses_of_data.set(self.uses_of_data.get() + 1);
+        let is_shared = self.run.ytt_minor() >= 52;
+        let make = || {
+            stdlib::data::check_keys(&self.values)?;
+            let lists = is_shared.then_some(&self.shared_lists);
+            Ok(stdlib::data::watched_values_of(&self.values, lists))
+        };
+        let shared = self.shared_values.get_or_init(make).clone()?;
+        let values = if is_shared { shared } else { stdlib::data::values_of(&self.values) };
+        Ok(stdlib::data::module(&self.run, values, place))
     }
 
     /// The documents of a YAML file.
@@ -133,8 +155,14 @@ impl Loader {
         file: &Rc<File>,
     ) -> Result<Option<Rc<Exports>>, Failure> {
         let key = Rc::as_ptr(file);
-        if let Some(exports) = self.loaded.borrow().get(&key) {
-            return Ok(Some(exports.clone()));
+        if let Some(loaded) = self.loaded.borrow().get(&key) {
+            let is_current = |changes| self.shared_lists.changes() == changes;
+            if loaded.depends_on.is_none_or(is_current) {
+                // Whoever loads this file depends on what it depends on.
+                let uses = usize::from(loaded.depends_on.is_some());
+                self.uses_of_data.set(self.uses_of_data.get() + uses);
+                return Ok(Some(loaded.exports.clone()));
+            }
         }
         let run = &self.run;
         let (template, prefix) = match file.input.kind() {
@@ -152,11 +180,13 @@ impl Loader {
             FileKind::Data => return Ok(None),
         };
         self.check_cycle(file)?;
+        let (changes, uses) = (self.shared_lists.changes(), self.uses_of_data.get());
         self.loading.borrow_mut().push(file.clone());
         let result = self.evaluate(eval, place, file, &template, prefix);
         self.loading.borrow_mut().pop();
         let exports = result?.exports;
-        self.loaded.borrow_mut().insert(key, exports.clone());
+        let depends_on = (self.uses_of_data.get() > uses).then_some(changes);
+        self.loaded.borrow_mut().insert(key, Loaded { exports: exports.clone(), depends_on });
         Ok(Some(exports))
     }
 

@@ -32,6 +32,7 @@ use ytterby_diag::Help;
 use ytterby_starlark::{Args, Builtin, Error, Eval, Exports, Problem, Value};
 
 pub(crate) use args::go_type;
+pub(crate) use data::SharedLists;
 pub(crate) use module::Module;
 pub(crate) use struct_::{Object, Struct, conversion_hint, method};
 

@@ -11,7 +11,8 @@ use ytterby_starlark::{Args, Builtin, Error, Eval, HostValue, Mapping, Value, Va
 use ytterby_text::Str;
 
 use super::args::{fail, one};
-use super::{Module, args, data, function};
+use super::data::{self, SharedLists};
+use super::{Module, args, function};
 use crate::deep;
 use crate::node::{self, Array, FragmentData, Map, Node, Scalar};
 
@@ -33,6 +34,8 @@ pub(crate) struct Struct {
 /// A map of data values, and the fields that were asked for so far.
 struct Source {
     map: Rc<Map>,
+    /// Who wants to know of the lists in it.
+    lists: Option<Rc<SharedLists>>,
     made: RefCell<Made>,
 }
 
@@ -47,9 +50,9 @@ enum Made {
 const FEW: usize = 64;
 
 impl Source {
-    fn new(map: Rc<Map>) -> Source {
+    fn new(map: Rc<Map>, lists: Option<Rc<SharedLists>>) -> Source {
         let made = if map.len() <= FEW { Made::Few(Vec::new()) } else { Made::Many(BTreeMap::new()) };
-        Source { map, made: RefCell::new(made) }
+        Source { map, lists, made: RefCell::new(made) }
     }
 
     /// The field at a place of the map, made once: programs may change what is in it.
@@ -59,7 +62,7 @@ impl Source {
             Made::Many(fields) => fields.get(&at).cloned(),
         };
         made.unwrap_or_else(|| {
-            let value = data::values_of(&self.map.items()[at].value);
+            let value = data::watched_values_of(&self.map.items()[at].value, self.lists.as_ref());
             match &mut *self.made.borrow_mut() {
                 Made::Few(fields) => {
                     fields.resize(fields.len().max(at + 1), None);
@@ -81,8 +84,8 @@ impl Struct {
     }
 
     /// A struct of a map, whose keys are strings. Fields are made when they are asked for.
-    pub fn of_map(map: Rc<Map>) -> Struct {
-        Struct { source: Some(Source::new(map)), ..Struct::default() }
+    pub fn of_map(map: Rc<Map>, lists: Option<Rc<SharedLists>>) -> Struct {
+        Struct { source: Some(Source::new(map, lists)), ..Struct::default() }
     }
 
     /// The value of a field.

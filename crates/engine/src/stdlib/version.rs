@@ -7,22 +7,24 @@ use ytterby_starlark::{Args, Error, Eval, Value};
 use super::Module;
 use super::args::{fail, one_string};
 use crate::api::YTT_VERSION;
+use crate::run::Run;
 
 /// The module.
 pub(super) fn module() -> Module {
     Module::new("version").with("require_at_least", require_at_least)
 }
 
-fn require_at_least(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+fn require_at_least(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let wanted = one_string(&args)?.to_str();
     let Some(version) = Version::parse(&wanted) else { fail!("version string '{wanted}' must be a valid semver") };
-    let ours = Version::parse(YTT_VERSION).expect("our own version is valid");
+    let ours = eval.data::<Run>().map_or_else(|| YTT_VERSION.to_owned(), |run| run.options.compat.ytt_version());
+    let our_version = Version::parse(&ours).expect("our own version is valid");
     if let Some(number) = version.numbers.iter().find(|number| number.parse::<i64>().is_err()) {
         fail!("Error parsing version: strconv.ParseInt: parsing \"{number}\": value out of range");
     }
-    match ours.is_at_least(&version) {
+    match our_version.is_at_least(&version) {
         true => Ok(Value::None),
-        false => fail!("ytt version '{YTT_VERSION}' does not meet the minimum required version '{wanted}'"),
+        false => fail!("ytt version '{ours}' does not meet the minimum required version '{wanted}'"),
     }
 }
 

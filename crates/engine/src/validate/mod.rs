@@ -23,6 +23,7 @@ use std::rc::Rc;
 
 use ytterby_diag::{Cause, Failure, Id, Part, Pos, ViolationBlock};
 use ytterby_starlark::Value;
+use ytterby_text::Str;
 
 pub(crate) use assertion::{Assertion, judge};
 pub(crate) use check::{Checked, Checker, Spot};
@@ -42,8 +43,10 @@ pub(crate) struct Rules {
     when: Option<Value>,
     /// Whether null is checked instead of being skipped.
     not_null: bool,
-    /// Whether ytt 0.49 would refuse these rules.
+    /// Whether ytt would refuse these rules.
     pub beyond_ytt: bool,
+    /// The named arguments as they were given. Only kept where we are ytt and nothing more, for its OpenAPI document.
+    pub arguments: Vec<(Str, Value)>,
 }
 
 /// One rule.

@@ -85,7 +85,8 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn rules(&self, args: &[Value], kwargs: &[(Str, Value)]) -> Result<Rules, Problem> {
         let beyond_ytt = goes_beyond_ytt(args, kwargs);
-        let mut result = Rules { rules: Vec::new(), when: None, not_null: false, beyond_ytt };
+        let arguments = if self.run.is_beyond_ytt() { Vec::new() } else { kwargs.to_vec() };
+        let mut result = Rules { rules: Vec::new(), when: None, not_null: false, beyond_ytt, arguments };
         for (number, arg) in args.iter().enumerate() {
             let pos = self.annotation.map_or(self.pos, |annotation| annotation.arg_pos(number));
             let part = self.part_of(Argument::Position(number));

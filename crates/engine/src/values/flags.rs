@@ -80,10 +80,11 @@ impl<'a> Maker<'a> {
             }
             let bytes = file.content.read().map_err(|why| why.doing(format!("Reading file '{}'", file.path)))?;
             let source = self.run.add_source(file.source(bytes.clone()));
-            let options = ReadOptions { strict: self.run.options.strict, comments: true };
+            let options = ReadOptions { strict: self.run.options.strict, ..self.run.read_options() };
             let tree = ytterby_yaml::parse(&bytes, source, &options).map_err(|error| {
                 let failure = Failure::from(Diagnostic::from(error));
-                failure.doing(format!("Unmarshaling YAML data values file '{}'", file.path))
+                let name = file.described(self.run.ytt_minor());
+                failure.doing(format!("Unmarshaling YAML data values file '{name}'"))
             })?;
             slips::warn_about_repeated_keys(&tree, self.run);
             slips::warn_about_boolean_keys(&tree, self.run);
@@ -159,7 +160,7 @@ impl<'a> Maker<'a> {
         // ytt has no name for this text.
         let source = Source::new("", text.as_bytes()).with_place(Some(place)).with_origin(origin);
         let source = self.run.add_source(source);
-        let options = ReadOptions { strict: self.run.options.strict, comments: false };
+        let options = ReadOptions { strict: self.run.options.strict, comments: false, ..self.run.read_options() };
         let tree = ytterby_yaml::parse(text.as_bytes(), source, &options)
             .map_err(|error| Failure::from(Diagnostic::from(error)).doing("Deserializing YAML value"))?;
         Ok(tree.documents().first().map_or(Node::NULL, |doc| node::from_tree(&tree, doc.value)))

@@ -13,9 +13,8 @@ pub(super) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    pub(super) fn new(text: &'a [u8], shape: Shape) -> Cursor<'a> {
-        // A byte order mark is no part of the content.
-        let pos = if text.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+    /// Begins at `pos`, behind what is no part of the content.
+    pub(super) fn new(text: &'a [u8], pos: usize, shape: Shape) -> Cursor<'a> {
         Cursor { text, pos, line: 1, line_start: pos, line_feeds_only: shape.line_feeds_only }
     }
 

@@ -36,11 +36,23 @@ pub struct ReadOptions {
     pub strict: bool,
     /// Keep comments.
     pub comments: bool,
+    /// What a byte order mark at the beginning is.
+    pub mark: ByteOrderMark,
+}
+
+/// What a byte order mark at the beginning of a file is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ByteOrderMark {
+    /// No part of the content.
+    #[default]
+    Mark,
+    /// Part of the first scalar, as ytt has it.
+    Content,
 }
 
 impl Default for ReadOptions {
     fn default() -> ReadOptions {
-        ReadOptions { strict: false, comments: true }
+        ReadOptions { strict: false, comments: true, mark: ByteOrderMark::Mark }
     }
 }
 

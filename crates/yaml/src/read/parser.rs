@@ -9,7 +9,7 @@ use super::errors::Ahead;
 use super::properties::{Properties, TagHandles};
 use super::scalars::Text;
 use super::valid::Shape;
-use super::{Failure, MAX_DEPTH, ReadError, ReadOptions};
+use super::{ByteOrderMark, Failure, MAX_DEPTH, ReadError, ReadOptions};
 use crate::resolve::resolve_strict;
 use crate::tree::{ArrayItem, Document, MapItem, Node, Style, Value};
 use crate::{NodeId, Scalar, Tree, resolve};
@@ -126,11 +126,13 @@ pub(super) fn read(text: &[u8], file: FileId, options: &ReadOptions, shape: Shap
         array_items: Vec::new(),
         comments: Vec::new(),
     };
+    let has_mark = options.mark == ByteOrderMark::Mark && text.starts_with(b"\xEF\xBB\xBF");
+    let content = if has_mark { 3 } else { 0 };
     let mut parser = Parser {
-        at: Cursor::new(text, shape),
+        at: Cursor::new(text, content, shape),
         file,
         options: *options,
-        shifted: !begins_with_marker(text),
+        shifted: !begins_with_marker(&text[content..]),
         indent: -1,
         flow_level: 0,
         key_allowed: true,
@@ -156,7 +158,6 @@ pub(super) fn read(text: &[u8], file: FileId, options: &ReadOptions, shape: Shap
 
 fn begins_with_marker(text: &[u8]) -> bool {
     let space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0C);
-    let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
     let blanks = text.iter().take_while(|byte| space(byte)).count();
     text[blanks..].starts_with(b"---") && text.get(blanks + 3).is_some_and(space)
 }
