@@ -1,6 +1,6 @@
 //! Writes documents.
 
-use ytterby_diag::{Diagnostic, Failure, Id, Part, Pos, Text};
+use ytterby_diag::{Diagnostic, Failure, Help, Id, Part, Pos, Text};
 use ytterby_yaml::Sink;
 use ytterby_yaml::write::{JsonOptions, JsonWriter, PosWriter, YamlWriter, scalar_text, write_tree};
 
@@ -43,7 +43,9 @@ pub(crate) fn json(_run: &Run, docs: &[FileDocuments]) -> Result<Vec<u8>, Failur
         match key {
             Some((kind, pos)) => {
                 let text = Text::new(format!("map key is not a string: {kind} (at ")).at(pos).then(")");
-                Diagnostic::error(Id::OUTPUT_ENCODE, text).at(pos, Part::Key).into()
+                let is_complex = matches!(kind, "map" | "array");
+                let help = is_complex.then(|| Help::new(node::COMPLEX_KEY_HELP));
+                Diagnostic::error(Id::OUTPUT_ENCODE, text).at(pos, Part::Key).helps(help).into()
             }
             None => Failure::new(Id::OUTPUT_ENCODE, why),
         }

@@ -23,6 +23,33 @@ pub(crate) fn warn_about_boolean_keys(tree: &Tree, run: &Run) {
     docs.for_each(|doc| each_map(tree, doc.value, &mut |items| boolean_keys(run, items)));
 }
 
+/// Warns about `{{ x }}`, which YAML takes for a map whose key is a map.
+pub(crate) fn warn_about_braces(tree: &Tree, run: &Run) {
+    if !is_wanted(run) {
+        return;
+    }
+    let mut found: Option<Pos> = None;
+    let docs = tree.documents().iter();
+    docs.for_each(|doc| {
+        each_map(tree, doc.value, &mut |items| {
+            let braces = items.iter().find(|item| matches!(item.key, Scalar::Complex(_)) && is_in_braces(run, item.pos));
+            found = found.or(braces.map(|item| item.pos));
+        });
+    });
+    if let Some(pos) = found {
+        let text = "this file looks like a Helm or Jinja template; `{{ … }}` is written as a map whose key is a map";
+        let help = "Helm and Jinja templates are not rendered here; put the braces in quotes if they are text";
+        run.warn(Diagnostic::warning(Id::INPUT_HELM, text).at(pos, Part::Key).help(help).beyond_text());
+    }
+}
+
+/// Whether the bracket at a place follows another one.
+fn is_in_braces(run: &Run, pos: Pos) -> bool {
+    let source = run.sources.get(pos.file);
+    let at = pos.offset as usize;
+    source.is_some_and(|source| at > 0 && source.text().get(at - 1..=at) == Some(b"{{"))
+}
+
 /// Warns about duplicate keys in maps of a values file.
 pub(crate) fn warn_about_repeated_keys(tree: &Tree, run: &Run) {
     if is_wanted(run) {

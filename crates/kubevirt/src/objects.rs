@@ -147,6 +147,7 @@ fn convert(tree: &Tree, id: NodeId, depth: usize, budget: &mut usize) -> Result<
             Scalar::UInt(value) => Value::Int(i128::from(*value)),
             Scalar::Float(value) => Value::Float(*value),
             Scalar::Str(text) => Value::String(text.to_str().into()),
+            Scalar::Complex(_) => Value::String(key_text(scalar).into()),
         },
         View::Array(items) => {
             let convert = |item: &ytterby_yaml::ArrayItem| convert(tree, item.value, depth + 1, budget);
@@ -170,6 +171,7 @@ fn key_text(key: &Scalar) -> String {
         Scalar::UInt(value) => value.to_string(),
         Scalar::Float(value) => value.to_string(),
         Scalar::Str(text) => text.to_str().into_owned(),
+        Scalar::Complex(_) => String::from_utf8_lossy(&ytterby_yaml::write::scalar_text(key)).into_owned(),
     }
 }
 

@@ -15,7 +15,7 @@ pub use fmt::format;
 pub use outline::outline;
 pub use read::{ByteOrderMark, ReadError, ReadOptions, parse};
 pub use resolve::resolve;
-pub use scalar::Scalar;
+pub use scalar::{ComplexKey, Scalar};
 pub use tree::{
     ArrayItem, Comment, Commented, Document, MapItem, NodeId, Style, Tree, View, has_duplicate_keys, last_wins,
 };

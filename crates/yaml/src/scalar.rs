@@ -1,5 +1,7 @@
 //! Typed scalars: what a leaf of a YAML tree holds, and what every map key is.
 
+use std::rc::Rc;
+
 use ytterby_text::Str;
 
 /// A YAML scalar after its type has been found out. 24 bytes, cheap to clone.
@@ -18,6 +20,35 @@ pub enum Scalar {
     Float(f64),
     /// Everything else. Bytes that are not UTF-8 come from `!!binary` only.
     Str(Str),
+    /// A map or an array as a key of a map: `? {a: 1}`. Leaves of a tree are never one.
+    Complex(Rc<ComplexKey>),
+}
+
+/// A map or an array that is a key. What is in it is [`Scalar::Complex`] where it is a collection.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ComplexKey {
+    /// Keys and values, in order.
+    Map(Vec<(Scalar, Scalar)>),
+    /// Items, and the line of each as the reference counts it: its output shows it.
+    Array(Vec<(Scalar, u32)>),
+}
+
+impl ComplexKey {
+    /// Whether nothing is in it.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            ComplexKey::Map(items) => items.is_empty(),
+            ComplexKey::Array(items) => items.is_empty(),
+        }
+    }
+
+    /// `map` or `array`.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            ComplexKey::Map(_) => "map",
+            ComplexKey::Array(_) => "array",
+        }
+    }
 }
 
 impl Scalar {
@@ -45,6 +76,7 @@ impl PartialEq for Scalar {
             (Scalar::UInt(a), Scalar::UInt(b)) => a == b,
             (Scalar::Float(a), Scalar::Float(b)) => a == b,
             (Scalar::Str(a), Scalar::Str(b)) => a == b,
+            (Scalar::Complex(a), Scalar::Complex(b)) => a == b,
             _ => false,
         }
     }

@@ -124,6 +124,11 @@ pub(crate) enum Value {
 }
 
 impl Node {
+    /// Where its text begins.
+    pub(crate) fn start(&self) -> u32 {
+        self.start
+    }
+
     pub(crate) fn new(value: Value, start: u32, end: u32, style: Style) -> Node {
         // Three bits hold the style. A text beyond half a gigabyte is shown shorter than it is.
         let len = end.saturating_sub(start).min(u32::MAX >> 3);
@@ -263,6 +268,8 @@ impl std::hash::Hash for HashedKey<'_> {
             // 0.0 and -0.0 are equal and so must hash alike.
             Scalar::Float(value) => (value + 0.0).to_bits().hash(state),
             Scalar::Str(text) => text.hash(state),
+            // There are few; they are compared.
+            Scalar::Complex(_) => 1u8.hash(state),
         }
     }
 }

@@ -75,6 +75,7 @@ impl File {
                 failure.doing(format!("Unmarshaling YAML template '{}'", self.input.described(run.ytt_minor())))
             })?;
             slips::warn_about_boolean_keys(&tree, run);
+            slips::warn_about_braces(&tree, run);
             slips::warn_about_code_in_strings(&tree, run);
             Ok(Rc::new(tree))
         };

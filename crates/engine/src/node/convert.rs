@@ -120,6 +120,8 @@ pub(crate) fn scalar_to_value(scalar: &Scalar) -> Value {
         Scalar::UInt(value) => Value::big((*value).into()),
         Scalar::Float(value) => Value::Float(*value),
         Scalar::Str(value) => Value::Str(value.clone()),
+        // No key of a dict can be a collection; code sees what stands in the file.
+        Scalar::Complex(_) => Value::str(key_text(scalar).into_owned()),
     }
 }
 
@@ -262,6 +264,10 @@ fn put_all(map: &mut Map, items: Vec<MapItem>, twice: Twice) {
     }
 }
 
+/// What to do about a map or an array that is a key.
+pub(crate) const COMPLEX_KEY_HELP: &str = "this looks like a Helm or Jinja template: to YAML, `{{ x }}` is a map whose \
+     key is a map; put it in quotes if it is text";
+
 /// A map key as messages show it.
 pub(crate) fn key_text(key: &Scalar) -> Cow<'_, str> {
     match key {
@@ -271,6 +277,7 @@ pub(crate) fn key_text(key: &Scalar) -> Cow<'_, str> {
         Scalar::UInt(value) => value.to_string().into(),
         Scalar::Float(value) => gofloat::format_g(*value).into(),
         Scalar::Str(text) => text.to_str(),
+        Scalar::Complex(_) => String::from_utf8_lossy(&ytterby_yaml::write::scalar_text(key)).into_owned().into(),
     }
 }
 

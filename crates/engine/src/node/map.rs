@@ -161,6 +161,8 @@ pub(crate) fn hash(key: &Scalar) -> u64 {
         // 0.0 and -0.0 are equal and so must hash alike.
         Scalar::Float(value) => (value + 0.0).to_bits().hash(&mut hasher),
         Scalar::Str(value) => value.as_bytes().hash(&mut hasher),
+        // There are few; they are compared.
+        Scalar::Complex(_) => 1u8.hash(&mut hasher),
     }
     hasher.finish()
 }

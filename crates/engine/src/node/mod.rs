@@ -17,7 +17,7 @@ use ytterby_diag::Pos;
 pub(crate) use ytterby_yaml::Scalar;
 
 pub(crate) use convert::{
-    MAX_NODES, array_with_position, documents_from_tree, from_tree, from_value, go_type_name, has_duplicate_keys,
+    COMPLEX_KEY_HELP, MAX_NODES, array_with_position, documents_from_tree, from_tree, from_value, go_type_name, has_duplicate_keys,
     is_empty, key_text, map_with_position, node_from_value, scalar_from_value, scalar_to_value, to_plain_value,
     to_value, values_from_tree, with_position,
 };
@@ -139,6 +139,7 @@ impl Node {
             Node::Scalar(Scalar::Int(_) | Scalar::UInt(_)) => "integer",
             Node::Scalar(Scalar::Float(_)) => "float",
             Node::Scalar(Scalar::Str(_)) => "string",
+            Node::Scalar(Scalar::Complex(key)) => key.kind(),
             Node::Map(_) => "map",
             Node::Array(_) => "array",
         }

@@ -371,6 +371,7 @@ fn literal(node: &Node) -> String {
         Node::Scalar(Scalar::UInt(value)) => value.to_string(),
         Node::Scalar(Scalar::Float(value)) => gofloat::format_g(*value),
         Node::Scalar(Scalar::Str(text)) => quote::quote(text).to_string(),
+        Node::Scalar(key @ Scalar::Complex(_)) => key_text(key).into_owned(),
         Node::Map(map) => {
             let items = map.iter().map(|item| format!("{}: {}", key_text(&item.key), literal(&item.value)));
             format!("{{{}}}", items.collect::<Vec<_>>().join(", "))

@@ -296,7 +296,7 @@ impl Compiler<'_> {
                 let ty = crate::deep(|| self.array(array, pos))?;
                 return Ok(Some((Type::Array(Rc::new(ty)), Node::array(Array::default()))));
             }
-            Node::Scalar(Scalar::Null) => return Ok(None),
+            Node::Scalar(Scalar::Null | Scalar::Complex(_)) => return Ok(None),
             Node::Scalar(Scalar::Bool(_)) => Kind::Bool,
             Node::Scalar(Scalar::Int(_) | Scalar::UInt(_)) => Kind::Int,
             Node::Scalar(Scalar::Float(_)) => Kind::Float,

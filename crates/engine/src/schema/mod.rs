@@ -296,6 +296,7 @@ impl Type {
                 Scalar::Int(_) | Scalar::UInt(_) => matches!(kind, Kind::Int | Kind::Float),
                 Scalar::Float(_) => *kind == Kind::Float,
                 Scalar::Str(_) => *kind == Kind::String,
+                Scalar::Complex(_) => false,
             },
         }
     }

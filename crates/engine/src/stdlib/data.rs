@@ -9,7 +9,7 @@ use ytterby_text::Str;
 use super::args::{self, fail};
 use super::{Module, Struct, function};
 use crate::library::Place;
-use crate::node::{Node, key_text, scalar_to_value};
+use crate::node::{COMPLEX_KEY_HELP, Node, Scalar, key_text, scalar_to_value};
 use crate::run::Run;
 
 /// The module for a file at `place`.
@@ -30,7 +30,13 @@ pub(crate) fn check_keys(node: &Node) -> Result<(), Error> {
         Node::Scalar(_) => Ok(()),
         Node::Map(map) => map.iter().try_for_each(|item| match item.key.as_str() {
             Some(_) => crate::deep(|| check_keys(&item.value)),
-            None => fail!("expected struct key {} to be string", key_text(&item.key)),
+            None => {
+                let error = Error::new(format!("expected struct key {} to be string", key_text(&item.key)));
+                Err(match item.key {
+                    Scalar::Complex(_) => error.with_help(COMPLEX_KEY_HELP),
+                    _ => error,
+                })
+            }
         }),
         Node::Array(array) => array.items.iter().try_for_each(|item| crate::deep(|| check_keys(&item.value))),
     }

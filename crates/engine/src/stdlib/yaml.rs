@@ -12,7 +12,7 @@ use super::Module;
 use super::args::{one, one_string, string};
 use crate::annotation::Level;
 use crate::deep;
-use crate::node::{self, FragmentData, Node};
+use crate::node::{self, FragmentData, Node, Scalar};
 use crate::output;
 
 /// The module.
@@ -76,6 +76,10 @@ fn value_of(tree: &Tree, id: NodeId) -> Result<Value, String> {
         View::Map(items) => {
             let dict = Dict::new();
             for item in items {
+                if let Scalar::Complex(key) = &item.key {
+                    let key = key.kind();
+                    return Err(format!("a {key} cannot be a key of a dict ({})", node::COMPLEX_KEY_HELP));
+                }
                 let old = dict.insert(node::scalar_to_value(&item.key), deep(|| value_of(tree, item.value))?);
                 if old.map_err(|error| error.to_string())?.is_some() {
                     return Err(format!("Unexpected duplicate key: {}", node::key_text(&item.key)));

@@ -8,9 +8,9 @@ use ytterby_starlark::{Error, Eval, OpValues, Ops, Value};
 
 use super::build::{Built, Context, Dialect, KeyOverrides};
 use super::program::GENERATED;
-use super::table::{Annotate, Op, Table};
+use super::table::{Annotate, Kind, Op, Table};
 use crate::annotation::{Ann, Annotation, Level};
-use crate::node::Fragment;
+use crate::node::{self, Fragment, Scalar};
 
 /// The contexts that are open while a file's program, or a function of it, runs.
 pub(crate) struct TemplateOps {
@@ -165,6 +165,12 @@ impl TemplateOps {
 impl Ops for TemplateOps {
     fn op(&self, _eval: &mut Eval, op: u32, values: OpValues<'_>) -> Result<(), Error> {
         let op = self.table.op(op);
+        if let Op::StartNode(tag) = op
+            && let Kind::MapItem(Scalar::Complex(key)) = &self.table.node(*tag).kind
+        {
+            let text = format!("a {} cannot be a map key in a template", key.kind());
+            return Err(Error::new(text).with_help(node::COMPLEX_KEY_HELP));
+        }
         self.apply(op, values).map_err(|problem| Error::new(format!("{GENERATED}{}: {problem}", reference_name(op))))
     }
 

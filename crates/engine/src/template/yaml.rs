@@ -315,7 +315,9 @@ fn mark_dynamic(tree: &Tree, id: NodeId, dynamic: &mut HashSet<NodeId>) -> bool 
             let below = items.iter().fold(false, |any, item: &MapItem| {
                 mark_dynamic(tree, item.value, dynamic) | has_comments(tree, item) | any
             });
-            below || node::has_duplicate_keys(items)
+            // A key that is a collection is an error where it is evaluated, as in the reference.
+            let has_complex_key = items.iter().any(|item| matches!(item.key, Scalar::Complex(_)));
+            below || has_complex_key || node::has_duplicate_keys(items)
         }
         View::Array(items) => items.iter().fold(false, |any, item: &ArrayItem| {
             mark_dynamic(tree, item.value, dynamic) | has_comments(tree, item) | any

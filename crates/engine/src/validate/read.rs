@@ -117,7 +117,14 @@ impl Reader<'_> {
             }
             given.push((entry.name, name));
             let (value, description) = reader.pair(entry, &name_text, value);
-            let made = (entry.make)(&value, Subject::Keyword(entry.name)).map_err(|bad| reader.bad(bad))?;
+            let made = match (entry.make)(&value, Subject::Keyword(entry.name)) {
+                // The reference notices only when a value is checked: a schema that is just shown is fine.
+                Err(bad) if bad.not_yaml && !self.run.is_beyond_ytt() => {
+                    let written = format!("{}={}", entry.name, value.repr().to_str());
+                    Some(Rc::new(rules::Inapplicable { written, problem: bad.text }) as Rc<dyn NamedRule>)
+                }
+                made => made.map_err(|bad| reader.bad(bad))?,
+            };
             if let Some(rule) = made {
                 let is_about_null = rule.is_about_null();
                 let rule = reader.named(rule, Id::of_rule(entry.name), description);

@@ -88,6 +88,7 @@ impl<'a> Maker<'a> {
             })?;
             slips::warn_about_repeated_keys(&tree, self.run);
             slips::warn_about_boolean_keys(&tree, self.run);
+            slips::warn_about_braces(&tree, self.run);
             let documents = node::values_from_tree(&tree).items;
             for (mut doc, read) in documents.into_iter().zip(tree.documents()) {
                 if doc.value.is_null() {

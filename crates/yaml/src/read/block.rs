@@ -139,9 +139,6 @@ impl<'a> Parser<'a> {
                 if !self.key_allowed || self.at.byte() == b':' {
                     return self.bare_properties(candidate, outer, properties);
                 }
-                if self.role() == Some(Role::ExplicitKey) {
-                    return Err(self.complex_key());
-                }
                 let properties = self.merge_properties(outer, properties)?;
                 let column = self.at.column() as i32;
                 if self.at.byte() == b'-' {
@@ -181,9 +178,6 @@ impl<'a> Parser<'a> {
             match self.frames.last().map(|frame| frame.kind) {
                 // A block scalar cannot be a key, so it is the value even here.
                 _ if matches!(self.at.byte(), b'|' | b'>') => return Ok(None),
-                Some(Kind::BlockMap) if entry && self.role() == Some(Role::ExplicitKey) => {
-                    return Err(self.complex_key());
-                }
                 Some(Kind::BlockMap) if entry => {
                     let properties = self.merge_properties(outer, inner)?;
                     self.push(Kind::IndentlessArray, Role::Item, self.at.pos, properties)?;
@@ -283,9 +277,6 @@ impl<'a> Parser<'a> {
                 self.push(Kind::FlowPair, Role::Key, candidate.pos, Properties::default())?;
             }
         } else if candidate.column as i32 > self.indent {
-            if matches!(self.role(), Some(Role::ExplicitKey)) {
-                return Err(self.complex_key());
-            }
             self.push(Kind::BlockMap, Role::Key, candidate.pos, outer)?;
             self.indent = candidate.column as i32;
         }

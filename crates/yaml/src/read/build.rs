@@ -153,6 +153,13 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
+    /// Notes the height of something in the innermost collection.
+    pub(super) fn note_height(&mut self, height: u32) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.height = frame.height.max(height);
+        }
+    }
+
     /// Whether a key is the merge key `<<`.
     pub(super) fn is_merge(&self, text: Text, style: Style, properties: Properties<'_>) -> bool {
         let bytes = match text {
@@ -298,12 +305,13 @@ impl<'a> Parser<'a> {
             return Err(self.scan_error(&format!("collections are nested more than {MAX_DEPTH} levels deep")));
         }
         if colon || matches!(self.role(), Some(Role::Key | Role::ExplicitKey)) {
-            let Value::Scalar(key) = &self.tree.nodes[id.0 as usize].value else { return Err(self.complex_key()) };
-            let key = key.clone();
-            return match candidate {
+            let key = self.key_of(id, height)?;
+            let step = match candidate {
                 Some(candidate) if colon => self.simple_key(candidate, Properties::default(), key, false),
                 _ => self.scalar(key, start, self.at.pos, Style::Plain, Properties::default()),
             };
+            self.note_height(height);
+            return step;
         }
         Ok(Step::Done(id, height))
     }

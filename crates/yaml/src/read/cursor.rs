@@ -39,6 +39,21 @@ impl<'a> Cursor<'a> {
         self.pos >= self.text.len()
     }
 
+    /// Where the lines of the whole text begin.
+    #[cold]
+    pub(super) fn line_starts(&self) -> Vec<usize> {
+        let mut starts = vec![0];
+        let mut pos = 0;
+        while pos < self.text.len() {
+            let len = self.break_len(pos);
+            pos += len.max(1);
+            if len > 0 {
+                starts.push(pos);
+            }
+        }
+        starts
+    }
+
     /// Length of the line break at a place, 0 if there is none.
     #[inline]
     pub(super) fn break_len(&self, pos: usize) -> usize {

@@ -246,10 +246,4 @@ impl Parser<'_> {
         }
         Ok(false)
     }
-
-    /// A map or an array where a key has to be.
-    #[cold]
-    pub(super) fn complex_key(&self) -> Failure {
-        self.scan_error("map keys must be scalars, found a map or an array")
-    }
 }

@@ -11,9 +11,6 @@ impl<'a> Parser<'a> {
         candidate: Option<Candidate>,
         properties: Properties<'a>,
     ) -> Result<Step, Failure> {
-        if matches!(self.role(), Some(Role::Key | Role::ExplicitKey)) && !self.has_to_be_key(candidate) {
-            return Err(self.complex_key());
-        }
         if self.has_to_be_key(candidate) {
             let place = (self.at.pos, self.at.line, self.at.line_start, self.key_allowed);
             if let Some(error) = self.colon_problem(candidate) {
@@ -40,7 +37,12 @@ impl<'a> Parser<'a> {
         self.pending.awaiting_item = false;
         let candidate = self.top().candidate;
         if self.take_colon(candidate) {
-            return Err(self.complex_key());
+            let Step::Done(id, height) = self.close() else { unreachable!("what closes is done") };
+            let key = self.key_of(id, height)?;
+            let candidate = candidate.expect("only a candidate takes a colon");
+            let step = self.simple_key(candidate, Properties::default(), key, false);
+            self.note_height(height);
+            return step;
         }
         if self.has_to_be_key(candidate) {
             return Err(self.missing_colon(candidate, "did not find expected key"));

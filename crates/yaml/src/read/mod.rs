@@ -12,6 +12,7 @@ mod cursor;
 mod error;
 mod errors;
 mod flow;
+mod keys;
 mod parser;
 mod properties;
 mod quick;
@@ -25,6 +26,9 @@ use crate::Tree;
 
 /// Collections can be nested this deep.
 pub const MAX_DEPTH: usize = 10_000;
+
+/// Collections that are keys can be nested this deep.
+pub const MAX_KEY_DEPTH: u32 = 100;
 
 /// Aliases can add this many nodes to those in the text; a long scalar counts as several.
 pub const MAX_ALIAS_NODES: u64 = 1_000_000;

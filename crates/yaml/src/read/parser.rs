@@ -1,5 +1,7 @@
 //! The state of a reading, documents, and what block and flow style have in common.
 
+use std::cell::OnceCell;
+
 use ytterby_diag::{FileId, Pos, Span};
 use ytterby_text::Str;
 
@@ -44,6 +46,8 @@ pub(super) struct Parser<'a> {
     pub(super) content_end: usize,
     /// The last quoted scalar of several lines: where it begins and ends.
     pub(super) long_string: Option<(usize, usize)>,
+    /// Where lines begin; only found out where collections are keys.
+    pub(super) line_starts: OnceCell<Vec<usize>>,
 }
 
 /// A collection that is open.
@@ -149,6 +153,7 @@ pub(super) fn read(text: &[u8], file: FileId, options: &ReadOptions, shape: Shap
         value_at: 0,
         content_end: 0,
         long_string: None,
+        line_starts: OnceCell::new(),
     };
     match parser.documents() {
         Ok(()) => Ok(parser.tree),
@@ -219,6 +224,8 @@ impl<'a> Parser<'a> {
                 Step::Next => self.next()?,
                 Step::Done(id, height) => match self.frames.last() {
                     None => break id,
+                    // What is no collection is noticed to be a key before it is done.
+                    Some(Frame { role: Role::Key | Role::ExplicitKey, .. }) => self.collection_as_key(id, height)?,
                     Some(frame) => {
                         let kind = frame.kind;
                         self.take(id, height)?;

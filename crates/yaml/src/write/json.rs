@@ -220,6 +220,10 @@ impl Sink for JsonWriter {
                 self.leaf(|out| out.extend_from_slice(b"null"));
             }
             Scalar::Str(text) => self.leaf(|out| string_into(out, text, html)),
+            Scalar::Complex(key) => {
+                self.fail(format!("json: unsupported value: {} of a key", key.kind()));
+                self.leaf(|out| out.extend_from_slice(b"null"));
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ use ytterby_text::gofloat::format_g;
 use super::Sink;
 use super::layout::{double, literal, single, spaces};
 use super::style::{Quoting, quoting};
-use crate::Scalar;
+use crate::{ComplexKey, Scalar};
 
 /// Longest key, in bytes, that stands in front of its `:` on one line.
 const LONGEST_SIMPLE_KEY: usize = 128;
@@ -131,6 +131,41 @@ impl YamlWriter {
         self.levels.push(Level { indent, array });
     }
 
+    /// Writes a collection that is a key, or part of one. The reference keeps array items in a structure there, which its
+    /// output shows: see tests/cases/own/yaml-keys.
+    #[cold]
+    fn complex(&mut self, key: &ComplexKey) {
+        match key {
+            ComplexKey::Map(items) => {
+                self.begin_map(items.len());
+                for (key, value) in items {
+                    self.key(key);
+                    self.part_of_key(value);
+                }
+                self.end_map();
+            }
+            ComplexKey::Array(items) => {
+                self.begin_array(items.len());
+                for (value, line) in items {
+                    self.begin_map(2);
+                    self.key(&Scalar::from("value"));
+                    self.part_of_key(value);
+                    self.key(&Scalar::from("line"));
+                    self.scalar(&Scalar::Int(i64::from(*line)));
+                    self.end_map();
+                }
+                self.end_array();
+            }
+        }
+    }
+
+    fn part_of_key(&mut self, value: &Scalar) {
+        match value {
+            Scalar::Complex(collection) => self.complex(collection),
+            leaf => self.scalar(leaf),
+        }
+    }
+
     /// Writes a key or a leaf.
     fn text(&mut self, value: &Scalar) {
         // The lines of a scalar are indented deeper than what is around it.
@@ -161,7 +196,13 @@ impl Sink for YamlWriter {
             return;
         }
         self.out.extend_from_slice(b"? ");
-        self.text(key);
+        match key {
+            Scalar::Complex(key) => {
+                self.line = Line::Indicator;
+                self.complex(key);
+            }
+            key => self.text(key),
+        }
         self.end_line();
         let indent = self.indent();
         spaces(indent, &mut self.out);
@@ -191,7 +232,11 @@ impl Sink for YamlWriter {
 /// Whether a key can stand in front of its `:`: it is short and has one line.
 #[inline]
 fn is_simple_key(key: &Scalar) -> bool {
-    let Scalar::Str(text) = key else { return true };
+    let text = match key {
+        Scalar::Str(text) => text,
+        Scalar::Complex(key) => return key.is_empty(),
+        _ => return true,
+    };
     if text.is_ascii() {
         return text.len() <= LONGEST_SIMPLE_KEY && !text.contains(&b'\n') && !text.contains(&b'\r');
     }
@@ -224,8 +269,47 @@ fn scalar(value: &Scalar, indent: usize, out: &mut Vec<u8>) -> bool {
         Scalar::Float(f64::NEG_INFINITY) => out.extend_from_slice(b"-.inf"),
         Scalar::Float(float) => out.extend_from_slice(format_g(*float).as_bytes()),
         Scalar::Str(text) => return string(text, indent, out),
+        Scalar::Complex(key) => in_brackets(key, out),
     }
     false
+}
+
+/// A collection that is a key, on one line.
+#[cold]
+fn in_brackets(key: &ComplexKey, out: &mut Vec<u8>) {
+    let separate = |at: usize, out: &mut Vec<u8>| {
+        if at > 0 {
+            out.extend_from_slice(b", ");
+        }
+    };
+    let part = |value: &Scalar, out: &mut Vec<u8>| match value {
+        Scalar::Str(text) if !text.iter().all(|byte| byte.is_ascii_alphanumeric() || b"._/-".contains(byte)) => {
+            double(text, out);
+        }
+        value => {
+            scalar(value, 0, out);
+        }
+    };
+    match key {
+        ComplexKey::Map(items) => {
+            out.push(b'{');
+            for (at, (key, value)) in items.iter().enumerate() {
+                separate(at, out);
+                part(key, out);
+                out.extend_from_slice(b": ");
+                part(value, out);
+            }
+            out.push(b'}');
+        }
+        ComplexKey::Array(items) => {
+            out.push(b'[');
+            for (at, (value, _)) in items.iter().enumerate() {
+                separate(at, out);
+                part(value, out);
+            }
+            out.push(b']');
+        }
+    }
 }
 
 fn integer(mut value: u64, negative: bool, out: &mut Vec<u8>) {

@@ -100,7 +100,7 @@ impl Kind {
 /// The kind of a scalar; null has none.
 pub(super) fn kind_of(scalar: &Scalar) -> Option<Kind> {
     match scalar {
-        Scalar::Null => None,
+        Scalar::Null | Scalar::Complex(_) => None,
         Scalar::Bool(_) => Some(Kind::Bool),
         Scalar::Int(_) | Scalar::UInt(_) => Some(Kind::Int),
         Scalar::Float(_) => Some(Kind::Float),

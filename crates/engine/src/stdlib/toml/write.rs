@@ -232,6 +232,7 @@ fn string(out: &mut Vec<u8>, bytes: &[u8]) {
 fn scalar(out: &mut Vec<u8>, value: &Scalar) -> Result<(), String> {
     let text = match value {
         Scalar::Null => return Err("toml: cannot encode array with nil element".to_owned()),
+        Scalar::Complex(key) => return Err(format!("a {} cannot be a TOML key", key.kind())),
         Scalar::Str(value) => {
             string(out, value);
             return Ok(());

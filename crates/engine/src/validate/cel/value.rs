@@ -41,6 +41,7 @@ impl<'n> Val<'n> {
             Scalar::UInt(value) => Val::UInt(*value),
             Scalar::Float(value) => Val::Double(*value),
             Scalar::Str(text) => Val::Str(Rc::from(&*text.to_str())),
+            Scalar::Complex(_) => Val::Str(Rc::from(&*crate::node::key_text(scalar))),
         }
     }
 

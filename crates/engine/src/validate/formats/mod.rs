@@ -290,7 +290,7 @@ impl Format {
             },
             Scalar::UInt(_) => self.numbers == Numbers::All,
             Scalar::Float(number) => self.numbers == Numbers::All && number.is_finite(),
-            Scalar::Null | Scalar::Bool(_) => false,
+            Scalar::Null | Scalar::Bool(_) | Scalar::Complex(_) => false,
         }
     }
 

@@ -226,11 +226,13 @@ pub(crate) struct BadArgument {
     pub positioned: bool,
     /// What rich messages add.
     pub hint: Option<Help>,
+    /// Whether it is a value without YAML. ytt notices that only when a value is checked.
+    pub not_yaml: bool,
 }
 
 impl BadArgument {
     fn new(text: impl Into<String>) -> BadArgument {
-        BadArgument { text: text.into(), positioned: true, hint: None }
+        BadArgument { text: text.into(), positioned: true, hint: None, not_yaml: false }
     }
 
     fn without_position(self) -> BadArgument {
@@ -417,7 +419,32 @@ fn plain_float(float: f64) -> Scalar {
 
 /// The node of an argument; what cannot be YAML is an error.
 fn node_of(value: &Value, subject: Subject<'_>) -> Result<Node, BadArgument> {
-    node::node_from_value(value).map_err(|problem| subject.bad(&format!("to be a YAML value: {problem}")))
+    node::node_from_value(value).map_err(|problem| {
+        let bad = subject.bad(&format!("to be a YAML value: {problem}"));
+        BadArgument { not_yaml: true, ..bad }
+    })
+}
+
+/// A rule whose argument is no YAML: no value is valid.
+#[derive(Debug)]
+pub(crate) struct Inapplicable {
+    /// `min=<assertion>`.
+    pub written: String,
+    pub problem: String,
+}
+
+impl NamedRule for Inapplicable {
+    fn must_be(&self) -> String {
+        format!("valid by {}", self.written)
+    }
+
+    fn accepts(&self, _value: &Node) -> bool {
+        false
+    }
+
+    fn found(&self, _value: &Node) -> Found {
+        Found::Error(self.problem.clone())
+    }
 }
 
 /// The name of a value's type as Starlark has it after decoding.
@@ -429,7 +456,7 @@ pub(crate) fn type_name(value: &Node) -> &'static str {
         Node::Scalar(Scalar::Float(_)) => "float",
         Node::Scalar(Scalar::Str(_)) => "string",
         Node::Array(_) => "list",
-        Node::Map(_) => "dict",
+        Node::Map(_) | Node::Scalar(Scalar::Complex(_)) => "dict",
     }
 }
 

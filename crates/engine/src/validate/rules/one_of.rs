@@ -39,7 +39,11 @@ pub(super) fn make(value: &Value, subject: Subject<'_>) -> Made {
         };
         return Err(BadArgument::new(text).without_position());
     }
-    let allowed = match plain(&node_of(value, subject)?) {
+    let node = match value {
+        Value::Range(_) => node_of(&Value::list(value.iterate().into_iter().flatten().collect()), subject)?,
+        _ => node_of(value, subject)?,
+    };
+    let allowed = match plain(&node) {
         Node::Array(array) => Allowed::Values(array.items.iter().map(|item| item.value.clone()).collect()),
         map @ Node::Map(_) => Allowed::Keys(map),
         Node::Scalar(_) => Allowed::Nothing,

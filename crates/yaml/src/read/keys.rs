@@ -1,0 +1,70 @@
+//! Maps and arrays as keys: `? [a, b]`, and what `{{ x }}` of other template languages means in YAML.
+//!
+//! A collection is read like any other. When it ends where a key has to be, or a `:` follows, it leaves the tree and
+//! becomes a [`Scalar::Complex`].
+
+use std::rc::Rc;
+
+use super::parser::{Parser, Role, Step};
+use super::{Failure, MAX_KEY_DEPTH};
+use crate::tree::Value;
+use crate::{ComplexKey, NodeId, Scalar};
+
+impl Parser<'_> {
+    /// Takes a collection that ended where a key has to be.
+    #[cold]
+    pub(super) fn collection_as_key(&mut self, id: NodeId, height: u32) -> Result<Step, Failure> {
+        let key = self.key_of(id, height)?;
+        let start = self.tree.nodes[id.0 as usize].start() as usize;
+        let line = self.line_of(start);
+        let role = self.role();
+        self.note_height(height);
+        self.begin_map_item(key, start, line, false);
+        if role == Some(Role::Key) {
+            self.value_is_absent()?;
+        } else {
+            self.top().role = Role::AfterKey;
+        }
+        Ok(Step::Next)
+    }
+
+    /// A node as a key.
+    pub(super) fn key_of(&self, id: NodeId, height: u32) -> Result<Scalar, Failure> {
+        if height > MAX_KEY_DEPTH {
+            let text = format!("map keys are nested more than {MAX_KEY_DEPTH} levels deep");
+            return Err(self.scan_error(&text));
+        }
+        Ok(self.key_node(id))
+    }
+
+    /// Recursive; the height of nodes, keys included, is limited.
+    fn key_node(&self, id: NodeId) -> Scalar {
+        let key = match &self.tree.nodes[id.0 as usize].value {
+            Value::Scalar(scalar) => return scalar.clone(),
+            Value::Map(from, to) => {
+                let items = &self.tree.map_items[*from as usize..*to as usize];
+                let mut pairs: Vec<(Scalar, Scalar)> = Vec::with_capacity(items.len());
+                for item in items {
+                    pairs.push((item.key.clone(), self.key_node(item.value)));
+                }
+                ComplexKey::Map(pairs)
+            }
+            Value::Array(from, to) => {
+                let items = &self.tree.array_items[*from as usize..*to as usize];
+                // The reference counts lines from 0, behind a `---` that it adds where there is none.
+                let shift = u32::from(!self.shifted);
+                let item = |item: &crate::ArrayItem| {
+                    (self.key_node(item.value), self.line_of(item.pos.offset as usize) - shift)
+                };
+                ComplexKey::Array(items.iter().map(item).collect())
+            }
+        };
+        Scalar::Complex(Rc::new(key))
+    }
+
+    /// The line of a place that was read already.
+    fn line_of(&self, at: usize) -> u32 {
+        let starts = self.line_starts.get_or_init(|| self.at.line_starts());
+        starts.partition_point(|start| *start <= at) as u32
+    }
+}
