@@ -128,7 +128,8 @@ fn quotes_and_brackets() {
 #[test]
 fn templates_of_others() {
     let help = "begins an expression of Helm or Jinja, which is not YAML; put the value in quotes if it is text";
-    assert!(told("a: {{ .Values.x }}\n").contains(&format!("= `{{{{` {help}")), "{}", told("a: {{ .Values.x }}\n"));
+    let text = "a: {{ .Values.x }}-{{ .Values.y }}\n";
+    assert!(told(text).contains(&format!("= `{{{{` {help}")), "{}", told(text));
     assert!(told("{% if x %}\na: 1\n").contains(&format!("= `{{%` {help}")));
 }
 

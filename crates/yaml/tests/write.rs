@@ -30,6 +30,26 @@ fn long_and_multi_line_keys_stand_behind_a_question_mark() {
 }
 
 #[test]
+fn maps_and_arrays_can_be_keys() {
+    check("a: {{ x }}\n", "a:\n  ? x: null\n  : null\n");
+    check("{{ x }}: 1\n", "? ? x: null\n  : null\n: 1\n");
+    check("? a: 1\n  b: [2]\n: - 1\n", "? a: 1\n  b:\n  - value: 2\n    line: 2\n: - 1\n");
+    check("---\n? [a]\n: 1\n", "? - value: a\n    line: 1\n: 1\n");
+    check("a: {{}: 1, []: 2}\n", "a:\n  {}: 1\n  []: 2\n");
+    check("a: {{b: 1}: 1, {b: 1}: 2}\n", "a:\n  ? b: 1\n  : 2\n");
+    check("k: &x {a: 1}\n*x : 1\n", "k:\n  a: 1\n? a: 1\n: 1\n");
+    check("[{a: 1}: 2, [b]: 3]\n", "- ? a: 1\n  : 2\n- ? - value: b\n      line: 1\n  : 3\n");
+}
+
+#[test]
+fn errors_beside_such_keys_name_their_own_line() {
+    check("a: {{ x }}\nb: 1\n  c: 2\n", "yaml: line 3: mapping values are not allowed in this context");
+    check("a: b\n{{ x }}\nb: 1\n", "yaml: line 3: could not find expected ':'");
+    let deep = format!("a: {}x{}\n", "{".repeat(102), "}".repeat(102));
+    check(&deep, "yaml: line 1: map keys are nested more than 100 levels deep");
+}
+
+#[test]
 fn binary_is_broken_into_lines() {
     let packed = "/".repeat(96);
     check(&format!("a: !!binary {packed}\n"), &format!("a: !!binary |\n  {}\n  {}\n", "/".repeat(70), "/".repeat(26)));

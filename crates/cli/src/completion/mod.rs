@@ -230,7 +230,7 @@ mod tests {
         check("--diagnostics ", "text rich json sarif github gitlab junit");
         check("--diagnostics=s", "sarif");
         check("--strict=", "true false");
-        check("--compat ", "0.49");
+        check("--compat ", "0.49 0.55 off");
         check("--output-files ", "directories");
         check("--data-values-file x", "files");
         check("-v ", "");

@@ -30,12 +30,12 @@ fn a_link_named_ytt_speaks_as_ytt() {
         let output = Command::new(&link).args(args).output().unwrap();
         String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
     };
-    assert_eq!(text(&["version"]), "ytt version 0.49.0\n");
-    assert_eq!(text(&["--version"]), "ytt version 0.49.0\n");
-    assert_eq!(text(&["--version", "fmt", "-f", "nope"]), "ytt version 0.49.0\n");
+    assert_eq!(text(&["version"]), "ytt version 0.55.0\n");
+    assert_eq!(text(&["--version"]), "ytt version 0.55.0\n");
+    assert_eq!(text(&["--version", "fmt", "-f", "nope"]), "ytt version 0.55.0\n");
     assert_eq!(text(&["--nope"]), "ytt: Error: unknown flag: --nope\n");
     let version = run(&["version"]).1;
-    assert!(version.starts_with("ytterby version ") && version.ends_with(" (ytt 0.49.0)\n"), "{version}");
+    assert!(version.starts_with("ytterby version ") && version.ends_with(" (ytt 0.55.0)\n"), "{version}");
 }
 
 #[test]
