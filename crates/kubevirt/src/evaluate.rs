@@ -235,7 +235,7 @@ fn apply<'a>(rule: &'a Rule, vm: &'a Value, go_on: &dyn Fn() -> bool) -> Result<
         Check::Integer(range) => {
             let bounds = Bounds::of(range, vm)?;
             let found = lookup(&rule.path, vm)?;
-            integers(&found, &bounds).map_err(|problem| problem.at(&rule.path))
+            Ok(integers(&found, &bounds))
         }
         Check::String(range) => {
             let bounds = Bounds::of(range, vm)?;
@@ -423,12 +423,18 @@ impl<'a> Unfit<'a> {
     }
 }
 
-fn integers<'a>(found: &Found<'a>, bounds: &Bounds) -> Result<Verdict<'a>, Unfit<'a>> {
+fn integers<'a>(found: &Found<'a>, bounds: &Bounds) -> Verdict<'a> {
     let mut broken = List::default();
     let mut seen = List::default();
     for item in &found.items {
-        let (value, shown) = number(item)
-            .map_err(|what| Unfit { detail: format!("expected an integer, found {what}"), near: item.near })?;
+        let (value, shown) = match number(item) {
+            Ok(found) => found,
+            // The rule enforces an integer, as `string` enforces a string.
+            Err(what) => {
+                broken.blame(item, || format!("expected an integer, found {what}"));
+                continue;
+            }
+        };
         if !value.is_integer() {
             broken.blame(item, || format!("value {shown} is not a whole number"));
         } else if let Some(min) = bounds.min.as_ref().filter(|min| value < **min) {
@@ -439,7 +445,7 @@ fn integers<'a>(found: &Found<'a>, bounds: &Bounds) -> Result<Verdict<'a>, Unfit
             seen.push(|| shown.clone());
         }
     }
-    Ok(broken.verdict(&seen, &bounds.show(), &found.remark))
+    broken.verdict(&seen, &bounds.show(), &found.remark)
 }
 
 fn lengths<'a>(found: &Found<'a>, bounds: &Bounds) -> Verdict<'a> {

@@ -152,7 +152,12 @@ fn outcomes(
     match &*cache.rules(annotation) {
         Ok(rules) => {
             let (value, sizing) = world.prepared(vm);
-            Ok(evaluate(rules, &value, &sizing))
+            let mut outcomes = evaluate(rules, &value, &sizing);
+            if vm.template.is_some() && value.at(&["spec", "template"]).is_none() {
+                // A sketch of a template, which nobody can create a VM from: worth a warning.
+                outcomes.iter_mut().for_each(|outcome| outcome.status = Status::Warning);
+            }
+            Ok(outcomes)
         }
         Err(problem) => {
             let hint = problem.hint().map_or(String::new(), |hint| format!(" ({hint})"));
