@@ -293,7 +293,9 @@ fn suggest(name: &str) -> Option<&'static str> {
     if let Some((_, meant)) = MEANT.iter().find(|(written, _)| *written == name) {
         return Some(meant);
     }
-    let canonical = || TABLE.iter().filter(|row| !row.2).map(|row| row.0);
+    // These aliases are the only names of what they say in one word.
+    let is_short = |name: &str| matches!(name, "schema/any-key" | "schema/key-may-be-present");
+    let canonical = || TABLE.iter().filter(|row| !row.2 || is_short(row.0)).map(|row| row.0);
     let elsewhere = canonical().find(|known| split_own(known).is_some_and(|(_, other)| other == local));
     if elsewhere.is_some() {
         return elsewhere;
@@ -354,6 +356,9 @@ mod tests {
             ("overlay/nullable", Some("schema/nullable")),
             ("assert/validation", Some("assert/validate")),
             ("kapp/config", None),
+            ("schema/anykey", Some("schema/any-key")),
+            ("schema/any_key", Some("schema/any-key")),
+            ("schema/kye", Some("schema/key")),
         ] {
             assert_eq!(suggest(written), meant, "{written}");
         }

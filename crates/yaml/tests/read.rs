@@ -137,14 +137,6 @@ fn errors_behind_the_last_line_are_on_it() {
 }
 
 #[test]
-fn collections_are_refused_as_keys() {
-    for input in ["[a]: b\n", "{a: b}: c\n", "? - a\n: b\n", "? a: b\n", "{[a]: b}\n", "[{a: b}: c]\n", "? &x [a]\n"] {
-        let message = recode(input.as_bytes(), false).unwrap_err();
-        assert!(message.contains("map keys must be scalars"), "{input:?}: {message}");
-    }
-}
-
-#[test]
 fn spans_and_styles_are_those_of_the_text() {
     let text = "a: &x !!str 'b'\nc: [d]\ne: |\n  f\ng:\n";
     let tree = parse(text.as_bytes(), FileId(0), &ReadOptions::default()).unwrap();

@@ -263,7 +263,7 @@ pub(super) fn type_name(ty: &Type) -> String {
 }
 
 /// Whether null is one of the types that are named.
-fn lists_null(ty: &Type) -> bool {
+pub(super) fn lists_null(ty: &Type) -> bool {
     matches!(ty, Type::Union(_)) && ty.allows_null()
 }
 

@@ -2,14 +2,17 @@
 
 use super::cel;
 use super::keywords::{Keywords, array, map};
+use super::schema::is_visible;
 use crate::node::{Node, Scalar};
-use crate::schema::Slot;
+use crate::schema::{Slot, Type};
 use crate::validate::{Exported, Keyword, Rules, Shape, Target};
 
 /// What rules are written for.
 pub(super) struct Spot<'a> {
     pub target: Target,
     pub slot: &'a Slot,
+    /// Its type, as far as the rules can hold.
+    pub ty: &'a Type,
     /// Whether null may stand there.
     pub takes_null: bool,
 }
@@ -30,7 +33,8 @@ fn rule(keywords: &mut Keywords, rule: Exported, spot: &Spot<'_>, texts: &mut Ve
     {
         pieces.push(Keyword::Cel(expression));
     }
-    if pieces.is_empty() {
+    // Kubernetes refuses rules about values without a type.
+    if pieces.is_empty() || (pieces.iter().any(is_cel) && !is_visible(spot.ty)) {
         return texts.push(rule.text);
     }
     if target != Target::JsonSchema {
@@ -49,11 +53,18 @@ fn rule(keywords: &mut Keywords, rule: Exported, spot: &Spot<'_>, texts: &mut Ve
         if target == Target::OpenApi {
             return texts.push(rule.text);
         }
+        // Kubernetes takes rules in CEL only beside types.
+        let (rules, others): (Vec<Keyword>, Vec<Keyword>) = pieces.into_iter().partition(is_cel);
+        rules.into_iter().for_each(|piece| apply(keywords, piece, &rule.text, spot));
         let mut schema = Keywords::default();
-        pieces.into_iter().for_each(|piece| apply(&mut schema, piece, &rule.text, spot));
+        others.into_iter().for_each(|piece| apply(&mut schema, piece, &rule.text, spot));
         return keywords.push("allOf", schema.into_node());
     }
     pieces.into_iter().for_each(|piece| apply(keywords, piece, &rule.text, spot));
+}
+
+fn is_cel(piece: &Keyword) -> bool {
+    matches!(piece, Keyword::Cel(_))
 }
 
 /// Of two bounds leaves the one that implies the other, where a flag says that a bound is exclusive.

@@ -7,12 +7,15 @@ use ytterby_text::Str;
 
 use super::defaults::Unfit;
 use super::keywords::{Keywords, array, map};
+use super::model::lists_null;
 use super::rules::{self, add_to_description};
 use super::ytt_rules;
 use crate::api::Compat;
 use crate::node::{Document, Map, MapItem, Node, Scalar};
-use crate::schema::{Allowed, Combination, Example, Kind, MapType, Presence, Schema, Slot, Type, Union, redact};
-use crate::validate::{Items, Shape, Target};
+use crate::schema::{
+    Allowed, Combination, Example, Item, Kind, MapType, Presence, Schema, Slot, Type, Union, redact, samples,
+};
+use crate::validate::{FreeKeys, Items, MapShape, Rules, Shape, Target};
 use ytterby_regexp::is_ecma;
 
 /// The OpenAPI document of a schema.
@@ -141,25 +144,28 @@ impl Dialect<'_> {
         let place = Place { secret: place.secret || slot.secret, ..place };
         let mut keywords = Keywords::default();
         self.document(&mut keywords, slot, place);
-        self.describe(&mut keywords, &slot.ty, slot, place);
         let rules = slot.rules.as_ref().filter(|_| place.shows_rules());
+        let ty = rules.map_or_else(|| slot.ty.clone(), |rules| narrowed(&slot.ty, rules));
+        self.describe(&mut keywords, &ty, slot, place);
         let refuses_null = rules.is_some_and(|rules| rules.refuses_null());
         if slot.nullable && !refuses_null {
             self.allow_null(&mut keywords);
         }
         if refuses_null {
             keywords.remove("nullable");
+            refuse_null(&mut keywords);
             if self.target == Target::JsonSchema && matches!(slot.ty, Type::Any) {
                 keywords.set("not", map([(Scalar::from("type"), Node::str("null"))]));
             }
         }
         let mut texts = Vec::new();
         if place.shows_rules() {
-            self.key_rules(&mut keywords, &slot.ty, &mut texts);
+            self.key_rules(&mut keywords, &ty, &mut texts);
         }
         if let Some(rules) = rules {
-            let spot = rules::Spot { target: self.target, slot, takes_null: slot.nullable && !refuses_null };
-            rules::write(&mut keywords, rules, &shape(&slot.ty), &spot, &mut texts);
+            let takes_null = (slot.nullable || lists_null(&ty)) && !refuses_null;
+            let spot = rules::Spot { target: self.target, slot, ty: &ty, takes_null };
+            rules::write(&mut keywords, rules, &shape(&ty), &spot, &mut texts);
         }
         if let (Shown::AsWritten, false, Some(rules)) = (place.shown, place.is_item, &slot.rules) {
             ytt_rules::write(&mut keywords, &rules.arguments, slot);
@@ -283,6 +289,9 @@ impl Dialect<'_> {
     /// Lets null stand besides what the keywords say so far.
     fn allow_null(self, keywords: &mut Keywords) {
         if self.target != Target::JsonSchema {
+            if self.target == Target::OpenApi {
+                allow_null_in_members(keywords);
+            }
             return keywords.flag("nullable", true);
         }
         let null = || Node::str("null");
@@ -346,7 +355,14 @@ impl Dialect<'_> {
         }
         // Of itself a map has the defaults of its items.
         let is_own = !slot.default.is_null() && !is_made_of_items(&slot.default, ty);
-        if self.target != Target::OpenApi && is_own {
+        let may_be_null = slot.nullable || slot.ty.allows_null();
+        let shows_default = match self.target {
+            // ytt writes the defaults of items; it has no free keys and no optional ones.
+            Target::OpenApi => is_own && place.shows_rules() && has_other_keys(&slot.default, ty),
+            // Where null is another value, what the items give does not stand for the map.
+            Target::JsonSchema | Target::Crd => is_own || (may_be_null && !slot.default.is_null()),
+        };
+        if shows_default {
             keywords.set("default", slot.default.clone());
         } else if place.is_property && !slot.nullable && (self.target == Target::Crd || self.is_unfit(slot)) {
             // JSON Schema would have such a map left out, where something in it must be given.
@@ -510,6 +526,51 @@ impl Dialect<'_> {
     }
 }
 
+/// A type without the members of a union for which one of the rules cannot hold.
+fn narrowed(ty: &Type, rules: &Rules) -> Type {
+    let Type::Union(union) = ty else { return ty.clone() };
+    let suits = |member: &&Type| rules.suit(&samples(member));
+    let members: Vec<Type> = union.members.iter().filter(suits).cloned().collect();
+    match &members[..] {
+        [] => ty.clone(),
+        [one] if !matches!(one, Type::Scalar(Kind::Null)) => one.clone(),
+        _ if members.iter().all(|member| matches!(member, Type::Scalar(Kind::Null))) => ty.clone(),
+        _ => Type::Union(Rc::new(Union { members })),
+    }
+}
+
+/// Takes null from the types of JSON Schema.
+fn refuse_null(keywords: &mut Keywords) {
+    let Some(Node::Array(names)) = keywords.get("type").cloned() else { return };
+    let left: Vec<Node> =
+        names.items.iter().map(|item| item.value.clone()).filter(|name| !name.same(&Node::str("null"))).collect();
+    match &left[..] {
+        [] => {}
+        [one] => keywords.set("type", one.clone()),
+        _ => keywords.set("type", array(left)),
+    }
+}
+
+/// In OpenAPI, `nullable` counts only beside a `type`. One member of a union takes null, or all of those that have to
+/// match together.
+fn allow_null_in_members(keywords: &mut Keywords) {
+    for (name, count) in [("oneOf", 1), ("anyOf", 1), ("allOf", usize::MAX)] {
+        let Some(Node::Array(members)) = keywords.get(name).cloned() else { continue };
+        let mut left = count;
+        let members = members.items.iter().map(|member| match &member.value {
+            Node::Map(member) if left > 0 && member.get(&Scalar::from("type")).is_some() => {
+                left -= 1;
+                let nullable = MapItem::new(Scalar::from("nullable"), Node::Scalar(Scalar::Bool(true)), Pos::UNKNOWN);
+                let is_known = |item: &&MapItem| item.key != nullable.key;
+                Node::map(member.iter().filter(is_known).cloned().chain([nullable.clone()]).collect::<Map>())
+            }
+            other => other.clone(),
+        });
+        let members = array(members);
+        keywords.set(name, members);
+    }
+}
+
 fn json_type(kind: Kind) -> &'static str {
     match kind {
         Kind::Bool => "boolean",
@@ -539,6 +600,12 @@ pub(super) fn is_made_of_items(default: &Node, ty: &MapType) -> bool {
     }
 }
 
+/// Whether the default of a map has keys that are not always there.
+fn has_other_keys(default: &Node, ty: &MapType) -> bool {
+    let is_always = |key: &Scalar| ty.literal(key).is_some_and(|item| matches!(item.presence, Presence::Always));
+    default.as_map().is_some_and(|map| map.iter().any(|item| !is_always(&item.key)))
+}
+
 /// What keywords of rules depend on.
 pub(super) fn shape(ty: &Type) -> Shape {
     match ty {
@@ -546,7 +613,7 @@ pub(super) fn shape(ty: &Type) -> Shape {
         Type::Scalar(Kind::Int) => Shape::Integer,
         Type::Scalar(Kind::Float) => Shape::Float,
         Type::Array(ty) => Shape::List { items: items(&ty.item) },
-        Type::Map(ty) => Shape::Map { keys: ty.items.iter().map(|item| item.key.clone()).collect() },
+        Type::Map(ty) => Shape::Map(map_shape(ty)),
         Type::Union(union) => {
             let mut members = union.members.iter().filter(|member| !matches!(member, Type::Scalar(Kind::Null)));
             match (members.next(), members.next()) {
@@ -555,6 +622,58 @@ pub(super) fn shape(ty: &Type) -> Shape {
             }
         }
         _ => Shape::Other,
+    }
+}
+
+fn map_shape(ty: &MapType) -> MapShape {
+    let named = ty.items.iter().filter(|item| !matches!(item.presence, Presence::Removed(_)));
+    let hidden = named.clone().filter(|item| !is_visible(&item.slot.ty));
+    let free = match &ty.patterns[..] {
+        [] => FreeKeys::No,
+        patterns if patterns.iter().any(|item| item.slot.nullable || item.slot.ty.allows_null()) => FreeKeys::MayBeNull,
+        _ => FreeKeys::NotNull,
+    };
+    let is_object = |item: &&Item| item.slot.as_map().is_some_and(|map| !map.items.is_empty());
+    let objects = named.clone().filter(is_object).map(|item| item.key.clone()).collect();
+    let hidden = hidden.map(|item| item.key.clone()).collect();
+    MapShape { keys: named.map(|item| item.key.clone()).collect(), hidden, objects, free }
+}
+
+/// Whether Kubernetes shows values of a type to rules: what is in a CRD without a type does not exist for them.
+pub(super) fn is_visible(ty: &Type) -> bool {
+    match ty {
+        Type::Any => false,
+        Type::Scalar(kind) => *kind != Kind::Null,
+        Type::Array(array) => crate::deep(|| is_visible(&array.item.ty)),
+        Type::Map(map) => {
+            // Beside named keys, free ones are unknown fields of an object.
+            let values = map.patterns.iter().filter(|_| map.items.is_empty());
+            crate::deep(|| values.into_iter().all(|item| is_visible(&item.slot.ty))) && have_one_type(map)
+        }
+        Type::Shapes(shapes) => shapes.slots.iter().all(|shape| matches!(shape.ty, Type::Map(_))),
+        Type::Union(union) => {
+            let members: Vec<&Type> =
+                union.members.iter().filter(|member| !matches!(member, Type::Scalar(Kind::Null))).collect();
+            match members[..] {
+                [one] => is_visible(one),
+                [Type::Scalar(a), Type::Scalar(b)] => matches!(
+                    (a, b),
+                    (Kind::Int, Kind::Float | Kind::String) | (Kind::Float | Kind::String, Kind::Int)
+                ),
+                _ => false,
+            }
+        }
+    }
+}
+
+/// Whether all free keys of a map have values of the same type; otherwise a CRD gives them none.
+fn have_one_type(map: &MapType) -> bool {
+    match &map.patterns[..] {
+        [first, rest @ ..] if map.items.is_empty() => {
+            let schema = |item: &Item| Dialect::new(Target::Crd).slot(&item.slot, Place::ROOT.without_default());
+            rest.is_empty() || rest.iter().all(|item| schema(item).same(&schema(first)))
+        }
+        _ => true,
     }
 }
 

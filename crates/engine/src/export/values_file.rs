@@ -1,13 +1,17 @@
 //! `-o values`: a file of plain values to fill in.
 //!
-//! Everything that can be given stands there with its documentation and its default. What need not be given is commented
+//! Everything that can be given is there with its documentation and its default. What need not be given is commented
 //! out, so that the file changes nothing but what its user wants changed: without the `#` in front, a line is a value.
+//!
+//! A file that nobody edited must not pass for one that was filled in: what is required has no value in it, which is an
+//! error, or is commented out where null would be a value.
 
 use ytterby_diag::Pos;
 
+use super::defaults::rules_hold;
 use super::keywords::array;
 use super::markdown::json_text;
-use super::model::{must_be, rules, type_name};
+use super::model::{lists_null, must_be, rules, type_name};
 use crate::library::FileDocuments;
 use crate::node::{Document, DocumentSet, Map, MapItem, Node, Scalar};
 use crate::output;
@@ -20,9 +24,9 @@ pub(crate) fn values_file(schema: &Schema) -> String {
     let mut file = File { lines: Vec::new(), depth: 0, is_active: true, is_secret: root.secret };
     file.remarks(root);
     match &root.ty {
-        Type::Map(map) => file.items(map, 0, true),
+        Type::Map(map) => file.items(map, &root.default, 0, true),
         Type::Array(array) if is_empty(&root.default) => file.sample(&array.item, 0),
-        _ => file.value(None, &file.shown_default(root), 0, false),
+        _ => file.value(None, &file.shown(&root.default, root), 0, false),
     }
     file.into_text()
 }
@@ -45,19 +49,27 @@ struct File {
 }
 
 impl File {
-    /// All items of a map.
-    fn items(&mut self, map: &MapType, depth: usize, is_active: bool) {
+    /// All items of a map, and what else its default has.
+    fn items(&mut self, map: &MapType, default: &Node, depth: usize, is_active: bool) {
+        let given = |key: &Scalar| default.as_map().and_then(|default| default.get(key)).map(|item| &item.value);
         for item in map.all_items() {
             if !matches!(item.presence, Presence::Removed(_)) {
                 let outer = self.is_secret;
                 self.is_secret |= item.slot.secret;
-                crate::deep(|| self.item(item, depth, is_active && must_be_given(item)));
+                let value = given(&item.key).unwrap_or(&item.slot.default);
+                crate::deep(|| self.item(item, value, depth, is_active && must_be_given(item)));
                 self.is_secret = outer;
+            }
+        }
+        let is_secret = self.is_secret || map.patterns.iter().any(|item| item.slot.secret);
+        for item in default.as_map().into_iter().flat_map(Map::iter).filter(|_| !is_secret) {
+            if map.literal(&item.key).is_none() {
+                self.value(Some(&item.key), &item.value, depth, false);
             }
         }
     }
 
-    fn item(&mut self, item: &Item, depth: usize, is_active: bool) {
+    fn item(&mut self, item: &Item, default: &Node, depth: usize, is_active: bool) {
         let slot = &item.slot;
         if depth == 0 && !self.lines.is_empty() {
             self.lines.push(Line { depth: 0, is_active: true, text: String::new() });
@@ -70,29 +82,35 @@ impl File {
             self.remark(&format!("Keys: {}.", rule.allowed.as_ref().map(Allowed::keys).unwrap_or_default()));
         }
         self.remarks(slot);
-        match &slot.ty {
-            Type::Map(map) if !slot.default.is_null() && map.all_items().next().is_some() => {
-                match is_active && !map.items.iter().any(must_be_given) {
-                    true => self.value(Some(&item.key), &Node::map(Map::new()), depth, true),
+        let shown = if is_active && slot.required.is_some() { Node::NULL } else { self.shown(default, slot) };
+        match (&slot.ty, slot.ty.as_map()) {
+            (_, Some(map)) if map.all_items().any(|item| !matches!(item.presence, Presence::Removed(_))) => {
+                // The items of what may be null are there to be seen.
+                let is_map = !default.is_null();
+                match is_active && !(is_map && map.items.iter().any(must_be_given)) {
+                    true if is_map => self.value(Some(&item.key), &Node::map(Map::new()), depth, true),
+                    true => self.value(Some(&item.key), &Node::NULL, depth, true),
                     false => self.key(&item.key, depth, is_active),
                 }
-                self.items(map, depth + 1, is_active);
+                let inner = if is_map { default } else { &map.default };
+                self.items(map, inner, depth + 1, is_active && is_map);
             }
-            Type::Array(array) if is_empty(&slot.default) => {
+            (Type::Array(array), _) if is_empty(default) || default.is_null() => {
                 match is_active {
-                    true => self.value(Some(&item.key), &slot.default, depth, true),
-                    false => self.key(&item.key, depth, false),
+                    true if !shown.is_null() => self.value(Some(&item.key), default, depth, true),
+                    is_active => self.key(&item.key, depth, is_active),
                 }
                 self.sample(&array.item, depth);
             }
-            _ => self.value(Some(&item.key), &self.shown_default(slot), depth, is_active),
+            _ if is_active && shown.is_null() && slot.required.is_some() => self.key(&item.key, depth, true),
+            _ => self.value(Some(&item.key), &shown, depth, is_active),
         }
     }
 
-    /// The default, without what is secret in it.
-    fn shown_default(&self, slot: &Slot) -> Node {
+    /// A value of a place, without what is secret in it.
+    fn shown(&self, value: &Node, slot: &Slot) -> Node {
         if !self.is_secret && !slot.secret {
-            return redact(&slot.default, slot);
+            return redact(value, slot);
         }
         match slot.ty {
             Type::Scalar(Kind::Int) => Node::Scalar(Scalar::Int(0)),
@@ -115,10 +133,10 @@ impl File {
         (self.depth, self.is_active) = (depth + 1, false);
         self.remarks(slot);
         let Some(map) = slot.ty.as_map().filter(|map| map.all_items().next().is_some()) else {
-            return self.value(None, &array([self.shown_default(slot)]), depth, false);
+            return self.value(None, &array([self.shown(&slot.default, slot)]), depth, false);
         };
         let first = self.lines.len();
-        self.items(map, depth + 1, false);
+        self.items(map, &map.default, depth + 1, false);
         // The first line that is more than a remark stands behind the dash.
         if let Some(line) = self.lines[first..].iter_mut().find(|line| !line.text.starts_with('#')) {
             (line.depth, line.text) = (depth, format!("- {}", line.text));
@@ -129,13 +147,13 @@ impl File {
     fn remarks(&mut self, slot: &Slot) {
         let docs = &slot.docs;
         for text in [&docs.title, &docs.description].into_iter().flatten() {
-            text.to_str().trim_end().lines().for_each(|line| self.remark(line));
+            self.remark(&text.to_str());
         }
         if let Some(notice) = &docs.deprecated {
             self.remark(&format!("Deprecated: {notice}"));
         }
         if matches!(slot.ty, Type::Union(_) | Type::Shapes(_)) || slot.nullable {
-            let null = if slot.nullable { " or null" } else { "" };
+            let null = if slot.nullable || lists_null(&slot.ty) { " or null" } else { "" };
             self.remark(&format!("Type: {}{null}.", type_name(&slot.ty)));
         }
         if let Some(text) = must_be(&rules(slot, Detail::Texts)) {
@@ -147,8 +165,12 @@ impl File {
         }
     }
 
+    /// A comment; texts may have several lines.
     fn remark(&mut self, text: &str) {
-        self.lines.push(Line { depth: self.depth, is_active: self.is_active, text: format!("# {text}") });
+        for line in text.trim().lines() {
+            let text = format!("# {line}").trim_end().to_owned();
+            self.lines.push(Line { depth: self.depth, is_active: self.is_active, text });
+        }
     }
 
     /// A value as YAML writes it, in the map item of a key.
@@ -196,12 +218,22 @@ fn is_empty(node: &Node) -> bool {
     matches!(node, Node::Array(array) if array.items.is_empty())
 }
 
-/// Whether a run fails where nothing is given for an item.
+/// Whether a run fails where nothing is given for an item, and a line can say so.
 fn must_be_given(item: &Item) -> bool {
-    matches!(item.presence, Presence::Always)
-        && (item.slot.required.is_some()
-            || match &item.slot.ty {
-                Type::Map(map) if !item.slot.default.is_null() => crate::deep(|| map.items.iter().any(must_be_given)),
+    let slot = &item.slot;
+    let is_always = matches!(item.presence, Presence::Always);
+    if slot.required.is_some() {
+        // Null would be a value, an empty map or array too: these stay comments until somebody wants them.
+        return is_always
+            && match &slot.ty {
+                Type::Map(map) => crate::deep(|| map.items.iter().any(must_be_given)) && !slot.allows_null(),
+                _ => !slot.allows_null() && !matches!(slot.ty, Type::Shapes(_)),
+            };
+    }
+    is_always
+        && (!rules_hold(slot, &slot.default)
+            || match &slot.ty {
+                Type::Map(map) if !slot.default.is_null() => crate::deep(|| map.items.iter().any(must_be_given)),
                 _ => false,
             })
 }

@@ -185,13 +185,12 @@ pub(super) fn merge_annotations<I: Annotated>(
     Ok(())
 }
 
-/// Without directives the left keeps its annotations. Rules for output documents are added to those that are there.
+/// Without directives the left keeps its annotations. `@assert/validate` is added to what is there.
 fn keep_or_add<I: Annotated>(merge: &Merge<'_>, left: &mut I, right: &I) {
     if !merge.run.is_beyond_ytt() {
         return;
     }
     match merge.purpose {
-        Purpose::Values => {}
         Purpose::Schema => {
             // What is distributed to all nodes is not said about this one.
             let is_said = |ann: Ann| ann.is_in("schema") && ann != Ann::SchemaValidationDefaultsForStrings;
@@ -205,7 +204,7 @@ fn keep_or_add<I: Annotated>(merge: &Merge<'_>, left: &mut I, right: &I) {
                 merge.run.warn_of_annotation(Id::ANNOTATION_MISPLACED, annotation.pos, text);
             }
         }
-        Purpose::Templates | Purpose::Call => {
+        Purpose::Values | Purpose::Templates | Purpose::Call => {
             let rules = right.annotations().iter().filter(|annotation| annotation.ann == Some(Ann::AssertValidate));
             let rules: Vec<Annotation> = rules.cloned().collect();
             if !rules.is_empty() {

@@ -230,6 +230,10 @@ impl Search {
     fn item(&mut self, cx: &mut Context<'_>, item: &MapItem, place: Place<'_>, declared: &Item) -> Result<(), Failure> {
         let way = Way::Key(place.way, &item.key);
         let place = Place { pos: item.pos, label: Label::Key(&item.key), way: &way, ..place };
+        if let Presence::Removed(removed) = &declared.presence {
+            self.values.push(removed.block(&item.key, item.pos, way.path()));
+            return Ok(());
+        }
         self.value(cx, &item.value, place, &declared.slot)
     }
 
@@ -288,7 +292,12 @@ fn undeclared(run: &Run, item: &MapItem, place: Place<'_>, ty: &MapType) -> Bloc
             .by(By::Keys(ty.place()))
             .about("Given data value is not declared in schema")
     };
-    if run.may_compare(names.len()) {
+    if !matches!(item.key, Scalar::Str(_) | Scalar::Complex(_)) && takes_text(ty, &key) {
+        let quoted = quote::quote(&ytterby_text::Str::from(key.as_str()));
+        let help = Help::new(format!("keys are strings: write {quoted}"));
+        let edit = Edit::replace(item.pos, Part::Key, quoted.to_string());
+        block.helps.push(help.fixed_by("Quote the key", vec![edit], Safety::Likely));
+    } else if run.may_compare(names.len()) {
         let nearest = spelling::nearest(&key, names.iter().map(String::as_str));
         if let Some(name) = nearest {
             block = block.hint(did_you_mean(name));
@@ -305,6 +314,19 @@ fn undeclared(run: &Run, item: &MapItem, place: Place<'_>, ty: &MapType) -> Bloc
         });
     }
     block
+}
+
+/// Whether a map takes this key as a string.
+fn takes_text(ty: &MapType, key: &str) -> bool {
+    let takes = |item: &Item| match &item.presence {
+        Presence::Pattern(rule) => match &rule.allowed {
+            Some(super::Allowed::Any) => true,
+            Some(super::Allowed::Matching(regexp, _)) => regexp.is_match(&ytterby_text::Str::from(key)),
+            _ => false,
+        },
+        _ => false,
+    };
+    ty.literal(&Scalar::from(key)).is_some() || ty.patterns.iter().any(takes)
 }
 
 fn did_you_mean(name: &str) -> String {

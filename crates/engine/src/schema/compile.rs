@@ -336,6 +336,15 @@ impl Compiler<'_> {
             None => None,
         };
         let slot = self.slot(item)?;
+        if let (Some(rule), Some(required), Some(ann)) = (&rule, &slot.required, item.annotation(Ann::SchemaKey)) {
+            let title = format!("Invalid schema - @schema/required cannot be combined with @{}", ann.name);
+            let (found, hint) = match rule.allowed {
+                Some(_) => ("free keys that are required", "to ask for a number of items, use expects= of @schema/key"),
+                None => ("a key that is required and may be missing", "take one of the annotations away"),
+            };
+            let block = Block::at(item.pos, placed(found, "by", ann.pos), "one of them");
+            return Err(block.annotation(ann.pos).annotation(required.pos).hint(hint).under(title));
+        }
         let presence = match rule {
             None => Presence::Always,
             Some(rule) => {
@@ -507,7 +516,7 @@ impl Compiler<'_> {
 }
 
 /// A value of each type that a place takes; none where it takes everything.
-fn samples(ty: &Type) -> Vec<Node> {
+pub(crate) fn samples(ty: &Type) -> Vec<Node> {
     let scalar = |scalar: Scalar| vec![Node::Scalar(scalar)];
     match ty {
         Type::Any | Type::Shapes(_) | Type::Scalar(Kind::Null) => Vec::new(),

@@ -16,11 +16,11 @@ mod types;
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use ytterby_diag::{Pos, Text};
+use ytterby_diag::{By, Id, Part, Path, Pos, SchemaBlock as Block, Text};
 use ytterby_text::Str;
 
 pub(crate) use advice::coerced;
-pub(crate) use compile::{Role, compile, distribute_defaults_for_strings};
+pub(crate) use compile::{Role, compile, distribute_defaults_for_strings, samples};
 pub(crate) use keys::{Allowed, KeyRule};
 pub(crate) use secrets::{SecretValues, hide_lines_naming, redact, redact_misfit, secret_names};
 pub(crate) use shapes::{Combination, Shapes};
@@ -143,6 +143,18 @@ pub(crate) enum Presence {
 pub(crate) struct Removed {
     pub remedy: Str,
     pub pos: Pos,
+}
+
+impl Removed {
+    /// What is said where the key is given.
+    pub fn block(&self, key: &Scalar, pos: Pos, path: Path) -> Block {
+        let expected = Text::new("no value (removed by ").at(self.pos).then(")");
+        let block = Block::at(pos, key_text(key).into_owned(), expected)
+            .about("Given data value was removed from schema")
+            .by(By::Named(self.pos))
+            .hint(self.remedy.to_string());
+        Block { id: Id::SCHEMA_REMOVED, path: Some(path), part: Part::Key, ..block }
+    }
 }
 
 /// An array and its items.

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use ytterby_diag::{Failure, Pos, SchemaBlock as Block};
 
 use super::check::{self, Context, Fit};
-use super::compile::Compiler;
+use super::compile::{Compiler, distribute_defaults_for_strings};
 use super::placed;
 use super::{Presence, Slot, Type};
 use crate::annotation::{Ann, Annotation};
@@ -60,7 +60,13 @@ pub(super) fn read(compiler: &mut Compiler<'_>, node: &dyn Annotated) -> Result<
                 .annotation(ann.pos);
             return Err(block.under("Invalid schema"));
         };
-        let doc = shape_document(fragment, node.pos());
+        let mut doc = shape_document(fragment, node.pos());
+        if let Some(inherited) = node.annotation(Ann::SchemaValidationDefaultsForStrings)
+            && !doc.has(Ann::SchemaValidationDefaultsForStrings)
+        {
+            doc.annotate(inherited.clone());
+        }
+        distribute_defaults_for_strings(compiler.cx.run, &mut doc)?;
         slots.push(compiler.slot(&doc)?);
     }
     compiler.check_inside_any(node.value())?;

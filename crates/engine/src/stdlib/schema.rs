@@ -56,7 +56,10 @@ fn line_of_block(run: &Run, block: &Block) -> String {
     let path = block.path.clone().unwrap_or_default().shown();
     match block.id.kind() {
         Kind::UnknownKey => format!("{path}: not declared in schema"),
-        Kind::Removed => format!("{path}: removed from schema"),
+        Kind::Removed => match block.hints.first() {
+            Some(remedy) => format!("{path}: removed from schema; {remedy}"),
+            None => format!("{path}: removed from schema"),
+        },
         _ => format!("{path}: {}", shown(run, &block.expectation())),
     }
 }

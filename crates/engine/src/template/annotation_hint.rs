@@ -47,6 +47,10 @@ impl From<String> for Advice {
 /// Advice for an annotation, written without `#@`, and the problem that it gave.
 fn advice(text: &str, problem: &Problem) -> Option<Advice> {
     let (name, args) = text.split_once(' ').unwrap_or((text, ""));
+    if is_code(text) {
+        let meant = format!(" {}", text.trim_end());
+        return Some(Advice { text: format!("code needs a blank: #@{meant}"), replacement: Some(meant) });
+    }
     if let Some((name, rest)) = text.split_once('(')
         && Ann::from_name(name.as_bytes(), Level::Ytterby).is_some()
     {
@@ -78,6 +82,14 @@ fn advice(text: &str, problem: &Problem) -> Option<Advice> {
         Problem::Unexpected { want: "primary expression", .. } => unquoted_expectation(name, args),
         _ => None,
     }
+}
+
+/// Whether a text begins like code rather than with the name of an annotation.
+fn is_code(text: &str) -> bool {
+    let word = text.split(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or_default();
+    let rest = text[word.len()..].trim_start();
+    let is_statement = matches!(word, "def" | "if" | "elif" | "else" | "for" | "while" | "end" | "return" | "load");
+    is_statement && !rest.starts_with('/') || matches!(word, "if" | "else" | "elif" | "for" | "def") && rest.starts_with("/end")
 }
 
 /// Whether an annotation takes one text and nothing else.
@@ -146,6 +158,8 @@ mod tests {
             ("schema/nullable true", &undefined("true"), None),
             ("schema/validation min=1 max=2", &comma, Some("missing comma between arguments?")),
             ("schema/validation min=", &value, None),
+            ("def uaa_db():", &comma, Some("code needs a blank: #@ def uaa_db():")),
+            ("load(\"@ytt:data\", \"data\")", &comma, Some("code needs a blank: #@ load(\"@ytt:data\", \"data\")")),
             ("overlay/match by=\"name\", expects=1+", &value, Some("write expects=\"1+\"")),
             ("overlay/match expects = 12+, by=x", &value, Some("write expects=\"12+\"")),
             ("overlay/match expects=1+x", &value, None),

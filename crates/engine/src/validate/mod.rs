@@ -33,7 +33,7 @@ use crate::run::Run;
 use custom::Custom;
 use message::Template;
 use rules::NamedRule;
-pub(crate) use rules::{Items, Keyword, Limit, Shape, Target};
+pub(crate) use rules::{FreeKeys, Items, Keyword, Limit, MapShape, Shape, Target};
 
 /// What one annotation, or one call of `assert.validate()`, asks of a value.
 #[derive(Debug)]
@@ -126,6 +126,11 @@ impl Rules {
         self.rules.iter().filter(move |rule| !suits(rule)).map(|rule| (rule.must_be.as_str(), rule.pos, &rule.part))
     }
 
+    /// Whether each rule can hold for values of a type, of which these are samples. Under `when=` a rule need not.
+    pub fn suit(&self, samples: &[Node]) -> bool {
+        samples.is_empty() || self.when.is_some() || self.unfit(samples).next().is_none()
+    }
+
     /// What documentation says about each rule.
     pub fn described(&self, detail: Detail<'_>) -> Vec<Described> {
         let source = |function: &Value| match detail {
@@ -133,7 +138,7 @@ impl Rules {
             Detail::Sources(run) => read::source(function, run),
         };
         let when = self.when.as_ref().map(|when| format!("\0{}", source(when))).unwrap_or_default();
-        let described = self.rules.iter().map(|rule| {
+        let described = self.rules.iter().filter(|rule| !rule.is_void()).map(|rule| {
             let (meaning, limits) = match &rule.check {
                 Check::Named(named) => (named.must_be(), named.limits()),
                 Check::Custom(custom) => (format!("{}\0{}", rule.must_be, source(custom.function())), Vec::new()),
@@ -159,7 +164,7 @@ impl Rules {
             (Check::Custom(custom), None) => Some(custom.function().clone()),
             _ => None,
         };
-        let exported = self.rules.iter().map(|rule| Exported {
+        let exported = self.rules.iter().filter(|rule| !rule.is_void()).map(|rule| Exported {
             text: self.text(rule),
             keywords: keywords(rule),
             function: function(rule),
@@ -186,6 +191,10 @@ impl Rules {
 }
 
 impl Rule {
+    fn is_void(&self) -> bool {
+        matches!(&self.check, Check::Named(named) if named.is_void())
+    }
+
     fn hint(&self) -> Option<String> {
         match &self.check {
             Check::Named(named) => named.hint(),

@@ -90,7 +90,15 @@ impl Reader<'_> {
         for (number, arg) in args.iter().enumerate() {
             let pos = self.annotation.map_or(self.pos, |annotation| annotation.arg_pos(number));
             let part = self.part_of(Argument::Position(number));
-            result.rules.push(Reader { pos, part, ..*self }.positional(arg)?);
+            let rule = Reader { pos, part, ..*self }.positional(arg)?;
+            // ytt skips null before it asks a rule that was given by position.
+            let is_about_null = matches!(&rule.check, Check::Named(named) if named.is_about_null());
+            if is_about_null && self.run.is_beyond_ytt() {
+                result.not_null = true;
+                result.rules.insert(0, rule);
+            } else {
+                result.rules.push(rule);
+            }
         }
         let mut named: Vec<Named> = Vec::with_capacity(kwargs.len());
         let mut given: Vec<(&'static str, &Str)> = Vec::new();

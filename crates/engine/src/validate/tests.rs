@@ -117,7 +117,7 @@ fn exports_say_what_each_target_knows() {
     };
     use Target::{Crd, JsonSchema, OpenApi};
     let list = || Shape::List { items: Items::Other };
-    let map = || Shape::Map { keys: vec!["a".into(), "b-c".into()] };
+    let map = || Shape::Map(MapShape { keys: vec!["a".into(), "b-c".into()], ..MapShape::default() });
     let x = || Value::from("x");
     for (name, argument, target, shape, expected) in [
         ("min", Value::Int(1), OpenApi, Shape::Integer, "minimum=1"),

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use ytterby_diag::{
-    Diagnostic, Failure, Help, Id, Part, Path, Pos, SchemaBlock, Text, Violation, ViolationBlock, ViolationPath,
+    Diagnostic, Failure, Help, Id, Part, Path, Pos, SchemaBlock, Step, Text, Violation, ViolationBlock, ViolationPath,
 };
 use ytterby_starlark::Eval;
 
@@ -45,7 +45,7 @@ impl Mistyped {
 
 /// The path without the indexes at its end.
 fn around_items(path: &Path) -> Path {
-    let is_index = |step: &&ytterby_diag::Step| matches!(step, ytterby_diag::Step::Index(_));
+    let is_index = |step: &&Step| matches!(step, Step::Index(_));
     let items = path.steps().iter().rev().take_while(is_index).count();
     path.steps()[..path.steps().len() - items].iter().cloned().collect()
 }
@@ -212,7 +212,7 @@ fn reasons(cx: &mut Context<'_>, value: &Node, shapes: &Shapes) -> Result<Vec<Te
             fitting => {
                 let mut filled = if let Fit::Filled(filled) = fitting { filled } else { part };
                 match resolve(cx, &mut filled, shape, &Path::document())?.into_iter().min() {
-                    Some((path, found)) => Some(told(&path, found.into())),
+                    Some((path, found)) => Some(told(&path, nested_reason(cx, &filled, shape, &path, found)?)),
                     None => first_violation(&violations(cx, filled, shape)?),
                 }
             }
@@ -222,9 +222,59 @@ fn reasons(cx: &mut Context<'_>, value: &Node, shapes: &Shapes) -> Result<Vec<Te
     Ok(reasons)
 }
 
+/// Why a value below the one at hand does not have its shapes: `matches no shape (shape 1: …; shape 2: …)`.
+fn nested_reason(
+    cx: &mut Context<'_>,
+    node: &Node,
+    slot: &Slot,
+    path: &Path,
+    found: String,
+) -> Result<Text, Failure> {
+    let Some((node, Type::Shapes(shapes))) = part_at(cx, node, slot, path)? else { return Ok(found.into()) };
+    let reasons = crate::deep(|| reasons(cx, node, shapes))?;
+    let mut text = Text::new(found);
+    for (at, reason) in reasons.into_iter().enumerate() {
+        text = text.then(if at == 0 { " (" } else { "; " }).join(reason);
+        if at + 1 == shapes.slots.len() {
+            text = text.then(")");
+        }
+    }
+    Ok(text)
+}
+
+/// The value at a path, and its type.
+fn part_at<'n>(
+    cx: &mut Context<'_>,
+    node: &'n Node,
+    slot: &'n Slot,
+    path: &Path,
+) -> Result<Option<(&'n Node, &'n Type)>, Failure> {
+    let (mut node, mut slot) = (node, slot);
+    for step in path.steps() {
+        match (step, node) {
+            (Step::Key(key), Node::Map(map)) => {
+                let item = map.iter().find(|item| key_text(&item.key) == *key);
+                let (Some(item), Some(ty)) = (item, slot.as_map()) else { return Ok(None) };
+                let Some(declared) = cx.item_for(ty, &item.key)? else { return Ok(None) };
+                (node, slot) = (&item.value, &declared.slot);
+            }
+            (Step::Index(at), Node::Array(array)) => {
+                let (Some(item), Some(ty)) = (array.items.get(*at), slot.as_array()) else { return Ok(None) };
+                (node, slot) = (&item.value, &ty.item);
+            }
+            _ => return Ok(None),
+        }
+    }
+    Ok(Some((node, &slot.ty)))
+}
+
 fn first_problem(problems: &[SchemaBlock]) -> Option<Text> {
     let problem = problems.first()?;
     let text = match (&problem.about, &problem.near) {
+        _ if problem.id == Id::SCHEMA_REMOVED => match problem.hints.first() {
+            Some(remedy) => format!("removed; {remedy}").into(),
+            None => "removed".into(),
+        },
         (Some(_), Some(near)) => format!("not declared; did you mean \"{near}\"?").into(),
         (Some(_), None) => "not declared".into(),
         (None, _) => problem.expectation(),
@@ -289,7 +339,7 @@ pub(crate) enum Whose {
 impl Whose {
     /// How to give a value that is missing.
     fn how_to_give(self, path: &Path, slot: &Slot, secret: bool) -> Option<String> {
-        let is_item = path.steps().iter().any(|step| matches!(step, ytterby_diag::Step::Index(_)));
+        let is_item = path.steps().iter().any(|step| matches!(step, Step::Index(_)));
         Some(match self {
             Whose::Other => return None,
             Whose::Library => "give it with with_data_values(), or in a values document for the library".to_owned(),
@@ -347,12 +397,21 @@ impl Walk<'_, '_> {
                 let mut violation = violation(Id::RULE_SHAPE, shapes.must_be(), found.clone(), shapes.pos);
                 let mut cx = Context { eval: self.checker.eval, run: self.checker.run };
                 violation.reasons = reasons(&mut cx, item.value(), shapes)?;
-                self.add(way.of_violation(), item.pos(), Part::Value, violation);
+                let given = item.meta().and_then(|meta| meta.given.last().copied());
+                let default = slot.default.as_map().filter(|map| given.is_some() && !map.is_empty());
+                if default.is_some() {
+                    let text = "what is given is merged with the default of the schema, which has a shape already; to \
+                                take another one, replace it: use @overlay/replace in a @data/values document";
+                    violation.helps.push(Help::new(text));
+                }
+                self.add(way.of_violation(), given.unwrap_or(item.pos()), Part::Value, violation);
             }
         }
         for ann in item.annotations().iter().filter(|ann| ann.ann == Some(Ann::AssertValidate)) {
             let rules = Rules::from_annotation(ann, self.checker.run)?;
+            let known = self.checker.blocks.len();
             self.checker.check(&rules, &spot)?;
+            self.drop_repeated(known);
         }
         match item.value() {
             Node::Scalar(_) => Ok(()),
@@ -425,6 +484,20 @@ impl Walk<'_, '_> {
         let path = way.path();
         let helps: Vec<Help> = self.whose.how_to_give(&path, slot, secret).map(Help::new).into_iter().collect();
         self.add(ViolationPath::Path(path), slot.pos, Part::Key, Violation { helps, ..missing });
+    }
+
+    /// Drops what the blocks from `known` on say again about the value of the block before them.
+    fn drop_repeated(&mut self, known: usize) {
+        let (before, added) = self.checker.blocks.split_at_mut(known);
+        let Some(last) = before.last() else { return };
+        for block in added.iter_mut().filter(|block| block.path == last.path) {
+            block.violations.retain(|new| !last.violations.iter().any(|old| old.must_be == new.must_be));
+        }
+        let mut at = 0;
+        self.checker.blocks.retain(|block| {
+            at += 1;
+            at <= known || !block.violations.is_empty()
+        });
     }
 
     /// Adds a violation, to what was found about the same value if that was found last.

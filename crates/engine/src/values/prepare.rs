@@ -6,7 +6,7 @@
 
 use std::rc::Rc;
 
-use ytterby_diag::{By, Diagnostic, Failure, Id, Part, Path, Pos, SchemaBlock as Block, Text};
+use ytterby_diag::{Diagnostic, Failure, Id, Part, Path, Pos, SchemaBlock as Block};
 use ytterby_starlark::Value;
 use ytterby_text::Str;
 
@@ -197,14 +197,7 @@ impl Walk<'_, '_> {
             Presence::Always => {}
             Presence::Removed(removed) => {
                 if gives(item) {
-                    let found = key_text(&item.key).into_owned();
-                    let expected = Text::new("no value (removed by ").at(removed.pos).then(")");
-                    let block = Block::at(self.place_of(item), found, expected)
-                        .about("Given data value was removed from schema")
-                        .by(By::Named(removed.pos))
-                        .hint(removed.remedy.to_string());
-                    let (id, path) = (Id::SCHEMA_REMOVED, Some(path.clone()));
-                    self.removed.push(Block { id, path, part: Part::Key, ..block });
+                    self.removed.push(removed.block(&item.key, self.place_of(item), path.clone()));
                 }
                 return Ok(Touch::Whole);
             }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use ytterby_starlark::Value;
 
-use super::{Found, Keyword, Made, NamedRule, Shape, Subject, Target, cel_literal, equal, node_of, plain, wrong_type};
+use super::{Found, Keyword, Made, NamedRule, Shape, Subject, Target, equal, node_of, plain, wrong_type};
 use crate::node::{Array, ArrayItem, Map, Node, Origin, Scalar};
 use ytterby_regexp as regexp;
 
@@ -83,13 +83,13 @@ impl NamedRule for Contains {
                     literal.map(|literal| Keyword::Cel(format!("self.exists(x, x == {literal})"))).into_iter().collect()
                 }
             },
-            (Shape::Map { .. }, part @ Node::Scalar(Scalar::Str(_))) => match target {
+            (Shape::Map(shape), part @ Node::Scalar(key @ Scalar::Str(_))) => match target {
                 Target::OpenApi => Vec::new(),
                 Target::JsonSchema => {
                     let items = vec![ArrayItem::new(part.clone(), unknown)];
                     vec![Keyword::Plain("required", Node::array(Array { items, origin: Origin::Code }))]
                 }
-                Target::Crd => vec![Keyword::Cel(format!("{} in self", cel_literal(part)))],
+                Target::Crd => shape.cel_has(key).map(Keyword::Cel).into_iter().collect(),
             },
             _ => Vec::new(),
         }

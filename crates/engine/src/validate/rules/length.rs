@@ -88,6 +88,10 @@ impl NamedRule for Length {
         length(value).is_some()
     }
 
+    fn is_void(&self) -> bool {
+        self.bound == Bound::Min && self.limit <= 0
+    }
+
     fn found(&self, value: &Node) -> Found {
         match length(value) {
             Some(length) => Found::Failure(format!("length = {length}")),
@@ -109,7 +113,7 @@ impl NamedRule for Length {
         let (min, max) = match shape {
             Shape::Text => ("minLength", "maxLength"),
             Shape::List { .. } => ("minItems", "maxItems"),
-            Shape::Map { .. } => ("minProperties", "maxProperties"),
+            Shape::Map(_) => ("minProperties", "maxProperties"),
             Shape::Integer | Shape::Float | Shape::Other => return Vec::new(),
         };
         // Keywords know no negative lengths; nothing is that short.

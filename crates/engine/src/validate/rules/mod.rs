@@ -56,6 +56,12 @@ pub(crate) trait NamedRule: Debug {
         Vec::new()
     }
 
+    /// Whether it holds for every value that it suits, so that nobody need be told: `min_len=0`, which takes another
+    /// rule back.
+    fn is_void(&self) -> bool {
+        false
+    }
+
     /// A hint for people who read documentation or rich messages.
     fn hint(&self) -> Option<String> {
         None
@@ -159,8 +165,46 @@ pub(crate) enum Shape {
     Integer,
     Float,
     List { items: Items },
-    Map { keys: Vec<Scalar> },
+    Map(MapShape),
     Other,
+}
+
+/// What is known about the keys of a map.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct MapShape {
+    /// Those that the schema names.
+    pub keys: Vec<Scalar>,
+    /// Of these, the ones whose values Kubernetes does not show to rules, because they have no type.
+    pub hidden: Vec<Scalar>,
+    /// And those that hold objects, which rules can compare with null.
+    pub objects: Vec<Scalar>,
+    /// Whether there may be others, and what they hold.
+    pub free: FreeKeys,
+}
+
+/// Whether a map may have keys that the schema does not name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum FreeKeys {
+    #[default]
+    No,
+    /// With values that are never null.
+    NotNull,
+    MayBeNull,
+}
+
+impl MapShape {
+    /// The condition in CEL that a key is there and not null. Kubernetes drops null, and its rules cannot compare
+    /// scalars and lists with it. None where rules cannot ask: for other keys beside named ones, and values without a type.
+    fn cel_has(&self, key: &Scalar) -> Option<String> {
+        let text = node::key_text(key);
+        if self.keys.contains(key) {
+            let field = ytterby_text::cel::escaped(&text)?;
+            let not_null = if self.objects.contains(key) { format!(" && self.{field} != null") } else { String::new() };
+            return (!self.hidden.contains(key)).then(|| format!("has(self.{field}){not_null}"));
+        }
+        let is_map = self.keys.is_empty() && self.free != FreeKeys::No;
+        is_map.then(|| format!("{} in self", cel_literal(&Node::str(&*text))))
+    }
 }
 
 /// What a list holds.

@@ -4,7 +4,9 @@ use std::rc::Rc;
 
 use ytterby_starlark::Value;
 
-use super::{BadArgument, Found, Keyword, Made, NamedRule, Shape, Subject, Target, node_of, plain, type_name};
+use super::{
+    BadArgument, Found, FreeKeys, Keyword, Made, MapShape, NamedRule, Shape, Subject, Target, node_of, plain, type_name,
+};
 use crate::node::{Array, ArrayItem, Map, Node, Origin, Scalar, scalar_to_value};
 
 #[derive(Debug)]
@@ -59,11 +61,12 @@ impl OneNotNull {
         }
     }
 
-    fn keys_in(&self, shape: &Shape) -> Option<Vec<Scalar>> {
-        match (&self.keys, shape) {
-            (Some(keys), _) => Some(keys.clone()),
-            (None, Shape::Map { keys }) => Some(keys.clone()),
-            _ => None,
+    /// The keys that count, as far as the map may have them. None where the schema does not name them all.
+    fn keys_in(&self, shape: &MapShape) -> Option<Vec<Scalar>> {
+        let is_possible = |key: &&Scalar| shape.free != FreeKeys::No || shape.keys.contains(key);
+        match &self.keys {
+            Some(keys) => Some(keys.iter().filter(is_possible).cloned().collect()),
+            None => (shape.free == FreeKeys::No).then(|| shape.keys.clone()),
         }
     }
 }
@@ -95,7 +98,14 @@ impl NamedRule for OneNotNull {
     }
 
     fn export(&self, target: Target, shape: &Shape) -> Vec<Keyword> {
-        let Some(keys) = self.keys_in(shape) else { return Vec::new() };
+        let Shape::Map(shape) = shape else { return Vec::new() };
+        let keys = self.keys_in(shape).filter(|keys| !keys.is_empty());
+        let Some(keys) = keys else {
+            // Where only free keys are there, and none can be null, one is all there may be.
+            let is_one = self.keys.is_none() && shape.keys.is_empty() && shape.free == FreeKeys::NotNull;
+            let one = |name| Keyword::Plain(name, Node::Scalar(Scalar::Int(1)));
+            return if is_one { vec![one("minProperties"), one("maxProperties")] } else { Vec::new() };
+        };
         let text = |key: &Scalar| crate::node::key_text(key).into_owned();
         match target {
             Target::OpenApi => Vec::new(),
@@ -105,7 +115,7 @@ impl NamedRule for OneNotNull {
                 vec![Keyword::Plain("oneOf", Node::array(array))]
             }
             Target::Crd => {
-                let parts: Option<Vec<String>> = keys.iter().map(|key| present(&text(key))).collect();
+                let parts: Option<Vec<String>> = keys.iter().map(|key| shape.cel_has(key)).collect();
                 let rule = |parts: Vec<String>| Keyword::Cel(format!("[{}].exists_one(x, x)", parts.join(", ")));
                 parts.map(rule).into_iter().collect()
             }
@@ -129,10 +139,4 @@ fn only(key: &str) -> Node {
     let mut result = map("required", Node::array(Array { items: vec![required], origin: Origin::Code }));
     result.push_new("properties", Node::map(map(key, not_null)));
     Node::map(result)
-}
-
-/// `has(self.key) && self.key != null`
-fn present(key: &str) -> Option<String> {
-    let field = ytterby_text::cel::escaped(key)?;
-    Some(format!("has(self.{field}) && self.{field} != null"))
 }

@@ -73,8 +73,11 @@ impl NamedRule for Parity {
             // Kubernetes has no arithmetic for values without a type.
             (_, Target::Crd) if *shape == Shape::Other => Vec::new(),
             (_, Target::Crd) => {
-                let number = if whole.is_some() { "int(self)" } else { "self" };
-                whole.into_iter().chain([Keyword::Cel(format!("{number} % 2 != 0"))]).collect()
+                let rule = match whole {
+                    Some(_) => "double(int(self)) == self && int(self) % 2 != 0",
+                    None => "self % 2 != 0",
+                };
+                whole.into_iter().chain([Keyword::Cel(rule.to_owned())]).collect()
             }
         }
     }
