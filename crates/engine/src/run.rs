@@ -8,7 +8,7 @@ use std::sync::Arc;
 use ytterby_diag::{
     Cause, Diagnostic, Failure, FileId, Id, Kind, Origin, Part, Pos, Readers, Severity, Source, Sources, Text,
 };
-use ytterby_starlark::{Eval, Limits};
+use ytterby_starlark::{Dialect, Eval, Limits};
 use ytterby_yaml::{ByteOrderMark, ReadOptions};
 
 use crate::annotation::Level;
@@ -74,6 +74,7 @@ impl Run {
         let host = self.host.clone();
         eval.set_print(move |line| host.print(&[line, b"\n"].concat()));
         eval.set_data(self.clone());
+        eval.set_dialect(self.dialect());
         eval
     }
 
@@ -85,6 +86,11 @@ impl Run {
     /// Whether what goes beyond ytt is switched on.
     pub fn is_beyond_ytt(&self) -> bool {
         self.level == Level::Ytterby
+    }
+
+    /// The Starlark that programs are written in.
+    pub fn dialect(&self) -> Dialect {
+        if self.is_beyond_ytt() { Dialect::Current } else { Dialect::Ytt }
     }
 
     /// How YAML is read.

@@ -80,6 +80,8 @@ pub enum ExprKind {
     Float(f64),
     /// `"text"`
     Str(Str),
+    /// `b"bytes"`
+    Bytes(Str),
     /// `(x)`
     Paren(ExprId),
     /// `x, y`

@@ -14,7 +14,7 @@ use ytterby_text::Str;
 use crate::error::fail;
 use crate::program::{Exports, Module};
 use crate::value::Function;
-use crate::{Args, Error, Frame, Limit, Problem, Value};
+use crate::{Args, Dialect, Error, Frame, Limit, Problem, Value};
 
 /// Bounds on what programs may use. Reaching one is a [`Problem::Limit`].
 #[derive(Clone, Debug)]
@@ -72,6 +72,7 @@ pub struct Eval {
     load: Option<Rc<LoadFn>>,
     data: Option<Rc<dyn Any>>,
     arena: Rc<Arena>,
+    dialect: Dialect,
 }
 
 /// One call that is going on.
@@ -128,6 +129,7 @@ impl Eval {
             load: None,
             data: None,
             arena: Rc::default(),
+            dialect: Dialect::Ytt,
         }
     }
 
@@ -137,6 +139,7 @@ impl Eval {
         Eval {
             limits: self.limits.clone(),
             cancel: self.cancel.clone(),
+            dialect: self.dialect,
             print: self.print.clone(),
             arena: self.arena.clone(),
             ..Eval::new()
@@ -147,6 +150,16 @@ impl Eval {
     pub fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
         self.settle_fuel();
+    }
+
+    /// Says which operators and methods values have; [`Dialect::Ytt`] by default.
+    pub fn set_dialect(&mut self, dialect: Dialect) {
+        self.dialect = dialect;
+    }
+
+    /// Which operators and methods values have.
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
     }
 
     /// The limits.

@@ -13,7 +13,7 @@ use ytterby_text::spelling::nearest;
 use crate::compile::Code;
 use crate::error::fail;
 use crate::value::Function;
-use crate::{Error, Eval, SyntaxError, Value};
+use crate::{Dialect, Error, Eval, SyntaxError, Value};
 
 /// A part of a program.
 #[derive(Clone, Copy, Debug)]
@@ -115,7 +115,21 @@ impl Ops for NoOps {
 /// # Errors
 /// The first error of reading, or all errors about names.
 pub fn compile(pieces: &[Piece<'_>], predeclared: &[&str]) -> Result<Program, Vec<SyntaxError>> {
-    crate::compile::compile(pieces, predeclared).map(|toplevel| Program { toplevel: Rc::new(toplevel) })
+    compile_in(Dialect::Ytt, pieces, predeclared)
+}
+
+/// Compiles a program that is written in a certain dialect; [`Eval::set_dialect`](crate::Eval::set_dialect) is about what
+/// it meets when it runs.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_in(
+    dialect: Dialect,
+    pieces: &[Piece<'_>],
+    predeclared: &[&str],
+) -> Result<Program, Vec<SyntaxError>> {
+    let toplevel = dialect.compiling(|| crate::compile::compile(pieces, predeclared))?;
+    Ok(Program { toplevel: Rc::new(toplevel) })
 }
 
 /// A compiled program. Running it leaves it unchanged; clones share the code.

@@ -455,6 +455,7 @@ impl<'a> Resolver<'a> {
             | ExprKind::BigInt(_)
             | ExprKind::Float(_)
             | ExprKind::Str(_)
+            | ExprKind::Bytes(_)
             | ExprKind::HostOp(_)
             | ExprKind::HostArgs => {}
             _ => stacker::maybe_grow(64 << 10, 1 << 20, || self.compound_expr(id)),
@@ -681,7 +682,7 @@ enum Augmented {
 /// What the reference calls an expression that cannot be assigned to.
 fn kind_name(kind: &ExprKind) -> &'static str {
     match kind {
-        ExprKind::Int(_) | ExprKind::BigInt(_) | ExprKind::Float(_) | ExprKind::Str(_) => "literal",
+        ExprKind::Int(_) | ExprKind::BigInt(_) | ExprKind::Float(_) | ExprKind::Str(_) | ExprKind::Bytes(_) => "literal",
         ExprKind::Dict(_) => "dictexpr",
         ExprKind::Unary(..) | ExprKind::Not(_) => "unaryexpr",
         ExprKind::Binary(..) | ExprKind::NotIn(..) | ExprKind::Compare(..) | ExprKind::And(..) | ExprKind::Or(..) => {

@@ -93,6 +93,9 @@ fn not_yaml(value: &Value) -> String {
         Value::Function(_) | Value::Builtin(_) => {
             format!("a {} cannot be a YAML value (did you mean to call it?)", value.type_name())
         }
+        other if other.downcast::<ytterby_starlark::Bytes>().is_some() => {
+            "bytes cannot be a YAML value (use str(...) to convert them)".into()
+        }
         Value::Range(_) => "a range cannot be a YAML value (use list(...) to convert it)".into(),
         other => format!("a {} cannot be a YAML value", other.type_name()),
     }

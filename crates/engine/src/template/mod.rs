@@ -86,12 +86,12 @@ impl Template {
     pub fn starlark(text: &[u8], file: FileId, run: &Run) -> Result<Template, CompileError> {
         run.sources.set_listing(file, Listing::new(ListingStyle::Starlark));
         let piece = Piece::Code { text, at: Pos::new(file, 0) };
-        let program = ytterby_starlark::compile(&[piece], &[]).map_err(CompileError::Syntax)?;
+        let program = ytterby_starlark::compile_in(run.dialect(), &[piece], &[]).map_err(CompileError::Syntax)?;
         Ok(Template { program, table: Rc::default(), language: Language::Starlark })
     }
 
     fn compile(run: &Run, writer: program::ProgramWriter<'_>, language: Language) -> Result<Template, CompileError> {
-        let compiled = ytterby_starlark::compile(&writer.pieces(), &[]);
+        let compiled = ytterby_starlark::compile_in(run.dialect(), &writer.pieces(), &[]);
         run.sources.set_listing(writer.file, writer.lines);
         let program = compiled.map_err(CompileError::Syntax)?;
         Ok(Template { program, table: Rc::new(writer.table.finish()), language })

@@ -4,11 +4,9 @@ use std::rc::Rc;
 
 use crate::args::Iterable;
 use crate::error::fail;
-use crate::value::{Method, Range, Set, Tuple};
+use crate::value::{Range, Set, Tuple};
 use crate::vm::Iter;
-use crate::{Args, Error, Eval, Value};
-
-pub(super) const SET_METHODS: &[(&str, Method)] = &[("union", union)];
+use crate::{Args, Dialect, Error, Eval, Value};
 
 /// The values of an optional argument, counted against the memory limit.
 fn values(eval: &mut Eval, function: &str, args: Args<'_>, min: usize) -> Result<Vec<Value>, Error> {
@@ -55,11 +53,20 @@ pub(super) fn set(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     Ok(Value::Set(Rc::new(set)))
 }
 
-fn union(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, Error> {
+pub(super) fn union(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, Error> {
     let Value::Set(receiver) = receiver else { fail!(Type, "union: got {}, want set", receiver.type_name()) };
     let set = Set::new();
     for value in receiver.to_vec() {
         set.insert(value)?;
+    }
+    if eval.dialect() == Dialect::Current && args.positional.len() > 1 {
+        for value in args.positional {
+            let one = Args { positional: std::slice::from_ref(value), ..args };
+            for value in values(eval, "union", one, 1)? {
+                set.insert(value).map_err(|error| error.in_context("union"))?;
+            }
+        }
+        return Ok(Value::Set(Rc::new(set)));
     }
     for value in values(eval, "union", args, 0)? {
         set.insert(value).map_err(|error| error.in_context("union"))?;

@@ -24,9 +24,9 @@ pub(super) fn bool(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     Ok(Value::Bool(args.positional.first().is_some_and(Value::truth)))
 }
 
-pub(super) fn dir(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+pub(super) fn dir(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let value = one("dir", "1", args)?;
-    Ok(Value::list(attr_names(value).into_iter().map(Value::Str).collect()))
+    Ok(Value::list(attr_names(eval.dialect(), value).into_iter().map(Value::Str).collect()))
 }
 
 pub(super) fn fail(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
@@ -82,7 +82,7 @@ pub(super) fn hasattr(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
         Ok(found) => found.is_some(),
         Err(error) if error.is_fatal() => return Err(error),
         // It may be there and fail to compute.
-        Err(_) => attr_names(object).contains(&name),
+        Err(_) => attr_names(eval.dialect(), object).contains(&name),
     }))
 }
 
@@ -107,6 +107,10 @@ pub(super) fn str(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     if let Value::Str(text) = value {
         eval.charge(text.as_bytes().len())?;
         return Ok(value.clone());
+    }
+    if let Some(bytes) = value.downcast::<crate::Bytes>() {
+        eval.charge(bytes.as_bytes().len())?;
+        return Ok(bytes.decoded());
     }
     eval.text(|eval, out| {
         value.write_text(out);

@@ -9,6 +9,7 @@ mod format;
 mod functions;
 mod lists;
 mod numbers;
+mod sets;
 mod sort;
 mod strings;
 mod unicode;
@@ -19,16 +20,18 @@ use ytterby_text::Str;
 
 use crate::compile::Name;
 use crate::value::{Builtin, Method};
-use crate::{Args, Error, Eval, Value};
+use crate::{Args, Dialect, Error, Eval, Value};
 
 /// The code of a function of the language.
 type BuiltinCode = fn(&mut Eval, Args<'_>) -> Result<Value, Error>;
 
 /// Sorted by name.
 const FUNCTIONS: &[(&str, BuiltinCode)] = &[
+    ("abs", numbers::abs),
     ("all", functions::all),
     ("any", functions::any),
     ("bool", functions::bool),
+    ("bytes", numbers::bytes),
     ("chr", numbers::chr),
     ("dict", dicts::dict),
     ("dir", functions::dir),
@@ -56,14 +59,26 @@ const FUNCTIONS: &[(&str, BuiltinCode)] = &[
     ("zip", collections::zip),
 ];
 
+/// What [`Dialect::Current`] has and ytt has not.
+const ADDED: [&str; 4] = ["abs", "bytes", "removeprefix", "removesuffix"];
+
+/// Whether a dialect has a function or a method of strings.
+fn has(dialect: Dialect, name: &[u8]) -> bool {
+    dialect == Dialect::Current || !ADDED.iter().any(|added| added.as_bytes() == name)
+}
+
 thread_local! {
     /// The functions as values, in the order of [`FUNCTIONS`]; the same object each time.
     static VALUES: Vec<Value> =
         FUNCTIONS.iter().map(|(name, code)| Value::Builtin(Rc::new(Builtin::plain(*name, *code)))).collect();
 }
 
-/// The value of a name that every program knows: `None`, `len` and so on.
+/// The value of a name that every program knows: `None`, `len` and so on, as the program that is being compiled has it;
+/// outside of that, as ytt has it.
 pub fn universe(name: &[u8]) -> Option<Value> {
+    if !has(Dialect::of_compiler(), name) {
+        return None;
+    }
     match name {
         b"None" => return Some(Value::None),
         b"True" => return Some(Value::Bool(true)),
@@ -76,7 +91,8 @@ pub fn universe(name: &[u8]) -> Option<Value> {
 
 /// The names of all functions.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    FUNCTIONS.iter().map(|(name, _)| *name)
+    let dialect = Dialect::of_compiler();
+    FUNCTIONS.iter().map(|(name, _)| *name).filter(move |name| has(dialect, name.as_bytes()))
 }
 
 /// Methods by name, sorted.
@@ -92,29 +108,39 @@ fn methods_of(receiver: &Value) -> Methods {
         Value::Str(_) => strings::METHODS,
         Value::List(_) => lists::METHODS,
         Value::Dict(_) => dicts::METHODS,
-        Value::Set(_) => collections::SET_METHODS,
+        Value::Set(_) => sets::METHODS,
         _ => &[],
     }
 }
 
+/// Whether values of a type have a method in a dialect.
+fn has_method(dialect: Dialect, receiver: &Value, name: &[u8]) -> bool {
+    match receiver {
+        Value::Set(_) => dialect == Dialect::Current || name == b"union",
+        _ => has(dialect, name),
+    }
+}
+
 /// The method of a value of a built-in type.
-pub(crate) fn method(receiver: &Value, name: &Str) -> Option<Method> {
-    find(methods_of(receiver), name)
+pub(crate) fn method(dialect: Dialect, receiver: &Value, name: &Str) -> Option<Method> {
+    find(methods_of(receiver), name).filter(|_| has_method(dialect, receiver, name))
 }
 
 /// The names of all methods of a value of a built-in type.
-pub(crate) fn method_names(receiver: &Value) -> Vec<Str> {
-    methods_of(receiver).iter().map(|(name, _)| Str::from(*name)).collect()
+pub(crate) fn method_names(dialect: Dialect, receiver: &Value) -> Vec<Str> {
+    let names = methods_of(receiver).iter().map(|(name, _)| *name);
+    names.filter(|name| has_method(dialect, receiver, name.as_bytes())).map(Str::from).collect()
 }
 
 /// The methods of built-in types that have this name.
 pub(crate) fn methods(name: &Str) -> Name {
+    let dialect = Dialect::of_compiler();
     Name {
         name: name.clone(),
-        string: find(strings::METHODS, name),
+        string: find(strings::METHODS, name).filter(|_| has(dialect, name)),
         list: find(lists::METHODS, name),
         dict: find(dicts::METHODS, name),
-        set: find(collections::SET_METHODS, name),
+        set: find(sets::METHODS, name).filter(|_| dialect == Dialect::Current || *name == "union"),
     }
 }
 
@@ -125,7 +151,7 @@ mod tests {
     #[test]
     fn tables_are_sorted() {
         assert!(FUNCTIONS.is_sorted_by_key(|(name, _)| *name));
-        for table in [strings::METHODS, lists::METHODS, dicts::METHODS, collections::SET_METHODS] {
+        for table in [strings::METHODS, lists::METHODS, dicts::METHODS, sets::METHODS] {
             assert!(table.is_sorted_by_key(|(name, _)| *name));
         }
     }

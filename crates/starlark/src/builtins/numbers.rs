@@ -1,15 +1,55 @@
 //! Functions that make or take numbers.
 
 use num_bigint::BigInt;
+use num_traits::Signed;
 use ytterby_text::Str;
 use ytterby_text::quote::quote;
 
 use super::functions::one;
-use crate::args::FromValue;
+use crate::args::{FromValue, Iterable};
 use crate::error::fail;
 use crate::ops::{MAX_INT_BITS, float_of_int, number_to_int};
-use crate::value::decode_char;
-use crate::{Args, Error, Eval, Value};
+use crate::value::{Bytes, decode_char};
+use crate::{Args, Dialect, Error, Eval, Value};
+
+pub(super) fn abs(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    args.count("abs", 1, 1)?;
+    match &args.positional[0] {
+        Value::Int(value) => Ok(value.checked_abs().map_or_else(|| Value::big(-BigInt::from(*value)), Value::Int)),
+        Value::BigInt(value) => Ok(Value::big(value.abs())),
+        Value::Float(value) => Ok(Value::Float(value.abs())),
+        other => fail!(Type, "abs: got {}, want int or float", other.type_name()),
+    }
+}
+
+/// `bytes(x)`: of a string its UTF-8, with U+FFFD for what is none; of integers the bytes with these numbers.
+pub(super) fn bytes(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+    args.count("bytes", 1, 1)?;
+    let value = &args.positional[0];
+    if value.downcast::<Bytes>().is_some() {
+        return Ok(value.clone());
+    }
+    if let Value::Str(text) = value {
+        eval.charge(text.len())?;
+        return Ok(Value::host(Bytes::new(Str::new(String::from_utf8_lossy(text).as_bytes()))));
+    }
+    let Ok(iterable) = Iterable::from_value(value) else {
+        fail!(Type, "bytes: got {}, want string, bytes, or iterable of ints", value.type_name())
+    };
+    let mut out = Vec::new();
+    for (n, item) in iterable.iterate().enumerate() {
+        eval.step()?;
+        eval.charge(1)?;
+        match item {
+            Value::Int(byte @ 0..=255) => out.push(byte as u8),
+            Value::Int(_) | Value::BigInt(_) => {
+                fail!("bytes: at index {n}, {} out of range (want value in unsigned 8-bit range)", item.repr())
+            }
+            other => fail!(Type, "bytes: at index {n}, got {}, want int", other.type_name()),
+        }
+    }
+    Ok(Value::host(Bytes::new(Str::from(out))))
+}
 
 pub(super) fn chr(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let value = one("chr", "1", args)?;
@@ -25,7 +65,14 @@ pub(super) fn chr(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
 }
 
 pub(super) fn ord(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
-    let text = match one("ord", "1", args)? {
+    let value = one("ord", "1", args)?;
+    if let Some(bytes) = value.downcast::<Bytes>() {
+        return match bytes.as_bytes() {
+            [byte] => Ok(Value::Int(i64::from(*byte))),
+            bytes => fail!("ord: bytes has length {}, want 1", bytes.len()),
+        };
+    }
+    let text = match value {
         Value::Str(text) => text.as_bytes(),
         other => fail!(Type, "ord: got {}, want string", other.type_name()),
     };
@@ -46,6 +93,9 @@ pub(super) fn ord(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
 /// The hash that Java gives a string, but with whole code points.
 pub(super) fn hash(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     args.count("hash", 1, 1)?;
+    if let Some(bytes) = args.positional[0].downcast::<Bytes>() {
+        return Ok(Value::Int(i64::from(bytes.fnv())));
+    }
     let text: Str = args.required("hash", 0)?;
     let mut sum = 0i32;
     let mut rest = text.as_bytes();
@@ -56,7 +106,7 @@ pub(super) fn hash(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     Ok(Value::Int(i64::from(sum)))
 }
 
-pub(super) fn float(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+pub(super) fn float(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     if !args.named.is_empty() {
         fail!(Call, "float does not accept keyword arguments");
     }
@@ -65,7 +115,7 @@ pub(super) fn float(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
         [Value::Bool(b)] => f64::from(u8::from(*b)),
         [value @ (Value::Int(_) | Value::BigInt(_))] => float_of_int(value),
         [Value::Float(f)] => *f,
-        [Value::Str(text)] => match parse_float(text) {
+        [Value::Str(text)] => match parse_float(text, eval.dialect()) {
             Ok(f) => f,
             Err(problem) => fail!("float: strconv.ParseFloat: parsing {}: {problem}", quote(text)),
         },
@@ -74,23 +124,23 @@ pub(super) fn float(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     }))
 }
 
-fn parse_float(text: &Str) -> Result<f64, &'static str> {
+fn parse_float(text: &Str, dialect: Dialect) -> Result<f64, &'static str> {
     let invalid = "invalid syntax";
     let text = text.as_str().ok_or(invalid)?;
     let signed_nan = text.starts_with(['+', '-']) && text[1..].eq_ignore_ascii_case("nan");
     let value: f64 = text.parse().map_err(|_| invalid)?;
-    if signed_nan {
+    if signed_nan && dialect == Dialect::Ytt {
         return Err(invalid);
     }
     let named = text.bytes().any(|byte| matches!(byte, b'i' | b'I' | b'n' | b'N'));
     if value.is_infinite() && !named { Err("value out of range") } else { Ok(value) }
 }
 
-pub(super) fn int(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+pub(super) fn int(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let [x, base] = args.unpack("int", ["x", "base?"])?;
     let x = x.unwrap_or(&Value::Int(0));
     match (x, base) {
-        (Value::Str(text), _) => parse_int(text, base),
+        (Value::Str(text), _) => parse_int(text, base, eval.dialect()),
         (_, Some(_)) => fail!("int: can't convert non-string with explicit base"),
         (Value::Bool(b), None) => Ok(Value::Int(i64::from(*b))),
         (_, None) => match number_to_int(x) {
@@ -100,7 +150,7 @@ pub(super) fn int(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     }
 }
 
-fn parse_int(text: &Str, base: Option<&Value>) -> Result<Value, Error> {
+fn parse_int(text: &Str, base: Option<&Value>, dialect: Dialect) -> Result<Value, Error> {
     let mut base = match base.map(i32::from_value) {
         None => 10,
         Some(Ok(base @ (0 | 2..=36))) => base as u32,
@@ -117,8 +167,10 @@ fn parse_int(text: &Str, base: Option<&Value>) -> Result<Value, Error> {
         [b'0', b'b' | b'B', _, ..] => Some(2),
         _ => None,
     };
+    // By now a prefix counts only where it fits the base; `0b0` has three digits in base 16.
+    let counts = |prefix: &u32| dialect == Dialect::Ytt || base == 0 || base == *prefix;
     let mut valid = true;
-    if let Some(prefix) = prefix {
+    if let Some(prefix) = prefix.filter(counts) {
         digits = &digits[2..];
         if base == 0 {
             base = prefix;

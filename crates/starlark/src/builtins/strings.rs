@@ -33,6 +33,8 @@ pub(super) const METHODS: &[(&str, Method)] = &[
     ("lower", |eval, s, args| mapped(eval, "lower", s, args, to_lower, <[u8]>::make_ascii_lowercase)),
     ("lstrip", |_, s, args| strip("lstrip", s, args, Ends::Left)),
     ("partition", |_, s, args| partition("partition", s, args, first_index)),
+    ("removeprefix", |_, s, args| without_affix("removeprefix", s, args, |text, affix| text.strip_prefix(affix))),
+    ("removesuffix", |_, s, args| without_affix("removesuffix", s, args, |text, affix| text.strip_suffix(affix))),
     ("replace", replace),
     ("rfind", |_, s, args| find("rfind", s, args, last_index).map(|at| at.unwrap_or(Value::Int(-1)))),
     ("rindex", |_, s, args| must_find("rindex", s, args, last_index)),
@@ -177,6 +179,22 @@ fn count(_: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, Error>
     let (text, _) = stretch("count", receiver, args)?;
     let count = if part.is_empty() { chars(text).count() + 1 } else { memmem::find_iter(text, &part).count() };
     Ok(Value::from(count))
+}
+
+/// The text without something at one end; once, and only if it is there.
+fn without_affix(
+    name: &str,
+    receiver: &Value,
+    args: Args<'_>,
+    strip: for<'a> fn(&'a [u8], &[u8]) -> Option<&'a [u8]>,
+) -> Result<Value, Error> {
+    args.count(name, 1, 1)?;
+    let affix: Str = args.required(name, 0)?;
+    let text = text(receiver)?;
+    Ok(match strip(text, &affix) {
+        Some(rest) if rest.len() < text.len() => Value::Str(Str::new(rest)),
+        _ => receiver.clone(),
+    })
 }
 
 fn has_affix(name: &str, receiver: &Value, args: Args<'_>, has: fn(&[u8], &[u8]) -> bool) -> Result<Value, Error> {

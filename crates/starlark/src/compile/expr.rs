@@ -5,7 +5,7 @@ use ytterby_diag::Pos;
 use ytterby_text::Str;
 
 use super::{CONSTANT_OPERANDS, Compiled, Constant, FnCompiler, Instr, Reg, Shape};
-use crate::Value;
+use crate::{Bytes, Value};
 use crate::ast::{Arg, Clause, Comprehension, ComprehensionBody, Def, DictEntry, ExprId, ExprKind, Param};
 use crate::host::{BinaryOp, UnaryOp};
 use crate::resolve::Scope;
@@ -93,6 +93,11 @@ impl FnCompiler<'_> {
                 self.emit(Instr::Const { dst, index }, Pos::UNKNOWN);
             }
             ExprKind::Str(text) => self.text(text, dst),
+            ExprKind::Bytes(bytes) => {
+                let index = self.constants.len() as u32;
+                self.constants.push(Value::host(Bytes::new(bytes.clone())));
+                self.emit(Instr::Const { dst, index }, Pos::UNKNOWN);
+            }
             _ => stacker::maybe_grow(64 << 10, 1 << 20, || self.compound(id, dst))?,
         }
         self.next = mark;

@@ -3,7 +3,8 @@
 use ytterby_diag::Pos;
 
 use super::{Compiled, FnCompiler, Instr, LoadCode, Loop, Reg};
-use crate::Piece;
+use crate::value::Builtin;
+use crate::{Args, Dialect, Eval, Piece, Value, ops};
 use crate::ast::{Arg, ExprId, ExprKind, Load, Stmt};
 use crate::host::BinaryOp;
 use crate::resolve::Scope;
@@ -253,6 +254,11 @@ impl FnCompiler<'_> {
         let target = self.ast.unparen(target);
         let expr = &self.ast[target];
         match &expr.kind {
+            ExprKind::Ident(_) if op == BinaryOp::Or && Dialect::of_compiler() == Dialect::Current => {
+                let x = self.temporary_operand(target)?;
+                self.add_or_compute(op, x, value, pos)?;
+                self.assign(target, x, pos)
+            }
             ExprKind::Ident(_) => {
                 let binding = self.program.binding(target)?;
                 match (binding.scope, op) {
@@ -312,11 +318,30 @@ impl FnCompiler<'_> {
 
     /// `x op= value` for a temporary.
     fn add_or_compute(&mut self, op: BinaryOp, x: Reg, value: ExprId, pos: Pos) -> Compiled<()> {
+        if op == BinaryOp::Or && Dialect::of_compiler() == Dialect::Current {
+            return self.or_assign(x, value, pos);
+        }
         if op != BinaryOp::Add {
             return self.operation(op, x, value, x, pos);
         }
         let y = self.number_or_constant(value)?;
         self.emit(Instr::AddAssign { x, y }, pos);
+        Ok(())
+    }
+
+    /// `x |= y`, which changes a dict in place: a call of a function that programs cannot name.
+    fn or_assign(&mut self, x: Reg, value: ExprId, pos: Pos) -> Compiled<()> {
+        let index = self.constants.len() as u32;
+        let code = |eval: &mut Eval, args: Args<'_>| ops::or_assign(eval, &args.positional[0], &args.positional[1]);
+        self.constants.push(Value::from(Builtin::new("|=", code)));
+        let base = self.temp()?;
+        self.emit(Instr::Const { dst: base, index }, Pos::UNKNOWN);
+        let left = self.temp()?;
+        self.emit(Instr::Move { dst: left, src: x }, Pos::UNKNOWN);
+        let right = self.temp()?;
+        self.into(value, right)?;
+        self.emit(Instr::Call { count: 2, base }, pos);
+        self.emit(Instr::Move { dst: x, src: base }, Pos::UNKNOWN);
         Ok(())
     }
 

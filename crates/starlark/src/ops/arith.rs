@@ -12,7 +12,7 @@ use crate::args::FromValue;
 use crate::error::fail;
 use crate::host::{BinaryOp, Side, UnaryOp};
 use crate::value::{Dict, Set};
-use crate::{Error, Eval, Problem, Value};
+use crate::{Dialect, Error, Eval, Problem, Value};
 
 /// The largest string or list that one operation may make, in bytes.
 pub(crate) const MAX_BYTES: usize = 1 << 30;
@@ -82,7 +82,15 @@ fn builtin_binary(eval: &mut Eval, op: BinaryOp, x: &Value, y: &Value) -> Result
         }
         (_, Int(_) | BigInt(_)) if op == BinaryOp::Mul => return repeat(eval, x, y),
         (Int(_) | BigInt(_), _) if op == BinaryOp::Mul => return repeat(eval, y, x),
-        (Value::Set(a), Value::Set(b)) => return sets(op, a, b),
+        (Value::Set(a), Value::Set(b)) => return sets(eval, op, a, b),
+        (Value::Dict(a), Value::Dict(b)) if op == BinaryOp::Or && eval.dialect() == Dialect::Current => {
+            eval.charge(sum(a.len(), b.len(), 2 * size_of::<Value>())?)?;
+            let merged = Dict::new();
+            for (key, value) in a.items().into_iter().chain(b.items()) {
+                merged.insert(key, value)?;
+            }
+            Value::Dict(Rc::new(merged))
+        }
         _ => return Ok(None),
     }))
 }
@@ -258,9 +266,32 @@ fn repeated(items: &[Value], times: usize) -> Vec<Value> {
     std::iter::repeat_n(items, times).flatten().cloned().collect()
 }
 
-fn sets(op: BinaryOp, x: &Set, y: &Set) -> Result<Option<Value>, Error> {
+/// `x |= y`, which changes a dict in place.
+///
+/// # Errors
+/// Where the dict is frozen or somebody runs over it, or `x | y` fails.
+pub(crate) fn or_assign(eval: &mut Eval, x: &Value, y: &Value) -> Result<Value, Error> {
+    if let (Value::Dict(a), Value::Dict(b), Dialect::Current) = (x, y, eval.dialect()) {
+        a.guard().check("apply |= to", "hash table")?;
+        eval.charge(2 * size_of::<Value>() * b.len())?;
+        for (key, value) in b.items() {
+            a.insert(key, value)?;
+        }
+        return Ok(x.clone());
+    }
+    binary(eval, BinaryOp::Or, x, y)
+}
+
+fn sets(eval: &mut Eval, op: BinaryOp, x: &Set, y: &Set) -> Result<Option<Value>, Error> {
     let result = Set::new();
     match op {
+        BinaryOp::Sub if eval.dialect() == Dialect::Current => {
+            for value in x.to_vec() {
+                if !y.contains(&value)? {
+                    result.insert(value)?;
+                }
+            }
+        }
         BinaryOp::Or => {
             for value in x.to_vec().into_iter().chain(y.to_vec()) {
                 result.insert(value)?;

@@ -8,7 +8,7 @@ use ytterby_text::spelling::nearest;
 use crate::advice::mistyped;
 use crate::error::fail;
 use crate::value::Builtin;
-use crate::{Error, Eval, Problem, Value};
+use crate::{Dialect, Error, Eval, Problem, Value};
 
 /// `x.name`.
 ///
@@ -17,7 +17,7 @@ use crate::{Error, Eval, Problem, Value};
 pub fn attr(eval: &mut Eval, x: &Value, name: &Str) -> Result<Value, Error> {
     match find(eval, x, name)? {
         Some(value) => Ok(value),
-        None => Err(missing(x, name)),
+        None => Err(missing(eval.dialect(), x, name)),
     }
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn find(eval: &mut Eval, x: &Value, name: &Str) -> Result<Option<Valu
     if let Value::Host(host) = x {
         return host.attr(eval, name);
     }
-    let method = crate::builtins::method(x, name);
+    let method = crate::builtins::method(eval.dialect(), x, name);
     Ok(method.map(|method| Value::Builtin(Rc::new(Builtin::method(name.clone(), method, x.clone())))))
 }
 
@@ -42,10 +42,10 @@ pub fn set_attr(x: &Value, name: &Str, value: Value) -> Result<(), Error> {
 }
 
 /// The names that `dir(x)` lists, sorted.
-pub(crate) fn attr_names(x: &Value) -> Vec<Str> {
+pub(crate) fn attr_names(dialect: Dialect, x: &Value) -> Vec<Str> {
     let mut names = match x {
         Value::Host(host) => host.attr_names(),
-        other => crate::builtins::method_names(other),
+        other => crate::builtins::method_names(dialect, other),
     };
     names.sort();
     names
@@ -54,8 +54,8 @@ pub(crate) fn attr_names(x: &Value) -> Vec<Str> {
 /// The error for an attribute that does not exist, with a similar one if there is any.
 #[cold]
 #[inline(never)]
-fn missing(x: &Value, name: &Str) -> Error {
-    let names = attr_names(x);
+fn missing(dialect: Dialect, x: &Value, name: &Str) -> Error {
+    let names = attr_names(dialect, x);
     let names: Vec<_> = names.iter().map(|name| name.to_str()).collect();
     let mut message = format!("{} has no .{name} field or method", x.type_name());
     let mut similar = nearest(&name.to_str(), names.iter().map(|name| &**name)).map(Str::from);

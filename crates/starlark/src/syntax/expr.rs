@@ -222,12 +222,13 @@ impl Parser<'_> {
     fn primary(&mut self) -> Parsed<ExprId> {
         match self.tok() {
             Tok::Ident => self.ident(),
-            Tok::Int | Tok::Float | Tok::Str => {
+            Tok::Int | Tok::Float | Tok::Str | Tok::Bytes => {
                 let token = self.advance()?;
                 let kind = match token.value {
                     TokenValue::Int(value) => ExprKind::Int(value),
                     TokenValue::BigInt(value) => ExprKind::BigInt(Box::new(value)),
                     TokenValue::Float(value) => ExprKind::Float(value),
+                    TokenValue::Str(value) if token.tok == Tok::Bytes => ExprKind::Bytes(value),
                     TokenValue::Str(value) => ExprKind::Str(value),
                     _ => return self.error("not a literal"),
                 };

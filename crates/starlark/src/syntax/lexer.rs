@@ -9,9 +9,10 @@ use ytterby_diag::Pos;
 use ytterby_text::Str;
 
 use super::Parsed;
+use super::literal::Escapes;
 use super::token::{Tok, Token, TokenValue};
 use crate::program::OpArgs;
-use crate::{OpenBracket, Piece, Problem, SyntaxError};
+use crate::{Dialect, OpenBracket, Piece, Problem, SyntaxError};
 
 pub(crate) struct Lexer<'a> {
     pieces: &'a [Piece<'a>],
@@ -326,10 +327,18 @@ impl<'a> Lexer<'a> {
         let start = self.here();
         let from = self.offset;
         let (tok, value) = match byte {
-            b'"' | b'\'' => (Tok::Str, TokenValue::Str(self.string(false)?)),
+            b'"' | b'\'' => (Tok::Str, TokenValue::Str(self.string(Escapes::Kept)?)),
             b'r' if matches!(self.text.get(from + 1), Some(b'"' | b'\'')) => {
                 self.offset += 1;
-                (Tok::Str, TokenValue::Str(self.string(true)?))
+                (Tok::Str, TokenValue::Str(self.string(Escapes::Raw)?))
+            }
+            b'b' if self.begins_bytes(from + 1) => {
+                self.offset += 1;
+                (Tok::Bytes, TokenValue::Str(self.string(Escapes::Bytes)?))
+            }
+            b'r' if self.text.get(from + 1) == Some(&b'b') && self.begins_bytes(from + 2) => {
+                self.offset += 2;
+                (Tok::Bytes, TokenValue::Str(self.string(Escapes::Raw)?))
             }
             b'a'..=b'z' | b'A'..=b'Z' | b'_' | 0x80.. => self.name()?,
             b'0'..=b'9' => self.number()?,
@@ -337,6 +346,11 @@ impl<'a> Lexer<'a> {
             _ => (self.punctuation(byte)?, TokenValue::None),
         };
         Ok(Token { tok, start, end: self.here(), value })
+    }
+
+    /// Whether a byte string begins with the quote at a place; ytt has none.
+    fn begins_bytes(&self, quote: usize) -> bool {
+        Dialect::of_compiler() == Dialect::Current && matches!(self.text.get(quote), Some(b'"' | b'\''))
     }
 
     fn name(&mut self) -> Parsed<(Tok, TokenValue)> {

@@ -7,11 +7,22 @@ use super::Parsed;
 use super::lexer::Lexer;
 use super::token::{Tok, TokenValue};
 
+/// What a backslash does in a literal.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Escapes {
+    /// Nothing: `r"…"`.
+    Raw,
+    /// What is no escape stays as it is: `"…"`, as in ytt.
+    Kept,
+    /// What is no escape is an error, and there are those for characters: `b"…"`.
+    Bytes,
+}
+
 impl Lexer<'_> {
     /// Reads a string literal that begins here with a quote.
-    pub(super) fn string(&mut self, raw: bool) -> Parsed<Str> {
+    pub(super) fn string(&mut self, escapes: Escapes) -> Parsed<Str> {
         let quote = self.text[self.offset];
-        let start = self.place(self.offset - usize::from(raw));
+        let start = self.place(self.offset - usize::from(escapes != Escapes::Kept));
         let triple = self.text[self.offset..].starts_with(&[quote; 3]);
         self.offset += if triple { 3 } else { 1 };
         if !triple && let Some(text) = self.plain_string(quote) {
@@ -48,7 +59,7 @@ impl Lexer<'_> {
                 }
             }
         }
-        match unescape(&body, raw) {
+        match unescape(&body, escapes) {
             Ok(text) => Ok(Str::from(text)),
             Err(problem) => self.error_at(start, problem),
         }
@@ -184,8 +195,8 @@ fn integer(digits: &[u8], base: u32) -> Option<TokenValue> {
 }
 
 /// The bytes that the body of a string literal stands for.
-fn unescape(body: &[u8], raw: bool) -> Result<Vec<u8>, String> {
-    if raw || !body.contains(&b'\\') {
+fn unescape(body: &[u8], escapes: Escapes) -> Result<Vec<u8>, String> {
+    if escapes == Escapes::Raw || !body.contains(&b'\\') {
         return Ok(body.to_vec());
     }
     let mut out = Vec::with_capacity(body.len());
@@ -226,6 +237,20 @@ fn unescape(body: &[u8], raw: bool) -> Result<Vec<u8>, String> {
                     _ => return Err(format!("invalid escape sequence \\x{text}")),
                 }
                 rest = tail;
+            }
+            b'u' | b'U' if escapes == Escapes::Bytes => {
+                let len = if *byte == b'u' { 4 } else { 8 };
+                let digits = rest.get(..len).and_then(|digits| std::str::from_utf8(digits).ok());
+                let is_hex = |digits: &&str| digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+                let code = digits.filter(is_hex).and_then(|digits| u32::from_str_radix(digits, 16).ok());
+                let Some(c) = code.and_then(char::from_u32) else {
+                    return Err(format!("invalid escape sequence \\{}", char::from(*byte)));
+                };
+                out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+                rest = &rest[len..];
+            }
+            other if escapes == Escapes::Bytes => {
+                return Err(format!("invalid escape sequence \\{}", char::from(*other)));
             }
             // What is no escape stays as it is.
             other => out.extend_from_slice(&[b'\\', *other]),

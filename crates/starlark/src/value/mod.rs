@@ -3,6 +3,7 @@
 //! A [`Value`] is 24 bytes and cheap to clone: numbers and short strings are stored in place, everything else is shared
 //! by reference count. Equality, order and hashing live in `ops`, because they can fail; how values are written lives in `repr`.
 
+mod bytes;
 mod deep_drop;
 mod dict;
 mod function;
@@ -14,6 +15,7 @@ mod strings;
 mod table;
 mod tuple;
 
+pub use bytes::Bytes;
 pub use dict::Dict;
 pub use function::{Builtin, BuiltinFn, Function};
 pub use list::List;

@@ -46,6 +46,43 @@ impl Set {
         Ok(())
     }
 
+    /// Removes an element; says whether it was there.
+    ///
+    /// # Errors
+    /// Where the set is frozen, somebody runs over it, or the value cannot be hashed.
+    pub fn remove(&self, value: &Value) -> Result<bool, Error> {
+        self.guard.check("delete from", "hash table")?;
+        Ok(self.table.borrow_mut().remove(value)?.is_some())
+    }
+
+    /// Removes everything.
+    ///
+    /// # Errors
+    /// Where the set is frozen or somebody runs over it.
+    pub fn clear(&self) -> Result<(), Error> {
+        self.guard.check("clear", "hash table")?;
+        self.table.borrow_mut().clear();
+        Ok(())
+    }
+
+    /// The first element.
+    pub fn first(&self) -> Option<Value> {
+        self.table.borrow().iter().next().map(|(value, ())| value.clone())
+    }
+
+    /// Whether the other set has all elements of this one.
+    ///
+    /// # Errors
+    /// Where values cannot be compared.
+    pub fn is_within(&self, other: &Set) -> Result<bool, Error> {
+        for (value, ()) in self.table.borrow().iter() {
+            if !other.contains(value)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// The elements in order.
     pub fn to_vec(&self) -> Vec<Value> {
         self.table.borrow().iter().map(|(value, ())| value.clone()).collect()
