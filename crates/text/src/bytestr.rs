@@ -101,6 +101,33 @@ impl Str {
         }
     }
 
+    /// A copy of a short string, which is nothing but its bytes; `None` for strings of more than 22 bytes.
+    #[inline(always)]
+    pub fn copy_short(&self) -> Option<Str> {
+        match &self.0 {
+            Repr::Inline(buf) => Some(Str(Repr::Inline(*buf))),
+            Repr::Shared(_) => None,
+        }
+    }
+
+    /// Whether the bytes are stored in place, so that dropping the string does nothing.
+    #[inline(always)]
+    pub fn is_short(&self) -> bool {
+        matches!(self.0, Repr::Inline(_))
+    }
+
+    /// The decimal digits of an integer, without an allocation: no integer has more than 20 characters.
+    #[inline]
+    pub fn of_int(value: i64) -> Str {
+        let mut digits = [0; 20];
+        let start = write_digits(value, &mut digits);
+        let mut buf = [0; 1 + INLINE];
+        let text = &digits[start..];
+        buf[0] = text.len() as u8;
+        buf[1..=text.len()].copy_from_slice(text);
+        Str(Repr::Inline(buf))
+    }
+
     /// The bytes as text, if they are UTF-8.
     pub fn as_str(&self) -> Option<&str> {
         std::str::from_utf8(self.as_bytes()).ok()
@@ -110,6 +137,46 @@ impl Str {
     pub fn to_str(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(self.as_bytes())
     }
+}
+
+/// The decimal digits of all numbers below 100, two by two.
+const PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[0; 2]; 100];
+    let mut at = 0;
+    while at < 100 {
+        pairs[at] = [b'0' + at as u8 / 10, b'0' + at as u8 % 10];
+        at += 1;
+    }
+    pairs
+};
+
+/// Writes an integer to the end of `digits`; gives where it begins.
+#[inline]
+fn write_digits(value: i64, digits: &mut [u8; 20]) -> usize {
+    let mut at = digits.len();
+    let mut rest = value.unsigned_abs();
+    while rest >= 10 {
+        at -= 2;
+        digits[at..at + 2].copy_from_slice(&PAIRS[(rest % 100) as usize]);
+        rest /= 100;
+    }
+    if rest > 0 || value == 0 {
+        at -= 1;
+        digits[at] = b'0' + rest as u8;
+    }
+    if value < 0 {
+        at -= 1;
+        digits[at] = b'-';
+    }
+    at
+}
+
+/// Appends the decimal digits of an integer.
+#[inline]
+pub fn push_int(out: &mut Vec<u8>, value: i64) {
+    let mut digits = [0; 20];
+    let start = write_digits(value, &mut digits);
+    out.extend_from_slice(&digits[start..]);
 }
 
 /// All bytes of a short string; the last two words overlap.
@@ -270,6 +337,19 @@ mod tests {
         assert_eq!(size_of::<Str>(), 24);
         assert_eq!(size_of::<Value>(), 24);
         assert_eq!(size_of::<Option<Str>>(), 24);
+    }
+
+    #[test]
+    fn integers_are_written_as_the_standard_library_does() {
+        let mut values = vec![0, 9, 10, 99, 100, 101, 109, 110, 999, 1000, 65_535, 1_000_003, i64::MAX, i64::MIN];
+        values.extend((0..63).flat_map(|bits| [1 << bits, (1 << bits) - 1, -(1 << bits)]));
+        values.extend((0..19).flat_map(|zeros| [10i64.pow(zeros), 10i64.pow(zeros) - 1, -(10i64.pow(zeros))]));
+        for value in values {
+            let mut out = b"x".to_vec();
+            push_int(&mut out, value);
+            assert_eq!(out, format!("x{value}").into_bytes());
+            assert_eq!(Str::of_int(value), Str::from(value.to_string()));
+        }
     }
 
     #[test]

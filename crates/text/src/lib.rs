@@ -12,5 +12,5 @@ pub mod quote;
 pub mod spelling;
 pub mod url;
 
-pub use bytestr::Str;
+pub use bytestr::{Str, push_int};
 pub use quantity::{Decimal, quantity};

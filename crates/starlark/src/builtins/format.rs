@@ -12,36 +12,46 @@ pub(super) fn format(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Resul
     let mut rest = text(receiver)?.as_bytes();
     let mut fields = Fields { args, next: 0, automatic: false, manual: false };
     eval.text(|eval, out| {
-        loop {
-            let open = memchr(b'{', rest);
-            write_literal(out, &rest[..open.unwrap_or(rest.len())])?;
-            let Some(open) = open else { break };
-            rest = &rest[open + 1..];
-            if let [b'{', tail @ ..] = rest {
-                out.push(b'{');
-                rest = tail;
+        while let Some(at) = next_brace(rest) {
+            out.extend_from_slice(&rest[..at]);
+            let brace = rest[at];
+            rest = &rest[at + 1..];
+            if rest.first() == Some(&brace) {
+                // `{{` stands for `{` and `}}` for `}`.
+                out.push(brace);
+                rest = &rest[1..];
                 continue;
             }
-            let Some(close) = memchr(b'}', rest) else { fail!("format: unmatched '{{' in format") };
+            if brace == b'}' {
+                fail!("format: single '}}' in format");
+            }
+            let close = match rest.first() {
+                Some(b'}') => 0,
+                _ => match memchr(b'}', rest) {
+                    Some(close) => close,
+                    None => fail!("format: unmatched '{{' in format"),
+                },
+            };
             fields.write(out, &rest[..close])?;
             text_size(out.len(), 0)?;
             rest = &rest[close + 1..];
         }
+        out.extend_from_slice(rest);
         eval.charge(out.len())
     })
 }
 
-/// Text between fields, in which `}}` stands for `}`.
-fn write_literal(out: &mut Vec<u8>, mut literal: &[u8]) -> Result<(), Error> {
-    while let Some(at) = memchr(b'}', literal) {
-        if literal.get(at + 1) != Some(&b'}') {
-            fail!("format: single '}}' in format");
-        }
-        out.extend_from_slice(&literal[..=at]);
-        literal = &literal[at + 2..];
+/// Where the next `{` or `}` is. Most texts are short and have several: looking at one byte after the other is quicker
+/// then than a search that takes many at a time.
+#[inline]
+fn next_brace(text: &[u8]) -> Option<usize> {
+    const SHORT: usize = 32;
+    let is_brace = |byte: &u8| matches!(byte, b'{' | b'}');
+    let start = &text[..text.len().min(SHORT)];
+    match start.iter().position(is_brace) {
+        None if text.len() > SHORT => memchr::memchr2(b'{', b'}', &text[SHORT..]).map(|at| at + SHORT),
+        found => found,
     }
-    out.extend_from_slice(literal);
-    Ok(())
 }
 
 /// The values for replacement fields: numbered by themselves, by hand, or by name.

@@ -104,9 +104,17 @@ pub(super) fn repr(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
 
 pub(super) fn str(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let value = one("str", "exactly 1", args)?;
-    if let Value::Str(text) = value {
-        eval.charge(text.as_bytes().len())?;
-        return Ok(value.clone());
+    match value {
+        Value::Int(value) => {
+            let text = Str::of_int(*value);
+            eval.charge(text.as_bytes().len())?;
+            return Ok(Value::Str(text));
+        }
+        Value::Str(text) => {
+            eval.charge(text.as_bytes().len())?;
+            return Ok(value.clone());
+        }
+        _ => {}
     }
     if let Some(bytes) = value.downcast::<crate::Bytes>() {
         eval.charge(bytes.as_bytes().len())?;

@@ -6,7 +6,7 @@ use ytterby_text::Str;
 use super::unicode::{chars, is_cased, is_digit, is_title, to_lower, to_title, to_upper};
 use crate::args::Iterable;
 use crate::error::fail;
-use crate::ops::{slice_bounds, text_size};
+use crate::ops::{search, slice_bounds, text_size};
 use crate::value::{Form, Method, StringElems, Tuple, Unit, decode_char};
 use crate::{Args, Error, Eval, Value};
 use std::rc::Rc;
@@ -139,7 +139,7 @@ fn istitle(_: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, Erro
 }
 
 fn first_index(text: &[u8], part: &[u8]) -> Option<usize> {
-    memmem::find(text, part)
+    search::first(text, part)
 }
 
 fn last_index(text: &[u8], part: &[u8]) -> Option<usize> {
@@ -177,7 +177,7 @@ fn count(_: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, Error>
     args.count("count", 1, 3)?;
     let part: Str = args.required("count", 0)?;
     let (text, _) = stretch("count", receiver, args)?;
-    let count = if part.is_empty() { chars(text).count() + 1 } else { memmem::find_iter(text, &part).count() };
+    let count = if part.is_empty() { chars(text).count() + 1 } else { search::all(text, &part).count() };
     Ok(Value::from(count))
 }
 
@@ -198,6 +198,9 @@ fn without_affix(
 }
 
 fn has_affix(name: &str, receiver: &Value, args: Args<'_>, has: fn(&[u8], &[u8]) -> bool) -> Result<Value, Error> {
+    if let (Value::Str(text), [Value::Str(affix)], []) = (receiver, args.positional, args.named) {
+        return Ok(Value::Bool(has(text, affix)));
+    }
     args.count(name, 1, 3)?;
     let (text, _) = stretch(name, receiver, args)?;
     match &args.positional[0] {
@@ -278,7 +281,7 @@ fn replace(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, E
             out.extend_from_slice(rest);
         } else {
             let mut done = 0;
-            for at in memmem::find_iter(text, &old).take(limit) {
+            for at in search::all(text, &old).take(limit) {
                 text_size(out.len(), new.as_bytes().len())?;
                 eval.charge(new.as_bytes().len())?;
                 out.extend_from_slice(&text[done..at]);
@@ -368,7 +371,7 @@ fn split_by(text: &[u8], separator: &[u8], limit: Option<usize>, from: From) -> 
     let limit = limit.unwrap_or(usize::MAX);
     match (separator, from) {
         ([byte], From::Start) => pieces(text, 1, memchr::memchr_iter(*byte, text).take(limit)),
-        (_, From::Start) => pieces(text, separator.len(), memmem::find_iter(text, separator).take(limit)),
+        (_, From::Start) => pieces(text, separator.len(), search::all(text, separator).take(limit)),
         // The same cuts as from the start, of which the last ones count.
         (_, From::End) => {
             let all: Vec<usize> = memmem::find_iter(text, separator).collect();

@@ -4,8 +4,8 @@ use num_bigint::BigInt;
 use ytterby_diag::Pos;
 use ytterby_text::Str;
 
-use super::{CONSTANT_OPERANDS, Compiled, Constant, FnCompiler, Instr, Reg, Shape};
 use crate::{Bytes, Value};
+use super::{CONSTANT_OPERANDS, Compiled, Constant, FnCompiler, Instr, Reg, Shape, binary_instr, int_instr};
 use crate::ast::{Arg, Clause, Comprehension, ComprehensionBody, Def, DictEntry, ExprId, ExprKind, Param};
 use crate::host::{BinaryOp, UnaryOp};
 use crate::resolve::Scope;
@@ -54,12 +54,21 @@ impl FnCompiler<'_> {
         if index < u32::from(CONSTANT_OPERANDS) { Ok(!(index as Reg)) } else { self.operand(id) }
     }
 
-    /// The same where integers are computed with or compared, for which they are best in registers.
-    pub(super) fn number_or_constant(&mut self, id: ExprId) -> Compiled<Reg> {
-        match self.ast[self.ast.unparen(id)].kind {
-            ExprKind::Int(_) => self.operand(id),
-            _ => self.operand_or_constant(id),
-        }
+    /// An operand that can be read without an instruction: a literal, or a variable that has a value for sure.
+    fn free_operand(&mut self, id: ExprId) -> Compiled<Option<Reg>> {
+        let id = self.ast.unparen(id);
+        let free = match &self.ast[id].kind {
+            ExprKind::Str(_) | ExprKind::Float(_) => self.constants.len() < usize::from(CONSTANT_OPERANDS),
+            ExprKind::Int(value) => {
+                self.constants.len() < usize::from(CONSTANT_OPERANDS) && i32::try_from(*value).is_ok()
+            }
+            ExprKind::Ident(_) => {
+                let binding = self.program.binding(id)?;
+                binding.scope == Scope::Local && self.assigned.contains(binding.index)
+            }
+            _ => false,
+        };
+        if free { self.operand_or_constant(id).map(Some) } else { Ok(None) }
     }
 
     /// Like [`FnCompiler::operand`], but never the register of a variable.
@@ -210,7 +219,7 @@ impl FnCompiler<'_> {
                 let instr = match self.small_int(*y) {
                     Some(y) => Instr::CompareInt { op: *op, dst, x: self.operand(*x)?, y },
                     None => {
-                        let (x, y) = (self.number_or_constant(*x)?, self.number_or_constant(*y)?);
+                        let (x, y) = (self.operand_or_constant(*x)?, self.operand_or_constant(*y)?);
                         Instr::Compare { op: *op, dst, x, y }
                     }
                 };
@@ -331,12 +340,11 @@ impl FnCompiler<'_> {
     }
 
     fn binary(&mut self, op: BinaryOp, x: ExprId, y: ExprId, dst: Reg, pos: Pos) -> Compiled<()> {
-        let instr = match (self.small_int(y), op) {
-            (Some(y), BinaryOp::Add) => Instr::AddInt { dst, x: self.operand(x)?, y },
-            (Some(y), _) => Instr::BinaryInt { op, dst, x: self.operand(x)?, y },
-            (None, _) => {
-                let (x, y) = (self.number_or_constant(x)?, self.number_or_constant(y)?);
-                if op == BinaryOp::Add { Instr::Add { dst, x, y } } else { Instr::Binary { op, dst, x, y } }
+        let instr = match self.small_int(y) {
+            Some(y) => int_instr(op, dst, self.operand(x)?, y),
+            None => {
+                let (x, y) = (self.operand_or_constant(x)?, self.operand_or_constant(y)?);
+                binary_instr(op, dst, x, y)
             }
         };
         self.emit(instr, pos);
@@ -357,7 +365,7 @@ impl FnCompiler<'_> {
                 let instr = match self.small_int(*y) {
                     Some(y) => Instr::CompareIntJump { op: *op, x: self.operand(*x)?, y, by: 0 },
                     None => {
-                        let (x, y) = (self.number_or_constant(*x)?, self.number_or_constant(*y)?);
+                        let (x, y) = (self.operand_or_constant(*x)?, self.operand_or_constant(*y)?);
                         Instr::CompareJump { op: *op, x, y, by: 0 }
                     }
                 };
@@ -421,9 +429,20 @@ impl FnCompiler<'_> {
         };
         if let Some((x, name)) = method {
             let dot = self.ast[self.ast.unparen(callee)].pos;
-            let x = self.operand(x)?;
+            let x = self.operand_or_constant(x)?;
             let name = self.name(name)?;
             let base = if top && x != dst && self.next == usize::from(dst) + 1 { dst } else { self.temp()? };
+            if let Ok(name) = u8::try_from(name) {
+                match args {
+                    [] => self.emit(Instr::Method0 { name, base, x }, pos),
+                    [Arg::Positional(y)] => {
+                        if let Some(y) = self.free_operand(*y)? {
+                            self.emit(Instr::Method1 { name, base, x, y }, pos);
+                        }
+                    }
+                    _ => {}
+                }
+            }
             self.emit(Instr::Method { dst: base, x, name }, dot);
             let count = self.positional(args)?;
             self.emit(Instr::CallMethod { count, base, x, name }, pos);

@@ -172,7 +172,7 @@ impl FnCompiler<'_> {
             return Ok(false);
         }
         self.check_local(x, self.ast[left].start);
-        let y = self.number_or_constant(right)?;
+        let y = self.operand_or_constant(right)?;
         let pos = self.ast[value].pos;
         if y == x {
             self.emit(Instr::Add { dst: x, x, y }, pos);
@@ -270,7 +270,7 @@ impl FnCompiler<'_> {
                             self.emit(Instr::AddInt { dst: x, x, y }, pos);
                             return Ok(());
                         }
-                        let mut y = self.number_or_constant(value)?;
+                        let mut y = self.operand_or_constant(value)?;
                         if y == x {
                             y = self.temporary_operand(value)?;
                         }
@@ -324,7 +324,7 @@ impl FnCompiler<'_> {
         if op != BinaryOp::Add {
             return self.operation(op, x, value, x, pos);
         }
-        let y = self.number_or_constant(value)?;
+        let y = self.operand_or_constant(value)?;
         self.emit(Instr::AddAssign { x, y }, pos);
         Ok(())
     }
@@ -347,8 +347,8 @@ impl FnCompiler<'_> {
 
     fn operation(&mut self, op: BinaryOp, x: Reg, value: ExprId, dst: Reg, pos: Pos) -> Compiled<()> {
         let instr = match self.small_int(value) {
-            Some(y) => Instr::BinaryInt { op, dst, x, y },
-            None => Instr::Binary { op, dst, x, y: self.number_or_constant(value)? },
+            Some(y) => super::int_instr(op, dst, x, y),
+            None => super::binary_instr(op, dst, x, self.operand_or_constant(value)?),
         };
         self.emit(instr, pos);
         Ok(())
@@ -432,26 +432,33 @@ impl FnCompiler<'_> {
         Ok(())
     }
 
-    /// Lets a loop `for a, b in x.items()` that was just started, with a local `x`, do without a list of tuples.
+    /// Lets a loop `for a, b in x.items()` or `in enumerate(x)` that was just started do without a list of tuples.
     fn start_with_pairs(&mut self, vars: ExprId, iterable: ExprId, iter: Reg) {
         let is_pair = match &self.ast[self.ast.unparen(vars)].kind {
             ExprKind::Tuple(items) | ExprKind::List(items) => items.len() == 2,
             _ => false,
         };
         // Nothing may jump behind the call: `x.items()` is all there is, and no part of a condition.
-        if !matches!(self.ast[self.ast.unparen(iterable)].kind, ExprKind::Call(..)) {
+        if !is_pair || !matches!(self.ast[self.ast.unparen(iterable)].kind, ExprKind::Call(..)) {
             return;
         }
-        let Some(
-            [Instr::Method { x, name, .. }, Instr::CallMethod { count: 0, base, .. }, Instr::IterStart { src, .. }],
-        ) = self.instrs.last_chunk()
-        else {
+        if let Some([Instr::CallBuiltin1 { dst, x, index }, Instr::IterStart { src, .. }]) = self.instrs.last_chunk()
+            && dst == src
+            && crate::builtins::universe(b"enumerate").is_some_and(|f| f.is_same(&self.constants[usize::from(*index)]))
+        {
+            let (at, x) = (self.here() - 2, *x);
+            self.instrs.insert(at, Instr::EnumerateStart { dst: iter, x });
+            self.positions.insert(at, self.positions[at]);
             return;
-        };
-        if is_pair && base == src && self.names[usize::from(*name)].name == *"items" {
-            let (at, x) = (self.here() - 3, *x);
-            self.instrs.insert(at, Instr::PairsStart { dst: iter, x });
-            self.positions.insert(at, self.positions[at + 1]);
+        }
+        // With nothing between the brackets there is a short way for methods before the long one.
+        if let Some([Instr::Method0 { .. }, Instr::Method { x, name, .. }, _, Instr::IterStart { .. }]) =
+            self.instrs.last_chunk()
+            && self.names[usize::from(*name)].name == *"items"
+        {
+            let (at, x) = (self.here() - 4, *x);
+            self.instrs[at] = Instr::PairsStart { dst: iter, x };
+            self.positions[at] = self.positions[at + 1];
         }
     }
 

@@ -186,7 +186,7 @@ fn contains(x: &Value, y: &Value) -> Result<Option<Value>, Error> {
         Value::Dict(dict) => has_key(dict, x),
         Value::Set(set) => set.contains(x)?,
         Value::Str(text) => match x {
-            Value::Str(part) => memchr::memmem::find(text, part).is_some(),
+            Value::Str(part) => super::search::first(text, part).is_some(),
             other => fail!(Type, "'in <string>' requires string as left operand, not {}", other.type_name()),
         },
         Value::Range(range) => match number_to_int(x) {

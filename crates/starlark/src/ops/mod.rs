@@ -6,6 +6,7 @@ mod compare;
 mod hash;
 mod index;
 mod interpolate;
+pub(crate) mod search;
 
 pub use arith::{binary, unary};
 pub use attr::{attr, set_attr};

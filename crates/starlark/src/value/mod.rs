@@ -86,6 +86,10 @@ impl Clone for Value {
             Value::Int(i) => Value::Int(*i),
             Value::Float(f) => Value::Float(*f),
             Value::Unset(unset) => Value::Unset(*unset),
+            Value::Str(text) => match text.copy_short() {
+                Some(text) => Value::Str(text),
+                None => self.share(),
+            },
             other => other.share(),
         }
     }
@@ -299,6 +303,7 @@ impl Value {
     pub fn write_text(&self, out: &mut Vec<u8>) {
         match self {
             Value::Str(s) => out.extend_from_slice(s),
+            Value::Int(i) => ytterby_text::push_int(out, *i),
             other => repr::write(out, other),
         }
     }
@@ -378,10 +383,14 @@ impl Value {
         }
     }
 
-    /// Whether dropping it does nothing.
+    /// Whether dropping it does nothing. Strings that are stored in place count: this is one comparison all the same.
     #[inline(always)]
     pub(crate) fn owns_nothing(&self) -> bool {
-        matches!(self, Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Unset(_))
+        match self {
+            Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Unset(_) => true,
+            Value::Str(text) => text.is_short(),
+            _ => false,
+        }
     }
 
     /// Replaces the value. Most values in registers own nothing, and finding that out here saves the call that drops

@@ -7,6 +7,7 @@
 use std::rc::Rc;
 
 use ytterby_text::gofloat::format_g_precision;
+use ytterby_text::push_int;
 use ytterby_text::quote::quote_into;
 
 use super::Value;
@@ -24,7 +25,7 @@ fn write_in(out: &mut Vec<u8>, value: &Value, path: &mut Vec<*const ()>, depth: 
         Value::None => out.extend_from_slice(b"None"),
         Value::Bool(true) => out.extend_from_slice(b"True"),
         Value::Bool(false) => out.extend_from_slice(b"False"),
-        Value::Int(i) => write_int(out, *i),
+        Value::Int(i) => push_int(out, *i),
         Value::BigInt(i) => out.extend_from_slice(i.to_string().as_bytes()),
         Value::Float(f) => out.extend_from_slice(format_g_precision(*f, 6).as_bytes()),
         Value::Str(s) => quote_into(out, s),
@@ -123,24 +124,6 @@ fn write_items<'a>(out: &mut Vec<u8>, items: impl Iterator<Item = &'a Value>, pa
 
 fn is_full(out: &[u8]) -> bool {
     out.len() >= MAX_BYTES
-}
-
-fn write_int(out: &mut Vec<u8>, value: i64) {
-    let mut buf = [0u8; 20];
-    let mut at = buf.len();
-    let mut rest = value.unsigned_abs();
-    loop {
-        at -= 1;
-        buf[at] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
-    if value < 0 {
-        out.push(b'-');
-    }
-    out.extend_from_slice(&buf[at..]);
 }
 
 fn range_text(range: &super::Range) -> String {

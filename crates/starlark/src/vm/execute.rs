@@ -4,7 +4,7 @@
 
 use super::call::{enter, enter_with_shape};
 use super::iter::Iter;
-use super::work::{self, method_of};
+use super::work::{self, Next, method_of};
 use crate::compile::{Code, Instr, Reg};
 use crate::error::fail;
 use crate::host::{BinaryOp, CompareOp};
@@ -96,7 +96,7 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                     Instr::SetCell { src, cell } => work::set_cell(regs, src, cell),
                     Instr::Free { dst, index } => check!(work::free(&function, index, &mut reg!(dst))),
 
-                    Instr::Add { dst, x, y } => match int_sum(regs, x, y) {
+                    Instr::Add { dst, x, y } => match int_sum(code, regs, x, y) {
                         Some(sum) => reg!(dst).put_int(sum),
                         None => check!(work::binary(eval, code, regs, BinaryOp::Add, dst, x, y)),
                     },
@@ -105,7 +105,7 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                         None => check!(work::binary_int(eval, regs, BinaryOp::Add, dst, x, y)),
                     },
                     Instr::Binary { op, dst, x, y } => {
-                        let fast = match ints(regs, x, y) {
+                        let fast = match ints(code, regs, x, y) {
                             Some((x, y)) => int_operation(op, x, y),
                             None => None,
                         };
@@ -114,15 +114,31 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                             None => check!(work::binary(eval, code, regs, op, dst, x, y)),
                         }
                     }
+                    Instr::Sub { dst, x, y } => match ints(code, regs, x, y).and_then(|(x, y)| x.checked_sub(y)) {
+                        Some(result) => reg!(dst).put_int(result),
+                        None => check!(work::binary(eval, code, regs, BinaryOp::Sub, dst, x, y)),
+                    },
+                    Instr::Mul { dst, x, y } => match ints(code, regs, x, y).and_then(|(x, y)| x.checked_mul(y)) {
+                        Some(result) => reg!(dst).put_int(result),
+                        None => check!(work::binary(eval, code, regs, BinaryOp::Mul, dst, x, y)),
+                    },
+                    Instr::MulInt { dst, x, y } => match int_operation_with(BinaryOp::Mul, &reg!(x), y) {
+                        Some(result) => reg!(dst).put_int(result),
+                        None => check!(work::binary_int(eval, regs, BinaryOp::Mul, dst, x, y)),
+                    },
+                    Instr::ModInt { dst, x, y } => match int_operation_with(BinaryOp::Mod, &reg!(x), y) {
+                        Some(result) => reg!(dst).put_int(result),
+                        None => check!(work::binary_int(eval, regs, BinaryOp::Mod, dst, x, y)),
+                    },
                     Instr::BinaryInt { op, dst, x, y } => match int_operation_with(op, &reg!(x), y) {
                         Some(result) => reg!(dst).put_int(result),
                         None => check!(work::binary_int(eval, regs, op, dst, x, y)),
                     },
-                    Instr::AddAssign { x, y } => match int_sum(regs, x, y) {
+                    Instr::AddAssign { x, y } => match int_sum(code, regs, x, y) {
                         Some(sum) => reg!(x).put_int(sum),
                         None => check!(work::add_assign(eval, code, regs, x, y)),
                     },
-                    Instr::AppendText { x, y } => match int_sum(regs, x, y) {
+                    Instr::AppendText { x, y } => match int_sum(code, regs, x, y) {
                         Some(sum) => reg!(x).put_int(sum),
                         None => check!(work::append_text(eval, code, regs, x, y)),
                     },
@@ -175,37 +191,49 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
 
                     Instr::IterStart { dst, src } => check!(work::iterate(regs, dst, src)),
                     Instr::PairsStart { dst, x } => {
-                        if let Value::Dict(_) = reg!(x) {
+                        if let Value::Dict(_) = code.operand(regs, x) {
                             note!();
                             check!(work::start_pairs(eval, regs, dst, x));
                             pc += 3;
                         }
                     }
+                    Instr::EnumerateStart { dst, x } => {
+                        if let Value::List(_) = code.operand(regs, x) {
+                            note!();
+                            check!(work::start_enumerate(eval, regs, dst, x));
+                            pc += 2;
+                        }
+                    }
                     Instr::IterNext { iter, dst, by } => {
                         check!(eval.step());
-                        if !next_value(regs, iter, dst) {
-                            pc = jump_by(pc, by);
+                        match next_value(regs, iter, dst, instrs.get(pc)) {
+                            Next::End => pc = jump_by(pc, by),
+                            Next::Value => {}
+                            Next::Unpacked => pc += 1,
                         }
                     }
                     Instr::IterAgain { iter, dst, by } => {
                         let end = pc;
                         pc = jump_by(pc, by);
                         check!(eval.step());
-                        if !next_value(regs, iter, dst) {
-                            pc = end;
+                        match next_value(regs, iter, dst, instrs.get(pc)) {
+                            Next::End => pc = end,
+                            Next::Value => {}
+                            Next::Unpacked => pc += 1,
                         }
                     }
                     Instr::IterNextFar { iter, dst } => {
                         check!(eval.step());
-                        if next_value(regs, iter, dst) {
-                            pc += 1;
+                        match next_value(regs, iter, dst, None) {
+                            Next::End => {}
+                            _ => pc += 1,
                         }
                     }
                     Instr::Step => check!(eval.step()),
 
                     Instr::Attr { dst, x, name } => {
                         note!();
-                        check!(work::attr(eval, regs, dst, x, &code.names[usize::from(name)]));
+                        check!(work::attr(eval, code, regs, dst, x, &code.names[usize::from(name)]));
                     }
                     Instr::SetAttr { x, value, name } => {
                         note!();
@@ -243,20 +271,35 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                         }
                         check!(work::call_with_shape(eval, regs, callee, shape));
                     }
+                    Instr::Method0 { name, base: result, x } => {
+                        if let Some(method) = method_of(code.operand(regs, x), &code.names[usize::from(name)]) {
+                            note!();
+                            check!(work::method0(eval, code, regs, method, result, x));
+                            pc += 2;
+                        }
+                    }
+                    Instr::Method1 { name, base: result, x, y } => {
+                        if let Some(method) = method_of(code.operand(regs, x), &code.names[usize::from(name)]) {
+                            note!();
+                            check!(work::method1(eval, code, regs, method, result, x, y));
+                            pc += 3;
+                        }
+                    }
                     Instr::Method { dst, x, name } => {
                         let name = &code.names[usize::from(name)];
-                        if method_of(&reg!(x), name).is_some() {
+                        if method_of(code.operand(regs, x), name).is_some() {
                             reg!(dst).put(Value::UNSET);
                         } else {
                             note!();
-                            check!(work::attr(eval, regs, dst, x, name));
+                            check!(work::attr(eval, code, regs, dst, x, name));
                         }
                     }
                     Instr::CallMethod { count, base: callee, x, name } => {
                         note!();
                         match reg!(callee) {
                             Value::Unset(_) => {
-                                check!(work::call_method(eval, regs, callee, count, x, &code.names[usize::from(name)]));
+                                let name = &code.names[usize::from(name)];
+                                check!(work::call_method(eval, code, regs, callee, count, x, name));
                             }
                             Value::Function(_) => {
                                 let Value::Function(next) = reg!(callee).take() else { continue };
@@ -317,18 +360,15 @@ fn jump_by(pc: usize, by: i16) -> usize {
     (pc - 1).wrapping_add_signed(isize::from(by))
 }
 
-/// Two registers that hold integers; `None` where one is something else, or an operand is a constant.
+/// Two operands that are integers; `None` where one is something else.
 #[inline(always)]
-fn ints(regs: &[Value], x: Reg, y: Reg) -> Option<(i64, i64)> {
-    match (regs.get(usize::from(x)), regs.get(usize::from(y))) {
-        (Some(Value::Int(x)), Some(Value::Int(y))) => Some((*x, *y)),
-        _ => None,
-    }
+fn ints(code: &Code, regs: &[Value], x: Reg, y: Reg) -> Option<(i64, i64)> {
+    Some((code.int_operand(regs, x)?, code.int_operand(regs, y)?))
 }
 
 #[inline(always)]
-fn int_sum(regs: &[Value], x: Reg, y: Reg) -> Option<i64> {
-    let (x, y) = ints(regs, x, y)?;
+fn int_sum(code: &Code, regs: &[Value], x: Reg, y: Reg) -> Option<i64> {
+    let (x, y) = ints(code, regs, x, y)?;
     x.checked_add(y)
 }
 
@@ -360,7 +400,7 @@ fn int_operation(op: BinaryOp, x: i64, y: i64) -> Option<i64> {
 
 #[inline(always)]
 fn compare(code: &Code, regs: &[Value], op: CompareOp, x: Reg, y: Reg) -> Result<bool, Error> {
-    match ints(regs, x, y) {
+    match ints(code, regs, x, y) {
         Some((x, y)) => Ok(op.accepts(x.cmp(&y))),
         None => work::compare(code, regs, op, x, y),
     }
@@ -382,19 +422,18 @@ fn truth(value: &Value) -> bool {
     }
 }
 
-/// Puts the next value of an iteration into a register; says whether there was one.
+/// Puts the next value of an iteration into a register. `then` is the instruction that would follow: one that takes a
+/// pair apart is done at the same time, without making the pair.
 #[inline(always)]
-fn next_value(regs: &mut [Value], iter: Reg, dst: Reg) -> bool {
-    let Ok([iter, dst]) = regs.get_disjoint_mut([usize::from(iter), usize::from(dst)]) else { return false };
-    match iter.as_iter_mut() {
-        Some(Iter::Range(range, at)) => match range.next(at) {
+fn next_value(regs: &mut [Value], iter: Reg, dst: Reg, then: Option<&Instr>) -> Next {
+    if let Some(Iter::Range(range, at)) = regs[usize::from(iter)].as_iter_mut() {
+        return match range.next(at) {
             Some(value) => {
-                dst.put_int(value);
-                true
+                regs[usize::from(dst)].put_int(value);
+                Next::Value
             }
-            None => false,
-        },
-        Some(iter) => work::next_value(iter, dst),
-        None => false,
+            None => Next::End,
+        };
     }
+    work::next_value(regs, iter, dst, then)
 }

@@ -18,6 +18,8 @@ pub(crate) enum Iter {
     Range(Range, usize),
     /// What `items()` of a dict gives, without the tuples.
     Pairs(std::vec::IntoIter<(Value, Value)>),
+    /// What `enumerate` of a list gives, without the tuples: its values, and the number of the next.
+    Enumerate(std::vec::IntoIter<Value>, i64),
     Host(ValueIter),
 }
 
@@ -74,6 +76,10 @@ impl Iterator for Iter {
                 Some(key.clone())
             }
             Iter::Pairs(pairs) => pairs.next().map(|(key, value)| Value::Tuple(Rc::new(Tuple::pair(key, value)))),
+            Iter::Enumerate(values, index) => values.next().map(|value| {
+                *index += 1;
+                Value::Tuple(Rc::new(Tuple::pair(Value::Int(*index - 1), value)))
+            }),
             Iter::Host(values) => values.next(),
         }
     }

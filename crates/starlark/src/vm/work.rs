@@ -11,7 +11,7 @@ use ytterby_text::Str;
 
 use super::call::gather;
 use super::iter::Iter;
-use crate::compile::{Capture, Code, Name, Reg, Shape};
+use crate::compile::{Capture, Code, Instr, Name, Reg, Shape};
 use crate::error::fail;
 use crate::host::{BinaryOp, CompareOp, UnaryOp};
 use crate::ops::{self, sum};
@@ -68,7 +68,11 @@ pub(super) fn check_global(function: &Function, index: u32) -> Done {
 
 #[inline(never)]
 pub(super) fn global(function: &Function, index: u32, dst: &mut Value) -> Done {
-    let value = function.module.globals.borrow()[index as usize].clone();
+    // Apart from the others, because functions are what globals are mostly read for.
+    let value = match &function.module.globals.borrow()[index as usize] {
+        Value::Function(function) => Value::Function(function.clone()),
+        value => value.clone(),
+    };
     if value.is_unset() {
         return check_global(function, index);
     }
@@ -358,38 +362,77 @@ pub(super) fn start_pairs(eval: &mut Eval, regs: &mut [Value], dst: Reg, x: Reg)
     Ok(())
 }
 
-/// Puts the next value of an iteration into a register; says whether there was one.
+/// Starts a loop over what `enumerate` of a list gives.
 #[inline(never)]
-pub(super) fn next_value(iter: &mut Iter, dst: &mut Value) -> bool {
-    match iter {
-        Iter::List(list, at) => match list.items().get(*at) {
-            Some(item) => {
-                *at += 1;
-                dst.put_copy(item);
-                true
-            }
-            None => false,
-        },
-        Iter::Pairs(pairs) => match pairs.next() {
-            Some((key, value)) => {
-                put_pair(dst, key, value);
-                true
-            }
-            None => false,
-        },
-        other => match other.next() {
-            Some(value) => {
-                dst.put(value);
-                true
-            }
-            None => false,
-        },
+pub(super) fn start_enumerate(eval: &mut Eval, regs: &mut [Value], dst: Reg, x: Reg) -> Done {
+    let Value::List(list) = &regs[at(x)] else { return Ok(()) };
+    let items = list.to_vec();
+    // As much as the list of tuples would take.
+    eval.charge(items.len() * 4 * size_of::<Value>())?;
+    items.iter().try_for_each(|_| eval.step())?;
+    regs[at(dst)].put(Value::iter(Iter::Enumerate(items.into_iter(), 0)));
+    Ok(())
+}
+
+/// What an iteration gave.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Next {
+    /// Nothing any more.
+    End,
+    /// A value, which is in its register.
+    Value,
+    /// A pair, whose values are in the registers of the instruction that would have taken it apart.
+    Unpacked,
+}
+
+/// Puts the next value of an iteration into a register.
+#[inline(never)]
+pub(super) fn next_value(regs: &mut [Value], iter: Reg, dst: Reg, then: Option<&Instr>) -> Next {
+    let Ok([iter, slot]) = regs.get_disjoint_mut([at(iter), at(dst)]) else { return Next::End };
+    let Some(iter) = iter.as_iter_mut() else { return Next::End };
+    let pair = match iter {
+        Iter::List(list, index) => {
+            return match list.items().get(*index) {
+                Some(item) => {
+                    *index += 1;
+                    slot.put_copy(item);
+                    Next::Value
+                }
+                None => Next::End,
+            };
+        }
+        Iter::Pairs(pairs) => pairs.next(),
+        Iter::Enumerate(values, index) => values.next().map(|value| {
+            *index += 1;
+            (Value::Int(*index - 1), value)
+        }),
+        other => {
+            return match other.next() {
+                Some(value) => {
+                    slot.put(value);
+                    Next::Value
+                }
+                None => Next::End,
+            };
+        }
+    };
+    match (pair, then) {
+        (None, _) => Next::End,
+        (Some((one, two)), Some(Instr::Unpack { src, first, count: 2 })) if *src == dst => {
+            regs[at(*first)].put(one);
+            regs[at(*first) + 1].put(two);
+            Next::Unpacked
+        }
+        (Some((one, two)), _) => {
+            put_pair(slot, one, two);
+            Next::Value
+        }
     }
 }
 
 #[inline(never)]
-pub(super) fn attr(eval: &mut Eval, regs: &mut [Value], dst: Reg, x: Reg, name: &Name) -> Done {
-    let value = ops::attr(eval, &regs[at(x)], &name.name)?;
+pub(super) fn attr(eval: &mut Eval, code: &Code, regs: &mut [Value], dst: Reg, x: Reg, name: &Name) -> Done {
+    let value = ops::attr(eval, code.operand(regs, x), &name.name)?;
     regs[at(dst)].put(value);
     Ok(())
 }
@@ -440,13 +483,46 @@ pub(super) fn method_of(receiver: &Value, name: &Name) -> Option<Method> {
 
 /// Calls a method of a built-in type.
 #[inline(never)]
-pub(super) fn call_method(eval: &mut Eval, regs: &mut [Value], base: Reg, count: u8, x: Reg, name: &Name) -> Done {
+pub(super) fn call_method(
+    eval: &mut Eval,
+    code: &Code,
+    regs: &mut [Value],
+    base: Reg,
+    count: u8,
+    x: Reg,
+    name: &Name,
+) -> Done {
     let first = at(base) + 1;
     let args = Args::of(&regs[first..first + usize::from(count)]);
-    let receiver = &regs[at(x)];
+    let receiver = code.operand(regs, x);
     let Some(method) = method_of(receiver, name) else { return Ok(()) };
     let value = method(eval, receiver, args)?;
     regs[at(base)].put(value);
+    Ok(())
+}
+
+/// Calls a method of a built-in type with nothing.
+#[inline(never)]
+pub(super) fn method0(eval: &mut Eval, code: &Code, regs: &mut [Value], method: Method, dst: Reg, x: Reg) -> Done {
+    let value = method(eval, code.operand(regs, x), Args::NONE)?;
+    regs[at(dst)].put(value);
+    Ok(())
+}
+
+/// Calls a method of a built-in type with one value, wherever it is.
+#[inline(never)]
+pub(super) fn method1(
+    eval: &mut Eval,
+    code: &Code,
+    regs: &mut [Value],
+    method: Method,
+    dst: Reg,
+    x: Reg,
+    y: Reg,
+) -> Done {
+    let args = Args::of(std::slice::from_ref(code.operand(regs, y)));
+    let value = method(eval, code.operand(regs, x), args)?;
+    regs[at(dst)].put(value);
     Ok(())
 }
 
