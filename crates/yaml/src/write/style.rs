@@ -46,7 +46,7 @@ pub(super) fn quoting(text: &[u8]) -> Quoting {
         // Without a colon it is no number of base 60.
         return if is_plain_string(text) { Quoting::Plain } else { Quoting::Double };
     }
-    let found = analyze(text);
+    let found = analyze_ascii(text).unwrap_or_else(|| analyze(text));
     if text.contains(&b'\n') {
         return if found.block { Quoting::Literal } else { Quoting::Double };
     }
@@ -63,10 +63,52 @@ pub(super) fn quoting(text: &[u8]) -> Quoting {
 }
 
 /// The ways that are open to a string by its characters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Allowed {
     plain: bool,
     single: bool,
     block: bool,
+}
+
+/// The same as [`analyze`] for texts of printable ASCII and line feeds, which most are; `None` for others. The passes over
+/// all bytes have no branches, so that they go many bytes at a time: 1 instruction per byte instead of 65.
+fn analyze_ascii(text: &[u8]) -> Option<Allowed> {
+    let &last = text.last()?;
+    let (mut breaks, mut other) = (false, false);
+    for &byte in text {
+        breaks |= byte == b'\n';
+        other |= byte.wrapping_sub(b' ') > b'~' - b' ' && byte != b'\n';
+    }
+    if other {
+        return None;
+    }
+    if !breaks {
+        return Some(Allowed { plain: is_plain_line(text), single: true, block: last != b' ' });
+    }
+    let (mut space_before_break, mut break_before_space) = (false, false);
+    for (&byte, &next) in text.iter().zip(&text[1..]) {
+        space_before_break |= byte == b' ' && next == b'\n';
+        break_before_space |= byte == b'\n' && next == b' ';
+    }
+    let quoted = !space_before_break;
+    Some(Allowed { plain: false, single: quoted && !break_before_space, block: quoted && last != b' ' })
+}
+
+/// Whether a line of printable ASCII can be a plain scalar.
+fn is_plain_line(text: &[u8]) -> bool {
+    let is_blank_or_end = |at: usize| text.get(at).is_none_or(|&byte| byte == b' ');
+    let begins_well = match text[0] {
+        b'?' | b'-' => !is_blank_or_end(1) && !text.starts_with(b"---"),
+        b'.' => !text.starts_with(b"..."),
+        b':' => true,
+        first => CLASSES[first as usize] & INDICATOR == 0,
+    };
+    begins_well
+        && text[text.len() - 1] != b' '
+        && memchr::memchr2_iter(b':', b'#', text).all(|at| match text[at] {
+            b':' => !is_blank_or_end(at + 1),
+            _ => at > 0 && text[at - 1] != b' ',
+        })
 }
 
 fn analyze(text: &[u8]) -> Allowed {
@@ -131,5 +173,37 @@ pub(super) fn is_printable(text: &[u8]) -> bool {
         [0xEF, 0xBB, 0xBF, ..] | [0xEF, 0xBF, 0xBE | 0xBF, ..] => false,
         [0xC3..=0xEF, ..] => true,
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every text up to six characters long that is made of these.
+    fn texts(alphabet: &[&str]) -> impl Iterator<Item = String> {
+        let count = alphabet.len();
+        let alphabet: Vec<String> = alphabet.iter().map(|part| (*part).to_owned()).collect();
+        (1..=6u32).flat_map(move |len| {
+            let alphabet = alphabet.clone();
+            (0..count.pow(len))
+                .map(move |n| (0..len).map(|at| alphabet[n / count.pow(at) % count].as_str()).collect::<String>())
+        })
+    }
+
+    #[test]
+    fn the_short_way_says_what_the_long_way_says() {
+        let mut short = 0;
+        for alphabet in
+            [&[" ", "a", ":", "#", "-", "\n"][..], &["'", "?", ".", "\n", " ", "\t"], &["-", ".", "[", "~", "é", "\r"]]
+        {
+            for text in texts(alphabet) {
+                if let Some(found) = analyze_ascii(text.as_bytes()) {
+                    assert_eq!(found, analyze(text.as_bytes()), "{text:?}");
+                    short += 1;
+                }
+            }
+        }
+        assert!(short > 50_000, "the short way is taken");
     }
 }
