@@ -13,7 +13,7 @@ pub mod write;
 
 pub use fmt::format;
 pub use outline::outline;
-pub use read::{ByteOrderMark, ReadError, ReadOptions, parse};
+pub use read::{ByteOrderMark, ReadError, ReadOptions, parse, parse_slowly};
 pub use resolve::resolve;
 pub use scalar::{ComplexKey, Scalar};
 pub use tree::{

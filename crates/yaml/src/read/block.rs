@@ -24,7 +24,7 @@ impl<'a> Parser<'a> {
             if !self.quick_key() {
                 break;
             }
-            if !self.quick_value() {
+            if !self.quick_value() && !self.quick_map()? {
                 return Ok(Step::Node);
             }
         }
@@ -97,16 +97,22 @@ impl<'a> Parser<'a> {
 
     /// Goes on in an array: the next item, or its end.
     pub(super) fn next_block_item(&mut self) -> Result<Step, Failure> {
-        self.skip_to_token();
-        if self.block_ends() {
-            return Ok(self.close());
-        }
-        let entry = self.at.byte() == b'-' && self.at.is_blank_or_end(self.at.pos + 1);
-        if entry && self.at.column() as i32 == self.indent && self.key_allowed {
+        loop {
+            self.skip_to_token();
+            if self.block_ends() {
+                return Ok(self.close());
+            }
+            let entry = self.at.byte() == b'-' && self.at.is_blank_or_end(self.at.pos + 1);
+            if !(entry && self.at.column() as i32 == self.indent && self.key_allowed) {
+                break;
+            }
             self.begin_array_item(self.at.pos, self.at.line);
             self.at.pos += 1;
             self.value_at = self.at.pos;
-            return Ok(Step::Node);
+            if self.quick_item() {
+                continue;
+            }
+            return Ok(if self.quick_item_map()? { Step::Next } else { Step::Node });
         }
         if self.top().kind == Kind::IndentlessArray {
             return Ok(self.close());

@@ -9,7 +9,7 @@ pub(super) struct Cursor<'a> {
     /// Counted from 1, by all line breaks of YAML 1.1.
     pub(super) line: u32,
     pub(super) line_start: usize,
-    line_feeds_only: bool,
+    pub(super) line_feeds_only: bool,
 }
 
 impl<'a> Cursor<'a> {

@@ -20,6 +20,7 @@ mod scalars;
 mod valid;
 
 pub use error::ReadError;
+use parser::Quick;
 use ytterby_diag::FileId;
 
 use crate::Tree;
@@ -74,5 +75,12 @@ type Failure = Box<ReadError>;
 /// ```
 pub fn parse(text: &[u8], file: FileId, options: &ReadOptions) -> Result<Tree, ReadError> {
     let shape = valid::check(text, file)?;
-    parser::read(text, file, options, shape).map_err(|failure| *failure)
+    parser::read(text, file, options, shape, Quick::Yes).map_err(|failure| *failure)
+}
+
+/// Reads a file without any of the short ways: what tests compare [`parse`] with.
+#[doc(hidden)]
+pub fn parse_slowly(text: &[u8], file: FileId, options: &ReadOptions) -> Result<Tree, ReadError> {
+    let shape = valid::check(text, file)?;
+    parser::read(text, file, options, shape, Quick::No).map_err(|failure| *failure)
 }

@@ -20,6 +20,8 @@ pub(super) struct Parser<'a> {
     pub(super) at: Cursor<'a>,
     pub(super) file: FileId,
     pub(super) options: ReadOptions,
+    /// Whether lines of common forms are read the short way; see [`super::quick`].
+    pub(super) quick: bool,
     /// The text does not begin with `---`; the reference then reads it behind a line `---`, which shifts its lines.
     pub(super) shifted: bool,
     /// Column of the innermost block collection, -1 outside of all.
@@ -121,7 +123,20 @@ pub(super) enum Step {
 /// A key that is longer than this many characters needs a `?`.
 const LONGEST_KEY: usize = 1024;
 
-pub(super) fn read(text: &[u8], file: FileId, options: &ReadOptions, shape: Shape) -> Result<Tree, Failure> {
+/// Whether to use the short ways.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Quick {
+    Yes,
+    No,
+}
+
+pub(super) fn read(
+    text: &[u8],
+    file: FileId,
+    options: &ReadOptions,
+    shape: Shape,
+    quick: Quick,
+) -> Result<Tree, Failure> {
     let tree = Tree {
         file,
         documents: Vec::new(),
@@ -136,6 +151,7 @@ pub(super) fn read(text: &[u8], file: FileId, options: &ReadOptions, shape: Shap
         at: Cursor::new(text, content, shape),
         file,
         options: *options,
+        quick: quick == Quick::Yes && !options.strict,
         shifted: !begins_with_marker(&text[content..]),
         indent: -1,
         flow_level: 0,

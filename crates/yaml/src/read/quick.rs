@@ -1,11 +1,14 @@
-//! The short way for lines like `name: value`, which most lines are.
+//! The short way for lines like `name: value`, `name:` and `- value`, which most lines are.
 //!
-//! Whatever is not plainly of this form is left to the long way, which gives the same result. On the `big-file` workload
-//! this saves a third of the instructions.
+//! Whatever is not plainly of this form is left to the long way, which gives the same result: `parse_slowly` reads
+//! without the short ways, and the tests compare. On the `big-file` workload they save half of the instructions.
 
-use super::parser::{Parser, Role};
-use crate::resolve;
+use super::Failure;
+use super::parser::{Kind, Parser, Role};
+use super::properties::Properties;
 use crate::tree::{Style, Value};
+use crate::{Scalar, resolve};
+use ytterby_text::Str;
 
 /// Can begin a scalar without being an indicator, and nothing can follow it that changes that.
 const FIRST: u8 = 1;
@@ -13,6 +16,8 @@ const FIRST: u8 = 1;
 const KEY: u8 = 2;
 /// Can stand in a value; `:` and `#` depend on their neighbours.
 const VALUE: u8 = 4;
+/// Can stand in quotes; each kind of quote ends at its own.
+const QUOTED: u8 = 8;
 
 const CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
@@ -28,10 +33,54 @@ const CLASSES: [u8; 256] = {
         if !matches!(byte, b':' | b'#') {
             classes[at] |= VALUE;
         }
+        if !matches!(byte, b'"' | b'\'' | b'\\') {
+            classes[at] |= QUOTED;
+        }
         at += 1;
     }
     classes
 };
+
+#[inline(always)]
+fn class(text: &[u8], at: usize) -> u8 {
+    text.get(at).map_or(0, |&byte| CLASSES[byte as usize])
+}
+
+/// Where a key ends that begins at `start`, is made of letters, digits and few other characters and has a `:` behind it.
+#[inline(always)]
+fn key_end(text: &[u8], start: usize) -> Option<usize> {
+    if class(text, start) & FIRST == 0 {
+        return None;
+    }
+    let mut end = start + 1;
+    while class(text, end) & KEY != 0 {
+        end += 1;
+    }
+    let is_key = matches!(text.get(end..end + 2), Some(b": " | b":\n")) && end - start <= 1000;
+    is_key.then_some(end)
+}
+
+/// A value that ends with its line.
+struct Line {
+    /// Behind its last character.
+    end: usize,
+    /// Where the next line begins, and where its first character is that is no space.
+    next: usize,
+    content: usize,
+}
+
+impl Line {
+    /// The line whose text ends at `end`, at a line feed.
+    #[inline(always)]
+    fn ends(text: &[u8], end: usize, feed: usize) -> Line {
+        let next = feed + 1;
+        let mut content = next;
+        while text.get(content) == Some(&b' ') {
+            content += 1;
+        }
+        Line { end, next, content }
+    }
+}
 
 impl Parser<'_> {
     /// Takes a key made of letters, digits and few other characters, in the column of its map and with `:` behind it.
@@ -39,22 +88,15 @@ impl Parser<'_> {
     pub(super) fn quick_key(&mut self) -> bool {
         let start = self.at.pos;
         let text = self.at.text;
-        let class = |at: usize| text.get(at).map_or(0, |&byte| CLASSES[byte as usize]);
-        if class(start) & FIRST == 0
+        if class(text, start) & FIRST == 0
             || self.at.column() as i32 != self.indent
             || !self.key_allowed
-            || self.options.strict
+            || !self.quick
             || self.top().role != Role::Key
         {
             return false;
         }
-        let mut end = start + 1;
-        while class(end) & KEY != 0 {
-            end += 1;
-        }
-        if self.at.at(end) != b':' || !matches!(self.at.at(end + 1), b' ' | b'\n') || end - start > 1000 {
-            return false;
-        }
+        let Some(end) = key_end(text, start) else { return false };
         if text[start] == b'.' && self.at.at_document_marker() {
             return false;
         }
@@ -66,48 +108,138 @@ impl Parser<'_> {
         true
     }
 
-    /// Takes a plain value that ends with its line.
+    /// Takes a value that ends with its line: a plain one, or one in quotes without escapes.
     #[inline]
     pub(super) fn quick_value(&mut self) -> bool {
         let text = self.at.text;
         let start = self.at.pos + 1;
-        let class = |at: usize| text.get(at).map_or(0, |&byte| CLASSES[byte as usize]);
-        if text.get(self.at.pos) != Some(&b' ') || class(start) & FIRST == 0 {
+        if text.get(self.at.pos) != Some(&b' ') {
             return false;
         }
-        let mut end = start + 1;
+        let (line, value, style) = match text.get(start) {
+            Some(&quote @ (b'"' | b'\'')) => {
+                let Some(line) = self.quoted_line(start, quote) else { return false };
+                let style = if quote == b'"' { Style::DoubleQuoted } else { Style::SingleQuoted };
+                let value = Scalar::Str(Str::new(&text[start + 1..line.end - 1]));
+                (line, value, style)
+            }
+            _ => {
+                let Some(line) = self.plain_line_end(start) else { return false };
+                let value = resolve(&text[start..line.end]);
+                (line, value, Style::Plain)
+            }
+        };
+        let id = self.node(Value::Scalar(value), start, line.end, style);
+        self.open_map_items.last_mut().expect("the item was begun").value = id;
+        self.top().role = Role::Key;
+        self.go_to(line);
+        true
+    }
+
+    /// Opens the map that begins on the line below a key, if its first line is of the short form.
+    #[inline]
+    pub(super) fn quick_map(&mut self) -> Result<bool, Failure> {
+        let text = self.at.text;
+        if text.get(self.at.pos) != Some(&b'\n') {
+            return Ok(false);
+        }
+        let line = Line::ends(text, self.content_end, self.at.pos);
+        let column = (line.content - line.next) as i32;
+        if column <= self.indent || key_end(text, line.content).is_none() {
+            return Ok(false);
+        }
+        self.go_to(line);
+        self.push(Kind::BlockMap, Role::Key, self.at.pos, Properties::default())?;
+        self.indent = column;
+        Ok(true)
+    }
+
+    /// Takes a plain value behind `-` that ends with its line.
+    #[inline]
+    pub(super) fn quick_item(&mut self) -> bool {
+        let start = self.at.pos + 1;
+        if !self.quick || self.at.byte() != b' ' {
+            return false;
+        }
+        let Some(line) = self.plain_line_end(start) else { return false };
+        let value = resolve(&self.at.text[start..line.end]);
+        let id = self.node(Value::Scalar(value), start, line.end, Style::Plain);
+        self.open_array_items.last_mut().expect("the item was begun").value = id;
+        self.go_to(line);
+        true
+    }
+
+    /// Opens the map that begins behind `-`, if its first line is of the short form.
+    #[inline]
+    pub(super) fn quick_item_map(&mut self) -> Result<bool, Failure> {
+        let start = self.at.pos + 1;
+        if !self.quick || self.at.byte() != b' ' || key_end(self.at.text, start).is_none() {
+            return Ok(false);
+        }
+        self.at.pos = start;
+        self.push(Kind::BlockMap, Role::Key, start, Properties::default())?;
+        self.indent = self.at.column() as i32;
+        Ok(true)
+    }
+
+    /// Where a plain scalar ends that ends with its line and is followed by no line that belongs to it.
+    #[inline(always)]
+    fn plain_line_end(&self, start: usize) -> Option<Line> {
+        let text = self.at.text;
+        if class(text, start) & FIRST == 0 {
+            return None;
+        }
+        let mut feed = start + 1;
         loop {
-            while class(end) & VALUE != 0 {
-                end += 1;
+            while class(text, feed) & VALUE != 0 {
+                feed += 1;
             }
-            match text.get(end) {
+            match text.get(feed) {
                 Some(b'\n') => break,
-                Some(b':') if class(end + 1) & VALUE != 0 && text[end + 1] != b' ' => end += 1,
-                Some(b'#') if text[end - 1] != b' ' => end += 1,
-                _ => return false,
+                Some(b':') if class(text, feed + 1) & VALUE != 0 && text[feed + 1] != b' ' => feed += 1,
+                Some(b'#') if text[feed - 1] != b' ' => feed += 1,
+                _ => return None,
             }
         }
-        // The value ends here if the next line is indented no deeper than the key.
-        let next = end + 1;
-        let mut content = next;
-        while text.get(content) == Some(&b' ') {
-            content += 1;
-        }
-        let deeper = (content - next) as i32 > self.indent;
-        if deeper || matches!(text.get(content), Some(b'\n' | b'\r' | b'\t' | 0x80..)) {
-            return false;
-        }
+        let mut end = feed;
         while text[end - 1] == b' ' {
             end -= 1;
         }
-        let id = self.node(Value::Scalar(resolve(&text[start..end])), start, end, Style::Plain);
-        self.open_map_items.last_mut().expect("the item was begun").value = id;
-        self.content_end = end;
-        self.top().role = Role::Key;
+        let line = Line::ends(text, end, feed);
+        // It goes on if the next line is indented deeper than the collection.
+        let deeper = (line.content - line.next) as i32 > self.indent;
+        if deeper || matches!(text.get(line.content), Some(b'\n' | b'\r' | b'\t' | 0x80..)) {
+            return None;
+        }
+        Some(line)
+    }
+
+    /// Where a scalar in quotes ends that has no escapes and ends with its line.
+    #[inline(always)]
+    fn quoted_line(&self, start: usize, quote: u8) -> Option<Line> {
+        let text = self.at.text;
+        let mut end = start + 1;
+        loop {
+            while class(text, end) & QUOTED != 0 {
+                end += 1;
+            }
+            match text.get(end) {
+                Some(&byte) if byte == quote => break,
+                Some(b'"' | b'\'') => end += 1,
+                Some(b'\\') if quote == b'\'' => end += 1,
+                _ => return None,
+            }
+        }
+        (text.get(end + 1) == Some(&b'\n')).then(|| Line::ends(text, end + 1, end + 1))
+    }
+
+    /// Goes on behind a value, at the first character of the next line.
+    #[inline(always)]
+    fn go_to(&mut self, line: Line) {
+        self.content_end = line.end;
         self.at.line += 1;
-        self.at.line_start = next;
-        self.at.pos = content;
+        self.at.line_start = line.next;
+        self.at.pos = line.content;
         self.key_allowed = true;
-        true
     }
 }

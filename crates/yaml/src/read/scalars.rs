@@ -310,6 +310,14 @@ impl Parser<'_> {
             end = self.at.line_end(self.at.pos);
             self.buffer.extend_from_slice(&self.at.text[self.at.pos..end]);
             self.at.pos = end;
+            while literal && let Some(start) = self.next_full_line(indent) {
+                self.buffer.push(b'\n');
+                self.at.line += 1;
+                self.at.line_start = end + 1;
+                end = self.at.line_end(start);
+                self.buffer.extend_from_slice(&self.at.text[start..end]);
+                self.at.pos = end;
+            }
             self.at.read_break(&mut last_break);
             self.block_breaks(&mut indent, &mut breaks)?;
         }
@@ -321,6 +329,19 @@ impl Parser<'_> {
         }
         self.breaks = breaks;
         Ok(end)
+    }
+
+    /// Where the text of the next line begins, if a line feed ends this one here and the next is indented and not empty.
+    #[inline]
+    fn next_full_line(&self, indent: usize) -> Option<usize> {
+        const SPACES: [u8; 32] = [b' '; 32];
+        if !self.quick || !self.at.line_feeds_only || indent > SPACES.len() {
+            return None;
+        }
+        let start = self.at.pos + 1 + indent;
+        let spaces = self.at.text.get(self.at.pos + 1..start)?;
+        let full = self.at.text.get(start).is_some_and(|&byte| byte != b'\n');
+        (self.at.byte() == b'\n' && full && spaces == &SPACES[..indent]).then_some(start)
     }
 
     /// Reads what may follow `|` or `>` on its line: chomping, indentation, a comment that is lost.

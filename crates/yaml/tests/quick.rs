@@ -1,0 +1,133 @@
+//! The short ways of the reader give what the long way gives: the same tree with the same places, or the same error.
+
+use proptest::prelude::*;
+use ytterby_diag::FileId;
+use ytterby_yaml::{ReadOptions, parse, parse_slowly};
+
+#[track_caller]
+fn check(text: &str) {
+    for options in [ReadOptions::default(), ReadOptions { comments: false, ..ReadOptions::default() }] {
+        let quick = parse(text.as_bytes(), FileId(0), &options);
+        let slow = parse_slowly(text.as_bytes(), FileId(0), &options);
+        assert_eq!(format!("{quick:?}"), format!("{slow:?}"), "for {text:?}");
+    }
+}
+
+#[test]
+fn lines_of_common_forms() {
+    check("a: 1\nb:\n  c: x y\n  d: \"q\"\n  e: 'r'\nf:\n- 1\n- two\n- g: 3\n  h:\n    i: j\n- - k\n  - l: m\n");
+    check("a: |\n  one\n  two\n\n   three\n  four\nb: |-\n    x\n    y\nc: >\n  p\n  q\nd: |2\n   x\n  y\n");
+    check("a:\n  b: 1\n c: 2\n");
+    check("a: 'it''s'\nb: \"x\\\"\"\nc: \"x\" # y\nd: \"x\"\n  e: 1\n");
+    check("a: x\n  y\nb: x\n\n  y\nc: x # d\n  e\n");
+    check("- a: 1\n  b: 2\n-  c: 3\n   d: 4\n- e\n  f\n- g: h: i\n");
+    check("a:\n  - x\n  - y\nb:\n- x\n- y\nc: d\n- e\n");
+    check("a: |\n  x\n\ty\n");
+    check("a: |\n  x\n \n  y\n  \n\n  z");
+}
+
+/// Pieces of which lines are made.
+fn piece() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "a",
+        "b:",
+        "c: ",
+        "key: value",
+        "x: 1",
+        "- ",
+        "-",
+        "? ",
+        ": ",
+        "\"q\"",
+        "'r'",
+        "\"",
+        "'",
+        "\\",
+        " ",
+        "  ",
+        "\t",
+        "# comment",
+        " # comment",
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        "|",
+        ">",
+        "|-",
+        "|2",
+        "&n ",
+        "*n",
+        "!t ",
+        "<<: ",
+        "...",
+        "---",
+        "~",
+        "true",
+        "é",
+        "\u{85}",
+        "\u{2028}",
+        "\r",
+        "http://x",
+        "a#b",
+        ".5",
+        "/p",
+        "$x",
+        "(y",
+        "@",
+        "%",
+    ])
+}
+
+/// A line: some spaces and a few pieces.
+fn line() -> impl Strategy<Value = String> {
+    let plain = (0..4usize, prop::collection::vec(piece(), 0..4));
+    plain.prop_map(|(indent, pieces)| format!("{}{}\n", " ".repeat(indent * 2), pieces.concat()))
+}
+
+/// A line as people write it, so that many texts are valid.
+fn tidy_line() -> impl Strategy<Value = String> {
+    let forms = prop::sample::select(vec![
+        "a: 1",
+        "b:",
+        "c: x y",
+        "- d",
+        "- e: 2",
+        "-",
+        "- - f",
+        "g: |",
+        "text",
+        "h: \"q\"",
+        "i: 'r'",
+        "j: # c",
+        "# c",
+        "",
+        "k: x # c",
+        "- l: |",
+        "m: {n: 1}",
+        "- [o]",
+        "p: >-",
+        "- q:",
+        "\"r\": s",
+        "t : u",
+        "v: w: x",
+        "---",
+        "&a y: *a",
+    ]);
+    (0..4usize, forms).prop_map(|(indent, form)| format!("{}{form}\n", " ".repeat(indent * 2)))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4_000))]
+
+    #[test]
+    fn any_lines(lines in prop::collection::vec(line(), 0..8), end in piece()) {
+        check(&(lines.concat() + end));
+    }
+
+    #[test]
+    fn tidy_lines(lines in prop::collection::vec(tidy_line(), 0..10)) {
+        check(&lines.concat());
+    }
+}
