@@ -5,6 +5,17 @@ use super::style::{char_width, is_break, is_printable};
 /// `'…'`. A line break inside (only LS and PS come here) is followed by the indentation.
 pub(super) fn single(text: &[u8], indent: usize, out: &mut Vec<u8>) {
     out.push(b'\'');
+    if text.is_ascii() {
+        // Of ASCII only a quote needs care: a line feed never comes here.
+        for (at, part) in text.split(|&byte| byte == b'\'').enumerate() {
+            if at > 0 {
+                out.extend_from_slice(b"''");
+            }
+            out.extend_from_slice(part);
+        }
+        out.push(b'\'');
+        return;
+    }
     let mut after_break = false;
     let mut at = 0;
     while at < text.len() {
@@ -26,6 +37,11 @@ pub(super) fn single(text: &[u8], indent: usize, out: &mut Vec<u8>) {
 /// `"…"` with escapes.
 pub(super) fn double(text: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
+    if text.iter().all(|&byte| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\') {
+        out.extend_from_slice(text);
+        out.push(b'"');
+        return;
+    }
     // The reference mistakes every character for a byte order mark if the first is one.
     let all = text.starts_with(b"\xEF\xBB\xBF");
     let text = String::from_utf8_lossy(text);

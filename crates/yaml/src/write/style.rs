@@ -34,15 +34,28 @@ const CLASSES: [u8; 256] = {
     classes
 };
 
+/// Whether a string is surely written as it is: a name, a path, a sentence. Most strings are.
+#[inline]
+pub(super) fn is_plain(text: &[u8]) -> bool {
+    is_safe(text) && is_plain_string(text)
+}
+
+/// Whether no character of a string needs quotes.
+#[inline]
+fn is_safe(text: &[u8]) -> bool {
+    let (Some(&first), Some(&last)) = (text.first(), text.last()) else { return false };
+    CLASSES[first as usize] & INDICATOR == 0
+        && last != b' '
+        && text.iter().all(|&byte| CLASSES[byte as usize] & SAFE != 0)
+}
+
 /// The way to write a string that is UTF-8.
 #[inline]
 pub(super) fn quoting(text: &[u8]) -> Quoting {
-    let Some(&first) = text.first() else { return Quoting::Double };
-    // Names, paths, sentences: most strings end here.
-    let safe = CLASSES[first as usize] & INDICATOR == 0
-        && text.last() != Some(&b' ')
-        && text.iter().all(|&byte| CLASSES[byte as usize] & SAFE != 0);
-    if safe {
+    if text.is_empty() {
+        return Quoting::Double;
+    }
+    if is_safe(text) {
         // Without a colon it is no number of base 60.
         return if is_plain_string(text) { Quoting::Plain } else { Quoting::Double };
     }

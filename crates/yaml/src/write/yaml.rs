@@ -2,12 +2,12 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use ytterby_text::Str;
 use ytterby_text::gofloat::format_g;
+use ytterby_text::{Str, push_int};
 
 use super::Sink;
 use super::layout::{double, literal, single, spaces};
-use super::style::{Quoting, quoting};
+use super::style::{Quoting, is_plain, quoting};
 use crate::{ComplexKey, Scalar};
 
 /// Longest key, in bytes, that stands in front of its `:` on one line.
@@ -89,12 +89,18 @@ impl YamlWriter {
     /// Goes to where an item of the innermost collection begins: behind an indicator, or on a line of its own.
     #[inline]
     fn begin_item(&mut self) {
-        if self.line == Line::Indicator {
-            return;
-        }
-        self.end_line();
+        /// A line break and the indentation behind it are written in one piece.
+        const BREAK: [u8; 33] = *b"\n                                ";
         let indent = self.indent();
-        spaces(indent, &mut self.out);
+        match self.line {
+            Line::Indicator => return,
+            Line::Key | Line::Full if indent < BREAK.len() => self.out.extend_from_slice(&BREAK[..=indent]),
+            _ => {
+                self.end_line();
+                spaces(indent, &mut self.out);
+            }
+        }
+        self.line = Line::Empty;
     }
 
     /// Writes what stands between a value and what is before it.
@@ -189,6 +195,15 @@ impl Sink for YamlWriter {
     #[inline]
     fn key(&mut self, key: &Scalar) {
         self.begin_item();
+        if let Scalar::Str(text) = key
+            && text.len() <= LONGEST_SIMPLE_KEY
+            && is_plain(text)
+        {
+            self.out.extend_from_slice(text);
+            self.out.push(b':');
+            self.line = Line::Key;
+            return;
+        }
         if is_simple_key(key) {
             self.text(key);
             self.out.push(b':');
@@ -262,8 +277,8 @@ fn scalar(value: &Scalar, indent: usize, out: &mut Vec<u8>) -> bool {
         Scalar::Null => out.extend_from_slice(b"null"),
         Scalar::Bool(true) => out.extend_from_slice(b"true"),
         Scalar::Bool(false) => out.extend_from_slice(b"false"),
-        Scalar::Int(int) => integer(int.unsigned_abs(), *int < 0, out),
-        Scalar::UInt(int) => integer(*int, false, out),
+        Scalar::Int(int) => push_int(out, *int),
+        Scalar::UInt(int) => out.extend_from_slice(int.to_string().as_bytes()),
         Scalar::Float(float) if float.is_nan() => out.extend_from_slice(b".nan"),
         Scalar::Float(f64::INFINITY) => out.extend_from_slice(b".inf"),
         Scalar::Float(f64::NEG_INFINITY) => out.extend_from_slice(b"-.inf"),
@@ -312,24 +327,11 @@ fn in_brackets(key: &ComplexKey, out: &mut Vec<u8>) {
     }
 }
 
-fn integer(mut value: u64, negative: bool, out: &mut Vec<u8>) {
-    let mut digits = [0; 20];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (value % 10) as u8;
-        value /= 10;
-        if value == 0 {
-            break;
-        }
-    }
-    if negative {
-        out.push(b'-');
-    }
-    out.extend_from_slice(&digits[at..]);
-}
-
 fn string(text: &Str, indent: usize, out: &mut Vec<u8>) -> bool {
+    if is_plain(text) {
+        out.extend_from_slice(text);
+        return false;
+    }
     if !text.is_ascii() && std::str::from_utf8(text).is_err() {
         out.extend_from_slice(b"!!binary ");
         let packed = binary(text);
