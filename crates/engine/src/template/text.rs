@@ -135,39 +135,38 @@ impl Unpaired {
 }
 
 /// Takes a text apart. Code and text alternate, beginning and ending with text.
+///
+/// Both marks contain an `@`, and most texts have few: only those are looked at.
 fn split(text: &str, first_line: u32) -> Result<Vec<Piece>, Unpaired> {
     let mut pieces = Vec::new();
     let (mut start, mut in_code) = (0, false);
-    let (mut line, mut column) = (first_line, 1);
-    let mut last = '\0';
-    for (at, c) in text.char_indices() {
-        if last == '(' && c == '@' {
+    let bytes = text.as_bytes();
+    // Messages count lines and characters up to the second character of a mark.
+    let unpaired = |what: &str, at: usize, offset: usize| {
+        let before = &text[..at];
+        let line = first_line + memchr::memchr_iter(b'\n', before.as_bytes()).count() as u32;
+        let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
+        Unpaired { text: format!("{what} at line {line} col {column}"), offset: offset as u32 }
+    };
+    for at in memchr::memchr_iter(b'@', bytes) {
+        if at > 0 && bytes[at - 1] == b'(' {
             if in_code {
-                let text = format!("Unexpected code opening '(@' at line {line} col {column}");
-                return Err(Unpaired { text, offset: (at - 1) as u32 });
+                return Err(unpaired("Unexpected code opening '(@'", at, at - 1));
             }
             pieces.push(Piece::Text { start, end: at - 1 });
             (start, in_code) = (at + 1, true);
         }
-        if last == '@' && c == ')' {
+        if bytes.get(at + 1) == Some(&b')') {
             if !in_code {
-                let text = format!("Unexpected code closing '@)' at line {line} col {column}");
-                return Err(Unpaired { text, offset: (at - 1) as u32 });
+                return Err(unpaired("Unexpected code closing '@)'", at + 1, at));
             }
             // `(@)`: the same `@` opens and closes.
-            pieces.push(Piece::Code { start, end: (at - 1).max(start) });
-            (start, in_code) = (at + 1, false);
+            pieces.push(Piece::Code { start, end: at.max(start) });
+            (start, in_code) = (at + 2, false);
         }
-        if c == '\n' {
-            (line, column) = (line + 1, 1);
-        } else {
-            column += 1;
-        }
-        last = c;
     }
     if in_code {
-        let text = format!("Missing code closing '@)' at line {line} col {column}");
-        return Err(Unpaired { text, offset: start.saturating_sub(2) as u32 });
+        return Err(unpaired("Missing code closing '@)'", text.len(), start.saturating_sub(2)));
     }
     pieces.push(Piece::Text { start, end: text.len() });
     Ok(pieces)
