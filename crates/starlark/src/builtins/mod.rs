@@ -141,6 +141,7 @@ pub(crate) fn methods(name: &Str) -> Name {
         list: find(lists::METHODS, name),
         dict: find(dicts::METHODS, name),
         set: find(sets::METHODS, name).filter(|_| dialect == Dialect::Current || *name == "union"),
+        is_append: *name == *"append",
     }
 }
 

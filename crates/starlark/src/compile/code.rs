@@ -4,6 +4,7 @@
 //! come first, then temporaries. A local variable is used where it is, without a copy. So is a literal: where the table
 //! says *operand*, the numbers from the top down stand for constants (see [`Code::operand`]).
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use ytterby_diag::{FileId, Pos, Span};
@@ -129,6 +130,9 @@ pub(crate) enum Instr {
     /// next two or three instructions are skipped, which do the same for any value.
     Method0 { name: u8, base: Reg, x: Reg },
     Method1 { name: u8, base: Reg, x: Reg, y: Reg },
+    /// The same with a second operand, which the next instruction names; skips five.
+    Method2 { name: u8, base: Reg, x: Reg, y: Reg },
+    Operand { z: Reg },
     /// Looks a method of the operand `x` up: a method of a built-in type leaves `dst` unset, anything else is put there.
     Method { dst: Reg, x: Reg, name: u16 },
     /// Calls what [`Instr::Method`] found in `base` for the operand `x`, with the `count` values behind; the result goes to `base`.
@@ -176,6 +180,7 @@ pub(super) fn int_instr(op: BinaryOp, dst: Reg, x: Reg, y: i16) -> Instr {
 
 /// A function's code.
 pub(crate) struct Code {
+    pub(crate) id: CodeId,
     pub(crate) name: Str,
     pub(crate) pos: Pos,
     pub(crate) span: Span,
@@ -193,7 +198,7 @@ pub(crate) struct Code {
     pub(crate) cells: Box<[Reg]>,
     pub(crate) constants: Box<[Value]>,
     pub(crate) names: Box<[Name]>,
-    pub(crate) shapes: Box<[Shape]>,
+    pub(crate) shapes: Box<[ShapeUse]>,
     pub(crate) functions: Box<[Rc<Code>]>,
     pub(crate) loads: Box<[LoadCode]>,
     /// Where a new function of this code finds the variables that it shares with the functions around it.
@@ -269,6 +274,8 @@ pub(crate) struct Name {
     pub(crate) list: Option<Method>,
     pub(crate) dict: Option<Method>,
     pub(crate) set: Option<Method>,
+    /// Whether it is `append`, which of all methods is called most.
+    pub(crate) is_append: bool,
 }
 
 /// What stands behind the callee: positional values, named values, then `*args` and `**kwargs`.
@@ -278,6 +285,29 @@ pub(crate) struct Shape {
     pub(crate) names: Box<[Str]>,
     pub(crate) star: bool,
     pub(crate) star_star: bool,
+}
+
+/// Tells the code of functions apart: equal numbers mean the same code, also after one of them is gone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct CodeId(u64);
+
+impl CodeId {
+    /// A number that no other code has. 0 is none.
+    pub(super) fn next() -> CodeId {
+        thread_local!(static LAST: Cell<u64> = const { Cell::new(0) });
+        // Code is not shared among threads.
+        LAST.with(|last| {
+            last.set(last.get() + 1);
+            CodeId(last.get())
+        })
+    }
+}
+
+/// A call with names. Most places call the same function again and again: for the one that was called last it is known
+/// that the names stand in the order of its parameters.
+pub(crate) struct ShapeUse {
+    pub(crate) shape: Shape,
+    pub(crate) in_order_for: Cell<CodeId>,
 }
 
 pub(crate) struct LoadCode {

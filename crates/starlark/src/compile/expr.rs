@@ -440,6 +440,14 @@ impl FnCompiler<'_> {
                             self.emit(Instr::Method1 { name, base, x, y }, pos);
                         }
                     }
+                    [Arg::Positional(y), Arg::Positional(z)] => {
+                        if let Some(y) = self.free_operand(*y)?
+                            && let Some(z) = self.free_operand(*z)?
+                        {
+                            self.emit(Instr::Method2 { name, base, x, y }, pos);
+                            self.emit(Instr::Operand { z }, Pos::UNKNOWN);
+                        }
+                    }
                     _ => {}
                 }
             }

@@ -341,7 +341,9 @@ impl<'a> FnCompiler<'a> {
         let mut params = self.params;
         let plain = params.count() == params.positional && cells.clone().next().is_none();
         params.plain = plain.then_some(params.positional);
+        let shapes = self.shapes.into_iter().map(|shape| ShapeUse { shape, in_order_for: Default::default() });
         Ok(Code {
+            id: CodeId::next(),
             name,
             pos,
             span,
@@ -355,7 +357,7 @@ impl<'a> FnCompiler<'a> {
             cells: cells.map(|binding| binding.index as Reg).collect(),
             constants: self.constants.into_boxed_slice(),
             names: self.names.into_boxed_slice(),
-            shapes: self.shapes.into_boxed_slice(),
+            shapes: shapes.collect(),
             functions: self.functions.into_boxed_slice(),
             loads: self.loads.into_boxed_slice(),
             captures: captures.collect(),

@@ -6,7 +6,7 @@ use ytterby_text::Str;
 
 use super::bind::{bind, box_cells, fill_defaults, repeated, too_many, unknown_keyword};
 use super::iter::Iter;
-use crate::compile::{Code, Shape};
+use crate::compile::{Code, Shape, ShapeUse};
 use crate::error::fail;
 use crate::eval::CallFrame;
 use crate::value::{Dict, Function, Tuple};
@@ -85,15 +85,22 @@ pub(super) fn enter_with_shape(
     stack: &mut Vec<Value>,
     function: Rc<Function>,
     base: usize,
-    shape: &Shape,
+    usage: &ShapeUse,
 ) -> Result<(), Error> {
+    let shape = &usage.shape;
     begin(eval, stack, &function, base)?;
     let code = &*function.code;
     let params = &code.params;
     let simple = !(params.varargs || params.kwargs || shape.star || shape.star_star);
     if simple && shape.positional <= params.positional {
         let given = shape.positional + shape.names.len();
-        let in_order = params.names[shape.positional..].starts_with(&shape.names);
+        let in_order = usage.in_order_for.get() == code.id || {
+            let in_order = params.names[shape.positional..].starts_with(&shape.names);
+            if in_order {
+                usage.in_order_for.set(code.id);
+            }
+            in_order
+        };
         let frame = CallFrame { function: function.clone(), pc: 0, base: base as u32 };
         if in_order {
             // The values stand where they belong.

@@ -269,7 +269,7 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                             enter_with_shape(eval, stack, next, base + usize::from(callee) + 1, shape)?;
                             continue 'frame;
                         }
-                        check!(work::call_with_shape(eval, regs, callee, shape));
+                        check!(work::call_with_shape(eval, regs, callee, &shape.shape));
                     }
                     Instr::Method0 { name, base: result, x } => {
                         if let Some(method) = method_of(code.operand(regs, x), &code.names[usize::from(name)]) {
@@ -285,6 +285,16 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                             pc += 3;
                         }
                     }
+                    Instr::Method2 { name, base: result, x, y } => {
+                        if let Some(method) = method_of(code.operand(regs, x), &code.names[usize::from(name)])
+                            && let Instr::Operand { z } = instrs[pc]
+                        {
+                            note!();
+                            check!(work::method2(eval, code, regs, method, result, x, [y, z]));
+                            pc += 5;
+                        }
+                    }
+                    Instr::Operand { .. } => {}
                     Instr::Method { dst, x, name } => {
                         let name = &code.names[usize::from(name)];
                         if method_of(code.operand(regs, x), name).is_some() {

@@ -118,6 +118,13 @@ pub(super) fn free(function: &Function, index: u16, dst: &mut Value) -> Done {
 #[inline(never)]
 pub(super) fn binary(eval: &mut Eval, code: &Code, regs: &mut [Value], op: BinaryOp, dst: Reg, x: Reg, y: Reg) -> Done {
     let (x, y) = (code.operand(regs, x), code.operand(regs, y));
+    if let (BinaryOp::Add, Value::Str(a), Value::Str(b)) = (op, x, y)
+        && let Some(text) = Str::concat_short(a, b)
+    {
+        eval.charge(text.as_bytes().len())?;
+        regs[at(dst)].put(Value::Str(text));
+        return Ok(());
+    }
     if let Some(result) = float_operation(op, x, y) {
         regs[at(dst)].put_float(result);
         return Ok(());
@@ -493,6 +500,19 @@ pub(super) fn call_method(
     name: &Name,
 ) -> Done {
     let first = at(base) + 1;
+    if name.is_append
+        && count == 1
+        && let Value::List(_) = code.operand(regs, x)
+    {
+        // The value is a temporary: it moves into the list.
+        let item = regs[first].take();
+        eval.charge(size_of::<Value>())?;
+        if let Value::List(list) = code.operand(regs, x) {
+            list.push(item).map_err(|error| error.in_context("append"))?;
+        }
+        regs[at(base)].put(Value::None);
+        return Ok(());
+    }
     let args = Args::of(&regs[first..first + usize::from(count)]);
     let receiver = code.operand(regs, x);
     let Some(method) = method_of(receiver, name) else { return Ok(()) };
@@ -522,6 +542,23 @@ pub(super) fn method1(
 ) -> Done {
     let args = Args::of(std::slice::from_ref(code.operand(regs, y)));
     let value = method(eval, code.operand(regs, x), args)?;
+    regs[at(dst)].put(value);
+    Ok(())
+}
+
+/// The same with two.
+#[inline(never)]
+pub(super) fn method2(
+    eval: &mut Eval,
+    code: &Code,
+    regs: &mut [Value],
+    method: Method,
+    dst: Reg,
+    x: Reg,
+    args: [Reg; 2],
+) -> Done {
+    let args = args.map(|arg| code.operand(regs, arg).clone());
+    let value = method(eval, code.operand(regs, x), Args::of(&args))?;
     regs[at(dst)].put(value);
     Ok(())
 }
@@ -639,7 +676,7 @@ fn not_exported(module: &Str, name: &Str, pos: Pos, exports: &Exports) -> Error 
 /// An operation of the host with arguments, which stand in registers as `shape` says.
 #[inline(never)]
 pub(super) fn op_call(eval: &mut Eval, function: &Function, op: u32, args: &mut [Value], shape: u16) -> Done {
-    let (positional, named) = gather(args, &function.code.shapes[usize::from(shape)])?;
+    let (positional, named) = gather(args, &function.code.shapes[usize::from(shape)].shape)?;
     let args = Args { positional: &positional, named: &named };
     function.module.ops.op(eval, op, OpValues::Args(args))
 }
