@@ -133,6 +133,20 @@ impl Str {
         matches!(self.0, Repr::Inline(_))
     }
 
+    /// A copy of a short string of ASCII whose bytes are changed in place, to others of ASCII; `None` for other strings.
+    #[inline]
+    pub fn changed_short(&self, change: impl FnOnce(&mut [u8])) -> Option<Str> {
+        let Repr::Inline(buf) = &self.0 else { return None };
+        // The length is ASCII as well, and so are the zeros behind the text.
+        if words(buf).iter().any(|word| word & 0x8080_8080_8080_8080 != 0) {
+            return None;
+        }
+        let mut buf = *buf;
+        let len = usize::from(buf[0]);
+        change(&mut buf[1..=len]);
+        Some(Str(Repr::Inline(buf)))
+    }
+
     /// The decimal digits of an integer, without an allocation: no integer has more than 20 characters.
     #[inline]
     pub fn of_int(value: i64) -> Str {

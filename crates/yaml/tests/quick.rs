@@ -22,6 +22,10 @@ fn lines_of_common_forms() {
     check("a: x\n  y\nb: x\n\n  y\nc: x # d\n  e\n");
     check("- a: 1\n  b: 2\n-  c: 3\n   d: 4\n- e\n  f\n- g: h: i\n");
     check("a:\n  - x\n  - y\nb:\n- x\n- y\nc: d\n- e\n");
+    check("a: {b: 1, c: [x, 'y', \"z\", 1.5 , true], d: {e: f g}, h: 'i''j', k: }\nl: []\nm: [ n, o: p, q]\n");
+    check("a: {b: 1, c: x y , d: u:v, e: [f, g}\n");
+    check("a: {b: c\n,d: e}\n- f\n");
+    check("a: [b,\n... ]\n");
     check("a: |\n  x\n\ty\n");
     check("a: |\n  x\n \n  y\n  \n\n  z");
 }
@@ -33,6 +37,10 @@ fn piece() -> impl Strategy<Value = &'static str> {
         "b:",
         "c: ",
         "key: value",
+        ", ",
+        "{a: b",
+        "[c, ",
+        "d: \"e\"",
         "x: 1",
         "- ",
         "-",
@@ -92,6 +100,9 @@ fn tidy_line() -> impl Strategy<Value = String> {
         "a: 1",
         "b:",
         "c: x y",
+        "z: [a, b c, 'd', \"e\", {f: 1, g: h i}]",
+        "{a: [b], c: 'd'}",
+        "[a, b:c, d: e, f]",
         "- d",
         "- e: 2",
         "-",

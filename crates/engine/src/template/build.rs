@@ -106,6 +106,11 @@ impl Context {
     /// Opens a node.
     pub fn start(&mut self, table: &Table, tag: Tag) -> Result<()> {
         let node = table.node(tag);
+        if let Kind::Text = node.kind
+            && self.next_text(table, tag)
+        {
+            return Ok(());
+        }
         if let Some(innermost) = self.open.last() {
             let common = table.common_parent(innermost.tag, tag);
             self.close_to(common, &node.kind)?;
@@ -129,6 +134,23 @@ impl Context {
         }
         self.open.push(Open { tag, node: building, replacement: None, overlay });
         Ok(())
+    }
+
+    /// Opens a part of a text where the part before it is open: what [`Context::start`] does for any node, with a fifth of
+    /// the instructions. Gives whether it was that.
+    fn next_text(&mut self, table: &Table, tag: Tag) -> bool {
+        let [.., Open { tag: root, node: Building::TextRoot(whole), .. }, innermost] = &mut self.open[..] else {
+            return false;
+        };
+        let Open { tag: open, node: Building::Text(text), replacement: None, .. } = innermost else { return false };
+        let siblings = table.node(tag).parent == *root && table.node(*open).parent == *root;
+        if !siblings || !self.annotations.is_empty() {
+            return false;
+        }
+        whole.extend_from_slice(text);
+        *text = Str::EMPTY;
+        *open = tag;
+        true
     }
 
     /// Gives the innermost open node a value from the source.

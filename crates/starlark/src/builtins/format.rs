@@ -25,16 +25,15 @@ pub(super) fn format(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Resul
             if brace == b'}' {
                 fail!("format: single '}}' in format");
             }
-            let close = match rest.first() {
-                Some(b'}') => 0,
-                _ => match memchr(b'}', rest) {
-                    Some(close) => close,
-                    None => fail!("format: unmatched '{{' in format"),
-                },
-            };
-            fields.write(out, &rest[..close])?;
+            if let [b'}', tail @ ..] = rest {
+                fields.value(b"")?.write_text(out);
+                rest = tail;
+            } else {
+                let Some(close) = memchr(b'}', rest) else { fail!("format: unmatched '{{' in format") };
+                fields.write(out, &rest[..close])?;
+                rest = &rest[close + 1..];
+            }
             text_size(out.len(), 0)?;
-            rest = &rest[close + 1..];
         }
         out.extend_from_slice(rest);
         eval.charge(out.len())
@@ -64,10 +63,6 @@ struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     fn write(&mut self, out: &mut Vec<u8>, field: &[u8]) -> Result<(), Error> {
-        if field.is_empty() {
-            self.value(field)?.write_text(out);
-            return Ok(());
-        }
         let cut = |text: &'_ [u8], at: u8| memchr(at, text);
         let (head, spec) = match (cut(field, b'!'), cut(field, b':')) {
             // A colon before the exclamation mark belongs to the name then.
@@ -95,6 +90,7 @@ impl<'a> Fields<'a> {
         Ok(())
     }
 
+    #[inline]
     fn value(&mut self, name: &[u8]) -> Result<&'a Value, Error> {
         if name.is_empty() {
             if self.manual {
@@ -104,6 +100,10 @@ impl<'a> Fields<'a> {
             self.next += 1;
             return self.positional(self.next - 1);
         }
+        self.named_value(name)
+    }
+
+    fn named_value(&mut self, name: &[u8]) -> Result<&'a Value, Error> {
         if let Some(index) = decimal(name) {
             if self.automatic {
                 fail!("format: cannot switch from automatic field numbering to manual field specification");

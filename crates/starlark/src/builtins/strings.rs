@@ -88,6 +88,9 @@ fn mapped(
     args.count(name, 0, 0)?;
     let text = text(receiver)?;
     eval.charge(text.as_bytes().len())?;
+    if let Some(text) = text.changed_short(map_ascii) {
+        return Ok(Value::Str(text));
+    }
     if text.is_ascii() {
         return eval.text(|_, out| {
             out.extend_from_slice(text);

@@ -76,11 +76,17 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn next_flow_item(&mut self) -> Result<Step, Failure> {
-        if let Some(step) = self.separator(b']', "did not find expected ',' or ']'")? {
-            return Ok(step);
+        loop {
+            if let Some(step) = self.separator(b']', "did not find expected ',' or ']'")? {
+                return Ok(step);
+            }
+            let (pos, line) = self.top().separator;
+            self.begin_array_item(pos, line);
+            match self.quick_flow_scalar(b']') {
+                Some(id) => self.open_array_items.last_mut().expect("the item was begun").value = id,
+                None => break,
+            }
         }
-        let (pos, line) = self.top().separator;
-        self.begin_array_item(pos, line);
         if self.at.byte() == b'?' && !self.at.at_end() {
             self.push(Kind::FlowPair, Role::ExplicitKey, self.at.pos, Properties::default())?;
             return self.explicit_flow_key();
@@ -96,14 +102,22 @@ impl<'a> Parser<'a> {
             }
             self.value_is_absent()?;
         }
-        if let Some(step) = self.separator(b'}', "did not find expected ',' or '}'")? {
-            return Ok(step);
+        loop {
+            if let Some(step) = self.separator(b'}', "did not find expected ',' or '}'")? {
+                return Ok(step);
+            }
+            if self.at.byte() == b'?' {
+                return self.explicit_flow_key();
+            }
+            self.top().role = Role::Key;
+            if !self.quick_flow_key() {
+                return Ok(Step::Node);
+            }
+            self.at.pos += 1;
+            let Some(id) = self.quick_flow_scalar(b'}') else { return self.flow_value() };
+            self.open_map_items.last_mut().expect("the item was begun").value = id;
+            self.top().role = Role::Key;
         }
-        if self.at.byte() == b'?' {
-            return self.explicit_flow_key();
-        }
-        self.top().role = Role::Key;
-        Ok(Step::Node)
     }
 
     /// Reads the key behind the `?` that stands here.

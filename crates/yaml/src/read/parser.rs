@@ -270,8 +270,15 @@ impl<'a> Parser<'a> {
     }
 
     /// Goes over blank space, comments and line ends.
-    #[inline]
+    #[inline(always)]
     pub(super) fn skip_to_token(&mut self) {
+        // Behind a value that was read the short way there is none.
+        if matches!(self.at.byte(), b' ' | b'\t' | b'#' | b'\n' | b'\r' | 0xC2 | 0xE2) {
+            self.skip_blank_space();
+        }
+    }
+
+    fn skip_blank_space(&mut self) {
         loop {
             loop {
                 match self.at.byte() {

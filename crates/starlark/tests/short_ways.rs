@@ -1,0 +1,166 @@
+//! Short ways of the machine give what the long ways give: methods called in place, loops without tuples, integers
+//! in instructions of their own.
+
+mod common;
+
+use common::run;
+
+/// What a program prints, or its error without the place.
+fn told(code: &str) -> String {
+    let outcome = run(code);
+    let error = outcome.error.unwrap_or_default();
+    let message =
+        error.lines().find(|line| line.trim_start().starts_with("reason:") || line.contains("error")).unwrap_or(&error);
+    format!("{}{}", outcome.printed, message.trim())
+}
+
+/// Runs two bodies of a function and compares what they print.
+#[track_caller]
+fn same(first: &str, body: &str, other: &str) {
+    let program = |body: &str| format!("def run():\n{first}\n{body}\nend\nrun()\n");
+    let (a, b) = (run(&program(body)), run(&program(other)));
+    assert_eq!((a.printed, a.error.is_some()), (b.printed, b.error.is_some()), "{body}\n{other}");
+}
+
+const RECEIVERS: &[&str] = &[
+    "'a-b-a'",
+    "''",
+    "'Straße'",
+    "'a string that is longer than others, -b-'",
+    "[1, 'a', 2]",
+    "[]",
+    "{'a': 1, 2: 'b'}",
+    "{}",
+    "set([1, 'a'])",
+    "(1, 2)",
+    "3",
+];
+const METHODS: &[&str] = &[
+    "upper",
+    "lower",
+    "title",
+    "strip",
+    "split",
+    "splitlines",
+    "startswith",
+    "endswith",
+    "find",
+    "rfind",
+    "index",
+    "count",
+    "replace",
+    "join",
+    "format",
+    "append",
+    "extend",
+    "insert",
+    "pop",
+    "remove",
+    "clear",
+    "get",
+    "items",
+    "keys",
+    "values",
+    "setdefault",
+    "update",
+    "union",
+    "nothing",
+];
+const ARGS: &[&str] =
+    &["'a'", "'-'", "''", "0", "1", "70000", "1.5", "None", "True", "['a', 'b']", "{'a': 2}", "'{} {}'"];
+
+#[test]
+fn methods_in_place() {
+    let long = |args: &str| format!("m = getattr(r, name)\nprint(m(*[{args}]), r)");
+    let mut calls = 0;
+    for receiver in RECEIVERS {
+        for method in METHODS {
+            let first = format!("r = {receiver}\nname = '{method}'\nx = 'a'\ny = 1");
+            // A call on the variable is done in place, one on `getattr` is not.
+            same(&first, &format!("print(r.{method}(), r)"), &long(""));
+            for arg in ARGS.iter().chain(&["x"]) {
+                same(&first, &format!("print(r.{method}({arg}), r)"), &long(arg));
+                for second in ["y", "'b'", "0"] {
+                    let args = format!("{arg}, {second}");
+                    same(&first, &format!("print(r.{method}({args}), r)"), &long(&args));
+                }
+                calls += 4;
+            }
+        }
+    }
+    assert!(calls > 10_000);
+}
+
+#[test]
+fn methods_on_literals_and_of_results() {
+    assert_eq!(
+        told("def f(i):\nreturn '{}-{}'.format(i, i % 3).upper().split('-')\nend\nprint(f(4))"),
+        "[\"4\", \"1\"]\n"
+    );
+    assert_eq!(told("def f():\nl = []\nl.append(l.append(1))\nreturn l\nend\nprint(f())"), "[1, None]\n");
+    assert_eq!(
+        told("def f(l):\nfor i, x in enumerate(l):\nl.append(x)\nend\nreturn l\nend\nprint(f([1, 2]))"),
+        "[1, 2, 1, 2]\n"
+    );
+}
+
+#[test]
+fn loops_over_pairs() {
+    for (source, loop_over) in [
+        ("l = [1, 'a', (2, 3)]", "enumerate(l)"),
+        ("l = []", "enumerate(l)"),
+        ("l = (1, 2)", "enumerate(l)"),
+        ("l = range(3)", "enumerate(l)"),
+        ("l = {'a': 1}", "enumerate(l)"),
+        ("l = 3", "enumerate(l)"),
+        ("l = [1, 2]", "enumerate(l or [3])"),
+        ("l = {'a': 1, 2: [3]}", "l.items()"),
+        ("l = {}", "l.items()"),
+        ("l = [1]", "l.items()"),
+        ("l = 'a'", "'b'.items()"),
+    ] {
+        let short = format!("for a, b in {loop_over}:\nprint(a, b)\nend");
+        let long = format!("e = {loop_over}\nfor p in e:\na, b = p\nprint(a, b)\nend");
+        same(source, &short, &long);
+        let short = format!("print([(b, a) for a, b in {loop_over}])");
+        let long = format!("e = {loop_over}\nprint([(p[1], p[0]) for p in e])");
+        same(source, &short, &long);
+    }
+}
+
+#[test]
+fn arithmetic_with_literals() {
+    let values =
+        ["0", "7", "-7", "70000", "-1", "9223372036854775807", "-9223372036854775808", "1.5", "'ab'", "[1]", "None"];
+    for op in ["+", "-", "*", "%", "//", "/", "&", "|", "^", "==", "<", ">="] {
+        for x in values {
+            for y in ["0", "3", "-3", "1000003", "65535", "9223372036854775807"] {
+                same(
+                    &format!("x = {x}"),
+                    &format!("print(x {op} {y})"),
+                    &format!("y = {y}\nz = [x, y]\nprint(z[0] {op} z[1])"),
+                );
+                let first = format!("x = {x}\ny = {y}");
+                same(&first, &format!("print(x {op} y)"), &format!("print([x][0] {op} [y][0])"));
+                same(&first, &format!("print({y} {op} x)"), &format!("print(y {op} [x][0])"));
+            }
+        }
+    }
+}
+
+#[test]
+fn calls_with_names() {
+    let first = "def f(a, b=2, *, c=3):\nreturn (a, b, c)\nend\ndef g(c, a):\nreturn (c, a)\nend";
+    for args in ["1, b=5", "a=1, b=5", "1, c=7", "b=5, a=1", "c=1, a=2", "1, 2, c=3"] {
+        // The same place calls one function and then another.
+        let call =
+            format!("for h in [f, f, g, f, g]:\nif h == f or '{args}' == 'c=1, a=2':\nprint(h({args}))\nend\nend");
+        let other = format!(
+            "for h in [f, f, g, f, g]:\nif h == f or '{args}' == 'c=1, a=2':\nprint(h(**dict({args})))\nend\nend"
+        );
+        match args.starts_with(|c: char| c.is_ascii_digit()) {
+            true => assert!(run(&format!("def run():\n{first}\n{call}\nend\nrun()")).error.is_none()),
+            false => same(first, &call, &other),
+        }
+    }
+}
