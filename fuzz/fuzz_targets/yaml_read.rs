@@ -8,7 +8,7 @@ use ytterby_yaml::{ReadOptions, parse, parse_slowly};
 
 fuzz_target!(|text: &[u8]| {
     let strict = text.first() == Some(&b's');
-    let options = ReadOptions { strict, comments: true };
+    let options = ReadOptions { strict, ..ReadOptions::default() };
     let read = parse(text, FileId(0), &options);
     // The short ways of the reader give what the long way gives.
     assert_eq!(format!("{read:?}"), format!("{:?}", parse_slowly(text, FileId(0), &options)));
