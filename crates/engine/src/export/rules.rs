@@ -15,6 +15,8 @@ pub(super) struct Spot<'a> {
     pub ty: &'a Type,
     /// Whether null may stand there.
     pub takes_null: bool,
+    /// Whether it is inside of a list, or of a map with free keys: then there may be any number of it.
+    pub repeats: bool,
 }
 
 /// Writes what stands for the rules of a place. What nothing stands for goes to `texts`.
@@ -33,6 +35,14 @@ fn rule(keywords: &mut Keywords, rule: Exported, spot: &Spot<'_>, texts: &mut Ve
     {
         pieces.push(Keyword::Cel(expression));
     }
+    let longest = spot.slot.rules.as_ref().and_then(|rules| rules.longest());
+    let is_costly = |piece: &Keyword| match piece {
+        Keyword::Loop(_, most) => spot.repeats || !most.allows(longest),
+        _ => false,
+    };
+    if pieces.iter().any(is_costly) {
+        return texts.push(rule.text);
+    }
     // Kubernetes refuses rules about values without a type.
     if pieces.is_empty() || (pieces.iter().any(is_cel) && !is_visible(spot.ty)) {
         return texts.push(rule.text);
@@ -47,7 +57,7 @@ fn rule(keywords: &mut Keywords, rule: Exported, spot: &Spot<'_>, texts: &mut Ve
             keywords.get(name).is_some_and(|old| !old.same(value) && tighter(name, old, value).is_none())
         }
         Keyword::Pattern(_) => keywords.get("pattern").is_some(),
-        Keyword::Cel(_) | Keyword::NotNull => false,
+        Keyword::Cel(_) | Keyword::Loop(..) | Keyword::NotNull => false,
     });
     if clashes {
         if target == Target::OpenApi {
@@ -64,7 +74,7 @@ fn rule(keywords: &mut Keywords, rule: Exported, spot: &Spot<'_>, texts: &mut Ve
 }
 
 fn is_cel(piece: &Keyword) -> bool {
-    matches!(piece, Keyword::Cel(_))
+    matches!(piece, Keyword::Cel(_) | Keyword::Loop(..))
 }
 
 /// Of two bounds leaves the one that implies the other, where a flag says that a bound is exclusive.
@@ -119,12 +129,32 @@ fn apply(keywords: &mut Keywords, piece: Keyword, text: &str, spot: &Spot<'_>) {
             }
             keywords.set("enum", array(values));
         }
+        Keyword::Plain("not", Node::Map(schema)) if spot.takes_null => {
+            // Null is no number either.
+            let mut schema = (*schema).clone();
+            schema.push_new("type", Node::str("number"));
+            keywords.set("not", Node::map(schema));
+        }
+        Keyword::Plain("oneOf", Node::Array(shapes)) if spot.takes_null => {
+            // Null would have all of these shapes.
+            let only_objects = shapes.items.iter().map(|shape| match &shape.value {
+                Node::Map(shape) => {
+                    let mut shape = (**shape).clone();
+                    shape.push_new("type", Node::str("object"));
+                    Node::map(shape)
+                }
+                other => other.clone(),
+            });
+            let null = map([(Scalar::from("type"), Node::str("null"))]);
+            let shapes = array(only_objects.chain([null]));
+            keywords.set("oneOf", shapes);
+        }
         Keyword::Plain(name, value) => {
             let value = keywords.get(name).and_then(|old| tighter(name, old, &value)).unwrap_or(value);
             keywords.set(name, value);
         }
         Keyword::Pattern(pattern) => keywords.set("pattern", Node::str(pattern)),
-        Keyword::Cel(expression) => add_cel(keywords, expression, text),
+        Keyword::Cel(expression) | Keyword::Loop(expression, _) => add_cel(keywords, expression, text),
         Keyword::NotNull => {}
     }
 }

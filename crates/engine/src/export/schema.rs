@@ -15,7 +15,7 @@ use crate::node::{Document, Map, MapItem, Node, Scalar};
 use crate::schema::{
     Allowed, Combination, Example, Item, Kind, MapType, Presence, Schema, Slot, Type, Union, redact, samples,
 };
-use crate::validate::{FreeKeys, Items, MapShape, Rules, Shape, Target};
+use crate::validate::{FreeKeys, Items, MapShape, Most, Rules, Shape, Target};
 use ytterby_regexp::is_ecma;
 
 /// The OpenAPI document of a schema.
@@ -86,6 +86,8 @@ struct Place {
     is_property: bool,
     /// Whether it is an item of an array.
     is_item: bool,
+    /// Whether it is inside of an array, or of a map with free keys.
+    repeats: bool,
     /// Which rules are shown.
     shown: Shown,
 }
@@ -109,6 +111,7 @@ impl Place {
             closed: true,
             is_property: false,
             is_item: false,
+            repeats: false,
             shown: Shown::All,
         };
 
@@ -160,11 +163,11 @@ impl Dialect<'_> {
         }
         let mut texts = Vec::new();
         if place.shows_rules() {
-            self.key_rules(&mut keywords, &ty, &mut texts);
+            self.key_rules(&mut keywords, &ty, slot, place, &mut texts);
         }
         if let Some(rules) = rules {
             let takes_null = (slot.nullable || lists_null(&ty)) && !refuses_null;
-            let spot = rules::Spot { target: self.target, slot, ty: &ty, takes_null };
+            let spot = rules::Spot { target: self.target, slot, ty: &ty, takes_null, repeats: place.repeats };
             rules::write(&mut keywords, rules, &shape(&ty), &spot, &mut texts);
         }
         if let (Shown::AsWritten, false, Some(rules)) = (place.shown, place.is_item, &slot.rules) {
@@ -238,7 +241,7 @@ impl Dialect<'_> {
             Type::Array(ty) => {
                 keywords.text("type", "array");
                 keywords.set("default", slot.default.clone());
-                let place = Place { shows_default: true, closed: true, is_property: false, is_item: true, ..place };
+                let place = Place { shows_default: true, closed: true, is_property: false, is_item: true, repeats: true, ..place };
                 keywords.set("items", self.slot(&ty.item, place));
             }
             Type::Map(ty) => self.object(keywords, ty, slot, place),
@@ -372,7 +375,8 @@ impl Dialect<'_> {
 
     /// What is said about keys that no item names.
     fn free_keys(self, keywords: &mut Keywords, ty: &MapType, place: Place) {
-        let inner = Place { closed: true, is_property: true, shows_default: false, ..place };
+        let inner =
+            Place { closed: true, is_property: true, is_item: false, repeats: true, shows_default: false, ..place };
         if ty.patterns.is_empty() {
             if self.target != Target::Crd && place.closed {
                 keywords.flag("additionalProperties", false);
@@ -421,7 +425,7 @@ impl Dialect<'_> {
     }
 
     /// How many items there must be, and with which keys, as far as `properties` and the like do not say it.
-    fn key_rules(self, keywords: &mut Keywords, ty: &Type, texts: &mut Vec<String>) {
+    fn key_rules(self, keywords: &mut Keywords, ty: &Type, slot: &Slot, place: Place, texts: &mut Vec<String>) {
         let Some(ty) = ty.as_map() else { return };
         let counted = ty.items.iter().chain(&ty.patterns).filter(|item| !item.presence.accepts_any_number());
         for item in counted {
@@ -439,11 +443,18 @@ impl Dialect<'_> {
                 texts.push(rule.must_be(&item.key));
             }
         }
-        self.key_patterns(keywords, ty, texts);
+        let longest = slot.rules.as_ref().and_then(|rules| rules.longest());
+        let counted = match &ty.patterns[..] {
+            [Item { presence: Presence::Pattern(rule), .. }] => rule.expects.bounds().1,
+            _ => None,
+        };
+        let bound = [longest, counted].into_iter().flatten().min();
+        let is_cheap = !place.repeats && Most::Few.allows(bound);
+        self.key_patterns(keywords, ty, is_cheap, texts);
     }
 
     /// Which keys there may be, where `patternProperties` does not say it.
-    fn key_patterns(self, keywords: &mut Keywords, ty: &MapType, texts: &mut Vec<String>) {
+    fn key_patterns(self, keywords: &mut Keywords, ty: &MapType, is_cheap: bool, texts: &mut Vec<String>) {
         let rules = ty.patterns.iter().filter_map(|item| match &item.presence {
             Presence::Pattern(rule) => rule.allowed.as_ref(),
             _ => None,
@@ -464,7 +475,7 @@ impl Dialect<'_> {
         let conditions: Option<Vec<String>> = rules.iter().map(|rule| rule.cel("k")).collect();
         match conditions {
             // Kubernetes does not show keys beside those of properties to rules.
-            Some(conditions) if self.target == Target::Crd && ty.items.is_empty() => {
+            Some(conditions) if self.target == Target::Crd && ty.items.is_empty() && is_cheap => {
                 rules::add_cel(keywords, format!("self.all(k, {})", conditions.join(" || ")), &text);
             }
             _ => texts.push(text),

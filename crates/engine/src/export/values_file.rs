@@ -87,19 +87,12 @@ impl File {
             (_, Some(map)) if map.all_items().any(|item| !matches!(item.presence, Presence::Removed(_))) => {
                 // The items of what may be null are there to be seen.
                 let is_map = !default.is_null();
-                match is_active && !(is_map && map.items.iter().any(must_be_given)) {
-                    true if is_map => self.value(Some(&item.key), &Node::map(Map::new()), depth, true),
-                    true => self.value(Some(&item.key), &Node::NULL, depth, true),
-                    false => self.key(&item.key, depth, is_active),
-                }
+                self.key(&item.key, depth, is_active);
                 let inner = if is_map { default } else { &map.default };
                 self.items(map, inner, depth + 1, is_active && is_map);
             }
             (Type::Array(array), _) if is_empty(default) || default.is_null() => {
-                match is_active {
-                    true if !shown.is_null() => self.value(Some(&item.key), default, depth, true),
-                    is_active => self.key(&item.key, depth, is_active),
-                }
+                self.key(&item.key, depth, is_active);
                 self.sample(&array.item, depth);
             }
             _ if is_active && shown.is_null() && slot.required.is_some() => self.key(&item.key, depth, true),

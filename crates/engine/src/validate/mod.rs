@@ -33,7 +33,7 @@ use crate::run::Run;
 use custom::Custom;
 use message::Template;
 use rules::NamedRule;
-pub(crate) use rules::{FreeKeys, Items, Keyword, Limit, MapShape, Shape, Target};
+pub(crate) use rules::{FreeKeys, Items, Keyword, Limit, MapShape, Most, Shape, Target};
 
 /// What one annotation, or one call of `assert.validate()`, asks of a value.
 #[derive(Debug)]
@@ -182,6 +182,19 @@ impl Rules {
             Check::Named(named) => named.accepts(value),
             Check::Custom(custom) => translated(custom.function()).unwrap_or(true),
         })
+    }
+
+    /// The length that values have at most, if a rule says so.
+    pub fn longest(&self) -> Option<i64> {
+        let limits = self.rules.iter().filter(|_| self.when.is_none()).flat_map(|rule| match &rule.check {
+            Check::Named(named) => named.limits(),
+            Check::Custom(_) => Vec::new(),
+        });
+        let bounds = limits.filter_map(|limit| match limit {
+            Limit::AtMost(rules::Quantity::Length, bound) => Some(bound.number as i64),
+            _ => None,
+        });
+        bounds.min()
     }
 
     /// Whether null is refused whatever else holds.

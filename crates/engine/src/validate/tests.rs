@@ -110,7 +110,7 @@ fn exports_say_what_each_target_knows() {
         let shown = keywords.map(|keyword| match keyword {
             Keyword::Plain(name, node) => format!("{name}={}", crate::node::to_plain_value(&node).repr()),
             Keyword::Pattern(pattern) => format!("pattern={pattern}"),
-            Keyword::Cel(rule) => rule,
+            Keyword::Cel(rule) | Keyword::Loop(rule, _) => rule,
             Keyword::NotNull => "not null".to_owned(),
         });
         shown.collect::<Vec<_>>().join(" ")

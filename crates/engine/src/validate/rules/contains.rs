@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use ytterby_starlark::Value;
 
-use super::{Found, Keyword, Made, NamedRule, Shape, Subject, Target, equal, node_of, plain, wrong_type};
+use super::{Found, Keyword, Made, Most, NamedRule, Shape, Subject, Target, equal, node_of, plain, wrong_type};
 use crate::node::{Array, ArrayItem, Map, Node, Origin, Scalar};
 use ytterby_regexp as regexp;
 
@@ -80,7 +80,8 @@ impl NamedRule for Contains {
                 }
                 Target::Crd => {
                     let literal = items.cel_literal(part);
-                    literal.map(|literal| Keyword::Cel(format!("self.exists(x, x == {literal})"))).into_iter().collect()
+                    let rule = |literal| Keyword::Loop(format!("self.exists(x, x == {literal})"), Most::Any);
+                    literal.map(rule).into_iter().collect()
                 }
             },
             (Shape::Map(shape), part @ Node::Scalar(key @ Scalar::Str(_))) => match target {
@@ -89,7 +90,7 @@ impl NamedRule for Contains {
                     let items = vec![ArrayItem::new(part.clone(), unknown)];
                     vec![Keyword::Plain("required", Node::array(Array { items, origin: Origin::Code }))]
                 }
-                Target::Crd => shape.cel_has(key).map(Keyword::Cel).into_iter().collect(),
+                Target::Crd => shape.cel_has(key).map(|rule| Keyword::Loop(rule, Most::Any)).into_iter().collect(),
             },
             _ => Vec::new(),
         }

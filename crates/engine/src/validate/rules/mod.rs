@@ -258,8 +258,29 @@ pub(crate) enum Keyword {
     Pattern(String),
     /// A rule of `x-kubernetes-validations`.
     Cel(String),
+    /// One that looks at the items of a collection. Kubernetes estimates what a rule can cost and refuses definitions with
+    /// expensive ones: it stands only where there are at most so many items, and not inside of other collections.
+    Loop(String, Most),
     /// Null is not allowed.
     NotNull,
+}
+
+/// How many items a rule can go through before Kubernetes finds it too expensive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Most {
+    /// Each item is looked at once, which is cheap.
+    Any,
+    /// Items are compared with each other, or with patterns; strings in them may be long.
+    Few,
+}
+
+impl Most {
+    const FEW: i64 = 5;
+
+    /// Whether a collection of at most `bound` items is small enough.
+    pub fn allows(self, bound: Option<i64>) -> bool {
+        self == Most::Any || bound.is_some_and(|bound| bound <= Most::FEW)
+    }
 }
 
 /// A mistake in the argument of a rule.

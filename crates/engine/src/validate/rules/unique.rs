@@ -7,7 +7,7 @@ use std::rc::Rc;
 use rustc_hash::FxHasher;
 use ytterby_starlark::Value;
 
-use super::{Found, Items, Keyword, Made, NamedRule, Shape, Subject, Target, equal, wrong_type};
+use super::{Found, Items, Keyword, Made, Most, NamedRule, Shape, Subject, Target, equal, wrong_type};
 use crate::node::{ArrayItem, Node, Scalar};
 
 #[derive(Debug)]
@@ -46,7 +46,9 @@ impl NamedRule for Unique {
                 vec![Keyword::Plain("x-kubernetes-list-type", Node::str("set"))]
             }
             (_, shape) if !shape.may_be_list() => Vec::new(),
-            (Target::Crd, _) => vec![Keyword::Cel("self.all(x, self.exists_one(y, x == y))".to_owned())],
+            (Target::Crd, _) => {
+                vec![Keyword::Loop("self.all(x, self.exists_one(y, x == y))".to_owned(), Most::Few)]
+            },
             _ => vec![Keyword::Plain("uniqueItems", Node::Scalar(Scalar::Bool(true)))],
         }
     }
