@@ -1,0 +1,538 @@
+//! Everything that documents are checked against, and the check itself.
+//!
+//! A [`Catalog`] has the built-in kinds of one version, custom kinds and policies. It is built once, is immutable afterwards
+//! and can be used from many threads. A document goes through the stages of the API server: parsing, types and unknown
+//! fields, defaults, values, rules, policies; unlike the server, independent findings are told all at once.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use ytterby_diag::{Diagnostic, Id, Part, Severity, Text};
+use ytterby_text::spelling;
+
+use crate::builtin;
+use crate::crd::CustomKind;
+use crate::document::{Document, FaultKind, Node, Value};
+use crate::facts::{self, Builtin, Gvk, KnownKind, Version};
+use crate::meta::{self, NameRule};
+use crate::native::{Decoder, Depth};
+use crate::policy::Policy;
+use crate::report::{At, Finding, Report};
+use crate::structural::{self, Validator};
+
+/// What to do about kinds of which nothing is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Unknown {
+    /// Say nothing.
+    Ignore,
+    /// Warn.
+    #[default]
+    Warn,
+    /// Report an error.
+    Error,
+}
+
+/// How to check.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The version of the API server.
+    pub version: Version,
+    /// What to do about kinds of which nothing is known.
+    pub unknown: Unknown,
+    /// Kinds that are not looked at: `Secret`, `apps/v1/Deployment`.
+    pub skip: Vec<String>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { version: Version::NEWEST, unknown: Unknown::Warn, skip: Vec::new() }
+    }
+}
+
+/// Kinds and policies that documents are checked against.
+#[derive(Debug)]
+pub struct Catalog {
+    pub(crate) options: Options,
+    pub(crate) builtin: Arc<Builtin>,
+    pub(crate) custom: HashMap<Gvk, Arc<CustomKind>>,
+    pub(crate) policies: Vec<Policy>,
+}
+
+/// The verdict on one resource.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// `apiVersion`, as written; empty where there is none.
+    pub api_version: String,
+    /// `kind`, as written; empty where there is none.
+    pub kind: String,
+    /// The name or the prefix of one; empty where there is none.
+    pub name: String,
+    /// The namespace; empty where there is none.
+    pub namespace: String,
+    /// Whether it was looked at.
+    pub state: State,
+    /// What was found, errors and warnings.
+    pub findings: Vec<Diagnostic>,
+}
+
+/// Whether a resource was looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum State {
+    /// It was checked.
+    Checked,
+    /// Its kind is skipped, or nothing is known about it.
+    Skipped,
+    /// It contains nothing.
+    Empty,
+}
+
+impl Checked {
+    /// Whether there is no error.
+    pub fn is_valid(&self) -> bool {
+        self.findings.iter().all(|finding| finding.severity != Severity::Error)
+    }
+}
+
+impl Catalog {
+    /// A catalog of built-in kinds.
+    pub fn new(options: Options) -> Catalog {
+        let builtin = facts::builtin(options.version);
+        Catalog { options, builtin, custom: HashMap::new(), policies: Vec::new() }
+    }
+
+    /// How it checks.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Whether the kind of a document is known.
+    pub fn knows(&self, api_version: &str, kind: &str) -> bool {
+        let gvk = Gvk::of(api_version, kind);
+        self.custom.contains_key(&gvk) || self.builtin.kind(&gvk, self.options.version).is_some()
+    }
+
+    /// Checks a document; a list of resources gives a verdict for each.
+    pub fn check(&self, document: &Document) -> Vec<Checked> {
+        let mut found = Vec::new();
+        let mut report = Report::new();
+        self.faults(document, &mut report);
+        self.resource(&document.root, &At::root(document.root.pos), report, &mut found, 0, None);
+        found
+    }
+
+    /// Whether a document has no error; nothing is formatted.
+    pub fn is_valid(&self, document: &Document) -> bool {
+        if !document.faults.is_empty() {
+            return false;
+        }
+        let root = &document.root;
+        let (Some(api_version), Some(kind)) = (root.text("apiVersion"), root.text("kind")) else {
+            return self.check(document).iter().all(Checked::is_valid);
+        };
+        let gvk = Gvk::of(api_version, kind);
+        let mut report = Report::quick();
+        let at = At::root(root.pos);
+        if is_list(kind, root) || self.is_skipped(&gvk) {
+            return self.check(document).iter().all(Checked::is_valid);
+        }
+        self.known(root, &gvk, &at, &mut report) != State::Checked && self.options.unknown == Unknown::Error
+            || report.errors == 0
+    }
+
+    fn faults(&self, document: &Document, report: &mut Report) {
+        for fault in &document.faults {
+            let (id, part, message) = match fault.kind {
+                FaultKind::Duplicate => {
+                    (Id::KUBERNETES_DUPLICATE_FIELD, Part::Key, "the field is given twice in one map".to_owned())
+                }
+                FaultKind::NotFinite => {
+                    (Id::KUBERNETES_TYPE, Part::Value, "JSON has no infinite numbers and no NaN".to_owned())
+                }
+                FaultKind::Key => (Id::KUBERNETES_TYPE, Part::Key, "a key cannot be null".to_owned()),
+                FaultKind::Depth => {
+                    let most = crate::document::MAX_DEPTH;
+                    (Id::KUBERNETES_LIMIT, Part::Key, format!("the document is nested deeper than {most} levels"))
+                }
+            };
+            report.errors += 1;
+            let diagnostic = Diagnostic::error(id, message).at(fault.pos, part).path(fault.path.clone());
+            report.findings.push(diagnostic);
+        }
+    }
+
+    /// Checks one resource, or the items of a list of them.
+    fn resource(
+        &self,
+        root: &Node,
+        at: &At<'_>,
+        mut report: Report,
+        found: &mut Vec<Checked>,
+        depth: usize,
+        of_list: Option<&Gvk>,
+    ) {
+        let text = |key: &str| root.text(key).filter(|text| !text.is_empty());
+        let api_version = text("apiVersion").or(of_list.map(|gvk| gvk.version.as_str())).map(str::to_owned);
+        let kind = text("kind").or(of_list.map(|gvk| gvk.kind.as_str())).map(str::to_owned);
+        let meta = |key: &str| root.at(&["metadata", key]).and_then(Node::as_str).unwrap_or_default().to_owned();
+        let name = Some(meta("name")).filter(|name| !name.is_empty()).unwrap_or_else(|| meta("generateName"));
+        let mut checked = Checked {
+            api_version: api_version.clone().unwrap_or_default(),
+            kind: kind.clone().unwrap_or_default(),
+            name,
+            namespace: meta("namespace"),
+            state: State::Checked,
+            findings: Vec::new(),
+        };
+        match (api_version, kind) {
+            (Some(api_version), Some(kind)) => {
+                let gvk = Gvk::of(&api_version, &kind);
+                if self.is_skipped(&gvk) {
+                    checked.state = State::Skipped;
+                    report.findings.clear();
+                } else if is_list(&kind, root) && depth < 10 {
+                    self.items(root, &gvk, at, found, depth);
+                    checked.findings = report.findings;
+                    // A list is nothing of its own, unless something is wrong with it.
+                    if !checked.findings.is_empty() || found.is_empty() {
+                        found.push(named(checked));
+                    }
+                    return;
+                } else {
+                    checked.state = self.known(root, &gvk, at, &mut report);
+                }
+            }
+            _ => self.no_kind(root, at, &mut report),
+        }
+        checked.findings = report.findings;
+        found.push(named(checked));
+    }
+
+    fn items(&self, root: &Node, list: &Gvk, at: &At<'_>, found: &mut Vec<Checked>, depth: usize) {
+        let Some(items) = root.given("items") else { return };
+        let here = at.key("items", items);
+        // Items of a typed list may leave their type to the list.
+        let kind = list.kind.strip_suffix("List").filter(|kind| !kind.is_empty());
+        let of_list = kind.map(|kind| Gvk { group: String::new(), version: list.api_version(), kind: kind.to_owned() });
+        for (index, item) in items.items().iter().enumerate() {
+            self.resource(item, &here.index(index, item), Report::new(), found, depth + 1, of_list.as_ref());
+        }
+    }
+
+    fn no_kind(&self, root: &Node, at: &At<'_>, report: &mut Report) {
+        if self.options.unknown == Unknown::Ignore && matches!(root.value, Value::Map(_)) {
+            return;
+        }
+        let finding = || match &root.value {
+            Value::Map(_) => {
+                let missing: Vec<&str> =
+                    ["apiVersion", "kind"].into_iter().filter(|key| root.text(key).is_none_or(str::is_empty)).collect();
+                Finding::new(format!("the document has no {}: it is no Kubernetes object", missing.join(" and no ")))
+            }
+            value => Finding::new(format!("the document is no Kubernetes object, but of type {}", value.type_name())),
+        };
+        match self.options.unknown {
+            Unknown::Error => report.key_error(Id::KUBERNETES_NO_KIND, at, finding),
+            _ => report.warning(Id::KUBERNETES_NO_KIND, at, finding),
+        }
+    }
+
+    fn is_skipped(&self, gvk: &Gvk) -> bool {
+        let full = format!("{}/{}", gvk.api_version(), gvk.kind);
+        self.options.skip.iter().any(|skip| *skip == gvk.kind || *skip == full)
+    }
+
+    /// Checks an object whose type is given.
+    fn known(&self, root: &Node, gvk: &Gvk, at: &At<'_>, report: &mut Report) -> State {
+        let version = self.options.version;
+        // A definition that was given describes the cluster better than what we know.
+        if let Some(custom) = self.custom.get(gvk) {
+            self.custom_kind(root, gvk, custom, at, report);
+        } else if let Some((known, schema)) = self.builtin.kind(gvk, version) {
+            self.lifecycle(root, gvk, at, report);
+            if is_off(gvk, version) && self.unknown(root, gvk, at, report) {
+                return State::Checked;
+            }
+            self.builtin_kind(root, known, schema, at, report);
+        } else {
+            let is_told = self.lifecycle(root, gvk, at, report) || self.unknown(root, gvk, at, report);
+            return if is_told && report.errors > 0 { State::Checked } else { State::Skipped };
+        }
+        for policy in &self.policies {
+            policy.check(root, gvk, self, at, report);
+        }
+        State::Checked
+    }
+
+    fn builtin_kind(
+        &self,
+        root: &Node,
+        known: &KnownKind,
+        schema: crate::schema::SchemaId,
+        at: &At<'_>,
+        report: &mut Report,
+    ) {
+        let mut decoder = Decoder { schemas: &self.builtin.schemas, report, type_errors: 0 };
+        decoder.object(root, schema, at);
+        // What follows reads typed values; where a type is wrong, the server does not come that far either.
+        if decoder.type_errors == 0 && !report.is_done() {
+            meta::check(root, at, builtin::name_rule(known), report);
+            builtin::check(root, known, self, at, report);
+        }
+    }
+
+    fn custom_kind(&self, root: &Node, gvk: &Gvk, custom: &CustomKind, at: &At<'_>, report: &mut Report) {
+        let type_errors = {
+            let mut decoder = Decoder { schemas: &self.builtin.schemas, report, type_errors: 0 };
+            if let Some(metadata) = root.given("metadata") {
+                decoder.check(metadata, self.builtin.meta, &at.key("metadata", metadata), Depth::Full);
+            }
+            decoder.type_errors
+        };
+        structural::prune(&custom.schemas, root, custom.root, at, true, report);
+        if type_errors == 0 {
+            meta::check(root, at, NameRule::Form(crate::names::dns_subdomain), report);
+        }
+        if report.is_done() {
+            return;
+        }
+        let mut object = root.clone();
+        if custom.drops_status
+            && let Value::Map(entries) = &mut object.value
+        {
+            entries.retain(|entry| *entry.key != *"status");
+        }
+        structural::prepared(&custom.schemas, &mut object, custom.root);
+        let mut validator = Validator::new(&custom.schemas, report);
+        validator.check(&object, custom.root, at);
+        let blocks_rules = validator.blocks_rules;
+        self.embedded(&object, custom, at, report);
+        if !blocks_rules && custom.schemas.get(custom.root).has_rules {
+            crate::rules::check(&object, custom, at, report);
+        }
+        let _ = gvk;
+    }
+
+    /// Embedded resources need a type, and their metadata is strict.
+    fn embedded(&self, object: &Node, custom: &CustomKind, at: &At<'_>, report: &mut Report) {
+        if custom.has_embedded {
+            self.embedded_below(object, &custom.schemas, custom.root, at, report);
+        }
+    }
+
+    fn embedded_below(
+        &self,
+        node: &Node,
+        schemas: &crate::schema::Schemas,
+        id: crate::schema::SchemaId,
+        at: &At<'_>,
+        report: &mut Report,
+    ) {
+        let schema = schemas.get(id);
+        if schema.embedded && matches!(node.value, Value::Map(_)) {
+            for key in ["apiVersion", "kind"] {
+                match node.given(key) {
+                    None => {
+                        report.key_error(Id::KUBERNETES_REQUIRED, &at.missing(key), || crate::native::required(key))
+                    }
+                    Some(value) if value.as_str().is_none() => {
+                        report.error(Id::KUBERNETES_TYPE, &at.key(key, value), || Finding::wrong_type("string", value));
+                    }
+                    Some(value) if value.as_str() == Some("") => {
+                        report.error(Id::KUBERNETES_REQUIRED, &at.key(key, value), || crate::native::required(key));
+                    }
+                    Some(value)
+                        if key == "apiVersion" && value.as_str().is_some_and(|text| text.matches('/').count() > 1) =>
+                    {
+                        report.error(Id::KUBERNETES_METADATA, &at.key(key, value), || {
+                            Finding::of_value("must be a version, or a group and a version", value)
+                        });
+                    }
+                    Some(value) if key == "kind" => {
+                        let lower = value.as_str().unwrap_or_default().to_ascii_lowercase();
+                        if let Some(fault) = crate::names::dns1035_label(&lower) {
+                            report.error(Id::KUBERNETES_METADATA, &at.key(key, value), || {
+                                Finding::of_value(format!("in lower case, the kind {fault}"), value)
+                            });
+                        }
+                    }
+                    Some(_) => {}
+                }
+            }
+            if let Some(metadata) = node.given("metadata") {
+                let here = at.key("metadata", metadata);
+                let mut decoder = Decoder { schemas: &self.builtin.schemas, report, type_errors: 0 };
+                decoder.check(metadata, self.builtin.meta, &here, Depth::Full);
+                if decoder.type_errors == 0 {
+                    meta::common(metadata, &here, report);
+                }
+            }
+        }
+        for entry in node.entries() {
+            if let Some(field) = schema.property(&entry.key) {
+                self.embedded_below(&entry.node, schemas, field, &at.key(&entry.key, &entry.node), report);
+            }
+        }
+        if let Some(of) = schema.items {
+            for (index, item) in node.items().iter().enumerate() {
+                self.embedded_below(item, schemas, of, &at.index(index, item), report);
+            }
+        }
+    }
+
+    /// Tells about API versions that are deprecated or gone; whether the kind was one of ours.
+    fn lifecycle(&self, root: &Node, gvk: &Gvk, at: &At<'_>, report: &mut Report) -> bool {
+        let version = self.options.version;
+        let here = root.get("apiVersion").map_or(*at, |node| at.key("apiVersion", node));
+        let lifecycle = facts::lifecycle(gvk);
+        let is_served = self.builtin.kind(gvk, version).is_some();
+        let replacement = || self.replacement(gvk, lifecycle.and_then(|lifecycle| lifecycle.replacement));
+        let last = facts::spans(gvk).map(|(_, last)| last).max();
+        let first = facts::spans(gvk).map(|(first, _)| first).min();
+        let removed = lifecycle
+            .and_then(|lifecycle| lifecycle.removed)
+            .filter(|removed| *removed <= version.minor())
+            .or(last.filter(|last| *last < version.minor()).map(|last| last + 1));
+        let shown = format!("{} {}", gvk.api_version(), gvk.kind);
+        if !is_served && let Some(removed) = removed {
+            report.error(Id::KUBERNETES_REMOVED, &here, || {
+                let finding =
+                    Finding::new(format!("Kubernetes {version} does not serve {shown}: it was removed in 1.{removed}"));
+                match replacement() {
+                    Some(other) => finding.help(format!("use {other}")),
+                    None => finding.note("there is no replacement"),
+                }
+            });
+            return true;
+        }
+        if !is_served && let Some(first) = first.filter(|first| *first > version.minor()) {
+            report.error(Id::KUBERNETES_REMOVED, &here, || {
+                let finding =
+                    Finding::new(format!("Kubernetes {version} does not serve {shown} yet: it came in 1.{first}"));
+                match replacement() {
+                    Some(other) => finding.help(format!("use {other}")),
+                    None => finding,
+                }
+            });
+            return true;
+        }
+        let deprecated = lifecycle.and_then(|lifecycle| lifecycle.deprecated);
+        if is_served && let Some(deprecated) = deprecated.filter(|deprecated| *deprecated <= version.minor()) {
+            report.warning(Id::KUBERNETES_DEPRECATED, &here, || {
+                let gone = lifecycle.and_then(|lifecycle| lifecycle.removed);
+                let until = gone.map(|removed| format!(" and will be removed in 1.{removed}")).unwrap_or_default();
+                let finding = Finding::new(format!("{shown} is deprecated since 1.{deprecated}{until}"));
+                match replacement() {
+                    Some(other) => finding.help(format!("use {other}")),
+                    None => finding,
+                }
+            });
+        }
+        is_served
+    }
+
+    /// The API version to use in place of another one.
+    fn replacement(&self, gvk: &Gvk, told: Option<[&str; 3]>) -> Option<String> {
+        let version = self.options.version;
+        if let Some([group, told_version, kind]) = told {
+            let other = Gvk { group: group.into(), version: told_version.into(), kind: kind.into() };
+            if self.builtin.kind(&other, version).is_some() {
+                return Some(format!("{} {kind}", other.api_version()));
+            }
+        }
+        let rank =
+            |version: &str| (version.contains("alpha"), version.contains("beta"), std::cmp::Reverse(version.len()));
+        let same = facts::kinds_named(&gvk.kind, version)
+            .filter(|known| (known.group, known.version) != (&gvk.group, &gvk.version))
+            .min_by_key(|known| (known.group != gvk.group, rank(known.version)))?;
+        let same = Gvk { group: same.group.into(), version: same.version.into(), kind: same.kind.into() };
+        Some(format!("{} {}", same.api_version(), same.kind))
+    }
+
+    /// Tells that nothing is known about a kind; whether that is an error.
+    fn unknown(&self, root: &Node, gvk: &Gvk, at: &At<'_>, report: &mut Report) -> bool {
+        let version = self.options.version;
+        let finding = || {
+            let (shown, kind) = (gvk.api_version(), &gvk.kind);
+            if is_off(gvk, version) && self.builtin.kind(gvk, version).is_some() {
+                return Finding::new(format!(
+                    "Kubernetes {version} does not serve {shown} {kind} unless it is told to"
+                ))
+                .help(format!("start the API server with --runtime-config={shown}=true, or use a stable version"));
+            }
+            let finding = Finding::new(format!("nothing is known about the kind {kind} of {shown}"));
+            let others: Vec<String> = self.versions_of(gvk);
+            if !others.is_empty() {
+                return finding.help(format!("{kind} is a kind of {}", others.join(", ")));
+            }
+            let kinds = || {
+                let builtin = facts::kinds(version).map(|known| (known.kind, known.group, known.version));
+                let custom = self.custom.keys().map(|gvk| (&*gvk.kind, &*gvk.group, &*gvk.version));
+                builtin.chain(custom).filter(|(_, group, version)| *group == gvk.group && *version == gvk.version)
+            };
+            match spelling::nearest(kind, kinds().map(|(kind, ..)| kind)) {
+                Some(near) => finding.help(format!("did you mean \"{near}\"?")),
+                None => finding.help("give its CustomResourceDefinition with --kubernetes-schema"),
+            }
+        };
+        let here = root.get("kind").map_or(*at, |node| at.key("kind", node));
+        match self.options.unknown {
+            Unknown::Ignore => false,
+            Unknown::Warn => {
+                report.warning(Id::KUBERNETES_UNKNOWN_KIND, &here, finding);
+                false
+            }
+            Unknown::Error => {
+                report.error(Id::KUBERNETES_UNKNOWN_KIND, &here, finding);
+                true
+            }
+        }
+    }
+
+    /// The API versions that have a kind of this name.
+    fn versions_of(&self, gvk: &Gvk) -> Vec<String> {
+        let builtin = facts::kinds_named(&gvk.kind, self.options.version).map(|known| Gvk {
+            group: known.group.into(),
+            version: known.version.into(),
+            kind: String::new(),
+        });
+        let custom = self.custom.keys().filter(|other| other.kind == gvk.kind).cloned();
+        let mut versions: Vec<String> = builtin.chain(custom).map(|gvk| gvk.api_version()).collect();
+        versions.sort();
+        versions.dedup();
+        versions.truncate(4);
+        versions
+    }
+}
+
+/// Whether a server of this version serves an API version only when it is told to.
+fn is_off(gvk: &Gvk, version: Version) -> bool {
+    let Some(lifecycle) = facts::lifecycle(gvk) else {
+        return gvk.version.contains("alpha");
+    };
+    if version == Version::NEWEST {
+        return lifecycle.is_off;
+    }
+    // Beta versions that came in 1.24 or later are off, those of flow control apart.
+    let is_new_beta = gvk.version.contains("beta")
+        && lifecycle.introduced.is_some_and(|introduced| introduced >= 24)
+        && !gvk.group.starts_with("flowcontrol");
+    gvk.version.contains("alpha") || is_new_beta
+}
+
+/// Whether an object is a list of others.
+fn is_list(kind: &str, root: &Node) -> bool {
+    kind.ends_with("List") && matches!(root.get("items").map(|items| &items.value), Some(Value::List(_)))
+}
+
+/// Says in each finding which object it is about.
+fn named(mut checked: Checked) -> Checked {
+    if checked.kind.is_empty() {
+        return checked;
+    }
+    let namespace = if checked.namespace.is_empty() { String::new() } else { format!("{}/", checked.namespace) };
+    let name = if checked.name.is_empty() { String::new() } else { format!(" {namespace}{}", checked.name) };
+    for finding in &mut checked.findings {
+        finding.suffix = Text::new(format!("({}", checked.kind)).value(name.clone()).then(")");
+    }
+    checked
+}

@@ -1,0 +1,61 @@
+//! CustomResourceDefinitions: each served version becomes a compiled kind.
+
+use std::sync::Arc;
+
+use crate::catalog::Catalog;
+use crate::compile::Compiler;
+use crate::document::Node;
+use crate::facts::Gvk;
+use crate::schema::{Kind, Schema, SchemaId, Schemas};
+
+/// A custom kind.
+#[derive(Debug)]
+pub(crate) struct CustomKind {
+    pub schemas: Schemas,
+    pub root: SchemaId,
+    pub namespaced: bool,
+    pub plural: String,
+    /// Whether a server throws `status` away when an object is created.
+    pub drops_status: bool,
+    /// Whether there is an embedded resource somewhere.
+    pub has_embedded: bool,
+}
+
+impl Catalog {
+    /// Adds the kinds of a CustomResourceDefinition, where this is one.
+    pub fn add_definition(&mut self, root: &Node) -> bool {
+        let group = root.text("apiVersion").and_then(|version| version.split_once('/')).map(|(group, _)| group);
+        if root.text("kind") != Some("CustomResourceDefinition") || group != Some("apiextensions.k8s.io") {
+            return false;
+        }
+        let Some(spec) = root.given("spec") else { return true };
+        let text = |path: &[&str]| spec.at(path).and_then(Node::as_str).unwrap_or_default().to_owned();
+        let (group, kind, plural) = (text(&["group"]), text(&["names", "kind"]), text(&["names", "plural"]));
+        let namespaced = text(&["scope"]) != "Cluster";
+        for version in spec.given("versions").map(Node::items).unwrap_or_default() {
+            if version.get("served").and_then(Node::as_bool) != Some(true) {
+                continue;
+            }
+            // The old form of definitions has one schema for all versions.
+            let schema = version.at(&["schema", "openAPIV3Schema"]).or(spec.at(&["validation", "openAPIV3Schema"]));
+            let has_status = |of: &Node| of.at(&["subresources"]).is_some_and(|sub| sub.get("status").is_some());
+            let drops_status = has_status(version) || has_status(spec);
+            let name = version.text("name").unwrap_or_default().to_owned();
+            let gvk = Gvk { group: group.clone(), version: name, kind: kind.clone() };
+            let custom = custom_kind(schema, namespaced, &plural, drops_status);
+            self.custom.insert(gvk, Arc::new(custom));
+        }
+        true
+    }
+}
+
+fn custom_kind(schema: Option<&Node>, namespaced: bool, plural: &str, drops_status: bool) -> CustomKind {
+    let mut compiler = Compiler::of_crd();
+    let root = match schema {
+        Some(schema) => compiler.schema(schema),
+        None => compiler.schemas.add(Schema { preserve: true, ..Schema::of(Kind::Any) }),
+    };
+    let schemas = compiler.schemas;
+    let has_embedded = (0..schemas.len() as u32).any(|id| schemas.get(SchemaId(id)).embedded);
+    CustomKind { schemas, root, namespaced, plural: plural.to_owned(), drops_status, has_embedded }
+}

@@ -1,0 +1,359 @@
+//! One manifest as data: values with the places they came from.
+//!
+//! Hosts build a [`Document`] from a YAML tree ([`documents`]) or from nodes of their own. Keys are strings, as in JSON;
+//! of a key given twice the last value counts, and each earlier one is remembered as a duplicate, because a
+//! strict server refuses it. A position is that of the *item* that holds the value (its key or its `-`), from
+//! which a source finds the ranges of key and value.
+
+use std::sync::Arc;
+
+use ytterby_diag::{Path, Pos, Step};
+use ytterby_text::gofloat;
+use ytterby_yaml::{Document as YamlDocument, NodeId, Scalar, Tree, View, has_duplicate_keys, last_wins};
+
+/// Documents may be nested this deep. Every walk over a document recurses at most this far.
+pub const MAX_DEPTH: usize = 400;
+
+/// A value with its place.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// The value.
+    pub value: Value,
+    /// Where the item that holds it begins.
+    pub pos: Pos,
+}
+
+/// A value as JSON knows it.
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// Null, or nothing.
+    Null,
+    /// A boolean.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A whole number above [`i64::MAX`].
+    UInt(u64),
+    /// Any other number.
+    Float(f64),
+    /// A string.
+    Str(Arc<str>),
+    /// An array.
+    List(Vec<Node>),
+    /// A map.
+    Map(Vec<Entry>),
+}
+
+/// One item of a map.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The key.
+    pub key: Arc<str>,
+    /// The value; its position is that of the key.
+    pub node: Node,
+}
+
+/// One manifest.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// Its content.
+    pub root: Node,
+    /// What a strict reader refuses before it looks at any type.
+    pub faults: Vec<Fault>,
+}
+
+/// Something that JSON cannot contain, or a strict reader refuses.
+#[derive(Clone, Debug)]
+pub struct Fault {
+    /// What is wrong.
+    pub kind: FaultKind,
+    /// The item in question.
+    pub path: Path,
+    /// Where it is.
+    pub pos: Pos,
+}
+
+/// What is wrong with an item.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FaultKind {
+    /// The key was given before.
+    Duplicate,
+    /// Infinity or NaN.
+    NotFinite,
+    /// A key that is null or binary.
+    Key,
+    /// Nested deeper than [`MAX_DEPTH`].
+    Depth,
+}
+
+impl Node {
+    /// A value without a place.
+    pub fn new(value: Value) -> Node {
+        Node { value, pos: Pos::UNKNOWN }
+    }
+
+    /// The value of a key of this map.
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        self.entries().iter().find(|entry| *entry.key == *key).map(|entry| &entry.node)
+    }
+
+    /// The same, where null counts as absent.
+    pub fn given(&self, key: &str) -> Option<&Node> {
+        self.get(key).filter(|node| !node.is_null())
+    }
+
+    /// The value at the end of a chain of keys, where null counts as absent.
+    pub fn at(&self, keys: &[&str]) -> Option<&Node> {
+        keys.iter().try_fold(self, |node, key| node.given(key))
+    }
+
+    /// The string of a key of this map.
+    pub fn text(&self, key: &str) -> Option<&str> {
+        self.get(key)?.as_str()
+    }
+
+    /// The string, if this is one.
+    pub fn as_str(&self) -> Option<&str> {
+        match &self.value {
+            Value::Str(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The whole number, if this is one; `2.0` is one.
+    pub fn as_int(&self) -> Option<i64> {
+        match self.value {
+            Value::Int(value) => Some(value),
+            Value::Float(value) => whole(value),
+            _ => None,
+        }
+    }
+
+    /// The boolean, if this is one.
+    pub fn as_bool(&self) -> Option<bool> {
+        match self.value {
+            Value::Bool(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The items of this map; none for anything else.
+    pub fn entries(&self) -> &[Entry] {
+        match &self.value {
+            Value::Map(entries) => entries,
+            _ => &[],
+        }
+    }
+
+    /// The items of this array; none for anything else.
+    pub fn items(&self) -> &[Node] {
+        match &self.value {
+            Value::List(items) => items,
+            _ => &[],
+        }
+    }
+
+    /// Whether this is null.
+    pub fn is_null(&self) -> bool {
+        matches!(self.value, Value::Null)
+    }
+}
+
+/// A float that is a whole number.
+pub(crate) fn whole(value: f64) -> Option<i64> {
+    let is_whole = value.fract() == 0.0 && (-9.3e18..9.2e18).contains(&value);
+    is_whole.then_some(value as i64)
+}
+
+impl Value {
+    /// The type as JSON calls it.
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Value::Null => "null",
+            Value::Bool(_) => "boolean",
+            Value::Int(_) | Value::UInt(_) => "integer",
+            Value::Float(value) if whole(*value).is_some() => "integer",
+            Value::Float(_) => "number",
+            Value::Str(_) => "string",
+            Value::List(_) => "array",
+            Value::Map(_) => "object",
+        }
+    }
+
+    /// The value for a message: scalars as they are, collections by their type.
+    pub fn shown(&self) -> String {
+        match self {
+            Value::Null => "null".to_owned(),
+            Value::Bool(value) => value.to_string(),
+            Value::Int(value) => value.to_string(),
+            Value::UInt(value) => value.to_string(),
+            Value::Float(value) => gofloat::format_g(*value),
+            Value::Str(text) => {
+                let cut = text.char_indices().nth(60).map_or(text.len(), |(at, _)| at);
+                let dots = if cut < text.len() { "…" } else { "" };
+                format!("{:?}{dots}", &text[..cut])
+            }
+            Value::List(items) => format!("an array of {}", items.len()),
+            Value::Map(entries) => format!("an object of {}", entries.len()),
+        }
+    }
+
+    /// Whether two values are equal as JSON: the order of keys does not count, 1 and 1.0 are equal.
+    pub fn same(&self, other: &Value) -> bool {
+        match (self, other) {
+            (Value::Null, Value::Null) => true,
+            (Value::Bool(a), Value::Bool(b)) => a == b,
+            (Value::Str(a), Value::Str(b)) => a == b,
+            (Value::List(a), Value::List(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.value.same(&b.value))
+            }
+            (Value::Map(a), Value::Map(b)) => {
+                let find = |key: &str| b.iter().find(|entry| *entry.key == *key);
+                a.len() == b.len()
+                    && a.iter()
+                        .all(|entry| find(&entry.key).is_some_and(|other| entry.node.value.same(&other.node.value)))
+            }
+            _ => match (self.number(), other.number()) {
+                (Some(a), Some(b)) => a == b,
+                _ => false,
+            },
+        }
+    }
+
+    fn number(&self) -> Option<Number> {
+        match *self {
+            Value::Int(value) => Some(Number::Whole(value.into())),
+            Value::UInt(value) => Some(Number::Whole(value.into())),
+            Value::Float(value) => Some(whole(value).map_or(Number::Real(value), |value| Number::Whole(value.into()))),
+            _ => None,
+        }
+    }
+}
+
+#[derive(PartialEq)]
+enum Number {
+    Whole(i128),
+    Real(f64),
+}
+
+/// The manifests of a YAML or JSON text, with those that are empty left out.
+pub fn documents(tree: &Tree) -> Vec<Document> {
+    tree.documents().iter().filter(|document| !document.injected).filter_map(|doc| document(tree, doc)).collect()
+}
+
+fn document(tree: &Tree, document: &YamlDocument) -> Option<Document> {
+    if matches!(tree.value(document.value), View::Scalar(Scalar::Null)) {
+        return None;
+    }
+    let mut reader = Reader { tree, path: Vec::new(), faults: Vec::new() };
+    // The place of a document is its first item; `---` tells nothing.
+    let pos = match tree.value(document.value) {
+        View::Map([first, ..]) => first.pos,
+        _ => tree.span(document.value).pos(),
+    };
+    let root = reader.node(document.value, pos);
+    Some(Document { root, faults: reader.faults })
+}
+
+struct Reader<'t> {
+    tree: &'t Tree,
+    path: Vec<Step>,
+    faults: Vec<Fault>,
+}
+
+impl Reader<'_> {
+    fn node(&mut self, id: NodeId, pos: Pos) -> Node {
+        if self.path.len() >= MAX_DEPTH {
+            self.fault(FaultKind::Depth, pos);
+            return Node { value: Value::Null, pos };
+        }
+        let value = match self.tree.value(id) {
+            View::Scalar(scalar) => self.scalar(scalar, pos),
+            View::Array(items) => {
+                let mut list = Vec::with_capacity(items.len());
+                for (index, item) in items.iter().enumerate() {
+                    self.path.push(Step::Index(index));
+                    list.push(self.node(item.value, item.pos));
+                    self.path.pop();
+                }
+                Value::List(list)
+            }
+            View::Map(items) if has_duplicate_keys(items) => {
+                for (item, _) in duplicates(items) {
+                    let key = key_text(&item.key).unwrap_or_else(|| "".into());
+                    self.path.push(Step::Key(key.to_string()));
+                    self.fault(FaultKind::Duplicate, item.pos);
+                    self.path.pop();
+                }
+                let kept: Vec<_> = last_wins(items).into_iter().map(|(item, _)| item).collect();
+                self.map(kept.into_iter())
+            }
+            View::Map(items) => self.map(items.iter()),
+        };
+        Node { value, pos }
+    }
+
+    fn map<'i>(&mut self, items: impl ExactSizeIterator<Item = &'i ytterby_yaml::MapItem>) -> Value {
+        let mut entries = Vec::with_capacity(items.len());
+        for item in items {
+            let Some(key) = key_text(&item.key) else {
+                self.fault(FaultKind::Key, item.pos);
+                continue;
+            };
+            self.path.push(Step::Key(key.to_string()));
+            let node = self.node(item.value, item.pos);
+            self.path.pop();
+            entries.push(Entry { key, node });
+        }
+        Value::Map(entries)
+    }
+
+    fn scalar(&mut self, scalar: &Scalar, pos: Pos) -> Value {
+        match scalar {
+            Scalar::Null => Value::Null,
+            Scalar::Bool(value) => Value::Bool(*value),
+            Scalar::Int(value) => Value::Int(*value),
+            Scalar::UInt(value) => Value::UInt(*value),
+            Scalar::Float(value) if !value.is_finite() => {
+                self.fault(FaultKind::NotFinite, pos);
+                Value::Null
+            }
+            Scalar::Float(value) => Value::Float(*value),
+            Scalar::Str(text) => Value::Str(Arc::from(&*text.to_str())),
+        }
+    }
+
+    fn fault(&mut self, kind: FaultKind, pos: Pos) {
+        if self.faults.len() < 100 {
+            self.faults.push(Fault { kind, path: self.path.iter().cloned().collect(), pos });
+        }
+    }
+}
+
+/// The items whose key was given before, each with the first of its kind.
+fn duplicates(items: &[ytterby_yaml::MapItem]) -> Vec<(&ytterby_yaml::MapItem, &ytterby_yaml::MapItem)> {
+    let mut first = std::collections::HashMap::new();
+    let mut found = Vec::new();
+    for item in items {
+        let Some(key) = key_text(&item.key) else { continue };
+        match first.entry(key) {
+            std::collections::hash_map::Entry::Occupied(other) => found.push((item, *other.get())),
+            std::collections::hash_map::Entry::Vacant(place) => {
+                place.insert(item);
+            }
+        }
+    }
+    found
+}
+
+/// A key as JSON has it: numbers and booleans become strings.
+pub fn key_text(key: &Scalar) -> Option<Arc<str>> {
+    Some(match key {
+        Scalar::Null => return None,
+        Scalar::Bool(value) => if *value { "true" } else { "false" }.into(),
+        Scalar::Int(value) => value.to_string().into(),
+        Scalar::UInt(value) => value.to_string().into(),
+        Scalar::Float(value) => gofloat::format_g(*value).into(),
+        Scalar::Str(text) => Arc::from(&*text.to_str()),
+    })
+}

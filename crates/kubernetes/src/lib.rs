@@ -1,0 +1,28 @@
+//! Checks Kubernetes manifests as the API server does, offline.
+//!
+//! A [`Catalog`] has compiled schemas: those of built-in kinds ([`Version`]), of CustomResourceDefinitions, of OpenAPI
+//! documents and JSON Schemas, and policies. It is built once and shared among threads. A [`Document`] is one manifest with
+//! the places of its values; checking it gives [`Checked`] with diagnostics that name a range, a typed path and a remedy.
+//!
+//! The crate is pure: it opens no file, knows no clock and prints nothing. What to read and where findings go is the
+//! business of hosts.
+
+mod builtin;
+mod catalog;
+mod compile;
+mod crd;
+mod document;
+mod facts;
+mod meta;
+mod names;
+mod native;
+mod policy;
+mod report;
+mod rules;
+mod scalars;
+mod schema;
+mod structural;
+
+pub use catalog::{Catalog, Checked, Options, State, Unknown};
+pub use document::{Document, Entry, Fault, FaultKind, MAX_DEPTH, Node, Value, documents, key_text};
+pub use facts::{Gvk, Version};

@@ -1,0 +1,151 @@
+//! `metadata`: names, namespaces, labels, annotations, finalizers, owners.
+
+use ytterby_diag::Id;
+
+use crate::document::Node;
+use crate::names::{self, Fault};
+use crate::report::{At, Finding, Report};
+
+/// All annotations of an object together have this many bytes at most.
+const MAX_ANNOTATIONS: usize = 256 << 10;
+
+/// What is asked of an object's name.
+#[derive(Clone, Copy)]
+pub(crate) enum NameRule {
+    /// It needs one of this form.
+    Form(fn(&str) -> Fault),
+    /// Objects that only ask a question have none.
+    None,
+}
+
+/// Checks the metadata of an object.
+pub(crate) fn check(root: &Node, at: &At<'_>, rule: NameRule, report: &mut Report) {
+    let empty = Node::new(crate::document::Value::Map(Vec::new()));
+    let (meta, here) = match root.given("metadata") {
+        Some(meta) => (meta, at.key("metadata", meta)),
+        None => (&empty, at.missing("metadata")),
+    };
+    name(meta, &here, rule, report);
+    if let Some(namespace) = meta.given("namespace")
+        && let Some(text) = namespace.as_str().filter(|text| !text.is_empty())
+        && let Some(fault) = names::dns_label(text)
+    {
+        let place = here.key("namespace", namespace);
+        report
+            .error(Id::KUBERNETES_METADATA, &place, || Finding::of_value(format!("the namespace {fault}"), namespace));
+    }
+    if let Some(generation) = meta.given("generation").filter(|node| node.as_int().is_some_and(|value| value < 0)) {
+        let place = here.key("generation", generation);
+        report.error(Id::KUBERNETES_METADATA, &place, || Finding::of_value("must not be negative", generation));
+    }
+    common(meta, &here, report);
+    owners(meta, &here, report);
+}
+
+/// What the metadata of pod templates and embedded resources is asked, too.
+pub(crate) fn common(meta: &Node, at: &At<'_>, report: &mut Report) {
+    if let Some(labels) = meta.given("labels") {
+        check_labels(labels, &at.key("labels", labels), report);
+    }
+    if let Some(annotations) = meta.given("annotations") {
+        let here = at.key("annotations", annotations);
+        let mut total = 0;
+        for entry in annotations.entries() {
+            total += entry.key.len() + entry.node.as_str().map_or(0, str::len);
+            if let Some(fault) = names::qualified_name(&entry.key.to_ascii_lowercase()) {
+                report.key_error(Id::KUBERNETES_METADATA, &here.key(&entry.key, &entry.node), || {
+                    Finding::new(format!("the key of an annotation {fault}; found ")).with_value(entry.key.to_string())
+                });
+            }
+        }
+        if total > MAX_ANNOTATIONS {
+            report.error(Id::KUBERNETES_METADATA, &here, || {
+                Finding::new(format!("annotations have at most {MAX_ANNOTATIONS} bytes; found {total}"))
+            });
+        }
+    }
+    if let Some(finalizers) = meta.given("finalizers") {
+        let here = at.key("finalizers", finalizers);
+        for (index, item) in finalizers.items().iter().enumerate() {
+            if let Some(fault) = item.as_str().and_then(names::qualified_name) {
+                let place = here.index(index, item);
+                report
+                    .error(Id::KUBERNETES_METADATA, &place, || Finding::of_value(format!("a finalizer {fault}"), item));
+            }
+        }
+    }
+}
+
+/// Checks a map of labels.
+pub(crate) fn check_labels(labels: &Node, at: &At<'_>, report: &mut Report) {
+    for entry in labels.entries() {
+        let here = at.key(&entry.key, &entry.node);
+        if let Some(fault) = names::qualified_name(&entry.key) {
+            report.key_error(Id::KUBERNETES_METADATA, &here, || {
+                Finding::new(format!("the key of a label {fault}; found ")).with_value(entry.key.to_string())
+            });
+        }
+        if let Some(fault) = entry.node.as_str().and_then(names::label_value) {
+            report.error(Id::KUBERNETES_METADATA, &here, || {
+                Finding::of_value(format!("the value of a label {fault}"), &entry.node)
+            });
+        }
+    }
+}
+
+fn name(meta: &Node, at: &At<'_>, rule: NameRule, report: &mut Report) {
+    let NameRule::Form(form) = rule else { return };
+    let text = |key: &str| meta.given(key).filter(|node| node.as_str().is_none_or(|text| !text.is_empty()));
+    match (text("name"), text("generateName")) {
+        (Some(node), _) => {
+            if let Some(fault) = node.as_str().and_then(form) {
+                let here = at.key("name", node);
+                report.error(Id::KUBERNETES_METADATA, &here, || {
+                    let finding = Finding::of_value(format!("the name {fault}"), node);
+                    let lower = node.as_str().unwrap_or_default().to_ascii_lowercase().replace(['_', ' '], "-");
+                    if form(&lower).is_none() { finding.help(format!("write \"{lower}\"")) } else { finding }
+                });
+            }
+        }
+        (None, Some(node)) => {
+            // The server adds letters and digits; a dash at the end is usual.
+            let masked = node.as_str().map(|text| text.strip_suffix('-').map_or(text.to_owned(), |t| format!("{t}a")));
+            if let Some(fault) = masked.as_deref().and_then(form) {
+                let here = at.key("generateName", node);
+                report.error(Id::KUBERNETES_METADATA, &here, || Finding::of_value(format!("the name {fault}"), node));
+            }
+        }
+        (None, None) => {
+            // A name of another type has been told already.
+            if meta.given("name").is_none_or(|node| node.as_str().is_some()) {
+                report.key_error(Id::KUBERNETES_REQUIRED, &at.missing("name"), || {
+                    Finding::new("the object has no name").help("give `metadata.name` or `metadata.generateName`")
+                });
+            }
+        }
+    }
+}
+
+fn owners(meta: &Node, at: &At<'_>, report: &mut Report) {
+    let Some(owners) = meta.given("ownerReferences") else { return };
+    let here = at.key("ownerReferences", owners);
+    let mut controllers = 0;
+    for (index, owner) in owners.items().iter().enumerate() {
+        let place = here.index(index, owner);
+        for key in ["apiVersion", "kind", "name", "uid"] {
+            // Absent ones are told by the schema.
+            if let Some(node) = owner.given(key).filter(|node| node.as_str() == Some("")) {
+                report.error(Id::KUBERNETES_METADATA, &place.key(key, node), || {
+                    Finding::new(format!("\"{key}\" of an owner must not be empty"))
+                });
+            }
+        }
+        if owner.text("kind") == Some("Event") && owner.text("apiVersion").is_some_and(|v| v.ends_with("v1")) {
+            report.error(Id::KUBERNETES_METADATA, &place, || Finding::new("an Event cannot be an owner"));
+        }
+        controllers += usize::from(owner.get("controller").and_then(Node::as_bool) == Some(true));
+    }
+    if controllers > 1 {
+        report.error(Id::KUBERNETES_METADATA, &here, || Finding::new("only one owner can have `controller: true`"));
+    }
+}

@@ -1,0 +1,214 @@
+//! Built-in kinds: decoding as Go does it, then what the published schema asks for.
+//!
+//! Null is the same as absent everywhere. Unknown fields are errors, with the nearest declared name; names are
+//! case-sensitive. `status` is only decoded: a server throws it away when an object is created.
+
+use ytterby_diag::Id;
+use ytterby_text::spelling;
+
+use crate::document::{Node, Value};
+use crate::report::{At, Finding, Report};
+use crate::scalars;
+use crate::schema::{Additional, Kind, Schema, SchemaId, Schemas};
+
+/// What is looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Depth {
+    /// Types and unknown fields.
+    Decode,
+    /// Required fields and enums, too.
+    Full,
+}
+
+pub(crate) struct Decoder<'a> {
+    pub schemas: &'a Schemas,
+    pub report: &'a mut Report,
+    /// Errors after which the server looks no further.
+    pub type_errors: usize,
+}
+
+impl Decoder<'_> {
+    /// Checks a whole object: `status` is only decoded.
+    pub fn object(&mut self, node: &Node, id: SchemaId, at: &At<'_>) {
+        self.map(node, self.schemas.get(id), at, Depth::Full, true);
+    }
+
+    pub fn check(&mut self, node: &Node, id: SchemaId, at: &At<'_>, depth: Depth) {
+        if self.report.is_done() {
+            return;
+        }
+        let schema = self.schemas.get(id);
+        match (schema.kind, &node.value) {
+            (_, Value::Null) | (Kind::Any, _) => {}
+            (Kind::Object, Value::Map(_)) => self.map(node, schema, at, depth, false),
+            (Kind::Array, Value::List(items)) => {
+                let Some(of) = schema.items else { return };
+                for (index, item) in items.iter().enumerate() {
+                    self.check(item, of, &at.index(index, item), depth);
+                }
+            }
+            (Kind::String, Value::Str(text)) => {
+                if depth == Depth::Full && !schema.enumeration.is_empty() && !text.is_empty() {
+                    self.enumeration(node, schema, at);
+                }
+            }
+            (Kind::Boolean, Value::Bool(_)) | (Kind::IntOrString, Value::Str(_)) => {}
+            (Kind::Int32 | Kind::IntOrString, _) if node.as_int().is_some() => {
+                if node.as_int().is_some_and(|value| i32::try_from(value).is_err()) {
+                    self.fault(Id::KUBERNETES_TYPE, at, || {
+                        Finding::of_value("the number does not fit into 32 bits", node)
+                    });
+                }
+            }
+            (Kind::Int64 | Kind::Integer, _) if node.as_int().is_some() => {}
+            (Kind::Number, Value::Int(_) | Value::UInt(_) | Value::Float(_)) => {}
+            (Kind::Quantity, _) => self.quantity(node, at),
+            (Kind::Time | Kind::MicroTime, Value::Str(text)) => {
+                let micros = schema.kind == Kind::MicroTime;
+                if scalars::time(text, micros).is_none() {
+                    self.fault(Id::KUBERNETES_FORMAT, at, || time_fault(node, micros));
+                }
+            }
+            (Kind::Bytes, Value::Str(text)) => {
+                if scalars::base64(text).is_none() {
+                    self.fault(Id::KUBERNETES_FORMAT, at, base64_fault);
+                }
+            }
+            (Kind::SchemaOrBool | Kind::SchemaOrArray | Kind::SchemaOrStrings, _) => {
+                self.schema_or(node, schema.kind, at, depth);
+            }
+            (kind, _) => self.fault(Id::KUBERNETES_TYPE, at, || Finding::wrong_type(kind.name(), node)),
+        }
+    }
+
+    fn fault(&mut self, id: Id, at: &At<'_>, finding: impl FnOnce() -> Finding) {
+        self.type_errors += 1;
+        self.report.error(id, at, finding);
+    }
+
+    fn quantity(&mut self, node: &Node, at: &At<'_>) {
+        match &node.value {
+            Value::Int(_) | Value::UInt(_) | Value::Float(_) => {}
+            Value::Str(text) => {
+                if let Some(fault) = scalars::quantity_fault(text) {
+                    let value = Finding::of_value(format!("the value {fault}"), node);
+                    self.fault(Id::KUBERNETES_FORMAT, at, || value);
+                }
+            }
+            _ => self.fault(Id::KUBERNETES_FORMAT, at, || Finding::wrong_type("quantity", node)),
+        }
+    }
+
+    fn enumeration(&mut self, node: &Node, schema: &Schema, at: &At<'_>) {
+        let is_one = schema.enumeration.iter().any(|value| value.same(&node.value));
+        if !is_one {
+            self.report.error(Id::KUBERNETES_ENUM, at, || one_of(&schema.enumeration, node));
+        }
+    }
+
+    fn map(&mut self, node: &Node, schema: &Schema, at: &At<'_>, depth: Depth, is_root: bool) {
+        let mut meant: Vec<&str> = Vec::new();
+        for entry in node.entries() {
+            let here = at.key(&entry.key, &entry.node);
+            match schema.field(&entry.key) {
+                Some(field) => {
+                    let is_status = is_root && *entry.key == *"status";
+                    self.check(&entry.node, field, &here, if is_status { Depth::Decode } else { depth });
+                }
+                None => match schema.additional {
+                    Additional::Of(values) => self.check(&entry.node, values, &here, depth),
+                    Additional::Any => {}
+                    Additional::No => meant.extend(unknown_field(self.report, schema, &entry.key, &here)),
+                },
+            }
+        }
+        if depth == Depth::Decode {
+            return;
+        }
+        for name in &schema.required {
+            // A misspelt field has been told already.
+            if node.given(name).is_none() && !meant.contains(&&**name) {
+                self.report.key_error(Id::KUBERNETES_REQUIRED, &at.missing(name), || required(name));
+            }
+        }
+    }
+
+    /// The unions inside of `JSONSchemaProps`.
+    fn schema_or(&mut self, node: &Node, kind: Kind, at: &At<'_>, depth: Depth) {
+        let props = self.schemas_props();
+        match (&node.value, kind) {
+            (Value::Map(_), _) => {
+                if let Some(props) = props {
+                    self.check(node, props, at, depth);
+                }
+            }
+            (Value::Bool(_), Kind::SchemaOrBool) => {}
+            (Value::List(items), Kind::SchemaOrArray) => {
+                for (index, item) in items.iter().enumerate() {
+                    if let Some(props) = props {
+                        self.check(item, props, &at.index(index, item), depth);
+                    }
+                }
+            }
+            (Value::List(items), Kind::SchemaOrStrings) => {
+                for (index, item) in items.iter().enumerate() {
+                    self.check(item, Schemas::primitive(Kind::String), &at.index(index, item), depth);
+                }
+            }
+            _ => self.fault(Id::KUBERNETES_TYPE, at, || Finding::wrong_type(kind.name(), node)),
+        }
+    }
+
+    fn schemas_props(&self) -> Option<SchemaId> {
+        self.schemas.props
+    }
+}
+
+/// Reports an unknown field; the declared name that was probably meant.
+pub(crate) fn unknown_field<'s>(report: &mut Report, schema: &'s Schema, key: &str, at: &At<'_>) -> Option<&'s str> {
+    let names = || schema.fields.iter().map(|field| &*field.name);
+    let near = names().find(|name| name.eq_ignore_ascii_case(key)).or_else(|| spelling::nearest(key, names()));
+    report.key_error(Id::KUBERNETES_UNKNOWN_FIELD, at, || {
+        let finding = Finding::new(format!("unknown field \"{key}\""));
+        match near {
+            Some(near) => finding.help(format!("did you mean \"{near}\"?")),
+            None if schema.fields.is_empty() => finding,
+            None => {
+                let mut known: Vec<&str> = names().take(13).collect();
+                if known.len() == 13 {
+                    known[12] = "…";
+                }
+                finding.note(format!("fields here: {}", known.join(", ")))
+            }
+        }
+    });
+    near
+}
+
+pub(crate) fn required(name: &str) -> Finding {
+    Finding::new(format!("the required field \"{name}\" is missing"))
+}
+
+pub(crate) fn time_fault(node: &Node, micros: bool) -> Finding {
+    let form = if micros { "2006-01-02T15:04:05.000000Z" } else { "2006-01-02T15:04:05Z" };
+    Finding::of_value(format!("the time does not have the form {form} (RFC 3339)"), node)
+}
+
+/// The value may be a secret: it is not shown.
+pub(crate) fn base64_fault() -> Finding {
+    Finding::new("the value is not base64").help("encode it, or use `stringData` of a Secret for plain text")
+}
+
+pub(crate) fn one_of(values: &[Value], node: &Node) -> Finding {
+    let shown: Vec<String> = values.iter().map(Value::shown).collect();
+    let near = node.as_str().and_then(|text| {
+        let texts =
+            || values.iter().filter_map(|value| if let Value::Str(text) = value { Some(&**text) } else { None });
+        texts().find(|value| value.eq_ignore_ascii_case(text)).or_else(|| spelling::nearest(text, texts()))
+    });
+    let finding = Finding::of_value(format!("must be one of {}", shown.join(", ")), node);
+    match near {
+        Some(near) => finding.help(format!("did you mean \"{near}\"?")),
+        None => finding,
+    }
+}

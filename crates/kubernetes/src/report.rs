@@ -1,0 +1,174 @@
+//! Where a walk over a document is, and what it has found.
+//!
+//! A place is a chain of links on the stack ([`At`]); the path is written out only when something is wrong. A
+//! [`Report`] either collects diagnostics or only counts errors: both ways run the same checks, and in the second one
+//! nothing is formatted.
+
+use ytterby_diag::{Diagnostic, Help, Id, Part, Path, Pos, Severity, Step, Text};
+
+use crate::document::Node;
+
+/// A node's place in its document.
+#[derive(Clone, Copy)]
+pub(crate) struct At<'a> {
+    up: Option<&'a At<'a>>,
+    step: AtStep<'a>,
+    pub pos: Pos,
+}
+
+#[derive(Clone, Copy)]
+enum AtStep<'a> {
+    Root,
+    Key(&'a str),
+    Index(usize),
+}
+
+impl<'a> At<'a> {
+    pub fn root(pos: Pos) -> At<'a> {
+        At { up: None, step: AtStep::Root, pos }
+    }
+
+    /// The value of a key.
+    pub fn key(&'a self, key: &'a str, node: &Node) -> At<'a> {
+        At { up: Some(self), step: AtStep::Key(key), pos: if node.pos.is_known() { node.pos } else { self.pos } }
+    }
+
+    /// A key that is not there; its place is that of the map.
+    pub fn missing(&'a self, key: &'a str) -> At<'a> {
+        At { up: Some(self), step: AtStep::Key(key), pos: self.pos }
+    }
+
+    /// An item of a list.
+    pub fn index(&'a self, index: usize, node: &Node) -> At<'a> {
+        At { up: Some(self), step: AtStep::Index(index), pos: if node.pos.is_known() { node.pos } else { self.pos } }
+    }
+
+    pub fn path(&self) -> Path {
+        let mut steps = Vec::new();
+        let mut at = Some(self);
+        while let Some(here) = at {
+            match here.step {
+                AtStep::Root => {}
+                AtStep::Key(key) => steps.push(Step::Key(key.to_owned())),
+                AtStep::Index(index) => steps.push(Step::Index(index)),
+            }
+            at = here.up;
+        }
+        steps.reverse();
+        Path::from(steps)
+    }
+}
+
+/// Findings of one document beyond this number are only counted.
+const MAX_FINDINGS: usize = 100;
+
+/// What was found.
+pub(crate) struct Report {
+    pub findings: Vec<Diagnostic>,
+    /// Errors, told or not.
+    pub errors: usize,
+    /// Whether nothing is told, and the first error ends the walk.
+    pub is_quick: bool,
+}
+
+impl Report {
+    pub fn new() -> Report {
+        Report { findings: Vec::new(), errors: 0, is_quick: false }
+    }
+
+    /// A report that only tells whether there is an error.
+    pub fn quick() -> Report {
+        Report { is_quick: true, ..Report::new() }
+    }
+
+    /// Whether nothing more needs to be looked at.
+    pub fn is_done(&self) -> bool {
+        self.errors > 0 && (self.is_quick || self.errors > MAX_FINDINGS)
+    }
+
+    /// An error at the value of an item.
+    pub fn error(&mut self, id: Id, at: &At<'_>, message: impl FnOnce() -> Finding) {
+        self.add(Severity::Error, id, at, Part::Value, message);
+    }
+
+    /// An error at the key of an item.
+    pub fn key_error(&mut self, id: Id, at: &At<'_>, message: impl FnOnce() -> Finding) {
+        self.add(Severity::Error, id, at, Part::Key, message);
+    }
+
+    /// A warning at the value of an item.
+    pub fn warning(&mut self, id: Id, at: &At<'_>, message: impl FnOnce() -> Finding) {
+        if !self.is_quick {
+            self.add(Severity::Warning, id, at, Part::Value, message);
+        }
+    }
+
+    fn add(&mut self, severity: Severity, id: Id, at: &At<'_>, part: Part, message: impl FnOnce() -> Finding) {
+        if severity == Severity::Error {
+            self.errors += 1;
+        }
+        if self.is_quick || self.findings.len() >= MAX_FINDINGS {
+            return;
+        }
+        let Finding { message, expected, found, helps, notes } = message();
+        let mut diagnostic = Diagnostic::new(severity, id, message).at(at.pos, part).path(at.path()).helps(helps);
+        diagnostic.expected = expected;
+        diagnostic.found = found;
+        diagnostic.notes = notes;
+        self.findings.push(diagnostic);
+    }
+}
+
+/// What a finding says.
+#[derive(Default)]
+pub(crate) struct Finding {
+    pub message: Text,
+    pub expected: Option<Text>,
+    pub found: Option<Text>,
+    pub helps: Vec<Help>,
+    pub notes: Vec<Text>,
+}
+
+impl Finding {
+    pub fn new(message: impl Into<Text>) -> Finding {
+        Finding { message: message.into(), ..Finding::default() }
+    }
+
+    pub fn help(mut self, help: impl Into<Help>) -> Finding {
+        self.helps.push(help.into());
+        self
+    }
+
+    /// The message followed by a value of user data.
+    pub fn with_value(mut self, value: impl Into<String>) -> Finding {
+        self.message = self.message.value(value);
+        self
+    }
+
+    pub fn note(mut self, note: impl Into<Text>) -> Finding {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// `expected integer, found string "2"`.
+    pub fn wrong_type(expected: &str, node: &Node) -> Finding {
+        let value = &node.value;
+        let found = match value.type_name() {
+            "null" => Text::new("null"),
+            name @ ("array" | "object") => Text::new(format!("an {name}")),
+            name => Text::new(format!("{name} ")).value(value.shown()),
+        };
+        let message = Text::new(format!("expected {expected}, found ")).join(found.clone());
+        Finding { message, expected: Some(Text::new(expected.to_owned())), found: Some(found), ..Finding::default() }
+    }
+
+    /// A message with the value in question behind it.
+    pub fn of_value(message: impl Into<Text>, node: &Node) -> Finding {
+        let found = Text::of_value(node.value.shown());
+        Finding {
+            message: message.into().then("; found ").join(found.clone()),
+            found: Some(found),
+            ..Finding::default()
+        }
+    }
+}

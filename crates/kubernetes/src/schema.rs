@@ -1,0 +1,241 @@
+//! Compiled schemas: one form for built-in kinds, custom resources and OpenAPI documents.
+//!
+//! A [`Schemas`] is an arena; schemas name each other by number, so that recursive types (`JSONSchemaProps`) need no
+//! special care and everything can be shared among threads. Nothing here looks at documents.
+
+use std::sync::Arc;
+
+use ytterby_regexp::Regexp;
+
+use crate::document::Value;
+use crate::rules::Rule;
+
+/// Names a schema in its [`Schemas`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct SchemaId(pub u32);
+
+/// An arena of schemas.
+#[derive(Debug)]
+pub(crate) struct Schemas {
+    nodes: Vec<Schema>,
+    /// `JSONSchemaProps`, where the arena has it.
+    pub props: Option<SchemaId>,
+}
+
+/// What a value has to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// Anything.
+    Any,
+    Object,
+    Array,
+    String,
+    Boolean,
+    /// Whole numbers; `2.0` is one.
+    Integer,
+    Int32,
+    Int64,
+    Number,
+    IntOrString,
+    /// Types of Go that read their own JSON.
+    Quantity,
+    Time,
+    MicroTime,
+    /// A string in base64.
+    Bytes,
+    /// The unions of `JSONSchemaProps`: a schema or something else.
+    SchemaOrBool,
+    SchemaOrArray,
+    SchemaOrStrings,
+}
+
+/// How a list is to be understood.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) enum ListType {
+    #[default]
+    Atomic,
+    Set,
+    /// The keys of its items.
+    Map(Vec<Arc<str>>),
+}
+
+/// What keys beyond the declared ones an object has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Additional {
+    /// None.
+    No,
+    /// Any, with any value.
+    Any,
+    /// Any, with such a value.
+    Of(SchemaId),
+}
+
+/// One schema.
+#[derive(Debug)]
+pub(crate) struct Schema {
+    pub kind: Kind,
+    /// In the order of their names.
+    pub fields: Vec<Field>,
+    pub additional: Additional,
+    pub items: Option<SchemaId>,
+    pub required: Vec<Arc<str>>,
+    pub list: ListType,
+    pub enumeration: Vec<Value>,
+    pub default: Option<Value>,
+    pub nullable: bool,
+    /// `x-kubernetes-preserve-unknown-fields`.
+    pub preserve: bool,
+    /// `x-kubernetes-embedded-resource`.
+    pub embedded: bool,
+    /// Bounds and combinations, which few schemas have.
+    pub limits: Option<Box<Limits>>,
+    pub rules: Vec<Rule>,
+    /// Whether there is a default somewhere below.
+    pub has_defaults: bool,
+    /// Whether there is a rule here or somewhere below.
+    pub has_rules: bool,
+}
+
+/// A declared property.
+#[derive(Clone, Debug)]
+pub(crate) struct Field {
+    pub name: Arc<str>,
+    pub schema: SchemaId,
+}
+
+/// Bounds and combinations.
+#[derive(Debug, Default)]
+pub(crate) struct Limits {
+    pub minimum: Option<Bound>,
+    pub maximum: Option<Bound>,
+    pub multiple_of: Option<f64>,
+    pub min_length: Option<u64>,
+    pub max_length: Option<u64>,
+    pub min_items: Option<u64>,
+    pub max_items: Option<u64>,
+    pub min_properties: Option<u64>,
+    pub max_properties: Option<u64>,
+    pub unique_items: bool,
+    pub pattern: Option<(String, Regexp)>,
+    pub format: Option<String>,
+    pub all_of: Vec<SchemaId>,
+    pub any_of: Vec<SchemaId>,
+    pub one_of: Vec<SchemaId>,
+    pub not: Option<SchemaId>,
+}
+
+/// A bound of numbers.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Bound {
+    pub value: f64,
+    pub exclusive: bool,
+}
+
+impl Schemas {
+    pub fn new() -> Schemas {
+        let mut schemas = Schemas { nodes: Vec::new(), props: None };
+        for kind in PRIMITIVES {
+            schemas.add(Schema::of(kind));
+        }
+        schemas
+    }
+
+    pub fn get(&self, id: SchemaId) -> &Schema {
+        &self.nodes[id.0 as usize]
+    }
+
+    pub fn get_mut(&mut self, id: SchemaId) -> &mut Schema {
+        &mut self.nodes[id.0 as usize]
+    }
+
+    pub fn add(&mut self, schema: Schema) -> SchemaId {
+        self.nodes.push(schema);
+        SchemaId(self.nodes.len() as u32 - 1)
+    }
+
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The schema of a type without anything further, which all share.
+    pub fn primitive(kind: Kind) -> SchemaId {
+        let at = PRIMITIVES.iter().position(|other| *other == kind).expect("a primitive");
+        SchemaId(at as u32)
+    }
+}
+
+const PRIMITIVES: [Kind; 15] = [
+    Kind::Any,
+    Kind::String,
+    Kind::Boolean,
+    Kind::Integer,
+    Kind::Int32,
+    Kind::Int64,
+    Kind::Number,
+    Kind::IntOrString,
+    Kind::Quantity,
+    Kind::Time,
+    Kind::MicroTime,
+    Kind::Bytes,
+    Kind::SchemaOrBool,
+    Kind::SchemaOrArray,
+    Kind::SchemaOrStrings,
+];
+
+impl Schema {
+    pub fn of(kind: Kind) -> Schema {
+        Schema {
+            kind,
+            fields: Vec::new(),
+            additional: if kind == Kind::Any { Additional::Any } else { Additional::No },
+            items: None,
+            required: Vec::new(),
+            list: ListType::Atomic,
+            enumeration: Vec::new(),
+            default: None,
+            nullable: false,
+            preserve: false,
+            embedded: false,
+            limits: None,
+            rules: Vec::new(),
+            has_defaults: false,
+            has_rules: false,
+        }
+    }
+
+    /// The schema of a declared property.
+    pub fn field(&self, name: &str) -> Option<SchemaId> {
+        let at = self.fields.binary_search_by(|field| (*field.name).cmp(name)).ok()?;
+        Some(self.fields[at].schema)
+    }
+
+    /// The schema of a property, declared or not.
+    pub fn property(&self, name: &str) -> Option<SchemaId> {
+        self.field(name).or(match self.additional {
+            Additional::Of(schema) => Some(schema),
+            Additional::No | Additional::Any => None,
+        })
+    }
+}
+
+impl Kind {
+    /// What messages call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Any => "anything",
+            Kind::Object => "object",
+            Kind::Array => "array",
+            Kind::String => "string",
+            Kind::Boolean => "boolean",
+            Kind::Integer | Kind::Int32 | Kind::Int64 => "integer",
+            Kind::Number => "number",
+            Kind::IntOrString => "integer or string",
+            Kind::Quantity => "quantity",
+            Kind::Time | Kind::MicroTime => "time",
+            Kind::Bytes => "string in base64",
+            Kind::SchemaOrBool => "schema or boolean",
+            Kind::SchemaOrArray => "schema or array",
+            Kind::SchemaOrStrings => "schema or array of strings",
+        }
+    }
+}
