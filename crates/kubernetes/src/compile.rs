@@ -9,6 +9,7 @@ use std::sync::Arc;
 use ytterby_regexp::Regexp;
 
 use crate::document::{Node, Value};
+use crate::rules::Rule;
 use crate::schema::{Additional, Bound, Field, Kind, Limits, ListType, Schema, SchemaId, Schemas};
 
 /// Where the definitions of a document are.
@@ -136,6 +137,8 @@ impl<'d> Compiler<'d> {
         };
         schema.enumeration = node.get("enum").map(Node::items).unwrap_or_default().iter().map(plain).collect();
         schema.default = node.given("default").map(plain);
+        schema.rules =
+            node.get("x-kubernetes-validations").map(Node::items).unwrap_or_default().iter().map(Rule::of).collect();
         let limits = self.limits(node);
         schema.limits = limits.map(Box::new);
         schema

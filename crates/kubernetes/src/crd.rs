@@ -6,6 +6,7 @@ use crate::catalog::Catalog;
 use crate::compile::Compiler;
 use crate::document::Node;
 use crate::facts::Gvk;
+use crate::rules;
 use crate::schema::{Kind, Schema, SchemaId, Schemas};
 
 /// A custom kind.
@@ -55,7 +56,8 @@ fn custom_kind(schema: Option<&Node>, namespaced: bool, plural: &str, drops_stat
         Some(schema) => compiler.schema(schema),
         None => compiler.schemas.add(Schema { preserve: true, ..Schema::of(Kind::Any) }),
     };
-    let schemas = compiler.schemas;
+    let mut schemas = compiler.schemas;
+    rules::compile_all(&mut schemas, root);
     let has_embedded = (0..schemas.len() as u32).any(|id| schemas.get(SchemaId(id)).embedded);
     CustomKind { schemas, root, namespaced, plural: plural.to_owned(), drops_status, has_embedded }
 }

@@ -172,33 +172,43 @@ fn is_loose_time(text: &str) -> bool {
     zoned(&format!("{head}{fraction}{zone}"))
 }
 
-/// A duration: Go's (`1h30m`), or numbers with words (`3d`, `2 weeks`).
+/// Whether a text is a duration: Go's (`1h30m`), or numbers with words (`3d`, `2 weeks`).
 fn is_duration(text: &str) -> bool {
-    if crate::scalars::go_duration(text).is_some() {
-        return true;
+    any_duration(text).is_some()
+}
+
+/// Units of durations beyond Go's, in nanoseconds.
+const UNITS: [(&[&str], i64); 8] = [
+    (&["ns", "nano", "nanos"], 1),
+    (&["us", "µs", "micro", "micros"], 1000),
+    (&["ms", "milli", "millis"], 1_000_000),
+    (&["s", "sec", "secs", "second", "seconds"], 1_000_000_000),
+    (&["m", "min", "mins", "minute", "minutes"], 60_000_000_000),
+    (&["h", "hr", "hrs", "hour", "hours"], 3_600_000_000_000),
+    (&["d", "day", "days"], 86_400_000_000_000),
+    (&["w", "wk", "wks", "week", "weeks"], 604_800_000_000_000),
+];
+
+/// The nanoseconds of a duration of either form.
+pub(crate) fn any_duration(text: &str) -> Option<i64> {
+    if let Some(duration) = go_duration(text) {
+        return Some(duration);
     }
     let mut rest = text.trim();
+    let mut total = 0i64;
     if rest.is_empty() {
-        return false;
+        return None;
     }
     while !rest.is_empty() {
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        if digits == 0 {
-            return false;
-        }
+        let number: i64 = rest[..digits].parse().ok()?;
         rest = rest[digits..].trim_start();
         let word = rest.bytes().take_while(|byte| byte.is_ascii_alphabetic() || *byte >= 0x80).count();
-        let units = [
-            "ns", "nano", "us", "µs", "micro", "ms", "milli", "s", "sec", "second", "m", "min", "minute", "h", "hr",
-            "hour", "d", "day", "w", "wk", "week", "nanos", "micros", "millis", "secs", "seconds", "mins", "minutes",
-            "hrs", "hours", "days", "wks", "weeks",
-        ];
-        if !units.contains(&&rest[..word]) {
-            return false;
-        }
+        let (_, scale) = UNITS.iter().find(|(names, _)| names.contains(&&rest[..word]))?;
+        total = total.checked_add(number.checked_mul(*scale)?)?;
         rest = rest[word..].trim_start();
     }
-    true
+    Some(total)
 }
 
 /// Go's durations, in nanoseconds: `-1.5h`, `300ms`, `0`.

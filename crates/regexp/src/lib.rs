@@ -111,6 +111,16 @@ impl Regexp {
         self.regex.is_match(text)
     }
 
+    /// The first match in the text.
+    pub fn find_in<'t>(&self, text: &'t str) -> Option<&'t str> {
+        self.regex.find(text).map(|found| found.as_str())
+    }
+
+    /// All matches in the text that do not overlap, from left to right.
+    pub fn find_all_in<'t>(&self, text: &'t str) -> impl Iterator<Item = &'t str> {
+        self.regex.find_iter(text).map(|found| found.as_str())
+    }
+
     /// The text with every match replaced by `template`, in which `$1`, `$name` and `${name}` stand for groups.
     ///
     /// # Errors

@@ -272,6 +272,21 @@ impl Url {
         Url { user: None, ..self.clone() }
     }
 
+    /// Name or address of the server, with its port.
+    pub fn host(&self) -> &[u8] {
+        &self.host
+    }
+
+    /// The path with its escapes.
+    pub fn escaped_path(&self) -> Vec<u8> {
+        self.path.escaped(Part::Path)
+    }
+
+    /// What follows the `?`, with its escapes.
+    pub fn query(&self) -> &[u8] {
+        &self.query
+    }
+
     /// In lower case, empty for a reference without one.
     pub fn scheme(&self) -> &[u8] {
         &self.scheme

@@ -1,0 +1,182 @@
+//! Times and durations: reading, writing, and the parts of a date.
+
+/// Go's durations, in nanoseconds: `-1.5h`, `300ms`, `0`.
+pub(crate) fn duration(text: &str) -> Option<i64> {
+    let (negative, mut rest) = match text.as_bytes().first()? {
+        b'-' => (true, &text[1..]),
+        b'+' => (false, &text[1..]),
+        _ => (false, text),
+    };
+    if rest == "0" {
+        return Some(0);
+    }
+    if rest.is_empty() {
+        return None;
+    }
+    let mut total: i128 = 0;
+    while !rest.is_empty() {
+        let number = rest.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
+        let (number, tail) = rest.split_at(number);
+        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+        if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') {
+            return None;
+        }
+        let unit = tail.find(|c: char| c == '.' || c.is_ascii_digit()).unwrap_or(tail.len());
+        let (unit, tail) = tail.split_at(unit);
+        let scale: i128 = match unit {
+            "ns" => 1,
+            "us" | "µs" | "μs" => 1000,
+            "ms" => 1_000_000,
+            "s" => 1_000_000_000,
+            "m" => 60_000_000_000,
+            "h" => 3_600_000_000_000,
+            _ => return None,
+        };
+        let whole: i128 = if whole.is_empty() { 0 } else { whole.parse::<u64>().ok()?.into() };
+        let fraction = if fraction.is_empty() { 0.0 } else { format!("0.{fraction}").parse::<f64>().ok()? };
+        total += whole * scale + (fraction * scale as f64) as i128;
+        if total > i128::from(i64::MAX) + i128::from(negative) {
+            return None;
+        }
+        rest = tail;
+    }
+    i64::try_from(if negative { -total } else { total }).ok()
+}
+
+/// A duration as `string()` writes it: seconds with as many digits as it needs.
+pub(crate) fn duration_text(nanos: i64) -> String {
+    let sign = if nanos < 0 { "-" } else { "" };
+    let (seconds, rest) = (nanos.unsigned_abs() / 1_000_000_000, nanos.unsigned_abs() % 1_000_000_000);
+    if rest == 0 {
+        return format!("{sign}{seconds}s");
+    }
+    let fraction = format!("{rest:09}");
+    format!("{sign}{seconds}.{}s", fraction.trim_end_matches('0'))
+}
+
+/// Seconds since 1970 and nanoseconds of a time of RFC 3339.
+pub(crate) fn timestamp(text: &str) -> Option<(i64, u32)> {
+    let bytes = text.as_bytes();
+    let number = |from: usize, len: usize| -> Option<i64> {
+        let digits = bytes.get(from..from + len)?;
+        digits.iter().all(u8::is_ascii_digit).then(|| digits.iter().fold(0, |n, d| n * 10 + i64::from(d - b'0')))
+    };
+    let marks = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':')];
+    if marks.iter().any(|(at, mark)| bytes.get(*at) != Some(mark)) {
+        return None;
+    }
+    let (year, month, day) = (number(0, 4)?, number(5, 2)?, number(8, 2)?);
+    let (hour, minute, second) = (number(11, 2)?, number(14, 2)?, number(17, 2)?);
+    let is_date = (1..=12).contains(&month) && (1..=days_in(year, month)).contains(&day);
+    if !is_date || hour > 23 || minute > 59 || second > 59 {
+        return None;
+    }
+    let mut at = 19;
+    let mut nanos = 0u32;
+    if bytes.get(at) == Some(&b'.') {
+        let digits = bytes[at + 1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if digits == 0 {
+            return None;
+        }
+        for place in 0..9 {
+            let digit = bytes.get(at + 1 + place).filter(|_| place < digits).map_or(0, |byte| byte - b'0');
+            nanos = nanos * 10 + u32::from(digit);
+        }
+        at += 1 + digits;
+    }
+    let offset = match bytes.get(at..)? {
+        b"Z" => 0,
+        [sign @ (b'+' | b'-'), _, _, b':', _, _] => {
+            let (hours, minutes) = (number(at + 1, 2)?, number(at + 4, 2)?);
+            if hours > 23 || minutes > 59 {
+                return None;
+            }
+            let seconds = hours * 3600 + minutes * 60;
+            if *sign == b'-' { -seconds } else { seconds }
+        }
+        _ => return None,
+    };
+    Some((days_from_civil(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset, nanos))
+}
+
+/// A time as `string()` writes it.
+pub(crate) fn timestamp_text(seconds: i64, nanos: u32) -> String {
+    let date = Date::of(seconds);
+    let fraction = format!("{nanos:09}");
+    let fraction = fraction.trim_end_matches('0');
+    let point = if fraction.is_empty() { "" } else { "." };
+    let Date { year, month, day, hour, minute, second, .. } = date;
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{point}{fraction}Z")
+}
+
+/// The parts of a date.
+pub(crate) struct Date {
+    pub year: i64,
+    pub month: i64,
+    pub day: i64,
+    pub hour: i64,
+    pub minute: i64,
+    pub second: i64,
+    /// From 0.
+    pub day_of_year: i64,
+    /// Sunday is 0.
+    pub day_of_week: i64,
+}
+
+impl Date {
+    pub fn of(seconds: i64) -> Date {
+        let (days, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+        let shifted = days + 719_468;
+        let era = shifted.div_euclid(146_097);
+        let of_era = shifted.rem_euclid(146_097);
+        let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+        let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+        let shifted_month = (5 * of_year + 2) / 153;
+        let day = of_year - (153 * shifted_month + 2) / 5 + 1;
+        let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+        let year = year_of_era + era * 400 + i64::from(month <= 2);
+        Date {
+            year,
+            month,
+            day,
+            hour: rest / 3600,
+            minute: rest / 60 % 60,
+            second: rest % 60,
+            day_of_year: days - days_from_civil(year, 1, 1),
+            day_of_week: (days + 4).rem_euclid(7),
+        }
+    }
+}
+
+/// The offset of a time zone that needs no table: `UTC`, `+02:00`.
+pub(crate) fn zone_offset(zone: &str) -> Option<i64> {
+    if zone == "UTC" || zone == "GMT" || zone.is_empty() {
+        return Some(0);
+    }
+    let (negative, rest) = match zone.as_bytes()[0] {
+        b'-' => (true, &zone[1..]),
+        b'+' => (false, &zone[1..]),
+        _ => (false, zone),
+    };
+    let (hours, minutes) = rest.split_once(':')?;
+    let (hours, minutes): (i64, i64) = (hours.parse().ok()?, minutes.parse().ok()?);
+    let seconds = hours * 3600 + minutes * 60;
+    Some(if negative { -seconds } else { seconds })
+}
+
+fn days_in(year: i64, month: i64) -> i64 {
+    match month {
+        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let of_era = year - era * 400;
+    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
