@@ -75,7 +75,7 @@ impl Type {
         let end = text.find(|c: char| !c.is_ascii_alphabetic() && c != '_').unwrap_or(text.len());
         let (word, rest) = text.split_at(end);
         *text = rest;
-        let mut inner = |text: &mut &'static str, open: char| -> Type {
+        let inner = |text: &mut &'static str, open: char| -> Type {
             *text = text.strip_prefix(open).expect("a signature is well-formed");
             Type::read(text)
         };

@@ -111,6 +111,21 @@ impl Catalog {
         self.custom.contains_key(&gvk) || self.builtin.kind(&gvk, self.options.version).is_some()
     }
 
+    /// Whether objects of a kind belong to a namespace, where the kind is known.
+    pub fn is_namespaced(&self, api_version: &str, kind: &str) -> Option<bool> {
+        let gvk = Gvk::of(api_version, kind);
+        let custom = self.custom.get(&gvk).map(|custom| custom.namespaced);
+        custom.or_else(|| self.builtin.kind(&gvk, self.options.version).map(|(known, _)| known.namespaced))
+    }
+
+    /// The name of a kind's resource: `deployments`.
+    pub(crate) fn resource_name(&self, gvk: &Gvk) -> Option<String> {
+        if let Some(custom) = self.custom.get(gvk) {
+            return Some(custom.plural.clone());
+        }
+        self.builtin.kind(gvk, self.options.version).map(|(known, _)| known.plural.to_owned())
+    }
+
     /// Checks a document; a list of resources gives a verdict for each.
     pub fn check(&self, document: &Document) -> Vec<Checked> {
         let mut found = Vec::new();
@@ -246,7 +261,7 @@ impl Catalog {
         let version = self.options.version;
         // A definition that was given describes the cluster better than what we know.
         if let Some(custom) = self.custom.get(gvk) {
-            self.custom_kind(root, gvk, custom, at, report);
+            self.custom_kind(root, custom, at, report);
         } else if let Some((known, schema)) = self.builtin.kind(gvk, version) {
             self.lifecycle(root, gvk, at, report);
             if is_off(gvk, version) && self.unknown(root, gvk, at, report) {
@@ -275,12 +290,12 @@ impl Catalog {
         decoder.object(root, schema, at);
         // What follows reads typed values; where a type is wrong, the server does not come that far either.
         if decoder.type_errors == 0 && !report.is_done() {
-            meta::check(root, at, builtin::name_rule(known), report);
+            meta::check(root, at, builtin::name_rule(known, self.options.version), report);
             builtin::check(root, known, self, at, report);
         }
     }
 
-    fn custom_kind(&self, root: &Node, gvk: &Gvk, custom: &CustomKind, at: &At<'_>, report: &mut Report) {
+    fn custom_kind(&self, root: &Node, custom: &CustomKind, at: &At<'_>, report: &mut Report) {
         let type_errors = {
             let mut decoder = Decoder { schemas: &self.builtin.schemas, report, type_errors: 0 };
             if let Some(metadata) = root.given("metadata") {
@@ -302,6 +317,7 @@ impl Catalog {
             entries.retain(|entry| *entry.key != *"status");
         }
         structural::prepared(&custom.schemas, &mut object, custom.root);
+        generate_name(&mut object);
         let mut validator = Validator::new(&custom.schemas, report);
         validator.check(&object, custom.root, at);
         let blocks_rules = validator.blocks_rules;
@@ -309,7 +325,6 @@ impl Catalog {
         if !blocks_rules && custom.schemas.get(custom.root).has_rules {
             crate::rules::check(&object, custom, at, report);
         }
-        let _ = gvk;
     }
 
     /// Embedded resources need a type, and their metadata is strict.
@@ -517,6 +532,19 @@ fn is_off(gvk: &Gvk, version: Version) -> bool {
         && lifecycle.introduced.is_some_and(|introduced| introduced >= 24)
         && !gvk.group.starts_with("flowcontrol");
     gvk.version.contains("alpha") || is_new_beta
+}
+
+/// Gives an object a name, as the server does before it looks at rules.
+fn generate_name(object: &mut Node) {
+    let Value::Map(entries) = &mut object.value else { return };
+    let Some(meta) = entries.iter_mut().find(|entry| *entry.key == *"metadata") else { return };
+    let has_name = meta.node.text("name").is_some_and(|name| !name.is_empty());
+    let generated = meta.node.text("generateName").map(|prefix| format!("{prefix}xxxxx"));
+    if let (false, Some(name), Value::Map(fields)) = (has_name, generated, &mut meta.node.value) {
+        fields.retain(|entry| *entry.key != *"name");
+        let node = Node::new(Value::Str(name.into()));
+        fields.push(crate::document::Entry { key: "name".into(), node });
+    }
 }
 
 /// Whether an object is a list of others.

@@ -140,13 +140,6 @@ pub(crate) fn percent(text: &str) -> Option<u64> {
     is_good.then(|| digits.parse().unwrap_or(u64::MAX))
 }
 
-/// A name of C: letters, digits and `_`.
-pub(crate) fn is_identifier(text: &str) -> bool {
-    let mut chars = text.chars();
-    chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
-        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
-}
-
 /// An IP address as the server reads it: no zeros in front, no zone.
 pub(crate) fn ip(text: &str) -> Option<std::net::IpAddr> {
     text.parse().ok()

@@ -110,6 +110,14 @@ impl Report {
         if self.is_quick || self.findings.len() >= MAX_FINDINGS {
             return;
         }
+        // Schemas and code can ask for the same.
+        let is_told = (id == Id::KUBERNETES_ENUM || id == Id::KUBERNETES_REQUIRED) && {
+            let path = at.path();
+            self.findings.iter().any(|other| other.id == id && other.path.as_ref() == Some(&path))
+        };
+        if is_told {
+            return;
+        }
         let Finding { message, expected, found, helps, notes } = message();
         let mut diagnostic = Diagnostic::new(severity, id, message).at(at.pos, part).path(at.path()).helps(helps);
         diagnostic.expected = expected;

@@ -146,6 +146,10 @@ impl<'a> Validator<'a> {
             }
             return;
         }
+        if matches!((schema.kind, &node.value), (Kind::Integer, Value::UInt(_))) {
+            self.block(Id::KUBERNETES_TYPE, at, || Finding::of_value("the number does not fit into 64 bits", node));
+            return;
+        }
         if !fits(schema.kind, &node.value) {
             self.block(Id::KUBERNETES_TYPE, at, || Finding::wrong_type(schema.kind.name(), node));
             return;

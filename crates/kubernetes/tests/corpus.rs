@@ -34,7 +34,7 @@ fn main() {
             list.iter().filter_map(|field| field.as_str().map(normal)).collect()
         };
         let expected = if fields("at").is_empty() { fields("fields") } else { fields("at") };
-        let is_placed = expected.iter().all(|field| paths.iter().any(|path| normal(path) == *field));
+        let is_placed = expected.iter().all(|field| paths.iter().any(|path| is_place(&normal(path), field)));
         let score = scores.entry(class.clone()).or_default();
         score[0] += 1;
         score[1] += usize::from(is_right);
@@ -59,6 +59,21 @@ fn main() {
 /// Paths as text, without quotes and brackets around keys, so that the server's way to write them does not matter.
 fn normal(path: &str) -> String {
     path.replace(['[', ']', '"'], ".").split('.').filter(|part| !part.is_empty()).collect::<Vec<_>>().join(".")
+}
+
+/// Whether a path of ours is the server's field, or says more: the server names a label by its map, a field of an item
+/// without its index, a schema by a path of its own, and some things not at all.
+fn is_place(path: &str, field: &str) -> bool {
+    let schema = |text: &str| text.split_once("openAPIV3Schema").map(|(_, rest)| rest.to_owned());
+    let indexless = |text: &str| -> String {
+        text.split('.').filter(|part| part.parse::<usize>().is_err()).collect::<Vec<_>>().join(".")
+    };
+    field == "<nil>"
+        || path == field
+        || path.ends_with(&format!(".{field}"))
+        || path.starts_with(&format!("{field}."))
+        || indexless(path) == field
+        || schema(field).is_some_and(|field| schema(path).is_some_and(|path| path.starts_with(&field)))
 }
 
 fn read(path: &Path) -> Vec<Node> {

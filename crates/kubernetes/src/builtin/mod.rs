@@ -1,17 +1,327 @@
-//! What the API server checks in code.
+//! What the API server checks in code: what no published schema tells.
+//!
+//! One file a family of kinds. The checks run after decoding, on objects whose types are right, and mirror the server's
+//! checks for objects that are created; places are those of the fields that authors have to change.
+
+mod admission;
+mod autoscaling;
+mod config;
+mod cron;
+mod definition;
+mod network;
+mod pod;
+mod resources;
+mod storage;
+mod workload;
+
+use ytterby_diag::Id;
 
 use crate::catalog::Catalog;
-use crate::document::Node;
-use crate::facts::KnownKind;
-use crate::meta::NameRule;
-use crate::names;
-use crate::report::{At, Report};
+use crate::document::{Node, Value};
+use crate::facts::{KnownKind, Version};
+use crate::meta::{self, NameRule};
+use crate::names::{self, Fault};
+use crate::report::{At, Finding, Report};
 
-pub(crate) fn name_rule(known: &KnownKind) -> NameRule {
+/// The form of a kind's names.
+pub(crate) fn name_rule(known: &KnownKind, version: Version) -> NameRule {
+    let is_question = known.group.starts_with("authentication") || known.group.starts_with("authorization");
     match known.kind {
-        _ if known.group.starts_with("auth") => NameRule::None,
+        _ if is_question => NameRule::None,
+        "Binding" | "Eviction" | "TokenRequest" | "Scale" | "ComponentStatus" => NameRule::None,
+        "Role" | "ClusterRole" | "RoleBinding" | "ClusterRoleBinding" => NameRule::Form(names::path_segment),
+        "CertificateSigningRequest" | "ClusterTrustBundle" | "APIService" | "IPAddress" => {
+            NameRule::Form(names::path_segment)
+        }
+        "Namespace" => NameRule::Form(names::dns_label),
+        "Service" => NameRule::Form(service_name(version)),
+        "CronJob" => NameRule::Form(cron_job_name),
+        // The name has to be made of two others, which is told better.
+        "CustomResourceDefinition" => NameRule::Form(names::path_segment),
         _ => NameRule::Form(names::dns_subdomain),
     }
 }
 
-pub(crate) fn check(_root: &Node, _known: &KnownKind, _catalog: &Catalog, _at: &At<'_>, _report: &mut Report) {}
+/// The names of services may begin with a digit since 1.36.
+pub(super) fn service_name(version: Version) -> fn(&str) -> Fault {
+    if version.minor() >= 36 { names::dns_label } else { names::dns1035_label }
+}
+
+/// Eleven characters are added to the names of jobs.
+fn cron_job_name(text: &str) -> Fault {
+    match text.len() {
+        0..=52 => names::dns_subdomain(text),
+        _ => Some("must have at most 52 characters, because those of its jobs are longer by 11"),
+    }
+}
+
+/// Checks an object.
+pub(crate) fn check(root: &Node, known: &KnownKind, catalog: &Catalog, at: &At<'_>, report: &mut Report) {
+    let mut cx = Cx { report, version: catalog.options().version };
+    let cx = &mut cx;
+    let empty = Node::new(Value::Map(Vec::new()));
+    let (spec, spec_at) = match root.given("spec") {
+        Some(spec) => (spec, at.key("spec", spec)),
+        None => (&empty, at.missing("spec")),
+    };
+    match (known.group, known.kind) {
+        ("", "Pod") => pod::spec(cx, spec, &spec_at, &pod::Owner::Pod),
+        ("", "PodTemplate") => each_template(cx, root, at),
+        ("apps", _) | ("batch", _) | ("", "ReplicationController") => workload::check(cx, known.kind, spec, &spec_at),
+        ("", "Service") => network::service(cx, spec, &spec_at),
+        ("", "Endpoints") => network::endpoints(cx, root, at),
+        ("discovery.k8s.io", "EndpointSlice") => network::endpoint_slice(cx, root, at),
+        ("networking.k8s.io", "Ingress") => network::ingress(cx, spec, &spec_at),
+        ("networking.k8s.io", "IngressClass") => network::ingress_class(cx, spec, &spec_at),
+        ("networking.k8s.io", "NetworkPolicy") => network::policy(cx, spec, &spec_at),
+        ("autoscaling", "HorizontalPodAutoscaler") => autoscaling::autoscaler(cx, known.version, spec, &spec_at),
+        ("policy", "PodDisruptionBudget") => autoscaling::budget(cx, spec, &spec_at),
+        ("", "PersistentVolume") => storage::volume(cx, spec, &spec_at),
+        ("", "PersistentVolumeClaim") => storage::claim(cx, spec, &spec_at),
+        ("storage.k8s.io", "StorageClass") => storage::class(cx, root, at),
+        ("apiextensions.k8s.io", "CustomResourceDefinition") => definition::check(cx, root, spec, at, &spec_at),
+        ("admissionregistration.k8s.io", _) => admission::check(cx, known.kind, root, spec, at, &spec_at),
+        ("resource.k8s.io", _) => config::device_claim(cx, known.kind, spec, &spec_at),
+        _ => config::check(cx, known, root, spec, at, &spec_at),
+    }
+}
+
+/// Whether a selector of labels matches labels.
+pub(crate) fn selects(selector: &Node, labels: Option<&Node>) -> bool {
+    workload::matches(selector, labels)
+}
+
+fn each_template(cx: &mut Cx<'_>, root: &Node, at: &At<'_>) {
+    with(root, at, "template", |template, at| pod::template(cx, template, at, &pod::Owner::Pod));
+}
+
+/// What checks need.
+pub(super) struct Cx<'a> {
+    pub report: &'a mut Report,
+    pub version: Version,
+}
+
+impl Cx<'_> {
+    /// A value that is not allowed.
+    pub fn invalid(&mut self, at: &At<'_>, node: &Node, message: &str) {
+        self.report.error(Id::KUBERNETES_INVALID, at, || Finding::of_value(message.to_owned(), node));
+    }
+
+    /// Something that cannot be, without a value.
+    pub fn wrong(&mut self, at: &At<'_>, message: &str) {
+        self.report.error(Id::KUBERNETES_INVALID, at, || Finding::new(message.to_owned()));
+    }
+
+    /// A field that cannot be given here.
+    pub fn forbidden(&mut self, at: &At<'_>, message: &str) {
+        self.report.key_error(Id::KUBERNETES_INVALID, at, || Finding::new(message.to_owned()));
+    }
+
+    /// A field that is missing here.
+    pub fn required(&mut self, at: &At<'_>, key: &str, why: &str) {
+        self.report.key_error(Id::KUBERNETES_REQUIRED, &at.missing(key), || {
+            let finding = Finding::new(format!("the required field \"{key}\" is missing"));
+            if why.is_empty() { finding } else { finding.note(why.to_owned()) }
+        });
+    }
+
+    /// A field that is there but empty.
+    pub fn empty(&mut self, at: &At<'_>, what: &str) {
+        self.report.error(Id::KUBERNETES_REQUIRED, at, || Finding::new(format!("{what} must not be empty")));
+    }
+
+    /// A value that an earlier item of the list has.
+    pub fn duplicate(&mut self, at: &At<'_>, node: &Node) {
+        self.report.error(Id::KUBERNETES_DUPLICATE_ITEM, at, || {
+            Finding::of_value("an earlier item of the list has the same value", node)
+        });
+    }
+
+    /// A name of something that is not there.
+    pub fn not_found(&mut self, at: &At<'_>, node: &Node, message: &str, known: &[&str]) {
+        self.report.error(Id::KUBERNETES_REFERENCE, at, || {
+            let finding = Finding::of_value(message.to_owned(), node);
+            let near = node.as_str().and_then(|text| ytterby_text::spelling::nearest(text, known.iter().copied()));
+            match near {
+                Some(near) => finding.help(format!("did you mean \"{near}\"?")),
+                None => finding,
+            }
+        });
+    }
+
+    /// One of several texts.
+    pub fn one_of(&mut self, node: &Node, at: &At<'_>, allowed: &[&str]) {
+        if let Some(text) = node.as_str().filter(|text| !text.is_empty() && !allowed.contains(text)) {
+            let values: Vec<Value> = allowed.iter().map(|value| Value::Str((*value).into())).collect();
+            let _ = text;
+            self.report.error(Id::KUBERNETES_ENUM, at, || crate::native::one_of(&values, node));
+        }
+    }
+
+    /// The form of a text, where it is given and not empty.
+    pub fn form(&mut self, of: &Node, at: &At<'_>, key: &str, form: fn(&str) -> Fault) {
+        with(of, at, key, |node, at| self.form_of(node, at, form));
+    }
+
+    /// The form of a text.
+    pub fn form_of(&mut self, node: &Node, at: &At<'_>, form: fn(&str) -> Fault) {
+        if let Some(fault) = node.as_str().filter(|text| !text.is_empty()).and_then(form) {
+            self.invalid(at, node, fault);
+        }
+    }
+
+    /// A text that must be given and not be empty; `why` is told where it is absent altogether.
+    pub fn text<'n>(&mut self, of: &'n Node, at: &At<'_>, key: &str) -> Option<&'n str> {
+        match of.given(key) {
+            None => self.required(at, key, ""),
+            Some(node) if node.as_str() == Some("") => self.empty(&at.key(key, node), &format!("\"{key}\"")),
+            Some(node) => return node.as_str(),
+        }
+        None
+    }
+
+    /// The same for fields that schemas call required: absence is told already.
+    pub fn filled<'n>(&mut self, of: &'n Node, at: &At<'_>, key: &str) -> Option<&'n str> {
+        let node = of.given(key)?;
+        if node.as_str() == Some("") {
+            self.empty(&at.key(key, node), &format!("\"{key}\""));
+            return None;
+        }
+        node.as_str()
+    }
+
+    /// A number within bounds.
+    pub fn range(&mut self, of: &Node, at: &At<'_>, key: &str, least: i64, most: i64) {
+        with(of, at, key, |node, at| {
+            if let Some(value) = node.as_int().filter(|value| !(least..=most).contains(value)) {
+                let _ = value;
+                let message = match (least, most) {
+                    (0, i64::MAX) => "must not be negative".to_owned(),
+                    (least, i64::MAX) => format!("must be at least {least}"),
+                    _ => format!("must be between {least} and {most}"),
+                };
+                self.invalid(at, node, &message);
+            }
+        });
+    }
+
+    /// Numbers that must not be negative.
+    pub fn not_negative(&mut self, of: &Node, at: &At<'_>, keys: &[&str]) {
+        keys.iter().for_each(|key| self.range(of, at, key, 0, i64::MAX));
+    }
+
+    /// Exactly one of several fields; the given ones.
+    pub fn exactly_one(&mut self, of: &Node, at: &At<'_>, keys: &[&'static str], what: &str) -> Vec<&'static str> {
+        let given: Vec<&'static str> = keys.iter().copied().filter(|key| of.given(key).is_some()).collect();
+        match given[..] {
+            [] => self.wrong_key(at, &format!("{what} needs one of {}", keys.join(", "))),
+            [_] => {}
+            [_, second, ..] => {
+                let node = of.given(second).expect("it is given");
+                self.forbidden(
+                    &at.key(second, node),
+                    &format!("{what} cannot have more than one of {}", keys.join(", ")),
+                );
+            }
+        }
+        given
+    }
+
+    /// Something that is missing, at the key of what it is missing in.
+    pub fn wrong_key(&mut self, at: &At<'_>, message: &str) {
+        self.report.key_error(Id::KUBERNETES_REQUIRED, at, || Finding::new(message.to_owned()));
+    }
+
+    /// A selector of labels.
+    pub fn selector(&mut self, selector: &Node, at: &At<'_>) {
+        with(selector, at, "matchLabels", |labels, at| meta::check_labels(labels, at, self.report));
+        each(selector, at, "matchExpressions", |expression, at| {
+            self.form(expression, at, "key", names::qualified_name);
+            let values = expression.given("values").map(Node::items).unwrap_or_default();
+            match expression.text("operator") {
+                Some("In" | "NotIn") => {
+                    if values.is_empty() {
+                        self.required(at, "values", "the operators In and NotIn need values");
+                    }
+                }
+                Some("Exists" | "DoesNotExist") => {
+                    if !values.is_empty() {
+                        let node = expression.given("values").expect("it has items");
+                        self.forbidden(&at.key("values", node), "the operators Exists and DoesNotExist take no values");
+                    }
+                }
+                Some(_) => {
+                    let node = expression.get("operator").expect("it is a text");
+                    self.one_of(node, &at.key("operator", node), &["In", "NotIn", "Exists", "DoesNotExist"]);
+                }
+                None => {}
+            }
+            each(expression, at, "values", |value, at| self.form_of(value, at, names::label_value));
+        });
+    }
+
+    /// `5` or `25%`: not negative, and a percentage up to 100 where `bounded` says so.
+    pub fn count_or_percent(&mut self, of: &Node, at: &At<'_>, key: &str, bounded: bool) {
+        with(of, at, key, |node, at| match (node.as_int(), node.as_str()) {
+            (Some(count), _) if count < 0 => self.invalid(at, node, "must not be negative"),
+            (None, Some(text)) => match names::percent(text) {
+                None => self.invalid(at, node, "must be a number, or a percentage such as \"25%\""),
+                Some(percent) if bounded && percent > 100 => self.invalid(at, node, "must not be above 100%"),
+                Some(_) => {}
+            },
+            _ => {}
+        });
+    }
+
+    /// The number or the name of a port.
+    pub fn port(&mut self, of: &Node, at: &At<'_>, key: &str) {
+        with(of, at, key, |node, at| match (node.as_int(), node.as_str()) {
+            (Some(port), _) if !(1..=65535).contains(&port) => {
+                self.invalid(at, node, "must be between 1 and 65535");
+            }
+            (None, Some(text)) => {
+                if let Some(fault) = names::port_name(text) {
+                    self.invalid(at, node, &format!("the name of a port {fault}"));
+                }
+            }
+            _ => {}
+        });
+    }
+}
+
+/// Looks at a field, where it is given.
+pub(super) fn with(of: &Node, at: &At<'_>, key: &str, look: impl FnOnce(&Node, &At<'_>)) {
+    if let Some(node) = of.given(key) {
+        look(node, &at.key(key, node));
+    }
+}
+
+/// Looks at each item of a list, where it is given; null is an object without fields.
+pub(super) fn each(of: &Node, at: &At<'_>, key: &str, mut look: impl FnMut(&Node, &At<'_>)) {
+    if let Some(node) = of.given(key) {
+        let here = at.key(key, node);
+        for (index, item) in node.items().iter().enumerate() {
+            look(item, &here.index(index, item));
+        }
+    }
+}
+
+/// Looks at each entry of a map, where it is given.
+pub(super) fn entries(of: &Node, at: &At<'_>, key: &str, mut look: impl FnMut(&str, &Node, &At<'_>)) {
+    if let Some(node) = of.given(key) {
+        let here = at.key(key, node);
+        for entry in node.entries() {
+            look(&entry.key, &entry.node, &here.key(&entry.key, &entry.node));
+        }
+    }
+}
+
+/// An IP address.
+pub(super) fn ip_form(text: &str) -> Fault {
+    names::ip(text).is_none().then_some("must be an IP address, such as 10.9.8.7 or 2001:db8::ffff")
+}
+
+/// An absolute path.
+pub(super) fn absolute(text: &str) -> Fault {
+    (!text.starts_with('/')).then_some("must be an absolute path: it has to begin with '/'")
+}

@@ -225,11 +225,6 @@ impl Builtin {
         let known = known.find(|known| (known.first..=known.last).contains(&version.0))?;
         Some((known, self.definitions[known.schema]))
     }
-
-    /// A definition by its name.
-    pub fn definition(&self, name: &str) -> Option<SchemaId> {
-        self.definitions.get(name).copied()
-    }
 }
 
 /// The compiled schemas of a version, made on first use.

@@ -1,0 +1,338 @@
+//! Kinds that run pods: deployments, sets, jobs.
+
+use super::pod::{self, Owner};
+use super::{Cx, cron, each, storage, with};
+use crate::document::{Node, Value};
+use crate::names;
+use crate::report::At;
+
+pub(super) fn check(cx: &mut Cx<'_>, kind: &str, spec: &Node, at: &At<'_>) {
+    match kind {
+        "Deployment" => {
+            cx.not_negative(
+                spec,
+                at,
+                &["replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"],
+            );
+            selected(cx, spec, at);
+            strategy(cx, spec, at);
+            let seconds = |key: &str, default: i64| spec.given(key).and_then(Node::as_int).unwrap_or(default);
+            if seconds("progressDeadlineSeconds", 600) <= seconds("minReadySeconds", 0) {
+                let node = spec.get("progressDeadlineSeconds").or(spec.get("minReadySeconds"));
+                let key = if spec.get("progressDeadlineSeconds").is_some() {
+                    "progressDeadlineSeconds"
+                } else {
+                    "minReadySeconds"
+                };
+                if let Some(node) = node {
+                    cx.invalid(
+                        &at.key(key, node),
+                        node,
+                        "progressDeadlineSeconds must be greater than minReadySeconds",
+                    );
+                }
+            }
+        }
+        "ReplicaSet" => {
+            cx.not_negative(spec, at, &["replicas", "minReadySeconds"]);
+            selected(cx, spec, at);
+        }
+        "DaemonSet" => {
+            cx.not_negative(spec, at, &["minReadySeconds", "revisionHistoryLimit"]);
+            selected(cx, spec, at);
+            with(spec, at, "updateStrategy", |strategy, at| daemon_strategy(cx, strategy, at));
+        }
+        "StatefulSet" => stateful(cx, spec, at),
+        "ReplicationController" => controller(cx, spec, at),
+        "Job" => job(cx, spec, at),
+        "CronJob" => cron_job(cx, spec, at),
+        _ => {}
+    }
+}
+
+/// The selector and the template that it has to match.
+fn selected(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
+    selected_as(cx, spec, at, None);
+}
+
+fn selected_as(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>, template: Option<&Node>) {
+    match spec.given("selector") {
+        // Where there is a spec, its schema asks for the selector.
+        None => {
+            if !spec.pos.is_known() {
+                cx.required(at, "selector", "");
+            }
+        }
+        Some(selector) => {
+            let here = at.key("selector", selector);
+            cx.selector(selector, &here);
+            let is_empty =
+                |key: &str| selector.given(key).is_none_or(|node| node.entries().is_empty() && node.items().is_empty());
+            if is_empty("matchLabels") && is_empty("matchExpressions") {
+                cx.wrong(&here, "the selector is empty: it would select all pods");
+            } else {
+                let labels = spec.at(&["template", "metadata", "labels"]);
+                if !matches(selector, labels) {
+                    unmatched(cx, spec, at);
+                }
+            }
+        }
+    }
+    with_template(cx, spec, at, template, &Owner::Service);
+}
+
+fn with_template(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>, replaced: Option<&Node>, owner: &Owner) {
+    let template = replaced.or(spec.given("template"));
+    match template {
+        Some(template) => pod::template(cx, template, &at.key("template", template), owner),
+        None => {
+            let empty = Node::new(Value::Map(Vec::new()));
+            pod::template(cx, &empty, &at.missing("template"), owner);
+        }
+    }
+}
+
+/// Reports that the labels of the template are not what the selector asks for, at the labels.
+fn unmatched(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
+    let message = "the selector does not match the labels of the template";
+    let Some(template) = spec.given("template") else { return cx.wrong_key(&at.missing("template"), message) };
+    let template_at = at.key("template", template);
+    let Some(metadata) = template.given("metadata") else {
+        let metadata_at = template_at.missing("metadata");
+        return cx.wrong_key(&metadata_at.missing("labels"), message);
+    };
+    let metadata_at = template_at.key("metadata", metadata);
+    match metadata.given("labels") {
+        Some(labels) => cx.wrong(&metadata_at.key("labels", labels), message),
+        None => cx.wrong_key(&metadata_at.missing("labels"), message),
+    }
+}
+
+/// Whether a selector matches labels.
+pub(super) fn matches(selector: &Node, labels: Option<&Node>) -> bool {
+    let value = |key: &str| labels.and_then(|labels| labels.text(key));
+    let by_labels = selector
+        .given("matchLabels")
+        .map(Node::entries)
+        .unwrap_or_default()
+        .iter()
+        .all(|entry| value(&entry.key) == entry.node.as_str());
+    let by_expressions =
+        selector.given("matchExpressions").map(Node::items).unwrap_or_default().iter().all(|expression| {
+            let Some(key) = expression.text("key") else { return true };
+            let is_in = || {
+                let values = expression.given("values").map(Node::items).unwrap_or_default();
+                value(key).is_some_and(|text| values.iter().any(|value| value.as_str() == Some(text)))
+            };
+            match expression.text("operator") {
+                Some("In") => is_in(),
+                Some("NotIn") => !is_in(),
+                Some("Exists") => value(key).is_some(),
+                Some("DoesNotExist") => value(key).is_none(),
+                _ => true,
+            }
+        });
+    by_labels && by_expressions
+}
+
+fn strategy(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
+    with(spec, at, "strategy", |strategy, at| {
+        let rolling = strategy.given("rollingUpdate");
+        if strategy.text("type") == Some("Recreate") {
+            if let Some(rolling) = rolling {
+                cx.forbidden(&at.key("rollingUpdate", rolling), "the strategy Recreate has no rollingUpdate");
+            }
+        } else if let Some(rolling) = rolling {
+            let here = at.key("rollingUpdate", rolling);
+            cx.count_or_percent(rolling, &here, "maxSurge", false);
+            cx.count_or_percent(rolling, &here, "maxUnavailable", true);
+            let is_zero = |key: &str| rolling.given(key).is_some_and(is_zero);
+            if is_zero("maxSurge") && is_zero("maxUnavailable") {
+                let node = rolling.get("maxUnavailable").expect("it is zero");
+                cx.invalid(
+                    &here.key("maxUnavailable", node),
+                    node,
+                    "must not be 0 where maxSurge is 0: nothing could be updated",
+                );
+            }
+        }
+    });
+}
+
+fn is_zero(node: &Node) -> bool {
+    node.as_int() == Some(0) || node.as_str().and_then(names::percent) == Some(0)
+}
+
+fn daemon_strategy(cx: &mut Cx<'_>, strategy: &Node, at: &At<'_>) {
+    with(strategy, at, "rollingUpdate", |rolling, at| {
+        cx.count_or_percent(rolling, at, "maxSurge", true);
+        cx.count_or_percent(rolling, at, "maxUnavailable", true);
+        let given = |key: &str| rolling.given(key).map(is_zero);
+        match (given("maxUnavailable"), given("maxSurge")) {
+            (Some(true), None | Some(true)) => {
+                let node = rolling.get("maxUnavailable").expect("it is zero");
+                cx.invalid(&at.key("maxUnavailable", node), node, "must not be 0 where maxSurge is 0");
+            }
+            (None | Some(false), Some(false)) => {
+                let node = rolling.get("maxSurge").expect("it is given");
+                cx.invalid(&at.key("maxSurge", node), node, "must be 0 where maxUnavailable is not 0");
+            }
+            _ => {}
+        }
+    });
+}
+
+fn stateful(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
+    cx.not_negative(spec, at, &["replicas", "minReadySeconds", "revisionHistoryLimit"]);
+    with(spec, at, "updateStrategy", |strategy, at| {
+        if strategy.text("type") == Some("OnDelete")
+            && let Some(rolling) = strategy.given("rollingUpdate")
+        {
+            cx.forbidden(&at.key("rollingUpdate", rolling), "the strategy OnDelete has no rollingUpdate");
+        }
+        with(strategy, at, "rollingUpdate", |rolling, at| {
+            cx.not_negative(rolling, at, &["partition"]);
+            cx.count_or_percent(rolling, at, "maxUnavailable", true);
+        });
+    });
+    with(spec, at, "podManagementPolicy", |node, at| cx.one_of(node, at, &["OrderedReady", "Parallel"]));
+    with(spec, at, "persistentVolumeClaimRetentionPolicy", |policy, at| {
+        for key in ["whenDeleted", "whenScaled"] {
+            with(policy, at, key, |node, at| cx.one_of(node, at, &["Retain", "Delete"]));
+        }
+    });
+    with(spec, at, "ordinals", |ordinals, at| cx.not_negative(ordinals, at, &["start"]));
+    each(spec, at, "volumeClaimTemplates", |claim, at| match claim.given("spec") {
+        Some(spec) => storage::claim(cx, spec, &at.key("spec", spec)),
+        None => {
+            let empty = Node::new(Value::Map(Vec::new()));
+            storage::claim(cx, &empty, &at.missing("spec"));
+        }
+    });
+    // Claims become volumes of the pods.
+    let claims = spec.given("volumeClaimTemplates").map(Node::items).unwrap_or_default();
+    let names: Vec<&str> = claims.iter().filter_map(|claim| claim.at(&["metadata", "name"])?.as_str()).collect();
+    let replaced = with_volumes(spec.given("template"), &names);
+    selected_as(cx, spec, at, replaced.as_ref());
+}
+
+/// The template with volumes of these names, so that they can be mounted.
+fn with_volumes(template: Option<&Node>, names: &[&str]) -> Option<Node> {
+    use crate::document::Entry;
+    if names.is_empty() {
+        return None;
+    }
+    let mut template = template?.clone();
+    let Value::Map(entries) = &mut template.value else { return None };
+    let pod = entries.iter_mut().find(|entry| *entry.key == *"spec")?;
+    let Value::Map(fields) = &mut pod.node.value else { return None };
+    let known: Vec<String> = fields
+        .iter()
+        .filter(|entry| *entry.key == *"volumes")
+        .flat_map(|entry| entry.node.items().iter().filter_map(|volume| volume.text("name").map(str::to_owned)))
+        .collect();
+    let volume = |name: &&str| {
+        let key = Entry { key: "name".into(), node: Node::new(Value::Str((**name).into())) };
+        Node::new(Value::Map(vec![key]))
+    };
+    let added: Vec<Node> = names.iter().filter(|name| !known.iter().any(|other| other == **name)).map(volume).collect();
+    match fields.iter_mut().find(|entry| *entry.key == *"volumes") {
+        Some(Entry { node: Node { value: Value::List(volumes), .. }, .. }) => volumes.extend(added),
+        Some(entry) => entry.node.value = Value::List(added),
+        None => fields.push(Entry { key: "volumes".into(), node: Node::new(Value::List(added)) }),
+    }
+    Some(template)
+}
+
+fn controller(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
+    cx.not_negative(spec, at, &["replicas", "minReadySeconds"]);
+    let labels = spec.at(&["template", "metadata", "labels"]);
+    match spec.given("selector") {
+        Some(selector) => {
+            let value = |key: &str| labels.and_then(|labels| labels.text(key));
+            if selector.entries().iter().any(|entry| value(&entry.key) != entry.node.as_str()) {
+                unmatched(cx, spec, at);
+            }
+        }
+        // Without a selector the labels of the template are it.
+        None if labels.is_none_or(|labels| labels.entries().is_empty()) => cx.required(at, "selector", ""),
+        None => {}
+    }
+    if spec.given("template").is_none() {
+        cx.required(at, "template", "");
+    } else {
+        with_template(cx, spec, at, None, &Owner::Service);
+    }
+}
+
+fn job(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
+    cx.not_negative(
+        spec,
+        at,
+        &[
+            "parallelism",
+            "completions",
+            "activeDeadlineSeconds",
+            "backoffLimit",
+            "ttlSecondsAfterFinished",
+            "backoffLimitPerIndex",
+            "maxFailedIndexes",
+        ],
+    );
+    let is_indexed = spec.text("completionMode") == Some("Indexed");
+    if is_indexed && spec.given("completions").is_none() {
+        cx.required(at, "completions", "the mode Indexed needs it");
+    }
+    if !is_indexed {
+        with(spec, at, "backoffLimitPerIndex", |_, at| cx.forbidden(at, "only jobs with the mode Indexed have it"));
+    }
+    let is_manual = spec.given("manualSelector").and_then(Node::as_bool) == Some(true);
+    if !is_manual && let Some(selector) = spec.given("selector") {
+        let here = at.key("selector", selector);
+        cx.wrong(&here, "the selector of a job is made by the server; leave it out, or set manualSelector");
+    }
+    with(spec, at, "podFailurePolicy", |_, at| {
+        if spec.at(&["template", "spec", "restartPolicy"]).and_then(Node::as_str) != Some("Never") {
+            cx.wrong(at, "needs the restartPolicy Never");
+        }
+    });
+    with_template(cx, spec, at, None, &Owner::Job);
+}
+
+fn cron_job(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
+    cx.filled(spec, at, "schedule");
+    with(spec, at, "schedule", |node, at| {
+        let text = node.as_str().unwrap_or_default();
+        if text.contains("TZ") {
+            cx.invalid(at, node, "must not name a time zone; use timeZone");
+        } else if let Some(fault) = Some(text).filter(|text| !text.is_empty()).and_then(cron::fault) {
+            cx.invalid(at, node, &fault);
+        }
+    });
+    with(spec, at, "timeZone", |node, at| {
+        let text = node.as_str().unwrap_or_default();
+        let is_name = text.split('/').all(|part| {
+            !part.is_empty()
+                && part != ".."
+                && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._+-".contains(&byte))
+        });
+        if text.is_empty() || !is_name || text.eq_ignore_ascii_case("local") {
+            cx.invalid(at, node, "must be the name of a time zone, such as Europe/Stockholm");
+        }
+    });
+    cx.not_negative(spec, at, &["startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"]);
+    match spec.given("jobTemplate") {
+        None => {}
+        Some(template) => {
+            let here = at.key("jobTemplate", template);
+            with(template, &here, "metadata", |metadata, at| crate::meta::common(metadata, at, cx.report));
+            match template.given("spec") {
+                Some(spec) => job(cx, spec, &here.key("spec", spec)),
+                None => {
+                    let empty = Node::new(Value::Map(Vec::new()));
+                    job(cx, &empty, &here.missing("spec"));
+                }
+            }
+        }
+    }
+}
