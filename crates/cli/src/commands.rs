@@ -86,6 +86,72 @@ const CHECKS: Group = Group {
     ],
 };
 
+const KUBERNETES_VERSION: Flag = Flag::new(
+    "kubernetes",
+    FlagKind::Text("version"),
+    "Check documents as the API server of this version does: 1.24 to 1.36, or off",
+)
+.offers(Values::OneOf(&[
+    "1.36", "1.35", "1.34", "1.33", "1.32", "1.31", "1.30", "1.29", "1.28", "1.27", "1.26", "1.25", "1.24", "off",
+]));
+
+const KUBERNETES_SCHEMA: Flag = Flag::new(
+    "kubernetes-schema",
+    FlagKind::List("path"),
+    "Further schemas: CRDs, policies, an OpenAPI document, a directory, a URL or a template of one",
+)
+.offers(Values::Files);
+
+const KUBERNETES_UNKNOWN: Flag =
+    Flag::new("kubernetes-unknown", FlagKind::Text("mode"), "Kinds of which nothing is known: ignore, warn or error")
+        .offers(Values::OneOf(&["ignore", "warn", "error"]));
+
+const SKIP: Flag =
+    Flag::new("skip", FlagKind::Commas("kind"), "Kinds that are not checked: Secret, apps/v1/Deployment");
+
+/// The check of rendered output.
+const KUBERNETES: Group =
+    Group { title: "Kubernetes", flags: &[KUBERNETES_VERSION, KUBERNETES_SCHEMA, KUBERNETES_UNKNOWN, SKIP] };
+
+/// `kubernetes validate`.
+const VALIDATE: Group = Group {
+    title: "Flags",
+    flags: &[
+        KUBERNETES_VERSION,
+        KUBERNETES_SCHEMA,
+        KUBERNETES_UNKNOWN,
+        SKIP,
+        Flag::new(
+            "output",
+            FlagKind::Text("format"),
+            "Write a result for each resource: text, json, junit, tap or sarif",
+        )
+        .short('o')
+        .offers(Values::OneOf(&["text", "json", "junit", "tap", "sarif"])),
+        Flag::new("summary", FlagKind::Bool, "Count resources at the end"),
+        Flag::new("verbose", FlagKind::Bool, "With --output, list valid and skipped resources, too"),
+        Flag::new(
+            "diagnostics",
+            FlagKind::Text("format"),
+            "Report problems as text, rich, json, sarif, github, gitlab or junit",
+        )
+        .offers(Values::OneOf(&["text", "rich", "json", "sarif", "github", "gitlab", "junit"])),
+        Flag::new("color", FlagKind::Text("when"), "Colour reports: auto, always or never")
+            .offers(Values::OneOf(&["auto", "always", "never"])),
+    ],
+};
+
+const KUBERNETES_COMMANDS: &[Command] = &[Command {
+    name: "validate",
+    aliases: &[],
+    summary: "Check manifests as the API server does",
+    details: "Reads files, directories (.yaml, .yml, .json) or standard input. Exits with 0 where all are valid, 1 where \
+              one is not, and 2 where something cannot be read.",
+    operands: Operands::Some("[FILE|DIRECTORY|-] …"),
+    flags: &[VALIDATE],
+    commands: &[],
+}];
+
 const LANGUAGE: Group = Group {
     title: "Language",
     flags: &[
@@ -96,8 +162,12 @@ const LANGUAGE: Group = Group {
             FlagKind::Bool,
             "Accept repeated map keys in templates; the last one wins",
         ),
-        Flag::new("compat", FlagKind::Text("version"), "Behave as this version of ytt, in everything: 0.49, 0.50 to 0.55; or off")
-            .offers(Values::OneOf(&["0.49", "0.55", "off"])),
+        Flag::new(
+            "compat",
+            FlagKind::Text("version"),
+            "Behave as this version of ytt, in everything: 0.49, 0.50 to 0.55; or off",
+        )
+        .offers(Values::OneOf(&["0.49", "0.55", "off"])),
     ],
 };
 
@@ -375,7 +445,7 @@ pub static ROOT: Command = Command {
     summary: "Template, patch and validate YAML",
     details: "Reads the files given by -f, evaluates the code in their comments, applies overlays and writes the result.",
     operands: Operands::None,
-    flags: &[FILES, VALUES, CHECKS, LANGUAGE, OUTPUT, VERSION],
+    flags: &[FILES, VALUES, CHECKS, KUBERNETES, LANGUAGE, OUTPUT, VERSION],
     commands: &[
         question("__complete"),
         question("__completeNoDesc"),
@@ -407,6 +477,15 @@ pub static ROOT: Command = Command {
             commands: &[],
         },
         Command {
+            name: "kubernetes",
+            aliases: &[],
+            summary: "Check manifests as the Kubernetes API server does",
+            details: "",
+            operands: Operands::None,
+            flags: &[],
+            commands: KUBERNETES_COMMANDS,
+        },
+        Command {
             name: "kubevirt",
             aliases: &[],
             summary: "Check virtual machines against the rules of KubeVirt templates",
@@ -430,7 +509,7 @@ pub static ROOT: Command = Command {
             summary: "Render templates (deprecated: leave the word out)",
             details: "Does the same as the program without a subcommand.",
             operands: Operands::None,
-            flags: &[FILES, VALUES, CHECKS, LANGUAGE, OUTPUT],
+            flags: &[FILES, VALUES, CHECKS, KUBERNETES, LANGUAGE, OUTPUT],
             commands: &[],
         },
         Command {

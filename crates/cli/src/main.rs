@@ -9,6 +9,7 @@ mod flags;
 mod fmt;
 mod help;
 mod host;
+mod kubernetes;
 mod kubevirt;
 mod read;
 mod render;
@@ -87,6 +88,7 @@ fn dispatch(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result
         [] | ["template"] => render::run(program, flags, sources),
         ["fmt"] => fmt::run(flags, sources),
         ["version"] => done(version(program, flags)?),
+        ["kubernetes", "validate"] => kubernetes::run(program, flags, report::rendering(program, flags)?, sources),
         ["kubevirt"] => Ok(kubevirt::run(program, &flags.operands)),
         ["schema", "diff"] => schema::diff(program, flags, sources),
         ["schema", "import"] => schema::import(program, flags, sources),

@@ -15,7 +15,7 @@ use ytterby_diag::{Diagnostic, Id, Sources};
 use crate::flags::Invocation;
 use crate::host::{self, Terminal};
 use crate::read::{self, Stdin, Symlinks, Urls};
-use crate::{bulk, report, write};
+use crate::{bulk, kubernetes, report, write};
 
 const OTHER_FILES: &str = "Found Non-YAML templates in input. Non-YAML templates are not rendered to standard output.
 If you want to include those results, use the --output-files or --dangerous-emptied-output-directory flag.";
@@ -63,7 +63,10 @@ fn render(
         "" => read::list_as(urls(compat), flags.list("file"), &symlinks, &stdin)?,
         text => bulk::read(text)?,
     };
-    let options = options(program, flags, rendering, compat, &symlinks, &stdin)?;
+    let mut options = options(program, flags, rendering, compat, &symlinks, &stdin)?;
+    if compat == Compat::Latest {
+        options.output_check = kubernetes::output_check(flags, sources)?;
+    }
     let result = ytterby::render(files, &options, sources, terminal.clone());
 
     if flags.is_on("bulk-out") {
@@ -154,6 +157,7 @@ fn options(
         look_for_slips: rendering != Rendering::Text,
         library: if !compat.is_ytt_only() { flags.list("library").to_vec() } else { Vec::new() },
         max_steps: None,
+        output_check: None,
     })
 }
 

@@ -61,6 +61,8 @@ pub struct Options {
     pub max_steps: Option<u64>,
     /// `--library`, outermost first: inspect this library instead of the root.
     pub library: Vec<String>,
+    /// A further check of output documents.
+    pub output_check: Option<std::sync::Arc<dyn crate::OutputCheck>>,
 }
 
 /// How far the program goes beyond ytt, and which ytt it is measured by.

@@ -25,6 +25,7 @@ pub mod input;
 mod library;
 mod node;
 mod output;
+mod output_check;
 mod overlay;
 mod path;
 mod render;
@@ -43,6 +44,7 @@ pub use api::{
 use deep::deep;
 pub use export::{Change, Changes, Impact, ImportFrom, ImportOptions, Imported, import_schema};
 pub use input::{Content, FileKind, InputFile};
+pub use output_check::{OutputCheck, OutputNode, OutputValue};
 pub use render::{diff_schemas, render};
 /// Diagnostics, positions and their renderings.
 pub use ytterby_diag as diag;

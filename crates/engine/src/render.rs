@@ -15,6 +15,7 @@ use crate::library::{
 };
 use crate::node::{Array, ArrayItem, Document, DocumentSet, Node};
 use crate::output;
+use crate::output_check;
 use crate::run::Run;
 use crate::schema::{Schema, hide_lines_naming, redact, secret_names};
 use crate::slips;
@@ -115,7 +116,11 @@ fn stages(run: &Rc<Run>, files: Vec<InputFile>) -> Result<Rendered, Failure> {
         return documents(run, vec![FileDocuments::Nodes(DocumentSet { items: vec![doc] })]);
     }
     let schema = prepared.schema.clone();
+    let checked = options.output_check.as_deref().map(|check| (check, prepared.values.doc.clone()));
     let evaluated = root.finish(&mut eval, prepared)?;
+    if let Some((check, values)) = checked {
+        output_check::check(run, check, &evaluated, &values)?;
+    }
     look_for_slips(run, &root, schema.as_deref(), &evaluated);
     finish(run, evaluated)
 }

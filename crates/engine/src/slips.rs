@@ -32,7 +32,8 @@ pub(crate) fn warn_about_braces(tree: &Tree, run: &Run) {
     let docs = tree.documents().iter();
     docs.for_each(|doc| {
         each_map(tree, doc.value, &mut |items| {
-            let braces = items.iter().find(|item| matches!(item.key, Scalar::Complex(_)) && is_in_braces(run, item.pos));
+            let braces =
+                items.iter().find(|item| matches!(item.key, Scalar::Complex(_)) && is_in_braces(run, item.pos));
             found = found.or(braces.map(|item| item.pos));
         });
     });

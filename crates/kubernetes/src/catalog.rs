@@ -50,12 +50,12 @@ impl Default for Options {
 }
 
 /// Kinds and policies that documents are checked against.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Catalog {
     pub(crate) options: Options,
     pub(crate) builtin: Arc<Builtin>,
     pub(crate) custom: HashMap<Gvk, Arc<CustomKind>>,
-    pub(crate) policies: Vec<Policy>,
+    pub(crate) policies: Vec<Arc<Policy>>,
 }
 
 /// The verdict on one resource.
@@ -552,15 +552,31 @@ fn is_list(kind: &str, root: &Node) -> bool {
     kind.ends_with("List") && matches!(root.get("items").map(|items| &items.value), Some(Value::List(_)))
 }
 
-/// Says in each finding which object it is about.
+/// Says in each finding which object it is about, and writes the line for texts.
 fn named(mut checked: Checked) -> Checked {
-    if checked.kind.is_empty() {
-        return checked;
-    }
     let namespace = if checked.namespace.is_empty() { String::new() } else { format!("{}/", checked.namespace) };
     let name = if checked.name.is_empty() { String::new() } else { format!(" {namespace}{}", checked.name) };
     for finding in &mut checked.findings {
-        finding.suffix = Text::new(format!("({}", checked.kind)).value(name.clone()).then(")");
+        if !checked.kind.is_empty() {
+            finding.suffix = Text::new(format!("({}", checked.kind)).value(name.clone()).then(")");
+        }
+        let mut line = match (finding.severity, finding.primary()) {
+            (Severity::Error, Some(label)) => Text::new("\n- ").at(label.pos).then(": "),
+            (Severity::Error, None) => Text::new("\n- "),
+            (Severity::Warning, _) => Text::default(),
+        };
+        match &finding.path {
+            Some(path) if !path.is_document() => line = line.then(format!("{path} ")),
+            _ => {}
+        }
+        if !finding.suffix.is_empty() {
+            line = line.join(finding.suffix.clone()).then(": ");
+        }
+        line = line.join(finding.message.clone());
+        if let Some(help) = finding.helps.first() {
+            line = line.then(" (").join(help.text.clone()).then(")");
+        }
+        finding.reference = Some(line);
     }
     checked
 }

@@ -18,21 +18,29 @@ pub(crate) struct Compiler<'d> {
     /// Definitions by name, as the document has them.
     definitions: HashMap<&'d str, &'d Node>,
     compiled: HashMap<&'d str, SchemaId>,
-    /// Whether objects refuse what they do not declare although they do not say so.
-    is_strict: bool,
+    dialect: Dialect,
     /// Schemas still to be compiled: recursion through references is a queue.
     queue: Vec<(&'d str, SchemaId)>,
+}
+
+/// What an object without `additionalProperties` means.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    /// What is not declared is unknown.
+    Crd,
+    /// The same, but an object that declares nothing can be anything.
+    OpenApi,
 }
 
 impl<'d> Compiler<'d> {
     /// For the schema of a CRD.
     pub fn of_crd() -> Compiler<'d> {
-        Compiler::new(HashMap::new(), true)
+        Compiler::new(HashMap::new(), Dialect::Crd)
     }
 
     /// For an OpenAPI document or a JSON Schema with these definitions.
-    pub fn new(definitions: HashMap<&'d str, &'d Node>, is_strict: bool) -> Compiler<'d> {
-        Compiler { schemas: Schemas::new(), definitions, compiled: HashMap::new(), is_strict, queue: Vec::new() }
+    pub fn new(definitions: HashMap<&'d str, &'d Node>, dialect: Dialect) -> Compiler<'d> {
+        Compiler { schemas: Schemas::new(), definitions, compiled: HashMap::new(), dialect, queue: Vec::new() }
     }
 
     /// Compiles a schema and everything that it refers to.
@@ -43,8 +51,13 @@ impl<'d> Compiler<'d> {
             let schema = self.content(definition);
             *self.schemas.get_mut(target) = schema;
         }
-        mark(&mut self.schemas);
         id
+    }
+
+    /// All schemas.
+    pub fn finish(mut self) -> Schemas {
+        mark(&mut self.schemas);
+        self.schemas
     }
 
     fn node(&mut self, node: &'d Node) -> SchemaId {
@@ -109,7 +122,7 @@ impl<'d> Compiler<'d> {
             },
             // Without properties an object of OpenAPI says nothing about its keys.
             None if schema.preserve || schema.kind == Kind::Any => Additional::Any,
-            None if self.is_strict && (!schema.fields.is_empty() || self.definitions.is_empty()) => Additional::No,
+            None if self.dialect == Dialect::Crd || !schema.fields.is_empty() => Additional::No,
             None => Additional::Any,
         };
         if schema.preserve && schema.additional == Additional::Any && !schema.fields.is_empty() {

@@ -12,7 +12,7 @@ use crate::schema::{Kind, Schema, SchemaId, Schemas};
 /// A custom kind.
 #[derive(Debug)]
 pub(crate) struct CustomKind {
-    pub schemas: Schemas,
+    pub schemas: Arc<Schemas>,
     pub root: SchemaId,
     pub namespaced: bool,
     pub plural: String,
@@ -56,8 +56,8 @@ fn custom_kind(schema: Option<&Node>, namespaced: bool, plural: &str, drops_stat
         Some(schema) => compiler.schema(schema),
         None => compiler.schemas.add(Schema { preserve: true, ..Schema::of(Kind::Any) }),
     };
-    let mut schemas = compiler.schemas;
+    let mut schemas = compiler.finish();
     rules::compile_all(&mut schemas, root);
     let has_embedded = (0..schemas.len() as u32).any(|id| schemas.get(SchemaId(id)).embedded);
-    CustomKind { schemas, root, namespaced, plural: plural.to_owned(), drops_status, has_embedded }
+    CustomKind { schemas: Arc::new(schemas), root, namespaced, plural: plural.to_owned(), drops_status, has_embedded }
 }

@@ -93,7 +93,7 @@ impl Catalog {
             && root.text("apiVersion").is_some_and(|version| version.starts_with("admissionregistration.k8s.io/"));
         if let Some(spec) = root.given("spec").filter(|_| is_policy) {
             let name = root.at(&["metadata", "name"]).and_then(Node::as_str).unwrap_or_default();
-            self.policies.push(Policy::new(name, spec));
+            self.policies.push(Arc::new(Policy::new(name, spec)));
         }
         is_policy
     }

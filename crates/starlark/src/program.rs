@@ -123,11 +123,7 @@ pub fn compile(pieces: &[Piece<'_>], predeclared: &[&str]) -> Result<Program, Ve
 ///
 /// # Errors
 /// As [`compile`].
-pub fn compile_in(
-    dialect: Dialect,
-    pieces: &[Piece<'_>],
-    predeclared: &[&str],
-) -> Result<Program, Vec<SyntaxError>> {
+pub fn compile_in(dialect: Dialect, pieces: &[Piece<'_>], predeclared: &[&str]) -> Result<Program, Vec<SyntaxError>> {
     let toplevel = dialect.compiling(|| crate::compile::compile(pieces, predeclared))?;
     Ok(Program { toplevel: Rc::new(toplevel) })
 }

@@ -682,7 +682,9 @@ enum Augmented {
 /// What the reference calls an expression that cannot be assigned to.
 fn kind_name(kind: &ExprKind) -> &'static str {
     match kind {
-        ExprKind::Int(_) | ExprKind::BigInt(_) | ExprKind::Float(_) | ExprKind::Str(_) | ExprKind::Bytes(_) => "literal",
+        ExprKind::Int(_) | ExprKind::BigInt(_) | ExprKind::Float(_) | ExprKind::Str(_) | ExprKind::Bytes(_) => {
+            "literal"
+        }
         ExprKind::Dict(_) => "dictexpr",
         ExprKind::Unary(..) | ExprKind::Not(_) => "unaryexpr",
         ExprKind::Binary(..) | ExprKind::NotIn(..) | ExprKind::Compare(..) | ExprKind::And(..) | ExprKind::Or(..) => {

@@ -35,7 +35,8 @@ fn dicts_are_united() {
     let code = "x = {1: 2}\ny = x\ny |= {1: 3, 2: 4}";
     assert_eq!(run(Dialect::Current, code), "{1: 3, 2: 4}");
     assert_eq!(run(Dialect::Ytt, code), format!("error: {problem}"));
-    let local = "def f(d):\n  d |= {2: 1}\n  d[3] = {}\n  d[3] |= {4: 5}\n  n = 1\n  n |= 6\n  return d, n\nend\nx = f({})";
+    let local =
+        "def f(d):\n  d |= {2: 1}\n  d[3] = {}\n  d[3] |= {4: 5}\n  n = 1\n  n |= 6\n  return d, n\nend\nx = f({})";
     assert_eq!(run(Dialect::Current, local), "({2: 1, 3: {4: 5}}, 7)");
     let iterated = "x = {1: 2}\nfor k in x:\n  x |= {2: 3}\nend";
     assert_eq!(run(Dialect::Current, iterated), "error: cannot apply |= to hash table during iteration");
@@ -48,7 +49,10 @@ fn strings_lose_what_they_begin_or_end_with() {
     check(r#""aab".removeprefix("a")"#, r#""ab""#, &missing("removeprefix"));
     check(r#""aab".removesuffix("ab")"#, r#""a""#, &missing("removesuffix"));
     check(r#""aab".removesuffix("")"#, r#""aab""#, &missing("removesuffix"));
-    assert_eq!(run(Dialect::Current, r#"x = "a".removeprefix(1)"#), "error: removeprefix: for parameter 1: got int, want string");
+    assert_eq!(
+        run(Dialect::Current, r#"x = "a".removeprefix(1)"#),
+        "error: removeprefix: for parameter 1: got int, want string"
+    );
 }
 
 #[test]

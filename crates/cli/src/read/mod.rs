@@ -27,12 +27,7 @@ pub fn list(paths: &[String], symlinks: &Symlinks, stdin: &Stdin) -> Result<Vec<
 }
 
 /// The same, with URLs read as a certain release of ytt does it.
-pub fn list_as(
-    urls: Urls,
-    paths: &[String],
-    symlinks: &Symlinks,
-    stdin: &Stdin,
-) -> Result<Vec<InputFile>, Failure> {
+pub fn list_as(urls: Urls, paths: &[String], symlinks: &Symlinks, stdin: &Stdin) -> Result<Vec<InputFile>, Failure> {
     inputs(paths, urls, symlinks, stdin).map_err(Content::unreadable)
 }
 

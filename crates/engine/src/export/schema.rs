@@ -104,16 +104,15 @@ enum Shown {
 }
 
 impl Place {
-    const ROOT: Place =
-        Place {
-            shows_default: true,
-            secret: false,
-            closed: true,
-            is_property: false,
-            is_item: false,
-            repeats: false,
-            shown: Shown::All,
-        };
+    const ROOT: Place = Place {
+        shows_default: true,
+        secret: false,
+        closed: true,
+        is_property: false,
+        is_item: false,
+        repeats: false,
+        shown: Shown::All,
+    };
 
     fn shows_rules(self) -> bool {
         self.shown == Shown::All
@@ -241,7 +240,14 @@ impl Dialect<'_> {
             Type::Array(ty) => {
                 keywords.text("type", "array");
                 keywords.set("default", slot.default.clone());
-                let place = Place { shows_default: true, closed: true, is_property: false, is_item: true, repeats: true, ..place };
+                let place = Place {
+                    shows_default: true,
+                    closed: true,
+                    is_property: false,
+                    is_item: true,
+                    repeats: true,
+                    ..place
+                };
                 keywords.set("items", self.slot(&ty.item, place));
             }
             Type::Map(ty) => self.object(keywords, ty, slot, place),
@@ -667,10 +673,9 @@ pub(super) fn is_visible(ty: &Type) -> bool {
                 union.members.iter().filter(|member| !matches!(member, Type::Scalar(Kind::Null))).collect();
             match members[..] {
                 [one] => is_visible(one),
-                [Type::Scalar(a), Type::Scalar(b)] => matches!(
-                    (a, b),
-                    (Kind::Int, Kind::Float | Kind::String) | (Kind::Float | Kind::String, Kind::Int)
-                ),
+                [Type::Scalar(a), Type::Scalar(b)] => {
+                    matches!((a, b), (Kind::Int, Kind::Float | Kind::String) | (Kind::Float | Kind::String, Kind::Int))
+                }
                 _ => false,
             }
         }

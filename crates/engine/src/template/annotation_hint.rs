@@ -89,7 +89,8 @@ fn is_code(text: &str) -> bool {
     let word = text.split(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or_default();
     let rest = text[word.len()..].trim_start();
     let is_statement = matches!(word, "def" | "if" | "elif" | "else" | "for" | "while" | "end" | "return" | "load");
-    is_statement && !rest.starts_with('/') || matches!(word, "if" | "else" | "elif" | "for" | "def") && rest.starts_with("/end")
+    is_statement && !rest.starts_with('/')
+        || matches!(word, "if" | "else" | "elif" | "for" | "def") && rest.starts_with("/end")
 }
 
 /// Whether an annotation takes one text and nothing else.

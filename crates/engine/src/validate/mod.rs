@@ -14,6 +14,7 @@ mod custom;
 pub(crate) mod formats;
 mod message;
 mod origin;
+pub(crate) use origin::values_read;
 pub(crate) mod output;
 mod read;
 pub(crate) mod rules;

@@ -9,7 +9,7 @@ use crate::node::{Document, Node};
 use crate::run::Run;
 
 /// The data values that the line of `pos` names: their paths, and where each came from.
-pub(super) fn values_read(run: &Run, pos: Pos, values: &Document) -> Vec<(Path, Pos)> {
+pub(crate) fn values_read(run: &Run, pos: Pos, values: &Document) -> Vec<(Path, Pos)> {
     let Some(line) = run.sources.line_text(pos) else { return Vec::new() };
     let mut found: Vec<(Path, Pos)> = Vec::new();
     let mut rest = &line[..];

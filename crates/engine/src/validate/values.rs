@@ -223,13 +223,7 @@ fn reasons(cx: &mut Context<'_>, value: &Node, shapes: &Shapes) -> Result<Vec<Te
 }
 
 /// Why a value below the one at hand does not have its shapes: `matches no shape (shape 1: …; shape 2: …)`.
-fn nested_reason(
-    cx: &mut Context<'_>,
-    node: &Node,
-    slot: &Slot,
-    path: &Path,
-    found: String,
-) -> Result<Text, Failure> {
+fn nested_reason(cx: &mut Context<'_>, node: &Node, slot: &Slot, path: &Path, found: String) -> Result<Text, Failure> {
     let Some((node, Type::Shapes(shapes))) = part_at(cx, node, slot, path)? else { return Ok(found.into()) };
     let reasons = crate::deep(|| reasons(cx, node, shapes))?;
     let mut text = Text::new(found);

@@ -183,7 +183,7 @@ fn schema_root(cx: &mut Cx<'_>, raw: &Node, at: &At<'_>) {
     }
     let mut compiler = Compiler::of_crd();
     let id = compiler.schema(raw);
-    let schemas = compiler.schemas;
+    let schemas = compiler.finish();
     let mut costs =
         RuleCosts { cx, schemas: &schemas, declarations: Declarations::new(&schemas, id), total: 0, costly: 0 };
     costs.node(raw, id, at, 1, true);
@@ -392,7 +392,7 @@ impl Structure<'_, '_> {
     fn default(&mut self, raw: &Node, default: &Node, at: &At<'_>) {
         let mut compiler = Compiler::of_crd();
         let id = compiler.schema(raw);
-        let schemas = compiler.schemas;
+        let schemas = compiler.finish();
         structural::prune(&schemas, default, id, at, false, self.cx.report);
         let mut value = default.clone();
         structural::prepared(&schemas, &mut value, id);

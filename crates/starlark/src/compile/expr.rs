@@ -4,11 +4,11 @@ use num_bigint::BigInt;
 use ytterby_diag::Pos;
 use ytterby_text::Str;
 
-use crate::{Bytes, Value};
 use super::{CONSTANT_OPERANDS, Compiled, Constant, FnCompiler, Instr, Reg, Shape, binary_instr, int_instr};
 use crate::ast::{Arg, Clause, Comprehension, ComprehensionBody, Def, DictEntry, ExprId, ExprKind, Param};
 use crate::host::{BinaryOp, UnaryOp};
 use crate::resolve::Scope;
+use crate::{Bytes, Value};
 use std::rc::Rc;
 
 /// Lists with more items than this are made item by item.

@@ -3,11 +3,11 @@
 use ytterby_diag::Pos;
 
 use super::{Compiled, FnCompiler, Instr, LoadCode, Loop, Reg};
-use crate::value::Builtin;
-use crate::{Args, Dialect, Eval, Piece, Value, ops};
 use crate::ast::{Arg, ExprId, ExprKind, Load, Stmt};
 use crate::host::BinaryOp;
 use crate::resolve::Scope;
+use crate::value::Builtin;
+use crate::{Args, Dialect, Eval, Piece, Value, ops};
 
 impl FnCompiler<'_> {
     pub(super) fn stmts(&mut self, stmts: &[Stmt]) -> Compiled<()> {

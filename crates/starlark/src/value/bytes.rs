@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use ytterby_text::Str;
 
-use crate::host::{BinaryOp, CompareOp, HostValue, Sequence, Side};
 use crate::error::fail;
+use crate::host::{BinaryOp, CompareOp, HostValue, Sequence, Side};
 use crate::ops::MAX_BYTES;
 use crate::value::Builtin;
 use crate::{Args, Error, Eval, Value};
@@ -121,9 +121,9 @@ impl HostValue for Bytes {
                 }
                 Ok(Some(Bytes::value(self.as_bytes().repeat(count))))
             }
-            (BinaryOp::Add, Side::Left, other) => Ok(other.downcast::<Bytes>().map(|other| {
-                Value::host(Bytes(Str::concat(self.as_bytes(), other.as_bytes())))
-            })),
+            (BinaryOp::Add, Side::Left, other) => Ok(other
+                .downcast::<Bytes>()
+                .map(|other| Value::host(Bytes(Str::concat(self.as_bytes(), other.as_bytes()))))),
             _ => Ok(None),
         }
     }

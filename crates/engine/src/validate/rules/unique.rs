@@ -48,7 +48,7 @@ impl NamedRule for Unique {
             (_, shape) if !shape.may_be_list() => Vec::new(),
             (Target::Crd, _) => {
                 vec![Keyword::Loop("self.all(x, self.exists_one(y, x == y))".to_owned(), Most::Few)]
-            },
+            }
             _ => vec![Keyword::Plain("uniqueItems", Node::Scalar(Scalar::Bool(true)))],
         }
     }

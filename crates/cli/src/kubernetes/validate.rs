@@ -1,0 +1,243 @@
+//! `kubernetes validate`: checks plain manifests.
+//!
+//! Files are read twice: once for the definitions and types in them, once to be checked. In between nothing of them is
+//! kept, so that memory does not grow with the number of files; the text of a file with findings is, to show it.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ytterby_diag::render::{Rendering, Report, render as report};
+use ytterby_diag::{Cause, Diagnostic, Failure, FileId, Id, Readers, Severity, Source, Sources};
+use ytterby_kubernetes::{Checked, State, Version, documents, types_of};
+use ytterby_yaml::{ReadOptions, Tree, parse};
+
+use super::results::{self, Format, Outcome};
+use super::schemas::{self, Schemas};
+use crate::flags::Invocation;
+use crate::{host, read};
+
+/// The exit code where something cannot be read.
+const UNREADABLE: i32 = 2;
+
+/// One input.
+enum Input {
+    Stdin(Vec<u8>),
+    File(PathBuf),
+    /// What a URL returned.
+    Url(String, Vec<u8>),
+}
+
+impl Input {
+    fn name(&self) -> String {
+        match self {
+            Input::Stdin(_) => "stdin".to_owned(),
+            Input::File(path) => path.to_string_lossy().into_owned(),
+            Input::Url(url, _) => url.clone(),
+        }
+    }
+
+    fn text(&self) -> Result<Vec<u8>, String> {
+        match self {
+            Input::Stdin(text) | Input::Url(_, text) => Ok(text.clone()),
+            Input::File(path) => std::fs::read(path).map_err(|error| read::io_text(&error)),
+        }
+    }
+}
+
+/// Runs the command.
+pub fn run(program: &str, flags: &Invocation, rendering: Rendering, sources: &Arc<Sources>) -> Result<i32, Failure> {
+    let version = match flags.text("kubernetes") {
+        "" => Version::NEWEST.to_string(),
+        version => version.to_owned(),
+    };
+    let format = match flags.text("output") {
+        "" => None,
+        name => Some(Format::find(name).ok_or_else(|| {
+            let text = format!("Unknown output format '{name}' (expected {})", Format::NAMES.join(", "));
+            Failure::from(Diagnostic::error(Id::FLAG_VALUE, text))
+        })?),
+    };
+    let options = super::options(flags, &version)?;
+    let own = Arc::new(Sources::new());
+    let mut schemas = match schemas::load(flags.list("kubernetes-schema"), options, sources) {
+        Ok(schemas) => schemas,
+        Err(failure) => return Ok(unreadable(program, rendering, &failure, sources)),
+    };
+    let operands = if flags.operands.is_empty() { vec!["-".to_owned()] } else { flags.operands.clone() };
+    let mut inputs = Vec::new();
+    for operand in &operands {
+        if let Err(failure) = list(operand, &mut inputs) {
+            return Ok(unreadable(program, rendering, &failure, sources));
+        }
+    }
+    let mut results = Results { sources: own, files: 0, outcomes: Vec::new(), findings: Vec::new(), unreadable: false };
+    learn(&inputs, &mut schemas);
+    for input in &inputs {
+        results.check(input, &schemas);
+    }
+    results.report(program, flags, rendering, format)
+}
+
+/// Says what cannot be read.
+fn unreadable(program: &str, rendering: Rendering, failure: &Failure, sources: &Arc<Sources>) -> i32 {
+    let version = env!("CARGO_PKG_VERSION");
+    let report_of = Report { program, version, failure: Some(failure), warnings: &[], sources, printed: "" };
+    host::write_error(&report(&report_of, rendering));
+    UNREADABLE
+}
+
+/// Lists the files of an operand: those of a directory by their extension, in the order of their names.
+fn list(operand: &str, inputs: &mut Vec<Input>) -> Result<(), Failure> {
+    let fail = |error: &std::io::Error| -> Failure {
+        let text = format!("Reading '{operand}': {}", read::io_text(error));
+        Diagnostic::error(Id::FILE_MISSING, text).into()
+    };
+    if operand == "-" {
+        let mut text = Vec::new();
+        std::io::stdin().lock().read_to_end(&mut text).map_err(|error| fail(&error))?;
+        inputs.push(Input::Stdin(text));
+        return Ok(());
+    }
+    if operand.starts_with("http://") || operand.starts_with("https://") {
+        let symlinks = read::Symlinks { allow_all: true, allowed: Vec::new() };
+        for file in read::list(&[operand.to_owned()], &symlinks, &read::Stdin::default())? {
+            inputs.push(Input::Url(operand.to_owned(), file.content.read()?.to_vec()));
+        }
+        return Ok(());
+    }
+    let path = Path::new(operand);
+    let metadata = std::fs::metadata(path).map_err(|error| fail(&error))?;
+    if !metadata.is_dir() {
+        inputs.push(Input::File(path.to_owned()));
+        return Ok(());
+    }
+    let mut waiting = vec![path.to_owned()];
+    let mut found = Vec::new();
+    while let Some(directory) = waiting.pop() {
+        for entry in std::fs::read_dir(&directory).map_err(|error| fail(&error))? {
+            let entry = entry.map_err(|error| fail(&error))?;
+            let kind = entry.file_type().map_err(|error| fail(&error))?;
+            let path = entry.path();
+            let is_manifest =
+                path.extension().is_some_and(|end| ["yaml", "yml", "json"].iter().any(|known| end == *known));
+            if kind.is_dir() {
+                waiting.push(path);
+            } else if is_manifest && path.is_file() {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    inputs.extend(found.into_iter().map(Input::File));
+    Ok(())
+}
+
+/// Takes the definitions among the inputs, and looks up schemas of kinds that nothing else describes.
+fn learn(inputs: &[Input], schemas: &mut Schemas) {
+    const DEFINITION: &[u8] = b"CustomResourceDefinition";
+    for input in inputs {
+        let Ok(text) = input.text() else { continue };
+        let has_definition = memchr::memmem::find(&text, DEFINITION).is_some();
+        if !has_definition && !schemas.has_templates() {
+            continue;
+        }
+        let Ok(tree) = tree(&text, FileId(0)) else { continue };
+        for document in documents(&tree) {
+            schemas.catalog.add_definition(&document.root);
+            schemas.look_up(types_of(&document.root));
+        }
+    }
+}
+
+fn tree(text: &[u8], file: FileId) -> Result<Tree, ytterby_yaml::ReadError> {
+    parse(text, file, &ReadOptions { comments: false, ..ReadOptions::default() })
+}
+
+/// What was found so far.
+struct Results {
+    /// Only files with findings are kept.
+    sources: Arc<Sources>,
+    files: u32,
+    outcomes: Vec<Outcome>,
+    findings: Vec<Diagnostic>,
+    unreadable: bool,
+}
+
+impl Results {
+    fn check(&mut self, input: &Input, schemas: &Schemas) {
+        let name = input.name();
+        let text = match input.text() {
+            Ok(text) => text,
+            Err(why) => {
+                self.unreadable = true;
+                let problem = Diagnostic::error(Id::FILE_MISSING, format!("Reading '{name}': {why}"));
+                self.outcomes.push(Outcome::failed(&name, problem.message.plain().into_owned()));
+                self.findings.push(problem);
+                return;
+            }
+        };
+        let file = FileId(self.files);
+        let before = self.findings.len();
+        match tree(&text, file) {
+            Err(error) => {
+                let problem = Diagnostic::from(error);
+                self.outcomes.push(Outcome::failed(&name, problem.message.plain().into_owned()));
+                self.findings.push(problem);
+            }
+            Ok(tree) => {
+                for document in documents(&tree) {
+                    for checked in schemas.catalog.check(&document) {
+                        self.outcomes.push(Outcome::of(&name, &checked));
+                        self.take(checked);
+                    }
+                }
+            }
+        }
+        if self.findings.len() > before {
+            let readers = Readers { outline: ytterby_yaml::outline, ..Readers::default() };
+            self.sources.add(Source::new(name, text).with_readers(readers));
+            self.files += 1;
+        }
+    }
+
+    fn take(&mut self, checked: Checked) {
+        if checked.state == State::Checked || !checked.findings.is_empty() {
+            self.findings.extend(checked.findings);
+        }
+    }
+
+    /// Writes the results and gives the exit code.
+    fn report(
+        self,
+        program: &str,
+        flags: &Invocation,
+        rendering: Rendering,
+        format: Option<Format>,
+    ) -> Result<i32, Failure> {
+        let is_error = |finding: &Diagnostic| finding.severity == Severity::Error;
+        let has_errors = self.findings.iter().any(is_error);
+        let rendering = if format == Some(Format::Sarif) { Rendering::Sarif } else { rendering };
+        let mut text = match format {
+            Some(format) if format != Format::Sarif => {
+                results::write(format, &self.outcomes, flags.is_on("verbose"), flags.is_on("summary"))
+            }
+            _ => {
+                let (errors, warnings): (Vec<Diagnostic>, Vec<Diagnostic>) =
+                    self.findings.into_iter().partition(is_error);
+                let failures: Vec<Failure> = errors.into_iter().map(Failure::from).collect();
+                let failure = (!failures.is_empty()).then(|| Failure::of(Cause::Series(failures)));
+                let version = env!("CARGO_PKG_VERSION");
+                let sources = &self.sources;
+                let report_of =
+                    Report { program, version, failure: failure.as_ref(), warnings: &warnings, sources, printed: "" };
+                report(&report_of, rendering)
+            }
+        };
+        if flags.is_on("summary") && (format.is_none() && !rendering.is_for_machines()) {
+            text.push_str(&results::summary(&self.outcomes));
+        }
+        host::write_output(text.as_bytes())?;
+        Ok(if self.unreadable { UNREADABLE } else { i32::from(has_errors) })
+    }
+}

@@ -1,0 +1,129 @@
+//! A check of output documents that a host brings, such as that of Kubernetes manifests.
+//!
+//! The engine gives documents with the places of their nodes, after overlays and rules, and adds to each finding the data
+//! values that its line reads. What is checked is the host's business.
+
+use std::fmt;
+
+use ytterby_diag::{Cause, Diagnostic, Failure, Id, Label, Part, Pos, Role, Severity, Text};
+use ytterby_yaml::{NodeId, Scalar, Tree, View, last_wins};
+
+use crate::library::{Evaluated, FileDocuments};
+use crate::node::{Document, MAX_NODES, Node};
+use crate::run::Run;
+use crate::validate::values_read;
+
+/// A check of all output documents of a run.
+pub trait OutputCheck: fmt::Debug + Send + Sync {
+    /// What is being done, for the failure: `Checking output against Kubernetes 1.36`.
+    fn title(&self) -> String;
+
+    /// What is wrong with the documents: errors, which fail the run, and warnings.
+    fn check(&self, documents: Vec<OutputNode>) -> Vec<Diagnostic>;
+}
+
+/// A node of an output document.
+#[derive(Clone, Debug)]
+pub struct OutputNode {
+    /// Its value.
+    pub value: OutputValue,
+    /// Where the item that contains it begins in a source; unknown for what code made.
+    pub pos: Pos,
+}
+
+/// The value of a node.
+#[derive(Clone, Debug)]
+pub enum OutputValue {
+    /// A leaf.
+    Scalar(Scalar),
+    /// Items in their order.
+    Array(Vec<OutputNode>),
+    /// Keys and values in their order.
+    Map(Vec<(Scalar, OutputNode)>),
+}
+
+/// Runs the check that the host brings; `values` are the data values that templates read.
+///
+/// # Errors
+/// The findings that are errors.
+pub(crate) fn check(
+    run: &Run,
+    check: &dyn OutputCheck,
+    evaluated: &Evaluated,
+    values: &Document,
+) -> Result<(), Failure> {
+    let mut budget = MAX_NODES;
+    let mut documents = Vec::new();
+    for (_, docs) in &evaluated.documents {
+        match docs {
+            FileDocuments::Plain(tree) => {
+                for doc in tree.documents().iter().filter(|doc| !doc.injected) {
+                    documents.extend(plain(tree, doc.value, doc.pos, &mut budget));
+                }
+            }
+            FileDocuments::Nodes(set) => {
+                for doc in &set.items {
+                    documents.extend(node(&doc.value, doc.pos, &mut budget));
+                }
+            }
+        }
+    }
+    if budget == 0 {
+        let text = format!("documents of more than {MAX_NODES} nodes cannot be checked");
+        return Err(Failure::new(Id::LIMIT_OUTPUT, text).in_stage(check.title()));
+    }
+    let mut errors = Vec::new();
+    for mut finding in check.check(documents) {
+        add_values(run, &mut finding, values);
+        match finding.severity {
+            Severity::Error => errors.push(Failure::from(finding)),
+            Severity::Warning => run.warn(finding),
+        }
+    }
+    if errors.is_empty() { Ok(()) } else { Err(Failure::of(Cause::Series(errors)).in_stage(check.title())) }
+}
+
+/// Names the data values that the line of a finding reads.
+fn add_values(run: &Run, finding: &mut Diagnostic, values: &Document) {
+    let Some(pos) = finding.primary().map(|label| label.pos) else { return };
+    for (path, pos) in values_read(run, pos, values) {
+        let words = Text::new(format!("data value {path} comes from here"));
+        let label = Label::new(Role::Related, pos, Part::Value).text(words);
+        finding.labels.extend(Some(label).filter(|label| label.pos.is_known()));
+        finding.data_values.push(path);
+    }
+}
+
+/// A node and everything below it; nothing once the budget is used up.
+fn node(of: &Node, pos: Pos, budget: &mut u32) -> Option<OutputNode> {
+    *budget = budget.checked_sub(1)?;
+    let value = match of {
+        Node::Scalar(scalar) => OutputValue::Scalar(scalar.clone()),
+        Node::Array(array) => crate::deep(|| {
+            OutputValue::Array(array.items.iter().filter_map(|item| node(&item.value, item.pos, budget)).collect())
+        }),
+        Node::Map(map) => crate::deep(|| {
+            let items = map.iter().filter_map(|item| Some((item.key.clone(), node(&item.value, item.pos, budget)?)));
+            OutputValue::Map(items.collect())
+        }),
+    };
+    Some(OutputNode { value, pos })
+}
+
+/// The same for plain YAML, which never became nodes.
+fn plain(tree: &Tree, id: NodeId, pos: Pos, budget: &mut u32) -> Option<OutputNode> {
+    *budget = budget.checked_sub(1)?;
+    let value = match tree.value(id) {
+        View::Scalar(scalar) => OutputValue::Scalar(scalar.clone()),
+        View::Array(items) => crate::deep(|| {
+            OutputValue::Array(items.iter().filter_map(|item| plain(tree, item.value, item.pos, budget)).collect())
+        }),
+        View::Map(items) => crate::deep(|| {
+            let kept = last_wins(items).into_iter();
+            let items =
+                kept.filter_map(|(item, _)| Some((item.key.clone(), plain(tree, item.value, item.pos, budget)?)));
+            OutputValue::Map(items.collect())
+        }),
+    };
+    Some(OutputNode { value, pos })
+}
