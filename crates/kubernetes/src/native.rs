@@ -3,7 +3,7 @@
 //! Null is the same as absent everywhere. Unknown fields are errors, with the nearest declared name; names are
 //! case-sensitive. `status` is only decoded: a server throws it away when an object is created.
 
-use ytterby_diag::Id;
+use ytterby_diag::{Edit, Help, Id, Part, Safety};
 use ytterby_text::spelling;
 
 use crate::document::{Node, Value};
@@ -171,7 +171,11 @@ pub(crate) fn unknown_field<'s>(report: &mut Report, schema: &'s Schema, key: &s
     report.key_error(Id::KUBERNETES_UNKNOWN_FIELD, at, || {
         let finding = Finding::new(format!("unknown field \"{key}\""));
         match near {
-            Some(near) => finding.help(format!("did you mean \"{near}\"?")),
+            Some(near) => {
+                let edit = Edit::replace(at.pos, Part::Key, near);
+                let help = Help::new(format!("did you mean \"{near}\"?"));
+                finding.help(help.fixed_by(format!("Change \"{key}\" to \"{near}\""), vec![edit], Safety::Likely))
+            }
             None if schema.fields.is_empty() => finding,
             None => {
                 let mut known: Vec<&str> = names().take(13).collect();

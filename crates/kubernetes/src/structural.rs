@@ -100,6 +100,9 @@ pub(crate) struct Validator<'a> {
 /// Schemas that may be looked at for one document; each takes well below a microsecond.
 const MAX_STEPS: u32 = 20_000_000;
 
+/// Says that the budget is used up, and that this has been told.
+const EXHAUSTED: u32 = u32::MAX;
+
 /// Schemas within schemas; documents are less deep.
 const MAX_NESTED: usize = 1000;
 
@@ -114,7 +117,7 @@ impl<'a> Validator<'a> {
         let (schemas, nested, budget) = (self.schemas, self.nested, self.budget.clone());
         let mut inner = Validator { schemas, report: &mut report, nested, budget, blocks_rules: false };
         inner.check(node, id, &At::root(node.pos));
-        report.errors == 0
+        report.errors == 0 && self.budget.get() != EXHAUSTED
     }
 
     pub fn check(&mut self, node: &Node, id: SchemaId, at: &At<'_>) {
@@ -123,13 +126,13 @@ impl<'a> Validator<'a> {
         }
         let left = self.budget.get();
         if left == 0 || self.nested > MAX_NESTED {
-            if left != u32::MAX {
-                self.budget.set(u32::MAX);
+            if left != EXHAUSTED {
+                self.budget.set(EXHAUSTED);
                 self.block(Id::KUBERNETES_LIMIT, at, || Finding::new("the schema refers to itself without end"));
             }
             return;
         }
-        if left == u32::MAX {
+        if left == EXHAUSTED {
             return;
         }
         self.budget.set(left - 1);
@@ -291,7 +294,13 @@ impl<'a> Validator<'a> {
             self.check(node, *part, at);
         }
         let matching = |of: &Self, parts: &[SchemaId]| parts.iter().filter(|part| of.is_valid(node, **part)).count();
-        if !limits.any_of.is_empty() && matching(self, &limits.any_of) == 0 {
+        let any = limits.any_of.is_empty() || matching(self, &limits.any_of) > 0;
+        if self.budget.get() == EXHAUSTED {
+            return self
+                .report
+                .error(Id::KUBERNETES_LIMIT, at, || Finding::new("the schema refers to itself without end"));
+        }
+        if !any {
             let count = limits.any_of.len();
             let reasons = self.reasons(node, &limits.any_of);
             self.report.error(Id::KUBERNETES_SCHEMA, at, || {
