@@ -1,6 +1,7 @@
 //! The table of commands and flags.
 
 use crate::flags::{Command, Flag, FlagKind, Group, Operands, Values};
+use crate::kubevirt::KUBEVIRT;
 
 const FILES: Group = Group {
     title: "Input",
@@ -276,140 +277,6 @@ const fn question(name: &'static str) -> Command {
     Command { name, aliases: &[], summary: "", details: "", operands, flags: &[], commands: &[] }
 }
 
-/// What `ytterby-kubevirt` reads itself, for help and completions.
-const fn kubevirt(
-    name: &'static str,
-    summary: &'static str,
-    flags: &'static [Group],
-    commands: &'static [Command],
-) -> Command {
-    Command { name, aliases: &[], summary, details: "", operands: Operands::Some("FILE …"), flags, commands }
-}
-
-const FORMAT: Flag = Flag::new("output", FlagKind::Text("format"), "Report as text, json, sarif, junit or github")
-    .short('o')
-    .offers(Values::OneOf(&["text", "json", "sarif", "junit", "github"]));
-
-const RULES: Flag = Flag::new("file", FlagKind::List("path"), "Input: a file, a directory, or - for standard input")
-    .short('f')
-    .offers(Values::Files);
-
-const TEMPLATE: Flag =
-    Flag::new("template", FlagKind::List("path"), "Look templates up here; their own VMs are not checked")
-        .short('t')
-        .offers(Values::Files);
-
-const PARAMETER: Flag = Flag::new("param", FlagKind::List("name=value"), "Set a parameter of templates").short('p');
-
-const LIKE: Flag = Flag::new("compat", FlagKind::Text("program"), "Evaluate as the validator of ssp-operator does")
-    .offers(Values::OneOf(&["ssp"]));
-
-const TYPES: Flag =
-    Flag::new("instancetype", FlagKind::List("path"), "Instance types and preferences that VMs refer to")
-        .offers(Values::Files);
-
-const FIELDS: Flag =
-    Flag::new("field-validation", FlagKind::Text("mode"), "Unknown fields and wrong types: ignore, warn or strict")
-        .offers(Values::OneOf(&["ignore", "warn", "strict"]));
-
-const WARNINGS: Flag = Flag::new("fail-on-warn", FlagKind::Bool, "Exit with 1 on warnings, too");
-
-/// All that `serve` takes: the flags of the validator that it replaces, and what that one cannot do.
-#[cfg(feature = "server")]
-const SERVE: Group =
-    Group {
-        title: "Flags",
-        flags: &[
-            Flag::new("listen", FlagKind::Text("address"), "Address of both ports"),
-            Flag::new("webhook-port", FlagKind::Text("port"), "Port for webhooks and probes"),
-            Flag::new("metrics-port", FlagKind::Text("port"), "Port for metrics"),
-            Flag::new("cert-dir", FlagKind::Text("directory"), "Directory with tls.crt and tls.key")
-                .short('c')
-                .offers(Values::Directories),
-            Flag::new("tls-options-dir", FlagKind::Text("directory"), "Directory that may hold tls-config.json")
-                .offers(Values::Directories),
-            Flag::new("kubeconfig", FlagKind::Text("path"), "How to reach the cluster").offers(Values::Files),
-            Flag::new("no-cluster", FlagKind::Bool, "Ask no cluster: rules come from VMs and from files"),
-            Flag::new("template", FlagKind::List("path"), "Templates that VMs may refer to")
-                .short('t')
-                .offers(Values::Files),
-            TYPES,
-            LIKE,
-            Flag::new("ratchet", FlagKind::Bool, "Let updates keep what a VM broke before, with a warning"),
-            Flag::new("max-request-bytes", FlagKind::Text("bytes"), "Size of a review"),
-            Flag::new("max-connections", FlagKind::Text("count"), "Connections to each port"),
-            Flag::new("request-timeout", FlagKind::Text("seconds"), "Time for a review and its answer"),
-            Flag::new("idle-timeout", FlagKind::Text("seconds"), "Time between two requests of a connection"),
-            Flag::new("shutdown-delay", FlagKind::Text("seconds"), "Serve on after SIGTERM while /readyz says no"),
-            Flag::new("zap-log-level", FlagKind::Text("level"), "error, info, debug or a number for more detail")
-                .offers(Values::OneOf(&["error", "info", "debug"])),
-            Flag::new("zap-encoder", FlagKind::Text("form"), "Log as json or console")
-                .offers(Values::OneOf(&["json", "console"])),
-            Flag::new("zap-time-encoding", FlagKind::Text("form"), "Form of times in the log")
-                .offers(Values::OneOf(&["epoch", "millis", "nano", "iso8601", "rfc3339", "rfc3339nano"])),
-            Flag::new("zap-devel", FlagKind::Bool, "Log for people, in detail"),
-            Flag::new("zap-stacktrace-level", FlagKind::Text("level"), "Taken as in the reference, without effect")
-                .offers(Values::OneOf(&["info", "error", "panic"])),
-            Flag::new("version", FlagKind::Bool, "Show the version").short('V'),
-        ],
-    };
-
-const KUBEVIRT: &[Command] = &[
-    kubevirt(
-        "explain",
-        "Say rules in words",
-        &[Group {
-            title: "Flags",
-            flags: &[RULES, TEMPLATE, PARAMETER, Flag::new("rule", FlagKind::Text("name"), "Explain only this rule")],
-        }],
-        &[],
-    ),
-    kubevirt(
-        "export",
-        "Write rules in another language",
-        &[],
-        &[kubevirt(
-            "cel",
-            "Write rules as admission policies in CEL",
-            &[Group {
-                title: "Flags",
-                flags: &[RULES, PARAMETER, WARNINGS, Flag::new("name", FlagKind::Text("name"), "Name of the policies")],
-            }],
-            &[],
-        )],
-    ),
-    kubevirt(
-        "lint",
-        "Find mistakes in rules",
-        &[Group {
-            title: "Flags",
-            flags: &[
-                RULES,
-                FORMAT,
-                WARNINGS,
-                Flag::new("fix", FlagKind::Bool, "Straighten quotes and add missing prefixes in place"),
-            ],
-        }],
-        &[],
-    ),
-    #[cfg(feature = "server")]
-    Command {
-        name: "serve",
-        aliases: &[],
-        summary: "Check virtual machines when a cluster is about to store them",
-        details: "",
-        operands: Operands::None,
-        flags: &[SERVE],
-        commands: &[],
-    },
-    kubevirt(
-        "validate",
-        "Check virtual machines against rules",
-        &[Group { title: "Flags", flags: &[RULES, FORMAT, TEMPLATE, PARAMETER, TYPES, LIKE, FIELDS, WARNINGS] }],
-        &[],
-    ),
-];
-
 const SHELLS: &[Command] = &[
     shell("bash", "Completions for bash"),
     shell("fish", "Completions for fish"),
@@ -485,15 +352,7 @@ pub static ROOT: Command = Command {
             flags: &[],
             commands: KUBERNETES_COMMANDS,
         },
-        Command {
-            name: "kubevirt",
-            aliases: &[],
-            summary: "Check virtual machines against the rules of KubeVirt templates",
-            details: "",
-            operands: Operands::Raw("COMMAND …"),
-            flags: &[],
-            commands: KUBEVIRT,
-        },
+        KUBEVIRT,
         Command {
             name: "schema",
             aliases: &[],

@@ -55,8 +55,14 @@ fn run(program: &str, args: Vec<OsString>) -> i32 {
         let words: Vec<String> = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
         let given = |name: &str| flags::value_of(&commands::ROOT, &words, name);
         report::error(program, &given, &failure, &sources);
-        1
+        failure_code(&words)
     })
+}
+
+/// The exit code of a command that could not be carried out. Where 1 means that what was checked is wrong, it is 2.
+fn failure_code(words: &[String]) -> i32 {
+    let path = flags::read_line(&commands::ROOT, words).path;
+    if path.get(1).is_some_and(|command| command.name == "kubevirt") { 2 } else { 1 }
 }
 
 fn dispatch(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
@@ -89,7 +95,9 @@ fn dispatch(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result
         ["fmt"] => fmt::run(flags, sources),
         ["version"] => done(version(program, flags)?),
         ["kubernetes", "validate"] => kubernetes::run(program, flags, report::rendering(program, flags)?, sources),
-        ["kubevirt"] => Ok(kubevirt::run(program, &flags.operands)),
+        ["kubevirt", "explain" | "lint" | "serve" | "validate"] | ["kubevirt", "export", "cel"] => {
+            kubevirt::run(program, flags)
+        }
         ["schema", "diff"] => schema::diff(program, flags, sources),
         ["schema", "import"] => schema::import(program, flags, sources),
         ["help"] => help_of(program, &flags.operands).and_then(done),

@@ -63,7 +63,7 @@ pub fn lint(text: &str) -> Linted {
 }
 
 /// What to say of an annotation that cannot be read.
-pub(crate) fn unreadable(problem: &Unreadable) -> Finding {
+pub fn unreadable(problem: &Unreadable) -> Finding {
     let quote = matches!(problem, Unreadable::Json(error) if error.quote.is_some());
     Finding {
         id: if quote { "typographic-quotes" } else { "unreadable" },

@@ -130,44 +130,6 @@ fn powershell_reads_the_script() {
     }
 }
 
-/// What the table says about `kubevirt`, which reads its arguments itself, and what that takes.
-#[test]
-fn kubevirt_takes_what_is_offered() {
-    let offered = |words: &[&str]| {
-        let args = [&["__completeNoDesc", "kubevirt"][..], words, &[""]].concat();
-        let commands = run(&args).1;
-        let args = [&["__completeNoDesc", "kubevirt"][..], words, &["-"]].concat();
-        let flags = run(&args).1;
-        let lines =
-            |text: &str| text.lines().filter(|line| !line.starts_with(':')).map(str::to_owned).collect::<Vec<_>>();
-        (lines(&commands), lines(&flags))
-    };
-    let help = run(&["kubevirt", "--help"]).1;
-    let mut all = Vec::new();
-    for words in [&["validate"][..], &["lint"], &["explain"], &["export", "cel"]] {
-        assert!(help.contains(&format!("ytterby kubevirt {}", words.join(" "))), "{words:?}");
-        for flag in offered(words).1 {
-            let stderr = run(&[&["kubevirt"][..], words, &[&flag]].concat()).2;
-            assert!(!stderr.contains("Unknown option"), "{stderr}");
-            all.push(flag);
-        }
-    }
-    let options = help.lines().filter_map(|line| line.trim_start().split(' ').find(|word| word.starts_with("--")));
-    for option in options {
-        assert!(all.iter().any(|flag| flag == option), "{option} is not offered");
-    }
-    // This one would serve: what its help tells is what it takes.
-    let help = run(&["kubevirt", "serve", "--help"]).1;
-    let options = help.lines().filter_map(|line| line.trim_start().split(' ').find(|word| word.starts_with("--")));
-    let mut options: Vec<String> = options.map(str::to_owned).collect();
-    let mut flags = offered(&["serve"]).1;
-    flags.retain(|flag| flag.starts_with("--"));
-    options.sort();
-    flags.sort();
-    assert_eq!(flags, options);
-    assert_eq!(offered(&[]).0, ["explain", "export", "lint", "serve", "validate"]);
-}
-
 #[test]
 fn keys_of_the_schema_are_offered() {
     let schema = "#@data/values-schema\n---\n#@schema/desc \"The name.\\nAll of it.\"\nname: shop\ndb:\n  #@schema/secret\n  \

@@ -49,9 +49,15 @@ pub struct Log {
 }
 
 /// A value beside a message.
-pub(crate) enum Field<'a> {
+#[derive(Debug)]
+pub enum Field<'a> {
+    /// A text, cut where it is very long.
     Text(&'a str),
+    /// A number.
     Number(i64),
+    /// True or false.
+    Flag(bool),
+    /// Texts.
     List(Vec<&'a str>),
 }
 
@@ -83,16 +89,18 @@ impl Log {
         Log { verbosity, encoder: Encoder::Json, times: Times::Rfc3339, out: Mutex::new(out) }
     }
 
-    pub(crate) fn error(&self, message: &str, fields: &[(&str, Field<'_>)]) {
+    /// Reports a problem.
+    pub fn error(&self, message: &str, fields: &[(&str, Field<'_>)]) {
         self.line("error", message, fields);
     }
 
-    pub(crate) fn info(&self, message: &str, fields: &[(&str, Field<'_>)]) {
+    /// Reports an event.
+    pub fn info(&self, message: &str, fields: &[(&str, Field<'_>)]) {
         self.detail(0, message, fields);
     }
 
-    /// Tells something of a level; nothing is made of it if nobody wants it.
-    pub(crate) fn detail(&self, level: i32, message: &str, fields: &[(&str, Field<'_>)]) {
+    /// Reports an event of a level; does nothing where the log is less verbose.
+    pub fn detail(&self, level: i32, message: &str, fields: &[(&str, Field<'_>)]) {
         if level <= self.verbosity {
             let name = if level == 0 { "info".to_owned() } else { format!("Level(-{level})") };
             self.line(if level == 1 { "debug" } else { &name }, message, fields);
@@ -117,6 +125,7 @@ impl Log {
             let value = match field {
                 Field::Text(text) => quoted(&cut(text, LONGEST)),
                 Field::Number(number) => number.to_string(),
+                Field::Flag(flag) => flag.to_string(),
                 Field::List(items) => {
                     let mut shown: Vec<String> =
                         items.iter().take(MOST).map(|item| quoted(&cut(item, LONGEST))).collect();

@@ -86,7 +86,8 @@ impl Default for Limits {
             body: 8 << 20,
             memory: 128 << 20,
             connections: 1024,
-            request: Duration::from_secs(10),
+            // The API server waits ten seconds and must get the answer before.
+            request: Duration::from_secs(9),
             client: Duration::from_secs(10),
             // Longer than the 90 seconds after which the API server closes an idle connection itself.
             idle: Duration::from_secs(120),

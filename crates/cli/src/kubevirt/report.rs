@@ -1,6 +1,6 @@
 //! What `validate` found, before it is written in one of the formats.
 
-use crate::evaluate::{Outcome, Status, is_valid};
+use ytterby_kubevirt::evaluate::{Outcome, Status, is_valid};
 
 /// Everything that was checked.
 #[derive(Debug, Default)]

@@ -6,14 +6,15 @@ use std::rc::Rc;
 use super::args::Args;
 use super::load::{self, File};
 use super::report::Place;
-use super::{Failure, Host};
-use crate::evaluate::{Sizing, complete_cpu};
-use crate::instancetype::{self, Given};
-use crate::objects::{Annotation, Spot, Template, Vm, locate};
-use crate::rules::{self, Rules, Unreadable};
-use crate::select::{self, Source};
-use crate::trail::Key;
-use crate::value::Value;
+use super::{Failure, Host, usage};
+use ytterby_diag::Id;
+use ytterby_kubevirt::evaluate::{Sizing, complete_cpu};
+use ytterby_kubevirt::instancetype::{self, Given};
+use ytterby_kubevirt::objects::{Annotation, Spot, Template, Vm, locate};
+use ytterby_kubevirt::rules::{self, Rules, Unreadable};
+use ytterby_kubevirt::select::{self, Source};
+use ytterby_kubevirt::trail::Key;
+use ytterby_kubevirt::value::Value;
 
 /// Files, templates and instance types.
 pub(super) struct World {
@@ -50,7 +51,7 @@ impl World {
         names.sort();
         for name in names {
             if all().all(|file| file.objects.is_ok()) && !objects().any(|objects| objects.parameters.contains(name)) {
-                return Err(Failure::Usage(format!("No template has a parameter {name}")));
+                return Err(usage(Id::FLAG_VALUE, format!("No template has a parameter {name}")));
             }
         }
         let mut by_name: HashMap<Box<str>, Vec<(usize, usize)>> = HashMap::new();

@@ -5,9 +5,10 @@ use std::io::Write;
 use super::args::Args;
 use super::output::plain;
 use super::world::{Cache, Governed, World, place};
-use super::{BROKEN, Failure, Host, OK, UNREADABLE};
-use crate::evaluate::evaluate;
-use crate::explain::sentences;
+use super::{BROKEN, Failure, Host, OK, UNREADABLE, usage};
+use ytterby_diag::Id;
+use ytterby_kubevirt::evaluate::evaluate;
+use ytterby_kubevirt::explain::sentences;
 
 pub(super) fn run(
     args: &Args,
@@ -68,7 +69,7 @@ pub(super) fn run(
         }
     }
     if let (Some(rule), 0) = (&args.rule, explained) {
-        return Err(Failure::Usage(format!("There is no rule {rule} in the input")));
+        return Err(usage(Id::FLAG_VALUE, format!("There is no rule {rule} in the input")));
     }
     if explained == 0 && code == OK {
         writeln!(stderr, "There are no rules in the input")?;

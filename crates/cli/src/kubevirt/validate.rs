@@ -8,13 +8,13 @@ use super::load::File;
 use super::report::{Checked, Located, Place, Report};
 use super::world::{Cache, Governed, World, key_place, place, value_place};
 use super::{BROKEN, Failure, Host, NOTHING, OK, UNREADABLE, output};
-use crate::compat::{self, Verdict};
-use crate::evaluate::{Outcome, Sizing, Status, evaluate};
-use crate::fields;
-use crate::objects::{Annotation, Vm};
-use crate::rules;
-use crate::trail::{Key, trail};
-use crate::value::Value;
+use ytterby_kubevirt::compat::{self, Verdict};
+use ytterby_kubevirt::evaluate::{Outcome, Sizing, Status, evaluate};
+use ytterby_kubevirt::fields;
+use ytterby_kubevirt::objects::{Annotation, Vm};
+use ytterby_kubevirt::rules;
+use ytterby_kubevirt::trail::{Key, trail};
+use ytterby_kubevirt::value::Value;
 
 pub(super) fn run(args: &Args, host: &dyn Host, stdout: &mut dyn Write) -> Result<i32, Failure> {
     let world = World::load(args, host)?;
@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args, host: &dyn Host, stdout: &mut dyn Write) -> Resul
     if report.objects.is_empty() {
         report.objects.push(nothing(args, &world));
     }
-    output::write(&report, args.format, args.fail_on_warn, stdout)?;
+    output::write(&report, args, stdout)?;
     Ok(if report.unreadable() {
         UNREADABLE
     } else if !report.valid() || args.fail_on_warn && report.warns() {
@@ -68,7 +68,7 @@ fn nothing(args: &Args, world: &World) -> Checked {
         NOTHING
     };
     let result = Located::new("nothing-to-check", Status::Warning, "Nothing was checked", detail.to_owned());
-    let file = args.files.first().map_or(String::new(), |file| file.to_string_lossy().into_owned());
+    let file = args.files.first().map_or(String::new(), |file| file.clone());
     Checked { file, line: 1, results: vec![result], ..Checked::default() }
 }
 

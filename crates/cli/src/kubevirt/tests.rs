@@ -2,13 +2,13 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use ytterby_kubevirt::cmd::{self, Host};
 use ytterby_kubevirt::json;
 use ytterby_kubevirt::value::Value;
+
+use super::{Failure, Host, UNREADABLE};
 
 /// Files by path; a path that is a prefix of others is a directory.
 struct Memory(RefCell<BTreeMap<PathBuf, Vec<u8>>>);
@@ -47,9 +47,19 @@ struct Run {
 fn run(args: &str, files: &[(&str, &str)]) -> Run {
     let files = files.iter().map(|(name, text)| (PathBuf::from(name), text.as_bytes().to_vec())).collect();
     let host = Memory(RefCell::new(files));
-    let args: Vec<OsString> = args.split_whitespace().map(OsString::from).collect();
+    let words = std::iter::once("kubevirt").chain(args.split_whitespace()).map(str::to_owned).collect();
     let (mut out, mut err) = (Vec::new(), Vec::new());
-    let code = cmd::main("ytterby", &args, &host, &mut out, &mut err);
+    let parsed = crate::flags::parse(&crate::commands::ROOT, words, &ytterby_diag::Sources::new());
+    let result = parsed
+        .map_err(|failure| Failure::Usage(Box::new(failure)))
+        .and_then(|flags| super::call("ytterby", &flags, &host, &mut out, &mut err));
+    let code = result.unwrap_or_else(|failure| {
+        err.extend(match failure {
+            Failure::Usage(failure) => failure.to_string().into_bytes(),
+            Failure::Output(error) => error.to_string().into_bytes(),
+        });
+        UNREADABLE
+    });
     Run { code, out: String::from_utf8(out).unwrap(), err: String::from_utf8(err).unwrap(), host }
 }
 
@@ -187,6 +197,43 @@ fn other_formats_are_well_formed() {
     assert!(junit.out.contains("name=\"memory\" file=\"vm.yaml\" line=\"29\"><failure"), "{}", junit.out);
     let junit = run("validate --fail-on-warn -o junit vm.yaml", &[("vm.yaml", VM)]);
     assert!(junit.out.contains("failures=\"2\"") && !junit.out.contains("system-out"), "{}", junit.out);
+}
+
+#[test]
+fn flags_without_effect_are_refused() {
+    for (line, expect) in [
+        ("validate --fix vm.yaml", "unknown flag: --fix"),
+        ("validate --rule nonsense vm.yaml", "unknown flag: --rule"),
+        ("validate --name x vm.yaml", "unknown flag: --name"),
+        ("lint --compat ssp vm.yaml", "unknown flag: --compat"),
+        ("lint -t t.yaml vm.yaml", "unknown shorthand flag: 't' in -t"),
+        ("explain -o json vm.yaml", "unknown shorthand flag: 'o' in -o"),
+        ("export cel --quiet vm.yaml", "unknown flag: --quiet"),
+        ("validate", "validate: Expected at least one file, directory or - for standard input"),
+        ("export cel", "export cel: Expected at least one file, directory or - for standard input"),
+        ("validate -o yaml x", "--output must be text, json, sarif, junit or github, found yaml"),
+        ("validate --compat ytt x", "--compat must be ssp, found ytt"),
+        ("validate -p x y", "--param must be NAME=VALUE, found x"),
+        ("validate x -o", "flag needs an argument: 'o' in -o"),
+    ] {
+        let run = run(line, &[("vm.yaml", VM)]);
+        assert_eq!((run.code, run.err.as_str()), (2, expect), "{line}");
+    }
+}
+
+#[test]
+fn quiet_shows_only_problems() {
+    let good = VM.replace("1Gi", "2Gi").replace("sata", "virtio").replace("name: one", "name: good");
+    let files = [("a.yaml", good.as_str()), ("b.yaml", VM)];
+    let out = run("validate -q a.yaml b.yaml", &files).out;
+    assert!(out.starts_with("b.yaml:1: VirtualMachine ns/one: invalid\n") && !out.contains("2 objects"), "{out}");
+    assert_eq!(run("validate --quiet a.yaml", &files).out, "");
+    // Warnings are problems; notes are not.
+    let warns = good.replace("bus: virtio", "bus: sata");
+    assert!(run("validate -q a.yaml", &[("a.yaml", &warns)]).out.contains("warning: bus"));
+    let noted = good.replace("\"values\": [\"virtio\"]", "\"values\": [1]");
+    assert!(run("lint a.yaml", &[("a.yaml", &noted)]).out.contains("note: "));
+    assert_eq!(run("lint -q a.yaml", &[("a.yaml", &noted)]).out, "");
 }
 
 #[test]

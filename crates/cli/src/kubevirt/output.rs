@@ -6,10 +6,10 @@ use std::io::{self, Write};
 use ytterby_diag::render::{WorkflowPlace, workflow_command};
 use ytterby_text::url;
 
-use super::args::Format;
+use super::args::{Args, Format};
 use super::report::{Checked, Located, Place, Report};
-use crate::evaluate::Status;
-use crate::value::{Value, quoted};
+use ytterby_kubevirt::evaluate::Status;
+use ytterby_kubevirt::value::{Value, quoted};
 
 /// Something to show at a place; what SARIF and GitHub have in common for all commands.
 pub(super) struct Issue {
@@ -41,12 +41,12 @@ impl Level {
 }
 
 /// Writes a report in a format.
-pub(super) fn write(report: &Report, format: Format, fail_on_warn: bool, out: &mut dyn Write) -> io::Result<()> {
-    match format {
-        Format::Text => text(report, out),
+pub(super) fn write(report: &Report, args: &Args, out: &mut dyn Write) -> io::Result<()> {
+    match args.format {
+        Format::Text => text(report, args.quiet, out),
         Format::Json => json(report, out),
         Format::Sarif => sarif(&issues(report), out),
-        Format::Junit => junit(report, fail_on_warn, out),
+        Format::Junit => junit(report, args.fail_on_warn, out),
         Format::Github => github(&issues(report), out),
     }
 }
@@ -67,8 +67,9 @@ pub(super) fn plain(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-fn text(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    for object in &report.objects {
+fn text(report: &Report, quiet: bool, out: &mut dyn Write) -> io::Result<()> {
+    let is_shown = |object: &&Checked| !quiet || !object.valid() || object.results.iter().any(Located::warns);
+    for object in report.objects.iter().filter(is_shown) {
         if object.is_file() {
             for Located { outcome, .. } in &object.results {
                 let line = format!("{}: {}: {}", outcome.status.as_str(), outcome.message, outcome.detail);
@@ -106,7 +107,7 @@ fn text(report: &Report, out: &mut dyn Write) -> io::Result<()> {
             }
         }
     }
-    summary(report, out)
+    if quiet { Ok(()) } else { summary(report, out) }
 }
 
 fn summary(report: &Report, out: &mut dyn Write) -> io::Result<()> {

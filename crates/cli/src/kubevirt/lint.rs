@@ -7,13 +7,14 @@ use super::load::File;
 use super::output::{self, Issue, Level, counted, plain, xml};
 use super::report::Place;
 use super::world::{World, place};
-use super::{BROKEN, Failure, Host, NOTHING, OK, UNREADABLE};
-use crate::evaluate::{Status, evaluate};
-use crate::fix;
-use crate::lint::{Linted, Severity, lint, unreadable};
-use crate::objects::{Annotation, Vm};
-use crate::rules;
-use crate::value::quoted;
+use super::{BROKEN, Failure, Host, NOTHING, OK, UNREADABLE, usage};
+use ytterby_diag::Id;
+use ytterby_kubevirt::evaluate::{Status, evaluate};
+use ytterby_kubevirt::fix;
+use ytterby_kubevirt::lint::{Linted, Severity, lint, unreadable};
+use ytterby_kubevirt::objects::{Annotation, Vm};
+use ytterby_kubevirt::rules;
+use ytterby_kubevirt::value::quoted;
 use ytterby_yaml::Style;
 
 /// A finding at its place.
@@ -77,7 +78,7 @@ pub(super) fn run(
     }
     let objects = || world.files.iter().filter_map(|file| file.objects.as_ref().ok());
     if found.is_empty() && objects().all(|objects| objects.vms.is_empty() && objects.templates.is_empty()) {
-        let file = args.files.first().map_or(String::new(), |file| file.to_string_lossy().into_owned());
+        let file = args.files.first().map_or(String::new(), |file| file.clone());
         found.push(Found {
             id: "nothing-to-check",
             level: Level::Warning,
@@ -87,7 +88,10 @@ pub(super) fn run(
             hint: None,
         });
     }
-    write(&found, annotations, args.format, stdout)?;
+    if args.quiet {
+        found.retain(|finding| finding.level != Level::Note);
+    }
+    write(&found, annotations, args, stdout)?;
     let worst = found.iter().map(|found| found.level).max();
     Ok(match worst {
         _ if unreadable => UNREADABLE,
@@ -178,7 +182,7 @@ fn mend(file: &File, host: &dyn Host, stderr: &mut dyn Write) -> Result<usize, F
         return Ok(0);
     }
     let Some(path) = &file.path else {
-        return Err(Failure::Usage("--fix cannot change standard input; give a file".to_owned()));
+        return Err(usage(Id::FLAG_VALUE, "--fix cannot change standard input; give a file"));
     };
     changes.sort();
     let mut out = Vec::with_capacity(text.len() + 16 * changes.len());
@@ -194,9 +198,13 @@ fn mend(file: &File, host: &dyn Host, stderr: &mut dyn Write) -> Result<usize, F
     Ok(changes.len())
 }
 
-fn write(found: &[Found], annotations: usize, format: Format, out: &mut dyn Write) -> io::Result<()> {
-    match format {
-        Format::Text => text(found, annotations, out),
+fn write(found: &[Found], annotations: usize, args: &Args, out: &mut dyn Write) -> io::Result<()> {
+    match args.format {
+        Format::Text if args.quiet => text(found, out),
+        Format::Text => {
+            text(found, out)?;
+            summary(found, annotations, out)
+        }
         Format::Json => json(found, out),
         Format::Junit => junit(found, out),
         Format::Sarif => output::sarif(&issues(found), out),
@@ -214,7 +222,7 @@ fn issues(found: &[Found]) -> Vec<Issue> {
     found.iter().map(issue).collect()
 }
 
-fn text(found: &[Found], annotations: usize, out: &mut dyn Write) -> io::Result<()> {
+fn text(found: &[Found], out: &mut dyn Write) -> io::Result<()> {
     for finding in found {
         let rule = if finding.rule.is_empty() { String::new() } else { format!("rule {}: ", finding.rule) };
         let line = format!("{}: {}: {rule}{} [{}]", finding.at, finding.level.as_str(), finding.message, finding.id);
@@ -223,6 +231,10 @@ fn text(found: &[Found], annotations: usize, out: &mut dyn Write) -> io::Result<
             writeln!(out, "  hint: {}", plain(hint))?;
         }
     }
+    Ok(())
+}
+
+fn summary(found: &[Found], annotations: usize, out: &mut dyn Write) -> io::Result<()> {
     let count = |level| found.iter().filter(|finding| finding.level == level).count();
     let counts = [(Level::Error, "error"), (Level::Warning, "warning"), (Level::Note, "note")];
     let counts: Vec<String> = counts.into_iter().map(|(level, word)| counted(count(level), word)).collect();

@@ -1,6 +1,5 @@
 //! Reads files and finds the objects in them.
 
-use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,8 +8,8 @@ use ytterby_diag::{Source, Sources};
 use ytterby_yaml::{ReadOptions, Tree, parse};
 
 use super::Host;
-use crate::objects::{Objects, objects};
-use crate::parameters::Parameters;
+use ytterby_kubevirt::objects::{Objects, objects};
+use ytterby_kubevirt::parameters::Parameters;
 
 /// Directories in directories that are searched.
 const MAX_DEPTH: usize = 64;
@@ -46,12 +45,13 @@ pub(super) struct Problem {
 impl File {
     /// Line and column of a byte, from 1; columns count characters.
     pub(super) fn position(&self, offset: usize) -> (u32, u32) {
-        self.source.as_ref().map_or((1, 1), |source| source.line_column(offset as u32))
+        let place = |source: &Arc<Source>| source.line_column(offset.min(source.text().len()) as u32);
+        self.source.as_ref().map_or((1, 1), place)
     }
 
     /// The line of a byte, from 1.
     pub(super) fn line(&self, offset: usize) -> u32 {
-        let line = |source: &Arc<Source>| source.line_column(offset.min(source.text().len()) as u32).0;
+        let line = |source: &Arc<Source>| source.line(offset.min(source.text().len()) as u32);
         self.source.as_ref().map_or(1, line)
     }
 
@@ -74,7 +74,7 @@ impl File {
 }
 
 /// Reads files, directories and standard input, in the order given; directories in alphabetical order.
-pub(super) fn files(given: &[OsString], parameters: &Parameters, host: &dyn Host) -> Vec<File> {
+pub(super) fn files(given: &[String], parameters: &Parameters, host: &dyn Host) -> Vec<File> {
     let sources = Sources::new();
     let mut files = Vec::new();
     for path in given {

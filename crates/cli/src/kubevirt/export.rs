@@ -8,11 +8,12 @@ use ytterby_text::cel;
 use super::args::Args;
 use super::load::File;
 use super::world::{World, place};
-use super::{BROKEN, Failure, Host, OK, UNREADABLE};
-use crate::cel::{Exported, Refused, Validation, export};
-use crate::objects::{Annotation, Objects, Vm};
-use crate::select::{NAME, NAMESPACES, SKIP};
-use crate::value::quoted;
+use super::{BROKEN, Failure, Host, OK, UNREADABLE, usage};
+use ytterby_diag::Id;
+use ytterby_kubevirt::cel::{Exported, Refused, Validation, export};
+use ytterby_kubevirt::objects::{Annotation, Objects, Vm};
+use ytterby_kubevirt::select::{NAME, NAMESPACES, SKIP};
+use ytterby_kubevirt::value::quoted;
 
 /// Longer names are refused by the API server.
 const MAX_NAME: usize = 253;
@@ -33,7 +34,7 @@ pub(super) fn run(
     let with_rules = |objects: &Objects| objects.vms.iter().filter(|vm| annotation(vm, objects).is_some()).count();
     let count = readable.map(with_rules).sum::<usize>();
     if args.name.is_some() && count > 1 {
-        return Err(Failure::Usage(format!("--name needs exactly one object with rules, found {count}")));
+        return Err(usage(Id::FLAG_VALUE, format!("--name needs exactly one object with rules, found {count}")));
     }
     let mut rules_seen = 0;
     let mut names = Names::default();

@@ -1,0 +1,106 @@
+//! `ytterby kubevirt …`: the commands around `ytterby-kubevirt`.
+//!
+//! [`run`] gives a command its files through a [`Host`] and writes what the library finds. Exit codes: 0 all is well, 1
+//! rules are broken or lint found errors, 2 something could not be read or the command was misused.
+
+mod args;
+mod commands;
+mod disk;
+mod explain;
+mod export;
+mod lint;
+mod load;
+mod output;
+mod report;
+#[cfg(feature = "server")]
+mod serve;
+#[cfg(test)]
+mod tests;
+mod validate;
+mod world;
+
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use ytterby_diag::Id;
+
+use crate::flags::Invocation;
+use args::Args;
+pub(crate) use commands::KUBEVIRT;
+use disk::Disk;
+
+/// What the commands need from the world.
+trait Host {
+    /// The content of a file.
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
+    /// All of standard input.
+    fn stdin(&self) -> io::Result<Vec<u8>>;
+    /// The paths in a directory, in any order; nothing if the path is no directory. Links to other directories are not
+    /// among them: they can lead in circles.
+    fn entries(&self, path: &Path) -> io::Result<Option<Vec<PathBuf>>>;
+    /// Replaces the content of a file; only `lint --fix` does.
+    fn write(&self, path: &Path, content: &[u8]) -> io::Result<()>;
+}
+
+/// Everything is well.
+const OK: i32 = 0;
+/// Rules are broken.
+const BROKEN: i32 = 1;
+/// Something could not be read, or the command was misused.
+const UNREADABLE: i32 = 2;
+
+/// What is said of a wrong folder.
+const NOTHING: &str = "there is no VirtualMachine and no Template in the input";
+
+/// Runs the command that was called. What it finds is on standard output, how it ended is the exit code.
+pub(crate) fn run(program: &str, flags: &Invocation) -> Result<i32, ytterby_diag::Failure> {
+    let mut stdout = BufWriter::new(io::stdout().lock());
+    // Not locked: the threads of `serve` write there, too.
+    let code = call(program, flags, &Disk, &mut stdout, &mut io::stderr());
+    let code = code.and_then(|code| Ok(stdout.flush().map(|()| code)?));
+    match code {
+        Ok(code) => Ok(code),
+        // A closed pipe is nobody's fault and there is nobody to tell.
+        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(OK),
+        Err(Failure::Output(error)) => {
+            let text = format!("Writing output: {}", crate::read::io_text(&error));
+            Err(ytterby_diag::Failure::new(Id::FILE_WRITE, text))
+        }
+        Err(Failure::Usage(failure)) => Err(*failure),
+    }
+}
+
+fn call(
+    program: &str,
+    flags: &Invocation,
+    host: &dyn Host,
+    stdout: &mut dyn Write,
+    stderr: &mut dyn Write,
+) -> Result<i32, Failure> {
+    match flags.command().name {
+        #[cfg(feature = "server")]
+        "serve" => serve::run(program, flags, host),
+        "cel" => export::run(&Args::read(flags)?, host, stdout, stderr),
+        "explain" => explain::run(&Args::read(flags)?, host, stdout, stderr),
+        "lint" => lint::run(&Args::read(flags)?, host, stdout, stderr),
+        _ => validate::run(&Args::read(flags)?, host, stdout),
+    }
+}
+
+/// Why a command could not be carried out.
+#[derive(Debug)]
+enum Failure {
+    Usage(Box<ytterby_diag::Failure>),
+    Output(io::Error),
+}
+
+/// The command was misused.
+fn usage(id: Id, text: impl Into<String>) -> Failure {
+    Failure::Usage(Box::new(ytterby_diag::Failure::new(id, text.into())))
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        Failure::Output(error)
+    }
+}

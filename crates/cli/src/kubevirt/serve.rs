@@ -1,0 +1,276 @@
+//! `serve`: the admission webhook on the command line.
+//!
+//! Flags are the reference's, with their meaning and their defaults, so that its deployment can run this program instead;
+//! beyond them there is what the reference cannot do.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ytterby_diag::Id;
+use ytterby_kubevirt::admission::Policy;
+use ytterby_kubevirt::instancetype::Given;
+use ytterby_kubevirt::parameters::Parameters;
+use ytterby_kubevirt::server::cluster::{self, Cluster, Pauses};
+use ytterby_kubevirt::server::log::{Encoder, Log, Times};
+use ytterby_kubevirt::server::{self, Config, FileTemplate, Known, Limits};
+
+use super::args::{is_compat, one_of};
+use super::{Failure, Host, OK, UNREADABLE, load, usage};
+use crate::flags::Invocation;
+
+/// How often certificates are looked at.
+const RELOAD: Duration = Duration::from_secs(2);
+
+/// Runs the server that the flags describe.
+pub(super) fn run(program: &str, flags: &Invocation, host: &dyn Host) -> Result<i32, Failure> {
+    let options = Options::read(flags)?;
+    let log = Arc::new(options.log());
+    log.info("Starting", &[("component", program.into()), ("version", env!("CARGO_PKG_VERSION").into())]);
+    let known = match options.known(host) {
+        Ok(known) => known,
+        Err(problem) => {
+            log.error("cannot begin", &[("error", (&problem).into())]);
+            return Ok(UNREADABLE);
+        }
+    };
+    let delay = options.shutdown_delay;
+    let config = Config {
+        listen: options.listen,
+        webhook_port: options.webhook_port,
+        metrics_port: options.metrics_port,
+        cert_dir: options.cert_dir,
+        tls_options_dir: options.tls_options_dir,
+        reload_every: RELOAD,
+        policy: options.policy,
+        limits: options.limits,
+        known,
+        log: Arc::clone(&log),
+    };
+    let stopped = server::start(config).and_then(|running| {
+        let delay = running.wait(delay)?;
+        running.stop(delay);
+        Ok(())
+    });
+    match stopped {
+        Ok(()) => Ok(OK),
+        Err(error) => {
+            log.error("cannot serve", &[("error", (&error.to_string()).into())]);
+            Ok(UNREADABLE)
+        }
+    }
+}
+
+struct Options {
+    listen: IpAddr,
+    webhook_port: u16,
+    metrics_port: u16,
+    cert_dir: Option<PathBuf>,
+    tls_options_dir: PathBuf,
+    kubeconfig: Option<PathBuf>,
+    no_cluster: bool,
+    templates: Vec<String>,
+    instancetypes: Vec<String>,
+    policy: Policy,
+    limits: Limits,
+    shutdown_delay: Duration,
+    verbosity: Option<i32>,
+    encoder: Option<Encoder>,
+    times: Option<Times>,
+    devel: bool,
+}
+
+impl Options {
+    fn read(flags: &Invocation) -> Result<Options, Failure> {
+        let path = |name: &str| Some(flags.text(name)).filter(|text| !text.is_empty()).map(PathBuf::from);
+        let defaults = Limits::default();
+        let mut limits = Limits {
+            body: number(flags, "max-request-bytes", 1024, 1 << 30)?.unwrap_or(defaults.body),
+            connections: number(flags, "max-connections", 1, 1 << 20)?
+                .map_or(defaults.connections, |count| count as usize),
+            request: seconds(flags, "request-timeout", 1)?.unwrap_or(defaults.request),
+            idle: seconds(flags, "idle-timeout", 1)?.unwrap_or(defaults.idle),
+            ..defaults
+        };
+        // One review must fit.
+        limits.memory = limits.memory.max((limits.body as usize).saturating_mul(2));
+        let levels = [("info", ()), ("error", ()), ("panic", ())];
+        one_of(flags, "zap-stacktrace-level", &levels)?;
+        let options = Options {
+            listen: address(flags)?,
+            webhook_port: port(flags, "webhook-port")?.unwrap_or(9443),
+            metrics_port: port(flags, "metrics-port")?.unwrap_or(8443),
+            cert_dir: path("cert-dir"),
+            tls_options_dir: path("tls-options-dir").unwrap_or_else(|| "/tls-options".into()),
+            kubeconfig: path("kubeconfig"),
+            no_cluster: flags.is_on("no-cluster"),
+            templates: flags.list("template").to_vec(),
+            instancetypes: flags.list("instancetype").to_vec(),
+            policy: Policy { compat: is_compat(flags)?, ratchet: flags.is_on("ratchet") },
+            limits,
+            shutdown_delay: seconds(flags, "shutdown-delay", 0)?.unwrap_or(Duration::from_secs(5)),
+            verbosity: verbosity(flags)?,
+            encoder: one_of(flags, "zap-encoder", &[("json", Encoder::Json), ("console", Encoder::Console)])?,
+            times: one_of(
+                flags,
+                "zap-time-encoding",
+                &[
+                    ("epoch", Times::Epoch),
+                    ("millis", Times::Millis),
+                    ("nano", Times::Nanos),
+                    ("iso8601", Times::Iso8601),
+                    ("rfc3339", Times::Rfc3339),
+                    ("rfc3339nano", Times::Rfc3339Nano),
+                ],
+            )?,
+            devel: flags.is_on("zap-devel"),
+        };
+        if options.no_cluster && options.kubeconfig.is_some() {
+            return Err(usage(Id::FLAG_VALUE, "--no-cluster and --kubeconfig exclude each other"));
+        }
+        if options.policy.compat && options.policy.ratchet {
+            let text = "--ratchet and --compat ssp exclude each other: the reference does not compare updates";
+            return Err(usage(Id::FLAG_VALUE, text));
+        }
+        Ok(options)
+    }
+
+    fn log(&self) -> Log {
+        let (verbosity, encoder) = if self.devel { (1, Encoder::Console) } else { (0, Encoder::Json) };
+        Log::stderr(
+            self.verbosity.unwrap_or(verbosity),
+            self.encoder.unwrap_or(encoder),
+            self.times.unwrap_or_default(),
+        )
+    }
+
+    /// What the files tell, and where the cluster is.
+    fn known(&self, host: &dyn Host) -> Result<Known, String> {
+        let mut templates = Vec::new();
+        let mut instancetypes = Vec::new();
+        for (paths, wanted) in [(&self.templates, "Template"), (&self.instancetypes, "instance type")] {
+            for file in load::files(paths, &Parameters::default(), host) {
+                let objects = file.objects.map_err(|problem| {
+                    let at = problem.at.map_or(String::new(), |(line, column)| format!(":{line}:{column}"));
+                    format!("{}{at}: {}", file.name, problem.message)
+                })?;
+                if objects.templates.is_empty() && objects.instancetypes.is_empty() {
+                    return Err(format!("{}: there is no {wanted} in it", file.name));
+                }
+                for template in objects.templates {
+                    // Nobody has copied the rules of the VM inside for a template that is not in a cluster.
+                    let inner = template.vm_rules.filter(|_| !self.policy.compat);
+                    let rules = match template.rules.or(inner) {
+                        None => None,
+                        Some(annotation) => match annotation.readable() {
+                            Ok(text) => Some(Arc::from(text)),
+                            Err(problem) => return Err(format!("{}: {}", file.name, problem.message())),
+                        },
+                    };
+                    templates.push(FileTemplate { name: template.name, namespace: template.namespace, rules });
+                }
+                instancetypes.extend(objects.instancetypes);
+            }
+        }
+        let cluster = match self.no_cluster {
+            true => None,
+            false => cluster::find(self.kubeconfig.as_deref(), &|name| std::env::var_os(name), crate::read::addresses)?,
+        };
+        let cluster = cluster.map(|connection| Cluster::new(connection, Pauses::default()));
+        Ok(Known::new(templates, Given::new(instancetypes), cluster))
+    }
+}
+
+fn address(flags: &Invocation) -> Result<IpAddr, Failure> {
+    let text = flags.text("listen");
+    if !flags.is_given("listen") {
+        return Ok(Ipv4Addr::UNSPECIFIED.into());
+    }
+    text.parse().map_err(|_| usage(Id::FLAG_VALUE, format!("--listen must be an IP address, found {text}")))
+}
+
+fn number(flags: &Invocation, name: &str, least: u64, most: u64) -> Result<Option<u64>, Failure> {
+    if !flags.is_given(name) {
+        return Ok(None);
+    }
+    let text = flags.text(name);
+    match text.parse() {
+        Ok(number) if (least..=most).contains(&number) => Ok(Some(number)),
+        _ => {
+            let text = format!("--{name} must be a number from {least} to {most}, found {text}");
+            Err(usage(Id::FLAG_VALUE, text))
+        }
+    }
+}
+
+fn port(flags: &Invocation, name: &str) -> Result<Option<u16>, Failure> {
+    Ok(number(flags, name, 0, u16::MAX.into())?.map(|number| number as u16))
+}
+
+fn seconds(flags: &Invocation, name: &str, least: u64) -> Result<Option<Duration>, Failure> {
+    Ok(number(flags, name, least, 3600)?.map(Duration::from_secs))
+}
+
+fn verbosity(flags: &Invocation) -> Result<Option<i32>, Failure> {
+    if !flags.is_given("zap-log-level") {
+        return Ok(None);
+    }
+    let text = flags.text("zap-log-level");
+    match text.to_ascii_lowercase().as_str() {
+        "error" | "panic" => Ok(Some(-1)),
+        "info" => Ok(Some(0)),
+        "debug" => Ok(Some(1)),
+        level => match level.parse() {
+            Ok(level @ 1..=100) => Ok(Some(level)),
+            _ => {
+                let text = format!("--zap-log-level must be error, info, debug or a number from 1, found {text}");
+                Err(usage(Id::FLAG_VALUE, text))
+            }
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Options, String> {
+        let words = ["kubevirt", "serve"].into_iter().chain(text.split_whitespace()).map(str::to_owned).collect();
+        let parsed = crate::flags::parse(&crate::commands::ROOT, words, &ytterby_diag::Sources::new());
+        Options::read(&parsed.map_err(|failure| failure.to_string())?).map_err(|failure| match failure {
+            Failure::Usage(failure) => failure.to_string(),
+            Failure::Output(error) => error.to_string(),
+        })
+    }
+
+    #[test]
+    fn the_flags_of_the_reference_are_taken() {
+        let options = parse("--webhook-port=1 --metrics-port 2 --cert-dir=/certs --listen=127.0.0.1").unwrap();
+        assert_eq!((options.webhook_port, options.metrics_port), (1, 2));
+        assert_eq!(options.cert_dir, Some("/certs".into()));
+        assert_eq!(parse("-c /certs").unwrap().cert_dir, Some("/certs".into()));
+        let options = parse("--zap-log-level=8 --zap-encoder=console --zap-time-encoding=epoch --zap-devel").unwrap();
+        assert_eq!((options.verbosity, options.encoder), (Some(8), Some(Encoder::Console)));
+        let defaults = parse("").unwrap();
+        assert_eq!((defaults.webhook_port, defaults.metrics_port), (9443, 8443));
+        assert_eq!(defaults.listen.to_string(), "0.0.0.0");
+    }
+
+    #[test]
+    fn misuse_is_explained() {
+        for (text, expect) in [
+            ("--web-hook-port 1", "unknown flag: --web-hook-port"),
+            ("--webhook-port 70000", "--webhook-port must be a number from 0 to 65535, found 70000"),
+            ("--listen here", "--listen must be an IP address, found here"),
+            ("--cert-dir", "flag needs an argument: --cert-dir"),
+            ("--zap-log-level loud", "--zap-log-level must be error, info, debug or a number from 1, found loud"),
+            (
+                "--ratchet --compat ssp",
+                "--ratchet and --compat ssp exclude each other: the reference does not compare updates",
+            ),
+        ] {
+            assert_eq!(parse(text).err().as_deref(), Some(expect), "{text}");
+        }
+    }
+}
