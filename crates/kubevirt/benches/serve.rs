@@ -5,6 +5,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use client::Client;
@@ -37,6 +38,55 @@ fn resident(metrics: SocketAddr) -> u64 {
     let text = Client::plain(metrics).get("/metrics").text();
     let line = text.lines().find_map(|line| line.strip_prefix("process_resident_memory_bytes "));
     line.and_then(|bytes| bytes.parse().ok()).expect("metrics tell of the memory")
+}
+
+/// A VM of 78 kB whose 500 patterns explode on each of its 50 disks.
+fn attack() -> String {
+    let rule = |name: usize| {
+        format!(
+            r#"{{"name":"r{name}","rule":"regex","path":"jsonpath::.spec.domain.devices.disks[*].name","message":"m","regex":"(a+)+$"}}"#
+        )
+    };
+    let rules = format!("[{}]", (0..500).map(rule).collect::<Vec<_>>().join(","));
+    let disks = vec![format!(r#"{{"name":"{}b"}}"#, "a".repeat(30)); 50].join(",");
+    format!(
+        r#"{{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{{"uid":"u","operation":"CREATE","dryRun":true,
+            "namespace":"evil","userInfo":{{"username":"mallory"}},
+            "resource":{{"group":"kubevirt.io","version":"v1","resource":"virtualmachines"}},
+            "object":{{"metadata":{{"name":"web","annotations":{{"vm.kubevirt.io/validations":{}}}}},
+            "spec":{{"template":{{"spec":{{"domain":{{"devices":{{"disks":[{disks}]}}}}}}}}}}}}}}}}"#,
+        quoted(&rules)
+    )
+}
+
+/// How long the reviews of others take while so many clients attack.
+fn under_attack(server: SocketAddr, attackers: usize) -> (Vec<Duration>, usize) {
+    let (is_over, attacks) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let body = attack();
+    let times = std::thread::scope(|scope| {
+        for _ in 0..attackers {
+            scope.spawn(|| {
+                let mut client = Client::plain(server);
+                while !is_over.load(Relaxed) {
+                    client.post("/virtualmachine-validate", &body);
+                    attacks.fetch_add(1, Relaxed);
+                }
+            });
+        }
+        std::thread::sleep(Duration::from_secs(1));
+        let (mut client, fine) = (Client::plain(server), review(2));
+        let take = |_| {
+            std::thread::sleep(Duration::from_millis(5));
+            let began = Instant::now();
+            assert_eq!(client.post("/virtualmachine-validate", &fine).status, 200);
+            began.elapsed()
+        };
+        let mut times: Vec<Duration> = (0..1000).map(take).collect();
+        is_over.store(true, Relaxed);
+        times.sort();
+        times
+    });
+    (times, attacks.into_inner())
 }
 
 /// How long each of so many reviews took, in order of time.
@@ -82,5 +132,16 @@ fn main() {
     let after = resident(server.metrics);
     let at = |percent: usize| times[(times.len() - 1) * percent / 100];
     println!("{} reviews on {THREADS} connections: {rate:.0}/s, p50 {:?}, p99 {:?}", times.len(), at(50), at(99));
+    for attackers in [4, 32] {
+        let (times, attacks) = under_attack(server.webhook, attackers);
+        let at = |percent: usize| times[(times.len() - 1) * percent / 100];
+        println!(
+            "{attackers} attackers ({attacks} reviews of {} kB): others p50 {:?}, p99 {:?}, max {:?}",
+            attack().len() / 1000,
+            at(50),
+            at(99),
+            at(100)
+        );
+    }
     println!("memory: {} KiB before, {} KiB after", before / 1024, after / 1024);
 }

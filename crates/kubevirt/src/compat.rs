@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use ytterby_regexp::Regexp;
 
+use crate::budget::{Budget, Exhausted};
 use crate::json::{self, Kind as JsonKind, Node};
 use crate::jsonpath::eval::{self, Item, Seen, World};
 use crate::jsonpath::{Literal, PREFIX, Path};
@@ -234,23 +235,27 @@ fn round(value: f64) -> i64 {
 
 /// Evaluates all rules on a VM.
 pub fn evaluate(rules: &[Rule], vm: &Value) -> Vec<Report> {
-    evaluate_while(rules, vm, &|| true).unwrap_or_default()
+    evaluate_within(rules, vm, &Budget::default()).unwrap_or_default()
 }
 
-/// Evaluates all rules on a VM, as long as `go_on` says so before each rule; nothing if it says no.
-pub fn evaluate_while(rules: &[Rule], vm: &Value, go_on: &dyn Fn() -> bool) -> Option<Vec<Report>> {
+/// Evaluates all rules on a VM. A rule for which no steps are left fails; nothing if time is up.
+pub fn evaluate_within(rules: &[Rule], vm: &Value, budget: &Budget<'_>) -> Option<Vec<Report>> {
+    let subject = Subject { value: vm, budget };
     let mut names = HashSet::new();
     let mut patterns = HashMap::new();
     rules
         .iter()
         .map(|rule| {
-            go_on().then(|| Report {
+            (!budget.is_late()).then(|| Report {
                 name: rule.name.clone(),
                 rule_message: rule.message.clone(),
                 path: rule.path.as_ref().map_or(String::new(), |path| path.text.to_string()),
                 just_warning: rule.just_warning,
                 verdict: if names.insert(rule.name.as_str()) {
-                    verdict(rule, vm, &mut patterns)
+                    match verdict(rule, subject, &mut patterns) {
+                        _ if budget.is_exhausted() => Verdict::Failed(Exhausted::message(), "cannot apply"),
+                        verdict => verdict,
+                    }
                 } else {
                     Verdict::Failed("duplicate Rule Name".to_owned(), "")
                 },
@@ -260,7 +265,20 @@ pub fn evaluate_while(rules: &[Rule], vm: &Value, go_on: &dyn Fn() -> bool) -> O
         .collect()
 }
 
-fn verdict<'a>(rule: &'a Rule, vm: &Value, patterns: &mut HashMap<&'a str, Regexp>) -> Verdict {
+/// Steps of a search in an empty text. Searches take linear time here.
+const USUAL_MATCH: u64 = 50;
+
+/// The VM and what may be done to look at it.
+#[derive(Clone, Copy)]
+struct Subject<'a> {
+    value: &'a Value,
+    budget: &'a Budget<'a>,
+}
+
+fn verdict<'a>(rule: &'a Rule, vm: Subject<'_>, patterns: &mut HashMap<&'a str, Regexp>) -> Verdict {
+    if vm.budget.is_exhausted() {
+        return Verdict::Skipped;
+    }
     if !["integer", "string", "enum", "regex"].contains(&rule.rule.as_str()) {
         return Verdict::Failed("unrecognized Rule type".to_owned(), "");
     }
@@ -268,7 +286,7 @@ fn verdict<'a>(rule: &'a Rule, vm: &Value, patterns: &mut HashMap<&'a str, Regex
         return Verdict::Failed("missing required key".to_owned(), "");
     }
     if let Some(valid) = &rule.valid
-        && !eval::find(valid, vm, World::Struct).is_ok_and(|items| !items.is_empty())
+        && !eval::find_within(valid, vm.value, World::Struct, vm.budget).is_ok_and(|items| !items.is_empty())
     {
         return Verdict::Skipped;
     }
@@ -307,20 +325,20 @@ fn verdict<'a>(rule: &'a Rule, vm: &Value, patterns: &mut HashMap<&'a str, Regex
 }
 
 /// On the VM, and where that fails on the VM that has everything.
-fn find<'a>(path: &'a Path, vm: &'a Value) -> Result<Vec<(Item<'a>, World)>, String> {
+fn find<'a>(path: &'a Path, vm: Subject<'a>) -> Result<Vec<(Item<'a>, World)>, String> {
     for world in [World::Struct, World::ReferenceVm] {
-        if let Ok(items) = eval::find(path, vm, world) {
+        if let Ok(items) = eval::find_within(path, vm.value, world, vm.budget) {
             return Ok(items.into_iter().map(|item| (item, world)).collect());
         }
     }
     Err(INVALID_PATH.to_owned())
 }
 
-fn strings(path: &Path, vm: &Value) -> Result<Vec<String>, String> {
+fn strings(path: &Path, vm: Subject<'_>) -> Result<Vec<String>, String> {
     Ok(find(path, vm)?.iter().map(|(item, world)| go_string(item, *world)).collect())
 }
 
-fn ints(path: &Path, vm: &Value) -> Result<Vec<i64>, String> {
+fn ints(path: &Path, vm: Subject<'_>) -> Result<Vec<i64>, String> {
     find(path, vm)?.iter().map(|(item, _)| go_int(item)).collect()
 }
 
@@ -447,7 +465,7 @@ fn quantity_as_int64(text: &str) -> Option<i64> {
 
 type Bounds = (Option<i64>, Option<i64>);
 
-fn bounds(min: &Option<Number>, max: &Option<Number>, vm: &Value) -> Result<Bounds, String> {
+fn bounds(min: &Option<Number>, max: &Option<Number>, vm: Subject<'_>) -> Result<Bounds, String> {
     let bound = |number: &Option<Number>| match number {
         None => Ok(None),
         Some(Number::Int(value)) => Ok(Some(*value)),
@@ -463,7 +481,7 @@ fn one<T>(mut values: Vec<T>) -> Result<T, String> {
     }
 }
 
-fn choice(value: &Text, vm: &Value) -> Result<String, String> {
+fn choice(value: &Text, vm: Subject<'_>) -> Result<String, String> {
     match value {
         Text::Literal(text) => Ok(text.clone()),
         Text::Path(path) => one(strings(path, vm)?),
@@ -502,7 +520,7 @@ fn includes((min, max): Bounds, value: i64) -> bool {
     min.is_none_or(|min| value >= min) && max.is_none_or(|max| value <= max)
 }
 
-fn integers(path: &Path, vm: &Value, bounds: Bounds) -> Result<(bool, String), String> {
+fn integers(path: &Path, vm: Subject<'_>, bounds: Bounds) -> Result<(bool, String), String> {
     let values = some(ints(path, vm)?)?;
     if values.iter().all(|&value| includes(bounds, value)) {
         let shown: Vec<String> = values.iter().map(i64::to_string).collect();
@@ -519,7 +537,7 @@ fn integers(path: &Path, vm: &Value, bounds: Bounds) -> Result<(bool, String), S
     Ok((false, joined(&complaints, ", ")))
 }
 
-fn lengths(path: &Path, vm: &Value, bounds: Bounds) -> Result<(bool, String), String> {
+fn lengths(path: &Path, vm: Subject<'_>, bounds: Bounds) -> Result<(bool, String), String> {
     let values = some(strings(path, vm)?)?;
     let satisfied = values.iter().all(|value| includes(bounds, value.len() as i64));
     // The first spelling is the reference's.
@@ -528,7 +546,7 @@ fn lengths(path: &Path, vm: &Value, bounds: Bounds) -> Result<(bool, String), St
     Ok((satisfied, format!("{text} {}", interval(bounds))))
 }
 
-fn choices(path: &Path, vm: &Value, allowed: &[String]) -> Result<(bool, String), String> {
+fn choices(path: &Path, vm: Subject<'_>, allowed: &[String]) -> Result<(bool, String), String> {
     let values = some(strings(path, vm)?)?;
     let index: HashSet<&str> = allowed.iter().map(String::as_str).collect();
     let (values_text, allowed_text) = (joined(&values, ", "), allowed.join(", "));
@@ -539,9 +557,11 @@ fn choices(path: &Path, vm: &Value, allowed: &[String]) -> Result<(bool, String)
     })
 }
 
-fn match_all(path: &Path, vm: &Value, regex: &Regexp, pattern: &str) -> Result<(bool, String), String> {
+fn match_all(path: &Path, vm: Subject<'_>, regex: &Regexp, pattern: &str) -> Result<(bool, String), String> {
     let values = some(strings(path, vm)?)?;
     let text = joined(&values, ", ");
+    let work = values.iter().map(|value| USUAL_MATCH + value.len() as u64).sum();
+    vm.budget.spend(work).map_err(|Exhausted| Exhausted::message())?;
     Ok(if values.iter().all(|value| regex.is_match_in(value)) {
         (true, format!("All [{text}] match {pattern}"))
     } else {

@@ -5,6 +5,7 @@
 
 use ytterby_text::{Decimal, quantity};
 
+use crate::budget::{Budget, Exhausted};
 use crate::jsonpath::eval::{self, Item, Missing, Seen, World};
 use crate::jsonpath::{Part, Path, Step};
 use crate::pattern::Pattern;
@@ -82,11 +83,11 @@ pub fn is_valid(outcomes: &[Outcome]) -> bool {
 
 /// Evaluates all rules on a VM.
 pub fn evaluate(rules: &Rules, vm: &Value, sizing: &Sizing) -> Vec<Outcome> {
-    evaluate_while(rules, vm, sizing, &|| true).unwrap_or_default()
+    evaluate_within(rules, vm, sizing, &Budget::default()).unwrap_or_default()
 }
 
-/// Evaluates all rules on a VM, as long as `go_on` says so; nothing if it says no, and then it must stay with that.
-pub fn evaluate_while(rules: &Rules, vm: &Value, sizing: &Sizing, go_on: &dyn Fn() -> bool) -> Option<Vec<Outcome>> {
+/// Evaluates all rules on a VM. A rule for which no steps are left is in error; nothing if time is up.
+pub fn evaluate_within(rules: &Rules, vm: &Value, sizing: &Sizing, budget: &Budget<'_>) -> Option<Vec<Outcome>> {
     if rules.entries.is_empty() {
         return Some(Vec::new());
     }
@@ -102,7 +103,7 @@ pub fn evaluate_while(rules: &Rules, vm: &Value, sizing: &Sizing, go_on: &dyn Fn
             notable: false,
         }]);
     }
-    let outcome = |entry| go_on().then(|| outcome(entry, vm, sizing, go_on)).filter(|_| go_on());
+    let outcome = |entry| (!budget.is_late()).then(|| outcome(entry, vm, sizing, budget)).filter(|_| !budget.is_late());
     rules.entries.iter().map(outcome).collect()
 }
 
@@ -122,7 +123,7 @@ pub fn complete_cpu(vm: &mut Value) {
     }
 }
 
-fn outcome(entry: &Entry, vm: &Value, sizing: &Sizing, go_on: &dyn Fn() -> bool) -> Outcome {
+fn outcome(entry: &Entry, vm: &Value, sizing: &Sizing, budget: &Budget<'_>) -> Outcome {
     let result = |status, path: &str, message: &str, detail: String| Outcome {
         rule: entry.label(),
         status,
@@ -144,11 +145,11 @@ fn outcome(entry: &Entry, vm: &Value, sizing: &Sizing, go_on: &dyn Fn() -> bool)
             Outcome { offset: Some(*offset), ..result(Status::Warning, "", message, detail) }
         }
         State::Rule(rule) => {
-            if let Some(LeftOut { why, notable }) = left_out(rule, vm, sizing) {
+            if let Some(LeftOut { why, notable }) = left_out(rule, vm, sizing, budget) {
                 let value = notable.then(|| trail(vm, &rule.path, None));
                 return Outcome { notable, value, ..result(Status::Skipped, &rule.path.text, &rule.message, why) };
             }
-            let (status, detail, value) = match apply(rule, vm, go_on) {
+            let (status, detail, value) = match apply(rule, vm, budget) {
                 Ok(Verdict::Satisfied(detail)) => (Status::Ok, detail, None),
                 Ok(Verdict::Broken(detail, near)) => (Status::Violation, detail, Some(trail(vm, &rule.path, near))),
                 Err(Problem { detail, blamed }) => {
@@ -167,15 +168,16 @@ struct LeftOut {
     notable: bool,
 }
 
-fn left_out(rule: &Rule, vm: &Value, sizing: &Sizing) -> Option<LeftOut> {
+fn left_out(rule: &Rule, vm: &Value, sizing: &Sizing, budget: &Budget<'_>) -> Option<LeftOut> {
+    // Where there are no steps left to tell, the rule is not left out: it is in error.
     if let Some(valid) = &rule.valid
-        && !eval::find(valid, vm, World::Specification).is_ok_and(|items| !items.is_empty())
+        && !find(valid, vm, budget).is_ok_and(|items| !items.is_empty())
+        && !budget.is_exhausted()
     {
         return Some(LeftOut { why: format!("{} does not exist in this VM", valid.text), notable: false });
     }
     if let Sizing::Instancetype(name) = sizing {
-        let unset =
-            |path: &&Path| path.steps().is_some_and(is_size) && eval::find(path, vm, World::Specification).is_err();
+        let unset = |path: &&Path| path.steps().is_some_and(is_size) && find(path, vm, budget).is_err();
         let mut paths = std::iter::once(&rule.path).chain(argument_paths(&rule.check));
         if paths.any(|path| unset(&path)) {
             let why = format!("cpu and memory come from the instance type {name}, which was not given");
@@ -229,23 +231,30 @@ impl From<String> for Problem<'_> {
     }
 }
 
-fn apply<'a>(rule: &'a Rule, vm: &'a Value, go_on: &dyn Fn() -> bool) -> Result<Verdict<'a>, Problem<'a>> {
+fn find<'a>(path: &'a Path, vm: &'a Value, budget: &Budget<'_>) -> Result<Vec<Item<'a>>, Missing> {
+    eval::find_within(path, vm, World::Specification, budget)
+}
+
+fn apply<'a>(rule: &'a Rule, vm: &'a Value, budget: &Budget<'_>) -> Result<Verdict<'a>, Problem<'a>> {
+    if budget.is_exhausted() {
+        return Err(Exhausted::message().into());
+    }
     // Arguments first: a rule whose arguments cannot be had is in error whatever the values are.
     match &rule.check {
         Check::Integer(range) => {
-            let bounds = Bounds::of(range, vm)?;
-            let found = lookup(&rule.path, vm)?;
+            let bounds = Bounds::of(range, vm, budget)?;
+            let found = lookup(&rule.path, vm, budget)?;
             Ok(integers(&found, &bounds))
         }
         Check::String(range) => {
-            let bounds = Bounds::of(range, vm)?;
-            let found = lookup(&rule.path, vm)?;
-            Ok(lengths(&found, &bounds))
+            let bounds = Bounds::of(range, vm, budget)?;
+            let found = lookup(&rule.path, vm, budget)?;
+            lengths(&found, &bounds, budget).map_err(|problem| problem.at(&rule.path))
         }
         Check::Enum(values) => {
-            let allowed = choices(values, vm)?;
-            let found = lookup(&rule.path, vm)?;
-            one_of(&found, &allowed).map_err(|problem| problem.at(&rule.path))
+            let allowed = choices(values, vm, budget)?;
+            let found = lookup(&rule.path, vm, budget)?;
+            one_of(&found, &allowed, budget).map_err(|problem| problem.at(&rule.path))
         }
         Check::Regex(regex) => {
             let looked_up;
@@ -253,14 +262,14 @@ fn apply<'a>(rule: &'a Rule, vm: &'a Value, go_on: &dyn Fn() -> bool) -> Result<
                 None => None,
                 Some(Argument::Literal(pattern)) => Some(pattern.as_ref().map_err(|fault| fault.message.clone())?),
                 Some(Argument::Path(path)) => {
-                    let item = single(path, vm)?;
+                    let item = single(path, vm, budget)?;
                     let blame = |detail| Problem { detail, blamed: Some((path, item.near)) };
                     looked_up = Pattern::new(&text_of(&item).map_err(blame)?).map_err(blame)?;
                     Some(&looked_up)
                 }
             };
-            let found = lookup(&rule.path, vm)?;
-            matches(&found, pattern, go_on).map_err(|problem| problem.at(&rule.path))
+            let found = lookup(&rule.path, vm, budget)?;
+            matches(&found, pattern, budget).map_err(|problem| problem.at(&rule.path))
         }
     }
 }
@@ -272,8 +281,8 @@ struct Found<'a> {
 }
 
 /// Results on the VM; for a scalar with a default whose parent is absent, the default.
-fn lookup<'a>(path: &'a Path, vm: &'a Value) -> Result<Found<'a>, Problem<'a>> {
-    match eval::find(path, vm, World::Specification) {
+fn lookup<'a>(path: &'a Path, vm: &'a Value, budget: &Budget<'_>) -> Result<Found<'a>, Problem<'a>> {
+    match find(path, vm, budget) {
         Ok(items) if items.is_empty() => {
             let text = &path.text;
             let detail =
@@ -336,8 +345,8 @@ fn not_found(path: &Path, vm: &Value, missing: &Missing) -> String {
 }
 
 /// The one result of an argument's path.
-fn single<'a>(path: &'a Path, vm: &'a Value) -> Result<Item<'a>, Problem<'a>> {
-    let found = lookup(path, vm)?;
+fn single<'a>(path: &'a Path, vm: &'a Value, budget: &Budget<'_>) -> Result<Item<'a>, Problem<'a>> {
+    let found = lookup(path, vm, budget)?;
     match found.items.as_slice() {
         [item] => Ok(*item),
         items => Err(format!("the argument {} must give one value, found {}", path.text, items.len()).into()),
@@ -350,12 +359,12 @@ struct Bounds {
 }
 
 impl Bounds {
-    fn of<'a>(range: &'a Range, vm: &'a Value) -> Result<Bounds, Problem<'a>> {
+    fn of<'a>(range: &'a Range, vm: &'a Value, budget: &Budget<'_>) -> Result<Bounds, Problem<'a>> {
         let bound = |argument: &'a Option<Argument<Decimal>>| match argument {
             None => Ok(None),
             Some(Argument::Literal(value)) => Ok(Some(value.clone())),
             Some(Argument::Path(path)) => {
-                let item = single(path, vm)?;
+                let item = single(path, vm, budget)?;
                 number(&item).map(|(value, _)| Some(value)).map_err(|what| {
                     let detail = format!("the argument {} must be a number, found {what}", path.text);
                     Problem { detail, blamed: Some((path, item.near)) }
@@ -448,12 +457,13 @@ fn integers<'a>(found: &Found<'a>, bounds: &Bounds) -> Verdict<'a> {
     broken.verdict(&seen, &bounds.show(), &found.remark)
 }
 
-fn lengths<'a>(found: &Found<'a>, bounds: &Bounds) -> Verdict<'a> {
+fn lengths<'a>(found: &Found<'a>, bounds: &Bounds, budget: &Budget<'_>) -> Result<Verdict<'a>, Unfit<'a>> {
     let mut broken = List::default();
     let mut seen = List::default();
     for item in &found.items {
         match item.scalar() {
             Some(Value::String(text)) => {
+                budget.scan(&text).map_err(|Exhausted| Unfit { detail: Exhausted::message(), near: item.near })?;
                 let count = text.chars().count();
                 let length = Decimal::from(count as i64);
                 if let Some(min) = bounds.min.as_ref().filter(|min| length < **min) {
@@ -468,16 +478,20 @@ fn lengths<'a>(found: &Found<'a>, bounds: &Bounds) -> Verdict<'a> {
             None => broken.blame(item, || format!("expected a string, found {}", what(item))),
         }
     }
-    broken.verdict(&seen, &format!("{} characters long", bounds.show()), &found.remark)
+    Ok(broken.verdict(&seen, &format!("{} characters long", bounds.show()), &found.remark))
 }
 
-fn choices<'a>(values: &'a [Argument<Box<str>>], vm: &'a Value) -> Result<Vec<String>, Problem<'a>> {
+fn choices<'a>(
+    values: &'a [Argument<Box<str>>],
+    vm: &'a Value,
+    budget: &Budget<'_>,
+) -> Result<Vec<String>, Problem<'a>> {
     let mut allowed = Vec::with_capacity(values.len());
     for value in values {
         match value {
             Argument::Literal(text) => allowed.push(text.to_string()),
             Argument::Path(path) => {
-                for item in &lookup(path, vm)?.items {
+                for item in &lookup(path, vm, budget)?.items {
                     let text = text_of(item).map_err(|what| {
                         let detail = format!("the argument {}: {what}", path.text);
                         Problem { detail, blamed: Some((path, item.near)) }
@@ -490,14 +504,16 @@ fn choices<'a>(values: &'a [Argument<Box<str>>], vm: &'a Value) -> Result<Vec<St
     Ok(allowed)
 }
 
-fn one_of<'a>(found: &Found<'a>, allowed: &[String]) -> Result<Verdict<'a>, Unfit<'a>> {
+fn one_of<'a>(found: &Found<'a>, allowed: &[String], budget: &Budget<'_>) -> Result<Verdict<'a>, Unfit<'a>> {
     let mut broken = List::default();
     let mut seen = List::default();
     // Long lists are searched by hash, so that many values against many choices stay linear.
     let index: Option<std::collections::HashSet<&str>> =
         (allowed.len() > 16).then(|| allowed.iter().map(String::as_str).collect());
     for item in &found.items {
-        let text = text_of(item).map_err(|detail| Unfit { detail, near: item.near })?;
+        let unfit = |detail| Unfit { detail, near: item.near };
+        let text = text_of(item).map_err(unfit)?;
+        budget.scan(&text).map_err(|Exhausted| unfit(Exhausted::message()))?;
         let known = match &index {
             Some(index) => index.contains(text.as_str()),
             None => allowed.contains(&text),
@@ -523,21 +539,17 @@ fn one_of<'a>(found: &Found<'a>, allowed: &[String]) -> Result<Verdict<'a>, Unfi
     Ok(Verdict::Broken(text + &found.remark, broken.first))
 }
 
-fn matches<'a>(
-    found: &Found<'a>,
-    pattern: Option<&Pattern>,
-    go_on: &dyn Fn() -> bool,
-) -> Result<Verdict<'a>, Unfit<'a>> {
+fn matches<'a>(found: &Found<'a>, pattern: Option<&Pattern>, budget: &Budget<'_>) -> Result<Verdict<'a>, Unfit<'a>> {
     let mut broken = List::default();
     let mut seen = List::default();
     let shown = pattern.map_or("", Pattern::as_str);
     for item in &found.items {
         // Each match is bounded, but a path may give many values.
-        if !go_on() {
+        if budget.is_late() {
             return Err(Unfit { detail: "there was no time to look at all values".to_owned(), near: item.near });
         }
         let text = text_of(item).map_err(|detail| Unfit { detail, near: item.near })?;
-        let is_match = pattern.map_or(Ok(true), |pattern| pattern.is_match(&text));
+        let is_match = pattern.map_or(Ok(true), |pattern| pattern.is_match(&text, budget));
         if is_match.map_err(|detail| Unfit { detail, near: item.near })? {
             seen.push(|| brief(&text));
         } else {

@@ -6,6 +6,7 @@
 
 pub mod admission;
 mod allowed;
+pub mod budget;
 pub mod cel;
 pub mod compat;
 pub mod evaluate;
@@ -25,6 +26,7 @@ pub mod schema;
 pub mod select;
 #[cfg(feature = "server")]
 pub mod server;
+mod shape;
 pub mod trail;
 pub mod value;
 

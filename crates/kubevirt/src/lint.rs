@@ -9,6 +9,7 @@ use crate::jsonpath::{Part, Path};
 use crate::pattern::VERTICAL_TAB;
 use crate::rules::{self, Argument, Check, Entry, Range, Rule, State, Unreadable};
 use crate::schema::{self, Kind, Target};
+use crate::shape;
 use crate::value::quoted;
 
 /// How bad a finding is.
@@ -241,6 +242,15 @@ impl Linter<'_> {
 
     fn regex(&mut self, pattern: &str) {
         let at = self.entry.offset;
+        if let Some(repeat) = shape::catastrophe(pattern) {
+            let message = format!(
+                "`{repeat}` repeats what repeats: on some values the regular expression takes exponential time, \
+                 and the rule ends in an error"
+            );
+            let hint = "let each part begin with a character that the one before cannot match, or make the group \
+                        atomic: `(?>…)`";
+            self.add(Severity::Warning, "catastrophic-regex", at, message, Some(hint.to_owned()));
+        }
         match Regexp::new(pattern.as_bytes()) {
             Err(error) => {
                 let reason = error.strip_prefix("error parsing regexp: ").unwrap_or(&error);
@@ -298,6 +308,7 @@ mod tests {
         check(&format!("\"rule\":\"regex\",{MACHINE},\"regex\":\"(\""), &["bad-regex"]);
         check(&format!("\"rule\":\"regex\",{MACHINE},\"regex\":\"(?=q)\""), &["regex-not-re2"]);
         check(&format!("\"rule\":\"regex\",{MACHINE},\"regex\":\"^q35$\""), &["regex-differs-in-re2"]);
+        check(&format!("\"rule\":\"regex\",{MACHINE},\"regex\":\"(a+)+b\""), &["catastrophic-regex"]);
         check(&format!("\"rule\":\"integer\",{CORES},\"min\":\"2Gi\""), &["non-portable"]);
         check(r#""rule":"integer","path":".spec.domain.cpu.cores","min":1"#, &["no-jsonpath-prefix"]);
         check(r#""rule":"integer","path":"jsonpath::.spec.domain.cpu.core","min":1"#, &["unknown-path"]);

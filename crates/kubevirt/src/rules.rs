@@ -10,6 +10,7 @@ use ytterby_text::{Decimal, quantity, spelling};
 use crate::json::{self, JsonError, Kind as JsonKind, Node};
 use crate::jsonpath::{PREFIX, Path};
 use crate::pattern::Pattern;
+use crate::shape;
 
 /// The annotation that carries rules on a VM.
 pub const ANNOTATION: &str = "vm.kubevirt.io/validations";
@@ -223,6 +224,10 @@ pub fn parse(text: &str) -> Result<Rules, Unreadable> {
     strangers.into_iter().next().map_or(Ok(rules), Err)
 }
 
+/// Size of all patterns of an annotation when they are compiled, see [`shape::size`]: about 20 MB and 100 ms. Those of
+/// shipped templates take some hundred.
+const MAX_PATTERNS: u64 = 2_000_000;
+
 /// Reads the text of an annotation although some elements of the array may be no objects; these are told beside the rules.
 pub fn parse_each(text: &str) -> Result<(Rules, Vec<Unreadable>), Unreadable> {
     if text.is_empty() {
@@ -239,6 +244,7 @@ pub fn parse_each(text: &str) -> Result<(Rules, Vec<Unreadable>), Unreadable> {
         _ => return Err(shape(&root, "the annotation must be a JSON array of rules")),
     };
     let mut first: HashMap<Box<str>, usize> = HashMap::new();
+    let mut room = MAX_PATTERNS;
     let mut entries = Vec::with_capacity(items.len());
     let mut strangers = Vec::new();
     for (index, item) in items.iter().enumerate() {
@@ -246,7 +252,7 @@ pub fn parse_each(text: &str) -> Result<(Rules, Vec<Unreadable>), Unreadable> {
             strangers.push(shape(item, "each rule must be a JSON object"));
             continue;
         };
-        let mut entry = entry(index, item.start, members);
+        let mut entry = entry(index, item.start, members, &mut room);
         if !entry.name.is_empty() {
             if let Some(&earlier) = first.get(&entry.name) {
                 let fault = Fault {
@@ -284,8 +290,9 @@ impl Entry {
     }
 }
 
-fn entry(index: usize, offset: usize, members: &[(Node, Node)]) -> Entry {
-    let mut object = Object { offset, members: HashMap::new(), faults: Vec::new(), extensions: Vec::new() };
+/// Reads a rule. Its patterns are compiled as long as there is `room` for them.
+fn entry(index: usize, offset: usize, members: &[(Node, Node)], room: &mut u64) -> Entry {
+    let mut object = Object { offset, members: HashMap::new(), faults: Vec::new(), extensions: Vec::new(), room };
     let mut unknown_keys = Vec::new();
     for (key, value) in members {
         let name = key.as_str().unwrap_or_default();
@@ -355,6 +362,8 @@ struct Object<'a> {
     members: HashMap<&'static str, &'a Node>,
     faults: Vec<Fault>,
     extensions: Vec<(usize, &'static str)>,
+    /// What patterns may still take when they are compiled.
+    room: &'a mut u64,
 }
 
 impl<'a> Object<'a> {
@@ -492,6 +501,12 @@ impl<'a> Object<'a> {
             return self.path("regex", &text).map(Argument::Path);
         }
         let fault = |message| Fault { id: "bad-regex", offset, message, hint: None };
+        let size = shape::size(&text);
+        if size > *self.room {
+            let message = "the regular expressions of this annotation are too large together".to_owned();
+            return Some(Argument::Literal(Err(fault(message))));
+        }
+        *self.room -= size;
         Some(Argument::Literal(Pattern::new(&text).map_err(fault)))
     }
 }

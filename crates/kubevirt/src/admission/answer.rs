@@ -5,7 +5,7 @@
 
 use ytterby_text::gojson::{Html, string_into};
 
-use super::Version;
+use super::{Sender, Version};
 
 /// Characters of one warning; the API server cuts off what is longer.
 const WARNING: usize = 256;
@@ -27,6 +27,10 @@ pub struct Answer {
     pub namespace: String,
     /// Its name, or the beginning of it.
     pub name: String,
+    /// Who asks for it.
+    pub user: String,
+    /// Whether it is only tried out.
+    pub dry_run: bool,
     /// Whether it may be.
     pub verdict: Verdict,
     /// What to tell the user all the same.
@@ -137,9 +141,17 @@ impl Answer {
             operation: String::new(),
             namespace: String::new(),
             name: String::new(),
+            user: String::new(),
+            dry_run: false,
             verdict,
             warnings: Vec::new(),
         }
+    }
+
+    /// The answer to a request that nobody could judge.
+    pub fn to_sender(sender: Sender, verdict: Verdict) -> Answer {
+        let Sender { uid, operation, namespace, name, user, dry_run } = sender;
+        Answer { operation, namespace, name, user, dry_run, ..Answer::to(&uid, verdict) }
     }
 
     /// The review that is sent back.

@@ -11,11 +11,12 @@ use std::sync::Arc;
 
 pub use answer::{Answer, Cause, Verdict};
 use review::Review;
-pub use review::{Version, uid};
+pub use review::{Look, Sender, Version, sender};
 pub use template::template;
 
+use crate::budget::{self, Budget};
 use crate::compat;
-use crate::evaluate::{Outcome, Sizing, Status, complete_cpu, evaluate_while};
+use crate::evaluate::{Outcome, Sizing, Status, complete_cpu, evaluate_within};
 use crate::instancetype;
 use crate::jsonpath::eval;
 use crate::rules::{self, Rules, State, Unreadable};
@@ -32,6 +33,15 @@ pub struct Policy {
     pub compat: bool,
     /// An update is not refused for what the VM broke before in the same way; that is worth a warning.
     pub ratchet: bool,
+}
+
+/// How much work a review may take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Effort {
+    /// Little: if the rules take more, there is no answer.
+    First,
+    /// All that the rules of a VM may take; a rule that takes more is in error.
+    Full,
 }
 
 /// What a review does not carry itself.
@@ -80,15 +90,32 @@ pub enum Ignorance {
 
 /// Answers a review of a VM.
 pub fn virtual_machine(body: &[u8], policy: Policy, surroundings: &dyn Surroundings) -> Answer {
+    let answer = virtual_machine_within(body, policy, surroundings, Effort::Full);
+    answer.expect("there is an answer where effort is not limited")
+}
+
+/// Answers a review of a VM if it takes no more than that; nothing where it would.
+pub fn virtual_machine_within(
+    body: &[u8],
+    policy: Policy,
+    surroundings: &dyn Surroundings,
+    effort: Effort,
+) -> Option<Answer> {
     let review = match Review::read(body, policy) {
         Ok(review) => review,
-        Err(answer) => return *answer,
+        Err(answer) => return Some(*answer),
     };
+    let is_late = || surroundings.is_late();
+    let steps = if effort == Effort::First { budget::FIRST_STEPS } else { budget::STEPS };
+    let budget = Budget::new(steps).until(&is_late);
     let (verdict, warnings) = match vm_of(&review, policy) {
         Err(verdict) => (verdict, Vec::new()),
-        Ok(vm) => judged(vm, &review, policy, surroundings),
+        Ok(vm) => judged(vm, &review, policy, surroundings, &budget),
     };
-    review.answer(verdict, warnings)
+    if effort == Effort::First && budget.is_exhausted() {
+        return None;
+    }
+    Some(review.answer(verdict, warnings))
 }
 
 /// The VM to judge; or the verdict without one.
@@ -109,7 +136,13 @@ fn vm_of(review: &Review, policy: Policy) -> Result<&Value, Verdict> {
     Ok(vm)
 }
 
-fn judged(vm: &Value, review: &Review, policy: Policy, surroundings: &dyn Surroundings) -> (Verdict, Vec<String>) {
+fn judged(
+    vm: &Value,
+    review: &Review,
+    policy: Policy,
+    surroundings: &dyn Surroundings,
+    budget: &Budget<'_>,
+) -> (Verdict, Vec<String>) {
     let kept;
     let text = match select::source(vm) {
         Source::Own(text) => text,
@@ -131,7 +164,7 @@ fn judged(vm: &Value, review: &Review, policy: Policy, surroundings: &dyn Surrou
         Source::Deleted | Source::Skipped | Source::None => return (Verdict::Allowed, Vec::new()),
     };
     if policy.compat {
-        return (compat_verdict(text, vm, surroundings), Vec::new());
+        return (compat_verdict(text, vm, budget), Vec::new());
     }
     let rules = surroundings.rules(text);
     let rules = match &*rules {
@@ -143,11 +176,11 @@ fn judged(vm: &Value, review: &Review, policy: Policy, surroundings: &dyn Surrou
             return (Verdict::bad_request(message), Vec::new());
         }
     };
-    let Some(now) = seen(rules, vm, surroundings) else { return (Verdict::late(), Vec::new()) };
+    let Some(now) = seen(rules, vm, surroundings, budget) else { return (Verdict::late(), Vec::new()) };
     let is_update = policy.ratchet && review.operation() == "UPDATE";
     let before = match review.old_object().filter(|_| is_update) {
         None => None,
-        Some(old) => match seen(rules, old, surroundings) {
+        Some(old) => match seen(rules, old, surroundings, budget) {
             None => return (Verdict::late(), Vec::new()),
             before => before,
         },
@@ -166,7 +199,7 @@ struct Seen {
 }
 
 /// What rules say of a VM; nothing if time was up before they were through.
-fn seen(rules: &Rules, vm: &Value, surroundings: &dyn Surroundings) -> Option<Seen> {
+fn seen(rules: &Rules, vm: &Value, surroundings: &dyn Surroundings, budget: &Budget<'_>) -> Option<Seen> {
     if rules.entries.is_empty() {
         return Some(Seen { vm: Value::Null, outcomes: Vec::new() });
     }
@@ -179,7 +212,7 @@ fn seen(rules: &Rules, vm: &Value, surroundings: &dyn Surroundings) -> Option<Se
         }
     }
     complete_cpu(&mut vm);
-    let outcomes = evaluate_while(rules, &vm, &sizing, &|| !surroundings.is_late())?;
+    let outcomes = evaluate_within(rules, &vm, &sizing, budget)?;
     Some(Seen { vm, outcomes })
 }
 
@@ -226,7 +259,7 @@ fn told(outcome: &Outcome) -> String {
     }
 }
 
-fn compat_verdict(text: &str, vm: &Value, surroundings: &dyn Surroundings) -> Verdict {
+fn compat_verdict(text: &str, vm: &Value, budget: &Budget<'_>) -> Verdict {
     let rules = match compat::parse(text) {
         Ok(rules) => rules,
         Err((message, _)) => return Verdict::bad_request(message),
@@ -241,7 +274,7 @@ fn compat_verdict(text: &str, vm: &Value, surroundings: &dyn Surroundings) -> Ve
     }
     let mut vm = vm.clone();
     complete_cpu(&mut vm);
-    let Some(reports) = compat::evaluate_while(&rules, &vm, &|| !surroundings.is_late()) else {
+    let Some(reports) = compat::evaluate_within(&rules, &vm, budget) else {
         return Verdict::late();
     };
     if !reports.iter().any(compat::Report::refuses) {

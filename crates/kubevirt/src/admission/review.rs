@@ -24,6 +24,28 @@ impl Version {
     }
 }
 
+/// Values of a review. A value takes up to 200 bytes of memory, so this is what one review may take; VMs have some
+/// hundred.
+const MAX_VALUES: usize = 250_000;
+
+/// Bytes of a review that cannot have too many values.
+const FEW: usize = MAX_VALUES;
+
+/// How many values a text has at most: what brackets and commas outside of strings divide.
+fn values(body: &[u8]) -> usize {
+    let (mut count, mut at) = (0, 0);
+    while let Some(&byte) = body.get(at) {
+        match byte {
+            b'"' => at = string_end(body, at),
+            _ => {
+                count += usize::from(matches!(byte, b',' | b'[' | b'{'));
+                at += 1;
+            }
+        }
+    }
+    count
+}
+
 /// A review whose request is an object.
 pub(super) struct Review {
     root: Value,
@@ -37,6 +59,9 @@ impl Review {
         if let (false, Err(error)) = (policy.compat, std::str::from_utf8(body)) {
             let at = error.valid_up_to();
             return refuse(Version::V1, format!("the body is not UTF-8: a wrong byte at offset {at}"));
+        }
+        if body.len() > FEW && values(body) > MAX_VALUES {
+            return refuse(Version::V1, format!("the review has more than {MAX_VALUES} values"));
         }
         let root = match json::read(body) {
             Ok(root) => root,
@@ -117,50 +142,105 @@ impl Review {
             operation: self.operation().to_owned(),
             namespace: or_own(self.text(&["namespace"]), "namespace"),
             name,
+            user: self.text(&["userInfo", "username"]).to_owned(),
+            dry_run: self.root.at(&["request", "dryRun"]) == Some(&Value::Bool(true)),
             verdict,
             warnings,
         }
     }
 }
 
-/// The uid of a review, as far as it can be had: for an answer to one that could not be judged. Such reviews may be large,
-/// and there may be many of them, so the text is only looked through.
-pub fn uid(body: &[u8]) -> String {
-    let mut depth = 0_usize;
-    let mut at = 0;
-    // Whether a value, or a collection that has begun, is that of the key `request`.
-    let (mut is_next, mut is_inside) = (false, false);
+/// Who sent a review and what it is about, as far as that can be seen without reading all of it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Sender {
+    /// The id of the request.
+    pub uid: String,
+    /// What is to be done.
+    pub operation: String,
+    /// The namespace of the object.
+    pub namespace: String,
+    /// Its name, or the beginning of it.
+    pub name: String,
+    /// Who asks for it.
+    pub user: String,
+    /// Whether it is only tried out.
+    pub dry_run: bool,
+}
+
+impl Sender {
+    /// Takes a value of the request, which may be found twice: in the request and in its object.
+    fn take(&mut self, keys: &[&[u8]], value: &[u8]) {
+        let place = match keys {
+            [b"uid"] => &mut self.uid,
+            [b"operation"] => &mut self.operation,
+            [b"namespace"] => &mut self.namespace,
+            [b"name"] => &mut self.name,
+            [b"userInfo", b"username"] => &mut self.user,
+            [b"object" | b"oldObject", b"metadata", b"namespace"] if self.namespace.is_empty() => &mut self.namespace,
+            [b"object" | b"oldObject", b"metadata", b"name" | b"generateName"] if self.name.is_empty() => {
+                &mut self.name
+            }
+            _ => return,
+        };
+        if let Ok(Value::String(text)) = json::read(value) {
+            *place = text.into();
+        }
+    }
+}
+
+/// How much of a review is looked through.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Look {
+    /// Up to the object, which API servers send behind everything that tells who asks.
+    Head,
+    /// All of it.
+    All,
+}
+
+/// Who sent a review, for a queue that is fair and for an answer to a review that could not be judged. Such reviews may be
+/// large, and there may be many of them, so the text is only looked through.
+pub fn sender(body: &[u8], look: Look) -> Sender {
+    /// Keys are remembered to this depth: `request`, `object`, `metadata`, `name`.
+    const DEEPEST: usize = 4;
+    let mut found = Sender::default();
+    let mut keys: [&[u8]; DEEPEST] = [b""; DEEPEST];
+    let (mut depth, mut at) = (0_usize, 0);
     while let Some(&byte) = body.get(at) {
         match byte {
             b'"' => {
                 let end = string_end(body, at);
                 let behind = skip_blank(body, end);
-                if body.get(behind) == Some(&b':') {
-                    let key = &body[at..end];
-                    if depth == 2 && is_inside && key == b"\"uid\"" {
-                        let start = skip_blank(body, behind + 1);
-                        let value = json::read(&body[start..string_end(body, start)]).ok();
-                        return value.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned();
+                let is_inside = (2..=DEEPEST).contains(&depth) && keys[0] == b"request";
+                if body.get(behind) == Some(&b':') && depth > 0 {
+                    if depth <= DEEPEST {
+                        keys[depth - 1] = body.get(at + 1..end - 1).unwrap_or_default();
                     }
-                    is_next = depth == 1 && key == b"\"request\"";
+                    let is_object = depth == 2 && keys[0] == b"request" && keys[1] == b"object";
+                    if is_object && look == Look::Head && !found.uid.is_empty() && !found.user.is_empty() {
+                        return found;
+                    }
+                    at = behind + 1;
+                    continue;
+                }
+                if is_inside {
+                    found.take(&keys[1..depth], &body[at..end]);
                 }
                 at = end;
                 continue;
             }
+            b't' if depth == 2 && keys[0] == b"request" && keys[1] == b"dryRun" => found.dry_run = true,
             b'{' | b'[' => {
                 depth += 1;
-                is_inside |= is_next && depth == 2;
-                is_next = false;
+                if let Some(key) = keys.get_mut(depth - 1) {
+                    *key = b"";
+                }
             }
-            b'}' | b']' => {
-                depth = depth.saturating_sub(1);
-                is_inside &= depth >= 2;
-            }
+            b'}' | b']' => depth = depth.saturating_sub(1),
             _ => {}
         }
         at += 1;
     }
-    String::new()
+    found
 }
 
 /// Where the string ends that begins here.
@@ -183,7 +263,7 @@ fn skip_blank(body: &[u8], from: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::uid;
+    use super::*;
 
     #[test]
     fn the_uid_is_found_without_reading_all() {
@@ -201,8 +281,26 @@ mod tests {
             (r#"{"request":{"uid":"a\"#, ""),
             (r#"{"request":{"a":1},"more":{"uid":"no"}}"#, ""),
             ("", ""),
+            ("\"", ""),
         ] {
-            assert_eq!(uid(review.as_bytes()), expected, "{review}");
+            assert_eq!(sender(review.as_bytes(), Look::All).uid, expected, "{review}");
         }
+    }
+
+    #[test]
+    fn who_asks_is_seen_before_the_object() {
+        let review = r#"{"kind":"AdmissionReview","request":{"uid":"u","kind":{"kind":"VirtualMachine"},"namespace":"ns",
+            "operation":"CREATE","userInfo":{"username":"system:serviceaccount:a:b","groups":["name","uid"],
+            "extra":{"username":["no"]}},
+            "object":{"metadata":{"name":"web","namespace":"other"},"spec":{"name":"no"}},"oldObject":null,"dryRun":true}}"#;
+        let head = sender(review.as_bytes(), Look::Head);
+        assert_eq!((&*head.uid, &*head.namespace, &*head.user), ("u", "ns", "system:serviceaccount:a:b"));
+        assert_eq!((&*head.name, head.dry_run), ("", false));
+        let all = sender(review.as_bytes(), Look::All);
+        assert_eq!((&*all.name, &*all.namespace, all.dry_run), ("web", "ns", true));
+        assert_eq!(all.operation, "CREATE");
+        let made = r#"{"request":{"dryRun":false,"object":{"metadata":{"generateName":"web-","namespace":"ns"}}}}"#;
+        let made = sender(made.as_bytes(), Look::All);
+        assert_eq!((&*made.name, &*made.namespace, made.dry_run), ("web-", "ns", false));
     }
 }

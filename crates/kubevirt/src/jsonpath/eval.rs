@@ -7,6 +7,7 @@
 use std::cmp::Ordering;
 
 use super::{Filter, Literal, Part, Path, Slice, Step};
+use crate::budget::{Budget, Exhausted};
 use crate::schema::{self, Field, Kind};
 use crate::value::Value;
 
@@ -78,24 +79,46 @@ pub(crate) fn selects_same(path: &Path, one: &Value, other: &Value) -> bool {
 
 /// All results of a path on a VM, in order.
 pub fn find<'a>(path: &'a Path, vm: &'a Value, world: World) -> Result<Vec<Item<'a>>, Missing> {
-    let mut walk = Walk { world, budget: BUDGET };
-    let seen = if world == World::ReferenceVm { Seen::Unset } else { Seen::Given(vm) };
-    let root = Item { seen, field: Some(schema::vm()), near: Some(vm) };
-    let mut results = Vec::new();
-    for part in &path.parts {
-        match part {
-            Part::Text(text) => results.push(Item { seen: Seen::Text(text), field: None, near: None }),
-            Part::Expression(steps) => results.extend(walk.steps(vec![root], steps)?),
-        }
+    find_within(path, vm, world, &Budget::default())
+}
+
+/// All results of a path on a VM, in order, as long as there are steps left.
+pub fn find_within<'a>(
+    path: &'a Path,
+    vm: &'a Value,
+    world: World,
+    budget: &Budget<'_>,
+) -> Result<Vec<Item<'a>>, Missing> {
+    let most = BUDGET.min(budget.visits_left());
+    let mut walk = Walk { world, budget: most };
+    let found = walk.find(path, vm);
+    match budget.visit(most - walk.budget) {
+        Err(Exhausted) if found.is_err() => Missing::other(Exhausted::message()),
+        _ => found,
     }
-    if world == World::Specification {
-        let before = results.len();
-        results.retain(|item| item.exists());
-        if results.is_empty() && before > 0 {
-            return Err(Missing::Field(last_name(path)));
+}
+
+impl Walk {
+    fn find<'a>(&mut self, path: &'a Path, vm: &'a Value) -> Result<Vec<Item<'a>>, Missing> {
+        let world = self.world;
+        let seen = if world == World::ReferenceVm { Seen::Unset } else { Seen::Given(vm) };
+        let root = Item { seen, field: Some(schema::vm()), near: Some(vm) };
+        let mut results = Vec::new();
+        for part in &path.parts {
+            match part {
+                Part::Text(text) => results.push(Item { seen: Seen::Text(text), field: None, near: None }),
+                Part::Expression(steps) => results.extend(self.steps(vec![root], steps)?),
+            }
         }
+        if world == World::Specification {
+            let before = results.len();
+            results.retain(|item| item.exists());
+            if results.is_empty() && before > 0 {
+                return Err(Missing::Field(last_name(path)));
+            }
+        }
+        Ok(results)
     }
-    Ok(results)
 }
 
 fn last_name(path: &Path) -> String {
@@ -143,7 +166,10 @@ impl Walk {
                 self.budget = left;
                 Ok(())
             }
-            None => Missing::other(format!("the path passes through more than {BUDGET} values")),
+            None => {
+                self.budget = 0;
+                Missing::other(format!("the path passes through more than {BUDGET} values"))
+            }
         }
     }
 

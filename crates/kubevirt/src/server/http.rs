@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -14,9 +15,11 @@ use tokio::sync::SemaphorePermit;
 use tokio::time::{Instant as TokioInstant, timeout_at};
 
 use super::Shared;
+use super::known::Until;
 use super::log::Field;
 use super::metrics::Webhook;
-use crate::admission::{self, Answer, Verdict, Version};
+use super::queue::{Flow, Turn};
+use crate::admission::{self, Answer, Effort, Look, Verdict, Version};
 
 const JSON: &str = "application/json";
 const TEXT: &str = "text/plain; charset=utf-8";
@@ -64,7 +67,9 @@ pub(super) async fn answer(request: Request<Incoming>, port: Port, shared: &Arc<
             Some(why) => plain(StatusCode::SERVICE_UNAVAILABLE, TEXT, why),
         },
         (Port::Metrics, "/metrics") => {
-            plain(StatusCode::OK, METRICS, shared.metrics.show(&shared.known.figures(), shared.started))
+            let queues = [("quick", &shared.quick), ("heavy", &shared.heavy), ("expansions", &shared.expansions)]
+                .map(|(name, queue)| (name, queue.waiting()));
+            plain(StatusCode::OK, METRICS, shared.metrics.show(&shared.known.figures(), &queues, shared.started))
         }
         _ => plain(StatusCode::NOT_FOUND, TEXT, "not found\n"),
     }
@@ -182,34 +187,90 @@ async fn read(
     Ok((read, memory))
 }
 
-/// Judges a review on a thread of its own: rules may take as long as they are allowed to.
+/// Judges a review: at once if it takes little, else when nobody is disturbed.
 async fn judge(body: Vec<u8>, webhook: Webhook, until: Instant, shared: &Arc<Shared>) -> Answer {
-    let deadline = TokioInstant::from_std(until);
-    let body: Arc<[u8]> = body.into();
-    let overdue = |body: &[u8]| Answer::to(&admission::uid(body), Verdict::late());
-    let lane = if may_need_cluster(&body) { &shared.expansions } else { &shared.evaluations };
-    let Ok(Ok(place)) = timeout_at(deadline, lane.enter(body.len())).await else {
-        return Answer::to(&admission::uid(&body), Verdict::busy());
+    let surroundings = shared.known.until(until);
+    let work = Arc::new(Work { body: body.into(), webhook, surroundings, is_running: AtomicBool::new(false) });
+    let verdict = match timeout_at(TokioInstant::from_std(until), judged(&work, shared)).await {
+        Ok(Some(answer)) => return answer,
+        Ok(None) => Verdict::internal(),
+        Err(_) if work.is_running.load(Relaxed) => Verdict::late(),
+        Err(_) => Verdict::busy(),
     };
-    let task = {
-        let (shared, body) = (Arc::clone(shared), Arc::clone(&body));
-        tokio::task::spawn_blocking(move || {
-            let surroundings = shared.known.until(until, &shared.log);
-            let judged = catch_unwind(AssertUnwindSafe(|| match webhook {
-                Webhook::VirtualMachine => admission::virtual_machine(&body, shared.policy, &surroundings),
-                Webhook::Template => admission::template(&body, shared.policy, &surroundings),
+    Answer::to_sender(admission::sender(&work.body, Look::All), verdict)
+}
+
+/// The answer to a review; nothing if there is none because of a bug.
+async fn judged(work: &Arc<Work>, shared: &Arc<Shared>) -> Option<Answer> {
+    let body = &work.body;
+    let flow = Flow::of(&admission::sender(body, Look::Head));
+    let is_large = body.len() as u64 > SMALL;
+    let first = if may_need_cluster(body) {
+        Some(&shared.expansions)
+    } else if is_large {
+        None
+    } else {
+        Some(&shared.quick)
+    };
+    if let Some(queue) = first {
+        // Of large ones only some are read at a time.
+        let share = if is_large { u32::try_from(body.len()).unwrap_or(u32::MAX) } else { 0 };
+        let _bytes = shared.expanding.acquire_many(share).await.ok()?;
+        let turn = queue.enter(flow.clone()).await;
+        if let Judged::Answer(answer) = work.run(Effort::First, turn, shared).await {
+            return answer;
+        }
+    }
+    shared.metrics.deferred.fetch_add(1, Relaxed);
+    let turn = shared.heavy.enter(flow).await;
+    match work.run(Effort::Full, turn, shared).await {
+        Judged::Answer(answer) => answer,
+        Judged::TooMuch => None,
+    }
+}
+
+/// What became of an attempt to judge a review.
+enum Judged {
+    /// This is the answer; nothing after a bug.
+    Answer(Option<Answer>),
+    /// It would take more than it may.
+    TooMuch,
+}
+
+/// A review that is to be judged.
+struct Work {
+    body: Arc<[u8]>,
+    webhook: Webhook,
+    surroundings: Until,
+    /// Whether a thread is at it now.
+    is_running: AtomicBool,
+}
+
+impl Work {
+    /// Judges on a thread of its own: rules may take as long as they are allowed to.
+    async fn run(self: &Arc<Work>, effort: Effort, turn: Turn, shared: &Arc<Shared>) -> Judged {
+        let (work, shared) = (Arc::clone(self), Arc::clone(shared));
+        let task = tokio::task::spawn_blocking(move || {
+            work.is_running.store(true, Relaxed);
+            let surroundings = work.surroundings.attempt(&shared.known, &shared.log);
+            let judged = catch_unwind(AssertUnwindSafe(|| match work.webhook {
+                Webhook::VirtualMachine => {
+                    admission::virtual_machine_within(&work.body, shared.policy, &surroundings, effort)
+                }
+                Webhook::Template => Some(admission::template(&work.body, shared.policy, &surroundings)),
             }));
-            drop(place);
-            judged.unwrap_or_else(|panic| {
-                tell_bug(&*panic, &shared);
-                Answer::to(&admission::uid(&body), Verdict::internal())
-            })
-        })
-    };
-    match timeout_at(deadline, task).await {
-        Ok(Ok(answer)) => answer,
-        Ok(Err(_)) => Answer::to(&admission::uid(&body), Verdict::internal()),
-        Err(_) => overdue(&body),
+            work.is_running.store(false, Relaxed);
+            drop(turn);
+            match judged {
+                Ok(Some(answer)) => Judged::Answer(Some(answer)),
+                Ok(None) => Judged::TooMuch,
+                Err(panic) => {
+                    tell_bug(&*panic, &shared);
+                    Judged::Answer(None)
+                }
+            }
+        });
+        task.await.unwrap_or(Judged::Answer(None))
     }
 }
 
@@ -240,6 +301,8 @@ fn tell(answer: &Answer, webhook: Webhook, took: Duration, shared: &Shared) {
         ("uid", (&answer.uid).into()),
         ("operation", (&answer.operation).into()),
         ("object", (&object).into()),
+        ("user", (&answer.user).into()),
+        ("dryRun", Field::Flag(answer.dry_run)),
         ("verdict", verdict.into()),
         ("code", Field::Number(answer.verdict.code().into())),
     ];

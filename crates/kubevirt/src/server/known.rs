@@ -1,7 +1,8 @@
 //! What the server knows beside the review: templates and instance types.
 
+use std::cell::Cell;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use tokio::runtime::Handle;
@@ -66,8 +67,8 @@ impl Known {
     }
 
     /// What is known, for a review that must be answered until then.
-    pub(super) fn until<'a>(&'a self, until: Instant, log: &'a Log) -> impl Surroundings + 'a {
-        Until { known: self, until, log }
+    pub(super) fn until(&self, until: Instant) -> Until {
+        Until { until, expanded: Mutex::default() }
     }
 
     /// Why requests could not be answered well now.
@@ -102,13 +103,29 @@ impl Known {
     }
 }
 
-struct Until<'a> {
-    known: &'a Known,
+/// What one review may use, whoever judges it and however often.
+pub(super) struct Until {
     until: Instant,
-    log: &'a Log,
+    /// What the cluster made of the VMs with instance types, in the order in which they were asked for: it is asked once.
+    expanded: Mutex<Vec<Option<Value>>>,
 }
 
-impl Surroundings for Until<'_> {
+impl Until {
+    /// For one attempt to judge the review.
+    pub(super) fn attempt<'a>(&'a self, known: &'a Known, log: &'a Log) -> impl Surroundings + 'a {
+        Attempt { known, review: self, log, expansions: Cell::new(0) }
+    }
+}
+
+struct Attempt<'a> {
+    known: &'a Known,
+    review: &'a Until,
+    log: &'a Log,
+    /// How many VMs were expanded.
+    expansions: Cell<usize>,
+}
+
+impl Surroundings for Attempt<'_> {
     fn template(&self, namespace: &str, name: &str) -> Parent {
         let files = self.known.files.get(name).map_or(&[][..], Vec::as_slice);
         let fits = |template: &&FileTemplate| template.namespace.is_empty() || template.namespace == namespace;
@@ -127,7 +144,20 @@ impl Surroundings for Until<'_> {
         if instancetype::expand(vm, &self.known.instancetypes) {
             return true;
         }
-        self.known.cluster.as_ref().is_some_and(|cluster| cluster.expand(vm, self.log))
+        let Some(cluster) = &self.known.cluster else { return false };
+        let number = self.expansions.replace(self.expansions.get() + 1);
+        let mut expanded = self.review.expanded.lock().unwrap_or_else(PoisonError::into_inner);
+        while expanded.len() <= number {
+            let template = cluster.expand(vm, self.log);
+            expanded.push(template);
+        }
+        match (&expanded[number], vm.get_mut("spec")) {
+            (Some(template), Some(spec)) => {
+                spec.set("template", template.clone());
+                true
+            }
+            _ => false,
+        }
     }
 
     fn rules(&self, text: &str) -> Arc<Result<Rules, Unreadable>> {
@@ -135,6 +165,6 @@ impl Surroundings for Until<'_> {
     }
 
     fn is_late(&self) -> bool {
-        Instant::now() >= self.until
+        Instant::now() >= self.review.until
     }
 }

@@ -35,6 +35,8 @@ const BOUNDS: [f64; 12] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
 pub(super) struct Metrics {
     virtual_machine: Requests,
     template: Requests,
+    /// Reviews that were put off because they take long.
+    pub deferred: AtomicU64,
     pub connections: AtomicI64,
     /// Connections that were closed because their client was too slow.
     pub slow: AtomicU64,
@@ -91,7 +93,7 @@ impl Metrics {
     }
 
     /// All of it as text.
-    pub(super) fn show(&self, caches: &[CacheFigures], started: SystemTime) -> String {
+    pub(super) fn show(&self, caches: &[CacheFigures], queues: &[(&str, usize)], started: SystemTime) -> String {
         let mut out = String::with_capacity(4096);
         let mut family = |name: &str, kind: &str, help: &str, samples: &[(String, f64)]| {
             let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
@@ -120,6 +122,14 @@ impl Metrics {
         });
         let warnings: Vec<_> = warnings.collect();
         family("ytterby_admission_warnings_total", "counter", "Warnings in answers", &warnings);
+        family(
+            "ytterby_admission_deferred_total",
+            "counter",
+            "Reviews that were put off because they are large or their rules take long",
+            &one(self.deferred.load(Relaxed)),
+        );
+        let waiting: Vec<_> = queues.iter().map(|(name, n)| (format!("{{queue=\"{name}\"}}"), *n as f64)).collect();
+        family("ytterby_admission_waiting", "gauge", "Reviews that wait to be judged", &waiting);
         family(
             "ytterby_connections",
             "gauge",

@@ -11,6 +11,7 @@ mod known;
 mod listen;
 pub mod log;
 mod metrics;
+mod queue;
 mod tls;
 
 use std::io;
@@ -21,7 +22,7 @@ use std::time::{Duration, SystemTime};
 
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{Semaphore, watch};
 use tokio::time::sleep;
 
 use crate::admission::Policy;
@@ -30,6 +31,7 @@ pub use known::{FileTemplate, Known};
 use listen::{Either, Listener, either};
 use log::{Field, Log};
 use metrics::Metrics;
+use queue::Queue;
 use tls::{Reload, Tls};
 
 /// What to serve.
@@ -106,32 +108,6 @@ enum Stage {
     Stopping,
 }
 
-/// What may be judged at the same time.
-struct Lane {
-    /// Reviews.
-    slots: Arc<Semaphore>,
-    /// Their bytes: one of the largest, or many of the usual size, for read a review takes many times its bytes.
-    bytes: Arc<Semaphore>,
-    most: u32,
-}
-
-/// A place in a lane.
-type Place = (OwnedSemaphorePermit, OwnedSemaphorePermit);
-
-impl Lane {
-    fn new(slots: usize, limits: Limits) -> Lane {
-        let most = u32::try_from(limits.body).unwrap_or(u32::MAX).max(1 << 20);
-        Lane { slots: Arc::new(Semaphore::new(slots)), bytes: Arc::new(Semaphore::new(most as usize)), most }
-    }
-
-    /// Waits for a place for a review of so many bytes.
-    async fn enter(&self, bytes: usize) -> Result<Place, AcquireError> {
-        let share = u32::try_from(bytes).unwrap_or(u32::MAX).min(self.most);
-        let slot = Arc::clone(&self.slots).acquire_owned().await?;
-        Ok((slot, Arc::clone(&self.bytes).acquire_many_owned(share).await?))
-    }
-}
-
 /// What all connections share.
 struct Shared {
     policy: Policy,
@@ -141,10 +117,14 @@ struct Shared {
     metrics: Metrics,
     /// Bytes that reviews may still take.
     memory: Semaphore,
-    /// For most VMs.
-    evaluations: Lane,
+    /// For most VMs. What turns out to take long is put off to `heavy`.
+    quick: Arc<Queue>,
+    /// For large reviews and rules that take long: on half of the processors, so that others have the rest.
+    heavy: Arc<Queue>,
     /// For VMs with an instance type, which may have to wait for the cluster: others do not wait with them.
-    expansions: Lane,
+    expansions: Arc<Queue>,
+    /// Bytes of large reviews in `expansions`.
+    expanding: Semaphore,
     stage: RwLock<Stage>,
     started: SystemTime,
 }
@@ -194,8 +174,10 @@ pub fn start(config: Config) -> io::Result<Running> {
         log: config.log,
         metrics: Metrics::default(),
         memory: Semaphore::new(config.limits.memory),
-        evaluations: Lane::new(threads * 2, config.limits),
-        expansions: Lane::new(EXPANSIONS, config.limits),
+        quick: Queue::new(threads * 2),
+        heavy: Queue::new((threads / 2).max(1)),
+        expansions: Queue::new(EXPANSIONS),
+        expanding: Semaphore::new(config.limits.body.max(1 << 20) as usize),
         stage: RwLock::new(Stage::Serving),
         started: SystemTime::now(),
     });

@@ -3,6 +3,7 @@
 mod api;
 mod client;
 mod cluster;
+mod fairness;
 mod faults;
 mod reference;
 mod tls;

@@ -83,23 +83,13 @@ impl Cluster {
         self.vms.keys_with(&format!("{namespace}/{name}")).map_err(Ignorance::NotYet)
     }
 
-    /// Has the cluster fill in what a VM's instance type decides; whether it did.
-    pub(super) fn expand(&self, vm: &mut Value, log: &Log) -> bool {
-        let Ok(runtime) = Handle::try_current() else { return false };
-        let expanded = runtime.block_on(self.client.expand(vm, EXPANSION));
-        match expanded {
-            Ok(Some(template)) => {
-                if let Some(spec) = vm.get_mut("spec") {
-                    spec.set("template", template);
-                }
-                true
-            }
-            Ok(None) => false,
-            Err(error) => {
-                log.info("cannot fill in an instance type", &[("error", (&error.to_string()).into())]);
-                false
-            }
-        }
+    /// The template of a VM with what its instance type decides, if the cluster says it.
+    pub(super) fn expand(&self, vm: &Value, log: &Log) -> Option<Value> {
+        let runtime = Handle::try_current().ok()?;
+        runtime.block_on(self.client.expand(vm, EXPANSION)).unwrap_or_else(|error| {
+            log.info("cannot fill in an instance type", &[("error", (&error.to_string()).into())]);
+            None
+        })
     }
 
     /// What has not been read yet.

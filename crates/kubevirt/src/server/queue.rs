@@ -1,0 +1,202 @@
+//! Who is judged next: reviews wait in a queue that is fair by namespace and user.
+//!
+//! A flow is everything that one user does in one namespace. Each flow has its own clock, which moves on by the time that its
+//! reviews took; the review whose flow is furthest behind comes next (start-time fair queueing). So a flow that asks for a
+//! lot waits behind its own requests, and one that asks for little hardly waits at all. A flow that was silent starts at the
+//! present, so nobody can save up.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::oneshot;
+
+use crate::admission::Sender;
+
+/// What a review is taken to cost until it is known, in nanoseconds.
+const GUESS: u64 = 50_000;
+
+/// Flows that are remembered; those that are not ahead of the present can be forgotten.
+const REMEMBERED: usize = 1024;
+
+/// Namespace and user.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Flow(Box<str>, Box<str>);
+
+impl Flow {
+    pub(super) fn of(sender: &Sender) -> Flow {
+        Flow(sender.namespace.as_str().into(), sender.user.as_str().into())
+    }
+}
+
+/// A number of slots, and those who wait for one.
+pub(super) struct Queue(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    free: usize,
+    /// The start of the last review that got a slot.
+    now: u64,
+    /// When the next review of a flow may start.
+    clocks: HashMap<Flow, u64>,
+    /// By start and by the order of arrival.
+    waiting: BTreeMap<(u64, u64), oneshot::Sender<()>>,
+    arrivals: u64,
+}
+
+/// A slot. It becomes free when this is dropped.
+pub(super) struct Turn {
+    queue: Arc<Queue>,
+    flow: Flow,
+    start: u64,
+    began: Instant,
+}
+
+impl Queue {
+    pub(super) fn new(slots: usize) -> Arc<Queue> {
+        Arc::new(Queue(Mutex::new(State { free: slots, ..State::default() })))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for a slot. Whoever stops waiting leaves the queue.
+    pub(super) async fn enter(self: &Arc<Queue>, flow: Flow) -> Turn {
+        let waiter = {
+            let mut state = self.state();
+            let start = state.clocks.get(&flow).copied().unwrap_or_default().max(state.now);
+            state.clocks.insert(flow.clone(), start.saturating_add(GUESS));
+            if state.free > 0 {
+                state.free -= 1;
+                state.now = start;
+                drop(state);
+                return Turn { queue: Arc::clone(self), flow, start, began: Instant::now() };
+            }
+            state.arrivals += 1;
+            let (granted, grant) = oneshot::channel();
+            let key = (start, state.arrivals);
+            state.waiting.insert(key, granted);
+            Waiter { queue: self, flow, key, grant, is_served: false }
+        };
+        waiter.wait().await
+    }
+
+    /// How many wait.
+    pub(super) fn waiting(&self) -> usize {
+        self.state().waiting.len()
+    }
+
+    /// Takes note of what a review cost, and lets the next one in.
+    fn leave(&self, flow: &Flow, start: u64, took: Duration) {
+        let mut state = self.state();
+        let cost = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+        if let Some(clock) = state.clocks.get_mut(flow) {
+            *clock = clock.saturating_sub(GUESS).saturating_add(cost).max(start);
+        }
+        state.free += 1;
+        while state.free > 0
+            && let Some(((start, _), granted)) = state.waiting.pop_first()
+        {
+            state.now = state.now.max(start);
+            // Whoever has just left gets nothing.
+            if granted.send(()).is_ok() {
+                state.free -= 1;
+            }
+        }
+        if state.clocks.len() > REMEMBERED {
+            let now = state.now;
+            state.clocks.retain(|_, clock| *clock > now);
+        }
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.queue.leave(&self.flow, self.start, self.began.elapsed());
+    }
+}
+
+/// Somebody in the queue.
+struct Waiter<'a> {
+    queue: &'a Arc<Queue>,
+    flow: Flow,
+    key: (u64, u64),
+    grant: oneshot::Receiver<()>,
+    is_served: bool,
+}
+
+impl Waiter<'_> {
+    async fn wait(mut self) -> Turn {
+        // The sender stays in the queue until it is used.
+        let _ = (&mut self.grant).await;
+        self.is_served = true;
+        let (queue, flow) = (Arc::clone(self.queue), self.flow.clone());
+        Turn { queue, flow, start: self.key.0, began: Instant::now() }
+    }
+}
+
+impl Drop for Waiter<'_> {
+    fn drop(&mut self) {
+        if self.is_served {
+            return;
+        }
+        let was_waiting = self.queue.state().waiting.remove(&self.key).is_some();
+        if !was_waiting {
+            // The slot came in the moment of leaving.
+            self.queue.leave(&self.flow, self.key.0, Duration::ZERO);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::pin::{Pin, pin};
+    use std::task::{Context, Poll, Waker};
+
+    fn flow(namespace: &str) -> Flow {
+        Flow(namespace.into(), "user".into())
+    }
+
+    fn poll<T>(future: Pin<&mut impl Future<Output = T>>) -> Option<T> {
+        match future.poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(value) => Some(value),
+            Poll::Pending => None,
+        }
+    }
+
+    #[test]
+    fn who_asks_for_little_comes_before_who_asks_for_a_lot() {
+        let queue = Queue::new(1);
+        let busy = poll(pin!(queue.enter(flow("a")))).expect("the first slot is free");
+        let (mut second, mut third) = (Box::pin(queue.enter(flow("a"))), Box::pin(queue.enter(flow("a"))));
+        assert!(poll(second.as_mut()).is_none() && poll(third.as_mut()).is_none());
+        std::thread::sleep(Duration::from_millis(2));
+        drop(busy);
+        let busy = poll(second.as_mut()).expect("the slot is free again");
+        let mut other = Box::pin(queue.enter(flow("b")));
+        assert!(poll(other.as_mut()).is_none());
+        assert_eq!(queue.waiting(), 2);
+        drop(busy);
+        assert!(poll(third.as_mut()).is_none(), "it came before, but its flow had its share");
+        drop(poll(other.as_mut()).expect("the other flow is next"));
+        assert!(poll(third.as_mut()).is_some());
+    }
+
+    #[test]
+    fn who_stops_waiting_takes_no_slot() {
+        let queue = Queue::new(1);
+        let busy = poll(pin!(queue.enter(flow("a")))).expect("the first slot is free");
+        let mut waiting: Vec<_> = (0..3).map(|_| Box::pin(queue.enter(flow("a")))).collect();
+        assert!(waiting.iter_mut().all(|waiter| poll(waiter.as_mut()).is_none()));
+        drop(waiting.remove(0));
+        assert_eq!(queue.waiting(), 2);
+        // This one gets the slot and leaves without looking.
+        drop(busy);
+        drop(waiting.remove(0));
+        assert!(poll(waiting[0].as_mut()).is_some());
+        drop(waiting);
+        assert!(poll(pin!(queue.enter(flow("b")))).is_some(), "all slots are free again");
+    }
+}
