@@ -63,6 +63,7 @@ pub(super) async fn answer(request: Request<Incoming>, port: Port, shared: &Arc<
         }
         (Port::Webhook, "/healthz") => plain(StatusCode::OK, TEXT, "ok"),
         (Port::Webhook, "/readyz") => match shared.unready() {
+            None if request.uri().query() == Some("verbose") => plain(StatusCode::OK, TEXT, shared.known.verbose()),
             None => plain(StatusCode::OK, TEXT, "ok"),
             Some(why) => plain(StatusCode::SERVICE_UNAVAILABLE, TEXT, why),
         },

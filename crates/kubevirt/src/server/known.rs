@@ -73,8 +73,17 @@ impl Known {
 
     /// Why requests could not be answered well now.
     pub(super) fn unready(&self) -> Option<String> {
-        let unread = self.cluster.as_ref()?.unread();
-        (!unread.is_empty()).then(|| unread.join("\n") + "\n")
+        let unready = self.cluster.as_ref()?.unready();
+        (!unready.is_empty()).then(|| unready.join("\n") + "\n")
+    }
+
+    /// What is known and since when, for `/readyz?verbose`.
+    pub(super) fn verbose(&self) -> String {
+        let line = |cache: CacheFigures| {
+            let age = cache.age.unwrap_or_default().as_secs();
+            format!("{}: {} objects, seen {age} seconds ago\n", cache.name, cache.objects)
+        };
+        self.figures().into_iter().map(line).chain(["ok\n".to_owned()]).collect()
     }
 
     pub(super) fn figures(&self) -> Vec<CacheFigures> {

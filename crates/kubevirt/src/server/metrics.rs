@@ -61,6 +61,8 @@ pub(super) struct CacheFigures {
     pub name: &'static str,
     pub objects: usize,
     pub is_synced: bool,
+    /// Time since it was known to be what the cluster has.
+    pub age: Option<Duration>,
 }
 
 impl Metrics {
@@ -152,6 +154,9 @@ impl Metrics {
         family("ytterby_cache_objects", "gauge", "Objects of the cluster that are known", &objects);
         let synced: Vec<_> = caches.iter().map(|cache| (label(cache), f64::from(u8::from(cache.is_synced)))).collect();
         family("ytterby_cache_synced", "gauge", "Whether the objects of the cluster have been read", &synced);
+        let ages = caches.iter().filter_map(|cache| Some((label(cache), cache.age?.as_secs_f64())));
+        let help = "Time since the objects were known to be those of the cluster";
+        family("ytterby_cache_age_seconds", "gauge", help, &ages.collect::<Vec<_>>());
         let start = started.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
         family("process_start_time_seconds", "gauge", "When the process started", &[(String::new(), start)]);
         if let Some(bytes) = resident() {

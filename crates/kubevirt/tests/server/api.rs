@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
@@ -30,6 +30,10 @@ pub struct State {
     pub expanded: Option<String>,
     /// How long that takes.
     pub expansion: Duration,
+    /// What is wrong now.
+    pub fault: Fault,
+    /// Watches that lasted as long as they were asked to.
+    pub whole_watches: usize,
     version: u64,
 }
 
@@ -45,6 +49,23 @@ struct Resource {
     watch_status: Option<u16>,
     /// Watches end when it grows.
     cuts: u64,
+}
+
+/// What is wrong with the server or the way to it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Fault {
+    #[default]
+    None,
+    /// Connections stay open, but nothing comes through any more, not even their end.
+    HalfOpen,
+    /// Connections end at once, those that are open, too.
+    Down,
+    /// Every answer ends in the middle.
+    Cut,
+    /// Requests are turned away, with a second to wait.
+    Busy,
+    /// Lists come slowly, in small pieces.
+    Slow,
 }
 
 impl Api {
@@ -153,6 +174,18 @@ impl Api {
         if stream.read_exact(&mut body).is_err() {
             return;
         }
+        let fault = self.state().fault;
+        match fault {
+            Fault::Down => return,
+            Fault::HalfOpen => return self.hang(),
+            Fault::Busy => {
+                self.state().requests.push(head);
+                let text = "HTTP/1.1 429 X\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+                let _ = stream.get_mut().write_all(text.as_bytes());
+                return;
+            }
+            Fault::None | Fault::Cut | Fault::Slow => {}
+        }
         let target = head.split(' ').nth(1).unwrap_or_default().to_owned();
         let (path, query) = target.split_once('?').unwrap_or((&target, ""));
         let mut state = self.state();
@@ -176,8 +209,9 @@ impl Api {
         } else if option("watch").is_some() {
             let from = option("resourceVersion").and_then(|text| text.parse().ok()).unwrap_or(0);
             let cuts = resource.cuts;
+            let seconds = option("timeoutSeconds").and_then(|text| text.parse().ok()).unwrap_or(3600);
             drop(state);
-            self.watch(out, path, from, cuts);
+            self.watch(out, path, from, cuts, Instant::now() + Duration::from_secs(seconds));
         } else {
             let from: usize = option("continue").and_then(|text| text.parse().ok()).unwrap_or(0);
             let limit = if option("limit").is_some() { PAGE } else { usize::MAX };
@@ -187,11 +221,30 @@ impl Api {
             let text =
                 format!(r#"{{"metadata":{{"resourceVersion":"{version}"{next}}},"items":[{}]}}"#, items.join(","));
             drop(state);
-            let _ = reply(out, 200, &text);
+            match fault {
+                Fault::Cut => {
+                    let _ = write!(out, "HTTP/1.1 200 X\r\nContent-Length: {}\r\n\r\n{}", text.len(), &text[..9]);
+                }
+                Fault::Slow => {
+                    let _ = write!(out, "HTTP/1.1 200 X\r\nContent-Length: {}\r\n\r\n", text.len());
+                    for part in text.as_bytes().chunks(100) {
+                        std::thread::sleep(Duration::from_millis(50));
+                        let _ = out.write_all(part).and_then(|()| out.flush());
+                    }
+                }
+                _ => _ = reply(out, 200, &text),
+            }
         }
     }
 
-    fn watch(&self, out: &mut impl Write, path: &str, from: u64, cuts: u64) {
+    /// Keeps a connection open and silent as long as the fault lasts.
+    fn hang(&self) {
+        while self.state().fault == Fault::HalfOpen {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn watch(&self, out: &mut impl Write, path: &str, from: u64, cuts: u64, end: Instant) {
         let mut seen = from;
         if from < self.state().resources[path].oldest {
             let _ = reply(out, 410, r#"{"message":"too old resource version","code":410}"#);
@@ -202,7 +255,27 @@ impl Api {
         }
         loop {
             let (news, is_cut) = {
-                let state = self.state();
+                let mut state = self.state();
+                match state.fault {
+                    Fault::Down => return,
+                    Fault::HalfOpen => {
+                        drop(state);
+                        return self.hang();
+                    }
+                    Fault::Cut => {
+                        // The beginning of an event, and no more.
+                        drop(state);
+                        let _ = out.write_all(b"40\r\n{\"type\":\"ADDED\",\"obj").and_then(|()| out.flush());
+                        return;
+                    }
+                    Fault::None | Fault::Busy | Fault::Slow => {}
+                }
+                if Instant::now() >= end {
+                    state.whole_watches += 1;
+                    drop(state);
+                    let _ = out.write_all(b"0\r\n\r\n").and_then(|()| out.flush());
+                    return;
+                }
                 let resource = &state.resources[path];
                 let news: Vec<_> = resource.events.iter().filter(|(version, _)| *version > seen).cloned().collect();
                 (news, resource.cuts != cuts || resource.status.is_some())

@@ -16,10 +16,17 @@ use super::client::Client;
 use super::verdicts::{TEMPLATES, VMS, create, review, rules, vm};
 use super::{Lines, Scratch, serve, wait_for};
 
-const PAUSES: Pauses =
-    Pauses { first: Duration::from_millis(10), most: Duration::from_millis(50), absent: Duration::from_millis(50) };
+/// As in a cluster, but in milliseconds; only a watch cannot be shorter than a second.
+pub const PAUSES: Pauses = Pauses {
+    first: Duration::from_millis(10),
+    most: Duration::from_millis(50),
+    absent: Duration::from_millis(50),
+    watch: Duration::from_secs(240),
+    grace: Duration::from_secs(10),
+    stale: Duration::from_secs(120),
+};
 
-fn connection(cluster: &str, user: &str) -> Connection {
+pub fn connection(cluster: &str, user: &str) -> Connection {
     let scratch = Scratch::new();
     let path = scratch.0.join("config");
     let text = format!(
@@ -29,7 +36,7 @@ fn connection(cluster: &str, user: &str) -> Connection {
     find(Some(&path), &|_| None, resolver).unwrap().unwrap()
 }
 
-fn plain(address: SocketAddr) -> Connection {
+pub fn plain(address: SocketAddr) -> Connection {
     connection(&format!("{{server: 'http://{address}'}}"), "{token: secret-token}")
 }
 
@@ -40,7 +47,7 @@ fn start(connection: Connection, compat: bool) -> (Running, Lines) {
     })
 }
 
-fn template(cores: u32) -> String {
+pub fn template(cores: u32) -> String {
     format!(
         r#","labels":{{"template.kubevirt.io/type":"base"}},"annotations":{{"validations":{}}}"#,
         quoted(&rules(cores))
@@ -49,12 +56,12 @@ fn template(cores: u32) -> String {
 
 const REFERS: &str = r#","labels":{"vm.kubevirt.io/template":"t","vm.kubevirt.io/template.namespace":"ns"}"#;
 
-fn is_ready(server: &Running) -> bool {
+pub fn is_ready(server: &Running) -> bool {
     Client::plain(server.webhook).get("/readyz").status == 200
 }
 
 /// Whether a VM with so many cores, without rules of its own, may be stored.
-fn admits(server: &Running, cores: u32) -> bool {
+pub fn admits(server: &Running, cores: u32) -> bool {
     let response = Client::plain(server.webhook).post(VMS, create(&vm(cores, None))).review();
     response.get("allowed") == Some(&Value::Bool(true))
 }

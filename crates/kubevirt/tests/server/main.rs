@@ -6,6 +6,7 @@ mod cluster;
 mod fairness;
 mod faults;
 mod reference;
+mod staleness;
 mod tls;
 mod verdicts;
 

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout_at};
 
 use super::Pauses;
 use super::client::{Client, Error, LARGEST, encoded};
@@ -18,11 +18,11 @@ use crate::value::Value;
 
 /// Objects of one part of a list.
 const PAGE: usize = 500;
-/// How long the API server is asked to keep a watch open, in seconds.
-const WATCH: u32 = 240;
 /// Failures in a row after which what was read before is not trusted any more: a watch begins anew with a list, and an API
 /// that was there is gone.
 const TRUST: u32 = 3;
+/// The longest pause that the API server can ask for.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// What is kept of an object: nothing of the object, or this text.
 type Keep = fn(&Value) -> Option<Option<Arc<str>>>;
@@ -59,6 +59,16 @@ struct State {
     status: Status,
     /// By `namespace/name`.
     objects: HashMap<Box<str>, Option<Arc<str>>>,
+    /// When this was last known to be what the cluster has.
+    heard: Option<Instant>,
+    /// Why there is no news, after a failure.
+    failure: Option<String>,
+}
+
+impl State {
+    fn new(status: Status, objects: Objects) -> State {
+        State { status, objects, heard: Some(Instant::now()), failure: None }
+    }
 }
 
 /// The copy.
@@ -79,7 +89,7 @@ pub(super) enum Lookup {
 
 impl Cache {
     pub(super) fn new(name: &'static str, path: &'static str, keep: Keep) -> Cache {
-        let state = State { status: Status::Unread(None), objects: HashMap::new() };
+        let state = State { heard: None, ..State::new(Status::Unread(None), HashMap::new()) };
         Cache { name, path, keep, state: RwLock::new(state) }
     }
 
@@ -123,7 +133,8 @@ impl Cache {
     pub(super) fn figures(&self) -> CacheFigures {
         let state = self.read();
         let is_synced = !matches!(state.status, Status::Unread(_));
-        CacheFigures { name: self.name, objects: state.objects.len(), is_synced }
+        let age = state.heard.map(|heard| heard.elapsed());
+        CacheFigures { name: self.name, objects: state.objects.len(), is_synced, age }
     }
 
     fn is_synced(&self) -> bool {
@@ -134,15 +145,36 @@ impl Cache {
     fn is_gone(&self) -> bool {
         let mut state = self.write();
         let is_new = state.status != Status::Absent;
-        *state = State { status: Status::Absent, objects: HashMap::new() };
+        *state = State::new(Status::Absent, HashMap::new());
         is_new
     }
 
     /// Nothing could be read. What was read before stays.
     fn is_unreadable(&self, cause: &Error) {
-        if let Status::Unread(why) = &mut self.write().status {
+        let mut state = self.write();
+        state.failure = Some(cause.to_string());
+        if let Status::Unread(why) = &mut state.status {
             *why = Some(cause.to_string());
         }
+    }
+
+    /// The API server has shown that nothing else has happened.
+    fn is_current(&self) {
+        let mut state = self.write();
+        state.heard = Some(Instant::now());
+        state.failure = None;
+    }
+
+    /// The time since it was known to be what the cluster has; nothing if it never was.
+    fn age(&self) -> Option<Duration> {
+        self.read().heard.map(|heard| heard.elapsed())
+    }
+
+    /// Why it cannot be trusted any more, if it is older than that.
+    pub(super) fn stale(&self, most: Duration) -> Option<String> {
+        let age = self.age().filter(|age| *age > most)?;
+        let failure = self.read().failure.as_ref().map_or(String::new(), |failure| format!(": {failure}"));
+        Some(format!("the {} of the cluster were last seen {} seconds ago{failure}", self.name, age.as_secs()))
     }
 
     fn entry(&self, object: &Value) -> Option<(Box<str>, Option<Arc<str>>)> {
@@ -210,8 +242,10 @@ struct Failures {
 }
 
 impl Failures {
-    /// Tells of a failure, once, and waits: longer each time, and not as long as others do.
+    /// Tells of a failure, once, and waits: longer each time, not as long as others do, and as long as the API server
+    /// asks for.
     async fn pause(&mut self, cause: &Error, cache: &Cache, log: &Log) {
+        let asked = cause.retry_after().unwrap_or_default().min(LONGEST_PAUSE);
         let cause = cause.to_string();
         if self.count == 0 || self.last != cause {
             log.error("cannot read from the cluster", &[("cache", cache.name.into()), ("error", (&cause).into())]);
@@ -220,7 +254,7 @@ impl Failures {
         let most = (self.pauses.first * 2u32.pow(self.count.min(16))).min(self.pauses.most);
         let share = RandomState::new().hash_one(self.count) % 512;
         self.count += 1;
-        sleep(most.mul_f64(0.5 + share as f64 / 1024.0)).await;
+        sleep(most.mul_f64(0.5 + share as f64 / 1024.0).max(asked)).await;
     }
 }
 
@@ -232,7 +266,7 @@ async fn list(cache: &Cache, client: &Client) -> Result<String, Error> {
         Err(error) if error.is(410) => pages(cache, client, None).await?,
         result => result?,
     };
-    *cache.write() = State { status: Status::Synced, objects };
+    *cache.write() = State::new(Status::Synced, objects);
     Ok(version)
 }
 
@@ -265,7 +299,7 @@ async fn watch_on(cache: &Cache, client: &Client, version: &mut String, failures
     loop {
         let began = Instant::now();
         let before = version.clone();
-        match watch(cache, client, version).await {
+        match watch(cache, client, version, failures.pauses).await {
             Ok(()) => {
                 failures.count = 0;
                 // An API server that ends every watch at once must not keep us busy.
@@ -282,6 +316,7 @@ async fn watch_on(cache: &Cache, client: &Client, version: &mut String, failures
                 return;
             }
             Err(error) => {
+                cache.is_unreadable(&error);
                 failures.pause(&error, cache, log).await;
                 // It may be the version that is wrong, for example behind the time to which a cluster was restored.
                 if failures.count >= TRUST {
@@ -292,14 +327,22 @@ async fn watch_on(cache: &Cache, client: &Client, version: &mut String, failures
     }
 }
 
-/// Watches until the API server ends it.
-async fn watch(cache: &Cache, client: &Client, version: &mut String) -> Result<(), Error> {
+/// Watches until the API server ends it, which it does in time unless the connection is dead.
+async fn watch(cache: &Cache, client: &Client, version: &mut String, pauses: Pauses) -> Result<(), Error> {
     let from = encoded(version);
     let path = cache.path;
-    let query = format!("watch=1&allowWatchBookmarks=true&timeoutSeconds={WATCH}&resourceVersion={from}");
-    let mut answer = client.watch(&format!("{path}?{query}")).await?;
+    let seconds = pauses.watch.as_secs().max(1);
+    let query = format!("watch=1&allowWatchBookmarks=true&timeoutSeconds={seconds}&resourceVersion={from}");
+    let mut answer = client.watch(&format!("{path}?{query}"), pauses.grace).await?;
+    let end = Instant::now() + Duration::from_secs(seconds) + pauses.grace;
     let mut line = Vec::new();
-    while let Some(bytes) = answer.next().await? {
+    loop {
+        // A watch that begins, goes on or ends shows that nothing was missed so far.
+        cache.is_current();
+        let Ok(bytes) = timeout_at(end, answer.next()).await else {
+            return Err(Error::Other(format!("the watch did not end after {seconds} seconds: its connection is dead")));
+        };
+        let Some(bytes) = bytes? else { break };
         let mut rest = &bytes[..];
         while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
             line.extend_from_slice(&rest[..end]);
@@ -335,7 +378,7 @@ fn event(cache: &Cache, line: &[u8], at: &mut String) -> Result<(), Error> {
             };
             let status = hyper::StatusCode::from_u16(code).unwrap_or(hyper::StatusCode::INTERNAL_SERVER_ERROR);
             let message = object.get("message").and_then(Value::as_str).unwrap_or_default();
-            return Err(Error::Status(status, message.to_owned()));
+            return Err(Error::Status(status, message.to_owned(), None));
         }
         _ => return Err(unreadable("its type is not known")),
     }

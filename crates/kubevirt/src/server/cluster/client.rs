@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
-use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue, USER_AGENT};
+use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue, RETRY_AFTER, USER_AGENT};
 use hyper::{Method, Request, Response, StatusCode};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -23,33 +23,43 @@ use crate::value::Value;
 
 /// For a connection and its handshake.
 const CONNECT: Duration = Duration::from_secs(10);
-/// For an answer to begin.
+/// For an answer to begin: lists of large clusters take a while.
 const BEGIN: Duration = Duration::from_secs(30);
-/// For the next bytes of an answer. Longer than a watch lasts.
-const SILENCE: Duration = Duration::from_secs(300);
+/// For the next bytes of an answer that is no watch.
+const SILENCE: Duration = Duration::from_secs(30);
+/// Longer than a watch may last; it has an end of its own.
+const WATCHED: Duration = Duration::from_secs(3600);
 /// The largest answer that is not a stream, and the largest event of one that is.
 pub(super) const LARGEST: usize = 256 << 20;
 
 /// Why a request failed.
 #[derive(Debug)]
 pub(super) enum Error {
-    /// The API server said so.
-    Status(StatusCode, String),
+    /// The API server said so, and for how long to leave it alone.
+    Status(StatusCode, String, Option<Duration>),
     /// It could not be asked, or what it said cannot be read.
     Other(String),
 }
 
 impl Error {
+    /// How long the API server wants to be left alone.
+    pub(super) fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Error::Status(_, _, pause) => *pause,
+            Error::Other(_) => None,
+        }
+    }
+
     pub(super) fn is(&self, code: u16) -> bool {
-        matches!(self, Error::Status(status, _) if status.as_u16() == code)
+        matches!(self, Error::Status(status, ..) if status.as_u16() == code)
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Status(status, message) if message.is_empty() => write!(f, "the API server says {status}"),
-            Error::Status(status, message) => write!(f, "the API server says {}: {message}", status.as_u16()),
+            Error::Status(status, message, _) if message.is_empty() => write!(f, "the API server says {status}"),
+            Error::Status(status, message, _) => write!(f, "the API server says {}: {message}", status.as_u16()),
             Error::Other(message) => f.write_str(message),
         }
     }
@@ -67,6 +77,8 @@ pub(super) struct Client(Connection);
 /// An answer whose connection lives as long as it is read.
 pub(super) struct Answer {
     response: Response<Incoming>,
+    /// The longest time without bytes.
+    silence: Duration,
     _connection: Ending,
 }
 
@@ -90,15 +102,17 @@ impl Client {
     /// A list, or a part of one, as metadata of its objects.
     pub(super) async fn list(&self, path: &str) -> Result<Value, Error> {
         let accept = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
-        let mut answer = self.ask(Method::GET, path, accept, String::new()).await?;
+        let mut answer = self.ask(Method::GET, path, accept, String::new(), BEGIN).await?;
         let body = answer.whole().await?;
         json::read(&body).map_err(|error| other("the list of the API server cannot be read")(&error))
     }
 
-    /// A stream of events.
-    pub(super) async fn watch(&self, path: &str) -> Result<Answer, Error> {
+    /// A stream of events, which begins at once or is dead.
+    pub(super) async fn watch(&self, path: &str, within: Duration) -> Result<Answer, Error> {
         let accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
-        self.ask(Method::GET, path, accept, String::new()).await
+        let mut answer = self.ask(Method::GET, path, accept, String::new(), within).await?;
+        answer.silence = WATCHED;
+        Ok(answer)
     }
 
     /// The template of a VM with what its instance type decides; nothing if the VM has no namespace to look in.
@@ -107,7 +121,7 @@ impl Client {
         let namespace = encoded(namespace);
         let path = format!("/apis/subresources.kubevirt.io/v1/namespaces/{namespace}/expand-vm-spec");
         let asked = async {
-            let mut answer = self.ask(Method::PUT, &path, "application/json", vm.to_string()).await?;
+            let mut answer = self.ask(Method::PUT, &path, "application/json", vm.to_string(), within).await?;
             answer.whole().await
         };
         let body = timeout(within, asked).await.map_err(|error| other("expand-vm-spec")(&error))??;
@@ -115,7 +129,14 @@ impl Client {
         Ok(root.at(&["spec", "template"]).cloned())
     }
 
-    async fn ask(&self, method: Method, path: &str, accept: &str, body: String) -> Result<Answer, Error> {
+    async fn ask(
+        &self,
+        method: Method,
+        path: &str,
+        accept: &str,
+        body: String,
+        within: Duration,
+    ) -> Result<Answer, Error> {
         let connection = &self.0;
         let mut request = Request::new(Full::new(Bytes::from(body)));
         let target = format!("{}{path}", connection.prefix);
@@ -140,15 +161,16 @@ impl Client {
             .await
             .map_err(|_| Error::Other(format!("{} does not answer", connection.authority)))??;
         let (response, ending) = match &connection.tls {
-            None => send(stream, request).await?,
+            None => send(stream, request, within).await?,
             Some((config, name)) => {
                 let handshake = TlsConnector::from(config.clone()).connect(name.clone(), stream);
                 let tls = timeout(CONNECT, handshake).await.map_err(|error| other("TLS")(&error))?;
-                send(tls.map_err(|error| other("TLS to the API server")(&error))?, request).await?
+                send(tls.map_err(|error| other("TLS to the API server")(&error))?, request, within).await?
             }
         };
-        let mut answer = Answer { response, _connection: ending };
+        let mut answer = Answer { response, silence: SILENCE, _connection: ending };
         let status = answer.response.status();
+        let pause = answer.response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
         if status.is_success() {
             return Ok(answer);
         }
@@ -159,7 +181,7 @@ impl Client {
             }
             _ => String::new(),
         };
-        Err(Error::Status(status, message))
+        Err(Error::Status(status, message, pause.map(Duration::from_secs)))
     }
 
     async fn connect(&self) -> Result<TcpStream, Error> {
@@ -183,19 +205,24 @@ impl Client {
     }
 }
 
-async fn send<S>(stream: S, request: Request<Full<Bytes>>) -> Result<(Response<Incoming>, Ending), Error>
+async fn send<S>(
+    stream: S,
+    request: Request<Full<Bytes>>,
+    within: Duration,
+) -> Result<(Response<Incoming>, Ending), Error>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let fail = other("asking the API server");
-    let patience = Patience { client: BEGIN, idle: SILENCE };
+    let patience = Patience { client: BEGIN, idle: WATCHED };
     let io = Guarded::new(stream, Pace::busy(), patience);
     let (mut sender, connection) = http1::handshake(io).await.map_err(|error| fail(&error))?;
     let ending = Ending(tokio::spawn(async move {
         // Whoever reads the answer gets the error.
         let _ = connection.await;
     }));
-    let sent = timeout(BEGIN, sender.send_request(request)).await.map_err(|error| fail(&error))?;
+    let sent = timeout(within, sender.send_request(request)).await;
+    let sent = sent.map_err(|_| Error::Other(format!("the API server did not answer within {within:?}")))?;
     Ok((sent.map_err(|error| fail(&error))?, ending))
 }
 
@@ -205,7 +232,7 @@ impl Answer {
         let fail = other("reading from the API server");
         loop {
             let frame = pin!(self.response.body_mut().frame());
-            match timeout(SILENCE, frame).await.map_err(|error| fail(&error))? {
+            match timeout(self.silence, frame).await.map_err(|error| fail(&error))? {
                 None => return Ok(None),
                 Some(frame) => {
                     if let Ok(data) = frame.map_err(|error| fail(&error))?.into_data() {

@@ -2,7 +2,7 @@
 //!
 //! Both are listed once and watched from then on, as metadata only: neither the objects of templates nor the start-up scripts of VMs
 //! ever get here. An API that is not there (a cluster without OpenShift's templates) counts as read and empty, and is asked for
-//! again now and then.
+//! again now and then. Each cache knows its age: the time since it was last known to be what the cluster has.
 
 mod cache;
 mod client;
@@ -30,11 +30,25 @@ pub struct Pauses {
     pub most: Duration,
     /// After an API was not there.
     pub absent: Duration,
+    /// How long the API server is asked to keep a watch open, in whole seconds. It sends nothing while nothing changes, so
+    /// only a watch that does not end in time shows that its connection is dead.
+    pub watch: Duration,
+    /// How much later than that a watch may end.
+    pub grace: Duration,
+    /// After this time without news, what was read is too old to be trusted.
+    pub stale: Duration,
 }
 
 impl Default for Pauses {
     fn default() -> Pauses {
-        Pauses { first: Duration::from_millis(500), most: Duration::from_secs(30), absent: Duration::from_secs(30) }
+        Pauses {
+            first: Duration::from_millis(500),
+            most: Duration::from_secs(30),
+            absent: Duration::from_secs(30),
+            watch: Duration::from_secs(30),
+            grace: Duration::from_secs(8),
+            stale: Duration::from_secs(120),
+        }
     }
 }
 
@@ -92,9 +106,10 @@ impl Cluster {
         })
     }
 
-    /// What has not been read yet.
-    pub(super) fn unread(&self) -> Vec<String> {
-        [&self.templates, &self.vms].iter().filter_map(|cache| cache.unread()).collect()
+    /// What has not been read yet, or not for too long.
+    pub(super) fn unready(&self) -> Vec<String> {
+        let caches = [&self.templates, &self.vms];
+        caches.iter().filter_map(|cache| cache.unread().or_else(|| cache.stale(self.pauses.stale))).collect()
     }
 
     pub(super) fn figures(&self) -> Vec<CacheFigures> {
