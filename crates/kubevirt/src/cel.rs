@@ -6,12 +6,16 @@
 use ytterby_regexp::Regexp;
 use ytterby_text::{Decimal, cel};
 
+use crate::amount;
 use crate::evaluate::{CPU_COUNTS, is_size};
 use crate::jsonpath::{Part, Path, Slice, Step};
 use crate::pattern::VERTICAL_TAB;
 use crate::rules::{Argument, Check, Entry, Range, Rule, Rules, State};
 use crate::schema::{self, Field, Kind};
-use crate::value::quoted;
+use crate::value::{cut, quoted};
+
+/// Characters of what a message says was expected; Kubernetes takes messages of 5 KiB.
+const MESSAGE: usize = 500;
 
 /// Rules in CEL.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +37,8 @@ pub struct Validation {
     pub expression: String,
     /// The rule's message.
     pub message: String,
+    /// The message with what was found and what was expected; where the VM lacks what it shows, `message` counts.
+    pub message_expression: Option<String>,
     /// Whether it is only worth a warning.
     pub just_warning: bool,
 }
@@ -67,7 +73,8 @@ fn validation(entry: &Entry) -> Result<Validation, Reason> {
         State::Rule(rule) => Ok(Validation {
             rule: entry.label(),
             expression: expression(rule).map_err(Reason::Unsayable)?,
-            message: rule.message.split_whitespace().collect::<Vec<_>>().join(" "),
+            message: one_line(&rule.message),
+            message_expression: message_expression(rule),
             just_warning: rule.just_warning,
         }),
         State::UnknownKind { kind, .. } => {
@@ -78,6 +85,11 @@ fn validation(entry: &Entry) -> Result<Validation, Reason> {
             Err(Reason::Unsayable(faults.join("; ")))
         }
     }
+}
+
+/// A text without line breaks, which Kubernetes does not allow in messages.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Why a rule is left out.
@@ -106,6 +118,80 @@ fn expression(rule: &Rule) -> Result<String, String> {
         all if all.iter().any(|one| one == "true") => "true".to_owned(),
         all => all.join(" || "),
     })
+}
+
+/// The rule's message with the first values that break it and with what it asks for.
+fn message_expression(rule: &Rule) -> Option<String> {
+    let steps = steps(&rule.path).ok()?;
+    let check = check(rule).ok()?;
+    let (found, field) = match steps.iter().position(|step| matches!(step, Step::Slice(slice) if is_all(slice))) {
+        None => {
+            let (value, field) = value(Place::root(), steps)?;
+            (format!("string({value})"), field)
+        }
+        Some(list) => {
+            let (before, inside) = (&steps[..list], &steps[list + 1..]);
+            let place = plain_place(Place::root(), before)?;
+            let item = place.item("x0".to_owned()).ok()?;
+            let good = all(&item, inside, 1, &*check, Known::Nothing).ok()?;
+            let (value, field) = value(item, inside)?;
+            (format!("{}.filter(x0, !({good})).map(x0, string({value})).join(', ')", place.text), field)
+        }
+    };
+    let expected = expected(&rule.check, field)?;
+    let (before, behind) = (format!("{}: found ", one_line(&rule.message)), format!(", expected {expected}"));
+    Some(format!("{} + {found} + {}", cel::quoted(&before), cel::quoted(&behind)))
+}
+
+/// What fields lead to, without a test whether they are there.
+fn plain_place(from: Place, steps: &[Step]) -> Option<Place> {
+    steps.iter().try_fold(from, |place, step| match step {
+        Step::Field(name) => place.key(name).ok().map(|(child, _)| child),
+        Step::Slice(slice) => place.item(format!("{}[{}]", place.text, index(slice)?)).ok(),
+        _ => None,
+    })
+}
+
+/// The scalar at the end of a path, or its default.
+fn value(from: Place, steps: &[Step]) -> Option<(String, &'static Field)> {
+    let Some((Step::Field(last), parents)) = steps.split_last() else {
+        return Some((from.text, from.field)).filter(|(_, field)| steps.is_empty() && field.kind.is_scalar());
+    };
+    let (leaf, present) = plain_place(from, parents)?.key(last).ok()?;
+    if !leaf.field.kind.is_scalar() {
+        return None;
+    }
+    Some((if leaf.field.has_default() { leaf.or_default(&present) } else { leaf.text }, leaf.field))
+}
+
+/// What a rule asks for, in words; nothing where there is nothing to say.
+fn expected(check: &Check, field: &Field) -> Option<String> {
+    let range = |range: &Range, field: Option<&Field>, unit: &str| {
+        let (min, max) = literals(range).ok()?;
+        let shown = |number| amount::shown(number, field);
+        match (min.map(shown), max.map(shown)) {
+            (Some(min), Some(max)) => Some(format!("{min} to {max}{unit}")),
+            (Some(min), None) => Some(format!("at least {min}{unit}")),
+            (None, Some(max)) => Some(format!("at most {max}{unit}")),
+            (None, None) => None,
+        }
+    };
+    match check {
+        Check::Integer(bounds) => range(bounds, Some(field), ""),
+        Check::String(bounds) => range(bounds, None, " characters"),
+        Check::Enum(values) => {
+            let literal = |value: &Argument<Box<str>>| match value {
+                Argument::Literal(text) => Some(cut(text, MESSAGE).into_owned()),
+                Argument::Path(_) => None,
+            };
+            let values: Option<Vec<String>> = values.iter().map(literal).collect();
+            values.filter(|values| !values.is_empty()).map(|values| cut(&values.join(" or "), MESSAGE).into_owned())
+        }
+        Check::Regex(Some(Argument::Literal(Ok(pattern)))) => {
+            Some(format!("a match of {}", cut(&one_line(pattern.as_str()), MESSAGE)))
+        }
+        Check::Regex(_) => None,
+    }
 }
 
 fn steps(path: &Path) -> Result<&[Step], String> {

@@ -5,6 +5,7 @@
 
 use ytterby_text::{Decimal, quantity};
 
+use crate::amount;
 use crate::budget::{Budget, Exhausted};
 use crate::jsonpath::eval::{self, Item, Missing, Seen, World};
 use crate::jsonpath::{Part, Path, Step};
@@ -374,11 +375,12 @@ impl Bounds {
         Ok(Bounds { min: bound(&range.min)?, max: bound(&range.max)? })
     }
 
-    fn show(&self) -> String {
+    fn show(&self, field: Option<&Field>) -> String {
+        let amount = |number| amount::shown(number, field);
         match (&self.min, &self.max) {
-            (Some(min), Some(max)) => format!("between {min} and {max}"),
-            (Some(min), None) => format!("at least {min}"),
-            (None, Some(max)) => format!("at most {max}"),
+            (Some(min), Some(max)) => format!("between {} and {}", amount(min), amount(max)),
+            (Some(min), None) => format!("at least {}", amount(min)),
+            (None, Some(max)) => format!("at most {}", amount(max)),
             (None, None) => "allowed".to_owned(),
         }
     }
@@ -388,16 +390,14 @@ impl Bounds {
 fn number(item: &Item<'_>) -> Result<(Decimal, String), String> {
     let Some(value) = item.scalar() else { return Err(what(item)) };
     if let Some(number) = value.as_number() {
-        let shown = number.to_string();
+        let (plain, shown) = (number.to_string(), amount::shown(&number, item.field));
+        let shown = if plain == shown { plain } else { format!("{plain} ({shown})") };
         return Ok((number, shown));
     }
     let is_quantity = item.field.is_some_and(|field| field.kind == Kind::Quantity);
     match (value.as_str(), is_quantity) {
         (Some(text), true) => match quantity(text) {
-            Some(number) => {
-                let shown = if number.to_string() == text { text.to_owned() } else { format!("{text} ({number})") };
-                Ok((number, cut(&shown, BRIEF).into_owned()))
-            }
+            Some(number) => Ok((number, cut(text, BRIEF).into_owned())),
             None => Err(format!("{}, which is no quantity", brief(text))),
         },
         (Some(text), false) => Err(format!("the string {}", brief(text))),
@@ -445,16 +445,29 @@ fn integers<'a>(found: &Found<'a>, bounds: &Bounds) -> Verdict<'a> {
             }
         };
         if !value.is_integer() {
-            broken.blame(item, || format!("value {shown} is not a whole number"));
+            broken.blame(item, || match value.to_string() {
+                plain if plain == shown => format!("value {shown} is not a whole number"),
+                plain => format!("value {shown} ({plain}) is not a whole number"),
+            });
         } else if let Some(min) = bounds.min.as_ref().filter(|min| value < **min) {
-            broken.blame(item, || format!("value {shown} is lower than the minimum {min}"));
+            broken.blame(item, || compared(item, &value, &shown, "lower than the minimum", min));
         } else if let Some(max) = bounds.max.as_ref().filter(|max| value > **max) {
-            broken.blame(item, || format!("value {shown} is higher than the maximum {max}"));
+            broken.blame(item, || compared(item, &value, &shown, "higher than the maximum", max));
         } else {
             seen.push(|| shown.clone());
         }
     }
-    broken.verdict(&seen, &bounds.show(), &found.remark)
+    let field = found.items.first().and_then(|item| item.field);
+    broken.verdict(&seen, &bounds.show(field), &found.remark)
+}
+
+/// A value and the bound that it breaks. Where the bound is no round quantity, both are shown as plain numbers.
+fn compared(item: &Item<'_>, value: &Decimal, shown: &str, relation: &str, bound: &Decimal) -> String {
+    let bound_shown = amount::shown(bound, item.field);
+    let plain = value.to_string();
+    let is_exact = bound_shown != bound.to_string() || plain == shown || shown.contains('(');
+    let value = if is_exact { shown.to_owned() } else { format!("{shown} ({plain})") };
+    format!("value {value} is {relation} {bound_shown}")
 }
 
 fn lengths<'a>(found: &Found<'a>, bounds: &Bounds, budget: &Budget<'_>) -> Result<Verdict<'a>, Unfit<'a>> {
@@ -478,7 +491,7 @@ fn lengths<'a>(found: &Found<'a>, bounds: &Bounds, budget: &Budget<'_>) -> Resul
             None => broken.blame(item, || format!("expected a string, found {}", what(item))),
         }
     }
-    Ok(broken.verdict(&seen, &format!("{} characters long", bounds.show()), &found.remark))
+    Ok(broken.verdict(&seen, &format!("{} characters long", bounds.show(None)), &found.remark))
 }
 
 fn choices<'a>(

@@ -1,9 +1,10 @@
 //! Says a rule in words.
 
+use crate::amount;
 use crate::evaluate::CPU_COUNTS;
 use crate::jsonpath::Path;
 use crate::rules::{Argument, Check, Entry, Range, State};
-use crate::schema::{self, Target};
+use crate::schema::{self, Field, Target};
 use crate::value::quoted;
 use ytterby_text::Decimal;
 
@@ -19,10 +20,14 @@ pub fn sentences(entry: &Entry) -> Vec<String> {
             return vec![format!("The rule cannot be evaluated: {}.", faults.join("; "))];
         }
     };
+    let field = match rule.path.steps().map(schema::target) {
+        Some(Target::Field(field)) => Some(field),
+        _ => None,
+    };
     let every = if rule.path.fields().is_some() { "The value at" } else { "Every value at" };
     let wanted = match &rule.check {
-        Check::Integer(range) => format!("must be a whole number{}", range_text(range, "")),
-        Check::String(range) => format!("must be a string{}", range_text(range, " characters long")),
+        Check::Integer(range) => format!("must be a whole number{}", range_text(range, field, "")),
+        Check::String(range) => format!("must be a string{}", range_text(range, None, " characters long")),
         Check::Enum(values) => {
             let values: Vec<String> = values.iter().map(|value| argument(value, |text| quoted(text))).collect();
             match values.as_slice() {
@@ -77,8 +82,8 @@ fn argument<T>(argument: &Argument<T>, show: impl Fn(&T) -> String) -> String {
     }
 }
 
-fn range_text(range: &Range, unit: &str) -> String {
-    let show = |bound: &Argument<Decimal>| argument(bound, Decimal::to_string);
+fn range_text(range: &Range, field: Option<&Field>, unit: &str) -> String {
+    let show = |bound: &Argument<Decimal>| argument(bound, |number| amount::shown(number, field));
     match (&range.min, &range.max) {
         (None, None) => String::new(),
         (Some(min), None) => format!(", at least {}{unit}", show(min)),

@@ -6,6 +6,7 @@
 
 pub mod admission;
 mod allowed;
+mod amount;
 pub mod budget;
 pub mod cel;
 pub mod compat;
@@ -24,6 +25,7 @@ pub mod positions;
 pub mod rules;
 pub mod schema;
 pub mod select;
+pub mod selection;
 #[cfg(feature = "server")]
 pub mod server;
 mod shape;

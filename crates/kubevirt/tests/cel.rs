@@ -1,9 +1,13 @@
 //! What `export cel` says and what `evaluate` finds are the same, on generated VMs.
 
+use std::collections::BTreeSet;
+
 use cel::extractors::This;
 use cel::{Context, Program, Value as Cel};
 use proptest::prelude::*;
 use ytterby_kubevirt::evaluate::{Sizing, Status, complete_cpu, evaluate};
+use ytterby_kubevirt::select::{self, Source};
+use ytterby_kubevirt::selection::{Carried, selection};
 use ytterby_kubevirt::value::Value;
 use ytterby_kubevirt::{cel as export, rules};
 use ytterby_text::quantity;
@@ -143,6 +147,43 @@ fn context(vm: &Value) -> Context<'static, 'static> {
         })
         .unwrap();
     context
+        .add_function("join", |This(this): This<std::sync::Arc<Vec<Cel>>>, between: std::sync::Arc<String>| {
+            let texts = this.iter().map(|item| match item {
+                Cel::String(text) => text.to_string(),
+                other => panic!("{other:?} is no text"),
+            });
+            texts.collect::<Vec<_>>().join(&between)
+        })
+        .unwrap();
+    context
+}
+
+#[test]
+fn messages_tell_value_and_bound() {
+    let exported = export::export(&rules::parse(RULES).unwrap());
+    let vm = r#"{"spec":{"template":{"spec":{"domain":{"memory":{"guest":"1.5Gi"},"cpu":{"cores":9},"machine":{"type":"virt"},
+        "devices":{"disks":[{"name":"a","disk":{"bus":"virtio"}},{"name":"root","disk":{"bus":"ide"}},{"name":"longer","disk":{"bus":"usb"}}]}}}}}}"#;
+    let context = context(&ytterby_kubevirt::json::parse(vm).unwrap().to_value());
+    let message = |rule: &str| {
+        let validation = exported.validations.iter().find(|validation| validation.rule == rule).unwrap();
+        let text = validation.message_expression.as_ref().unwrap();
+        match Program::compile(text).unwrap().execute(&context) {
+            Ok(Cel::String(text)) => text.to_string(),
+            other => panic!("{text}: {other:?}"),
+        }
+    };
+    for (rule, expect) in [
+        ("minimal-required-memory", "This VM requires more memory.: found 1.5Gi, expected at least 2Gi"),
+        (
+            "windows-disk-bus",
+            "disk bus has to be either virtio or sata or scsi: found ide, usb, expected virtio or sata or scsi",
+        ),
+        ("cores", "m: found 9, expected 1 to 4"),
+        ("names", "m: found a, longer, expected 2 to 4 characters"),
+        ("machine", "m: found virt, expected a match of ^(q35|pc.*)$"),
+    ] {
+        assert_eq!(message(rule), expect);
+    }
 }
 
 #[test]
@@ -201,6 +242,46 @@ fn odd_rules_give_programs() {
     assert_eq!(holds("time"), Ok(Cel::Bool(false)));
 }
 
+/// Labels or annotations that may name a template, in part, and rules.
+fn place() -> impl Strategy<Value = Value> {
+    (
+        maybe(text(&["t", "u", ""])),
+        maybe(text(&["ns", "other", ""])),
+        maybe(text(&["ns", "old"])),
+        maybe(text(&["", "[]", "RULES", "OTHER"])),
+        prop_oneof![4 => Just(None), 1 => Just(Some(Value::from("false")))],
+    )
+        .prop_map(|(name, namespace, old, rules, skip)| {
+            object(vec![
+                ("vm.kubevirt.io/template", name),
+                ("vm.kubevirt.io/template.namespace", namespace),
+                ("vm.kubevirt.io/template-namespace", old),
+                ("vm.kubevirt.io/validations", rules),
+                ("vm.kubevirt.io/skip-validations", skip),
+            ])
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// A policy for the text RULES, which the template ns/t has, and any template u.
+    #[test]
+    fn policies_select_the_vms_that_the_webhook_applies_the_rules_to(labels in maybe(place()), annotations in maybe(place())) {
+        let vm = object(vec![("metadata", Some(object(vec![("labels", labels), ("annotations", annotations)])))]);
+        let expect = match select::source(&vm) {
+            Source::Own(text) => text == "RULES",
+            Source::Template { namespace, name } => (namespace, name) == ("ns", "t") || name == "u",
+            Source::Skipped => return Ok(()), // The policy has a condition of its own for these.
+            Source::Deleted | Source::None => false,
+        };
+        let templates = BTreeSet::from([("ns", "t"), ("", "u")]);
+        let expression = selection("RULES", &templates, Carried::Yes).unwrap();
+        let said = Program::compile(&expression).unwrap().execute(&context(&vm));
+        prop_assert_eq!(said.as_ref().ok(), Some(&Cel::Bool(expect)), "{}\n{}\n{:?}", vm, expression, said);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -212,6 +293,14 @@ proptest! {
         complete_cpu(&mut completed);
         let outcomes = evaluate(&rules, &completed, &Sizing::Own);
         let context = context(&vm);
+        // A message that cannot be made is replaced by the plain one; one that can be made names what was found.
+        for validation in &exported.validations {
+            let Some(text) = &validation.message_expression else { continue };
+            if let Ok(message) = Program::compile(text).unwrap().execute(&context) {
+                let Cel::String(message) = message else { panic!("{message:?}") };
+                prop_assert!(message.starts_with(&format!("{}: found ", validation.message)), "{}", message);
+            }
+        }
         for (outcome, validation) in outcomes.iter().zip(&exported.validations) {
             let satisfied = matches!(outcome.status, Status::Ok | Status::Skipped);
             let program = Program::compile(&validation.expression).unwrap();

@@ -165,11 +165,7 @@ const SERVE: Group = Group {
         Flag::new("max-request-bytes", FlagKind::Text("bytes"), "Largest review (default 8388608)"),
         Flag::new("max-connections", FlagKind::Text("count"), "Connections to each port (default 1024)"),
         Flag::new("request-timeout", FlagKind::Text("seconds"), "Time for a review and its answer (default 9)"),
-        Flag::new(
-            "idle-timeout",
-            FlagKind::Text("seconds"),
-            "Time between two requests of a connection (default 120)",
-        ),
+        Flag::new("idle-timeout", FlagKind::Text("seconds"), "Time between two requests of a connection (default 120)"),
         Flag::new(
             "shutdown-delay",
             FlagKind::Text("seconds"),

@@ -1,6 +1,10 @@
 //! `export cel`: writes rules as ValidatingAdmissionPolicies with their bindings.
+//!
+//! A policy selects the VMs to which `validate` and the webhook apply the same rules: those that carry the text of the
+//! rules themselves, and those without rules that name a template which has the text. So there is one policy for each
+//! text, however many templates have it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write};
 
 use ytterby_text::cel;
@@ -11,8 +15,9 @@ use super::world::{World, place};
 use super::{BROKEN, Failure, Host, OK, UNREADABLE, usage};
 use ytterby_diag::Id;
 use ytterby_kubevirt::cel::{Exported, Refused, Validation, export};
-use ytterby_kubevirt::objects::{Annotation, Objects, Vm};
-use ytterby_kubevirt::select::{NAME, NAMESPACES, SKIP};
+use ytterby_kubevirt::objects::{Annotation, Objects};
+use ytterby_kubevirt::select::SKIP;
+use ytterby_kubevirt::selection::{Carried, selection};
 use ytterby_kubevirt::value::quoted;
 
 /// Longer names are refused by the API server.
@@ -20,6 +25,18 @@ const MAX_NAME: usize = 253;
 
 /// Room for `-12345-warn` behind a name.
 const SUFFIXES: usize = 16;
+
+/// Rules of one text, and which VMs they are for.
+struct Group<'a> {
+    annotation: &'a Annotation,
+    file: &'a File,
+    /// What the first object is called that has them.
+    name: &'a str,
+    /// Whether VMs carry the text themselves, or will when a template is processed.
+    is_own: bool,
+    /// Templates whose VMs without rules have these: namespaces, which may be empty, and names.
+    templates: BTreeSet<(&'a str, &'a str)>,
+}
 
 pub(super) fn run(
     args: &Args,
@@ -29,53 +46,67 @@ pub(super) fn run(
 ) -> Result<i32, Failure> {
     let world = World::load(args, host)?;
     let mut code = OK;
-    let mut first = true;
-    let readable = world.files.iter().filter_map(|file| file.objects.as_ref().ok());
-    let with_rules = |objects: &Objects| objects.vms.iter().filter(|vm| annotation(vm, objects).is_some()).count();
-    let count = readable.map(with_rules).sum::<usize>();
-    if args.name.is_some() && count > 1 {
-        return Err(usage(Id::FLAG_VALUE, format!("--name needs exactly one object with rules, found {count}")));
-    }
-    let mut rules_seen = 0;
-    let mut names = Names::default();
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    let mut by_text: HashMap<&str, usize> = HashMap::new();
     for file in &world.files {
         let Some(objects) = file.readable(stderr)? else {
             code = UNREADABLE;
             continue;
         };
-        // The VMs of a template share the rules on it.
-        let mut seen = HashSet::new();
-        for vm in &objects.vms {
-            let Some(annotation) = annotation(vm, objects).filter(|annotation| seen.insert(annotation.key)) else {
-                continue;
-            };
-            let rules = match annotation.rules() {
-                Ok(rules) => rules,
+        for found in found(objects, file) {
+            let text = match found.annotation.readable() {
+                Ok(text) => text,
                 Err(problem) => {
-                    let at = place(annotation, file, problem.offset());
+                    let at = place(found.annotation, file, problem.offset());
                     writeln!(stderr, "{at}: {}", problem.message())?;
                     code = UNREADABLE;
                     continue;
                 }
             };
-            if rules.entries.is_empty() {
-                continue;
+            match by_text.get(text) {
+                Some(&number) => groups[number].join(found),
+                None => {
+                    by_text.insert(text, groups.len());
+                    groups.push(found);
+                }
             }
-            rules_seen += rules.entries.len();
-            if vm.name.is_empty() {
-                let at = place(annotation, file, 0);
-                writeln!(stderr, "{at}: all rules are left out: the {} has no name to select VMs by", vm.kind)?;
-                code = code.max(BROKEN);
-                continue;
-            }
-            let exported = export(&rules);
-            report(&exported, annotation, file, stderr)?;
-            if !exported.refused.is_empty() || args.fail_on_warn && !exported.ignored.is_empty() {
-                code = code.max(BROKEN);
-            }
-            let base = args.name.clone().unwrap_or_else(|| format!("{}-validations", vm.name));
-            policies(vm, &exported, &names.unused(&base), &mut first, stdout)?;
         }
+    }
+    if args.name.is_some() && groups.len() > 1 {
+        let text = format!("--name needs rules of one text, found {} texts", groups.len());
+        return Err(usage(Id::FLAG_VALUE, text));
+    }
+    let mut rules_seen = 0;
+    let mut names = Names::default();
+    let mut out = Documents { out: stdout, is_first: true };
+    for group in &groups {
+        let rules = match group.annotation.rules() {
+            Ok(rules) => rules,
+            Err(problem) => {
+                let at = place(group.annotation, group.file, problem.offset());
+                writeln!(stderr, "{at}: {}", problem.message())?;
+                code = UNREADABLE;
+                continue;
+            }
+        };
+        if rules.entries.is_empty() {
+            continue;
+        }
+        rules_seen += rules.entries.len();
+        let carried = if group.is_own { Carried::Yes } else { Carried::No };
+        let Some(selection) = selection(&group.annotation.text, &group.templates, carried) else {
+            let at = place(group.annotation, group.file, 0);
+            writeln!(stderr, "{at}: all rules are left out: the text is too long to select VMs by")?;
+            code = code.max(BROKEN);
+            continue;
+        };
+        let exported = export(&rules);
+        report(&exported, group.annotation, group.file, stderr)?;
+        if !exported.refused.is_empty() || args.fail_on_warn && !exported.ignored.is_empty() {
+            code = code.max(BROKEN);
+        }
+        let base = args.name.clone().unwrap_or_else(|| format!("{}-validations", group.name));
+        policies(&selection, &exported, &names.unused(&base), &mut out)?;
     }
     if rules_seen == 0 && code == OK {
         writeln!(stderr, "There are no rules in the input")?;
@@ -84,9 +115,35 @@ pub(super) fn run(
     Ok(code)
 }
 
-/// The rules of a VM or of the template around it.
-fn annotation<'a>(vm: &'a Vm, objects: &'a Objects) -> Option<&'a Annotation> {
-    vm.rules.as_ref().or_else(|| objects.templates[vm.template?].rules.as_ref())
+/// The rules of all VMs and templates of a file.
+fn found<'a>(objects: &'a Objects, file: &'a File) -> Vec<Group<'a>> {
+    let mut found = Vec::new();
+    for vm in &objects.vms {
+        if let Some(annotation) = &vm.rules {
+            let templates = BTreeSet::new();
+            found.push(Group { annotation, file, name: &vm.name, is_own: true, templates });
+        }
+    }
+    for template in &objects.templates {
+        // VMs made from the template carry the rules of the VM inside; the template's own count for VMs without any.
+        if let Some(annotation) = template.rules.as_ref().or(template.vm_rules.as_ref()) {
+            let templates = BTreeSet::from([(&*template.namespace, &*template.name)]);
+            let templates = if template.name.is_empty() { BTreeSet::new() } else { templates };
+            found.push(Group { annotation, file, name: &template.name, is_own: template.rules.is_none(), templates });
+        }
+    }
+    found
+}
+
+impl<'a> Group<'a> {
+    /// Adds the VMs of another one with the same text.
+    fn join(&mut self, other: Group<'a>) {
+        self.is_own |= other.is_own;
+        self.templates.extend(other.templates);
+        if self.name.is_empty() {
+            self.name = other.name;
+        }
+    }
 }
 
 /// Names of policies, which are not in namespaces: no two may be the same. With the last number behind each.
@@ -118,28 +175,40 @@ fn report(exported: &Exported, annotation: &Annotation, file: &File, stderr: &mu
     Ok(())
 }
 
-fn policies(vm: &Vm, exported: &Exported, base: &str, first: &mut bool, out: &mut dyn Write) -> Result<(), Failure> {
+/// YAML documents, with a line between them.
+struct Documents<'a> {
+    out: &'a mut dyn Write,
+    is_first: bool,
+}
+
+fn policies(selection: &str, exported: &Exported, base: &str, documents: &mut Documents<'_>) -> io::Result<()> {
     for (warns, suffix, actions) in [(false, "", "[Deny]"), (true, "-warn", "[Warn, Audit]")] {
         let validations: Vec<&Validation> =
             exported.validations.iter().filter(|validation| validation.just_warning == warns).collect();
         if validations.is_empty() {
             continue;
         }
-        if !std::mem::take(first) {
-            writeln!(out, "---")?;
+        if !std::mem::take(&mut documents.is_first) {
+            writeln!(documents.out, "---")?;
         }
-        policy(vm, &format!("{base}{suffix}"), &validations, actions, out)?;
+        policy(selection, &format!("{base}{suffix}"), &validations, actions, documents.out)?;
     }
     Ok(())
 }
 
-fn policy(vm: &Vm, name: &str, validations: &[&Validation], actions: &str, out: &mut dyn Write) -> io::Result<()> {
-    let selected = selection(vm);
+fn policy(
+    selection: &str,
+    name: &str,
+    validations: &[&Validation],
+    actions: &str,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let skip = cel::quoted(SKIP);
+    let not_skipped = format!("!(has(object.metadata.annotations) && {skip} in object.metadata.annotations)");
     let conditions = [
-        ("selected", selected),
-        ("not-skipped", format!("!(has(object.metadata.annotations) && {skip} in object.metadata.annotations)")),
-        ("not-deleted", "!has(object.metadata.deletionTimestamp)".to_owned()),
+        ("selected", selection),
+        ("not-skipped", &not_skipped),
+        ("not-deleted", "!has(object.metadata.deletionTimestamp)"),
     ];
     writeln!(out, "apiVersion: admissionregistration.k8s.io/v1")?;
     writeln!(out, "kind: ValidatingAdmissionPolicy")?;
@@ -156,32 +225,14 @@ fn policy(vm: &Vm, name: &str, validations: &[&Validation], actions: &str, out: 
         writeln!(out, "  # {}", quoted(&validation.rule).trim_matches('"'))?;
         writeln!(out, "  - expression: {}", quoted(&validation.expression))?;
         writeln!(out, "    message: {}", quoted(&validation.message))?;
+        if let Some(expression) = &validation.message_expression {
+            writeln!(out, "    messageExpression: {}", quoted(expression))?;
+        }
     }
     writeln!(out, "---\napiVersion: admissionregistration.k8s.io/v1")?;
     writeln!(out, "kind: ValidatingAdmissionPolicyBinding")?;
     writeln!(out, "metadata:\n  name: {}", quoted(name))?;
     writeln!(out, "spec:\n  policyName: {}\n  validationActions: {actions}", quoted(name))
-}
-
-/// True for the VMs that rules are meant for: those of a template carry its name, and its namespace if they are told where
-/// it is; a VM that has rules of its own is meant alone.
-fn selection(vm: &Vm) -> String {
-    let namespace = cel::quoted(&vm.namespace);
-    if vm.template.is_none() {
-        let named = format!("object.metadata.name == {}", cel::quoted(&vm.name));
-        let inside = format!(" && object.metadata.namespace == {namespace}");
-        return if vm.namespace.is_empty() { named } else { named + &inside };
-    }
-    let [key, new, old] = [NAME, NAMESPACES[0], NAMESPACES[1]].map(cel::quoted);
-    let named = |place: &str| {
-        let at = format!("object.metadata.{place}");
-        let named = format!("has({at}) && {key} in {at} && {at}[{key}] == {}", cel::quoted(&vm.name));
-        let inside = format!(
-            " && ({new} in {at} ? {at}[{new}] == {namespace} : !({old} in {at}) || {at}[{old}] == {namespace})"
-        );
-        if vm.namespace.is_empty() { named } else { named + &inside }
-    };
-    format!("({}) || ({})", named("labels"), named("annotations"))
 }
 
 /// A name that the API server accepts: lower-case letters, digits and dashes, in parts between dots.

@@ -141,7 +141,7 @@ fn text_names_rule_value_and_place() {
         run.out,
         "vm.yaml:1: VirtualMachine ns/one: invalid\n  \
            violation: memory .spec.domain.memory.guest: This VM requires more memory.\n    \
-             value 1Gi (1073741824) is lower than the minimum 1610612736\n    \
+             value 1Gi is lower than the minimum 1.5Gi\n    \
              at vm.yaml:29:25\n    \
              rule at vm.yaml:9:9\n  \
            warning: bus .spec.domain.devices.disks[*].disk.bus: virtio is faster\n    \
@@ -188,7 +188,7 @@ fn other_formats_are_well_formed() {
     assert_eq!(
         github.out,
         "::error file=vm.yaml,line=29,col=25,title=memory::VirtualMachine ns/one: This VM requires more memory. value 1Gi \
-         (1073741824) is lower than the minimum 1610612736 (rule at vm.yaml:9:9)\n\
+         is lower than the minimum 1.5Gi (rule at vm.yaml:9:9)\n\
          ::warning file=vm.yaml,line=31,col=44,title=bus::VirtualMachine ns/one: virtio is faster: \"sata\" is not among \
          \"virtio\" (rule at vm.yaml:15:12)\n"
     );
@@ -452,10 +452,10 @@ fn export_and_explain() {
     assert_eq!(
         run.out,
         "memory (vm.yaml:9:9), on VirtualMachine one\n  \
-         The value at .spec.domain.memory.guest must be a whole number, at least 1610612736.\n  \
+         The value at .spec.domain.memory.guest must be a whole number, at least 1.5Gi.\n  \
          Where it is not set, the rule is in error.\n  \
          A VM that breaks it is invalid.\n  \
-         Here: violation: value 1Gi (1073741824) is lower than the minimum 1610612736\n"
+         Here: violation: value 1Gi is lower than the minimum 1.5Gi\n"
     );
     let none = "kind: VirtualMachine\nmetadata: {name: x}\nspec: {template: {spec: {domain: {}}}}\n";
     for command in ["export cel", "explain"] {
@@ -516,27 +516,33 @@ fn texts_of_others_stay_on_their_line() {
 }
 
 #[test]
-fn policies_select_by_namespace_and_have_names_of_their_own() {
+fn rules_of_one_text_share_a_policy() {
+    let policies = |out: &str| out.matches("kind: ValidatingAdmissionPolicy\n").count();
     let other = TEMPLATE.replace("namespace: ns", "namespace: other");
     let run = run("export cel a.yaml b.yaml", &[("a.yaml", TEMPLATE), ("b.yaml", &other)]);
-    assert_eq!(run.code, 0);
+    assert_eq!((run.code, policies(&run.out)), (0, 1), "{}", run.out);
     let options = ytterby_yaml::ReadOptions::default();
     let sources = ytterby_diag::Sources::new();
     let id = sources.add(ytterby_diag::Source::new("policies", run.out.clone().into_bytes()));
-    assert_eq!(ytterby_yaml::parse(run.out.as_bytes(), id, &options).unwrap().documents().len(), 4);
-    for part in ["name: \"tpl-validations\"\n", "name: \"tpl-validations-2\"\n", "== 'ns'", "== 'other'"] {
+    assert_eq!(ytterby_yaml::parse(run.out.as_bytes(), id, &options).unwrap().documents().len(), 2);
+    for part in ["name: \"tpl-validations\"\n", "in ['ns/tpl', 'other/tpl']"] {
         assert!(run.out.contains(part), "{part}: {}", run.out);
     }
+    // Other rules get a policy of another name.
+    let stricter = TEMPLATE.replace("\"min\":4", "\"min\":8");
+    let run = self::run("export cel a.yaml b.yaml", &[("a.yaml", TEMPLATE), ("b.yaml", &stricter)]);
+    assert_eq!(policies(&run.out), 2);
+    assert!(run.out.contains("name: \"tpl-validations-2\"\n"), "{}", run.out);
+    let named = self::run("export cel --name x a.yaml b.yaml", &[("a.yaml", TEMPLATE), ("b.yaml", &stricter)]);
+    assert_eq!((named.code, named.err.as_str()), (2, "--name needs rules of one text, found 2 texts"));
+    // A VM with rules is selected by their text.
     let own = self::run("export cel vm.yaml", &[("vm.yaml", VM)]);
-    assert!(own.out.contains("object.metadata.name == 'one' && object.metadata.namespace == 'ns'"), "{}", own.out);
+    assert!(own.out.contains("object.metadata.annotations['vm.kubevirt.io/validations'] == '[\\\\n"), "{}", own.out);
     // The VMs of one template share its rules, and its policy.
     let objects = TEMPLATE.find("- apiVersion").unwrap()..TEMPLATE.find("parameters:").unwrap();
     let twice = TEMPLATE.replace("parameters:", &format!("{}parameters:", &TEMPLATE[objects]));
     let run = self::run("export cel a.yaml", &[("a.yaml", &twice)]);
-    assert_eq!(run.out.matches("kind: ValidatingAdmissionPolicy\n").count(), 1, "{}", run.out);
-    let nameless = self::run("export cel vm.yaml", &[("vm.yaml", &VM.replace("  name: one\n", ""))]);
-    assert_eq!((nameless.code, nameless.out.as_str()), (1, ""));
-    assert!(nameless.err.contains("has no name to select VMs by"), "{}", nameless.err);
+    assert_eq!(policies(&run.out), 1, "{}", run.out);
 }
 
 #[test]

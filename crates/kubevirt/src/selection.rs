@@ -1,0 +1,68 @@
+//! Selects VMs in CEL as [`crate::select`] does.
+//!
+//! A policy is for the rules of one text. It selects the VMs that carry this text themselves, and those without rules that
+//! name a template which has it; never a VM with other rules of its own, not even `[]`.
+
+use std::collections::BTreeSet;
+
+use ytterby_text::cel;
+
+use crate::rules::ANNOTATION;
+use crate::select::{NAME, NAMESPACES};
+
+/// Longer expressions are refused by the API server, which counts characters.
+const MAX_EXPRESSION: usize = 90_000;
+
+/// Whether VMs carry the text of rules themselves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Carried {
+    /// Some do, or will when a template is processed.
+    Yes,
+    /// None does as far as is known: the text is on templates.
+    No,
+}
+
+/// True for the VMs whose rules have this text; nothing where no expression can say it. Of templates, namespaces and names
+/// are given; one without a namespace fits any.
+pub fn selection(text: &str, templates: &BTreeSet<(&str, &str)>, carried: Carried) -> Option<String> {
+    let (at, key) = ("object.metadata.annotations", cel::quoted(ANNOTATION));
+    let own = format!("has({at}) && {key} in {at} && {at}[{key}] != ''");
+    let referring = referring(templates);
+    let same = format!("{at}[{key}] == {}", cel::quoted(text));
+    let is_short = same.chars().count() + referring.len() < MAX_EXPRESSION;
+    match (is_short, referring.is_empty()) {
+        (true, true) => Some(format!("{own} && {same}")),
+        (true, false) => Some(format!("({own}) ? {same} : ({referring})")),
+        (false, false) if carried == Carried::No && referring.len() < MAX_EXPRESSION => {
+            Some(format!("!({own}) && ({referring})"))
+        }
+        (false, _) => None,
+    }
+}
+
+/// True for VMs that name one of the templates: by labels if these have a name and a namespace, else by annotations.
+fn referring(templates: &BTreeSet<(&str, &str)>) -> String {
+    if templates.is_empty() {
+        return String::new();
+    }
+    let [key, new, old] = [NAME, NAMESPACES[0], NAMESPACES[1]].map(cel::quoted);
+    let (anywhere, somewhere): (Vec<_>, Vec<_>) = templates.iter().partition(|(namespace, _)| namespace.is_empty());
+    let anywhere: Vec<String> = anywhere.iter().map(|(_, name)| cel::quoted(name)).collect();
+    let somewhere: Vec<String> =
+        somewhere.iter().map(|(namespace, name)| cel::quoted(&format!("{namespace}/{name}"))).collect();
+    let named = |place: &str| {
+        let at = format!("object.metadata.{place}");
+        let is_given = format!("has({at}) && {key} in {at} && ({new} in {at} || {old} in {at})");
+        let by_name = format!("{at}[{key}] in [{}]", anywhere.join(", "));
+        let namespace = format!("({new} in {at} ? {at}[{new}] : {at}[{old}])");
+        let by_both = format!("({namespace} + '/' + {at}[{key}]) in [{}]", somewhere.join(", "));
+        let is_one = match (anywhere.is_empty(), somewhere.is_empty()) {
+            (true, _) => by_both,
+            (false, true) => by_name,
+            (false, false) => format!("({by_name} || {by_both})"),
+        };
+        (is_given, is_one)
+    };
+    let ((in_labels, by_labels), (in_annotations, by_annotations)) = (named("labels"), named("annotations"));
+    format!("({in_labels}) ? {by_labels} : ({in_annotations} && {by_annotations})")
+}
