@@ -31,6 +31,8 @@ pub enum Status {
     Skipped,
     /// Could not be evaluated.
     Error,
+    /// Nothing is wrong, but it is worth knowing.
+    Note,
 }
 
 impl Status {
@@ -42,6 +44,7 @@ impl Status {
             Status::Warning => "warning",
             Status::Skipped => "skipped",
             Status::Error => "error",
+            Status::Note => "note",
         }
     }
 }
@@ -106,6 +109,25 @@ pub fn evaluate_within(rules: &Rules, vm: &Value, sizing: &Sizing, budget: &Budg
     }
     let outcome = |entry| (!budget.is_late()).then(|| outcome(entry, vm, sizing, budget)).filter(|_| !budget.is_late());
     rules.entries.iter().map(outcome).collect()
+}
+
+/// What can be said of rules where there is no VM to try them on: which are wrong in themselves.
+pub fn untried(rules: &Rules, why: &str) -> Vec<Outcome> {
+    let nothing = Value::Null;
+    let untried = |entry: &Entry| match &entry.state {
+        State::Rule(rule) => Outcome {
+            rule: entry.label(),
+            status: Status::Skipped,
+            path: rule.path.text.to_string(),
+            message: rule.message.to_string(),
+            detail: why.to_owned(),
+            offset: Some(entry.offset),
+            value: None,
+            notable: false,
+        },
+        _ => outcome(entry, &nothing, &Sizing::Own, &Budget::default()),
+    };
+    rules.entries.iter().map(untried).collect()
 }
 
 /// What counts as 1 in a cpu that is there, see [`complete_cpu`].
@@ -331,8 +353,10 @@ fn not_found(path: &Path, vm: &Value, missing: &Missing) -> String {
     }
     match path.steps().map(schema::target) {
         Some(Target::Unknown { name, nearest, parent }) => {
+            let elsewhere = schema::below(parent, &name).map(|field| format!("; did you mean `{}`?", field.path));
             let parent = if parent.path.is_empty() { "a VM's template" } else { parent.path };
-            let guess = nearest.map_or(String::new(), |nearest| format!("; did you mean `{nearest}`?"));
+            let guess = nearest.map(|nearest| format!("; did you mean `{nearest}`?"));
+            let guess = guess.or(elsewhere).unwrap_or_default();
             format!("path not found in VM: {}: {parent} has no field `{name}`{guess}", path.text)
         }
         None if matches!(path.parts.as_slice(), [Part::Expression(_)]) && !path.text.trim_start().starts_with('.') => {

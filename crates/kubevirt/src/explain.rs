@@ -49,18 +49,30 @@ pub fn sentences(entry: &Entry) -> Vec<String> {
     if let Some(valid) = &rule.valid {
         sentences.push(format!("Where {} does not exist, the rule does not apply.", valid.text));
     }
-    sentences.push(unset(&rule.path));
-    sentences.push(if rule.just_warning {
-        "Breaking it is only worth a warning.".to_owned()
-    } else {
-        "A VM that breaks it is invalid.".to_owned()
+    let failure = if rule.just_warning { "the rule gives a warning" } else { "the rule is in error" };
+    let is_unknown = matches!(rule.path.steps().map(schema::target), Some(Target::Unknown { .. }));
+    sentences.push(unset(&rule.path, rule.valid.as_ref(), failure));
+    sentences.push(match (rule.just_warning, is_unknown) {
+        (true, true) => String::new(),
+        (true, false) => "Breaking it is only worth a warning.".to_owned(),
+        (false, true) => "So every VM with this rule is invalid, unless the rule does not apply.".to_owned(),
+        (false, false) => "A VM that breaks it is invalid.".to_owned(),
     });
     sentences.retain(|sentence| !sentence.is_empty());
     sentences
 }
 
-fn unset(path: &Path) -> String {
+/// What a value counts as that is not set, where the rule applies at all.
+fn unset(path: &Path, valid: Option<&Path>, failure: &str) -> String {
+    // Where the rule applies, the value or what holds it is there.
+    if valid.is_some_and(|valid| valid.text == path.text) {
+        return String::new();
+    }
+    let holds = |parent: &str| valid.is_some_and(|valid| &*valid.text == parent);
     match path.steps().map(schema::target) {
+        Some(Target::Field(field)) if CPU_COUNTS.contains(&field.path) && holds(".spec.domain.cpu") => {
+            "Where it is not set, it counts as 1.".to_owned()
+        }
         Some(Target::Field(field)) if CPU_COUNTS.contains(&field.path) => {
             "Where it is not set, it counts as 1, or as 0 in a VM without `cpu`.".to_owned()
         }
@@ -68,9 +80,9 @@ fn unset(path: &Path) -> String {
             let value = crate::jsonpath::eval::default(field).map_or(String::new(), |value| value.to_string());
             format!("Where it is not set, it counts as {value}.")
         }
-        Some(Target::Field(_)) if path.fields().is_some() => "Where it is not set, the rule is in error.".to_owned(),
-        Some(Target::Field(_)) => "Where there is no such value, the rule is in error.".to_owned(),
-        Some(Target::Unknown { name, .. }) => format!("VMs have no field `{name}`, so the rule is always in error."),
+        Some(Target::Field(_)) if path.fields().is_some() => format!("Where it is not set, {failure}."),
+        Some(Target::Field(_)) => format!("Where there is no such value, {failure}."),
+        Some(Target::Unknown { name, .. }) => format!("VMs have no field `{name}`: where the rule applies, {failure}."),
         Some(Target::Open) | None => String::new(),
     }
 }
@@ -82,12 +94,17 @@ fn argument<T>(argument: &Argument<T>, show: impl Fn(&T) -> String) -> String {
     }
 }
 
+/// `1 character long`, `2 characters long`.
+fn counted(number: String, unit: &str) -> String {
+    if number == "1" { format!("1{}", unit.replacen("characters", "character", 1)) } else { number + unit }
+}
+
 fn range_text(range: &Range, field: Option<&Field>, unit: &str) -> String {
     let show = |bound: &Argument<Decimal>| argument(bound, |number| amount::shown(number, field));
     match (&range.min, &range.max) {
         (None, None) => String::new(),
-        (Some(min), None) => format!(", at least {}{unit}", show(min)),
-        (None, Some(max)) => format!(", at most {}{unit}", show(max)),
-        (Some(min), Some(max)) => format!(", {} to {}{unit}", show(min), show(max)),
+        (Some(min), None) => format!(", at least {}", counted(show(min), unit)),
+        (None, Some(max)) => format!(", at most {}", counted(show(max), unit)),
+        (Some(min), Some(max)) => format!(", {} to {}", show(min), counted(show(max), unit)),
     }
 }

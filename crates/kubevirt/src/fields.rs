@@ -5,7 +5,7 @@
 //! KubeVirt; whoever uses a newer one can switch this off. What stands outside of the table (`status`, the specs of data
 //! volumes) is not looked at.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 
 use ytterby_text::quantity;
 use ytterby_text::spelling::{closest, nearest};
@@ -37,6 +37,8 @@ pub struct Misfit {
     pub keys: Vec<Key>,
     /// What is wrong with it, and what may have been meant.
     pub detail: String,
+    /// Whether a newer release of KubeVirt may have the field: it resembles none that is known.
+    pub may_be_newer: bool,
 }
 
 impl Misfit {
@@ -105,7 +107,7 @@ impl<'a> Walk<'a> {
 
     fn add(&mut self, id: &'static str, detail: String) {
         let keys = self.keys();
-        self.found.push(Misfit { id, keys, detail });
+        self.found.push(Misfit { id, keys, detail, may_be_newer: false });
     }
 
     fn below(&mut self, name: &'a str, value: &'a Value, field: &'static Field) {
@@ -132,7 +134,11 @@ impl<'a> Walk<'a> {
     fn unknown(&mut self, name: &'a str, hint: &str) {
         let parent = if self.way.is_empty() { "a VirtualMachine".to_owned() } else { path(&self.keys()) };
         self.way.push(Way::Name(name));
-        self.add("unknown-field", format!("{parent} has no field `{name}` in KubeVirt {KUBEVIRT}{hint}"));
+        let newer = if hint.is_empty() { "; a newer release may have it" } else { "" };
+        self.add("unknown-field", format!("{parent} has no field `{name}` in KubeVirt {KUBEVIRT}{hint}{newer}"));
+        if let Some(misfit) = self.found.last_mut() {
+            misfit.may_be_newer = hint.is_empty();
+        }
         self.way.pop();
     }
 
@@ -204,17 +210,12 @@ impl<'a> Walk<'a> {
         if let Some(name) = guess(name, field.children().map(|child| child.name)) {
             return meant(name);
         }
-        let mut queue: VecDeque<&'static Field> = field.children().collect();
-        while let Some(inner) = queue.pop_front().filter(|_| queue.len() < 64) {
-            if inner.kind == Kind::Object {
-                if inner.child(name).is_some() {
-                    return belongs(name, inner);
-                }
-                queue.extend(inner.children());
-            }
+        if let Some(found) = schema::below(field, name) {
+            let parent = found.path.rsplit_once('.').map_or("", |(parent, _)| parent);
+            return belongs(name, parent);
         }
         let outer = self.above.iter().rev().skip(1).find(|outer| outer.child(name).is_some());
-        outer.map_or(String::new(), |outer| belongs(name, outer))
+        outer.map_or(String::new(), |outer| belongs(name, outer.path))
     }
 }
 
@@ -227,8 +228,8 @@ fn meant(name: &str) -> String {
     format!("; did you mean `{name}`?")
 }
 
-fn belongs(name: &str, field: &Field) -> String {
-    format!("; `{name}` belongs to spec.template{}", field.path)
+fn belongs(name: &str, path: &str) -> String {
+    format!("; `{name}` belongs to spec.template{path}")
 }
 
 /// A value in words.
@@ -319,23 +320,23 @@ mod tests {
         check_spec(
             r#"{"domain":{"cpu":{"cors":2}}}"#,
             &[
-                "§.domain.cpu.cors: unknown field: §.domain.cpu has no field `cors` in KubeVirt 1.8.1; did you mean `cores`?",
+                "§.domain.cpu.cors: unknown field: §.domain.cpu has no field `cors` in KubeVirt 1.9.0; did you mean `cores`?",
             ],
         );
         check_spec(
             r#"{"cpu":{},"domain":{"hostname":"x","devices":{"disks":[{"name":"a"},{"frob":1}]}}}"#,
             &[
-                "§.cpu: unknown field: § has no field `cpu` in KubeVirt 1.8.1; `cpu` belongs to §.domain",
-                "§.domain.hostname: unknown field: §.domain has no field `hostname` in KubeVirt 1.8.1; `hostname` belongs to §",
-                "§.domain.devices.disks[1].frob: unknown field: §.domain.devices.disks[1] has no field `frob` in KubeVirt 1.8.1",
+                "§.cpu: unknown field: § has no field `cpu` in KubeVirt 1.9.0; `cpu` belongs to §.domain",
+                "§.domain.hostname: unknown field: §.domain has no field `hostname` in KubeVirt 1.9.0; `hostname` belongs to §",
+                "§.domain.devices.disks[1].frob: unknown field: §.domain.devices.disks[1] has no field `frob` in KubeVirt 1.9.0; a newer release may have it",
             ],
         );
         check(
             r#"{"sepc":{},"spec":{"runstrategy":"Always","status":{}},"status":{"x":1}}"#,
             &[
-                "sepc: unknown field: a VirtualMachine has no field `sepc` in KubeVirt 1.8.1; did you mean `spec`?",
-                "spec.runstrategy: unknown field: spec has no field `runstrategy` in KubeVirt 1.8.1; did you mean `runStrategy`?",
-                "spec.status: unknown field: spec has no field `status` in KubeVirt 1.8.1",
+                "sepc: unknown field: a VirtualMachine has no field `sepc` in KubeVirt 1.9.0; did you mean `spec`?",
+                "spec.runstrategy: unknown field: spec has no field `runstrategy` in KubeVirt 1.9.0; did you mean `runStrategy`?",
+                "spec.status: unknown field: spec has no field `status` in KubeVirt 1.9.0; a newer release may have it",
             ],
         );
     }

@@ -152,9 +152,11 @@ impl Linter<'_> {
             return self.add(Severity::Note, "several-expressions", offset, message, None);
         }
         if let Some(Target::Unknown { parent, name, nearest }) = path.steps().map(schema::target) {
+            let elsewhere = schema::below(parent, &name);
             let parent = if parent.path.is_empty() { "a VM's template" } else { parent.path };
             let message = format!("{}: {parent} has no field `{name}`", path.text);
-            let hint = nearest.map(|nearest| format!("did you mean `{nearest}`?"));
+            let hint = elsewhere.map(|field| format!("`{name}` belongs to a VM's template at {}", field.path));
+            let hint = nearest.map(|nearest| format!("did you mean `{nearest}`?")).or(hint);
             self.add(Severity::Error, "unknown-path", offset, message, hint);
         }
     }

@@ -3,6 +3,7 @@
 //! The table is `data/vmi-fields.tsv`, one line per path, taken from KubeVirt's API types. It tells a misspelled path from
 //! an unset one and a quantity from a string, and it knows which fields always exist: scalars that are no pointers.
 
+use std::collections::VecDeque;
 use std::sync::OnceLock;
 
 use crate::jsonpath::Step;
@@ -20,6 +21,8 @@ pub struct Field {
     pub pointer: bool,
     /// The Go type, as the reference's messages show it.
     pub go: &'static str,
+    /// Whether the reference's release of KubeVirt lacks it.
+    pub is_new: bool,
     index: usize,
     children: Vec<usize>,
 }
@@ -105,7 +108,7 @@ pub fn template() -> &'static Field {
 }
 
 /// The release of KubeVirt whose fields the table has.
-pub const KUBEVIRT: &str = "1.8.1";
+pub const KUBEVIRT: &str = "1.9.0";
 
 const FIELDS: &str = include_str!("../data/vmi-fields.tsv");
 
@@ -117,7 +120,7 @@ fn table() -> &'static [Field] {
 fn read() -> Vec<Field> {
     let object = |index: usize, name, go, pointer| {
         let children = if index < 2 { vec![index + 1] } else { Vec::new() };
-        Field { name, path: "", kind: Kind::Object, pointer, go, index, children }
+        Field { name, path: "", kind: Kind::Object, pointer, go, is_new: false, index, children }
     };
     let mut table = vec![
         object(0, "", "*v1.VirtualMachine", true),
@@ -130,6 +133,7 @@ fn read() -> Vec<Field> {
         let mut columns = line.split('\t');
         let mut column = || columns.next().expect("a line of the table has four columns");
         let (path, kind, pointer, go) = (column(), column(), column() == "*", column());
+        let is_new = columns.next() == Some("new");
         let kind = match kind {
             "object" => Kind::Object,
             "map" => Kind::Map,
@@ -154,10 +158,24 @@ fn read() -> Vec<Field> {
         let index = table.len();
         let above = *ancestors.last().expect("the template stays on the stack");
         table[above].children.push(index);
-        table.push(Field { name, path, kind, pointer, go, index, children: Vec::new() });
+        table.push(Field { name, path, kind, pointer, go, is_new, index, children: Vec::new() });
         ancestors.push(index);
     }
     table
+}
+
+/// Where else a name is found that a field lacks: in the nearest object below it, as `devices` in `.spec.domain`.
+pub(crate) fn below(field: &'static Field, name: &str) -> Option<&'static Field> {
+    let mut queue: VecDeque<&'static Field> = field.children().collect();
+    while let Some(inner) = queue.pop_front().filter(|_| queue.len() < 64) {
+        if inner.kind == Kind::Object {
+            if let Some(found) = inner.child(name) {
+                return Some(found);
+            }
+            queue.extend(inner.children());
+        }
+    }
+    None
 }
 
 /// Where a path leads, as far as the table can tell.
@@ -218,14 +236,15 @@ mod tests {
 
     #[test]
     fn the_table_is_whole() {
-        assert_eq!(table().len(), 3 + 656);
+        assert_eq!(table().len(), 3 + 656 + 9);
+        assert_eq!(table().iter().filter(|field| field.is_new).count(), 9);
         assert!(
             FIELDS.starts_with(&format!(
                 "# Fields of a VirtualMachine below .spec.template (kubevirt.io/api {KUBEVIRT})"
             ))
         );
         let defaults = table().iter().filter(|field| field.path.starts_with(".spec.domain.") && field.has_default());
-        assert_eq!(defaults.count(), 84);
+        assert_eq!(defaults.filter(|field| !field.is_new).count(), 84);
     }
 
     #[test]
@@ -257,5 +276,8 @@ mod tests {
         assert!(matches!(at(".spec.domain.devices.disks[0].cdrom"), Target::Field(f) if f.pointer));
         assert!(matches!(at(".spec.domain.cpu[0]"), Target::Unknown { .. }));
         assert!(matches!(at("..bus"), Target::Open));
+        let spec = template().child("spec").unwrap();
+        assert_eq!(below(spec, "devices").map(|field| field.path), Some(".spec.domain.devices"));
+        assert!(below(spec, "nonsense").is_none());
     }
 }

@@ -4,10 +4,11 @@ use std::io::Write;
 
 use super::args::Args;
 use super::output::plain;
+use super::validate::{ABBREVIATED, is_abbreviated};
 use super::world::{Cache, Governed, World, place};
 use super::{BROKEN, Failure, Host, OK, UNREADABLE, usage};
 use ytterby_diag::Id;
-use ytterby_kubevirt::evaluate::evaluate;
+use ytterby_kubevirt::evaluate::{evaluate, untried};
 use ytterby_kubevirt::explain::sentences;
 
 pub(super) fn run(
@@ -49,7 +50,10 @@ pub(super) fn run(
                 }
             };
             let (value, sizing) = world.prepared(vm);
-            let outcomes = evaluate(rules, &value, &sizing);
+            let outcomes = match is_abbreviated(vm) {
+                true => untried(rules, ABBREVIATED),
+                false => evaluate(rules, &value, &sizing),
+            };
             for (index, entry) in rules.entries.iter().enumerate() {
                 if args.rule.as_ref().is_some_and(|wanted| *wanted != entry.label()) {
                     continue;

@@ -6,6 +6,7 @@ use super::args::{Args, Format};
 use super::load::File;
 use super::output::{self, Issue, Level, counted, plain, xml};
 use super::report::Place;
+use super::validate::{ABBREVIATED, is_abbreviated};
 use super::world::{World, place};
 use super::{BROKEN, Failure, Host, NOTHING, OK, UNREADABLE, usage};
 use ytterby_diag::Id;
@@ -138,6 +139,17 @@ fn own_rules(vm: &Vm, file: &File, world: &World, found: &mut Vec<Found>) {
     let enclosing = vm.template.and_then(|index| file.objects.as_ref().ok()?.templates[index].rules.as_ref());
     let Some(annotation) = vm.rules.as_ref().or(enclosing) else { return };
     let Ok(rules) = annotation.rules() else { return };
+    if is_abbreviated(vm) {
+        found.push(Found {
+            id: "abbreviated-vm",
+            level: Level::Note,
+            rule: String::new(),
+            at: place(annotation, file, 0),
+            message: format!("the rules were not tried on the template: {ABBREVIATED}"),
+            hint: None,
+        });
+        return;
+    }
     let (value, sizing) = world.prepared(vm);
     if value.at(&["spec", "template"]).is_none() {
         // A sketch of a template: there is nothing that could break a rule.

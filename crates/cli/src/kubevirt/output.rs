@@ -88,7 +88,13 @@ fn text(report: &Report, quiet: bool, out: &mut dyn Write) -> io::Result<()> {
         let head = format!("{}:{}: {}: {verdict}", object.file, object.line, object.label());
         writeln!(out, "{}", plain(&head))?;
         for Located { outcome, at, rule_at, .. } in &object.results {
-            if outcome.status == Status::Ok || outcome.status == Status::Skipped && !outcome.notable {
+            let is_hidden = match outcome.status {
+                Status::Ok => true,
+                Status::Skipped => !outcome.notable,
+                Status::Note => quiet,
+                Status::Violation | Status::Warning | Status::Error => false,
+            };
+            if is_hidden {
                 continue;
             }
             let rule = [outcome.rule.as_str(), outcome.path.as_str()].join(" ");
@@ -132,6 +138,9 @@ fn summary(report: &Report, out: &mut dyn Write) -> io::Result<()> {
             if count(status) > 0 {
                 parts.push(counted(count(status), word));
             }
+        }
+        if count(Status::Note) > 0 {
+            parts.push(counted(count(Status::Note), "note"));
         }
         if count(Status::Skipped) > 0 {
             parts.push(format!("{} skipped", count(Status::Skipped)));
@@ -193,6 +202,7 @@ fn issues(report: &Report) -> Vec<Issue> {
             Status::Violation | Status::Error => Level::Error,
             Status::Warning => Level::Warning,
             Status::Skipped if outcome.notable => Level::Warning,
+            Status::Note => Level::Note,
             Status::Ok | Status::Skipped => return None,
         };
         let object_place = || Place { file: object.file.clone(), line: object.line, column: 1 };
@@ -333,6 +343,7 @@ fn junit(report: &Report, fail_on_warn: bool, out: &mut dyn Write) -> io::Result
                 Status::Skipped => {
                     writeln!(out, "><skipped message=\"{}\"/></testcase>", xml(&outcome.detail))?;
                 }
+                Status::Note => writeln!(out, "><system-out>note: {message}: {body}</system-out></testcase>")?,
                 Status::Warning | Status::Violation => {
                     writeln!(out, "><system-out>warning: {message}: {body}</system-out></testcase>")?;
                 }

@@ -310,7 +310,7 @@ fn fields_that_do_not_exist_are_told() {
     assert_eq!(verdict("--compat ssp vm.yaml", &files), (0, ok(&["ok", "warning"])));
     let out = run("validate vm.yaml", &files).out;
     let expect = "  warning: spec.template.spec.domain.cpu.cors: unknown field\n    \
-                  spec.template.spec.domain.cpu has no field `cors` in KubeVirt 1.8.1; did you mean `cores`?\n    \
+                  spec.template.spec.domain.cpu has no field `cors` in KubeVirt 1.9.0; did you mean `cores`?\n    \
                   at vm.yaml:29:15\n";
     assert!(out.contains(expect), "{out}");
     let github = run("validate -o github vm.yaml", &files).out;
@@ -387,7 +387,10 @@ fn many_shapes_of_input() {
     assert_eq!(verdict("-", &[("-", &format!("{VM}---\n{VM}"))]).1.len(), 4);
     assert_eq!(verdict("dir", &[("dir/a.yaml", VM), ("dir/sub/b.yml", VM), ("dir/c.txt", VM)]).1.len(), 4);
     let vmt = "apiVersion: template.kubevirt.io/v1alpha1\nkind: VirtualMachineTemplate\nmetadata: {name: t}\nspec:\n  parameters: [{name: MEM, value: 1Gi}]\n  virtualMachine:\n    metadata:\n      annotations:\n        vm.kubevirt.io/validations: '[{\"name\":\"m\",\"path\":\"jsonpath::.spec.domain.memory.guest\",\"rule\":\"integer\",\"message\":\"m\",\"min\":1}]'\n    spec: {template: {spec: {domain: {memory: {guest: \"${MEM}\"}}}}}\n";
-    assert_eq!(verdict("t.yaml", &[("t.yaml", vmt)]), (0, vec!["ok".to_owned()]));
+    for version in ["v1alpha1", "v1beta1"] {
+        let vmt = vmt.replace("v1alpha1", version);
+        assert_eq!(verdict("t.yaml", &[("t.yaml", &vmt)]), (0, vec!["ok".to_owned()]), "{version}");
+    }
     assert_eq!(verdict("-p MEM=lots t.yaml", &[("t.yaml", vmt)]), (1, vec!["error".to_owned()]));
 }
 
@@ -406,6 +409,78 @@ fn instance_types_give_cpu_and_memory() {
     assert_eq!(status("--instancetype i.yaml vm.yaml", "2Gi"), "ok");
     assert_eq!(status("--instancetype i.yaml vm.yaml", "1Gi"), "violation");
     assert_eq!(status("--compat ssp vm.yaml", "2Gi"), "violation");
+}
+
+#[test]
+fn common_instance_types_are_known() {
+    let vm = |name: &str| {
+        VM.replace("spec:\n  template:", &format!("spec:\n  instancetype: {{name: {name}}}\n  template:"))
+            .replace("        memory: {guest: 1Gi}\n", "")
+    };
+    for (name, status) in [("u1.nano", "violation"), ("u1.small", "ok"), ("u1.nonsense", "skipped")] {
+        assert_eq!(verdict("vm.yaml", &[("vm.yaml", &vm(name))]).1[0], status, "{name}");
+    }
+    // What the user gives counts first.
+    let other = "kind: VirtualMachineClusterInstancetype\nmetadata: {name: u1.nano}\nspec: {cpu: {guest: 1}, memory: {guest: 8Gi}}\n";
+    let files = [("vm.yaml", vm("u1.nano")), ("i.yaml", other.to_owned())];
+    let files = files.each_ref().map(|(name, text)| (*name, text.as_str()));
+    assert_eq!(verdict("--instancetype i.yaml vm.yaml", &files).1[0], "ok");
+}
+
+/// Examples show only the beginning of a VM.
+#[test]
+fn a_template_whose_vm_is_abbreviated_gets_a_note() {
+    let template = |rule: &str| {
+        format!(
+            "apiVersion: v1\nkind: Template\nmetadata:\n  name: t\nobjects:\n- apiVersion: kubevirt.io/v1\n  kind: VirtualMachine\n  metadata:\n    annotations:\n      vm.kubevirt.io/validations: |\n        [{rule}]\n"
+        )
+    };
+    let good = template(
+        r#"{"name": "core-limits", "path": "jsonpath::.spec.domain.cpu.cores", "message": "m", "rule": "integer", "min": 1}"#,
+    );
+    let run = run("lint --fail-on-warn t.yaml", &[("t.yaml", &good)]);
+    assert_eq!(run.code, 0);
+    assert!(run.out.contains("note: the rules were not tried on the template"), "{}", run.out);
+    assert_eq!(verdict("--fail-on-warn t.yaml", &[("t.yaml", &good)]), (0, vec!["skipped".to_owned()]));
+    let out = self::run("validate t.yaml", &[("t.yaml", &good)]).out;
+    assert!(out.contains("Template t: valid (its VM has no spec.template to try the rules on)"), "{out}");
+    // What is wrong with the rule itself is told all the same.
+    let bad = good.replace(r#""rule": "integer", "#, "");
+    assert_eq!(verdict("t.yaml", &[("t.yaml", &bad)]), (1, vec!["error".to_owned()]));
+    // A VM that nobody abbreviated is one that KubeVirt refuses.
+    let vm = "kind: VirtualMachine\nmetadata:\n  name: x\n  annotations:\n    vm.kubevirt.io/validations: '[{\"name\":\"a\",\"path\":\"jsonpath::.spec.domain.cpu.cores\",\"rule\":\"integer\",\"message\":\"m\",\"min\":1}]'\n";
+    assert_eq!(verdict("vm.yaml", &[("vm.yaml", vm)]).0, 1);
+}
+
+#[test]
+fn explanations_do_not_contradict_themselves() {
+    let sentences = |rule: &str| {
+        let vm = VM.replacen("\"path\": \"jsonpath::.spec.domain.memory.guest\"", rule, 1);
+        run("explain --rule memory vm.yaml", &[("vm.yaml", &vm)]).out
+    };
+    let cpu = r#""valid": "jsonpath::.spec.domain.cpu", "path": "jsonpath::.spec.domain.cpu.cores""#;
+    assert!(sentences(cpu).contains("  Where it is not set, it counts as 1.\n"), "{}", sentences(cpu));
+    let guest = r#""valid": "jsonpath::.spec.domain.memory.guest", "path": "jsonpath::.spec.domain.memory.guest""#;
+    assert!(!sentences(guest).contains("in error"), "{}", sentences(guest));
+    let lost = sentences(r#""path": "jsonpath::.spec.devices.disks[*].name""#);
+    assert!(lost.contains("VMs have no field `devices`: where the rule applies, the rule is in error."), "{lost}");
+    assert!(lost.contains("did you mean `.spec.domain.devices`?"), "{lost}");
+    let run = run("lint vm.yaml", &[("vm.yaml", &VM.replacen(".spec.domain.memory.guest", ".spec.devices.disks", 1))]);
+    assert!(run.out.contains("hint: `devices` belongs to a VM's template at .spec.domain.devices"), "{}", run.out);
+}
+
+#[test]
+fn fields_of_newer_releases_are_notes() {
+    let newer = VM.replace("1Gi", "2Gi").replace("memory: {guest", "quantumEntanglement: {}\n        memory: {guest");
+    let statuses = |args: &str| verdict(args, &[("vm.yaml", &newer)]);
+    assert_eq!(statuses("vm.yaml").1, ["ok", "warning", "note"]);
+    assert_eq!(statuses("--field-validation=strict vm.yaml").1, ["ok", "warning", "violation"]);
+    let known = VM.replace(
+        "        devices:\n",
+        "        devices:\n          interfaces: [{name: net, masquerade: {}, portRanges: [{protocol: TCP, start: 1, end: 9}]}]\n",
+    );
+    let known = known.replace("      domain:\n", "      serviceAccountName: robot\n      networks: [{name: net, resourceClaim: {claimName: c, requestName: r}}]\n      domain:\n");
+    assert_eq!(verdict("vm.yaml", &[("vm.yaml", &known)]).1, ["violation", "warning"]);
 }
 
 #[test]

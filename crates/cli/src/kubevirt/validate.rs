@@ -9,7 +9,7 @@ use super::report::{Checked, Located, Place, Report};
 use super::world::{Cache, Governed, World, key_place, place, value_place};
 use super::{BROKEN, Failure, Host, NOTHING, OK, UNREADABLE, output};
 use ytterby_kubevirt::compat::{self, Verdict};
-use ytterby_kubevirt::evaluate::{Outcome, Sizing, Status, evaluate};
+use ytterby_kubevirt::evaluate::{Outcome, Sizing, Status, evaluate, untried};
 use ytterby_kubevirt::fields;
 use ytterby_kubevirt::objects::{Annotation, Vm};
 use ytterby_kubevirt::rules;
@@ -45,6 +45,14 @@ pub(super) fn run(args: &Args, host: &dyn Host, stdout: &mut dyn Write) -> Resul
     } else {
         OK
     })
+}
+
+/// Why the rules of a template are not tried on its own VM.
+pub(super) const ABBREVIATED: &str = "its VM has no spec.template to try the rules on";
+
+/// Whether a template shows only the beginning of its VM, as examples do.
+pub(super) fn is_abbreviated(vm: &Vm) -> bool {
+    vm.template.is_some() && vm.value.at(&["spec", "template"]).is_none()
 }
 
 /// What to say of a file that cannot be read.
@@ -108,6 +116,9 @@ fn check(vm: &Vm, file: &File, world: &World, fields: FieldValidation, cache: &m
         }
         Governed::Free => {}
     }
+    if is_abbreviated(vm) && !world.compat {
+        checked.exempt = Some(ABBREVIATED);
+    }
     let status = match fields {
         FieldValidation::Ignore => return checked,
         FieldValidation::Warn => Status::Warning,
@@ -121,6 +132,8 @@ fn check(vm: &Vm, file: &File, world: &World, fields: FieldValidation, cache: &m
         false => told.filter_map(|result| result.outcome.value.clone()).collect(),
     };
     for misfit in misfits.into_iter().filter(|misfit| !told.contains(&misfit.keys)) {
+        let is_note = misfit.may_be_newer && fields == FieldValidation::Warn;
+        let status = if is_note { Status::Note } else { status };
         let mut result = Located::new(misfit.id, status, misfit.title(), misfit.detail.clone());
         result.outcome.path = misfit.path();
         let place = if misfit.id == "wrong-type" { value_place } else { key_place };
@@ -150,6 +163,7 @@ fn outcomes(
         return compat::parse(text).map(|rules| compat_outcomes(&rules, &world.prepared(vm).0));
     }
     match &*cache.rules(annotation) {
+        Ok(rules) if is_abbreviated(vm) => Ok(untried(rules, ABBREVIATED)),
         Ok(rules) => {
             let (value, sizing) = world.prepared(vm);
             let mut outcomes = evaluate(rules, &value, &sizing);

@@ -118,7 +118,8 @@ impl World {
             && let Some((_, name)) = instancetype::wanted(&value)
         {
             let name = name.to_owned();
-            if !instancetype::expand(&mut value, &self.instancetypes) {
+            let given = &self.instancetypes;
+            if !instancetype::expand(&mut value, given) && !instancetype::expand_common(&mut value, given) {
                 sizing = Sizing::Instancetype(name);
             }
         }

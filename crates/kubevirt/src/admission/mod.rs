@@ -227,7 +227,7 @@ fn verdict(outcomes: &[Outcome], was_so: impl Fn(usize) -> bool) -> (Verdict, Ve
             Status::Skipped if outcome.notable => {
                 warnings.push(format!("rule {} was skipped: {}", outcome.rule, outcome.detail));
             }
-            Status::Ok | Status::Skipped => {}
+            Status::Ok | Status::Skipped | Status::Note => {}
             Status::Violation | Status::Error if was_so(number) => {
                 warnings.push(format!("{text} (as before this update)"));
             }

@@ -249,9 +249,9 @@ impl Walk {
         if field.kind != Kind::Object {
             return None;
         }
-        let child = field.child(name).or_else(|| {
+        let child = field.child(name).filter(|child| !child.is_new).or_else(|| {
             let go_name = name.starts_with(char::is_uppercase);
-            field.children().find(|child| go_name && child.name.eq_ignore_ascii_case(name))
+            field.children().find(|child| go_name && !child.is_new && child.name.eq_ignore_ascii_case(name))
         });
         let Some(child) = child else {
             // Of the VM outside of its template the table knows nothing.

@@ -153,7 +153,9 @@ impl Surroundings for Attempt<'_> {
         if instancetype::expand(vm, &self.known.instancetypes) {
             return true;
         }
-        let Some(cluster) = &self.known.cluster else { return false };
+        let given = &self.known.instancetypes;
+        // KubeVirt knows what a name stands for in this cluster; without it, the common ones are as they are shipped.
+        let Some(cluster) = &self.known.cluster else { return instancetype::expand_common(vm, given) };
         let number = self.expansions.replace(self.expansions.get() + 1);
         let mut expanded = self.review.expanded.lock().unwrap_or_else(PoisonError::into_inner);
         while expanded.len() <= number {
@@ -165,7 +167,7 @@ impl Surroundings for Attempt<'_> {
                 spec.set("template", template.clone());
                 true
             }
-            _ => false,
+            _ => instancetype::expand_common(vm, given),
         }
     }
 
