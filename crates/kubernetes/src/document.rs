@@ -320,6 +320,11 @@ impl Reader<'_> {
             }
             Scalar::Float(value) => Value::Float(*value),
             Scalar::Str(text) => Value::Str(Arc::from(&*text.to_str())),
+            // Only keys are collections.
+            Scalar::Complex(_) => {
+                self.fault(FaultKind::Key, pos);
+                Value::Null
+            }
         }
     }
 
@@ -349,7 +354,7 @@ fn duplicates(items: &[ytterby_yaml::MapItem]) -> Vec<(&ytterby_yaml::MapItem, &
 /// A key as JSON has it: numbers and booleans become strings.
 pub fn key_text(key: &Scalar) -> Option<Arc<str>> {
     Some(match key {
-        Scalar::Null => return None,
+        Scalar::Null | Scalar::Complex(_) => return None,
         Scalar::Bool(value) => if *value { "true" } else { "false" }.into(),
         Scalar::Int(value) => value.to_string().into(),
         Scalar::UInt(value) => value.to_string().into(),

@@ -117,7 +117,8 @@ impl Reader {
 
 fn scalar_value(scalar: &Scalar) -> Value {
     match scalar {
-        Scalar::Null => Value::Null,
+        // Only keys are collections.
+        Scalar::Null | Scalar::Complex(_) => Value::Null,
         Scalar::Bool(value) => Value::Bool(*value),
         Scalar::Int(value) => Value::Int(*value),
         Scalar::UInt(value) => Value::UInt(*value),
