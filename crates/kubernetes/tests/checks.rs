@@ -337,7 +337,7 @@ fn schemas_from_elsewhere() {
 fn hostile_input_ends() {
     let mut catalog = catalog("1.36");
     // Definitions that refer to each other and to nothing else, and combinations that refer to themselves twice.
-    let hostile = "{swagger: '2.0', definitions: {A: {$ref: '#/definitions/B'}, B: {$ref: '#/definitions/A'}, X: {x-kubernetes-group-version-kind: [{group: x.test, version: v1, kind: X}], type: object, properties: {spec: {$ref: '#/definitions/Y'}, other: {$ref: '#/definitions/A'}}}, Y: {anyOf: [{$ref: '#/definitions/Y'}, {$ref: '#/definitions/Y'}]}}}";
+    let hostile = "{swagger: '2.0', definitions: {A: {$ref: '#/definitions/B'}, B: {$ref: '#/definitions/A'}, X: {x-kubernetes-group-version-kind: [{group: x.test, version: v1, kind: X}], type: object, properties: {spec: {$ref: '#/definitions/Loop'}, other: {$ref: '#/definitions/A'}}}, Loop: {anyOf: [{$ref: '#/definitions/Loop'}, {$ref: '#/definitions/Loop'}]}}}";
     assert_eq!(catalog.add(&node(hostile)), Added::OpenApi(1));
     let found = errors_in(&catalog, "apiVersion: x.test/v1\nkind: X\nmetadata: {name: a}\nspec: {a: 1}\nother: 1");
     assert!(!found.is_empty());
