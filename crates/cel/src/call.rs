@@ -1093,7 +1093,7 @@ impl NamedFormat {
             }
             NamedFormat::Byte => {
                 let body = subject.trim_end_matches('=');
-                subject.len() % 4 == 0
+                subject.len().is_multiple_of(4)
                     && subject.len() - body.len() <= 2
                     && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/".contains(&byte))
             }

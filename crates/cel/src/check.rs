@@ -284,15 +284,11 @@ impl Checker {
                     return Ok(Node { kind: NodeKind::Regex(fun, Box::new(regexp), std::mem::take(nodes)), ty });
                 }
             }
-            Fun::Duration => {
-                if literal(0).is_some_and(|text| time::duration(&text).is_none()) {
-                    return Err(CompileError::new(at, "invalid duration argument"));
-                }
+            Fun::Duration if literal(0).is_some_and(|text| time::duration(&text).is_none()) => {
+                return Err(CompileError::new(at, "invalid duration argument"));
             }
-            Fun::Timestamp => {
-                if literal(0).is_some_and(|text| time::timestamp(&text).is_none()) {
-                    return Err(CompileError::new(at, "invalid timestamp argument"));
-                }
+            Fun::Timestamp if literal(0).is_some_and(|text| time::timestamp(&text).is_none()) => {
+                return Err(CompileError::new(at, "invalid timestamp argument"));
             }
             _ => {}
         }

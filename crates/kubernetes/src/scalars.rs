@@ -347,7 +347,7 @@ fn is_credit_card(text: &str) -> bool {
         .enumerate()
         .map(|(at, digit)| if at % 2 == 0 { *digit } else { digit * 2 / 10 + digit * 2 % 10 })
         .sum();
-    (13..=16).contains(&digits.len()) && digits.iter().all(|digit| *digit < 10) && sum % 10 == 0
+    (13..=16).contains(&digits.len()) && digits.iter().all(|digit| *digit < 10) && sum.is_multiple_of(10)
 }
 
 fn isbn_digits(text: &str) -> String {
@@ -378,7 +378,7 @@ fn is_isbn10(text: &str) -> bool {
 fn is_isbn13(text: &str) -> bool {
     let text = isbn_digits(text);
     let is_digits = text.len() == 13 && text.bytes().all(|byte| byte.is_ascii_digit());
-    let weight = |at: usize| if at % 2 == 0 { 1 } else { 3 };
+    let weight = |at: usize| if at.is_multiple_of(2) { 1 } else { 3 };
     is_digits && text.bytes().enumerate().map(|(at, byte)| u32::from(byte - b'0') * weight(at)).sum::<u32>() % 10 == 0
 }
 

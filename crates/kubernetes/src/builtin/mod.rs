@@ -239,16 +239,12 @@ impl Cx<'_> {
             self.form(expression, at, "key", names::qualified_name);
             let values = expression.given("values").map(Node::items).unwrap_or_default();
             match expression.text("operator") {
-                Some("In" | "NotIn") => {
-                    if values.is_empty() {
-                        self.required(at, "values", "the operators In and NotIn need values");
-                    }
+                Some("In" | "NotIn") if values.is_empty() => {
+                    self.required(at, "values", "the operators In and NotIn need values");
                 }
-                Some("Exists" | "DoesNotExist") => {
-                    if !values.is_empty() {
-                        let node = expression.given("values").expect("it has items");
-                        self.forbidden(&at.key("values", node), "the operators Exists and DoesNotExist take no values");
-                    }
+                Some("Exists" | "DoesNotExist") if !values.is_empty() => {
+                    let node = expression.given("values").expect("it has items");
+                    self.forbidden(&at.key("values", node), "the operators Exists and DoesNotExist take no values");
                 }
                 Some(_) => {
                     let node = expression.get("operator").expect("it is a text");

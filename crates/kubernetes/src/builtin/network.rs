@@ -65,7 +65,7 @@ pub(super) fn service(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     if kind != "LoadBalancer" {
         for key in ["loadBalancerSourceRanges", "loadBalancerClass", "allocateLoadBalancerNodePorts"] {
             with(spec, at, key, |node, at| {
-                if !node.is_null() && !(key == "loadBalancerSourceRanges" && node.items().is_empty()) {
+                if key != "loadBalancerSourceRanges" || !node.items().is_empty() {
                     cx.forbidden(at, "only services of type LoadBalancer have it");
                 }
             });
