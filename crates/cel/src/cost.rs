@@ -230,12 +230,9 @@ pub(crate) fn of_call(fun: Fun, first: u64, second: u64) -> u64 {
         | Fun::IsQuantity
         | Fun::Semver
         | Fun::IsSemver
-        | Fun::String
         | Fun::Bytes
         | Fun::Quote
-        | Fun::Format
-        | Fun::Timestamp
-        | Fun::Duration => 1u64.saturating_add(tenth(first)),
+        | Fun::Format => 1u64.saturating_add(tenth(first)),
         Fun::IsSorted | Fun::Sum | Fun::Min | Fun::Max | Fun::Join | Fun::Flatten | Fun::Slice | Fun::Reverse => {
             1u64.saturating_add(first)
         }
