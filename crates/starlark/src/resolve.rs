@@ -5,7 +5,7 @@
 //! sees what was bound before it; a use inside a function or comprehension sees everything, and is therefore
 //! looked up at the end. All errors are gathered, in the order in which the reference finds them.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use ytterby_diag::Pos;
 use ytterby_text::Str;
@@ -78,10 +78,10 @@ pub(crate) fn resolve(ast: &Ast, stmts: &[Stmt], predeclared: &[&str]) -> Result
         bindings: Vec::new(),
         idents: vec![None; ast.len()],
         scopes: vec![FunctionScope::default()],
-        scope_of: HashMap::new(),
-        globals: HashMap::new(),
+        scope_of: HashMap::default(),
+        globals: HashMap::default(),
         global_names: Vec::new(),
-        given: HashMap::new(),
+        given: HashMap::default(),
         given_names: Vec::new(),
         loops: 0,
         errors: Vec::new(),

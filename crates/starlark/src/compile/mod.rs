@@ -11,7 +11,7 @@ mod stmt;
 
 pub(crate) use code::*;
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use std::rc::Rc;
 
 use ytterby_diag::{FileId, Pos, Span};
@@ -320,11 +320,11 @@ impl<'a> FnCompiler<'a> {
             fragment: None,
             lambda: None,
             constants: Vec::new(),
-            constant_of: HashMap::new(),
+            constant_of: HashMap::default(),
             names: Vec::new(),
-            name_of: HashMap::new(),
+            name_of: HashMap::default(),
             shapes: Vec::new(),
-            shape_of: HashMap::new(),
+            shape_of: HashMap::default(),
             functions: Vec::new(),
             loads: Vec::new(),
         })
