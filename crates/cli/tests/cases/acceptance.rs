@@ -145,6 +145,7 @@ fn value(tree: &Tree, id: NodeId) -> Value {
             Scalar::UInt(value) => Value::from(*value),
             Scalar::Float(value) => Value::from(*value),
             Scalar::Str(text) => Value::from(text.to_string()),
+            Scalar::Complex(_) => panic!("only keys are collections"),
         },
         View::Map(items) => {
             let key = |key: &Scalar| match key {
