@@ -174,7 +174,11 @@ fn look_for_slips(run: &Run, root: &LibraryRun, schema: Option<&Schema>, evaluat
 fn below(root: &LibraryRun, names: &[String]) -> Result<LibraryRun, Failure> {
     let mut at = root.clone();
     for name in names {
-        at.library = at.library.find_private(name)?;
+        at.library = at.library.find_private(name).map_err(|_| {
+            let text = format!("Unknown library '{name}' in --library");
+            let help = "name a directory below _ytt_lib, without the @; one inside of it is a second --library";
+            Failure::from(Diagnostic::error(Id::LIBRARY_MISSING, text).help(help))
+        })?;
     }
     Ok(at)
 }

@@ -120,11 +120,19 @@ fn declared<'t>(ty: &'t MapType, key: &Scalar) -> Option<&'t Item> {
 
 /// Whether a value keeps the rules of a place, as far as exports state them.
 pub(super) fn rules_hold(slot: &Slot, value: &Node) -> bool {
+    hold(slot, &without_nulls(value, slot))
+}
+
+/// Whether the default of a place keeps its rules, as far as one can tell without running code.
+pub(super) fn default_holds(slot: &Slot) -> bool {
+    hold(slot, &slot.default)
+}
+
+fn hold(slot: &Slot, value: &Node) -> bool {
     let Some(rules) = &slot.rules else { return true };
-    let value = &without_nulls(value, slot);
     rules.hold_in_exports(value, |function| {
         let expression = cel::translate(function, slot)?;
-        Some(Program::compile(&expression).is_ok_and(|program| program.holds(value) == Ok(true)))
+        Some(Program::compile(&expression).is_ok_and(|program| program.holds(&without_nulls(value, slot)) == Ok(true)))
     })
 }
 

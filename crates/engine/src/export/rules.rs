@@ -15,8 +15,8 @@ pub(super) struct Spot<'a> {
     pub ty: &'a Type,
     /// Whether null may stand there.
     pub takes_null: bool,
-    /// Whether it is inside of a list, or of a map with free keys: then there may be any number of it.
-    pub repeats: bool,
+    /// In how many lists and maps with free keys it is: there may be any number of it.
+    pub repeats: u8,
 }
 
 /// Writes what stands for the rules of a place. What nothing stands for goes to `texts`.
@@ -37,7 +37,9 @@ fn rule(keywords: &mut Keywords, rule: Exported, spot: &Spot<'_>, texts: &mut Ve
     }
     let longest = spot.slot.rules.as_ref().and_then(|rules| rules.longest());
     let is_costly = |piece: &Keyword| match piece {
-        Keyword::Loop(_, most) => spot.repeats || !most.allows(longest),
+        Keyword::Loop(_, most) => spot.repeats > 0 || !most.allows(longest),
+        // However cheap a rule is, collections inside of collections multiply it.
+        Keyword::Cel(_) => spot.repeats > 1,
         _ => false,
     };
     if pieces.iter().any(is_costly) {
@@ -57,7 +59,7 @@ fn rule(keywords: &mut Keywords, rule: Exported, spot: &Spot<'_>, texts: &mut Ve
             keywords.get(name).is_some_and(|old| !old.same(value) && tighter(name, old, value).is_none())
         }
         Keyword::Pattern(_) => keywords.get("pattern").is_some(),
-        Keyword::Cel(_) | Keyword::Loop(..) | Keyword::NotNull => false,
+        Keyword::Cel(_) | Keyword::Loop(..) | Keyword::NotNull | Keyword::Void => false,
     });
     if clashes {
         if target == Target::OpenApi {
@@ -155,7 +157,7 @@ fn apply(keywords: &mut Keywords, piece: Keyword, text: &str, spot: &Spot<'_>) {
         }
         Keyword::Pattern(pattern) => keywords.set("pattern", Node::str(pattern)),
         Keyword::Cel(expression) | Keyword::Loop(expression, _) => add_cel(keywords, expression, text),
-        Keyword::NotNull => {}
+        Keyword::NotNull | Keyword::Void => {}
     }
 }
 

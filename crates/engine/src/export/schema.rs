@@ -86,8 +86,8 @@ struct Place {
     is_property: bool,
     /// Whether it is an item of an array.
     is_item: bool,
-    /// Whether it is inside of an array, or of a map with free keys.
-    repeats: bool,
+    /// In how many arrays and maps with free keys it is.
+    repeats: u8,
     /// Which rules are shown.
     shown: Shown,
 }
@@ -104,15 +104,16 @@ enum Shown {
 }
 
 impl Place {
-    const ROOT: Place = Place {
-        shows_default: true,
-        secret: false,
-        closed: true,
-        is_property: false,
-        is_item: false,
-        repeats: false,
-        shown: Shown::All,
-    };
+    const ROOT: Place =
+        Place {
+            shows_default: true,
+            secret: false,
+            closed: true,
+            is_property: false,
+            is_item: false,
+            repeats: 0,
+            shown: Shown::All,
+        };
 
     fn shows_rules(self) -> bool {
         self.shown == Shown::All
@@ -240,14 +241,7 @@ impl Dialect<'_> {
             Type::Array(ty) => {
                 keywords.text("type", "array");
                 keywords.set("default", slot.default.clone());
-                let place = Place {
-                    shows_default: true,
-                    closed: true,
-                    is_property: false,
-                    is_item: true,
-                    repeats: true,
-                    ..place
-                };
+                let place = Place { shows_default: true, closed: true, is_property: false, is_item: true, repeats: place.repeats.saturating_add(1), ..place };
                 keywords.set("items", self.slot(&ty.item, place));
             }
             Type::Map(ty) => self.object(keywords, ty, slot, place),
@@ -381,8 +375,8 @@ impl Dialect<'_> {
 
     /// What is said about keys that no item names.
     fn free_keys(self, keywords: &mut Keywords, ty: &MapType, place: Place) {
-        let inner =
-            Place { closed: true, is_property: true, is_item: false, repeats: true, shows_default: false, ..place };
+        let repeats = place.repeats.saturating_add(1);
+        let inner = Place { closed: true, is_property: true, is_item: false, repeats, shows_default: false, ..place };
         if ty.patterns.is_empty() {
             if self.target != Target::Crd && place.closed {
                 keywords.flag("additionalProperties", false);
@@ -455,7 +449,7 @@ impl Dialect<'_> {
             _ => None,
         };
         let bound = [longest, counted].into_iter().flatten().min();
-        let is_cheap = !place.repeats && Most::Few.allows(bound);
+        let is_cheap = place.repeats == 0 && Most::Few.allows(bound);
         self.key_patterns(keywords, ty, is_cheap, texts);
     }
 
@@ -653,7 +647,18 @@ fn map_shape(ty: &MapType) -> MapShape {
     let is_object = |item: &&Item| item.slot.as_map().is_some_and(|map| !map.items.is_empty());
     let objects = named.clone().filter(is_object).map(|item| item.key.clone()).collect();
     let hidden = hidden.map(|item| item.key.clone()).collect();
-    MapShape { keys: named.map(|item| item.key.clone()).collect(), hidden, objects, free }
+    let is_always = |item: &&Item| matches!(item.presence, Presence::Always) && item.slot.required.is_none();
+    let always: Vec<Scalar> = named.clone().filter(is_always).map(|item| item.key.clone()).collect();
+    let is_filled = |item: &&Item| is_always(item) && !item.slot.default.is_null();
+    let filled = named.clone().filter(is_filled).map(|item| item.key.clone()).collect();
+    MapShape {
+        always,
+        filled,
+        keys: named.map(|item| item.key.clone()).collect(),
+        hidden,
+        objects,
+        free,
+    }
 }
 
 /// Whether Kubernetes shows values of a type to rules: what is in a CRD without a type does not exist for them.

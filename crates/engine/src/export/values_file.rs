@@ -8,7 +8,7 @@
 
 use ytterby_diag::Pos;
 
-use super::defaults::rules_hold;
+use super::defaults::default_holds;
 use super::keywords::array;
 use super::markdown::json_text;
 use super::model::{lists_null, must_be, rules, type_name};
@@ -82,7 +82,9 @@ impl File {
             self.remark(&format!("Keys: {}.", rule.allowed.as_ref().map(Allowed::keys).unwrap_or_default()));
         }
         self.remarks(slot);
-        let shown = if is_active && slot.required.is_some() { Node::NULL } else { self.shown(default, slot) };
+        // What stands for a secret might satisfy its rules.
+        let is_blank = is_active && (slot.required.is_some() || self.is_secret);
+        let shown = if is_blank { Node::NULL } else { self.shown(default, slot) };
         match (&slot.ty, slot.ty.as_map()) {
             (_, Some(map)) if map.all_items().any(|item| !matches!(item.presence, Presence::Removed(_))) => {
                 // The items of what may be null are there to be seen.
@@ -95,7 +97,7 @@ impl File {
                 self.key(&item.key, depth, is_active);
                 self.sample(&array.item, depth);
             }
-            _ if is_active && shown.is_null() && slot.required.is_some() => self.key(&item.key, depth, true),
+            _ if is_blank => self.key(&item.key, depth, true),
             _ => self.value(Some(&item.key), &shown, depth, is_active),
         }
     }
@@ -224,7 +226,7 @@ fn must_be_given(item: &Item) -> bool {
             };
     }
     is_always
-        && (!rules_hold(slot, &slot.default)
+        && (!default_holds(slot)
             || match &slot.ty {
                 Type::Map(map) if !slot.default.is_null() => crate::deep(|| map.items.iter().any(must_be_given)),
                 _ => false,

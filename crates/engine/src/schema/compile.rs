@@ -332,7 +332,7 @@ impl Compiler<'_> {
             return Ok(Item { key, slot, presence: Presence::Removed(Removed { remedy, pos: ann.pos }) });
         }
         let rule = match item.annotation(Ann::SchemaKey) {
-            Some(ann) => keys::read(ann, item.pos)?,
+            Some(ann) => keys::read(self.cx.run, ann, item.pos)?,
             None => None,
         };
         let slot = self.slot(item)?;

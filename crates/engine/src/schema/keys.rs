@@ -10,6 +10,8 @@ use super::Presence;
 use super::placed;
 use crate::annotation::Annotation;
 use crate::node::{Node, Scalar, scalar_to_value};
+use crate::run::Run;
+use crate::validate::describe;
 use crate::validate::rules::cel_literal;
 use ytterby_regexp::Regexp;
 
@@ -29,7 +31,7 @@ pub(crate) enum Allowed {
     /// Those that the regular expression matches as a whole; with its text.
     Matching(Regexp, Str),
     /// Those for which the function says so.
-    Function(Value),
+    Function(KeyFunction),
 }
 
 /// How many items there must be.
@@ -37,7 +39,7 @@ pub(crate) enum Allowed {
 pub(crate) enum Expects {
     Exactly(i64),
     AtLeast(i64),
-    Function(Value),
+    Function(KeyFunction),
     AnyOf(Vec<Expects>),
 }
 
@@ -53,12 +55,23 @@ impl fmt::Debug for Expects {
     }
 }
 
-/// The name of a function as rules show it.
-fn function_name(function: &Value) -> String {
-    match function {
-        Value::Function(function) => function.name().to_string(),
-        Value::Builtin(builtin) => builtin.name().to_string(),
-        other => other.to_text().to_string(),
+/// A function that decides about keys or numbers, and its name as rules show it.
+#[derive(Clone)]
+pub(crate) struct KeyFunction {
+    value: Value,
+    name: String,
+}
+
+impl KeyFunction {
+    fn new(value: &Value, run: &Run) -> KeyFunction {
+        let name = match value {
+            // A lambda has no name; its code says more than that it is one.
+            Value::Function(function) if function.lambda().is_some() => describe(value, run),
+            Value::Function(function) => function.name().to_string(),
+            Value::Builtin(builtin) => builtin.name().to_string(),
+            other => other.to_text().to_string(),
+        };
+        KeyFunction { value: value.clone(), name }
     }
 }
 
@@ -87,7 +100,7 @@ impl Allowed {
         match self {
             Allowed::Any => "any key".to_owned(),
             Allowed::Matching(_, text) => format!("a key matching {}", Value::Str(text.clone()).repr()),
-            Allowed::Function(function) => format!("a key accepted by {}", function_name(function)),
+            Allowed::Function(function) => format!("a key accepted by {}", function.name),
         }
     }
 
@@ -108,7 +121,7 @@ impl Allowed {
         match self {
             Allowed::Any => "/.*/".to_owned(),
             Allowed::Matching(_, text) => format!("/{text}/"),
-            Allowed::Function(function) => format!("({})", function_name(function)),
+            Allowed::Function(function) => format!("({})", function.name),
         }
     }
 }
@@ -119,12 +132,12 @@ impl Expects {
             Expects::Exactly(1) => "1 item".to_owned(),
             Expects::Exactly(n) => format!("{n} items"),
             Expects::AtLeast(n) => format!("{n} or more items"),
-            Expects::Function(function) => format!("a number of items accepted by {}", function_name(function)),
+            Expects::Function(function) => format!("a number of items accepted by {}", function.name),
             Expects::AnyOf(list) => {
                 let one = |expects: &Expects| match expects {
                     Expects::Exactly(n) => n.to_string(),
                     Expects::AtLeast(n) => format!("{n} or more"),
-                    Expects::Function(function) => format!("a number accepted by {}", function_name(function)),
+                    Expects::Function(function) => format!("a number accepted by {}", function.name),
                     nested @ Expects::AnyOf(_) => nested.text(),
                 };
                 format!("{} items", list.iter().map(one).collect::<Vec<_>>().join(" or "))
@@ -141,7 +154,7 @@ impl Expects {
         match self {
             Expects::Exactly(n) => Ok(number == *n),
             Expects::AtLeast(n) => Ok(number >= *n),
-            Expects::Function(function) => match eval.call(function, &[Value::Int(number)], &[])? {
+            Expects::Function(function) => match eval.call(&function.value, &[Value::Int(number)], &[])? {
                 Value::Bool(answer) => Ok(answer),
                 other => Err(Error::new(format!(
                     "Expected expects= function of @schema/key to return bool, but was {}",
@@ -219,8 +232,8 @@ impl KeyRule {
             (Some(Allowed::Matching(..)), _) => Ok(false),
             (Some(Allowed::Function(function)), key) => {
                 let both = [scalar_to_value(key), scalar_to_value(written)];
-                let takes_one = matches!(function, Value::Function(f) if f.max_positional() == Some(1));
-                match eval.call(function, if takes_one { &both[..1] } else { &both }, &[])? {
+                let takes_one = matches!(&function.value, Value::Function(f) if f.max_positional() == Some(1));
+                match eval.call(&function.value, if takes_one { &both[..1] } else { &both }, &[])? {
                     Value::Bool(answer) => Ok(answer),
                     other => Err(Error::new(format!(
                         "Expected allowed= function of @schema/key to return bool, but was {}",
@@ -242,7 +255,7 @@ impl KeyRule {
 }
 
 /// Reads `@schema/key`, `@schema/any-key` and `@schema/key-may-be-present`. None where the item is an ordinary one.
-pub(crate) fn read(ann: &Annotation, node: Pos) -> Result<Option<KeyRule>, Failure> {
+pub(crate) fn read(run: &Run, ann: &Annotation, node: Pos) -> Result<Option<KeyRule>, Failure> {
     let block = |found: String, expected: &'static str| {
         Block::at(node, placed(found, "by", ann.pos), expected).annotation(ann.pos)
     };
@@ -268,8 +281,8 @@ pub(crate) fn read(ann: &Annotation, node: Pos) -> Result<Option<KeyRule>, Failu
     let mut pos = ann.pos;
     for (number, (name, value)) in ann.kwargs.iter().enumerate() {
         match &*name.to_str() {
-            "allowed" => allowed = Some(read_allowed(ann, node, value)?),
-            "expects" => match read_expects(value) {
+            "allowed" => allowed = Some(read_allowed(run, ann, node, value)?),
+            "expects" => match read_expects(run, value) {
                 Some(read) => {
                     expects = Some(read);
                     pos = ann.kwarg_pos(number);
@@ -311,7 +324,7 @@ fn either_way() -> Expects {
     Expects::AnyOf(vec![Expects::Exactly(0), Expects::Exactly(1)])
 }
 
-fn read_allowed(ann: &Annotation, node: Pos, value: &Value) -> Result<Allowed, Failure> {
+fn read_allowed(run: &Run, ann: &Annotation, node: Pos, value: &Value) -> Result<Allowed, Failure> {
     match value {
         Value::Str(text) if *text == "any" => Ok(Allowed::Any),
         Value::Str(text) => {
@@ -325,7 +338,7 @@ fn read_allowed(ann: &Annotation, node: Pos, value: &Value) -> Result<Allowed, F
                     .under(title)
             })
         }
-        function if function.is_callable() => Ok(Allowed::Function(function.clone())),
+        function if function.is_callable() => Ok(Allowed::Function(KeyFunction::new(function, run))),
         other => {
             let title = "Invalid schema - wrong allowed= in @schema/key";
             let expected = "\"any\", a regular expression or a function";
@@ -335,17 +348,17 @@ fn read_allowed(ann: &Annotation, node: Pos, value: &Value) -> Result<Allowed, F
     }
 }
 
-fn read_expects(value: &Value) -> Option<Expects> {
+fn read_expects(run: &Run, value: &Value) -> Option<Expects> {
     match value {
         Value::List(list) if !list.is_empty() => {
-            let read: Option<Vec<Expects>> = list.to_vec().iter().map(read_number).collect();
+            let read: Option<Vec<Expects>> = list.to_vec().iter().map(|item| read_number(run, item)).collect();
             read.map(Expects::AnyOf)
         }
-        other => read_number(other),
+        other => read_number(run, other),
     }
 }
 
-fn read_number(value: &Value) -> Option<Expects> {
+fn read_number(run: &Run, value: &Value) -> Option<Expects> {
     match value {
         Value::Int(n) if *n >= 0 => Some(Expects::Exactly(*n)),
         Value::Str(text) => {
@@ -353,7 +366,7 @@ fn read_number(value: &Value) -> Option<Expects> {
             let number: u32 = text.strip_suffix('+')?.parse().ok()?;
             Some(Expects::AtLeast(number.into()))
         }
-        function if function.is_callable() => Some(Expects::Function(function.clone())),
+        function if function.is_callable() => Some(Expects::Function(KeyFunction::new(function, run))),
         _ => None,
     }
 }

@@ -152,6 +152,15 @@ impl Reader<'_> {
         let text = match value {
             Value::Str(text) => text.to_str(),
             Value::None => return Ok(Kind::Null),
+            function if function.is_callable() => {
+                let name = function.repr();
+                let text = name.to_str();
+                let name = text.trim_start_matches("<built-in function ").trim_end_matches('>');
+                let found = format!("the function {name}");
+                let block = self.block(&found, "names of types in quotes, or any=True");
+                let block = block.about("types are given by their names in @schema/type");
+                return Err(self.invalid(block.hint(format!("write \"{name}\" in quotes, or any=True"))));
+            }
             other => {
                 let block = self.unknown_argument(go_type(other), "starlark.String");
                 return Err(self.invalid(block.help(how_to_name(other))));

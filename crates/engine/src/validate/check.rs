@@ -152,8 +152,9 @@ impl<'a> Checker<'a> {
         let verdict = custom.judge(self.eval, spot.value, &context, &self.run.sources);
         match verdict.map_err(|error| self.stopped(&error, rule, spot))? {
             Verdict::Valid => {}
-            Verdict::Invalid { found, failure } => {
+            Verdict::Invalid { found, failure, advice } => {
                 let mut violation = self.violation(rule, &found);
+                violation.helps.extend(advice.map(Into::into));
                 violation.message = own_message(rule, spot, &failure);
                 violations.push(violation);
             }

@@ -41,6 +41,8 @@ pub(crate) enum Verdict {
     Invalid {
         found: String,
         failure: String,
+        /// What to do about the rule, where the value may not be to blame.
+        advice: Option<&'static str>,
     },
     /// Values below are not valid: their paths and what is wrong with them.
     Below(Vec<(String, String)>),
@@ -70,6 +72,19 @@ impl Custom {
         Custom { function, form, takes_context, beyond_ytt }
     }
 
+    /// What a function of ours asks for; their names alone say little.
+    pub fn hint(&self) -> Option<String> {
+        let Value::Builtin(builtin) = &self.function else { return None };
+        let text = match &*builtin.name().to_str() {
+            "base64.decodable" => "a text in base64",
+            "json.decodable" => "a text that is JSON",
+            "yaml.decodable" => "a text that is YAML",
+            "regexp.is_valid" => "a regular expression in RE2 syntax",
+            _ => return None,
+        };
+        Some(text.to_owned())
+    }
+
     pub fn function(&self) -> &Value {
         &self.function
     }
@@ -96,7 +111,10 @@ impl Custom {
     }
 
     fn read(&self, result: &Value) -> Verdict {
-        let without_text = || Verdict::Invalid { found: String::new(), failure: self.returned(result) };
+        let advice = matches!(result, Value::None).then_some(
+            "the function returned None, which a function without return does; return True or False",
+        );
+        let without_text = || Verdict::Invalid { found: String::new(), failure: self.returned(result), advice };
         match result {
             Value::Bool(true) => Verdict::Valid,
             Value::None if !matches!(self.form, Form::Pair) => Verdict::Valid,
@@ -106,7 +124,7 @@ impl Custom {
                     [ok, _] if is_true(ok) => Verdict::Valid,
                     [_, message] => {
                         let text = message.to_text().to_str().into_owned();
-                        Verdict::Invalid { found: text.clone(), failure: text }
+                        Verdict::Invalid { found: text.clone(), failure: text, advice: None }
                     }
                     _ => without_text(),
                 }
@@ -139,7 +157,7 @@ impl Custom {
         }
         let found = names.iter().map(|name| format!("{name}: ")).collect::<String>() + &text;
         let failure = if names == ["assert.fail", "fail"] { text } else { found.clone() };
-        Verdict::Invalid { found, failure }
+        Verdict::Invalid { found, failure, advice: None }
     }
 
     /// `"is_even()" returned False`

@@ -28,6 +28,7 @@ use ytterby_text::Str;
 
 pub(crate) use assertion::{Assertion, judge};
 pub(crate) use check::{Checked, Checker, Spot};
+pub(crate) use read::describe;
 
 use crate::node::Node;
 use crate::run::Run;
@@ -212,7 +213,7 @@ impl Rule {
     fn hint(&self) -> Option<String> {
         match &self.check {
             Check::Named(named) => named.hint(),
-            Check::Custom(_) => None,
+            Check::Custom(custom) => custom.hint(),
         }
     }
 }

@@ -341,7 +341,7 @@ fn goes_beyond_ytt(args: &[Value], kwargs: &[(Str, Value)]) -> bool {
 }
 
 /// What a bare function asks for: its docstring, its name, or the source of a lambda.
-fn describe(function: &Value, run: &Run) -> String {
+pub(crate) fn describe(function: &Value, run: &Run) -> String {
     match function {
         Value::Function(function) if function.lambda().is_some() => {
             let span = function.span();

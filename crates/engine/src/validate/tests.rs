@@ -112,6 +112,7 @@ fn exports_say_what_each_target_knows() {
             Keyword::Pattern(pattern) => format!("pattern={pattern}"),
             Keyword::Cel(rule) | Keyword::Loop(rule, _) => rule,
             Keyword::NotNull => "not null".to_owned(),
+            Keyword::Void => String::new(),
         });
         shown.collect::<Vec<_>>().join(" ")
     };

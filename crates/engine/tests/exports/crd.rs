@@ -2,7 +2,7 @@
 //!
 //! Schemas, rules and values are made at random. The judge does as Kubernetes does: the keywords are checked by a
 //! validator of JSON Schema, the rules of `x-kubernetes-validations` by the `cel` crate, each at its own place. Kubernetes
-//! does not show null fields to CEL, other evaluators do; the rules must mean the same to both.
+//! does not show null fields to CEL.
 //!
 //! Where a rule became text, the CRD may accept more than we do, never less.
 
@@ -352,13 +352,6 @@ impl Place {
     }
 }
 
-/// How an evaluator shows fields that are null.
-#[derive(Clone, Copy, PartialEq)]
-enum Nulls {
-    Hidden,
-    Shown,
-}
-
 /// A name as Kubernetes writes it for CEL.
 fn cel_name(key: &str) -> String {
     match key {
@@ -372,7 +365,7 @@ fn cel_name(key: &str) -> String {
 }
 
 /// A value as CEL sees it by the schema of a CRD.
-fn to_cel(schema: &Value, value: &Value, nulls: Nulls) -> cel::Value {
+fn to_cel(schema: &Value, value: &Value) -> cel::Value {
     match value {
         Value::Null => cel::Value::Null,
         Value::Bool(value) => (*value).into(),
@@ -382,7 +375,7 @@ fn to_cel(schema: &Value, value: &Value, nulls: Nulls) -> cel::Value {
         },
         Value::String(text) => text.clone().into(),
         Value::Array(list) => {
-            let items: Vec<cel::Value> = list.iter().map(|item| to_cel(&schema["items"], item, nulls)).collect();
+            let items: Vec<cel::Value> = list.iter().map(|item| to_cel(&schema["items"], item)).collect();
             items.into()
         }
         Value::Object(map) => {
@@ -396,12 +389,12 @@ fn to_cel(schema: &Value, value: &Value, nulls: Nulls) -> cel::Value {
                         if name != *key {
                             fields.insert(key.clone(), cel::Value::Null);
                         }
-                        if !value.is_null() || nulls == Nulls::Shown {
-                            fields.insert(name, to_cel(schema, value, nulls));
+                        if !value.is_null() {
+                            fields.insert(name, to_cel(schema, value));
                         }
                     }
                     None => {
-                        fields.insert(key.clone(), to_cel(&schema["additionalProperties"], value, nulls));
+                        fields.insert(key.clone(), to_cel(&schema["additionalProperties"], value));
                     }
                 }
             }
@@ -411,7 +404,7 @@ fn to_cel(schema: &Value, value: &Value, nulls: Nulls) -> cel::Value {
 }
 
 /// Whether all rules in CEL hold, at all places.
-fn cel_holds(schema: &Value, value: &Value, nulls: Nulls) -> bool {
+fn cel_holds(schema: &Value, value: &Value) -> bool {
     if value.is_null() {
         return true;
     }
@@ -420,7 +413,7 @@ fn cel_holds(schema: &Value, value: &Value, nulls: Nulls) -> bool {
         let expression = rule["rule"].as_str().expect("rules are texts");
         let program = cel::Program::compile(expression).unwrap_or_else(|error| panic!("{expression}: {error}"));
         let mut context = cel::Context::default();
-        context.add_variable_from_value("self", to_cel(schema, value, nulls));
+        context.add_variable_from_value("self", to_cel(schema, value));
         match program.execute(&context) {
             Ok(cel::Value::Bool(true)) => {}
             Ok(cel::Value::Bool(false)) | Err(_) => return false,
@@ -428,10 +421,10 @@ fn cel_holds(schema: &Value, value: &Value, nulls: Nulls) -> bool {
         }
     }
     match value {
-        Value::Array(list) => list.iter().all(|item| cel_holds(&schema["items"], item, nulls)),
+        Value::Array(list) => list.iter().all(|item| cel_holds(&schema["items"], item)),
         Value::Object(map) => map.iter().all(|(key, value)| {
             let own = schema.get("properties").and_then(|properties| properties.get(key));
-            own.or_else(|| schema.get("additionalProperties")).is_none_or(|schema| cel_holds(schema, value, nulls))
+            own.or_else(|| schema.get("additionalProperties")).is_none_or(|schema| cel_holds(schema, value))
         }),
         _ => true,
     }
@@ -498,7 +491,7 @@ proptest! {
         let exported = &export(&schema, "crd")["openAPIV3Schema"];
         check_structural(exported, "");
         check_defaults(exported, &|schema, value| {
-            validator(&as_json_schema(schema)).is_valid(value) && cel_holds(schema, value, Nulls::Hidden)
+            validator(&as_json_schema(schema)).is_valid(value) && cel_holds(schema, value)
         });
         let imported = import_schema(json!({ "openAPIV3Schema": exported }).to_string().as_bytes(), &ImportOptions::default());
         let imported = imported.expect("it is a CRD");
@@ -512,10 +505,8 @@ proptest! {
             let ours = values(&schema, &given, Rules::Checked);
             let filled = values(&schema, &given, Rules::Skipped).unwrap_or_else(|error| panic!("{schema}\n{given}\n{error}"));
             let by_keywords = keywords.is_valid(&filled);
-            let hidden = by_keywords && cel_holds(exported, &filled, Nulls::Hidden);
-            let shown = by_keywords && cel_holds(exported, &filled, Nulls::Shown);
-            prop_assert_eq!(hidden, shown, "null fields matter:\n{}\n{}\n{}", schema, filled, exported);
-            let agree = if has_texts(exported) { hidden || ours.is_err() } else { hidden == ours.is_ok() };
+            let judged = by_keywords && cel_holds(exported, &filled);
+            let agree = if has_texts(exported) { judged || ours.is_err() } else { judged == ours.is_ok() };
             prop_assert!(agree, "{}\n{}\n{}\n{:?}", schema, filled, exported, ours);
             if let Some(imported) = &imported {
                 let theirs = values(imported, &given, Rules::Checked);

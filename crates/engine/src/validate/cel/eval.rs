@@ -54,7 +54,8 @@ impl<'n> Eval<'n> {
             Expr::Has(of, field) => {
                 let of = self.value(of)?;
                 self.look_up(&of)?;
-                Ok(Val::Bool(field_of(&of, field)?.is_some()))
+                // Null fields are absent, as in Kubernetes.
+                Ok(Val::Bool(field_of(&of, field)?.is_some_and(|value| !matches!(value, Val::Null))))
             }
             Expr::Index(of, index) => {
                 // Values are never shown; what the expression itself holds may be.

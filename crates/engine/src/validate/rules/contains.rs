@@ -84,6 +84,7 @@ impl NamedRule for Contains {
                     literal.map(rule).into_iter().collect()
                 }
             },
+            (Shape::Map(shape), Node::Scalar(key)) if shape.always.contains(key) => vec![Keyword::Void],
             (Shape::Map(shape), part @ Node::Scalar(key @ Scalar::Str(_))) => match target {
                 Target::OpenApi => Vec::new(),
                 Target::JsonSchema => {

@@ -178,6 +178,10 @@ pub(crate) struct MapShape {
     pub hidden: Vec<Scalar>,
     /// And those that hold objects, which rules can compare with null.
     pub objects: Vec<Scalar>,
+    /// Those that are there whatever is given.
+    pub always: Vec<Scalar>,
+    /// And those of them that are not null then.
+    pub filled: Vec<Scalar>,
     /// Whether there may be others, and what they hold.
     pub free: FreeKeys,
 }
@@ -225,8 +229,7 @@ impl Items {
             (Items::Texts, Node::Scalar(Scalar::Str(_)))
             | (Items::Integers, Node::Scalar(Scalar::Int(_) | Scalar::UInt(_)))
             | (Items::Floats, Node::Scalar(Scalar::Float(_)))
-            | (Items::Truths, Node::Scalar(Scalar::Bool(_)))
-            | (Items::Other, _) => Some(cel_literal(value)),
+            | (Items::Truths, Node::Scalar(Scalar::Bool(_))) => Some(cel_literal(value)),
             (Items::Floats, Node::Scalar(Scalar::Int(int))) => Some(format!("{int}.0")),
             _ => None,
         }
@@ -263,6 +266,8 @@ pub(crate) enum Keyword {
     Loop(String, Most),
     /// Null is not allowed.
     NotNull,
+    /// Nothing: whatever fits the type keeps the rule.
+    Void,
 }
 
 /// How many items a rule can go through before Kubernetes finds it too expensive.

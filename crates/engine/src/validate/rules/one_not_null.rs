@@ -110,7 +110,8 @@ impl NamedRule for OneNotNull {
         match target {
             Target::OpenApi => Vec::new(),
             Target::JsonSchema => {
-                let items = keys.iter().map(|key| ArrayItem::new(only(&text(key)), ytterby_diag::Pos::UNKNOWN));
+                let only = |key| only(&text(key), shape.filled.contains(key));
+                let items = keys.iter().map(|key| ArrayItem::new(only(key), ytterby_diag::Pos::UNKNOWN));
                 let array = Array { items: items.collect(), origin: Origin::Code };
                 vec![Keyword::Plain("oneOf", Node::array(array))]
             }
@@ -127,14 +128,17 @@ impl NamedRule for OneNotNull {
     }
 }
 
-/// `{required: [key], properties: {key: {not: {type: "null"}}}}`
-fn only(key: &str) -> Node {
+/// `{required: [key], properties: {key: {not: {type: "null"}}}}`; a key that has a value by default may be left out.
+fn only(key: &str, has_default: bool) -> Node {
     let map = |name: &str, value: Node| {
         let mut map = Map::new();
         map.push_new(name, value);
         map
     };
     let not_null = Node::map(map("not", Node::map(map("type", Node::str("null")))));
+    if has_default {
+        return Node::map(map("properties", Node::map(map(key, not_null))));
+    }
     let required = ArrayItem::new(Node::str(key), ytterby_diag::Pos::UNKNOWN);
     let mut result = map("required", Node::array(Array { items: vec![required], origin: Origin::Code }));
     result.push_new("properties", Node::map(map(key, not_null)));
