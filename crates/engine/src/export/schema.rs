@@ -342,7 +342,7 @@ impl Dialect<'_> {
             let refuses_null = rules.is_some_and(|rules| rules.refuses_null());
             let is_always = matches!(item.presence, Presence::Always);
             if item.slot.required.is_some()
-                || (refuses_null && item.slot.default.is_null())
+                || (is_always && refuses_null && item.slot.default.is_null())
                 || (is_always && self.loses_default(&item.slot))
                 || (place.shows_rules() && item.presence.must_be_given())
             {
