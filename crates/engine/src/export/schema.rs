@@ -104,16 +104,15 @@ enum Shown {
 }
 
 impl Place {
-    const ROOT: Place =
-        Place {
-            shows_default: true,
-            secret: false,
-            closed: true,
-            is_property: false,
-            is_item: false,
-            repeats: 0,
-            shown: Shown::All,
-        };
+    const ROOT: Place = Place {
+        shows_default: true,
+        secret: false,
+        closed: true,
+        is_property: false,
+        is_item: false,
+        repeats: 0,
+        shown: Shown::All,
+    };
 
     fn shows_rules(self) -> bool {
         self.shown == Shown::All
@@ -241,7 +240,14 @@ impl Dialect<'_> {
             Type::Array(ty) => {
                 keywords.text("type", "array");
                 keywords.set("default", slot.default.clone());
-                let place = Place { shows_default: true, closed: true, is_property: false, is_item: true, repeats: place.repeats.saturating_add(1), ..place };
+                let place = Place {
+                    shows_default: true,
+                    closed: true,
+                    is_property: false,
+                    is_item: true,
+                    repeats: place.repeats.saturating_add(1),
+                    ..place
+                };
                 keywords.set("items", self.slot(&ty.item, place));
             }
             Type::Map(ty) => self.object(keywords, ty, slot, place),
@@ -651,14 +657,7 @@ fn map_shape(ty: &MapType) -> MapShape {
     let always: Vec<Scalar> = named.clone().filter(is_always).map(|item| item.key.clone()).collect();
     let is_filled = |item: &&Item| is_always(item) && !item.slot.default.is_null();
     let filled = named.clone().filter(is_filled).map(|item| item.key.clone()).collect();
-    MapShape {
-        always,
-        filled,
-        keys: named.map(|item| item.key.clone()).collect(),
-        hidden,
-        objects,
-        free,
-    }
+    MapShape { always, filled, keys: named.map(|item| item.key.clone()).collect(), hidden, objects, free }
 }
 
 /// Whether Kubernetes shows values of a type to rules: what is in a CRD without a type does not exist for them.
