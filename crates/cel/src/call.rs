@@ -118,13 +118,17 @@ impl SemverValue {
 
 /// What a call costs with these arguments.
 pub(crate) fn cost(fun: Fun, args: &[Val]) -> u64 {
-    let size = |at: usize| args.get(at).map_or(1, Val::size);
+    // Comparing looks at everything below.
+    let size = |at: usize| match (fun, args.get(at)) {
+        (Fun::Equal | Fun::NotEqual | Fun::In, Some(value)) => value.deep_size(),
+        (_, value) => value.map_or(1, Val::size),
+    };
     cost::of_call(fun, size(0), size(1))
 }
 
 fn overload<T>(fun: Fun, args: &[Val]) -> Result<T> {
     let types: Vec<&str> = args.iter().map(Val::type_name).collect();
-    fail(format!("no such overload: {fun:?}({})", types.join(", ")))
+    fail(format!("no such overload: {} of {}", crate::functions::shown(fun), types.join(" and ")))
 }
 
 fn overflow<T>() -> Result<T> {
@@ -209,7 +213,8 @@ pub(crate) fn call(fun: Fun, args: &[Val]) -> Result<Val> {
         Fun::IndexOf | Fun::LastIndexOf if matches!(args[0], Val::Str(_)) => strings(fun, args),
         Fun::Matches | Fun::Find | Fun::FindAll => {
             let Val::Str(pattern) = &args[1] else { return overload(fun, args) };
-            let regexp = Regexp::shared(&ytterby_text::Str::from(&**pattern)).map_err(EvalError::Failed)?;
+            let regexp = Regexp::shared(&ytterby_text::Str::from(&**pattern))
+                .map_err(|_| EvalError::Failed("not a valid regular expression".to_owned()))?;
             regex(fun, &regexp, args)
         }
         Fun::IndexOf
@@ -351,7 +356,7 @@ fn arithmetic(fun: Fun, args: &[Val]) -> Result<Val> {
 
 fn convert(fun: Fun, args: &[Val]) -> Result<Val> {
     let value = &args[0];
-    let bad = |what: &str| fail(format!("type conversion error: the text is no {what}"));
+    let bad = |what: &str| fail(format!("not {what}"));
     match (fun, value) {
         (Fun::Int, Val::Int(_))
         | (Fun::Uint, Val::Uint(_))
@@ -366,7 +371,7 @@ fn convert(fun: Fun, args: &[Val]) -> Result<Val> {
         (Fun::Int, Val::Double(_)) => overflow(),
         (Fun::Int, Val::Str(text)) => match text.parse() {
             Ok(value) => Ok(Val::Int(value)),
-            Err(_) => bad("integer"),
+            Err(_) => bad("an int"),
         },
         (Fun::Int, Val::Timestamp(seconds, _)) => Ok(Val::Int(*seconds)),
         (Fun::Uint, Val::Int(value)) => uint(u64::try_from(*value).ok()),
@@ -374,13 +379,13 @@ fn convert(fun: Fun, args: &[Val]) -> Result<Val> {
         (Fun::Uint, Val::Double(_)) => overflow(),
         (Fun::Uint, Val::Str(text)) => match text.parse() {
             Ok(value) => Ok(Val::Uint(value)),
-            Err(_) => bad("unsigned integer"),
+            Err(_) => bad("a uint"),
         },
         (Fun::Double, Val::Int(value)) => Ok(Val::Double(*value as f64)),
         (Fun::Double, Val::Uint(value)) => Ok(Val::Double(*value as f64)),
         (Fun::Double, Val::Str(text)) => match text.parse() {
             Ok(value) => Ok(Val::Double(value)),
-            Err(_) => bad("number"),
+            Err(_) => bad("a double"),
         },
         (Fun::String, value) => match shown(value) {
             Some(shown) => Ok(text(shown)),
@@ -390,16 +395,16 @@ fn convert(fun: Fun, args: &[Val]) -> Result<Val> {
         (Fun::Bool, Val::Str(text)) => match &**text {
             "true" | "True" | "TRUE" | "t" | "T" | "1" => Ok(Val::Bool(true)),
             "false" | "False" | "FALSE" | "f" | "F" | "0" => Ok(Val::Bool(false)),
-            _ => bad("boolean"),
+            _ => bad("a bool"),
         },
         (Fun::Timestamp, Val::Str(text)) => match time::timestamp(text) {
             Some((seconds, nanos)) => Ok(Val::Timestamp(seconds, nanos)),
-            None => bad("timestamp"),
+            None => bad("a timestamp"),
         },
         (Fun::Timestamp, Val::Int(seconds)) => Ok(Val::Timestamp(*seconds, 0)),
         (Fun::Duration, Val::Str(text)) => match time::duration(text) {
             Some(value) => Ok(Val::Duration(value)),
-            None => bad("duration"),
+            None => bad("a duration"),
         },
         (Fun::Duration, Val::Int(nanos)) => Ok(Val::Duration(*nanos)),
         _ => overload(fun, args),

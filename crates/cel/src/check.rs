@@ -29,10 +29,12 @@ pub(crate) enum NodeKind {
     TypeName(&'static str),
     /// A variable of the environment or, after those, of a comprehension.
     Var(usize),
-    Select(Box<Node>, String, Optional),
-    Has(Box<Node>, String),
+    Select(Box<Node>, Field, Optional),
+    Has(Box<Node>, Field),
     Index(Box<Node>, Box<Node>, Optional),
     Call(Fun, Vec<Node>),
+    /// Operators from left to right.
+    Chain(Box<Node>, Vec<(Fun, Node)>),
     /// A function of regular expressions with a literal pattern, compiled once.
     Regex(Fun, Box<Regexp>, Vec<Node>),
     And(Vec<Node>),
@@ -41,6 +43,14 @@ pub(crate) enum NodeKind {
     List(Vec<(Node, Optional)>),
     Map(Vec<(Node, Node, Optional)>),
     Comprehension(Box<Loop>),
+}
+
+/// The name of a field.
+#[derive(Debug)]
+pub(crate) struct Field {
+    pub name: String,
+    /// The key that an escaped name (`a__dash__b`) means, where values are not escaped beforehand.
+    pub plain: Option<String>,
 }
 
 /// A comprehension.
@@ -126,12 +136,12 @@ impl Checker {
             ExprKind::Select(of, field, optional) => {
                 let of = self.node(of)?;
                 let ty = field_type(&of.ty, field, *optional).map_err(|message| CompileError::new(expr.at, message))?;
-                Ok(Node { kind: NodeKind::Select(Box::new(of), field.clone(), *optional), ty })
+                Ok(Node { kind: NodeKind::Select(Box::new(of), self.field(field), *optional), ty })
             }
             ExprKind::Has(of, field) => {
                 let of = self.node(of)?;
                 field_type(&of.ty, field, Optional::No).map_err(|message| CompileError::new(expr.at, message))?;
-                Ok(Node { kind: NodeKind::Has(Box::new(of), field.clone()), ty: Type::Bool })
+                Ok(Node { kind: NodeKind::Has(Box::new(of), self.field(field)), ty: Type::Bool })
             }
             ExprKind::Index(of, index, optional) => {
                 let (of, index) = (self.node(of)?, self.node(index)?);
@@ -139,6 +149,7 @@ impl Checker {
                 let ty = ty.ok_or_else(|| no_overload(expr.at, "_[_]", [&of.ty, &index.ty]))?;
                 Ok(Node { kind: NodeKind::Index(Box::new(of), Box::new(index), *optional), ty })
             }
+            ExprKind::Chain(first, rest) => self.chain(first, rest),
             ExprKind::Call(name, receiver, args) => self.call(name, receiver.as_deref(), args, expr.at),
             ExprKind::And(operands) => Ok(Node { kind: NodeKind::And(self.bools(operands, "_&&_")?), ty: Type::Bool }),
             ExprKind::Or(operands) => Ok(Node { kind: NodeKind::Or(self.bools(operands, "_||_")?), ty: Type::Bool }),
@@ -157,6 +168,12 @@ impl Checker {
         }
     }
 
+    fn field(&self, name: &str) -> Field {
+        let is_escaped = self.library == Library::Standard && name.contains("__");
+        let plain = is_escaped.then(|| ytterby_text::cel::unescaped(name));
+        Field { name: name.to_owned(), plain }
+    }
+
     fn ident(&mut self, name: &str, at: usize) -> Checked {
         if let Some(slot) = self.variables.iter().rposition(|(other, _)| other == name) {
             if let Some(used) = self.uses.get_mut(slot) {
@@ -168,6 +185,21 @@ impl Checker {
             Some(known) => Ok(Node { kind: NodeKind::TypeName(known), ty: Type::Type }),
             None => Err(CompileError::new(at, format!("undeclared reference to '{name}'"))),
         }
+    }
+
+    fn chain(&mut self, first: &Expr, rest: &[(&'static str, usize, Expr)]) -> Checked {
+        let first = self.node(first)?;
+        let mut ty = first.ty.clone();
+        let mut operands = Vec::with_capacity(rest.len());
+        for (name, at, operand) in rest {
+            let function = functions::find(name).expect("operators are functions");
+            let node = self.node(operand)?;
+            let types = [&ty, &node.ty];
+            let found = result_type(function, false, &types).ok_or_else(|| no_overload(*at, name, types))?;
+            ty = found;
+            operands.push((function.fun, node));
+        }
+        Ok(Node { kind: NodeKind::Chain(Box::new(first), operands), ty })
     }
 
     fn bools(&mut self, operands: &[Expr], name: &str) -> Result<Vec<Node>, CompileError> {
@@ -250,20 +282,8 @@ impl Checker {
             self.is_mixed = function.fun == Fun::Format && matches!(arg.kind, ExprKind::List(_));
             nodes.push(self.node(arg)?);
         }
-        let mut result: Option<Type> = None;
-        for signature in &function.signatures {
-            if signature.is_method != receiver.is_some() || signature.args.len() != nodes.len() {
-                continue;
-            }
-            let mut bindings = Bindings::default();
-            if signature.args.iter().zip(&nodes).all(|(formal, node)| bindings.unify(formal, &node.ty)) {
-                let found = bindings.apply(&signature.result);
-                result = Some(match result {
-                    Some(other) if other != found => Type::Dyn,
-                    _ => found,
-                });
-            }
-        }
+        let types: Vec<&Type> = nodes.iter().map(|node| &node.ty).collect();
+        let result = result_type(function, receiver.is_some(), &types);
         let Some(ty) = result else {
             return Err(no_overload(at, &full, nodes.iter().map(|node| &node.ty)));
         };
@@ -349,6 +369,25 @@ impl Checker {
         let kind = Loop { kind: of.kind, range, slot, has_two, condition, transform };
         Ok(Node { kind: NodeKind::Comprehension(Box::new(kind)), ty })
     }
+}
+
+/// What a call with arguments of these types gives, where there is such a call.
+fn result_type(function: &functions::Function, is_method: bool, types: &[&Type]) -> Option<Type> {
+    let mut result: Option<Type> = None;
+    for signature in &function.signatures {
+        if signature.is_method != is_method || signature.args.len() != types.len() {
+            continue;
+        }
+        let mut bindings = Bindings::default();
+        if signature.args.iter().zip(types).all(|(formal, actual)| bindings.unify(formal, actual)) {
+            let found = bindings.apply(&signature.result);
+            result = Some(match result {
+                Some(other) if other != found => Type::Dyn,
+                _ => found,
+            });
+        }
+    }
+    result
 }
 
 /// The better known one of two types that can meet.

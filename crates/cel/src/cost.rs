@@ -62,7 +62,7 @@ impl Estimate {
             NodeKind::Var(slot) => (1, self.shapes.get(*slot).cloned().unwrap_or_else(Shape::unknown)),
             NodeKind::Select(of, field, _) => {
                 let (cost, shape) = self.node(of);
-                let found = shape.fields.get(field).or(shape.items.as_ref()).cloned();
+                let found = shape.fields.get(&field.name).or(shape.items.as_ref()).cloned();
                 (cost.saturating_add(1), found.unwrap_or_else(Shape::unknown))
             }
             NodeKind::Has(of, _) => (self.node(of).0, Shape::sized(1)),
@@ -72,6 +72,19 @@ impl Estimate {
                 (cost.saturating_add(index).saturating_add(1), found)
             }
             NodeKind::Call(fun, args) | NodeKind::Regex(fun, _, args) => self.call(*fun, args),
+            NodeKind::Chain(first, rest) => {
+                let (mut cost, mut shape) = self.node(first);
+                for (fun, operand) in rest {
+                    let (operand_cost, operand) = self.node(operand);
+                    let own = of_call(*fun, shape.max, operand.max);
+                    cost = cost.saturating_add(operand_cost).saturating_add(own);
+                    shape = match fun {
+                        Fun::Add => Arc::new(Shape { max: shape.max.saturating_add(operand.max), ..(*shape).clone() }),
+                        _ => Shape::sized(1),
+                    };
+                }
+                (cost, shape)
+            }
             NodeKind::And(operands) | NodeKind::Or(operands) => {
                 let cost = operands.iter().fold(0u64, |sum, operand| sum.saturating_add(self.node(operand).0));
                 (cost, Shape::sized(1))

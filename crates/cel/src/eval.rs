@@ -7,7 +7,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use crate::call;
-use crate::check::{Loop, Node, NodeKind};
+use crate::check::{Field, Loop, Node, NodeKind};
 use crate::functions::Fun;
 use crate::syntax::{Macro, Optional};
 use crate::value::{MapVal, Val};
@@ -88,24 +88,41 @@ impl Eval {
             }
             NodeKind::Has(of, field) => {
                 let of = self.value(of)?;
+                // Null fields are absent, as in Kubernetes.
+                let has = |map| found(map, field).is_some_and(|value| !matches!(value, Val::Null));
                 Ok(Val::Bool(match &of {
-                    Val::Map(map) => map.field(field).is_some(),
+                    Val::Map(map) => has(map),
                     Val::Optional(inner) => match inner.as_deref() {
-                        Some(Val::Map(map)) => map.field(field).is_some(),
+                        Some(Val::Map(map)) => has(map),
                         _ => false,
                     },
-                    other => return fail(format!("no such overload: has() on {}", other.type_name())),
+                    other => return fail(format!("no such field: {} of {}", field.name, other.type_name())),
                 }))
             }
             NodeKind::Index(of, index, optional) => {
+                // Values are never shown; what the expression itself contains may be.
+                let shown = match &index.kind {
+                    NodeKind::Int(at) => format!(": {at}"),
+                    NodeKind::Str(key) => format!(": {key}"),
+                    _ => String::new(),
+                };
                 let (of, index) = (self.value(of)?, self.value(index)?);
                 self.spend(1)?;
-                indexed(&of, &index, *optional)
+                indexed(&of, &index, *optional, &shown)
             }
             NodeKind::Call(fun, args) => {
                 let args = args.iter().map(|arg| self.value(arg)).collect::<Result<Vec<_>>>()?;
                 self.spend(call::cost(*fun, &args))?;
                 call::call(*fun, &args)
+            }
+            NodeKind::Chain(first, rest) => {
+                let mut left = self.value(first)?;
+                for (fun, operand) in rest {
+                    let args = [left, self.value(operand)?];
+                    self.spend(call::cost(*fun, &args))?;
+                    left = call::call(*fun, &args)?;
+                }
+                Ok(left)
             }
             NodeKind::Regex(fun, regexp, args) => {
                 let args = args.iter().map(|arg| self.value(arg)).collect::<Result<Vec<_>>>()?;
@@ -189,7 +206,7 @@ impl Eval {
             }
             Val::Map(map) => map.entries().to_vec(),
             Val::Optional(_) => return fail("an optional value cannot be the range of a macro"),
-            other => return fail(format!("a {} cannot be the range of a macro", other.type_name())),
+            other => return fail(format!("cannot go through a {}", other.type_name())),
         };
         let is_map = matches!(range, Val::Map(_));
         let mut found = Vec::new();
@@ -309,23 +326,28 @@ fn some(value: &Val) -> Val {
     Val::Optional(Some(Rc::new(value.clone())))
 }
 
-fn select(of: &Val, field: &str, optional: Optional) -> Result<Val> {
+/// The value of a field.
+fn found<'m>(map: &'m MapVal, field: &Field) -> Option<&'m Val> {
+    map.field(&field.name).or_else(|| map.field(field.plain.as_deref()?))
+}
+
+fn select(of: &Val, field: &Field, optional: Optional) -> Result<Val> {
     match of {
-        Val::Map(map) => match (map.field(field), optional) {
+        Val::Map(map) => match (found(map, field), optional) {
             (Some(value), Optional::No) => Ok(value.clone()),
             (Some(value), Optional::Yes) => Ok(some(value)),
             (None, Optional::Yes) => Ok(Val::Optional(None)),
-            (None, Optional::No) => fail(format!("no such key: {field}")),
+            (None, Optional::No) => fail(format!("no such key: {}", field.name)),
         },
         Val::Optional(None) => Ok(Val::Optional(None)),
         Val::Optional(Some(inner)) => select(inner, field, Optional::Yes),
         Val::Authorizer => Err(EvalError::Unknown),
         Val::Null if optional == Optional::Yes => Ok(Val::Optional(None)),
-        other => fail(format!("no such overload: field selection on {}", other.type_name())),
+        other => fail(format!("no such field: {} of {}", field.name, other.type_name())),
     }
 }
 
-fn indexed(of: &Val, index: &Val, optional: Optional) -> Result<Val> {
+fn indexed(of: &Val, index: &Val, optional: Optional, shown: &str) -> Result<Val> {
     match of {
         Val::List(list) => {
             let at = match index {
@@ -339,19 +361,17 @@ fn indexed(of: &Val, index: &Val, optional: Optional) -> Result<Val> {
                 (Some(value), Optional::No) => Ok(value.clone()),
                 (Some(value), Optional::Yes) => Ok(some(value)),
                 (None, Optional::Yes) => Ok(Val::Optional(None)),
-                (None, Optional::No) => {
-                    fail(format!("index out of bounds: {}", at.map_or("?".to_owned(), |at| at.to_string())))
-                }
+                (None, Optional::No) => fail(format!("index out of bounds{shown}")),
             }
         }
         Val::Map(map) => match (map.get(index), optional) {
             (Some(value), Optional::No) => Ok(value.clone()),
             (Some(value), Optional::Yes) => Ok(some(value)),
             (None, Optional::Yes) => Ok(Val::Optional(None)),
-            (None, Optional::No) => fail("no such key"),
+            (None, Optional::No) => fail(format!("no such key{shown}")),
         },
         Val::Optional(None) => Ok(Val::Optional(None)),
-        Val::Optional(Some(inner)) => indexed(inner, index, Optional::Yes),
+        Val::Optional(Some(inner)) => indexed(inner, index, Optional::Yes, shown),
         other => fail(format!("no such overload: {}[…]", other.type_name())),
     }
 }

@@ -209,6 +209,12 @@ pub(crate) fn find(name: &str) -> Option<&'static Function> {
     functions.get(name)
 }
 
+/// The name of a function for messages: operators as they are written.
+pub(crate) fn shown(fun: Fun) -> &'static str {
+    let name = TABLE.iter().find(|row| row.0 == fun).map_or("?", |row| row.1);
+    name.trim_matches(['_', '@'])
+}
+
 /// Words that begin the names of functions: `sets.contains`.
 pub(crate) fn is_namespace(name: &str) -> bool {
     matches!(name, "sets" | "optional" | "lists" | "strings" | "format" | "ip")

@@ -38,6 +38,8 @@ pub(crate) enum ExprKind {
     Index(Box<Expr>, Box<Expr>, Optional),
     /// A function, an operator included: `_+_`.
     Call(String, Option<Box<Expr>>, Vec<Expr>),
+    /// Operators of one level from left to right, each with its place: long sums do not nest.
+    Chain(Box<Expr>, Vec<(&'static str, usize, Expr)>),
     And(Vec<Expr>),
     Or(Vec<Expr>),
     If(Box<[Expr; 3]>),
@@ -392,24 +394,24 @@ impl Parser {
             &[("*", "_*_"), ("/", "_/_"), ("%", "_%_")],
         ];
         let Some(operators) = LEVELS.get(level) else { return self.unary() };
-        let mut left = self.chain(level + 1)?;
-        let mut length = 0;
+        let first = self.chain(level + 1)?;
+        let mut rest = Vec::new();
         loop {
             let found = match self.peek() {
                 Token::Sign(sign) => operators.iter().find(|(symbol, _)| symbol == sign),
                 Token::Ident(name) => operators.iter().find(|(symbol, _)| symbol == name),
                 _ => None,
             };
-            let Some((_, name)) = found else { return Ok(left) };
+            let Some((_, name)) = found else { break };
             let at = self.place();
             self.next();
-            let right = self.chain(level + 1)?;
-            left = Expr { kind: ExprKind::Call((*name).to_owned(), None, vec![left, right]), at };
-            length += 1;
-            if length > MAX_DEPTH {
-                return Err(self.error("the expression is nested too deeply"));
-            }
+            rest.push((*name, at, self.chain(level + 1)?));
         }
+        if rest.is_empty() {
+            return Ok(first);
+        }
+        let at = rest[0].1;
+        Ok(Expr { kind: ExprKind::Chain(Box::new(first), rest), at })
     }
 
     fn unary(&mut self) -> Parsed {

@@ -131,7 +131,7 @@ fn wrong_expressions_are_refused() {
     refused("self.l.all(x, x)", "expected type 'bool'");
     refused("has(self)", "has()");
     refused(&"(".repeat(300), "nested too deeply");
-    refused(&format!("1{}", "+1".repeat(300)), "nested too deeply");
+    assert!(Program::compile(&format!("1{} > 0", "+1".repeat(10_000)), &env()).is_ok());
 }
 
 #[test]

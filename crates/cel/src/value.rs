@@ -192,6 +192,15 @@ impl Val {
         }
     }
 
+    /// The same with everything below it.
+    pub(crate) fn deep_size(&self) -> u64 {
+        match self {
+            Val::List(list) => 1 + list.items.iter().map(Val::deep_size).sum::<u64>(),
+            Val::Map(map) => 1 + map.entries.iter().map(|(key, value)| key.size() + value.deep_size()).sum::<u64>(),
+            other => other.size(),
+        }
+    }
+
     /// Whether two values are equal; values of different types are not, numbers apart.
     pub fn equals(&self, other: &Val) -> bool {
         match (self, other) {

@@ -64,7 +64,7 @@ fn tells_what_goes_wrong() {
         ("self['b'] == 1", "{a: 1}", "no such key: b"),
         ("self[self.a] == 1", "{a: b}", "no such key"),
         ("'x'.matches(self)", "'['", "not a valid regular expression"),
-        ("self + 'a' == 1", "1", "no such overload: + of int and string"),
+        ("self + 'a' == 'b'", "1", "no such overload: + of int and string"),
         ("self < 'a'", "1", "no such overload: < of int and string"),
         ("9223372036854775807 + self > 0", "1", "integer overflow"),
         ("1 / self == 1", "0", "division by zero"),
