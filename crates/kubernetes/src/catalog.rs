@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use ytterby_diag::{Diagnostic, Id, Part, Severity, Text};
+use ytterby_diag::{Diagnostic, Id, Part, Path, Severity, Text};
 use ytterby_text::spelling;
 
 use crate::builtin;
@@ -218,7 +218,7 @@ impl Catalog {
             }
             _ => self.no_kind(root, at, &mut report),
         }
-        checked.findings = report.findings;
+        checked.findings = without_echoes(report.findings);
         found.push(named(checked));
     }
 
@@ -550,6 +550,24 @@ fn generate_name(object: &mut Node) {
 /// Whether an object is a list of others.
 fn is_list(kind: &str, root: &Node) -> bool {
     kind.ends_with("List") && matches!(root.get("items").map(|items| &items.value), Some(Value::List(_)))
+}
+
+/// Findings without those that a misspelt field explains: where `prots` is unknown, `ports` is not missing.
+fn without_echoes(findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let meant: Vec<Path> = findings
+        .iter()
+        .filter(|finding| finding.id == Id::KUBERNETES_UNKNOWN_FIELD)
+        .filter_map(|finding| {
+            let name = &finding.helps.first()?.fix.as_ref()?.edits.first()?.replacement;
+            let mut path = finding.path.clone()?;
+            path.pop();
+            Some(path.key(name.clone()))
+        })
+        .collect();
+    let is_echo = |finding: &Diagnostic| {
+        finding.id == Id::KUBERNETES_REQUIRED && finding.path.as_ref().is_some_and(|path| meant.contains(path))
+    };
+    findings.into_iter().filter(|finding| !is_echo(finding)).collect()
 }
 
 /// Says in each finding which object it is about, and writes the line for texts.
