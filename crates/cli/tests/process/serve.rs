@@ -82,7 +82,7 @@ fn it_serves_until_it_is_told_to_stop() {
         );
         let (code, log) = server.end(signal);
         assert_eq!(code, 0, "{log}");
-        assert!(log.contains(r#""msg":"review refused","webhook":"virtualmachine","uid":"u","operation":"CREATE","object":"n/v","verdict":"invalid","code":422,"rules":["cores"]}"#), "{log}");
+        assert!(log.contains(r#""msg":"review refused","webhook":"virtualmachine","uid":"u","operation":"CREATE","object":"n/v","user":"","dryRun":false,"verdict":"invalid","code":422,"rules":["cores"]}"#), "{log}");
         assert!(log.lines().last().unwrap().contains(r#""msg":"stopped""#), "{log}");
     }
 }
@@ -100,9 +100,50 @@ fn it_says_why_it_cannot_serve() {
     let (code, _, log) = scratch.run(&["kubevirt", "serve", "--kubeconfig", "missing"]);
     assert!(code == 2 && log.contains("missing: No such file"), "{log}");
     let (code, _, log) = scratch.run(&["kubevirt", "serve", "--wait"]);
-    assert!(code == 2 && log.contains("Unknown option --wait"), "{log}");
-    assert_eq!(run(&["kubevirt", "serve", "-V"]).1, format!("ytterby version {}\n", env!("CARGO_PKG_VERSION")));
+    assert!(code == 2 && log.contains("unknown flag: --wait"), "{log}");
+    assert!(run(&["kubevirt", "serve", "-V"]).1.starts_with(&format!("ytterby version {}", env!("CARGO_PKG_VERSION"))));
     first.end(Signal::INT);
+}
+
+/// What is in `deploy` is what the templates make.
+#[test]
+fn the_rendered_deployments_are_up_to_date() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let templates = root.join("examples/kubevirt/webhook");
+    let openshift = [
+        "--data-value-yaml=monitoring.enabled=true",
+        "--data-value-yaml=monitoring.dashboard=true",
+        "--data-value=monitoring.namespace=openshift-monitoring",
+    ];
+    for (folder, values) in [("openshift", &openshift[..]), ("cert-manager", &["--data-value=certificates=cert-manager"])] {
+        let image = "--data-value=image=registry.example.com/ytterby:0.1.0";
+        let args = [&["-f", templates.to_str().unwrap(), image][..], values].concat();
+        let path = root.join("deploy/kubevirt-webhook").join(folder).join("webhook.yaml");
+        let is_same = run(&args).1 == std::fs::read_to_string(&path).unwrap();
+        assert!(is_same, "render it again: ytterby {} > {}", args.join(" "), path.display());
+    }
+}
+
+#[test]
+fn monitoring_can_be_added() {
+    let documents = deployment(&["monitoring={enabled: true, dashboard: true}"]);
+    let of = |kind: &str| documents.iter().find(|document| document["kind"] == kind).unwrap();
+    assert_eq!(of("ServiceMonitor")["spec"]["endpoints"][0]["port"], "metrics");
+    // Alerts and panels ask for metrics that there are.
+    let known = Path::new(env!("CARGO_MANIFEST_DIR")).join("../kubevirt/src/server/metrics.rs");
+    let known = std::fs::read_to_string(known).unwrap();
+    let maps: Vec<_> = documents.iter().filter(|document| document["kind"] == "ConfigMap").collect();
+    let dashboard = maps.iter().find_map(|map| map["data"]["ytterby-validator.json"].as_str()).unwrap();
+    let dashboard: Value = serde_json::from_str(dashboard).unwrap();
+    let texts = format!("{}{dashboard}", of("PrometheusRule"));
+    let names = regex::Regex::new("(ytterby|kubevirt_ssp|process)_[a-z_]+").unwrap();
+    let mut count = 0;
+    for name in names.find_iter(&texts) {
+        let name = name.as_str().trim_end_matches("_bucket");
+        assert!(known.contains(&format!("\"{name}\"")), "{name}");
+        count += 1;
+    }
+    assert!(count > 12, "{count}");
 }
 
 /// The documents that the example of a deployment makes.
@@ -117,7 +158,7 @@ fn deployment(values: &[&str]) -> Vec<Value> {
 
 #[test]
 fn the_deployment_fits_the_server() {
-    for (certificates, kinds) in [("service-ca", 8), ("cert-manager", 10), ("secret", 8)] {
+    for (certificates, kinds) in [("service-ca", 9), ("cert-manager", 11), ("secret", 9)] {
         let values = [&*format!("certificates={certificates}"), "ca_certificate=PEM", "ratchet=true"];
         let documents = deployment(&values);
         assert_eq!(documents.len(), kinds, "{certificates}");
