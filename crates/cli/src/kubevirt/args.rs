@@ -18,6 +18,10 @@ pub(super) enum Format {
     Sarif,
     Junit,
     Github,
+    /// As diagnostics, with excerpts of the files.
+    Rich,
+    /// As diagnostics, for merge requests of GitLab.
+    Gitlab,
 }
 
 /// What becomes of fields that KubeVirt does not have; the words are those of the Kubernetes API.
@@ -63,6 +67,8 @@ impl Args {
                     ("sarif", Format::Sarif),
                     ("junit", Format::Junit),
                     ("github", Format::Github),
+                    ("gitlab", Format::Gitlab),
+                    ("rich", Format::Rich),
                 ],
             )?
             .unwrap_or_default(),

@@ -105,9 +105,10 @@ const FILE: Flag = Flag::new("file", FlagKind::List("path"), "Input: a file, a d
     .short('f')
     .offers(Values::Files);
 
-const OUTPUT: Flag = Flag::new("output", FlagKind::Text("format"), "Report as text, json, sarif, junit or github")
-    .short('o')
-    .offers(Values::OneOf(&["text", "json", "sarif", "junit", "github"]));
+const OUTPUT: Flag =
+    Flag::new("output", FlagKind::Text("format"), "Report as text, rich, json, sarif, junit, github or gitlab")
+        .short('o')
+        .offers(Values::OneOf(&["text", "rich", "json", "sarif", "junit", "github", "gitlab"]));
 
 const TEMPLATE: Flag =
     Flag::new("template", FlagKind::List("path"), "Look templates up here; their own VMs are not checked")

@@ -9,7 +9,7 @@ use super::report::Place;
 use super::validate::{ABBREVIATED, is_abbreviated};
 use super::world::{World, place};
 use super::{BROKEN, Failure, Host, NOTHING, OK, UNREADABLE, usage};
-use ytterby_diag::Id;
+use ytterby_diag::{Id, Pos, Sources};
 use ytterby_kubevirt::evaluate::{Status, evaluate};
 use ytterby_kubevirt::fix;
 use ytterby_kubevirt::lint::{Linted, Severity, lint, unreadable};
@@ -53,7 +53,7 @@ pub(super) fn run(
         match &file.objects {
             Err(problem) => {
                 let (line, column) = problem.at.unwrap_or((1, 1));
-                let at = Place { file: file.name.clone(), line, column };
+                let at = Place::unread(file.name.clone(), line, column);
                 let message = problem.message.clone();
                 found.push(Found {
                     id: "unreadable",
@@ -84,7 +84,7 @@ pub(super) fn run(
             id: "nothing-to-check",
             level: Level::Warning,
             rule: String::new(),
-            at: Place { file, line: 1, column: 1 },
+            at: Place::unread(file, 1, 1),
             message: NOTHING.to_owned(),
             hint: None,
         });
@@ -92,7 +92,7 @@ pub(super) fn run(
     if args.quiet {
         found.retain(|finding| finding.level != Level::Note);
     }
-    write(&found, annotations, args, stdout)?;
+    write(&found, annotations, args, &world.sources, stdout)?;
     let worst = found.iter().map(|found| found.level).max();
     Ok(match worst {
         _ if unreadable => UNREADABLE,
@@ -210,7 +210,7 @@ fn mend(file: &File, host: &dyn Host, stderr: &mut dyn Write) -> Result<usize, F
     Ok(changes.len())
 }
 
-fn write(found: &[Found], annotations: usize, args: &Args, out: &mut dyn Write) -> io::Result<()> {
+fn write(found: &[Found], annotations: usize, args: &Args, sources: &Sources, out: &mut dyn Write) -> io::Result<()> {
     match args.format {
         Format::Text if args.quiet => text(found, out),
         Format::Text => {
@@ -221,6 +221,7 @@ fn write(found: &[Found], annotations: usize, args: &Args, out: &mut dyn Write) 
         Format::Junit => junit(found, out),
         Format::Sarif => output::sarif(&issues(found), out),
         Format::Github => output::github(&issues(found), out),
+        Format::Rich | Format::Gitlab => output::diagnostics(&issues(found), args.format, sources, out),
     }
 }
 
@@ -229,7 +230,12 @@ fn issues(found: &[Found]) -> Vec<Issue> {
         let hint = found.hint.as_ref().map_or(String::new(), |hint| format!(" ({hint})"));
         let rule = if found.rule.is_empty() { String::new() } else { format!("rule {}: ", found.rule) };
         let text = format!("{rule}{}{hint}", found.message);
-        Issue { id: found.id.to_owned(), level: found.level, at: found.at.clone(), text, rule_at: None }
+        let sort = match (found.id, found.level) {
+            ("unreadable", _) if found.at.pos == Pos::UNKNOWN => Id::FILE_MISSING,
+            (_, Level::Error) => Id::KUBEVIRT_RULE,
+            _ => Id::KUBEVIRT_LINT,
+        };
+        Issue { id: found.id.to_owned(), sort, level: found.level, at: found.at.clone(), text, rule_at: None }
     };
     found.iter().map(issue).collect()
 }

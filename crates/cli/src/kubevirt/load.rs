@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ytterby_diag::{Source, Sources};
+use ytterby_diag::{FileId, Pos, Source, Sources};
 use ytterby_yaml::{ReadOptions, Tree, parse};
 
 use super::Host;
@@ -17,6 +17,9 @@ const MAX_DEPTH: usize = 64;
 /// Standard input in messages.
 const STDIN: &str = "-";
 
+/// Bytes of a line on which a column is no help.
+const LONG_LINE: usize = 200;
+
 /// How files begin that `gzip` made.
 const GZIP: &[u8] = &[0x1f, 0x8b];
 
@@ -28,6 +31,7 @@ pub(super) struct File {
     pub path: Option<PathBuf>,
     /// Its text.
     pub source: Option<Arc<Source>>,
+    id: FileId,
     /// What is in it.
     pub objects: Result<Objects, Problem>,
     /// All of it, for the places of values, if there is a VM in it.
@@ -47,6 +51,17 @@ impl File {
     pub(super) fn position(&self, offset: usize) -> (u32, u32) {
         let place = |source: &Arc<Source>| source.line_column(offset.min(source.text().len()) as u32);
         self.source.as_ref().map_or((1, 1), place)
+    }
+
+    /// A byte as a place for diagnostics.
+    pub(super) fn pos(&self, offset: usize) -> Pos {
+        Pos::new(self.id, offset.min(self.text().len()) as u32)
+    }
+
+    /// Whether all of it is one line that is too long to look at.
+    pub(super) fn is_one_line(&self) -> bool {
+        let text = self.text().trim_ascii();
+        text.len() > LONG_LINE && !text.contains(&b'\n')
     }
 
     /// The line of a byte, from 1.
@@ -74,16 +89,15 @@ impl File {
 }
 
 /// Reads files, directories and standard input, in the order given; directories in alphabetical order.
-pub(super) fn files(given: &[String], parameters: &Parameters, host: &dyn Host) -> Vec<File> {
-    let sources = Sources::new();
+pub(super) fn files(given: &[String], parameters: &Parameters, host: &dyn Host, sources: &Sources) -> Vec<File> {
     let mut files = Vec::new();
     for path in given {
         if path == STDIN {
-            files.push(read(STDIN.to_owned(), None, host.stdin(), &sources, parameters));
+            files.push(read(STDIN.to_owned(), None, host.stdin(), sources, parameters));
         } else {
             let mut found = |path: &Path, content| {
                 let name = path.to_string_lossy().into_owned();
-                files.push(read(name, Some(path.to_owned()), content, &sources, parameters));
+                files.push(read(name, Some(path.to_owned()), content, sources, parameters));
             };
             visit(Path::new(path), 0, &mut found, host);
         }
@@ -125,7 +139,7 @@ fn read(
         Ok(content) => content,
         Err(error) => {
             let problem = Problem { message: io_text(&error), at: None };
-            return File { name, path, source: None, objects: Err(problem), tree: None };
+            return File { name, path, source: None, id: FileId(u32::MAX), objects: Err(problem), tree: None };
         }
     };
     let id = sources.add(Source::new(name.clone(), content));
@@ -139,7 +153,7 @@ fn read(
         }
     };
     let tree = tree.filter(|_| objects.as_ref().is_ok_and(|objects| !objects.vms.is_empty()));
-    File { name, path, source: Some(source), objects, tree }
+    File { name, path, source: Some(source), id, objects, tree }
 }
 
 /// What the system says, without its number.

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use ytterby_diag::render::{WorkflowPlace, workflow_command};
+use ytterby_diag::render::{Rendering, RichOptions, WorkflowPlace, render, workflow_command};
+use ytterby_diag::{Diagnostic, Id, Label, Part, Role, Severity, Sources};
 use ytterby_text::url;
 
 use super::args::{Args, Format};
@@ -15,6 +16,8 @@ use ytterby_kubevirt::value::{Value, quoted};
 pub(super) struct Issue {
     /// The rule or lint that found it.
     pub id: String,
+    /// What sort of problem it is.
+    pub sort: Id,
     pub level: Level,
     pub at: Place,
     pub text: String,
@@ -41,13 +44,14 @@ impl Level {
 }
 
 /// Writes a report in a format.
-pub(super) fn write(report: &Report, args: &Args, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(report: &Report, args: &Args, sources: &Sources, out: &mut dyn Write) -> io::Result<()> {
     match args.format {
         Format::Text => text(report, args.quiet, out),
         Format::Json => json(report, out),
         Format::Sarif => sarif(&issues(report), out),
         Format::Junit => junit(report, args.fail_on_warn, out),
         Format::Github => github(&issues(report), out),
+        Format::Rich | Format::Gitlab => diagnostics(&issues(report), args.format, sources, out),
     }
 }
 
@@ -181,7 +185,7 @@ fn json(report: &Report, out: &mut dyn Write) -> io::Result<()> {
                 write!(out, ", \"id\": \"{id}\"")?;
             }
             for (key, place) in [("at", at), ("ruleAt", rule_at)] {
-                if let Some(Place { file, line, column }) = place {
+                if let Some(Place { file, line, column, .. }) = place {
                     let file = quoted(file);
                     write!(out, ", \"{key}\": {{\"file\": {file}, \"line\": {line}, \"column\": {column}}}")?;
                 }
@@ -205,7 +209,7 @@ fn issues(report: &Report) -> Vec<Issue> {
             Status::Note => Level::Note,
             Status::Ok | Status::Skipped => return None,
         };
-        let object_place = || Place { file: object.file.clone(), line: object.line, column: 1 };
+        let object_place = || Place::unread(object.file.clone(), object.line, 1);
         let about = match (outcome.rule.as_str(), outcome.message.as_str()) {
             (_, "") => outcome.path.clone(),
             ("", message) if !outcome.path.is_empty() => format!("{}: {message}", outcome.path),
@@ -219,7 +223,14 @@ fn issues(report: &Report) -> Vec<Issue> {
             (None, Some(rule_at)) => (rule_at.clone(), None),
             (None, None) => (object_place(), None),
         };
-        Some(Issue { id: result.id().to_owned(), level, at, text, rule_at })
+        let is_rule =
+            outcome.status == Status::Error && !outcome.rule.is_empty() || object.unreadable && !object.is_file();
+        let sort = match (object.is_file() && object.unreadable, is_rule) {
+            (true, _) => Id::FILE_MISSING,
+            (false, true) => Id::KUBEVIRT_RULE,
+            (false, false) => Id::KUBEVIRT_INVALID,
+        };
+        Some(Issue { id: result.id().to_owned(), sort, level, at, text, rule_at })
     };
     report.objects.iter().flat_map(|object| object.results.iter().filter_map(|result| issue(object, result))).collect()
 }
@@ -279,9 +290,47 @@ pub(super) fn sarif(issues: &[Issue], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{log}")
 }
 
+/// Writes issues as diagnostics, whose form is the business of `diag`. Notes are left out: diagnostics are errors and warnings.
+pub(super) fn diagnostics(issues: &[Issue], format: Format, sources: &Sources, out: &mut dyn Write) -> io::Result<()> {
+    let diagnostic = |issue: &Issue| {
+        let severity = match issue.level {
+            Level::Error => Severity::Error,
+            Level::Warning => Severity::Warning,
+            Level::Note => return None,
+        };
+        let text = match issue.id.as_str() {
+            "" => issue.text.clone(),
+            id => format!("{id}: {}", issue.text),
+        };
+        let mut diagnostic = Diagnostic::new(severity, issue.sort, text).at(issue.at.pos, Part::Line);
+        if let Some(path) = &issue.at.path {
+            diagnostic = diagnostic.note(format!("at {path}"));
+        }
+        if let Some(rule) = &issue.rule_at {
+            diagnostic = diagnostic.label(Label::new(Role::Rule, rule.pos, Part::Line).text("the rule"));
+        }
+        Some(diagnostic)
+    };
+    let warnings: Vec<Diagnostic> = issues.iter().filter_map(diagnostic).collect();
+    let version = env!("CARGO_PKG_VERSION");
+    let report = ytterby_diag::render::Report {
+        program: "ytterby",
+        version,
+        failure: None,
+        warnings: &warnings,
+        sources,
+        printed: "",
+    };
+    let rendering = match format {
+        Format::Gitlab => Rendering::Gitlab,
+        _ => Rendering::Rich(RichOptions::default()),
+    };
+    out.write_all(render(&report, rendering).as_bytes())
+}
+
 /// Writes GitHub's workflow commands, one per issue.
 pub(super) fn github(issues: &[Issue], out: &mut dyn Write) -> io::Result<()> {
-    for Issue { id, level, at, text, rule_at } in issues {
+    for Issue { id, level, at, text, rule_at, .. } in issues {
         let command = if *level == Level::Note { "notice" } else { level.as_str() };
         let rule = rule_at.as_ref().map_or(String::new(), |place| format!(" (rule at {place})"));
         let at = WorkflowPlace { file: &at.file, line: at.line, column: Some(at.column), end_column: None };

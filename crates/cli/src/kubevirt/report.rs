@@ -1,5 +1,6 @@
 //! What `validate` found, before it is written in one of the formats.
 
+use ytterby_diag::Pos;
 use ytterby_kubevirt::evaluate::{Outcome, Status, is_valid};
 
 /// Everything that was checked.
@@ -68,11 +69,23 @@ pub(super) struct Place {
     pub file: String,
     pub line: u32,
     pub column: u32,
+    /// The same for diagnostics.
+    pub pos: Pos,
+    /// The keys that lead there, where a line and a column are no help: the file is one long line.
+    pub path: Option<String>,
+}
+
+impl Place {
+    /// A place of a file that could not be read.
+    pub(super) fn unread(file: String, line: u32, column: u32) -> Place {
+        Place { file, line, column, pos: Pos::UNKNOWN, path: None }
+    }
 }
 
 impl std::fmt::Display for Place {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)?;
+        self.path.as_ref().map_or(Ok(()), |path| write!(f, " ({path})"))
     }
 }
 

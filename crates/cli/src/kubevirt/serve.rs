@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ytterby_diag::Id;
+use ytterby_diag::{Id, Sources};
 use ytterby_kubevirt::admission::Policy;
 use ytterby_kubevirt::instancetype::Given;
 use ytterby_kubevirt::parameters::Parameters;
@@ -150,7 +150,7 @@ impl Options {
         let mut templates = Vec::new();
         let mut instancetypes = Vec::new();
         for (paths, wanted) in [(&self.templates, "Template"), (&self.instancetypes, "instance type")] {
-            for file in load::files(paths, &Parameters::default(), host) {
+            for file in load::files(paths, &Parameters::default(), host, &Sources::new()) {
                 let objects = file.objects.map_err(|problem| {
                     let at = problem.at.map_or(String::new(), |(line, column)| format!(":{line}:{column}"));
                     format!("{}{at}: {}", file.name, problem.message)

@@ -211,7 +211,7 @@ fn flags_without_effect_are_refused() {
         ("export cel --quiet vm.yaml", "unknown flag: --quiet"),
         ("validate", "validate: Expected at least one file, directory or - for standard input"),
         ("export cel", "export cel: Expected at least one file, directory or - for standard input"),
-        ("validate -o yaml x", "--output must be text, json, sarif, junit or github, found yaml"),
+        ("validate -o yaml x", "--output must be text, json, sarif, junit, github, gitlab or rich, found yaml"),
         ("validate --compat ytt x", "--compat must be ssp, found ytt"),
         ("validate -p x y", "--param must be NAME=VALUE, found x"),
         ("validate x -o", "flag needs an argument: 'o' in -o"),
@@ -237,6 +237,34 @@ fn quiet_shows_only_problems() {
 }
 
 #[test]
+fn results_are_diagnostics() {
+    let rich = run("validate -o rich vm.yaml", &[("vm.yaml", VM)]).out;
+    let start = "warning[kubevirt/invalid]: bus: VirtualMachine ns/one: virtio is faster: \"sata\" is not among \"virtio\"\n  --> vm.yaml:31:44\n";
+    assert!(rich.contains(start), "{rich}");
+    assert!(rich.contains("error[kubevirt/invalid]: memory: ") && rich.contains("the rule"), "{rich}");
+    assert!(rich.contains("memory: {guest: 1Gi}"), "{rich}");
+    let lint = run("lint -o rich vm.yaml", &[("vm.yaml", &VM.replace("\"min\":", "\"mim\":"))]).out;
+    assert!(
+        lint.contains("error[kubevirt/rule]: rule-without-arguments") && lint.contains("warning[kubevirt/lint]"),
+        "{lint}"
+    );
+    let gitlab = run("validate -o gitlab vm.yaml", &[("vm.yaml", VM)]).out;
+    let report = json::parse(&gitlab).unwrap().to_value();
+    let names: Vec<_> =
+        report.as_array().unwrap().iter().filter_map(|entry| entry.get("check_name")?.as_str()).collect();
+    assert_eq!(names, ["kubevirt/invalid"; 2]);
+}
+
+#[test]
+fn a_file_of_one_line_is_told_by_path() {
+    let vm = r#"{"kind":"VirtualMachine","metadata":{"name":"one","annotations":{"vm.kubevirt.io/validations":"[{\"name\":\"c\",\"path\":\"jsonpath::.spec.domain.cpu.cores\",\"rule\":\"integer\",\"message\":\"m\",\"min\":4}]"}},"spec":{"template":{"spec":{"domain":{"cpu":{"cores":2}}}}}}"#;
+    let out = run("validate vm.json", &[("vm.json", vm)]).out;
+    assert!(out.contains(" (spec.template.spec.domain.cpu.cores)\n"), "{out}");
+    let pretty = vm.replace(",\"spec\"", ",\n\"spec\"");
+    assert!(!run("validate vm.json", &[("vm.json", &pretty)]).out.contains("(spec.template"));
+}
+
+#[test]
 fn exit_codes() {
     let good = VM.replace("1Gi", "1.5Gi");
     assert_eq!(verdict("vm.yaml", &[("vm.yaml", &good)]), (0, vec!["ok".to_owned(), "warning".to_owned()]));
@@ -248,7 +276,7 @@ fn exit_codes() {
     assert_eq!(run("validate", &[]).code, 2);
 }
 
-const FORMATS: [&str; 5] = ["text", "json", "sarif", "junit", "github"];
+const FORMATS: [&str; 7] = ["text", "json", "sarif", "junit", "github", "gitlab", "rich"];
 
 #[test]
 fn a_vm_whose_template_is_not_given_is_told_in_every_format() {

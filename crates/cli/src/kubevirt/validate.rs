@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args, host: &dyn Host, stdout: &mut dyn Write) -> Resul
     if report.objects.is_empty() {
         report.objects.push(nothing(args, &world));
     }
-    output::write(&report, args, stdout)?;
+    output::write(&report, args, &world.sources, stdout)?;
     Ok(if report.unreadable() {
         UNREADABLE
     } else if !report.valid() || args.fail_on_warn && report.warns() {
@@ -59,7 +59,7 @@ pub(super) fn is_abbreviated(vm: &Vm) -> bool {
 fn unreadable_file(file: &File) -> Option<Checked> {
     let problem = file.objects.as_ref().err()?;
     let (line, column) = problem.at.unwrap_or((1, 1));
-    let place = Place { file: file.name.clone(), line, column };
+    let place = Place::unread(file.name.clone(), line, column);
     let shown = if problem.at.is_some() { place.to_string() } else { file.name.clone() };
     let detail = format!("{shown}: {}", problem.message);
     let result = Located::new("unreadable", Status::Error, "The file cannot be read", detail);
@@ -90,8 +90,7 @@ fn check(vm: &Vm, file: &File, world: &World, fields: FieldValidation, cache: &m
         ..Checked::default()
     };
     if let Some(problem) = &vm.problem {
-        let (line, column) = file.position(vm.offset);
-        let at = Place { file: file.name.clone(), line, column };
+        let at = value_place(vm, file, &[]);
         checked.spoil(at, "The template cannot be processed", problem);
         return checked;
     }

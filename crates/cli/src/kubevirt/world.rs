@@ -7,7 +7,7 @@ use super::args::Args;
 use super::load::{self, File};
 use super::report::Place;
 use super::{Failure, Host, usage};
-use ytterby_diag::Id;
+use ytterby_diag::{Id, Sources};
 use ytterby_kubevirt::evaluate::{Sizing, complete_cpu};
 use ytterby_kubevirt::instancetype::{self, Given};
 use ytterby_kubevirt::objects::{Annotation, Spot, Template, Vm, locate};
@@ -22,6 +22,8 @@ pub(super) struct World {
     pub templates: Vec<File>,
     pub instancetype_files: Vec<File>,
     instancetypes: Given,
+    /// Where diagnostics look up what they show.
+    pub sources: Sources,
     /// Where templates of a name stand: numbers of files, those of `templates` behind those of `files`, and of templates.
     by_name: HashMap<Box<str>, Vec<(usize, usize)>>,
     pub compat: bool,
@@ -41,9 +43,10 @@ pub(super) enum Governed<'w> {
 
 impl World {
     pub(super) fn load(args: &Args, host: &dyn Host) -> Result<World, Failure> {
-        let files = load::files(&args.files, &args.parameters, host);
-        let templates = load::files(&args.templates, &args.parameters, host);
-        let instancetype_files = load::files(&args.instancetypes, &args.parameters, host);
+        let sources = Sources::new();
+        let files = load::files(&args.files, &args.parameters, host, &sources);
+        let templates = load::files(&args.templates, &args.parameters, host, &sources);
+        let instancetype_files = load::files(&args.instancetypes, &args.parameters, host, &sources);
         let all = || files.iter().chain(&templates).chain(&instancetype_files);
         let objects = || all().filter_map(|file| file.objects.as_ref().ok());
         let instancetypes = Given::new(objects().flat_map(|objects| objects.instancetypes.iter().cloned()));
@@ -60,7 +63,7 @@ impl World {
                 by_name.entry(template.name.as_str().into()).or_default().push((number, index));
             }
         }
-        Ok(World { files, templates, instancetype_files, instancetypes, by_name, compat: args.compat })
+        Ok(World { files, templates, instancetype_files, instancetypes, sources, by_name, compat: args.compat })
     }
 
     /// Templates of a name, with their files.
@@ -154,12 +157,18 @@ pub(super) fn place(annotation: &Annotation, file: &File, offset: usize) -> Plac
 
 /// Where a value of a VM stands, or what is nearest to it.
 pub(super) fn value_place(vm: &Vm, file: &File, keys: &[Key]) -> Place {
-    place_of(file, spot(vm, file, keys).value)
+    Place { path: path_in(file, keys), ..place_of(file, spot(vm, file, keys).value) }
 }
 
 /// Where the key of a value of a VM stands.
 pub(super) fn key_place(vm: &Vm, file: &File, keys: &[Key]) -> Place {
-    place_of(file, spot(vm, file, keys).key)
+    Place { path: path_in(file, keys), ..place_of(file, spot(vm, file, keys).key) }
+}
+
+/// The keys from a VM to a value, where lines do not tell.
+fn path_in(file: &File, keys: &[Key]) -> Option<String> {
+    let text: String = keys.iter().map(Key::to_string).collect();
+    Some(text.trim_start_matches('.').to_owned()).filter(|path| !path.is_empty() && file.is_one_line())
 }
 
 fn spot(vm: &Vm, file: &File, keys: &[Key]) -> Spot {
@@ -169,5 +178,5 @@ fn spot(vm: &Vm, file: &File, keys: &[Key]) -> Spot {
 
 fn place_of(file: &File, offset: usize) -> Place {
     let (line, column) = file.position(offset);
-    Place { file: file.name.clone(), line, column }
+    Place { file: file.name.clone(), line, column, pos: file.pos(offset), path: None }
 }
