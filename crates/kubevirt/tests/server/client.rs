@@ -137,6 +137,14 @@ impl Client {
         Ok(Response { status, head, body })
     }
 
+    /// Everything until the other side closes the connection.
+    pub fn rest(&mut self) -> String {
+        let mut bytes = Vec::new();
+        // A connection that ends without goodbye ends, too.
+        let _ = self.0.read_to_end(&mut bytes);
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
     /// Whether the other side has closed the connection; waits for it.
     pub fn is_closed(&mut self) -> bool {
         let mut byte = [0];

@@ -292,8 +292,8 @@ fn an_api_server_with_tls_is_trusted_by_its_authority_only() {
 
 #[test]
 fn a_real_api_server_is_read() {
-    let Some(server) = std::env::var("KUBE_APISERVER").ok().filter(|server| !server.is_empty()) else {
-        eprintln!("SKIPPED: KUBE_APISERVER names no API server");
+    let Some(server) = std::env::var("KUBE_APISERVER").ok().filter(|server| server.starts_with("http")) else {
+        eprintln!("SKIPPED: KUBE_APISERVER is no address of an API server");
         return;
     };
     let user = std::env::var("KUBE_TOKEN").map_or("{}".to_owned(), |token| format!("{{token: '{token}'}}"));

@@ -5,6 +5,7 @@ mod client;
 mod cluster;
 mod fairness;
 mod faults;
+mod real;
 mod reference;
 mod staleness;
 mod tls;
