@@ -1,7 +1,7 @@
 //! Reviews a second, how long they take, and whether memory grows.
 //!
-//! Run with `cargo bench -p ytterby-kubevirt --features server --bench serve`. Prints a line; no time is asserted, because machines
-//! differ.
+//! Run with `cargo bench -p ytterby-kubevirt --features server --bench serve`. Prints a line; no
+//! time is asserted, because machines differ.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;

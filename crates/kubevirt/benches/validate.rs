@@ -1,6 +1,7 @@
 //! Time and memory of a check of many VMs: twice the VMs must take twice the time.
 //!
-//! Run with `cargo bench -p ytterby-kubevirt`. Prints a table; nothing is asserted, because machines differ.
+//! Run with `cargo bench -p ytterby-kubevirt`. Prints a table; nothing is asserted, because
+//! machines differ.
 
 use std::fmt::Write;
 use std::time::Instant;

@@ -1,16 +1,17 @@
 //! The work that the rules of one VM may take.
 //!
-//! Whoever may write an annotation decides how long its rules take, so the work is counted in steps: comparisons of
-//! regular expressions, values that paths visit, long texts that are looked through. Counting does not depend on the
-//! machine, so a VM gets the same verdict everywhere and every time. One step takes about 20 ns.
+//! Whoever may write an annotation decides how long its rules take, so the work is counted in
+//! steps: comparisons of regular expressions, values that paths visit, long texts that are looked
+//! through. Counting does not depend on the machine, so a VM gets the same verdict everywhere and
+//! every time. One step takes about 20 ns.
 
 use std::cell::Cell;
 
 /// Steps that all rules of one VM may take together: about 250 ms.
 pub const STEPS: u64 = 12_000_000;
 
-/// Steps that are taken at once; what needs more is put off until it disturbs nobody. About 2 ms, and some hundred
-/// times what the rules of a shipped template take.
+/// Steps that are taken at once; what needs more is put off until it disturbs nobody. About 2 ms,
+/// and some hundred times what the rules of a shipped template take.
 pub const FIRST_STEPS: u64 = 100_000;
 
 /// Steps for each value that a path visits.
@@ -68,7 +69,8 @@ impl<'a> Budget<'a> {
         self.steps - self.left.get()
     }
 
-    /// Takes steps. Where there are not enough, all are gone: what comes next must not depend on how large it is.
+    /// Takes steps. Where there are not enough, all are gone: what comes next must not depend on
+    /// how large it is.
     pub(crate) fn spend(&self, steps: u64) -> Result<(), Exhausted> {
         let left = self.left.get().saturating_sub(steps);
         self.left.set(left);

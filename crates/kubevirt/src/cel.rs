@@ -1,7 +1,7 @@
 //! Says rules in CEL, for a ValidatingAdmissionPolicy.
 //!
-//! The expressions hold exactly when `evaluate` finds a rule satisfied or not applicable. What CEL cannot say, or would say
-//! only roughly, is refused with the reason.
+//! The expressions hold exactly when `evaluate` finds a rule satisfied or not applicable. What CEL
+//! cannot say, or would say only roughly, is refused with the reason.
 
 use ytterby_regexp::Regexp;
 use ytterby_text::{Decimal, cel};
@@ -37,7 +37,8 @@ pub struct Validation {
     pub expression: String,
     /// The rule's message.
     pub message: String,
-    /// The message with what was found and what was expected; where the VM lacks what it shows, `message` counts.
+    /// The message with what was found and what was expected; where the VM lacks what it shows,
+    /// `message` counts.
     pub message_expression: Option<String>,
     /// Whether it is only worth a warning.
     pub just_warning: bool,
@@ -347,7 +348,8 @@ fn holds(steps: &[Step], test: &Test<'_>, known: Known) -> Result<String, String
     }
 }
 
-/// True where all results pass, also where there are none. Up to the first list, fields are known to exist or are tested.
+/// True where all results pass, also where there are none. Up to the first list, fields are known
+/// to exist or are tested.
 fn all(place: &Place, steps: &[Step], depth: usize, test: &Test<'_>, known: Known) -> Result<String, String> {
     let Some((step, rest)) = steps.split_first() else { return test(&place.text, place.field) };
     match step {
@@ -480,7 +482,8 @@ fn integer(value: &str, field: &Field, min: Bound<'_>, max: Bound<'_>) -> Result
         Kind::Integer => Ok(and(&bounds(value, min, max))),
         Kind::Quantity => {
             let quantity = format!("quantity(string({value}))");
-            // `isInteger` knows 2Gi but not 1.5Gi; a whole number is also one that its own whole part equals.
+            // `isInteger` knows 2Gi but not 1.5Gi; a whole number is also one that its own whole
+            // part equals.
             let whole = format!(
                 "({quantity}.isInteger() || quantity(string(int({quantity}.asApproximateFloat()))).compareTo({quantity}) == 0)"
             );

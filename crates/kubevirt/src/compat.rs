@@ -1,7 +1,7 @@
 //! Evaluates rules as the reference does: the template validator of kubevirt/ssp-operator.
 //!
-//! To the letter, slips of its messages included, so that results can be compared in a migration. Where the reference
-//! crashes, a plain error is given.
+//! To the letter, slips of its messages included, so that results can be compared in a migration.
+//! Where the reference crashes, a plain error is given.
 
 use std::collections::{HashMap, HashSet};
 
@@ -82,7 +82,8 @@ pub enum Verdict {
     Satisfied(String),
     /// Broken, with the reference's words.
     Unsatisfied(String),
-    /// In error, with the reference's words, and what its log says happened: empty, `cannot specialize`, `cannot apply`.
+    /// In error, with the reference's words, and what its log says happened: empty, `cannot
+    /// specialize`, `cannot apply`.
     Failed(String, &'static str),
 }
 
@@ -118,7 +119,8 @@ impl Report {
     }
 }
 
-/// Reads an annotation as Go's `encoding/json` does into the reference's types. The error is Go's text and a place.
+/// Reads an annotation as Go's `encoding/json` does into the reference's types. The error is Go's
+/// text and a place.
 pub fn parse(text: &str) -> Result<Vec<Rule>, (String, usize)> {
     if text.is_empty() {
         return Ok(Vec::new());
@@ -411,7 +413,8 @@ fn go_int(item: &Item<'_>) -> Result<i64, String> {
     }
 }
 
-/// Go's `Quantity.AsInt64`, which knows only what its parser's fast path made, and no fraction in it.
+/// Go's `Quantity.AsInt64`, which knows only what its parser's fast path made, and no fraction in
+/// it.
 fn quantity_as_int64(text: &str) -> Option<i64> {
     ytterby_text::quantity(text)?;
     let (negative, unsigned) = match text.as_bytes()[0] {
@@ -497,7 +500,8 @@ fn interval((min, max): Bounds) -> String {
     format!("[{}, {}]", show(min), show(max))
 }
 
-/// All values, as the reference shows them, up to more than anybody reads: a review may hold megabytes, and many rules.
+/// All values, as the reference shows them, up to more than anybody reads: a review may hold
+/// megabytes, and many rules.
 fn joined(values: &[String], separator: &str) -> String {
     let mut text = String::new();
     for (number, value) in values.iter().enumerate() {

@@ -1,7 +1,8 @@
 //! Evaluates rules on a VM, as the specification says.
 //!
-//! Every rule gives one [`Outcome`]. A rule with `justWarning` never fails the VM, neither by being broken nor by an
-//! error on the way; a rule that is wrong in itself (no path, a name used twice) always does.
+//! Every rule gives one [`Outcome`]. A rule with `justWarning` never fails the VM, neither by being
+//! broken nor by an error on the way; a rule that is wrong in itself (no path, a name used twice)
+//! always does.
 
 use ytterby_text::{Decimal, quantity};
 
@@ -64,8 +65,8 @@ pub struct Outcome {
     pub detail: String,
     /// Where the rule stands in the annotation, in bytes.
     pub offset: Option<usize>,
-    /// The keys from the VM to the first value that breaks the rule, or to where it should be; nothing if the VM is not to
-    /// blame.
+    /// The keys from the VM to the first value that breaks the rule, or to where it should be;
+    /// nothing if the VM is not to blame.
     pub value: Option<Vec<Key>>,
     /// Whether it is worth a warning although it is only left out.
     pub notable: bool,
@@ -90,7 +91,8 @@ pub fn evaluate(rules: &Rules, vm: &Value, sizing: &Sizing) -> Vec<Outcome> {
     evaluate_within(rules, vm, sizing, &Budget::default()).unwrap_or_default()
 }
 
-/// Evaluates all rules on a VM. A rule for which no steps are left is in error; nothing if time is up.
+/// Evaluates all rules on a VM. A rule for which no steps are left is in error; nothing if time is
+/// up.
 pub fn evaluate_within(rules: &Rules, vm: &Value, sizing: &Sizing, budget: &Budget<'_>) -> Option<Vec<Outcome>> {
     if rules.entries.is_empty() {
         return Some(Vec::new());
@@ -244,7 +246,8 @@ enum Verdict<'a> {
 /// Why a rule could not be applied.
 struct Problem<'a> {
     detail: String,
-    /// The path whose value is to blame, and that value if there is one; nothing where the rule is wrong.
+    /// The path whose value is to blame, and that value if there is one; nothing where the rule is
+    /// wrong.
     blamed: Option<(&'a Path, Option<&'a Value>)>,
 }
 
@@ -485,7 +488,8 @@ fn integers<'a>(found: &Found<'a>, bounds: &Bounds) -> Verdict<'a> {
     broken.verdict(&seen, &bounds.show(field), &found.remark)
 }
 
-/// A value and the bound that it breaks. Where the bound is no round quantity, both are shown as plain numbers.
+/// A value and the bound that it breaks. Where the bound is no round quantity, both are shown as
+/// plain numbers.
 fn compared(item: &Item<'_>, value: &Decimal, shown: &str, relation: &str, bound: &Decimal) -> String {
     let bound_shown = amount::shown(bound, item.field);
     let plain = value.to_string();

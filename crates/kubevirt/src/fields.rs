@@ -1,9 +1,9 @@
 //! Fields of a VM that KubeVirt does not have, and values of a kind that it refuses.
 //!
-//! What Kubernetes calls field validation, offline: the API server drops an unknown field or refuses the VM, and a rule
-//! that looks at the field that was meant sees a default instead. The table of fields belongs to one release of
-//! KubeVirt; whoever uses a newer one can switch this off. What stands outside of the table (`status`, the specs of data
-//! volumes) is not looked at.
+//! What Kubernetes calls field validation, offline: the API server drops an unknown field or
+//! refuses the VM, and a rule that looks at the field that was meant sees a default instead. The
+//! table of fields belongs to one release of KubeVirt; whoever uses a newer one can switch this
+//! off. What stands outside of the table (`status`, the specs of data volumes) is not looked at.
 
 use std::collections::HashSet;
 
@@ -205,7 +205,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What an unknown name may stand for: a name like it, or the same name further in or further out.
+    /// What an unknown name may stand for: a name like it, or the same name further in or further
+    /// out.
     fn hint(&self, field: &'static Field, name: &str) -> String {
         if let Some(name) = guess(name, field.children().map(|child| child.name)) {
             return meant(name);

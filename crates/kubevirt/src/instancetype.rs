@@ -1,8 +1,10 @@
-//! Fills in what an instance type and a preference decide: cpu, memory, buses of disks, models of interfaces.
+//! Fills in what an instance type and a preference decide: cpu, memory, buses of disks, models of
+//! interfaces.
 //!
-//! Where they come from: files that the user gives, then the table of the common ones that KubeVirt ships
-//! (`data/instancetypes.tsv`, `data/preferences.tsv`). In a cluster, the webhook asks KubeVirt before it uses the table,
-//! since an administrator may have changed what a name stands for.
+//! Where they come from: files that the user gives, then the table of the common ones that KubeVirt
+//! ships (`data/instancetypes.tsv`, `data/preferences.tsv`). In a cluster, the webhook asks
+//! KubeVirt before it uses the table, since an administrator may have changed what a name stands
+//! for.
 
 use std::collections::HashMap;
 
@@ -17,7 +19,8 @@ const PREFERENCES: &str = include_str!("../data/preferences.tsv");
 const CLUSTER_INSTANCETYPE: &str = "VirtualMachineClusterInstancetype";
 const CLUSTER_PREFERENCE: &str = "VirtualMachineClusterPreference";
 
-/// The instance type that a VM names: kind and name. Where it is inferred from a volume, the volume's name is all there is.
+/// The instance type that a VM names: kind and name. Where it is inferred from a volume, the
+/// volume's name is all there is.
 pub fn wanted(vm: &Value) -> Option<(&str, &str)> {
     let place = vm.at(&["spec", "instancetype"])?;
     let inferred = || Some((CLUSTER_INSTANCETYPE, place.get("inferFromVolume")?.as_str()?));
@@ -46,7 +49,8 @@ impl Given {
         given
     }
 
-    /// The one that a VM of a namespace means; an object or a VM whose namespace is not told fits any.
+    /// The one that a VM of a namespace means; an object or a VM whose namespace is not told fits
+    /// any.
     fn find(&self, (kind, name): (&str, &str), namespace: &str) -> Option<&Value> {
         let objects = self.0.get(&(singular(kind), name.to_owned()))?;
         objects.iter().find(|object| {
@@ -62,7 +66,8 @@ fn singular(kind: &str) -> String {
     kind.strip_suffix('s').map_or(kind.clone(), str::to_owned)
 }
 
-/// Puts what a VM's instance type and preference decide into the VM; whether its instance type is among those given.
+/// Puts what a VM's instance type and preference decide into the VM; whether its instance type is
+/// among those given.
 pub fn expand(vm: &mut Value, given: &Given) -> bool {
     let found = specs(vm, |wanted, namespace| given.find(wanted, namespace)?.get("spec").cloned());
     apply(vm, found)

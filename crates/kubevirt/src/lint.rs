@@ -1,7 +1,7 @@
 //! Looks for mistakes in rules themselves.
 //!
-//! Errors are rules that cannot mean what they say, warnings are rules that say too much or too little, notes tell where
-//! the reference or CEL would read a rule differently.
+//! Errors are rules that cannot mean what they say, warnings are rules that say too much or too
+//! little, notes tell where the reference or CEL would read a rule differently.
 
 use ytterby_regexp::Regexp;
 

@@ -1,8 +1,9 @@
 //! Regular expressions of rules: PCRE2, searched anywhere in the text, with bounds on the work.
 //!
-//! PCRE2 backtracks, so a pattern like `(a+)+$` takes exponential time on some texts. It can be told to give up after a
-//! number of steps, but not how many steps it took. So a pattern is tried with a small limit first, then with larger
-//! ones, and the limit of the attempt that gave an answer is what the [`Budget`] is charged.
+//! PCRE2 backtracks, so a pattern like `(a+)+$` takes exponential time on some texts. It can be
+//! told to give up after a number of steps, but not how many steps it took. So a pattern is tried
+//! with a small limit first, then with larger ones, and the limit of the attempt that gave an
+//! answer is what the [`Budget`] is charged.
 
 use std::sync::OnceLock;
 
@@ -26,7 +27,8 @@ pub(crate) const VERTICAL_TAB: &str = "`\\v` is one character here and any verti
 #[derive(Clone, Debug)]
 pub struct Pattern {
     text: Box<str>,
-    /// One for each attempt; the first is always there, because it shows whether the pattern compiles.
+    /// One for each attempt; the first is always there, because it shows whether the pattern
+    /// compiles.
     attempts: Box<[OnceLock<Regex>; ATTEMPTS.len()]>,
 }
 

@@ -1,7 +1,8 @@
 //! Rules, read from the text of an annotation.
 //!
-//! A text that is no JSON array of objects cannot be read at all. Otherwise every rule stands for itself: a broken one is
-//! an entry that says what is wrong and where, and the others are still rules. Offsets are bytes into the annotation.
+//! A text that is no JSON array of objects cannot be read at all. Otherwise every rule stands for
+//! itself: a broken one is an entry that says what is wrong and where, and the others are still
+//! rules. Offsets are bytes into the annotation.
 
 use std::collections::HashMap;
 
@@ -224,11 +225,12 @@ pub fn parse(text: &str) -> Result<Rules, Unreadable> {
     strangers.into_iter().next().map_or(Ok(rules), Err)
 }
 
-/// Size of all patterns of an annotation when they are compiled, see [`shape::size`]: about 20 MB and 100 ms. Those of
-/// shipped templates take some hundred.
+/// Size of all patterns of an annotation when they are compiled, see [`shape::size`]: about 20 MB
+/// and 100 ms. Those of shipped templates take some hundred.
 const MAX_PATTERNS: u64 = 2_000_000;
 
-/// Reads the text of an annotation although some elements of the array may be no objects; these are told beside the rules.
+/// Reads the text of an annotation although some elements of the array may be no objects; these are
+/// told beside the rules.
 pub fn parse_each(text: &str) -> Result<(Rules, Vec<Unreadable>), Unreadable> {
     if text.is_empty() {
         return Ok(Default::default());

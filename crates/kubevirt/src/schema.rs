@@ -1,7 +1,8 @@
 //! What a VirtualMachine looks like below `.spec.template`: kinds, defaults, Go types.
 //!
-//! The table is `data/vmi-fields.tsv`, one line per path, taken from KubeVirt's API types. It tells a misspelled path from
-//! an unset one and a quantity from a string, and it knows which fields always exist: scalars that are no pointers.
+//! The table is `data/vmi-fields.tsv`, one line per path, taken from KubeVirt's API types. It tells
+//! a misspelled path from an unset one and a quantity from a string, and it knows which fields
+//! always exist: scalars that are no pointers.
 
 use std::collections::VecDeque;
 use std::sync::OnceLock;
@@ -164,7 +165,8 @@ fn read() -> Vec<Field> {
     table
 }
 
-/// Where else a name is found that a field lacks: in the nearest object below it, as `devices` in `.spec.domain`.
+/// Where else a name is found that a field lacks: in the nearest object below it, as `devices` in
+/// `.spec.domain`.
 pub(crate) fn below(field: &'static Field, name: &str) -> Option<&'static Field> {
     let mut queue: VecDeque<&'static Field> = field.children().collect();
     while let Some(inner) = queue.pop_front().filter(|_| queue.len() < 64) {

@@ -1,7 +1,8 @@
 //! Selects VMs in CEL as [`crate::select`] does.
 //!
-//! A policy is for the rules of one text. It selects the VMs that carry this text themselves, and those without rules that
-//! name a template which has it; never a VM with other rules of its own, not even `[]`.
+//! A policy is for the rules of one text. It selects the VMs that carry this text themselves, and
+//! those without rules that name a template which has it; never a VM with other rules of its own,
+//! not even `[]`.
 
 use std::collections::BTreeSet;
 
@@ -22,8 +23,8 @@ pub enum Carried {
     No,
 }
 
-/// True for the VMs whose rules have this text; nothing where no expression can say it. Of templates, namespaces and names
-/// are given; one without a namespace fits any.
+/// True for the VMs whose rules have this text; nothing where no expression can say it. Of
+/// templates, namespaces and names are given; one without a namespace fits any.
 pub fn selection(text: &str, templates: &BTreeSet<(&str, &str)>, carried: Carried) -> Option<String> {
     let (at, key) = ("object.metadata.annotations", cel::quoted(ANNOTATION));
     let own = format!("has({at}) && {key} in {at} && {at}[{key}] != ''");
@@ -40,7 +41,8 @@ pub fn selection(text: &str, templates: &BTreeSet<(&str, &str)>, carried: Carrie
     }
 }
 
-/// True for VMs that name one of the templates: by labels if these have a name and a namespace, else by annotations.
+/// True for VMs that name one of the templates: by labels if these have a name and a namespace,
+/// else by annotations.
 fn referring(templates: &BTreeSet<(&str, &str)>) -> String {
     if templates.is_empty() {
         return String::new();

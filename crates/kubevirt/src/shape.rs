@@ -1,8 +1,9 @@
 //! What the brackets and repeats of a regular expression tell about it, without running it.
 //!
-//! Not a parser: it reads groups, alternatives, classes and repeats, and takes everything else for one character. That is
-//! enough to estimate how large a pattern gets when it is compiled, and to see the nested repeats that make backtracking
-//! explode. What it cannot see (ambiguity between neighbours, back references) it does not report.
+//! Not a parser: it reads groups, alternatives, classes and repeats, and takes everything else for
+//! one character. That is enough to estimate how large a pattern gets when it is compiled, and to
+//! see the nested repeats that make backtracking explode. What it cannot see (ambiguity between
+//! neighbours, back references) it does not report.
 
 use std::ops::Range;
 
@@ -11,8 +12,8 @@ pub(crate) fn size(pattern: &str) -> u64 {
     shape(pattern).size
 }
 
-/// Why a pattern may take exponential time, if it may: a repeat inside of a repeat that can match the same text in many
-/// ways.
+/// Why a pattern may take exponential time, if it may: a repeat inside of a repeat that can match
+/// the same text in many ways.
 pub(crate) fn catastrophe(pattern: &str) -> Option<&str> {
     let at = shape(pattern).nested?;
     pattern.get(at)
@@ -33,7 +34,8 @@ struct Group<'a> {
     size: u64,
     /// Whether it gives nothing back: atomic and possessive groups, and those that only look.
     is_atomic: bool,
-    /// Of the alternative that is being read: parts that must match, and unbounded repeats among all parts.
+    /// Of the alternative that is being read: parts that must match, and unbounded repeats among
+    /// all parts.
     firm: usize,
     repeats: usize,
     /// Whether some alternative is a repeat and nothing else that must match.

@@ -1,4 +1,5 @@
-//! One test for each difference between the reference and what we do (rows of the specification's part B).
+//! One test for each difference between the reference and what we do (rows of the specification's
+//! part B).
 
 use ytterby_kubevirt::evaluate::{Outcome, Sizing, Status, complete_cpu, evaluate};
 use ytterby_kubevirt::rules;

@@ -1,7 +1,7 @@
 //! What the flags of `explain`, `export cel`, `lint` and `validate` mean.
 //!
-//! Which command has which flag is in the table ([`super::commands`]); a flag that a command does not have never gets
-//! here. Here values are checked.
+//! Which command has which flag is in the table ([`super::commands`]); a flag that a command does
+//! not have never gets here. Here values are checked.
 
 use ytterby_diag::Id;
 use ytterby_kubevirt::parameters::Parameters;

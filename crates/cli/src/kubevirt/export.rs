@@ -1,8 +1,8 @@
 //! `export cel`: writes rules as ValidatingAdmissionPolicies with their bindings.
 //!
-//! A policy selects the VMs to which `validate` and the webhook apply the same rules: those that carry the text of the
-//! rules themselves, and those without rules that name a template which has the text. So there is one policy for each
-//! text, however many templates have it.
+//! A policy selects the VMs to which `validate` and the webhook apply the same rules: those that
+//! carry the text of the rules themselves, and those without rules that name a template which has
+//! the text. So there is one policy for each text, however many templates have it.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write};
@@ -125,7 +125,8 @@ fn found<'a>(objects: &'a Objects, file: &'a File) -> Vec<Group<'a>> {
         }
     }
     for template in &objects.templates {
-        // VMs made from the template carry the rules of the VM inside; the template's own count for VMs without any.
+        // VMs made from the template carry the rules of the VM inside; the template's own count for
+        // VMs without any.
         if let Some(annotation) = template.rules.as_ref().or(template.vm_rules.as_ref()) {
             let templates = BTreeSet::from([(&*template.namespace, &*template.name)]);
             let templates = if template.name.is_empty() { BTreeSet::new() } else { templates };
@@ -146,7 +147,8 @@ impl<'a> Group<'a> {
     }
 }
 
-/// Names of policies, which are not in namespaces: no two may be the same. With the last number behind each.
+/// Names of policies, which are not in namespaces: no two may be the same. With the last number
+/// behind each.
 #[derive(Default)]
 struct Names(HashMap<String, usize>);
 
@@ -235,7 +237,8 @@ fn policy(
     writeln!(out, "spec:\n  policyName: {}\n  validationActions: {actions}", quoted(name))
 }
 
-/// A name that the API server accepts: lower-case letters, digits and dashes, in parts between dots.
+/// A name that the API server accepts: lower-case letters, digits and dashes, in parts between
+/// dots.
 fn dns_name(text: &str) -> String {
     let clean: String = text
         .chars()

@@ -88,7 +88,8 @@ impl File {
     }
 }
 
-/// Reads files, directories and standard input, in the order given; directories in alphabetical order.
+/// Reads files, directories and standard input, in the order given; directories in alphabetical
+/// order.
 pub(super) fn files(given: &[String], parameters: &Parameters, host: &dyn Host, sources: &Sources) -> Vec<File> {
     let mut files = Vec::new();
     for path in given {

@@ -1,7 +1,8 @@
 //! `ytterby kubevirt …`: the commands around `ytterby-kubevirt`.
 //!
-//! [`run`] gives a command its files through a [`Host`] and writes what the library finds. Exit codes: 0 all is well, 1
-//! rules are broken or lint found errors, 2 something could not be read or the command was misused.
+//! [`run`] gives a command its files through a [`Host`] and writes what the library finds. Exit
+//! codes: 0 all is well, 1 rules are broken or lint found errors, 2 something could not be read or
+//! the command was misused.
 
 mod args;
 mod commands;
@@ -35,8 +36,8 @@ trait Host {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
     /// All of standard input.
     fn stdin(&self) -> io::Result<Vec<u8>>;
-    /// The paths in a directory, in any order; nothing if the path is no directory. Links to other directories are not
-    /// among them: they can lead in circles.
+    /// The paths in a directory, in any order; nothing if the path is no directory. Links to other
+    /// directories are not among them: they can lead in circles.
     fn entries(&self, path: &Path) -> io::Result<Option<Vec<PathBuf>>>;
     /// Replaces the content of a file; only `lint --fix` does.
     fn write(&self, path: &Path, content: &[u8]) -> io::Result<()>;
@@ -52,7 +53,8 @@ const UNREADABLE: i32 = 2;
 /// What is said of a wrong folder.
 const NOTHING: &str = "there is no VirtualMachine and no Template in the input";
 
-/// Runs the command that was called. What it finds is on standard output, how it ended is the exit code.
+/// Runs the command that was called. What it finds is on standard output, how it ended is the exit
+/// code.
 pub(crate) fn run(program: &str, flags: &Invocation) -> Result<i32, ytterby_diag::Failure> {
     let mut stdout = BufWriter::new(io::stdout().lock());
     // Not locked: the threads of `serve` write there, too.

@@ -55,7 +55,8 @@ pub(super) fn write(report: &Report, args: &Args, sources: &Sources, out: &mut d
     }
 }
 
-/// A text on one line of a terminal, whatever it holds: names and messages come from files of others.
+/// A text on one line of a terminal, whatever it holds: names and messages come from files of
+/// others.
 pub(super) fn plain(text: &str) -> Cow<'_, str> {
     if !text.contains(|c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')) {
         return Cow::Borrowed(text);
@@ -290,7 +291,8 @@ pub(super) fn sarif(issues: &[Issue], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{log}")
 }
 
-/// Writes issues as diagnostics, whose form is the business of `diag`. Notes are left out: diagnostics are errors and warnings.
+/// Writes issues as diagnostics, whose form is the business of `diag`. Notes are left out:
+/// diagnostics are errors and warnings.
 pub(super) fn diagnostics(issues: &[Issue], format: Format, sources: &Sources, out: &mut dyn Write) -> io::Result<()> {
     let diagnostic = |issue: &Issue| {
         let severity = match issue.level {

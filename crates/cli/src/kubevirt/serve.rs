@@ -1,7 +1,7 @@
 //! `serve`: the admission webhook on the command line.
 //!
-//! Flags are the reference's, with their meaning and their defaults, so that its deployment can run this program instead;
-//! beyond them there is what the reference cannot do.
+//! Flags are the reference's, with their meaning and their defaults, so that its deployment can run
+//! this program instead; beyond them there is what the reference cannot do.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
@@ -159,7 +159,8 @@ impl Options {
                     return Err(format!("{}: there is no {wanted} in it", file.name));
                 }
                 for template in objects.templates {
-                    // Nobody has copied the rules of the VM inside for a template that is not in a cluster.
+                    // Nobody has copied the rules of the VM inside for a template that is not in a
+                    // cluster.
                     let inner = template.vm_rules.filter(|_| !self.policy.compat);
                     let rules = match template.rules.or(inner) {
                         None => None,

@@ -396,7 +396,8 @@ fn templates_check_their_own_vm_and_lend_their_rules() {
     assert_eq!((run.code, run.err.contains("No template has a parameter NOPE")), (2, true));
     let required = TEMPLATE.replace("value: \"4\"", "required: true");
     assert_eq!(verdict("t.yaml", &[("t.yaml", &required)]), (2, ok(&["error"])));
-    // By the specification, rules on the VM inside a template count for VMs made from it; the reference ignores them.
+    // By the specification, rules on the VM inside a template count for VMs made from it; the
+    // reference ignores them.
     let inside = TEMPLATE.replace("    validations:", "    vm.kubevirt.io/validations:").replacen(
         "    name: ${NAME}\n",
         "    name: ${NAME}\n    annotations:\n      vm.kubevirt.io/validations: '[{\"name\":\"c\",\"path\":\"jsonpath::.spec.domain.cpu.cores\",\"rule\":\"integer\",\"message\":\"m\",\"min\":4}]'\n",
@@ -663,7 +664,8 @@ fn what_is_left_out_of_policies_is_told() {
     assert!(run.err.contains("the path spec.domain.memory.guest does not begin with a dot"), "{}", run.err);
 }
 
-/// The rendered bundle of kubevirt/common-templates is not ours to ship; the variable names a copy of it.
+/// The rendered bundle of kubevirt/common-templates is not ours to ship; the variable names a copy
+/// of it.
 #[test]
 fn shipped_templates_are_valid_on_their_own_rules() {
     let Ok(path) = std::env::var("KUBEVIRT_TEMPLATES") else {

@@ -24,7 +24,8 @@ pub(super) struct World {
     instancetypes: Given,
     /// Where diagnostics look up what they show.
     pub sources: Sources,
-    /// Where templates of a name stand: numbers of files, those of `templates` behind those of `files`, and of templates.
+    /// Where templates of a name stand: numbers of files, those of `templates` behind those of
+    /// `files`, and of templates.
     by_name: HashMap<Box<str>, Vec<(usize, usize)>>,
     pub compat: bool,
 }
@@ -103,7 +104,8 @@ impl World {
         let fits = |template: &Template| template.namespace.is_empty() || template.namespace == namespace;
         if let Some((file, template)) = self.named(name).find(|(_, template)| fits(template)) {
             let own = template.rules.as_ref();
-            // The reference never looks at the VM inside; offline, nobody has copied its annotation yet.
+            // The reference never looks at the VM inside; offline, nobody has copied its annotation
+            // yet.
             let rules = if self.compat { own } else { own.or(template.vm_rules.as_ref()) };
             return rules.map_or(Governed::Free, |rules| Governed::By(rules, file));
         }

@@ -1,7 +1,7 @@
 //! Answers to reviews, and their JSON.
 //!
-//! Bytes are those of the reference: the order of keys, Go's escapes, `metadata: {}`. Warnings, which the reference does
-//! not give, stand behind them where the API has them.
+//! Bytes are those of the reference: the order of keys, Go's escapes, `metadata: {}`. Warnings,
+//! which the reference does not give, stand behind them where the API has them.
 
 use ytterby_text::gojson::{Html, string_into};
 
@@ -127,7 +127,8 @@ impl Verdict {
 }
 
 impl Answer {
-    /// The answer to what is no review with a request. HTTP has the status, too, so that the API server takes it for a failure.
+    /// The answer to what is no review with a request. HTTP has the status, too, so that the API
+    /// server takes it for a failure.
     pub fn without_request(version: Version, code: u16, message: String) -> Answer {
         Answer { http: code, version, ..Answer::to("", Verdict::Refused { code, reason: "", message }) }
     }

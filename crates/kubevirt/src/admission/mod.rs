@@ -1,7 +1,8 @@
 //! Answers admission reviews: what the API server asks before it stores a VM or deletes a template.
 //!
-//! A pure function of the bytes of a review and of its [`Surroundings`]: which templates there are, which VMs refer to them, and
-//! whether time is up. Whatever the bytes are, there is an [`Answer`]. Sockets and clusters are the business of the server.
+//! A pure function of the bytes of a review and of its [`Surroundings`]: which templates there are,
+//! which VMs refer to them, and whether time is up. Whatever the bytes are, there is an [`Answer`].
+//! Sockets and clusters are the business of the server.
 
 mod answer;
 mod review;
@@ -31,7 +32,8 @@ const ANNOTATION_FIELD: &str = "metadata.annotations[vm.kubevirt.io/validations]
 pub struct Policy {
     /// As the validator of ssp-operator does, in its words and without warnings.
     pub compat: bool,
-    /// An update is not refused for what the VM broke before in the same way; that is worth a warning.
+    /// An update is not refused for what the VM broke before in the same way; that is worth a
+    /// warning.
     pub ratchet: bool,
 }
 
@@ -49,10 +51,12 @@ pub trait Surroundings {
     /// The rules on the template of this name.
     fn template(&self, namespace: &str, name: &str) -> Parent;
 
-    /// The VMs (`namespace/name`) without rules of their own that refer to a template; or why nobody knows.
+    /// The VMs (`namespace/name`) without rules of their own that refer to a template; or why
+    /// nobody knows.
     fn dependents(&self, namespace: &str, name: &str) -> Result<Vec<String>, Ignorance>;
 
-    /// Puts the cpu and memory of a VM's instance type into the VM; whether the instance type is known.
+    /// Puts the cpu and memory of a VM's instance type into the VM; whether the instance type is
+    /// known.
     fn expand(&self, vm: &mut Value) -> bool;
 
     /// Reads rules; many VMs carry the same text.

@@ -24,8 +24,8 @@ impl Version {
     }
 }
 
-/// Values of a review. A value takes up to 200 bytes of memory, so this is what one review may take; VMs have some
-/// hundred.
+/// Values of a review. A value takes up to 200 bytes of memory, so this is what one review may
+/// take; VMs have some hundred.
 const MAX_VALUES: usize = 250_000;
 
 /// Bytes of a review that cannot have too many values.
@@ -197,8 +197,9 @@ pub enum Look {
     All,
 }
 
-/// Who sent a review, for a queue that is fair and for an answer to a review that could not be judged. Such reviews may be
-/// large, and there may be many of them, so the text is only looked through.
+/// Who sent a review, for a queue that is fair and for an answer to a review that could not be
+/// judged. Such reviews may be large, and there may be many of them, so the text is only looked
+/// through.
 pub fn sender(body: &[u8], look: Look) -> Sender {
     /// Keys are remembered to this depth: `request`, `object`, `metadata`, `name`.
     const DEEPEST: usize = 4;

@@ -1,8 +1,9 @@
 //! Follows a path on a VM.
 //!
-//! The reference walks Go structs, where every field that is no pointer exists and a nil pointer is a result; the
-//! specification means JSON, where what is not written does not exist, apart from scalars with a default. Both are one
-//! walk over pairs of a JSON value and its [`Field`], in one of three [`World`]s.
+//! The reference walks Go structs, where every field that is no pointer exists and a nil pointer is
+//! a result; the specification means JSON, where what is not written does not exist, apart from
+//! scalars with a default. Both are one walk over pairs of a JSON value and its [`Field`], in one
+//! of three [`World`]s.
 
 use std::cmp::Ordering;
 
@@ -21,7 +22,8 @@ pub enum World {
     Specification,
     /// The reference's, on the VM as a Go struct.
     Struct,
-    /// The reference's second look: a VM with every pointer of `.spec.domain` allocated and long lists of zeros.
+    /// The reference's second look: a VM with every pointer of `.spec.domain` allocated and long
+    /// lists of zeros.
     ReferenceVm,
 }
 
@@ -130,7 +132,8 @@ impl<'a> Item<'a> {
         Item { seen: Seen::Given(value), field, near: Some(value) }
     }
 
-    /// Whether it exists by the specification: absent lists and objects are walked through but are no results.
+    /// Whether it exists by the specification: absent lists and objects are walked through but are
+    /// no results.
     fn exists(&self) -> bool {
         match self.seen {
             Seen::Unset => self.field.is_some_and(Field::has_default),
@@ -212,8 +215,8 @@ impl Walk {
         }
     }
 
-    /// By the specification: a value that is written, a default below an object that is written, or an absent list or
-    /// object to walk on through.
+    /// By the specification: a value that is written, a default below an object that is written, or
+    /// an absent list or object to walk on through.
     fn specified_field<'a>(&self, item: &Item<'a>, name: &str) -> Option<Item<'a>> {
         let field = item.field.and_then(|field| field.child(name));
         if let Seen::Given(value) = item.seen {
@@ -235,7 +238,8 @@ impl Walk {
         (exists && item.kind() != Some(Kind::Map)).then_some(unset)
     }
 
-    /// By Go: the struct decides what exists, by JSON name or Go name; keys that it does not know are gone.
+    /// By Go: the struct decides what exists, by JSON name or Go name; keys that it does not know
+    /// are gone.
     fn struct_field<'a>(&self, item: &Item<'a>, field: &'static Field, name: &str) -> Option<Item<'a>> {
         let given = match item.seen {
             Seen::Given(value) => Some(value),
@@ -325,7 +329,8 @@ impl Walk {
         while let Some(item) = stack.pop() {
             let contents = self.contents(&item);
             self.spend(contents.len())?;
-            // kubectl leaves out what is empty; by the specification an object exists, and with it its defaults.
+            // kubectl leaves out what is empty; by the specification an object exists, and with it
+            // its defaults.
             let written = self.world == World::Specification && matches!(item.seen, Seen::Given(Value::Object(_)));
             if written || !contents.is_empty() {
                 found.push(item);

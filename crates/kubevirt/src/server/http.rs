@@ -25,7 +25,8 @@ const JSON: &str = "application/json";
 const TEXT: &str = "text/plain; charset=utf-8";
 const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Of a body that is too large, as many times the limit is read and dropped, so that its sender can read the answer.
+/// Of a body that is too large, as many times the limit is read and dropped, so that its sender can
+/// read the answer.
 const DRAINED: u64 = 8;
 
 /// Bytes of a review that count as nothing where memory is shared out.
@@ -171,8 +172,8 @@ async fn read(
             }
             continue;
         }
-        // Reviews of the usual size do not wait behind large ones whose senders are slow. Large ones wait for all that they
-        // need: nobody holds a part and waits for the rest.
+        // Reviews of the usual size do not wait behind large ones whose senders are slow. Large
+        // ones wait for all that they need: nobody holds a part and waits for the rest.
         if seen > SMALL && memory.is_none() {
             let share = u32::try_from(length.unwrap_or(most)).unwrap_or(u32::MAX);
             match timeout_at(deadline, shared.memory.acquire_many(share)).await {

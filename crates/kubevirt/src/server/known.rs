@@ -15,8 +15,8 @@ use crate::instancetype::{self, Given};
 use crate::rules::{self, Rules, Unreadable};
 use crate::value::Value;
 
-/// Bytes of all texts whose rules are kept, and of one of them. Templates have some kilobytes of rules, and compiled patterns
-/// take many times the memory of their texts.
+/// Bytes of all texts whose rules are kept, and of one of them. Templates have some kilobytes of
+/// rules, and compiled patterns take many times the memory of their texts.
 const KEPT: usize = 256 << 10;
 const KEPT_EACH: usize = 32 << 10;
 
@@ -115,7 +115,8 @@ impl Known {
 /// What one review may use, whoever judges it and however often.
 pub(super) struct Until {
     until: Instant,
-    /// What the cluster made of the VMs with instance types, in the order in which they were asked for: it is asked once.
+    /// What the cluster made of the VMs with instance types, in the order in which they were asked
+    /// for: it is asked once.
     expanded: Mutex<Vec<Option<Value>>>,
 }
 
@@ -154,7 +155,8 @@ impl Surroundings for Attempt<'_> {
             return true;
         }
         let given = &self.known.instancetypes;
-        // KubeVirt knows what a name stands for in this cluster; without it, the common ones are as they are shipped.
+        // KubeVirt knows what a name stands for in this cluster; without it, the common ones are as
+        // they are shipped.
         let Some(cluster) = &self.known.cluster else { return instancetype::expand_common(vm, given) };
         let number = self.expansions.replace(self.expansions.get() + 1);
         let mut expanded = self.review.expanded.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,7 +1,8 @@
-//! One line per event, in the form that the reference's logger has: JSON, or tabs between the parts.
+//! One line per event, in the form that the reference's logger has: JSON, or tabs between the
+//! parts.
 //!
-//! Levels are zap's: errors, information, and numbers for what is more and more detailed. Objects of reviews are never
-//! written here, at no level: VMs carry passwords in their start-up scripts.
+//! Levels are zap's: errors, information, and numbers for what is more and more detailed. Objects
+//! of reviews are never written here, at no level: VMs carry passwords in their start-up scripts.
 
 use std::io::Write;
 use std::sync::Mutex;
@@ -170,7 +171,8 @@ impl Times {
 /// Seconds since 1970 as date and time.
 fn date(seconds: u64) -> String {
     let (days, second) = (seconds / 86_400, seconds % 86_400);
-    // Years begin in March here, so that leap days end them; an era has 400 years. Day 0 is 0000-03-01.
+    // Years begin in March here, so that leap days end them; an era has 400 years. Day 0 is
+    // 0000-03-01.
     let day = days + 719_468;
     let (era, day) = (day / 146_097, day % 146_097);
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;

@@ -1,6 +1,7 @@
 //! Numbers for Prometheus, in its text format.
 //!
-//! The reference's one counter has its name here, so that its alerts go on working; the rest is ours.
+//! The reference's one counter has its name here, so that its alerts go on working; the rest is
+//! ours.
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};

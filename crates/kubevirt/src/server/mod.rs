@@ -1,8 +1,9 @@
 //! The admission webhook: `kubevirt serve`.
 //!
-//! [`start`] opens two ports, one for reviews and probes and one for metrics, and answers on threads of its own until it is
-//! told to [`stop`](Running::stop). What is answered is decided by [`crate::admission`]; here are the sockets, certificates,
-//! limits, caches and counters around it. Nothing here runs, or costs anything, unless `start` is called.
+//! [`start`] opens two ports, one for reviews and probes and one for metrics, and answers on
+//! threads of its own until it is told to [`stop`](Running::stop). What is answered is decided by
+//! [`crate::admission`]; here are the sockets, certificates, limits, caches and counters around it.
+//! Nothing here runs, or costs anything, unless `start` is called.
 
 pub mod cluster;
 mod guard;
@@ -91,7 +92,8 @@ impl Default for Limits {
             // The API server waits ten seconds and must get the answer before.
             request: Duration::from_secs(9),
             client: Duration::from_secs(10),
-            // Longer than the 90 seconds after which the API server closes an idle connection itself.
+            // Longer than the 90 seconds after which the API server closes an idle connection
+            // itself.
             idle: Duration::from_secs(120),
             drain: Duration::from_secs(10),
         }
@@ -119,9 +121,11 @@ struct Shared {
     memory: Semaphore,
     /// For most VMs. What turns out to take long is put off to `heavy`.
     quick: Arc<Queue>,
-    /// For large reviews and rules that take long: on half of the processors, so that others have the rest.
+    /// For large reviews and rules that take long: on half of the processors, so that others have
+    /// the rest.
     heavy: Arc<Queue>,
-    /// For VMs with an instance type, which may have to wait for the cluster: others do not wait with them.
+    /// For VMs with an instance type, which may have to wait for the cluster: others do not wait
+    /// with them.
     expansions: Arc<Queue>,
     /// Bytes of large reviews in `expansions`.
     expanding: Semaphore,
@@ -222,7 +226,8 @@ async fn keep_certificates(tls: Arc<Tls>, every: Duration, shared: Arc<Shared>) 
 }
 
 impl Running {
-    /// Waits for a signal to stop; those who ask politely (`SIGTERM`) may wait until the cluster has noticed.
+    /// Waits for a signal to stop; those who ask politely (`SIGTERM`) may wait until the cluster
+    /// has noticed.
     pub fn wait(&self, delay: Duration) -> io::Result<Duration> {
         self.runtime.block_on(async {
             match either(terminated()?, interrupted()?).await {
@@ -232,8 +237,8 @@ impl Running {
         })
     }
 
-    /// Stops: says that it is not ready, serves on for `delay`, and then ends when what is under way is done. Another
-    /// signal ends it at once.
+    /// Stops: says that it is not ready, serves on for `delay`, and then ends when what is under
+    /// way is done. Another signal ends it at once.
     pub fn stop(self, delay: Duration) {
         self.shared.log.info("shutting down", &[("delaySeconds", Field::Number(delay.as_secs() as i64))]);
         *self.shared.stage.write().unwrap_or_else(PoisonError::into_inner) = Stage::Leaving;

@@ -1,9 +1,10 @@
 //! Who is judged next: reviews wait in a queue that is fair by namespace and user.
 //!
-//! A flow is everything that one user does in one namespace. Each flow has its own clock, which moves on by the time that its
-//! reviews took; the review whose flow is furthest behind comes next (start-time fair queueing). So a flow that asks for a
-//! lot waits behind its own requests, and one that asks for little hardly waits at all. A flow that was silent starts at the
-//! present, so nobody can save up.
+//! A flow is everything that one user does in one namespace. Each flow has its own clock, which
+//! moves on by the time that its reviews took; the review whose flow is furthest behind comes next
+//! (start-time fair queueing). So a flow that asks for a lot waits behind its own requests, and one
+//! that asks for little hardly waits at all. A flow that was silent starts at the present, so
+//! nobody can save up.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,5 @@
-//! A client that can do everything wrong: plain sockets, TLS, and the few lines of HTTP that the tests need.
+//! A client that can do everything wrong: plain sockets, TLS, and the few lines of HTTP that the
+//! tests need.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};

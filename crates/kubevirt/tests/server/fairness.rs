@@ -97,6 +97,7 @@ fn others_are_served_during_an_attack() {
         times.sort();
         times
     });
-    // The benchmark tells the times; here the machine may be busy with other tests. It was 9.7 s before there was a budget.
+    // The benchmark tells the times; here the machine may be busy with other tests. It was 9.7 s
+    // before there was a budget.
     assert!(times[50] < Duration::from_secs(1), "{times:?}");
 }

@@ -42,7 +42,8 @@ impl Write for Lines {
     }
 }
 
-/// A server without a cluster and without TLS on any free ports, which answers quickly or not at all.
+/// A server without a cluster and without TLS on any free ports, which answers quickly or not at
+/// all.
 fn config() -> (Config, Lines) {
     let lines = Lines::default();
     let config = Config {

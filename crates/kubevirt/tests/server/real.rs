@@ -1,4 +1,5 @@
-//! Against a real API server: where `KUBE_APISERVER` and `ETCD` name binaries, both are started for the test.
+//! Against a real API server: where `KUBE_APISERVER` and `ETCD` name binaries, both are started for
+//! the test.
 
 use std::collections::BTreeSet;
 use std::net::{SocketAddr, TcpListener};

@@ -1,4 +1,5 @@
-//! A copy of one kind of objects, kept up to date: list, then watch, and list again when the thread is lost.
+//! A copy of one kind of objects, kept up to date: list, then watch, and list again when the thread
+//! is lost.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -18,8 +19,8 @@ use crate::value::Value;
 
 /// Objects of one part of a list.
 const PAGE: usize = 500;
-/// Failures in a row after which what was read before is not trusted any more: a watch begins anew with a list, and an API
-/// that was there is gone.
+/// Failures in a row after which what was read before is not trusted any more: a watch begins anew
+/// with a list, and an API that was there is gone.
 const TRUST: u32 = 3;
 /// The longest pause that the API server can ask for.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
@@ -242,8 +243,8 @@ struct Failures {
 }
 
 impl Failures {
-    /// Tells of a failure, once, and waits: longer each time, not as long as others do, and as long as the API server
-    /// asks for.
+    /// Tells of a failure, once, and waits: longer each time, not as long as others do, and as long
+    /// as the API server asks for.
     async fn pause(&mut self, cause: &Error, cache: &Cache, log: &Log) {
         let asked = cause.retry_after().unwrap_or_default().min(LONGEST_PAUSE);
         let cause = cause.to_string();
@@ -318,7 +319,8 @@ async fn watch_on(cache: &Cache, client: &Client, version: &mut String, failures
             Err(error) => {
                 cache.is_unreadable(&error);
                 failures.pause(&error, cache, log).await;
-                // It may be the version that is wrong, for example behind the time to which a cluster was restored.
+                // It may be the version that is wrong, for example behind the time to which a
+                // cluster was restored.
                 if failures.count >= TRUST {
                     return;
                 }

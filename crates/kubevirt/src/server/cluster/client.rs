@@ -115,7 +115,8 @@ impl Client {
         Ok(answer)
     }
 
-    /// The template of a VM with what its instance type decides; nothing if the VM has no namespace to look in.
+    /// The template of a VM with what its instance type decides; nothing if the VM has no namespace
+    /// to look in.
     pub(super) async fn expand(&self, vm: &Value, within: Duration) -> Result<Option<Value>, Error> {
         let Some(namespace) = vm.at(&["metadata", "namespace"]).and_then(Value::as_str) else { return Ok(None) };
         let namespace = encoded(namespace);

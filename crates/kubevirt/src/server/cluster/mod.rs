@@ -1,8 +1,9 @@
 //! What a cluster knows: its templates, and which VMs refer to them.
 //!
-//! Both are listed once and watched from then on, as metadata only: neither the objects of templates nor the start-up scripts of VMs
-//! ever get here. An API that is not there (a cluster without OpenShift's templates) counts as read and empty, and is asked for
-//! again now and then. Each cache knows its age: the time since it was last known to be what the cluster has.
+//! Both are listed once and watched from then on, as metadata only: neither the objects of
+//! templates nor the start-up scripts of VMs ever get here. An API that is not there (a cluster
+//! without OpenShift's templates) counts as read and empty, and is asked for again now and then.
+//! Each cache knows its age: the time since it was last known to be what the cluster has.
 
 mod cache;
 mod client;
@@ -30,8 +31,9 @@ pub struct Pauses {
     pub most: Duration,
     /// After an API was not there.
     pub absent: Duration,
-    /// How long the API server is asked to keep a watch open, in whole seconds. It sends nothing while nothing changes, so
-    /// only a watch that does not end in time shows that its connection is dead.
+    /// How long the API server is asked to keep a watch open, in whole seconds. It sends nothing
+    /// while nothing changes, so only a watch that does not end in time shows that its connection
+    /// is dead.
     pub watch: Duration,
     /// How much later than that a watch may end.
     pub grace: Duration,
