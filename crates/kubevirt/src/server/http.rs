@@ -177,7 +177,11 @@ async fn read(
         if seen > SMALL && memory.is_none() {
             let share = u32::try_from(length.unwrap_or(most)).unwrap_or(u32::MAX);
             match timeout_at(deadline, shared.memory.acquire_many(share)).await {
-                Ok(Ok(permit)) => memory = Some(permit),
+                Ok(Ok(permit)) => {
+                    memory = Some(permit);
+                    // At once and not piece by piece: growing leaves holes that the C library keeps.
+                    read.reserve_exact((share as usize).saturating_sub(read.len()));
+                }
                 _ => return Err(Answer { http: 503, ..Answer::to("", Verdict::busy()) }),
             }
         }
@@ -192,7 +196,7 @@ async fn read(
 /// Judges a review: at once if it takes little, else when nobody is disturbed.
 async fn judge(body: Vec<u8>, webhook: Webhook, until: Instant, shared: &Arc<Shared>) -> Answer {
     let surroundings = shared.known.until(until);
-    let work = Arc::new(Work { body: body.into(), webhook, surroundings, is_running: AtomicBool::new(false) });
+    let work = Arc::new(Work { body, webhook, surroundings, is_running: AtomicBool::new(false) });
     let verdict = match timeout_at(TokioInstant::from_std(until), judged(&work, shared)).await {
         Ok(Some(answer)) => return answer,
         Ok(None) => Verdict::internal(),
@@ -241,7 +245,7 @@ enum Judged {
 
 /// A review that is to be judged.
 struct Work {
-    body: Arc<[u8]>,
+    body: Vec<u8>,
     webhook: Webhook,
     surroundings: Until,
     /// Whether a thread is at it now.
