@@ -31,6 +31,7 @@ fn of_scalar(scalar: &Scalar) -> Val {
         Scalar::UInt(value) => Val::Uint(*value),
         Scalar::Float(value) => Val::Double(*value),
         Scalar::Str(text) => Val::from(&*text.to_str()),
+        Scalar::Complex(_) => panic!("only keys are collections"),
     }
 }
 

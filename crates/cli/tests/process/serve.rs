@@ -115,7 +115,9 @@ fn the_rendered_deployments_are_up_to_date() {
         "--data-value-yaml=monitoring.dashboard=true",
         "--data-value=monitoring.namespace=openshift-monitoring",
     ];
-    for (folder, values) in [("openshift", &openshift[..]), ("cert-manager", &["--data-value=certificates=cert-manager"])] {
+    for (folder, values) in
+        [("openshift", &openshift[..]), ("cert-manager", &["--data-value=certificates=cert-manager"])]
+    {
         let image = "--data-value=image=registry.example.com/ytterby:0.1.0";
         let args = [&["-f", templates.to_str().unwrap(), image][..], values].concat();
         let path = root.join("deploy/kubevirt-webhook").join(folder).join("webhook.yaml");

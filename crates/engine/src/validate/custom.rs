@@ -111,9 +111,8 @@ impl Custom {
     }
 
     fn read(&self, result: &Value) -> Verdict {
-        let advice = matches!(result, Value::None).then_some(
-            "the function returned None, which a function without return does; return True or False",
-        );
+        let advice = matches!(result, Value::None)
+            .then_some("the function returned None, which a function without return does; return True or False");
         let without_text = || Verdict::Invalid { found: String::new(), failure: self.returned(result), advice };
         match result {
             Value::Bool(true) => Verdict::Valid,

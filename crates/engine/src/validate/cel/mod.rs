@@ -40,12 +40,10 @@ impl Program {
 fn value_of(node: &Node) -> Val {
     match node {
         Node::Scalar(scalar) => scalar_of(scalar),
-        Node::Array(array) => {
-            crate::deep(|| Val::list(array.items.iter().map(|item| value_of(&item.value)).collect()))
+        Node::Array(array) => crate::deep(|| Val::list(array.items.iter().map(|item| value_of(&item.value)).collect())),
+        Node::Map(map) => {
+            crate::deep(|| Val::map(map.iter().map(|item| (scalar_of(&item.key), value_of(&item.value))).collect()))
         }
-        Node::Map(map) => crate::deep(|| {
-            Val::map(map.iter().map(|item| (scalar_of(&item.key), value_of(&item.value))).collect())
-        }),
     }
 }
 
