@@ -246,7 +246,7 @@ pub(crate) fn compile(raw: &Node, of: Option<&(Type, Arc<Shape>)>) -> CompiledRu
         }
     }
     if let Some(message) = raw.text("message") {
-        if message.contains(['\n', '\r']) {
+        if message.lines().nth(1).is_some() || message.ends_with(['\n', '\r']) {
             fault("message", "a message must not contain line breaks".to_owned());
         } else if raw.get("message").is_some() && message.trim().is_empty() && !message.is_empty() {
             fault("message", "a message must not be blank".to_owned());

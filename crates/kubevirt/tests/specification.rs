@@ -329,8 +329,15 @@ fn row_17_integers_and_quantities_are_exact() {
 }
 
 #[test]
-fn row_18_what_is_no_number_is_an_error() {
-    check(VM, "integer", ".domain.machine.type", r#""min":1"#, Error, "expected an integer, found the string \"q35\"");
+fn row_18_what_is_no_number_is_a_violation() {
+    check(
+        VM,
+        "integer",
+        ".domain.machine.type",
+        r#""min":1"#,
+        Violation,
+        "expected an integer, found the string \"q35\"",
+    );
     check(
         VM,
         "integer",
@@ -339,7 +346,7 @@ fn row_18_what_is_no_number_is_an_error() {
         Warning,
         "expected an integer, found the string \"q35\"",
     );
-    check(VM, "integer", ".domain.cpu", r#""min":1"#, Error, "expected an integer, found an object");
+    check(VM, "integer", ".domain.cpu", r#""min":1"#, Violation, "expected an integer, found an object");
 }
 
 #[test]

@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn commands() {
-        check("", "completion fmt help kubevirt schema template version");
+        check("", "completion fmt help kubernetes kubevirt schema template version");
         check("v", "version");
         check("-s -f x v", "version");
         check("-f v", "files");
@@ -215,7 +215,7 @@ mod tests {
         check("tpl --data-values-sch", "--data-values-schema-inspect");
         check("-- --st", "files");
         check("kubevirt lint --fi", "--file --fix");
-        check("schema import --", "--from --help --name");
+        check("schema import --", "--color --diagnostics --from --help --name");
     }
 
     #[test]

@@ -420,7 +420,7 @@ fn many_shapes_of_input() {
         let vmt = vmt.replace("v1alpha1", version);
         assert_eq!(verdict("t.yaml", &[("t.yaml", &vmt)]), (0, vec!["ok".to_owned()]), "{version}");
     }
-    assert_eq!(verdict("-p MEM=lots t.yaml", &[("t.yaml", vmt)]), (1, vec!["error".to_owned()]));
+    assert_eq!(verdict("-p MEM=lots t.yaml", &[("t.yaml", vmt)]), (1, vec!["violation".to_owned()]));
 }
 
 #[test]

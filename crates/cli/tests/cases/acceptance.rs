@@ -28,6 +28,7 @@ pub fn cases(root: &Path) -> Vec<Case> {
 fn run(directory: &Path) -> Outcome {
     let case = json(&directory.join("case.json"));
     let call = Call {
+        name: None,
         args: strings(&case["args"]),
         env: pairs(&case["env"]),
         stdin: text(&case["stdin"]),

@@ -47,6 +47,7 @@ fn run(directory: &Path) -> Outcome {
     };
     let args = strings(&case["args"]);
     let call = Call {
+        name: None,
         writes: case.get("files_out").is_some() || writes_files(&args),
         args,
         env: pairs(&case["env"]),

@@ -15,6 +15,8 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 /// What to run.
 #[derive(Clone, Debug, Default)]
 pub struct Call {
+    /// Another name that the program is called by, as through a link.
+    pub name: Option<String>,
     /// Arguments behind the program's name.
     pub args: Vec<String>,
     /// The environment, besides a path and a locale.
@@ -68,7 +70,12 @@ impl Call {
 
     fn execute(&self, directory: &Path) -> (Option<i32>, Vec<u8>, Vec<u8>) {
         let program = std::env::var_os("YTTERBY_BIN").unwrap_or(env!("CARGO_BIN_EXE_ytterby").into());
-        let mut child = Command::new(program)
+        let mut command = Command::new(program);
+        #[cfg(unix)]
+        if let Some(name) = &self.name {
+            std::os::unix::process::CommandExt::arg0(&mut command, name);
+        }
+        let mut child = command
             .args(&self.args)
             .current_dir(directory)
             .env_clear()

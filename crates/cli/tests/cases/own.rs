@@ -112,7 +112,8 @@ impl Script {
         for word in words.by_ref() {
             match word.split_once('=') {
                 Some((name, value)) => self.call.env.push((name.to_owned(), value.to_owned())),
-                None if word == "ytterby" => {
+                None if word == "ytterby" || word == "ytt" => {
+                    self.call.name = (word == "ytt").then_some(word);
                     self.call.args = words.collect();
                     return Ok(());
                 }

@@ -10,12 +10,12 @@ use crate::example::Directory;
 use crate::words::words;
 
 /// Ids without an example that can be run: they need a broken machine, a second program or a bug.
-const NOT_RUN: [&str; 5] = ["file/symlink", "file/write", "internal/bug", "limit/cancelled", "limit/output"];
+const NOT_RUN: [&str; 6] =
+    ["file/symlink", "file/write", "internal/bug", "kubernetes/limit", "limit/cancelled", "limit/output"];
 
 /// Ids that are reserved for commands and flags that are not there yet. Their examples are shown and not run.
-const LATER: [&str; 8] = [
+const LATER: [&str; 7] = [
     "code/unknown-value",
-    "input/helm",
     "kubevirt/invalid",
     "kubevirt/lint",
     "kubevirt/rule",

@@ -118,6 +118,7 @@ fn exports_say_what_each_target_knows() {
     };
     use Target::{Crd, JsonSchema, OpenApi};
     let list = || Shape::List { items: Items::Other };
+    let texts = || Shape::List { items: Items::Texts };
     let map = || Shape::Map(MapShape { keys: vec!["a".into(), "b-c".into()], ..MapShape::default() });
     let x = || Value::from("x");
     for (name, argument, target, shape, expected) in [
@@ -129,7 +130,8 @@ fn exports_say_what_each_target_knows() {
         ("max_len", Value::Int(2), OpenApi, map(), "maxProperties=2"),
         ("starts_with", Value::from("a.b"), OpenApi, Shape::Text, "pattern=^a\\.b"),
         ("contains", x(), JsonSchema, list(), "contains={\"const\": \"x\"}"),
-        ("contains", x(), Crd, list(), "self.exists(x, x == 'x')"),
+        ("contains", x(), Crd, texts(), "self.exists(x, x == 'x')"),
+        ("contains", x(), Crd, list(), ""),
         ("contains", x(), Crd, map(), "'x' in self"),
         ("matches", Value::from("(?i)a"), OpenApi, Shape::Text, ""),
         ("matches", Value::from("(?i)a"), Crd, Shape::Text, "pattern=(?i)a"),
@@ -148,7 +150,7 @@ fn exports_say_what_each_target_knows() {
             Value::Bool(true),
             Crd,
             map(),
-            "[has(self.a) && self.a != null, has(self.b__dash__c) && self.b__dash__c != null].exists_one(x, x)",
+            "[has(self.a), has(self.b__dash__c)].exists_one(x, x)",
         ),
     ] {
         assert_eq!(exported(name, argument, target, shape), expected, "{name} in {target:?}");
