@@ -5,6 +5,7 @@
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Arc, Once};
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -23,7 +24,17 @@ fn workspace() -> Scratch {
 
 const BEFORE: [&str; 4] = ["out/", "out/d/", "out/d/other.yml=other", "out/f0000.yml=old"];
 
+/// Makes children start with the default action for SIGHUP. Under `nohup` they would inherit that it is
+/// ignored; a signal with a handler gets the default action back when another program is executed.
+fn reset_hangup() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        signal_hook::flag::register(Signal::HUP.as_raw(), Arc::default()).unwrap();
+    });
+}
+
 fn start(scratch: &Scratch, args: &[&str], stdout: impl Into<Stdio>) -> Child {
+    reset_hangup();
     scratch.command(args).stdout(stdout).stderr(Stdio::piped()).spawn().unwrap()
 }
 
