@@ -1,12 +1,9 @@
-//! Links the release build for Linux into one file without dependencies, at fixed addresses, with what most runs call in
-//! front.
+//! Links the release build for Linux into one file without dependencies, at fixed addresses.
 //!
 //! Without dependencies it runs on every distribution and in empty containers, and starts in a third of the CPU time: no libraries
 //! to load, no relocations. The compiler's own way, `-C target-feature=+crt-static`, can only be asked for together with all
 //! procedural macros, which cannot be linked so; `docs/decisions/static-linking.md` tells more. Where the static C library is
 //! not installed, the program is linked as usual.
-//!
-//! With the functions in order it takes a third less memory: `docs/decisions/link-order.md`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,9 +12,6 @@ use std::{env, fs};
 /// The libraries that the standard library asks for by a name that leads to a shared one, and what takes their place.
 const LIBRARIES: [(&str, &[&str]); 3] =
     [("gcc_s", &["libgcc_eh.a", "libgcc.a"]), ("m", &["libm.a"]), ("c", &["libc.a", "libgcc_eh.a"])];
-
-/// The script for the linker that names the functions; written by `link-order.sh`.
-const ORDER: &str = "link-order.ld";
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
@@ -29,17 +23,7 @@ fn main() {
     if is_native && is_glibc && is_wanted {
         // Nothing is lost where it cannot be done: the usual way of linking is left.
         let _ = link_statically(&PathBuf::from(var("OUT_DIR")));
-        // Not every linker that a user may have chosen reads scripts.
-        if var("RUSTC_LINKER").is_empty() && !var("CARGO_ENCODED_RUSTFLAGS").contains("link") {
-            put_functions_in_order(&Path::new(&var("CARGO_MANIFEST_DIR")).join(ORDER));
-        }
     }
-}
-
-fn put_functions_in_order(script: &Path) {
-    println!("cargo:rerun-if-changed={ORDER}");
-    println!("cargo:rustc-link-arg-bins=-T");
-    println!("cargo:rustc-link-arg-bins={}", script.display());
 }
 
 fn link_statically(dir: &Path) -> Option<()> {
