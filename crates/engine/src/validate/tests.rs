@@ -146,13 +146,7 @@ fn exports_say_what_each_target_knows() {
         ("odd", Value::Bool(true), Crd, Shape::Float, "multipleOf=1 int(self) % 2 != 0"),
         ("unique", Value::Bool(true), Crd, list(), "self.all(x, self.exists_one(y, x == y))"),
         ("not_null", Value::Bool(true), Crd, Shape::Text, "not null"),
-        (
-            "one_not_null",
-            Value::Bool(true),
-            Crd,
-            map(),
-            "[has(self.a), has(self.b__dash__c)].exists_one(x, x)",
-        ),
+        ("one_not_null", Value::Bool(true), Crd, map(), "[has(self.a), has(self.b__dash__c)].exists_one(x, x)"),
     ] {
         assert_eq!(exported(name, argument, target, shape), expected, "{name} in {target:?}");
     }
