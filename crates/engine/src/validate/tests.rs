@@ -143,7 +143,7 @@ fn exports_say_what_each_target_knows() {
         ("odd", Value::Bool(true), JsonSchema, Shape::Integer, "not={\"multipleOf\": 2}"),
         ("odd", Value::Bool(true), JsonSchema, Shape::Float, "multipleOf=1 not={\"multipleOf\": 2}"),
         ("odd", Value::Bool(true), Crd, Shape::Integer, "self % 2 != 0"),
-        ("odd", Value::Bool(true), Crd, Shape::Float, "multipleOf=1 int(self) % 2 != 0"),
+        ("odd", Value::Bool(true), Crd, Shape::Float, "multipleOf=1 double(int(self)) == self && int(self) % 2 != 0"),
         ("unique", Value::Bool(true), Crd, list(), "self.all(x, self.exists_one(y, x == y))"),
         ("not_null", Value::Bool(true), Crd, Shape::Text, "not null"),
         ("one_not_null", Value::Bool(true), Crd, map(), "[has(self.a), has(self.b__dash__c)].exists_one(x, x)"),
