@@ -129,15 +129,16 @@ impl<'a> Checker<'a> {
             2 => self.eval.call_within(BUDGET, when, &[value, context.value()]),
             count => {
                 let text = format!("function must accept 1 or 2 arguments ({count} given)");
-                return Err(self.broken(spot, by, format!("Failed to evaluate when=: {text}").into()));
+                let text = format!("Failed to evaluate when=: {text}");
+                return Err(self.broken(Id::RULE_ERROR, spot, by, text.into()));
             }
         };
-        let text = match result {
+        let (id, text) = match result {
             Ok(Value::Bool(answer)) => return Ok(answer),
-            Ok(other) => Text::new(format!("want when= to be bool, got {}", other.type_name())),
-            Err(error) => Text::new("Failure evaluating when=: ").join(self.told(&error)),
+            Ok(other) => (Id::RULE_ERROR, Text::new(format!("want when= to be bool, got {}", other.type_name()))),
+            Err(error) => (id_of(&error), Text::new("Failure evaluating when=: ").join(self.told(&error))),
         };
-        Err(self.broken(spot, by, text))
+        Err(self.broken(id, spot, by, text))
     }
 
     fn custom(
@@ -183,17 +184,17 @@ impl<'a> Checker<'a> {
     /// A rule that was stopped: by a limit, or because the host asked for it.
     fn stopped(&self, error: &Error, rule: &Rule, spot: &Spot<'_>) -> Failure {
         let text = Text::new(format!("Evaluating rule '{}': ", rule.must_be)).join(self.told(error));
-        self.broken(spot, rule.pos, text)
+        self.broken(id_of(error), spot, rule.pos, text)
     }
 
     /// Rules that cannot be told to hold or not: the end of the whole check.
-    fn broken(&self, spot: &Spot<'_>, by: Pos, text: Text) -> Failure {
+    fn broken(&self, id: Id, spot: &Spot<'_>, by: Pos, text: Text) -> Failure {
         let path = match spot.way {
             Way::Name(name) => (*name).to_owned(),
             way => way.path().to_string(),
         };
         let reference = Text::new(format!("Validating {path}: ")).join(text.clone());
-        let problem = Diagnostic::error(Id::RULE_ERROR, text).reference(reference);
+        let problem = Diagnostic::error(id, text).reference(reference);
         let problem = problem.at(spot.pos, Part::Value).label(Label::new(Role::Rule, by, Part::Annotation));
         problem.path(spot.way.path()).into()
     }
@@ -206,6 +207,11 @@ impl<'a> Checker<'a> {
             _ => text,
         }
     }
+}
+
+/// A limit that was reached keeps its id; anything else is a mistake in the rule.
+fn id_of(error: &Error) -> Id {
+    if error.is_fatal() { error.problem().id() } else { Id::RULE_ERROR }
 }
 
 /// What a rule with a message of its own says about a value.
