@@ -254,10 +254,7 @@ pub fn compat(program: &str, flags: &Invocation) -> Result<Compat, Failure> {
         return Ok(if program == "ytt" { Compat::V0_55 } else { Compat::Latest });
     };
     Compat::find(&level).ok_or_else(|| {
-        // What is older than all of them is answered with the oldest.
-        let minor = level.strip_prefix("0.").and_then(|minor| minor.parse::<u32>().ok());
-        let expected = if minor.is_some_and(|minor| minor < 49) { "0.49" } else { "0.49 or 0.50 to 0.55" };
-        let text = format!("Unknown compatibility level '{level}' (expected {expected})");
+        let text = format!("Unknown compatibility level '{level}' (expected 0.49 or 0.50 to 0.55)");
         let help = "levels are 0.49 and 0.50 to 0.55; off switches on what goes beyond ytt";
         Diagnostic::error(Id::FLAG_VALUE, text).help(help).into()
     })
