@@ -4,6 +4,7 @@
 //! token or value there, whether it may be shown) is found out when a diagnostic is rendered: the [`Source`] knows how
 //! to read its own text again ([`Readers`]). A run that succeeds pays nothing for it.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
@@ -291,8 +292,21 @@ impl Source {
         inside.map(|hidden| (hidden.start as usize).max(range.start)..(hidden.end as usize).min(range.end)).collect()
     }
 
+    /// The same source again, for a layer to change.
+    fn copy(&self) -> Source {
+        Source {
+            place: self.place.clone(),
+            origin: self.origin,
+            lines_before: self.lines_before,
+            readers: self.readers,
+            listing: RwLock::new(self.listing()),
+            hidden: RwLock::new(self.hidden.read().unwrap_or_else(PoisonError::into_inner).clone()),
+            ..Source::new(self.name.clone(), self.text.clone())
+        }
+    }
+
     /// Keeps ranges from being shown from now on.
-    pub fn hide(&self, ranges: impl IntoIterator<Item = Range<u32>>) {
+    pub(crate) fn hide(&self, ranges: impl IntoIterator<Item = Range<u32>>) {
         let end = self.text.len() as u32;
         let ranges = ranges.into_iter().map(|range| range.start.min(end)..range.end.min(end));
         let mut hidden = self.hidden.write().unwrap_or_else(PoisonError::into_inner);
@@ -340,8 +354,20 @@ fn characters(text: &[u8]) -> u32 {
 }
 
 /// All inputs of a run. Inputs can be added while it goes on: text that a template decodes, values of flags.
+///
+/// Runs that share files share their sources: each has a layer of its own over them ([`Sources::over`]), which ends with
+/// the run.
 #[derive(Default, Debug)]
-pub struct Sources(RwLock<Vec<Arc<Source>>>);
+pub struct Sources {
+    /// What lies below, if this is a layer.
+    base: Option<Arc<Sources>>,
+    own: RwLock<Vec<Arc<Source>>>,
+    /// Sources of the base that this layer shows less of.
+    changed: RwLock<HashMap<FileId, Arc<Source>>>,
+}
+
+/// Set in the numbers of the sources of a layer.
+const LAYER: u32 = 1 << 31;
 
 impl Sources {
     /// No sources yet.
@@ -349,16 +375,58 @@ impl Sources {
         Sources::default()
     }
 
+    /// How many there are, without those of what lies below.
+    pub fn len(&self) -> usize {
+        self.own.read().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// A layer over sources that are shared: what is added or hidden here does not reach them.
+    pub fn over(base: &Arc<Sources>) -> Sources {
+        Sources { base: Some(base.clone()), ..Sources::default() }
+    }
+
     /// Adds a source and names it.
     pub fn add(&self, source: Source) -> FileId {
-        let mut sources = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        sources.push(Arc::new(source));
-        FileId(sources.len() as u32 - 1)
+        let mut own = self.own.write().unwrap_or_else(PoisonError::into_inner);
+        own.push(Arc::new(source));
+        let number = own.len() as u32 - 1;
+        FileId(if self.base.is_some() { LAYER | number } else { number })
+    }
+
+    /// Adds a source that belongs to a shared file, to what lies below.
+    pub fn add_shared(&self, source: Source) -> FileId {
+        match &self.base {
+            Some(base) => base.add_shared(source),
+            None => self.add(source),
+        }
     }
 
     /// The source of that name, if it is one of these.
     pub fn get(&self, file: FileId) -> Option<Arc<Source>> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).get(file.0 as usize).cloned()
+        let own = || self.own.read().unwrap_or_else(PoisonError::into_inner);
+        match &self.base {
+            None => own().get(file.0 as usize).cloned(),
+            Some(_) if file.0 & LAYER != 0 => own().get((file.0 & !LAYER) as usize).cloned(),
+            Some(base) => {
+                let changed = self.changed.read().unwrap_or_else(PoisonError::into_inner);
+                changed.get(&file).cloned().or_else(|| base.get(file))
+            }
+        }
+    }
+
+    /// Keeps ranges of a source from being shown from now on.
+    pub fn hide(&self, file: FileId, ranges: impl IntoIterator<Item = Range<u32>>) {
+        let Some(source) = self.get(file) else { return };
+        if self.base.is_none() || file.0 & LAYER != 0 {
+            return source.hide(ranges);
+        }
+        let mut changed = self.changed.write().unwrap_or_else(PoisonError::into_inner);
+        changed.entry(file).or_insert_with(|| Arc::new(source.copy())).hide(ranges);
     }
 
     /// Says how messages of ytt list the lines of a source.
@@ -456,6 +524,24 @@ mod tests {
         assert_eq!(source.line_column(4), (8, 2));
         assert_eq!(source.line_text(8).as_deref(), Some("cd"));
         assert_eq!(source.line_text(1), None);
+    }
+
+    #[test]
+    fn layers_leave_what_lies_below_alone() {
+        let base = Arc::new(Sources::new());
+        let file = base.add(Source::new("a.yml", *b"key: hush\n"));
+        let (one, other) = (Sources::over(&base), Sources::over(&base));
+        one.hide(file, [5..9]);
+        let own = one.add(Source::new("flag", *b"x"));
+        let late = one.add_shared(Source::new("b.yml", *b"b"));
+        let line = |sources: &Sources, file| sources.get(file).and_then(|source| source.shown_line(1));
+        assert_eq!(line(&one, file).as_deref(), Some("key: <redacted>"));
+        assert_eq!(line(&other, file).as_deref(), Some("key: hush"));
+        assert_eq!((line(&one, own).as_deref(), line(&other, own)), (Some("x"), None));
+        assert_eq!(line(&other, late).as_deref(), Some("b"));
+        one.hide(own, [0..1]);
+        assert_eq!(line(&one, own).as_deref(), Some("<redacted>"));
+        assert_eq!(line(&one, Pos::UNKNOWN.file), None);
     }
 
     #[test]

@@ -166,6 +166,18 @@ pub struct ValueFlags {
     pub contents: Vec<ValueFromFile>,
 }
 
+impl ValueFlags {
+    /// Adds others, which win over these.
+    pub fn append(&mut self, mut others: ValueFlags) {
+        self.files.append(&mut others.files);
+        self.env.append(&mut others.env);
+        self.env_yaml.append(&mut others.env_yaml);
+        self.strings.append(&mut others.strings);
+        self.yaml.append(&mut others.yaml);
+        self.contents.append(&mut others.contents);
+    }
+}
+
 /// One `--data-values-file`: a file, or all YAML files below a directory.
 #[derive(Clone, Debug)]
 pub struct ValuesFile {

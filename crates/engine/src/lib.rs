@@ -28,6 +28,7 @@ mod output;
 mod output_check;
 mod overlay;
 mod path;
+mod project;
 mod render;
 mod run;
 mod schema;
@@ -45,6 +46,10 @@ use deep::deep;
 pub use export::{Change, Changes, Impact, ImportFrom, ImportOptions, Imported, import_schema};
 pub use input::{Content, FileKind, InputFile};
 pub use output_check::{OutputCheck, OutputNode, OutputValue};
+pub use project::{
+    Field, FieldRule, Output, OutputDocument, Presence, Project, ProjectBuilder, ProjectError, Renderer, SchemaInfo,
+    Values,
+};
 pub use render::{diff_schemas, render};
 /// Diagnostics, positions and their renderings.
 pub use ytterby_diag as diag;

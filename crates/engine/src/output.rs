@@ -4,7 +4,8 @@ use ytterby_diag::{Diagnostic, Failure, Help, Id, Part, Pos, Text};
 use ytterby_yaml::Sink;
 use ytterby_yaml::write::{JsonOptions, JsonWriter, PosWriter, YamlWriter, scalar_text, write_tree};
 
-use crate::library::FileDocuments;
+use crate::api::OutputFile;
+use crate::library::{Evaluated, FileDocuments};
 use crate::node::{self, MAX_NODES, Node, Origin, Scalar};
 use crate::run::Run;
 
@@ -25,12 +26,22 @@ pub(crate) fn yaml(docs: impl IntoIterator<Item = FileDocuments>) -> Result<Vec<
     Ok(writer.finish())
 }
 
+/// Each output file with its content.
+pub(crate) fn files(evaluated: Evaluated) -> Result<Vec<OutputFile>, Failure> {
+    let texts = evaluated.texts.into_iter().map(|(path, text)| OutputFile { path, bytes: text.to_vec() });
+    let mut files: Vec<OutputFile> = texts.collect();
+    for (file, docs) in evaluated.documents {
+        files.push(OutputFile { path: file.path, bytes: yaml([docs])? });
+    }
+    Ok(files)
+}
+
 fn too_large(why: String) -> Failure {
     Failure::new(Id::LIMIT_OUTPUT, why)
 }
 
 /// Documents as JSON; empty ones are left out.
-pub(crate) fn json(_run: &Run, docs: &[FileDocuments]) -> Result<Vec<u8>, Failure> {
+pub(crate) fn json(docs: &[FileDocuments]) -> Result<Vec<u8>, Failure> {
     let mut writer = JsonWriter::new(JsonOptions::default());
     write(&mut writer, docs).map_err(too_large)?;
     writer.finish().map_err(|why| {

@@ -55,18 +55,7 @@ pub(crate) fn check(
     let mut budget = MAX_NODES;
     let mut documents = Vec::new();
     for (_, docs) in &evaluated.documents {
-        match docs {
-            FileDocuments::Plain(tree) => {
-                for doc in tree.documents().iter().filter(|doc| !doc.injected) {
-                    documents.extend(plain(tree, doc.value, doc.pos, &mut budget));
-                }
-            }
-            FileDocuments::Nodes(set) => {
-                for doc in &set.items {
-                    documents.extend(node(&doc.value, doc.pos, &mut budget));
-                }
-            }
-        }
+        documents.extend(nodes_of(docs, &mut budget));
     }
     if budget == 0 {
         let text = format!("documents of more than {MAX_NODES} nodes cannot be checked");
@@ -94,8 +83,19 @@ fn add_values(run: &Run, finding: &mut Diagnostic, values: &Document) {
     }
 }
 
+/// The documents of a file; fewer once the budget is used up.
+pub(crate) fn nodes_of(docs: &FileDocuments, budget: &mut u32) -> Vec<OutputNode> {
+    match docs {
+        FileDocuments::Plain(tree) => {
+            let docs = tree.documents().iter().filter(|doc| !doc.injected);
+            docs.filter_map(|doc| plain(tree, doc.value, doc.pos, budget)).collect()
+        }
+        FileDocuments::Nodes(set) => set.items.iter().filter_map(|doc| node(&doc.value, doc.pos, budget)).collect(),
+    }
+}
+
 /// A node and everything below it; nothing once the budget is used up.
-fn node(of: &Node, pos: Pos, budget: &mut u32) -> Option<OutputNode> {
+pub(crate) fn node(of: &Node, pos: Pos, budget: &mut u32) -> Option<OutputNode> {
     *budget = budget.checked_sub(1)?;
     let value = match of {
         Node::Scalar(scalar) => OutputValue::Scalar(scalar.clone()),

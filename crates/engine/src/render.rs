@@ -4,14 +4,16 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use ytterby_diag::{Diagnostic, Failure, Id, Origin, Pos, Sources};
+use ytterby_starlark::Eval;
 
 use crate::api::{
-    Format, Host, Inspect, KnownSchemaFormats, Options, OutputFile, OutputTypes, Rendered, SchemaFormat, Silent, Target,
+    Format, Host, Inspect, KnownSchemaFormats, Options, OutputTypes, Rendered, SchemaFormat, Silent, Target,
 };
 use crate::export::{self, Changes};
 use crate::input::{self, InputFile};
 use crate::library::{
-    Evaluated, File, FileDocuments, FileInLibrary, Library, LibraryRun, LoaderOptions, Prepared, prepare_private,
+    Evaluated, File, FileDocuments, FileInLibrary, Library, LibraryRun, LoaderOptions, Prepared, SharedFile,
+    prepare_private,
 };
 use crate::node::{Array, ArrayItem, Document, DocumentSet, Node};
 use crate::output;
@@ -20,7 +22,7 @@ use crate::run::Run;
 use crate::schema::{Schema, hide_lines_naming, redact, secret_names};
 use crate::slips;
 use crate::template::{KeyOverrides, UnknownComments};
-use crate::values::{self, Envelope};
+use crate::values::{self, Declared, Envelope};
 
 /// Renders `files`. Sources for positions of diagnostics are added to `sources`.
 pub fn render(
@@ -30,7 +32,7 @@ pub fn render(
     host: Rc<dyn Host>,
 ) -> Result<Rendered, Failure> {
     let run = Rc::new(Run::new(options, sources, host));
-    let result = stages(&run, files);
+    let result = library_of(&run, files).and_then(|library| stages(&run, library));
     run.conclude(result)
 }
 
@@ -45,7 +47,8 @@ pub fn diff_schemas(
     let run = Rc::new(Run::new(options, sources, host.clone()));
     let schema = |files: Vec<InputFile>, what: &str| {
         let run = Rc::new(Run::new(options, sources, host.clone()));
-        let declared = root(&run, files)?.schema(&mut run.new_eval(), Vec::new())?;
+        let library = library_of(&run, files)?;
+        let declared = library_run(&run, library).schema(&mut run.new_eval(), Vec::new())?;
         declared.schema.ok_or_else(|| {
             Failure::new(Id::SCHEMA_INVALID, format!("Expected a schema in the {what} files, found none"))
         })
@@ -54,15 +57,20 @@ pub fn diff_schemas(
     Ok(export::diff(&old, &new, &run))
 }
 
-/// The library that the files make up.
-fn root(run: &Rc<Run>, files: Vec<InputFile>) -> Result<LibraryRun, Failure> {
+/// The library that files make up which no other run uses.
+fn library_of(run: &Run, files: Vec<InputFile>) -> Result<Rc<Library>, Failure> {
+    let files = input::apply_marks(files, &run.options.file_marks)?;
+    let file = |(order, file)| Rc::new(File::new(Arc::new(SharedFile::new(file)), order));
+    let files: Vec<Rc<File>> = files.into_iter().enumerate().map(file).collect();
+    Ok(Library::root(&files))
+}
+
+/// A library to be run as the options of the run say.
+pub(crate) fn library_run(run: &Rc<Run>, library: Rc<Library>) -> LibraryRun {
     let options = &run.options;
-    let files = input::apply_marks(files, &options.file_marks)?;
-    let files: Vec<Rc<File>> =
-        files.into_iter().enumerate().map(|(order, file)| Rc::new(File::new(file, order))).collect();
-    Ok(LibraryRun {
+    LibraryRun {
         run: run.clone(),
-        library: Library::root(&files),
+        library,
         options: LoaderOptions {
             unknown_comments: match options.ignore_unknown_comments {
                 true => UnknownComments::Ignore,
@@ -76,18 +84,59 @@ fn root(run: &Rc<Run>, files: Vec<InputFile>) -> Result<LibraryRun, Failure> {
         },
         skip_value_validation: options.skip_value_validation,
         skip_output_validation: options.skip_output_validation,
-    })
+    }
 }
 
-fn stages(run: &Rc<Run>, files: Vec<InputFile>) -> Result<Rendered, Failure> {
+/// What a run evaluates to.
+pub(crate) struct Evaluation {
+    pub evaluated: Evaluated,
+}
+
+/// The whole run up to the documents.
+pub(crate) fn evaluate(run: &Rc<Run>, library: Rc<Library>) -> Result<Evaluation, Failure> {
+    let root = library_run(run, library);
+    let mut eval = run.new_eval();
+    let given = given_values(run, &root)?;
+    let declared = root.schema(&mut eval, Vec::new())?;
+    let prepared = prepare(&root, &mut eval, declared, given)?;
+    finish(run, &root, &mut eval, prepared)
+}
+
+/// The data values of flags.
+fn given_values(run: &Rc<Run>, root: &LibraryRun) -> Result<Vec<Envelope>, Failure> {
+    values::from_flags(run).inspect_err(|failure| hide_secrets_of(run, root, failure))
+}
+
+/// The data values of the root library, those for libraries below kept for them.
+fn prepare(root: &LibraryRun, eval: &mut Eval, declared: Declared, given: Vec<Envelope>) -> Result<Prepared, Failure> {
+    let (for_children, given): (Vec<Envelope>, Vec<Envelope>) = given.into_iter().partition(Envelope::is_for_child);
+    let mut prepared = root.prepare_with(eval, declared, given)?;
+    prepared.waiting.values.extend(for_children.into_iter().map(Rc::new));
+    Ok(prepared)
+}
+
+/// Templates, overlays and checks.
+fn finish(run: &Rc<Run>, root: &LibraryRun, eval: &mut Eval, prepared: Prepared) -> Result<Evaluation, Failure> {
+    let schema = prepared.schema.clone();
+    let checked = run.options.output_check.as_deref().map(|check| (check, prepared.values.doc.clone()));
+    let evaluated = root.finish(eval, prepared)?;
+    if let Some((check, values)) = checked {
+        output_check::check(run, check, &evaluated, &values)?;
+    }
+    look_for_slips(run, root, schema.as_deref(), &evaluated);
+    Ok(Evaluation { evaluated })
+}
+
+/// What the host asked for: documents, or what an inspection shows.
+pub(crate) fn stages(run: &Rc<Run>, library: Rc<Library>) -> Result<Rendered, Failure> {
     let options = &run.options;
-    let root = root(run, files)?;
+    let root = library_run(run, library);
     if options.inspect == Some(Inspect::Files) {
         let docs = DocumentSet { items: vec![inspected_files(&root)] };
         return documents(run, vec![FileDocuments::Nodes(docs)]);
     }
     let mut eval = run.new_eval();
-    let given = values::from_flags(run).inspect_err(|failure| hide_secrets_of(run, &root, failure))?;
+    let given = given_values(run, &root)?;
     if matches!(options.inspect, Some(Inspect::Schema | Inspect::SchemaDocs)) {
         let declared = below(&root, &options.library)?.schema(&mut eval, Vec::new())?;
         return inspected_schema(run, declared.schema.as_deref());
@@ -100,9 +149,7 @@ fn stages(run: &Rc<Run>, files: Vec<InputFile>) -> Result<Rendered, Failure> {
             "Output type currently only supported for data values schema (i.e. include --data-values-schema-inspect)",
         ));
     }
-    let (for_children, given): (Vec<Envelope>, Vec<Envelope>) = given.into_iter().partition(Envelope::is_for_child);
-    let mut prepared = root.prepare_with(&mut eval, declared, given)?;
-    prepared.waiting.values.extend(for_children.into_iter().map(Rc::new));
+    let mut prepared = prepare(&root, &mut eval, declared, given)?;
     if options.inspect == Some(Inspect::Values) {
         let mut at = root;
         for name in &options.library {
@@ -115,21 +162,15 @@ fn stages(run: &Rc<Run>, files: Vec<InputFile>) -> Result<Rendered, Failure> {
         }
         return documents(run, vec![FileDocuments::Nodes(DocumentSet { items: vec![doc] })]);
     }
-    let schema = prepared.schema.clone();
-    let checked = options.output_check.as_deref().map(|check| (check, prepared.values.doc.clone()));
-    let evaluated = root.finish(&mut eval, prepared)?;
-    if let Some((check, values)) = checked {
-        output_check::check(run, check, &evaluated, &values)?;
-    }
-    look_for_slips(run, &root, schema.as_deref(), &evaluated);
-    finish(run, evaluated)
+    let evaluation = finish(run, &root, &mut eval, prepared)?;
+    write(run, evaluation.evaluated)
 }
 
 /// Keeps lines that name secrets from being shown where a values file, flag or variable cannot be parsed: only the
 /// schema knows what is secret, and it was not looked at yet.
 fn hide_secrets_of(run: &Run, root: &LibraryRun, failure: &Failure) {
     let has_secrets = |file: &FileInLibrary| {
-        let text = file.file.input.content.read();
+        let text = file.file.input().content.read();
         text.is_ok_and(|text| text.windows(SECRET.len()).any(|part| part == SECRET))
     };
     if !run.is_beyond_ytt() || !root.library.accessible_files().iter().any(has_secrets) {
@@ -146,8 +187,10 @@ fn hide_secrets_of(run: &Run, root: &LibraryRun, failure: &Failure) {
             let Some(source) = run.sources.get(label.pos.file) else { continue };
             match source.origin() {
                 // The name is not part of the text.
-                Origin::Flag(_) | Origin::Variable(_) => source.hide(std::iter::once(0..source.text().len() as u32)),
-                _ => hide_lines_naming(&source, &names),
+                Origin::Flag(_) | Origin::Variable(_) => {
+                    run.sources.hide(label.pos.file, [0..source.text().len() as u32]);
+                }
+                _ => hide_lines_naming(&run.sources, label.pos.file, &names),
             }
         }
     }
@@ -244,14 +287,9 @@ fn inspected_files(root: &LibraryRun) -> Document {
 }
 
 /// What the host asked for: one stream of documents, or files.
-fn finish(run: &Run, evaluated: Evaluated) -> Result<Rendered, Failure> {
+fn write(run: &Run, evaluated: Evaluated) -> Result<Rendered, Failure> {
     if run.options.target == Target::Files {
-        let texts = evaluated.texts.into_iter().map(|(path, text)| OutputFile { path, bytes: text.to_vec() });
-        let mut files: Vec<OutputFile> = texts.collect();
-        for (file, docs) in evaluated.documents {
-            files.push(OutputFile { path: file.path, bytes: output::yaml([docs])? });
-        }
-        return Ok(Rendered { files, ..Rendered::default() });
+        return Ok(Rendered { files: output::files(evaluated)?, ..Rendered::default() });
     }
     let has_other_files = !evaluated.texts.is_empty();
     let docs: Vec<FileDocuments> = evaluated.documents.into_iter().map(|(_, docs)| docs).collect();
@@ -263,7 +301,7 @@ fn documents(run: &Run, docs: Vec<FileDocuments>) -> Result<Rendered, Failure> {
     let (types, known) = (&run.options.output_types, known_formats(run));
     let documents = match types.format(known)? {
         Format::Yaml => output::yaml(docs)?,
-        Format::Json => output::json(run, &docs)?,
+        Format::Json => output::json(&docs)?,
         Format::Pos => output::positions(run, &docs)?,
     };
     Ok(Rendered { documents, ..Rendered::default() })

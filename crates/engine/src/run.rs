@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use ytterby_diag::{
     Cause, Diagnostic, Failure, FileId, Id, Kind, Origin, Part, Pos, Readers, Severity, Source, Sources, Text,
@@ -24,6 +25,10 @@ const COMPARISONS: usize = 500_000;
 
 /// One run of the engine, from files to documents.
 pub(crate) struct Run {
+    /// Tells runs apart.
+    pub number: u64,
+    /// Whether other runs use the same files.
+    pub is_one_of_many: bool,
     pub sources: Arc<Sources>,
     pub options: Options,
     /// Whether what goes beyond ytt is switched on.
@@ -52,7 +57,10 @@ impl Run {
             Compat::Latest => Level::Ytterby,
             Compat::Ytt { .. } => Level::Ytt049,
         };
+        static RUNS: AtomicU64 = AtomicU64::new(0);
         Run {
+            number: RUNS.fetch_add(1, Ordering::Relaxed) + 1,
+            is_one_of_many: false,
             sources: sources.clone(),
             options: options.clone(),
             level,
@@ -122,6 +130,11 @@ impl Run {
         self.sources.add(source.with_readers(READERS))
     }
 
+    /// The same for the text of a file that other runs share.
+    pub fn add_shared_source(&self, source: Source) -> FileId {
+        self.sources.add_shared(source.with_readers(READERS))
+    }
+
     /// `file:line` of a position, for values that code sees and for `-o pos`; `?` where it is unknown.
     pub fn locate(&self, pos: Pos) -> String {
         self.sources.locate(pos)
@@ -152,6 +165,13 @@ impl Run {
         }
     }
 
+    /// Does something, and gives the warnings that came up instead of keeping them.
+    pub fn collect_warnings<T>(&self, work: impl FnOnce() -> T) -> (T, Vec<Diagnostic>) {
+        let before = self.warnings.take();
+        let result = work();
+        (result, self.warnings.replace(before).list)
+    }
+
     /// Warns about the annotation at a place.
     pub fn warn_of_annotation(&self, id: Id, pos: Pos, text: impl Into<Text>) {
         self.warn(Diagnostic::warning(id, text).at(pos, Part::Annotation));
@@ -160,6 +180,12 @@ impl Run {
     /// The outcome of the run with its warnings, in the order of the sources, and without secrets. With
     /// `--strict-annotations`, warnings about annotations become one error.
     pub fn conclude(&self, result: Result<Rendered, Failure>) -> Result<Rendered, Failure> {
+        let (rendered, warnings) = self.conclude_with(result)?;
+        Ok(Rendered { warnings, ..rendered })
+    }
+
+    /// The same for any outcome.
+    pub fn conclude_with<T>(&self, result: Result<T, Failure>) -> Result<(T, Vec<Diagnostic>), Failure> {
         let mut warnings = std::mem::take(&mut self.warnings.borrow_mut().list);
         warnings.sort_by_key(|warning| {
             let pos = warning.primary().map_or(Pos::UNKNOWN, |label| label.pos);
@@ -179,7 +205,7 @@ impl Run {
             Ok(rendered) => {
                 warnings.iter_mut().for_each(|warning| warning.hide(secrets.texts()));
                 secrets.hide_in_sources(&self.sources, &warnings);
-                Ok(Rendered { warnings, ..rendered })
+                Ok((rendered, warnings))
             }
             Err(mut failure) => {
                 failure.set_warnings(warnings);

@@ -5,12 +5,13 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use ytterby_diag::Pos;
 use ytterby_text::Str;
 use ytterby_text::spelling::nearest;
 
-use crate::compile::Code;
+use crate::compile::{Code, LinkedCode};
 use crate::error::fail;
 use crate::value::Function;
 use crate::{Dialect, Error, Eval, SyntaxError, Value};
@@ -125,22 +126,44 @@ pub fn compile(pieces: &[Piece<'_>], predeclared: &[&str]) -> Result<Program, Ve
 /// As [`compile`].
 pub fn compile_in(dialect: Dialect, pieces: &[Piece<'_>], predeclared: &[&str]) -> Result<Program, Vec<SyntaxError>> {
     let toplevel = dialect.compiling(|| crate::compile::compile(pieces, predeclared))?;
-    Ok(Program { toplevel: Rc::new(toplevel) })
+    Ok(Program { toplevel: Arc::new(toplevel) })
 }
 
-/// A compiled program. Running it leaves it unchanged; clones share the code.
+/// A compiled program. Threads can share it; clones share the code.
 #[derive(Clone)]
 pub struct Program {
-    pub(crate) toplevel: Rc<Toplevel>,
+    toplevel: Arc<Toplevel>,
+}
+
+/// A program that is ready to run on one thread, as often as needed. Running it leaves it unchanged.
+#[derive(Clone)]
+pub struct LinkedProgram {
+    toplevel: Arc<Toplevel>,
+    code: Rc<LinkedCode>,
 }
 
 pub(crate) struct Toplevel {
-    pub(crate) code: Rc<Code>,
+    pub(crate) code: Arc<Code>,
     pub(crate) globals: Box<[Str]>,
     pub(crate) predeclared: Box<[Str]>,
 }
 
 impl Program {
+    /// The program with what belongs to the thread that it is to run on.
+    pub fn link(&self) -> LinkedProgram {
+        LinkedProgram { code: LinkedCode::new(&self.toplevel.code), toplevel: self.toplevel.clone() }
+    }
+
+    /// Runs the program once; see [`LinkedProgram::run`].
+    ///
+    /// # Errors
+    /// Where the program fails.
+    pub fn run(&self, eval: &mut Eval, ops: Rc<dyn Ops>, predeclared: &Exports) -> Result<Rc<Exports>, Error> {
+        self.link().run(eval, ops, predeclared)
+    }
+}
+
+impl LinkedProgram {
     /// Runs the program to its end and gives what it leaves behind, frozen.
     ///
     /// # Errors
@@ -161,7 +184,7 @@ impl Program {
         });
         eval.adopt(&module);
         let body = Rc::new(Function {
-            code: self.toplevel.code.clone(),
+            code: self.code.clone(),
             module: module.clone(),
             defaults: Box::default(),
             captured: Box::default(),
@@ -181,7 +204,7 @@ impl Program {
 pub(crate) struct Module {
     pub(crate) globals: RefCell<Vec<Value>>,
     pub(crate) predeclared: Box<[Value]>,
-    pub(crate) toplevel: Rc<Toplevel>,
+    pub(crate) toplevel: Arc<Toplevel>,
     pub(crate) ops: Rc<dyn Ops>,
 }
 
@@ -233,5 +256,24 @@ impl Exports {
     pub fn nearest(&self, name: &Str) -> Option<Str> {
         let names: Vec<_> = self.entries.iter().map(|(name, _)| name.to_str()).collect();
         nearest(&name.to_str(), names.iter().map(|name| &**name)).map(Str::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_share_programs() {
+        let text = b"f = lambda x, y=[1]: x + len(y) + 0x1234567890abcdef12\nr = f(y=\"ab\", x=2)";
+        let at = Pos::UNKNOWN;
+        let program = compile(&[Piece::Code { text, at }], &[]).unwrap_or_else(|_| panic!("does not compile"));
+        let run = || {
+            let exports = program.run(&mut Eval::new(), Rc::new(NoOps), &Exports::default()).unwrap();
+            exports.get(b"r").unwrap().repr().to_string()
+        };
+        let there = std::thread::scope(|scope| scope.spawn(run).join().unwrap());
+        assert_eq!(there, run());
+        assert_eq!(there, "335812727627494321942");
     }
 }

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::Deref;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Longest string that is stored in place.
 const INLINE: usize = 22;
@@ -24,7 +24,7 @@ pub struct Str(Repr);
 #[derive(Clone)]
 enum Repr {
     /// More than [`INLINE`] bytes.
-    Shared(Rc<Vec<u8>>),
+    Shared(Arc<Vec<u8>>),
     /// The length, the bytes, and zeros behind them: equal strings agree in all 23.
     Inline([u8; 1 + INLINE]),
 }
@@ -42,7 +42,7 @@ impl Str {
             buf[1..=bytes.len()].copy_from_slice(bytes);
             Str(Repr::Inline(buf))
         } else {
-            Str(Repr::Shared(Rc::new(bytes.to_vec())))
+            Str(Repr::Shared(Arc::new(bytes.to_vec())))
         }
     }
 
@@ -59,7 +59,7 @@ impl Str {
             let mut bytes = Vec::with_capacity(len);
             bytes.extend_from_slice(left);
             bytes.extend_from_slice(right);
-            Str(Repr::Shared(Rc::new(bytes)))
+            Str(Repr::Shared(Arc::new(bytes)))
         }
     }
 
@@ -92,7 +92,7 @@ impl Str {
                     *self = with_room(&buf[1..=start], tail);
                 }
             }
-            Repr::Shared(bytes) => match Rc::get_mut(bytes) {
+            Repr::Shared(bytes) => match Arc::get_mut(bytes) {
                 Some(bytes) => bytes.extend_from_slice(tail),
                 None => *self = with_room(bytes, tail),
             },
@@ -228,7 +228,7 @@ fn with_room(left: &[u8], right: &[u8]) -> Str {
     let mut bytes = Vec::with_capacity((left.len() + right.len()) * 2);
     bytes.extend_from_slice(left);
     bytes.extend_from_slice(right);
-    Str(Repr::Shared(Rc::new(bytes)))
+    Str(Repr::Shared(Arc::new(bytes)))
 }
 
 impl Deref for Str {
@@ -339,7 +339,7 @@ impl From<&[u8]> for Str {
 
 impl From<Vec<u8>> for Str {
     fn from(bytes: Vec<u8>) -> Str {
-        if bytes.len() <= INLINE { Str::new(bytes) } else { Str(Repr::Shared(Rc::new(bytes))) }
+        if bytes.len() <= INLINE { Str::new(bytes) } else { Str(Repr::Shared(Arc::new(bytes))) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Typed scalars: what a leaf of a YAML tree holds, and what every map key is.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use ytterby_text::Str;
 
@@ -21,7 +21,7 @@ pub enum Scalar {
     /// Everything else. Bytes that are not UTF-8 come from `!!binary` only.
     Str(Str),
     /// A map or an array as a key of a map: `? {a: 1}`. Leaves of a tree are never one.
-    Complex(Rc<ComplexKey>),
+    Complex(Arc<ComplexKey>),
 }
 
 /// A map or an array that is a key. What is in it is [`Scalar::Complex`] where it is a collection.

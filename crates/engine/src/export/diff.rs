@@ -197,6 +197,7 @@ fn plain_items(field: &Field, fields: &HashMap<&str, Vec<usize>>, other: &Model)
         presence: field.presence.clone(),
         lacks_default: false,
         own_default: None,
+        pos: ty.item.pos,
     })
 }
 

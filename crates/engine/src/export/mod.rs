@@ -10,7 +10,7 @@ mod html;
 mod import;
 mod keywords;
 mod markdown;
-mod model;
+pub(crate) mod model;
 mod rules;
 mod schema;
 mod values_file;

@@ -5,7 +5,7 @@ use ytterby_text::Str;
 use super::defaults::rules_hold;
 use super::schema::is_made_of_items;
 use crate::node::{self, Node};
-use ytterby_diag::REDACTED;
+use ytterby_diag::{Pos, REDACTED};
 
 use crate::schema::{Allowed, Docs, Example, MapType, Presence, Schema, Shapes, Slot, Type, redact};
 use crate::validate::{Described, Detail};
@@ -47,6 +47,8 @@ pub(crate) struct Field {
     pub lacks_default: bool,
     /// The default of a map that is not made of its items' defaults.
     pub own_default: Option<Node>,
+    /// Where it is declared.
+    pub pos: Pos,
 }
 
 /// When a field is there.
@@ -207,6 +209,7 @@ impl Walk<'_> {
             presence,
             lacks_default: shows_default && !rules_hold(slot, &slot.default),
             own_default: (shows_default && is_map && is_own).then(|| redacted(&slot.default)),
+            pos: slot.pos,
         }
     }
 }

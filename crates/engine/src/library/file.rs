@@ -1,8 +1,8 @@
-//! An input file in a run: read once, parsed once, compiled once.
+//! An input file: read once, parsed once, compiled once, however many runs use it.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use ytterby_diag::{Cause, Diagnostic, Failure, FileId};
 use ytterby_yaml::{ReadOptions, Tree};
@@ -10,20 +10,41 @@ use ytterby_yaml::{ReadOptions, Tree};
 use crate::input::InputFile;
 use crate::run::Run;
 use crate::slips;
-use crate::template::{self, CompileError, Template, UnknownComments};
+use crate::template::{self, CompileError, CompiledTemplate, Template, UnknownComments};
 
-/// An input file and what was made of it so far.
-pub(crate) struct File {
-    pub input: InputFile,
-    /// Its place among the input files: overlays apply, and documents are written, in this order.
-    pub order: usize,
-    source: OnceCell<FileId>,
+/// An input file and what was made of it so far. All runs of a project share it.
+pub(crate) struct SharedFile {
+    input: InputFile,
+    source: OnceLock<FileId>,
     /// By whether `--strict` holds, which a library can set for itself.
-    trees: RefCell<[Option<Parsed>; 2]>,
-    templates: RefCell<Vec<(TemplateKey, Rc<Template>)>>,
+    trees: Mutex<[Option<Made<Tree>>; 2]>,
+    templates: Mutex<Vec<(TemplateKey, Made<CompiledTemplate>)>>,
 }
 
-type Parsed = Result<Rc<Tree>, Failure>;
+/// What was made of a file, or why it could not be made, with the warnings about it.
+struct Made<T> {
+    result: Result<Arc<T>, Failure>,
+    warnings: Arc<[Diagnostic]>,
+}
+
+impl<T> Clone for Made<T> {
+    fn clone(&self) -> Made<T> {
+        Made { result: self.result.clone(), warnings: self.warnings.clone() }
+    }
+}
+
+impl<T> Made<T> {
+    fn new(run: &Run, make: impl FnOnce() -> Result<T, Failure>) -> Made<T> {
+        let (result, warnings) = run.collect_warnings(make);
+        Made { result: result.map(Arc::new), warnings: warnings.into() }
+    }
+
+    /// The result, after a run was told the warnings.
+    fn tell(self, run: &Run) -> Result<Arc<T>, Failure> {
+        self.warnings.iter().for_each(|warning| run.warn(warning.clone()));
+        self.result
+    }
+}
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct TemplateKey {
@@ -31,61 +52,129 @@ struct TemplateKey {
     unknown: UnknownComments,
 }
 
+impl SharedFile {
+    pub fn new(input: InputFile) -> SharedFile {
+        SharedFile { input, source: OnceLock::new(), trees: Mutex::default(), templates: Mutex::default() }
+    }
+
+    /// What the host gave.
+    pub fn input(&self) -> &InputFile {
+        &self.input
+    }
+
+    /// The bytes, and the source that they became.
+    fn source(&self, run: &Run) -> Result<(FileId, Arc<[u8]>), Failure> {
+        let bytes = self.input.content.read()?;
+        let file = *self.source.get_or_init(|| run.add_shared_source(self.input.source(bytes.clone())));
+        Ok((file, bytes))
+    }
+
+    fn tree(&self, run: &Run, strict: bool, parse: impl FnOnce() -> Result<Tree, Failure>) -> Made<Tree> {
+        // Whoever comes second waits for what the first one makes.
+        let mut trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
+        trees[usize::from(strict)].get_or_insert_with(|| Made::new(run, parse)).clone()
+    }
+
+    fn template(
+        &self,
+        run: &Run,
+        key: TemplateKey,
+        compile: impl FnOnce() -> Result<CompiledTemplate, Failure>,
+    ) -> Made<CompiledTemplate> {
+        let mut templates = self.templates.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, made)) = templates.iter().find(|(other, _)| *other == key) {
+            return made.clone();
+        }
+        let made = Made::new(run, compile);
+        templates.push((key, made.clone()));
+        made
+    }
+
+    fn forget(&self) {
+        *self.trees.lock().unwrap_or_else(PoisonError::into_inner) = Default::default();
+        self.templates.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+/// An input file in a run, or in the runs that one thread does one after another.
+pub(crate) struct File {
+    shared: Arc<SharedFile>,
+    /// Its place among the input files: overlays apply, and documents are written, in this order.
+    pub order: usize,
+    /// The run that these belong to: another one has to be told the warnings again.
+    run: Cell<u64>,
+    trees: RefCell<[Option<Parsed>; 2]>,
+    templates: RefCell<Vec<(TemplateKey, Rc<Template>, u64)>>,
+}
+
+type Parsed = Result<Arc<Tree>, Failure>;
+
 impl std::fmt::Debug for File {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("File").field(&self.input.path).finish()
+        f.debug_tuple("File").field(&self.path()).finish()
     }
 }
 
 impl File {
-    pub fn new(input: InputFile, order: usize) -> File {
-        File { input, order, source: OnceCell::new(), trees: RefCell::default(), templates: RefCell::default() }
+    pub fn new(shared: Arc<SharedFile>, order: usize) -> File {
+        File { shared, order, run: Cell::default(), trees: RefCell::default(), templates: RefCell::default() }
+    }
+
+    /// What the host gave.
+    pub fn input(&self) -> &InputFile {
+        &self.shared.input
     }
 
     /// The path that messages show.
     pub fn path(&self) -> &str {
-        &self.input.path
+        &self.input().path
     }
 
     /// The last piece of the path.
     pub fn name(&self) -> &str {
-        self.input.name()
+        self.input().name()
     }
 
     /// The bytes, and the source that they became.
     pub fn source(&self, run: &Run) -> Result<(FileId, Arc<[u8]>), Failure> {
-        let bytes = self.input.content.read()?;
-        let file = *self.source.get_or_init(|| run.add_source(self.input.source(bytes.clone())));
-        Ok((file, bytes))
+        self.shared.source(run)
     }
 
     /// Whether its comments mean anything.
     fn has_code(&self) -> bool {
-        self.input.is_template() || self.input.is_library()
+        self.input().is_template() || self.input().is_library()
     }
 
     /// The parsed YAML.
     pub fn tree(&self, run: &Run, strict: bool) -> Parsed {
+        if self.run.replace(run.number) != run.number {
+            self.trees.take();
+        }
         let parse = || {
             let (file, bytes) = self.source(run)?;
             run.debug(|| format!("## parse {} ({} bytes)\n", self.path(), bytes.len()));
             let options = ReadOptions { strict, comments: self.has_code(), ..run.read_options() };
             let tree = ytterby_yaml::parse(&bytes, file, &options).map_err(|error| {
                 let failure = Failure::from(Diagnostic::from(error));
-                failure.doing(format!("Unmarshaling YAML template '{}'", self.input.described(run.ytt_minor())))
+                failure.doing(format!("Unmarshaling YAML template '{}'", self.input().described(run.ytt_minor())))
             })?;
             slips::warn_about_boolean_keys(&tree, run);
             slips::warn_about_braces(&tree, run);
             slips::warn_about_code_in_strings(&tree, run);
-            Ok(Rc::new(tree))
+            Ok(tree)
         };
-        self.trees.borrow_mut()[usize::from(strict)].get_or_insert_with(parse).clone()
+        let find = || self.shared.tree(run, strict, parse).tell(run);
+        self.trees.borrow_mut()[usize::from(strict)].get_or_insert_with(find).clone()
     }
 
-    /// Lets go of what was made of it, to be called where nothing needs it again.
-    pub fn forget(&self) {
+    /// Lets go of what was made of it, to be called where the run does not need it again.
+    pub fn forget(&self, run: &Run) {
+        if run.is_one_of_many {
+            return;
+        }
         self.trees.take();
         self.templates.take();
+        self.shared.forget();
     }
 
     /// The compiled YAML template; none where it is plain YAML.
@@ -100,7 +189,7 @@ impl File {
             return Ok(None);
         }
         let compile = || {
-            Template::yaml(&tree, run, unknown)
+            CompiledTemplate::yaml(&tree, run, unknown)
                 .map_err(|error| self.compile_failure(run, error, "Compiling YAML template", ""))
         };
         self.cached(run, TemplateKey { strict, unknown }, compile).map(Some)
@@ -114,7 +203,7 @@ impl File {
         }
         let compile = || {
             let text = String::from_utf8_lossy(&bytes);
-            Template::text(&text, file, run)
+            CompiledTemplate::text(&text, file, run)
                 .map_err(|error| self.compile_failure(run, error, "Parsing text template", "Evaluating text template"))
         };
         self.cached(run, TemplateKey { strict: false, unknown: UnknownComments::Refuse }, compile).map(Ok)
@@ -124,7 +213,7 @@ impl File {
     pub fn starlark(&self, run: &Run) -> Result<Rc<Template>, Failure> {
         let (file, bytes) = self.source(run)?;
         let compile = || {
-            Template::starlark(&bytes, file, run)
+            CompiledTemplate::starlark(&bytes, file, run)
                 .map_err(|error| self.compile_failure(run, error, "", "Evaluating starlark template"))
         };
         self.cached(run, TemplateKey { strict: false, unknown: UnknownComments::Refuse }, compile)
@@ -134,14 +223,27 @@ impl File {
         &self,
         run: &Run,
         key: TemplateKey,
-        compile: impl FnOnce() -> Result<Template, Failure>,
+        compile: impl FnOnce() -> Result<CompiledTemplate, Failure>,
     ) -> Result<Rc<Template>, Failure> {
-        if let Some((_, template)) = self.templates.borrow().iter().find(|(other, _)| *other == key) {
+        let known = |known: &mut (TemplateKey, Rc<Template>, u64)| {
+            (known.0 == key && known.2 == run.number).then(|| known.1.clone())
+        };
+        if let Some(template) = self.templates.borrow_mut().iter_mut().find_map(known) {
+            return Ok(template);
+        }
+        let compile = || {
+            let template = compile()?;
+            run.debug(|| format!("## compile {} ({})\n", self.path(), template.size()));
+            Ok(template)
+        };
+        let template = self.shared.template(run, key, compile).tell(run)?;
+        let mut templates = self.templates.borrow_mut();
+        if let Some((_, template, told)) = templates.iter_mut().find(|(other, ..)| *other == key) {
+            *told = run.number;
             return Ok(template.clone());
         }
-        let template = Rc::new(compile()?);
-        run.debug(|| format!("## compile {} ({})\n", self.path(), template.size()));
-        self.templates.borrow_mut().push((key, template.clone()));
+        let template = Rc::new(template.link());
+        templates.push((key, template.clone(), run.number));
         Ok(template)
     }
 

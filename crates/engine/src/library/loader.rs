@@ -165,7 +165,7 @@ impl Loader {
             }
         }
         let run = &self.run;
-        let (template, prefix) = match file.input.kind() {
+        let (template, prefix) = match file.input().kind() {
             FileKind::Yaml => {
                 let options = self.options;
                 let template = file.yaml_template(run, options.strict, options.unknown_comments)?;
@@ -237,7 +237,7 @@ fn load(eval: &mut Eval, module: &Str, context: &Rc<FileContext>) -> Result<Rc<E
         Err(why) => return Err(why.into()),
     };
     let file = &found.file;
-    if !file.input.is_library() {
+    if !file.input().is_library() {
         return Err(Error::new(format!(
             "Expected file '{}' to be a library file, but was not (hint: library filename must end with '.lib.yml' or '.star'; use data.read(...) for loading non-templated file contents)",
             file.path()

@@ -9,13 +9,14 @@ mod stages;
 mod tree;
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use ytterby_diag::{Failure, Id};
 use ytterby_starlark::{Eval, Exports};
 use ytterby_text::Str;
 use ytterby_yaml::Tree;
 
-pub(crate) use file::File;
+pub(crate) use file::{File, SharedFile};
 pub(crate) use loader::{Loader, LoaderOptions, Place};
 pub(crate) use module::prepare_private;
 pub(crate) use stages::Prepared;
@@ -41,7 +42,7 @@ pub(crate) struct LibraryRun {
 }
 
 /// What a library evaluates to, before its overlays are applied.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Evaluated {
     /// Documents by file, in the order in which the files were given.
     pub documents: Vec<(FileInLibrary, FileDocuments)>,
@@ -52,9 +53,10 @@ pub(crate) struct Evaluated {
 }
 
 /// The documents of one file.
+#[derive(Clone)]
 pub(crate) enum FileDocuments {
     /// Of plain YAML that nothing changes: written from the reader's tree, without becoming nodes.
-    Plain(Rc<Tree>),
+    Plain(Arc<Tree>),
     Nodes(DocumentSet),
 }
 
@@ -108,7 +110,7 @@ impl LibraryRun {
 
     /// Whether some document of the file carries one of these annotations; elsewhere they are errors.
     fn has_annotated_documents(&self, file: &Rc<File>, names: &[&str]) -> Result<bool, Failure> {
-        if file.input.kind() != FileKind::Yaml || !file.input.is_template() {
+        if file.input().kind() != FileKind::Yaml || !file.input().is_template() {
             return Ok(false);
         }
         let tree = file.tree(&self.run, self.options.strict)?;
@@ -159,7 +161,7 @@ impl LibraryRun {
         let used_up: std::collections::HashSet<_> = used_up.iter().map(|file| Rc::as_ptr(&file.file)).collect();
         for file in self.library.accessible_files() {
             let input_file = file.file.clone();
-            let input = &input_file.input;
+            let input = input_file.input();
             let place = self.place(&file);
             if input.is_for_output() && !used_up.contains(&Rc::as_ptr(&input_file)) {
                 match input.kind() {
@@ -177,7 +179,7 @@ impl LibraryRun {
                 }
                 if self.library.is_root() {
                     // Other libraries may be evaluated again.
-                    input_file.forget();
+                    input_file.forget(&self.run);
                 }
             } else if input.is_library()
                 && let Some(exports) = loader.exports(eval, &place, &input_file)?

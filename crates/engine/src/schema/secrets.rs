@@ -61,9 +61,9 @@ impl SecretValues {
         for file in files {
             let Some(source) = sources.get(file) else { continue };
             let found = self.texts.places(source.text()).into_iter();
-            source.hide(found.map(|range| range.start as u32..range.end as u32));
+            sources.hide(file, found.map(|range| range.start as u32..range.end as u32));
             let items = self.items.iter().filter(|pos| pos.file == file);
-            source.hide(items.map(|pos| hidden_range(&source, pos.offset)));
+            sources.hide(file, items.map(|pos| hidden_range(&source, pos.offset)));
         }
     }
 
@@ -195,7 +195,8 @@ pub(crate) fn secret_names(slot: &Slot) -> HashSet<String> {
 }
 
 /// Keeps a source that cannot be parsed from showing lines that name a secret, and what belongs to them.
-pub(crate) fn hide_lines_naming(source: &Source, names: &HashSet<String>) {
+pub(crate) fn hide_lines_naming(sources: &Sources, file: FileId, names: &HashSet<String>) {
+    let Some(source) = sources.get(file) else { return };
     let names_secret = |line: &str| {
         let words = line.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-'));
         words.filter(|word| !word.is_empty()).any(|word| names.iter().any(|name| word == name || is_near(word, name)))
@@ -212,7 +213,7 @@ pub(crate) fn hide_lines_naming(source: &Source, names: &HashSet<String>) {
             hidden_from = None;
             continue;
         }
-        source.hide(std::iter::once((range.start + indent.min(range.len())) as u32..range.end as u32));
+        sources.hide(file, [(range.start + indent.min(range.len())) as u32..range.end as u32]);
     }
 }
 

@@ -154,13 +154,13 @@ impl Context {
     }
 
     /// Gives the innermost open node a value from the source.
-    pub fn set_source_value(&mut self, value: &Node) -> Result<()> {
+    pub fn set_source_value(&mut self, value: Node) -> Result<()> {
         match (&mut self.innermost()?.node, value) {
             (Building::Text(text), Node::Scalar(node::Scalar::Str(value))) => {
-                *text = value.clone();
+                *text = value;
                 Ok(())
             }
-            (open, value) => open.add(value.clone()),
+            (open, value) => open.add(value),
         }
     }
 

@@ -16,9 +16,10 @@ mod text;
 mod yaml;
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use ytterby_diag::{Diagnostic, FileId, Listing, ListingStyle, Pos};
-use ytterby_starlark::{Eval, Exports, Ops, Piece, Program, SyntaxError};
+use ytterby_starlark::{Eval, Exports, LinkedProgram, Ops, Piece, Program, SyntaxError};
 use ytterby_text::Str;
 use ytterby_yaml::Tree;
 
@@ -31,12 +32,19 @@ pub(crate) use yaml::{annotates, has_templating, templating_of_document};
 use crate::annotation::Ann;
 use crate::run::Run;
 use build::Dialect;
-use table::Table;
+use table::{LinkedTable, Table};
 
-/// A compiled file.
-pub(crate) struct Template {
+/// A compiled file, which threads can share.
+pub(crate) struct CompiledTemplate {
     program: Program,
-    table: Rc<Table>,
+    table: Arc<Table>,
+    language: Language,
+}
+
+/// A compiled file that is ready to run on one thread.
+pub(crate) struct Template {
+    program: LinkedProgram,
+    table: Rc<LinkedTable>,
     language: Language,
 }
 
@@ -68,33 +76,38 @@ pub(crate) enum CompileError {
 /// What is not well-formed about a template.
 type Malformed = Box<Diagnostic>;
 
-impl Template {
+impl CompiledTemplate {
     /// Compiles a YAML file that has templating.
-    pub fn yaml(tree: &Tree, run: &Run, unknown: UnknownComments) -> Result<Template, CompileError> {
+    pub fn yaml(tree: &Arc<Tree>, run: &Run, unknown: UnknownComments) -> Result<CompiledTemplate, CompileError> {
         lint::warn(tree, run);
         let writer = yaml::write_program(tree, run, unknown).map_err(CompileError::Malformed)?;
-        Template::compile(run, writer, Language::Yaml)
+        CompiledTemplate::compile(run, writer, Some(tree), Language::Yaml)
     }
 
     /// Compiles a text file.
-    pub fn text(text: &str, file: FileId, run: &Run) -> Result<Template, CompileError> {
+    pub fn text(text: &str, file: FileId, run: &Run) -> Result<CompiledTemplate, CompileError> {
         let writer = text::write_program(text, file).map_err(CompileError::Malformed)?;
-        Template::compile(run, writer, Language::Text)
+        CompiledTemplate::compile(run, writer, None, Language::Text)
     }
 
     /// Compiles a Starlark file.
-    pub fn starlark(text: &[u8], file: FileId, run: &Run) -> Result<Template, CompileError> {
+    pub fn starlark(text: &[u8], file: FileId, run: &Run) -> Result<CompiledTemplate, CompileError> {
         run.sources.set_listing(file, Listing::new(ListingStyle::Starlark));
         let piece = Piece::Code { text, at: Pos::new(file, 0) };
         let program = ytterby_starlark::compile_in(run.dialect(), &[piece], &[]).map_err(CompileError::Syntax)?;
-        Ok(Template { program, table: Rc::default(), language: Language::Starlark })
+        Ok(CompiledTemplate { program, table: Arc::default(), language: Language::Starlark })
     }
 
-    fn compile(run: &Run, writer: program::ProgramWriter<'_>, language: Language) -> Result<Template, CompileError> {
+    fn compile(
+        run: &Run,
+        writer: program::ProgramWriter<'_>,
+        tree: Option<&Arc<Tree>>,
+        language: Language,
+    ) -> Result<CompiledTemplate, CompileError> {
         let compiled = ytterby_starlark::compile_in(run.dialect(), &writer.pieces(), &[]);
         run.sources.set_listing(writer.file, writer.lines);
         let program = compiled.map_err(CompileError::Syntax)?;
-        Ok(Template { program, table: Rc::new(writer.table.finish()), language })
+        Ok(CompiledTemplate { program, table: Arc::new(writer.table.finish(tree)), language })
     }
 
     /// How large it is, in words.
@@ -103,6 +116,14 @@ impl Template {
         format!("{nodes} nodes, {ops} operations")
     }
 
+    /// The file with what belongs to the thread that it is to run on.
+    pub fn link(&self) -> Template {
+        let table = Rc::new(LinkedTable::new(&self.table));
+        Template { program: self.program.link(), table, language: self.language }
+    }
+}
+
+impl Template {
     /// What carries out the operations of one evaluation.
     pub fn ops(&self, run: &Run, overrides: KeyOverrides) -> Rc<TemplateOps> {
         Rc::new(TemplateOps::new(self.table.clone(), overrides, run.level, run.contexts.clone()))

@@ -8,13 +8,13 @@ use ytterby_starlark::{Error, Eval, OpValues, Ops, Value};
 
 use super::build::{Built, Context, Dialect, KeyOverrides};
 use super::program::GENERATED;
-use super::table::{Annotate, Kind, Op, Table};
+use super::table::{Annotate, Kind, LinkedTable, Op};
 use crate::annotation::{Ann, Annotation, Level};
 use crate::node::{self, Fragment, Scalar};
 
 /// The contexts that are open while a file's program, or a function of it, runs.
 pub(crate) struct TemplateOps {
-    table: Rc<Table>,
+    table: Rc<LinkedTable>,
     contexts: Stack,
     open: Rc<OpenContexts>,
     overrides: KeyOverrides,
@@ -36,6 +36,12 @@ pub(crate) struct OpenContexts {
 const MAX_NODES: u32 = 30_000_000;
 
 impl OpenContexts {
+    /// Begins to count nodes for another run.
+    pub fn begin_run(&self) {
+        self.unwind(0);
+        self.nodes.set(0);
+    }
+
     /// How many are open; [`OpenContexts::unwind`] goes back to that.
     pub fn depth(&self) -> usize {
         self.stacks.borrow().len()
@@ -73,7 +79,7 @@ impl ytterby_starlark::HostValue for Noop {
 }
 
 impl TemplateOps {
-    pub fn new(table: Rc<Table>, overrides: KeyOverrides, level: Level, open: Rc<OpenContexts>) -> TemplateOps {
+    pub fn new(table: Rc<LinkedTable>, overrides: KeyOverrides, level: Level, open: Rc<OpenContexts>) -> TemplateOps {
         TemplateOps { table, contexts: Stack::default(), open, overrides, level }
     }
 
@@ -120,9 +126,7 @@ impl TemplateOps {
                 self.open.count_node()?;
                 self.with_context(|context| context.start(&self.table, *tag))
             }
-            (Op::SetNode(tag), _) => {
-                self.with_context(|context| context.set_source_value(&self.table.node(*tag).value))
-            }
+            (Op::SetNode(tag), _) => self.with_context(|context| context.set_source_value(self.table.value(*tag))),
             (Op::SetNodeValue, OpValues::Value(value)) => match value.downcast::<Noop>() {
                 Some(_) => Ok(()),
                 None => self.with_context(|context| context.set_value(&value)),

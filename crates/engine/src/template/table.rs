@@ -2,10 +2,15 @@
 //!
 //! Node numbers (tags) are given in the order in which the reference gives them, since some of its messages show them.
 
+use std::cell::OnceCell;
+use std::ops::Deref;
+use std::sync::Arc;
+
 use ytterby_diag::Pos;
 use ytterby_text::Str;
+use ytterby_yaml::{NodeId, Tree, View};
 
-use crate::node::{Node, Scalar};
+use crate::node::{self, Node, Scalar};
 
 /// The number of a node in its template; 0 is the place above all nodes.
 pub(crate) type Tag = u32;
@@ -17,8 +22,20 @@ pub(crate) struct TemplateNode {
     pub depth: u32,
     pub pos: Pos,
     pub kind: Kind,
-    /// The scalar of a leaf, or the whole value where nothing below is templated.
-    pub value: Node,
+    pub value: SourceValue,
+}
+
+/// What the source has as a node's value.
+#[derive(Clone, Debug)]
+pub(crate) enum SourceValue {
+    /// The scalar of a leaf; null where code gives the value or nodes below make it up.
+    Scalar(Scalar),
+    /// A collection without code below it: the number of one of [`Table::constants`].
+    Constant(u32),
+}
+
+impl SourceValue {
+    pub const NULL: SourceValue = SourceValue::Scalar(Scalar::Null);
 }
 
 /// What sort of node it is.
@@ -81,15 +98,54 @@ pub(crate) struct Annotate {
 }
 
 /// Nodes and operations of one template.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Table {
     nodes: Vec<TemplateNode>,
     ops: Vec<Op>,
+    /// Collections without code below them. They stay in the tree until an evaluation wants them.
+    constants: Vec<NodeId>,
+    /// What the constants are part of.
+    tree: Option<Arc<Tree>>,
+}
+
+/// A table with what belongs to one thread: its constants as nodes, each made when it is first needed.
+pub(crate) struct LinkedTable {
+    table: Arc<Table>,
+    constants: Box<[OnceCell<Node>]>,
+}
+
+impl LinkedTable {
+    pub fn new(table: &Arc<Table>) -> LinkedTable {
+        LinkedTable { constants: table.constants.iter().map(|_| OnceCell::new()).collect(), table: table.clone() }
+    }
+
+    /// The value that the source has for a node.
+    pub fn value(&self, tag: Tag) -> Node {
+        match &self.node(tag).value {
+            SourceValue::Scalar(scalar) => Node::Scalar(scalar.clone()),
+            SourceValue::Constant(index) => {
+                let index = *index as usize;
+                let make = || match &self.table.tree {
+                    Some(tree) => node::from_tree(tree, self.table.constants[index]),
+                    None => Node::NULL,
+                };
+                self.constants[index].get_or_init(make).clone()
+            }
+        }
+    }
+}
+
+impl Deref for LinkedTable {
+    type Target = Table;
+
+    fn deref(&self) -> &Table {
+        &self.table
+    }
 }
 
 impl Table {
     /// Takes in a node.
-    pub fn add_node(&mut self, parent: Tag, pos: Pos, kind: Kind, value: Node) -> Tag {
+    pub fn add_node(&mut self, parent: Tag, pos: Pos, kind: Kind, value: SourceValue) -> Tag {
         let depth = self.depth(parent) + 1;
         self.nodes.push(TemplateNode { parent, depth, pos, kind, value });
         self.nodes.len() as Tag
@@ -105,12 +161,22 @@ impl Table {
         &self.nodes[tag as usize - 1]
     }
 
-    pub fn node_mut(&mut self, tag: Tag) -> &mut TemplateNode {
-        &mut self.nodes[tag as usize - 1]
+    /// Gives a node the value that a tree has, in which nothing is templated.
+    pub fn set_value(&mut self, tag: Tag, tree: &Tree, id: NodeId) {
+        let value = match tree.value(id) {
+            View::Scalar(scalar) => SourceValue::Scalar(scalar.clone()),
+            View::Map(_) | View::Array(_) => {
+                self.constants.push(id);
+                SourceValue::Constant(self.constants.len() as u32 - 1)
+            }
+        };
+        self.nodes[tag as usize - 1].value = value;
     }
 
-    /// Gives back the room for more: nothing is added any more.
-    pub fn finish(mut self) -> Table {
+    /// Gives back the room for more: nothing is added any more. All constants are part of the tree.
+    pub fn finish(mut self, tree: Option<&Arc<Tree>>) -> Table {
+        self.tree = tree.filter(|_| !self.constants.is_empty()).cloned();
+        self.constants.shrink_to_fit();
         self.nodes.shrink_to_fit();
         self.ops.shrink_to_fit();
         self
@@ -152,7 +218,7 @@ mod tests {
     #[test]
     fn finds_the_nearest_common_parent() {
         let mut table = Table::default();
-        let mut add = |parent| table.add_node(parent, Pos::UNKNOWN, Kind::Map(0), Node::NULL);
+        let mut add = |parent| table.add_node(parent, Pos::UNKNOWN, Kind::Map(0), SourceValue::NULL);
         let root = add(0);
         let left = add(root);
         let below = add(left);

@@ -7,8 +7,8 @@ use super::Malformed;
 use super::build::Dialect;
 use super::comment::Content;
 use super::program::{Args, ProgramWriter};
-use super::table::{Kind, Op};
-use crate::node::Node;
+use super::table::{Kind, Op, SourceValue};
+use crate::node::Scalar;
 use crate::run::Run;
 
 const TEXT: u8 = Dialect::Text as u8;
@@ -42,7 +42,7 @@ pub(crate) fn write_inline<'a>(
     let text = value.as_str().unwrap_or_default();
     let pieces = split(text, first_line).map_err(|problem| problem.at(|_| pos))?;
     let Some(outer) = run.sources.get(pos.file) else { return Ok(()) };
-    let file = run.sources.add(outer.embedded(value.as_bytes(), first_line));
+    let file = run.sources.add_shared(outer.embedded(value.as_bytes(), first_line));
     let mut lines = Listing::new(ListingStyle::Text);
     writer.inside(pos, |writer| write_pieces(writer, &mut lines, text, file, &pieces));
     run.sources.set_listing(file, lines);
@@ -56,7 +56,7 @@ fn write_pieces<'a>(
     file: FileId,
     pieces: &[Piece],
 ) {
-    let root = writer.table.add_node(0, Pos::UNKNOWN, Kind::TextRoot, Node::NULL);
+    let root = writer.table.add_node(0, Pos::UNKNOWN, Kind::TextRoot, SourceValue::NULL);
     let shown = writer.count_tags(1);
     writer.generated_op(Op::Nothing, TEXT, "set_ctx_type(\"text\")");
     writer.generated_op(Op::StartText, TEXT, "start_ctx(\"text\")");
@@ -74,7 +74,8 @@ fn write_pieces<'a>(
                     content = content.trim_end();
                 }
                 writer.count_tags(1);
-                let tag = writer.table.add_node(root, pos, Kind::Text, Node::str(content));
+                let value = SourceValue::Scalar(Scalar::Str(content.into()));
+                let tag = writer.table.add_node(root, pos, Kind::Text, value);
                 writer.op(Op::StartNode(tag), TEXT, Args::None, pos);
                 writer.op(Op::SetNode(tag), TEXT, Args::None, pos);
             }
@@ -85,7 +86,7 @@ fn write_pieces<'a>(
                     let pos = Pos::new(file, start as u32);
                     lines.add_piece(start as u32, end as u32);
                     writer.count_tags(1);
-                    let tag = writer.table.add_node(root, Pos::UNKNOWN, Kind::Text, Node::NULL);
+                    let tag = writer.table.add_node(root, Pos::UNKNOWN, Kind::Text, SourceValue::NULL);
                     writer.op(Op::StartNode(tag), TEXT, Args::None, pos);
                     let content = Content { text: code, at: Pos::new(file, (start + offset) as u32) };
                     writer.op(Op::SetNodeValue, TEXT, Args::Expr(content), pos);

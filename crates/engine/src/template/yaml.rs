@@ -1,7 +1,7 @@
 //! The YAML front end: a tree with comments becomes a program.
 //!
 //! For every node: the code above it, its annotations, *start node*, then the expression for its value or its children.
-//! What has no code or annotation below it is made once, here, and shared by every evaluation.
+//! What has no code or annotation below it is made once and shared by every evaluation.
 
 use std::collections::HashSet;
 
@@ -13,10 +13,10 @@ use super::Malformed;
 use super::build::Dialect;
 use super::comment::{self, Content, Meta, UnknownComments};
 use super::program::{Args, ProgramWriter};
-use super::table::{Annotate, Kind, Op, Tag};
+use super::table::{Annotate, Kind, Op, SourceValue, Tag};
 use super::text;
 use crate::annotation::Ann;
-use crate::node::{self, Node};
+use crate::node;
 use crate::run::Run;
 
 const YAML: u8 = Dialect::Yaml as u8;
@@ -102,7 +102,7 @@ enum Strings {
 
 impl<'a> FrontEnd<'a> {
     fn document_set(&mut self) -> Result<(), Malformed> {
-        let tag = self.writer.table.add_node(0, Pos::UNKNOWN, Kind::DocumentSet, Node::NULL);
+        let tag = self.writer.table.add_node(0, Pos::UNKNOWN, Kind::DocumentSet, SourceValue::NULL);
         let shown = self.writer.count_tags(1);
         self.start(tag, shown, Pos::UNKNOWN);
         for doc in self.tree.documents() {
@@ -128,7 +128,7 @@ impl<'a> FrontEnd<'a> {
             Item::Map(key) => (Kind::MapItem(key.clone()), key.as_str()),
             Item::Array => (Kind::ArrayItem, None),
         };
-        let tag = self.writer.table.add_node(parent, pos, kind, Node::NULL);
+        let tag = self.writer.table.add_node(parent, pos, kind, SourceValue::NULL);
         let shown = self.writer.count_tags(1);
         if metas.annotations.iter().any(|(name, ..)| *name == Ann::YamlTextTemplatedStrings.name()) {
             strings = Strings::Templated;
@@ -198,13 +198,13 @@ impl<'a> FrontEnd<'a> {
                 self.writer.count_tags(nodes);
             }
         }
-        self.writer.table.node_mut(parent).value = node::from_tree(self.tree, value);
+        self.writer.table.set_value(parent, self.tree, value);
         self.set(parent, pos);
         Ok(())
     }
 
     fn collection(&mut self, parent: Tag, pos: Pos, kind: Kind) -> Tag {
-        let tag = self.writer.table.add_node(parent, pos, kind, Node::NULL);
+        let tag = self.writer.table.add_node(parent, pos, kind, SourceValue::NULL);
         let shown = self.writer.count_tags(1);
         self.start(tag, shown, pos);
         tag

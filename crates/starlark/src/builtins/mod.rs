@@ -76,9 +76,11 @@ thread_local! {
 /// The value of a name that every program knows: `None`, `len` and so on, as the program that is being compiled has it;
 /// outside of that, as ytt has it.
 pub fn universe(name: &[u8]) -> Option<Value> {
-    if !has(Dialect::of_compiler(), name) {
-        return None;
-    }
+    if has(Dialect::of_compiler(), name) { universal(name) } else { None }
+}
+
+/// The same in the dialect that has all names.
+pub(crate) fn universal(name: &[u8]) -> Option<Value> {
     match name {
         b"None" => return Some(Value::None),
         b"True" => return Some(Value::Bool(true)),

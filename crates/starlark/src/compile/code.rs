@@ -2,18 +2,26 @@
 //!
 //! An instruction is eight bytes. Its operands are registers of the running function: parameters and local variables
 //! come first, then temporaries. A local variable is used where it is, without a copy. So is a literal: where the table
-//! says *operand*, the numbers from the top down stand for constants (see [`Code::operand`]).
+//! says *operand*, the numbers from the top down stand for constants (see [`LinkedCode::operand`]).
+//!
+//! [`Code`] is what the compiler makes; threads share it. Values belong to one thread, so each thread that runs code
+//! links it first: [`LinkedCode`] has the constants as values.
 
 use std::cell::Cell;
+use std::ops::Deref;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use ytterby_diag::{FileId, Pos, Span};
 use ytterby_text::Str;
 
-use crate::Value;
+use num_bigint::BigInt;
+
 use crate::ast::{Ast, ExprId};
 use crate::host::{BinaryOp, CompareOp, UnaryOp};
-use crate::value::Method;
+use crate::value::{Builtin, Bytes, Method};
+use crate::{Args, Eval, Value, builtins, ops};
 
 /// A register, or where an operand is wanted the complement of the number of a constant.
 pub(crate) type Reg = u16;
@@ -178,7 +186,7 @@ pub(super) fn int_instr(op: BinaryOp, dst: Reg, x: Reg, y: i16) -> Instr {
     }
 }
 
-/// A function's code.
+/// A function's code, as the compiler makes it.
 pub(crate) struct Code {
     pub(crate) id: CodeId,
     pub(crate) name: Str,
@@ -196,21 +204,84 @@ pub(crate) struct Code {
     pub(crate) params: Params,
     /// Parameters that functions inside use.
     pub(crate) cells: Box<[Reg]>,
-    pub(crate) constants: Box<[Value]>,
+    pub(crate) constants: Box<[Constant]>,
     pub(crate) names: Box<[Name]>,
-    pub(crate) shapes: Box<[ShapeUse]>,
-    pub(crate) functions: Box<[Rc<Code>]>,
+    pub(crate) shapes: Box<[Shape]>,
+    pub(crate) functions: Box<[Arc<Code>]>,
     pub(crate) loads: Box<[LoadCode]>,
     /// Where a new function of this code finds the variables that it shares with the functions around it.
     pub(crate) captures: Box<[Capture]>,
     /// Names of those variables.
     pub(crate) free_names: Box<[Str]>,
-    pub(crate) lambda: Option<(Rc<Ast>, ExprId)>,
+    pub(crate) lambda: Option<(Arc<Ast>, ExprId)>,
     /// Where its `load` statements stand.
     pub(crate) file: FileId,
 }
 
-impl Code {
+/// A literal, or a function of the language.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Constant {
+    Int(i64),
+    /// The bits of a float.
+    Float(u64),
+    Str(Str),
+    Big(Box<BigInt>),
+    Bytes(Str),
+    /// What a name of the language stands for.
+    Universal(Str),
+    /// What carries out `x |= y`.
+    OrAssign,
+}
+
+impl Constant {
+    fn value(&self) -> Value {
+        match self {
+            Constant::Int(value) => Value::Int(*value),
+            Constant::Float(bits) => Value::Float(f64::from_bits(*bits)),
+            Constant::Str(text) => Value::Str(text.clone()),
+            Constant::Big(value) => Value::big(BigInt::clone(value)),
+            Constant::Bytes(bytes) => Value::host(Bytes::new(bytes.clone())),
+            // The compiler found out that its dialect has the name.
+            Constant::Universal(name) => builtins::universal(name).unwrap_or(Value::None),
+            Constant::OrAssign => Value::from(Builtin::plain("|=", or_assign)),
+        }
+    }
+}
+
+fn or_assign(eval: &mut Eval, args: Args<'_>) -> Result<Value, crate::Error> {
+    ops::or_assign(eval, &args.positional[0], &args.positional[1])
+}
+
+/// Code with what belongs to one thread.
+pub(crate) struct LinkedCode {
+    code: Arc<Code>,
+    pub(crate) constants: Box<[Value]>,
+    /// For each of its shapes the function that was called last and whose parameters have that order.
+    pub(crate) in_order_for: Box<[Cell<CodeId>]>,
+    pub(crate) functions: Box<[Rc<LinkedCode>]>,
+}
+
+impl Deref for LinkedCode {
+    type Target = Code;
+
+    #[inline(always)]
+    fn deref(&self) -> &Code {
+        &self.code
+    }
+}
+
+impl LinkedCode {
+    /// Makes code ready to run on this thread.
+    pub(crate) fn new(code: &Arc<Code>) -> Rc<LinkedCode> {
+        // Functions inside of functions are few levels deep: the parser limits that.
+        Rc::new(LinkedCode {
+            constants: code.constants.iter().map(Constant::value).collect(),
+            in_order_for: code.shapes.iter().map(|_| Cell::default()).collect(),
+            functions: code.functions.iter().map(LinkedCode::new).collect(),
+            code: code.clone(),
+        })
+    }
+
     /// The value of an operand.
     #[inline]
     pub(crate) fn operand<'a>(&'a self, regs: &'a [Value], operand: Reg) -> &'a Value {
@@ -232,7 +303,9 @@ impl Code {
             _ => None,
         }
     }
+}
 
+impl Code {
     /// The place that messages show for a function that has come up to `pc`: that of the last instruction before it
     /// that has one.
     pub(crate) fn position(&self, pc: u32) -> Pos {
@@ -294,20 +367,9 @@ pub(crate) struct CodeId(u64);
 impl CodeId {
     /// A number that no other code has. 0 is none.
     pub(super) fn next() -> CodeId {
-        thread_local!(static LAST: Cell<u64> = const { Cell::new(0) });
-        // Code is not shared among threads.
-        LAST.with(|last| {
-            last.set(last.get() + 1);
-            CodeId(last.get())
-        })
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        CodeId(LAST.fetch_add(1, Ordering::Relaxed) + 1)
     }
-}
-
-/// A call with names. Most places call the same function again and again: for the one that was called last it is known
-/// that the names stand in the order of its parameters.
-pub(crate) struct ShapeUse {
-    pub(crate) shape: Shape,
-    pub(crate) in_order_for: Cell<CodeId>,
 }
 
 pub(crate) struct LoadCode {

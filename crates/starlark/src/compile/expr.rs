@@ -1,15 +1,14 @@
 //! Expressions.
 
-use num_bigint::BigInt;
 use ytterby_diag::Pos;
 use ytterby_text::Str;
 
 use super::{CONSTANT_OPERANDS, Compiled, Constant, FnCompiler, Instr, Reg, Shape, binary_instr, int_instr};
+use crate::Value;
 use crate::ast::{Arg, Clause, Comprehension, ComprehensionBody, Def, DictEntry, ExprId, ExprKind, Param};
 use crate::host::{BinaryOp, UnaryOp};
 use crate::resolve::Scope;
-use crate::{Bytes, Value};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Lists with more items than this are made item by item.
 const LONG_LIST: usize = 1_000;
@@ -35,16 +34,14 @@ impl FnCompiler<'_> {
     pub(super) fn operand_or_constant(&mut self, id: ExprId) -> Compiled<Reg> {
         let id = self.ast.unparen(id);
         let index = match &self.ast[id].kind {
-            ExprKind::Str(text) => self.constant(Constant::Str(text.clone()), || Value::Str(text.clone())),
-            ExprKind::Float(value) => self.constant(Constant::Float(value.to_bits()), || Value::Float(*value)),
-            ExprKind::Int(value) if i32::try_from(*value).is_ok() => {
-                self.constant(Constant::Int(*value), || Value::Int(*value))
-            }
+            ExprKind::Str(text) => self.constant(Constant::Str(text.clone())),
+            ExprKind::Float(value) => self.constant(Constant::Float(value.to_bits())),
+            ExprKind::Int(value) if i32::try_from(*value).is_ok() => self.constant(Constant::Int(*value)),
             ExprKind::Ident(_) => {
                 let binding = self.program.binding(id)?;
                 match crate::builtins::universe(&binding.name) {
-                    Some(value @ (Value::None | Value::Bool(_))) if binding.scope == Scope::Universal => {
-                        self.constant(Constant::Universal(binding.name.clone()), || value)
+                    Some(Value::None | Value::Bool(_)) if binding.scope == Scope::Universal => {
+                        self.constant(Constant::Universal(binding.name.clone()))
                     }
                     _ => return self.operand(id),
                 }
@@ -93,18 +90,16 @@ impl FnCompiler<'_> {
             ExprKind::Ident(_) => self.ident(id, dst)?,
             ExprKind::Int(value) => self.int(*value, dst),
             ExprKind::BigInt(value) => {
-                let index = self.constants.len() as u32;
-                self.constants.push(Value::big(BigInt::clone(value)));
+                let index = self.constant(Constant::Big(value.clone()));
                 self.emit(Instr::Const { dst, index }, Pos::UNKNOWN);
             }
             ExprKind::Float(value) => {
-                let index = self.constant(Constant::Float(value.to_bits()), || Value::Float(*value));
+                let index = self.constant(Constant::Float(value.to_bits()));
                 self.emit(Instr::Const { dst, index }, Pos::UNKNOWN);
             }
             ExprKind::Str(text) => self.text(text, dst),
             ExprKind::Bytes(bytes) => {
-                let index = self.constants.len() as u32;
-                self.constants.push(Value::host(Bytes::new(bytes.clone())));
+                let index = self.constant(Constant::Bytes(bytes.clone()));
                 self.emit(Instr::Const { dst, index }, Pos::UNKNOWN);
             }
             _ => stacker::maybe_grow(64 << 10, 1 << 20, || self.compound(id, dst))?,
@@ -117,14 +112,14 @@ impl FnCompiler<'_> {
         match i32::try_from(value) {
             Ok(value) => self.emit(Instr::Int { dst, value }, Pos::UNKNOWN),
             Err(_) => {
-                let index = self.constant(Constant::Int(value), || Value::Int(value));
+                let index = self.constant(Constant::Int(value));
                 self.emit(Instr::Const { dst, index }, Pos::UNKNOWN);
             }
         }
     }
 
     fn text(&mut self, text: &Str, dst: Reg) {
-        let index = self.constant(Constant::Str(text.clone()), || Value::Str(text.clone()));
+        let index = self.constant(Constant::Str(text.clone()));
         self.emit(Instr::Const { dst, index }, Pos::UNKNOWN);
     }
 
@@ -147,8 +142,8 @@ impl FnCompiler<'_> {
             Scope::Universal => match crate::builtins::universe(&binding.name) {
                 Some(Value::None) => self.emit(Instr::None { dst }, Pos::UNKNOWN),
                 Some(Value::Bool(value)) => self.emit(Instr::Bool { dst, value }, Pos::UNKNOWN),
-                Some(value) => {
-                    let index = self.constant(Constant::Universal(binding.name.clone()), || value);
+                Some(_) => {
+                    let index = self.constant(Constant::Universal(binding.name.clone()));
                     self.emit(Instr::Const { dst, index }, Pos::UNKNOWN);
                 }
                 None => return Err(format!("internal error: {} is not universal", binding.name).into()),
@@ -493,9 +488,7 @@ impl FnCompiler<'_> {
             return Ok(None);
         }
         match crate::builtins::universe(&binding.name) {
-            Some(value @ Value::Builtin(_)) => {
-                Ok(u16::try_from(self.constant(Constant::Universal(binding.name.clone()), || value)).ok())
-            }
+            Some(Value::Builtin(_)) => Ok(u16::try_from(self.constant(Constant::Universal(binding.name.clone()))).ok()),
             _ => Ok(None),
         }
     }
@@ -567,7 +560,7 @@ impl FnCompiler<'_> {
         };
         let index = u16::try_from(self.functions.len())
             .map_err(|_| "too many functions in one function or file (limit is 65536)")?;
-        self.functions.push(Rc::new(code));
+        self.functions.push(Arc::new(code));
         self.emit(Instr::Function { dst: base, index }, def.pos);
         self.take(dst, base);
         Ok(())

@@ -12,7 +12,7 @@ mod stmt;
 pub(crate) use code::*;
 
 use rustc_hash::FxHashMap as HashMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use ytterby_diag::{FileId, Pos, Span};
 use ytterby_text::Str;
@@ -21,7 +21,7 @@ use crate::ast::{Ast, Def, DefBody, ExprId, ExprKind, Param, Stmt};
 use crate::program::Toplevel;
 use crate::resolve::{Binding, FunctionScope, NameError, Resolved, Scope, resolve};
 use crate::syntax::parse;
-use crate::{Piece, Problem, SyntaxError, Value};
+use crate::{Piece, Problem, SyntaxError};
 
 /// Compiles a program; see [`crate::compile`].
 pub(crate) fn compile(pieces: &[Piece<'_>], predeclared: &[&str]) -> Result<Toplevel, Vec<SyntaxError>> {
@@ -35,20 +35,20 @@ pub(crate) fn compile(pieces: &[Piece<'_>], predeclared: &[&str]) -> Result<Topl
         Some(Piece::Code { at, .. } | Piece::Op { at, .. }) => *at,
         None => Pos::UNKNOWN,
     };
-    let program = ProgramCompiler { ast: Rc::new(ast), resolved, pieces };
+    let program = ProgramCompiler { ast: Arc::new(ast), resolved, pieces };
     let code = program.toplevel(&stmts, at).map_err(|TooLarge { message, pos }| {
         let pos = pos.unwrap_or(at);
         vec![SyntaxError::at(pos, Problem::Syntax, message, pieces)]
     })?;
     Ok(Toplevel {
-        code: Rc::new(code),
+        code: Arc::new(code),
         globals: program.resolved.globals.into_boxed_slice(),
         predeclared: program.resolved.predeclared.into_boxed_slice(),
     })
 }
 
 struct ProgramCompiler<'a> {
-    ast: Rc<Ast>,
+    ast: Arc<Ast>,
     resolved: Resolved,
     pieces: &'a [Piece<'a>],
 }
@@ -233,24 +233,15 @@ struct FnCompiler<'a> {
     params: Params,
     doc: Option<Str>,
     fragment: Option<u8>,
-    lambda: Option<(Rc<Ast>, ExprId)>,
-    constants: Vec<Value>,
+    lambda: Option<(Arc<Ast>, ExprId)>,
+    constants: Vec<Constant>,
     constant_of: HashMap<Constant, u32>,
     names: Vec<Name>,
     name_of: HashMap<Str, u16>,
     shapes: Vec<Shape>,
     shape_of: HashMap<Shape, u16>,
-    functions: Vec<Rc<Code>>,
+    functions: Vec<Arc<Code>>,
     loads: Vec<LoadCode>,
-}
-
-/// What a constant is known by.
-#[derive(PartialEq, Eq, Hash)]
-enum Constant {
-    Int(i64),
-    Float(u64),
-    Str(Str),
-    Universal(Str),
 }
 
 struct Loop {
@@ -341,7 +332,6 @@ impl<'a> FnCompiler<'a> {
         let mut params = self.params;
         let plain = params.count() == params.positional && cells.clone().next().is_none();
         params.plain = plain.then_some(params.positional);
-        let shapes = self.shapes.into_iter().map(|shape| ShapeUse { shape, in_order_for: Default::default() });
         Ok(Code {
             id: CodeId::next(),
             name,
@@ -357,7 +347,7 @@ impl<'a> FnCompiler<'a> {
             cells: cells.map(|binding| binding.index as Reg).collect(),
             constants: self.constants.into_boxed_slice(),
             names: self.names.into_boxed_slice(),
-            shapes: shapes.collect(),
+            shapes: self.shapes.into_boxed_slice(),
             functions: self.functions.into_boxed_slice(),
             loads: self.loads.into_boxed_slice(),
             captures: captures.collect(),
@@ -417,13 +407,14 @@ impl<'a> FnCompiler<'a> {
         Ok(())
     }
 
-    fn constant(&mut self, key: Constant, value: impl FnOnce() -> Value) -> u32 {
-        let next = self.constants.len() as u32;
-        let index = *self.constant_of.entry(key).or_insert(next);
-        if index == next {
-            self.constants.push(value());
+    fn constant(&mut self, constant: Constant) -> u32 {
+        if let Some(index) = self.constant_of.get(&constant) {
+            return *index;
         }
-        index
+        let next = self.constants.len() as u32;
+        self.constants.push(constant.clone());
+        self.constant_of.insert(constant, next);
+        next
     }
 
     fn name(&mut self, name: &Str) -> Compiled<u16> {

@@ -2,12 +2,11 @@
 
 use ytterby_diag::Pos;
 
-use super::{Compiled, FnCompiler, Instr, LoadCode, Loop, Reg};
+use super::{Compiled, Constant, FnCompiler, Instr, LoadCode, Loop, Reg};
 use crate::ast::{Arg, ExprId, ExprKind, Load, Stmt};
 use crate::host::BinaryOp;
 use crate::resolve::Scope;
-use crate::value::Builtin;
-use crate::{Args, Dialect, Eval, Piece, Value, ops};
+use crate::{Dialect, Piece};
 
 impl FnCompiler<'_> {
     pub(super) fn stmts(&mut self, stmts: &[Stmt]) -> Compiled<()> {
@@ -331,9 +330,7 @@ impl FnCompiler<'_> {
 
     /// `x |= y`, which changes a dict in place: a call of a function that programs cannot name.
     fn or_assign(&mut self, x: Reg, value: ExprId, pos: Pos) -> Compiled<()> {
-        let index = self.constants.len() as u32;
-        let code = |eval: &mut Eval, args: Args<'_>| ops::or_assign(eval, &args.positional[0], &args.positional[1]);
-        self.constants.push(Value::from(Builtin::new("|=", code)));
+        let index = self.constant(Constant::OrAssign);
         let base = self.temp()?;
         self.emit(Instr::Const { dst: base, index }, Pos::UNKNOWN);
         let left = self.temp()?;
@@ -444,7 +441,7 @@ impl FnCompiler<'_> {
         }
         if let Some([Instr::CallBuiltin1 { dst, x, index }, Instr::IterStart { src, .. }]) = self.instrs.last_chunk()
             && dst == src
-            && crate::builtins::universe(b"enumerate").is_some_and(|f| f.is_same(&self.constants[usize::from(*index)]))
+            && self.constants[usize::from(*index)] == Constant::Universal("enumerate".into())
         {
             let (at, x) = (self.here() - 2, *x);
             self.instrs.insert(at, Instr::EnumerateStart { dst: iter, x });

@@ -8,14 +8,14 @@ use ytterby_text::Str;
 
 use super::Value;
 use crate::ast::{Ast, ExprId};
-use crate::compile::Code;
+use crate::compile::LinkedCode;
 use crate::program::Module;
 use crate::{Args, Error, Eval};
 
 /// A function that a program defines with `def` or `lambda`. It holds what it needs of its module, so it can be called
 /// after the module is done.
 pub struct Function {
-    pub(crate) code: Rc<Code>,
+    pub(crate) code: Rc<LinkedCode>,
     pub(crate) module: Rc<Module>,
     pub(crate) defaults: Box<[Value]>,
     pub(crate) captured: Box<[Rc<Cell>]>,

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use ytterby_text::Str;
 
 use crate::args::{quoted, unknown_argument};
-use crate::compile::Code;
+use crate::compile::LinkedCode;
 use crate::value::{Dict, Function, Tuple};
 use crate::{Error, Problem, Value};
 
@@ -72,7 +72,7 @@ pub(super) fn fill_defaults(function: &Function, slots: &mut [Value], from: usiz
 }
 
 /// Puts the variables that functions inside use into cells.
-pub(super) fn box_cells(code: &Code, slots: &mut [Value]) {
+pub(super) fn box_cells(code: &LinkedCode, slots: &mut [Value]) {
     for &reg in &code.cells {
         let slot = &mut slots[usize::from(reg)];
         *slot = Value::cell(slot.take());

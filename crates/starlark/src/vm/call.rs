@@ -6,7 +6,7 @@ use ytterby_text::Str;
 
 use super::bind::{bind, box_cells, fill_defaults, repeated, too_many, unknown_keyword};
 use super::iter::Iter;
-use crate::compile::{Code, Shape, ShapeUse};
+use crate::compile::{LinkedCode, Shape};
 use crate::error::fail;
 use crate::eval::CallFrame;
 use crate::value::{Dict, Function, Tuple};
@@ -79,25 +79,29 @@ fn enter_any(
     Ok(())
 }
 
-/// Begins a call whose arguments stand in registers from `base` on as `shape` says.
+/// Begins a call whose arguments stand in registers from `base` on as a shape of the caller says. Most places call the
+/// same function again and again: for the one that was called last it is known that the names stand in the order of its
+/// parameters.
 pub(super) fn enter_with_shape(
     eval: &mut Eval,
     stack: &mut Vec<Value>,
     function: Rc<Function>,
     base: usize,
-    usage: &ShapeUse,
+    caller: &LinkedCode,
+    shape: u16,
 ) -> Result<(), Error> {
-    let shape = &usage.shape;
+    let last = &caller.in_order_for[usize::from(shape)];
+    let shape = &caller.shapes[usize::from(shape)];
     begin(eval, stack, &function, base)?;
     let code = &*function.code;
     let params = &code.params;
     let simple = !(params.varargs || params.kwargs || shape.star || shape.star_star);
     if simple && shape.positional <= params.positional {
         let given = shape.positional + shape.names.len();
-        let in_order = usage.in_order_for.get() == code.id || {
+        let in_order = last.get() == code.id || {
             let in_order = params.names[shape.positional..].starts_with(&shape.names);
             if in_order {
-                usage.in_order_for.set(code.id);
+                last.set(code.id);
             }
             in_order
         };
@@ -156,7 +160,7 @@ fn begin(eval: &mut Eval, stack: &mut Vec<Value>, function: &Function, base: usi
 
 /// Lets go of what temporaries of the caller left in the variables from `from` on.
 #[inline]
-fn clear_locals(code: &Code, stack: &mut [Value], base: usize, from: usize) {
+fn clear_locals(code: &LinkedCode, stack: &mut [Value], base: usize, from: usize) {
     let end = code.locals.len().max(from);
     stack[base + from..base + end].iter_mut().for_each(|slot| slot.put(Value::UNSET));
 }

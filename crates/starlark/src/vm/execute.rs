@@ -5,7 +5,7 @@
 use super::call::{enter, enter_with_shape};
 use super::iter::Iter;
 use super::work::{self, Next, method_of};
-use crate::compile::{Code, Instr, Reg};
+use crate::compile::{Instr, LinkedCode, Reg};
 use crate::error::fail;
 use crate::host::{BinaryOp, CompareOp};
 use crate::program::OpValues;
@@ -263,13 +263,12 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                     }
                     Instr::CallShape { base: callee, shape } => {
                         note!();
-                        let shape = &code.shapes[usize::from(shape)];
                         if let Value::Function(_) = reg!(callee) {
                             let Value::Function(next) = reg!(callee).take() else { continue };
-                            enter_with_shape(eval, stack, next, base + usize::from(callee) + 1, shape)?;
+                            enter_with_shape(eval, stack, next, base + usize::from(callee) + 1, code, shape)?;
                             continue 'frame;
                         }
-                        check!(work::call_with_shape(eval, regs, callee, &shape.shape));
+                        check!(work::call_with_shape(eval, regs, callee, &code.shapes[usize::from(shape)]));
                     }
                     Instr::Method0 { name, base: result, x } => {
                         if let Some(method) = method_of(code.operand(regs, x), &code.names[usize::from(name)]) {
@@ -372,12 +371,12 @@ fn jump_by(pc: usize, by: i16) -> usize {
 
 /// Two operands that are integers; `None` where one is something else.
 #[inline(always)]
-fn ints(code: &Code, regs: &[Value], x: Reg, y: Reg) -> Option<(i64, i64)> {
+fn ints(code: &LinkedCode, regs: &[Value], x: Reg, y: Reg) -> Option<(i64, i64)> {
     Some((code.int_operand(regs, x)?, code.int_operand(regs, y)?))
 }
 
 #[inline(always)]
-fn int_sum(code: &Code, regs: &[Value], x: Reg, y: Reg) -> Option<i64> {
+fn int_sum(code: &LinkedCode, regs: &[Value], x: Reg, y: Reg) -> Option<i64> {
     let (x, y) = ints(code, regs, x, y)?;
     x.checked_add(y)
 }
@@ -409,7 +408,7 @@ fn int_operation(op: BinaryOp, x: i64, y: i64) -> Option<i64> {
 }
 
 #[inline(always)]
-fn compare(code: &Code, regs: &[Value], op: CompareOp, x: Reg, y: Reg) -> Result<bool, Error> {
+fn compare(code: &LinkedCode, regs: &[Value], op: CompareOp, x: Reg, y: Reg) -> Result<bool, Error> {
     match ints(code, regs, x, y) {
         Some((x, y)) => Ok(op.accepts(x.cmp(&y))),
         None => work::compare(code, regs, op, x, y),

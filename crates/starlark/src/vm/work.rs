@@ -11,7 +11,7 @@ use ytterby_text::Str;
 
 use super::call::gather;
 use super::iter::Iter;
-use crate::compile::{Capture, Code, Instr, Name, Reg, Shape};
+use crate::compile::{Capture, Instr, LinkedCode, Name, Reg, Shape};
 use crate::error::fail;
 use crate::host::{BinaryOp, CompareOp, UnaryOp};
 use crate::ops::{self, sum};
@@ -48,7 +48,7 @@ pub(super) fn release(regs: &mut [Value]) {
 }
 
 #[cold]
-pub(super) fn unassigned_local(code: &Code, reg: Reg) -> Error {
+pub(super) fn unassigned_local(code: &LinkedCode, reg: Reg) -> Error {
     unassigned("local", &code.locals[at(reg)])
 }
 
@@ -88,7 +88,7 @@ pub(super) fn set_global(function: &Function, index: u32, value: Value) {
 }
 
 #[inline(never)]
-pub(super) fn cell(code: &Code, regs: &mut [Value], dst: Reg, cell: Reg) -> Done {
+pub(super) fn cell(code: &LinkedCode, regs: &mut [Value], dst: Reg, cell: Reg) -> Done {
     let content = regs[at(cell)].as_cell().and_then(|cell| cell.0.borrow().clone());
     let Some(value) = content else { return Err(unassigned_local(code, cell)) };
     regs[at(dst)].put(value);
@@ -116,7 +116,15 @@ pub(super) fn free(function: &Function, index: u16, dst: &mut Value) -> Done {
 }
 
 #[inline(never)]
-pub(super) fn binary(eval: &mut Eval, code: &Code, regs: &mut [Value], op: BinaryOp, dst: Reg, x: Reg, y: Reg) -> Done {
+pub(super) fn binary(
+    eval: &mut Eval,
+    code: &LinkedCode,
+    regs: &mut [Value],
+    op: BinaryOp,
+    dst: Reg,
+    x: Reg,
+    y: Reg,
+) -> Done {
     let (x, y) = (code.operand(regs, x), code.operand(regs, y));
     if let (BinaryOp::Add, Value::Str(a), Value::Str(b)) = (op, x, y)
         && let Some(text) = Str::concat_short(a, b)
@@ -167,7 +175,7 @@ pub(super) fn binary_int(eval: &mut Eval, regs: &mut [Value], op: BinaryOp, dst:
 
 /// `x += y`
 #[inline(never)]
-pub(super) fn add_assign(eval: &mut Eval, code: &Code, regs: &mut [Value], x: Reg, y: Reg) -> Done {
+pub(super) fn add_assign(eval: &mut Eval, code: &LinkedCode, regs: &mut [Value], x: Reg, y: Reg) -> Done {
     if let Some(sum) = float_operation(BinaryOp::Add, &regs[at(x)], code.operand(regs, y)) {
         regs[at(x)].put_float(sum);
         return Ok(());
@@ -180,7 +188,7 @@ pub(super) fn add_assign(eval: &mut Eval, code: &Code, regs: &mut [Value], x: Re
 
 /// `x = x + y`
 #[inline(never)]
-pub(super) fn append_text(eval: &mut Eval, code: &Code, regs: &mut [Value], x: Reg, y: Reg) -> Done {
+pub(super) fn append_text(eval: &mut Eval, code: &LinkedCode, regs: &mut [Value], x: Reg, y: Reg) -> Done {
     match (&regs[at(x)], code.operand(regs, y)) {
         (Value::Str(_), Value::Str(_)) => add_assign(eval, code, regs, x, y),
         _ => binary(eval, code, regs, BinaryOp::Add, x, x, y),
@@ -224,7 +232,7 @@ pub(super) fn unary(regs: &mut [Value], op: UnaryOp, dst: Reg, x: Reg) -> Done {
 }
 
 #[inline(never)]
-pub(super) fn compare(code: &Code, regs: &[Value], op: CompareOp, x: Reg, y: Reg) -> Result<bool, Error> {
+pub(super) fn compare(code: &LinkedCode, regs: &[Value], op: CompareOp, x: Reg, y: Reg) -> Result<bool, Error> {
     let (x, y) = (code.operand(regs, x), code.operand(regs, y));
     match op {
         CompareOp::Eq => ops::equal(x, y),
@@ -438,7 +446,7 @@ pub(super) fn next_value(regs: &mut [Value], iter: Reg, dst: Reg, then: Option<&
 }
 
 #[inline(never)]
-pub(super) fn attr(eval: &mut Eval, code: &Code, regs: &mut [Value], dst: Reg, x: Reg, name: &Name) -> Done {
+pub(super) fn attr(eval: &mut Eval, code: &LinkedCode, regs: &mut [Value], dst: Reg, x: Reg, name: &Name) -> Done {
     let value = ops::attr(eval, code.operand(regs, x), &name.name)?;
     regs[at(dst)].put(value);
     Ok(())
@@ -450,14 +458,14 @@ pub(super) fn set_attr(regs: &[Value], x: Reg, value: Reg, name: &Name) -> Done 
 }
 
 #[inline(never)]
-pub(super) fn index(code: &Code, regs: &mut [Value], dst: Reg, x: Reg, y: Reg) -> Done {
+pub(super) fn index(code: &LinkedCode, regs: &mut [Value], dst: Reg, x: Reg, y: Reg) -> Done {
     let value = ops::index(&regs[at(x)], code.operand(regs, y))?;
     regs[at(dst)].put(value);
     Ok(())
 }
 
 #[inline(never)]
-pub(super) fn set_index(eval: &mut Eval, code: &Code, regs: &mut [Value], x: Reg, y: Reg, value: Reg) -> Done {
+pub(super) fn set_index(eval: &mut Eval, code: &LinkedCode, regs: &mut [Value], x: Reg, y: Reg, value: Reg) -> Done {
     let value = regs[at(value)].take();
     eval.charge(64)?;
     let y = code.operand(regs, y);
@@ -492,7 +500,7 @@ pub(super) fn method_of(receiver: &Value, name: &Name) -> Option<Method> {
 #[inline(never)]
 pub(super) fn call_method(
     eval: &mut Eval,
-    code: &Code,
+    code: &LinkedCode,
     regs: &mut [Value],
     base: Reg,
     count: u8,
@@ -523,7 +531,14 @@ pub(super) fn call_method(
 
 /// Calls a method of a built-in type with nothing.
 #[inline(never)]
-pub(super) fn method0(eval: &mut Eval, code: &Code, regs: &mut [Value], method: Method, dst: Reg, x: Reg) -> Done {
+pub(super) fn method0(
+    eval: &mut Eval,
+    code: &LinkedCode,
+    regs: &mut [Value],
+    method: Method,
+    dst: Reg,
+    x: Reg,
+) -> Done {
     let value = method(eval, code.operand(regs, x), Args::NONE)?;
     regs[at(dst)].put(value);
     Ok(())
@@ -533,7 +548,7 @@ pub(super) fn method0(eval: &mut Eval, code: &Code, regs: &mut [Value], method: 
 #[inline(never)]
 pub(super) fn method1(
     eval: &mut Eval,
-    code: &Code,
+    code: &LinkedCode,
     regs: &mut [Value],
     method: Method,
     dst: Reg,
@@ -550,7 +565,7 @@ pub(super) fn method1(
 #[inline(never)]
 pub(super) fn method2(
     eval: &mut Eval,
-    code: &Code,
+    code: &LinkedCode,
     regs: &mut [Value],
     method: Method,
     dst: Reg,
@@ -584,7 +599,14 @@ pub(super) fn call_builtin(eval: &mut Eval, regs: &mut [Value], callee: &Value, 
 
 /// The same with one value, wherever it is.
 #[inline(never)]
-pub(super) fn call_builtin1(eval: &mut Eval, code: &Code, regs: &mut [Value], index: u16, dst: Reg, x: Reg) -> Done {
+pub(super) fn call_builtin1(
+    eval: &mut Eval,
+    code: &LinkedCode,
+    regs: &mut [Value],
+    index: u16,
+    dst: Reg,
+    x: Reg,
+) -> Done {
     let args = Args::of(std::slice::from_ref(code.operand(regs, x)));
     let value = call_value(eval, &code.constants[usize::from(index)], args)?;
     regs[at(dst)].put(value);
@@ -629,7 +651,7 @@ pub(super) fn function(around: &Function, regs: &mut [Value], dst: Reg, index: u
 }
 
 #[inline(never)]
-pub(super) fn load(eval: &mut Eval, code: &Code, index: u16, slots: &mut [Value]) -> Done {
+pub(super) fn load(eval: &mut Eval, code: &LinkedCode, index: u16, slots: &mut [Value]) -> Done {
     let load = &code.loads[usize::from(index)];
     let exports = match eval.load(&load.module, code.file) {
         Ok(exports) => exports,
@@ -676,7 +698,7 @@ fn not_exported(module: &Str, name: &Str, pos: Pos, exports: &Exports) -> Error 
 /// An operation of the host with arguments, which stand in registers as `shape` says.
 #[inline(never)]
 pub(super) fn op_call(eval: &mut Eval, function: &Function, op: u32, args: &mut [Value], shape: u16) -> Done {
-    let (positional, named) = gather(args, &function.code.shapes[usize::from(shape)].shape)?;
+    let (positional, named) = gather(args, &function.code.shapes[usize::from(shape)])?;
     let args = Args { positional: &positional, named: &named };
     function.module.ops.op(eval, op, OpValues::Args(args))
 }

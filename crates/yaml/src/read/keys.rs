@@ -3,7 +3,7 @@
 //! A collection is read like any other. When it ends where a key has to be, or a `:` follows, it leaves the tree and
 //! becomes a [`Scalar::Complex`].
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::parser::{Parser, Role, Step};
 use super::{Failure, MAX_KEY_DEPTH};
@@ -59,7 +59,7 @@ impl Parser<'_> {
                 ComplexKey::Array(items.iter().map(item).collect())
             }
         };
-        Scalar::Complex(Rc::new(key))
+        Scalar::Complex(Arc::new(key))
     }
 
     /// The line of a place that was read already.

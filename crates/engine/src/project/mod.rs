@@ -1,0 +1,236 @@
+//! Projects: files that are read, parsed and compiled once, and rendered as often as needed, on any number of threads.
+
+mod error;
+mod output;
+mod renderer;
+mod schema;
+mod values;
+
+use std::sync::Arc;
+
+use ytterby_diag::Sources;
+
+use crate::api::{Compat, Options};
+use crate::input::{self, Content, InputFile};
+use crate::library::SharedFile;
+use crate::output_check::OutputCheck;
+
+pub use error::ProjectError;
+pub use output::{Output, OutputDocument};
+pub use renderer::Renderer;
+pub use schema::{Field, FieldRule, Presence, SchemaInfo};
+pub use values::Values;
+
+/// Files that belong together: templates, schemas, overlays, data values.
+///
+/// Each file is parsed and compiled when a render first needs it, and never again; [`Project::with_file`] changes one
+/// file and keeps what was made of the others. A project can be shared among threads, and a clone of it costs next to
+/// nothing.
+///
+/// ```
+/// use ytterby::{Project, Values};
+///
+/// let project = Project::new([("config.yml", "#@ load('@ytt:data', 'data')\n---\nname: #@ data.values.name\n"),
+///     ("schema.yml", "#@data/values-schema\n---\nname: shop\n")])?;
+/// let output = project.render(&Values::new().set("name", "kiosk"))?;
+/// assert_eq!(output.yaml()?, "name: kiosk\n");
+/// # Ok::<(), ytterby::ProjectError>(())
+/// ```
+#[derive(Clone)]
+pub struct Project {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    /// In the order in which they were given, marks applied.
+    files: Vec<Arc<SharedFile>>,
+    sources: Arc<Sources>,
+    options: Arc<Options>,
+}
+
+impl std::fmt::Debug for Project {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Project").field("files", &self.paths().collect::<Vec<_>>()).finish_non_exhaustive()
+    }
+}
+
+impl Project {
+    /// The project of these files, each a path and its text, with the usual settings.
+    ///
+    /// # Errors
+    /// None today: files are read and compiled when they are needed.
+    pub fn new<P, C>(files: impl IntoIterator<Item = (P, C)>) -> Result<Project, ProjectError>
+    where
+        P: Into<String>,
+        C: AsRef<[u8]>,
+    {
+        let files = files.into_iter();
+        files.fold(Project::builder(), |builder, (path, text)| builder.file(path, text)).build()
+    }
+
+    /// A project with other settings.
+    pub fn builder() -> ProjectBuilder {
+        ProjectBuilder::default()
+    }
+
+    /// The paths of its files, in their order.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.inner.files.iter().map(|file| &*file.input().path)
+    }
+
+    /// The project with a file added, or put in the place of the one that has this path. What was made of the other files
+    /// is kept. File marks do not apply to it.
+    #[must_use]
+    pub fn with_file(&self, file: InputFile) -> Project {
+        let mut files = self.inner.files.clone();
+        let known = files.iter_mut().find(|known| known.input().path == file.path);
+        let shared = Arc::new(SharedFile::new(file));
+        match known {
+            Some(known) => *known = shared,
+            None => files.push(shared),
+        }
+        self.with_files_and_options(files, self.inner.options.clone())
+    }
+
+    /// The project without the file that has this path.
+    #[must_use]
+    pub fn without_file(&self, path: &str) -> Project {
+        let files = self.inner.files.iter().filter(|file| file.input().path != path).cloned().collect();
+        self.with_files_and_options(files, self.inner.options.clone())
+    }
+
+    /// The project with a further check of its output documents, or without one.
+    #[must_use]
+    pub fn with_output_check(&self, check: Option<Arc<dyn OutputCheck>>) -> Project {
+        let options = Options { output_check: check, ..Options::clone(&self.inner.options) };
+        self.with_files_and_options(self.inner.files.clone(), Arc::new(options))
+    }
+
+    fn with_files_and_options(&self, files: Vec<Arc<SharedFile>>, options: Arc<Options>) -> Project {
+        // Sources of files that are gone stay until nobody uses them; now and then it is better to begin anew.
+        if self.inner.sources.len() > 1000 + 8 * files.len() {
+            let files = files.iter().map(|file| Arc::new(SharedFile::new(file.input().clone()))).collect();
+            return Project { inner: Arc::new(Inner { files, sources: Arc::new(Sources::new()), options }) };
+        }
+        Project { inner: Arc::new(Inner { files, sources: self.inner.sources.clone(), options }) }
+    }
+
+    /// Renders the project with these data values.
+    ///
+    /// A program that renders many times on one thread keeps a [`Renderer`], which saves a little more.
+    ///
+    /// # Errors
+    /// What is wrong with files or values.
+    pub fn render(&self, values: &Values) -> Result<Output, ProjectError> {
+        self.renderer().render(values)
+    }
+
+    /// What renders the project on one thread.
+    pub fn renderer(&self) -> Renderer {
+        Renderer::new(self)
+    }
+
+    /// What the schema of the project declares.
+    ///
+    /// # Errors
+    /// What is wrong with the files.
+    pub fn schema(&self) -> Result<SchemaInfo, ProjectError> {
+        self.renderer().schema()
+    }
+
+    fn files(&self) -> &[Arc<SharedFile>] {
+        &self.inner.files
+    }
+
+    fn sources(&self) -> &Arc<Sources> {
+        &self.inner.sources
+    }
+
+    fn options(&self) -> &Arc<Options> {
+        &self.inner.options
+    }
+}
+
+/// Settings of a [`Project`].
+#[derive(Clone, Debug, Default)]
+pub struct ProjectBuilder {
+    files: Vec<InputFile>,
+    options: Options,
+}
+
+impl ProjectBuilder {
+    /// Adds a file: its path decides what it is, and the order of files is that of overlays and output.
+    #[must_use]
+    pub fn file(self, path: impl Into<String>, text: impl AsRef<[u8]>) -> ProjectBuilder {
+        let content = Content::new(text.as_ref());
+        self.input(InputFile::new(path, content))
+    }
+
+    /// Adds a file that is read when it is needed, or that has other properties.
+    #[must_use]
+    pub fn input(mut self, file: InputFile) -> ProjectBuilder {
+        self.files.push(file);
+        self
+    }
+
+    /// Adds files.
+    #[must_use]
+    pub fn inputs(mut self, files: impl IntoIterator<Item = InputFile>) -> ProjectBuilder {
+        self.files.extend(files);
+        self
+    }
+
+    /// Adds a file mark: `config/**/*.txt:type=text-plain`.
+    #[must_use]
+    pub fn file_mark(mut self, mark: impl Into<String>) -> ProjectBuilder {
+        self.options.file_marks.push(mark.into());
+        self
+    }
+
+    /// Says how far to go beyond ytt; all the way by default.
+    #[must_use]
+    pub fn compat(mut self, compat: Compat) -> ProjectBuilder {
+        self.options.compat = compat;
+        self
+    }
+
+    /// Whether comments that begin with `#` and are no annotations are allowed in templates.
+    #[must_use]
+    pub fn ignore_unknown_comments(mut self, ignore: bool) -> ProjectBuilder {
+        self.options.ignore_unknown_comments = ignore;
+        self
+    }
+
+    /// Whether suspicious annotations fail a render.
+    #[must_use]
+    pub fn strict_annotations(mut self, strict: bool) -> ProjectBuilder {
+        self.options.strict_annotations = strict;
+        self
+    }
+
+    /// Adds a check of output documents.
+    #[must_use]
+    pub fn output_check(mut self, check: Arc<dyn OutputCheck>) -> ProjectBuilder {
+        self.options.output_check = Some(check);
+        self
+    }
+
+    /// Takes all settings of the command line; those that come before stay only where they are among these.
+    #[must_use]
+    pub fn options(mut self, options: Options) -> ProjectBuilder {
+        self.options = options;
+        self
+    }
+
+    /// The project.
+    ///
+    /// # Errors
+    /// Where a file mark is wrong.
+    pub fn build(self) -> Result<Project, ProjectError> {
+        let sources = Arc::new(Sources::new());
+        let files = input::apply_marks(self.files, &self.options.file_marks)
+            .map_err(|failure| ProjectError::new(failure, sources.clone()))?;
+        let files = files.into_iter().map(|file| Arc::new(SharedFile::new(file))).collect();
+        Ok(Project { inner: Arc::new(Inner { files, sources, options: Arc::new(self.options) }) })
+    }
+}

@@ -1,0 +1,113 @@
+//! What a render gives.
+
+use std::sync::Arc;
+
+use ytterby_diag::{Diagnostic, Sources};
+
+use super::ProjectError;
+use crate::api::OutputFile;
+use crate::library::Evaluated;
+use crate::node::MAX_NODES;
+use crate::output;
+use crate::output_check::{self, OutputNode};
+
+/// What a render gives: documents, files of text, warnings. It stays on its thread; what [`Output::yaml`] and the others
+/// give can go anywhere.
+pub struct Output {
+    evaluated: Evaluated,
+    warnings: Vec<Diagnostic>,
+    sources: Arc<Sources>,
+}
+
+/// A document of the output.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct OutputDocument {
+    /// The file that it belongs to.
+    pub file: String,
+    /// What it holds.
+    pub root: OutputNode,
+}
+
+impl std::fmt::Debug for Output {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Output").field("warnings", &self.warnings.len()).finish_non_exhaustive()
+    }
+}
+
+impl Output {
+    pub(super) fn new(evaluated: Evaluated, warnings: Vec<Diagnostic>, sources: Arc<Sources>) -> Output {
+        Output { evaluated, warnings, sources }
+    }
+
+    /// All documents as one YAML stream, to the byte what the command writes.
+    ///
+    /// # Errors
+    /// Where the output is too large.
+    pub fn yaml(&self) -> Result<String, ProjectError> {
+        let docs = self.evaluated.documents.iter().map(|(_, docs)| docs.clone());
+        self.text(output::yaml(docs))
+    }
+
+    /// All documents as JSON, one behind the other, as the command writes them.
+    ///
+    /// # Errors
+    /// Where JSON has no place for something: keys that are no strings, infinite numbers.
+    pub fn json(&self) -> Result<String, ProjectError> {
+        let docs: Vec<_> = self.evaluated.documents.iter().map(|(_, docs)| docs.clone()).collect();
+        self.text(output::json(&docs))
+    }
+
+    /// Each output file with its content: documents by the file that they come from, and the results of text templates.
+    ///
+    /// # Errors
+    /// Where the output is too large.
+    pub fn files(&self) -> Result<Vec<OutputFile>, ProjectError> {
+        output::files(self.evaluated.clone()).map_err(|failure| ProjectError::new(failure, self.sources.clone()))
+    }
+
+    /// The documents as trees, with the places where their nodes come from.
+    pub fn documents(&self) -> Vec<OutputDocument> {
+        let mut budget = MAX_NODES;
+        let mut documents = Vec::new();
+        for (file, docs) in &self.evaluated.documents {
+            for root in output_check::nodes_of(docs, &mut budget) {
+                documents.push(OutputDocument { file: file.path.clone(), root });
+            }
+        }
+        documents
+    }
+
+    /// The documents as values of a type.
+    ///
+    /// # Errors
+    /// Where a document is not of that type, or not even JSON has a place for what is in it.
+    #[cfg(feature = "serde")]
+    pub fn deserialize<T: serde::de::DeserializeOwned>(&self) -> Result<Vec<T>, ProjectError> {
+        let json = self.json()?;
+        let documents = serde_json::Deserializer::from_str(&json).into_iter::<T>();
+        let document = |(at, document): (usize, Result<T, serde_json::Error>)| {
+            document.map_err(|why| {
+                let text = format!("Document {} is not of the type that is asked for: {why}", at + 1);
+                ProjectError::of(ytterby_diag::Id::OUTPUT_ENCODE, text)
+            })
+        };
+        documents.enumerate().map(document).collect()
+    }
+
+    /// The warnings, in the order of the sources.
+    pub fn warnings(&self) -> &[Diagnostic] {
+        &self.warnings
+    }
+
+    /// What positions of warnings and nodes refer to.
+    pub fn sources(&self) -> &Arc<Sources> {
+        &self.sources
+    }
+
+    fn text(&self, bytes: Result<Vec<u8>, ytterby_diag::Failure>) -> Result<String, ProjectError> {
+        let bytes = bytes.map_err(|failure| ProjectError::new(failure, self.sources.clone()))?;
+        // What is not UTF-8 is written as `!!binary`.
+        Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    }
+}
