@@ -8,6 +8,7 @@ use ytterby_diag::{Cause, Diagnostic, Failure, FileId};
 use ytterby_yaml::{ReadOptions, Tree};
 
 use crate::input::InputFile;
+use crate::node::{self, DocumentSet};
 use crate::run::Run;
 use crate::slips;
 use crate::template::{self, CompileError, CompiledTemplate, Template, UnknownComments};
@@ -105,6 +106,8 @@ pub(crate) struct File {
     run: Cell<u64>,
     trees: RefCell<[Option<Parsed>; 2]>,
     templates: RefCell<Vec<(TemplateKey, Rc<Template>, u64)>>,
+    /// The documents of plain YAML, and the tree that they were made of.
+    documents: RefCell<Option<(Arc<Tree>, DocumentSet)>>,
 }
 
 type Parsed = Result<Arc<Tree>, Failure>;
@@ -117,7 +120,14 @@ impl std::fmt::Debug for File {
 
 impl File {
     pub fn new(shared: Arc<SharedFile>, order: usize) -> File {
-        File { shared, order, run: Cell::default(), trees: RefCell::default(), templates: RefCell::default() }
+        File {
+            shared,
+            order,
+            run: Cell::default(),
+            trees: RefCell::default(),
+            templates: RefCell::default(),
+            documents: RefCell::default(),
+        }
     }
 
     /// What the host gave.
@@ -165,6 +175,18 @@ impl File {
         };
         let find = || self.shared.tree(run, strict, parse).tell(run);
         self.trees.borrow_mut()[usize::from(strict)].get_or_insert_with(find).clone()
+    }
+
+    /// The documents of plain YAML as nodes, which runs that use the same files share.
+    pub fn plain_documents(&self, run: &Run, tree: &Arc<Tree>) -> DocumentSet {
+        if !run.is_one_of_many {
+            return node::documents_from_tree(tree);
+        }
+        let mut kept = self.documents.borrow_mut();
+        match &*kept {
+            Some((of, docs)) if Arc::ptr_eq(of, tree) => docs.clone(),
+            _ => kept.insert((tree.clone(), node::documents_from_tree(tree))).1.clone(),
+        }
     }
 
     /// Lets go of what was made of it, to be called where the run does not need it again.

@@ -144,7 +144,14 @@ impl LibraryRun {
             evaluated.documents = files.collect();
             return Ok(evaluated);
         }
-        let files = files.into_iter().map(|(file, docs)| (file, docs.into_nodes())).collect();
+        let nodes = |(file, docs): (FileInLibrary, FileDocuments)| {
+            let docs = match docs {
+                FileDocuments::Plain(tree) => file.file.plain_documents(&self.run, &tree),
+                FileDocuments::Nodes(docs) => docs,
+            };
+            (file, docs)
+        };
+        let files = files.into_iter().map(nodes).collect();
         let files = overlay::post_process(eval, &self.run, files, |file: &FileInLibrary| file.file.path().to_owned())?;
         evaluated.documents = files.into_iter().map(|(file, docs)| (file, FileDocuments::Nodes(docs))).collect();
         Ok(evaluated)

@@ -75,7 +75,8 @@ impl LibraryRun {
 
     /// Checks the rules that output documents carry, and drops them: whoever uses the documents does not check again.
     fn check_output(&self, eval: &mut Eval, evaluated: &mut Evaluated, values: &Document) -> Result<(), Failure> {
-        if !self.run.is_beyond_ytt() {
+        // Most runs have no such rules and need not look for them.
+        if !self.run.is_beyond_ytt() || !self.run.contexts.has_output_rules() {
             return Ok(());
         }
         let mut sets: Vec<&mut DocumentSet> = Vec::new();

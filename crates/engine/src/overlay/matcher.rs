@@ -99,13 +99,25 @@ impl Matcher {
 
     /// The same with what does not depend on the left worked out, for a look at many items.
     pub(super) fn prepared(&self) -> Prepared<'_> {
-        match self {
-            Matcher::Subset(expected) => match yaml(expected) {
-                Ok(expected) => Prepared::Subset(expected),
-                Err(_) => Prepared::Other(self),
-            },
-            _ => Prepared::Other(self),
-        }
+        // Functions of the program may change what others compare with.
+        if self.calls_programs() { Prepared::Other(self) } else { self.prepared_alone() }
+    }
+
+    fn prepared_alone(&self) -> Prepared<'_> {
+        let all = |matchers| -> Option<Vec<Prepared<'_>>> {
+            let prepared = |matcher| Value::downcast::<Matcher>(matcher).map(Matcher::prepared_alone);
+            <[Value]>::iter(matchers).map(prepared).collect()
+        };
+        let prepared = match self {
+            Matcher::Subset(expected) => yaml(expected).ok().map(Prepared::Subset),
+            Matcher::And(matchers) => all(matchers).map(|all| Prepared::And(self, all)),
+            Matcher::Or(matchers) => all(matchers).map(|any| Prepared::Or(self, any)),
+            Matcher::Not(matcher) => all(std::slice::from_ref(matcher))
+                .and_then(|mut one| one.pop())
+                .map(|one| Prepared::Not(self, Box::new(one))),
+            Matcher::All | Matcher::Index(_) | Matcher::MapKey(_) => None,
+        };
+        prepared.unwrap_or(Prepared::Other(self))
     }
 
     /// What can match at all.
@@ -186,6 +198,9 @@ fn sees_places(matcher: &Value) -> bool {
 /// A matcher ready for many items.
 pub(super) enum Prepared<'m> {
     Subset(Node),
+    And(&'m Matcher, Vec<Prepared<'m>>),
+    Or(&'m Matcher, Vec<Prepared<'m>>),
+    Not(&'m Matcher, Box<Prepared<'m>>),
     Other(&'m Matcher),
 }
 
@@ -193,9 +208,31 @@ impl Prepared<'_> {
     pub(super) fn test(&self, eval: &mut Eval, place: Place<'_>, left: &Node, right: &Node) -> Result<bool, Error> {
         match self {
             Prepared::Subset(expected) => Ok(compare::contains(left, expected)),
+            Prepared::And(matcher, all) => {
+                let refuses = |one: &Prepared<'_>| one.test(eval, place, left, right).map(|answer| !answer);
+                first_that(all, refuses).map(|found| !found).map_err(|error| error.in_context(matcher.name()))
+            }
+            Prepared::Or(matcher, any) => {
+                let accepts = |one: &Prepared<'_>| one.test(eval, place, left, right);
+                first_that(any, accepts).map_err(|error| error.in_context(matcher.name()))
+            }
+            Prepared::Not(matcher, one) => {
+                let answer = one.test(eval, place, left, right);
+                answer.map(|answer| !answer).map_err(|error| error.in_context(matcher.name()))
+            }
             Prepared::Other(matcher) => matcher.test(eval, place, left, right),
         }
     }
+}
+
+/// Whether there is one that says yes; those behind it and behind an error are not asked.
+fn first_that<T>(all: &[T], mut says: impl FnMut(&T) -> Result<bool, Error>) -> Result<bool, Error> {
+    for one in all {
+        if says(one)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Asks a matcher or a function of the program.

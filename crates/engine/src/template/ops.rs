@@ -30,6 +30,8 @@ pub(crate) struct OpenContexts {
     stacks: RefCell<Vec<Stack>>,
     /// How many nodes were started so far.
     nodes: Cell<u32>,
+    /// Whether some node got rules for the output.
+    has_output_rules: Cell<bool>,
 }
 
 /// How many nodes the templates of a run may make: some gigabytes of them. A loop that does not end makes more.
@@ -40,6 +42,11 @@ impl OpenContexts {
     pub fn begin_run(&self) {
         self.unwind(0);
         self.nodes.set(0);
+    }
+
+    /// Whether some node got rules for the output (`@assert/validate`).
+    pub fn has_output_rules(&self) -> bool {
+        self.has_output_rules.get()
     }
 
     /// How many are open; [`OpenContexts::unwind`] goes back to that.
@@ -133,8 +140,12 @@ impl TemplateOps {
             },
             (Op::Annotate(annotate), OpValues::Args(args)) => {
                 let Annotate { tag, name, pos } = &**annotate;
+                let ann = Ann::from_name(name, self.level);
+                if ann == Some(Ann::AssertValidate) {
+                    self.open.has_output_rules.set(true);
+                }
                 let annotation = Annotation {
-                    ann: Ann::from_name(name, self.level),
+                    ann,
                     name: name.clone(),
                     args: args.positional.to_vec(),
                     kwargs: args.named.to_vec(),
