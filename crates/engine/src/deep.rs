@@ -4,3 +4,9 @@
 pub(crate) fn deep<T>(run: impl FnOnce() -> T) -> T {
     stacker::maybe_grow(128 << 10, 2 << 20, run)
 }
+
+/// Runs what may drop or compare nested data, on a stack that is large enough for the deepest that is allowed: whatever
+/// the library does for others goes through this, so that any thread will do. Pages are committed as they are used.
+pub(crate) fn on_large_stack<T>(run: impl FnOnce() -> T) -> T {
+    stacker::maybe_grow(64 << 20, 256 << 20, run)
+}

@@ -42,7 +42,7 @@ pub use api::{
     Compat, Format, Host, Inspect, KnownSchemaFormats, MAX_STEPS, Options, OutputFile, OutputTypes, Rendered,
     SchemaFormat, Silent, Target, ValueFlags, ValueFromFile, ValuesFile, YTT_VERSION,
 };
-use deep::deep;
+use deep::{deep, on_large_stack};
 pub use export::{Change, Changes, Impact, ImportFrom, ImportOptions, Imported, import_schema};
 pub use input::{Content, FileKind, InputFile};
 pub use output_check::{OutputCheck, OutputNode, OutputValue};

@@ -31,13 +31,25 @@ pub fn render(
     sources: &Arc<Sources>,
     host: Rc<dyn Host>,
 ) -> Result<Rendered, Failure> {
-    let run = Rc::new(Run::new(options, sources, host));
-    let result = library_of(&run, files).and_then(|library| stages(&run, library));
-    run.conclude(result)
+    crate::on_large_stack(|| {
+        let run = Rc::new(Run::new(options, sources, host));
+        let result = library_of(&run, files).and_then(|library| stages(&run, library));
+        run.conclude(result)
+    })
 }
 
 /// Compares the schemas of two sets of files.
 pub fn diff_schemas(
+    old: Vec<InputFile>,
+    new: Vec<InputFile>,
+    options: &Options,
+    sources: &Arc<Sources>,
+    host: Rc<dyn Host>,
+) -> Result<Changes, Failure> {
+    crate::on_large_stack(|| compare_schemas(old, new, options, sources, host))
+}
+
+fn compare_schemas(
     old: Vec<InputFile>,
     new: Vec<InputFile>,
     options: &Options,
@@ -87,13 +99,8 @@ pub(crate) fn library_run(run: &Rc<Run>, library: Rc<Library>) -> LibraryRun {
     }
 }
 
-/// What a run evaluates to.
-pub(crate) struct Evaluation {
-    pub evaluated: Evaluated,
-}
-
 /// The whole run up to the documents.
-pub(crate) fn evaluate(run: &Rc<Run>, library: Rc<Library>) -> Result<Evaluation, Failure> {
+pub(crate) fn evaluate(run: &Rc<Run>, library: Rc<Library>) -> Result<Evaluated, Failure> {
     let root = library_run(run, library);
     let mut eval = run.new_eval();
     let given = given_values(run, &root)?;
@@ -116,7 +123,7 @@ fn prepare(root: &LibraryRun, eval: &mut Eval, declared: Declared, given: Vec<En
 }
 
 /// Templates, overlays and checks.
-fn finish(run: &Rc<Run>, root: &LibraryRun, eval: &mut Eval, prepared: Prepared) -> Result<Evaluation, Failure> {
+fn finish(run: &Rc<Run>, root: &LibraryRun, eval: &mut Eval, prepared: Prepared) -> Result<Evaluated, Failure> {
     let schema = prepared.schema.clone();
     let checked = run.options.output_check.as_deref().map(|check| (check, prepared.values.doc.clone()));
     let evaluated = root.finish(eval, prepared)?;
@@ -124,7 +131,7 @@ fn finish(run: &Rc<Run>, root: &LibraryRun, eval: &mut Eval, prepared: Prepared)
         output_check::check(run, check, &evaluated, &values)?;
     }
     look_for_slips(run, root, schema.as_deref(), &evaluated);
-    Ok(Evaluation { evaluated })
+    Ok(evaluated)
 }
 
 /// What the host asked for: documents, or what an inspection shows.
@@ -162,8 +169,8 @@ pub(crate) fn stages(run: &Rc<Run>, library: Rc<Library>) -> Result<Rendered, Fa
         }
         return documents(run, vec![FileDocuments::Nodes(DocumentSet { items: vec![doc] })]);
     }
-    let evaluation = finish(run, &root, &mut eval, prepared)?;
-    write(run, evaluation.evaluated)
+    let evaluated = finish(run, &root, &mut eval, prepared)?;
+    write(run, evaluated)
 }
 
 /// Keeps lines that name secrets from being shown where a values file, flag or variable cannot be parsed: only the

@@ -62,8 +62,8 @@ fn renders_with_typed_values() {
     assert!(wrong.to_string().contains("Document 1 is not of the type"), "{wrong}");
 
     let nodes = output.documents();
-    assert_eq!(nodes.iter().map(|doc| &*doc.file).collect::<Vec<_>>(), ["config.yml", "plain.yml"]);
-    let OutputValue::Map(items) = &nodes[0].root.value else { panic!("no map") };
+    assert_eq!(nodes.iter().map(|doc| doc.file()).collect::<Vec<_>>(), ["config.yml", "plain.yml"]);
+    let OutputValue::Map(items) = &nodes[0].root().value else { panic!("no map") };
     assert_eq!(output.sources().locate(items[1].1.pos), "config.yml:5");
     let files = output.files().unwrap();
     assert_eq!(files.iter().map(|file| &*file.path).collect::<Vec<_>>(), ["config.yml", "plain.yml"]);

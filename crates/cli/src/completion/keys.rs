@@ -3,13 +3,10 @@
 //! Whoever presses a key wants an answer at once, or none: what takes too long, cannot be read or is wrong is left out
 //! without a word. Values are never part of the answer.
 
-use std::rc::Rc;
-use std::sync::{Arc, mpsc};
+use std::sync::mpsc;
 use std::time::Duration;
 
-use ytterby::{Inspect, Options, OutputTypes, Silent};
-use ytterby_diag::{Source, Sources};
-use ytterby_yaml::{MapItem, ReadOptions, Scalar, Tree, View};
+use ytterby::{Options, Project};
 
 use crate::read::{self, Stdin, Symlinks};
 
@@ -61,58 +58,28 @@ fn readable(argument: &str) -> Option<String> {
 fn find(files: &[String], file_marks: Vec<String>) -> Option<Vec<Key>> {
     let symlinks = Symlinks { allow_all: false, allowed: Vec::new() };
     let files = read::list(files, &symlinks, &Stdin::default()).ok()?;
-    let options = Options {
-        inspect: Some(Inspect::SchemaDocs),
-        output_types: OutputTypes(vec!["ytt-schema".to_owned()]),
-        file_marks,
-        ignore_unknown_comments: true,
-        max_steps: Some(STEPS),
-        ..Options::default()
-    };
-    let sources = Arc::new(Sources::new());
-    let rendered = ytterby::render(files, &options, &sources, Rc::new(Silent)).ok()?;
-    let file = sources.add(Source::new("schema", rendered.documents.as_slice()));
-    let tree = ytterby_yaml::parse(&rendered.documents, file, &ReadOptions::default()).ok()?;
-    let doc = tree.documents().first()?;
-    let fields = get(&tree, tree.value(doc.value), "schema").and_then(|schema| get(&tree, schema, "fields"))?;
-    let View::Array(fields) = fields else { return None };
+    let options = Options { file_marks, ignore_unknown_comments: true, max_steps: Some(STEPS), ..Options::default() };
+    let schema = Project::builder().inputs(files).options(options).build().ok()?.schema().ok()?;
     let mut keys = Vec::new();
     // What lies below a key that flags cannot name.
     let mut unreachable: Option<String> = None;
-    for field in fields {
-        let field = tree.value(field.value);
-        let text = |key| get(&tree, field, key).and_then(|value| string(value)).unwrap_or_default();
-        let path = text("path");
-        if unreachable.as_ref().is_some_and(|above| path.starts_with(above.as_str())) {
+    for field in schema.fields {
+        if unreachable.as_ref().is_some_and(|above| field.path.starts_with(above.as_str())) {
             continue;
         }
         // Flags take dots for steps, and items of arrays and free keys have no names here. Shells take what is offered as it is.
-        let name = text("name");
-        let is_plain = name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
-        if !is_plain || name.is_empty() || path.contains(['*', '[']) {
-            unreachable = Some(format!("{path}."));
-        } else if text("type") != "map" {
-            let documentation = text("documentation");
-            let first_line = documentation.lines().next().unwrap_or_default().replace('\t', " ");
-            let description = if first_line.is_empty() { text("type") } else { first_line };
-            keys.push(Key { path, description });
+        let is_plain = field.name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
+        if !is_plain || field.name.is_empty() || field.path.contains(['*', '[']) {
+            unreachable = Some(format!("{}.", field.path));
+        } else if field.type_name != "map" {
+            let description = field.description.unwrap_or_default();
+            let first_line = description.lines().next().unwrap_or_default().replace('\t', " ");
+            let description = if first_line.is_empty() { field.type_name } else { first_line };
+            keys.push(Key { path: field.path, description });
         }
         if keys.len() >= OFFERED {
             break;
         }
     }
     Some(keys)
-}
-
-fn get<'a>(tree: &'a Tree, value: View<'a>, key: &str) -> Option<View<'a>> {
-    let View::Map(items) = value else { return None };
-    let is_key = |item: &&MapItem| matches!(&item.key, Scalar::Str(name) if *name == key);
-    items.iter().find(is_key).map(|item| tree.value(item.value))
-}
-
-fn string(value: View<'_>) -> Option<String> {
-    match value {
-        View::Scalar(Scalar::Str(text)) => Some(text.to_string()),
-        _ => None,
-    }
 }

@@ -7,9 +7,9 @@ use ytterby_diag::{Diagnostic, Sources};
 use super::ProjectError;
 use crate::api::OutputFile;
 use crate::library::Evaluated;
-use crate::node::MAX_NODES;
+use crate::node::{MAX_NODES, Scalar};
 use crate::output;
-use crate::output_check::{self, OutputNode};
+use crate::output_check::{self, OutputNode, OutputValue};
 
 /// What a render gives: documents, files of text, warnings. It stays on its thread; what [`Output::yaml`] and the others
 /// give can go anywhere.
@@ -21,12 +21,35 @@ pub struct Output {
 
 /// A document of the output.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct OutputDocument {
+    file: String,
+    root: OutputNode,
+}
+
+impl OutputDocument {
     /// The file that it belongs to.
-    pub file: String,
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
     /// What it holds.
-    pub root: OutputNode,
+    pub fn root(&self) -> &OutputNode {
+        &self.root
+    }
+}
+
+impl Drop for OutputDocument {
+    fn drop(&mut self) {
+        let root = std::mem::replace(&mut self.root.value, OutputValue::Scalar(Scalar::Null));
+        crate::on_large_stack(|| drop(root));
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        let evaluated = std::mem::take(&mut self.evaluated);
+        crate::on_large_stack(|| drop(evaluated));
+    }
 }
 
 impl std::fmt::Debug for Output {
@@ -46,7 +69,7 @@ impl Output {
     /// Where the output is too large.
     pub fn yaml(&self) -> Result<String, ProjectError> {
         let docs = self.evaluated.documents.iter().map(|(_, docs)| docs.clone());
-        self.text(output::yaml(docs))
+        self.text(crate::on_large_stack(|| output::yaml(docs)))
     }
 
     /// All documents as JSON, one behind the other, as the command writes them.
@@ -55,7 +78,7 @@ impl Output {
     /// Where JSON has no place for something: keys that are no strings, infinite numbers.
     pub fn json(&self) -> Result<String, ProjectError> {
         let docs: Vec<_> = self.evaluated.documents.iter().map(|(_, docs)| docs.clone()).collect();
-        self.text(output::json(&docs))
+        self.text(crate::on_large_stack(|| output::json(&docs)))
     }
 
     /// Each output file with its content: documents by the file that they come from, and the results of text templates.
@@ -63,7 +86,8 @@ impl Output {
     /// # Errors
     /// Where the output is too large.
     pub fn files(&self) -> Result<Vec<OutputFile>, ProjectError> {
-        output::files(self.evaluated.clone()).map_err(|failure| ProjectError::new(failure, self.sources.clone()))
+        let files = crate::on_large_stack(|| output::files(self.evaluated.clone()));
+        files.map_err(|failure| ProjectError::new(failure, self.sources.clone()))
     }
 
     /// The documents as trees, with the places where their nodes come from.

@@ -3,12 +3,12 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use ytterby_diag::Sources;
+use ytterby_diag::{Failure, Sources};
 
 use super::{Output, Project, ProjectError, SchemaInfo, Values};
 use crate::api::{Host, Options, Rendered, Silent};
 use crate::library::{File, Library};
-use crate::render::{self, Evaluation};
+use crate::render;
 use crate::run::Run;
 use crate::schema::Schema;
 use crate::template::OpenContexts;
@@ -35,12 +35,10 @@ impl Renderer {
     pub fn render(&mut self, values: &Values) -> Result<Output, ProjectError> {
         let mut options = Options::clone(self.project.options());
         values.add_to(&mut options.values)?;
-        let run = self.start(options, Rc::new(Silent));
-        let result = run.conclude_with(render::evaluate(&run, self.library.clone()));
-        match result {
-            Ok((Evaluation { evaluated, .. }, warnings)) => Ok(Output::new(evaluated, warnings, run.sources.clone())),
-            Err(failure) => Err(ProjectError::new(failure, run.sources.clone())),
-        }
+        self.with_run(options, Rc::new(Silent), |run, library| {
+            let (evaluated, warnings) = run.conclude_with(render::evaluate(run, library))?;
+            Ok(Output::new(evaluated, warnings, run.sources.clone()))
+        })
     }
 
     /// Renders as the command does: values, outputs and inspections are those of `options`; what concerns reading and
@@ -57,24 +55,32 @@ impl Renderer {
             strict_annotations: own.strict_annotations,
             ..options.clone()
         };
-        let run = self.start(options, host);
-        let result = run.conclude(render::stages(&run, self.library.clone()));
-        match result {
-            Ok(rendered) => Ok((rendered, run.sources.clone())),
-            Err(failure) => Err(ProjectError::new(failure, run.sources.clone())),
-        }
+        self.with_run(options, host, |run, library| {
+            Ok((run.conclude(render::stages(run, library))?, run.sources.clone()))
+        })
     }
 
     pub(super) fn schema(&mut self) -> Result<SchemaInfo, ProjectError> {
-        let run = self.start(Options::clone(self.project.options()), Rc::new(Silent));
-        let declared = render::library_run(&run, self.library.clone()).schema(&mut run.new_eval(), Vec::new());
-        match run.conclude_with(declared) {
-            Ok((declared, _)) => {
-                let absent = Schema::absent();
-                Ok(SchemaInfo::new(declared.schema.as_deref().unwrap_or(&absent), &run.sources))
-            }
-            Err(failure) => Err(ProjectError::new(failure, run.sources.clone())),
-        }
+        let options = Options::clone(self.project.options());
+        self.with_run(options, Rc::new(Silent), |run, library| {
+            let declared = render::library_run(run, library).schema(&mut run.new_eval(), Vec::new());
+            let (declared, _) = run.conclude_with(declared)?;
+            let absent = Schema::absent();
+            Ok(SchemaInfo::new(declared.schema.as_deref().unwrap_or(&absent), &run.sources))
+        })
+    }
+
+    /// Does something in a run of its own.
+    fn with_run<T>(
+        &mut self,
+        options: Options,
+        host: Rc<dyn Host>,
+        work: impl FnOnce(&Rc<Run>, Rc<Library>) -> Result<T, Failure>,
+    ) -> Result<T, ProjectError> {
+        crate::on_large_stack(|| {
+            let run = self.start(options, host);
+            work(&run, self.library.clone()).map_err(|failure| ProjectError::new(failure, run.sources.clone()))
+        })
     }
 
     fn start(&self, options: Options, host: Rc<dyn Host>) -> Rc<Run> {
@@ -84,5 +90,13 @@ impl Renderer {
         run.contexts = self.contexts.clone();
         run.contexts.begin_run();
         Rc::new(run)
+    }
+}
+
+impl Drop for Renderer {
+    fn drop(&mut self) {
+        // Files keep nodes.
+        let library = std::mem::take(&mut self.library);
+        crate::on_large_stack(|| drop(library));
     }
 }

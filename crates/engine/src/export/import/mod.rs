@@ -52,6 +52,10 @@ pub struct Imported {
 
 /// Makes a schema file of another schema, or of values.
 pub fn import_schema(content: &[u8], options: &ImportOptions) -> Result<Imported, Failure> {
+    crate::on_large_stack(|| import(content, options))
+}
+
+fn import(content: &[u8], options: &ImportOptions) -> Result<Imported, Failure> {
     let value = read(content)?;
     let mut notes = Notes::default();
     let file = match options.from {
