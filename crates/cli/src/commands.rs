@@ -149,7 +149,7 @@ const KUBERNETES_COMMANDS: &[Command] = &[Command {
     details: "Reads files, directories (.yaml, .yml, .json) or standard input. Exits with 0 where all are valid, 1 where \
               one is not, and 2 where something cannot be read.",
     operands: Operands::Some("[FILE|DIRECTORY|-] …"),
-    flags: &[VALIDATE],
+    flags: &[VALIDATE, LIMITS],
     commands: &[],
 }];
 
@@ -169,6 +169,26 @@ const LANGUAGE: Group = Group {
             "Behave as this version of ytt, in everything: 0.49, 0.50 to 0.55; or off",
         )
         .offers(Values::OneOf(&["0.49", "0.55", "off"])),
+    ],
+};
+
+/// What a run may use: for every command that evaluates, reads or checks what others wrote.
+pub const LIMITS: Group = Group {
+    title: "Limits",
+    flags: &[
+        Flag::new(
+            "limit-time",
+            FlagKind::Text("time"),
+            "Processor time: 500ms, 10s, 2m or none; by default 10s and 1s for each MB of input",
+        ),
+        Flag::new(
+            "limit-memory",
+            FlagKind::Text("size"),
+            "Memory: 400MiB, 2GiB or none; by default 1GiB and 64 times the input",
+        ),
+        Flag::new("limit-steps", FlagKind::Text("count"), "Turns of loops and calls of functions; by default none"),
+        Flag::new("limit-output", FlagKind::Text("size"), "Output, that of print() included; by default 1GiB"),
+        Flag::new("limit-depth", FlagKind::Text("count"), "Calls inside each other; by default 200000"),
     ],
 };
 
@@ -291,7 +311,7 @@ const SCHEMA: &[Command] = &[
         summary: "Compare two versions of a schema",
         details: "Lists what changed and whether it is a major, a minor or a patch release for users of the schema.",
         operands: Operands::Some("OLD NEW"),
-        flags: &[DIFF],
+        flags: &[DIFF, LIMITS],
         commands: &[],
     },
     Command {
@@ -300,7 +320,7 @@ const SCHEMA: &[Command] = &[
         summary: "Write a schema from JSON Schema, OpenAPI, a CRD or values",
         details: "Recognises what FILE is by its content. What has no counterpart is reported as a warning.",
         operands: Operands::Some("FILE"),
-        flags: &[IMPORT],
+        flags: &[IMPORT, LIMITS],
         commands: &[],
     },
 ];
@@ -312,7 +332,7 @@ pub static ROOT: Command = Command {
     summary: "Template, patch and validate YAML",
     details: "Reads the files given by -f, evaluates the code in their comments, applies overlays and writes the result.",
     operands: Operands::None,
-    flags: &[FILES, VALUES, CHECKS, KUBERNETES, LANGUAGE, OUTPUT, VERSION],
+    flags: &[FILES, VALUES, CHECKS, KUBERNETES, LANGUAGE, LIMITS, OUTPUT, VERSION],
     commands: &[
         question("__complete"),
         question("__completeNoDesc"),
@@ -331,7 +351,7 @@ pub static ROOT: Command = Command {
             summary: "Format YAML and templates",
             details: "Writes all YAML files that -f names to standard output, comments kept.",
             operands: Operands::None,
-            flags: &[FMT],
+            flags: &[FMT, LIMITS],
             commands: &[],
         },
         Command {
@@ -368,7 +388,7 @@ pub static ROOT: Command = Command {
             summary: "Render templates (deprecated: leave the word out)",
             details: "Does the same as the program without a subcommand.",
             operands: Operands::None,
-            flags: &[FILES, VALUES, CHECKS, KUBERNETES, LANGUAGE, OUTPUT],
+            flags: &[FILES, VALUES, CHECKS, KUBERNETES, LANGUAGE, LIMITS, OUTPUT],
             commands: &[],
         },
         Command {

@@ -11,6 +11,7 @@ mod help;
 mod host;
 mod kubernetes;
 mod kubevirt;
+mod limits;
 mod read;
 mod render;
 mod report;

@@ -15,7 +15,7 @@ use ytterby_diag::{Diagnostic, Id, Sources};
 use crate::flags::Invocation;
 use crate::host::{self, Terminal};
 use crate::read::{self, Stdin, Symlinks, Urls};
-use crate::{bulk, kubernetes, report, write};
+use crate::{bulk, kubernetes, limits, report, write};
 
 const OTHER_FILES: &str = "Found Non-YAML templates in input. Non-YAML templates are not rendered to standard output.
 If you want to include those results, use the --output-files or --dangerous-emptied-output-directory flag.";
@@ -156,7 +156,9 @@ fn options(
         compat,
         look_for_slips: rendering != Rendering::Text,
         library: if !compat.is_ytt_only() { flags.list("library").to_vec() } else { Vec::new() },
-        max_steps: None,
+        limits: limits::of_flags(flags)?,
+        meter: Some(Arc::new(limits::Process::default())),
+        cancellation: None,
         output_check: None,
     })
 }

@@ -13,7 +13,7 @@ use ytterby_text::gojson::{self, Html};
 use crate::flags::Invocation;
 use crate::host::{self, Terminal};
 use crate::read::{self, Stdin, Symlinks};
-use crate::report;
+use crate::{limits, report};
 
 /// What `--fail-on` may name.
 const IMPACTS: [Impact; 3] = [Impact::Major, Impact::Minor, Impact::Patch];
@@ -83,7 +83,12 @@ pub fn diff(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result
     };
     let stdin = Stdin::default();
     let (old, new) = (schema_files(old, &stdin)?, schema_files(new, &stdin)?);
-    let options = Options { program: program.to_owned(), ..Options::default() };
+    let options = Options {
+        program: program.to_owned(),
+        limits: limits::of_flags(flags)?,
+        meter: Some(Arc::new(limits::Process::default())),
+        ..Options::default()
+    };
     let changes = ytterby::diff_schemas(old, new, &options, sources, Rc::new(Terminal::default()));
     let verdict = changes.as_ref().ok().and_then(Changes::verdict);
     let text = changes.map(|changes| Rendered { documents: write(&changes).into_bytes(), ..Rendered::default() });

@@ -6,6 +6,8 @@
 
 use std::fmt;
 
+use ytterby_text::budget::Exceeded;
+
 use crate::outline::Part;
 use crate::{Diagnostic, Frame, Help, Id, Kind, Label, Path, Pos, Role, Secrets, Sources, Step, Text};
 
@@ -59,6 +61,8 @@ pub struct CodeProblem {
     pub message: CodeMessage,
     /// Where.
     pub label: Option<Label>,
+    /// Other places that matter.
+    pub related: Vec<Label>,
     /// The calls that were going on, innermost first; for code that cannot be parsed, its place.
     pub frames: Vec<Frame>,
     /// How many calls are left out, and before which frame.
@@ -410,7 +414,7 @@ impl CodeProblem {
             }
         };
         let mut diagnostic = Diagnostic::error(self.id, text.clone());
-        diagnostic.labels.extend(self.label.clone());
+        diagnostic.labels.extend(self.label.iter().chain(&self.related).cloned());
         diagnostic.frames = self.frames.iter().filter(|frame| frame.name.is_some()).cloned().collect();
         let hint = self.hint.map(Help::new);
         diagnostic.helps = with_fixes_first(self.helps.iter().cloned().chain(hint));
@@ -531,6 +535,44 @@ impl Failure {
         }
     }
 
+    /// Says of limits that were reached which flag raises them, and where most of the time went.
+    pub fn explain_limits(&mut self, hottest: Option<Label>) {
+        let advice = |id: Id| {
+            let flag = id.limit()?.flag();
+            Some(Help::new(format!("raise the limit with --{flag}, or make the code need less")))
+        };
+        match &mut self.0.cause {
+            Cause::Problem(diagnostic) => {
+                if let Some(help) = advice(diagnostic.id) {
+                    diagnostic.helps.push(help);
+                    diagnostic.labels.extend(hottest);
+                }
+            }
+            Cause::Code(problems) => {
+                for problem in problems {
+                    match (&mut problem.message, advice(problem.id)) {
+                        (CodeMessage::Failure(_, inner), _) => inner.explain_limits(hottest.clone()),
+                        (CodeMessage::Text(_), Some(help)) => {
+                            problem.helps.push(help);
+                            problem.related.extend(hottest.clone());
+                        }
+                        (CodeMessage::Text(_), None) => {}
+                    }
+                }
+            }
+            Cause::Violations(blocks) => {
+                for violation in blocks.iter_mut().flat_map(|block| &mut block.violations) {
+                    violation.helps.extend(advice(violation.id));
+                }
+            }
+            Cause::Nested(_, failure) | Cause::StrictAnnotations(_, Some(failure)) => failure.explain_limits(hottest),
+            Cause::Series(failures) => {
+                failures.iter_mut().for_each(|failure| failure.explain_limits(hottest.clone()));
+            }
+            Cause::Schema(_) | Cause::StrictAnnotations(_, None) => {}
+        }
+    }
+
     /// Replaces secrets in all texts.
     pub fn hide(&mut self, secrets: &Secrets) {
         let inner = &mut *self.0;
@@ -603,6 +645,14 @@ impl ViolationBlock {
             texts.for_each(|text| text.hide(secrets));
             helps.iter_mut().for_each(|help| help.hide(secrets));
         }
+    }
+}
+
+impl From<Exceeded> for Failure {
+    #[cold]
+    fn from(exceeded: Exceeded) -> Failure {
+        let id = exceeded.limit().map_or(Id::LIMIT_CANCELLED, Id::of_limit);
+        Failure::new(id, exceeded.to_string())
     }
 }
 

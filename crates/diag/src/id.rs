@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use ytterby_text::budget::Limit;
+
 /// What sort of problem it is: the `kind` of the JSON rendering.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
@@ -64,6 +66,23 @@ impl Id {
     /// The id of this name, if there is one.
     pub fn find(name: &str) -> Option<Id> {
         ALL.iter().copied().find(|id| id.name() == name)
+    }
+
+    /// The id of a limit.
+    pub fn of_limit(limit: Limit) -> Id {
+        match limit {
+            Limit::Depth => Id::LIMIT_DEPTH,
+            Limit::Memory => Id::LIMIT_MEMORY,
+            Limit::Output => Id::LIMIT_OUTPUT,
+            Limit::Steps => Id::LIMIT_STEPS,
+            Limit::Time => Id::LIMIT_TIME,
+        }
+    }
+
+    /// The limit that it is about.
+    pub fn limit(self) -> Option<Limit> {
+        let limits = [Limit::Depth, Limit::Memory, Limit::Output, Limit::Steps, Limit::Time];
+        limits.into_iter().find(|limit| Id::of_limit(*limit) == self)
     }
 
     /// The id of the rule with this name, as annotations write it: `min_len` is `rule/min-len`.

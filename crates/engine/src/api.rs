@@ -5,6 +5,7 @@
 //! the text of the failure: like the reference, we complain only about inputs that are used, in the order of their use.
 
 use ytterby_diag::{Diagnostic, Failure, Help, Id};
+use ytterby_text::budget::{Cancellation, Limits, Meter};
 use ytterby_text::spelling;
 
 use crate::input::{Content, InputFile};
@@ -12,8 +13,8 @@ use crate::input::{Content, InputFile};
 /// The version of ytt whose behaviour is the measure; `@ytt:version` answers with it.
 pub const YTT_VERSION: &str = "0.55.0";
 
-/// How many turns of loops and calls the code of one file may take, if the host does not say: minutes of work. Beyond
-/// that it hardly ends at all.
+/// How many turns of loops and calls a run may take, if the host neither says so nor has a clock ([`Options::meter`]):
+/// minutes of work. Beyond that it hardly ends at all.
 pub const MAX_STEPS: u64 = 2_000_000_000;
 
 /// Everything a run depends on besides its files. New versions can bring new fields: end with `..Options::default()`.
@@ -56,9 +57,12 @@ pub struct Options {
     /// Whether to look for common slips that are no errors: keys that are booleans, Helm's braces, values files given as
     /// templates. It takes a walk over all inputs; the warnings are [`Diagnostic::beyond_text`].
     pub look_for_slips: bool,
-    /// How many turns of loops and calls of functions the code of one file may take; a bound against endless loops.
-    /// Nothing is [`MAX_STEPS`]. One call of a validation rule has a lower bound of its own.
-    pub max_steps: Option<u64>,
+    /// `--limit-time` and the like: what the whole run may use. One call of a validation rule has lower limits.
+    pub limits: Limits,
+    /// The clock and the memory that limits are measured by. Without it, time is not limited.
+    pub meter: Option<std::sync::Arc<dyn Meter>>,
+    /// A token that another thread can use to stop the run.
+    pub cancellation: Option<Cancellation>,
     /// `--library`, outermost first: inspect this library instead of the root.
     pub library: Vec<String>,
     /// A further check of output documents.

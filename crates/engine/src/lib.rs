@@ -23,6 +23,7 @@ mod documented;
 mod export;
 pub mod input;
 mod library;
+mod limits;
 mod node;
 mod output;
 mod output_check;
@@ -54,6 +55,8 @@ pub use render::{diff_schemas, render};
 /// Diagnostics, positions and their renderings.
 pub use ytterby_diag as diag;
 pub use ytterby_diag::Failure;
+/// What a run may use.
+pub use ytterby_text::budget::{self, Cancellation, Limits, Meter};
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/embedding.md")]

@@ -1,6 +1,7 @@
 //! Writes documents.
 
 use ytterby_diag::{Diagnostic, Failure, Help, Id, Part, Pos, Text};
+use ytterby_text::budget;
 use ytterby_yaml::Sink;
 use ytterby_yaml::write::{JsonOptions, JsonWriter, PosWriter, YamlWriter, scalar_text, write_tree};
 
@@ -37,7 +38,10 @@ pub(crate) fn files(evaluated: Evaluated) -> Result<Vec<OutputFile>, Failure> {
 }
 
 fn too_large(why: String) -> Failure {
-    Failure::new(Id::LIMIT_OUTPUT, why)
+    match budget::check() {
+        Err(exceeded) => exceeded.into(),
+        Ok(()) => Failure::new(Id::LIMIT_OUTPUT, why),
+    }
 }
 
 /// Documents as JSON; empty ones are left out.
@@ -146,7 +150,7 @@ fn count(left: &mut u32) -> Result<(), String> {
     match left.checked_sub(1) {
         Some(less) => {
             *left = less;
-            Ok(())
+            budget::work(1).map_err(|exceeded| exceeded.to_string())
         }
         None => Err(format!("a value of more than {MAX_NODES} nodes cannot be written")),
     }
@@ -192,7 +196,12 @@ pub(crate) fn write_node(sink: &mut impl Sink, node: &Node) -> Result<(), String
 fn write_below(sink: &mut impl Sink, node: &Node, left: &mut u32) -> Result<(), String> {
     count(left)?;
     match node {
-        Node::Scalar(scalar) => sink.scalar(scalar),
+        Node::Scalar(scalar) => {
+            if let Scalar::Str(text) = scalar {
+                budget::memory(text.len() + 16).map_err(|exceeded| exceeded.to_string())?;
+            }
+            sink.scalar(scalar);
+        }
         Node::Map(map) => {
             sink.begin_map(map.len());
             for item in map.iter() {

@@ -15,6 +15,7 @@ use crate::library::{
     Evaluated, File, FileDocuments, FileInLibrary, Library, LibraryRun, LoaderOptions, Prepared, SharedFile,
     prepare_private,
 };
+use crate::limits;
 use crate::node::{Array, ArrayItem, Document, DocumentSet, Node};
 use crate::output;
 use crate::output_check;
@@ -32,9 +33,10 @@ pub fn render(
     host: Rc<dyn Host>,
 ) -> Result<Rendered, Failure> {
     crate::on_large_stack(|| {
+        let _budget = limits::begin(options);
         let run = Rc::new(Run::new(options, sources, host));
         let result = library_of(&run, files).and_then(|library| stages(&run, library));
-        run.conclude(result)
+        run.conclude(limits::conclude(result.and_then(limits::charge_output), sources))
     })
 }
 
@@ -46,7 +48,10 @@ pub fn diff_schemas(
     sources: &Arc<Sources>,
     host: Rc<dyn Host>,
 ) -> Result<Changes, Failure> {
-    crate::on_large_stack(|| compare_schemas(old, new, options, sources, host))
+    crate::on_large_stack(|| {
+        let _budget = limits::begin(options);
+        compare_schemas(old, new, options, sources, host)
+    })
 }
 
 fn compare_schemas(
@@ -65,8 +70,11 @@ fn compare_schemas(
             Failure::new(Id::SCHEMA_INVALID, format!("Expected a schema in the {what} files, found none"))
         })
     };
-    let (old, new) = (schema(old, "old")?, schema(new, "new")?);
-    Ok(export::diff(&old, &new, &run))
+    let compare = || -> Result<Changes, Failure> {
+        let (old, new) = (schema(old, "old")?, schema(new, "new")?);
+        Ok(export::diff(&old, &new, &run))
+    };
+    limits::conclude(compare(), sources)
 }
 
 /// The library that files make up which no other run uses.

@@ -10,10 +10,11 @@ use ytterby_diag::{
     Cause, Diagnostic, Failure, FileId, Id, Kind, Origin, Part, Pos, Readers, Severity, Source, Sources, Text,
 };
 use ytterby_starlark::{Dialect, Eval, Limits};
+use ytterby_text::budget;
 use ytterby_yaml::{ByteOrderMark, ReadOptions};
 
 use crate::annotation::Level;
-use crate::api::{Compat, Host, MAX_STEPS, Options, Rendered};
+use crate::api::{Compat, Host, Options, Rendered};
 use crate::node::{Document, Node};
 use crate::schema::{Schema, SecretValues};
 use crate::stdlib::Stdlib;
@@ -77,8 +78,9 @@ impl Run {
     /// A new evaluation whose `print()` goes to the host.
     pub fn new_eval(self: &Rc<Run>) -> Eval {
         let mut eval = Eval::new();
-        let steps = self.options.max_steps.unwrap_or(MAX_STEPS);
-        eval.set_limits(Limits { steps: Some(steps), ..Limits::default() });
+        if let Some(depth) = self.options.limits.depth {
+            eval.set_limits(Limits { depth, ..Limits::default() });
+        }
         let host = self.host.clone();
         eval.set_print(move |line| host.print(&[line, b"\n"].concat()));
         eval.set_data(self.clone());
@@ -127,6 +129,7 @@ impl Run {
 
     /// Adds a text that is read as YAML or code.
     pub fn add_source(&self, source: Source) -> FileId {
+        budget::input(source.text().len());
         self.sources.add(source.with_readers(READERS))
     }
 

@@ -100,7 +100,7 @@ impl JsonError {
         let offset = if found.is_none() { text.trim_end().len() } else { error.offset };
         let swallows = match error.problem {
             Problem::Unexpected(_, Place::AfterKey | Place::AfterMember | Place::String) | Problem::End(_) => true,
-            Problem::Unexpected(..) | Problem::Depth(_) => false,
+            Problem::Unexpected(..) | Problem::Depth(_) | Problem::Exceeded => false,
         };
         let here = found.filter(|&c| quote_name(c).is_some()).map(|c| (offset, c));
         let quote = here.or_else(|| {
@@ -133,6 +133,7 @@ impl JsonError {
                 return "the JSON ends too early: a bracket, a brace or a quote is not closed".to_owned();
             }
             Problem::Depth(_) => return format!("arrays and objects are nested deeper than {MAX_DEPTH}"),
+            Problem::Exceeded => return self.error.to_string(),
         };
         match (self.found.unwrap_or_default(), place) {
             ('\u{feff}', _) => "a byte order mark (U+FEFF) stands before the JSON".to_owned(),

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use regex::{Captures, Regex, RegexBuilder};
-use ytterby_text::Str;
+use ytterby_text::{Str, budget};
 
 mod translate;
 
@@ -32,6 +32,13 @@ const MAX_PROGRAM_BYTES: usize = 64 << 20;
 
 /// Longer texts are not made.
 const MAX_BYTES: usize = 1 << 30;
+
+/// What compiling a pattern counts for at least, in units of work.
+const COMPILATION: usize = 1024;
+
+/// Bytes behind a match that count as one unit of work when the next one is looked for: it may be far away, and the
+/// search for it may look at all of them.
+const BYTES_PER_UNIT: usize = 16 << 10;
 
 /// How many compiled patterns are kept.
 const KEPT: usize = 64;
@@ -74,6 +81,7 @@ impl Regexp {
     /// Where Go refuses the pattern, or where it is larger than what we compile.
     pub fn new(pattern: &[u8]) -> Result<Regexp, String> {
         COUNT.set(COUNT.get() + 1);
+        budget::work(COMPILATION + pattern.len()).map_err(|exceeded| exceeded.to_string())?;
         let Ok(pattern) = std::str::from_utf8(pattern) else {
             return Err(format!("error parsing regexp: invalid UTF-8: `{}`", String::from_utf8_lossy(pattern)));
         };
@@ -159,6 +167,9 @@ impl Regexp {
         let mut matched = false;
         for captures in self.regex.captures_iter(&haystack) {
             let whole = captures.get_match();
+            budget::work(1 + (haystack.len() - whole.start()) / BYTES_PER_UNIT)
+                .and_then(|()| budget::memory(whole.start() - copied + 16))
+                .map_err(|exceeded| exceeded.to_string())?;
             out.extend_from_slice(&haystack.as_bytes()[copied..whole.start()]);
             write(&captures, &mut out)?;
             if out.len() > MAX_BYTES {

@@ -9,6 +9,7 @@ use std::fmt;
 
 use ytterby_diag::{CodeMessage, CodeProblem, Diagnostic, Failure, Help, Label, Part, Pos, Role, Sources, Text};
 use ytterby_text::Str;
+use ytterby_text::budget::Exceeded;
 
 use crate::{Problem, advice};
 
@@ -223,7 +224,7 @@ impl Error {
         };
         let part = string.map_or(Part::Token, |text| Part::Quoted(text.to_str().into_owned()));
         let label = place.is_known().then(|| Label::new(Role::Problem, place, part));
-        CodeProblem { id, message, label, frames, omitted, hint, helps }
+        CodeProblem { id, message, label, related: Vec::new(), frames, omitted, hint, helps }
     }
 
     /// The error as a failure for which the calls do not matter.
@@ -283,6 +284,15 @@ impl std::error::Error for Error {}
 impl From<String> for Error {
     fn from(message: String) -> Error {
         Error::new(message)
+    }
+}
+
+impl From<Exceeded> for Error {
+    #[cold]
+    #[inline(never)]
+    fn from(exceeded: Exceeded) -> Error {
+        let problem = exceeded.limit().map_or(Problem::Cancelled, Problem::Limit);
+        Error::of(problem, exceeded.to_string())
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ytterby_diag::{FileId, Pos};
-use ytterby_text::Str;
+use ytterby_text::{Str, budget};
 
 use crate::error::fail;
 use crate::program::{Exports, Module};
@@ -48,6 +48,12 @@ const MAX_NATIVE_DEPTH: usize = 10_000;
 /// Steps between two looks at the cancellation flag.
 const STEPS_PER_CHECK: u32 = 4096;
 
+/// Bytes between two charges to the budget of the run.
+const BYTES_PER_CHECK: u64 = 64 << 10;
+
+/// Passes over so few bytes are part of the step that they belong to.
+const SHORT_PASS: usize = 2048;
+
 /// Strings up to this length are copied out of the buffer that they are written into.
 const SPARE_TEXT: usize = 4096;
 
@@ -65,6 +71,10 @@ pub struct Eval {
     fuel_given: u32,
     steps_used: u64,
     memory_used: u64,
+    /// What of it was charged to the budget of the run.
+    memory_charged: u64,
+    /// The memory at which the limits are checked next.
+    memory_check: u64,
     native_depth: usize,
     limits: Limits,
     cancel: Option<Arc<AtomicBool>>,
@@ -122,6 +132,8 @@ impl Eval {
             fuel_given: STEPS_PER_CHECK,
             steps_used: 0,
             memory_used: 0,
+            memory_charged: 0,
+            memory_check: BYTES_PER_CHECK,
             native_depth: 0,
             limits: Limits::default(),
             cancel: None,
@@ -136,20 +148,20 @@ impl Eval {
     /// Another evaluation of the same family, with the same limits, flag and print sink: functions of its modules stay
     /// callable as long as any evaluation of the family lives.
     pub fn sibling(&self) -> Eval {
-        Eval {
-            limits: self.limits.clone(),
-            cancel: self.cancel.clone(),
-            dialect: self.dialect,
-            print: self.print.clone(),
-            arena: self.arena.clone(),
-            ..Eval::new()
-        }
+        let mut eval = Eval::new();
+        eval.set_limits(self.limits.clone());
+        eval.cancel.clone_from(&self.cancel);
+        eval.dialect = self.dialect;
+        eval.print.clone_from(&self.print);
+        eval.arena.clone_from(&self.arena);
+        eval
     }
 
     /// Sets the limits.
     pub fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
         self.settle_fuel();
+        self.settle_memory();
     }
 
     /// Says which operators and methods values have; [`Dialect::Ytt`] by default.
@@ -218,11 +230,14 @@ impl Eval {
         self.limits.steps = Some(whole.0.map_or(last_step, |whole| whole.min(last_step)));
         self.limits.memory = Some(whole.1.map_or(last_byte, |whole| whole.min(last_byte)));
         self.settle_fuel();
+        self.settle_memory();
         let mut result = self.call(callee, positional, &[]);
         (self.limits.steps, self.limits.memory) = whole;
         self.settle_fuel();
+        self.settle_memory();
         if let Err(error) = &mut result
             && let Problem::Limit(_) = error.problem()
+            && !budget::is_exceeded()
         {
             if self.steps_used >= last_step {
                 error.set_message(step_limit(budget.steps));
@@ -301,22 +316,60 @@ impl Eval {
     #[inline]
     pub fn charge(&mut self, bytes: usize) -> Result<(), Error> {
         self.memory_used = self.memory_used.saturating_add(bytes as u64);
-        match self.limits.memory {
-            Some(limit) if self.memory_used > limit => Err(exceeded_memory(limit)),
-            _ => Ok(()),
+        if self.memory_used > self.memory_check { self.check_memory() } else { Ok(()) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn check_memory(&mut self) -> Result<(), Error> {
+        if let Some(limit) = self.limits.memory
+            && self.memory_used > limit
+        {
+            return Err(exceeded_memory(limit));
         }
+        let new = self.memory_used - self.memory_charged;
+        self.settle_memory();
+        self.memory_charged = self.memory_used;
+        Ok(budget::text(usize::try_from(new).unwrap_or(usize::MAX))?)
+    }
+
+    fn settle_memory(&mut self) {
+        let next = self.memory_used.saturating_add(BYTES_PER_CHECK);
+        self.memory_check = self.limits.memory.map_or(next, |limit| limit.min(next));
+    }
+
+    /// Charges a pass over bytes, where they are so many that it matters.
+    ///
+    /// # Errors
+    /// Where the time is up.
+    #[inline]
+    pub(crate) fn pass(bytes: usize) -> Result<(), Error> {
+        if bytes > SHORT_PASS { Ok(budget::scan(bytes)?) } else { Ok(()) }
     }
 
     /// Counts one step.
     #[inline]
     pub(crate) fn step(&mut self) -> Result<(), Error> {
-        self.fuel -= 1;
-        if self.fuel == 0 { self.refuel() } else { Ok(()) }
+        if self.is_fuel_used() { self.refuel() } else { Ok(()) }
     }
 
+    /// Counts one step; true where [`Eval::refuel`] is due.
+    #[inline]
+    pub(crate) fn is_fuel_used(&mut self) -> bool {
+        self.fuel -= 1;
+        self.fuel == 0
+    }
+
+    /// Checks the limits, those of the run included. The innermost frame says where the time went.
     #[cold]
-    fn refuel(&mut self) -> Result<(), Error> {
+    #[inline(never)]
+    pub(crate) fn refuel(&mut self) -> Result<(), Error> {
+        let pos = self.position();
+        if pos.is_known() {
+            budget::at(pos.file.0, pos.offset);
+        }
         self.settle_fuel();
+        budget::check()?;
         if self.cancel.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
             return Err(Error::of(Problem::Cancelled, "evaluation was cancelled"));
         }
@@ -327,8 +380,12 @@ impl Eval {
     }
 
     fn settle_fuel(&mut self) {
-        self.steps_used += u64::from(self.fuel_given - self.fuel);
+        let used = u64::from(self.fuel_given - self.fuel);
+        self.steps_used += used;
+        // A limit of the run that is reached by this is reported by the next charge.
+        let _ = budget::steps(used);
         let rest = self.limits.steps.map_or(u64::MAX, |limit| limit.saturating_sub(self.steps_used));
+        let rest = rest.min(budget::steps_left());
         self.fuel_given = rest.clamp(1, u64::from(STEPS_PER_CHECK)) as u32;
         self.fuel = self.fuel_given;
     }
@@ -336,6 +393,12 @@ impl Eval {
     /// Steps counted so far.
     pub fn steps(&self) -> u64 {
         self.steps_used + u64::from(self.fuel_given - self.fuel)
+    }
+}
+
+impl Drop for Eval {
+    fn drop(&mut self) {
+        self.settle_fuel();
     }
 }
 

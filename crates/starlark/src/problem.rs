@@ -6,6 +6,7 @@
 
 use ytterby_diag::{Cause, Failure, Id};
 use ytterby_text::Str;
+use ytterby_text::budget::Limit;
 
 use crate::host::BinaryOp;
 
@@ -113,34 +114,6 @@ pub enum Problem {
     Cancelled,
 }
 
-/// A limit that a program can reach.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum Limit {
-    /// Of nested calls.
-    Depth,
-    /// Of memory.
-    Memory,
-    /// Of output.
-    Output,
-    /// Of steps.
-    Steps,
-    /// Of time.
-    Time,
-}
-
-impl Limit {
-    fn id(self) -> Id {
-        match self {
-            Limit::Depth => Id::LIMIT_DEPTH,
-            Limit::Memory => Id::LIMIT_MEMORY,
-            Limit::Output => Id::LIMIT_OUTPUT,
-            Limit::Steps => Id::LIMIT_STEPS,
-            Limit::Time => Id::LIMIT_TIME,
-        }
-    }
-}
-
 const LIMITS: [Limit; 5] = [Limit::Depth, Limit::Memory, Limit::Output, Limit::Steps, Limit::Time];
 
 impl Problem {
@@ -162,7 +135,7 @@ impl Problem {
             Problem::Load | Problem::NotExported { .. } => Id::CODE_LOAD,
             Problem::Assert => Id::CODE_ASSERT,
             Problem::Fail => Id::CODE_FAIL,
-            Problem::Limit(limit) => limit.id(),
+            Problem::Limit(limit) => Id::of_limit(*limit),
             Problem::Cancelled => Id::LIMIT_CANCELLED,
         }
     }
@@ -208,6 +181,6 @@ impl Problem {
         if id == Id::LIMIT_CANCELLED {
             return Problem::Cancelled;
         }
-        LIMITS.into_iter().find(|limit| limit.id() == id).map_or(Problem::Value, Problem::Limit)
+        LIMITS.into_iter().find(|limit| Id::of_limit(*limit) == id).map_or(Problem::Value, Problem::Limit)
     }
 }

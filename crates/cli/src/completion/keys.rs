@@ -6,7 +6,7 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
-use ytterby::{Options, Project};
+use ytterby::{Limits, Options, Project};
 
 use crate::read::{self, Stdin, Symlinks};
 
@@ -58,7 +58,8 @@ fn readable(argument: &str) -> Option<String> {
 fn find(files: &[String], file_marks: Vec<String>) -> Option<Vec<Key>> {
     let symlinks = Symlinks { allow_all: false, allowed: Vec::new() };
     let files = read::list(files, &symlinks, &Stdin::default()).ok()?;
-    let options = Options { file_marks, ignore_unknown_comments: true, max_steps: Some(STEPS), ..Options::default() };
+    let limits = Limits { steps: Some(STEPS), ..Limits::default() };
+    let options = Options { file_marks, ignore_unknown_comments: true, limits, ..Options::default() };
     let schema = Project::builder().inputs(files).options(options).build().ok()?.schema().ok()?;
     let mut keys = Vec::new();
     // What lies below a key that flags cannot name.

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use ytterby_diag::{Cause, Diagnostic, Failure, FileId};
+use ytterby_text::budget;
 use ytterby_yaml::{ReadOptions, Tree};
 
 use crate::input::InputFile;
@@ -73,7 +74,16 @@ impl SharedFile {
     fn tree(&self, run: &Run, strict: bool, parse: impl FnOnce() -> Result<Tree, Failure>) -> Made<Tree> {
         // Whoever comes second waits for what the first one makes.
         let mut trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
-        trees[usize::from(strict)].get_or_insert_with(|| Made::new(run, parse)).clone()
+        let kept = &mut trees[usize::from(strict)];
+        if let Some(made) = kept {
+            return made.clone();
+        }
+        let made = Made::new(run, parse);
+        // What ends at a limit of one run may pass in another.
+        if !budget::is_exceeded() {
+            *kept = Some(made.clone());
+        }
+        made
     }
 
     fn template(
@@ -87,7 +97,9 @@ impl SharedFile {
             return made.clone();
         }
         let made = Made::new(run, compile);
-        templates.push((key, made.clone()));
+        if !budget::is_exceeded() {
+            templates.push((key, made.clone()));
+        }
         made
     }
 

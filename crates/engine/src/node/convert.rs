@@ -10,7 +10,7 @@ use std::rc::Rc;
 use num_traits::ToPrimitive;
 use ytterby_diag::Pos;
 use ytterby_starlark::Value;
-use ytterby_text::gofloat;
+use ytterby_text::{budget, gofloat};
 pub(crate) use ytterby_yaml::has_duplicate_keys;
 use ytterby_yaml::{NodeId, Tree, View};
 
@@ -23,6 +23,9 @@ const MAX_DEPTH: usize = 10_000;
 /// Nor do values with more parts than this, however they come about. A list or map that holds another one twice, which holds
 /// a third one twice, and so on, is small, but not as YAML.
 pub(crate) const MAX_NODES: u32 = 30_000_000;
+
+/// What a node takes, roughly.
+const NODE_BYTES: usize = 64;
 
 /// The node that a Starlark value stands for. The error is a message without position.
 pub(crate) fn from_value(value: &Value) -> Result<FragmentData, String> {
@@ -45,6 +48,7 @@ fn node_at_depth(value: &Value, depth: usize, nodes_left: &Cell<u32>) -> Result<
         Some(left) => nodes_left.set(left),
         None => return Err(format!("a value of more than {MAX_NODES} nodes cannot be YAML")),
     }
+    budget::memory(NODE_BYTES).and_then(|()| budget::work(1)).map_err(|exceeded| exceeded.to_string())?;
     let array = |items: &mut dyn Iterator<Item = Value>| -> Result<Node, String> {
         let items = items.map(|item| Ok(ArrayItem::new(node_at_depth(&item, depth + 1, nodes_left)?, Pos::UNKNOWN)));
         Ok(Node::array(Array { items: items.collect::<Result<_, String>>()?, origin: Origin::Code }))
@@ -147,12 +151,19 @@ pub(crate) fn to_plain_value(node: &Node) -> Value {
     }
 }
 
+// Conversions that cannot fail stop where a limit is reached; nobody sees their results.
 fn dict_of(map: &Map, convert: fn(&Node) -> Value) -> Value {
+    if !budget::may_go_on(64 + 2 * NODE_BYTES * map.len()) {
+        return Value::None;
+    }
     let pairs = map.iter().map(|item| (scalar_to_value(&item.key), convert(&item.value)));
     Value::dict(pairs).expect("scalars can be hashed")
 }
 
 fn list_of(array: &Array, convert: fn(&Node) -> Value) -> Value {
+    if !budget::may_go_on(64 + NODE_BYTES * array.items.len()) {
+        return Value::None;
+    }
     Value::list(array.items.iter().map(|item| convert(&item.value)).collect())
 }
 
@@ -177,13 +188,20 @@ pub(crate) fn array_with_position(array: &Array, pos: Pos) -> Array {
 /// A node with what code made in it placed at `pos`; the rest is shared.
 pub(crate) fn with_position(node: &Node, pos: Pos) -> Node {
     match node {
-        Node::Map(map) if needs_position(node) => Node::map(map_with_position(map, pos)),
-        Node::Array(array) if needs_position(node) => Node::array(array_with_position(array, pos)),
+        Node::Map(map) if needs_position(node) && budget::may_go_on(NODE_BYTES * map.len()) => {
+            Node::map(map_with_position(map, pos))
+        }
+        Node::Array(array) if needs_position(node) && budget::may_go_on(NODE_BYTES * array.items.len()) => {
+            Node::array(array_with_position(array, pos))
+        }
         _ => node.clone(),
     }
 }
 
 fn needs_position(node: &Node) -> bool {
+    if !budget::may_go_on(0) {
+        return false;
+    }
     match node {
         Node::Scalar(_) => false,
         Node::Map(map) => map.origin == Origin::Code || map.iter().any(|item| needs_position(&item.value)),
@@ -229,7 +247,16 @@ pub(crate) fn from_tree(tree: &Tree, id: NodeId) -> Node {
 }
 
 fn convert(tree: &Tree, id: NodeId, twice: Twice) -> Node {
-    match tree.value(id) {
+    let view = tree.value(id);
+    let len = match view {
+        View::Scalar(_) => 0,
+        View::Array(items) => items.len(),
+        View::Map(items) => items.len(),
+    };
+    if len > 0 && !budget::may_go_on(len * 2 * NODE_BYTES) {
+        return Node::NULL;
+    }
+    match view {
         View::Scalar(scalar) => Node::Scalar(scalar.clone()),
         View::Array(items) => {
             let items = items.iter().map(|item| ArrayItem::new(convert(tree, item.value, twice), item.pos));

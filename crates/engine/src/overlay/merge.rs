@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use ytterby_diag::{Diagnostic, Failure, Id, Part, Step, Text};
 use ytterby_starlark::{Error, Eval, Value};
+use ytterby_text::budget;
 
 use super::action::{self, Action, Insertion, Replacement};
 use super::compare;
@@ -22,6 +23,9 @@ use crate::deep;
 use crate::node::{Annotated, Document, FragmentData, Node, Origin, from_value, key_text, to_value};
 use crate::run::Run;
 use crate::stdlib::args::go_type;
+
+/// What an item takes, roughly, with its slot in an index.
+const ITEM_BYTES: usize = 128;
 
 /// An overlay at work.
 pub(super) struct Merge<'c> {
@@ -62,6 +66,7 @@ impl<'c> Merge<'c> {
                 if right.is_empty() {
                     return Ok(Merged::Inside);
                 }
+                budget::memory(ITEM_BYTES * left.len())?;
                 let left = Rc::make_mut(left);
                 (left.origin, left.is_merged) = (Origin::Yaml, true);
                 let mut entries = Entries::new(left);
@@ -79,6 +84,7 @@ impl<'c> Merge<'c> {
                 if right.items.is_empty() {
                     return Ok(Merged::Inside);
                 }
+                budget::memory(ITEM_BYTES * left.items.len())?;
                 let left = Rc::make_mut(left);
                 left.origin = Origin::Yaml;
                 let mut items = Items::new(std::mem::take(&mut left.items));
@@ -99,6 +105,7 @@ impl<'c> Merge<'c> {
     }
 
     fn item<'r, L: Left>(&mut self, left: &mut L, right: &'r L::Item, defaults: Expects<'r>) -> Result<(), Failure> {
+        budget::work(4)?;
         match Action::of(right)? {
             Action::Merge => self.merge(left, right, defaults),
             Action::Noop => self.leave(left, right, defaults),
@@ -122,6 +129,8 @@ impl<'c> Merge<'c> {
             left.push(item, End::Last);
         }
         for slot in found.iter() {
+            budget::memory(ITEM_BYTES)?;
+            budget::work(4)?;
             let item = left.get_mut(slot);
             let merged = match item.value() {
                 Node::Scalar(scalar) if scalar.is_null() => Merged::Replaced,
@@ -162,6 +171,8 @@ impl<'c> Merge<'c> {
         let Replacement { via, or_add } = Replacement::of(right)?;
         let Some(found) = self.find(left, right, &rule)? else { return Ok(()) };
         for slot in found.iter() {
+            budget::memory(ITEM_BYTES)?;
+            budget::work(4)?;
             let mut item = self.copy_via(right, via, Some(left.get(slot).value()))?;
             if self.marks_given()
                 && let Some(meta) = left.get(slot).meta()
@@ -183,6 +194,8 @@ impl<'c> Merge<'c> {
         let Some(found) = self.find(left, right, &rule)? else { return Ok(()) };
         let Insertion { before, after, via } = Insertion::of(right)?;
         for slot in found.iter() {
+            budget::memory(2 * ITEM_BYTES)?;
+            budget::work(4)?;
             let item = self.copy_via(right, via, Some(left.get(slot).value()))?;
             if before {
                 left.insert(slot, Side::Before, item.clone());
@@ -196,6 +209,7 @@ impl<'c> Merge<'c> {
 
     fn append<L: Left>(&mut self, left: &mut L, right: &L::Item) -> Result<(), Failure> {
         self.check_has_home(left)?;
+        budget::memory(ITEM_BYTES)?;
         let item = self.copy(right);
         left.push(item, End::Last);
         Ok(())

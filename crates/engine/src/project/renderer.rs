@@ -8,6 +8,7 @@ use ytterby_diag::{Failure, Sources};
 use super::{Output, Project, ProjectError, SchemaInfo, Values};
 use crate::api::{Host, Options, Rendered, Silent};
 use crate::library::{File, Library};
+use crate::limits;
 use crate::render;
 use crate::run::Run;
 use crate::schema::Schema;
@@ -36,7 +37,8 @@ impl Renderer {
         let mut options = Options::clone(self.project.options());
         values.add_to(&mut options.values)?;
         self.with_run(options, Rc::new(Silent), |run, library| {
-            let (evaluated, warnings) = run.conclude_with(render::evaluate(run, library))?;
+            let result = limits::conclude(render::evaluate(run, library), &run.sources);
+            let (evaluated, warnings) = run.conclude_with(result)?;
             Ok(Output::new(evaluated, warnings, run.sources.clone()))
         })
     }
@@ -56,7 +58,8 @@ impl Renderer {
             ..options.clone()
         };
         self.with_run(options, host, |run, library| {
-            Ok((run.conclude(render::stages(run, library))?, run.sources.clone()))
+            let result = render::stages(run, library).and_then(limits::charge_output);
+            Ok((run.conclude(limits::conclude(result, &run.sources))?, run.sources.clone()))
         })
     }
 
@@ -64,7 +67,7 @@ impl Renderer {
         let options = Options::clone(self.project.options());
         self.with_run(options, Rc::new(Silent), |run, library| {
             let declared = render::library_run(run, library).schema(&mut run.new_eval(), Vec::new());
-            let (declared, _) = run.conclude_with(declared)?;
+            let (declared, _) = run.conclude_with(limits::conclude(declared, &run.sources))?;
             let absent = Schema::absent();
             Ok(SchemaInfo::new(declared.schema.as_deref().unwrap_or(&absent), &run.sources))
         })
@@ -78,8 +81,10 @@ impl Renderer {
         work: impl FnOnce(&Rc<Run>, Rc<Library>) -> Result<T, Failure>,
     ) -> Result<T, ProjectError> {
         crate::on_large_stack(|| {
+            let _budget = limits::begin(&options);
             let run = self.start(options, host);
-            work(&run, self.library.clone()).map_err(|failure| ProjectError::new(failure, run.sources.clone()))
+            let result = work(&run, self.library.clone());
+            result.map_err(|failure| ProjectError::new(failure, run.sources.clone()))
         })
     }
 

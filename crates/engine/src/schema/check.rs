@@ -11,7 +11,7 @@ use ytterby_diag::{
     SchemaBlock as Block, Text,
 };
 use ytterby_starlark::Eval;
-use ytterby_text::{gofloat, quote, spelling};
+use ytterby_text::{budget, gofloat, quote, spelling};
 
 use super::advice::{Misfit, advice, declared_keys};
 use super::{Item, MapType, Presence, Slot, Type};
@@ -31,6 +31,9 @@ impl Context<'_> {
         ty.item_for(self.eval, key).map_err(|error| Failure::of_code(error.into_code_problem(&|_| false)))
     }
 }
+
+/// What an item of a map or an array takes, roughly, where it is copied.
+const MAP_BYTES: usize = 96;
 
 /// How a value fits into its place.
 #[derive(Debug)]
@@ -73,6 +76,7 @@ fn fit_map(cx: &mut Context<'_>, map: &Rc<Map>, ty: &MapType) -> Result<Fit, Fai
     let mut filled: Option<Map> = None;
     let mut present = 0;
     for (at, item) in map.iter().enumerate() {
+        budget::work(1)?;
         let Some(declared) = cx.item_for(ty, &item.key)? else { return Ok(Fit::Not) };
         match declared.presence {
             Presence::Always => present += 1,
@@ -82,10 +86,14 @@ fn fit_map(cx: &mut Context<'_>, map: &Rc<Map>, ty: &MapType) -> Result<Fit, Fai
         match fit(cx, &item.value, &declared.slot)? {
             Fit::Not => return Ok(Fit::Not),
             Fit::AsIs => {}
-            Fit::Filled(value) => filled.get_or_insert_with(|| (**map).clone()).item_mut(at).value = value,
+            Fit::Filled(value) => {
+                budget::memory(MAP_BYTES)?;
+                filled.get_or_insert_with(|| (**map).clone()).item_mut(at).value = value;
+            }
         }
     }
     if present < ty.always() {
+        budget::memory(MAP_BYTES * (1 + ty.always()))?;
         let filled = filled.get_or_insert_with(|| (**map).clone());
         for item in missing(map, ty) {
             filled.push(item);
@@ -106,10 +114,14 @@ fn missing<'a>(map: &'a Map, ty: &'a MapType) -> impl Iterator<Item = MapItem> +
 fn fit_array(cx: &mut Context<'_>, array: &Rc<Array>, slot: &Slot) -> Result<Fit, Failure> {
     let mut filled: Option<Array> = None;
     for (at, item) in array.items.iter().enumerate() {
+        budget::work(1)?;
         match fit(cx, &item.value, slot)? {
             Fit::Not => return Ok(Fit::Not),
             Fit::AsIs => {}
-            Fit::Filled(value) => filled.get_or_insert_with(|| (**array).clone()).items[at].value = value,
+            Fit::Filled(value) => {
+                budget::memory(MAP_BYTES)?;
+                filled.get_or_insert_with(|| (**array).clone()).items[at].value = value;
+            }
         }
     }
     Ok(filled.map_or(Fit::AsIs, |array| Fit::Filled(Node::array(array))))

@@ -1,7 +1,7 @@
 //! What `load("@ytt:…")` gives, and `@ytt:module`, with which programs make modules of their own.
 
 use ytterby_starlark::{Args, Builtin, Error, Eval, HostValue, Value};
-use ytterby_text::Str;
+use ytterby_text::{Str, budget};
 
 use super::function;
 
@@ -29,7 +29,7 @@ impl Module {
     pub fn with(self, name: &str, body: Body) -> Module {
         let full = Str::from(format!("{}.{name}", self.name.to_str()));
         let builtin = Builtin::new(full.clone(), move |eval, args| {
-            body(eval, args).map_err(|error| error.in_context(full.to_str()))
+            charge(args).and_then(|()| body(eval, args)).map_err(|error| error.in_context(full.to_str()))
         });
         self.with_value(name, Value::from(builtin))
     }
@@ -45,6 +45,22 @@ impl Module {
         if condition { add(self) } else { self }
     }
 }
+
+/// Charges a call: most functions read all of the texts that they are given, and make something of that size.
+fn charge(args: Args<'_>) -> Result<(), Error> {
+    for value in args.positional {
+        if let Value::Str(text) = value
+            && text.len() > LONG
+        {
+            budget::text(text.len())?;
+            budget::scan(4 * text.len())?;
+        }
+    }
+    Ok(())
+}
+
+/// Passes over shorter texts are part of the step that they belong to.
+const LONG: usize = 2048;
 
 impl HostValue for Module {
     fn type_name(&self) -> &str {

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use ytterby_diag::Pos;
 use ytterby_starlark::{Args, Dict, Error, Eval, Value};
-use ytterby_text::Str;
+use ytterby_text::{Str, budget};
 use ytterby_yaml::write::YamlWriter;
 use ytterby_yaml::{NodeId, ReadOptions, Sink, Tree, View, parse};
 
@@ -67,14 +67,18 @@ fn decoded(text: &[u8]) -> Result<Value, String> {
 }
 
 fn value_of(tree: &Tree, id: NodeId) -> Result<Value, String> {
+    let charge =
+        |bytes: usize| budget::memory(bytes).and_then(|()| budget::work(1)).map_err(|exceeded| exceeded.to_string());
     match tree.value(id) {
         View::Scalar(scalar) => Ok(node::scalar_to_value(scalar)),
         View::Array(items) => {
+            charge(64 + 16 * items.len())?;
             let items = items.iter().map(|item| deep(|| value_of(tree, item.value)));
             Ok(Value::list(items.collect::<Result<_, String>>()?))
         }
         View::Map(items) => {
             let dict = Dict::new();
+            charge(128 + 64 * items.len())?;
             for item in items {
                 if let Scalar::Complex(key) = &item.key {
                     let key = key.kind();

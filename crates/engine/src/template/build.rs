@@ -9,13 +9,16 @@ use std::rc::Rc;
 
 use ytterby_diag::Pos;
 use ytterby_starlark::Value;
-use ytterby_text::Str;
+use ytterby_text::{Str, budget};
 
 use super::table::{Kind, Table, Tag};
 use crate::annotation::{Ann, Annotation};
 use crate::node::{
     self, Annotated, Array, ArrayItem, Document, DocumentSet, FragmentData, Map, MapItem, Meta, Node, Origin,
 };
+
+/// Longer texts are charged before they are copied.
+const LONG: usize = 4096;
 
 /// In which language a context is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -145,6 +148,10 @@ impl Context {
         let Open { tag: open, node: Building::Text(text), replacement: None, .. } = innermost else { return false };
         let siblings = table.node(tag).parent == *root && table.node(*open).parent == *root;
         if !siblings || !self.annotations.is_empty() {
+            return false;
+        }
+        // Where a limit is reached, the next node fails.
+        if text.len() > LONG && budget::text(text.len()).is_err() {
             return false;
         }
         whole.extend_from_slice(text);
@@ -372,7 +379,12 @@ impl Building {
             (B::DocumentSet(docs), B::Document(doc)) => docs.items.push(doc),
             (B::Map(map), B::MapItem(item)) => map.push(item),
             (B::Array(array), B::ArrayItem(item)) => array.items.push(item),
-            (B::TextRoot(whole), B::Text(text)) => whole.extend_from_slice(&text),
+            (B::TextRoot(whole), B::Text(text)) => {
+                if text.len() > LONG {
+                    budget::text(text.len()).map_err(|exceeded| exceeded.to_string())?;
+                }
+                whole.extend_from_slice(&text);
+            }
             (parent, B::Map(mut map)) => {
                 map.shrink_to_fit();
                 return parent.add(Node::map(map));

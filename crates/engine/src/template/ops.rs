@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use ytterby_diag::Pos;
 use ytterby_starlark::{Error, Eval, OpValues, Ops, Value};
+use ytterby_text::budget;
 
 use super::build::{Built, Context, Dialect, KeyOverrides};
 use super::program::GENERATED;
@@ -37,6 +38,9 @@ pub(crate) struct OpenContexts {
 /// How many nodes the templates of a run may make: some gigabytes of them. A loop that does not end makes more.
 const MAX_NODES: u32 = 30_000_000;
 
+/// What a node takes, roughly.
+const NODE_BYTES: usize = 96;
+
 impl OpenContexts {
     /// Begins to count nodes for another run.
     pub fn begin_run(&self) {
@@ -64,6 +68,7 @@ impl OpenContexts {
 
 impl OpenContexts {
     fn count_node(&self) -> Result<(), String> {
+        budget::memory(NODE_BYTES).and_then(|()| budget::work(1)).map_err(|exceeded| exceeded.to_string())?;
         self.nodes.set(self.nodes.get() + 1);
         if self.nodes.get() > MAX_NODES {
             return Err(format!("templates make more than {MAX_NODES} nodes (is there a loop that does not end?)"));

@@ -48,6 +48,7 @@ pub(super) fn reversed(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> 
 pub(super) fn set(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let set = Set::new();
     for value in values(eval, "set", args, 0)? {
+        eval.charge(64)?;
         set.insert(value).map_err(|error| error.in_context("set"))?;
     }
     Ok(Value::Set(Rc::new(set)))
@@ -56,6 +57,7 @@ pub(super) fn set(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
 pub(super) fn union(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, Error> {
     let Value::Set(receiver) = receiver else { fail!(Type, "union: got {}, want set", receiver.type_name()) };
     let set = Set::new();
+    eval.charge(64 * receiver.len())?;
     for value in receiver.to_vec() {
         set.insert(value)?;
     }

@@ -1,9 +1,10 @@
 //! `"{} {name!r}".format(…)`.
 
 use memchr::memchr;
+use ytterby_text::budget;
 use ytterby_text::quote::quote;
 
-use super::strings::text;
+use super::strings::{LONG, text};
 use crate::error::fail;
 use crate::ops::text_size;
 use crate::{Args, Error, Eval, Value};
@@ -13,6 +14,7 @@ pub(super) fn format(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Resul
     let mut fields = Fields { args, next: 0, automatic: false, manual: false };
     eval.text(|eval, out| {
         while let Some(at) = next_brace(rest) {
+            let before = out.len();
             out.extend_from_slice(&rest[..at]);
             let brace = rest[at];
             rest = &rest[at + 1..];
@@ -33,9 +35,14 @@ pub(super) fn format(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Resul
                 fields.write(out, &rest[..close])?;
                 rest = &rest[close + 1..];
             }
+            let added = out.len() - before;
+            if added > LONG {
+                budget::text(added)?;
+            }
             text_size(out.len(), 0)?;
         }
         out.extend_from_slice(rest);
+        budget::check()?;
         eval.charge(out.len())
     })
 }

@@ -1,22 +1,37 @@
 //! Functions about any value.
 
-use ytterby_text::Str;
+use ytterby_text::{Str, budget};
 
 use crate::args::Iterable;
 use crate::error::fail;
 use crate::ops::{attr_names, find_attr, text_size};
 use crate::{Args, Error, Eval, Problem, Value};
 
+/// Longer messages of `fail` are cut.
+const MAX_MESSAGE: usize = 64 << 10;
+
 pub(super) fn all(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     args.count("all", 1, 1)?;
     let values: Iterable = args.required("all", 0)?;
-    Ok(Value::Bool(values.iterate().all(|value| value.truth())))
+    for value in values.iterate() {
+        budget::work(1)?;
+        if !value.truth() {
+            return Ok(Value::Bool(false));
+        }
+    }
+    Ok(Value::Bool(true))
 }
 
 pub(super) fn any(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     args.count("any", 1, 1)?;
     let values: Iterable = args.required("any", 0)?;
-    Ok(Value::Bool(values.iterate().any(|value| value.truth())))
+    for value in values.iterate() {
+        budget::work(1)?;
+        if value.truth() {
+            return Ok(Value::Bool(true));
+        }
+    }
+    Ok(Value::Bool(false))
 }
 
 pub(super) fn bool(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
@@ -30,12 +45,14 @@ pub(super) fn dir(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
 }
 
 pub(super) fn fail(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
-    let text = joined("fail", args)?;
+    let mut text = joined("fail", args)?;
+    text.truncate(MAX_MESSAGE);
     Err(Error::of(Problem::Fail, String::from_utf8_lossy(&text)).in_context("fail"))
 }
 
 pub(super) fn print(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let text = joined("print", args)?;
+    budget::output(text.len() + 1)?;
     eval.print(&text);
     Ok(Value::None)
 }
@@ -50,7 +67,11 @@ fn joined(function: &str, args: Args<'_>) -> Result<Vec<u8>, Error> {
         if n > 0 {
             out.extend_from_slice(&sep);
         }
+        if let Value::Str(text) = value {
+            budget::text(text.len())?;
+        }
         value.write_text(&mut out);
+        budget::check()?;
         text_size(out.len(), 0)?;
     }
     Ok(out)
@@ -97,6 +118,7 @@ pub(super) fn len(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
 pub(super) fn repr(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     args.count("repr", 1, 1)?;
     let text = args.positional[0].repr();
+    budget::check()?;
     text_size(text.as_bytes().len(), 0)?;
     eval.charge(text.as_bytes().len())?;
     Ok(Value::Str(text))
@@ -122,6 +144,7 @@ pub(super) fn str(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     }
     eval.text(|eval, out| {
         value.write_text(out);
+        budget::check()?;
         text_size(out.len(), 0)?;
         eval.charge(out.len())
     })

@@ -1,11 +1,16 @@
 //! Methods of lists.
 
+use ytterby_text::budget;
+
 use super::collections::collect;
 use crate::args::Iterable;
 use crate::error::fail;
 use crate::ops::{equal, in_range, slice_bounds};
 use crate::value::{List, Method};
 use crate::{Args, Error, Eval, Value};
+
+/// Bytes of a list beyond which its growth is charged before it happens.
+const GROWTH: usize = 1 << 20;
 
 pub(super) const METHODS: &[(&str, Method)] = &[
     ("append", append),
@@ -44,6 +49,11 @@ fn extend(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, Er
     let list = list(receiver)?;
     list.change("extend", |_| ()).map_err(|error| error.in_context("extend"))?;
     let values = collect(eval, &iterable)?;
+    let spare = values.len().max(list.len()).saturating_mul(size_of::<Value>());
+    if spare > GROWTH {
+        // The list may double.
+        budget::memory(spare)?;
+    }
     list.change("extend", |items| items.extend(values)).map_err(|error| error.in_context("extend"))?;
     Ok(Value::None)
 }
@@ -54,6 +64,7 @@ fn index(_: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, Error>
     let bounds = slice_bounds(args.positional.get(1), args.positional.get(2), items.len());
     let (start, end) = bounds.map_err(|error| error.in_context("index"))?;
     for (at, item) in items.iter().enumerate().take(end).skip(start) {
+        budget::work(1)?;
         if equal(item, &args.positional[0]).map_err(|error| error.in_context("index"))? {
             return Ok(Value::from(at));
         }
@@ -66,6 +77,7 @@ fn insert(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, Er
     let at: i32 = args.required("insert", 0)?;
     let value = args.positional[1].clone();
     eval.charge(size_of::<Value>())?;
+    Eval::pass(list(receiver)?.len() * size_of::<Value>())?;
     let insert = |items: &mut Vec<Value>| {
         let len = items.len() as i64;
         let at = i64::from(at);
@@ -81,6 +93,7 @@ fn pop(_: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, Error> {
     let list = list(receiver)?;
     let at = args.at::<i32>("pop", 0)?.map_or(list.len() as i64 - 1, i64::from);
     let at = in_range(at, list.len(), receiver).map_err(|error| error.in_context("pop"))?;
+    Eval::pass((list.len() - at) * size_of::<Value>())?;
     list.change("pop from", |items| items.remove(at)).map_err(|error| error.in_context("pop"))
 }
 
@@ -91,6 +104,7 @@ fn remove(_: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, Error
     list.change("remove from", |_| ()).map_err(named)?;
     let mut found = None;
     for (at, item) in list.items().iter().enumerate() {
+        budget::work(1)?;
         if equal(item, &args.positional[0]).map_err(named)? {
             found = Some(at);
             break;

@@ -2,8 +2,8 @@
 
 use num_bigint::BigInt;
 use num_traits::Signed;
-use ytterby_text::Str;
 use ytterby_text::quote::quote;
+use ytterby_text::{Str, budget};
 
 use super::functions::one;
 use crate::args::{FromValue, Iterable};
@@ -73,7 +73,10 @@ pub(super) fn ord(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
         };
     }
     let text = match value {
-        Value::Str(text) => text.as_bytes(),
+        Value::Str(text) => {
+            Eval::pass(text.len())?;
+            text.as_bytes()
+        }
         other => fail!(Type, "ord: got {}, want string", other.type_name()),
     };
     match decode_char(text) {
@@ -97,6 +100,7 @@ pub(super) fn hash(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
         return Ok(Value::Int(i64::from(bytes.fnv())));
     }
     let text: Str = args.required("hash", 0)?;
+    Eval::pass(text.len())?;
     let mut sum = 0i32;
     let mut rest = text.as_bytes();
     while let Some((code, len)) = decode_char(rest) {
@@ -115,6 +119,9 @@ pub(super) fn float(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
         [Value::Bool(b)] => f64::from(u8::from(*b)),
         [value @ (Value::Int(_) | Value::BigInt(_))] => float_of_int(value),
         [Value::Float(f)] => *f,
+        [Value::Str(text)] if text.len() > MAX_FLOAT_TEXT => {
+            fail!("float: text too long ({} bytes)", text.len())
+        }
         [Value::Str(text)] => match parse_float(text, eval.dialect()) {
             Ok(f) => f,
             Err(problem) => fail!("float: strconv.ParseFloat: parsing {}: {problem}", quote(text)),
@@ -123,6 +130,9 @@ pub(super) fn float(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
         others => fail!(Call, "float got {} arguments, wants 1", others.len()),
     }))
 }
+
+/// Longer texts are no numbers that anybody means.
+const MAX_FLOAT_TEXT: usize = 1 << 20;
 
 fn parse_float(text: &Str, dialect: Dialect) -> Result<f64, &'static str> {
     let invalid = "invalid syntax";
@@ -189,6 +199,8 @@ fn parse_int(text: &Str, base: Option<&Value>, dialect: Dialect) -> Result<Value
     if valid && bits > 2 * MAX_INT_BITS {
         fail!("int: integer too large ({} digits)", digits.len());
     }
+    // Reading is quadratic, and so one of the longest takes as long as a hundred thousand steps.
+    budget::work(digits.len())?;
     if valid && let Some(value) = BigInt::parse_bytes(digits, base) {
         return Ok(Value::big(if negative { -value } else { value }));
     }

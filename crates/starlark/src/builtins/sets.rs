@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use ytterby_text::budget;
+
 use super::collections::collect;
 use crate::args::{FromValue, Iterable};
 use crate::error::fail;
@@ -9,8 +11,9 @@ use crate::value::{Method, Set};
 use crate::{Args, Error, Eval, Value};
 
 pub(super) const METHODS: &[(&str, Method)] = &[
-    ("add", |_, set, args| {
+    ("add", |eval, set, args| {
         args.count("add", 1, 1)?;
+        eval.charge(64)?;
         this("add", set)?.insert(args.positional[0].clone()).map_err(|error| error.in_context("add"))?;
         Ok(Value::None)
     }),
@@ -80,6 +83,7 @@ pub(super) const METHODS: &[(&str, Method)] = &[
     ("symmetric_difference", |eval, set, args| {
         let other = of_values("symmetric_difference", one(eval, "symmetric_difference", args)?)?;
         let (set, result) = (this("symmetric_difference", set)?, Set::new());
+        budget::text(64 * set.len())?;
         for (from, without) in [(&**set, &other), (&other, &**set)] {
             for value in from.to_vec() {
                 if !without.contains(&value)? {
@@ -93,6 +97,7 @@ pub(super) const METHODS: &[(&str, Method)] = &[
     ("update", |eval, set, args| {
         let set = this("update", set)?;
         for value in all_values(eval, "update", args)? {
+            eval.charge(64)?;
             set.insert(value).map_err(|error| error.in_context("update"))?;
         }
         Ok(Value::None)
@@ -107,10 +112,12 @@ fn this<'a>(method: &str, receiver: &'a Value) -> Result<&'a Rc<Set>, Error> {
 }
 
 fn copy(set: &Set) -> Result<Set, Error> {
+    budget::text(64 * set.len())?;
     of_values("set", set.to_vec())
 }
 
 fn of_values(method: &str, values: Vec<Value>) -> Result<Set, Error> {
+    budget::text(64 * values.len())?;
     let set = Set::new();
     for value in values {
         set.insert(value).map_err(|error| error.in_context(method))?;

@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use ytterby_text::budget;
+
 use super::collections::collect;
 use crate::args::{Callable, Iterable};
 use crate::error::fail;
@@ -71,11 +73,13 @@ pub(super) fn sorted(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
         None => Vec::new(),
     };
     let Some(Callable(key)) = key else {
+        budget::work(values.len() / 8)?;
         if !sort_ints(&mut values, reverse) {
             sort(eval, &mut values, reverse, itself)?;
         }
         return Ok(Value::list(values));
     };
+    eval.charge(2 * values.len() * size_of::<Value>())?;
     let mut pairs = Vec::with_capacity(values.len());
     for value in values {
         pairs.push((eval.call(&key, std::slice::from_ref(&value), &[])?, value));
@@ -115,6 +119,7 @@ fn first(pair: &(Value, Value)) -> &Value {
 /// Sorts by a key of each item; items with equal ones keep their order.
 fn sort<T: Clone>(eval: &mut Eval, items: &mut [T], reverse: bool, key: impl Fn(&T) -> &Value) -> Result<(), Error> {
     // Integers and strings have a total order, on which the standard library insists.
+    budget::work(items.len() / 4)?;
     if items.iter().all(|item| matches!(key(item), Value::Int(_))) {
         sort_all(items, reverse, |a, b| match (key(a), key(b)) {
             (Value::Int(a), Value::Int(b)) => a.cmp(b),
@@ -132,11 +137,14 @@ fn sort<T: Clone>(eval: &mut Eval, items: &mut [T], reverse: bool, key: impl Fn(
     let mut problem = None;
     let mut less = |a: &T, b: &T| {
         let (a, b) = if reverse { (b, a) } else { (a, b) };
-        match compare(CompareOp::Lt, key(a), key(b)) {
+        let compared = budget::work(1).map_err(Error::from).and_then(|()| compare(CompareOp::Lt, key(a), key(b)));
+        match compared {
             Ok(less) => less,
-            // As in the reference the last problem is reported.
+            // As in the reference the last problem is reported, unless a limit was reached.
             Err(error) => {
-                problem = Some(error);
+                if !problem.as_ref().is_some_and(Error::is_fatal) {
+                    problem = Some(error);
+                }
                 false
             }
         }

@@ -1,7 +1,7 @@
 //! Methods of strings.
 
 use memchr::memmem;
-use ytterby_text::Str;
+use ytterby_text::{Str, budget};
 
 use super::unicode::{chars, is_cased, is_digit, is_title, to_lower, to_title, to_upper};
 use crate::args::Iterable;
@@ -10,6 +10,9 @@ use crate::ops::{search, slice_bounds, text_size};
 use crate::value::{Form, Method, StringElems, Tuple, Unit, decode_char};
 use crate::{Args, Error, Eval, Value};
 use std::rc::Rc;
+
+/// Texts longer than this are charged before they are copied; shorter ones are charged with the next ones.
+pub(super) const LONG: usize = 64 << 10;
 
 pub(super) const METHODS: &[(&str, Method)] = &[
     ("capitalize", capitalize),
@@ -60,14 +63,16 @@ fn from_chars(out: String) -> Value {
     Value::Str(Str::from(out))
 }
 
-fn capitalize(_: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, Error> {
+fn capitalize(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, Error> {
     args.count("capitalize", 0, 0)?;
+    eval.charge(text(receiver)?.len())?;
     let capital = |(n, c)| if n == 0 { to_title(c) } else { to_lower(c) };
     Ok(from_chars(chars(text(receiver)?).enumerate().map(capital).collect()))
 }
 
-fn title(_: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, Error> {
+fn title(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, Error> {
     args.count("title", 0, 0)?;
+    eval.charge(text(receiver)?.len())?;
     let mut in_word = false;
     let next = |c| {
         let c = if in_word { to_lower(c) } else { to_title(c) };
@@ -226,19 +231,16 @@ fn join(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, Erro
     let separator = text(receiver)?;
     args.count("join", 1, 1)?;
     let parts: Iterable = args.required("join", 0)?;
-    let add = |eval: &mut Eval, out: &mut Vec<u8>, (n, part): (usize, &Value)| {
-        if n > 0 {
+    let add = |eval: &mut Eval, out: &mut Vec<u8>, (n, part): (usize, &Value)| match part {
+        Value::Str(part) => {
+            let separator = if n > 0 { separator.as_bytes() } else { b"" };
+            text_size(out.len(), separator.len() + part.as_bytes().len())?;
+            eval.charge(separator.len() + part.as_bytes().len())?;
             out.extend_from_slice(separator);
+            out.extend_from_slice(part);
+            Ok(())
         }
-        match part {
-            Value::Str(part) => {
-                text_size(out.len(), part.as_bytes().len())?;
-                eval.charge(separator.as_bytes().len() + part.as_bytes().len())?;
-                out.extend_from_slice(part);
-                Ok(())
-            }
-            other => fail!(Type, "join: in list, want string, got {}", other.type_name()),
-        }
+        other => fail!(Type, "join: in list, want string, got {}", other.type_name()),
     };
     eval.text(|eval, out| match &parts.0 {
         Value::List(list) => list.items().iter().enumerate().try_for_each(|part| add(eval, out, part)),
@@ -253,6 +255,10 @@ fn partition(name: &str, receiver: &Value, args: Args<'_>, index: IndexFn) -> Re
         fail!("{name}: empty separator");
     }
     let text = text(receiver)?;
+    Eval::pass(text.len())?;
+    if text.len() > LONG {
+        budget::memory(text.len())?;
+    }
     let parts = match index(text, &separator) {
         Some(at) => [Str::new(&text[..at]), separator.clone(), Str::new(&text[at + separator.as_bytes().len()..])],
         None if name == "partition" => [text.clone(), Str::EMPTY, Str::EMPTY],
@@ -266,6 +272,7 @@ fn replace(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, E
     let (old, new): (Str, Str) = (args.required("replace", 0)?, args.required("replace", 1)?);
     let limit = args.at::<i32>("replace", 2)?.filter(|&limit| limit >= 0).map_or(usize::MAX, |limit| limit as usize);
     let text = text(receiver)?;
+    eval.charge(text.len())?;
     eval.text(|eval, out| {
         if old.is_empty() {
             // Between all code points and at both ends.
@@ -310,6 +317,7 @@ fn strip(name: &str, receiver: &Value, args: Args<'_>, ends: Ends) -> Result<Val
     let set = args.at::<Str>(name, 0)?.unwrap_or_default();
     let text = text(receiver)?;
     let unwanted: Vec<char> = chars(&set).collect();
+    Eval::pass(text.len().saturating_mul(1 + unwanted.len() / 16))?;
     let wanted = |c: char| if unwanted.is_empty() { !c.is_whitespace() } else { !unwanted.contains(&c) };
     let mut rest = text.as_bytes();
     while ends != Ends::Right
@@ -330,6 +338,9 @@ fn strip(name: &str, receiver: &Value, args: Args<'_>, ends: Ends) -> Result<Val
     }
     if rest.len() == text.as_bytes().len() {
         return Ok(receiver.clone());
+    }
+    if rest.len() > LONG {
+        budget::memory(rest.len())?;
     }
     Ok(Value::Str(Str::new(rest)))
 }
@@ -356,6 +367,7 @@ fn split(eval: &mut Eval, name: &str, receiver: &Value, args: Args<'_>, from: Fr
     args.count(name, 0, 2)?;
     let limit = args.at::<i32>(name, 1)?.filter(|&limit| limit >= 0).map(|limit| limit as usize);
     let text = text(receiver)?.as_bytes();
+    charge_parts(text, args.positional.first())?;
     let parts = match args.positional.first() {
         None | Some(Value::None) => split_spaces(text, limit, from).into_iter().map(piece).collect(),
         Some(Value::Str(separator)) if separator.is_empty() => fail!("split: empty separator"),
@@ -364,6 +376,19 @@ fn split(eval: &mut Eval, name: &str, receiver: &Value, args: Args<'_>, from: Fr
     };
     eval.charge(text.len() + parts.len() * size_of::<Value>())?;
     Ok(Value::list(parts))
+}
+
+/// Charges the parts of a long text before they are made: the separators are counted first.
+fn charge_parts(text: &[u8], separator: Option<&Value>) -> Result<(), Error> {
+    if text.len() <= LONG {
+        return Ok(());
+    }
+    budget::text(text.len())?;
+    let count = match separator {
+        Some(Value::Str(separator)) if !separator.is_empty() => memmem::find_iter(text, separator.as_bytes()).count(),
+        _ => text.iter().filter(|byte| byte.is_ascii_whitespace()).count(),
+    };
+    Ok(budget::memory_of(count, size_of::<Value>())?)
 }
 
 fn piece(bytes: &[u8]) -> Value {
@@ -438,6 +463,7 @@ fn splitlines(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value
     args.count("splitlines", 0, 1)?;
     let keep_ends = args.at::<bool>("splitlines", 0)?.unwrap_or(false);
     let text = text(receiver)?.as_bytes();
+    charge_parts(text, None)?;
     let mut lines = Vec::new();
     let mut start = 0;
     for at in memchr::memchr_iter(b'\n', text) {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use num_bigint::{BigInt, Sign};
 use num_integer::Integer;
 use num_traits::{FromPrimitive, Signed, ToPrimitive, Zero};
-use ytterby_text::Str;
+use ytterby_text::{Str, budget};
 
 use super::{equal, interpolate::interpolate};
 use crate::args::FromValue;
@@ -136,6 +136,7 @@ fn big_ints(op: BinaryOp, x: &Value, y: &Value) -> Result<Option<Value>, Error> 
         return shift(op, x, y).map(Some);
     }
     let (a, b) = (big(x), big(y));
+    budget::work((a.bits() + b.bits()) as usize / 64)?;
     if op == BinaryOp::Mul && a.bits() + b.bits() > MAX_INT_BITS {
         fail!("integer too large ({} bits)", a.bits() + b.bits());
     }
@@ -186,7 +187,10 @@ fn contains(x: &Value, y: &Value) -> Result<Option<Value>, Error> {
         Value::Dict(dict) => has_key(dict, x),
         Value::Set(set) => set.contains(x)?,
         Value::Str(text) => match x {
-            Value::Str(part) => super::search::first(text, part).is_some(),
+            Value::Str(part) => {
+                Eval::pass(text.as_bytes().len())?;
+                super::search::first(text, part).is_some()
+            }
             other => fail!(Type, "'in <string>' requires string as left operand, not {}", other.type_name()),
         },
         Value::Range(range) => match number_to_int(x) {
@@ -210,6 +214,7 @@ fn has_key(dict: &Dict, key: &Value) -> bool {
 
 fn holds(items: &[Value], x: &Value) -> Result<bool, Error> {
     for item in items {
+        budget::work(1)?;
         if equal(item, x)? {
             return Ok(true);
         }
@@ -283,6 +288,7 @@ pub(crate) fn or_assign(eval: &mut Eval, x: &Value, y: &Value) -> Result<Value, 
 }
 
 fn sets(eval: &mut Eval, op: BinaryOp, x: &Set, y: &Set) -> Result<Option<Value>, Error> {
+    eval.charge(64 * (x.len() + y.len()))?;
     let result = Set::new();
     match op {
         BinaryOp::Sub if eval.dialect() == Dialect::Current => {

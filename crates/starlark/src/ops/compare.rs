@@ -8,11 +8,12 @@ use std::rc::Rc;
 
 use num_bigint::BigInt;
 use num_traits::{FromPrimitive, Signed};
+use ytterby_text::{Str, budget};
 
 use crate::error::fail;
 use crate::host::CompareOp;
 use crate::value::{Dict, Set};
-use crate::{Error, Value};
+use crate::{Error, Eval, Value};
 
 const MAX_DEPTH: usize = 10;
 
@@ -23,7 +24,10 @@ const MAX_DEPTH: usize = 10;
 #[inline]
 pub fn equal(x: &Value, y: &Value) -> Result<bool, Error> {
     match (x, y) {
-        (Value::Str(x), Value::Str(y)) => Ok(x == y),
+        (Value::Str(x), Value::Str(y)) => {
+            pass(x, y)?;
+            Ok(x == y)
+        }
         (Value::Int(x), Value::Int(y)) => Ok(x == y),
         (Value::Str(_), _) => Ok(false),
         _ => compare_depth(CompareOp::Eq, x, y, MAX_DEPTH),
@@ -38,11 +42,14 @@ pub fn equal(x: &Value, y: &Value) -> Result<bool, Error> {
 pub fn compare(op: CompareOp, x: &Value, y: &Value) -> Result<bool, Error> {
     match (x, y) {
         (Value::Int(x), Value::Int(y)) => Ok(op.accepts(x.cmp(y))),
-        (Value::Str(x), Value::Str(y)) => Ok(match op {
-            CompareOp::Eq => x == y,
-            CompareOp::Ne => x != y,
-            _ => op.accepts(x.cmp(y)),
-        }),
+        (Value::Str(x), Value::Str(y)) => {
+            pass(x, y)?;
+            Ok(match op {
+                CompareOp::Eq => x == y,
+                CompareOp::Ne => x != y,
+                _ => op.accepts(x.cmp(y)),
+            })
+        }
         _ => compare_depth(op, x, y, MAX_DEPTH),
     }
 }
@@ -81,7 +88,10 @@ pub fn compare_depth(op: CompareOp, x: &Value, y: &Value, depth: usize) -> Resul
             Some(order) => op.accepts(order.reverse()),
             None => false,
         }),
-        (Value::Str(x), Value::Str(y)) => Ok(op.accepts(x.cmp(y))),
+        (Value::Str(x), Value::Str(y)) => {
+            pass(x, y)?;
+            Ok(op.accepts(x.cmp(y)))
+        }
         (Value::List(x), Value::List(y)) => compare_slices(op, &x.items(), &y.items(), depth),
         (Value::Tuple(x), Value::Tuple(y)) => compare_slices(op, x, y, depth),
         (Value::Dict(a), Value::Dict(b)) => equality(op, x, y, || dicts_equal(a, b, depth)),
@@ -103,6 +113,12 @@ pub fn compare_depth(op: CompareOp, x: &Value, y: &Value, depth: usize) -> Resul
         }
         _ => equality(op, x, y, || Ok(false)),
     }
+}
+
+/// Charges the comparison of two texts, where they are long.
+#[inline]
+fn pass(x: &Str, y: &Str) -> Result<(), Error> {
+    Eval::pass(x.as_bytes().len().min(y.as_bytes().len()))
 }
 
 /// `==` and `!=` from an equality; other operators are not implemented.
@@ -137,6 +153,7 @@ fn compare_slices(op: CompareOp, x: &[Value], y: &[Value], depth: usize) -> Resu
         return Ok(op == CompareOp::Ne);
     }
     for (a, b) in x.iter().zip(y) {
+        budget::work(1)?;
         if compare_depth(CompareOp::Eq, a, b, depth - 1)? {
             continue;
         }
@@ -155,6 +172,7 @@ fn dicts_equal(x: &Dict, y: &Dict, depth: usize) -> Result<bool, Error> {
     }
     let (x, y) = (x.table(), y.table());
     for (key, value) in x.iter() {
+        budget::work(1)?;
         let Ok(Some(other)) = y.get(key) else { return Ok(false) };
         if !compare_depth(CompareOp::Eq, value, other, depth - 1)? {
             return Ok(false);
@@ -167,6 +185,7 @@ fn sets_equal(x: &Set, y: &Set) -> Result<bool, Error> {
     if x.len() != y.len() {
         return Ok(false);
     }
+    budget::work(x.len())?;
     let (x, y) = (x.table(), y.table());
     Ok(x.iter().all(|(value, ())| matches!(y.get(value), Ok(Some(())))))
 }

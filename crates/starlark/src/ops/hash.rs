@@ -2,10 +2,10 @@
 
 use num_bigint::BigInt;
 use num_traits::{FromPrimitive, ToPrimitive};
-use ytterby_text::Str;
+use ytterby_text::{Str, budget};
 
 use crate::error::fail;
-use crate::{Error, Value};
+use crate::{Error, Eval, Value};
 
 /// Tuples nested deeper than this cannot be keys.
 const MAX_DEPTH: usize = 500;
@@ -17,7 +17,10 @@ const MAX_ITEMS: u32 = 10_000_000;
 #[inline]
 pub(crate) fn hash(value: &Value) -> Result<u32, Error> {
     match value {
-        Value::Str(s) => Ok(fold(hash_str(s))),
+        Value::Str(s) => {
+            Eval::pass(s.as_bytes().len())?;
+            Ok(fold(hash_str(s)))
+        }
         Value::Int(i) => Ok(fold(mix(*i as u64))),
         other => {
             let mut items_left = MAX_ITEMS;
@@ -33,7 +36,10 @@ fn hash_depth(value: &Value, depth: usize, items_left: &mut u32) -> Result<u64, 
         Value::Int(i) => mix(*i as u64),
         Value::BigInt(i) => hash_big(i),
         Value::Float(f) => hash_float(*f),
-        Value::Str(s) => hash_str(s),
+        Value::Str(s) => {
+            Eval::pass(s.as_bytes().len())?;
+            hash_str(s)
+        }
         Value::Tuple(items) => {
             if depth == 0 {
                 fail!("hash exceeded maximum recursion depth");
@@ -44,6 +50,7 @@ fn hash_depth(value: &Value, depth: usize, items_left: &mut u32) -> Result<u64, 
                     fail!("hash exceeded maximum number of items");
                 };
                 *items_left = left;
+                budget::work(1)?;
                 sum = mix(sum ^ hash_depth(item, depth - 1, items_left)?);
             }
             sum

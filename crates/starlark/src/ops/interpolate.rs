@@ -1,12 +1,15 @@
 //! `"%s and %d" % (x, y)`.
 
-use ytterby_text::Str;
 use ytterby_text::gofloat::{format_e, format_f, format_g};
+use ytterby_text::{Str, budget};
 
 use super::arith::{digits, float_of_int, number_to_int, text_size};
 use crate::error::fail;
 use crate::value::decode_char;
 use crate::{Error, Eval, Value};
+
+/// Longer texts are charged before they are added.
+const LONG: usize = 64 << 10;
 
 pub(super) fn interpolate(eval: &mut Eval, format: &Str, given: &Value) -> Result<Value, Error> {
     let single = std::slice::from_ref(given);
@@ -38,6 +41,12 @@ pub(super) fn interpolate(eval: &mut Eval, format: &Str, given: &Value) -> Resul
                 }
             };
             let [conversion, tail @ ..] = rest else { fail!("incomplete format") };
+            if let Value::Str(text) = value {
+                Eval::pass(text.as_bytes().len())?;
+                if text.as_bytes().len() > LONG {
+                    budget::memory(text.as_bytes().len())?;
+                }
+            }
             convert(out, *conversion, value)?;
             text_size(out.len(), 0)?;
             rest = tail;
@@ -47,6 +56,7 @@ pub(super) fn interpolate(eval: &mut Eval, format: &Str, given: &Value) -> Resul
             fail!("too many arguments for format string");
         }
         out.extend_from_slice(rest);
+        budget::check()?;
         eval.charge(out.len())
     })
 }

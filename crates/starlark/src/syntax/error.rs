@@ -77,6 +77,7 @@ impl SyntaxError {
             id: self.problem.id(),
             hint: self.problem.hint(),
             message: CodeMessage::Text(Text::new(self.message)),
+            related: Vec::new(),
             label: place.is_known().then_some(self.label),
             frames: vec![frame],
             omitted: (0, 0),

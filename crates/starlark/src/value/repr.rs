@@ -7,8 +7,8 @@
 use std::rc::Rc;
 
 use ytterby_text::gofloat::format_g_precision;
-use ytterby_text::push_int;
 use ytterby_text::quote::quote_into;
+use ytterby_text::{budget, push_int};
 
 use super::Value;
 use crate::ops::MAX_BYTES;
@@ -26,8 +26,10 @@ fn write_in(out: &mut Vec<u8>, value: &Value, path: &mut Vec<*const ()>, depth: 
         Value::Bool(true) => out.extend_from_slice(b"True"),
         Value::Bool(false) => out.extend_from_slice(b"False"),
         Value::Int(i) => push_int(out, *i),
+        Value::BigInt(i) if budget::work(i.bits() as usize / 16).is_err() => {}
         Value::BigInt(i) => out.extend_from_slice(i.to_string().as_bytes()),
         Value::Float(f) => out.extend_from_slice(format_g_precision(*f, 6).as_bytes()),
+        Value::Str(s) if budget::text(s.as_bytes().len()).is_err() => {}
         Value::Str(s) => quote_into(out, s),
         Value::Range(range) => out.extend_from_slice(range_text(range).as_bytes()),
         Value::Function(function) => {
@@ -122,8 +124,9 @@ fn write_items<'a>(out: &mut Vec<u8>, items: impl Iterator<Item = &'a Value>, pa
     }
 }
 
+/// Whether nothing more is to be written. What was cut because a limit was reached is never seen: the next charge fails.
 fn is_full(out: &[u8]) -> bool {
-    out.len() >= MAX_BYTES
+    out.len() >= MAX_BYTES || !budget::may_go_on(16)
 }
 
 fn range_text(range: &super::Range) -> String {

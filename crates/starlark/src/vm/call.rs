@@ -153,6 +153,7 @@ fn begin(eval: &mut Eval, stack: &mut Vec<Value>, function: &Function, base: usi
     let wanted = base + function.code.registers;
     if stack.len() < wanted {
         // Ahead of need, so that deep recursion does not grow the vector at each call.
+        eval.charge((wanted / 2 + 64) * size_of::<Value>())?;
         stack.resize(wanted + wanted / 2 + 64, Value::UNSET);
     }
     Ok(())

@@ -47,6 +47,15 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                     }
                 };
             }
+            /// Counts a step. Where the limits are due, they get to know where the function is.
+            macro_rules! step {
+                () => {
+                    if eval.is_fuel_used() {
+                        note!();
+                        check!(eval.refuel());
+                    }
+                };
+            }
             /// Ends the function with a value.
             macro_rules! return_value {
                 ($value:expr) => {{
@@ -205,7 +214,7 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                         }
                     }
                     Instr::IterNext { iter, dst, by } => {
-                        check!(eval.step());
+                        step!();
                         match next_value(regs, iter, dst, instrs.get(pc)) {
                             Next::End => pc = jump_by(pc, by),
                             Next::Value => {}
@@ -215,7 +224,7 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                     Instr::IterAgain { iter, dst, by } => {
                         let end = pc;
                         pc = jump_by(pc, by);
-                        check!(eval.step());
+                        step!();
                         match next_value(regs, iter, dst, instrs.get(pc)) {
                             Next::End => pc = end,
                             Next::Value => {}
@@ -223,13 +232,13 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                         }
                     }
                     Instr::IterNextFar { iter, dst } => {
-                        check!(eval.step());
+                        step!();
                         match next_value(regs, iter, dst, None) {
                             Next::End => {}
                             _ => pc += 1,
                         }
                     }
-                    Instr::Step => check!(eval.step()),
+                    Instr::Step => step!(),
 
                     Instr::Attr { dst, x, name } => {
                         note!();
@@ -318,7 +327,7 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                             _ => check!(work::call(eval, regs, callee, count)),
                         }
                     }
-                    Instr::Function { dst, index } => work::function(&function, regs, dst, index),
+                    Instr::Function { dst, index } => check!(work::function(eval, &function, regs, dst, index)),
                     Instr::Return { x } => return_value!(reg!(x).take()),
                     Instr::ReturnNone => return_value!(Value::None),
                     Instr::Enter { dialect } => {

@@ -479,7 +479,8 @@ pub(super) fn set_index(eval: &mut Eval, code: &LinkedCode, regs: &mut [Value], 
 pub(super) fn slice(eval: &mut Eval, regs: &mut [Value], dst: Reg, first: Reg) -> Done {
     let [x, start, stop, step] = &regs[at(first)..][..4] else { return Ok(()) };
     let result = ops::slice(x, start, stop, step)?;
-    eval.charge(result.len().unwrap_or(0) * size_of::<Value>())?;
+    let size = if let Value::Str(_) = result { 1 } else { size_of::<Value>() };
+    eval.charge(result.len().unwrap_or(0) * size)?;
     regs[at(dst)].put(result);
     Ok(())
 }
@@ -493,6 +494,15 @@ pub(super) fn method_of(receiver: &Value, name: &Name) -> Option<Method> {
         Value::Dict(_) => name.dict,
         Value::Set(_) => name.set,
         _ => None,
+    }
+}
+
+/// Charges what a method of a string may do: look at all of it.
+#[inline(always)]
+fn pass_over(receiver: &Value) -> Done {
+    match receiver {
+        Value::Str(text) => Eval::pass(text.as_bytes().len()),
+        _ => Ok(()),
     }
 }
 
@@ -524,6 +534,7 @@ pub(super) fn call_method(
     let args = Args::of(&regs[first..first + usize::from(count)]);
     let receiver = code.operand(regs, x);
     let Some(method) = method_of(receiver, name) else { return Ok(()) };
+    pass_over(receiver)?;
     let value = method(eval, receiver, args)?;
     regs[at(base)].put(value);
     Ok(())
@@ -539,6 +550,7 @@ pub(super) fn method0(
     dst: Reg,
     x: Reg,
 ) -> Done {
+    pass_over(code.operand(regs, x))?;
     let value = method(eval, code.operand(regs, x), Args::NONE)?;
     regs[at(dst)].put(value);
     Ok(())
@@ -556,6 +568,7 @@ pub(super) fn method1(
     y: Reg,
 ) -> Done {
     let args = Args::of(std::slice::from_ref(code.operand(regs, y)));
+    pass_over(code.operand(regs, x))?;
     let value = method(eval, code.operand(regs, x), args)?;
     regs[at(dst)].put(value);
     Ok(())
@@ -573,6 +586,7 @@ pub(super) fn method2(
     args: [Reg; 2],
 ) -> Done {
     let args = args.map(|arg| code.operand(regs, arg).clone());
+    pass_over(code.operand(regs, x))?;
     let value = method(eval, code.operand(regs, x), Args::of(&args))?;
     regs[at(dst)].put(value);
     Ok(())
@@ -633,7 +647,8 @@ fn call_value(eval: &mut Eval, callee: &Value, args: Args<'_>) -> Result<Value, 
 
 /// Makes a function of the program; its defaults stand from `dst` on.
 #[inline(never)]
-pub(super) fn function(around: &Function, regs: &mut [Value], dst: Reg, index: u16) {
+pub(super) fn function(eval: &mut Eval, around: &Function, regs: &mut [Value], dst: Reg, index: u16) -> Done {
+    eval.charge(128)?;
     let code = &around.code.functions[usize::from(index)];
     let defaults = regs[at(dst)..][..code.params.default_count].iter_mut().map(Value::take).collect();
     let captured = code.captures.iter().map(|capture| match capture {
@@ -648,6 +663,7 @@ pub(super) fn function(around: &Function, regs: &mut [Value], dst: Reg, index: u
         frozen: false.into(),
     };
     regs[at(dst)].put(Value::Function(Rc::new(made)));
+    Ok(())
 }
 
 #[inline(never)]

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
-use crate::quote;
+use crate::{budget, quote};
 
 /// How many arrays and objects in one another Go reads.
 pub const MAX_DEPTH: usize = 10_000;
@@ -65,6 +65,8 @@ pub enum Problem {
     End(Place),
     /// More arrays and objects in one another than the caller wants; this byte opens one more.
     Depth(u8),
+    /// The run may not use more memory or time; see [`crate::budget`].
+    Exceeded,
 }
 
 /// Where a reader can stop.
@@ -139,6 +141,7 @@ impl fmt::Display for ReadError {
             Problem::End(place) if place.takes_space() => f.write_str("unexpected end of JSON input"),
             Problem::End(place) => write!(f, "invalid character ' ' {place}"),
             Problem::Depth(byte) => write!(f, "invalid character '{}' exceeded max depth", Shown(byte)),
+            Problem::Exceeded => f.write_str("a limit was reached"),
         }
     }
 }
@@ -238,6 +241,10 @@ impl<'a, B: Build> Reader<'a, '_, B> {
 
     /// Adds a value to the collection that it stands in. Gives back the collection if this was its last.
     fn append(&mut self, open: Open<B>, value: B::Value) -> Result<Option<B::Value>, ReadError> {
+        // A string or number has about as much as it takes in the text, which was charged.
+        if !budget::may_go_on(size_of::<B::Value>()) {
+            return Err(self.error(Problem::Exceeded));
+        }
         match open {
             Open::Array(start, mut items) => {
                 items.push(value);

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 
 use ytterby_diag::{FileId, Pos, Span};
-use ytterby_text::Str;
+use ytterby_text::{Str, budget};
 
 use super::build::{Anchors, Pending};
 use super::cursor::Cursor;
@@ -50,6 +50,8 @@ pub(super) struct Parser<'a> {
     pub(super) long_string: Option<(usize, usize)>,
     /// Where lines begin; only found out where collections are keys.
     pub(super) line_starts: OnceCell<Vec<usize>>,
+    /// A limit was reached.
+    is_stopped: bool,
 }
 
 /// A collection that is open.
@@ -137,6 +139,9 @@ pub(super) fn read(
     shape: Shape,
     quick: Quick,
 ) -> Result<Tree, Failure> {
+    if text.len() > LONG && budget::text(4 * text.len()).is_err() {
+        return Err(Box::new(ReadError::new(STOPPED.to_owned(), Span::new(file, 0, 0))));
+    }
     let tree = Tree {
         file,
         documents: Vec::new(),
@@ -170,12 +175,19 @@ pub(super) fn read(
         content_end: 0,
         long_string: None,
         line_starts: OnceCell::new(),
+        is_stopped: false,
     };
     match parser.documents() {
         Ok(()) => Ok(parser.tree),
         Err(error) => Err(parser.advised(error)),
     }
 }
+
+/// Whoever opened the budget of the run knows which limit it was.
+const STOPPED: &str = "a limit was reached";
+
+/// Longer texts are charged before anything is made of them.
+const LONG: usize = 64 << 10;
 
 fn begins_with_marker(text: &[u8]) -> bool {
     let space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0C);
@@ -260,6 +272,9 @@ impl<'a> Parser<'a> {
     }
 
     fn next(&mut self) -> Result<Step, Failure> {
+        if self.is_stopped {
+            return Err(self.scan_error(STOPPED));
+        }
         match self.frames.last().expect("a step inside a collection has a frame").kind {
             Kind::BlockMap => self.next_block_key(),
             Kind::BlockArray | Kind::IndentlessArray => self.next_block_item(),
@@ -400,8 +415,20 @@ impl<'a> Parser<'a> {
     pub(super) fn node(&mut self, value: Value, start: usize, end: usize, style: Style) -> NodeId {
         self.anchors.counted +=
             1 + (end.saturating_sub(start) / 64) as u64 * u64::from(matches!(value, Value::Scalar(_)));
+        if self.tree.nodes.len() == self.tree.nodes.capacity() {
+            self.charge_growth();
+        }
         self.tree.nodes.push(Node::new(value, start as u32, end as u32, style));
         NodeId(self.tree.nodes.len() as u32 - 1)
+    }
+
+    /// Charges the nodes that are to come, as many as there are. Where a limit is reached, the next step fails.
+    #[cold]
+    #[inline(never)]
+    fn charge_growth(&mut self) {
+        let count = self.tree.nodes.len();
+        let charged = budget::memory_of(count, size_of::<Node>() + size_of::<MapItem>());
+        self.is_stopped = charged.and_then(|()| budget::work(count / 8)).is_err();
     }
 
     /// What a scalar means: its text, its style and its tag.

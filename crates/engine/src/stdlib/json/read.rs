@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use ytterby_starlark::Value;
-use ytterby_text::Str;
 use ytterby_text::gojson::{self, Build, Scalar};
+use ytterby_text::{Str, budget};
 
 /// The value of a text. The error is the reference's message.
 pub(super) fn read(text: &[u8]) -> Result<Value, String> {
@@ -47,11 +47,16 @@ impl Build for Values {
     }
 
     fn array(&mut self, items: Vec<Value>, _: Range<usize>) -> Value {
+        // Where a limit is reached, the reader stops by itself.
+        let _ = budget::memory(64);
         Value::list(items)
     }
 
     /// Of a key that stands twice the last value counts.
     fn object(&mut self, mut members: Vec<(Str, Value)>, _: Range<usize>) -> Value {
+        if !budget::may_go_on(128 + 64 * members.len()) {
+            return Value::None;
+        }
         members.sort_by(|a, b| a.0.cmp(&b.0));
         Value::dict(members.into_iter().map(|(key, value)| (Value::Str(key), value))).expect("strings can be hashed")
     }

@@ -1,6 +1,6 @@
 //! Nodes to TOML: scalars first, then tables, keys sorted, as the Go library of the reference lays it out.
 
-use ytterby_text::{Str, gofloat};
+use ytterby_text::{Str, budget, gofloat};
 
 use crate::node::{Array, Map, Node, Scalar, key_text};
 
@@ -157,6 +157,7 @@ impl<'a> Writer<'a> {
         if self.depth >= MAX_DEPTH {
             return Err(format!("a value nested deeper than {MAX_DEPTH} levels cannot be TOML"));
         }
+        budget::memory(32).and_then(|()| budget::work(1)).map_err(|exceeded| exceeded.to_string())?;
         self.depth += 1;
         write(self)?;
         self.depth -= 1;

@@ -1,0 +1,76 @@
+//! Limits from flags, and what this process has used.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ytterby::budget::{self, Running, parse_count, parse_size, parse_time};
+use ytterby::{Failure, Limits, Meter};
+use ytterby_diag::{Diagnostic, Id};
+
+use crate::flags::Invocation;
+
+/// The limits that the flags name.
+pub fn of_flags(flags: &Invocation) -> Result<Limits, Failure> {
+    let size = "a size such as 400MiB, 2GiB or none";
+    Ok(Limits {
+        time: read(flags, "limit-time", parse_time, "a time such as 500ms, 10s, 2m or none")?,
+        memory: read(flags, "limit-memory", parse_size, size)?,
+        steps: read(flags, "limit-steps", parse_count, "a number such as 1000000, or none")?,
+        output: read(flags, "limit-output", parse_size, size)?,
+        depth: read(flags, "limit-depth", parse_count, "a number such as 1000")?.map(|depth| depth as usize),
+    })
+}
+
+fn read<T>(flags: &Invocation, name: &str, parse: fn(&str) -> Option<T>, expected: &str) -> Result<Option<T>, Failure> {
+    if !flags.is_given(name) {
+        return Ok(None);
+    }
+    let text = flags.text(name);
+    parse(text).map(Some).ok_or_else(|| {
+        let what = format!("Unknown value '{text}' of --{name} (expected {expected})");
+        Diagnostic::error(Id::FLAG_VALUE, what).into()
+    })
+}
+
+/// Opens a budget for commands that do not render.
+pub fn begin(flags: &Invocation) -> Result<Running, Failure> {
+    Ok(budget::begin(of_flags(flags)?, None, Some(Arc::new(Process::default()))))
+}
+
+/// What this process has used.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Process {}
+
+impl Meter for Process {
+    #[cfg(unix)]
+    fn time(&self) -> Option<Duration> {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        Some(Duration::new(time.tv_sec.try_into().ok()?, time.tv_nsec.try_into().ok()?))
+    }
+
+    #[cfg(not(unix))]
+    fn time(&self) -> Option<Duration> {
+        use std::sync::OnceLock;
+        use std::time::Instant;
+
+        static START: OnceLock<Instant> = OnceLock::new();
+        Some(START.get_or_init(Instant::now).elapsed())
+    }
+
+    /// Pages that are in memory. There is no other number that counts what libraries and the allocator itself take.
+    fn memory(&self) -> Option<u64> {
+        resident()
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn resident() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = text.split(' ').nth(1)?.parse().ok()?;
+    Some(pages * rustix::param::page_size() as u64)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn resident() -> Option<u64> {
+    memory_stats::memory_stats().map(|usage| usage.physical_mem as u64)
+}

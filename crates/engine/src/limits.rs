@@ -1,0 +1,78 @@
+//! The budget of a run: how it begins, and what is said where it ends.
+//!
+//! The account itself is `ytterby_text::budget`, which everything that a run does is charged to.
+
+use ytterby_diag::{Diagnostic, Failure, FileId, Id, Label, Part, Pos, Role, Sources, Text};
+use ytterby_text::budget::{self, Running};
+
+use crate::api::{MAX_STEPS, Options, Rendered};
+
+/// A line is named as the hottest from this part of the time on, in percent.
+const HOT: u64 = 20;
+
+/// Opens the budget that the options name.
+pub(crate) fn begin(options: &Options) -> Running {
+    let mut limits = options.limits;
+    if options.meter.is_none() {
+        limits.steps.get_or_insert(MAX_STEPS);
+    }
+    budget::begin(limits, options.cancellation.clone(), options.meter.clone())
+}
+
+/// Charges what a run writes.
+pub(crate) fn charge_output(rendered: Rendered) -> Result<Rendered, Failure> {
+    budget::output(rendered.documents.len())?;
+    for file in &rendered.files {
+        budget::output(file.bytes.len())?;
+    }
+    Ok(rendered)
+}
+
+/// The outcome of a run, a limit that was reached by functions that cannot fail included. A failure at a limit says
+/// which line took most of the time, and which flag raises the limit.
+pub(crate) fn conclude<T>(result: Result<T, Failure>, sources: &Sources) -> Result<T, Failure> {
+    let is_about_limit = |failure: &Failure| {
+        let ids = failure.diagnostics().into_iter().map(|diagnostic| diagnostic.id);
+        ids.into_iter().any(|id| id.limit().is_some() || id == Id::LIMIT_CANCELLED)
+    };
+    let outcome = match (result, budget::check()) {
+        (Ok(done), Ok(())) => return Ok(done),
+        (Ok(_), Err(exceeded)) => exceeded.into(),
+        // Where a function could only say that it failed, we know why.
+        (Err(failure), Err(exceeded)) if !is_about_limit(&failure) => {
+            let mut limit = Failure::from(exceeded);
+            let diagnostics = failure.diagnostics();
+            if let Some(label) = diagnostics.first().and_then(Diagnostic::problem_label) {
+                limit.place_at(label.pos, label.part.clone());
+            }
+            limit
+        }
+        (Err(failure), _) => failure,
+    };
+    Err(explained(outcome, sources))
+}
+
+fn explained(mut failure: Failure, sources: &Sources) -> Failure {
+    let hottest = hottest_line(sources);
+    failure.explain_limits(hottest.map(|(pos, part)| {
+        let words = Text::new(format!("{part} % of the time was spent on this line"));
+        Label::new(Role::Related, pos, Part::Line).text(words)
+    }));
+    failure
+}
+
+/// The line that took most of the time.
+fn hottest_line(sources: &Sources) -> Option<(Pos, u64)> {
+    let mut lines: Vec<((FileId, u32), Pos, u64)> = Vec::new();
+    for ((file, offset), part) in budget::hottest() {
+        let pos = Pos::new(FileId(file), offset);
+        let Some(source) = sources.get(pos.file) else { continue };
+        let line = (pos.file, source.line(pos.offset));
+        match lines.iter_mut().find(|known| known.0 == line) {
+            Some(known) => known.2 += part,
+            None => lines.push((line, pos, part)),
+        }
+    }
+    let hottest = lines.into_iter().max_by_key(|line| line.2)?;
+    (hottest.2 >= HOT).then_some((hottest.1, hottest.2.min(100)))
+}

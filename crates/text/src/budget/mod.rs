@@ -1,0 +1,143 @@
+//! What a run may use, and the account of what it has used.
+//!
+//! A run has one budget for all of its work: code, built-in functions, overlays, schemas, rules, exports. It belongs to
+//! the thread that the run is on, so that every function that allocates or loops can charge it without a parameter:
+//! [`begin`] opens it, the guard that it returns closes it. Without a budget, nothing is refused.
+//!
+//! Charges come before the work. They count down two numbers of the thread; only when one is used up do we look at the
+//! clock, the memory of the process, the token of cancellation. A budget that was exceeded stays exceeded: functions
+//! that cannot fail stop early ([`is_exceeded`]), and the next one that can fail reports it.
+//!
+//! The clock and the memory are the host's ([`Meter`]); without one, only steps, output and cancellation are limited,
+//! and memory where a limit is given: then every charge counts, and nothing is ever given back.
+
+mod account;
+mod limits;
+mod parse;
+
+pub use account::{Running, begin, hottest};
+pub use limits::{Cancellation, Exceeded, Limit, Limits, Meter};
+pub use parse::{parse_count, parse_size, parse_time, shown_size, shown_time};
+
+use account::{FUEL, ROOM};
+
+/// Bytes of copying, comparing or scanning that count as one unit of work.
+const BYTES_PER_UNIT: usize = 32;
+
+/// Charges memory that is about to be allocated.
+///
+/// # Errors
+/// Where the run may not have it.
+#[inline]
+pub fn memory(bytes: usize) -> Result<(), Exceeded> {
+    let room = ROOM.get();
+    if bytes as u64 <= room {
+        ROOM.set(room - bytes as u64);
+        return Ok(());
+    }
+    account::more_memory(bytes as u64)
+}
+
+/// Charges memory for `count` values of one size, which may be too many for any machine.
+///
+/// # Errors
+/// As [`memory`].
+#[inline]
+pub fn memory_of(count: usize, size: usize) -> Result<(), Exceeded> {
+    memory(count.saturating_mul(size))
+}
+
+/// Charges work of built-in functions, in units that take about as long as one turn of a short loop.
+///
+/// # Errors
+/// Where the time is up, or the run was cancelled.
+#[inline]
+pub fn work(units: usize) -> Result<(), Exceeded> {
+    let fuel = FUEL.get();
+    if (units as u64) < fuel {
+        FUEL.set(fuel - units as u64);
+        return Ok(());
+    }
+    account::look(units as u64)
+}
+
+/// Charges a pass over so many bytes.
+///
+/// # Errors
+/// As [`work`].
+#[inline]
+pub fn scan(bytes: usize) -> Result<(), Exceeded> {
+    work(1 + bytes / BYTES_PER_UNIT)
+}
+
+/// Charges a text that is about to be made, and the pass that makes it.
+///
+/// # Errors
+/// As [`memory`] and [`work`].
+#[inline]
+pub fn text(bytes: usize) -> Result<(), Exceeded> {
+    memory(bytes)?;
+    scan(bytes)
+}
+
+/// Charges a step of a walk that cannot fail; false where it should stop. What it made so far is to be dropped: the
+/// next charge fails.
+#[inline]
+#[must_use]
+pub fn may_go_on(bytes: usize) -> bool {
+    memory(bytes).is_ok() && work(1).is_ok()
+}
+
+/// Whether a limit was reached, so that the results of functions that cannot fail are incomplete.
+#[inline]
+pub fn is_exceeded() -> bool {
+    FUEL.get() == 0
+}
+
+/// Reports a limit that was reached by functions that cannot fail.
+///
+/// # Errors
+/// Where there is one.
+#[inline]
+pub fn check() -> Result<(), Exceeded> {
+    if is_exceeded() { account::look(0) } else { Ok(()) }
+}
+
+/// Charges steps of code.
+///
+/// # Errors
+/// As [`work`], and where the limit of steps is reached.
+pub fn steps(count: u64) -> Result<(), Exceeded> {
+    account::steps(count)
+}
+
+/// Notes where code is; the time until the next place is noted counts for this one.
+pub fn at(file: u32, offset: u32) {
+    account::at((file, offset));
+}
+
+/// Steps that are left.
+pub fn steps_left() -> u64 {
+    account::steps_left()
+}
+
+/// Charges bytes that are about to be written.
+///
+/// # Errors
+/// Where that is more than the run may write.
+pub fn output(bytes: usize) -> Result<(), Exceeded> {
+    account::output(bytes as u64)
+}
+
+/// Notes bytes of input, which raise the limits that were not set.
+pub fn input(bytes: usize) {
+    account::input(bytes as u64);
+}
+
+/// Calls inside each other that are allowed, where that was set.
+pub fn depth() -> Option<usize> {
+    account::depth()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,138 @@
+//! The account: what is refused, and that nothing is refused without a budget.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use super::*;
+
+/// A host whose clock and memory are numbers.
+#[derive(Debug, Default)]
+struct Numbers {
+    nanos: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl Meter for Numbers {
+    fn time(&self) -> Option<Duration> {
+        Some(Duration::from_nanos(self.nanos.fetch_add(1_000_000, Ordering::Relaxed)))
+    }
+
+    fn memory(&self) -> Option<u64> {
+        Some(self.bytes.load(Ordering::Relaxed))
+    }
+}
+
+#[test]
+fn nothing_is_refused_without_a_budget() {
+    assert!(memory(1 << 50).is_ok() && work(1 << 50).is_ok() && output(1 << 50).is_ok());
+    assert!(!is_exceeded());
+}
+
+#[test]
+fn without_a_meter_memory_counts_all_charges() {
+    let _running = begin(Limits { memory: Some(1 << 20), ..Limits::default() }, None, None);
+    for _ in 0..1024 {
+        assert_eq!(memory(1024), Ok(()));
+    }
+    assert_eq!(memory(1024), Err(Exceeded::Memory(1 << 20)));
+    assert!(is_exceeded());
+    assert_eq!(work(1), Err(Exceeded::Memory(1 << 20)), "what was exceeded stays exceeded");
+}
+
+#[test]
+fn the_default_counts_no_memory_without_a_meter() {
+    let _running = begin(Limits::default(), None, None);
+    assert_eq!(memory(1 << 40), Ok(()));
+}
+
+#[test]
+fn with_a_meter_only_what_is_there_counts() {
+    let host = Arc::new(Numbers::default());
+    let _running = begin(Limits { memory: Some(100 << 20), ..Limits::default() }, None, Some(host.clone()));
+    for _ in 0..10_000 {
+        assert_eq!(memory(1 << 20), Ok(()), "garbage does not count");
+    }
+    host.bytes.store(90 << 20, Ordering::Relaxed);
+    assert_eq!(memory(60 << 20), Err(Exceeded::Memory(100 << 20)));
+}
+
+#[test]
+fn input_raises_the_defaults() {
+    let host = Arc::new(Numbers::default());
+    host.bytes.store(Limits::MEMORY, Ordering::Relaxed);
+    let _running = begin(Limits::default(), None, Some(host));
+    input(1 << 20);
+    assert_eq!(memory(32 << 20), Ok(()));
+    assert!(matches!(memory(128 << 20), Err(Exceeded::Memory(_))));
+}
+
+#[test]
+fn the_time_is_up() {
+    let _running = begin(
+        Limits { time: Some(Duration::from_millis(20)), ..Limits::default() },
+        None,
+        Some(Arc::new(Numbers::default())),
+    );
+    let turns = (0..1_000_000).take_while(|_| work(1).is_ok()).count();
+    assert!(turns > 10_000 && turns < 100_000, "{turns}");
+}
+
+#[test]
+fn steps_output_and_cancellation() {
+    let token = Cancellation::new();
+    let limits = Limits { steps: Some(100), output: Some(10), ..Limits::default() };
+    {
+        let _running = begin(limits, Some(token.clone()), None);
+        at(0, 7);
+        assert_eq!((steps(99), steps_left()), (Ok(()), 1));
+        assert_eq!(work(5000), Ok(()));
+        assert_eq!(steps(1), Err(Exceeded::Steps(100)));
+        assert_eq!(hottest(), [((0, 7), 100)]);
+    }
+    {
+        let _running = begin(limits, Some(token.clone()), None);
+        assert_eq!(output(10), Ok(()));
+        assert_eq!(output(1), Err(Exceeded::Output(10)));
+    }
+    token.cancel();
+    let _running = begin(limits, Some(token), None);
+    assert_eq!(work(5000), Err(Exceeded::Cancelled));
+}
+
+#[test]
+fn a_run_inside_of_another_has_its_own_budget() {
+    let _outer = begin(Limits { memory: Some(100), ..Limits::default() }, None, None);
+    assert_eq!(memory(60), Ok(()));
+    {
+        let _inner = begin(Limits { memory: Some(10), ..Limits::default() }, None, None);
+        assert_eq!(memory(11), Err(Exceeded::Memory(10)));
+    }
+    assert_eq!(memory(40), Ok(()));
+    assert_eq!(memory(1), Err(Exceeded::Memory(100)));
+}
+
+#[test]
+fn limits_as_people_write_them() {
+    let seconds = |text| parse_time(text).map(|time| time.as_secs_f64());
+    assert_eq!(seconds("500ms"), Some(0.5));
+    assert_eq!(seconds("1.5h"), Some(5400.0));
+    for wrong in ["", "banana", "10", "-1s", "1s banana", "s", "0s", "1e3s", "99999999999h", "1..5s"] {
+        assert_eq!(parse_time(wrong), None, "{wrong}");
+    }
+    for (text, size) in [("1", 1), ("1KiB", 1024), ("2mb", 2_000_000), ("1 GiB", 1 << 30), ("1Gi", 1 << 30)] {
+        assert_eq!(parse_size(text), Some(size), "{text}");
+    }
+    for wrong in ["", "-1", "0", "10parsecs", "GiB", "1GiBs", "99999999TiB"] {
+        assert_eq!(parse_size(wrong), None, "{wrong}");
+    }
+    for wrong in ["", "-5", "0", "1.5", "many", "+3"] {
+        assert_eq!(parse_count(wrong), None, "{wrong}");
+    }
+    for time in ["500ms", "10s", "1.5s", "3m", "none"] {
+        assert_eq!(shown_time(parse_time(time).expect("a time")), time);
+    }
+    for size in ["1GiB", "400MiB", "none"] {
+        assert_eq!(shown_size(parse_size(size).expect("a size")), size);
+    }
+}
