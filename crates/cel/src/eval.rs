@@ -6,6 +6,8 @@
 use std::fmt;
 use std::rc::Rc;
 
+use ytterby_text::budget;
+
 use crate::call;
 use crate::check::{Field, Loop, Node, NodeKind};
 use crate::functions::Fun;
@@ -61,7 +63,8 @@ const MAP: u64 = 30;
 impl Eval {
     fn spend(&mut self, cost: u64) -> Result<()> {
         self.cost = self.cost.saturating_add(cost);
-        if self.cost > self.limit { Err(EvalError::Cost) } else { Ok(()) }
+        // Of a run that has a budget, all expressions together have a limit, too.
+        if self.cost > self.limit || budget::work(1).is_err() { Err(EvalError::Cost) } else { Ok(()) }
     }
 
     fn value(&mut self, node: &Node) -> Result<Val> {

@@ -149,7 +149,7 @@ const KUBERNETES_COMMANDS: &[Command] = &[Command {
     details: "Reads files, directories (.yaml, .yml, .json) or standard input. Exits with 0 where all are valid, 1 where \
               one is not, and 2 where something cannot be read.",
     operands: Operands::Some("[FILE|DIRECTORY|-] …"),
-    flags: &[VALIDATE, LIMITS],
+    flags: &[VALIDATE],
     commands: &[],
 }];
 

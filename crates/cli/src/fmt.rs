@@ -17,6 +17,7 @@ pub fn run(flags: &Invocation, sources: &Sources) -> Result<i32, Failure> {
     let options = ReadOptions { strict: flags.is_on("strict"), ..ReadOptions::default() };
     for file in files.iter().filter(|file| file.kind() == FileKind::Yaml) {
         let content = file.content.read()?;
+        ytterby::budget::input(content.len());
         let source = Source::new(file.path.clone(), content.clone()).with_place(file.place.as_deref());
         let tree =
             parse(&content, sources.add(source), &options).map_err(|error| Failure::from(Diagnostic::from(error)))?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ytterby::budget::{self, Running, parse_count, parse_size, parse_time};
+use ytterby::budget::{self, parse_count, parse_size, parse_time};
 use ytterby::{Failure, Limits, Meter};
 use ytterby_diag::{Diagnostic, Id};
 
@@ -32,9 +32,14 @@ fn read<T>(flags: &Invocation, name: &str, parse: fn(&str) -> Option<T>, expecte
     })
 }
 
-/// Opens a budget for commands that do not render.
-pub fn begin(flags: &Invocation) -> Result<Running, Failure> {
-    Ok(budget::begin(of_flags(flags)?, None, Some(Arc::new(Process::default()))))
+/// Runs a command that does not render within the limits that the flags name.
+pub fn within<T>(flags: &Invocation, run: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    let _running = budget::begin(of_flags(flags)?, None, Some(Arc::new(Process::default())));
+    let result = budget::catch(run).unwrap_or_else(|exceeded| Err(exceeded.into()));
+    let Err(exceeded) = budget::check() else { return result };
+    let mut failure = Failure::from(exceeded);
+    failure.explain_limits(None);
+    Err(failure)
 }
 
 /// What this process has used.

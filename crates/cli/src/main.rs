@@ -93,14 +93,14 @@ fn dispatch(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result
     let names: Vec<&str> = flags.path.iter().skip(1).map(|command| command.name).collect();
     match names[..] {
         [] | ["template"] => render::run(program, flags, sources),
-        ["fmt"] => fmt::run(flags, sources),
+        ["fmt"] => limits::within(flags, || fmt::run(flags, sources)),
         ["version"] => done(version(program, flags)?),
         ["kubernetes", "validate"] => kubernetes::run(program, flags, report::rendering(program, flags)?, sources),
         ["kubevirt", "explain" | "lint" | "serve" | "validate"] | ["kubevirt", "export", "cel"] => {
             kubevirt::run(program, flags)
         }
         ["schema", "diff"] => schema::diff(program, flags, sources),
-        ["schema", "import"] => schema::import(program, flags, sources),
+        ["schema", "import"] => limits::within(flags, || schema::import(program, flags, sources)),
         ["help"] => help_of(program, &flags.operands).and_then(done),
         ["completion", shell] => completion_script(program, shell, flags),
         ["__complete"] => completion::answer(&commands::ROOT, &flags.operands, Descriptions::Shown).and_then(done),

@@ -43,6 +43,7 @@ pub fn import(program: &str, flags: &Invocation, sources: &Sources) -> Result<i3
         return Err(Failure::new(Id::FLAG_OPERAND, format!("Expected '{path}' to be a file, but is a directory")));
     };
     let content = file.content.read()?;
+    ytterby::budget::input(content.len());
     let imported = ytterby::import_schema(&content, &ImportOptions { name, from });
     let imported = imported.map(|imported| Rendered {
         documents: imported.text.into_bytes(),

@@ -122,6 +122,9 @@ const BLOCK: usize = 4096;
 /// Bytes of a long line that an excerpt shows.
 const LONG_LINE: usize = 240;
 
+/// No excerpt is longer: a line can be as long as its file.
+const MAX_EXCERPT: usize = 4096;
+
 impl Source {
     /// An input with the name that messages show: `config/a.yml`, `(data-value arg)`.
     pub fn new(name: impl Into<String>, text: impl Into<Arc<[u8]>>) -> Source {
@@ -254,7 +257,7 @@ impl Source {
 
     /// The whole text as messages show it: secrets replaced.
     pub fn shown_text(&self) -> String {
-        self.shown(0..self.text.len())
+        self.shown_whole(0..self.text.len())
     }
 
     /// What an excerpt shows of the line of an offset, in bytes of the text: all of it, or of a long line the part
@@ -271,8 +274,17 @@ impl Source {
         Some(if from == start { start } else { boundary(from) }..boundary(from + LONG_LINE))
     }
 
-    /// A part of the text with secrets replaced.
+    /// A part of the text with secrets replaced; of a very long one the beginning.
     pub fn shown(&self, range: Range<usize>) -> String {
+        if range.len() <= MAX_EXCERPT {
+            return self.shown_whole(range);
+        }
+        let is_inside = |at: &usize| self.text.get(*at).is_some_and(|byte| byte & 0xc0 == 0x80);
+        let cut = (range.start..=range.start + MAX_EXCERPT).rev().find(|at| !is_inside(at)).unwrap_or(range.start);
+        format!("{}… ({} bytes more)", self.shown_whole(range.start..cut), range.end - cut)
+    }
+
+    fn shown_whole(&self, range: Range<usize>) -> String {
         let mut out = String::new();
         let mut copied = range.start;
         for hidden in self.hidden_in(range.clone()) {

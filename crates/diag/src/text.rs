@@ -98,8 +98,8 @@ impl Text {
     pub fn write(&self, out: &mut String, sources: &Sources, names: PlaceNames) {
         for piece in &self.0 {
             match piece {
-                Piece::Words(words) => out.push_str(words),
-                Piece::Value(value) => out.push_str(value),
+                Piece::Words(words) => push_cut(out, words, MAX_PIECE),
+                Piece::Value(value) => push_cut(out, value, MAX_PIECE),
                 Piece::Place(pos) => out.push_str(&sources.locate_as(*pos, names)),
                 Piece::Places(places) => {
                     let mut shown: Vec<String> = places.iter().map(|pos| sources.locate_as(*pos, names)).collect();
@@ -121,15 +121,18 @@ impl Text {
     pub fn plain(&self) -> Cow<'_, str> {
         match &self.0[..] {
             [] => "".into(),
-            [Piece::Words(words)] => (**words).into(),
-            [Piece::Value(value)] => (**value).into(),
+            [Piece::Words(words)] if words.len() <= MAX_PIECE => (**words).into(),
+            [Piece::Value(value)] if value.len() <= MAX_PIECE => (**value).into(),
             pieces => {
-                let piece = |piece: &Piece| match piece {
-                    Piece::Words(words) => words.clone().into_owned(),
-                    Piece::Value(value) => value.clone(),
-                    Piece::Place(_) | Piece::Places(_) => "?".to_owned(),
-                };
-                pieces.iter().map(piece).collect::<String>().into()
+                let mut out = String::new();
+                for piece in pieces {
+                    match piece {
+                        Piece::Words(words) => push_cut(&mut out, words, MAX_PIECE),
+                        Piece::Value(value) => push_cut(&mut out, value, MAX_PIECE),
+                        Piece::Place(_) | Piece::Places(_) => out.push('?'),
+                    }
+                }
+                out.into()
             }
         }
     }
@@ -152,6 +155,20 @@ impl Text {
             }
         }
     }
+}
+
+/// A message shows so many bytes of a text or a value; nobody reads more.
+const MAX_PIECE: usize = 64 << 10;
+
+/// Appends a text, or the beginning of a long one and how much of it is left out.
+pub(crate) fn push_cut(out: &mut String, text: &str, max: usize) {
+    if text.len() <= max {
+        out.push_str(text);
+        return;
+    }
+    let end = (0..=max).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    out.push_str(&text[..end]);
+    out.push_str(&format!("… ({} bytes more)", text.len() - end));
 }
 
 impl From<String> for Text {

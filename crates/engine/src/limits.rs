@@ -28,6 +28,11 @@ pub(crate) fn charge_output(rendered: Rendered) -> Result<Rendered, Failure> {
     Ok(rendered)
 }
 
+/// Runs something that walks over user data.
+pub(crate) fn caught<T>(run: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    budget::catch(run).unwrap_or_else(|exceeded| Err(exceeded.into()))
+}
+
 /// The outcome of a run, a limit that was reached by functions that cannot fail included. A failure at a limit says
 /// which line took most of the time, and which flag raises the limit.
 pub(crate) fn conclude<T>(result: Result<T, Failure>, sources: &Sources) -> Result<T, Failure> {

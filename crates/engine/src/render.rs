@@ -35,8 +35,8 @@ pub fn render(
     crate::on_large_stack(|| {
         let _budget = limits::begin(options);
         let run = Rc::new(Run::new(options, sources, host));
-        let result = library_of(&run, files).and_then(|library| stages(&run, library));
-        run.conclude(limits::conclude(result.and_then(limits::charge_output), sources))
+        let result = limits::caught(|| stages(&run, library_of(&run, files)?).and_then(limits::charge_output));
+        run.conclude(limits::conclude(result, sources))
     })
 }
 
@@ -74,7 +74,7 @@ fn compare_schemas(
         let (old, new) = (schema(old, "old")?, schema(new, "new")?);
         Ok(export::diff(&old, &new, &run))
     };
-    limits::conclude(compare(), sources)
+    limits::conclude(limits::caught(compare), sources)
 }
 
 /// The library that files make up which no other run uses.

@@ -85,10 +85,15 @@ pub(crate) fn resolve(ast: &Ast, stmts: &[Stmt], predeclared: &[&str]) -> Result
         given_names: Vec::new(),
         loops: 0,
         errors: Vec::new(),
+        not_listed: None,
     };
     resolver.stmts(stmts);
     resolver.resolve_local_uses(FILE);
     resolver.resolve_other_uses(FILE);
+    if let Some((pos, count)) = resolver.not_listed {
+        let message = format!("{count} more undefined names, of which this is the first");
+        resolver.errors.push(NameError { pos, problem: Problem::Syntax, message });
+    }
     if !resolver.errors.is_empty() {
         return Err(resolver.errors);
     }
@@ -106,6 +111,9 @@ pub(crate) fn resolve(ast: &Ast, stmts: &[Stmt], predeclared: &[&str]) -> Result
 
 /// Names beyond this many undefined ones are not compared with all others.
 const LOOKED_UP: usize = 100;
+
+/// More undefined names than this are only counted: each comes with its line, and all may be on the same long one.
+const LISTED: usize = 1000;
 
 /// The outermost block, and the scope of the top level.
 const FILE: usize = 0;
@@ -128,6 +136,8 @@ struct Resolver<'a> {
     given_names: Vec<Str>,
     loops: usize,
     errors: Vec<NameError>,
+    /// Where the first undefined name is that is not listed any more, and how many there are.
+    not_listed: Option<(Pos, usize)>,
 }
 
 /// The file, a function or a comprehension.
@@ -252,6 +262,10 @@ impl<'a> Resolver<'a> {
     /// Reports a name that is used in `env` and not defined.
     #[cold]
     fn undefined(&mut self, ident: ExprId, name: &Str, env: usize) {
+        if self.errors.len() >= LISTED {
+            self.not_listed.get_or_insert((self.ast[ident].start, 0)).1 += 1;
+            return;
+        }
         let names = self.visible_names(env);
         let names = || names.iter().map(|name| &**name);
         let mut message = format!("undefined: {name}");

@@ -3,6 +3,7 @@
 //! Whoever writes files asks [`Watch::check`] before each step and takes back what it did. When nothing is written, an
 //! interrupt ends the program at once, as it does with every other program.
 
+use std::io;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -37,6 +38,14 @@ impl Watch {
         match self.0.noted.load(Ordering::SeqCst) {
             0 => Ok(()),
             _ => Err("Interrupted; nothing was changed".into()),
+        }
+    }
+
+    /// The same for what cannot be taken back, but can be left for later.
+    pub(super) fn go_on(&self) -> io::Result<()> {
+        match self.0.noted.load(Ordering::SeqCst) {
+            0 => Ok(()),
+            _ => Err(io::Error::new(io::ErrorKind::Interrupted, "interrupted; the next run deletes the rest")),
         }
     }
 

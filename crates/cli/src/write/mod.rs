@@ -1,19 +1,24 @@
 //! Output files.
 //!
 //! Everything is written aside first and moved into place when it is complete, so that a full disk, a bad path or an
-//! interrupt leaves what was there before.
+//! interrupt leaves what was there before. Where the program is killed in the middle, the next run that writes to the
+//! directory finishes or takes back what it began ([`journal`]).
 
 mod interrupt;
+mod journal;
+mod paths;
+mod protect;
 mod stage;
 
 use std::collections::HashSet;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use self::interrupt::Watch;
 pub use self::interrupt::end_if_interrupted;
-use self::stage::{Moves, Stage, UndoList};
+use self::paths::{System, relative};
+use self::protect::{MANIFEST, Place};
+use self::stage::{Moves, NewDirectories, Stage};
 use crate::read::{clean, io_text};
 use ytterby::{Failure, OutputFile};
 use ytterby_diag::Id;
@@ -34,23 +39,36 @@ fn replace(directory: &str, files: &[OutputFile]) -> Result<(), String> {
     if SUSPICIOUS.contains(&directory) {
         return Err(format!("Expected output directory path to not be one of '{}'", SUSPICIOUS.join("', '")));
     }
-    refuse_vital(directory)?;
+    let place = protect::check(directory)?;
+    let files = placed(files)?;
+    let list = OutputFile { path: MANIFEST.to_owned(), bytes: protect::manifest(&files).into_bytes() };
+    let list = (place != Place::Usual).then(|| (list.path.clone(), &list));
 
     let target = PathBuf::from(clean(directory));
+    if place == Place::Mounted {
+        // Another directory cannot take its place, so its content does.
+        let mut moves = Moves::new(&target, &Watch::start())?;
+        for (path, file) in files.iter().chain(&list) {
+            moves.add(path, &file.bytes)?;
+        }
+        let emptied = |watch: &Watch| protect::empty(&target, &|| watch.go_on());
+        return moves.finish(|watch| emptied(watch).map_err(|error| failed("remove", &target, &error)));
+    }
     let parent = match target.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
         _ => PathBuf::from("."),
     };
     let watch = Watch::start();
     // Declared before what is inside of them, so that they go after it.
-    let mut made = UndoList::new_directories(&parent)?;
+    let mut made = NewDirectories::make(&parent)?;
+    stage::recover(&parent, &target)?;
     let stage = Stage::new(&parent, &watch).map_err(|error| {
         format!("Creating a temporary directory beside '{directory}', in '{}': {}", parent.display(), io_text(&error))
     })?;
     let content = stage.path().join("new");
     stage::make_directories(&content)?;
-    for file in files {
-        let place = content.join(relative(&file.path)?);
+    for (path, file) in files.iter().chain(&list) {
+        let place = content.join(path);
         if let Some(parent) = place.parent() {
             stage::make_directories(parent)?;
         }
@@ -68,48 +86,22 @@ pub fn add_files(directory: &str, files: &[OutputFile]) -> Result<(), Failure> {
 
 fn add(directory: &str, files: &[OutputFile]) -> Result<(), String> {
     let target = PathBuf::from(clean(directory));
-    let places = files.iter().map(|file| Ok(target.join(relative(&file.path)?))).collect::<Result<Vec<_>, String>>()?;
+    let files = placed(files)?;
     let mut moves = Moves::new(&target, &Watch::start())?;
-    for (file, place) in files.iter().zip(&places) {
+    for (place, file) in &files {
         moves.add(place, &file.bytes)?;
     }
-    moves.finish()
+    moves.finish(|_| Ok(()))
+}
+
+/// Files with their paths below the output directory.
+fn placed(files: &[OutputFile]) -> Result<Vec<(String, &OutputFile)>, String> {
+    files.iter().map(|file| Ok((relative(&file.path, System::HERE)?, file))).collect()
 }
 
 /// The lines that say which files were written.
 pub fn announcement(directory: &str, files: &[OutputFile]) -> String {
     files.iter().map(|file| format!("creating: {}\n", clean(&format!("{directory}/{}", file.path)))).collect()
-}
-
-/// An output path below its directory. One that leads out of it is refused: names can come from whoever wrote the input.
-fn relative(path: &str) -> Result<String, String> {
-    let below = clean(path.trim_start_matches('/'));
-    match below.as_str() {
-        "." => Err(format!("Expected output path '{path}' to name a file")),
-        ".." => Err(outside(path)),
-        _ if below.starts_with("../") => Err(outside(path)),
-        _ => Ok(below),
-    }
-}
-
-fn outside(path: &str) -> String {
-    format!("Expected output path '{path}' to stay inside of the output directory")
-}
-
-/// Refuses to empty the current directory, the home directory and everything above them (`..`), which the reference
-/// would delete without a question.
-fn refuse_vital(directory: &str) -> Result<(), String> {
-    let Ok(resolved) = fs::canonicalize(directory) else { return Ok(()) };
-    let here = std::env::current_dir().ok();
-    let home = std::env::var_os("HOME").map(PathBuf::from);
-    for (vital, name) in [(here, "current"), (home, "home")] {
-        let holds =
-            vital.and_then(|vital| fs::canonicalize(vital).ok()).is_some_and(|vital| vital.starts_with(&resolved));
-        if holds {
-            return Err(format!("Expected output directory '{directory}' to not hold the {name} directory"));
-        }
-    }
-    Ok(())
 }
 
 /// `open out/a.yml: is a directory`.

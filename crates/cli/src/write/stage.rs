@@ -1,26 +1,47 @@
 //! Files that are not yet where they belong.
 
-use std::fs::{self, Metadata, OpenOptions};
+use std::cell::Cell;
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::Duration;
 
-use super::failed;
 use super::interrupt::Watch;
+use super::journal::Journal;
+use super::{failed, protect};
+
+/// How the names of working directories begin.
+pub(super) const PREFIX: &str = ".ytterby-";
+
+/// Whoever works in a working directory keeps this file locked; the lock ends with the program.
+const LOCK: &str = "lock";
+
+/// What the directory is called that the content of a working directory is to replace.
+const TARGET: &str = "target";
+
+/// A working directory without a lock may be so young that its owner has not got to locking it.
+const YOUNG: Duration = Duration::from_secs(60);
 
 /// A directory of our own. It is gone when this is dropped.
 pub(super) struct Stage {
     path: PathBuf,
     watch: Rc<Watch>,
+    lock: Option<File>,
+    /// Whether it stays although we end.
+    is_left: Cell<bool>,
 }
 
 impl Stage {
     /// A new one in `parent`, so that moving is renaming.
     pub(super) fn new(parent: &Path, watch: &Rc<Watch>) -> io::Result<Stage> {
         for attempt in 0..100 {
-            let path = parent.join(format!(".ytterby-{}-{attempt}", std::process::id()));
+            let path = parent.join(format!("{PREFIX}{}-{attempt}", std::process::id()));
             match make_directory(&path) {
-                Ok(()) => return Ok(Stage { path, watch: Rc::clone(watch) }),
+                Ok(()) => {
+                    let lock = File::create(path.join(LOCK)).ok().filter(is_locked);
+                    return Ok(Stage { path, watch: Rc::clone(watch), lock, is_left: Cell::new(false) });
+                }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
@@ -47,15 +68,19 @@ impl Stage {
         let mut old = new.to_owned();
         if exchange(new, target).is_err() {
             old = self.path.join("old");
+            // Where the program dies between the two renames, the next run finds the old one by this.
+            let name = target.file_name().unwrap_or_default();
+            write_file(&self.path.join(TARGET), name.as_encoded_bytes())?;
             fs::rename(target, &old).map_err(|error| failed("rename", target, &error))?;
             fs::rename(new, target).map_err(|error| {
                 let _ = fs::rename(&old, target);
                 failed("rename", target, &error)
             })?;
         }
-        let is_directory = fs::symlink_metadata(&old).is_ok_and(|old| old.is_dir());
-        let removed = if is_directory { fs::remove_dir_all(&old) } else { fs::remove_file(&old) };
+        let removed = protect::remove(&old, &|| self.watch.go_on());
         removed.map_err(|error| {
+            // What is left is not needed any more; the next run deletes it.
+            self.is_left.set(error.kind() == io::ErrorKind::Interrupted);
             let why = super::io_text(&error);
             format!("Deleting the old content of '{}', which is now in '{}': {why}", target.display(), old.display())
         })
@@ -64,121 +89,175 @@ impl Stage {
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.path);
+        if !self.is_left.get() {
+            let _ = fs::remove_dir_all(&self.path);
+        }
+        drop(self.lock.take());
     }
 }
 
 /// Files on their way into an existing directory. What was replaced comes back unless [`Moves::finish`] is reached.
 pub(super) struct Moves {
-    planned: Vec<(PathBuf, PathBuf)>,
-    // On drop, fields go in this order: the old files come back out of the stage, the stage goes, and then the
-    // directories that it was in can.
-    undo: UndoList,
+    journal: Journal,
+    is_committed: bool,
+    // On drop, fields go in this order: the stage goes, and then the directories that it was in can.
     stage: Stage,
-    made: UndoList,
+    made: NewDirectories,
     // Until the last of them.
     _watch: Rc<Watch>,
 }
 
-/// Steps to take back, last first, when this is dropped.
-#[derive(Default)]
-pub(super) struct UndoList(Vec<Undo>);
-
-enum Undo {
-    Remove(PathBuf),
-    RemoveDirectory(PathBuf),
-    Restore { from: PathBuf, to: PathBuf },
-    Rewrite { path: PathBuf, bytes: Vec<u8> },
-}
-
 impl Moves {
     pub(super) fn new(target: &Path, watch: &Rc<Watch>) -> Result<Moves, String> {
-        let made = UndoList::new_directories(target)?;
+        let made = NewDirectories::make(target)?;
+        recover(target, target)?;
         // Files that are there can be written where none can be added.
         let stage = Stage::new(target, watch).or_else(|_| Stage::new(&std::env::temp_dir(), watch));
         let stage = stage.map_err(|error| failed("mkdir", target, &error))?;
-        Ok(Moves { planned: Vec::new(), undo: UndoList::default(), stage, made, _watch: Rc::clone(watch) })
+        let journal = Journal::new(&stage.path, target);
+        Ok(Moves { journal, is_committed: false, stage, made, _watch: Rc::clone(watch) })
     }
 
-    /// Writes a file aside.
-    pub(super) fn add(&mut self, place: &Path, bytes: &[u8]) -> Result<(), String> {
-        let aside = self.stage.path.join(self.planned.len().to_string());
-        self.stage.write(&aside, bytes)?;
-        self.planned.push((aside, place.to_owned()));
+    /// Writes a file aside, which belongs to `place` below the target.
+    pub(super) fn add(&mut self, place: &str, bytes: &[u8]) -> Result<(), String> {
+        self.stage.write(&self.journal.next(), bytes)?;
+        self.journal.add(place);
         Ok(())
     }
 
-    /// Moves all files into place.
-    pub(super) fn finish(mut self) -> Result<(), String> {
-        for (number, (aside, place)) in std::mem::take(&mut self.planned).into_iter().enumerate() {
-            self.stage.watch.check()?;
-            if let Some(parent) = place.parent() {
-                self.undo.0.extend(make_directories(parent)?.into_iter().map(Undo::RemoveDirectory));
-            }
-            self.move_into_place(&aside, &place, number)?;
-        }
-        self.undo.keep();
+    /// Moves all files into place. `prepare` is called when that is certain to happen.
+    pub(super) fn finish(mut self, prepare: impl FnOnce(&Watch) -> Result<(), String>) -> Result<(), String> {
+        let watch = Rc::clone(&self.stage.watch);
+        watch.check()?;
+        self.journal.commit()?;
+        self.is_committed = true;
+        prepare(&watch)?;
+        self.journal.finish(&|| watch.check())?;
+        self.is_committed = false;
         self.made.keep();
         Ok(())
     }
+}
 
-    /// The reference writes into the file that is there. We put another one in its place where nobody can tell the
-    /// difference, so that readers see the old or the new content and nothing between.
-    fn move_into_place(&mut self, aside: &Path, place: &Path, number: usize) -> Result<(), String> {
-        let open = |error: io::Error| failed("open", place, &error);
-        let Ok(old) = fs::symlink_metadata(place) else {
-            if fs::rename(aside, place).is_err() {
-                copy(aside, place)?;
+#[cfg(test)]
+impl Moves {
+    /// Does so many steps and then nothing more, not even at the end: as if the program were killed. The first step is
+    /// the list, each other one moves a file.
+    pub(super) fn die_after(mut self, steps: usize) {
+        let left = Cell::new(steps);
+        let go_on = || match left.get() {
+            0 => Err("dead".to_owned()),
+            more => {
+                left.set(more - 1);
+                Ok(())
             }
-            self.undo.0.push(Undo::Remove(place.to_owned()));
-            return Ok(());
         };
-        if is_pipe(&old) {
-            return Err(format!("Expected output file '{}' to be a file, but is a pipe", place.display()));
+        if go_on().is_ok() {
+            self.journal.commit().unwrap();
+            let _ = self.journal.finish(&go_on);
         }
-        // A link, a file or a device that we may write to.
-        drop(OpenOptions::new().write(true).open(place).map_err(open)?);
-        if old.is_file() && is_like(&old, aside) && fs::set_permissions(aside, old.permissions()).is_ok() {
-            let backup = self.stage.path.join(format!("{number}.old"));
-            if fs::rename(place, &backup).is_ok() {
-                self.undo.0.push(Undo::Restore { from: backup, to: place.to_owned() });
-                return fs::rename(aside, place).map_err(open);
-            }
-        }
-        if fs::metadata(place).is_ok_and(|target| target.is_file()) {
-            let bytes = fs::read(place).map_err(open)?;
-            self.undo.0.push(Undo::Rewrite { path: place.to_owned(), bytes });
-        }
-        copy(aside, place)
+        // The lock ends with the program.
+        drop(self.stage.lock.take());
+        std::mem::forget(self);
     }
 }
 
-impl UndoList {
+impl Drop for Moves {
+    fn drop(&mut self) {
+        if self.is_committed {
+            self.journal.take_back();
+        }
+    }
+}
+
+/// Finishes or takes back what runs began that died: their working directories are in `place`. Those of runs that are
+/// still at it are left alone.
+pub(super) fn recover(place: &Path, target: &Path) -> Result<(), String> {
+    let Ok(entries) = fs::read_dir(place) else { return Ok(()) };
+    for entry in entries.flatten() {
+        let path = entry.path();
+        if !entry.file_name().to_string_lossy().starts_with(PREFIX) || !is_own_directory(&path) {
+            continue;
+        }
+        let _lock = match File::open(path.join(LOCK)) {
+            Ok(lock) if is_locked(&lock) => Some(lock),
+            Ok(_) => continue,
+            Err(_) if is_young(&path) => continue,
+            Err(_) => None,
+        };
+        if place == target {
+            Journal::recover(&path, target)
+                .map_err(|why| format!("Finishing what an interrupted run began in '{}': {why}", path.display()))?;
+        } else {
+            restore_old(&path, place);
+        }
+        let _ = fs::remove_dir_all(&path);
+    }
+    Ok(())
+}
+
+/// Puts a directory back whose new content never came.
+fn restore_old(stage: &Path, parent: &Path) {
+    let Ok(name) = fs::read_to_string(stage.join(TARGET)) else { return };
+    let target = parent.join(name);
+    if fs::symlink_metadata(&target).is_err() {
+        let _ = fs::rename(stage.join("old"), target);
+    }
+}
+
+/// Whether a directory is one that we could have made: nobody else may have written its list.
+#[cfg(unix)]
+fn is_own_directory(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let Ok(data) = fs::symlink_metadata(path) else { return false };
+    data.is_dir() && data.mode() & 0o077 == 0 && data.uid() == rustix::process::geteuid().as_raw()
+}
+
+#[cfg(not(unix))]
+fn is_own_directory(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|data| data.is_dir())
+}
+
+/// Locks a file, unless another program has it.
+#[cfg(unix)]
+fn is_locked(file: &File) -> bool {
+    rustix::fs::flock(file, rustix::fs::FlockOperation::NonBlockingLockExclusive).is_ok()
+}
+
+/// Without locks, only time tells whether somebody is still at work.
+#[cfg(not(unix))]
+fn is_locked(file: &File) -> bool {
+    let modified = file.metadata().and_then(|data| data.modified());
+    modified.is_ok_and(|modified| modified.elapsed().is_ok_and(|age| age > YOUNG))
+}
+
+fn is_young(path: &Path) -> bool {
+    let modified = fs::symlink_metadata(path).and_then(|data| data.modified());
+    modified.is_ok_and(|modified| modified.elapsed().is_ok_and(|age| age < YOUNG))
+}
+
+/// New directories, which are removed when this is dropped.
+#[derive(Default)]
+pub(super) struct NewDirectories(Vec<PathBuf>);
+
+impl NewDirectories {
     /// Makes a directory and those above it, and knows which ones are new.
-    pub(super) fn new_directories(path: &Path) -> Result<UndoList, String> {
-        Ok(UndoList(make_directories(path)?.into_iter().map(Undo::RemoveDirectory).collect()))
+    pub(super) fn make(path: &Path) -> Result<NewDirectories, String> {
+        Ok(NewDirectories(make_directories(path)?))
     }
 
-    /// There is nothing to take back any more.
+    /// They are there to stay.
     pub(super) fn keep(&mut self) {
         self.0.clear();
     }
 }
 
-impl Drop for UndoList {
+impl Drop for NewDirectories {
     fn drop(&mut self) {
-        std::mem::take(&mut self.0).into_iter().rev().for_each(run);
+        for path in self.0.drain(..).rev() {
+            let _ = fs::remove_dir(path);
+        }
     }
-}
-
-/// As well as it goes: there is an error on its way already.
-fn run(step: Undo) {
-    let _ = match step {
-        Undo::Remove(path) => fs::remove_file(path),
-        Undo::RemoveDirectory(path) => fs::remove_dir(path),
-        Undo::Restore { from, to } => fs::rename(from, to),
-        Undo::Rewrite { path, bytes } => fs::write(path, bytes),
-    };
 }
 
 /// Makes a directory and those above it; gives those that are new, outermost first.
@@ -191,7 +270,7 @@ pub(super) fn make_directories(path: &Path) -> Result<Vec<PathBuf>, String> {
             Ok(()) => made.push(path.to_owned()),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
             Err(error) => {
-                made.into_iter().rev().map(Undo::RemoveDirectory).for_each(run);
+                drop(NewDirectories(made));
                 let is_file = error.kind() == io::ErrorKind::AlreadyExists;
                 return Err(if is_file {
                     format!("mkdir {}: not a directory", path.display())
@@ -212,41 +291,18 @@ fn make_directory(path: &Path) -> io::Result<()> {
 }
 
 /// Writes what stands aside into a file that may be there.
-fn copy(aside: &Path, place: &Path) -> Result<(), String> {
+pub(super) fn copy(aside: &Path, place: &Path) -> Result<(), String> {
     let bytes = fs::read(aside).map_err(|error| failed("open", aside, &error))?;
     write_file(place, &bytes)
 }
 
-fn write_file(path: &Path, bytes: &[u8]) -> Result<(), String> {
+pub(super) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), String> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o700);
     let mut file = options.open(path).map_err(|error| failed("open", path, &error))?;
     file.write_all(bytes).map_err(|error| failed("write", path, &error))
-}
-
-/// Whether our new file can stand in for the old one: it has the same owner, and the old one has no other name.
-#[cfg(unix)]
-fn is_like(old: &Metadata, aside: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let same_owner = |new: Metadata| (new.uid(), new.gid()) == (old.uid(), old.gid());
-    old.nlink() == 1 && fs::symlink_metadata(aside).is_ok_and(same_owner)
-}
-
-#[cfg(not(unix))]
-fn is_like(_: &Metadata, _: &Path) -> bool {
-    true
-}
-
-#[cfg(unix)]
-fn is_pipe(old: &Metadata) -> bool {
-    std::os::unix::fs::FileTypeExt::is_fifo(&old.file_type())
-}
-
-#[cfg(not(unix))]
-fn is_pipe(_: &Metadata) -> bool {
-    false
 }
 
 /// Swaps two directory entries in one step, where the system can.
@@ -269,11 +325,11 @@ mod tests {
     fn an_interrupt_takes_everything_back() {
         let target = std::env::temp_dir().join(format!("ytterby-interrupt-{}", std::process::id()));
         let mut moves = Moves::new(&target, &Watch::alone()).unwrap();
-        moves.add(&target.join("d/a.yml"), b"a").unwrap();
+        moves.add("d/a.yml", b"a").unwrap();
         moves.stage.watch.interrupt();
-        assert_eq!(moves.add(&target.join("b.yml"), b"b").unwrap_err(), "Interrupted; nothing was changed");
+        assert_eq!(moves.add("b.yml", b"b").unwrap_err(), "Interrupted; nothing was changed");
         assert!(target.exists());
-        assert!(moves.finish().is_err());
+        assert!(moves.finish(|_| Ok(())).is_err());
         assert!(!target.exists());
     }
 }

@@ -2,9 +2,16 @@
 
 #[cfg(unix)]
 mod completions;
+#[cfg(unix)]
+mod determinism;
+#[cfg(target_os = "linux")]
+mod faults;
 mod http;
 #[cfg(unix)]
 mod inputs;
+#[cfg(unix)]
+mod killed;
+mod limits;
 #[cfg(unix)]
 mod output;
 mod pipes;

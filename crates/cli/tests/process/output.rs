@@ -45,12 +45,28 @@ fn a_full_disk_is_an_error() {
             "{args:?} {exit} {stderr}"
         );
     }
-    // The second of two files: the first one is put back.
+}
+
+#[test]
+fn links_do_not_lead_out_of_the_directory() {
+    let scratch = scratch(&[("out/a.yml", "old"), ("elsewhere/c.yml", "secret")]);
+    let why = |to: &str| {
+        let to = scratch.0.canonicalize().unwrap().join(to);
+        format!(
+            "Expected output file '{}' to stay inside of the output directory, but a symbolic link leads to '{}'",
+            scratch.0.canonicalize().unwrap().join("out/b/c.yml").display(),
+            to.display()
+        )
+    };
+    symlink("../elsewhere", scratch.0.join("out/b")).unwrap();
+    check_error(&scratch, &["-f", "in", "--output-files", "out"], &why("elsewhere"));
+    fs::remove_file(scratch.0.join("out/b")).unwrap();
     fs::create_dir(scratch.0.join("out/b")).unwrap();
-    symlink("/dev/full", scratch.0.join("out/b/c.yml")).unwrap();
-    check_error(&scratch, &["-f", "in", "--output-files", "out"], "write out/b/c.yml: no space left on device");
+    symlink("../../elsewhere/c.yml", scratch.0.join("out/b/c.yml")).unwrap();
+    check_error(&scratch, &["-f", "in", "--output-files", "out"], &why("elsewhere/c.yml"));
     fs::remove_file(scratch.0.join("out/b/c.yml")).unwrap();
     assert_eq!(scratch.list("out"), ["a.yml=old", "b/"]);
+    assert_eq!(scratch.list("elsewhere"), ["c.yml=secret"]);
 }
 
 #[test]

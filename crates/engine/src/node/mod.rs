@@ -14,6 +14,7 @@ mod map;
 use std::rc::Rc;
 
 use ytterby_diag::Pos;
+use ytterby_text::budget;
 pub(crate) use ytterby_yaml::Scalar;
 
 pub(crate) use convert::{
@@ -148,6 +149,7 @@ impl Node {
     /// Equality of content: order of keys, positions, annotations and who made it do not matter; an integer is not
     /// a float.
     pub fn same(&self, other: &Node) -> bool {
+        budget::or_unwind(budget::work(1));
         match (self, other) {
             (Node::Scalar(a), Node::Scalar(b)) => a == b,
             (Node::Array(a), Node::Array(b)) => {

@@ -37,7 +37,7 @@ impl Renderer {
         let mut options = Options::clone(self.project.options());
         values.add_to(&mut options.values)?;
         self.with_run(options, Rc::new(Silent), |run, library| {
-            let result = limits::conclude(render::evaluate(run, library), &run.sources);
+            let result = limits::conclude(limits::caught(|| render::evaluate(run, library)), &run.sources);
             let (evaluated, warnings) = run.conclude_with(result)?;
             Ok(Output::new(evaluated, warnings, run.sources.clone()))
         })
@@ -58,7 +58,7 @@ impl Renderer {
             ..options.clone()
         };
         self.with_run(options, host, |run, library| {
-            let result = render::stages(run, library).and_then(limits::charge_output);
+            let result = limits::caught(|| render::stages(run, library).and_then(limits::charge_output));
             Ok((run.conclude(limits::conclude(result, &run.sources))?, run.sources.clone()))
         })
     }
@@ -66,7 +66,8 @@ impl Renderer {
     pub(super) fn schema(&mut self) -> Result<SchemaInfo, ProjectError> {
         let options = Options::clone(self.project.options());
         self.with_run(options, Rc::new(Silent), |run, library| {
-            let declared = render::library_run(run, library).schema(&mut run.new_eval(), Vec::new());
+            let library = render::library_run(run, library);
+            let declared = limits::caught(|| library.schema(&mut run.new_eval(), Vec::new()));
             let (declared, _) = run.conclude_with(limits::conclude(declared, &run.sources))?;
             let absent = Schema::absent();
             Ok(SchemaInfo::new(declared.schema.as_deref().unwrap_or(&absent), &run.sources))

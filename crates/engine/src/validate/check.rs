@@ -5,12 +5,13 @@ use ytterby_diag::{
     ViolationPath,
 };
 use ytterby_starlark::{Error, Eval, Value};
+use ytterby_text::budget;
 
 use super::custom::{BUDGET, Context, Custom, Verdict};
 use super::message::Fields;
 use super::origin::values_read;
 use super::{Check, Rule, Rules};
-use crate::node::{Document, Map, MapItem, Node, key_text, to_value};
+use crate::node::{Document, Map, MapItem, Node, Scalar, key_text, to_value};
 use crate::path::Way;
 use crate::run::Run;
 
@@ -68,6 +69,7 @@ impl<'a> Checker<'a> {
         let mut violations = Vec::new();
         let mut below: Vec<ViolationBlock> = Vec::new();
         for rule in &rules.rules {
+            budget::work(weight(spot.value))?;
             match &rule.check {
                 Check::Named(named) => {
                     if named.accepts(spot.value) {
@@ -206,6 +208,16 @@ impl<'a> Checker<'a> {
             Some(frame) if error.is_fatal() => text.then(" at ").at(frame.pos),
             _ => text,
         }
+    }
+}
+
+/// How much work a rule has with a value: it may look at all of it.
+fn weight(value: &Node) -> usize {
+    match value {
+        Node::Scalar(Scalar::Str(text)) => 1 + text.len() / 32,
+        Node::Scalar(_) => 1,
+        Node::Array(array) => 1 + array.items.len(),
+        Node::Map(map) => 1 + map.len(),
     }
 }
 

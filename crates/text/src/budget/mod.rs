@@ -6,7 +6,8 @@
 //!
 //! Charges come before the work. They count down two numbers of the thread; only when one is used up do we look at the
 //! clock, the memory of the process, the token of cancellation. A budget that was exceeded stays exceeded: functions
-//! that cannot fail stop early ([`is_exceeded`]), and the next one that can fail reports it.
+//! that cannot fail stop early ([`may_go_on`]), and the next one that can fail reports it; long walks that have no way
+//! to stop are unwound ([`or_unwind`]).
 //!
 //! The clock and the memory are the host's ([`Meter`]); without one, only steps, output and cancellation are limited,
 //! and memory where a limit is given: then every charge counts, and nothing is ever given back.
@@ -14,10 +15,12 @@
 mod account;
 mod limits;
 mod parse;
+mod unwind;
 
 pub use account::{Running, begin, hottest};
 pub use limits::{Cancellation, Exceeded, Limit, Limits, Meter};
 pub use parse::{parse_count, parse_size, parse_time, shown_size, shown_time};
+pub use unwind::{catch, or_unwind};
 
 use account::{FUEL, ROOM};
 

@@ -113,6 +113,25 @@ fn a_run_inside_of_another_has_its_own_budget() {
 }
 
 #[test]
+fn walks_that_cannot_fail_are_unwound() {
+    fn walk(depth: u32) -> u64 {
+        or_unwind(work(1));
+        if depth == 0 { 1 } else { walk(depth - 1) + walk(depth - 1) }
+    }
+    let meter: Arc<dyn Meter> = Arc::new(Numbers::default());
+    let limits = Limits { time: Some(Duration::from_millis(20)), ..Limits::default() };
+    {
+        let _running = begin(limits, None, Some(meter.clone()));
+        assert_eq!(catch(|| walk(10)), Ok(1024));
+        assert_eq!(catch(|| walk(60)), Err(Exceeded::Time(Duration::from_millis(20))));
+    }
+    // Without somebody who catches, it goes on; a panic stays one.
+    let _running = begin(limits, None, Some(meter));
+    assert_eq!(walk(18), 1 << 18);
+    assert!(std::panic::catch_unwind(|| catch(|| std::panic::resume_unwind(Box::new("other")))).is_err());
+}
+
+#[test]
 fn limits_as_people_write_them() {
     let seconds = |text| parse_time(text).map(|time| time.as_secs_f64());
     assert_eq!(seconds("500ms"), Some(0.5));

@@ -94,7 +94,7 @@ fn are_neighbours(sources: &Sources, one: Pos, other: Pos) -> bool {
 fn source_text(sources: &Sources, pos: Pos) -> String {
     let Some(source) = sources.get(pos.file) else { return String::new() };
     match source.origin() {
-        Origin::Flag(_) | Origin::Variable(_) if !source.is_nameless() => source.shown_text(),
+        Origin::Flag(_) | Origin::Variable(_) if !source.is_nameless() => source.shown(0..source.text().len()),
         _ => source.shown_line(source.line(pos.offset)).unwrap_or_default(),
     }
 }

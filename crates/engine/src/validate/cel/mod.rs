@@ -4,6 +4,7 @@
 //! expression is compiled once; evaluation has a budget and cannot do anything but answer.
 
 use ytterby_cel::{Env, EvalError, Library, Type, Val};
+use ytterby_text::budget;
 
 use crate::node::{Node, Scalar};
 
@@ -38,6 +39,7 @@ impl Program {
 }
 
 fn value_of(node: &Node) -> Val {
+    budget::or_unwind(budget::memory(48));
     match node {
         Node::Scalar(scalar) => scalar_of(scalar),
         Node::Array(array) => crate::deep(|| Val::list(array.items.iter().map(|item| value_of(&item.value)).collect())),

@@ -1,0 +1,170 @@
+//! Where output files may be written: the rules of both systems.
+//!
+//! Names can come from whoever wrote the input. On Unix only `/` separates, and every other name is just a name; on
+//! Windows there are two separators, drives, streams and names of devices, and dots and spaces at the end of a name do
+//! not count. The rules look at text only, so both are tested everywhere; what links on the disk add to it is
+//! [`refuse_links`].
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::read::clean;
+
+/// Whose rules count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum System {
+    #[cfg_attr(not(any(unix, test)), expect(dead_code))]
+    Unix,
+    #[cfg_attr(not(any(windows, test)), expect(dead_code))]
+    Windows,
+}
+
+impl System {
+    #[cfg(windows)]
+    pub(super) const HERE: System = System::Windows;
+    #[cfg(not(windows))]
+    pub(super) const HERE: System = System::Unix;
+}
+
+/// An output path below its directory, with `/` between names. One that leads out of the directory is refused.
+pub(super) fn relative(path: &str, system: System) -> Result<String, String> {
+    let unified = match system {
+        System::Unix => path.to_owned(),
+        System::Windows => path.replace('\\', "/"),
+    };
+    let below = clean(unified.trim_start_matches('/'));
+    if below == "." {
+        return Err(format!("Expected output path '{path}' to name a file"));
+    }
+    if below == ".." || below.starts_with("../") {
+        return Err(format!("Expected output path '{path}' to stay inside of the output directory"));
+    }
+    if below.contains('\0') {
+        return Err(format!("Expected output path '{}' to have no NUL in it", path.replace('\0', "\\0")));
+    }
+    if system == System::Windows
+        && let Some(why) = below.split('/').find_map(windows_problem)
+    {
+        return Err(format!("Expected output path '{path}' to be a path on Windows, but {why}"));
+    }
+    Ok(below)
+}
+
+/// Why a name cannot be that of a file on Windows.
+fn windows_problem(name: &str) -> Option<String> {
+    // The part before the first dot decides: NUL.tar.gz is the device, too.
+    let stem = name.split(['.', ':']).next().unwrap_or_default().trim_end().to_uppercase();
+    let is_numbered = |device: &str| {
+        let rest = stem.strip_prefix(device);
+        rest.is_some_and(|rest| {
+            matches!(rest, "0" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9" | "¹" | "²" | "³")
+        })
+    };
+    let is_device = ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"].contains(&&*stem);
+    if is_device || is_numbered("COM") || is_numbered("LPT") {
+        return Some(format!("'{name}' is the name of a device"));
+    }
+    if name.contains(':') {
+        return Some(format!("'{name}' names a drive or a stream"));
+    }
+    if let Some(c) = name.chars().find(|c| matches!(c, '<' | '>' | '"' | '|' | '?' | '*') || (*c as u32) < 32) {
+        return Some(format!("'{}' has {c:?} in it", name.escape_debug()));
+    }
+    if name.ends_with(['.', ' ']) {
+        return Some(format!("'{name}' ends with a dot or a space"));
+    }
+    None
+}
+
+/// The directory that output goes to, without links: whoever named it may have named a link.
+pub(super) fn real(target: &Path) -> PathBuf {
+    fs::canonicalize(target).unwrap_or_else(|_| target.to_owned())
+}
+
+/// Refuses a place that a symbolic link inside of the directory leads out of it. `root` is the directory without links.
+pub(super) fn refuse_links(root: &Path, place: &Path) -> Result<(), String> {
+    let leads_out = |to: &Path| {
+        format!(
+            "Expected output file '{}' to stay inside of the output directory, but a symbolic link leads to '{}'",
+            place.display(),
+            to.display()
+        )
+    };
+    let above = place.ancestors().skip(1).find(|above| fs::symlink_metadata(above).is_ok());
+    if let Some(above) = above {
+        match fs::canonicalize(above) {
+            Ok(real) if !real.starts_with(root) && above.starts_with(root) => return Err(leads_out(&real)),
+            Ok(_) => {}
+            // A link that leads nowhere, in the middle of the path.
+            Err(_) => return Err(leads_out(&fs::read_link(above).unwrap_or_default())),
+        }
+    }
+    let Ok(to) = fs::read_link(place) else { return Ok(()) };
+    match fs::canonicalize(place) {
+        Ok(real) if real.starts_with(root) => Ok(()),
+        Ok(real) => Err(leads_out(&real)),
+        Err(_) => Err(leads_out(&to)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(system: System, path: &str, expected: Result<&str, &str>) {
+        let found = relative(path, system);
+        match expected {
+            Ok(below) => assert_eq!(found.as_deref(), Ok(below), "{path}"),
+            Err(part) => {
+                let why = found.expect_err(path);
+                assert!(why.contains(part), "{path}: {why}");
+            }
+        }
+    }
+
+    #[test]
+    fn both_systems_stay_inside() {
+        for system in [System::Unix, System::Windows] {
+            check(system, "a/../b.yml", Ok("b.yml"));
+            check(system, "/etc/b.yml", Ok("etc/b.yml"));
+            check(system, "a/./b//c.yml", Ok("a/b/c.yml"));
+            check(system, "../b.yml", Err("to stay inside"));
+            check(system, "a/../../b.yml", Err("to stay inside"));
+            check(system, "a/../..", Err("to stay inside"));
+            check(system, "", Err("to name a file"));
+            check(system, "/", Err("to name a file"));
+            check(system, "a\0b", Err("NUL"));
+        }
+    }
+
+    #[test]
+    fn a_backslash_is_a_name_on_unix_only() {
+        check(System::Unix, "..\\b.yml", Ok("..\\b.yml"));
+        check(System::Unix, "C:\\b.yml", Ok("C:\\b.yml"));
+        check(System::Unix, "nul", Ok("nul"));
+        check(System::Windows, "a\\b.yml", Ok("a/b.yml"));
+        check(System::Windows, "..\\b.yml", Err("to stay inside"));
+        check(System::Windows, "a\\..\\..\\b.yml", Err("to stay inside"));
+        check(System::Windows, "a/..\\../b.yml", Err("to stay inside"));
+        check(System::Windows, "\\b.yml", Ok("b.yml"));
+        check(System::Windows, "\\\\server\\share\\b.yml", Ok("server/share/b.yml"));
+    }
+
+    #[test]
+    fn drives_streams_and_devices() {
+        for path in ["C:\\x", "C:/x", "c:x", "\\\\?\\C:\\x", "a.yml:stream", "a/b:c"] {
+            assert!(relative(path, System::Windows).is_err(), "{path}");
+        }
+        for path in ["NUL", "nul.yml", "a/CON", "com1", "Lpt9.txt", "aux.tar.gz", "COM¹.yml", "conin$", "prn ", "nul:x"]
+        {
+            check(System::Windows, path, Err("device"));
+        }
+        for path in ["a.", "a ", "... ", "d./x.yml", "x\ty", "a?b", "<x>", "a|b", "a\"b", "*.yml"] {
+            assert!(relative(path, System::Windows).is_err(), "{path}");
+        }
+        for path in ["console.yml", "com10.yml", "nulls", "a.b.yml", ".hidden", "com.yml", "auxiliary/x.yml"] {
+            check(System::Windows, path, Ok(path));
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! What `--dangerous-emptied-output-directory` does not empty.
+//!
+//! Besides the current and the home directory: what is directly below the root, a mount point, and what has a repository
+//! in it or is part of one's metadata. The first two are common in containers (`/out`), so they are allowed where
+//! nothing is in them but what an earlier run wrote: there a list of the files ([`MANIFEST`]) is written with them.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use ytterby::OutputFile;
+
+/// The list of files, written into directories that are not emptied without it.
+pub(super) const MANIFEST: &str = ".ytterby-manifest";
+
+/// The first line of the list.
+const HEADER: &str = "ytterby-manifest 1";
+
+/// Where version control keeps its data.
+const REPOSITORIES: [&str; 4] = [".git", ".hg", ".jj", ".svn"];
+
+/// How many files that an earlier run did not write a message names.
+const NAMED: usize = 3;
+
+/// What kind of directory is to be emptied.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Place {
+    /// Any one.
+    Usual,
+    /// One that is emptied only with a list of what is in it.
+    Listed,
+    /// The same, and it cannot be exchanged for another one.
+    Mounted,
+}
+
+/// Whether a directory may be emptied, and how.
+pub(super) fn check(directory: &str) -> Result<Place, String> {
+    let Ok(real) = fs::canonicalize(directory) else { return Ok(Place::Usual) };
+    refuse_vital(directory, &real)?;
+    if !real.is_dir() {
+        return Ok(Place::Usual);
+    }
+    if let Some(name) = real.iter().find_map(repository_name) {
+        return Err(format!(
+            "Expected output directory '{directory}' to not be part of the data of a repository ({name})"
+        ));
+    }
+    if let Some(found) = find_repository(&real) {
+        return Err(format!(
+            "Expected output directory '{directory}' to not hold a repository ('{}' would be deleted)",
+            found.display()
+        ));
+    }
+    let is_mount = is_mount_point(&real);
+    let is_top = real.parent().is_some_and(|parent| parent.parent().is_none());
+    let what = match (is_mount, is_top) {
+        (true, _) => "a mount point",
+        (false, true) => "directly below the root directory",
+        (false, false) => return Ok(Place::Usual),
+    };
+    let others = not_listed(&real);
+    if others.is_empty() {
+        return Ok(if is_mount { Place::Mounted } else { Place::Listed });
+    }
+    let named: Vec<String> = others.iter().take(NAMED).map(|path| format!("'{}'", path.display())).collect();
+    let more = match others.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Err(format!(
+        "Expected output directory '{directory}' to hold only files of an earlier run, because it is {what}; \
+         no earlier run wrote {}{more}",
+        named.join(", ")
+    ))
+}
+
+/// Refuses to empty the current directory, the home directory and everything above them (`..`), which the reference
+/// would delete without a question.
+fn refuse_vital(directory: &str, real: &Path) -> Result<(), String> {
+    let here = std::env::current_dir().ok();
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    for (vital, name) in [(here, "current"), (home, "home")] {
+        let holds = vital.and_then(|vital| fs::canonicalize(vital).ok()).is_some_and(|vital| vital.starts_with(real));
+        if holds {
+            return Err(format!("Expected output directory '{directory}' to not hold the {name} directory"));
+        }
+    }
+    Ok(())
+}
+
+fn repository_name(name: &std::ffi::OsStr) -> Option<&'static str> {
+    REPOSITORIES.into_iter().find(|repository| name == *repository)
+}
+
+/// The data of a repository somewhere below a directory.
+fn find_repository(directory: &Path) -> Option<PathBuf> {
+    let mut pending = vec![directory.to_owned()];
+    while let Some(directory) = pending.pop() {
+        let Ok(entries) = fs::read_dir(directory) else { continue };
+        for entry in entries.flatten() {
+            if repository_name(&entry.file_name()).is_some() {
+                return Some(entry.path());
+            }
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                pending.push(entry.path());
+            }
+        }
+    }
+    None
+}
+
+#[cfg(unix)]
+fn is_mount_point(real: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let device = |path: &Path| fs::symlink_metadata(path).ok().map(|data| data.dev());
+    let differs = real.parent().is_some_and(|parent| device(parent) != device(real));
+    differs || is_in_mount_table(real)
+}
+
+/// A directory of the same file system can be mounted, too; Linux has a table.
+#[cfg(unix)]
+fn is_in_mount_table(real: &Path) -> bool {
+    let table = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let Some(path) = real.to_str() else { return false };
+    let escaped = path.replace('\\', "\\134").replace(' ', "\\040").replace('\t', "\\011").replace('\n', "\\012");
+    table.lines().any(|line| line.split(' ').nth(4) == Some(&*escaped))
+}
+
+#[cfg(not(unix))]
+fn is_mount_point(_: &Path) -> bool {
+    false
+}
+
+/// The files in a directory that its list does not have, or has with another content.
+fn not_listed(directory: &Path) -> Vec<PathBuf> {
+    let text = fs::read_to_string(directory.join(MANIFEST)).unwrap_or_default();
+    let mut lines = text.lines();
+    let has_list = lines.next() == Some(HEADER);
+    let listed: std::collections::HashSet<&str> = if has_list { lines.collect() } else { Default::default() };
+    let mut others = Vec::new();
+    let mut pending = vec![(directory.to_owned(), String::new())];
+    while let Some((at, name)) = pending.pop() {
+        let Ok(entries) = fs::read_dir(&at) else {
+            others.push(at);
+            continue;
+        };
+        for entry in entries.flatten() {
+            let below = format!("{name}{}", entry.file_name().to_string_lossy());
+            let is_kind = |wanted: fn(&fs::FileType) -> bool| entry.file_type().is_ok_and(|kind| wanted(&kind));
+            // Every new file system of this family has it.
+            let is_own = below == MANIFEST && has_list || below == "lost+found";
+            let is_stage = name.is_empty() && below.starts_with(super::stage::PREFIX);
+            if is_own || is_stage {
+                continue;
+            }
+            if is_kind(fs::FileType::is_dir) {
+                pending.push((entry.path(), format!("{below}/")));
+            } else if !is_kind(fs::FileType::is_file) || !is_listed(&listed, &entry.path(), &below) {
+                others.push(entry.path());
+            }
+        }
+    }
+    others.sort();
+    others
+}
+
+fn is_listed(listed: &std::collections::HashSet<&str>, path: &Path, name: &str) -> bool {
+    fs::read(path).is_ok_and(|bytes| listed.contains(&*line(name, &bytes)))
+}
+
+/// The list of files of a run.
+pub(super) fn manifest(files: &[(String, &OutputFile)]) -> String {
+    let lines = files.iter().map(|(path, file)| line(path, &file.bytes) + "\n");
+    format!("{HEADER}\n") + &lines.collect::<String>()
+}
+
+fn line(path: &str, bytes: &[u8]) -> String {
+    // FNV-1a: to notice changes, not to withstand attacks.
+    let hash = bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
+    format!("{hash:016x} {}", path.escape_debug())
+}
+
+/// Deletes what is in a directory but for our own working directories, as long as `go_on` says so.
+pub(super) fn empty(directory: &Path, go_on: &dyn Fn() -> io::Result<()>) -> io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        let is_stage = entry.file_name().to_string_lossy().starts_with(super::stage::PREFIX);
+        if !is_stage && entry.file_name() != "lost+found" {
+            remove(&entry.path(), go_on)?;
+        }
+    }
+    Ok(())
+}
+
+/// Deletes a file or a directory with all that is in it, as long as `go_on` says so. Links are deleted, not followed.
+pub(super) fn remove(path: &Path, go_on: &dyn Fn() -> io::Result<()>) -> io::Result<()> {
+    go_on()?;
+    if !fs::symlink_metadata(path)?.is_dir() {
+        return fs::remove_file(path);
+    }
+    for entry in fs::read_dir(path)? {
+        remove(&entry?.path(), go_on)?;
+    }
+    fs::remove_dir(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::Scratch;
+    use super::*;
+
+    #[test]
+    fn vital_directories_are_not_emptied() {
+        // Only the check is called, so nothing can happen to them.
+        for directory in ["..", "../", "../..", "./.", "/", "."] {
+            assert!(check(directory).is_err(), "{directory}");
+        }
+        let here = std::env::current_dir().expect("there is one");
+        assert!(check(here.to_str().expect("it is UTF-8")).is_err());
+        assert!(check(here.parent().and_then(Path::to_str).expect("it is UTF-8")).is_err());
+        assert_eq!(check("src"), Ok(Place::Usual));
+        assert_eq!(check("no-such-directory"), Ok(Place::Usual));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn directories_of_the_system_are_not_emptied() {
+        for (directory, what) in
+            [("/etc", "directly below the root"), ("/usr", "to hold only"), ("/proc", "a mount point")]
+        {
+            let why = check(directory).expect_err(directory);
+            assert!(why.contains(what) || why.contains("to not hold"), "{why}");
+        }
+    }
+
+    #[test]
+    fn repositories_are_not_emptied() {
+        let scratch = Scratch::with(&[("a/.git/HEAD", ""), ("b/c/d/.hg/x", ""), ("e/.jj/x", ""), ("f/x.yml", "")]);
+        for (directory, name) in [("a", ".git"), ("b", ".hg"), ("e", ".jj"), ("a/.git", "data of a repository")] {
+            let why = check(&scratch.path(directory)).expect_err(directory);
+            assert!(why.contains(name), "{why}");
+        }
+        assert!(check(&scratch.path("b/c/d/.hg")).is_err());
+        assert_eq!(check(&scratch.path("f")), Ok(Place::Usual));
+    }
+
+    #[test]
+    fn a_list_tells_own_files_from_others() {
+        let scratch = Scratch::with(&[("a.yml", "a"), ("d/b.yml", "b")]);
+        let own = |path: &str, text: &str| {
+            (path.to_owned(), OutputFile { path: path.to_owned(), bytes: text.as_bytes().to_vec() })
+        };
+        let files = [own("a.yml", "a"), own("d/b.yml", "b")];
+        let listed: Vec<(String, &OutputFile)> = files.iter().map(|(path, file)| (path.clone(), file)).collect();
+        assert_eq!(not_listed(&scratch.0).len(), 2);
+        fs::write(scratch.0.join(MANIFEST), manifest(&listed)).expect("it can be written");
+        assert!(not_listed(&scratch.0).is_empty());
+        fs::write(scratch.0.join("d/b.yml"), "changed").expect("it can be written");
+        fs::write(scratch.0.join("c.yml"), "c").expect("it can be written");
+        assert_eq!(not_listed(&scratch.0), [scratch.0.join("c.yml"), scratch.0.join("d/b.yml")]);
+    }
+
+    #[test]
+    fn deleting_stops_when_told() {
+        let scratch = Scratch::with(&[("d/a", ""), ("d/b", ""), ("d/c", "")]);
+        let left = std::cell::Cell::new(3);
+        let go_on = || {
+            left.set(left.get() - 1);
+            if left.get() == 0 { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
+        };
+        assert!(remove(&scratch.0.join("d"), &go_on).is_err());
+        assert_eq!(fs::read_dir(scratch.0.join("d")).expect("it is there").count(), 2);
+        assert!(remove(&scratch.0.join("d"), &|| Ok(())).is_ok());
+    }
+}

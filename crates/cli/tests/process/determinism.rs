@@ -1,0 +1,63 @@
+//! The same inputs give the same bytes, whatever is around them.
+
+use std::fs;
+
+use super::{Scratch, finish};
+
+/// Inputs that touch what could depend on surroundings: maps, sets, dates, floats, cases, many files.
+fn inputs() -> Vec<(String, String)> {
+    let schema =
+        "#@data/values-schema\n---\n#@schema/desc \"Größe\"\nsize: 1.5\nnames: [\"\"]\nopen:\n  when: 2020-01-01\n";
+    let mut files = vec![("in/schema.yml".to_owned(), schema.to_owned())];
+    for number in 0..30 {
+        let template = format!(
+            "#@ load(\"@ytt:data\", \"data\")\n#@ load(\"@ytt:json\", \"json\")\n---\nn: {number}\nsize: #@ data.values.size\n\
+             set: #@ [x for x in set([\"b\", \"a\", \"ä\", \"Z\"])]\nupper: #@ \"straße i\".upper()\n\
+             json: #@ json.encode({{\"b\": 0.1, \"a\": [1, 2.0]}})\nsorted: #@ sorted([\"é\", \"e\", \"E\", \"z\"])\n"
+        );
+        files.push((format!("in/d{}/t{number:02}.yml", number % 3), template));
+    }
+    files
+}
+
+#[test]
+fn surroundings_do_not_matter() {
+    let mut expected: Option<[String; 3]> = None;
+    let surroundings: [&[(&str, &str)]; 6] = [
+        &[],
+        &[("LC_ALL", "C"), ("TZ", "UTC")],
+        &[("LC_ALL", "tr_TR.UTF-8"), ("LANG", "tr_TR.UTF-8"), ("TZ", "Asia/Kathmandu")],
+        &[("LC_ALL", "de_DE.UTF-8"), ("TZ", "America/St_Johns"), ("HOME", "/nonexistent"), ("USER", "x")],
+        &[("COLUMNS", "40"), ("TERM", "dumb"), ("RUST_BACKTRACE", "full"), ("RAYON_NUM_THREADS", "1"), ("PWD", "/")],
+        &[("MALLOC_ARENA_MAX", "1"), ("MALLOC_PERTURB_", "85"), ("SOURCE_DATE_EPOCH", "1"), ("TMPDIR", "/nonexistent")],
+    ];
+    for (round, variables) in surroundings.into_iter().enumerate() {
+        let scratch = Scratch::new();
+        // Directories list their entries in the order of creation on some systems, by hash on others.
+        let mut files = inputs();
+        let count = files.len();
+        files.rotate_left(round * 7 % count);
+        if round % 2 == 1 {
+            files.reverse();
+        }
+        files.iter().for_each(|(path, text)| scratch.write(path, text));
+        let run = |args: &[&str]| {
+            let mut command = scratch.command(args);
+            command.envs(variables.iter().copied());
+            let (exit, stdout, stderr) = finish(&mut command);
+            assert_eq!((exit, stderr.as_str()), (0, ""), "{args:?} {variables:?}");
+            stdout
+        };
+        let rendered = run(&["-f", "in"]);
+        let schema = run(&["-f", "in", "--data-values-schema-inspect", "-o", "openapi-v3"]);
+        run(&["-f", "in", "--output-files", "out"]);
+        let mut written: Vec<_> =
+            fs::read_dir(scratch.0.join("out")).unwrap().flatten().map(|entry| entry.path()).collect();
+        written.sort();
+        let found = [rendered, schema, format!("{:?}", scratch.list("out"))];
+        match &expected {
+            None => expected = Some(found),
+            Some(expected) => assert_eq!(&found, expected, "{variables:?}"),
+        }
+    }
+}

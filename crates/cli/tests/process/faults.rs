@@ -1,0 +1,91 @@
+//! Faults of the machine: a clear error, and nothing half written.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use super::{BIN, Scratch, finish};
+
+fn inputs() -> Scratch {
+    let scratch = Scratch::with(&[("work/out/a.yml", "old")]);
+    for number in 0..20 {
+        scratch.write(&format!("work/in/f{number:02}.yml"), format!("text: {}\n", "x".repeat(20_000)));
+    }
+    scratch
+}
+
+/// Runs a script where mounts are our own; nothing where that is not allowed.
+fn with_own_mounts(scratch: &Scratch, script: &str) -> Option<(i32, String, String)> {
+    let allowed = Command::new("unshare").args(["-m", "true"]).stderr(Stdio::null()).status();
+    if !allowed.is_ok_and(|status| status.success()) {
+        return None;
+    }
+    let mut command = Command::new("unshare");
+    command.args(["-m", "sh", "-c", script]).env("BIN", BIN).current_dir(&scratch.0).stdin(Stdio::null());
+    Some(finish(&mut command))
+}
+
+#[test]
+fn a_full_disk_changes_nothing() {
+    for flag in ["--output-files", "--dangerous-emptied-output-directory"] {
+        let scratch = inputs();
+        let script = format!(
+            "mkdir m && mount -t tmpfs -o size=128k tmpfs m && mkdir m/out && echo old > m/out/a.yml &&\
+             \"$BIN\" -f work/in {flag} m/out; echo \"exit $?\"; find m | sort; cat m/out/a.yml"
+        );
+        let Some((_, stdout, stderr)) = with_own_mounts(&scratch, &script) else { return };
+        assert!(stderr.contains("no space left on device"), "{stderr}");
+        assert_eq!(stdout, "exit 1\nm\nm/out\nm/out/a.yml\nold\n", "{flag}");
+    }
+}
+
+#[test]
+fn a_read_only_disk_is_an_error() {
+    let scratch = inputs();
+    let script = "mkdir m && mount -t tmpfs tmpfs m && mkdir m/out && echo old > m/out/a.yml && mount -o remount,ro m &&\
+                  \"$BIN\" -f work/in --output-files m/out; echo \"exit $?\";\
+                  \"$BIN\" -f work/in --dangerous-emptied-output-directory m/out; echo \"exit $?\"; cat m/out/a.yml";
+    let Some((_, stdout, stderr)) = with_own_mounts(&scratch, script) else { return };
+    assert_eq!(stdout, "exit 1\nexit 1\nold\n", "{stderr}");
+    assert_eq!(stderr.matches("read-only file system").count(), 2, "{stderr}");
+}
+
+#[test]
+fn mount_points_are_emptied_only_of_what_we_wrote() {
+    let scratch = inputs();
+    let run = "\"$BIN\" -f work/in/f00.yml --dangerous-emptied-output-directory m > /dev/null; echo \"exit $?\"";
+    let script = format!(
+        "mkdir m && mount -t tmpfs tmpfs m && {run}; {run}; ls -A m; echo mine > m/note.txt; {run}; cat m/note.txt"
+    );
+    let Some((_, stdout, stderr)) = with_own_mounts(&scratch, &script) else { return };
+    assert_eq!(stdout, "exit 0\nexit 0\n.ytterby-manifest\nf00.yml\nexit 1\nmine\n", "{stderr}");
+    assert!(stderr.contains("a mount point") && stderr.contains("note.txt"), "{stderr}");
+}
+
+#[test]
+fn a_directory_that_vanishes_is_an_error() {
+    let scratch = Scratch::with(&[("in/a.yml", "a: 1\n")]);
+    let script = format!("mkdir gone && cd gone && rmdir ../gone && '{BIN}' -f ../in --output-files out");
+    let mut command = Command::new("sh");
+    command.args(["-c", &script]).current_dir(&scratch.0).stdin(Stdio::null());
+    let (exit, stdout, stderr) = finish(&mut command);
+    assert!(exit == 1 && stdout.is_empty() && stderr.contains("Error: "), "{exit} {stderr}");
+}
+
+#[test]
+fn a_pipe_that_is_closed_ends_the_program_quietly() {
+    let scratch = Scratch::with(&[("in/a.yml", "#@ for i in range(100000):\n- 0123456789\n#@ end\n")]);
+    let script = format!("'{BIN}' -f in | head -n 1; '{BIN}' -f in --debug 2>&1 > /dev/null | head -c 1 > /dev/null");
+    let mut command = Command::new("sh");
+    command.args(["-c", &script]).current_dir(&scratch.0).stdin(Stdio::null());
+    let (exit, stdout, stderr) = finish(&mut command);
+    assert_eq!((exit, stdout.as_str(), stderr.as_str()), (0, "- \"0123456789\"\n", ""));
+}
+
+#[test]
+fn an_input_that_vanishes_is_an_error() {
+    let scratch = Scratch::with(&[("in/b.yml", "b: 1\n")]);
+    std::os::unix::fs::symlink("b.yml", scratch.0.join("in/a.yml")).unwrap();
+    fs::remove_file(scratch.0.join("in/b.yml")).unwrap();
+    let (exit, stdout, stderr) = scratch.run(&["-f", "in"]);
+    assert!(exit == 1 && stdout.is_empty() && stderr.contains("Error: "), "{stderr}");
+}

@@ -1,0 +1,108 @@
+//! Limits: each ends a run with its id, the place, the hottest line and the flag; nothing is written.
+
+use super::Scratch;
+
+/// Runs a template with flags and gives the line of JSON about the limit.
+#[track_caller]
+fn check(template: &str, args: &[&str], id: &str, line: Option<u32>) -> serde_json::Value {
+    let scratch = Scratch::with(&[("t.yml", template)]);
+    let all = [&["-f", "t.yml", "--diagnostics=json"], args].concat();
+    let (exit, stdout, stderr) = scratch.run(&all);
+    assert_eq!((exit, stdout.as_str()), (1, ""), "{stderr}");
+    let lines = stderr.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("a line is JSON"));
+    let found = lines.into_iter().find(|line| line["id"] == id).unwrap_or_else(|| panic!("no {id} in {stderr}"));
+    if let Some(line) = line {
+        assert_eq!(found["range"]["start"]["line"], line, "{found}");
+    }
+    assert!(found["help"].to_string().contains("--limit-"), "{found}");
+    found
+}
+
+const ENDLESS: &str = "#@ x = 0\n#@ while True:\n#@   x += 1\n#@ end\n---\nx: #@ x\n";
+
+#[test]
+fn time() {
+    let found = check(ENDLESS, &["--limit-time", "200ms"], "limit/time", None);
+    let labels = found["labels"].as_array().expect("there are labels");
+    let hottest = labels.iter().find(|label| label["text"].to_string().contains("of the time was spent on this line"));
+    assert!(hottest.is_some(), "{found}");
+}
+
+#[test]
+fn steps() {
+    check(ENDLESS, &["--limit-steps", "10000"], "limit/steps", None);
+}
+
+#[test]
+fn memory() {
+    let list = "#@ x = [1]\n#@ for i in range(60):\n#@   x.extend(x)\n#@ end\n---\nx: #@ len(x)\n";
+    check(list, &["--limit-memory", "100MiB"], "limit/memory", Some(3));
+    let text = "#@ x = str([\"x\" * 1000000 for i in range(1000)])\n---\nx: #@ len(x)\n";
+    check(text, &["--limit-memory", "100MiB"], "limit/memory", None);
+}
+
+#[test]
+fn output_and_depth() {
+    let loop_of_items = "#@ for i in range(10000):\n- #@ \"0123456789\" * 5\n#@ end\n";
+    check(loop_of_items, &["--limit-output", "10KiB"], "limit/output", None);
+    let printing = "#@ for i in range(10000):\n#@   print(\"0123456789\")\n#@ end\n";
+    let scratch = Scratch::with(&[("t.yml", printing)]);
+    let (exit, _, stderr) = scratch.run(&["-f", "t.yml", "--limit-output", "10KiB"]);
+    assert!(exit == 1 && stderr.contains("output limit exceeded (10KiB)"), "{exit}");
+    let deep = "#@ def f(n):\n#@   return 0 if n == 0 else f(n-1)\n#@ end\n---\nx: #@ f(500)\n";
+    check(deep, &["--limit-depth", "100"], "limit/depth", Some(2));
+    assert_eq!(Scratch::with(&[("t.yml", deep)]).run(&["-f", "t.yml", "--limit-depth", "1000"]).0, 0);
+}
+
+/// Values that hold one another twice have no end that a walk could reach.
+#[test]
+fn walks_over_shared_values() {
+    let double = |what: &str, start: &str, make: &str| {
+        format!(
+            "#@ load(\"@ytt:json\", \"json\")\n#@ load(\"@ytt:toml\", \"toml\")\n#@ load(\"@ytt:yaml\", \"yaml\")\n\
+             #@ load(\"@ytt:overlay\", \"overlay\")\n#@ a = {start}\n#@ for i in range(60):\n#@   a = {make}\n#@ end\n\
+             ---\nx: #@ {what}\n"
+        )
+    };
+    let limits = ["--limit-time", "1s", "--limit-memory", "300MiB"];
+    for what in ["a", "str(a)", "json.encode(a)", "yaml.encode(a)", "overlay.apply(a, a)", "len([] if a == a else [])"]
+    {
+        let template = double(what, "{\"k\": 0}", "{\"a\": a, \"b\": a}");
+        let scratch = Scratch::with(&[("t.yml", template.as_str())]);
+        let (exit, _, stderr) = scratch.run(&[&["-f", "t.yml", "--diagnostics=json"], &limits[..]].concat());
+        let is_known = stderr.contains("limit/") || stderr.contains("maximum recursion depth") || exit == 0;
+        assert!(is_known, "{what}: {exit} {stderr}");
+    }
+    let nodes = "#@ load(\"@ytt:overlay\", \"overlay\")\n#@ def one():\na: 1\n#@ end\n#@ def both(x):\na: #@ x\nb: #@ x\n#@ end\n\
+                 #@ n = one()\n#@ for i in range(60):\n#@   n = both(n)\n#@ end\n--- #@ overlay.apply(n, n)\n";
+    check(nodes, &limits, "limit/time", None);
+}
+
+#[test]
+fn a_limit_is_for_the_whole_run() {
+    let library =
+        "#@ load(\"@ytt:library\", \"library\")\n#@ x = [library.get(\"a\").eval() for i in range(1000000)]\na: 1\n";
+    let scratch = Scratch::with(&[("c.yml", library), ("_ytt_lib/a/c.yml", "a: 1\n")]);
+    let (exit, _, stderr) = scratch.run(&["-f", ".", "--limit-time", "500ms"]);
+    assert!(exit == 1 && stderr.contains("time limit exceeded (500ms"), "{stderr}");
+}
+
+#[test]
+fn values_of_flags() {
+    let scratch = Scratch::with(&[("t.yml", "a: 1\n")]);
+    for (flag, value) in [
+        ("--limit-time", "banana"),
+        ("--limit-time", "10"),
+        ("--limit-memory", "10parsecs"),
+        ("--limit-steps", "-5"),
+        ("--limit-output", "0"),
+        ("--limit-depth", "1.5"),
+    ] {
+        let (exit, stdout, stderr) = scratch.run(&["-f", "t.yml", &format!("{flag}={value}")]);
+        assert_eq!((exit, stdout.as_str()), (1, ""));
+        assert!(stderr.contains(value) && stderr.contains(flag), "{stderr}");
+    }
+    for flag in ["--limit-time=none", "--limit-memory=none", "--limit-steps=none", "--limit-output=none"] {
+        assert_eq!(scratch.run(&["-f", "t.yml", flag]), (0, "a: 1\n".to_owned(), String::new()));
+    }
+}
