@@ -179,6 +179,7 @@ fn value_flags(flags: &Invocation, list: &List<'_>) -> ValueFlags {
         strings: flags.list("data-value").to_vec(),
         yaml: flags.list("data-value-yaml").to_vec(),
         contents: flags.list("data-value-file").iter().map(|arg| value_from_file(arg, list)).collect(),
+        placed: Vec::new(),
     }
 }
 

@@ -168,6 +168,18 @@ pub struct ValueFlags {
     pub yaml: Vec<String>,
     /// `--data-value-file`: `key=path`.
     pub contents: Vec<ValueFromFile>,
+    /// Values that a host read itself, such as `set` of a project file. They come last.
+    pub placed: Vec<PlacedValue>,
+}
+
+/// A data value with its place in a source that the host added.
+#[derive(Clone, Debug)]
+pub struct PlacedValue {
+    /// `a.b.c`, with `@library:` before it for a library.
+    pub key: String,
+    /// The value. Maps are merged with what is there, as those of values files are; everything else replaces it. The
+    /// place of a node is that of the item that contains it.
+    pub value: crate::OutputNode,
 }
 
 impl ValueFlags {

@@ -40,8 +40,8 @@ mod validate;
 mod values;
 
 pub use api::{
-    Compat, Format, Host, Inspect, KnownSchemaFormats, MAX_STEPS, Options, OutputFile, OutputTypes, Rendered,
-    SchemaFormat, Silent, Target, ValueFlags, ValueFromFile, ValuesFile, YTT_VERSION,
+    Compat, Format, Host, Inspect, KnownSchemaFormats, MAX_STEPS, Options, OutputFile, OutputTypes, PlacedValue,
+    Rendered, SchemaFormat, Silent, Target, ValueFlags, ValueFromFile, ValuesFile, YTT_VERSION,
 };
 use deep::{deep, on_large_stack};
 pub use export::{Change, Changes, Impact, ImportFrom, ImportOptions, Imported, import_schema};

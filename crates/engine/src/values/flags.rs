@@ -11,9 +11,11 @@ use ytterby_yaml::ReadOptions;
 
 use super::envelope::{Envelope, Input};
 use crate::annotation::{Ann, Annotation};
-use crate::api::{ValueFromFile, ValuesFile};
+use crate::api::{PlacedValue, ValueFromFile, ValuesFile};
+use crate::deep;
 use crate::input::FileKind;
-use crate::node::{self, Document, Map, MapItem, Meta, Node, Scalar};
+use crate::node::{self, Array, ArrayItem, Document, Map, MapItem, Meta, Node, Scalar};
+use crate::output_check::{OutputNode, OutputValue};
 use crate::overlay;
 use crate::run::Run;
 use crate::slips;
@@ -43,6 +45,9 @@ pub(crate) fn from_flags(run: &Run) -> Result<Vec<Envelope>, Failure> {
     }
     for content in &flags.contents {
         found.push(maker.content(content).map_err(from_file)?);
+    }
+    for value in &flags.placed {
+        found.push(maker.placed(value)?);
     }
     Ok(found)
 }
@@ -154,6 +159,15 @@ impl<'a> Maker<'a> {
         Ok(Envelope::addressed(doc, Input::Document, &flag.library)?.split_at(IN_FLAGS))
     }
 
+    /// A value that the host read, with its place.
+    fn placed(&self, given: &PlacedValue) -> Result<Envelope, Failure> {
+        let (library, key) = split_library(&given.key)?;
+        let pos = given.value.pos;
+        let mut doc = self.document(key.split(IN_FLAGS).collect(), node_of(&given.value), pos);
+        overlay::annotate_for_plain_merge(&mut doc);
+        Ok(Envelope::addressed(doc, Input::Document, library)?.split_at(IN_FLAGS))
+    }
+
     fn value(&self, text: &str, form: Form, place: &str, origin: Origin) -> Result<Node, Failure> {
         if form == Form::Text {
             return Ok(Node::str(text));
@@ -177,6 +191,21 @@ impl<'a> Maker<'a> {
             meta = &self.merge;
         }
         Document::new(value, pos)
+    }
+}
+
+/// The node that a host describes.
+fn node_of(given: &OutputNode) -> Node {
+    match &given.value {
+        OutputValue::Scalar(scalar) => Node::Scalar(scalar.clone()),
+        OutputValue::Array(items) => deep(|| {
+            let items = items.iter().map(|item| ArrayItem::new(node_of(item), item.pos)).collect();
+            Node::array(Array { items, ..Array::default() })
+        }),
+        OutputValue::Map(items) => deep(|| {
+            let items = items.iter().map(|(key, item)| MapItem::new(key.clone(), node_of(item), item.pos));
+            Node::map(Map::from_items(items.collect()))
+        }),
     }
 }
 

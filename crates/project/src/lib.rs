@@ -1,0 +1,29 @@
+//! `ytterby.yml` and test files, read into typed data.
+//!
+//! Reading is pure: bytes in, a [`ProjectFile`] or a [`TestFile`] and diagnostics out. Every piece of data keeps its
+//! place ([`Placed`]), so that a later problem (a path that does not exist, a data value of the wrong type) can be
+//! shown in the file that caused it. All problems of a file are found in one pass, and what is sound in a file with
+//! problems is still returned: the language server goes on with it.
+//!
+//! One table ([`keys`]) lists the keys; reading, suggestions, the JSON Schema and editors use the same rows.
+
+pub mod keys;
+mod limits;
+mod matrix;
+mod outputs;
+mod path;
+mod project;
+mod reader;
+mod schema;
+mod select;
+mod test_file;
+mod value;
+
+pub use limits::{Limits, duration, size};
+pub use matrix::MAX_TARGETS;
+pub use path::{clean, is_below, join};
+pub use project::{FILE_NAME, ProjectFile, SetValue, Target, read};
+pub use schema::json_schema;
+pub use select::{Shard, select};
+pub use test_file::{Expectation, Expected, ExpectedFailure, Test, TestFile, read_tests};
+pub use value::{Data, Placed, Scalar, Value};

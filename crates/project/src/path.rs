@@ -1,0 +1,78 @@
+//! Paths as text, without a look at the disk.
+
+/// The shortest path that means the same: no `.`, no doubled slash, `..` resolved where possible.
+pub fn clean(path: &str) -> String {
+    let is_rooted = path.starts_with('/');
+    let mut pieces: Vec<&str> = Vec::new();
+    for piece in path.split('/') {
+        match piece {
+            "" | "." => {}
+            ".." if pieces.last().is_some_and(|last| *last != "..") => drop(pieces.pop()),
+            ".." if is_rooted => {}
+            _ => pieces.push(piece),
+        }
+    }
+    match (is_rooted, pieces.is_empty()) {
+        (true, _) => format!("/{}", pieces.join("/")),
+        (false, true) => ".".to_owned(),
+        (false, false) => pieces.join("/"),
+    }
+}
+
+/// The path that `path` names, seen from `base`.
+pub fn join(base: &str, path: &str) -> String {
+    if path.starts_with('/') || base.is_empty() { clean(path) } else { clean(&format!("{base}/{path}")) }
+}
+
+/// Whether `path` is `directory` or something in it. Both are [`clean`].
+pub fn is_below(path: &str, directory: &str) -> bool {
+    if directory == "." {
+        return !path.starts_with('/') && path != ".." && !path.starts_with("../");
+    }
+    if is_parent_chain(directory) {
+        return !path.starts_with('/') && levels_up(path) <= levels_up(directory);
+    }
+    path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || directory == "/")
+}
+
+/// Whether a path consists of `..` only.
+fn is_parent_chain(path: &str) -> bool {
+    path.split('/').all(|piece| piece == "..")
+}
+
+fn levels_up(path: &str) -> usize {
+    path.split('/').take_while(|piece| *piece == "..").count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_cleaned_and_joined() {
+        let check = |path, want| assert_eq!(clean(path), want, "{path}");
+        check("./out//x/", "out/x");
+        check("a/../..", "..");
+        check("", ".");
+        check("/..", "/");
+        assert_eq!(join("../p", "./a"), "../p/a");
+        assert_eq!(join("p", "/a"), "/a");
+        assert_eq!(join("", "a/"), "a");
+        assert_eq!(join("a/b", "../c"), "a/c");
+    }
+
+    #[test]
+    fn some_paths_contain_others() {
+        let check = |path, directory, want| assert_eq!(is_below(path, directory), want, "{path} in {directory}");
+        check("out/a", "out", true);
+        check("out", "out", true);
+        check("output", "out", false);
+        check("a", ".", true);
+        check("../a", ".", false);
+        check("../a", "..", true);
+        check("a", "..", true);
+        check("../../a", "..", false);
+        check("/a", "/", true);
+        check("/a", ".", false);
+    }
+}

@@ -1,0 +1,230 @@
+//! The project file: `ytterby.yml`.
+
+use std::sync::Arc;
+
+use ytterby_diag::{Diagnostic, FileId, Id, Part, Pos, Sources};
+use ytterby_yaml::{Scalar as YamlScalar, View};
+
+use crate::keys::{self, KeyKind};
+use crate::limits::{self, Limits};
+use crate::matrix::{self, Choice};
+use crate::outputs;
+use crate::reader::{Ids, Item, Reader};
+use crate::value::{Placed, Value, problem};
+
+/// The name of project files.
+pub const FILE_NAME: &str = "ytterby.yml";
+
+/// A project, as its file describes it. Paths are relative to the file.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ProjectFile {
+    /// The file in the sources; nothing where it could not be parsed.
+    pub file: Option<FileId>,
+    /// What counts for every target, and for tests without one.
+    pub base: Target,
+    /// The targets in the order of the file, each combination of a matrix as one.
+    pub targets: Vec<Target>,
+    /// Test files and directories.
+    pub tests: Vec<Placed<String>>,
+}
+
+/// Something that can be rendered: the keys of a target after those that count for all.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Target {
+    /// Its name: `prod`, or `all[region=eu,tier=a]` for one combination of a matrix.
+    pub name: String,
+    /// The name in the file: `all`.
+    pub group: String,
+    /// The choices of its combination, in the order of the matrix.
+    pub choices: Vec<(String, String)>,
+    /// Its key in the file.
+    pub pos: Option<Pos>,
+    /// Input files and directories.
+    pub files: Vec<Placed<String>>,
+    /// Values files.
+    pub values: Vec<Placed<String>>,
+    /// Data values, which win over values files.
+    pub set: Vec<SetValue>,
+    /// The directory for its output.
+    pub output: Option<Placed<String>>,
+    /// Whether suspicious annotations fail.
+    pub strict_annotations: bool,
+    /// The version of Kubernetes that output is checked against; none for `off`.
+    pub kubernetes: Option<Placed<String>>,
+    /// Further schemas for that.
+    pub schemas: Vec<Placed<String>>,
+    /// Limits of its runs.
+    pub limits: Limits,
+}
+
+/// One data value: a dotted key, and what it is set to.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SetValue {
+    /// The key as written: `db.port`, or `@lib:db.port` for a library.
+    pub key: String,
+    /// The value. Its place is that of the item.
+    pub value: Value,
+}
+
+/// A target as the file has it, before its matrix is expanded.
+#[derive(Default)]
+pub(crate) struct Declared {
+    pub target: Target,
+    pub matrix: Vec<(String, Vec<Choice>)>,
+}
+
+const IDS: Ids =
+    Ids { unknown_key: Id::PROJECT_UNKNOWN_KEY, wrong_type: Id::PROJECT_TYPE, wrong_value: Id::PROJECT_VALUE };
+
+/// Reads a project file. Its text becomes a source named `name`; `root` is the directory that contains it, as far as
+/// it is known, and tells absolute paths of the project from others.
+///
+/// What is sound is returned even where there are problems.
+///
+/// ```
+/// use ytterby_diag::Sources;
+/// let text = b"files: [config]\ntargets: {dev: {output: out}}\n";
+/// let (project, problems) = ytterby_project::read("ytterby.yml", (*text).into(), "", &Sources::new());
+/// assert!(problems.is_empty());
+/// assert_eq!(project.targets[0].name, "dev");
+/// ```
+pub fn read(name: &str, text: Arc<[u8]>, root: &str, sources: &Sources) -> (ProjectFile, Vec<Diagnostic>) {
+    let mut reader = match Reader::new(name, text, IDS, sources) {
+        Ok(reader) => reader,
+        Err(error) => return (ProjectFile::default(), vec![error]),
+    };
+    let mut project = ProjectFile { file: Some(reader.tree.file()), ..ProjectFile::default() };
+    let mut targets = None;
+    if let Some(root) = reader.root() {
+        for (key, item) in reader.table(root, "the project file", keys::PROJECT) {
+            match key.name {
+                "targets" => targets = Some(item),
+                "tests" => project.tests = reader.texts(item, "tests"),
+                name => common(&mut reader, &mut project.base, name, item),
+            }
+        }
+    }
+    for (name, item) in targets.map(|item| reader.map(item, "targets")).unwrap_or_default() {
+        if let Some(declared) = target(&mut reader, &project.base, name, item) {
+            matrix::expand(&mut reader, declared, &mut project.targets);
+        }
+    }
+    let mut problems = reader.problems;
+    problems.extend(outputs::check(&project, root));
+    (project, problems)
+}
+
+/// The keys that targets and the whole project have. Lists go on after what is there, the last `set` of a key wins.
+fn common(reader: &mut Reader, target: &mut Target, name: &str, item: Item) {
+    match name {
+        "files" => target.files.extend(reader.texts(item, name)),
+        "values" => target.values.extend(reader.texts(item, name)),
+        "schemas" => target.schemas.extend(reader.texts(item, name)),
+        "set" => target.set.extend(set(reader, item)),
+        "strict-annotations" => {
+            if let Some(strict) = reader.bool(item, name) {
+                target.strict_annotations = strict;
+            }
+        }
+        "kubernetes" => target.kubernetes = version(reader, item),
+        "limits" => target.limits = limits_of(reader, item).or(target.limits),
+        _ => {}
+    }
+}
+
+fn target(reader: &mut Reader, base: &Target, name: String, item: Item) -> Option<Declared> {
+    let is_wrong = |c: char| c.is_whitespace() || c.is_control() || "[]{},=/".contains(c);
+    if name.is_empty() || name.starts_with('-') || name.contains(is_wrong) {
+        let message = format!("\"{name}\" cannot be the name of a target");
+        let hint = Some("use letters, digits, dots, dashes and underscores".to_owned());
+        reader.report(problem(Id::PROJECT_VALUE, message, item.pos, Part::Key, hint));
+        return None;
+    }
+    let mut declared = Declared::default();
+    declared.target = Target { name: name.clone(), group: name.clone(), pos: Some(item.pos), ..base.clone() };
+    for (key, item) in reader.table(item, &format!("target {name}"), keys::TARGET) {
+        match key.name {
+            "output" => declared.target.output = reader.text(item, "output"),
+            "matrix" => declared.matrix = matrix::read(reader, item),
+            name => common(reader, &mut declared.target, name, item),
+        }
+    }
+    Some(declared)
+}
+
+/// The data values of a map with dotted keys.
+pub(crate) fn set(reader: &mut Reader, item: Item) -> Vec<SetValue> {
+    let items = reader.map(item, "set");
+    let mut found = Vec::with_capacity(items.len());
+    for (key, item) in items {
+        let library = key.strip_prefix('@').and_then(|rest| rest.split_once(':'));
+        let path = library.map_or(&*key, |(_, path)| path);
+        if path.split('.').any(str::is_empty) {
+            let message = format!("\"{key}\" is not the path of a data value");
+            let hint = Some("write keys with single dots between them: db.port".to_owned());
+            reader.report(problem(reader.ids.wrong_value, message, item.pos, Part::Key, hint));
+        } else if let Some(value) = reader.value(item, "set") {
+            found.push(SetValue { key, value });
+        }
+    }
+    found
+}
+
+/// `1.36`, with or without quotes; nothing for `off`.
+fn version(reader: &mut Reader, item: Item) -> Option<Placed<String>> {
+    let text = match reader.tree.value(item.node) {
+        View::Scalar(YamlScalar::Bool(false)) => return None,
+        View::Scalar(YamlScalar::Str(text)) if text.as_bytes() == b"off" => return None,
+        View::Scalar(YamlScalar::Str(_) | YamlScalar::Float(_) | YamlScalar::Int(_)) => reader.text_of(item.node),
+        _ => {
+            reader.wrong_type(item, "a version for kubernetes, such as \"1.36\"", None);
+            return None;
+        }
+    };
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let mut pieces = text.strip_prefix('v').unwrap_or(&text).splitn(3, '.');
+    let is_version = pieces.next() == Some("1") && pieces.next().is_some_and(is_number) && pieces.all(is_number);
+    if !is_version {
+        let hint = Some("versions are written as \"1.36\"; off switches the check off".to_owned());
+        reader.wrong_value(item.pos, format!("\"{text}\" is not a version of Kubernetes"), hint);
+        return None;
+    }
+    Some(Placed::new(text, item.pos))
+}
+
+fn limits_of(reader: &mut Reader, item: Item) -> Limits {
+    let mut found = Limits::default();
+    for (key, item) in reader.table(item, "limits", keys::LIMITS) {
+        match key.kind {
+            KeyKind::Duration => found.time = quantity(reader, item, key.name, "30s", limits::duration),
+            KeyKind::Size => {
+                let size = quantity(reader, item, key.name, "2GiB", limits::size);
+                *(if key.name == "memory" { &mut found.memory } else { &mut found.output }) = size;
+            }
+            _ => {
+                let count = reader.count(item, key.name);
+                *(if key.name == "steps" { &mut found.steps } else { &mut found.depth }) = count;
+            }
+        }
+    }
+    found
+}
+
+/// A duration or a size.
+fn quantity<T>(reader: &mut Reader, item: Item, name: &str, example: &str, read: fn(&str) -> Option<T>) -> Option<T> {
+    let text = match reader.tree.value(item.node) {
+        View::Scalar(YamlScalar::Str(_) | YamlScalar::Int(_) | YamlScalar::UInt(_) | YamlScalar::Float(_)) => {
+            reader.text_of(item.node)
+        }
+        _ => {
+            reader.wrong_type(item, &format!("a value such as {example} for {name}"), None);
+            return None;
+        }
+    };
+    let value = read(&text);
+    if value.is_none() {
+        let hint = Some(format!("write a number and its unit: {example}"));
+        reader.wrong_value(item.pos, format!("\"{text}\" is not a limit for {name}"), hint);
+    }
+    value
+}

@@ -1,0 +1,344 @@
+//! Reading of maps and lists with checks: what is expected, what is there instead, which key could be meant.
+
+use std::sync::Arc;
+
+use ytterby_diag::{Diagnostic, Edit, Help, Id, Label, Part, Pos, Readers, Role, Safety, Source, Sources};
+use ytterby_text::spelling;
+use ytterby_yaml::{NodeId, ReadOptions, Style, Tree, View, parse};
+
+use crate::keys::{self, Key};
+use crate::value::{Data, Placed, Scalar, Value, problem};
+
+/// Nesting of data in a project file.
+const MAX_DEPTH: usize = 100;
+
+/// The ids of a kind of file.
+#[derive(Clone, Copy)]
+pub(crate) struct Ids {
+    pub unknown_key: Id,
+    pub wrong_type: Id,
+    pub wrong_value: Id,
+}
+
+/// A file on its way to typed data.
+pub(crate) struct Reader {
+    pub tree: Tree,
+    pub source: Arc<Source>,
+    pub ids: Ids,
+    pub problems: Vec<Diagnostic>,
+}
+
+/// An item of a map or a list.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Item {
+    pub pos: Pos,
+    pub node: NodeId,
+}
+
+impl Reader {
+    /// Parses a file. Its text becomes a source named `name`.
+    ///
+    /// # Errors
+    /// The text is not YAML.
+    pub fn new(name: &str, text: Arc<[u8]>, ids: Ids, sources: &Sources) -> Result<Reader, Diagnostic> {
+        let readers = Readers { outline: ytterby_yaml::outline, ..Readers::default() };
+        let file = sources.add(Source::new(name, text.clone()).with_place(Some(name)).with_readers(readers));
+        let source = sources.get(file).expect("the source was just added");
+        let tree = parse(&text, file, &ReadOptions { comments: false, ..ReadOptions::default() })
+            .map_err(|error| parse_problem(error.into()))?;
+        Ok(Reader { tree, source, ids, problems: Vec::new() })
+    }
+
+    /// The content of the only document; nothing for an empty file.
+    pub fn root(&mut self) -> Option<Item> {
+        let documents = self.tree.documents().to_vec();
+        let is_empty = |node| matches!(self.tree.value(node), View::Scalar(ytterby_yaml::Scalar::Null));
+        let mut filled = documents.iter().filter(|document| !is_empty(document.value));
+        let first = filled.next()?;
+        let pos = Pos::new(self.tree.file(), self.tree.span(first.value).start);
+        if let Some(second) = filled.next() {
+            let hint = Some("join the documents into one".to_owned());
+            self.problems.push(problem(
+                self.ids.wrong_type,
+                "expected one document, found several",
+                second.pos,
+                Part::Line,
+                hint,
+            ));
+        }
+        Some(Item { pos, node: first.value })
+    }
+
+    /// Adds a problem.
+    pub fn report(&mut self, problem: Diagnostic) {
+        self.problems.push(problem);
+    }
+
+    /// Adds a problem with the value of an item.
+    pub fn wrong_value(&mut self, pos: Pos, message: impl Into<String>, hint: Option<String>) {
+        self.problems.push(problem(self.ids.wrong_value, message, pos, Part::Value, hint));
+    }
+
+    /// The items of a map with string keys; a problem for any other value, for other keys and for keys given twice.
+    /// Nothing is an empty map.
+    pub fn map(&mut self, item: Item, what: &str) -> Vec<(String, Item)> {
+        let items = match self.tree.value(item.node) {
+            View::Map(items) => items.to_vec(),
+            View::Scalar(ytterby_yaml::Scalar::Null) => return Vec::new(),
+            _ => {
+                self.wrong_type(item, &format!("a map for {what}"), None);
+                return Vec::new();
+            }
+        };
+        let mut found: Vec<(String, Item)> = Vec::with_capacity(items.len());
+        let mut seen = std::collections::HashMap::new();
+        for map_item in items {
+            let ytterby_yaml::Scalar::Str(key) = &map_item.key else {
+                let written = self.key_text(map_item.pos);
+                let quoted = format!("\"{written}\"");
+                let message = format!("expected a string as key in {what}, found {}", scalar_kind(&map_item.key));
+                let edit = Edit::replace(map_item.pos, Part::Key, quoted.clone());
+                let help = Help::new(format!("quote it: {quoted}"));
+                let help = help.fixed_by(format!("Quote {written}"), vec![edit], Safety::Safe);
+                self.problems.push(problem(self.ids.wrong_type, message, map_item.pos, Part::Key, None).help(help));
+                continue;
+            };
+            let key = key.to_str().into_owned();
+            if let Some(first) = seen.insert(key.clone(), map_item.pos) {
+                let label = Label::new(Role::Related, first, Part::Key).text("first given here");
+                let hint = Some("remove one of the two".to_owned());
+                let message = format!("duplicate key \"{key}\"");
+                let twice = problem(Id::YAML_DUPLICATE_KEY, message, map_item.pos, Part::Key, hint);
+                self.problems.push(twice.label(label));
+                continue;
+            }
+            found.push((key, Item { pos: map_item.pos, node: map_item.value }));
+        }
+        found
+    }
+
+    /// The items of a map that has only the keys of a table.
+    pub fn table(&mut self, item: Item, what: &str, table: &'static [Key]) -> Vec<(&'static Key, Item)> {
+        let mut found = Vec::new();
+        for (name, item) in self.map(item, what) {
+            match keys::find(table, &name) {
+                Some(key) => found.push((key, item)),
+                None => {
+                    let unknown = unknown_key(self.ids.unknown_key, &name, item.pos, what, table);
+                    self.problems.push(unknown);
+                }
+            }
+        }
+        found
+    }
+
+    /// The items of a list; a problem for any other value. Nothing is an empty list.
+    pub fn list(&mut self, item: Item, what: &str) -> Vec<Item> {
+        match self.tree.value(item.node) {
+            View::Array(items) => items.iter().map(|item| Item { pos: item.pos, node: item.value }).collect(),
+            View::Scalar(ytterby_yaml::Scalar::Null) => Vec::new(),
+            View::Scalar(_) => {
+                let written = self.text_of(item.node);
+                let help = Help::new(format!("write it as a list: [{written}]"));
+                let edit = Edit::replace(item.pos, Part::Value, format!("[{written}]"));
+                let is_short = !written.contains(['\n', ',', '[', ']', '{', '}', '#']);
+                let help = if is_short {
+                    help.fixed_by("Write it as a list".to_owned(), vec![edit], Safety::Safe)
+                } else {
+                    help
+                };
+                self.wrong_type(item, &format!("a list for {what}"), Some(help));
+                Vec::new()
+            }
+            View::Map(_) => {
+                self.wrong_type(item, &format!("a list for {what}"), None);
+                Vec::new()
+            }
+        }
+    }
+
+    /// A list of texts that are not empty.
+    pub fn texts(&mut self, item: Item, what: &str) -> Vec<Placed<String>> {
+        let items = self.list(item, what);
+        items.into_iter().filter_map(|item| self.text(item, what)).collect()
+    }
+
+    /// A text that is not empty.
+    pub fn text(&mut self, item: Item, what: &str) -> Option<Placed<String>> {
+        match self.tree.value(item.node) {
+            View::Scalar(ytterby_yaml::Scalar::Str(text)) if !text.as_bytes().is_empty() => {
+                Some(Placed::new(text.to_str().into_owned(), item.pos))
+            }
+            View::Scalar(ytterby_yaml::Scalar::Str(_)) => {
+                self.wrong_value(item.pos, format!("expected a text for {what}, found an empty one"), None);
+                None
+            }
+            View::Scalar(ytterby_yaml::Scalar::Null) | View::Map(_) | View::Array(_) => {
+                self.wrong_type(item, &format!("a string for {what}"), None);
+                None
+            }
+            View::Scalar(_) => {
+                let written = format!("\"{}\"", self.text_of(item.node));
+                let edit = Edit::replace(item.pos, Part::Value, written.clone());
+                let help = Help::new(format!("quote it: {written}"));
+                let help = help.fixed_by(format!("Write {written}"), vec![edit], Safety::Safe);
+                self.wrong_type(item, &format!("a string for {what}"), Some(help));
+                None
+            }
+        }
+    }
+
+    /// A boolean.
+    pub fn bool(&mut self, item: Item, what: &str) -> Option<bool> {
+        match self.tree.value(item.node) {
+            View::Scalar(ytterby_yaml::Scalar::Bool(value)) => Some(*value),
+            _ => {
+                self.wrong_type(item, &format!("true or false for {what}"), None);
+                None
+            }
+        }
+    }
+
+    /// A whole number that is not negative.
+    pub fn count(&mut self, item: Item, what: &str) -> Option<u64> {
+        match self.tree.value(item.node) {
+            View::Scalar(ytterby_yaml::Scalar::Int(value)) if *value >= 0 => Some(*value as u64),
+            View::Scalar(ytterby_yaml::Scalar::UInt(value)) => Some(*value),
+            View::Scalar(ytterby_yaml::Scalar::Int(value)) => {
+                let message = format!("expected a number that is not negative for {what}, found {value}");
+                self.wrong_value(item.pos, message, None);
+                None
+            }
+            _ => {
+                self.wrong_type(item, &format!("a whole number for {what}"), None);
+                None
+            }
+        }
+    }
+
+    /// Any value.
+    pub fn value(&mut self, item: Item, what: &str) -> Option<Value> {
+        self.value_within(item, what, MAX_DEPTH)
+    }
+
+    fn value_within(&mut self, item: Item, what: &str, depth: usize) -> Option<Value> {
+        if depth == 0 {
+            let message = format!("{what} is nested more than {MAX_DEPTH} levels deep");
+            self.wrong_value(item.pos, message, None);
+            return None;
+        }
+        let data = match self.tree.value(item.node) {
+            View::Scalar(value) => Data::Scalar(scalar(value)),
+            View::Array(items) => {
+                let mut list = Vec::with_capacity(items.len());
+                for item in items.to_vec() {
+                    list.push(self.value_within(Item { pos: item.pos, node: item.value }, what, depth - 1)?);
+                }
+                Data::List(list)
+            }
+            View::Map(items) => {
+                let mut map: Vec<(Scalar, Value)> = Vec::with_capacity(items.len());
+                let mut seen = std::collections::HashSet::new();
+                for item in items.to_vec() {
+                    if let ytterby_yaml::Scalar::Complex(_) = item.key {
+                        let message = format!("a key in {what} is a map or a list");
+                        let hint = Some("quote what contains braces: \"{name}\"".to_owned());
+                        self.problems.push(problem(self.ids.wrong_type, message, item.pos, Part::Line, hint));
+                        return None;
+                    }
+                    let key = scalar(&item.key);
+                    if !seen.insert(format!("{key:?}")) {
+                        let message = format!("duplicate key \"{}\"", self.key_text(item.pos));
+                        let hint = Some("remove one of the two".to_owned());
+                        self.problems.push(problem(Id::YAML_DUPLICATE_KEY, message, item.pos, Part::Key, hint));
+                        continue;
+                    }
+                    let below = Item { pos: item.pos, node: item.value };
+                    map.push((key, self.value_within(below, what, depth - 1)?));
+                }
+                Data::Map(map)
+            }
+        };
+        Some(Placed::new(data, item.pos))
+    }
+
+    /// A scalar as it is written, without quotes.
+    pub fn text_of(&self, node: NodeId) -> String {
+        if let (View::Scalar(ytterby_yaml::Scalar::Str(text)), true) =
+            (self.tree.value(node), self.tree.style(node) != Style::Plain)
+        {
+            return text.to_str().into_owned();
+        }
+        let span = self.tree.span(node);
+        String::from_utf8_lossy(&self.source.text()[span.start as usize..span.end as usize]).into_owned()
+    }
+
+    /// Adds a problem with the type of an item.
+    pub fn wrong_type(&mut self, item: Item, expected: &str, help: Option<Help>) {
+        let found = match self.tree.value(item.node) {
+            View::Scalar(value) => scalar_kind(value),
+            View::Array(_) => "a list",
+            View::Map(_) => "a map",
+        };
+        let message = format!("expected {expected}, found {found}");
+        let hint = help.as_ref().map(|help| help.text.plain().into_owned());
+        let mut wrong = problem(self.ids.wrong_type, message, item.pos, Part::Value, hint);
+        if let (Some(help), Some(own)) = (help, wrong.helps.first_mut()) {
+            *own = help;
+        }
+        self.problems.push(wrong);
+    }
+
+    /// The key of the item at a place, as it is written.
+    fn key_text(&self, pos: Pos) -> String {
+        let range = self.source.part(pos.offset, &Part::Key).unwrap_or(pos.offset..pos.offset);
+        String::from_utf8_lossy(&self.source.text()[range.start as usize..range.end as usize]).into_owned()
+    }
+}
+
+/// A key that a table does not have.
+fn unknown_key(id: Id, name: &str, pos: Pos, what: &str, table: &'static [Key]) -> Diagnostic {
+    let names = || table.iter().map(|key| key.name);
+    let near = spelling::closest(name, names(), spelling::tolerance(name).max(2));
+    let message = format!("unknown key \"{name}\" in {what}");
+    match near {
+        Some(near) => {
+            let hint = format!("did you mean \"{near}\"?");
+            let edit = Edit::replace(pos, Part::Key, near);
+            let help = Help::new(hint.clone());
+            let help = help.fixed_by(format!("Change \"{name}\" to \"{near}\""), vec![edit], Safety::Likely);
+            let mut unknown = problem(id, message, pos, Part::Key, Some(hint));
+            unknown.helps = vec![help];
+            unknown
+        }
+        None => {
+            let names: Vec<&str> = names().collect();
+            problem(id, message, pos, Part::Key, Some(format!("keys are {}", names.join(", "))))
+        }
+    }
+}
+
+/// A syntax error, whose text rendering gets its place.
+fn parse_problem(error: Diagnostic) -> Diagnostic {
+    let Some(pos) = error.primary().map(|label| label.pos) else { return error };
+    let words = error.reference.clone().unwrap_or_else(|| error.message.clone());
+    error.reference(words.then(" (").at(pos).then(")"))
+}
+
+fn scalar(value: &ytterby_yaml::Scalar) -> Scalar {
+    match value {
+        ytterby_yaml::Scalar::Null | ytterby_yaml::Scalar::Complex(_) => Scalar::Null,
+        ytterby_yaml::Scalar::Bool(value) => Scalar::Bool(*value),
+        ytterby_yaml::Scalar::Int(value) => Scalar::Int(*value),
+        ytterby_yaml::Scalar::UInt(value) => Scalar::UInt(*value),
+        ytterby_yaml::Scalar::Float(value) => Scalar::Float(*value),
+        ytterby_yaml::Scalar::Str(text) => Scalar::Text(text.to_str().into_owned()),
+    }
+}
+
+fn scalar_kind(value: &ytterby_yaml::Scalar) -> &'static str {
+    match value {
+        ytterby_yaml::Scalar::Complex(_) => "a map or a list",
+        other => Data::Scalar(scalar(other)).kind(),
+    }
+}
