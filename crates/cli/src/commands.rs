@@ -114,6 +114,12 @@ const SKIP: Flag =
 const KUBERNETES: Group =
     Group { title: "Kubernetes", flags: &[KUBERNETES_VERSION, KUBERNETES_SCHEMA, KUBERNETES_UNKNOWN, SKIP] };
 
+/// `lsp`.
+const LSP: Group = Group {
+    title: "Flags",
+    flags: &[Flag::new("stdio", FlagKind::Bool, "Use standard input and output, which is what happens anyway")],
+};
+
 /// `kubernetes validate`.
 const VALIDATE: Group = Group {
     title: "Flags",
@@ -371,6 +377,15 @@ pub static ROOT: Command = Command {
             operands: Operands::None,
             flags: &[],
             commands: KUBERNETES_COMMANDS,
+        },
+        Command {
+            name: "lsp",
+            aliases: &[],
+            summary: "Serve editors: the language server",
+            details: "Speaks the Language Server Protocol on standard input and output. Editors start it; docs/editors.md has their settings.",
+            operands: Operands::None,
+            flags: &[LSP],
+            commands: &[],
         },
         KUBEVIRT,
         Command {

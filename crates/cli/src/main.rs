@@ -12,6 +12,7 @@ mod host;
 mod kubernetes;
 mod kubevirt;
 mod limits;
+mod lsp;
 mod read;
 mod render;
 mod report;
@@ -94,6 +95,7 @@ fn dispatch(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result
     match names[..] {
         [] | ["template"] => render::run(program, flags, sources),
         ["fmt"] => limits::within(flags, || fmt::run(flags, sources)),
+        ["lsp"] => lsp::run(),
         ["version"] => done(version(program, flags)?),
         ["kubernetes", "validate"] => kubernetes::run(program, flags, report::rendering(program, flags)?, sources),
         ["kubevirt", "explain" | "lint" | "serve" | "validate"] | ["kubevirt", "export", "cel"] => {

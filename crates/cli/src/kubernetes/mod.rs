@@ -13,17 +13,12 @@ use ytterby_kubernetes::{Options, Unknown, Version};
 
 use crate::flags::Invocation;
 
-pub use rendered::output_check;
+pub use rendered::{check_of, output_check};
 pub use validate::run;
 
 /// The flags that every command with this check has.
 fn options(flags: &Invocation, version: &str) -> Result<Options, Failure> {
-    let Some(version) = Version::parse(version) else {
-        let oldest = Version::all().next().expect("there are versions");
-        let text =
-            format!("Unknown version of Kubernetes '{version}' (expected {oldest} to {}, or off)", Version::NEWEST);
-        return Err(Diagnostic::error(Id::FLAG_VALUE, text).into());
-    };
+    let version = self::version(version)?;
     let unknown = match flags.text("kubernetes-unknown") {
         "" | "warn" => Unknown::Warn,
         "ignore" => Unknown::Ignore,
@@ -34,4 +29,13 @@ fn options(flags: &Invocation, version: &str) -> Result<Options, Failure> {
         }
     };
     Ok(Options { version, unknown, skip: flags.list("skip").to_vec() })
+}
+
+/// A version of Kubernetes by its name.
+fn version(name: &str) -> Result<Version, Failure> {
+    Version::parse(name).ok_or_else(|| {
+        let oldest = Version::all().next().expect("there are versions");
+        let text = format!("Unknown version of Kubernetes '{name}' (expected {oldest} to {}, or off)", Version::NEWEST);
+        Diagnostic::error(Id::FLAG_VALUE, text).into()
+    })
 }

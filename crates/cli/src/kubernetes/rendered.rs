@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ytterby::{OutputCheck, OutputNode, OutputValue};
 use ytterby_diag::{Diagnostic, Failure, Sources};
-use ytterby_kubernetes::{Document, Entry, MAX_DEPTH, Node, Value, key_text, types_of};
+use ytterby_kubernetes::{Document, Entry, MAX_DEPTH, Node, Options, Unknown, Value, key_text, types_of};
 use ytterby_yaml::Scalar;
 
 use super::schemas::{self, Schemas};
@@ -19,6 +19,15 @@ pub fn output_check(flags: &Invocation, sources: &Arc<Sources>) -> Result<Option
     let options = super::options(flags, version)?;
     let schemas = schemas::load(flags.list("kubernetes-schema"), options, sources)?;
     Ok(Some(Arc::new(KubernetesCheck { schemas })))
+}
+
+/// The check against a version with further schemas.
+///
+/// # Errors
+/// A version that is not known, schemas that cannot be read.
+pub fn check_of(version: &str, locations: &[String], sources: &Arc<Sources>) -> Result<Arc<dyn OutputCheck>, Failure> {
+    let options = Options { version: super::version(version)?, unknown: Unknown::Warn, skip: Vec::new() };
+    Ok(Arc::new(KubernetesCheck { schemas: schemas::load(locations, options, sources)? }))
 }
 
 /// Checks all documents of a render as manifests.

@@ -1,0 +1,550 @@
+//! What only a run can tell: the engine renders the targets of a project from memory.
+//!
+//! This is the only module that calls the engine. A run stops at the first file that does not compile; so such a file
+//! is replaced by its last good version, or left out, and the run is repeated: one broken file must not hide what is
+//! wrong in others.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
+
+use ytterby::{
+    Content, InputFile, Inspect, Options, OutputCheck, OutputNode, OutputTypes, OutputValue, Rendered, Silent,
+    ValueFlags, ValuesFile, render,
+};
+use ytterby_diag::{Diagnostic, Failure, Form, Label, Origin, PlaceNames, Pos, Safety, Sources};
+
+use crate::config::{self, TargetConfig};
+use crate::file::{self, File};
+use crate::findings::{Finding, Fix, RelatedPlace, Severity, TextEdit};
+use crate::model::FileKind;
+use crate::project::{Project, ProjectFile, Role};
+use crate::text::{Lines, TextRange};
+use crate::values::Value;
+
+/// Makes the check of output against a version of Kubernetes, with further schemas. The host brings it.
+pub type KubernetesCheck = dyn Fn(&str, &[String], &Arc<Sources>) -> Option<Arc<dyn OutputCheck>> + Send + Sync;
+
+/// What the host brings for runs.
+#[derive(Clone)]
+pub struct Engine {
+    /// The check of output.
+    pub kubernetes: Option<Arc<KubernetesCheck>>,
+    /// Steps that the code of one file may take: an endless loop must not keep the server busy.
+    pub max_steps: u64,
+}
+
+impl Default for Engine {
+    fn default() -> Engine {
+        Engine { kubernetes: None, max_steps: 20_000_000 }
+    }
+}
+
+/// What runs of a project told.
+#[derive(Clone, Debug, Default)]
+pub struct Analysis {
+    /// What is wrong, ordered by place.
+    pub findings: Vec<Finding>,
+    /// The data values of the selected target.
+    pub values: Option<Value>,
+}
+
+/// A run that is possible: a target, or a values file by itself.
+#[derive(Clone, Debug, Default)]
+struct Variant {
+    name: Option<String>,
+    number: Option<usize>,
+    /// A values file that no target names.
+    loose: Option<usize>,
+    set: Vec<String>,
+    kubernetes: Option<String>,
+}
+
+/// Runs that are repeated because a file does not compile.
+const MAX_REPEATS: usize = 12;
+
+/// Finds everything that is wrong with a project. `selected` is the target whose values are shown.
+pub fn analyse(project: &Project, engine: &Engine, selected: Option<&str>) -> Analysis {
+    let mut findings = Vec::new();
+    let targets = targets(project);
+    let shown = selected_variant(&targets, selected).unwrap_or_default();
+    let mut values = None;
+    for (number, variant) in targets.iter().enumerate() {
+        if number == shown {
+            values = data_values(project, engine, variant);
+        }
+        findings.extend(run_findings(project, engine, variant));
+    }
+    let loose = project.files.iter().enumerate().filter(|(_, file)| file.role == Role::LooseValues);
+    for (index, _) in loose {
+        let base = targets.first().cloned().unwrap_or_default();
+        let set = if project.config.is_some() { base.set } else { Vec::new() };
+        let variant = Variant { loose: Some(index), set, ..Variant::default() };
+        findings.extend(values_findings(project, engine, &variant));
+    }
+    findings.extend(crate::statics::findings(project));
+    if let Some(file) = &project.project_file {
+        findings.extend(config::findings(file));
+    }
+    crate::statics::drop_ignored(project, &mut findings);
+    findings.sort_by(|a, b| (&a.path, a.range, &a.code, &a.message).cmp(&(&b.path, b.range, &b.code, &b.message)));
+    findings.dedup_by(|b, a| is_same(a, b));
+    Analysis { findings, values }
+}
+
+/// Whether two findings say the same: a run and the static pass both find unknown values.
+fn is_same(a: &Finding, b: &Finding) -> bool {
+    let overlaps = a.range.start < b.range.end && b.range.start < a.range.end || a.range == b.range;
+    a.path == b.path
+        && a.code == b.code
+        && (overlaps && (a.range == b.range || a.code == "code/unknown-value"))
+        && (a.message == b.message || a.code.starts_with("code/"))
+}
+
+fn targets(project: &Project) -> Vec<Variant> {
+    let Some(config) = &project.config else { return vec![Variant::default()] };
+    let of = |number: usize, target: &TargetConfig| Variant {
+        name: Some(target.name.clone()),
+        number: Some(number),
+        loose: None,
+        set: config.set.iter().chain(&target.set).cloned().collect(),
+        kubernetes: target.kubernetes.clone().or_else(|| config.kubernetes.clone()),
+    };
+    let named: Vec<Variant> = config.targets.iter().enumerate().map(|(number, target)| of(number, target)).collect();
+    match named.is_empty() {
+        true => vec![Variant { set: config.set.clone(), kubernetes: config.kubernetes.clone(), ..Variant::default() }],
+        false => named,
+    }
+}
+
+fn selected_variant(targets: &[Variant], selected: Option<&str>) -> Option<usize> {
+    let name = selected?;
+    let is_it = |variant: &Variant| {
+        variant.name.as_deref().is_some_and(|own| own == name || own.split('[').next() == Some(name))
+    };
+    targets.iter().position(is_it)
+}
+
+/// The names of the targets of a project.
+pub fn target_names(project: &Project) -> Vec<String> {
+    targets(project).into_iter().filter_map(|target| target.name).collect()
+}
+
+/// Runs a variant until every file that does not compile is told.
+fn run_findings(project: &Project, engine: &Engine, variant: &Variant) -> Vec<Finding> {
+    let mut run = Run::new(project, engine, variant);
+    let mut findings = Vec::new();
+    for _ in 0..MAX_REPEATS {
+        let (result, sources) = run.render(None, None);
+        let (diagnostics, is_failure) = match &result {
+            Ok(rendered) => (rendered.warnings.clone(), false),
+            Err(failure) => (entries(failure), true),
+        };
+        let found: Vec<Finding> =
+            diagnostics.iter().filter_map(|diagnostic| finding(project, variant, diagnostic, &sources)).collect();
+        let broken: HashSet<&str> =
+            found.iter().filter(|finding| stops_compiling(&finding.code)).map(|finding| &*finding.path).collect();
+        let replaced = is_failure && run.replace(&broken);
+        findings.extend(found.iter().filter(|finding| run.is_to_tell(finding)).cloned());
+        if !replaced {
+            // Values that do not fit keep templates from being evaluated.
+            if is_failure && !run.without_values && found.iter().any(|finding| is_about_values(&finding.code)) {
+                run.without_values = true;
+                continue;
+            }
+            break;
+        }
+    }
+    findings
+}
+
+/// The problems of one values file.
+fn values_findings(project: &Project, engine: &Engine, variant: &Variant) -> Vec<Finding> {
+    let run = Run::new(project, engine, variant);
+    let own = variant.loose.map(|index| &project.files[index].file.path);
+    let (result, sources) = run.render(Some(Inspect::Values), None);
+    let diagnostics = match &result {
+        Ok(rendered) => rendered.warnings.clone(),
+        Err(failure) => entries(failure),
+    };
+    let found = diagnostics.iter().filter_map(|diagnostic| finding(project, variant, diagnostic, &sources));
+    found.filter(|finding| Some(&finding.path) == own).collect()
+}
+
+fn entries(failure: &Failure) -> Vec<Diagnostic> {
+    failure.warnings().iter().cloned().chain(failure.diagnostics()).collect()
+}
+
+fn stops_compiling(code: &str) -> bool {
+    matches!(code, "yaml/syntax" | "code/syntax" | "code/block" | "code/undefined" | "code/template")
+}
+
+fn is_about_values(code: &str) -> bool {
+    ["schema/", "rule/", "values/"].iter().any(|prefix| code.starts_with(prefix))
+}
+
+/// The data values of a variant.
+fn data_values(project: &Project, engine: &Engine, variant: &Variant) -> Option<Value> {
+    let mut run = Run::new(project, engine, variant);
+    for _ in 0..MAX_REPEATS {
+        let (result, sources) = run.render(Some(Inspect::Values), None);
+        match result {
+            Ok(rendered) => return Value::parse(&rendered.documents),
+            Err(failure) => {
+                let found: Vec<Finding> =
+                    entries(&failure).iter().filter_map(|entry| finding(project, variant, entry, &sources)).collect();
+                let broken: HashSet<&str> = found
+                    .iter()
+                    .filter(|finding| stops_compiling(&finding.code))
+                    .map(|finding| &*finding.path)
+                    .collect();
+                if !run.replace(&broken) {
+                    return None;
+                }
+            }
+        }
+    }
+    None
+}
+
+/// The rendered output with the map of its lines.
+#[derive(Clone, Debug, Default)]
+pub struct Preview {
+    /// All documents.
+    pub output: String,
+    /// For lines of the output: the file and the line, both from 0, that they come from.
+    pub map: Vec<(usize, String, usize)>,
+    /// What is wrong, where the run failed.
+    pub findings: Vec<Finding>,
+    /// Whether the run failed.
+    pub is_failed: bool,
+}
+
+/// Renders a target; nothing where there is no such target.
+pub fn preview(project: &Project, engine: &Engine, target: Option<&str>, selected: Option<&str>) -> Option<Preview> {
+    let targets = targets(project);
+    let number = match target {
+        Some(name) => selected_variant(&targets, Some(name))?,
+        None => selected_variant(&targets, selected).unwrap_or_default(),
+    };
+    let variant = &targets[number];
+    let run = Run::new(project, engine, variant);
+    let seen = Arc::new(Seen::default());
+    let (result, sources) = run.render(None, Some(seen.clone()));
+    Some(match result {
+        Ok(rendered) => {
+            let output = String::from_utf8_lossy(&rendered.documents).into_owned();
+            let map = crate::preview::line_map(&output, &seen.documents(), &sources);
+            Preview { output, map, findings: Vec::new(), is_failed: false }
+        }
+        Err(failure) => {
+            let found = entries(&failure);
+            let findings = found.iter().filter_map(|entry| finding(project, variant, entry, &sources)).collect();
+            Preview { findings, is_failed: true, ..Preview::default() }
+        }
+    })
+}
+
+/// An output check that only looks: it keeps the documents with their places.
+#[derive(Debug, Default)]
+struct Seen(Mutex<Vec<SeenNode>>);
+
+/// A node of the output: where it comes from, and what is in it.
+#[derive(Clone, Debug)]
+pub(crate) struct SeenNode {
+    pub(crate) pos: Pos,
+    pub(crate) children: Vec<SeenNode>,
+}
+
+impl Seen {
+    fn documents(&self) -> Vec<SeenNode> {
+        self.0.lock().map(|seen| seen.clone()).unwrap_or_default()
+    }
+}
+
+impl OutputCheck for Seen {
+    fn title(&self) -> String {
+        "Mapping output".to_owned()
+    }
+
+    fn check(&self, documents: Vec<OutputNode>) -> Vec<Diagnostic> {
+        if let Ok(mut seen) = self.0.lock() {
+            *seen = documents.into_iter().map(|node| seen_node(node, 0)).collect();
+        }
+        Vec::new()
+    }
+}
+
+fn seen_node(node: OutputNode, depth: usize) -> SeenNode {
+    let children = match node.value {
+        _ if depth > 200 => Vec::new(),
+        OutputValue::Scalar(_) => Vec::new(),
+        OutputValue::Array(items) => items.into_iter().map(|item| seen_node(item, depth + 1)).collect(),
+        OutputValue::Map(items) => items.into_iter().map(|(_, item)| seen_node(item, depth + 1)).collect(),
+    };
+    SeenNode { pos: node.pos, children }
+}
+
+/// A run of the engine with replacements for files that do not compile.
+struct Run<'a> {
+    project: &'a Project,
+    engine: &'a Engine,
+    variant: &'a Variant,
+    /// Files with the text that is taken instead; nothing to leave one out.
+    replaced: HashMap<String, Option<Arc<File>>>,
+    without_values: bool,
+}
+
+impl<'a> Run<'a> {
+    fn new(project: &'a Project, engine: &'a Engine, variant: &'a Variant) -> Run<'a> {
+        Run { project, engine, variant, replaced: HashMap::new(), without_values: false }
+    }
+
+    /// Takes older versions of broken files, or none. Returns whether that changes anything.
+    fn replace(&mut self, broken: &HashSet<&str>) -> bool {
+        let mut is_changed = false;
+        for path in broken {
+            let next = match self.replaced.get(*path) {
+                None => self.project.good.get(*path).filter(|file| file.is_well_formed()).cloned(),
+                Some(Some(_)) => None,
+                Some(None) => continue,
+            };
+            self.replaced.insert((*path).to_owned(), next);
+            is_changed = true;
+        }
+        is_changed
+    }
+
+    /// Whether a finding is about a file as it is, and not a consequence of what was replaced.
+    fn is_to_tell(&self, finding: &Finding) -> bool {
+        let is_replaced_now = self.replaced.get(&finding.path);
+        let is_first_word = stops_compiling(&finding.code) && finding.severity == Severity::Error;
+        let is_consequence = !self.replaced.is_empty() && matches!(finding.code.as_str(), "file/missing" | "code/load")
+            || self.without_values && is_about_values(&finding.code);
+        match is_replaced_now {
+            Some(_) => is_first_word && self.is_current(finding),
+            None => !is_consequence,
+        }
+    }
+
+    /// Whether a finding about a file came from its current text: the first replacement is made right after it.
+    fn is_current(&self, finding: &Finding) -> bool {
+        let length = self.project.file(&finding.path).map_or(0, |file| file.text.len());
+        finding.range.end <= length
+            && !matches!(self.replaced.get(&finding.path), Some(None) if self.had_good(&finding.path))
+    }
+
+    fn had_good(&self, path: &str) -> bool {
+        self.project.good.get(path).is_some_and(|file| file.is_well_formed())
+    }
+
+    fn render(&self, inspect: Option<Inspect>, seen: Option<Arc<Seen>>) -> (Result<Rendered, Failure>, Arc<Sources>) {
+        let sources = Arc::new(Sources::new());
+        let belongs = |file: &&ProjectFile| {
+            file.role == Role::Input && (file.target.is_none() || file.target == self.variant.number)
+        };
+        let mut files: Vec<InputFile> =
+            self.project.files.iter().filter(belongs).filter_map(|file| self.input(file)).collect();
+        files.extend(self.other_inputs());
+        let check: Option<Arc<dyn OutputCheck>> = match (seen, &self.variant.kubernetes, &self.engine.kubernetes) {
+            (Some(seen), ..) => Some(seen),
+            (None, Some(version), Some(make)) if version != "off" && inspect.is_none() => {
+                let schemas = self.project.config.as_ref().map(|config| &config.schemas[..]).unwrap_or_default();
+                let schemas: Vec<String> = schemas.iter().map(|path| file::join(&self.project.root, path)).collect();
+                make(version, &schemas, &sources)
+            }
+            _ => None,
+        };
+        let options = Options {
+            program: "ytterby".to_owned(),
+            values: self.values(),
+            inspect,
+            output_types: OutputTypes::default(),
+            all_errors: true,
+            look_for_slips: true,
+            max_steps: Some(self.engine.max_steps),
+            output_check: check,
+            ..Options::default()
+        };
+        (render(files, &options, &sources, Rc::new(Silent)), sources)
+    }
+
+    fn input(&self, file: &ProjectFile) -> Option<InputFile> {
+        let current = match self.replaced.get(&file.file.path) {
+            Some(replacement) => replacement.as_ref()?,
+            None => &file.file,
+        };
+        let mut input = InputFile::new(file.logical.clone(), Content::new(current.text.as_bytes()));
+        input.place = Some(file.file.path.clone());
+        if file.file.kind() == FileKind::Text && FileKind::of(&file.file.path) != FileKind::Text {
+            input.marked_kind = Some(ytterby::FileKind::Text);
+            input.marked_template = Some(true);
+        }
+        Some(input)
+    }
+
+    /// Inputs that only `data.read` sees; they are read when code asks for them.
+    fn other_inputs(&self) -> Vec<InputFile> {
+        let asks = |file: &ProjectFile| file.file.text.contains("data.read") || file.file.text.contains("data.list");
+        if !self.project.files.iter().any(asks) {
+            return Vec::new();
+        }
+        let bases: Vec<String> = match &self.project.config {
+            Some(config) => config.files.iter().map(|path| file::join(&self.project.root, path)).collect(),
+            None => vec![self.project.root.clone()],
+        };
+        let mut found = Vec::new();
+        for base in bases {
+            self.other_below(&base, &base, 0, &mut found);
+        }
+        found
+    }
+
+    fn other_below(&self, base: &str, directory: &str, depth: usize, found: &mut Vec<InputFile>) {
+        for entry in self.project.system.list(directory) {
+            let path = file::join(directory, &entry.name);
+            if entry.name.starts_with('.') || depth > 16 || found.len() > 10_000 {
+                continue;
+            }
+            if entry.is_directory {
+                self.other_below(base, &path, depth + 1, found);
+            } else if FileKind::of(&path) == FileKind::Other && self.project.index(&path).is_none() {
+                let (system, place) = (self.project.system.clone(), path.clone());
+                let read = move || {
+                    let bytes = system.read(&place).ok_or_else(|| Content::unreadable(format!("Reading {place}")))?;
+                    Ok(bytes.into())
+                };
+                let logical = file::below(&path, base).unwrap_or(&path).to_owned();
+                let mut input = InputFile::new(logical, Content::later(read));
+                input.place = Some(path);
+                found.push(input);
+            }
+        }
+    }
+
+    fn values(&self) -> ValueFlags {
+        if self.without_values {
+            return ValueFlags { yaml: self.variant.set.clone(), ..ValueFlags::default() };
+        }
+        let belongs = |file: &&ProjectFile| {
+            file.role == Role::Values && (file.target.is_none() || file.target == self.variant.number)
+        };
+        let loose = self.variant.loose.map(|index| &self.project.files[index]);
+        // A values file by itself counts without those of targets.
+        let own: Vec<&ProjectFile> = match loose {
+            Some(file) => vec![file],
+            None => self.project.files.iter().filter(belongs).collect(),
+        };
+        let of = |file: &&ProjectFile| {
+            let input = InputFile { path: file.file.path.clone(), ..self.input(file)? };
+            Some(ValuesFile { library: String::new(), path: file.file.path.clone(), files: Ok(vec![input]) })
+        };
+        ValueFlags {
+            files: own.iter().filter_map(of).collect(),
+            yaml: self.variant.set.clone(),
+            ..ValueFlags::default()
+        }
+    }
+}
+
+/// A diagnostic as a finding in a file.
+fn finding(project: &Project, variant: &Variant, diagnostic: &Diagnostic, sources: &Sources) -> Option<Finding> {
+    let placed = diagnostic.labels.iter().find_map(|label| Some((label, place(project, variant, label, sources)?)));
+    let (primary, (path, range)) = match placed {
+        Some((label, place)) => (Some(label), place),
+        None => (None, fallback(project, variant)?),
+    };
+    let shown = |text: &ytterby_diag::Text| text.shown(sources, PlaceNames::Full);
+    let mut message = diagnostic.sentence(sources);
+    if let Some(must_be) = diagnostic.must_be.as_ref().map(shown)
+        && !message.contains(&must_be)
+    {
+        message = format!("{message} (must be: {must_be})");
+    }
+    for help in &diagnostic.helps {
+        let text = shown(&help.text);
+        if !text.contains('\n') && !message.contains(&text) {
+            message = format!("{message}\nhelp: {text}");
+        }
+    }
+    let id = diagnostic.id.name();
+    let severity = match diagnostic.severity {
+        ytterby_diag::Severity::Error => Severity::Error,
+        ytterby_diag::Severity::Warning => Severity::Warning,
+    };
+    let mut finding = Finding { severity, ..Finding::error(&path, range, id, message) };
+    finding.is_deprecated = matches!(id, "values/deprecated" | "kubernetes/deprecated");
+    for label in diagnostic.labels.iter().filter(|label| !primary.is_some_and(|primary| std::ptr::eq(primary, *label)))
+    {
+        if let Some((path, range)) = place(project, variant, label, sources) {
+            let text = shown(&label.text);
+            let text = if text.is_empty() { role_text(label).to_owned() } else { text };
+            finding.related.push(RelatedPlace { path, range, text });
+        }
+    }
+    for help in &diagnostic.helps {
+        let Some(fix) = &help.fix else { continue };
+        let edits: Option<Vec<TextEdit>> = fix
+            .edits
+            .iter()
+            .map(|edit| {
+                let span = edit.span(sources)?;
+                let source = sources.get(span.file)?;
+                (source.origin() == Origin::File).then(|| {
+                    let range = TextRange::new(span.start as usize, span.end as usize);
+                    TextEdit::new(source.place(), range, edit.replacement.clone())
+                })
+            })
+            .collect();
+        if let Some(edits) = edits {
+            finding.fixes.push(Fix { title: fix.title.clone(), edits, is_preferred: fix.safety == Safety::Safe });
+        }
+    }
+    Some(finding)
+}
+
+fn role_text(label: &Label) -> &'static str {
+    match label.role {
+        ytterby_diag::Role::Problem => "here",
+        ytterby_diag::Role::Rule => "because of this",
+        ytterby_diag::Role::Candidate => "this was considered",
+        ytterby_diag::Role::Related => "see also",
+    }
+}
+
+/// Where a label is.
+fn place(project: &Project, variant: &Variant, label: &Label, sources: &Sources) -> Option<(String, TextRange)> {
+    let span = label.span(sources)?;
+    let source = sources.get(span.file)?;
+    match source.origin() {
+        Origin::File => Some((source.place().to_owned(), TextRange::new(span.start as usize, span.end as usize))),
+        // Text in a string of a file: its line is known.
+        Origin::Code => {
+            let file = project.file(source.place())?;
+            let line = source.line(span.start).saturating_sub(1) as usize;
+            let range = Lines::new(&file.text).range(&file.text, line);
+            let body = range.of(&file.text);
+            let word = source.text().get(span.start as usize..span.end as usize).unwrap_or_default();
+            let word = String::from_utf8_lossy(word);
+            let range = match body.find(&*word).filter(|_| !word.trim().is_empty()) {
+                Some(at) => TextRange::new(range.start + at, range.start + at + word.len()),
+                None => TextRange::new(range.start + body.len() - body.trim_start().len(), range.end),
+            };
+            Some((file.path.clone(), range))
+        }
+        Origin::Flag(Form::Text | Form::Yaml | Form::Content) => fallback(project, variant),
+        _ => None,
+    }
+}
+
+/// The place for what has none: the target in the project file, or the first file.
+fn fallback(project: &Project, variant: &Variant) -> Option<(String, TextRange)> {
+    if let Some(file) = &project.project_file {
+        let name = variant.name.as_deref().unwrap_or_default();
+        let name = name.split('[').next().unwrap_or_default();
+        let range = config::target_range(file, name).unwrap_or_default();
+        return Some((file.path.clone(), range));
+    }
+    let open = project.files.iter().find(|file| file.file.is_open()).or(project.files.first())?;
+    Some((open.file.path.clone(), TextRange::default()))
+}

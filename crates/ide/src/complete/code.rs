@@ -1,0 +1,375 @@
+//! Completion in code: attributes, names, arguments, annotations, strings of `load`.
+
+use super::{Completion, CompletionKind};
+use crate::context::{Callee, Cursor, Known, open_call};
+use crate::model::{DefKind, FileKind, RegionKind, TokenKind, string_content};
+use crate::project::{Meaning, Role};
+use crate::{TextRange, describe, reference};
+
+/// What fits at a place in code; nothing where the cursor is not in code.
+pub(super) fn complete(at: Cursor<'_>, known: Known<'_>) -> Option<Vec<Completion>> {
+    if let Some(found) = annotation_name(at) {
+        return Some(found);
+    }
+    let region = at.region()?;
+    if let Some(found) = in_string(at) {
+        return Some(found);
+    }
+    if let Some(found) = attribute(at, known) {
+        return Some(found);
+    }
+    let mut found = Vec::new();
+    if let RegionKind::Arguments { annotation } = region.kind {
+        found.extend(annotation_arguments(at, annotation));
+    }
+    found.extend(call_arguments(at));
+    found.extend(names(at));
+    let is_statement = region.kind.has_statements() && is_first_word(at);
+    if is_statement {
+        found.extend(snippets(at, region.kind));
+    }
+    Some(found)
+}
+
+/// The names of annotations behind `#@`.
+fn annotation_name(at: Cursor<'_>) -> Option<Vec<Completion>> {
+    let model = at.model();
+    let annotation = model.annotations.iter().find(|annotation| annotation.name_range.touches(at.offset))?;
+    let range = annotation.name_range;
+    let typed = &at.text()[range.start..at.offset];
+    let namespace = typed.split_once('/').map(|(namespace, _)| namespace);
+    let entries = reference::annotations().iter().filter(|entry| entry.on != "nothing");
+    let fits =
+        entries.filter(|entry| namespace.is_none_or(|namespace| entry.name.starts_with(&format!("{namespace}/"))));
+    let item = |entry: &reference::Entry| {
+        let item = Completion::new(&entry.name, CompletionKind::Annotation, range);
+        item.detail(format!("on {}", entry.on)).documentation(entry.markdown("yaml", "#@"))
+    };
+    Some(fits.map(item).collect())
+}
+
+fn annotation_arguments(at: Cursor<'_>, annotation: usize) -> Vec<Completion> {
+    let model = at.model();
+    let annotation = &model.annotations[annotation];
+    let range = at.word();
+    // Behind `name=` a value is wanted.
+    if at.text()[..range.start].trim_end().ends_with('=') || open_call(model, at.text(), at.offset).is_some() {
+        return Vec::new();
+    }
+    let given = crate::schema::arguments(model, at.text(), annotation.arguments);
+    let is_given = |name: &str| {
+        given.iter().any(|argument| argument.name.as_deref() == Some(name) && !argument.range.touches(at.offset))
+    };
+    let mut found = Vec::new();
+    if let Some(entry) = reference::annotation(&annotation.name) {
+        let texts = |name: &String| {
+            entry.arguments.iter().find(|(argument, _)| argument == name).map_or("", |(_, about)| about.as_str())
+        };
+        let is_positional =
+            |name: &str| !entry.signature.contains(&format!("{name}=")) && !matches!(name, "one_of" | "or_inferred");
+        for name in entry.keyword_names() {
+            if !is_given(&name) && !is_positional(&name) && name != "rule" {
+                let item = Completion::new(&name, CompletionKind::Argument, range).text(format!("{name}="));
+                found.push(item.documentation(texts(&name)).detail("argument").rank(1));
+            }
+        }
+    }
+    let takes_rules = annotation.name.contains("valid");
+    if takes_rules {
+        for rule in reference::rules().iter().filter(|rule| !is_given(&rule.name)) {
+            let item = Completion::new(&rule.name, CompletionKind::Argument, range);
+            let value = rule.signature.split_once('=').map_or("", |(_, value)| value);
+            let text = if value == "True" { format!("{}=True", rule.name) } else { format!("{}=", rule.name) };
+            found.push(item.text(text).detail(&rule.signature).documentation(rule.markdown("python", "")).rank(1));
+        }
+    }
+    found
+}
+
+/// Strings that name something: modules and files in `load`, libraries, formats, keys.
+fn in_string(at: Cursor<'_>) -> Option<Vec<Completion>> {
+    let model = at.model();
+    let inside = model.tokens.iter().position(|token| {
+        let text = token.range.of(at.text());
+        let is_closed = text.len() > 1 && text.ends_with(['"', '\'']);
+        let end = token.range.end - usize::from(is_closed);
+        token.kind == TokenKind::Str && token.range.start < at.offset && at.offset <= end
+    })?;
+    let token = model.tokens[inside];
+    let written = token.range.of(at.text());
+    let content = string_content(written);
+    let start = token.range.start + written.find(['"', '\'']).map_or(0, |quote| quote + 1);
+    let range = TextRange::new(start, start + content.len());
+    let before = |back: usize| {
+        inside.checked_sub(back).and_then(|index| model.tokens.get(index)).map_or("", |token| token.range.of(at.text()))
+    };
+    if let Some(load) = model.loads.iter().find(|load| load.range.touches(at.offset)) {
+        if load.path_range.touches(at.offset) {
+            return Some(load_paths(at, range));
+        }
+        return Some(load_symbols(at, &load.path, range));
+    }
+    if before(1) == "=" && before(2) == "format" {
+        return Some(
+            reference::FORMATS.iter().map(|name| Completion::new(*name, CompletionKind::Value, range)).collect(),
+        );
+    }
+    if let Some(call) = open_call(model, at.text(), at.offset)
+        && at.callee(&call) == Some(Callee::Member("library".to_owned(), "get".to_owned()))
+    {
+        return Some(libraries(at, range));
+    }
+    // `data.values["…"]`.
+    if before(1) == "["
+        && let Some((chain, Some(part))) = at.chain()
+        && let Some(Meaning::DataValue(path)) = at.project.meaning(at.index?, chain, part)
+    {
+        return Some(data_values(at, &path, range, Known::default()));
+    }
+    Some(Vec::new())
+}
+
+fn load_paths(at: Cursor<'_>, range: TextRange) -> Vec<Completion> {
+    let modules = reference::modules().iter().map(|module| {
+        let item = Completion::new(format!("@ytt:{}", module.name), CompletionKind::Module, range);
+        item.documentation(&module.text).detail("module").rank(4)
+    });
+    let Some(own) = at.index.map(|index| &at.project.files[index]) else { return modules.collect() };
+    let directory = own.logical.rsplit_once('/').map_or("", |(directory, _)| directory);
+    let library = at.project.library(&own.logical);
+    let is_loadable = |file: &&crate::project::ProjectFile| {
+        let is_code = matches!(file.file.kind(), FileKind::Starlark | FileKind::Yaml | FileKind::Text);
+        file.role == Role::Input
+            && is_code
+            && file.file.path != own.file.path
+            && at.project.library(&file.logical) == library
+    };
+    let files = at.project.files.iter().filter(is_loadable).map(|file| {
+        let path = match relative(directory, &file.logical) {
+            Some(path) => path,
+            None => format!("/{}", file.logical.strip_prefix(&format!("{library}/")).unwrap_or(&file.logical)),
+        };
+        let is_code = file.logical.ends_with(".star") || file.logical.contains(".lib.");
+        Completion::new(path, CompletionKind::File, range).detail("file").rank(if is_code { 1 } else { 3 })
+    });
+    files.chain(modules).collect()
+}
+
+/// A path below a directory.
+fn relative(directory: &str, path: &str) -> Option<String> {
+    match directory.is_empty() {
+        true => Some(path.to_owned()),
+        false => path.strip_prefix(directory).and_then(|rest| rest.strip_prefix('/')).map(str::to_owned),
+    }
+}
+
+fn load_symbols(at: Cursor<'_>, path: &str, range: TextRange) -> Vec<Completion> {
+    if let Some(module) = path.strip_prefix("@ytt:") {
+        let Some(module) = reference::module(module) else { return Vec::new() };
+        let item = Completion::new(&module.name, CompletionKind::Module, range);
+        return vec![item.documentation(&module.text)];
+    }
+    let Some(other) = at.index.and_then(|index| at.project.loaded(index, path)) else { return Vec::new() };
+    let source = &at.project.files[other];
+    let exported = source.file.model().definitions.iter();
+    let exported = exported.filter(|definition| definition.scope == 0 && !definition.name.starts_with('_'));
+    exported
+        .map(|definition| {
+            let item = Completion::new(&definition.name, definition_kind(&definition.kind), range);
+            item.detail(describe::signature(definition))
+                .documentation(describe::definition(definition, &source.logical))
+        })
+        .collect()
+}
+
+fn libraries(at: Cursor<'_>, range: TextRange) -> Vec<Completion> {
+    let mut names: Vec<String> = at
+        .project
+        .files
+        .iter()
+        .filter_map(|file| {
+            let (_, below) = file.logical.split_once("_ytt_lib/")?;
+            let (directory, _) = below.rsplit_once('/')?;
+            Some(directory.split('/').next().unwrap_or(directory).to_owned())
+        })
+        .collect();
+    names.sort();
+    names.dedup();
+    names.into_iter().map(|name| Completion::new(name, CompletionKind::Module, range).detail("library")).collect()
+}
+
+/// What follows a dot.
+fn attribute(at: Cursor<'_>, known: Known<'_>) -> Option<Vec<Completion>> {
+    let range = at.word();
+    if !at.text()[..range.start].ends_with('.') {
+        return None;
+    }
+    let Some((chain, Some(part))) = at.chain() else { return Some(after_call(at, range)) };
+    let Some(meaning) = at.project.meaning(at.index?, chain, part) else { return Some(after_call(at, range)) };
+    Some(match meaning {
+        Meaning::DataValue(path) => data_values(at, &path, range, known),
+        Meaning::Module(module) => {
+            let members = reference::module(&module).map(|module| &module.members[..]).unwrap_or_default();
+            let is_method = |entry: &&reference::Entry| !entry.text.contains("A method of what");
+            members.iter().filter(is_method).map(|entry| member(entry, range)).collect()
+        }
+        _ => Vec::new(),
+    })
+}
+
+/// Methods of a library, which is what a call with a dot behind it mostly returns.
+fn after_call(at: Cursor<'_>, range: TextRange) -> Vec<Completion> {
+    if !at.text()[..range.start].ends_with(").") || !at.text().contains("@ytt:library") {
+        return Vec::new();
+    }
+    let Some(module) = reference::module("library") else { return Vec::new() };
+    let methods = module.members.iter().filter(|entry| entry.text.contains("A method of what"));
+    methods.map(|entry| member(entry, range)).collect()
+}
+
+fn member(entry: &reference::Entry, range: TextRange) -> Completion {
+    let name = entry.name.split_once('.').map_or(entry.name.as_str(), |(_, name)| name);
+    let is_function = entry.signature.contains('(');
+    let kind = if is_function { CompletionKind::Function } else { CompletionKind::Variable };
+    let item = Completion::new(name, kind, range);
+    item.detail(&entry.signature).documentation(entry.markdown("python", ""))
+}
+
+fn data_values(at: Cursor<'_>, path: &[Option<String>], range: TextRange, known: Known<'_>) -> Vec<Completion> {
+    let schema = at.project.schema_for(&at.file.path);
+    let owner = match path.is_empty() {
+        true => None,
+        false => match schema.find(path) {
+            Some(node) => Some(node),
+            None => return Vec::new(),
+        },
+    };
+    let item = |node: &usize| {
+        let declared = &schema.nodes[*node];
+        let item = Completion::new(&declared.key, CompletionKind::Field, range).rank(1);
+        let item = item.detail(describe::short(&schema, *node)).documentation(describe::value(&schema, *node, known));
+        Completion { is_deprecated: declared.deprecated.is_some() || declared.removed.is_some(), ..item }
+    };
+    let mut found: Vec<Completion> = schema.keys(owner).iter().map(item).collect();
+    // A key that is no name cannot follow a dot.
+    let is_after_dot = at.text()[..range.start].ends_with('.');
+    for item in found.iter_mut().filter(|item| is_after_dot && !crate::model::is_identifier(&item.label)) {
+        item.text = format!("[\"{}\"]", item.label);
+        item.range.start -= 1;
+    }
+    found
+}
+
+/// The names of parameters in a call.
+fn call_arguments(at: Cursor<'_>) -> Vec<Completion> {
+    let model = at.model();
+    let Some(call) = open_call(model, at.text(), at.offset) else { return Vec::new() };
+    let range = at.word();
+    let parameters: Vec<String> = match at.callee(&call) {
+        Some(Callee::Function(file, definition)) => {
+            match &at.project.files[file].file.model().definitions[definition].kind {
+                DefKind::Function { parameters, .. } => parameters.clone(),
+                _ => Vec::new(),
+            }
+        }
+        Some(Callee::Member(module, name)) => {
+            reference::member(&module, &name).map(reference::Entry::keyword_names).unwrap_or_default()
+        }
+        _ => Vec::new(),
+    };
+    let names = parameters.iter().map(|parameter| parameter.split('=').next().unwrap_or_default().trim());
+    let names = names.filter(|name| crate::model::is_identifier(name));
+    names
+        .map(|name| {
+            let item = Completion::new(name, CompletionKind::Argument, range);
+            item.text(format!("{name}=")).detail("parameter").rank(1)
+        })
+        .collect()
+}
+
+/// Names that are known at the cursor, builtin functions and words of the language.
+fn names(at: Cursor<'_>) -> Vec<Completion> {
+    let model = at.model();
+    let range = at.word();
+    let mut found = Vec::new();
+    for definition in model.visible(at.offset).into_iter().map(|index| &model.definitions[index]) {
+        if definition.range.touches(at.offset) && at.offset == definition.range.end {
+            continue;
+        }
+        let item = Completion::new(&definition.name, definition_kind(&definition.kind), range).rank(3);
+        let item = item.detail(describe::signature(definition));
+        found.push(item.documentation(describe::definition(definition, "")));
+    }
+    for entry in reference::builtins().iter().filter(|entry| entry.name != "load") {
+        let item = Completion::new(&entry.name, CompletionKind::Function, range).rank(6);
+        found.push(item.detail(&entry.signature).documentation(entry.markdown("python", "")));
+    }
+    for word in ["True", "False", "None", "and", "or", "not", "in", "if", "else", "lambda"] {
+        found.push(Completion::new(word, CompletionKind::Keyword, range).rank(7));
+    }
+    // Modules that are not loaded yet bring their load with them.
+    let is_known = |name: &str| model.definitions.iter().any(|definition| definition.name == name);
+    for module in reference::modules().iter().filter(|module| !is_known(&module.name)) {
+        let item = Completion::new(&module.name, CompletionKind::Module, range).rank(8);
+        let also = load_line(at, &module.name);
+        let item = item.detail(format!("load(\"@ytt:{0}\", \"{0}\")", module.name)).documentation(&module.text);
+        found.push(Completion { also: Some(also), ..item });
+    }
+    found
+}
+
+/// Where a `load` of a module goes, and its line.
+pub(crate) fn load_line(at: Cursor<'_>, module: &str) -> (usize, String) {
+    let model = at.model();
+    let code = format!("load(\"@ytt:{module}\", \"{module}\")");
+    let line = match at.file.kind() {
+        FileKind::Starlark => format!("{code}\n"),
+        FileKind::Text => format!("(@ {code} @)\n"),
+        _ => format!("#@ {code}\n"),
+    };
+    let last = model.loads.iter().map(|load| model.lines.line_of(load.range.end)).max();
+    (last.map_or(0, |last| model.lines.start(last + 1)), line)
+}
+
+fn definition_kind(kind: &DefKind) -> CompletionKind {
+    match kind {
+        DefKind::Function { .. } => CompletionKind::Function,
+        _ => CompletionKind::Variable,
+    }
+}
+
+/// Whether the word at the cursor is the first of its statement.
+fn is_first_word(at: Cursor<'_>) -> bool {
+    let model = at.model();
+    let line = model.lines.range(at.text(), model.lines.line_of(at.offset));
+    let before = &at.text()[line.start..at.word().start];
+    let before = before.trim();
+    before.is_empty() || before == "#@" || before.ends_with("(@") || before.ends_with("(@-")
+}
+
+/// Blocks with their `end`.
+fn snippets(at: Cursor<'_>, kind: RegionKind) -> Vec<Completion> {
+    let range = at.word();
+    let blocks = [
+        ("if", "if ${1:condition}:"),
+        ("for", "for ${1:item} in ${2:items}:"),
+        ("def", "def ${1:name}(${2:parameters}):"),
+        ("while", "while ${1:condition}:"),
+    ];
+    let of = |(label, head): (&str, &str)| {
+        let text = match kind {
+            RegionKind::Whole => format!("{head}\n  $0\nend"),
+            RegionKind::TextCode => format!("{head} @)\n$0\n(@ end"),
+            _ => format!("{head}\n$0\n#@ end"),
+        };
+        let item = Completion::new(label, CompletionKind::Snippet, range).text(text).detail(format!("{label} … end"));
+        Completion { is_snippet: true, rank: 2, ..item }
+    };
+    let mut found: Vec<Completion> = blocks.into_iter().map(of).collect();
+    let load = Completion::new("load", CompletionKind::Snippet, range).text("load(\"${1:@ytt:data}\", \"${2:data}\")");
+    found.push(Completion { is_snippet: true, rank: 2, ..load.detail("load(path, symbol)") });
+    for word in ["elif", "else:", "end", "return"] {
+        found.push(Completion::new(word, CompletionKind::Keyword, range).rank(4));
+    }
+    found
+}

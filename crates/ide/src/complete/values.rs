@@ -1,0 +1,145 @@
+//! Keys and values in values files and data values documents.
+
+use super::{Completion, CompletionKind};
+use crate::context::{Cursor, Known};
+use crate::schema::{Schema, yaml_literal};
+use crate::{TextRange, describe};
+
+pub(super) fn complete(at: Cursor<'_>, known: Known<'_>) -> Vec<Completion> {
+    let schema = at.project.schema_for(&at.file.path);
+    let model = at.model();
+    if let Some((parent, is_key)) = flow_place(at) {
+        let path = parent.map(|parent| model.path(parent)).unwrap_or_default();
+        if is_key {
+            return keys(at, &schema, &path, &given_keys(at, parent), known, true);
+        }
+    }
+    if let Some(item) = value_item(at) {
+        return members(at, &schema, item);
+    }
+    let (parent, column) = at.surroundings();
+    let parent = parent.filter(|_| column > 0 || parent.is_some_and(|parent| model.items[parent].is_array_item));
+    let mut path = parent.map(|parent| model.path(parent)).unwrap_or_default();
+    // Below a key whose value is an array, a dash comes first.
+    let node = schema.find(&path);
+    if let Some(node) = node.filter(|node| schema.nodes[*node].element.is_some()) {
+        let _ = node;
+        path.push(None);
+    }
+    keys(at, &schema, &path, &given_keys(at, parent), known, false)
+}
+
+fn keys(
+    at: Cursor<'_>,
+    schema: &Schema,
+    path: &[Option<&str>],
+    given: &[String],
+    known: Known<'_>,
+    in_flow: bool,
+) -> Vec<Completion> {
+    let owner = match path.is_empty() {
+        true => None,
+        false => match schema.find(path) {
+            Some(node) => Some(node),
+            None => return Vec::new(),
+        },
+    };
+    let range = key_range(at);
+    let open = schema.keys(owner).iter().filter(|node| !given.contains(&schema.nodes[**node].key));
+    let item = |node: &usize| {
+        let declared = &schema.nodes[*node];
+        let text = match (declared.type_name.as_str(), in_flow) {
+            ("map", false) => format!("{}:\n{}", declared.key, " ".repeat(column_of(at) + 2)),
+            ("array", false) => format!("{}:\n{}- ", declared.key, " ".repeat(column_of(at))),
+            _ => format!("{}: ", declared.key),
+        };
+        let item = Completion::new(&declared.key, CompletionKind::Field, range).text(text);
+        let item = item.detail(describe::short(schema, *node)).documentation(describe::value(schema, *node, known));
+        let rank = if declared.is_required { 1 } else { 3 };
+        Completion { is_deprecated: declared.deprecated.is_some() || declared.removed.is_some(), rank, ..item }
+    };
+    open.map(item).collect()
+}
+
+/// The members of an enumeration, booleans, null.
+fn members(at: Cursor<'_>, schema: &Schema, item: usize) -> Vec<Completion> {
+    let model = at.model();
+    let Some(node) = schema.find(&model.path(item)) else { return Vec::new() };
+    let declared = &schema.nodes[node];
+    let value = model.items[item].value;
+    let range = if value.touches(at.offset) { value } else { TextRange::new(at.offset, at.offset) };
+    let mut texts: Vec<String> = declared.members.iter().map(|member| yaml_literal(member)).collect();
+    if texts.is_empty() && declared.type_name == "boolean" {
+        texts.extend(["true".to_owned(), "false".to_owned()]);
+    }
+    if declared.is_nullable {
+        texts.push("null".to_owned());
+    }
+    if let Some(default) = declared.default.as_ref().filter(|_| !declared.is_secret && texts.is_empty())
+        && !default.starts_with("#@")
+        && declared.children.is_empty()
+        && declared.element.is_none()
+    {
+        texts.push(default.clone());
+    }
+    let item = |text: String| {
+        let label = crate::schema::scalar_text(&text);
+        let detail = if declared.default.as_deref() == Some(&text) { "default" } else { "" };
+        Completion::new(label, CompletionKind::Value, range).text(text).detail(detail)
+    };
+    texts.into_iter().map(item).collect()
+}
+
+/// The item whose value the cursor is at: behind its colon, on its line.
+pub(super) fn value_item(at: Cursor<'_>) -> Option<usize> {
+    let model = at.model();
+    let line = model.lines.line_of(at.offset);
+    let from = model.items.partition_point(|item| item.line < line);
+    let on_line = model.items[from..].iter().enumerate().take_while(|(_, item)| item.line == line);
+    let is_before = |key: TextRange| at.text().get(key.end..at.offset).is_some_and(|between| between.contains(':'));
+    let found = on_line.filter(|(_, item)| item.has_colon && item.key.is_some() && is_before(item.key_range));
+    found.last().map(|(index, _)| from + index)
+}
+
+/// The key that the cursor is in, without its colon; empty where there is none.
+pub(super) fn key_range(at: Cursor<'_>) -> TextRange {
+    let is_key = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
+    let text = at.text();
+    let before = text[..at.offset].trim_end_matches(is_key).len();
+    let line = at.model().lines.range(text, at.model().lines.line_of(at.offset));
+    let start = before.max(line.start);
+    let word = &text[start..at.offset];
+    // A dash with a blank is an item, not a part of a key.
+    let start = if word == "-" { at.offset } else { start };
+    TextRange::new(start, at.offset)
+}
+
+fn column_of(at: Cursor<'_>) -> usize {
+    let range = key_range(at);
+    range.start - at.model().lines.start(at.model().lines.line_of(range.start))
+}
+
+/// The keys that are beside the cursor already.
+pub(super) fn given_keys(at: Cursor<'_>, parent: Option<usize>) -> Vec<String> {
+    let model = at.model();
+    let siblings = model.children(at.document(), parent).map(|item| &model.items[item]);
+    let others = siblings.filter(|item| !item.key_range.touches(at.offset) && item.has_colon);
+    others.filter_map(|item| item.key.clone()).collect()
+}
+
+/// In `{…}`: the item around it, and whether a key can be written.
+fn flow_place(at: Cursor<'_>) -> Option<(Option<usize>, bool)> {
+    let model = at.model();
+    let owner = model.items.iter().rposition(|item| {
+        let value = item.value.of(at.text());
+        value.starts_with('{') && item.value.start < at.offset && at.offset < item.value.end.max(item.value.start + 1)
+            || value.starts_with('{')
+                && !value.ends_with('}')
+                && item.value.start < at.offset
+                && at.offset <= item.value.end
+    })?;
+    let start = model.items[owner].value.start + 1;
+    let before = at.text().get(start..at.offset)?;
+    let last = before.rfind([',', '{', ':']).map_or('{', |index| before[index..].chars().next().unwrap_or('{'));
+    Some((Some(owner), last != ':'))
+}

@@ -1,0 +1,257 @@
+//! Where a cursor is, and what is there.
+
+use ytterby_kubernetes::{Catalog, Options, Unknown, Version};
+
+use crate::file::{File, Language};
+use crate::model::{Chain, CodeRegion, Model, RegionKind, Token, TokenKind};
+use crate::project::{Meaning, Project, Role};
+use crate::values::Value;
+
+/// What else is known when a question is asked.
+#[derive(Clone, Copy, Default)]
+pub struct Known<'a> {
+    /// The data values of the selected target.
+    pub values: Option<&'a Value>,
+}
+
+/// A place in a file of a project.
+#[derive(Clone, Copy)]
+pub struct Cursor<'a> {
+    /// The project.
+    pub project: &'a Project,
+    /// The file.
+    pub file: &'a File,
+    /// The number of the file, if the project has it.
+    pub index: Option<usize>,
+    /// The offset.
+    pub offset: usize,
+}
+
+impl<'a> Cursor<'a> {
+    /// A place.
+    pub fn new(project: &'a Project, file: &'a File, offset: usize) -> Cursor<'a> {
+        let mut offset = offset.min(file.text.len());
+        while !file.text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        Cursor { project, file, index: project.index(&file.path), offset }
+    }
+
+    /// The model of the file.
+    pub fn model(&self) -> &'a Model {
+        self.file.model()
+    }
+
+    /// The text of the file.
+    pub fn text(&self) -> &'a str {
+        &self.file.text
+    }
+
+    /// The region of code that the cursor is in; blanks at the end of a line belong to it.
+    pub fn region(&self) -> Option<&'a CodeRegion> {
+        let model = self.model();
+        let after = model.regions.partition_point(|region| region.range.start <= self.offset);
+        let region = model.regions[..after].last()?;
+        let is_comment =
+            matches!(region.kind, RegionKind::Statement | RegionKind::Value { .. } | RegionKind::Arguments { .. });
+        let line = model.lines.line_of(self.offset);
+        let is_here = region.range.touches(self.offset) || is_comment && region.line == line;
+        is_here.then_some(region)
+    }
+
+    /// The token at the cursor.
+    pub fn token(&self) -> Option<(usize, Token)> {
+        let index = self.model().token_at(self.offset)?;
+        Some((index, self.model().tokens[index]))
+    }
+
+    /// The chain at the cursor, and the number of its part: nothing for its root.
+    pub fn chain(&self) -> Option<(&'a Chain, Option<usize>)> {
+        let model = self.model();
+        let after = model.chains.partition_point(|chain| chain.root_range.start <= self.offset);
+        for chain in model.chains[..after].iter().rev().take(8) {
+            if chain.root_range.touches(self.offset) {
+                return Some((chain, None));
+            }
+            if let Some(part) = chain.parts.iter().rposition(|part| part.range.touches(self.offset)) {
+                return Some((chain, Some(part)));
+            }
+        }
+        None
+    }
+
+    /// What the chain at the cursor means up to and including the part there.
+    pub fn meaning(&self) -> Option<Meaning> {
+        let (chain, part) = self.chain()?;
+        self.project.meaning(self.index?, chain, part.map_or(0, |part| part + 1))
+    }
+
+    /// The word that the cursor is in or behind: its text up to the cursor.
+    pub fn word(&self) -> crate::TextRange {
+        let text = self.text();
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let before = text[..self.offset].trim_end_matches(is_word).len();
+        let after = text.len() - text[self.offset..].trim_start_matches(is_word).len();
+        crate::TextRange::new(before, after)
+    }
+
+    /// Whether the file gives data values and nothing else.
+    pub fn is_values_file(&self) -> bool {
+        self.file.language == Language::Values || self.project.is_values_file(&self.file.path)
+    }
+
+    /// Whether code counts in the file.
+    pub fn is_template(&self) -> bool {
+        let role = self.index.map(|index| self.project.files[index].role);
+        !self.is_values_file() && (role.is_none_or(|role| matches!(role, Role::Input | Role::Outside)))
+    }
+
+    /// The document that the cursor is in.
+    pub fn document(&self) -> usize {
+        let line = self.model().lines.line_of(self.offset);
+        self.model().documents.partition_point(|document| document.line <= line).saturating_sub(1)
+    }
+
+    /// The item that something written at the cursor would be in, by its indentation; and the column that counts.
+    pub fn surroundings(&self) -> (Option<usize>, usize) {
+        let model = self.model();
+        let line = model.lines.line_of(self.offset);
+        let range = model.lines.range(self.text(), line);
+        let body = range.of(self.text());
+        let indent = body.len() - body.trim_start_matches([' ', '\t']).len();
+        let content = body.trim_start();
+        // A key after a dash counts from where it begins.
+        let dashes = content.len() - content.trim_start_matches(['-', ' ']).len();
+        let column = if content.is_empty() { self.offset - range.start } else { indent + dashes };
+        if content.starts_with("- ") || content == "-" {
+            let own = model.items.iter().rposition(|item| item.line == line && item.is_array_item);
+            if own.is_some() {
+                return (own, column);
+            }
+        }
+        let document = self.document();
+        let before = model.items.partition_point(|item| item.line < line);
+        let above = model.items[..before].iter().enumerate().rev();
+        let mut above = above.take_while(|(_, item)| item.document == document).filter(|(_, item)| !item.is_flow);
+        (above.find(|(_, item)| item.column < column).map(|(index, _)| index), column)
+    }
+
+    /// The catalog of Kubernetes that the project asks for.
+    pub fn catalog(&self) -> Option<Catalog> {
+        let version = self.project.config.as_ref()?.kubernetes.as_deref()?;
+        let version = Version::parse(version)?;
+        Some(Catalog::new(Options { version, unknown: Unknown::Ignore, skip: Vec::new() }))
+    }
+
+    /// `apiVersion` and `kind` of a document.
+    pub fn kind(&self, document: usize) -> Option<(String, String)> {
+        let model = self.model();
+        let scalar = |key: &str| {
+            let mut items = model.children(document, None);
+            let item = items.find(|item| model.items[*item].key.as_deref() == Some(key))?;
+            let value = model.items[item].value.of(self.text());
+            (!value.is_empty()).then(|| crate::schema::scalar_text(value))
+        };
+        Some((scalar("apiVersion")?, scalar("kind")?))
+    }
+}
+
+/// The call that an offset is in the arguments of.
+#[derive(Clone, Debug)]
+pub struct OpenCall {
+    /// The index of its `(`, or of the first token of an annotation's arguments.
+    pub bracket: usize,
+    /// The index of the last token of what is called.
+    pub callee: usize,
+    /// How many arguments come before.
+    pub argument: usize,
+    /// The name of the argument, where one is written.
+    pub name: Option<String>,
+}
+
+/// The innermost call around an offset.
+pub fn open_call(model: &Model, text: &str, offset: usize) -> Option<OpenCall> {
+    let end = model.tokens.partition_point(|token| token.range.start < offset);
+    let mut depth = 0;
+    let mut argument = 0;
+    let mut name = None;
+    for index in (0..end).rev() {
+        let token = &model.tokens[index];
+        // A string that the cursor is in is part of its argument.
+        match token.range.of(text) {
+            ")" | "]" | "}" if token.kind == TokenKind::Op => depth += 1,
+            "(" if token.kind == TokenKind::Op && depth == 0 => {
+                let callee = index.checked_sub(1)?;
+                let is_callee = model.tokens[callee].kind == TokenKind::Name
+                    || model.tokens[callee].kind == TokenKind::Keyword && model.tokens[callee].range.of(text) == "load";
+                return is_callee.then_some(OpenCall { bracket: index, callee, argument, name });
+            }
+            "[" | "{" if token.kind == TokenKind::Op && depth == 0 => {
+                argument = 0;
+                name = None;
+            }
+            "(" | "[" | "{" if token.kind == TokenKind::Op => depth -= 1,
+            "," if token.kind == TokenKind::Op && depth == 0 => argument += 1,
+            "=" if depth == 0 && argument == 0 && name.is_none() && index > 0 => {
+                let before = &model.tokens[index - 1];
+                name = (before.kind == TokenKind::Name).then(|| before.range.of(text).to_owned());
+            }
+            _ => {}
+        }
+        // A statement begins here: nothing before it is open.
+        if token.begins_line && token.kind == TokenKind::Keyword && depth == 0 && index + 1 < end {
+            let word = token.range.of(text);
+            if matches!(word, "def" | "if" | "for" | "while" | "return" | "end" | "elif" | "else") {
+                return None;
+            }
+        }
+        let region = model.regions.partition_point(|region| region.range.start <= token.range.start);
+        let region = model.regions.get(region.checked_sub(1)?)?;
+        if !region.kind.has_statements() && region.tokens.start == index {
+            return None;
+        }
+    }
+    None
+}
+
+impl Cursor<'_> {
+    /// What a call calls.
+    pub fn callee(&self, call: &OpenCall) -> Option<Callee> {
+        let model = self.model();
+        let range = model.tokens[call.callee].range;
+        let at = Cursor { offset: range.end, ..*self };
+        let name = range.of(self.text());
+        if let Some((chain, Some(part))) = at.chain() {
+            return match self.project.meaning(self.index?, chain, part + 1)? {
+                Meaning::ModuleMember(module, name) => Some(Callee::Member(module, name)),
+                _ => None,
+            };
+        }
+        // A method of what another call returns: `library.get("x").with_data_values(…)`.
+        let is_method = call.callee > 0 && model.tokens[call.callee - 1].range.of(self.text()) == ".";
+        if is_method {
+            return crate::reference::member("library", name)
+                .map(|_| Callee::Member("library".to_owned(), name.to_owned()));
+        }
+        let reference = model.references.binary_search_by_key(&range.start, |r| r.range.start).ok();
+        match reference.and_then(|reference| model.references[reference].definition) {
+            Some(definition) => match self.project.resolve(self.index?, definition)? {
+                Meaning::Definition(file, definition) => Some(Callee::Function(file, definition)),
+                Meaning::ModuleMember(module, name) => Some(Callee::Member(module, name)),
+                _ => None,
+            },
+            None => crate::reference::builtin(name).map(|_| Callee::Builtin(name.to_owned())),
+        }
+    }
+}
+
+/// What is called.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Callee {
+    /// A function: file and definition.
+    Function(usize, usize),
+    /// A function of a module.
+    Member(String, String),
+    /// A function that every file has.
+    Builtin(String),
+}

@@ -1,0 +1,163 @@
+//! Files, and where they come from.
+
+use std::sync::{Arc, OnceLock};
+
+use crate::model::{FileKind, Model};
+
+/// The files that a server can see. The host brings it: a disk, or the memory of a browser.
+///
+/// Paths are absolute, with `/` between their pieces.
+pub trait FileSystem: Send + Sync {
+    /// What is in a directory, in any order; nothing where it cannot be read.
+    fn list(&self, directory: &str) -> Vec<DirectoryEntry>;
+
+    /// The bytes of a file.
+    fn read(&self, path: &str) -> Option<Vec<u8>>;
+
+    /// A number that changes with the content of a file: its time and size. Nothing where there is no file.
+    fn stamp(&self, path: &str) -> Option<u64>;
+}
+
+/// A file or directory in a directory.
+#[derive(Clone, Debug)]
+pub struct DirectoryEntry {
+    /// Its name.
+    pub name: String,
+    /// Whether it is a directory.
+    pub is_directory: bool,
+    /// As [`FileSystem::stamp`] tells it.
+    pub stamp: u64,
+}
+
+/// What the editor says that a file is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Language {
+    /// Not open, or open as something else.
+    #[default]
+    Unknown,
+    /// `ytt`: a template, schema or overlay.
+    Ytt,
+    /// `ytt-values`: a values file.
+    Values,
+    /// `yaml`.
+    Yaml,
+}
+
+impl Language {
+    /// The language of an id of the protocol.
+    pub fn of(id: &str) -> Language {
+        match id {
+            "ytt" => Language::Ytt,
+            "ytt-values" => Language::Values,
+            "yaml" => Language::Yaml,
+            _ => Language::Unknown,
+        }
+    }
+}
+
+/// One version of a file. It never changes; an edit makes another one.
+#[derive(Debug)]
+pub struct File {
+    /// Its absolute path.
+    pub path: String,
+    /// Its text; what is not UTF-8 is replaced.
+    pub text: Arc<str>,
+    /// What the editor says that it is.
+    pub language: Language,
+    /// The version that the editor counts, if it is open.
+    pub version: Option<i64>,
+    model: OnceLock<Model>,
+    problem: OnceLock<bool>,
+}
+
+impl File {
+    /// A version of a file.
+    pub fn new(path: &str, text: impl Into<Arc<str>>, language: Language, version: Option<i64>) -> File {
+        File {
+            path: path.to_owned(),
+            text: text.into(),
+            language,
+            version,
+            model: OnceLock::new(),
+            problem: OnceLock::new(),
+        }
+    }
+
+    /// What the text tells.
+    pub fn model(&self) -> &Model {
+        self.model.get_or_init(|| Model::new(&self.text, self.kind(), !self.is_plain()))
+    }
+
+    /// What sort of file it is, by its name; a file that is open as `ytt` with another name is a text template.
+    pub fn kind(&self) -> FileKind {
+        match FileKind::of(&self.path) {
+            FileKind::Other if self.language == Language::Ytt => FileKind::Text,
+            kind => kind,
+        }
+    }
+
+    /// Whether its comments are only comments: a values file or the project file.
+    pub fn is_plain(&self) -> bool {
+        self.language == Language::Values || is_project_file(&self.path)
+    }
+
+    /// Whether it is open in the editor.
+    pub fn is_open(&self) -> bool {
+        self.version.is_some()
+    }
+
+    /// Whether its YAML can be parsed.
+    pub fn is_well_formed(&self) -> bool {
+        *self.problem.get_or_init(|| {
+            let bytes = self.text.as_bytes();
+            let options = ytterby_yaml::ReadOptions::default();
+            self.kind() != FileKind::Yaml || ytterby_yaml::parse(bytes, ytterby_diag::FileId(0), &options).is_ok()
+        })
+    }
+
+    /// The last piece of its path.
+    pub fn name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or_default()
+    }
+}
+
+/// Whether a path is that of a project file.
+pub fn is_project_file(path: &str) -> bool {
+    matches!(path.rsplit('/').next(), Some("ytterby.yml" | "ytterby.yaml"))
+}
+
+/// The directory of a path.
+pub fn parent(path: &str) -> &str {
+    match path.rsplit_once('/') {
+        Some(("", _)) => "/",
+        Some((parent, _)) => parent,
+        None => "",
+    }
+}
+
+/// A path below a directory, `.` and `..` resolved.
+pub fn join(directory: &str, path: &str) -> String {
+    let whole = if path.starts_with('/') { path.to_owned() } else { format!("{directory}/{path}") };
+    let mut pieces: Vec<&str> = Vec::new();
+    for piece in whole.split('/') {
+        match piece {
+            "" | "." => {}
+            ".." => drop(pieces.pop()),
+            piece => pieces.push(piece),
+        }
+    }
+    // A Windows path begins with its drive.
+    let has_drive = pieces.first().is_some_and(|first| first.len() == 2 && first.ends_with(':'));
+    if has_drive && !whole.starts_with('/') { pieces.join("/") } else { format!("/{}", pieces.join("/")) }
+}
+
+/// The part of a path below a directory.
+pub fn below<'a>(path: &'a str, directory: &str) -> Option<&'a str> {
+    let rest = path.strip_prefix(directory.trim_end_matches('/'))?;
+    rest.strip_prefix('/')
+}
+
+/// Whether the model reads files of this name: YAML, Starlark and text. Others are inputs that only code reads.
+pub fn is_input(path: &str) -> bool {
+    FileKind::of(path) != FileKind::Other
+}

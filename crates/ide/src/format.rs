@@ -1,0 +1,45 @@
+//! Formatting: what `ytterby fmt` prints.
+
+use ytterby_diag::FileId;
+use ytterby_yaml::{ReadOptions, parse};
+
+use crate::TextRange;
+use crate::file::File;
+use crate::findings::TextEdit;
+use crate::model::FileKind;
+
+/// The edits that format a file; none where it cannot be parsed or is not YAML. Lines that stay are not touched.
+pub fn format(file: &File) -> Vec<TextEdit> {
+    if file.kind() != FileKind::Yaml {
+        return Vec::new();
+    }
+    let text = &*file.text;
+    let Ok(tree) = parse(text.as_bytes(), FileId(0), &ReadOptions::default()) else { return Vec::new() };
+    let formatted = ytterby_yaml::format(&tree);
+    let Ok(mut new) = String::from_utf8(formatted) else { return Vec::new() };
+    if text.contains("\r\n") {
+        new = new.replace("\r\n", "\n").replace('\n', "\r\n");
+    }
+    if new == text {
+        return Vec::new();
+    }
+    // Only what differs is replaced, in whole lines, so that cursors and marks elsewhere stay.
+    let same = |a: &str, b: &str| {
+        a.split_inclusive('\n')
+            .zip(b.split_inclusive('\n'))
+            .take_while(|(a, b)| a == b)
+            .map(|(a, _)| a.len())
+            .sum::<usize>()
+    };
+    let before = same(text, &new);
+    let (old_rest, new_rest) = (&text[before..], &new[before..]);
+    let after: usize = old_rest
+        .split_inclusive('\n')
+        .rev()
+        .zip(new_rest.split_inclusive('\n').rev())
+        .take_while(|(a, b)| a == b)
+        .map(|(a, _)| a.len())
+        .sum();
+    let range = TextRange::new(before, text.len() - after);
+    vec![TextEdit::new(&file.path, range, &new[before..new.len() - after])]
+}

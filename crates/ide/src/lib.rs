@@ -1,0 +1,42 @@
+//! Answers questions about a project with unsaved files.
+//!
+//! Everything here speaks paths and byte offsets; the protocol of editors is the business of `ytterby-lsp`. A
+//! [`Workspace`] has the files; the [`Project`] that it gives is a snapshot that never changes. Questions about places
+//! ([`complete`], [`hover`], …) are answered from models that recover from half-written files ([`model`]);
+//! [`analysis`] runs the engine for everything that only a run can tell.
+
+pub mod actions;
+pub mod analysis;
+pub mod complete;
+pub mod config;
+pub mod context;
+pub mod describe;
+pub mod file;
+pub mod findings;
+pub mod folding;
+pub mod format;
+pub mod hover;
+pub mod inlay;
+pub mod links;
+pub mod model;
+pub mod navigate;
+pub mod on_type;
+mod preview;
+pub mod project;
+pub mod reference;
+pub mod schema;
+pub mod selection;
+pub mod signature;
+pub mod statics;
+pub mod symbols;
+pub mod text;
+pub mod tokens;
+pub mod values;
+pub mod workspace;
+
+pub use file::{DirectoryEntry, File, FileSystem, Language};
+pub use findings::{Finding, Fix, RelatedPlace, Severity, TextEdit};
+pub use project::{Meaning, Place, Project, ProjectFile, Role};
+pub use schema::Schema;
+pub use text::{LineColumn, Lines, TextRange};
+pub use workspace::Workspace;

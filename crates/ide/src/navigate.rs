@@ -1,0 +1,494 @@
+//! Definitions, references and renaming, across the files of a project.
+
+use std::collections::BTreeSet;
+
+use crate::TextRange;
+use crate::context::{Callee, Cursor, open_call};
+use crate::file::{self, File};
+use crate::findings::TextEdit;
+use crate::model::{DefKind, Model, TokenKind, is_identifier, string_content};
+use crate::project::{Meaning, Place, Project};
+
+/// Something that has a name in several places.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Symbol {
+    /// A data value of a library, by its path.
+    Value(String, Vec<Option<String>>),
+    /// A definition: file and index.
+    Definition(usize, usize),
+    /// A symbol of another file under another name.
+    Alias(usize, usize),
+    /// A module, by its name.
+    Module(String),
+    /// A function of a module.
+    Member(String, String),
+    /// A file that is loaded, by its number.
+    File(usize),
+    /// A library, by its directory.
+    Library(String),
+    /// An anchor of a file.
+    Anchor(String),
+}
+
+/// What is at a place, and the range of its name there.
+pub fn symbol(at: Cursor<'_>) -> Option<(Symbol, TextRange)> {
+    let model = at.model();
+    if file::is_project_file(&at.file.path) {
+        return set_key(at);
+    }
+    if at.is_template() && at.region().is_some() {
+        return code_symbol(at);
+    }
+    for (range, _) in &model.anchors {
+        if range.touches(at.offset) {
+            let name = range.of(at.text()).trim_start_matches(['&', '*']);
+            return Some((Symbol::Anchor(name.to_owned()), TextRange::new(range.start + 1, range.end)));
+        }
+    }
+    let item = model.key_at(at.offset)?;
+    let document = model.items[item].document;
+    let gives_values = at.is_values_file() || model.is_schema(document) || model.is_values(document);
+    if !gives_values {
+        return None;
+    }
+    let path: Vec<Option<String>> = model.path(item).into_iter().map(|step| step.map(str::to_owned)).collect();
+    let schema = at.project.schema_for(&at.file.path);
+    schema.find(&path)?;
+    Some((Symbol::Value(library_of(at), path), key_name(model, at.text(), item)))
+}
+
+fn library_of(at: Cursor<'_>) -> String {
+    match at.index {
+        Some(index) if !at.is_values_file() => at.project.library(&at.project.files[index].logical),
+        _ => String::new(),
+    }
+}
+
+/// A key without its quotes.
+fn key_name(model: &Model, text: &str, item: usize) -> TextRange {
+    let range = model.items[item].key_range;
+    let is_quoted = range.of(text).starts_with(['"', '\'']) && range.end - range.start > 1;
+    if is_quoted { TextRange::new(range.start + 1, range.end - 1) } else { range }
+}
+
+/// A key below `set:` in the project file.
+fn set_key(at: Cursor<'_>) -> Option<(Symbol, TextRange)> {
+    let model = at.model();
+    let item = model.key_at(at.offset)?;
+    let path = set_path(model, item)?;
+    at.project.schema().find(&path)?;
+    Some((Symbol::Value(String::new(), path), key_name(model, at.text(), item)))
+}
+
+/// The data value that a key below `set:` gives; dotted keys are nothing that can be renamed in parts.
+fn set_path(model: &Model, item: usize) -> Option<Vec<Option<String>>> {
+    let path = model.path(item);
+    let below = match &path[..] {
+        [Some("set"), rest @ ..] => rest,
+        [Some("targets"), Some(_), Some("set"), rest @ ..] => rest,
+        _ => return None,
+    };
+    let has_dots = below.iter().any(|step| step.is_none_or(|step| step.contains('.')));
+    (!below.is_empty() && !has_dots).then(|| below.iter().map(|step| step.map(str::to_owned)).collect())
+}
+
+fn code_symbol(at: Cursor<'_>) -> Option<(Symbol, TextRange)> {
+    let model = at.model();
+    let file = at.index?;
+    if let Some(load) = model.loads.iter().find(|load| load.path_range.touches(at.offset)) {
+        if let Some(module) = load.path.strip_prefix("@ytt:") {
+            return Some((Symbol::Module(module.to_owned()), load.path_range));
+        }
+        return Some((Symbol::File(at.project.loaded(file, &load.path)?), load.path_range));
+    }
+    // The symbol in quotes of a load.
+    for definition in &model.definitions {
+        let DefKind::Loaded { load, symbol, symbol_range } = &definition.kind else { continue };
+        if symbol_range.touches(at.offset) {
+            let path = &model.loads[*load].path;
+            if let Some(module) = path.strip_prefix("@ytt:") {
+                return Some((Symbol::Module(module.to_owned()), *symbol_range));
+            }
+            let other = at.project.loaded(file, path)?;
+            let target = at.project.exported(other, symbol)?;
+            return Some((origin(at.project, other, target), *symbol_range));
+        }
+    }
+    if let Some((chain, Some(part))) = at.chain() {
+        let range = chain.parts[part].range;
+        return match at.project.meaning(file, chain, part + 1)? {
+            Meaning::DataValue(path) if !path.is_empty() => {
+                let library = at.project.library(&at.project.files[file].logical);
+                at.project.schema_for(&at.file.path).find(&path)?;
+                Some((Symbol::Value(library, path), range))
+            }
+            Meaning::ModuleMember(module, name) => Some((Symbol::Member(module, name), range)),
+            _ => None,
+        };
+    }
+    if let Some(definition) = model.definitions.iter().position(|definition| definition.range.touches(at.offset)) {
+        return Some((own_symbol(at.project, file, definition), model.definitions[definition].range));
+    }
+    let reference = model.references.iter().find(|reference| reference.range.touches(at.offset));
+    if let Some(reference) = reference {
+        return Some((own_symbol(at.project, file, reference.definition?), reference.range));
+    }
+    library_name(at)
+}
+
+/// The name of a library in `library.get("…")`.
+fn library_name(at: Cursor<'_>) -> Option<(Symbol, TextRange)> {
+    let model = at.model();
+    let (_, token) = at.token().filter(|(_, token)| token.kind == TokenKind::Str)?;
+    let call = open_call(model, at.text(), at.offset)?;
+    if at.callee(&call)? != Callee::Member("library".to_owned(), "get".to_owned()) {
+        return None;
+    }
+    let name = string_content(token.range.of(at.text()));
+    let directory = at.project.library_directory(at.index?, name)?;
+    Some((Symbol::Library(directory), token.range))
+}
+
+/// What a definition of a file stands for: itself, an alias, or something of another file.
+fn own_symbol(project: &Project, file: usize, definition: usize) -> Symbol {
+    let model = project.files[file].file.model();
+    let found = &model.definitions[definition];
+    if let DefKind::Loaded { load, symbol, .. } = &found.kind {
+        let path = &model.loads[*load].path;
+        if let Some(module) = path.strip_prefix("@ytt:") {
+            return if found.name == *symbol {
+                Symbol::Module(module.to_owned())
+            } else {
+                Symbol::Alias(file, definition)
+            };
+        }
+        if found.name != *symbol {
+            return Symbol::Alias(file, definition);
+        }
+        if let Some(other) = project.loaded(file, path)
+            && let Some(target) = project.exported(other, symbol)
+        {
+            return origin(project, other, target);
+        }
+    }
+    origin(project, file, definition)
+}
+
+/// The first definition of the same name in the same scope, through loads.
+fn origin(project: &Project, file: usize, definition: usize) -> Symbol {
+    let (mut file, mut definition) = (file, definition);
+    for _ in 0..16 {
+        let model = project.files[file].file.model();
+        let found = &model.definitions[definition];
+        let DefKind::Loaded { load, symbol, .. } = &found.kind else { break };
+        let Some(other) = project.loaded(file, &model.loads[*load].path) else { break };
+        let Some(target) = project.exported(other, symbol) else { break };
+        (file, definition) = (other, target);
+    }
+    let model = project.files[file].file.model();
+    let found = &model.definitions[definition];
+    let is_twin = |other: &crate::model::Definition| other.scope == found.scope && other.name == found.name;
+    Symbol::Definition(file, model.definitions.iter().position(is_twin).unwrap_or(definition))
+}
+
+/// Where what is at a place is defined.
+pub fn definition(at: Cursor<'_>) -> Vec<Place> {
+    if let Some(places) = target_file(at) {
+        return places;
+    }
+    let Some((symbol, _)) = symbol(at) else { return Vec::new() };
+    let project = at.project;
+    let of_definition = |file: usize, definition: usize| {
+        let source = &project.files[file].file;
+        vec![Place { path: source.path.clone(), range: source.model().definitions[definition].range }]
+    };
+    match symbol {
+        Symbol::Value(_, path) => {
+            let schema = project.schema_for(&at.file.path);
+            schema.find(&path).map(|node| schema.nodes[node].places.clone()).unwrap_or_default()
+        }
+        Symbol::Definition(file, definition) => of_definition(file, definition),
+        Symbol::Alias(file, definition) => {
+            let model = project.files[file].file.model();
+            if let DefKind::Loaded { load, symbol, .. } = &model.definitions[definition].kind
+                && let Some(other) = project.loaded(file, &model.loads[*load].path)
+                && let Some(target) = project.exported(other, symbol)
+                && let Symbol::Definition(file, definition) = origin(project, other, target)
+            {
+                return of_definition(file, definition);
+            }
+            of_definition(file, definition)
+        }
+        Symbol::File(file) => vec![start_of(&project.files[file].file)],
+        Symbol::Library(directory) => {
+            let prefix = format!("{directory}/");
+            let mut inside: Vec<_> = project.files.iter().filter(|file| file.logical.starts_with(&prefix)).collect();
+            inside.sort_by_key(|file| (!file.file.text.contains("#@data/values"), file.logical.matches('/').count()));
+            inside.first().map(|file| start_of(&file.file)).into_iter().collect()
+        }
+        Symbol::Anchor(name) => {
+            anchors(at, &name).into_iter().filter(|(_, is_anchor)| *is_anchor).map(|(p, _)| p).collect()
+        }
+        Symbol::Module(_) | Symbol::Member(..) => Vec::new(),
+    }
+}
+
+/// Files and values files that the project file names.
+fn target_file(at: Cursor<'_>) -> Option<Vec<Place>> {
+    let model = at.model();
+    if !file::is_project_file(&at.file.path) {
+        return None;
+    }
+    let item = model.value_at(at.offset)?;
+    let path = file::join(&at.project.root, &crate::schema::scalar_text(model.items[item].value.of(at.text())));
+    let file = at.project.file(&path)?;
+    Some(vec![start_of(file)])
+}
+
+fn start_of(file: &File) -> Place {
+    Place { path: file.path.clone(), range: TextRange::default() }
+}
+
+fn anchors(at: Cursor<'_>, name: &str) -> Vec<(Place, bool)> {
+    let own = at.model().anchors.iter().filter(|(range, _)| range.of(at.text()).trim_start_matches(['&', '*']) == name);
+    let place =
+        |range: &TextRange| Place { path: at.file.path.clone(), range: TextRange::new(range.start + 1, range.end) };
+    own.map(|(range, is_anchor)| (place(range), *is_anchor)).collect()
+}
+
+/// Everything that refers to what is at a place.
+pub fn references(at: Cursor<'_>, with_declaration: bool) -> Vec<Place> {
+    let Some((symbol, _)) = symbol(at) else { return Vec::new() };
+    let found = occurrences(at, &symbol);
+    let wanted = found.into_iter().filter(|(_, is_declaration)| with_declaration || !is_declaration);
+    wanted.map(|(place, _)| place).collect()
+}
+
+/// The places of a symbol, each with whether it declares it.
+fn occurrences(at: Cursor<'_>, symbol: &Symbol) -> BTreeSet<(Place, bool)> {
+    match symbol {
+        Symbol::Value(library, path) => value_occurrences(at.project, library, path),
+        Symbol::Definition(file, definition) => definition_occurrences(at.project, *file, *definition),
+        Symbol::Alias(file, definition) => {
+            let source = &at.project.files[*file].file;
+            let place = |range| Place { path: source.path.clone(), range };
+            let model = source.model();
+            let uses = model.references.iter().filter(|reference| reference.definition == Some(*definition));
+            let mut found: BTreeSet<(Place, bool)> = uses.map(|reference| (place(reference.range), false)).collect();
+            found.insert((place(model.definitions[*definition].range), true));
+            found
+        }
+        Symbol::Anchor(name) => anchors(at, name).into_iter().collect(),
+        Symbol::Module(name) => module_occurrences(at, name),
+        Symbol::Member(module, name) => member_occurrences(at.project, module, name),
+        Symbol::File(file) => {
+            let mut found = BTreeSet::new();
+            for (index, source) in at.project.inputs() {
+                for load in &source.file.model().loads {
+                    if at.project.loaded(index, &load.path) == Some(*file) {
+                        found.insert((Place { path: source.file.path.clone(), range: load.path_range }, false));
+                    }
+                }
+            }
+            found
+        }
+        Symbol::Library(_) => BTreeSet::new(),
+    }
+}
+
+fn value_occurrences(project: &Project, library: &str, path: &[Option<String>]) -> BTreeSet<(Place, bool)> {
+    let mut found = BTreeSet::new();
+    let mut keys_of = |file: &File, is_it: &dyn Fn(&Model, usize) -> bool, is_declaration: bool| {
+        let model = file.model();
+        for (item, written) in model.items.iter().enumerate() {
+            if written.key.as_deref() == path.last().and_then(Option::as_deref)
+                && is_it(model, written.document)
+                && same_path(&model.path(item), path)
+            {
+                let place = Place { path: file.path.clone(), range: key_name(model, &file.text, item) };
+                found.insert((place, is_declaration));
+            }
+        }
+    };
+    for (_, source) in project.inputs() {
+        if source.file.kind() == crate::model::FileKind::Yaml && project.library(&source.logical) == library {
+            keys_of(&source.file, &|model, document| model.is_schema(document), true);
+            keys_of(&source.file, &|model, document| model.is_values(document), false);
+        }
+    }
+    if library.is_empty() {
+        for source in project.values_files() {
+            keys_of(&source.file, &|_, _| true, false);
+        }
+    }
+    for (index, source) in project.inputs() {
+        if project.library(&source.logical) != library {
+            continue;
+        }
+        for chain in &source.file.model().chains {
+            let Some(last) = path.last().and_then(Option::as_deref) else { continue };
+            for (part, written) in chain.parts.iter().enumerate() {
+                if written.name.as_deref() == Some(last)
+                    && project.meaning(index, chain, part + 1) == Some(Meaning::DataValue(path.to_vec()))
+                {
+                    found.insert((Place { path: source.file.path.clone(), range: written.range }, false));
+                }
+            }
+        }
+    }
+    if let Some(file) = project.project_file.as_ref().filter(|_| library.is_empty()) {
+        let model = file.model();
+        for item in 0..model.items.len() {
+            if set_path(model, item).as_deref() == Some(path) {
+                let place = Place { path: file.path.clone(), range: key_name(model, &file.text, item) };
+                found.insert((place, false));
+            }
+        }
+    }
+    found
+}
+
+fn same_path(written: &[Option<&str>], path: &[Option<String>]) -> bool {
+    written.len() == path.len() && written.iter().zip(path).all(|(a, b)| *a == b.as_deref())
+}
+
+fn definition_occurrences(project: &Project, file: usize, definition: usize) -> BTreeSet<(Place, bool)> {
+    let mut found = BTreeSet::new();
+    let source = &project.files[file].file;
+    let model = source.model();
+    let Some(origin_of) = model.definitions.get(definition) else { return found };
+    let place = |file: &File, range| Place { path: file.path.clone(), range };
+    let is_twin = |other: &crate::model::Definition| other.scope == origin_of.scope && other.name == origin_of.name;
+    for twin in model.definitions.iter().filter(|other| is_twin(other)) {
+        found.insert((place(source, twin.range), true));
+    }
+    let uses = |reference: &&crate::model::Reference| {
+        reference.definition.is_some_and(|index| is_twin(&model.definitions[index]))
+    };
+    for reference in model.references.iter().filter(uses) {
+        found.insert((place(source, reference.range), false));
+    }
+    if origin_of.scope != 0 {
+        return found;
+    }
+    for (other, loader) in project.inputs() {
+        let model = loader.file.model();
+        for (index, definition) in model.definitions.iter().enumerate() {
+            let DefKind::Loaded { load, symbol, symbol_range } = &definition.kind else { continue };
+            if *symbol != origin_of.name
+                || project.loaded(other, &model.loads[*load].path).is_none_or(|loaded| {
+                    let exported = project.exported(loaded, symbol);
+                    exported
+                        .is_none_or(|exported| !leads_to(project, loaded, exported, file, definition_key(origin_of)))
+                })
+            {
+                continue;
+            }
+            found.insert((place(&loader.file, *symbol_range), false));
+            if definition.name == *symbol {
+                let uses = model.references.iter().filter(|reference| reference.definition == Some(index));
+                found.extend(uses.map(|reference| (place(&loader.file, reference.range), false)));
+            }
+        }
+    }
+    found
+}
+
+fn definition_key(definition: &crate::model::Definition) -> &str {
+    &definition.name
+}
+
+/// Whether an exported name is that of a file, through further loads.
+fn leads_to(project: &Project, file: usize, definition: usize, target: usize, name: &str) -> bool {
+    match origin(project, file, definition) {
+        Symbol::Definition(found, index) => {
+            found == target && project.files[found].file.model().definitions[index].name == name
+        }
+        _ => false,
+    }
+}
+
+/// The uses of a module in the file.
+fn module_occurrences(at: Cursor<'_>, module: &str) -> BTreeSet<(Place, bool)> {
+    let model = at.model();
+    let place = |range| Place { path: at.file.path.clone(), range };
+    let mut found = BTreeSet::new();
+    for (index, definition) in model.definitions.iter().enumerate() {
+        let DefKind::Loaded { load, .. } = &definition.kind else { continue };
+        if model.loads[*load].path.strip_prefix("@ytt:") == Some(module) {
+            found.insert((place(definition.range), true));
+            let uses = model.references.iter().filter(|reference| reference.definition == Some(index));
+            found.extend(uses.map(|reference| (place(reference.range), false)));
+        }
+    }
+    found
+}
+
+fn member_occurrences(project: &Project, module: &str, name: &str) -> BTreeSet<(Place, bool)> {
+    let mut found = BTreeSet::new();
+    for (index, source) in project.inputs() {
+        for chain in &source.file.model().chains {
+            let Some(part) = chain.parts.first().filter(|part| part.name.as_deref() == Some(name)) else { continue };
+            let meaning = project.meaning(index, chain, 1);
+            let is_it = meaning == Some(Meaning::ModuleMember(module.to_owned(), name.to_owned()))
+                || module == "data" && name == "values" && meaning == Some(Meaning::DataValue(Vec::new()));
+            if is_it {
+                found.insert((Place { path: source.file.path.clone(), range: part.range }, false));
+            }
+        }
+    }
+    found
+}
+
+/// The name at a place, if it can be renamed.
+pub fn prepare_rename(at: Cursor<'_>) -> Result<TextRange, String> {
+    let (symbol, range) = symbol(at).ok_or("there is no name here that can be changed")?;
+    match symbol {
+        Symbol::Value(..) | Symbol::Definition(..) | Symbol::Alias(..) | Symbol::Anchor(_) => Ok(range),
+        Symbol::Module(name) => Err(format!("{name} is a module")),
+        Symbol::Member(module, name) => Err(format!("{module}.{name} is part of a module")),
+        Symbol::File(_) | Symbol::Library(_) => Err("files and libraries are not renamed here".to_owned()),
+    }
+}
+
+/// The edits that give what is at a place another name.
+pub fn rename(at: Cursor<'_>, name: &str) -> Result<Vec<TextEdit>, String> {
+    prepare_rename(at)?;
+    let (symbol, _) = symbol(at).ok_or("there is no name here")?;
+    let is_anchor = matches!(symbol, Symbol::Anchor(_));
+    let is_anchor_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
+    if !(is_identifier(name) || is_anchor && is_anchor_name) {
+        return Err(format!("{name:?} is not a name"));
+    }
+    match &symbol {
+        Symbol::Value(_, path) => {
+            let schema = at.project.schema_for(&at.file.path);
+            let (last, above) = path.split_last().ok_or("there is no name here")?;
+            let owner = if above.is_empty() { None } else { schema.find(above) };
+            let is_taken = schema.step(owner, Some(name)).is_some();
+            if is_taken && last.as_deref() != Some(name) {
+                return Err(format!("the schema declares {name} already"));
+            }
+        }
+        Symbol::Definition(file, definition) => {
+            let model = at.project.files[*file].file.model();
+            let own = &model.definitions[*definition];
+            let is_taken = model.definitions.iter().any(|other| other.scope == own.scope && other.name == name);
+            if is_taken && own.name != name {
+                return Err(format!("{name} is defined already"));
+            }
+        }
+        _ => {}
+    }
+    let places = occurrences(at, &symbol);
+    let mut edits: Vec<TextEdit> =
+        places.iter().map(|(place, _)| TextEdit::new(&place.path, place.range, name)).collect();
+    edits.dedup();
+    Ok(edits)
+}
+
+/// The places of what is at a place, in the same file.
+pub fn highlights(at: Cursor<'_>) -> Vec<TextRange> {
+    let own = references(at, true).into_iter().filter(|place| place.path == at.file.path);
+    own.map(|place| place.range).collect()
+}

@@ -1,0 +1,28 @@
+//! The `end` that comes by itself with the line break after `if …:`.
+
+use crate::context::Cursor;
+use crate::findings::TextEdit;
+use crate::model::{FileKind, RegionKind};
+
+/// The edits after a line break before the cursor.
+pub fn after_line_break(at: Cursor<'_>) -> Vec<TextEdit> {
+    let (model, text) = (at.model(), at.text());
+    if !at.is_template() || at.file.kind() == FileKind::Text {
+        return Vec::new();
+    }
+    let line = model.lines.line_of(at.offset);
+    let Some(above) = line.checked_sub(1) else { return Vec::new() };
+    let Some(block) = model.blocks.iter().find(|block| block.line == above) else { return Vec::new() };
+    // Where an inner block has taken the `end` of an outer one, the inner one is the new one.
+    let outer_is_open = model.blocks.iter().any(|other| other.line < block.line && other.end.is_none());
+    if block.end.is_some() && !outer_is_open {
+        return Vec::new();
+    }
+    let is_star = model.regions.first().is_some_and(|region| region.kind == RegionKind::Whole);
+    let word = if is_star { "end" } else { "#@ end" };
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let head = model.lines.range(text, above).of(text);
+    let indent: String = head.chars().take_while(|c| c.is_whitespace()).collect();
+    let end = model.lines.range(text, line).end;
+    vec![TextEdit::insert(&at.file.path, end, format!("{newline}{indent}{word}"))]
+}

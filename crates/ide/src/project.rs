@@ -1,0 +1,341 @@
+//! One project at one moment: its files, its schema, and what its names refer to across files.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use crate::TextRange;
+use crate::config::Config;
+use crate::file::{self, File, FileSystem};
+use crate::model::{Chain, DefKind, FileKind};
+use crate::schema::Schema;
+
+/// What a file is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// An input: template, schema, overlay, code.
+    Input,
+    /// A values file of targets.
+    Values,
+    /// An open values file that no target names.
+    LooseValues,
+    /// A plain file that takes no part: it looks like a values file.
+    Plain,
+    /// An open file that is no input.
+    Outside,
+}
+
+/// A file of a project.
+#[derive(Clone, Debug)]
+pub struct ProjectFile {
+    /// The file.
+    pub file: Arc<File>,
+    /// The path that templates know it by.
+    pub logical: String,
+    /// What it is for.
+    pub role: Role,
+    /// The number of the only target that it belongs to.
+    pub target: Option<usize>,
+}
+
+/// A project at one moment.
+pub struct Project {
+    /// Its directory.
+    pub root: String,
+    /// Its project file.
+    pub project_file: Option<Arc<File>>,
+    /// What the project file says.
+    pub config: Option<Config>,
+    /// Its files.
+    pub files: Vec<ProjectFile>,
+    /// Files that were well-formed before.
+    pub(crate) good: HashMap<String, Arc<File>>,
+    /// Where other files are read.
+    pub(crate) system: Arc<dyn FileSystem>,
+    by_path: HashMap<String, usize>,
+    /// Schemas of libraries by their prefix; the root's is the empty one.
+    schemas: OnceLock<Arc<Schemas>>,
+    old_schemas: Option<Arc<Schemas>>,
+}
+
+/// Schemas and the files that they were made from.
+struct Schemas {
+    sources: Vec<Arc<File>>,
+    by_library: HashMap<String, Arc<Schema>>,
+}
+
+/// What a name with attributes means.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Meaning {
+    /// A module `@ytt:name`.
+    Module(String),
+    /// A function or value of a module.
+    ModuleMember(String, String),
+    /// A data value, by its path from the root; nothing for items of arrays.
+    DataValue(Vec<Option<String>>),
+    /// A definition: file and index.
+    Definition(usize, usize),
+}
+
+/// A range of a file of the project.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Place {
+    /// The path of the file.
+    pub path: String,
+    /// The range.
+    pub range: TextRange,
+}
+
+impl Project {
+    pub(crate) fn new(
+        root: &str,
+        project_file: Option<Arc<File>>,
+        config: Option<Config>,
+        files: Vec<ProjectFile>,
+        good: HashMap<String, Arc<File>>,
+        system: Arc<dyn FileSystem>,
+        old: Option<&Project>,
+    ) -> Project {
+        let by_path = files.iter().enumerate().map(|(index, file)| (file.file.path.clone(), index)).collect();
+        let old_schemas = old.and_then(|old| old.schemas.get().cloned());
+        let root = root.to_owned();
+        Project { root, project_file, config, files, good, system, by_path, schemas: OnceLock::new(), old_schemas }
+    }
+
+    /// Whether both have the same files in the same roles.
+    pub(crate) fn is_same(&self, other: &Project) -> bool {
+        let same_file = |(a, b): (&ProjectFile, &ProjectFile)| {
+            Arc::ptr_eq(&a.file, &b.file) && a.role == b.role && a.target == b.target && a.logical == b.logical
+        };
+        let same_config = match (&self.project_file, &other.project_file) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (None, None) => true,
+            _ => false,
+        };
+        same_config && self.files.len() == other.files.len() && self.files.iter().zip(&other.files).all(same_file)
+    }
+
+    /// The number of a file.
+    pub fn index(&self, path: &str) -> Option<usize> {
+        self.by_path.get(path).copied()
+    }
+
+    /// A file by its path; also one that takes no part in the project.
+    pub fn file(&self, path: &str) -> Option<&Arc<File>> {
+        match self.index(path) {
+            Some(index) => Some(&self.files[index].file),
+            None => self.project_file.as_ref().filter(|file| file.path == path),
+        }
+    }
+
+    /// Files that can contain code, each once.
+    pub fn inputs(&self) -> impl Iterator<Item = (usize, &ProjectFile)> {
+        let is_first = |index: usize, file: &ProjectFile| self.by_path.get(&file.file.path) == Some(&index);
+        self.files.iter().enumerate().filter(move |(index, file)| file.role == Role::Input && is_first(*index, file))
+    }
+
+    /// Values files, each once.
+    pub fn values_files(&self) -> impl Iterator<Item = &ProjectFile> {
+        let is_first = |index: usize, file: &ProjectFile| self.by_path.get(&file.file.path) == Some(&index);
+        let all = self.files.iter().enumerate().filter(move |(index, file)| is_values(file) && is_first(*index, file));
+        all.map(|(_, file)| file)
+    }
+
+    /// Whether a file gives data values and contains no code.
+    pub fn is_values_file(&self, path: &str) -> bool {
+        self.index(path).is_some_and(|index| is_values(&self.files[index]))
+    }
+
+    /// The library that a file belongs to: the path of its directory, empty for the root.
+    pub fn library(&self, logical: &str) -> String {
+        let Some(at) = logical.rfind("_ytt_lib/") else { return String::new() };
+        let below = at + "_ytt_lib/".len();
+        let first = logical[below..].find('/').map_or(logical.len(), |len| below + len);
+        let declares = |directory: &str| {
+            self.files.iter().any(|file| {
+                file::parent(&format!("/{}", file.logical)).trim_start_matches('/') == directory
+                    && file.file.text.contains("#@data/values")
+            })
+        };
+        let mut directory = logical.rsplit_once('/').map_or("", |(directory, _)| directory);
+        while directory.len() > first {
+            if declares(directory) {
+                return directory.to_owned();
+            }
+            directory = directory.rsplit_once('/').map_or("", |(directory, _)| directory);
+        }
+        logical[..first].to_owned()
+    }
+
+    /// The schema that counts for a file.
+    pub fn schema_for(&self, path: &str) -> Arc<Schema> {
+        let library = match self.index(path) {
+            Some(index) if self.files[index].role == Role::Input => self.library(&self.files[index].logical),
+            _ => String::new(),
+        };
+        self.schemas().by_library.get(&library).cloned().unwrap_or_default()
+    }
+
+    /// The schema of the root.
+    pub fn schema(&self) -> Arc<Schema> {
+        self.schemas().by_library.get("").cloned().unwrap_or_default()
+    }
+
+    fn schemas(&self) -> &Schemas {
+        self.schemas.get_or_init(|| {
+            let is_source = |file: &&ProjectFile| {
+                file.role == Role::Input
+                    && file.file.kind() == FileKind::Yaml
+                    && (file.file.text.contains("#@data/values") || file.file.text.contains("#@schema"))
+            };
+            let sources: Vec<&ProjectFile> = self.files.iter().filter(is_source).collect();
+            if let Some(old) = &self.old_schemas
+                && old.sources.len() == sources.len()
+                && old.sources.iter().zip(&sources).all(|(old, new)| Arc::ptr_eq(old, &new.file))
+            {
+                return old.clone();
+            }
+            let mut by_library: HashMap<String, Vec<Arc<File>>> = HashMap::new();
+            for source in &sources {
+                by_library.entry(self.library(&source.logical)).or_default().push(source.file.clone());
+            }
+            let made = by_library.into_iter().map(|(library, files)| (library, Arc::new(Schema::of(&files))));
+            Arc::new(Schemas {
+                by_library: made.collect(),
+                sources: sources.iter().map(|source| source.file.clone()).collect(),
+            })
+        })
+    }
+
+    /// The file that `load` finds under a path: beside the file, at the root of its library, or in a library.
+    pub fn loaded(&self, from: usize, path: &str) -> Option<usize> {
+        let logical = self.load_target(from, path)?;
+        self.files.iter().position(|file| file.role == Role::Input && file.logical == logical)
+    }
+
+    /// The path by which templates know what a `load` names.
+    pub fn load_target(&self, from: usize, path: &str) -> Option<String> {
+        let own = &self.files.get(from)?.logical;
+        let library = self.library(own);
+        let in_library = |path: &str| {
+            let whole = file::join(&format!("/{library}"), path.trim_start_matches('/'));
+            whole.trim_start_matches('/').to_owned()
+        };
+        if let Some(rest) = path.strip_prefix('@') {
+            let (name, rest) = rest.split_once(':')?;
+            if name == "ytt" {
+                return None;
+            }
+            return Some(self.library_directory(from, name)? + "/" + rest);
+        }
+        if path.starts_with('/') {
+            return Some(in_library(path));
+        }
+        let directory = format!("/{}", own.rsplit_once('/').map_or("", |(directory, _)| directory));
+        Some(file::join(&directory, path).trim_start_matches('/').to_owned())
+    }
+
+    /// The directory of a library as templates know it: in `_ytt_lib` beside the file, or further up.
+    pub fn library_directory(&self, from: usize, name: &str) -> Option<String> {
+        let own = &self.files.get(from)?.logical;
+        let mut directory = own.rsplit_once('/').map_or("", |(directory, _)| directory);
+        loop {
+            let prefix = if directory.is_empty() { String::new() } else { format!("{directory}/") };
+            let candidate = format!("{prefix}_ytt_lib/{name}");
+            if self
+                .files
+                .iter()
+                .any(|file| file::below(&format!("/{}", file.logical), &format!("/{candidate}")).is_some())
+            {
+                return Some(candidate);
+            }
+            if directory.is_empty() {
+                return None;
+            }
+            directory = directory.rsplit_once('/').map_or("", |(directory, _)| directory);
+        }
+    }
+
+    /// What a definition of a file really is: symbols of other files are followed.
+    pub fn resolve(&self, file: usize, definition: usize) -> Option<Meaning> {
+        self.resolve_within(file, definition, 16)
+    }
+
+    fn resolve_within(&self, file: usize, definition: usize, budget: usize) -> Option<Meaning> {
+        let model = self.files.get(file)?.file.model();
+        let found = model.definitions.get(definition)?;
+        let budget = budget.checked_sub(1)?;
+        match &found.kind {
+            DefKind::Loaded { load, symbol, .. } => {
+                let path = &model.loads.get(*load)?.path;
+                if let Some(module) = path.strip_prefix("@ytt:") {
+                    return Some(Meaning::Module(module.to_owned()));
+                }
+                let other = self.loaded(file, path)?;
+                let target = self.exported(other, symbol)?;
+                self.resolve_within(other, target, budget)
+            }
+            DefKind::Variable(Some(chain)) if chain.root_range.start > found.range.start => {
+                let meaning = self.meaning_within(file, chain, chain.parts.len(), budget);
+                match meaning {
+                    Some(Meaning::Definition(..)) | None => Some(Meaning::Definition(file, definition)),
+                    meaning => meaning,
+                }
+            }
+            DefKind::LoopVariable(Some(chain)) => match self.meaning_within(file, chain, chain.parts.len(), budget) {
+                Some(Meaning::DataValue(mut path)) => {
+                    path.push(None);
+                    Some(Meaning::DataValue(path))
+                }
+                _ => Some(Meaning::Definition(file, definition)),
+            },
+            _ => Some(Meaning::Definition(file, definition)),
+        }
+    }
+
+    /// A name that a file gives to others.
+    pub fn exported(&self, file: usize, name: &str) -> Option<usize> {
+        let model = self.files.get(file)?.file.model();
+        model.definitions.iter().rposition(|definition| definition.scope == 0 && definition.name == name)
+    }
+
+    /// What a chain up to a number of its parts means.
+    pub fn meaning(&self, file: usize, chain: &Chain, parts: usize) -> Option<Meaning> {
+        self.meaning_within(file, chain, parts, 16)
+    }
+
+    fn meaning_within(&self, file: usize, chain: &Chain, parts: usize, budget: usize) -> Option<Meaning> {
+        let model = self.files.get(file)?.file.model();
+        let reference = model.references.binary_search_by_key(&chain.root_range.start, |r| r.range.start).ok();
+        let definition = reference.and_then(|index| model.references[index].definition);
+        let mut meaning = match definition {
+            Some(definition) => self.resolve_within(file, definition, budget)?,
+            // A module that is not loaded yet is still understood while the user writes.
+            None if matches!(chain.root.as_str(), "data") => Meaning::Module(chain.root.clone()),
+            None => return None,
+        };
+        for part in &chain.parts[..parts.min(chain.parts.len())] {
+            meaning = match (meaning, &part.name) {
+                (Meaning::Module(module), Some(name)) if module == "data" && name == "values" => {
+                    Meaning::DataValue(Vec::new())
+                }
+                (Meaning::Module(module), Some(name)) => Meaning::ModuleMember(module, name.clone()),
+                (Meaning::DataValue(mut path), name) => {
+                    path.push(name.clone());
+                    Meaning::DataValue(path)
+                }
+                _ => return None,
+            };
+        }
+        Some(meaning)
+    }
+
+    /// The meaning of a name that is used.
+    pub fn meaning_of_reference(&self, file: usize, reference: usize) -> Option<Meaning> {
+        let model = self.files.get(file)?.file.model();
+        self.resolve(file, model.references.get(reference)?.definition?)
+    }
+}
+
+fn is_values(file: &ProjectFile) -> bool {
+    matches!(file.role, Role::Values | Role::LooseValues | Role::Plain)
+}

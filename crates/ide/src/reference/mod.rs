@@ -1,0 +1,197 @@
+//! What modules, functions, annotations and rules are, in one place.
+//!
+//! Hover, completion and signature help show these entries; a test holds them complete against the engine, and `docs/`
+//! can be made from them. The texts are in files beside this one: `##` begins an entry with its signature, `- name:`
+//! tells about an argument, indented lines are an example.
+
+use std::sync::OnceLock;
+
+/// What something is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Entry {
+    /// The name without arguments: `json.encode`, `overlay/match`, `min_len`.
+    pub name: String,
+    /// How it is written, with its arguments.
+    pub signature: String,
+    /// What it is.
+    pub text: String,
+    /// Arguments with what they are.
+    pub arguments: Vec<(String, String)>,
+    /// Lines that show it.
+    pub example: String,
+    /// Other names.
+    pub aliases: Vec<String>,
+    /// Where an annotation belongs.
+    pub on: String,
+}
+
+/// A module with its members.
+#[derive(Clone, Debug)]
+pub struct Module {
+    /// `json`.
+    pub name: String,
+    /// What it is for.
+    pub text: String,
+    /// Its functions and values.
+    pub members: Vec<Entry>,
+}
+
+/// All annotations.
+pub fn annotations() -> &'static [Entry] {
+    static ENTRIES: OnceLock<Vec<Entry>> = OnceLock::new();
+    ENTRIES.get_or_init(|| entries(include_str!("annotations.txt")))
+}
+
+/// The named rules of validations.
+pub fn rules() -> &'static [Entry] {
+    static ENTRIES: OnceLock<Vec<Entry>> = OnceLock::new();
+    ENTRIES.get_or_init(|| entries(include_str!("rules.txt")))
+}
+
+/// The functions that every file has.
+pub fn builtins() -> &'static [Entry] {
+    static ENTRIES: OnceLock<Vec<Entry>> = OnceLock::new();
+    ENTRIES.get_or_init(|| entries(include_str!("builtins.txt")))
+}
+
+/// The modules of `@ytt:`.
+pub fn modules() -> &'static [Module] {
+    static MODULES: OnceLock<Vec<Module>> = OnceLock::new();
+    MODULES.get_or_init(|| {
+        let text = include_str!("modules.txt");
+        let parts = text.split("\n# ").map(|part| part.trim_start_matches("# "));
+        let module = |part: &str| {
+            let (name, rest) = part.split_once('\n').unwrap_or((part, ""));
+            let text = rest.split("\n## ").next().unwrap_or_default().trim();
+            Module { name: name.trim().to_owned(), text: text.to_owned(), members: entries(rest) }
+        };
+        parts.map(module).collect()
+    })
+}
+
+/// Names of formats.
+pub const FORMATS: [&str; 15] = [
+    "date",
+    "date-time",
+    "duration",
+    "email",
+    "hostname",
+    "ip",
+    "ipv4",
+    "ipv6",
+    "iso-duration",
+    "percent",
+    "port",
+    "quantity",
+    "time",
+    "uri",
+    "uri-reference",
+];
+
+/// The entry of an annotation, by its name or another one.
+pub fn annotation(name: &str) -> Option<&'static Entry> {
+    find(annotations(), name)
+}
+
+/// The entry of a rule.
+pub fn rule(name: &str) -> Option<&'static Entry> {
+    find(rules(), name)
+}
+
+/// The entry of a function that every file has.
+pub fn builtin(name: &str) -> Option<&'static Entry> {
+    find(builtins(), name)
+}
+
+/// A module.
+pub fn module(name: &str) -> Option<&'static Module> {
+    modules().iter().find(|module| module.name == name)
+}
+
+/// A member of a module.
+pub fn member(module: &str, name: &str) -> Option<&'static Entry> {
+    let members = &self::module(module)?.members;
+    members.iter().find(|entry| entry.name.split_once('.').is_some_and(|(_, own)| own == name))
+}
+
+fn find(entries: &'static [Entry], name: &str) -> Option<&'static Entry> {
+    entries.iter().find(|entry| entry.name == name || entry.aliases.iter().any(|alias| alias == name))
+}
+
+fn entries(text: &str) -> Vec<Entry> {
+    let parts = format!("\n{text}");
+    parts.split("\n## ").skip(1).map(entry).collect()
+}
+
+fn entry(part: &str) -> Entry {
+    let mut lines = part.lines();
+    let signature = lines.next().unwrap_or_default().trim().trim_start_matches('@').to_owned();
+    let end = signature.find(['(', ' ', '=']).unwrap_or(signature.len());
+    let mut entry = Entry {
+        name: signature[..end].to_owned(),
+        signature,
+        text: String::new(),
+        arguments: Vec::new(),
+        example: String::new(),
+        aliases: Vec::new(),
+        on: String::new(),
+    };
+    for line in lines {
+        if let Some(example) = line.strip_prefix("    ") {
+            entry.example.push_str(example);
+            entry.example.push('\n');
+        } else if let Some((name, about)) = line.strip_prefix("- ").and_then(|line| line.split_once(": ")) {
+            entry.arguments.push((name.to_owned(), about.to_owned()));
+        } else if let Some(names) = line.strip_prefix("also: ") {
+            entry.aliases = names.split(", ").map(str::to_owned).collect();
+        } else if let Some(on) = line.strip_prefix("on: ") {
+            on.clone_into(&mut entry.on);
+        } else if line.starts_with('#') {
+            break;
+        } else if !line.trim().is_empty() {
+            if !entry.text.is_empty() {
+                entry.text.push(' ');
+            }
+            entry.text.push_str(line.trim());
+        }
+    }
+    entry
+}
+
+impl Entry {
+    /// The entry as Markdown.
+    pub fn markdown(&self, language: &str, prefix: &str) -> String {
+        let mut out = format!("```{language}\n{prefix}{}\n```\n\n{}\n", self.signature, self.text);
+        for (name, about) in &self.arguments {
+            out.push_str(&format!("\n- `{name}`: {about}"));
+        }
+        if !self.on.is_empty() && self.on != "nothing" {
+            out.push_str(&format!("\n\nOn: {}", self.on));
+        }
+        if !self.example.is_empty() {
+            out.push_str(&format!("\n\n```yaml\n{}```\n", self.example));
+        }
+        out
+    }
+
+    /// The names of its parameters as the signature has them: `[indent=int]`.
+    pub fn parameters(&self) -> Vec<String> {
+        let Some(open) = self.signature.find('(') else { return Vec::new() };
+        let inner = self.signature[open + 1..].trim_end_matches(')');
+        let pieces = inner.split(',').map(str::trim).filter(|piece| !piece.is_empty());
+        pieces.map(str::to_owned).collect()
+    }
+
+    /// The names that keyword arguments can have.
+    pub fn keyword_names(&self) -> Vec<String> {
+        let from_signature = self.signature.split(['(', ',', ' ', '[']).filter_map(|piece| piece.split_once('='));
+        let mut names: Vec<String> = from_signature.map(|(name, _)| name.trim_matches('*').to_owned()).collect();
+        for (name, _) in &self.arguments {
+            if !names.contains(name) {
+                names.push(name.clone());
+            }
+        }
+        names.retain(|name| crate::model::is_identifier(name));
+        names
+    }
+}

@@ -1,0 +1,64 @@
+//! The parameters of the call that is being written.
+
+use crate::context::{Callee, Cursor, open_call};
+use crate::model::DefKind;
+use crate::reference;
+
+/// How a function is called, and where the cursor is in it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Signature {
+    /// The call: `full(name, suffix="x")`.
+    pub label: String,
+    /// The parameters, as ranges of the label in bytes.
+    pub parameters: Vec<(usize, usize)>,
+    /// What the function is.
+    pub documentation: String,
+    /// The parameter at the cursor.
+    pub active: Option<usize>,
+}
+
+/// The call around a place.
+pub fn signature(at: Cursor<'_>) -> Option<Signature> {
+    at.region()?;
+    let call = open_call(at.model(), at.text(), at.offset)?;
+    let (name, parameters, documentation) = match at.callee(&call)? {
+        Callee::Function(file, definition) => {
+            let definition = &at.project.files[file].file.model().definitions[definition];
+            let DefKind::Function { parameters, doc } = &definition.kind else { return None };
+            (definition.name.clone(), parameters.clone(), doc.clone().unwrap_or_default())
+        }
+        Callee::Member(module, name) => entry(reference::member(&module, &name)?),
+        Callee::Builtin(name) => entry(reference::builtin(&name)?),
+    };
+    let mut label = format!("{name}(");
+    let mut ranges = Vec::new();
+    for (index, parameter) in parameters.iter().enumerate() {
+        if index > 0 {
+            label.push_str(", ");
+        }
+        ranges.push((label.len(), label.len() + parameter.len()));
+        label.push_str(parameter);
+    }
+    label.push(')');
+    let own_name = |parameter: &String| {
+        let name = parameter.trim_matches(['[', ']', '*']);
+        name.split('=').next().unwrap_or(name).to_owned()
+    };
+    let named = call.name.as_ref().and_then(|name| parameters.iter().position(|own| own_name(own) == *name));
+    let last = parameters.len().checked_sub(1);
+    let is_rest = |parameter: &String| parameter.starts_with('*') || parameter == "…";
+    let active = match named {
+        Some(named) => Some(named),
+        None if call.argument < parameters.len() => Some(call.argument),
+        None => last.filter(|last| is_rest(&parameters[*last])),
+    };
+    Some(Signature { label, parameters: ranges, documentation, active })
+}
+
+fn entry(entry: &reference::Entry) -> (String, Vec<String>, String) {
+    let mut text = entry.text.clone();
+    if !entry.example.is_empty() {
+        text.push_str(&format!("\n\n```yaml\n{}```", entry.example));
+    }
+    (entry.name.clone(), entry.parameters(), text)
+}

@@ -1,0 +1,221 @@
+//! What reading alone can tell: unknown data values in branches that no run takes, values that nothing reads.
+//!
+//! The findings of `ytterby check` come in through [`findings`], the one place where the server asks for them.
+
+use std::collections::HashSet;
+
+use ytterby_text::spelling;
+
+use crate::findings::{Finding, Fix, RelatedPlace, Severity, TextEdit};
+use crate::model::{DefKind, Model, TokenKind, string_content};
+use crate::project::{Meaning, Project, Role};
+use crate::schema::Schema;
+
+/// What reading the files of a project tells.
+pub fn findings(project: &Project) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let mut reads = Reads::default();
+    let has_foreign_schema = project
+        .files
+        .iter()
+        .any(|file| file.file.text.contains("with_data_values_schema") || file.file.text.contains("#@library/ref"));
+    for (index, file) in project.inputs() {
+        let is_root = project.library(&file.logical).is_empty();
+        let schema = project.schema_for(&file.file.path);
+        let model = file.file.model();
+        let guarded = guarded_names(model, &file.file.text);
+        for chain in &model.chains {
+            let Some(Meaning::DataValue(path)) = project.meaning(index, chain, chain.parts.len()) else { continue };
+            if is_root {
+                reads.add(&path);
+            }
+            if !schema.is_declared || (!is_root && has_foreign_schema) || !is_certain(project, index, chain) {
+                continue;
+            }
+            found.extend(unknown_value(project, index, &schema, chain, &path, &guarded));
+        }
+        if is_root {
+            reads.note_whole_values(project, index);
+        }
+    }
+    found.extend(unused_values(&project.schema(), &reads));
+    found
+}
+
+/// Names that `hasattr` and `getattr` ask for: they may be there or not.
+fn guarded_names(model: &Model, text: &str) -> HashSet<String> {
+    let mut names = HashSet::new();
+    for (index, token) in model.tokens.iter().enumerate() {
+        if token.kind == TokenKind::Name && matches!(token.range.of(text), "hasattr" | "getattr") {
+            let near = model.tokens[index..].iter().take(24).take_while(|token| token.range.of(text) != ")");
+            let strings = near.filter(|token| token.kind == TokenKind::Str);
+            names.extend(strings.map(|token| string_content(token.range.of(text)).to_owned()));
+        }
+    }
+    names
+}
+
+/// Whether the meaning of a chain does not depend on what happens at run time: its root has one definition.
+fn is_certain(project: &Project, file: usize, chain: &crate::model::Chain) -> bool {
+    let model = project.files[file].file.model();
+    let Ok(index) = model.references.binary_search_by_key(&chain.root_range.start, |r| r.range.start) else {
+        return false;
+    };
+    let Some(definition) = model.references[index].definition.map(|index| &model.definitions[index]) else {
+        return false;
+    };
+    let is_twin = |other: &&crate::model::Definition| other.scope == definition.scope && other.name == definition.name;
+    let is_loaded = matches!(definition.kind, DefKind::Loaded { .. });
+    is_loaded || model.definitions.iter().filter(is_twin).count() == 1
+}
+
+fn unknown_value(
+    project: &Project,
+    file: usize,
+    schema: &Schema,
+    chain: &crate::model::Chain,
+    path: &[Option<String>],
+    guarded: &HashSet<String>,
+) -> Option<Finding> {
+    let mut at: Option<usize> = None;
+    let mut open = false;
+    // The last parts of the chain are the last steps of the path.
+    let first_part = path.len().checked_sub(chain.parts.len().min(path.len()))?;
+    for (number, step) in path.iter().enumerate() {
+        open |= at.is_some_and(|at| schema.nodes[at].is_open);
+        if open {
+            return None;
+        }
+        match schema.step(at, step.as_deref()) {
+            Some(node) => at = Some(node),
+            None => {
+                let name = step.as_deref()?;
+                if at.is_some_and(|at| schema.nodes[at].children.is_empty()) || guarded.contains(name) {
+                    return None;
+                }
+                let is_last = number + 1 == path.len();
+                if is_last && (chain.is_called || name.is_empty()) || number < first_part {
+                    return None;
+                }
+                let part = &chain.parts[chain.parts.len() - (path.len() - number)];
+                let file = &project.files[file].file;
+                let names: Vec<&str> = schema.keys(at).iter().map(|node| schema.nodes[*node].key.as_str()).collect();
+                let meant = spelling::closest(name, names.iter().copied(), spelling::tolerance(name));
+                let shown: Vec<&str> = path[..=number].iter().map(|step| step.as_deref().unwrap_or("[]")).collect();
+                let advice = meant.map(|meant| format!("\nhelp: did you mean {meant}?")).unwrap_or_default();
+                let message = format!("the schema does not declare data value {}{advice}", shown.join("."));
+                let mut finding = Finding::error(&file.path, part.range, "code/unknown-value", message);
+                finding.fixes.extend(meant.map(|meant| Fix {
+                    title: format!("Change {name} to {meant}"),
+                    edits: vec![TextEdit::new(&file.path, part.range, meant)],
+                    is_preferred: true,
+                }));
+                let owner = at.and_then(|at| schema.nodes[at].places.first());
+                finding.related.extend(owner.map(|place| RelatedPlace {
+                    path: place.path.clone(),
+                    range: place.range,
+                    text: "its keys are declared here".to_owned(),
+                }));
+                return Some(finding);
+            }
+        }
+    }
+    None
+}
+
+/// The data values that code reads.
+#[derive(Default)]
+struct Reads {
+    paths: HashSet<Vec<String>>,
+    /// Whether all values are used at once.
+    is_whole: bool,
+    any: bool,
+}
+
+impl Reads {
+    fn add(&mut self, path: &[Option<String>]) {
+        self.any = true;
+        let keys: Vec<String> = path.iter().map_while(Clone::clone).collect();
+        if keys.is_empty() {
+            self.is_whole = true;
+        }
+        self.paths.insert(keys);
+    }
+
+    /// `x = data.values` and `data` itself given to something.
+    fn note_whole_values(&mut self, project: &Project, file: usize) {
+        let model = project.files[file].file.model();
+        for (index, reference) in model.references.iter().enumerate() {
+            let has_parts = model.chains.binary_search_by_key(&reference.range.start, |c| c.root_range.start).is_ok();
+            if !has_parts
+                && let Some(definition) = reference.definition
+                && matches!(model.definitions[definition].kind, DefKind::Variable(Some(_)) | DefKind::Loaded { .. })
+            {
+                match project.meaning_of_reference(file, index) {
+                    Some(Meaning::DataValue(path)) => self.add(&path),
+                    Some(Meaning::Module(module)) if module == "data" => self.is_whole = true,
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn uses(&self, path: &[String]) -> bool {
+        let is_above = (0..=path.len()).any(|len| self.paths.contains(&path[..len]));
+        is_above || self.paths.iter().any(|read| read.starts_with(path))
+    }
+}
+
+/// Declared values that nothing reads.
+fn unused_values(schema: &Schema, reads: &Reads) -> Vec<Finding> {
+    let mut found = Vec::new();
+    // `x = data.values` alone is no use of all values, but what becomes of `x` is not known.
+    if reads.is_whole || !reads.any || !schema.is_declared {
+        return found;
+    }
+    let mut paths: Vec<(usize, Vec<String>)> =
+        schema.top.iter().map(|node| (*node, vec![schema.nodes[*node].key.clone()])).collect();
+    while let Some((node, path)) = paths.pop() {
+        let declared = &schema.nodes[node];
+        if !reads.uses(&path) {
+            let Some(place) = declared.places.first() else { continue };
+            let message = format!("nothing reads data value {}", path.join("."));
+            let finding = Finding::warning(&place.path, place.range, "lint/unused-value", message);
+            found.push(Finding { is_unnecessary: true, ..finding });
+            continue;
+        }
+        for child in &declared.children {
+            paths.push((*child, [&path[..], &[schema.nodes[*child].key.clone()]].concat()));
+        }
+    }
+    found
+}
+
+/// Drops warnings that a comment on the line above silences: `#! ytterby: ignore ID`.
+pub fn drop_ignored(project: &Project, findings: &mut Vec<Finding>) {
+    findings.retain(|finding| {
+        if finding.severity == Severity::Error {
+            return true;
+        }
+        let Some(file) = project.file(&finding.path) else { return true };
+        let model = file.model();
+        let mut line = model.lines.line_of(finding.range.start);
+        let is_plain = project.index(&finding.path).is_some_and(|index| project.files[index].role != Role::Input);
+        // Annotations of the node may be between the comment and its key.
+        while let Some(above) = line.checked_sub(1) {
+            let text = model.lines.range(&file.text, above).of(&file.text).trim();
+            let ids = text
+                .strip_prefix("#! ytterby: ignore")
+                .or_else(|| is_plain.then(|| text.strip_prefix("# ytterby: ignore")).flatten());
+            match ids {
+                Some(ids) => {
+                    let is_named = |id: &str| id == finding.code;
+                    return !ids.split([',', ' ']).map(str::trim).any(is_named);
+                }
+                None if text.starts_with('#') => line = above,
+                None => return true,
+            }
+        }
+        true
+    });
+}

@@ -1,0 +1,100 @@
+//! Data values as a run computes them, for display.
+
+use ytterby_diag::FileId;
+use ytterby_yaml::{NodeId, ReadOptions, Scalar, Tree, View, parse};
+
+/// A value.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Value {
+    /// A leaf as YAML shows it.
+    Scalar(String),
+    /// Items.
+    Array(Vec<Value>),
+    /// Keys and values.
+    Map(Vec<(String, Value)>),
+}
+
+/// Bytes of a value that are shown.
+const MAX_SHOWN: usize = 60;
+
+impl Value {
+    /// The first document of a YAML text.
+    pub fn parse(bytes: &[u8]) -> Option<Value> {
+        let tree = parse(bytes, FileId(0), &ReadOptions::default()).ok()?;
+        let document = tree.documents().iter().find(|document| !document.injected)?;
+        Some(value(&tree, document.value, 0))
+    }
+
+    /// The value at a path.
+    pub fn at(&self, path: &[Option<impl AsRef<str>>]) -> Option<&Value> {
+        let mut at = self;
+        for step in path {
+            at = match (at, step) {
+                (Value::Map(items), Some(key)) => &items.iter().find(|(name, _)| name == key.as_ref())?.1,
+                _ => return None,
+            };
+        }
+        Some(at)
+    }
+
+    /// The value in one line, cut where it is long.
+    pub fn shown(&self) -> String {
+        let mut text = self.whole();
+        if text.chars().count() > MAX_SHOWN {
+            text = text.chars().take(MAX_SHOWN - 1).collect();
+            text.push('…');
+        }
+        text
+    }
+
+    fn whole(&self) -> String {
+        match self {
+            Value::Scalar(text) => text.clone(),
+            Value::Array(items) => format!("[{}]", joined(items.iter().map(Value::whole))),
+            Value::Map(items) => {
+                format!("{{{}}}", joined(items.iter().map(|(key, value)| format!("{key}: {}", value.whole()))))
+            }
+        }
+    }
+}
+
+/// Pieces with commas between them, no more than can be shown.
+fn joined(pieces: impl Iterator<Item = String>) -> String {
+    let mut out = String::new();
+    for piece in pieces {
+        if !out.is_empty() {
+            out.push_str(", ");
+        }
+        out.push_str(&piece);
+        if out.len() > 4 * MAX_SHOWN {
+            break;
+        }
+    }
+    out
+}
+
+fn value(tree: &Tree, node: NodeId, depth: usize) -> Value {
+    if depth > 100 {
+        return Value::Scalar("…".to_owned());
+    }
+    match tree.value(node) {
+        View::Scalar(scalar) => Value::Scalar(scalar_text(scalar)),
+        View::Array(items) => Value::Array(items.iter().map(|item| value(tree, item.value, depth + 1)).collect()),
+        View::Map(items) => {
+            Value::Map(items.iter().map(|item| (scalar_text(&item.key), value(tree, item.value, depth + 1))).collect())
+        }
+    }
+}
+
+fn scalar_text(scalar: &Scalar) -> String {
+    match scalar {
+        Scalar::Null => "null".to_owned(),
+        Scalar::Bool(value) => value.to_string(),
+        Scalar::Int(value) => value.to_string(),
+        Scalar::UInt(value) => value.to_string(),
+        Scalar::Float(value) => value.to_string(),
+        Scalar::Str(text) if text.is_empty() => "\"\"".to_owned(),
+        Scalar::Str(text) => text.to_str().lines().next().unwrap_or_default().to_owned(),
+        Scalar::Complex(_) => "…".to_owned(),
+    }
+}

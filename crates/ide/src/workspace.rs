@@ -1,0 +1,381 @@
+//! The files of all projects that the editor works on: those on disk, and unsaved ones in their place.
+//!
+//! A [`Workspace`] changes; a [`Project`] that it gives out never does, so that a slow question can be answered on
+//! another thread while the user types on.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::config::{self, Config};
+use crate::file::{self, File, FileSystem, Language};
+use crate::project::{Project, ProjectFile, Role};
+
+/// Files that a project may have; more are not looked at.
+const MAX_FILES: usize = 20_000;
+
+/// Directories without inputs, where no project file says otherwise.
+const SKIPPED: [&str; 3] = ["node_modules", "target", "__snapshots__"];
+
+/// All files, open ones and those on disk.
+pub struct Workspace {
+    files: Arc<dyn FileSystem>,
+    folders: Vec<String>,
+    open: HashMap<String, Arc<File>>,
+    /// Files as they were read, by their paths.
+    disk: HashMap<String, (u64, Arc<File>)>,
+    /// The last version of a file that could be parsed.
+    good: HashMap<String, Arc<File>>,
+    /// Roots by directory.
+    roots: HashMap<String, String>,
+    listings: HashMap<String, Arc<Vec<(String, u64)>>>,
+    projects: HashMap<String, Arc<Project>>,
+    /// The projects before the last change, from which parts are taken over.
+    stale: HashMap<String, Arc<Project>>,
+}
+
+impl Workspace {
+    /// A workspace without folders and open files.
+    pub fn new(files: Arc<dyn FileSystem>) -> Workspace {
+        Workspace {
+            files,
+            folders: Vec::new(),
+            open: HashMap::new(),
+            disk: HashMap::new(),
+            good: HashMap::new(),
+            roots: HashMap::new(),
+            listings: HashMap::new(),
+            projects: HashMap::new(),
+            stale: HashMap::new(),
+        }
+    }
+
+    /// Sets the folders.
+    pub fn set_folders(&mut self, folders: Vec<String>) {
+        self.folders = folders.into_iter().map(|folder| folder.trim_end_matches('/').to_owned()).collect();
+        self.rescan();
+    }
+
+    /// The folders.
+    pub fn folders(&self) -> &[String] {
+        &self.folders
+    }
+
+    /// A file is opened.
+    pub fn open(&mut self, path: &str, language: Language, version: i64, text: String) {
+        self.open.insert(path.to_owned(), Arc::new(File::new(path, text, language, Some(version))));
+        self.rescan();
+    }
+
+    /// The text of an open file changes.
+    pub fn change(&mut self, path: &str, version: i64, text: String) {
+        let Some(old) = self.open.get(path).cloned() else { return };
+        let new = Arc::new(File::new(path, text, old.language, Some(version)));
+        if old.is_well_formed() {
+            self.good.insert(path.to_owned(), old.clone());
+        }
+        if file::is_project_file(path) || declares(&old.text) != declares(&new.text) {
+            self.roots.clear();
+            self.listings.clear();
+        }
+        self.open.insert(path.to_owned(), new);
+        self.forget_projects();
+    }
+
+    /// A file is closed: what is on disk counts again.
+    pub fn close(&mut self, path: &str) {
+        self.open.remove(path);
+        self.good.remove(path);
+        self.rescan();
+    }
+
+    /// Files on disk may have changed.
+    pub fn rescan(&mut self) {
+        self.roots.clear();
+        self.listings.clear();
+        self.forget_projects();
+    }
+
+    fn forget_projects(&mut self) {
+        self.stale.extend(self.projects.drain());
+    }
+
+    /// An open file.
+    pub fn open_file(&self, path: &str) -> Option<&Arc<File>> {
+        self.open.get(path)
+    }
+
+    /// The open files.
+    pub fn open_files(&self) -> impl Iterator<Item = &Arc<File>> {
+        self.open.values()
+    }
+
+    /// An open file, or one on disk.
+    pub fn file(&mut self, path: &str) -> Option<Arc<File>> {
+        if let Some(file) = self.open.get(path) {
+            return Some(file.clone());
+        }
+        let stamp = self.files.stamp(path)?;
+        self.from_disk(path, stamp)
+    }
+
+    /// The last version of a file that could be parsed, if it is another than the current one.
+    fn from_disk(&mut self, path: &str, stamp: u64) -> Option<Arc<File>> {
+        if let Some((known, file)) = self.disk.get(path)
+            && *known == stamp
+        {
+            return Some(file.clone());
+        }
+        let bytes = self.files.read(path)?;
+        let text = String::from_utf8_lossy(&bytes);
+        let file = Arc::new(File::new(path, &*text, Language::Unknown, None));
+        if let Some((_, old)) = self.disk.insert(path.to_owned(), (stamp, file.clone()))
+            && old.is_well_formed()
+        {
+            self.good.insert(path.to_owned(), old);
+        }
+        Some(file)
+    }
+
+    /// The project that a file belongs to, as it is now.
+    pub fn project(&mut self, path: &str) -> Arc<Project> {
+        let root = self.root(path);
+        self.project_at(&root)
+    }
+
+    /// All projects of open files and folders with a project file.
+    pub fn projects(&mut self) -> Vec<Arc<Project>> {
+        let mut roots: Vec<String> = Vec::new();
+        let paths: Vec<String> = self.open.keys().cloned().collect();
+        for path in paths {
+            roots.push(self.root(&path));
+        }
+        for folder in self.folders.clone() {
+            if self.project_file(&folder).is_some() {
+                roots.push(folder);
+            }
+        }
+        roots.sort();
+        roots.dedup();
+        roots.iter().map(|root| self.project_at(root)).collect()
+    }
+
+    /// The directory that a file's project begins in: that of the next project file; else the next one that contains
+    /// a schema or data values; else the folder.
+    fn root(&mut self, path: &str) -> String {
+        let directory = file::parent(path).to_owned();
+        if let Some(root) = self.roots.get(&directory) {
+            return root.clone();
+        }
+        let root = self.find_root(&directory);
+        self.roots.insert(directory, root.clone());
+        root
+    }
+
+    fn find_root(&mut self, directory: &str) -> String {
+        let mut at = directory;
+        loop {
+            if self.project_file(at).is_some() {
+                return at.to_owned();
+            }
+            let parent = file::parent(at);
+            if parent == at || parent.is_empty() {
+                break;
+            }
+            at = parent;
+        }
+        let folder =
+            self.folders.iter().filter(|folder| *folder == directory || file::below(directory, folder).is_some());
+        let folder = folder.max_by_key(|folder| folder.len()).cloned();
+        let mut at = directory;
+        loop {
+            if self.declares_values(at) {
+                return at.to_owned();
+            }
+            if folder.as_deref() == Some(at) || folder.is_none() {
+                break;
+            }
+            at = file::parent(at);
+        }
+        folder.unwrap_or_else(|| directory.to_owned())
+    }
+
+    fn project_file(&mut self, directory: &str) -> Option<Arc<File>> {
+        ["ytterby.yml", "ytterby.yaml"].iter().find_map(|name| self.file(&file::join(directory, name)))
+    }
+
+    /// Whether a YAML file directly in a directory has a schema or data values.
+    fn declares_values(&mut self, directory: &str) -> bool {
+        let is_here = |file: &Arc<File>| file::parent(&file.path) == directory && declares(&file.text);
+        if self.open.values().any(is_here) {
+            return true;
+        }
+        let entries = self.files.list(directory);
+        let is_yaml = |name: &str| name.ends_with(".yml") || name.ends_with(".yaml");
+        entries.into_iter().filter(|entry| !entry.is_directory && is_yaml(&entry.name)).any(|entry| {
+            let path = file::join(directory, &entry.name);
+            !self.open.contains_key(&path)
+                && self.from_disk(&path, entry.stamp).is_some_and(|file| declares(&file.text))
+        })
+    }
+
+    fn project_at(&mut self, root: &str) -> Arc<Project> {
+        if let Some(project) = self.projects.get(root) {
+            return project.clone();
+        }
+        let project_file = self.project_file(root);
+        let config = project_file.as_ref().map(|file| config::read(file));
+        let files = match &config {
+            Some(config) => self.configured_files(root, config),
+            None => self.found_files(root),
+        };
+        let good = self.good.clone();
+        let old = self.stale.remove(root);
+        let project = Project::new(root, project_file, config, files, good, self.files.clone(), old.as_deref());
+        // Nothing has changed: what is known about the project still counts.
+        let project = match old.filter(|old| old.is_same(&project)) {
+            Some(old) => old,
+            None => Arc::new(project),
+        };
+        self.projects.insert(root.to_owned(), project.clone());
+        project
+    }
+
+    /// The files of a project with a project file.
+    fn configured_files(&mut self, root: &str, config: &Config) -> Vec<ProjectFile> {
+        let tests: Vec<String> = config.tests.iter().map(|path| file::join(root, path)).collect();
+        let is_test = |path: &str| tests.iter().any(|test| path == test || file::below(path, test).is_some());
+        let mut found = Vec::new();
+        let mut add = |workspace: &mut Workspace, paths: &[String], role: Role, target: Option<usize>| {
+            for path in paths {
+                let base = file::join(root, path);
+                for (path, logical) in workspace.inputs(&base, false) {
+                    if is_test(&path) || file::is_project_file(&path) || path.contains("/__snapshots__/") {
+                        continue;
+                    }
+                    workspace.push(&mut found, path, logical, role, target);
+                }
+            }
+        };
+        add(self, &config.files, Role::Input, None);
+        add(self, &config.values, Role::Values, None);
+        for (number, target) in config.targets.iter().enumerate() {
+            add(self, &target.files, Role::Input, Some(number));
+            add(self, &target.values, Role::Values, Some(number));
+        }
+        self.add_loose_values(root, &mut found);
+        self.add_outsiders(root, &mut found);
+        found
+    }
+
+    /// Open files that are no inputs: what they say is still explained.
+    fn add_outsiders(&mut self, root: &str, found: &mut Vec<ProjectFile>) {
+        let mut paths: Vec<String> = self.open.keys().filter(|path| !file::is_project_file(path)).cloned().collect();
+        paths.retain(|path| !found.iter().any(|file| file.file.path == *path));
+        paths.sort();
+        for path in paths {
+            if self.root(&path) == root {
+                let logical = file::below(&path, root).unwrap_or(&path).to_owned();
+                self.push(found, path, logical, Role::Outside, None);
+            }
+        }
+    }
+
+    /// Open values files that no target names: each of them is judged by itself.
+    fn add_loose_values(&mut self, root: &str, found: &mut Vec<ProjectFile>) {
+        let is_values = |file: &&Arc<File>| file.language == Language::Values;
+        let mut paths: Vec<String> = self.open.values().filter(is_values).map(|file| file.path.clone()).collect();
+        paths.sort();
+        for path in paths {
+            let is_known = found.iter().any(|file| file.file.path == path && file.role == Role::Values);
+            if !is_known && self.root(&path) == root {
+                let logical = file::below(&path, root).unwrap_or(&path).to_owned();
+                found.retain(|file| file.file.path != path);
+                self.push(found, path, logical, Role::LooseValues, None);
+            }
+        }
+    }
+
+    /// The files of a directory without a project file.
+    fn found_files(&mut self, root: &str) -> Vec<ProjectFile> {
+        let mut found = Vec::new();
+        for (path, logical) in self.inputs(root, true) {
+            self.push(&mut found, path, logical, Role::Input, None);
+        }
+        self.add_loose_values(root, &mut found);
+        self.add_outsiders(root, &mut found);
+        let declared = crate::schema::top_keys(&found);
+        for file in found.iter_mut().filter(|file| file.role == Role::Input) {
+            if crate::schema::looks_like_values(file, &declared) {
+                file.role = Role::Plain;
+            }
+        }
+        found
+    }
+
+    fn push(&mut self, found: &mut Vec<ProjectFile>, path: String, logical: String, role: Role, target: Option<usize>) {
+        let file = match self.open.get(&path) {
+            Some(file) => file.clone(),
+            None => {
+                let known = self.listed_stamp(&path);
+                let Some(file) = known.and_then(|stamp| self.from_disk(&path, stamp)) else { return };
+                file
+            }
+        };
+        found.push(ProjectFile { file, logical, role, target });
+    }
+
+    fn listed_stamp(&self, path: &str) -> Option<u64> {
+        self.files.stamp(path)
+    }
+
+    /// The files at a path, each with the path that templates know it by. Open files that are not on disk count.
+    fn inputs(&mut self, base: &str, skips: bool) -> Vec<(String, String)> {
+        let is_file = self.open.contains_key(base) || self.files.stamp(base).is_some();
+        if is_file {
+            let name = base.rsplit('/').next().unwrap_or_default().to_owned();
+            return vec![(base.to_owned(), name)];
+        }
+        let listing = match self.listings.get(base) {
+            Some(listing) => listing.clone(),
+            None => {
+                let mut all = Vec::new();
+                self.walk(base, skips, &mut all, 0);
+                let listing = Arc::new(all);
+                self.listings.insert(base.to_owned(), listing.clone());
+                listing
+            }
+        };
+        let mut paths: Vec<String> = listing.iter().map(|(path, _)| path.clone()).collect();
+        let unsaved = self.open.keys().filter(|path| file::below(path, base).is_some());
+        let mut unsaved: Vec<String> = unsaved.filter(|path| !paths.contains(path)).cloned().collect();
+        unsaved.retain(|path| file::is_input(path));
+        if !unsaved.is_empty() {
+            paths.extend(unsaved);
+            paths.sort();
+        }
+        let logical = |path: &String| file::below(path, base).unwrap_or_default().to_owned();
+        paths.iter().map(|path| (path.clone(), logical(path))).collect()
+    }
+
+    fn walk(&self, directory: &str, skips: bool, all: &mut Vec<(String, u64)>, depth: usize) {
+        let mut entries = self.files.list(directory);
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        for entry in entries {
+            let is_skipped = skips && SKIPPED.contains(&entry.name.as_str());
+            if all.len() >= MAX_FILES || is_skipped || entry.name.starts_with('.') {
+                continue;
+            }
+            let path = file::join(directory, &entry.name);
+            if entry.is_directory && depth < 32 {
+                self.walk(&path, skips, all, depth + 1);
+            } else if !entry.is_directory && file::is_input(&path) && !(skips && file::is_project_file(&path)) {
+                all.push((path, entry.stamp));
+            }
+        }
+    }
+}
+
+/// Whether a text has a schema or data values.
+fn declares(text: &str) -> bool {
+    ["#@data/values", "#@schema/definition", "#@schema/match"].iter().any(|mark| text.contains(mark))
+}

@@ -1,0 +1,121 @@
+//! The fields of kinds, for editors: what can be written at a path, and what it is.
+
+use crate::catalog::Catalog;
+use crate::document::Value;
+use crate::facts::{self, Gvk};
+use crate::schema::{Additional, Kind, SchemaId, Schemas};
+
+/// A field of a kind.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Field {
+    /// Its name.
+    pub name: String,
+    /// What messages call its type.
+    pub type_name: String,
+    /// Whether it is required.
+    pub is_required: bool,
+    /// Whether it contains other fields.
+    pub is_object: bool,
+    /// Whether it is a list.
+    pub is_list: bool,
+    /// The values that it can have, where they are enumerated.
+    pub members: Vec<String>,
+}
+
+impl Catalog {
+    /// The fields below a path; nothing for items of lists. Empty where the kind or the path is not known.
+    pub fn fields(&self, api_version: &str, kind: &str, path: &[Option<&str>]) -> Vec<Field> {
+        let Some((schemas, root)) = self.root(api_version, kind) else { return Vec::new() };
+        let Some(at) = walk(schemas, root, self.meta(api_version, kind), path) else { return Vec::new() };
+        let schema = schemas.get(at);
+        schema.fields.iter().map(|field| describe(schemas, at, &field.name, field.schema)).collect()
+    }
+
+    /// The field at a path.
+    pub fn field(&self, api_version: &str, kind: &str, path: &[Option<&str>]) -> Option<Field> {
+        let (schemas, root) = self.root(api_version, kind)?;
+        let (last, above) = path.split_last()?;
+        let parent = walk(schemas, root, self.meta(api_version, kind), above)?;
+        let name = (*last)?;
+        let schema = schemas.get(parent);
+        Some(describe(schemas, parent, name, schema.property(name)?))
+    }
+
+    /// `apiVersion` and `kind` of everything that is known.
+    pub fn kinds(&self) -> Vec<(String, String)> {
+        let builtin = facts::kinds(self.options.version).map(|known| {
+            let group = if known.group.is_empty() { String::new() } else { format!("{}/", known.group) };
+            (format!("{group}{}", known.version), known.kind.to_owned())
+        });
+        let custom = self.custom.keys().map(|gvk| (gvk.api_version(), gvk.kind.to_string()));
+        let mut all: Vec<(String, String)> = builtin.chain(custom).collect();
+        all.sort();
+        all.dedup();
+        all
+    }
+
+    fn root(&self, api_version: &str, kind: &str) -> Option<(&Schemas, SchemaId)> {
+        let gvk = Gvk::of(api_version, kind);
+        if let Some(custom) = self.custom.get(&gvk) {
+            return Some((&custom.schemas, custom.root));
+        }
+        self.builtin.kind(&gvk, self.options.version).map(|(_, root)| (&self.builtin.schemas, root))
+    }
+
+    /// `ObjectMeta`, where the schemas of the kind contain it.
+    fn meta(&self, api_version: &str, kind: &str) -> Option<SchemaId> {
+        let is_custom = self.custom.contains_key(&Gvk::of(api_version, kind));
+        (!is_custom).then_some(self.builtin.meta)
+    }
+}
+
+fn walk(schemas: &Schemas, root: SchemaId, meta: Option<SchemaId>, path: &[Option<&str>]) -> Option<SchemaId> {
+    let mut at = root;
+    for (depth, step) in path.iter().enumerate() {
+        let schema = schemas.get(at);
+        at = match step {
+            Some("metadata") if depth == 0 && meta.is_some() => meta?,
+            Some(name) => schema.property(name)?,
+            None => schema.items?,
+        };
+    }
+    Some(at)
+}
+
+fn describe(schemas: &Schemas, owner: SchemaId, name: &str, id: SchemaId) -> Field {
+    let schema = schemas.get(id);
+    let members = schema.enumeration.iter().filter_map(|value| match value {
+        Value::Str(text) => Some(text.to_string()),
+        _ => None,
+    });
+    Field {
+        name: name.to_owned(),
+        type_name: schema.kind.name().to_owned(),
+        is_required: schemas.get(owner).required.iter().any(|required| **required == *name),
+        is_object: schema.kind == Kind::Object || matches!(schema.additional, Additional::Of(_)),
+        is_list: schema.kind == Kind::Array,
+        members: members.collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Catalog, Options, Unknown, Version};
+
+    #[test]
+    fn fields_are_found_by_paths() {
+        let version = Version::parse("1.36").unwrap();
+        let catalog = Catalog::new(Options { version, unknown: Unknown::Ignore, skip: Vec::new() });
+        let names = |path: &[Option<&str>]| -> Vec<String> {
+            catalog.fields("apps/v1", "Deployment", path).into_iter().map(|field| field.name).collect()
+        };
+        assert!(names(&[Some("spec")]).contains(&"replicas".to_owned()));
+        assert!(names(&[Some("metadata")]).contains(&"labels".to_owned()));
+        let container = [Some("spec"), Some("template"), Some("spec"), Some("containers"), None];
+        assert!(names(&container).contains(&"image".to_owned()));
+        assert!(names(&[Some("nothing")]).is_empty());
+        let replicas = catalog.field("apps/v1", "Deployment", &[Some("spec"), Some("replicas")]).unwrap();
+        assert_eq!((replicas.type_name.as_str(), replicas.is_object), ("integer", false));
+        assert!(catalog.kinds().contains(&("v1".to_owned(), "Pod".to_owned())));
+    }
+}

@@ -1,0 +1,148 @@
+//! A server on a pair of streams: one thread reads, one does long work, this one answers.
+
+use std::collections::HashSet;
+use std::io::{BufRead, Write};
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::server::{Done, Flow, Job, Server};
+use crate::wire;
+
+/// Templates nest deeply; pages of the stack are only committed when they are used.
+const STACK: usize = 512 << 20;
+
+/// What the main thread waits for.
+enum Event {
+    Message(Value),
+    Malformed(String),
+    Done(Box<Done>),
+    End,
+}
+
+/// Serves until the client says `exit` or its stream ends. Returns the exit code.
+pub fn serve(mut server: Server, mut input: impl BufRead + Send + 'static, output: &mut impl Write) -> i32 {
+    let (events, receiver) = mpsc::channel();
+    let cancelled: Arc<Mutex<HashSet<String>>> = Arc::default();
+    let (sender, noted) = (events.clone(), cancelled.clone());
+    thread::spawn(move || read_all(&mut input, &sender, &noted));
+    let (jobs, queue) = mpsc::channel::<Job>();
+    let worker = thread::Builder::new().name("worker".to_owned()).stack_size(STACK);
+    if worker.spawn(move || work(&queue, &events)).is_err() {
+        return 1;
+    }
+    let mut is_busy = false;
+    loop {
+        // Everything that has come in is handled before long work begins: the last keystroke counts.
+        let event = match receiver.try_recv() {
+            Ok(event) => event,
+            Err(_) => {
+                if !is_busy && let Some(job) = server.next_job() {
+                    is_busy = jobs.send(job).is_ok();
+                }
+                if flush(&mut server, output).is_err() {
+                    return 1;
+                }
+                match receiver.recv() {
+                    Ok(event) => event,
+                    Err(_) => return 1,
+                }
+            }
+        };
+        let flow = match event {
+            Event::Message(message) => handle(&mut server, message, &cancelled),
+            Event::Malformed(why) => {
+                let error = json!({"code": -32700, "message": why});
+                server.send(json!({"jsonrpc": "2.0", "id": null, "error": error}));
+                Flow::Continue
+            }
+            Event::Done(done) => {
+                is_busy = false;
+                server.done(*done);
+                Flow::Continue
+            }
+            Event::End => Flow::Exit(1),
+        };
+        if flush(&mut server, output).is_err() {
+            return 1;
+        }
+        if let Flow::Exit(code) = flow {
+            return code;
+        }
+    }
+}
+
+/// Handles a message; a panic is an answer like any other.
+fn handle(server: &mut Server, message: Value, cancelled: &Mutex<HashSet<String>>) -> Flow {
+    let id = message.get("id").cloned();
+    let is_request = id.is_some() && message.get("method").is_some();
+    if let Some(id) = id.as_ref().filter(|_| is_request)
+        && cancelled.lock().is_ok_and(|mut cancelled| cancelled.remove(&id.to_string()))
+    {
+        let error = json!({"code": -32800, "message": "cancelled"});
+        server.send(json!({"jsonrpc": "2.0", "id": id, "error": error}));
+        return Flow::Continue;
+    }
+    let result = panic::catch_unwind(AssertUnwindSafe(|| server.handle(message)));
+    result.unwrap_or_else(|_| {
+        if let Some(id) = id.filter(|_| is_request) {
+            let error = json!({"code": -32603, "message": "internal error; please report it with the file"});
+            server.send(json!({"jsonrpc": "2.0", "id": id, "error": error}));
+        }
+        Flow::Continue
+    })
+}
+
+fn flush(server: &mut Server, output: &mut impl Write) -> std::io::Result<()> {
+    for message in server.take_messages() {
+        wire::write(output, message.to_string().as_bytes())?;
+    }
+    Ok(())
+}
+
+fn read_all(input: &mut impl BufRead, events: &Sender<Event>, cancelled: &Mutex<HashSet<String>>) {
+    loop {
+        let event = match wire::read(input) {
+            Ok(Some(body)) => match serde_json::from_slice::<Value>(&body) {
+                Ok(message) => {
+                    note_cancelled(&message, cancelled);
+                    Event::Message(message)
+                }
+                Err(error) => Event::Malformed(error.to_string()),
+            },
+            Err(error) if error.kind() == std::io::ErrorKind::InvalidData => Event::Malformed(error.to_string()),
+            Ok(None) | Err(_) => Event::End,
+        };
+        let is_end = matches!(event, Event::End);
+        if events.send(event).is_err() || is_end {
+            return;
+        }
+    }
+}
+
+/// Requests that wait in the queue need not be answered any more once they are cancelled.
+fn note_cancelled(message: &Value, cancelled: &Mutex<HashSet<String>>) {
+    const MAX_NOTED: usize = 10_000;
+    if message.get("method").and_then(Value::as_str) == Some("$/cancelRequest")
+        && let Some(id) = message.pointer("/params/id")
+        && let Ok(mut cancelled) = cancelled.lock()
+    {
+        if cancelled.len() > MAX_NOTED {
+            cancelled.clear();
+        }
+        cancelled.insert(id.to_string());
+    }
+}
+
+fn work(queue: &Receiver<Job>, events: &Sender<Event>) {
+    for job in queue {
+        let failed = job.failed();
+        let done = panic::catch_unwind(AssertUnwindSafe(|| job.run())).unwrap_or(failed);
+        if events.send(Event::Done(Box::new(done))).is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,482 @@
+//! The state of a session, and which message does what.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use ytterby_ide::analysis::{self, Analysis, Engine, Preview};
+use ytterby_ide::{File, FileSystem, Language, Lines, Project, Workspace};
+
+use crate::capabilities::{self, Client};
+use crate::{convert, uri};
+
+/// Whether the session goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Flow {
+    /// It goes on.
+    Continue,
+    /// It ends with this exit code.
+    Exit(i32),
+}
+
+/// An error of the protocol.
+#[derive(Debug)]
+pub(crate) struct RpcError {
+    pub(crate) code: i64,
+    pub(crate) message: String,
+}
+
+impl RpcError {
+    pub(crate) fn new(code: i64, message: impl Into<String>) -> RpcError {
+        RpcError { code, message: message.into() }
+    }
+
+    pub(crate) fn invalid_params() -> RpcError {
+        RpcError::new(-32602, "invalid params")
+    }
+
+    /// A request that was understood and cannot be carried out.
+    pub(crate) fn failed(message: impl Into<String>) -> RpcError {
+        RpcError::new(-32803, message)
+    }
+}
+
+pub(crate) type Answer = Result<Value, RpcError>;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    New,
+    Running,
+    ShutDown,
+}
+
+/// A session with an editor.
+pub struct Server {
+    pub(crate) workspace: Workspace,
+    pub(crate) client: Client,
+    /// Paths of open files, with their URIs as the editor writes them.
+    pub(crate) uris: HashMap<String, String>,
+    pub(crate) analyses: HashMap<String, Analysed>,
+    /// Requests that wait for an analysis.
+    pub(crate) pending: Vec<Pending>,
+    /// What was pushed for a path.
+    pub(crate) published: HashMap<String, u64>,
+    /// The last good preview of a root and target.
+    previews: HashMap<(String, Option<String>), Value>,
+    waiting_previews: Vec<(Value, String, Option<String>)>,
+    /// The target whose values are shown.
+    pub(crate) target: Option<String>,
+    engine: Engine,
+    phase: Phase,
+    messages: Vec<Value>,
+    next_id: u64,
+}
+
+/// The analysis of a project.
+pub(crate) struct Analysed {
+    pub(crate) project: Arc<Project>,
+    pub(crate) target: Option<String>,
+    pub(crate) analysis: Arc<Analysis>,
+}
+
+/// A request that waits for an analysis.
+pub(crate) struct Pending {
+    pub(crate) id: Value,
+    pub(crate) request: PendingRequest,
+}
+
+pub(crate) enum PendingRequest {
+    Document { path: String, previous: Option<String> },
+    Workspace { previous: HashMap<String, String> },
+    CodeActions { params: Value },
+}
+
+/// Work that may take long.
+pub struct Job {
+    project: Arc<Project>,
+    engine: Engine,
+    selected: Option<String>,
+    kind: JobKind,
+}
+
+#[derive(Clone)]
+enum JobKind {
+    Analysis,
+    Preview { id: Value, target: Option<String> },
+}
+
+/// The result of a [`Job`].
+pub struct Done {
+    project: Arc<Project>,
+    selected: Option<String>,
+    kind: JobKind,
+    result: JobResult,
+}
+
+enum JobResult {
+    Analysis(Analysis),
+    Preview(Option<Preview>),
+    Failed,
+}
+
+impl Job {
+    /// Does the work.
+    pub fn run(self) -> Done {
+        let selected = self.selected.as_deref();
+        let result = match &self.kind {
+            JobKind::Analysis => JobResult::Analysis(analysis::analyse(&self.project, &self.engine, selected)),
+            JobKind::Preview { target, .. } => {
+                JobResult::Preview(analysis::preview(&self.project, &self.engine, target.as_deref(), selected))
+            }
+        };
+        Done { project: self.project, selected: self.selected, kind: self.kind, result }
+    }
+
+    /// The result where the work ended in a panic.
+    pub fn failed(&self) -> Done {
+        Done {
+            project: self.project.clone(),
+            selected: self.selected.clone(),
+            kind: self.kind.clone(),
+            result: JobResult::Failed,
+        }
+    }
+}
+
+impl Server {
+    /// A session that has not begun.
+    pub fn new(files: Arc<dyn FileSystem>, engine: Engine) -> Server {
+        Server {
+            workspace: Workspace::new(files),
+            client: Client::default(),
+            uris: HashMap::new(),
+            analyses: HashMap::new(),
+            pending: Vec::new(),
+            published: HashMap::new(),
+            previews: HashMap::new(),
+            waiting_previews: Vec::new(),
+            target: None,
+            engine,
+            phase: Phase::New,
+            messages: Vec::new(),
+            next_id: 0,
+        }
+    }
+
+    /// Messages for the client.
+    pub fn take_messages(&mut self) -> Vec<Value> {
+        std::mem::take(&mut self.messages)
+    }
+
+    pub(crate) fn send(&mut self, message: Value) {
+        self.messages.push(message);
+    }
+
+    /// Asks the client for something; what it answers does not matter.
+    pub(crate) fn ask(&mut self, method: &str, params: Value) {
+        self.next_id += 1;
+        let id = format!("{method}#{}", self.next_id);
+        self.send(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+    }
+
+    pub(crate) fn notify(&mut self, method: &str, params: Value) {
+        self.send(json!({"jsonrpc": "2.0", "method": method, "params": params}));
+    }
+
+    pub(crate) fn answer(&mut self, id: Value, answer: Answer) {
+        self.send(match answer {
+            Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
+            Err(error) => {
+                json!({"jsonrpc": "2.0", "id": id, "error": {"code": error.code, "message": error.message}})
+            }
+        });
+    }
+
+    /// Handles a message.
+    pub fn handle(&mut self, message: Value) -> Flow {
+        let id = message.get("id").filter(|id| !id.is_null()).cloned();
+        let method = message.get("method").and_then(Value::as_str).map(str::to_owned);
+        let params = message.get("params").cloned().unwrap_or(Value::Null);
+        match (method, id) {
+            (Some(method), Some(id)) => self.request(&method, id, params),
+            (Some(method), None) => return self.notification(&method, &params),
+            // The answer to something that the server asked.
+            (None, Some(id)) => self.answered(&id, &message),
+            (None, None) => {
+                let error = RpcError::new(-32600, "neither a request nor a notification");
+                self.answer(Value::Null, Err(error));
+            }
+        }
+        Flow::Continue
+    }
+
+    fn request(&mut self, method: &str, id: Value, params: Value) {
+        let answer = match (self.phase, method) {
+            (Phase::New, "initialize") => Ok(self.initialize(&params)),
+            (Phase::New, _) => Err(RpcError::new(-32002, "the server is not initialized")),
+            (Phase::ShutDown, _) => Err(RpcError::new(-32600, "the server is shut down")),
+            (Phase::Running, "initialize") => Err(RpcError::new(-32600, "the server is initialized already")),
+            (Phase::Running, "shutdown") => {
+                self.phase = Phase::ShutDown;
+                Ok(Value::Null)
+            }
+            (Phase::Running, "textDocument/diagnostic") => return self.pull_document(id, &params),
+            (Phase::Running, "workspace/diagnostic") => return self.pull_workspace(id, &params),
+            (Phase::Running, "ytterby/preview") => return self.preview(id, &params),
+            (Phase::Running, "textDocument/codeAction") => return self.pull_code_actions(id, params),
+            (Phase::Running, "workspace/executeCommand") => self.command(&params),
+            (Phase::Running, method) => self.feature(method, &params),
+        };
+        self.answer(id, answer);
+    }
+
+    fn notification(&mut self, method: &str, params: &Value) -> Flow {
+        match method {
+            "exit" => return Flow::Exit(i32::from(self.phase != Phase::ShutDown)),
+            _ if self.phase != Phase::Running => {}
+            "initialized" => self.initialized(),
+            "textDocument/didOpen" => self.did_open(params),
+            "textDocument/didChange" => self.did_change(params),
+            "textDocument/didClose" => self.did_close(params),
+            "textDocument/didSave" | "workspace/didChangeWatchedFiles" => self.workspace.rescan(),
+            "workspace/didChangeWorkspaceFolders" => self.did_change_folders(params),
+            "workspace/didChangeConfiguration" => {
+                let settings = &params["settings"];
+                self.configure(settings.get("ytterby").unwrap_or(settings));
+            }
+            "$/cancelRequest" => self.cancel(&params["id"]),
+            _ => {}
+        }
+        Flow::Continue
+    }
+
+    fn initialize(&mut self, params: &Value) -> Value {
+        self.phase = Phase::Running;
+        self.client = Client::read(&params["capabilities"]);
+        let uris = |list: &Value| -> Vec<String> {
+            let folders = list.as_array().map(Vec::as_slice).unwrap_or_default();
+            folders.iter().filter_map(|folder| Some(uri::path(folder.get("uri")?.as_str()?))).collect()
+        };
+        let mut folders = uris(&params["workspaceFolders"]);
+        if folders.is_empty() {
+            folders.extend(params["rootUri"].as_str().map(uri::path));
+        }
+        self.workspace.set_folders(folders);
+        self.configure(&params["initializationOptions"]);
+        capabilities::initialized(&self.client)
+    }
+
+    fn initialized(&mut self) {
+        if self.client.watches {
+            self.ask("client/registerCapability", capabilities::watchers());
+        }
+        if self.client.configures {
+            self.ask("workspace/configuration", json!({"items": [{"section": "ytterby"}]}));
+        }
+    }
+
+    fn answered(&mut self, id: &Value, message: &Value) {
+        if id.as_str().is_some_and(|id| id.starts_with("workspace/configuration#"))
+            && let Some(settings) = message.pointer("/result/0")
+        {
+            self.configure(settings);
+        }
+    }
+
+    fn configure(&mut self, settings: &Value) {
+        if let Some(target) = settings.get("target") {
+            self.target = target.as_str().filter(|name| !name.is_empty()).map(str::to_owned);
+        }
+    }
+
+    fn command(&mut self, params: &Value) -> Answer {
+        match params["command"].as_str() {
+            Some("ytterby.selectTarget") => {
+                let name = params.pointer("/arguments/0").and_then(Value::as_str).filter(|name| !name.is_empty());
+                if let Some(name) = name {
+                    let projects = self.workspace.projects();
+                    let known: Vec<String> =
+                        projects.iter().flat_map(|project| analysis::target_names(project)).collect();
+                    if !known.iter().any(|known| known == name || known.split('[').next() == Some(name)) {
+                        let text = format!("there is no target {name}; targets are {}", known.join(", "));
+                        return Err(RpcError::failed(text));
+                    }
+                }
+                self.target = name.map(str::to_owned);
+                Ok(json!(self.target))
+            }
+            _ => Err(RpcError::invalid_params()),
+        }
+    }
+
+    fn did_open(&mut self, params: &Value) {
+        let document = &params["textDocument"];
+        let (Some(name), Some(text)) = (document["uri"].as_str(), document["text"].as_str()) else { return };
+        let path = uri::path(name);
+        let language = Language::of(document["languageId"].as_str().unwrap_or_default());
+        self.uris.insert(path.clone(), name.to_owned());
+        self.workspace.open(&path, language, document["version"].as_i64().unwrap_or_default(), text.to_owned());
+    }
+
+    fn did_change(&mut self, params: &Value) {
+        let document = &params["textDocument"];
+        let Some(path) = document["uri"].as_str().map(uri::path) else { return };
+        let Some(file) = self.workspace.open_file(&path) else { return };
+        let mut text = file.text.to_string();
+        for change in params["contentChanges"].as_array().map(Vec::as_slice).unwrap_or_default() {
+            let Some(new) = change["text"].as_str() else { continue };
+            match change.get("range").filter(|range| !range.is_null()) {
+                Some(range) => {
+                    let lines = Lines::new(&text);
+                    let at = |name: &str| {
+                        let position = range.get(name).and_then(convert::position).unwrap_or_default();
+                        lines.offset(&text, position)
+                    };
+                    let (start, end) = (at("start").min(at("end")), at("start").max(at("end")));
+                    text.replace_range(start..end, new);
+                }
+                None => text = new.to_owned(),
+            }
+        }
+        self.workspace.change(&path, document["version"].as_i64().unwrap_or_default(), text);
+    }
+
+    fn did_close(&mut self, params: &Value) {
+        let Some(path) = params["textDocument"]["uri"].as_str().map(uri::path) else { return };
+        self.workspace.close(&path);
+        self.uris.remove(&path);
+    }
+
+    fn did_change_folders(&mut self, params: &Value) {
+        let event = &params["event"];
+        let paths = |name: &str| -> Vec<String> {
+            let list = event[name].as_array().map(Vec::as_slice).unwrap_or_default();
+            list.iter().filter_map(|folder| folder["uri"].as_str()).map(uri::path).collect()
+        };
+        let removed = paths("removed");
+        let mut folders: Vec<String> = self.workspace.folders().to_vec();
+        folders.retain(|folder| !removed.iter().any(|gone| gone.trim_end_matches('/') == folder));
+        for added in paths("added") {
+            if !folders.contains(&added) {
+                folders.push(added);
+            }
+        }
+        self.workspace.set_folders(folders);
+    }
+
+    fn cancel(&mut self, id: &Value) {
+        let Some(at) = self.pending.iter().position(|pending| pending.id == *id) else { return };
+        let pending = self.pending.remove(at);
+        self.answer(pending.id, Err(RpcError::new(-32800, "cancelled")));
+    }
+
+    /// The file and project that a request is about.
+    pub(crate) fn document(&mut self, params: &Value) -> Option<(Arc<Project>, Arc<File>)> {
+        let path = params.pointer("/textDocument/uri").or_else(|| params.get("uri"))?.as_str().map(uri::path)?;
+        let project = self.workspace.project(&path);
+        let file = match project.file(&path) {
+            Some(file) => file.clone(),
+            None => self.workspace.file(&path)?,
+        };
+        Some((project, file))
+    }
+
+    /// The analysis of a project, even if it is of an earlier state.
+    pub(crate) fn last_analysis(&self, root: &str) -> Option<&Arc<Analysis>> {
+        self.analyses.get(root).map(|analysed| &analysed.analysis)
+    }
+
+    /// The analysis of a project as it is now.
+    pub(crate) fn current_analysis(&self, project: &Arc<Project>) -> Option<&Arc<Analysis>> {
+        let analysed = self.analyses.get(&project.root)?;
+        let is_current = Arc::ptr_eq(&analysed.project, project) && analysed.target == self.target;
+        is_current.then_some(&analysed.analysis)
+    }
+
+    /// The next piece of work, if there is any.
+    pub fn next_job(&mut self) -> Option<Job> {
+        if self.phase != Phase::Running {
+            return None;
+        }
+        let selected = self.target.clone();
+        if !self.waiting_previews.is_empty() {
+            let (id, path, target) = self.waiting_previews.remove(0);
+            let project = self.workspace.project(&path);
+            let kind = JobKind::Preview { id, target };
+            return Some(Job { project, engine: self.engine.clone(), selected, kind });
+        }
+        self.answer_pending();
+        let projects = self.workspace.projects();
+        let wanted: Vec<String> = self.pending.iter().flat_map(|pending| pending.paths()).collect();
+        let extra = wanted.iter().map(|path| self.workspace.project(path)).collect::<Vec<_>>();
+        let stale = extra.into_iter().chain(projects).find(|project| self.current_analysis(project).is_none())?;
+        Some(Job { project: stale, engine: self.engine.clone(), selected, kind: JobKind::Analysis })
+    }
+
+    /// Takes the result of work.
+    pub fn done(&mut self, done: Done) {
+        match (done.kind, done.result) {
+            (JobKind::Analysis, result) => {
+                let root = done.project.root.clone();
+                let analysis = match result {
+                    JobResult::Analysis(analysis) => Arc::new(analysis),
+                    _ => self.last_analysis(&root).cloned().unwrap_or_default(),
+                };
+                let old = self.analyses.insert(
+                    root,
+                    Analysed { project: done.project, target: done.selected, analysis: analysis.clone() },
+                );
+                self.answer_pending();
+                self.tell(old.map(|old| old.analysis), &analysis);
+            }
+            (JobKind::Preview { id, target }, JobResult::Preview(Some(preview))) => {
+                let key = (done.project.root.clone(), target.or(done.selected));
+                let answer = self.preview_json(&preview, self.previews.get(&key).cloned());
+                if !preview.is_failed {
+                    self.previews.insert(key, answer.clone());
+                }
+                self.answer(id, Ok(answer));
+            }
+            (JobKind::Preview { id, target }, JobResult::Preview(None)) => {
+                let names = analysis::target_names(&done.project);
+                let target = target.unwrap_or_default();
+                let text = format!("there is no target {target}; targets are {}", names.join(", "));
+                self.answer(id, Err(RpcError::failed(text)));
+            }
+            (JobKind::Preview { id, .. }, _) => {
+                self.answer(id, Err(RpcError::new(-32603, "internal error; please report it with the files")));
+            }
+        }
+    }
+
+    fn preview(&mut self, id: Value, params: &Value) {
+        let Some(path) = params["uri"].as_str().map(uri::path) else {
+            return self.answer(id, Err(RpcError::invalid_params()));
+        };
+        let target = params["target"].as_str().map(str::to_owned);
+        self.waiting_previews.push((id, path, target));
+    }
+
+    fn preview_json(&mut self, preview: &Preview, last_good: Option<Value>) -> Value {
+        if preview.is_failed {
+            let found: Vec<Value> = preview.findings.iter().filter_map(|finding| self.finding_json(finding)).collect();
+            let good = last_good.unwrap_or_else(|| json!({"output": "", "map": []}));
+            return json!({"output": good["output"], "map": good["map"], "diagnostics": found});
+        }
+        let row = |(line, path, source): &(usize, String, usize)| json!({"line": line, "uri": self.uri(path), "sourceLine": source});
+        let map: Vec<Value> = preview.map.iter().map(row).collect();
+        json!({"output": preview.output, "map": map, "diagnostics": []})
+    }
+}
+
+impl Pending {
+    fn paths(&self) -> Vec<String> {
+        match &self.request {
+            PendingRequest::Document { path, .. } => vec![path.clone()],
+            PendingRequest::Workspace { .. } => Vec::new(),
+            PendingRequest::CodeActions { params } => {
+                params.pointer("/textDocument/uri").and_then(Value::as_str).map(uri::path).into_iter().collect()
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Messages on a stream of bytes: headers, an empty line, a body.
+
+use std::io::{self, BufRead, Write};
+
+/// Bytes that a message may have.
+const MAX_BODY: usize = 256 << 20;
+
+/// Reads the body of the next message; nothing at the end of the stream. Headers that are not known are passed over.
+///
+/// # Errors
+/// What the stream says; a header without a length.
+pub fn read(stream: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
+    let mut length: Option<usize> = None;
+    let mut has_header = false;
+    loop {
+        let mut line = Vec::new();
+        if stream.read_until(b'\n', &mut line)? == 0 {
+            return Ok(None);
+        }
+        let text = String::from_utf8_lossy(&line);
+        let text = text.trim_end();
+        if text.is_empty() {
+            match length {
+                Some(_) => break,
+                // Line feeds between messages do no harm.
+                None if !has_header => continue,
+                None => return Err(io::Error::new(io::ErrorKind::InvalidData, "a message without Content-Length")),
+            }
+        }
+        has_header = true;
+        if let Some((name, value)) = text.split_once(':')
+            && name.trim().eq_ignore_ascii_case("content-length")
+        {
+            length = value.trim().parse().ok();
+        }
+    }
+    let length = length.unwrap_or_default();
+    if length > MAX_BODY {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "a message that is too long"));
+    }
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body)?;
+    Ok(Some(body))
+}
+
+/// Writes a message.
+///
+/// # Errors
+/// What the stream says.
+pub fn write(stream: &mut impl Write, body: &[u8]) -> io::Result<()> {
+    write!(stream, "Content-Length: {}\r\n\r\n", body.len())?;
+    stream.write_all(body)?;
+    stream.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_what_it_writes() {
+        let mut bytes = Vec::new();
+        write(&mut bytes, b"{}").unwrap();
+        write(&mut bytes, b"\"two\"").unwrap();
+        let mut stream = &bytes[..];
+        assert_eq!(read(&mut stream).unwrap().as_deref(), Some(&b"{}"[..]));
+        assert_eq!(read(&mut stream).unwrap().as_deref(), Some(&b"\"two\""[..]));
+        assert_eq!(read(&mut stream).unwrap(), None);
+    }
+
+    #[test]
+    fn other_headers_are_passed_over() {
+        let mut stream = &b"content-type: x; charset=utf-8\r\nContent-Length: 2\r\n\r\n{}"[..];
+        assert_eq!(read(&mut stream).unwrap().as_deref(), Some(&b"{}"[..]));
+        let mut stream = &b"Content-Type: x\r\n\r\n{}"[..];
+        assert!(read(&mut stream).is_err());
+    }
+}
