@@ -362,7 +362,7 @@ impl<'a> Run<'a> {
             output_types: OutputTypes::default(),
             all_errors: true,
             look_for_slips: true,
-            max_steps: Some(self.engine.max_steps),
+            limits: ytterby::Limits { steps: Some(self.engine.max_steps), ..ytterby::Limits::default() },
             output_check: check,
             ..Options::default()
         };
