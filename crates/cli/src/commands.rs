@@ -249,6 +249,77 @@ const FMT: Group = Group {
     ],
 };
 
+/// `check`.
+const CHECK: Group = Group {
+    title: "Findings",
+    flags: &[
+        Flag::new("ignore", FlagKind::Commas("id"), "Leave out findings with this id: lint/unused-value"),
+        Flag::new("deny", FlagKind::Text("what"), "Fail on warnings, too: --deny warnings")
+            .offers(Values::OneOf(&["warnings"])),
+        Flag::new("fix", FlagKind::Bool, "Apply the fixes that cannot be wrong"),
+        Flag::new("diff", FlagKind::Bool, "Show these fixes and change nothing"),
+        DIAGNOSTICS,
+        COLOR,
+    ],
+};
+
+/// The inputs of `check` where there is no project.
+const CHECK_INPUT: Group = Group {
+    title: "Input",
+    flags: &[
+        Flag::new(
+            "file",
+            FlagKind::List("path"),
+            "Check these files instead of the targets of a project: a file, a directory, a URL, or - for standard input",
+        )
+        .short('f')
+        .offers(Values::Files),
+        Flag::new(
+            "file-mark",
+            FlagKind::List("path:key=value"),
+            "Treat matching files otherwise: path, type, exclude, for-output, exclusive-for-output",
+        ),
+        Flag::new("data-value", FlagKind::List("key=text"), "Set one data value to a string: db.name=prod")
+            .short('v')
+            .offers(Values::Keys),
+        Flag::new("data-value-yaml", FlagKind::List("key=yaml"), "Set one data value to a piece of YAML: db.port=5432")
+            .offers(Values::Keys),
+        Flag::new("data-value-file", FlagKind::List("key=path"), "Set one data value to the content of a file")
+            .offers(Values::KeysOfFiles),
+        Flag::new("data-values-file", FlagKind::List("path"), "Set data values from plain YAML files")
+            .offers(Values::Files),
+        Flag::new(
+            "data-values-env",
+            FlagKind::List("prefix"),
+            "Set data values to strings from variables of the environment: PREFIX_db__name",
+        ),
+        Flag::new("data-values-env-yaml", FlagKind::List("prefix"), "The same, each read as YAML"),
+        Flag::new(
+            "data-value-coerce",
+            FlagKind::Bool,
+            "Read strings from flags and the environment as numbers or booleans where the schema wants those",
+        ),
+        Flag::new(
+            "allow-symlink-destination",
+            FlagKind::Commas("path"),
+            "Follow symbolic links that lead to this place or below it",
+        )
+        .offers(Values::Files),
+        Flag::new(
+            "dangerous-allow-all-symlink-destinations",
+            FlagKind::Bool,
+            "Follow symbolic links wherever they lead",
+        ),
+        Flag::new("strict", FlagKind::Bool, "Accept only the strict subset of YAML").short('s'),
+        Flag::new("ignore-unknown-comments", FlagKind::Bool, "Accept comments other than #! and #@ in templates"),
+        Flag::new(
+            "implicit-map-key-overrides",
+            FlagKind::Bool,
+            "Accept repeated map keys in templates; the last one wins",
+        ),
+    ],
+};
+
 const IMPORT: Group = Group {
     title: "Flags",
     flags: &[
@@ -342,6 +413,16 @@ pub static ROOT: Command = Command {
     commands: &[
         question("__complete"),
         question("__completeNoDesc"),
+        Command {
+            name: "check",
+            aliases: &[],
+            summary: "Find problems without writing output",
+            details: "Reports what runs of all targets report, and what can be told from the files: values that nothing \
+                      declares or uses, overlays that match nothing, rules that decide nothing. Exits with 1 on errors.",
+            operands: Operands::Some("[TARGET] …"),
+            flags: &[CHECK, CHECK_INPUT, KUBERNETES],
+            commands: &[],
+        },
         Command {
             name: "completion",
             aliases: &[],

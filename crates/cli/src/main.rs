@@ -3,6 +3,7 @@
 //! Everything that touches the world is here; what becomes of the bytes is the engine's business.
 
 mod bulk;
+mod check;
 mod commands;
 mod completion;
 mod flags;
@@ -96,6 +97,7 @@ fn dispatch(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result
         [] | ["template"] => render::run(program, flags, sources),
         ["fmt"] => limits::within(flags, || fmt::run(flags, sources)),
         ["lsp"] => lsp::run(),
+        ["check"] => check::run(program, flags, sources),
         ["version"] => done(version(program, flags)?),
         ["kubernetes", "validate"] => kubernetes::run(program, flags, report::rendering(program, flags)?, sources),
         ["kubevirt", "explain" | "lint" | "serve" | "validate"] | ["kubevirt", "export", "cel"] => {

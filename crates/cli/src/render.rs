@@ -111,7 +111,8 @@ fn announce(directory: &str, files: &[OutputFile]) -> Result<(), Failure> {
     host::write_output(write::announcement(directory, files).as_bytes())
 }
 
-fn options(
+/// What the flags say about a run.
+pub fn options(
     program: &str,
     flags: &Invocation,
     rendering: Rendering,
@@ -159,12 +160,13 @@ fn options(
         limits: limits::of_flags(flags)?,
         meter: Some(Arc::new(limits::Process::default())),
         cancellation: None,
+        overlay_record: None,
         output_check: None,
     })
 }
 
 /// How the arguments of flags that name files are read.
-fn urls(compat: Compat) -> Urls {
+pub fn urls(compat: Compat) -> Urls {
     if compat == Compat::V0_49 { Urls::AreCutAtEquals } else { Urls::MayHoldEquals }
 }
 

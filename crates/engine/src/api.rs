@@ -65,6 +65,8 @@ pub struct Options {
     pub cancellation: Option<Cancellation>,
     /// `--library`, outermost first: inspect this library instead of the root.
     pub library: Vec<String>,
+    /// Where to note which items of overlays matched something.
+    pub overlay_record: Option<std::sync::Arc<crate::facts::OverlayRecord>>,
     /// A further check of output documents.
     pub output_check: Option<std::sync::Arc<dyn crate::OutputCheck>>,
 }

@@ -21,6 +21,7 @@ mod deep;
 #[cfg(test)]
 mod documented;
 mod export;
+pub mod facts;
 pub mod input;
 mod library;
 mod limits;

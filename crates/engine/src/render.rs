@@ -228,6 +228,11 @@ fn look_for_slips(run: &Run, root: &LibraryRun, schema: Option<&Schema>, evaluat
     }
 }
 
+/// The library of these files that names lead to, each one private to the one before.
+pub(crate) fn library_below(run: &Rc<Run>, files: Vec<InputFile>, names: &[String]) -> Result<LibraryRun, Failure> {
+    below(&library_run(run, library_of(run, files)?), names)
+}
+
 /// The library that these names lead to, each one private to the one before.
 fn below(root: &LibraryRun, names: &[String]) -> Result<LibraryRun, Failure> {
     let mut at = root.clone();

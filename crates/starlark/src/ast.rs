@@ -37,6 +37,11 @@ impl Ast {
         self.exprs.len()
     }
 
+    /// All expressions, in the order in which they were read: parts come before what they are part of.
+    pub fn ids(&self) -> impl Iterator<Item = ExprId> {
+        (0..self.exprs.len() as u32).map(ExprId)
+    }
+
     /// The expression without parentheses around it.
     pub fn unparen(&self, mut id: ExprId) -> ExprId {
         while let ExprKind::Paren(inner) = self[id].kind {
@@ -211,12 +216,16 @@ pub struct Def {
     pub end: Pos,
     /// The parameters, in order.
     pub params: Vec<Param>,
-    pub(crate) body: DefBody,
+    /// What it does.
+    pub body: DefBody,
 }
 
+/// The body of a function.
 #[derive(Debug)]
-pub(crate) enum DefBody {
+pub enum DefBody {
+    /// Of a lambda: what it returns.
     Lambda(ExprId),
+    /// Of a `def`.
     Block(Vec<Stmt>),
 }
 
@@ -233,48 +242,78 @@ pub enum Param {
     StarStar(ExprId, Pos),
 }
 
+/// A statement.
 #[derive(Debug)]
-pub(crate) enum Stmt {
+#[non_exhaustive]
+pub enum Stmt {
+    /// An expression, for what it does.
     Expr(ExprId),
     /// An operation of the host without arguments: an index into the program's pieces, and its place.
     HostOp(u32, Pos),
+    /// `break`
     Break(Pos),
+    /// `continue`
     Continue(Pos),
+    /// `return x`
     Return(Option<ExprId>, Pos),
+    /// `target = value`
     Assign {
+        /// A name, an attribute, an item, or several of them.
         target: ExprId,
+        /// What is assigned.
         value: ExprId,
+        /// `=`
         pos: Pos,
     },
+    /// `target += value`
     Augmented {
+        /// What is changed.
         target: ExprId,
+        /// How.
         op: BinaryOp,
+        /// The other operand.
         value: ExprId,
+        /// `+=`
         pos: Pos,
     },
+    /// `if …: elif …: else:`
     If {
+        /// Conditions with what follows them.
         branches: Vec<(ExprId, Vec<Stmt>)>,
+        /// The `else` branch; empty where there is none.
         otherwise: Vec<Stmt>,
     },
+    /// `for vars in iterable:`
     For {
+        /// The variables.
         vars: ExprId,
+        /// What the loop runs over.
         iterable: ExprId,
+        /// What each turn does.
         body: Vec<Stmt>,
+        /// `for`
         pos: Pos,
     },
+    /// `while condition:`
     While {
+        /// The condition.
         condition: ExprId,
+        /// What each turn does.
         body: Vec<Stmt>,
     },
     /// The name, an identifier, and the function.
     Def(ExprId, Box<Def>),
+    /// `load("module", "name")`
     Load(Box<Load>),
 }
 
+/// A `load` statement.
 #[derive(Debug)]
-pub(crate) struct Load {
-    pub(crate) module: Str,
-    pub(crate) pos: Pos,
+pub struct Load {
+    /// The module as written.
+    pub module: Str,
+    /// Where the statement begins.
+    pub pos: Pos,
     /// The name in the module with its place, and the identifier that is bound here.
-    pub(crate) names: Vec<(Str, Pos, ExprId)>,
+    pub names: Vec<(Str, Pos, ExprId)>,
 }

@@ -43,7 +43,9 @@ pub use eval::{Budget, Eval, Limits};
 pub use host::{BinaryOp, CompareOp, HostValue, Mapping, Sequence, Side, UnaryOp, ValueIter};
 pub use ops::{attr, binary, compare, compare_depth, equal, index, set_attr, set_index, slice, unary};
 pub use problem::Problem;
-pub use program::{Exports, LinkedProgram, NoOps, OpArgs, OpValues, Ops, Piece, Program, compile, compile_in};
+pub use program::{
+    Exports, LinkedProgram, NoOps, OpArgs, OpValues, Ops, Piece, Program, Syntax, compile, compile_in, parse_in,
+};
 pub use syntax::{OpenBracket, SyntaxError};
 pub use token_at::token_at;
 pub use value::{Builtin, BuiltinFn, Bytes, Dict, Function, List, Range, Set, Tuple, Value};

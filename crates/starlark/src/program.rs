@@ -11,6 +11,7 @@ use ytterby_diag::Pos;
 use ytterby_text::Str;
 use ytterby_text::spelling::nearest;
 
+use crate::ast::{Ast, Stmt};
 use crate::compile::{Code, LinkedCode};
 use crate::error::fail;
 use crate::value::Function;
@@ -127,6 +128,27 @@ pub fn compile(pieces: &[Piece<'_>], predeclared: &[&str]) -> Result<Program, Ve
 pub fn compile_in(dialect: Dialect, pieces: &[Piece<'_>], predeclared: &[&str]) -> Result<Program, Vec<SyntaxError>> {
     let toplevel = dialect.compiling(|| crate::compile::compile(pieces, predeclared))?;
     Ok(Program { toplevel: Arc::new(toplevel) })
+}
+
+/// The syntax tree of a program, for tools that read code without running it. Names are not bound, so a tree can be had
+/// of a program that uses undefined names.
+#[derive(Debug)]
+pub struct Syntax {
+    /// All expressions.
+    pub ast: Ast,
+    /// The statements at the top.
+    pub stmts: Vec<Stmt>,
+}
+
+/// Parses a program without compiling it.
+///
+/// # Errors
+/// The first error of reading.
+pub fn parse_in(dialect: Dialect, pieces: &[Piece<'_>]) -> Result<Syntax, SyntaxError> {
+    match dialect.compiling(|| crate::syntax::parse(pieces)) {
+        Ok((ast, stmts)) => Ok(Syntax { ast, stmts }),
+        Err(error) => Err(*error),
+    }
 }
 
 /// A compiled program. Threads can share it; clones share the code.

@@ -127,6 +127,7 @@ impl<'c> Merge<'c> {
         if found.count() == 0 && L::KIND != Kind::Document {
             let item = self.copy(right);
             left.push(item, End::Last);
+            self.note_effect(right, true);
         }
         for slot in found.iter() {
             budget::memory(ITEM_BYTES)?;
@@ -185,6 +186,7 @@ impl<'c> Merge<'c> {
             let item = self.copy_via(right, via, None)?;
             self.check_has_home(left)?;
             left.push(item, End::First);
+            self.note_effect(right, true);
         }
         Ok(())
     }
@@ -248,12 +250,22 @@ impl<'c> Merge<'c> {
             _ => self.copies.of(right.value()),
         };
         let found = search::find(self.eval, left, self.left_state(), &rule.by, right, &value)?;
+        self.note_effect(right, found.count() > 0);
         let places = || found.iter().map(|slot| left.get(slot).pos()).collect();
         match rule.expects.check(self.eval, Matches { count: found.count(), places: &places }) {
             Ok(()) => Ok(Some(found)),
             Err(Unmet::Count(_)) if rule.expects.when.is_some() => Ok(None),
             Err(Unmet::Count(text)) => Err(explain::unmet(self.run, self.purpose, left, right, rule, &found, text)),
             Err(Unmet::Error(error)) => Err(error.into_failure()),
+        }
+    }
+
+    /// Notes whether an item of the right side found something to act on, where the host wants to know.
+    fn note_effect(&self, right: &impl Annotated, has_effect: bool) {
+        if self.purpose == Purpose::Templates
+            && let Some(record) = &self.run.options.overlay_record
+        {
+            record.note(right.pos(), has_effect);
         }
     }
 

@@ -18,6 +18,7 @@ pub(crate) use origin::values_read;
 pub(crate) mod output;
 mod read;
 pub(crate) mod rules;
+pub(crate) mod satisfiable;
 pub(crate) mod values;
 
 use std::rc::Rc;

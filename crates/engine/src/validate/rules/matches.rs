@@ -40,6 +40,13 @@ impl NamedRule for Matches {
         text_of(value).is_some()
     }
 
+    /// A pattern that matches the empty text, and asks for nothing around it, matches in every text.
+    fn accepts_all(&self) -> bool {
+        let pattern = self.pattern.to_str();
+        let inner = pattern.strip_prefix('^').or_else(|| pattern.strip_suffix('$')).unwrap_or(&pattern);
+        !inner.contains(['^', '$', '\\']) && self.regexp.is_match(&Str::EMPTY)
+    }
+
     fn found(&self, value: &Node) -> Found {
         Found::Failure(match text_of(value) {
             Some(_) => format!("does not match {}", quote::quote(&self.pattern).to_str()),

@@ -62,6 +62,16 @@ pub(crate) trait NamedRule: Debug {
         false
     }
 
+    /// Whether it holds for every value that it suits, although it is not [void](NamedRule::is_void) to readers.
+    fn accepts_all(&self) -> bool {
+        false
+    }
+
+    /// Whether it tells integers apart by nothing but being even or odd.
+    fn has_period_two(&self) -> bool {
+        false
+    }
+
     /// A hint for people who read documentation or rich messages.
     fn hint(&self) -> Option<String> {
         None

@@ -44,6 +44,10 @@ impl NamedRule for Parity {
         }
     }
 
+    fn has_period_two(&self) -> bool {
+        true
+    }
+
     fn suits(&self, value: &Node) -> bool {
         super::is_number(value)
     }

@@ -1,0 +1,264 @@
+//! The code of a file as a syntax tree, with the YAML around it as operations.
+//!
+//! This is the front end of templates without evaluation: code lines as they are, and for every node, annotation and
+//! computed value an operation of which only its place matters. Positions are offsets in the file (file 0); code inside
+//! of strings (`@yaml/text-templated-strings`) has files of its own, which lead back to the node that contains it.
+
+use ytterby::{FileKind, InputFile};
+use ytterby_diag::{FileId, Pos};
+use ytterby_starlark::{Dialect, OpArgs, Piece, Syntax, parse_in};
+use ytterby_yaml::{Comment, NodeId, ReadOptions, Scalar, Tree, View, parse};
+
+/// The code of one file.
+pub(crate) struct Code {
+    /// The syntax tree; none where the code cannot be parsed.
+    pub syntax: Option<Syntax>,
+    /// What the operations stand for, by their number in the syntax tree.
+    pub ops: Vec<Op>,
+    /// The code of each operation.
+    pub texts: Vec<String>,
+    /// Where the nodes begin whose strings contain code: file `n + 1` of a position is the `n`th of these.
+    pub strings: Vec<u32>,
+    /// The YAML, where it is YAML.
+    pub tree: Option<Tree>,
+}
+
+/// What an operation in the code stands for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Op {
+    /// No operation: a line of code.
+    Code,
+    /// A node or a piece of text: a text that is the same for equal ones.
+    Node(String),
+    /// The value of a node, given by an expression.
+    Value,
+    /// An annotation: its name, and where it begins.
+    Annotation(String, u32),
+}
+
+/// Reads a file.
+pub(crate) fn read(file: &InputFile, text: &[u8]) -> Code {
+    let mut pieces = Pieces::default();
+    let has_code = file.is_template() || file.is_library();
+    let tree = match file.kind() {
+        FileKind::Yaml => {
+            let options = ReadOptions { comments: has_code, ..ReadOptions::default() };
+            let Ok(tree) = parse(text, FILE, &options) else { return Code::broken() };
+            if has_code {
+                Front { tree: &tree, text, pieces: &mut pieces }.documents();
+            }
+            Some(tree)
+        }
+        FileKind::Text if has_code => {
+            pieces.text(&String::from_utf8_lossy(text), FILE);
+            None
+        }
+        FileKind::Starlark => {
+            pieces.code(String::from_utf8_lossy(text).into_owned(), Pos::new(FILE, 0));
+            None
+        }
+        FileKind::Text | FileKind::Data => None,
+    };
+    let syntax = parse_in(Dialect::Current, &pieces.compiled()).ok();
+    let (ops, texts) = pieces.list.into_iter().map(|piece| (piece.op, piece.text)).unzip();
+    Code { syntax, ops, texts, strings: pieces.strings, tree }
+}
+
+impl Code {
+    fn broken() -> Code {
+        Code { syntax: None, ops: Vec::new(), texts: Vec::new(), strings: Vec::new(), tree: None }
+    }
+
+    /// The offset in the file that a position stands for, and whether it is exactly there.
+    pub fn place(&self, pos: Pos) -> (u32, bool) {
+        match pos.file.0 {
+            0 => (pos.offset, true),
+            number => (self.strings.get(number as usize - 1).copied().unwrap_or_default(), false),
+        }
+    }
+}
+
+const FILE: FileId = FileId(0);
+
+#[derive(Default)]
+struct Pieces {
+    list: Vec<OwnPiece>,
+    strings: Vec<u32>,
+}
+
+struct OwnPiece {
+    op: Op,
+    text: String,
+    form: Form,
+    at: Pos,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Form {
+    Code,
+    Nothing,
+    Expr,
+    Call,
+}
+
+impl Pieces {
+    fn add(&mut self, op: Op, form: Form, text: String, at: Pos) {
+        self.list.push(OwnPiece { op, text, form, at });
+    }
+
+    fn code(&mut self, text: String, at: Pos) {
+        self.add(Op::Code, Form::Code, text, at);
+    }
+
+    /// A text template.
+    fn text(&mut self, text: &str, file: FileId) {
+        let mut at = 0;
+        while let Some(open) = text[at..].find("(@") {
+            let start = at + open + 2;
+            let print = text[at..at + open].to_owned();
+            self.add(Op::Node(print), Form::Nothing, String::new(), Pos::new(file, at as u32));
+            let Some(length) = text[start..].find("@)") else { return };
+            let whole = &text[start..start + length];
+            let front = ["-=", "=", "-"].iter().find(|mark| whole.starts_with(**mark)).map_or(0, |mark| mark.len());
+            let inner = &whole[front..];
+            let inner = inner.strip_suffix('-').unwrap_or(inner);
+            let pos = Pos::new(file, (start + front) as u32);
+            match whole.starts_with('=') || whole.starts_with("-=") {
+                true => self.add(Op::Value, Form::Expr, inner.to_owned(), pos),
+                false => self.code(inner.to_owned(), pos),
+            }
+            at = start + length + 2;
+        }
+        self.add(Op::Node(text[at..].to_owned()), Form::Nothing, String::new(), Pos::new(file, at as u32));
+    }
+
+    fn compiled(&self) -> Vec<Piece<'_>> {
+        let piece = |(number, piece): (usize, &'_ OwnPiece)| -> Piece<'_> {
+            // Borrowing through the closure's argument needs the lifetime of the list.
+            let own = &self.list[number];
+            let (text, at) = (own.text.as_bytes(), piece.at);
+            let args = match own.form {
+                Form::Code => return Piece::Code { text, at },
+                Form::Nothing => OpArgs::None,
+                Form::Expr => OpArgs::Expr { text, at },
+                Form::Call => OpArgs::Call { text, at },
+            };
+            Piece::Op { op: number as u32, dialect: 0, args, at }
+        };
+        self.list.iter().enumerate().map(piece).collect()
+    }
+}
+
+struct Front<'a> {
+    tree: &'a Tree,
+    text: &'a [u8],
+    pieces: &'a mut Pieces,
+}
+
+impl Front<'_> {
+    fn documents(mut self) {
+        for doc in self.tree.documents() {
+            let pos = if doc.injected { Pos::UNKNOWN } else { doc.pos };
+            self.item(pos, None, doc.value, self.tree.comments(doc), false);
+        }
+    }
+
+    /// A document, map item or array item. `templated` says whether strings contain code.
+    fn item(&mut self, pos: Pos, key: Option<&Scalar>, value: NodeId, comments: &[Comment], mut templated: bool) {
+        let mut values = Vec::new();
+        let mut annotations = Vec::new();
+        let mut needs_end = false;
+        for comment in comments {
+            let Some(rest) = comment.text.as_str().and_then(|text| text.strip_prefix('@')) else { continue };
+            let (name, content) = rest.split_once(' ').unwrap_or((rest, ""));
+            let at = Pos::new(FILE, comment.pos.offset + 3 + name.len() as u32);
+            match name {
+                "comment" => {}
+                "" if pos.is_known() && self.is_same_line(pos.offset, comment.pos.offset) => {
+                    values.push((content.to_owned(), at));
+                }
+                "template/value" => values.push((content.to_owned(), at)),
+                "" | "template/code" => {
+                    let sugar = without_sugar(content);
+                    needs_end |= sugar.is_some();
+                    self.pieces.code(sugar.unwrap_or_else(|| content.to_owned()), at);
+                }
+                name => annotations.push((name.to_owned(), content.to_owned(), at, comment.pos.offset)),
+            }
+        }
+        for (name, args, at, start) in annotations {
+            templated |= name == "yaml/text-templated-strings";
+            self.pieces.add(Op::Annotation(name, start), Form::Call, args, at);
+        }
+        if let (true, Some(key)) = (templated, key) {
+            self.string(pos, key);
+        }
+        let print = self.print(pos, key, value);
+        self.pieces.add(Op::Node(print), Form::Nothing, String::new(), pos);
+        if values.is_empty() {
+            self.value(pos, value, templated);
+        }
+        for (text, at) in values {
+            self.pieces.add(Op::Value, Form::Expr, text, at);
+        }
+        if needs_end {
+            self.pieces.code("end".to_owned(), pos);
+        }
+    }
+
+    fn value(&mut self, pos: Pos, value: NodeId, templated: bool) {
+        match self.tree.value(value) {
+            View::Scalar(scalar) => {
+                if templated {
+                    self.string(pos, scalar);
+                }
+            }
+            View::Map(items) => stacker::maybe_grow(128 << 10, 2 << 20, || {
+                for item in items {
+                    self.item(item.pos, Some(&item.key), item.value, self.tree.comments(item), templated);
+                }
+            }),
+            View::Array(items) => stacker::maybe_grow(128 << 10, 2 << 20, || {
+                for item in items {
+                    self.item(item.pos, None, item.value, self.tree.comments(item), templated);
+                }
+            }),
+        }
+    }
+
+    /// A string that may contain `(@ … @)`.
+    fn string(&mut self, owner: Pos, scalar: &Scalar) {
+        let Scalar::Str(text) = scalar else { return };
+        let Some(text) = text.as_str().filter(|text| text.contains("(@")) else { return };
+        self.pieces.strings.push(owner.offset);
+        let file = FileId(self.pieces.strings.len() as u32);
+        self.pieces.text(text, file);
+    }
+
+    /// What a node is without what is below it: its column, key and scalar.
+    fn print(&self, pos: Pos, key: Option<&Scalar>, value: NodeId) -> String {
+        let before = self.text.get(..pos.offset as usize).unwrap_or_default();
+        let column = before.len() - before.iter().rposition(|byte| *byte == b'\n').map_or(0, |feed| feed + 1);
+        match self.tree.value(value) {
+            View::Scalar(scalar) => format!("{column} {key:?} {scalar:?}"),
+            View::Map(_) => format!("{column} {key:?} map"),
+            View::Array(_) => format!("{column} {key:?} array"),
+        }
+    }
+
+    fn is_same_line(&self, one: u32, other: u32) -> bool {
+        let (from, to) = (one.min(other) as usize, one.max(other) as usize);
+        !self.text.get(from..to).unwrap_or_default().contains(&b'\n')
+    }
+}
+
+/// `if/end x:` with blanks in place of `/end`, so that places stay the same.
+fn without_sugar(code: &str) -> Option<String> {
+    let trimmed = code.trim_start();
+    let indent = code.len() - trimmed.len();
+    ["if", "else", "elif", "for", "def"].iter().find_map(|keyword| {
+        let rest = trimmed.strip_prefix(keyword)?.strip_prefix("/end")?;
+        // A blank in front of a colon is fine, too.
+        Some(format!("{}{keyword}    {rest}", &code[..indent]))
+    })
+}

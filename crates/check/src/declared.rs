@@ -1,0 +1,139 @@
+//! The values that a schema declares, as a table in which code can be followed.
+
+use ytterby::facts::{DeclaredShape, DeclaredValue, Literal};
+use ytterby_diag::Pos;
+
+/// Names a [`Declared`] of a [`Table`].
+pub(crate) type ValueId = usize;
+
+/// All values of a schema; the first one is the document.
+pub(crate) struct Table {
+    pub values: Vec<Declared>,
+}
+
+/// One declared value.
+pub(crate) struct Declared {
+    pub key: String,
+    pub parent: Option<ValueId>,
+    pub pos: Pos,
+    pub shape: Shape,
+    pub nullable: bool,
+    pub optional: bool,
+    pub required: bool,
+    pub secret: bool,
+    pub deprecated: bool,
+    pub default: Literal,
+}
+
+/// What a value can be, as far as code can be followed into it.
+pub(crate) enum Shape {
+    /// Anything, or one of several things.
+    Any,
+    Scalar,
+    Map {
+        items: Vec<ValueId>,
+        open: bool,
+    },
+    Array(ValueId),
+}
+
+/// The table of a schema.
+pub(crate) fn table(root: DeclaredValue) -> Table {
+    let mut table = Table { values: Vec::new() };
+    table.add(root, None);
+    table
+}
+
+impl Table {
+    fn add(&mut self, value: DeclaredValue, parent: Option<ValueId>) -> ValueId {
+        let id = self.values.len();
+        let DeclaredValue { key, pos, shape, nullable, optional, required, secret, deprecated, default } = value;
+        let secret = secret || parent.is_some_and(|parent| self.values[parent].secret);
+        self.values.push(Declared {
+            key,
+            parent,
+            pos,
+            shape: Shape::Any,
+            nullable,
+            optional,
+            required,
+            secret,
+            deprecated,
+            default,
+        });
+        let shape = stacker::maybe_grow(64 << 10, 1 << 20, || self.shape(shape, id));
+        self.values[id].shape = shape;
+        id
+    }
+
+    fn shape(&mut self, shape: DeclaredShape, id: ValueId) -> Shape {
+        match shape {
+            DeclaredShape::Any => Shape::Any,
+            DeclaredShape::Scalar => Shape::Scalar,
+            DeclaredShape::Map { items, open } => {
+                let items = items.into_iter().map(|item| self.add(item, Some(id))).collect();
+                Shape::Map { items, open }
+            }
+            DeclaredShape::Array(item) => Shape::Array(self.add(*item, Some(id))),
+            DeclaredShape::OneOf(members) => {
+                // Scalars beside one collection do not matter to code that looks into it.
+                let is_scalar = |member: &DeclaredShape| matches!(member, DeclaredShape::Scalar);
+                let mut others: Vec<DeclaredShape> = members.into_iter().filter(|member| !is_scalar(member)).collect();
+                match (others.pop(), others.is_empty()) {
+                    (None, _) => Shape::Scalar,
+                    (Some(one), true) => self.shape(one, id),
+                    (Some(_), false) => Shape::Any,
+                }
+            }
+        }
+    }
+
+    /// The value below another one with this key.
+    pub fn child(&self, id: ValueId, key: &str) -> Option<ValueId> {
+        match &self.values[id].shape {
+            Shape::Map { items, .. } => items.iter().copied().find(|item| self.values[*item].key == key),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a map that has only the keys it declares.
+    pub fn is_closed(&self, id: ValueId) -> bool {
+        matches!(self.values[id].shape, Shape::Map { open: false, .. })
+    }
+
+    /// The values directly below one.
+    pub fn below(&self, id: ValueId) -> &[ValueId] {
+        match &self.values[id].shape {
+            Shape::Map { items, .. } => items,
+            Shape::Array(item) => std::slice::from_ref(item),
+            Shape::Any | Shape::Scalar => &[],
+        }
+    }
+
+    /// `db.ports[].name`
+    pub fn path(&self, id: ValueId) -> String {
+        let value = &self.values[id];
+        let Some(parent) = value.parent else { return String::new() };
+        let above = self.path(parent);
+        match (value.key.is_empty(), above.is_empty()) {
+            (true, _) => format!("{above}[]"),
+            (false, true) => value.key.clone(),
+            (false, false) => format!("{above}.{}", value.key),
+        }
+    }
+
+    /// The keys that lead to a value; none where an array is on the way.
+    pub fn keys(&self, id: ValueId) -> Option<Vec<&str>> {
+        let mut keys = Vec::new();
+        let mut at = id;
+        while let Some(parent) = self.values[at].parent {
+            if self.values[at].key.is_empty() {
+                return None;
+            }
+            keys.push(self.values[at].key.as_str());
+            at = parent;
+        }
+        keys.reverse();
+        Some(keys)
+    }
+}

@@ -1,0 +1,163 @@
+//! Data values that are read, but whose change changes nothing: found by trying.
+//!
+//! Only values are tried whose every read is unconditional, since what a condition hides cannot be told by trying. A
+//! value is reported where no other value of it changes the output, also when other switches are thrown.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use ytterby::facts::Literal;
+use ytterby::{InputFile, Options, OutputFile, Silent, Target, render};
+use ytterby_diag::{Diagnostic, Id, Part, Sources};
+use ytterby_yaml::Scalar;
+
+use crate::declared::{Shape, Table, ValueId};
+use crate::flow::Flow;
+
+/// Bytes of input that are rendered in all experiments together.
+const BUDGET: usize = 6 << 20;
+
+/// Renders at most, however small the input is.
+const RENDERS: usize = 2_000;
+
+/// Values that are tried for one data value.
+const TRIED: usize = 4;
+
+/// What a run with other values gives.
+enum Outcome {
+    Output(Vec<OutputFile>),
+    /// The values are not allowed, which tells nothing.
+    Refused,
+    /// The run fails for another reason.
+    Failed,
+}
+
+/// Reports values of the root library without effect.
+pub(crate) fn check(table: &Table, flow: &Flow, files: &[InputFile], options: &Options, out: &mut Vec<Diagnostic>) {
+    let candidates: Vec<ValueId> = (1..table.values.len())
+        .filter(|id| flow.whole[*id] && !flow.conditional[*id] && settable(table, *id).is_some())
+        .filter(|id| !is_read_above(table, flow, *id))
+        .collect();
+    if candidates.is_empty() {
+        return;
+    }
+    let size: usize = files.iter().filter_map(|file| file.content.read().ok()).map(|text| text.len()).sum();
+    let options = Options { target: Target::Files, look_for_slips: false, overlay_record: None, ..options.clone() };
+    let mut experiment = Experiment { files, options, left: (BUDGET / size.max(1)).clamp(1, RENDERS) };
+    let Some(Outcome::Output(base)) = experiment.run(&[]) else { return };
+    for id in candidates {
+        if let Some(true) = experiment.is_idle(table, id, &base) {
+            let text = format!("the data value {} is read, but changes nothing", table.path(id));
+            let finding = Diagnostic::warning(Id::LINT_NO_EFFECT_VALUE, text).at(table.values[id].pos, Part::Key);
+            out.push(finding.help("remove it, or what reads it"));
+        }
+    }
+}
+
+/// Whether something above a value is read as a whole; then more than its own reads matter.
+fn is_read_above(table: &Table, flow: &Flow, mut id: ValueId) -> bool {
+    while let Some(parent) = table.values[id].parent {
+        if flow.whole[parent] && flow.conditional[parent] {
+            return true;
+        }
+        id = parent;
+    }
+    false
+}
+
+/// How a flag names a value, if it can: `db.name`.
+fn settable(table: &Table, id: ValueId) -> Option<String> {
+    let is_scalar = matches!(table.values[id].shape, Shape::Scalar);
+    let keys = table.keys(id).filter(|_| is_scalar)?;
+    let is_plain = |key: &&str| key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    keys.iter().all(is_plain).then(|| keys.join("."))
+}
+
+struct Experiment<'a> {
+    files: &'a [InputFile],
+    options: Options,
+    /// The runs that are still allowed.
+    left: usize,
+}
+
+impl Experiment<'_> {
+    /// Runs with values set; nothing where there were too many runs.
+    fn run(&mut self, set: &[String]) -> Option<Outcome> {
+        self.left = self.left.checked_sub(1)?;
+        let mut options = self.options.clone();
+        options.values.yaml.extend(set.iter().cloned());
+        let result = render(self.files.to_vec(), &options, &Arc::new(Sources::new()), Rc::new(Silent));
+        Some(match result {
+            Ok(rendered) => Outcome::Output(rendered.files),
+            Err(failure) => {
+                let is_about_values = |finding: &Diagnostic| {
+                    matches!(finding.id.name().split('/').next(), Some("rule" | "schema" | "values"))
+                };
+                match failure.diagnostics().iter().any(is_about_values) {
+                    true => Outcome::Refused,
+                    false => Outcome::Failed,
+                }
+            }
+        })
+    }
+
+    /// Whether no other value changes anything; nothing where that could not be found out.
+    fn is_idle(&mut self, table: &Table, id: ValueId, base: &[OutputFile]) -> Option<bool> {
+        if !self.is_idle_among(table, id, base, &[])? {
+            return Some(false);
+        }
+        // Another value may be the switch for this one.
+        for other in (1..table.values.len()).filter(|other| *other != id) {
+            for switch in variations(table, other).into_iter().take(2) {
+                let set = [switch];
+                let Outcome::Output(base) = self.run(&set)? else { continue };
+                if !self.is_idle_among(table, id, &base, &set)? {
+                    return Some(false);
+                }
+            }
+        }
+        Some(true)
+    }
+
+    fn is_idle_among(&mut self, table: &Table, id: ValueId, base: &[OutputFile], set: &[String]) -> Option<bool> {
+        let mut accepted = 0;
+        for variation in variations(table, id) {
+            let all: Vec<String> = set.iter().cloned().chain([variation]).collect();
+            match self.run(&all)? {
+                Outcome::Refused => continue,
+                Outcome::Failed => return Some(false),
+                Outcome::Output(output) if output != base => return Some(false),
+                Outcome::Output(_) => accepted += 1,
+            }
+            if accepted == TRIED {
+                break;
+            }
+        }
+        // One of them may be the value that is given.
+        (accepted >= 2).then_some(true)
+    }
+}
+
+/// Flags that set a value to something else than its default.
+fn variations(table: &Table, id: ValueId) -> Vec<String> {
+    let Some(path) = settable(table, id) else { return Vec::new() };
+    let texts: Vec<String> = match &table.values[id].default {
+        Literal::Scalar(Scalar::Bool(value)) => vec![(!value).to_string(), value.to_string()],
+        Literal::Scalar(Scalar::Int(number)) => {
+            let near = [number.saturating_add(1), number.saturating_sub(1), number.saturating_mul(2)];
+            near.into_iter().chain([1, 2, 3, 80, 8080]).map(|number| number.to_string()).collect()
+        }
+        Literal::Scalar(Scalar::Float(number)) => {
+            [number + 1.0, number - 0.5, number * 2.0].iter().map(|number| format!("{number:?}")).collect()
+        }
+        Literal::Scalar(Scalar::Str(text)) => {
+            let text = text.to_string();
+            let mut texts = vec![format!("{text}x"), format!("x{text}")];
+            texts.extend(["other", "a.test", "10.0.0.1", "2"].map(str::to_owned));
+            texts.into_iter().map(|text| ytterby_text::quote::quote(text.as_bytes()).to_string()).collect()
+        }
+        Literal::Scalar(Scalar::Null) => ["\"x\"", "1", "true"].map(str::to_owned).to_vec(),
+        _ => Vec::new(),
+    };
+    texts.into_iter().map(|text| format!("{path}={text}")).collect()
+}

@@ -1,0 +1,192 @@
+//! Data values in files: those that are the default anyway, and secrets.
+
+use std::collections::HashMap;
+
+use ytterby::facts::Literal;
+use ytterby_diag::{Diagnostic, Edit, FileId, Help, Id, Part, Pos, Safety, Sources};
+use ytterby_yaml::{Comment, MapItem, NodeId, Scalar, Style, Tree, View};
+
+use crate::declared::{Shape, Table, ValueId};
+
+/// One document that gives data values, in the order in which they are merged.
+pub(crate) struct Given<'a> {
+    pub tree: &'a Tree,
+    /// The value of the document.
+    pub root: NodeId,
+    pub source: FileId,
+    pub text: &'a [u8],
+    /// Whether it has code or annotations, so that what it gives is not all there is to see.
+    pub is_templated: bool,
+}
+
+/// What documents before said about a value.
+#[derive(Clone, Copy, PartialEq)]
+enum Before {
+    Default,
+    Different,
+}
+
+/// Looks at documents that give data values.
+pub(crate) fn check(table: &Table, documents: &[Given<'_>], sources: &Sources, out: &mut Vec<Diagnostic>) {
+    let mut before = HashMap::new();
+    for given in documents {
+        let mut walk = Walk { table, given, sources, before: &mut before, out };
+        walk.value(given.root, 0, true);
+    }
+}
+
+struct Walk<'a> {
+    table: &'a Table,
+    given: &'a Given<'a>,
+    sources: &'a Sources,
+    before: &'a mut HashMap<ValueId, Before>,
+    out: &'a mut Vec<Diagnostic>,
+}
+
+impl<'a> Walk<'a> {
+    fn tree(&self) -> &'a Tree {
+        self.given.tree
+    }
+
+    /// A value for a declared one. `is_filled` says whether what is not given below is filled with defaults whatever
+    /// is given here.
+    fn value(&mut self, node: NodeId, id: ValueId, is_filled: bool) {
+        match (self.tree().value(node), &self.table.values[id].shape) {
+            (View::Map(items), Shape::Map { .. }) => {
+                let redundant = items.iter().filter(|item| self.is_redundant(item, id, is_filled)).count();
+                for item in items {
+                    let Some(child) = item.key.as_str().and_then(|key| self.table.child(id, &key.to_str())) else {
+                        continue;
+                    };
+                    let declared = &self.table.values[child];
+                    let has_code = self.has_code(self.tree().comments(item));
+                    self.secret(item.pos, item.value, child, has_code);
+                    if is_leaf(&declared.shape) {
+                        if self.is_redundant(item, id, is_filled) {
+                            self.same_as_default(item, child, items.len() > redundant);
+                        }
+                        self.note(item.value, child, has_code);
+                    }
+                    let is_filled = is_filled && !declared.optional && !declared.nullable;
+                    stacker::maybe_grow(64 << 10, 1 << 20, || self.value(item.value, child, is_filled));
+                }
+            }
+            (View::Array(items), Shape::Array(item_type)) => {
+                for item in items {
+                    let has_code = self.has_code(self.tree().comments(item));
+                    self.secret(item.pos, item.value, *item_type, has_code);
+                    stacker::maybe_grow(64 << 10, 1 << 20, || self.value(item.value, *item_type, false));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn has_code(&self, comments: &[Comment]) -> bool {
+        self.given.is_templated && comments.iter().any(|comment| comment.text.starts_with(b"@"))
+    }
+
+    /// Whether an item gives what would be there without it.
+    fn is_redundant(&self, item: &MapItem, parent: ValueId, is_filled: bool) -> bool {
+        let Some(child) = item.key.as_str().and_then(|key| self.table.child(parent, &key.to_str())) else {
+            return false;
+        };
+        let declared = &self.table.values[child];
+        is_filled
+            && !self.given.is_templated
+            && is_leaf(&declared.shape)
+            && !declared.optional
+            && !declared.required
+            && !declared.secret
+            && self.before.get(&child) != Some(&Before::Different)
+            && equals(self.tree(), item.value, &declared.default)
+    }
+
+    fn note(&mut self, node: NodeId, id: ValueId, has_code: bool) {
+        let is_default = !has_code && equals(self.tree(), node, &self.table.values[id].default);
+        let known = self.before.entry(id).or_insert(Before::Default);
+        if !is_default || self.given.is_templated {
+            *known = Before::Different;
+        }
+    }
+
+    fn same_as_default(&mut self, item: &MapItem, id: ValueId, leaves_others: bool) {
+        let pos = Pos::new(self.given.source, item.pos.offset);
+        let text = format!("{} is the default anyway", self.table.path(id));
+        let mut help = Help::new("remove it");
+        if let Some(edit) = self.removal(item).filter(|_| leaves_others) {
+            help = help.fixed_by(format!("Remove {}", self.table.path(id)), vec![edit], Safety::Safe);
+        }
+        self.out.push(Diagnostic::warning(Id::LINT_SAME_AS_DEFAULT, text).at(pos, Part::Key).help(help));
+    }
+
+    /// The edit that removes an item that has a line to itself.
+    fn removal(&self, item: &MapItem) -> Option<Edit> {
+        let View::Scalar(_) = self.tree().value(item.value) else { return None };
+        if !matches!(self.tree().style(item.value), Style::Plain | Style::SingleQuoted | Style::DoubleQuoted) {
+            return None;
+        }
+        let text = self.given.text;
+        let at = item.pos.offset as usize;
+        let start = text[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |feed| feed + 1);
+        let value = self.tree().span(item.value);
+        let end = (value.end as usize).max(at);
+        let rest = text.get(end..)?;
+        let line_end = end + rest.iter().position(|byte| *byte == b'\n').map_or(rest.len(), |feed| feed + 1);
+        let is_alone = text[start..at].iter().all(|byte| *byte == b' ')
+            && text[end..line_end].iter().all(u8::is_ascii_whitespace)
+            && !text[at..end].contains(&b'\n')
+            && self.tree().comments(item).is_empty();
+        let pos = Pos::new(self.given.source, start as u32);
+        is_alone.then(|| Edit::replace(pos, Part::Bytes((line_end - start) as u32), ""))
+    }
+
+    fn secret(&mut self, owner: Pos, node: NodeId, id: ValueId, has_code: bool) {
+        if !self.table.values[id].secret || has_code {
+            return;
+        }
+        let View::Scalar(scalar) = self.tree().value(node) else { return };
+        let is_written = match scalar {
+            Scalar::Null | Scalar::Bool(_) => false,
+            Scalar::Str(text) => !text.as_bytes().is_empty(),
+            _ => true,
+        };
+        if !is_written {
+            return;
+        }
+        let span = self.tree().span(node);
+        self.sources.hide(self.given.source, std::iter::once(span.start..span.end));
+        let text = format!("the secret {} is written in a file", self.table.path(id));
+        let finding = Diagnostic::warning(Id::LINT_PLAIN_SECRET, text);
+        let help = "give it by --data-values-env or by a file that is not stored with the project";
+        self.out.push(finding.at(Pos::new(self.given.source, owner.offset), Part::Value).help(help));
+    }
+}
+
+fn is_leaf(shape: &Shape) -> bool {
+    !matches!(shape, Shape::Map { .. })
+}
+
+/// Whether a value in a file is this one.
+fn equals(tree: &Tree, node: NodeId, literal: &Literal) -> bool {
+    match (tree.value(node), literal) {
+        (View::Scalar(one), Literal::Scalar(other)) => match (one, other) {
+            (Scalar::Int(int), Scalar::Float(float)) | (Scalar::Float(float), Scalar::Int(int)) => {
+                *int as f64 == *float
+            }
+            _ => one == other,
+        },
+        (View::Map(items), Literal::Map(entries)) => {
+            items.len() == entries.len()
+                && items.iter().all(|item| {
+                    let entry = entries.iter().find(|(key, _)| *key == item.key);
+                    entry.is_some_and(|(_, value)| equals(tree, item.value, value))
+                })
+        }
+        (View::Array(items), Literal::Array(entries)) => {
+            items.len() == entries.len()
+                && items.iter().zip(entries).all(|(item, entry)| equals(tree, item.value, entry))
+        }
+        _ => false,
+    }
+}

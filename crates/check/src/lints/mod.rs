@@ -1,0 +1,8 @@
+//! The lints, one file per thing that they look at.
+
+pub(crate) mod branches;
+pub(crate) mod files;
+pub(crate) mod given;
+pub(crate) mod names;
+pub(crate) mod schema;
+pub(crate) mod values;

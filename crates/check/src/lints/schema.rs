@@ -1,0 +1,68 @@
+//! Rules that decide nothing, defaults that break rules, annotations of schemas without effect.
+
+use ytterby::facts::{RuleFact, RuleVerdict, SchemaFacts};
+use ytterby_diag::{Diagnostic, Id, Label, Part, Role};
+
+use crate::declared::Table;
+
+/// Reports what is wrong with a schema by itself.
+pub(crate) fn check(facts: &SchemaFacts, out: &mut Vec<Diagnostic>) {
+    for rule in &facts.rules {
+        out.push(judged(rule));
+    }
+}
+
+fn judged(rule: &RuleFact) -> Diagnostic {
+    let text = &rule.text;
+    let finding = match &rule.verdict {
+        RuleVerdict::Holds => {
+            Diagnostic::warning(Id::LINT_RULE_ALWAYS_TRUE, format!("this rule can never fail: {text}"))
+        }
+        RuleVerdict::ImpliedBy(other) => {
+            let text = format!("this rule can never fail: {text}, where another rule asks for {other}");
+            Diagnostic::warning(Id::LINT_RULE_ALWAYS_TRUE, text)
+        }
+        RuleVerdict::Fails => {
+            Diagnostic::warning(Id::LINT_RULE_NEVER_TRUE, format!("this rule can never hold: {text}"))
+        }
+        RuleVerdict::Excludes(other) => {
+            let text = format!("no value keeps both rules: {other}, and {text}");
+            Diagnostic::warning(Id::LINT_RULE_NEVER_TRUE, text)
+        }
+    };
+    let help = match rule.verdict {
+        RuleVerdict::Holds | RuleVerdict::ImpliedBy(_) => "remove it, or make it stricter",
+        RuleVerdict::Fails | RuleVerdict::Excludes(_) => "change one of them",
+    };
+    finding.at(rule.pos, rule.part.clone()).help(help)
+}
+
+/// Reports defaults that break rules. Null that a rule refuses is how values are declared that must be given.
+pub(crate) fn defaults(facts: &SchemaFacts, table: &Table, out: &mut Vec<Diagnostic>) {
+    for broken in &facts.broken_defaults {
+        if broken.id == Id::RULE_NOT_NULL || broken.id == Id::RULE_ONE_NOT_NULL {
+            continue;
+        }
+        let Some(problem) = broken.problem_label() else { continue };
+        let declared = table.values.iter().enumerate().find(|(_, value)| value.pos == problem.pos);
+        if declared.is_some_and(|(_, value)| value.required) {
+            continue;
+        }
+        let name = match (&declared, &broken.path) {
+            (Some((id, _)), _) => table.path(*id),
+            (None, Some(path)) => path.shown().to_string(),
+            (None, None) => "this value".to_owned(),
+        };
+        let mut finding =
+            Diagnostic::warning(Id::LINT_DEFAULT_BREAKS_RULE, format!("the default of {name} breaks a rule"))
+                .at(problem.pos, Part::Value);
+        if let Some(must_be) = &broken.must_be {
+            finding = finding.expected(must_be.clone());
+        }
+        if let Some(rule) = broken.rule_label() {
+            finding = finding.label(Label::new(Role::Rule, rule.pos, rule.part.clone()).text("the rule"));
+        }
+        finding.path = broken.path.clone();
+        out.push(finding.help("change the default, or annotate the value with @schema/required"));
+    }
+}

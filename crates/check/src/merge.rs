@@ -1,0 +1,117 @@
+//! The findings of all targets as one list.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use ytterby_diag::{Diagnostic, FileId, Id, Origin, Part, Pos, Sources};
+
+use crate::target::{Report, is_lint, overlays};
+
+/// What makes two findings the same.
+type Key = (FileId, u32, &'static str, String);
+
+/// Joins the findings of targets: errors of any, lints that hold in all targets with the file.
+pub(crate) fn merge(mut reports: Vec<Report>, sources: &Sources) -> Vec<Diagnostic> {
+    let same = Same::of(sources);
+    for report in &mut reports {
+        report.findings.iter_mut().for_each(|finding| same.place(finding));
+        report.files = report.files.iter().map(|file| same.file(*file)).collect();
+        report.overlays.iter_mut().for_each(|(pos, _)| pos.file = same.file(pos.file));
+    }
+    let all_ran = reports.iter().all(|report| !report.failed);
+    let keys: Vec<HashSet<Key>> =
+        reports.iter().map(|report| report.findings.iter().map(|finding| key(finding, sources)).collect()).collect();
+    let mut seen: HashSet<Key> = HashSet::new();
+    let mut findings = Vec::new();
+    for report in &reports {
+        for finding in &report.findings {
+            let key = key(finding, sources);
+            let has_file = |report: &Report| report.files.contains(&key.0);
+            let holds = !is_lint(finding.id)
+                || reports.iter().zip(&keys).all(|(report, keys)| !has_file(report) || keys.contains(&key));
+            if holds && seen.insert(key) {
+                findings.push(finding.clone());
+            }
+        }
+    }
+    if all_ran {
+        findings.extend(unmatched(&reports));
+    }
+    drop_doubles(&mut findings, sources);
+    for finding in &mut findings {
+        finding.beyond_text = false;
+    }
+    let order = |finding: &Diagnostic| {
+        let label = finding.primary();
+        let place = label.and_then(|label| sources.get(label.pos.file)).map(|source| source.place().to_owned());
+        (place, label.map(|label| label.pos.offset))
+    };
+    findings.sort_by_cached_key(order);
+    findings
+}
+
+fn key(finding: &Diagnostic, sources: &Sources) -> Key {
+    let pos = finding.primary().map_or(Pos::UNKNOWN, |label| label.pos);
+    (pos.file, pos.offset, finding.id.name(), finding.sentence(sources))
+}
+
+/// Overlays that had no effect in any target.
+fn unmatched(reports: &[Report]) -> Vec<Diagnostic> {
+    let mut found: Vec<((FileId, u32), bool)> = overlays(reports).into_iter().collect();
+    found.sort_unstable();
+    let idle = found.into_iter().filter(|(_, has_effect)| !has_effect);
+    let report = |((file, offset), _)| {
+        let text = "this overlay matches nothing in any target";
+        let finding = Diagnostic::warning(Id::LINT_UNMATCHED_OVERLAY, text).at(Pos::new(file, offset), Part::Line);
+        finding.help("change what it matches, or remove it")
+    };
+    idle.map(report).collect()
+}
+
+/// What a run says about an attribute that is missing, the check says better.
+fn drop_doubles(findings: &mut Vec<Diagnostic>, sources: &Sources) {
+    let mut unknown = HashSet::new();
+    for finding in findings.iter().filter(|finding| finding.id == Id::CODE_UNKNOWN_VALUE) {
+        unknown.extend(finding.primary().and_then(|label| label.span(sources)).map(|span| (span.file, span.end)));
+    }
+    findings.retain(|finding| {
+        let span = || finding.primary().and_then(|label| label.span(sources));
+        finding.id != Id::CODE_ATTRIBUTE || !span().is_some_and(|span| unknown.contains(&(span.file, span.end)))
+    });
+}
+
+/// Which sources are the same file: every run adds its own.
+struct Same(HashMap<FileId, FileId>);
+
+impl Same {
+    fn of(sources: &Sources) -> Same {
+        let mut first: HashMap<(String, Arc<[u8]>), FileId> = HashMap::new();
+        let mut same = HashMap::new();
+        for number in 0.. {
+            let file = FileId(number);
+            let Some(source) = sources.get(file) else { break };
+            if source.origin() != Origin::File {
+                continue;
+            }
+            let key = (source.place().to_owned(), source.text().clone());
+            let original = *first.entry(key).or_insert(file);
+            same.insert(file, original);
+            // What must not be shown in one must not be shown in the other.
+            if original != file {
+                let hidden = source.hidden_in(0..source.text().len());
+                sources.hide(original, hidden.into_iter().map(|range| range.start as u32..range.end as u32));
+            }
+        }
+        Same(same)
+    }
+
+    fn file(&self, file: FileId) -> FileId {
+        self.0.get(&file).copied().unwrap_or(file)
+    }
+
+    fn place(&self, finding: &mut Diagnostic) {
+        finding.labels.iter_mut().for_each(|label| label.pos.file = self.file(label.pos.file));
+        let fixes = finding.helps.iter_mut().filter_map(|help| help.fix.as_mut());
+        fixes.flat_map(|fix| &mut fix.edits).for_each(|edit| edit.pos.file = self.file(edit.pos.file));
+    }
+}

@@ -1,0 +1,229 @@
+//! The files of a target, what was read from each, and the libraries they make up.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use ytterby::{FileKind, InputFile};
+use ytterby_diag::{FileId, Part, Pos, Sources};
+use ytterby_starlark::ast::{Arg, Ast, ExprId, ExprKind};
+
+use crate::Cache;
+use crate::code::{self, Code};
+use crate::names::{self, Names, ParamName, SymbolKind};
+
+/// The directory that contains private libraries.
+pub(crate) const PRIVATE: &str = "_ytt_lib";
+
+/// What a file tells by itself. It depends on nothing but the file, so it can be kept while others change.
+pub(crate) struct FileFacts {
+    pub text: Arc<[u8]>,
+    pub code: Code,
+    /// The names; none where there is no code, or where it cannot be parsed.
+    pub names: Option<Names>,
+    /// The names of `library.get("…")`.
+    pub libraries: Vec<String>,
+}
+
+/// A file of a project.
+pub(crate) struct ProjectFile {
+    pub input: InputFile,
+    pub facts: Rc<FileFacts>,
+    /// What its positions are in.
+    pub source: FileId,
+    /// The library it belongs to; none where nothing refers to the library.
+    pub library: Option<usize>,
+}
+
+/// The files of a target.
+pub(crate) struct Project {
+    pub files: Vec<ProjectFile>,
+    by_path: HashMap<String, usize>,
+    /// The directories of libraries, with a slash at the end; the first one is the root, which has none.
+    pub libraries: Vec<String>,
+}
+
+impl FileFacts {
+    /// Whether there is code that could not be parsed.
+    pub fn is_broken(&self) -> bool {
+        self.code.syntax.is_none()
+    }
+}
+
+impl ProjectFile {
+    /// Where a position in the code of the file is, and how far what is there reaches. Inside of strings it is the
+    /// whole value.
+    pub fn place(&self, pos: Pos, length: usize) -> (Pos, Part) {
+        let (offset, is_exact) = self.facts.code.place(pos);
+        (Pos::new(self.source, offset), if is_exact { Part::Bytes(length as u32) } else { Part::Value })
+    }
+
+    /// The directory, with a slash at the end unless it is the root.
+    fn directory(&self) -> &str {
+        let path = &self.input.path;
+        path.rfind('/').map_or("", |slash| &path[..=slash])
+    }
+}
+
+/// Reads the files of a target, to which marks were applied.
+pub(crate) fn project(files: &[InputFile], sources: &Sources, cache: &mut Cache) -> Project {
+    let mut project = Project { files: Vec::new(), by_path: HashMap::new(), libraries: vec![String::new()] };
+    for input in files {
+        let (Ok(text), Ok(source)) = (input.content.read(), ytterby::facts::source_of(input)) else { continue };
+        let facts = cache.facts(input, &text, || facts(input, &text));
+        let source = cache.source(sources, source);
+        project.by_path.insert(input.path.clone(), project.files.len());
+        project.files.push(ProjectFile { input: input.clone(), facts, source, library: None });
+    }
+    project.find_libraries();
+    project
+}
+
+fn facts(input: &InputFile, text: &Arc<[u8]>) -> FileFacts {
+    let code = code::read(input, text);
+    let names = code.syntax.as_ref().map(names::names);
+    let mut libraries = Vec::new();
+    if let (Some(syntax), Some(names)) = (&code.syntax, &names)
+        && names.loads.iter().any(|load| load.module == "@ytt:library")
+    {
+        gets(&syntax.ast, names, &mut libraries);
+    }
+    FileFacts { text: text.clone(), code, names, libraries }
+}
+
+/// Finds `library.get("…")` anywhere.
+fn gets(ast: &Ast, names: &Names, found: &mut Vec<String>) {
+    for id in ast.ids() {
+        let ExprKind::Call(callee, args) = &ast[id].kind else { continue };
+        let ExprKind::Dot(base, name) = &ast[*callee].kind else { continue };
+        let is_module = names.idents.get(base).is_some_and(
+            |symbol| matches!(&names.symbols[*symbol].kind, SymbolKind::Load(module, _) if module == "@ytt:library"),
+        );
+        if *name == "get"
+            && is_module
+            && let Some(Arg::Positional(first)) = args.first()
+            && let ExprKind::Str(text) = &ast[ast.unparen(*first)].kind
+        {
+            found.push(text.to_string());
+        }
+    }
+}
+
+impl Project {
+    /// The number of a file.
+    pub fn find(&self, path: &str) -> Option<usize> {
+        self.by_path.get(path).copied()
+    }
+
+    /// Whether a file has code that cannot be parsed.
+    pub fn has_broken_files(&self) -> bool {
+        self.files.iter().any(|file| file.library.is_some() && file.facts.is_broken())
+    }
+
+    /// Finds the libraries that code refers to, from the root on, and what belongs to each.
+    fn find_libraries(&mut self) {
+        let mut next = 0;
+        while next < self.libraries.len() {
+            let mut found = Vec::new();
+            for file in self.files.iter().filter(|file| self.owner(&file.input.path) == Some(next)) {
+                let loads = file.facts.names.iter().flat_map(|names| &names.loads);
+                let loaded = loads.filter_map(|load| load.module.strip_prefix('@')?.split_once(':'));
+                let loaded = loaded.map(|(name, _)| name).filter(|name| *name != "ytt");
+                for name in loaded.chain(file.facts.libraries.iter().map(String::as_str)) {
+                    found.push(format!("{}{PRIVATE}/{name}/", file.directory()));
+                }
+            }
+            for directory in found {
+                let exists = self.files.iter().any(|file| file.input.path.starts_with(&directory));
+                if exists && !self.libraries.contains(&directory) {
+                    self.libraries.push(directory);
+                }
+            }
+            next += 1;
+        }
+        for at in 0..self.files.len() {
+            self.files[at].library = self.owner(&self.files[at].input.path);
+        }
+    }
+
+    /// The library of a path: the innermost one that is known, unless a private directory is in between.
+    fn owner(&self, path: &str) -> Option<usize> {
+        let inside = |directory: &&String| {
+            path.strip_prefix(directory.as_str()).is_some_and(|rest| !rest.split('/').any(|piece| piece == PRIVATE))
+        };
+        let (number, _) = self
+            .libraries
+            .iter()
+            .enumerate()
+            .filter(|(_, directory)| inside(directory))
+            .max_by_key(|(_, directory)| directory.len())?;
+        Some(number)
+    }
+
+    /// The files whose code sees the data values of a library: its own, and what those load.
+    pub fn members(&self, library: usize) -> Vec<usize> {
+        let own = self.files.iter().enumerate().filter(|(_, file)| file.library == Some(library));
+        let mut members: Vec<usize> = own.map(|(number, _)| number).collect();
+        let mut next = 0;
+        while next < members.len() {
+            let names = self.files[members[next]].facts.names.as_ref();
+            for load in names.into_iter().flat_map(|names| &names.loads) {
+                if let Some(target) = resolve_load(self, members[next], &load.module)
+                    && !members.contains(&target)
+                {
+                    members.push(target);
+                }
+            }
+            next += 1;
+        }
+        members
+    }
+
+    /// The parameters of a function.
+    pub fn params(&self, file: usize, name: ExprId) -> &[ParamName] {
+        let names = self.files[file].facts.names.as_ref();
+        names.and_then(|names| names.params.get(&name)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The files of a library with paths from its root, as an engine that evaluates it alone takes them.
+    pub fn rooted(&self, library: usize) -> Vec<InputFile> {
+        let directory = &self.libraries[library];
+        let rooted = |file: &ProjectFile| {
+            let path = file.input.path.strip_prefix(directory.as_str())?.to_owned();
+            let place = file.input.place.clone().or_else(|| Some(file.input.path.clone()));
+            Some(InputFile { path, place, ..file.input.clone() })
+        };
+        self.files.iter().filter_map(rooted).collect()
+    }
+}
+
+/// The file that `load()` in another file means.
+pub(crate) fn resolve_load(project: &Project, file: usize, module: &str) -> Option<usize> {
+    let from = &project.files[file];
+    let path = match module.strip_prefix('@') {
+        Some(rest) => {
+            let (name, path) = rest.split_once(':')?;
+            format!("{}{PRIVATE}/{name}/{}", from.directory(), path.strip_prefix('/').unwrap_or(path))
+        }
+        None => relative(project, file, module),
+    };
+    project.find(&path)
+}
+
+/// The path that a path in a file means: from its directory, or from the root of its library.
+pub(crate) fn relative(project: &Project, file: usize, path: &str) -> String {
+    let from = &project.files[file];
+    match path.strip_prefix('/') {
+        Some(path) => format!("{}{path}", project.libraries[from.library.unwrap_or_default()]),
+        None => format!("{}{path}", from.directory()),
+    }
+}
+
+/// Whether a file has anything to do with code.
+pub(crate) fn has_code(file: &InputFile) -> bool {
+    match file.kind() {
+        FileKind::Yaml | FileKind::Text => file.is_template() || file.is_library(),
+        FileKind::Starlark => true,
+        FileKind::Data => false,
+    }
+}

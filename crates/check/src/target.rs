@@ -1,0 +1,321 @@
+//! One target: what its run reports, and what its files tell without one.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use ytterby::facts::{OverlayRecord, SchemaFacts, compile_files, marked_files, schema_facts};
+use ytterby::{Failure, InputFile, Options, Silent, render};
+use ytterby_diag::{Diagnostic, FileId, Id, Pos, Sources};
+use ytterby_yaml::{ReadOptions, Tree, parse};
+
+use crate::declared::{self, Table};
+use crate::flow::{self, Flow};
+use crate::lints;
+use crate::lints::given::Given;
+use crate::project::{Project, has_code, project};
+use crate::{Cache, Target, effect};
+
+/// Templates that are left out one after the other to find errors in others.
+const TRIES: usize = 10;
+
+/// What was found in a target.
+#[derive(Default)]
+pub(crate) struct Report {
+    pub findings: Vec<Diagnostic>,
+    /// The sources of the target.
+    pub files: HashSet<FileId>,
+    /// Items of overlays, and whether they had an effect.
+    pub overlays: Vec<(Pos, bool)>,
+    /// Whether the run failed, so that not all overlays were applied.
+    pub failed: bool,
+}
+
+/// Which parts of a check are wanted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Depth {
+    /// Only what files tell without being run.
+    Static,
+    /// Everything.
+    Full,
+}
+
+/// Checks a target.
+pub(crate) fn check(target: &Target, depth: Depth, sources: &Arc<Sources>, cache: &mut Cache) -> Report {
+    let mut report = Report::default();
+    let files = match marked_files(target.files.clone(), &target.options) {
+        Ok(files) => files,
+        Err(failure) => {
+            report.take(&failure);
+            report.failed = true;
+            return report;
+        }
+    };
+    let options = Options {
+        look_for_slips: true,
+        all_errors: true,
+        file_marks: Vec::new(),
+        inspect: None,
+        ..target.options.clone()
+    };
+    let project = project(&files, sources, cache);
+    report.files = project.files.iter().map(|file| file.source).collect();
+    let known: Vec<InputFile> =
+        project.files.iter().filter(|file| file.library.is_some()).map(|file| file.input.clone()).collect();
+    let compiled = compile_files(&known, &options, sources);
+    let mut broken: HashSet<String> = HashSet::new();
+    for (path, failure) in &compiled.failures {
+        report.take(failure);
+        broken.insert(path.clone());
+    }
+    report.findings.extend(compiled.warnings);
+    report.failed = !broken.is_empty();
+    if depth == Depth::Full {
+        report.run(&files, &options, &broken, sources);
+    }
+    let table = report.read(&project, &options, sources, cache);
+    if let (Depth::Full, false, Some((table, flow))) = (depth, report.failed, table) {
+        effect::check(&table, &flow, &files, &options, &mut report.findings);
+    }
+    report
+}
+
+impl Report {
+    fn take(&mut self, failure: &Failure) {
+        self.findings.extend(failure.diagnostics().iter().cloned());
+        self.findings.extend(failure.warnings().iter().cloned());
+    }
+
+    /// Runs the target, and again without templates that fail, to find what is wrong with the others.
+    fn run(&mut self, files: &[InputFile], options: &Options, broken: &HashSet<String>, sources: &Arc<Sources>) {
+        let record = Arc::new(OverlayRecord::default());
+        let options = Options { overlay_record: Some(record.clone()), ..options.clone() };
+        let mut left_out = HashSet::new();
+        for _ in 0..TRIES {
+            let inputs: Vec<InputFile> = files.iter().filter(|file| !left_out.contains(&file.path)).cloned().collect();
+            match render(inputs, &options, sources, Rc::new(Silent)) {
+                Ok(rendered) => {
+                    if left_out.is_empty() {
+                        self.findings.extend(rendered.warnings);
+                    }
+                    break;
+                }
+                Err(failure) => {
+                    self.failed = true;
+                    // Without all templates, overlays and checks of output may fail for that reason.
+                    let is_sure = |finding: &&Diagnostic| {
+                        let group = finding.id.name().split('/').next().unwrap_or_default();
+                        left_out.is_empty() || matches!(group, "code" | "schema" | "values" | "rule" | "yaml")
+                    };
+                    self.findings.extend(failure.diagnostics().iter().filter(is_sure).cloned());
+                    if left_out.is_empty() {
+                        self.findings.extend(failure.warnings().iter().cloned());
+                    }
+                    let is_template = |path: &String| {
+                        files.iter().any(|file| file.path == *path && file.is_for_output() && !file.is_library())
+                    };
+                    let mut culprits: Vec<String> = culprits(&failure, sources);
+                    culprits.extend(broken.iter().cloned());
+                    culprits.retain(|path| is_template(path) && !left_out.contains(path));
+                    if culprits.is_empty() {
+                        break;
+                    }
+                    left_out.extend(culprits);
+                }
+            }
+        }
+        self.overlays = record.items();
+    }
+
+    /// Looks at the files. Gives what the root library declares, and what its code reads.
+    fn read(
+        &mut self,
+        project: &Project,
+        options: &Options,
+        sources: &Arc<Sources>,
+        cache: &mut Cache,
+    ) -> Option<(Table, Flow)> {
+        let mut schemas: Vec<Option<SchemaFacts>> = Vec::new();
+        for library in 0..project.libraries.len() {
+            let files = if library == 0 { rooted_all(project) } else { project.rooted(library) };
+            schemas.push(schema_facts(&files, options, &[], sources).ok().flatten());
+        }
+        let mut tables: Vec<Option<Table>> = Vec::new();
+        let extends = schemas.iter().flatten().any(|schema| schema.extends_libraries);
+        for schema in schemas {
+            tables.push(schema.map(|mut schema| {
+                let empty = ytterby::facts::DeclaredValue {
+                    key: String::new(),
+                    pos: Pos::UNKNOWN,
+                    shape: ytterby::facts::DeclaredShape::Any,
+                    nullable: false,
+                    optional: false,
+                    required: false,
+                    secret: false,
+                    deprecated: false,
+                    default: ytterby::facts::Literal::Map(Vec::new()),
+                };
+                let table = declared::table(std::mem::replace(&mut schema.root, empty));
+                lints::schema::check(&schema, &mut self.findings);
+                lints::schema::defaults(&schema, &table, &mut self.findings);
+                table
+            }));
+        }
+        let members: Vec<Vec<usize>> = (0..project.libraries.len()).map(|library| project.members(library)).collect();
+        let flows: Vec<Flow> = members
+            .iter()
+            .enumerate()
+            .map(|(library, members)| flow::follow(project, members, tables[library].as_ref()))
+            .collect();
+        self.values(project, &members, &tables, &flows, extends);
+        let used = lints::files::used(project, &flows);
+        lints::files::check(project, &flows, &used, &mut self.findings);
+        let loaded = lints::names::loaded(project);
+        for (number, file) in project.files.iter().enumerate() {
+            if file.library.is_some() && has_code(&file.input) {
+                lints::names::check(project, number, &loaded, used.contains(&number), &mut self.findings);
+                lints::branches::check(file, &mut self.findings);
+            }
+        }
+        for (library, table) in tables.iter().enumerate() {
+            if let Some(table) = table {
+                self.given(project, library, table, options, sources, cache);
+            }
+        }
+        Some((tables.into_iter().next()??, flows.into_iter().next()?))
+    }
+
+    /// Values that are not declared, and values that are not used.
+    fn values(
+        &mut self,
+        project: &Project,
+        members: &[Vec<usize>],
+        tables: &[Option<Table>],
+        flows: &[Flow],
+        extends: bool,
+    ) {
+        let extends = extends || flows.iter().any(|flow| flow.extends_libraries);
+        for (library, flow) in flows.iter().enumerate() {
+            let Some(table) = &tables[library] else { continue };
+            if flow.gave_up {
+                continue;
+            }
+            for read in &flow.unknown {
+                // A file that several libraries use is wrong only where it is wrong for all of them.
+                let is_wrong = |other: usize| {
+                    !members[other].contains(&read.file)
+                        || flows[other].unknown.iter().any(|own| own.pos == read.pos && own.file == read.file)
+                };
+                if (0..flows.len()).all(is_wrong) && !(extends && library > 0) {
+                    self.findings.push(lints::values::unknown(project, table, read));
+                }
+            }
+            let renders = project.files.iter().any(|file| {
+                file.library == Some(library)
+                    && file.input.is_for_output()
+                    && !gives_values(file.facts.code.tree.as_ref())
+            });
+            if renders && !project.has_broken_files() {
+                let words = lints::values::words_of_rules(project, library);
+                lints::values::unused(table, flow, &words, &mut self.findings);
+            }
+        }
+    }
+
+    /// The documents and files that give data values to a library.
+    fn given(
+        &mut self,
+        project: &Project,
+        library: usize,
+        table: &Table,
+        options: &Options,
+        sources: &Arc<Sources>,
+        cache: &mut Cache,
+    ) {
+        let mut given = Vec::new();
+        for file in project.files.iter().filter(|file| file.library == Some(library)) {
+            let Some(tree) = &file.facts.code.tree else { continue };
+            let is_values = |comment: &ytterby_yaml::Comment| starts_with_name(&comment.text, "@data/values");
+            for doc in tree.documents().iter().filter(|doc| tree.comments(*doc).iter().any(is_values)) {
+                let is_foreign =
+                    tree.comments(doc).iter().any(|comment| starts_with_name(&comment.text, "@library/ref"));
+                if is_foreign {
+                    continue;
+                }
+                let is_templated =
+                    tree.all_comments().iter().any(|comment| comment.text.starts_with(b"@") && !is_values(comment));
+                given.push(Given { tree, root: doc.value, source: file.source, text: &file.facts.text, is_templated });
+            }
+        }
+        let values: Vec<(Tree, FileId, Arc<[u8]>)> = match library {
+            0 => options
+                .values
+                .files
+                .iter()
+                .filter(|values| values.library.is_empty())
+                .flat_map(|values| values.files.iter().flatten())
+                .filter_map(|file| {
+                    let text = file.content.read().ok()?;
+                    let source = cache.source(sources, ytterby::facts::source_of(file).ok()?);
+                    let tree = parse(&text, source, &ReadOptions { comments: true, ..ReadOptions::default() }).ok()?;
+                    Some((tree, source, text))
+                })
+                .collect(),
+            _ => Vec::new(),
+        };
+        self.files.extend(values.iter().map(|(_, source, _)| *source));
+        for (tree, source, text) in &values {
+            for doc in tree.documents() {
+                given.push(Given { tree, root: doc.value, source: *source, text, is_templated: false });
+            }
+        }
+        lints::given::check(table, &given, sources, &mut self.findings);
+    }
+}
+
+fn starts_with_name(text: &ytterby_text::Str, name: &str) -> bool {
+    text.as_str()
+        .is_some_and(|text| text.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')))
+}
+
+/// Whether the documents of a file are schemas or data values.
+fn gives_values(tree: Option<&Tree>) -> bool {
+    const NAMES: [&str; 5] = ["@data/values", "@data/values-schema", "@schema/definition", "@schema/match", "@schema"];
+    tree.is_some_and(|tree| {
+        tree.all_comments().iter().any(|comment| NAMES.iter().any(|name| starts_with_name(&comment.text, name)))
+    })
+}
+
+/// All files, those of private libraries included.
+fn rooted_all(project: &Project) -> Vec<InputFile> {
+    project.files.iter().map(|file| file.input.clone()).collect()
+}
+
+/// The templates in which a failure occurred.
+fn culprits(failure: &Failure, sources: &Sources) -> Vec<String> {
+    let name = |pos: Pos| sources.get(pos.file).map(|source| source.name().to_owned());
+    let mut found = Vec::new();
+    for finding in failure.diagnostics() {
+        if !matches!(finding.id.name().split('/').next(), Some("code" | "yaml")) {
+            continue;
+        }
+        let outermost = finding.frames.last().and_then(|frame| name(frame.place));
+        found.extend(outermost);
+        found.extend(finding.primary().and_then(|label| name(label.pos)));
+    }
+    found
+}
+
+/// Whether a finding is about what only a run can know.
+pub(crate) fn is_lint(id: Id) -> bool {
+    id.name().starts_with("lint/")
+}
+
+/// By place, whether an overlay had an effect in some target.
+pub(crate) fn overlays(reports: &[Report]) -> HashMap<(FileId, u32), bool> {
+    let mut found: HashMap<(FileId, u32), bool> = HashMap::new();
+    for (pos, has_effect) in reports.iter().flat_map(|report| &report.overlays) {
+        *found.entry((pos.file, pos.offset)).or_default() |= has_effect;
+    }
+    found
+}

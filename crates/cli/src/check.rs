@@ -1,0 +1,138 @@
+//! `check`: finds problems without writing output.
+//!
+//! What there is to find is the business of `ytterby_check`; here are the flags, the files, the report on standard
+//! output and the fixes.
+
+use std::sync::Arc;
+
+use ytterby::{Failure, Options};
+use ytterby_check::{Cache, Depth, Target};
+use ytterby_diag::render::{Rendering, Report, render as report_text};
+use ytterby_diag::{Cause, Diagnostic, Fix, Help, Id, Safety, Severity, Sources, apply_fixes, diff_of_fixes};
+use ytterby_text::spelling;
+
+use crate::flags::Invocation;
+use crate::read::{self, Stdin, Symlinks};
+use crate::{host, kubernetes, render, report};
+
+/// Rounds of fixing: a fix can bring up another finding.
+const ROUNDS: usize = 5;
+
+/// Runs the command and gives the exit code.
+pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
+    let rendering = report::rendering(program, flags)?;
+    let ignored = ignored(flags)?;
+    let deny = match flags.text("deny") {
+        "" => false,
+        "warnings" => true,
+        other => {
+            let problem = Diagnostic::error(Id::FLAG_VALUE, format!("Unknown value '{other}' of --deny"));
+            return Err(problem.help("--deny takes warnings").into());
+        }
+    };
+    let mut sources = sources.clone();
+    let mut findings = find(program, flags, rendering, &ignored, &sources)?;
+    if flags.is_on("diff") {
+        host::write_output(diff_of_fixes(&sources, safe_fixes(&findings)).as_bytes())?;
+        return Ok(exit_code(&findings, deny));
+    }
+    let mut fixed = 0;
+    if flags.is_on("fix") {
+        for _ in 0..ROUNDS {
+            let changed = apply_fixes(&sources, safe_fixes(&findings));
+            if changed.is_empty() {
+                break;
+            }
+            let before = findings.len();
+            for (file, content) in changed {
+                let Some(source) = sources.get(file) else { continue };
+                let path = source.place();
+                std::fs::write(path, content).map_err(|error| {
+                    Failure::new(Id::FILE_WRITE, format!("Writing file '{path}': {}", read::io_text(&error)))
+                })?;
+            }
+            sources = Arc::new(Sources::new());
+            findings = find(program, flags, rendering, &ignored, &sources)?;
+            fixed += before.saturating_sub(findings.len());
+        }
+    }
+    let code = exit_code(&findings, deny);
+    let mut text = shown(program, findings, rendering, &sources);
+    if fixed > 0 && !rendering.is_for_machines() {
+        text.push_str(&format!("Fixed {fixed} problem{}\n", if fixed == 1 { "" } else { "s" }));
+    }
+    host::write_output(text.as_bytes())?;
+    Ok(code)
+}
+
+/// The ids that flags ignore.
+fn ignored(flags: &Invocation) -> Result<Vec<Id>, Failure> {
+    let find = |name: &String| {
+        Id::find(name).ok_or_else(|| {
+            let problem = Diagnostic::error(Id::FLAG_VALUE, format!("Unknown id '{name}' in --ignore"));
+            let names = Id::all().iter().map(|id| id.name());
+            let lints = || Id::all().iter().map(|id| id.name()).filter(|id| id.starts_with("lint/"));
+            let near = spelling::nearest(name, names).or_else(|| lints().find(|id| id.ends_with(&format!("/{name}"))));
+            Failure::from(problem.help(match near {
+                Some(near) => Help::new(format!("did you mean {near}?")),
+                None => Help::new(format!("lints are {}", lints().collect::<Vec<_>>().join(", "))),
+            }))
+        })
+    };
+    flags.list("ignore").iter().map(find).collect()
+}
+
+/// Checks all targets.
+fn find(
+    program: &str,
+    flags: &Invocation,
+    rendering: Rendering,
+    ignored: &[Id],
+    sources: &Arc<Sources>,
+) -> Result<Vec<Diagnostic>, Failure> {
+    let targets = targets(program, flags, rendering, sources)?;
+    let mut findings = ytterby_check::check(&targets, Depth::Full, sources, &mut Cache::default());
+    findings.retain(|finding| {
+        let can_be_ignored = finding.severity == Severity::Warning || finding.id == Id::CODE_UNKNOWN_VALUE;
+        !(can_be_ignored && ignored.contains(&finding.id))
+    });
+    Ok(findings)
+}
+
+/// What the command line names.
+fn targets(
+    program: &str,
+    flags: &Invocation,
+    rendering: Rendering,
+    sources: &Arc<Sources>,
+) -> Result<Vec<Target>, Failure> {
+    let compat = render::compat(program, flags)?;
+    let symlinks = Symlinks {
+        allow_all: flags.is_on("dangerous-allow-all-symlink-destinations"),
+        allowed: flags.list("allow-symlink-destination").to_vec(),
+    };
+    let stdin = Stdin::default();
+    let files = read::list_as(render::urls(compat), flags.list("file"), &symlinks, &stdin)?;
+    let options = render::options(program, flags, rendering, compat, &symlinks, &stdin)?;
+    let output_check = kubernetes::output_check(flags, sources)?;
+    Ok(vec![Target { files, options: Options { output_check, ..options } }])
+}
+
+/// The fixes that cannot be wrong.
+fn safe_fixes(findings: &[Diagnostic]) -> impl Iterator<Item = &Fix> {
+    let fixes = findings.iter().filter_map(|finding| finding.helps.iter().find_map(|help| help.fix.as_ref()));
+    fixes.filter(|fix| fix.safety == Safety::Safe)
+}
+
+fn exit_code(findings: &[Diagnostic], deny: bool) -> i32 {
+    let counts = |finding: &Diagnostic| deny || finding.severity == Severity::Error;
+    i32::from(findings.iter().any(counts))
+}
+
+fn shown(program: &str, findings: Vec<Diagnostic>, rendering: Rendering, sources: &Sources) -> String {
+    let is_error = |finding: &Diagnostic| finding.severity == Severity::Error;
+    let (errors, warnings): (Vec<Diagnostic>, Vec<Diagnostic>) = findings.into_iter().partition(is_error);
+    let failures: Vec<Failure> = errors.into_iter().map(Failure::from).collect();
+    let failure = (!failures.is_empty()).then(|| Failure::of(Cause::Series(failures)));
+    report_text(&Report::new(program, failure.as_ref(), &warnings, sources), rendering)
+}

@@ -1,0 +1,65 @@
+//! Compiles every file by itself.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use ytterby_diag::{Diagnostic, Failure, Source, Sources};
+
+use crate::api::{Options, Rendered, Silent};
+use crate::input::{self, FileKind, InputFile};
+use crate::library::{File, SharedFile};
+use crate::run::{READERS, Run};
+use crate::template::UnknownComments;
+
+/// What compiling files found.
+#[derive(Debug, Default)]
+pub struct Compiled {
+    /// The files that cannot be compiled: why, and the path of each.
+    pub failures: Vec<(String, Failure)>,
+    /// Warnings about annotations and common slips.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// The files as the file marks of a run make them.
+///
+/// # Errors
+/// Where a mark is wrong.
+pub fn marked_files(files: Vec<InputFile>, options: &Options) -> Result<Vec<InputFile>, Failure> {
+    input::apply_marks(files, &options.file_marks)
+}
+
+/// The source that a file becomes, for tools that make diagnostics about it.
+///
+/// # Errors
+/// Where the file cannot be read.
+pub fn source_of(file: &InputFile) -> Result<Source, Failure> {
+    Ok(file.source(file.content.read()?).with_readers(READERS))
+}
+
+/// Compiles files, to which marks were applied, without running them. Files of private libraries may contain any
+/// comments, since the code that evaluates a library can allow them.
+pub fn compile_files(files: &[InputFile], options: &Options, sources: &Arc<Sources>) -> Compiled {
+    let run = Rc::new(Run::new(options, sources, Rc::new(Silent)));
+    let mut compiled = Compiled::default();
+    for (order, input) in files.iter().enumerate() {
+        let file = File::new(Arc::new(SharedFile::new(input.clone())), order);
+        let is_foreign = input.path.split('/').any(|piece| piece == "_ytt_lib");
+        let unknown = match options.ignore_unknown_comments || is_foreign {
+            true => UnknownComments::Ignore,
+            false => UnknownComments::Refuse,
+        };
+        let result = match input.kind() {
+            FileKind::Yaml => file.yaml_template(&run, options.strict, unknown).map(drop),
+            FileKind::Text => file.text_template(&run).map(drop),
+            FileKind::Starlark => file.starlark(&run).map(drop),
+            FileKind::Data => Ok(()),
+        };
+        if let Err(failure) = result {
+            compiled.failures.push((input.path.clone(), failure));
+        }
+    }
+    if let Ok(rendered) = run.conclude(Ok(Rendered::default())) {
+        compiled.warnings = rendered.warnings;
+    }
+    compiled
+}
