@@ -3,12 +3,13 @@
 //! Only values are tried whose every read is unconditional, since what a condition hides cannot be told by trying. A
 //! value is reported where no other value of it changes the output, also when other switches are thrown.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use ytterby::facts::Literal;
-use ytterby::{InputFile, Options, OutputFile, Silent, Target, render};
-use ytterby_diag::{Diagnostic, Id, Part, Sources};
+use ytterby::facts::{Literal, OverlayRecord};
+use ytterby::{InputFile, Options, OutputFile, OutputNode, OutputValue, PlacedValue, Silent, Target, render};
+use ytterby_diag::{Diagnostic, Id, Part, Pos, Sources};
 use ytterby_yaml::Scalar;
 
 use crate::declared::{Shape, Table, ValueId};
@@ -33,7 +34,7 @@ enum Outcome {
 }
 
 /// Reports values of the root library without effect.
-pub(crate) fn check(table: &Table, flow: &Flow, files: &[InputFile], options: &Options, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(experiment: &mut Experiment<'_>, table: &Table, flow: &Flow, out: &mut Vec<Diagnostic>) {
     let candidates: Vec<ValueId> = (1..table.values.len())
         .filter(|id| flow.whole[*id] && !flow.conditional[*id] && settable(table, *id).is_some())
         .filter(|id| !is_read_above(table, flow, *id))
@@ -41,9 +42,6 @@ pub(crate) fn check(table: &Table, flow: &Flow, files: &[InputFile], options: &O
     if candidates.is_empty() {
         return;
     }
-    let size: usize = files.iter().filter_map(|file| file.content.read().ok()).map(|text| text.len()).sum();
-    let options = Options { target: Target::Files, look_for_slips: false, overlay_record: None, ..options.clone() };
-    let mut experiment = Experiment { files, options, left: (BUDGET / size.max(1)).clamp(1, RENDERS) };
     let Some(Outcome::Output(base)) = experiment.run(&[]) else { return };
     for id in candidates {
         if let Some(true) = experiment.is_idle(table, id, &base) {
@@ -73,20 +71,72 @@ fn settable(table: &Table, id: ValueId) -> Option<String> {
     keys.iter().all(is_plain).then(|| keys.join("."))
 }
 
-struct Experiment<'a> {
+/// Notes as effective what overlays match once another value is given.
+pub(crate) fn check_overlays(
+    experiment: &mut Experiment<'_>,
+    table: &Table,
+    overlays: &mut [(Pos, bool)],
+    sources: &Sources,
+) {
+    let place = |sources: &Sources, pos: Pos| Some((sources.get(pos.file)?.place().to_owned(), pos.offset));
+    let idle = |overlays: &[(Pos, bool)]| overlays.iter().any(|(_, has_effect)| !has_effect);
+    for id in 1..table.values.len() {
+        for variation in variations(table, id).into_iter().take(2) {
+            if !idle(overlays) {
+                return;
+            }
+            let record = Arc::new(OverlayRecord::default());
+            experiment.options.overlay_record = Some(record.clone());
+            if experiment.run(&[variation]).is_none() {
+                return;
+            }
+            let items = record.items();
+            let effective = items.iter().filter(|(_, has_effect)| *has_effect);
+            let effective: HashSet<_> = effective.filter_map(|(pos, _)| place(&experiment.sources, *pos)).collect();
+            for (pos, has_effect) in overlays.iter_mut() {
+                *has_effect |= place(sources, *pos).is_some_and(|place| effective.contains(&place));
+            }
+        }
+    }
+}
+
+/// Runs of one target with other values.
+pub(crate) struct Experiment<'a> {
     files: &'a [InputFile],
     options: Options,
+    /// The sources of the last run.
+    sources: Arc<Sources>,
     /// The runs that are still allowed.
     left: usize,
 }
 
-impl Experiment<'_> {
+/// A data value that is set: its key and the value.
+type Set = (String, Scalar);
+
+impl<'a> Experiment<'a> {
+    pub fn new(files: &'a [InputFile], options: &Options) -> Experiment<'a> {
+        let size: usize = files.iter().filter_map(|file| file.content.read().ok()).map(|text| text.len()).sum();
+        // Checks of the output add nothing to what changes in it.
+        let options = Options {
+            target: Target::Files,
+            look_for_slips: false,
+            overlay_record: None,
+            output_check: None,
+            ..options.clone()
+        };
+        Experiment { files, options, sources: Arc::default(), left: (BUDGET / size.max(1)).clamp(1, RENDERS) }
+    }
+
     /// Runs with values set; nothing where there were too many runs.
-    fn run(&mut self, set: &[String]) -> Option<Outcome> {
+    fn run(&mut self, set: &[Set]) -> Option<Outcome> {
         self.left = self.left.checked_sub(1)?;
         let mut options = self.options.clone();
-        options.values.yaml.extend(set.iter().cloned());
-        let result = render(self.files.to_vec(), &options, &Arc::new(Sources::new()), Rc::new(Silent));
+        for (key, value) in set {
+            let value = OutputNode { value: OutputValue::Scalar(value.clone()), pos: Pos::UNKNOWN };
+            options.values.placed.push(PlacedValue { key: key.clone(), value });
+        }
+        self.sources = Arc::new(Sources::new());
+        let result = render(self.files.to_vec(), &options, &self.sources, Rc::new(Silent));
         Some(match result {
             Ok(rendered) => Outcome::Output(rendered.files),
             Err(failure) => {
@@ -119,10 +169,10 @@ impl Experiment<'_> {
         Some(true)
     }
 
-    fn is_idle_among(&mut self, table: &Table, id: ValueId, base: &[OutputFile], set: &[String]) -> Option<bool> {
+    fn is_idle_among(&mut self, table: &Table, id: ValueId, base: &[OutputFile], set: &[Set]) -> Option<bool> {
         let mut accepted = 0;
         for variation in variations(table, id) {
-            let all: Vec<String> = set.iter().cloned().chain([variation]).collect();
+            let all: Vec<Set> = set.iter().cloned().chain([variation]).collect();
             match self.run(&all)? {
                 Outcome::Refused => continue,
                 Outcome::Failed => return Some(false),
@@ -138,26 +188,25 @@ impl Experiment<'_> {
     }
 }
 
-/// Flags that set a value to something else than its default.
-fn variations(table: &Table, id: ValueId) -> Vec<String> {
+/// Other values than the default.
+fn variations(table: &Table, id: ValueId) -> Vec<Set> {
     let Some(path) = settable(table, id) else { return Vec::new() };
-    let texts: Vec<String> = match &table.values[id].default {
-        Literal::Scalar(Scalar::Bool(value)) => vec![(!value).to_string(), value.to_string()],
+    let texts = |texts: &[&str]| texts.iter().map(|text| Scalar::from(*text)).collect();
+    let others: Vec<Scalar> = match &table.values[id].default {
+        Literal::Scalar(Scalar::Bool(value)) => vec![Scalar::Bool(!value), Scalar::Bool(*value)],
         Literal::Scalar(Scalar::Int(number)) => {
             let near = [number.saturating_add(1), number.saturating_sub(1), number.saturating_mul(2)];
-            near.into_iter().chain([1, 2, 3, 80, 8080]).map(|number| number.to_string()).collect()
+            near.into_iter().chain([1, 2, 3, 80, 8080]).map(Scalar::Int).collect()
         }
         Literal::Scalar(Scalar::Float(number)) => {
-            [number + 1.0, number - 0.5, number * 2.0].iter().map(|number| format!("{number:?}")).collect()
+            [number + 1.0, number - 0.5, number * 2.0].into_iter().map(Scalar::Float).collect()
         }
         Literal::Scalar(Scalar::Str(text)) => {
-            let text = text.to_string();
-            let mut texts = vec![format!("{text}x"), format!("x{text}")];
-            texts.extend(["other", "a.test", "10.0.0.1", "2"].map(str::to_owned));
-            texts.into_iter().map(|text| ytterby_text::quote::quote(text.as_bytes()).to_string()).collect()
+            let (longer, other) = (format!("{text}x"), format!("x{text}"));
+            texts(&[&longer, &other, "other", "a.test", "10.0.0.1", "2"])
         }
-        Literal::Scalar(Scalar::Null) => ["\"x\"", "1", "true"].map(str::to_owned).to_vec(),
+        Literal::Scalar(Scalar::Null) => vec![Scalar::from("x"), Scalar::Int(1), Scalar::Bool(true)],
         _ => Vec::new(),
     };
-    texts.into_iter().map(|text| format!("{path}={text}")).collect()
+    others.into_iter().map(|value| (path.clone(), value)).collect()
 }

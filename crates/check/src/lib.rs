@@ -35,6 +35,17 @@ pub struct Target {
     pub files: Vec<InputFile>,
     /// The data values and everything else that a run depends on.
     pub options: Options,
+    /// Whether other values will be given, too.
+    pub values: ValuesAre,
+}
+
+/// What the values of a target stand for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ValuesAre {
+    /// The project is rendered with these values.
+    All,
+    /// Users will give others: an overlay that matches nothing with these may match with those.
+    Examples,
 }
 
 /// Checks targets: errors that occur in any of them, and lints that hold for all that have the file in question.

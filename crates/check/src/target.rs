@@ -14,7 +14,7 @@ use crate::flow::{self, Flow};
 use crate::lints;
 use crate::lints::given::Given;
 use crate::project::{Project, has_code, project};
-use crate::{Cache, Target, effect};
+use crate::{Cache, Target, ValuesAre, effect};
 
 /// Templates that are left out one after the other to find errors in others.
 const TRIES: usize = 10;
@@ -75,7 +75,11 @@ pub(crate) fn check(target: &Target, depth: Depth, sources: &Arc<Sources>, cache
     }
     let table = report.read(&project, &options, sources, cache);
     if let (Depth::Full, false, Some((table, flow))) = (depth, report.failed, table) {
-        effect::check(&table, &flow, &files, &options, &mut report.findings);
+        let mut experiment = effect::Experiment::new(&files, &options);
+        effect::check(&mut experiment, &table, &flow, &mut report.findings);
+        if target.values == ValuesAre::Examples {
+            effect::check_overlays(&mut experiment, &table, &mut report.overlays, sources);
+        }
     }
     report
 }
@@ -175,6 +179,8 @@ impl Report {
             if file.library.is_some() && has_code(&file.input) {
                 lints::names::check(project, number, &loaded, used.contains(&number), &mut self.findings);
                 lints::branches::check(file, &mut self.findings);
+                let declares = gives_values(file.facts.code.tree.as_ref());
+                lints::annotations::check(file, declares, &mut self.findings);
             }
         }
         for (library, table) in tables.iter().enumerate() {

@@ -4,9 +4,10 @@ use std::collections::HashSet;
 
 use ytterby::FileKind;
 use ytterby_diag::{Diagnostic, Id, Part, Pos};
+use ytterby_starlark::ast::{ExprKind, Stmt};
 
 use crate::flow::Flow;
-use crate::project::{Project, relative, resolve_load};
+use crate::project::{Project, ProjectFile, relative, resolve_load};
 
 /// What people keep beside templates for other people and other tools.
 const FOR_PEOPLE: [&str; 12] = [
@@ -24,6 +25,10 @@ const FOR_PEOPLE: [&str; 12] = [
     "security",
 ];
 
+/// The ends of names of programs, which may lie beside templates.
+const PROGRAMS: [&str; 12] =
+    [".sh", ".bash", ".go", ".mod", ".sum", ".py", ".js", ".ts", ".rs", ".rb", ".java", ".ps1"];
+
 /// The files that are rendered, loaded or read, from the root library on.
 pub(crate) fn used(project: &Project, flows: &[Flow]) -> HashSet<usize> {
     let mut used: HashSet<usize> = HashSet::new();
@@ -31,8 +36,8 @@ pub(crate) fn used(project: &Project, flows: &[Flow]) -> HashSet<usize> {
     for (number, file) in project.files.iter().enumerate() {
         let input = &file.input;
         let is_rendered = input.is_for_output() || (input.is_template() && !input.is_library());
-        // The files of a library are its interface.
-        if (is_rendered || file.library != Some(0)) && used.insert(number) {
+        // The files of a library are its interface. All files are evaluated, so a file can be there for what it does.
+        if (is_rendered || file.library != Some(0) || acts(file)) && used.insert(number) {
             waiting.push(number);
         }
     }
@@ -79,7 +84,23 @@ pub(crate) fn check(project: &Project, flows: &[Flow], used: &HashSet<usize>, ou
     }
 }
 
+/// Whether a file does something by itself: it calls functions at its top.
+fn acts(file: &ProjectFile) -> bool {
+    let Some(syntax) = &file.facts.code.syntax else { return true };
+    let is_call = |stmt: &Stmt| match stmt {
+        Stmt::Expr(expr) => matches!(&syntax.ast[*expr].kind, ExprKind::Call(callee, _)
+            if !matches!(syntax.ast[*callee].kind, ExprKind::HostOp(_))),
+        Stmt::If { .. } | Stmt::For { .. } | Stmt::While { .. } => true,
+        _ => false,
+    };
+    file.input.is_library() && syntax.stmts.iter().any(is_call)
+}
+
 fn is_for_people(name: &str) -> bool {
     let lower = name.to_lowercase();
-    lower.starts_with('.') || FOR_PEOPLE.iter().any(|known| lower == *known || lower.starts_with(&format!("{known}.")))
+    // A file without an extension is hardly data.
+    !lower.contains('.')
+        || lower.starts_with('.')
+        || PROGRAMS.iter().any(|end| lower.ends_with(end))
+        || FOR_PEOPLE.iter().any(|known| lower == *known || lower.starts_with(&format!("{known}.")))
 }

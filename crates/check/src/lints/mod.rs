@@ -1,5 +1,6 @@
 //! The lints, one file per thing that they look at.
 
+pub(crate) mod annotations;
 pub(crate) mod branches;
 pub(crate) mod files;
 pub(crate) mod given;

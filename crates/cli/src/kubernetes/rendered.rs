@@ -16,9 +16,19 @@ pub fn output_check(flags: &Invocation, sources: &Arc<Sources>) -> Result<Option
     if version.is_empty() || version == "off" {
         return Ok(None);
     }
+    check_of(flags, version, flags.list("kubernetes-schema"), sources).map(Some)
+}
+
+/// The check against a version with further schemas. Of the flags, those count that say what to do with unknown kinds.
+pub fn check_of(
+    flags: &Invocation,
+    version: &str,
+    schemas: &[String],
+    sources: &Arc<Sources>,
+) -> Result<Arc<dyn OutputCheck>, Failure> {
     let options = super::options(flags, version)?;
-    let schemas = schemas::load(flags.list("kubernetes-schema"), options, sources)?;
-    Ok(Some(Arc::new(KubernetesCheck { schemas })))
+    let schemas = schemas::load(schemas, options, sources)?;
+    Ok(Arc::new(KubernetesCheck { schemas }))
 }
 
 /// The check against a version with further schemas.

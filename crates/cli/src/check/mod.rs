@@ -3,17 +3,18 @@
 //! What there is to find is the business of `ytterby_check`; here are the flags, the files, the report on standard
 //! output and the fixes.
 
+mod targets;
+
 use std::sync::Arc;
 
-use ytterby::{Failure, Options};
-use ytterby_check::{Cache, Depth, Target};
+use ytterby::Failure;
+use ytterby_check::{Cache, Depth};
 use ytterby_diag::render::{Rendering, Report, render as report_text};
 use ytterby_diag::{Cause, Diagnostic, Fix, Help, Id, Safety, Severity, Sources, apply_fixes, diff_of_fixes};
 use ytterby_text::spelling;
 
 use crate::flags::Invocation;
-use crate::read::{self, Stdin, Symlinks};
-use crate::{host, kubernetes, render, report};
+use crate::{host, read, report};
 
 /// Rounds of fixing: a fix can bring up another finding.
 const ROUNDS: usize = 5;
@@ -90,32 +91,13 @@ fn find(
     ignored: &[Id],
     sources: &Arc<Sources>,
 ) -> Result<Vec<Diagnostic>, Failure> {
-    let targets = targets(program, flags, rendering, sources)?;
-    let mut findings = ytterby_check::check(&targets, Depth::Full, sources, &mut Cache::default());
+    let targets::Checked { targets, problems: mut findings } = targets::find(program, flags, rendering, sources)?;
+    findings.extend(ytterby_check::check(&targets, Depth::Full, sources, &mut Cache::default()));
     findings.retain(|finding| {
         let can_be_ignored = finding.severity == Severity::Warning || finding.id == Id::CODE_UNKNOWN_VALUE;
         !(can_be_ignored && ignored.contains(&finding.id))
     });
     Ok(findings)
-}
-
-/// What the command line names.
-fn targets(
-    program: &str,
-    flags: &Invocation,
-    rendering: Rendering,
-    sources: &Arc<Sources>,
-) -> Result<Vec<Target>, Failure> {
-    let compat = render::compat(program, flags)?;
-    let symlinks = Symlinks {
-        allow_all: flags.is_on("dangerous-allow-all-symlink-destinations"),
-        allowed: flags.list("allow-symlink-destination").to_vec(),
-    };
-    let stdin = Stdin::default();
-    let files = read::list_as(render::urls(compat), flags.list("file"), &symlinks, &stdin)?;
-    let options = render::options(program, flags, rendering, compat, &symlinks, &stdin)?;
-    let output_check = kubernetes::output_check(flags, sources)?;
-    Ok(vec![Target { files, options: Options { output_check, ..options } }])
 }
 
 /// The fixes that cannot be wrong.
