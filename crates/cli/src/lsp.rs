@@ -19,7 +19,7 @@ const MAX_FILE: u64 = 64 << 20;
 /// Serves until the editor says `exit`. Returns the exit code.
 pub fn run() -> Result<i32, Failure> {
     let check = |version: &str, schemas: &[String], sources: &Arc<Sources>| {
-        kubernetes::check_of(version, schemas, sources).ok()
+        kubernetes::plain_check(version, schemas, sources).ok()
     };
     let engine = Engine { kubernetes: Some(Arc::new(check)), ..Engine::default() };
     let server = Server::new(Arc::new(Disk), engine);

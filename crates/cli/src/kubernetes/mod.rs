@@ -13,7 +13,7 @@ use ytterby_kubernetes::{Options, Unknown, Version};
 
 use crate::flags::Invocation;
 
-pub use rendered::{check_of, output_check};
+pub use rendered::{check_of, output_check, plain_check};
 pub use validate::run;
 
 /// The flags that every command with this check has.

@@ -31,11 +31,15 @@ pub fn check_of(
     Ok(Arc::new(KubernetesCheck { schemas }))
 }
 
-/// The check against a version with further schemas.
+/// The same without flags: unknown kinds are warnings.
 ///
 /// # Errors
 /// A version that is not known, schemas that cannot be read.
-pub fn check_of(version: &str, locations: &[String], sources: &Arc<Sources>) -> Result<Arc<dyn OutputCheck>, Failure> {
+pub fn plain_check(
+    version: &str,
+    locations: &[String],
+    sources: &Arc<Sources>,
+) -> Result<Arc<dyn OutputCheck>, Failure> {
     let options = Options { version: super::version(version)?, unknown: Unknown::Warn, skip: Vec::new() };
     Ok(Arc::new(KubernetesCheck { schemas: schemas::load(locations, options, sources)? }))
 }
