@@ -7,7 +7,7 @@ use ytterby_diag::Pos;
 use ytterby_starlark::Value;
 use ytterby_text::{Str, spelling};
 
-use crate::validate::rules;
+pub(crate) use crate::level::Level;
 
 /// An annotation on a node, its arguments evaluated.
 #[derive(Clone, Debug)]
@@ -22,6 +22,9 @@ pub(crate) struct Annotation {
     /// Where each argument comes from, those by position first; empty where all come from `pos`.
     pub origins: Vec<Pos>,
 }
+
+/// Whether two names of arguments of an annotation mean the same.
+pub(crate) type SameKeyword = fn(Ann, &Str, &Str) -> bool;
 
 impl Annotation {
     /// An annotation without arguments.
@@ -64,10 +67,10 @@ impl Annotation {
 
     /// Takes in the arguments of another annotation of the same name: those by position behind its own, keyword
     /// arguments in place of those of the same name. Each keeps its position.
-    pub fn absorb(&mut self, mut other: Annotation) {
+    pub fn absorb(&mut self, mut other: Annotation, aliases: SameKeyword) {
         self.spell_out();
         other.spell_out();
-        self.absorb_own_keywords(&mut other);
+        self.absorb_own_keywords(&mut other, aliases);
         let mut args = std::mem::take(other.origins_mut());
         let kwargs = args.split_off(other.args.len());
         let end_of_args = self.args.len();
@@ -79,10 +82,12 @@ impl Annotation {
     }
 
     /// Takes in the keyword arguments of another annotation of the same name that this one has too, in their place.
-    pub fn absorb_own_keywords(&mut self, other: &mut Annotation) {
+    pub fn absorb_own_keywords(&mut self, other: &mut Annotation, aliases: SameKeyword) {
+        let ann = self.ann;
+        let is_same = |one: &Str, other: &Str| one == other || ann.is_some_and(|ann| aliases(ann, one, other));
         for number in (0..other.kwargs.len()).rev() {
             let keyword = &other.kwargs[number].0;
-            let Some(own) = self.kwargs.iter().position(|(own, _)| self.is_same_keyword(own, keyword)) else {
+            let Some(own) = self.kwargs.iter().position(|(own, _)| is_same(own, keyword)) else {
                 continue;
             };
             let origin = other.args.len() + number;
@@ -110,12 +115,6 @@ impl Annotation {
             self.origins = vec![self.pos; self.args.len() + self.kwargs.len()];
         }
         &mut self.origins
-    }
-
-    /// Whether two keywords of this annotation mean the same: rules have aliases.
-    fn is_same_keyword(&self, one: &Str, other: &Str) -> bool {
-        let rule = |name: &Str| rules::find(&name.to_str(), Level::Ytterby).map(|(_, entry)| entry.name);
-        one == other || self.ann.is_some_and(Ann::takes_rules) && rule(one).is_some() && rule(one) == rule(other)
     }
 
     /// The value of a keyword argument.
@@ -192,16 +191,6 @@ annotations! {
     SchemaAllOf "schema/all-of" Ytterby;
 }
 
-/// Which names a run knows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) enum Level {
-    /// Everything.
-    #[default]
-    Ytterby,
-    /// `--compat=0.49`: what ytt 0.49 has.
-    Ytt049,
-}
-
 impl Ann {
     /// The annotation of this name or alias (without `@`).
     pub fn from_name(name: &[u8], level: Level) -> Option<Ann> {
@@ -253,32 +242,6 @@ pub(crate) fn unknown(name: &str) -> String {
     format!("unknown annotation @{name}{}", meant.unwrap_or_default())
 }
 
-/// What an unknown name was probably meant to be.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Meant {
-    /// Another annotation.
-    Name(&'static str),
-    /// Something that is written in another way.
-    Advice(String),
-}
-
-/// What an unknown name was probably meant to be; a rule that was taken for an annotation is told how to be written.
-pub(crate) fn meant_by_unknown(name: &str, level: Level) -> Option<Meant> {
-    if let Some(rule) = rule_as_annotation(name, level) {
-        return Some(Meant::Advice(rule));
-    }
-    suggest(name).map(Meant::Name)
-}
-
-fn rule_as_annotation(name: &str, level: Level) -> Option<String> {
-    let (_, local) = split_own(name).filter(|(namespace, _)| matches!(*namespace, "schema" | "assert"))?;
-    let known = rules::find(local, level).map(|_| format!("{local}="));
-    let meant = known.or_else(|| rules::names::meant(local, level).filter(|meant| meant.contains('=')))?;
-    let value = if meant.ends_with('=') { "…" } else { "" };
-    let holder = if name.starts_with("assert/") { "assert/validate" } else { "schema/validation" };
-    Some(format!("a rule is written @{holder} {meant}{value}"))
-}
-
 /// The name of ours that another one is but for capitals and the sign between its parts: `Schema/desc`, `schema.desc`.
 pub(crate) fn disguised(name: &str) -> Option<&'static str> {
     let at = name.find(['/', ':', '.', '-', '_'])?;
@@ -288,7 +251,7 @@ pub(crate) fn disguised(name: &str) -> Option<&'static str> {
 }
 
 /// The canonical name that an unknown name of our namespaces was probably meant to be.
-fn suggest(name: &str) -> Option<&'static str> {
+pub(crate) fn suggest(name: &str) -> Option<&'static str> {
     let (namespace, local) = split_own(name)?;
     if let Some((_, meant)) = MEANT.iter().find(|(written, _)| *written == name) {
         return Some(meant);
@@ -335,16 +298,6 @@ mod tests {
         ] {
             assert_eq!(disguised(written), meant, "{written}");
         }
-    }
-
-    #[test]
-    fn rules_are_arguments() {
-        let hint = |name| rule_as_annotation(name, Level::Ytterby);
-        assert_eq!(hint("schema/min").as_deref(), Some("a rule is written @schema/validation min=…"));
-        assert_eq!(hint("schema/email").as_deref(), Some("a rule is written @schema/validation format=\"email\""));
-        assert_eq!(hint("assert/minLength").as_deref(), Some("a rule is written @assert/validate min_len=…"));
-        assert_eq!(hint("schema/xyzzyxyzzy"), None);
-        assert_eq!(hint("overlay/min"), None);
     }
 
     #[test]

@@ -66,7 +66,7 @@ pub struct Options {
     /// `--library`, outermost first: inspect this library instead of the root.
     pub library: Vec<String>,
     /// Where to note which items of overlays matched something.
-    pub overlay_record: Option<std::sync::Arc<crate::facts::OverlayRecord>>,
+    pub overlay_record: Option<std::sync::Arc<crate::overlay_record::OverlayRecord>>,
     /// A further check of output documents.
     pub output_check: Option<std::sync::Arc<dyn crate::OutputCheck>>,
 }

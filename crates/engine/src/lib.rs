@@ -17,23 +17,28 @@
 
 mod annotation;
 mod api;
+mod args;
+mod contexts;
 mod deep;
 #[cfg(test)]
 mod documented;
 mod export;
 pub mod facts;
 pub mod input;
+mod level;
 mod library;
 mod limits;
 mod node;
 mod output;
 mod output_check;
 mod overlay;
+mod overlay_record;
 mod path;
 mod project;
 mod render;
 mod run;
 mod schema;
+mod secrets;
 mod slips;
 mod stdlib;
 mod template;

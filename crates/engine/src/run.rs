@@ -9,16 +9,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use ytterby_diag::{
     Cause, Diagnostic, Failure, FileId, Id, Kind, Origin, Part, Pos, Readers, Severity, Source, Sources, Text,
 };
-use ytterby_starlark::{Dialect, Eval, Limits};
+use ytterby_starlark::{Dialect, Eval, Exports, Limits};
 use ytterby_text::budget;
 use ytterby_yaml::{ByteOrderMark, ReadOptions};
 
-use crate::annotation::Level;
 use crate::api::{Compat, Host, Options, Rendered};
-use crate::node::{Document, Node};
-use crate::schema::{Schema, SecretValues};
-use crate::stdlib::Stdlib;
-use crate::template::OpenContexts;
+use crate::contexts::OpenContexts;
+use crate::level::Level;
+use crate::secrets::SecretValues;
 
 /// Names that unknown keys are compared with in all: enough for every schema that people write, and a bound where
 /// thousands of keys are wrong.
@@ -37,9 +35,10 @@ pub(crate) struct Run {
     pub host: Rc<dyn Host>,
     /// The templates at work, innermost last.
     pub contexts: Rc<OpenContexts>,
-    pub stdlib: Stdlib,
+    /// The modules of `load("@ytt:…")` that were made.
+    pub modules: RefCell<HashMap<&'static str, Rc<Exports>>>,
     /// What diagnostics must not show.
-    secrets: RefCell<SecretValues>,
+    pub secrets: RefCell<SecretValues>,
     warnings: RefCell<Warnings>,
     unseen: RefCell<HashMap<&'static str, FileId>>,
     /// How many names unknown keys were compared with.
@@ -67,7 +66,7 @@ impl Run {
             level,
             host,
             contexts: Rc::default(),
-            stdlib: Stdlib::default(),
+            modules: RefCell::default(),
             secrets: RefCell::default(),
             warnings: RefCell::default(),
             unseen: RefCell::default(),
@@ -107,18 +106,6 @@ impl Run {
     pub fn read_options(&self) -> ReadOptions {
         let mark = if self.is_beyond_ytt() { ByteOrderMark::Mark } else { ByteOrderMark::Content };
         ReadOptions { mark, ..ReadOptions::default() }
-    }
-
-    /// Notes the secrets of data values, those of libraries included: no diagnostic shows them.
-    pub fn keep_secrets(&self, values: &Node, schema: &Schema) {
-        if schema.uses.secrets {
-            self.secrets.borrow_mut().add(values, &schema.root);
-        }
-    }
-
-    /// Notes the secrets that a schema document contains itself: defaults and examples.
-    pub fn keep_secrets_of_schema(&self, doc: &Document) {
-        self.secrets.borrow_mut().add_annotated(doc);
     }
 
     /// Whether an unknown key is compared with so many names that it could be meant for.
@@ -206,14 +193,14 @@ impl Run {
         let secrets = self.secrets.borrow();
         match outcome {
             Ok(rendered) => {
-                warnings.iter_mut().for_each(|warning| warning.hide(secrets.texts()));
+                warnings.iter_mut().for_each(|warning| warning.hide(&secrets.texts));
                 secrets.hide_in_sources(&self.sources, &warnings);
                 Ok((rendered, warnings))
             }
             Err(mut failure) => {
                 failure.set_warnings(warnings);
                 if !secrets.is_empty() {
-                    failure.hide(secrets.texts());
+                    failure.hide(&secrets.texts);
                     secrets.hide_in_sources(&self.sources, failure.diagnostics().iter().chain(failure.warnings()));
                 }
                 Err(failure)
@@ -224,8 +211,3 @@ impl Run {
 
 /// How sources find ranges in their texts.
 pub(crate) const READERS: Readers = Readers { outline: ytterby_yaml::outline, token: ytterby_starlark::token_at };
-
-/// Whether what goes beyond ytt is switched on, for functions that only have the evaluation.
-pub(crate) fn is_beyond_ytt(eval: &Eval) -> bool {
-    eval.data::<Run>().is_none_or(|run| run.is_beyond_ytt())
-}

@@ -141,6 +141,16 @@ pub trait HostValue: Any {
     /// What `type(x)` says and messages call it.
     fn type_name(&self) -> &str;
 
+    /// What the reference holds the value in; messages that follow it name the type.
+    fn go_type(&self) -> &'static str {
+        "starlark.Value"
+    }
+
+    /// Why the value cannot be written as data, where its type does not tell.
+    fn why_not_data(&self) -> Option<String> {
+        None
+    }
+
     /// How `repr(x)` and `str(x)` show it, appended to `out`.
     fn write_repr(&self, out: &mut Vec<u8>);
 

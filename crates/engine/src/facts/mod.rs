@@ -5,9 +5,9 @@
 //! mistake in one does not hide those in others, as it does in a run.
 
 mod compile;
-mod overlays;
+mod satisfiable;
 mod schema;
 
+pub use crate::overlay_record::OverlayRecord;
 pub use compile::{Compiled, compile_files, marked_files, source_of};
-pub use overlays::OverlayRecord;
 pub use schema::{DeclaredShape, DeclaredValue, Literal, RuleFact, RuleVerdict, SchemaFacts, schema_facts};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ytterby_diag::{Cause, Diagnostic, Failure, Id, Part, Pos, Sources};
 use ytterby_yaml::Scalar;
 
+pub use super::satisfiable::RuleVerdict;
 use crate::api::{Options, Silent};
 use crate::deep;
 use crate::input::InputFile;
@@ -13,9 +14,7 @@ use crate::node::{Node, key_text};
 use crate::render::library_below;
 use crate::run::Run;
 use crate::schema::{Item, Presence, Schema, Slot, Type};
-use crate::validate;
-pub use crate::validate::satisfiable::RuleVerdict;
-use crate::validate::values::{Mistyped, Mode, Whose};
+use crate::values::check::{Mistyped, Mode, Whose};
 
 /// What the schema of a library declares.
 #[derive(Debug)]
@@ -180,9 +179,10 @@ fn broken_defaults(
     schema: &Schema,
 ) -> Result<Vec<Diagnostic>, Failure> {
     let mut doc = schema.defaults();
-    run.keep_secrets(&doc.value, schema);
-    let misshapen = validate::values::resolve_shapes(eval, run, &mut doc, schema, Mode::Rules)?;
-    let blocks = validate::values::check(eval, run, &doc, Some(schema), &misshapen, &Mistyped::default(), Whose::Root)?;
+    schema.keep_secrets(run, &doc.value);
+    let misshapen = crate::values::check::resolve_shapes(eval, run, &mut doc, schema, Mode::Rules)?;
+    let blocks =
+        crate::values::check::check(eval, run, &doc, Some(schema), &misshapen, &Mistyped::default(), Whose::Root)?;
     if blocks.is_empty() {
         return Ok(Vec::new());
     }

@@ -15,9 +15,9 @@ use super::FileDocuments;
 use super::file::File;
 use super::tree::{FileInLibrary, Library};
 use crate::input::FileKind;
-use crate::node::{FragmentData, Node};
+use crate::node::{self, FragmentData, Node, SharedLists};
 use crate::run::Run;
-use crate::stdlib::{self, SharedLists};
+use crate::stdlib;
 use crate::template::{self, Built, KeyOverrides, Outcome, Template, TemplateOps, UnknownComments};
 
 /// Options that a library can set for itself.
@@ -103,10 +103,10 @@ impl Loader {
         let make = || {
             stdlib::data::check_keys(&self.values)?;
             let lists = is_shared.then_some(&self.shared_lists);
-            Ok(stdlib::data::watched_values_of(&self.values, lists))
+            Ok(node::watched_values_of(&self.values, lists))
         };
         let shared = self.shared_values.get_or_init(make).clone()?;
-        let values = if is_shared { shared } else { stdlib::data::values_of(&self.values) };
+        let values = if is_shared { shared } else { node::values_of(&self.values) };
         Ok(stdlib::data::module(&self.run, values, place))
     }
 
@@ -251,7 +251,7 @@ fn load(eval: &mut Eval, module: &Str, context: &Rc<FileContext>) -> Result<Rc<E
 fn standard(name: &str, context: &Rc<FileContext>) -> Result<Rc<Exports>, Error> {
     let loader = &context.loader;
     let run = &loader.run;
-    if let Some(exports) = run.stdlib.find(name, run.level) {
+    if let Some(exports) = stdlib::find(run, name) {
         return Ok(exports);
     }
     match name {

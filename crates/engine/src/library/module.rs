@@ -11,10 +11,10 @@ use ytterby_text::{Str, spelling};
 
 use super::stages::{Prepared, Waiting};
 use super::{Evaluated, LibraryRun, Place};
+use crate::args::{self, fail};
 use crate::node::{self, Annotated, Document, DocumentSet, Fragment, Node};
 use crate::overlay;
 use crate::schema;
-use crate::stdlib::args::{self, fail};
 use crate::stdlib::{self, Module};
 use crate::template::{KeyOverrides, UnknownComments};
 use crate::values::{Envelope, Input, LibraryRef};
@@ -172,7 +172,7 @@ impl Instance {
         }
         let prepared = self.prepared(eval)?;
         stdlib::data::check_keys(&prepared.values.doc.value)?;
-        Ok(stdlib::data::values_of(&prepared.values.doc.value))
+        Ok(node::values_of(&prepared.values.doc.value))
     }
 
     fn export(&self, eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {

@@ -14,8 +14,8 @@ use ytterby_text::{budget, gofloat};
 pub(crate) use ytterby_yaml::has_duplicate_keys;
 use ytterby_yaml::{NodeId, Tree, View};
 
+use super::structs::Struct;
 use super::{Array, ArrayItem, Document, DocumentSet, Fragment, FragmentData, Map, MapItem, Node, Origin, Scalar};
-use crate::stdlib::{self, Struct};
 
 /// Deeper values than this have no place in YAML, nor do values that contain themselves.
 const MAX_DEPTH: usize = 10_000;
@@ -72,7 +72,7 @@ fn node_at_depth(value: &Value, depth: usize, nodes_left: &Cell<u32>) -> Result<
                     nodes_left,
                 );
             }
-            match stdlib::conversion_hint(value) {
+            match host.why_not_data() {
                 Some(hint) => Err(format!("Unable to convert value: {hint}")),
                 None => Err(not_yaml(value)),
             }

@@ -6,12 +6,11 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use ytterby_starlark::{CompareOp, Error, Eval, HostValue, Mapping, Value, ValueIter};
+use ytterby_starlark::{CompareOp, Dialect, Error, Eval, HostValue, Mapping, Value, ValueIter};
 use ytterby_text::{Str, spelling};
 
 use super::convert::{scalar_from_value, scalar_to_value};
 use super::{DocumentSet, Node, Origin, Scalar, to_value};
-use crate::run;
 
 /// How many keys of a map a name that is none of them is compared with.
 const COMPARED_KEYS: usize = 1_000;
@@ -122,6 +121,10 @@ impl FragmentData {
 }
 
 impl HostValue for Fragment {
+    fn go_type(&self) -> &'static str {
+        "*yamltemplate.StarlarkFragment"
+    }
+
     fn type_name(&self) -> &str {
         "yamlfragment"
     }
@@ -137,7 +140,7 @@ impl HostValue for Fragment {
     /// `v.a` is `v["a"]` on maps (SPEC G r105).
     fn attr(&self, eval: &mut Eval, name: &Str) -> Result<Option<Value>, Error> {
         match &*self.data.borrow() {
-            FragmentData::Node(Node::Map(map)) if run::is_beyond_ytt(eval) => {
+            FragmentData::Node(Node::Map(map)) if eval.dialect() == Dialect::Current => {
                 Ok(map.get(&Scalar::Str(name.clone())).map(|item| to_value(&item.value)))
             }
             _ => Ok(None),

@@ -10,6 +10,7 @@
 mod convert;
 mod fragment;
 mod map;
+mod structs;
 
 use std::rc::Rc;
 
@@ -24,6 +25,7 @@ pub(crate) use convert::{
 };
 pub(crate) use fragment::{Fragment, FragmentData};
 pub(crate) use map::{Map, hash};
+pub(crate) use structs::{Object, SharedLists, Struct, values_of, watched_values_of};
 
 use crate::annotation::{Ann, Annotation};
 

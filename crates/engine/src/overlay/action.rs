@@ -5,8 +5,8 @@ use ytterby_starlark::Value;
 
 use super::expects::unknown_argument;
 use crate::annotation::Ann;
+use crate::args::{boolean, go_type};
 use crate::node::Annotated;
-use crate::stdlib::args::{boolean, go_type};
 
 /// What to do with the items that match.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

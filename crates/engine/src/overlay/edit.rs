@@ -12,6 +12,7 @@ use super::merge::Merge;
 use crate::annotation::{self, Ann, Annotation, Level};
 use crate::node::Annotated;
 use crate::run::Run;
+use crate::validate::annotations::is_same_rule;
 
 /// The directives of an item, in the order in which they run.
 #[derive(Default)]
@@ -238,11 +239,11 @@ fn merge_annotation(left: &mut impl Annotated, mut right: Annotation) {
     let annotations = &mut left.meta_mut().annotations;
     for own in annotations.iter_mut() {
         if own.same_name(&right) {
-            own.absorb_own_keywords(&mut right);
+            own.absorb_own_keywords(&mut right, is_same_rule);
         }
     }
     match annotations.iter_mut().rev().find(|annotation| annotation.same_name(&right)) {
-        Some(last) => last.absorb(right),
+        Some(last) => last.absorb(right, is_same_rule),
         None => annotations.push(right),
     }
 }

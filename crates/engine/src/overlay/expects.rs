@@ -134,7 +134,7 @@ fn check_value(eval: &mut Eval, value: &Value, argument: &str, matches: Matches<
         other => error(format!(
             "Expected 'overlay/match' annotation keyword argument '{argument}' to be either int, string or function, \
              but was {}",
-            crate::stdlib::args::go_type(other)
+            crate::args::go_type(other)
         )),
     }
 }

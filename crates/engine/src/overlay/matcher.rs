@@ -11,8 +11,8 @@ use ytterby_text::Str;
 
 use super::compare;
 use super::index::{self, Leaf};
+use crate::args::boolean;
 use crate::node::{FragmentData, Node, Scalar, from_value, scalar_to_value, to_value};
-use crate::stdlib::args::boolean;
 
 /// Of how many leaves of `overlay.subset()` the best is used to find candidates.
 const LEAVES: usize = 4;
@@ -268,6 +268,10 @@ fn yaml(value: &Value) -> Result<Node, Error> {
 }
 
 impl HostValue for Matcher {
+    fn go_type(&self) -> &'static str {
+        "*starlark.Builtin"
+    }
+
     fn type_name(&self) -> &str {
         "builtin_function_or_method"
     }

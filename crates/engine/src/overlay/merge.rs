@@ -19,10 +19,10 @@ use super::sequence::Side;
 use super::values::{Copies, cleaned, mark_values_given, strip};
 use super::{Purpose, values};
 use crate::annotation::Ann;
+use crate::args::go_type;
 use crate::deep;
 use crate::node::{Annotated, Document, FragmentData, Node, Origin, from_value, key_text, to_value};
 use crate::run::Run;
-use crate::stdlib::args::go_type;
 
 /// What an item takes, roughly, with its slot in an index.
 const ITEM_BYTES: usize = 128;

@@ -9,8 +9,8 @@ use super::left::{Kind, Left};
 use super::matcher::{self, Hint, Matcher};
 use super::values::cleaned;
 use crate::annotation::Ann;
+use crate::args::go_type;
 use crate::node::{Annotated, Node};
-use crate::stdlib::args::go_type;
 
 /// Which items are meant, and how many there should be.
 pub(super) struct Rule<'r> {

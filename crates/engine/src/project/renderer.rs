@@ -7,12 +7,12 @@ use ytterby_diag::{Failure, Sources};
 
 use super::{Output, Project, ProjectError, SchemaInfo, Values};
 use crate::api::{Host, Options, Rendered, Silent};
+use crate::contexts::OpenContexts;
 use crate::library::{File, Library};
 use crate::limits;
 use crate::render;
 use crate::run::Run;
 use crate::schema::Schema;
-use crate::template::OpenContexts;
 
 /// Renders a [`Project`] on one thread, as often as needed. It keeps what belongs to the thread: programs that are ready to run,
 /// and what was made of files that do not depend on data values.

@@ -28,7 +28,7 @@ pub(crate) enum Role {
 pub(crate) fn compile(eval: &mut Eval, run: &Run, doc: &Document, role: Role) -> Result<Schema, Failure> {
     let compiled = compile_document(eval, run, doc, role);
     if compiled.is_err() {
-        run.keep_secrets_of_schema(doc);
+        super::secrets::gather_annotated(&mut run.secrets.borrow_mut(), doc);
     }
     compiled
 }

@@ -22,10 +22,11 @@ use ytterby_text::Str;
 pub(crate) use advice::coerced;
 pub(crate) use compile::{Role, compile, distribute_defaults_for_strings, samples};
 pub(crate) use keys::{Allowed, KeyRule};
-pub(crate) use secrets::{SecretValues, hide_lines_naming, redact, redact_misfit, secret_names};
+pub(crate) use secrets::{hide_lines_naming, redact, redact_misfit, secret_names};
 pub(crate) use shapes::{Combination, Shapes};
 
 use crate::node::{Document, Map, MapItem, Node, Scalar, key_text};
+use crate::run::Run;
 use crate::validate::Rules;
 
 /// A text with a place in parentheses: `null (by schema.yml:3)`.
@@ -194,6 +195,13 @@ pub(crate) struct Example {
 }
 
 impl Schema {
+    /// Notes the secrets of data values, so that no diagnostic of the run shows them.
+    pub fn keep_secrets(&self, run: &Run, values: &Node) {
+        if self.uses.secrets {
+            secrets::gather(&mut run.secrets.borrow_mut(), values, &self.root);
+        }
+    }
+
     /// The schema of data values that have none: anything goes.
     pub fn absent() -> Schema {
         Schema { root: Slot::of(Type::Any, Pos::UNKNOWN, Node::NULL), uses: Uses::default() }

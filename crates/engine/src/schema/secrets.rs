@@ -1,70 +1,43 @@
 //! `@schema/secret`: values that are never shown.
 //!
-//! [`SecretValues`] gathers what the inputs of a run give for secret nodes: the texts, for messages that code makes, and
-//! the places, so that excerpts of sources leave the values out. [`redact`] makes a copy of values for inspection.
+//! [`gather`] notes what the inputs of a run give for secret nodes in its [`SecretValues`]. [`redact`] makes a copy of
+//! values for inspection.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use ytterby_diag::{Diagnostic, FileId, Part, Pos, REDACTED, Secrets, Source, Sources};
+use ytterby_diag::{FileId, Pos, REDACTED, Sources};
 use ytterby_starlark::Value;
 use ytterby_text::spelling;
 
 use super::{MapType, Slot, Type};
 use crate::annotation::Ann;
 use crate::node::{Annotated, Document, FragmentData, Node, Scalar, from_value, key_text, scalar_to_value};
+use crate::secrets::SecretValues;
 
-/// The secrets of a run's data values: what they are, and where sources have them.
-#[derive(Default, Debug)]
-pub(crate) struct SecretValues {
-    texts: Secrets,
-    /// The items whose values are secrets.
-    items: HashSet<Pos>,
+/// Gathers secrets from values and their schema.
+struct Gatherer<'s> {
+    secrets: &'s mut SecretValues,
     /// Of maps in which undeclared keys were met, the items that hold secrets, by their places in the type.
     secret_items: HashMap<*const MapType, Rc<[usize]>>,
-    /// How many names undeclared keys were compared with.
-    compared: usize,
 }
 
 /// Names that undeclared keys are compared with in all; beyond that, what is not declared counts as a secret.
 const COMPARISONS: usize = 200_000;
 
-impl SecretValues {
-    /// Adds the scalars of `node` that `slot` declares secret, and those under keys that are nearly named like one.
-    pub fn add(&mut self, node: &Node, slot: &Slot) {
-        self.value(node, Some(slot), false);
-    }
+/// Notes the scalars of `node` that `slot` declares secret, and those under keys that are nearly named like one.
+pub(crate) fn gather(secrets: &mut SecretValues, node: &Node, slot: &Slot) {
+    Gatherer::new(secrets).value(node, Some(slot), false);
+}
 
-    /// Adds what a schema document gives for secrets itself.
-    pub fn add_annotated(&mut self, doc: &Document) {
-        self.annotated(doc, false);
-    }
+/// Notes what a schema document gives for secrets itself.
+pub(crate) fn gather_annotated(secrets: &mut SecretValues, doc: &Document) {
+    Gatherer::new(secrets).annotated(doc, false);
+}
 
-    pub fn is_empty(&self) -> bool {
-        self.texts.is_empty() && self.items.is_empty()
-    }
-
-    pub fn texts(&self) -> &Secrets {
-        &self.texts
-    }
-
-    /// Keeps the sources that these diagnostics refer to from showing secrets.
-    pub fn hide_in_sources<'d>(&self, sources: &Sources, diagnostics: impl IntoIterator<Item = &'d Diagnostic>) {
-        if self.is_empty() {
-            return;
-        }
-        let mut files: HashSet<FileId> = HashSet::new();
-        for diagnostic in diagnostics {
-            files.extend(diagnostic.labels.iter().map(|label| label.pos.file));
-            files.extend(diagnostic.frames.iter().flat_map(|frame| [frame.pos.file, frame.place.file]));
-        }
-        for file in files {
-            let Some(source) = sources.get(file) else { continue };
-            let found = self.texts.places(source.text()).into_iter();
-            sources.hide(file, found.map(|range| range.start as u32..range.end as u32));
-            let items = self.items.iter().filter(|pos| pos.file == file);
-            sources.hide(file, items.map(|pos| hidden_range(&source, pos.offset)));
-        }
+impl Gatherer<'_> {
+    fn new(secrets: &mut SecretValues) -> Gatherer<'_> {
+        Gatherer { secrets, secret_items: HashMap::new() }
     }
 
     fn value(&mut self, node: &Node, slot: Option<&Slot>, secret: bool) {
@@ -94,7 +67,7 @@ impl SecretValues {
     fn item(&mut self, pos: Pos, value: &Node, slot: Option<&Slot>, secret: bool) {
         let secret = secret || slot.is_some_and(|slot| slot.secret);
         if secret && pos.is_known() {
-            self.items.insert(pos);
+            self.secrets.items.insert(pos);
         }
         if secret || slot.is_some() {
             crate::deep(|| self.value(value, slot, secret));
@@ -107,8 +80,8 @@ impl SecretValues {
             || ty.items.iter().enumerate().filter(|(_, item)| holds_secret(&item.slot)).map(|(at, _)| at).collect();
         let secret_items = self.secret_items.entry(Rc::as_ptr(ty)).or_insert_with(find).clone();
         let first = secret_items.first()?;
-        self.compared += secret_items.len();
-        if self.compared > COMPARISONS {
+        self.secrets.compared += secret_items.len();
+        if self.secrets.compared > COMPARISONS {
             return Some(&ty.items[*first].slot);
         }
         let key = key_text(key);
@@ -121,10 +94,10 @@ impl SecretValues {
             return;
         }
         let value = scalar_to_value(scalar);
-        self.texts.add(&value.to_text().to_string());
+        self.secrets.texts.add(&value.to_text().to_string());
         let repr = value.repr().to_string();
         if repr != "\"\"" {
-            self.texts.add(&repr);
+            self.secrets.texts.add(&repr);
         }
     }
 
@@ -132,7 +105,7 @@ impl SecretValues {
         let secret = secret || item.has(Ann::SchemaSecret);
         if secret {
             if item.pos().is_known() && matches!(item.value(), Node::Scalar(_)) {
-                self.items.insert(item.pos());
+                self.secrets.items.insert(item.pos());
             }
             for ann in item.annotations().iter().filter(|ann| ann.ann == Some(Ann::SchemaDefault)) {
                 ann.args.iter().for_each(|arg| self.argument(arg));
@@ -157,19 +130,6 @@ impl SecretValues {
 fn is_near(name: &str, other: &str) -> bool {
     let by_letters = spelling::closest(name, [other], spelling::tolerance_of_short(name));
     by_letters.is_some() || spelling::nearest(name, [other]).is_some()
-}
-
-/// What excerpts leave out of the item at an offset: its value, or whatever the line has in its place.
-fn hidden_range(source: &Source, offset: u32) -> std::ops::Range<u32> {
-    match source.outline().item(offset) {
-        Some(item) if !item.value.is_empty() => item.value.clone(),
-        Some(item) => item.key.end..rest_of_line(source, item.key.end).end,
-        None => rest_of_line(source, offset),
-    }
-}
-
-fn rest_of_line(source: &Source, offset: u32) -> std::ops::Range<u32> {
-    source.part(offset, &Part::Line).unwrap_or(offset..offset)
 }
 
 /// The names of all secrets of a schema: lines that name one are not shown where a values file cannot be parsed.

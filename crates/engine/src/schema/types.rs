@@ -9,8 +9,8 @@ use ytterby_text::spelling;
 use super::placed;
 use super::{Kind, Type, Union};
 use crate::annotation::Annotation;
+use crate::args::go_type;
 use crate::run::Run;
-use crate::stdlib::go_type;
 use crate::validate::formats;
 
 /// What `@schema/type` asks for.

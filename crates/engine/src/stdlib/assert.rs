@@ -6,9 +6,9 @@ use ytterby_diag::{Diagnostic, Failure, Id, Path, ViolationBlock};
 use ytterby_starlark::{Args, Builtin, Error, Eval, Problem, Value};
 use ytterby_text::Str;
 
-use super::args::{fail, go_type, string};
 use super::{Module, yaml};
 use crate::annotation::Level;
+use crate::args::{fail, go_type, string};
 use crate::node::{self, Fragment, FragmentData};
 use crate::path::Way;
 use crate::run::Run;

@@ -4,8 +4,8 @@ use ytterby_starlark::{Args, Error, Eval, Value};
 use ytterby_text::Str;
 
 use super::Module;
-use super::args::{bool_keyword, fail, one, one_string, string};
 use crate::annotation::Level;
+use crate::args::{bool_keyword, fail, one, one_string, string};
 
 /// The module.
 pub(super) fn module(level: Level) -> Module {

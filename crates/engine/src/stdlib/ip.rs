@@ -4,8 +4,8 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use ytterby_starlark::{Args, Error, Eval, Value};
 
-use super::args::{fail, none, one_string};
 use super::{Module, Object, method};
+use crate::args::{fail, none, one_string};
 
 /// The module.
 pub(super) fn module() -> Module {

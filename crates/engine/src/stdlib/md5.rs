@@ -4,8 +4,8 @@ use md5::{Digest, Md5};
 use ytterby_starlark::{Args, Error, Eval, Value};
 
 use super::Module;
-use super::args::one_string;
 use super::sha256::hex;
+use crate::args::one_string;
 
 /// The module.
 pub(super) fn module() -> Module {

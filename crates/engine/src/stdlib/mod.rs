@@ -1,9 +1,8 @@
 //! The modules of `load("@ytt:…")`: one file per module, one line in the table each.
 //!
 //! Modules that depend on where they are loaded (`data`, `library`, `template`) are made by the library run; those in the
-//! table are made when first asked for and then shared by everything in one run ([`Stdlib`]).
+//! table are made when first asked for and then shared by everything in one run.
 
-pub(crate) mod args;
 mod assert;
 mod base64;
 pub(crate) mod data;
@@ -24,19 +23,18 @@ mod url;
 mod version;
 mod yaml;
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use ytterby_diag::Help;
 use ytterby_starlark::{Args, Builtin, Error, Eval, Exports, Problem, Value};
 
-pub(crate) use args::go_type;
-pub(crate) use data::SharedLists;
 pub(crate) use module::Module;
-pub(crate) use struct_::{Object, Struct, conversion_hint, method};
+pub(crate) use struct_::method;
+
+pub(crate) use crate::node::{Object, Struct};
 
 use crate::annotation::Level;
+use crate::run::Run;
 
 /// Makes a module. What goes beyond ytt is left out at [`Level::Ytt049`].
 type Make = fn(Level) -> Module;
@@ -63,20 +61,12 @@ const TABLE: &[(&str, Make)] = &[
 /// Modules of [`TABLE`] that ytt does not have.
 const BEYOND: &[(&str, Make)] = &[("schema", |_| schema::module()), ("spelling", |_| spelling::module())];
 
-/// The modules that one run has loaded.
-#[derive(Default)]
-pub(crate) struct Stdlib {
-    loaded: RefCell<HashMap<&'static str, Rc<Exports>>>,
-}
-
-impl Stdlib {
-    /// What `load("@ytt:<name>")` gives, if the module is one of those that are the same everywhere.
-    pub fn find(&self, name: &str, level: Level) -> Option<Rc<Exports>> {
-        let beyond: &[_] = if level == Level::Ytterby { BEYOND } else { &[] };
-        let &(name, make) = TABLE.iter().chain(beyond).find(|entry| entry.0 == name)?;
-        let mut loaded = self.loaded.borrow_mut();
-        Some(loaded.entry(name).or_insert_with(|| exports(make(level))).clone())
-    }
+/// What `load("@ytt:<name>")` gives, if the module is one of those that are the same everywhere; each is made once in a run.
+pub(crate) fn find(run: &Run, name: &str) -> Option<Rc<Exports>> {
+    let beyond: &[_] = if run.level == Level::Ytterby { BEYOND } else { &[] };
+    let &(name, make) = TABLE.iter().chain(beyond).find(|entry| entry.0 == name)?;
+    let mut made = run.modules.borrow_mut();
+    Some(made.entry(name).or_insert_with(|| exports(make(run.level))).clone())
 }
 
 /// The modules that are the same everywhere.
@@ -108,16 +98,28 @@ pub(crate) fn unknown_module(name: &str, level: Level) -> Error {
 /// Modules that are different for each file.
 const OF_FILES: [&str; 3] = ["data", "library", "template"];
 
-/// Whether there is a module `@ytt:<name>`.
-pub(crate) fn has_module(name: &str, level: Level) -> bool {
-    let beyond: &[_] = if level == Level::Ytterby { BEYOND } else { &[] };
-    OF_FILES.contains(&name) || TABLE.iter().chain(beyond).any(|entry| entry.0 == name)
-}
-
 /// A function whose messages begin with its name.
 pub(crate) fn function(
     name: &'static str,
     body: impl Fn(&mut Eval, Args<'_>) -> Result<Value, Error> + 'static,
 ) -> Value {
     Value::from(Builtin::new(name, move |eval, args| body(eval, args).map_err(|error| error.in_context(name))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::level::has_module;
+
+    #[test]
+    fn all_modules_are_known_by_name() {
+        let names = |rows: &[(&'static str, Make)]| rows.iter().map(|row| row.0).collect::<Vec<_>>();
+        for name in names(TABLE).into_iter().chain(OF_FILES) {
+            assert!(has_module(name, Level::Ytt049), "{name}");
+        }
+        for name in names(BEYOND) {
+            assert!(has_module(name, Level::Ytterby) && !has_module(name, Level::Ytt049), "{name}");
+        }
+        assert!(!has_module("nothing", Level::Ytterby));
+    }
 }

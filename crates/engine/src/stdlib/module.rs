@@ -63,6 +63,10 @@ fn charge(args: Args<'_>) -> Result<(), Error> {
 const LONG: usize = 2048;
 
 impl HostValue for Module {
+    fn go_type(&self) -> &'static str {
+        "*starlarkstruct.Module"
+    }
+
     fn type_name(&self) -> &str {
         "module"
     }

@@ -3,7 +3,7 @@
 use ytterby_starlark::{Args, Error, Eval, Value};
 
 use super::Module;
-use super::args::{int, one, string};
+use crate::args::{int, one, string};
 use crate::node::{Annotated, Fragment, FragmentData, Node, from_value};
 use crate::overlay::{self, Matcher};
 use crate::run::Run;

@@ -6,8 +6,8 @@ use ytterby_starlark::{Args, Error, Eval, Value};
 use ytterby_text::Str;
 
 use super::Module;
-use super::args::{fail, one, string, two};
 use crate::annotation::Level;
+use crate::args::{fail, one, string, two};
 use ytterby_regexp::Regexp;
 
 /// The module.

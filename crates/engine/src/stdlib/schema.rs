@@ -6,13 +6,13 @@ use ytterby_diag::{
 use ytterby_starlark::{Args, Error, Eval, Value};
 
 use super::Module;
-use super::args::{self, fail};
+use crate::args::{self, fail};
 use crate::node::{self, Document, Fragment, Node};
 use crate::overlay;
 use crate::run::Run;
 use crate::schema::check::Context;
 use crate::schema::{self, Schema, shapes};
-use crate::validate::values::{self as rules, Mode};
+use crate::values::check::{self as rules, Mode};
 use crate::values::{Envelope, Input, Outcome, try_merge};
 
 /// The module.
@@ -112,7 +112,7 @@ fn checked(eval: &mut Eval, run: &Run, schema: &Schema, value: Envelope) -> Resu
         }
     };
     let misshapen = rules::resolve_shapes(eval, run, &mut doc, schema, Mode::Rules)?;
-    run.keep_secrets(&doc.value, schema);
+    schema.keep_secrets(&run, &doc.value);
     let mistyped = rules::Mistyped::default();
     let blocks = rules::check(eval, run, &doc, Some(schema), &misshapen, &mistyped, rules::Whose::Other)?;
     Ok(if blocks.is_empty() { Checked::Fits(doc.value) } else { Checked::Violates(blocks) })

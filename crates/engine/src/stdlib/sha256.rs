@@ -4,7 +4,7 @@ use sha2::{Digest, Sha256};
 use ytterby_starlark::{Args, Error, Eval, Value};
 
 use super::Module;
-use super::args::one_string;
+use crate::args::one_string;
 
 /// The module.
 pub(super) fn module() -> Module {

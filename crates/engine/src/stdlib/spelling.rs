@@ -5,7 +5,7 @@ use ytterby_starlark::{Args, Error, Eval, Value};
 use ytterby_text::{Str, spelling};
 
 use super::Module;
-use super::args::{fail, string, two};
+use crate::args::{fail, string, two};
 
 /// The module.
 pub(super) fn module() -> Module {

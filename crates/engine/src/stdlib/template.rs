@@ -4,7 +4,8 @@ use std::rc::Rc;
 
 use ytterby_starlark::{Builtin, Error, Value};
 
-use super::{Module, args};
+use super::Module;
+use crate::args;
 use crate::template::TemplateOps;
 
 /// The module as the file sees it whose operations these are.

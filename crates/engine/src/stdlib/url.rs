@@ -7,8 +7,8 @@ use ytterby_starlark::{Args, Error, Eval, Value};
 use ytterby_text::Str;
 use ytterby_text::url::{self, Part, Url, User, escape, unescape};
 
-use super::args::{fail, none, one, one_string};
 use super::{Module, Object, Struct, method};
+use crate::args::{fail, none, one, one_string};
 use crate::node;
 
 /// The module.

@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use ytterby_starlark::{Args, Error, Eval, Value};
 
 use super::Module;
-use super::args::{fail, one_string};
 use crate::api::YTT_VERSION;
+use crate::args::{fail, one_string};
 use crate::run::Run;
 
 /// The module.

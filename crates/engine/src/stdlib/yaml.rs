@@ -9,8 +9,8 @@ use ytterby_yaml::write::YamlWriter;
 use ytterby_yaml::{NodeId, ReadOptions, Sink, Tree, View, parse};
 
 use super::Module;
-use super::args::{one, one_string, string};
 use crate::annotation::Level;
+use crate::args::{one, one_string, string};
 use crate::deep;
 use crate::node::{self, FragmentData, Node, Scalar};
 use crate::output;

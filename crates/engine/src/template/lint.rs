@@ -7,6 +7,7 @@ use ytterby_yaml::{Comment, NodeId, Scalar, Tree, View};
 
 use crate::annotation::{self, Ann};
 use crate::run::Run;
+use crate::validate::annotations;
 
 /// Looks at every annotation of a template.
 pub(crate) fn warn(tree: &Tree, run: &Run) {
@@ -145,9 +146,9 @@ impl Linter<'_> {
     fn unknown(&self, comment: &Comment, name: &str) {
         let warning = Diagnostic::warning(Id::ANNOTATION_UNKNOWN, annotation::unknown(name));
         let warning = warning.at(comment.pos, Part::Annotation);
-        self.run.warn(match annotation::meant_by_unknown(name, self.run.level) {
-            Some(annotation::Meant::Name(meant)) => warning.help(rename(comment.pos, name, meant)),
-            Some(annotation::Meant::Advice(text)) => warning.help(text),
+        self.run.warn(match annotations::meant_by_unknown(name, self.run.level) {
+            Some(annotations::Meant::Name(meant)) => warning.help(rename(comment.pos, name, meant)),
+            Some(annotations::Meant::Advice(text)) => warning.help(text),
             None => warning,
         });
     }

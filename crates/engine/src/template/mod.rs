@@ -25,7 +25,7 @@ use ytterby_yaml::Tree;
 
 pub(crate) use build::{Built, KeyOverrides};
 pub(crate) use comment::{UnknownComments, documents_annotated};
-pub(crate) use ops::{OpenContexts, TemplateOps};
+pub(crate) use ops::TemplateOps;
 pub(crate) use problem::{problem_of_error, problem_of_syntax};
 pub(crate) use yaml::{annotates, has_templating, templating_of_document};
 

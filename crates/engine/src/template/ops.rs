@@ -1,16 +1,16 @@
 //! Carries out a template's operations: one [`TemplateOps`] per evaluation of a file.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use ytterby_diag::Pos;
 use ytterby_starlark::{Error, Eval, OpValues, Ops, Value};
-use ytterby_text::budget;
 
 use super::build::{Built, Context, Dialect, KeyOverrides};
 use super::program::GENERATED;
 use super::table::{Annotate, Kind, LinkedTable, Op};
 use crate::annotation::{Ann, Annotation, Level};
+use crate::contexts::{Building, OpenContexts};
 use crate::node::{self, Fragment, Scalar};
 
 /// The contexts that are open while a file's program, or a function of it, runs.
@@ -25,55 +25,9 @@ pub(crate) struct TemplateOps {
 /// The contexts of one evaluation of a file.
 type Stack = Rc<RefCell<Vec<Context>>>;
 
-/// Which contexts are open in a run, whatever their files: what an error leaves open can be given up from outside.
-#[derive(Default)]
-pub(crate) struct OpenContexts {
-    stacks: RefCell<Vec<Stack>>,
-    /// How many nodes were started so far.
-    nodes: Cell<u32>,
-    /// Whether some node got rules for the output.
-    has_output_rules: Cell<bool>,
-}
-
-/// How many nodes the templates of a run may make: some gigabytes of them. A loop that does not end makes more.
-const MAX_NODES: u32 = 30_000_000;
-
-/// What a node takes, roughly.
-const NODE_BYTES: usize = 96;
-
-impl OpenContexts {
-    /// Begins to count nodes for another run.
-    pub fn begin_run(&self) {
-        self.unwind(0);
-        self.nodes.set(0);
-    }
-
-    /// Whether some node got rules for the output (`@assert/validate`).
-    pub fn has_output_rules(&self) -> bool {
-        self.has_output_rules.get()
-    }
-
-    /// How many are open; [`OpenContexts::unwind`] goes back to that.
-    pub fn depth(&self) -> usize {
-        self.stacks.borrow().len()
-    }
-
-    /// Gives up contexts that an error left open.
-    pub fn unwind(&self, depth: usize) {
-        for stack in self.stacks.borrow_mut().drain(depth..).rev() {
-            stack.borrow_mut().pop();
-        }
-    }
-}
-
-impl OpenContexts {
-    fn count_node(&self) -> Result<(), String> {
-        budget::memory(NODE_BYTES).and_then(|()| budget::work(1)).map_err(|exceeded| exceeded.to_string())?;
-        self.nodes.set(self.nodes.get() + 1);
-        if self.nodes.get() > MAX_NODES {
-            return Err(format!("templates make more than {MAX_NODES} nodes (is there a loop that does not end?)"));
-        }
-        Ok(())
+impl Building for RefCell<Vec<Context>> {
+    fn give_up(&self) {
+        self.borrow_mut().pop();
     }
 }
 
@@ -98,7 +52,7 @@ impl TemplateOps {
     /// Begins a context.
     pub fn begin(&self, dialect: Dialect) {
         self.contexts.borrow_mut().push(Context::new(dialect, self.overrides));
-        self.open.stacks.borrow_mut().push(self.contexts.clone());
+        self.open.begin(self.contexts.clone());
     }
 
     /// Ends the innermost context.
@@ -109,7 +63,7 @@ impl TemplateOps {
     /// The same for the context of the file; also tells the overlay annotations in documents that are no overlays.
     pub fn end_file(&self) -> Result<(Built, Vec<(Ann, Pos)>), String> {
         let context = self.contexts.borrow_mut().pop();
-        self.open.stacks.borrow_mut().pop();
+        self.open.end();
         context.ok_or("unexpected end of a template's part")?.finish()
     }
 
@@ -147,7 +101,7 @@ impl TemplateOps {
                 let Annotate { tag, name, pos } = &**annotate;
                 let ann = Ann::from_name(name, self.level);
                 if ann == Some(Ann::AssertValidate) {
-                    self.open.has_output_rules.set(true);
+                    self.open.note_output_rules();
                 }
                 let annotation = Annotation {
                     ann,

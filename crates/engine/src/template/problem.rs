@@ -9,7 +9,6 @@ use ytterby_starlark::{Error, Problem, SyntaxError};
 
 use super::annotation_hint;
 use crate::run::Run;
-use crate::stdlib;
 
 /// The problem that a running program ended with. `is_foreign` tells files whose lines ytt's text does not show.
 pub(crate) fn problem_of_error(run: &Run, error: Error, is_foreign: &dyn Fn(Pos) -> bool) -> CodeProblem {
@@ -51,7 +50,7 @@ fn at_sources(run: &Run, mut problem: CodeProblem) -> CodeProblem {
 
 /// The `load` line that defines a name, where the name is that of a module.
 fn load_line(run: &Run, pos: Pos, name: &str) -> Option<Help> {
-    stdlib::has_module(name, run.level).then_some(())?;
+    crate::level::has_module(name, run.level).then_some(())?;
     let source = run.sources.get(pos.file)?;
     let text = source.text();
     let statement = format!("load(\"@ytt:{name}\", \"{name}\")");

@@ -37,11 +37,6 @@ impl Assertion {
         let object = value.downcast::<Assertion>().map(|assertion| (assertion.rule.clone(), assertion.id));
         object.or_else(|| value.downcast::<Check>().map(|check| (check.rule.clone(), id_of(check.name))))
     }
-
-    /// Why it does not become YAML.
-    pub fn conversion_hint(&self) -> String {
-        format!("{} does not encode (did you mean to call check()?)", self.type_name())
-    }
 }
 
 /// What breaking the rule of a function is called: that of `assert.min` is `rule/min`.
@@ -139,6 +134,10 @@ impl HostValue for Check {
 }
 
 impl HostValue for Assertion {
+    fn why_not_data(&self) -> Option<String> {
+        Some(format!("{} does not encode (did you mean to call check()?)", self.type_name()))
+    }
+
     fn type_name(&self) -> &str {
         "@ytt:assert.assertion"
     }

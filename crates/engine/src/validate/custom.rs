@@ -4,8 +4,8 @@ use ytterby_diag::{Cause, Id, Sources};
 use ytterby_starlark::{Budget, Error, Eval, Value};
 use ytterby_text::Str;
 
+use crate::node::Struct;
 use crate::node::{Fragment, Node, to_value};
-use crate::stdlib::Struct;
 
 /// What one call of a rule, or of `when=`, may use: about a second. There may be as many calls as there are values, and
 /// nobody waits for the limit of a whole file to find out that a rule does not end.

@@ -7,6 +7,7 @@
 //! [`values`] walks data values along their schema, [`output`] the documents of a library run. Neither knows how a
 //! report is shown.
 
+pub(crate) mod annotations;
 mod assertion;
 pub(crate) mod cel;
 mod check;
@@ -18,8 +19,6 @@ pub(crate) use origin::values_read;
 pub(crate) mod output;
 mod read;
 pub(crate) mod rules;
-pub(crate) mod satisfiable;
-pub(crate) mod values;
 
 use std::rc::Rc;
 
@@ -42,7 +41,7 @@ pub(crate) use rules::{FreeKeys, Items, Keyword, Limit, MapShape, Most, Shape, T
 #[derive(Debug)]
 pub(crate) struct Rules {
     /// In the order in which they run.
-    rules: Vec<Rule>,
+    pub rules: Vec<Rule>,
     when: Option<Value>,
     /// Whether null is checked instead of being skipped.
     not_null: bool,
@@ -56,19 +55,19 @@ pub(crate) struct Rules {
 #[derive(Debug)]
 pub(crate) struct Rule {
     /// The description of a valid value, as violations and documentation show it.
-    must_be: String,
-    check: Check,
+    pub must_be: String,
+    pub check: Check,
     /// What violations say instead.
     message: Option<Template>,
     /// What breaking it is called.
     id: Id,
     /// Where it was written: an annotation or a call, and the argument there.
-    pos: Pos,
-    part: Part,
+    pub pos: Pos,
+    pub part: Part,
 }
 
 #[derive(Debug)]
-enum Check {
+pub(crate) enum Check {
     Named(Rc<dyn NamedRule>),
     Custom(Custom),
 }

@@ -7,8 +7,8 @@ use ytterby_diag::{Argument, Diagnostic, Failure, Id, Part, Pos, Text};
 use ytterby_starlark::Value;
 
 use crate::annotation::{Ann, Annotation};
+use crate::args::go_type;
 use crate::node::{Annotated, Document};
-use crate::stdlib::go_type;
 
 /// How a document came to be; some messages and conversions depend on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

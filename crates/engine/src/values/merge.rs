@@ -41,7 +41,7 @@ pub(crate) fn merge(
     let mut doc = schema.defaults();
     let mut problems = Vec::new();
     for input in inputs {
-        run.keep_secrets(&input.doc.value, schema);
+        schema.keep_secrets(run, &input.doc.value);
         doc = step(&mut Context { eval, run }, schema, doc, input, &mut problems)?;
     }
     Ok(Merged { doc, problems })

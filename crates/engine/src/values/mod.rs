@@ -5,6 +5,7 @@
 //! only, so that one more input costs what it holds and not what is there already.
 
 mod around;
+pub(crate) mod check;
 mod dotted;
 mod envelope;
 mod flags;

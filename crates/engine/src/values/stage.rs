@@ -14,7 +14,7 @@ use crate::overlay::{self, Purpose};
 use crate::run::Run;
 use crate::schema::{self, Role, Schema};
 use crate::validate;
-use crate::validate::values::{Misshapen, Mistyped, Mode, Whose};
+use crate::values::check::{Misshapen, Mistyped, Mode, Whose};
 
 /// The schema of a library.
 pub(crate) struct Declared {
@@ -160,17 +160,17 @@ fn validate(
     let mode = if skip { Mode::TypesOnly } else { Mode::Rules };
     let staged = |failure: Failure| failure.in_stage("Validating final data values");
     if let Some(schema) = schema {
-        run.keep_secrets(&doc.value, schema);
+        schema.keep_secrets(run, &doc.value);
     }
     let misshapen = match schema {
-        Some(schema) => validate::values::resolve_shapes(eval, run, doc, schema, mode).map_err(staged)?,
+        Some(schema) => crate::values::check::resolve_shapes(eval, run, doc, schema, mode).map_err(staged)?,
         None => Misshapen::new(),
     };
     if skip {
         return Ok(None);
     }
     let whose = if library.library.is_root() { Whose::Root } else { Whose::Library };
-    let blocks = validate::values::check(eval, run, doc, schema, &misshapen, mistyped, whose).map_err(staged)?;
+    let blocks = crate::values::check::check(eval, run, doc, schema, &misshapen, mistyped, whose).map_err(staged)?;
     Ok(validate::failure_of(blocks).map(staged))
 }
 

@@ -8,8 +8,8 @@ use ytterby_text::gojson::Html;
 use ytterby_yaml::write::{JsonOptions, JsonWriter};
 
 use super::Module;
-use super::args::{bool_keyword, indent, known_keywords, one, one_string, string};
 use crate::annotation::Level;
+use crate::args::{bool_keyword, indent, known_keywords, one, one_string, string};
 use crate::node;
 use crate::output;
 

@@ -10,7 +10,7 @@ use num_traits::FromPrimitive;
 use ytterby_starlark::{Args, Builtin, Error, Eval, Value};
 
 use super::Module;
-use super::args::{fail, float, go_type, one, two};
+use crate::args::{fail, float, go_type, one, two};
 
 const WARNING: &str = "\nWarning: a function from the @ytt:math module is used in this invocation; this module does not guarantee bit-identical results across CPU architectures.";
 

@@ -7,7 +7,7 @@ use ytterby_starlark::{Args, Error, Eval, Value};
 use ytterby_text::Str;
 
 use super::Module;
-use super::args::{indent, known_keywords, one, one_string};
+use crate::args::{indent, known_keywords, one, one_string};
 use crate::node;
 
 /// The module.

@@ -8,11 +8,11 @@ use std::rc::Rc;
 use ytterby_starlark::Value;
 use ytterby_starlark::ast::ExprKind;
 
-use super::rules::{Bound, Limit, NamedRule, Quantity};
-use super::{Check, Rule, Rules};
-use crate::facts::RuleFact;
+use super::RuleFact;
 use crate::node::{Node, Scalar};
 use crate::schema::{Kind, Type};
+use crate::validate::rules::{Bound, Limit, NamedRule, Quantity};
+use crate::validate::{Check, Rule, Rules};
 
 /// What is always the case about a rule.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -163,7 +163,7 @@ fn conflict(one: &Limit, other: &Limit, is_integer: bool) -> bool {
             empty(least, most)
         }
         (Limit::OneOf(some), Limit::OneOf(others)) => {
-            !some.iter().any(|value| others.iter().any(|other| super::rules::equal(other, value)))
+            !some.iter().any(|value| others.iter().any(|other| crate::validate::rules::equal(other, value)))
         }
         _ => false,
     }

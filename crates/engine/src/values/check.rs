@@ -12,8 +12,6 @@ use ytterby_diag::{
 };
 use ytterby_starlark::Eval;
 
-use super::Checked;
-use super::{Checker, Rules, Spot};
 use crate::annotation::Ann;
 use crate::node::{Annotated, Document, Map, Node, key_text};
 use crate::overlay::mark_values_given;
@@ -21,6 +19,7 @@ use crate::path::Way;
 use crate::run::Run;
 use crate::schema::check::{Context, Fit, Order, fit, problems};
 use crate::schema::{Combination, Item, KeyRule, MapType, Presence, Required, Schema, Shapes, Slot, Type};
+use crate::validate::{Checked, Checker, Rules, Spot};
 
 /// What was found out about shapes: by path, why the value has not the right ones.
 pub(crate) type Misshapen = HashMap<Path, String>;

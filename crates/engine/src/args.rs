@@ -1,15 +1,11 @@
 //! How functions of the modules take their arguments, in the reference's wording.
 //!
-//! The messages carry no function name: whoever wraps a function ([`super::function`]) puts it in front. Where the
+//! The messages carry no function name: whoever wraps a function (`stdlib::function`) puts it in front. Where the
 //! reference names a Go type, so do we, because users search for the texts that they know.
 
 use num_traits::ToPrimitive;
 use ytterby_starlark::{Args, Error, Value};
 use ytterby_text::Str;
-
-use super::{Module, Object, Struct};
-use crate::node::Fragment;
-use crate::overlay::Matcher;
 
 /// Leaves a function with an error whose message is formatted.
 macro_rules! fail {
@@ -133,19 +129,7 @@ pub(crate) fn go_type(value: &Value) -> &'static str {
         Value::Range(_) => "starlark.rangeValue",
         Value::Function(_) => "*starlark.Function",
         Value::Builtin(_) => "*starlark.Builtin",
-        Value::Host(_) => {
-            if value.downcast::<Fragment>().is_some() {
-                "*yamltemplate.StarlarkFragment"
-            } else if value.downcast::<Struct>().is_some() {
-                "*core.StarlarkStruct"
-            } else if value.downcast::<Module>().is_some() {
-                "*starlarkstruct.Module"
-            } else if value.downcast::<Matcher>().is_some() {
-                "*starlark.Builtin"
-            } else {
-                value.downcast::<Object>().map_or("starlark.Value", Object::go_type)
-            }
-        }
+        Value::Host(host) => host.go_type(),
         _ => "starlark.Value",
     }
 }

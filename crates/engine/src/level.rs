@@ -1,0 +1,40 @@
+//! How much of the language a run knows.
+
+/// Which names a run knows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Level {
+    /// Everything.
+    #[default]
+    Ytterby,
+    /// `--compat=0.49`: what ytt 0.49 has.
+    Ytt049,
+}
+
+/// The modules of `load("@ytt:…")`, and from where on they are there. What they hold is in `stdlib`.
+const MODULES: [(&str, Level); 20] = [
+    ("assert", Level::Ytt049),
+    ("base64", Level::Ytt049),
+    ("data", Level::Ytt049),
+    ("ip", Level::Ytt049),
+    ("json", Level::Ytt049),
+    ("library", Level::Ytt049),
+    ("math", Level::Ytt049),
+    ("md5", Level::Ytt049),
+    ("module", Level::Ytt049),
+    ("overlay", Level::Ytt049),
+    ("regexp", Level::Ytt049),
+    ("schema", Level::Ytterby),
+    ("sha256", Level::Ytt049),
+    ("spelling", Level::Ytterby),
+    ("struct", Level::Ytt049),
+    ("template", Level::Ytt049),
+    ("toml", Level::Ytt049),
+    ("url", Level::Ytt049),
+    ("version", Level::Ytt049),
+    ("yaml", Level::Ytt049),
+];
+
+/// Whether there is a module `@ytt:<name>`.
+pub(crate) fn has_module(name: &str, level: Level) -> bool {
+    MODULES.iter().any(|(known, since)| *known == name && (level == Level::Ytterby || *since == Level::Ytt049))
+}
