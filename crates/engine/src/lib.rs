@@ -1,19 +1,33 @@
 //! Templates, patches and validates YAML.
 //!
-//! The engine is a function from files and options to documents: [`render`]. It reads and writes nothing itself.
+//! Files become a [`Project`]: parsed and compiled once, shared among threads, rendered with data values as often as
+//! needed. The crate reads and writes nothing itself.
 //!
 //! ```
-//! use std::rc::Rc;
-//! use std::sync::Arc;
+//! use ytterby::{Project, Values};
 //!
-//! use ytterby::diag::Sources;
-//! use ytterby::{Content, InputFile, Options, Silent, render};
-//!
-//! let file = InputFile::new("config.yml", Content::new(*b"#@ name = 'shop'\n---\nname: #@ name\n"));
-//! let rendered = render(vec![file], &Options::default(), &Arc::new(Sources::new()), Rc::new(Silent))?;
-//! assert_eq!(rendered.documents, b"name: shop\n");
-//! # Ok::<(), ytterby::Failure>(())
+//! let project = Project::new([("config.yml", "#@ name = 'shop'\n---\nname: #@ name\n")])?;
+//! assert_eq!(project.render(&Values::new())?.yaml()?, "name: shop\n");
+//! # Ok::<(), ytterby::ProjectError>(())
 //! ```
+//!
+//! # From here
+//!
+//! | to | see |
+//! |---|---|
+//! | give data values: structs, YAML, single paths | [`Values`] |
+//! | take documents: structs, trees with places, YAML, JSON | [`Output`] |
+//! | render many times on one thread | [`Renderer`] |
+//! | change one file and keep what was made of the others | [`Project::with_file`] |
+//! | read a schema: fields, types, defaults, rules, descriptions | [`Project::schema`] |
+//! | show what is wrong: text as ytt writes it, JSON lines, SARIF … | [`ProjectError::report`] |
+//! | bound time, memory and output, stop a render from outside | [`ProjectBuilder::limits`], [`Project::with_cancellation`] |
+//! | check output documents | [`OutputCheck`] |
+//! | make schemas of schemas in other languages, compare schemas | [`import_schema`], [`diff_schemas`] |
+//! | do all that the command does | [`Options`], [`Renderer::run`] |
+//!
+//! The directory `examples` has programs: render files, serve requests over HTTP, render a matrix on threads, list the
+//! fields of a schema.
 
 mod annotation;
 mod api;

@@ -14,6 +14,7 @@ use crate::api::{Compat, Options};
 use crate::input::{self, Content, InputFile};
 use crate::library::SharedFile;
 use crate::output_check::OutputCheck;
+use crate::{Cancellation, Limits, Meter};
 
 pub use error::ProjectError;
 pub use output::{Output, OutputDocument};
@@ -103,6 +104,28 @@ impl Project {
     #[must_use]
     pub fn with_output_check(&self, check: Option<Arc<dyn OutputCheck>>) -> Project {
         let options = Options { output_check: check, ..Options::clone(&self.inner.options) };
+        self.with_files_and_options(self.inner.files.clone(), Arc::new(options))
+    }
+
+    /// The project with renders that another thread can stop.
+    ///
+    /// ```
+    /// use ytterby::{Cancellation, Project, Values};
+    ///
+    /// let project = Project::new([("a.yml", "#@ n = 0\n#@ while True:\n#@   n += 1\n#@ end\n---\na: 1\n")])?;
+    /// let token = Cancellation::new();
+    /// let render = {
+    ///     let project = project.with_cancellation(token.clone());
+    ///     std::thread::spawn(move || project.render(&Values::new()).map(|output| output.yaml()))
+    /// };
+    /// token.cancel();
+    /// let stopped = render.join().expect("no panic").expect_err("it was stopped");
+    /// assert_eq!(stopped.diagnostics()[0].id, ytterby::diag::Id::LIMIT_CANCELLED);
+    /// # Ok::<(), ytterby::ProjectError>(())
+    /// ```
+    #[must_use]
+    pub fn with_cancellation(&self, token: Cancellation) -> Project {
+        let options = Options { cancellation: Some(token), ..Options::clone(&self.inner.options) };
         self.with_files_and_options(self.inner.files.clone(), Arc::new(options))
     }
 
@@ -205,6 +228,20 @@ impl ProjectBuilder {
     #[must_use]
     pub fn strict_annotations(mut self, strict: bool) -> ProjectBuilder {
         self.options.strict_annotations = strict;
+        self
+    }
+
+    /// Says what each render may use. Time is measured by a [`Meter`]; without one, steps are what bounds it.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> ProjectBuilder {
+        self.options.limits = limits;
+        self
+    }
+
+    /// Gives renders a clock, and what knows how much memory there is in use.
+    #[must_use]
+    pub fn meter(mut self, meter: Arc<dyn Meter>) -> ProjectBuilder {
+        self.options.meter = Some(meter);
         self
     }
 
