@@ -459,6 +459,7 @@ pub static ROOT: Command = Command {
             flags: &[],
             commands: KUBERNETES_COMMANDS,
         },
+        KUBEVIRT,
         Command {
             name: "lsp",
             aliases: &[],
@@ -468,7 +469,6 @@ pub static ROOT: Command = Command {
             flags: &[LSP],
             commands: &[],
         },
-        KUBEVIRT,
         Command {
             name: "schema",
             aliases: &[],

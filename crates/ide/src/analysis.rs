@@ -1,16 +1,16 @@
 //! What only a run can tell: the engine renders the targets of a project from memory.
 //!
-//! This is the only module that calls the engine. A run stops at the first file that does not compile; so such a file
+//! This is the only module that calls the engine. Files are compiled once and kept ([`Cache`]); an edit compiles one
+//! file. A run stops at the first file that does not compile; so such a file
 //! is replaced by its last good version, or left out, and the run is repeated: one broken file must not hide what is
 //! wrong in others.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ytterby::{
-    Content, InputFile, Inspect, Options, OutputCheck, OutputNode, OutputTypes, OutputValue, Rendered, Silent,
-    ValueFlags, ValuesFile, render,
+    Content, InputFile, Inspect, Options, OutputCheck, OutputNode, OutputValue, Rendered, Silent, ValueFlags, ValuesFile,
 };
 use ytterby_diag::{Diagnostic, Failure, Form, Label, Origin, PlaceNames, Pos, Safety, Sources};
 
@@ -32,11 +32,29 @@ pub struct Engine {
     pub kubernetes: Option<Arc<KubernetesCheck>>,
     /// Steps that the code of one file may take: an endless loop must not keep the server busy.
     pub max_steps: u64,
+    /// What was compiled before.
+    cache: Arc<Mutex<Cache>>,
 }
+
+/// Compiled projects, the last used one first, and checks of Kubernetes.
+#[derive(Default)]
+struct Cache {
+    compiled: Vec<Compiled>,
+    checks: HashMap<(String, Vec<String>), Option<Arc<dyn OutputCheck>>>,
+}
+
+/// Files and what the engine made of them.
+struct Compiled {
+    files: Vec<(String, Arc<File>)>,
+    project: ytterby::Project,
+}
+
+/// Compiled projects that are kept: targets with files of their own, and versions with a broken file left out.
+const MAX_COMPILED: usize = 8;
 
 impl Default for Engine {
     fn default() -> Engine {
-        Engine { kubernetes: None, max_steps: 20_000_000 }
+        Engine { kubernetes: None, max_steps: 20_000_000, cache: Arc::default() }
     }
 }
 
@@ -135,40 +153,34 @@ fn run_findings(project: &Project, engine: &Engine, variant: &Variant) -> Vec<Fi
     let mut run = Run::new(project, engine, variant);
     let mut findings = Vec::new();
     for _ in 0..MAX_REPEATS {
-        let (result, sources) = run.render(None, None);
-        let (diagnostics, is_failure) = match &result {
-            Ok(rendered) => (rendered.warnings.clone(), false),
-            Err(failure) => (entries(failure), true),
-        };
-        let found: Vec<Finding> =
-            diagnostics.iter().filter_map(|diagnostic| finding(project, variant, diagnostic, &sources)).collect();
-        let broken: HashSet<&str> =
-            found.iter().filter(|finding| stops_compiling(&finding.code)).map(|finding| &*finding.path).collect();
-        let replaced = is_failure && run.replace(&broken);
+        let (is_failed, found) = run.findings(None);
+        let is_replaced = is_failed && run.replace(&found);
         findings.extend(found.iter().filter(|finding| run.is_to_tell(finding)).cloned());
-        if !replaced {
-            // Values that do not fit keep templates from being evaluated.
-            if is_failure && !run.without_values && found.iter().any(|finding| is_about_values(&finding.code)) {
-                run.without_values = true;
-                continue;
-            }
-            break;
+        if is_replaced {
+            continue;
         }
+        // Values that do not fit keep templates from being evaluated.
+        if is_failed && !run.without_values && found.iter().any(|finding| is_about_values(&finding.code)) {
+            run.without_values = true;
+            continue;
+        }
+        break;
     }
     findings
 }
 
 /// The problems of one values file.
 fn values_findings(project: &Project, engine: &Engine, variant: &Variant) -> Vec<Finding> {
-    let run = Run::new(project, engine, variant);
     let own = variant.loose.map(|index| &project.files[index].file.path);
-    let (result, sources) = run.render(Some(Inspect::Values), None);
-    let diagnostics = match &result {
-        Ok(rendered) => rendered.warnings.clone(),
-        Err(failure) => entries(failure),
-    };
-    let found = diagnostics.iter().filter_map(|diagnostic| finding(project, variant, diagnostic, &sources));
-    found.filter(|finding| Some(&finding.path) == own).collect()
+    let mut run = Run::new(project, engine, variant);
+    for _ in 0..MAX_REPEATS {
+        let (is_failed, found) = run.findings(Some(Inspect::Values));
+        let own: Vec<Finding> = found.iter().filter(|finding| Some(&finding.path) == own).cloned().collect();
+        if !own.is_empty() || !is_failed || !run.replace(&found) {
+            return own;
+        }
+    }
+    Vec::new()
 }
 
 fn entries(failure: &Failure) -> Vec<Diagnostic> {
@@ -193,12 +205,7 @@ fn data_values(project: &Project, engine: &Engine, variant: &Variant) -> Option<
             Err(failure) => {
                 let found: Vec<Finding> =
                     entries(&failure).iter().filter_map(|entry| finding(project, variant, entry, &sources)).collect();
-                let broken: HashSet<&str> = found
-                    .iter()
-                    .filter(|finding| stops_compiling(&finding.code))
-                    .map(|finding| &*finding.path)
-                    .collect();
-                if !run.replace(&broken) {
+                if !run.replace(&found) {
                     return None;
                 }
             }
@@ -300,16 +307,29 @@ impl<'a> Run<'a> {
         Run { project, engine, variant, replaced: HashMap::new(), without_values: false }
     }
 
-    /// Takes older versions of broken files, or none. Returns whether that changes anything.
-    fn replace(&mut self, broken: &HashSet<&str>) -> bool {
+    /// Renders, and tells whether that failed and what was found.
+    fn findings(&self, inspect: Option<Inspect>) -> (bool, Vec<Finding>) {
+        let (result, sources) = self.render(inspect, None);
+        let (diagnostics, is_failed) = match &result {
+            Ok(rendered) => (rendered.warnings.clone(), false),
+            Err(failure) => (entries(failure), true),
+        };
+        let found = diagnostics.iter().filter_map(|entry| finding(self.project, self.variant, entry, &sources));
+        (is_failed, found.collect())
+    }
+
+    /// Takes older versions of files that do not compile, or none. Returns whether that changes anything.
+    fn replace(&mut self, found: &[Finding]) -> bool {
+        let broken = found.iter().filter(|finding| stops_compiling(&finding.code));
+        let broken: HashSet<&str> = broken.map(|finding| finding.path.as_str()).collect();
         let mut is_changed = false;
         for path in broken {
-            let next = match self.replaced.get(*path) {
-                None => self.project.good.get(*path).filter(|file| file.is_well_formed()).cloned(),
+            let next = match self.replaced.get(path) {
+                None => self.project.good.get(path).filter(|file| file.is_well_formed()).cloned(),
                 Some(Some(_)) => None,
                 Some(None) => continue,
             };
-            self.replaced.insert((*path).to_owned(), next);
+            self.replaced.insert(path.to_owned(), next);
             is_changed = true;
         }
         is_changed
@@ -339,41 +359,97 @@ impl<'a> Run<'a> {
     }
 
     fn render(&self, inspect: Option<Inspect>, seen: Option<Arc<Seen>>) -> (Result<Rendered, Failure>, Arc<Sources>) {
-        let sources = Arc::new(Sources::new());
-        let belongs = |file: &&ProjectFile| {
-            file.role == Role::Input && (file.target.is_none() || file.target == self.variant.number)
-        };
-        let mut files: Vec<InputFile> =
-            self.project.files.iter().filter(belongs).filter_map(|file| self.input(file)).collect();
-        files.extend(self.other_inputs());
-        let check: Option<Arc<dyn OutputCheck>> = match (seen, &self.variant.kubernetes, &self.engine.kubernetes) {
-            (Some(seen), ..) => Some(seen),
-            (None, Some(version), Some(make)) if version != "off" && inspect.is_none() => {
-                let schemas = self.project.config.as_ref().map(|config| &config.schemas[..]).unwrap_or_default();
-                let schemas: Vec<String> = schemas.iter().map(|path| file::join(&self.project.root, path)).collect();
-                make(version, &schemas, &sources)
-            }
+        let check: Option<Arc<dyn OutputCheck>> = match (seen, &self.variant.kubernetes) {
+            (Some(seen), _) => Some(seen),
+            (None, Some(version)) if version != "off" && inspect.is_none() => self.kubernetes_check(version),
             _ => None,
         };
         let options = Options {
-            program: "ytterby".to_owned(),
             values: self.values(),
             inspect,
-            output_types: OutputTypes::default(),
             all_errors: true,
-            look_for_slips: true,
             limits: ytterby::Limits { steps: Some(self.engine.max_steps), ..ytterby::Limits::default() },
             output_check: check,
-            ..Options::default()
+            ..settings()
         };
-        (render(files, &options, &sources, Rc::new(Silent)), sources)
+        let project = match self.compiled() {
+            Ok(project) => project,
+            Err(error) => return (Err(error.failure().clone()), error.sources().clone()),
+        };
+        match project.renderer().run(&options, Rc::new(Silent)) {
+            Ok((rendered, sources)) => (Ok(rendered), sources),
+            Err(error) => (Err(error.failure().clone()), error.sources().clone()),
+        }
+    }
+
+    fn kubernetes_check(&self, version: &str) -> Option<Arc<dyn OutputCheck>> {
+        let make = self.engine.kubernetes.as_ref()?;
+        let schemas = self.project.config.as_ref().map(|config| &config.schemas[..]).unwrap_or_default();
+        let schemas: Vec<String> = schemas.iter().map(|path| file::join(&self.project.root, path)).collect();
+        let mut cache = self.engine.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (version.to_owned(), schemas);
+        if let Some(check) = cache.checks.get(&key).filter(|_| key.1.is_empty()) {
+            return check.clone();
+        }
+        let check = make(version, &key.1, &Arc::new(Sources::new()));
+        cache.checks.insert(key, check.clone());
+        check
+    }
+
+    /// The files of the variant, compiled. Only those that have changed since are compiled again.
+    fn compiled(&self) -> Result<ytterby::Project, ytterby::ProjectError> {
+        let belongs = |file: &&ProjectFile| {
+            file.role == Role::Input && (file.target.is_none() || file.target == self.variant.number)
+        };
+        let inputs = self.project.files.iter().filter(belongs);
+        let inputs: Vec<(&ProjectFile, Arc<File>)> =
+            inputs.filter_map(|file| Some((file, self.version(file)?.clone()))).collect();
+        let others = self.other_inputs();
+        let builder = ytterby::Project::builder().options(settings());
+        if !others.is_empty() {
+            // What is read from disk while code runs may have changed.
+            let inputs = inputs.iter().filter_map(|(file, _)| self.input(file));
+            return builder.inputs(inputs).inputs(others).build();
+        }
+        let mut cache = self.engine.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_like = |known: &Compiled| {
+            known.files.len() == inputs.len()
+                && known.files.iter().zip(&inputs).all(|((path, known), (file, new))| {
+                    *path == file.logical && known.path == new.path && known.kind() == new.kind()
+                })
+        };
+        let mut compiled = match cache.compiled.iter().position(is_like) {
+            Some(at) => cache.compiled.remove(at),
+            None => {
+                let project = builder.inputs(inputs.iter().filter_map(|(file, _)| self.input(file))).build()?;
+                let files = inputs.iter().map(|(file, version)| (file.logical.clone(), version.clone())).collect();
+                Compiled { files, project }
+            }
+        };
+        for ((_, known), (file, new)) in compiled.files.iter_mut().zip(&inputs) {
+            if !Arc::ptr_eq(known, new)
+                && let Some(input) = self.input(file)
+            {
+                compiled.project = compiled.project.with_file(input);
+                *known = new.clone();
+            }
+        }
+        let project = compiled.project.clone();
+        cache.compiled.insert(0, compiled);
+        cache.compiled.truncate(MAX_COMPILED);
+        Ok(project)
+    }
+
+    /// The version of a file that counts in this run; nothing where it is left out.
+    fn version<'f>(&'f self, file: &'f ProjectFile) -> Option<&'f Arc<File>> {
+        match self.replaced.get(&file.file.path) {
+            Some(replacement) => replacement.as_ref(),
+            None => Some(&file.file),
+        }
     }
 
     fn input(&self, file: &ProjectFile) -> Option<InputFile> {
-        let current = match self.replaced.get(&file.file.path) {
-            Some(replacement) => replacement.as_ref()?,
-            None => &file.file,
-        };
+        let current = self.version(file)?;
         let mut input = InputFile::new(file.logical.clone(), Content::new(current.text.as_bytes()));
         input.place = Some(file.file.path.clone());
         if file.file.kind() == FileKind::Text && FileKind::of(&file.file.path) != FileKind::Text {
@@ -445,6 +521,11 @@ impl<'a> Run<'a> {
             ..ValueFlags::default()
         }
     }
+}
+
+/// The settings of all runs.
+fn settings() -> Options {
+    Options { program: "ytterby".to_owned(), look_for_slips: true, ..Options::default() }
 }
 
 /// A diagnostic as a finding in a file.
