@@ -21,7 +21,7 @@ pub fn run() -> Result<i32, Failure> {
     let check = |version: &str, schemas: &[String], sources: &Arc<Sources>| {
         kubernetes::plain_check(version, schemas, sources).ok()
     };
-    let engine = Engine { kubernetes: Some(Arc::new(check)), ..Engine::default() };
+    let engine = Engine::with_kubernetes(Arc::new(check));
     let server = Server::new(Arc::new(Disk), engine);
     Ok(serve(server, BufReader::new(io::stdin()), &mut io::stdout().lock()))
 }

@@ -52,6 +52,13 @@ struct Compiled {
 /// Compiled projects that are kept: targets with files of their own, and versions with a broken file left out.
 const MAX_COMPILED: usize = 8;
 
+impl Engine {
+    /// What runs need, with this check of output.
+    pub fn with_kubernetes(check: Arc<KubernetesCheck>) -> Engine {
+        Engine { kubernetes: Some(check), ..Engine::default() }
+    }
+}
+
 impl Default for Engine {
     fn default() -> Engine {
         Engine { kubernetes: None, max_steps: 20_000_000, cache: Arc::default() }
