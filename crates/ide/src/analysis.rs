@@ -5,13 +5,16 @@
 //! is replaced by its last good version, or left out, and the run is repeated: one broken file must not hide what is
 //! wrong in others.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ytterby::{
-    Content, InputFile, Inspect, Options, OutputCheck, OutputNode, OutputValue, Rendered, Silent, ValueFlags, ValuesFile,
+    Content, InputFile, Inspect, Options, OutputCheck, OutputNode, OutputValue, Rendered, Silent, ValueFlags,
+    ValuesFile,
 };
+use ytterby_check::{Depth, ValuesAre};
 use ytterby_diag::{Diagnostic, Failure, Form, Label, Origin, PlaceNames, Pos, Safety, Sources};
 
 use crate::config::{self, TargetConfig};
@@ -107,14 +110,57 @@ pub fn analyse(project: &Project, engine: &Engine, selected: Option<&str>) -> An
         let variant = Variant { loose: Some(index), set, ..Variant::default() };
         findings.extend(values_findings(project, engine, &variant));
     }
+    findings.extend(checked(project, engine, &targets));
     findings.extend(crate::statics::findings(project));
     if let Some(file) = &project.project_file {
-        findings.extend(config::findings(file));
+        let sources = Sources::new();
+        let text = file.text.as_bytes().into();
+        let (_, problems) = ytterby_project::read(&file.path, text, &project.root, &sources);
+        let own = Variant::default();
+        findings.extend(problems.iter().filter_map(|problem| finding(project, &own, problem, &sources)));
     }
+    findings.iter_mut().for_each(|finding| name_missing_file(project, finding));
     crate::statics::drop_ignored(project, &mut findings);
     findings.sort_by(|a, b| (&a.path, a.range, &a.code, &a.message).cmp(&(&b.path, b.range, &b.code, &b.message)));
     findings.dedup_by(|b, a| is_same(a, b));
     Analysis { findings, values }
+}
+
+/// What `ytterby check` finds without running anything: all files that do not compile, unknown values in any branch,
+/// lints.
+fn checked(project: &Project, engine: &Engine, variants: &[Variant]) -> Vec<Finding> {
+    thread_local! {
+        static CACHE: RefCell<ytterby_check::Cache> = RefCell::default();
+    }
+    let has_targets = project.config.as_ref().is_some_and(|config| !config.targets.is_empty());
+    let values = if has_targets { ValuesAre::All } else { ValuesAre::Examples };
+    let target = |variant: &Variant| {
+        let run = Run::new(project, engine, variant);
+        let options = Options { values: run.values(), all_errors: true, ..settings() };
+        let files = run.inputs().filter_map(|file| run.input(file)).chain(run.other_inputs());
+        ytterby_check::Target { files: files.collect(), options, values }
+    };
+    let targets: Vec<ytterby_check::Target> = variants.iter().map(target).collect();
+    let sources = Arc::new(Sources::new());
+    let found = CACHE.with_borrow_mut(|cache| ytterby_check::check(&targets, Depth::Static, &sources, cache));
+    let variant = Variant::default();
+    found.iter().filter_map(|diagnostic| finding(project, &variant, diagnostic, &sources)).collect()
+}
+
+/// A load of a file that is not there is about the file.
+fn name_missing_file(project: &Project, finding: &mut Finding) {
+    if finding.code != "code/load" {
+        return;
+    }
+    let Some(index) = project.index(&finding.path) else { return };
+    let loads = &project.files[index].file.model().loads;
+    let is_missing = loads.iter().any(|load| {
+        let meets = load.range.start <= finding.range.end && finding.range.start <= load.range.end;
+        meets && !load.path.starts_with('@') && project.loaded(index, &load.path).is_none()
+    });
+    if is_missing {
+        "file/missing".clone_into(&mut finding.code);
+    }
 }
 
 /// Whether two findings say the same: a run and the static pass both find unknown values.
@@ -403,14 +449,18 @@ impl<'a> Run<'a> {
         check
     }
 
+    /// The files of the variant.
+    fn inputs(&self) -> impl Iterator<Item = &'a ProjectFile> + use<'a> {
+        let number = self.variant.number;
+        let belongs =
+            move |file: &&ProjectFile| file.role == Role::Input && (file.target.is_none() || file.target == number);
+        self.project.files.iter().filter(belongs)
+    }
+
     /// The files of the variant, compiled. Only those that have changed since are compiled again.
     fn compiled(&self) -> Result<ytterby::Project, ytterby::ProjectError> {
-        let belongs = |file: &&ProjectFile| {
-            file.role == Role::Input && (file.target.is_none() || file.target == self.variant.number)
-        };
-        let inputs = self.project.files.iter().filter(belongs);
         let inputs: Vec<(&ProjectFile, Arc<File>)> =
-            inputs.filter_map(|file| Some((file, self.version(file)?.clone()))).collect();
+            self.inputs().filter_map(|file| Some((file, self.version(file)?.clone()))).collect();
         let others = self.other_inputs();
         let builder = ytterby::Project::builder().options(settings());
         if !others.is_empty() {

@@ -1,12 +1,12 @@
 //! What the server needs to know of the project file `ytterby.yml`.
 //!
-//! It is read from the recovering model, so that a project file that is being edited still names its inputs.
+//! It is read from the recovering model, so that a project file that is being edited still names its inputs. What is
+//! wrong with it is told by `ytterby-project`, whose tables of keys are used here, too.
 
-use ytterby_text::spelling;
+use ytterby_project::keys::{self, Key};
 
 use crate::TextRange;
 use crate::file::File;
-use crate::findings::{Finding, Fix, TextEdit};
 use crate::model::{Item, Model, outline};
 
 /// Inputs and targets.
@@ -42,40 +42,6 @@ pub struct TargetConfig {
     /// The version of Kubernetes, where it has its own.
     pub kubernetes: Option<String>,
 }
-
-/// A key of the project file: name, what it is, whether targets have it, too.
-pub struct ConfigKey {
-    /// The key.
-    pub name: &'static str,
-    /// What it says.
-    pub about: &'static str,
-    /// Whether it can be given at the top.
-    pub at_top: bool,
-    /// Whether targets have it.
-    pub in_target: bool,
-}
-
-const fn key(name: &'static str, about: &'static str, at_top: bool, in_target: bool) -> ConfigKey {
-    ConfigKey { name, about, at_top, in_target }
-}
-
-/// All keys.
-pub const KEYS: &[ConfigKey] = &[
-    key("files", "Input files and directories, as with `-f`; relative to the project file.", true, true),
-    key("values", "Values files, as with `--data-values-file`.", true, true),
-    key("set", "Data values by key; keys may be dotted.", true, true),
-    key("output", "The directory that the output replaces; without it, standard output.", true, true),
-    key("strict-annotations", "Whether unknown and misplaced annotations are errors.", true, true),
-    key("matrix", "Lists of values: the target is built for every combination.", true, true),
-    key("kubernetes", "The version of Kubernetes that the output is checked against.", true, true),
-    key("schemas", "More schemas for the check of Kubernetes: CRDs, OpenAPI documents.", true, true),
-    key("targets", "What `ytterby build` builds, by name. A target extends the keys at the top.", true, false),
-    key("tests", "Directories with files `*_test.yml` for `ytterby test`.", true, false),
-    key("limits", "Limits on `time`, `memory`, `steps`, `output` and `depth`.", true, true),
-];
-
-/// The keys of `limits:`.
-pub const LIMITS: &[&str] = &["time", "memory", "steps", "output", "depth"];
 
 /// Reads a project file.
 pub fn read(file: &File) -> Config {
@@ -185,64 +151,20 @@ fn pairs(model: &Model, text: &str, item: usize, prefix: &str) -> Vec<String> {
     found
 }
 
-/// Keys that the project file cannot have, with what was probably meant.
-pub fn findings(file: &File) -> Vec<Finding> {
-    let model = file.model();
-    let mut found = Vec::new();
-    let mut check = |item: usize, known: Vec<&'static str>| {
-        let Item { key: Some(key), key_range, .. } = &model.items[item] else { return };
-        if known.contains(&key.as_str()) || key == "<<" {
-            return;
-        }
-        let meant = spelling::closest(key, known.iter().copied(), spelling::tolerance(key));
-        let advice = match meant {
-            Some(meant) => format!("; did you mean {meant}?"),
-            None => format!("; keys are {}", known.join(", ")),
-        };
-        let mut finding =
-            Finding::error(&file.path, *key_range, "project/unknown-key", format!("unknown key {key:?}{advice}"));
-        finding.fixes.extend(meant.map(|meant| Fix {
-            title: format!("Change {key:?} to {meant:?}"),
-            edits: vec![TextEdit::new(&file.path, *key_range, meant)],
-            is_preferred: true,
-        }));
-        found.push(finding);
-    };
-    for item in model.children(0, None) {
-        check(item, KEYS.iter().filter(|key| key.at_top).map(|key| key.name).collect());
-        match model.items[item].key.as_deref() {
-            Some("targets") => {
-                for target in model.children(0, Some(item)) {
-                    for child in model.children(0, Some(target)) {
-                        check(child, KEYS.iter().filter(|key| key.in_target).map(|key| key.name).collect());
-                    }
-                }
-            }
-            Some("limits") => model.children(0, Some(item)).for_each(|child| check(child, LIMITS.to_vec())),
-            _ => {}
-        }
-    }
-    found
-}
-
 /// The keys that fit at a place of the project file: those at the top, of a target or of limits.
-pub fn keys_at(path: &[Option<&str>]) -> Vec<&'static ConfigKey> {
-    let keys = KEYS.iter();
+pub fn keys_at(path: &[Option<&str>]) -> &'static [Key] {
     match path {
-        [] => keys.filter(|key| key.at_top).collect(),
-        [Some("targets"), Some(_)] => keys.filter(|key| key.in_target).collect(),
-        _ => Vec::new(),
+        [] => keys::PROJECT,
+        [Some("targets"), Some(_)] => keys::TARGET,
+        [Some("limits")] | [Some("targets"), Some(_), Some("limits")] => keys::LIMITS,
+        _ => &[],
     }
 }
 
-/// The key of the project file at a range, for messages.
-pub fn about(path: &[Option<&str>]) -> Option<&'static ConfigKey> {
-    let name = match path {
-        [Some(name)] => name,
-        [Some("targets"), Some(_), Some(name)] => name,
-        _ => return None,
-    };
-    KEYS.iter().find(|key| key.name == *name)
+/// The key of the project file at a path.
+pub fn about(path: &[Option<&str>]) -> Option<&'static Key> {
+    let (last, above) = path.split_last()?;
+    keys_at(above).iter().find(|key| Some(key.name) == *last)
 }
 
 /// Where a target is named.

@@ -39,6 +39,9 @@ pub struct DocumentSymbol {
     pub children: Vec<DocumentSymbol>,
 }
 
+/// Items from which on a document is long.
+const LONG: usize = 2_000;
+
 /// Symbols that a file may show.
 const MAX_SYMBOLS: usize = 50_000;
 
@@ -145,12 +148,17 @@ fn items(model: &Model, text: &str, document: usize) -> Vec<DocumentSymbol> {
         let item = &model.items[index];
         let mut children = std::mem::take(&mut below[index - first]);
         children.reverse();
+        let name_of_item = item_name(&children, item.value.of(text));
+        // In a long file, the scalars in items of arrays would be thousands that nobody looks for.
+        if item.is_array_item && last - first > LONG {
+            children.retain(|child| child.kind != SymbolKind::Scalar);
+        }
         let is_array = children.first().is_some_and(|child| child.name.starts_with('['));
         let value = item.value.of(text);
         let name = match &item.key {
             Some(key) if key.is_empty() => "\"\"".to_owned(),
             Some(key) => key.clone(),
-            None => item_name(&children, value),
+            None => name_of_item,
         };
         let symbol = DocumentSymbol {
             name,

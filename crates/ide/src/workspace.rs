@@ -218,7 +218,8 @@ impl Workspace {
         })
     }
 
-    fn project_at(&mut self, root: &str) -> Arc<Project> {
+    /// The project at a root.
+    pub fn project_at(&mut self, root: &str) -> Arc<Project> {
         if let Some(project) = self.projects.get(root) {
             return project.clone();
         }

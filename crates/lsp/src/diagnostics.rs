@@ -65,7 +65,7 @@ impl Server {
 
     /// Reports on files that are not open.
     fn workspace_report(&mut self, previous: &HashMap<String, String>) -> Option<Value> {
-        let projects = self.workspace.projects();
+        let projects = self.projects();
         let mut reports = Vec::new();
         let mut told: Vec<String> = Vec::new();
         for project in &projects {
@@ -103,7 +103,7 @@ impl Server {
     /// Tells the client what a new analysis says.
     pub(crate) fn tell(&mut self, old: Option<Arc<Analysis>>, new: &Arc<Analysis>) {
         let is_same_values = old.as_ref().is_some_and(|old| old.values == new.values);
-        if self.client.refreshes_hints && !is_same_values {
+        if self.client.refreshes_hints && self.hints_asked && !is_same_values {
             self.ask("workspace/inlayHint/refresh", Value::Null);
         }
         if self.client.pulls {

@@ -107,6 +107,7 @@ impl Server {
                 Ok(semantic_tokens(&document, Some(within)))
             }
             "textDocument/inlayHint" => {
+                self.hints_asked = true;
                 let whole = TextRange::new(0, document.file.text.len());
                 let within = range(&document.file, &params["range"]).unwrap_or(whole);
                 let lines = &document.file.model().lines;
@@ -205,7 +206,7 @@ impl Server {
 
     fn workspace_symbols(&mut self, params: &Value) -> Value {
         let query = params["query"].as_str().unwrap_or_default();
-        let projects = self.workspace.projects();
+        let projects = self.projects();
         let mut found = Vec::new();
         for project in projects {
             for symbol in symbols::workspace(&project, query) {

@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 use std::io::{BufRead, Write};
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -20,6 +21,8 @@ enum Event {
     Message(Value),
     Malformed(String),
     Done(Box<Done>),
+    /// Nothing came for a while.
+    Quiet,
     End,
 }
 
@@ -35,6 +38,7 @@ pub fn serve(mut server: Server, mut input: impl BufRead + Send + 'static, outpu
         return 1;
     }
     let mut is_busy = false;
+    let started = Instant::now();
     loop {
         // Everything that has come in is handled before long work begins: the last keystroke counts.
         let event = match receiver.try_recv() {
@@ -46,9 +50,9 @@ pub fn serve(mut server: Server, mut input: impl BufRead + Send + 'static, outpu
                 if flush(&mut server, output).is_err() {
                     return 1;
                 }
-                match receiver.recv() {
-                    Ok(event) => event,
-                    Err(_) => return 1,
+                match next(&receiver, &mut server, started) {
+                    Some(event) => event,
+                    None => return 1,
                 }
             }
         };
@@ -64,6 +68,7 @@ pub fn serve(mut server: Server, mut input: impl BufRead + Send + 'static, outpu
                 server.done(*done);
                 Flow::Continue
             }
+            Event::Quiet => Flow::Continue,
             Event::End => Flow::Exit(1),
         };
         if flush(&mut server, output).is_err() {
@@ -72,6 +77,26 @@ pub fn serve(mut server: Server, mut input: impl BufRead + Send + 'static, outpu
         if let Flow::Exit(code) = flow {
             return code;
         }
+    }
+}
+
+/// How long a session is quiet before the server asks for something, and when it does so at the latest.
+const QUIET: Duration = Duration::from_millis(500);
+const LATEST: Duration = Duration::from_millis(1500);
+
+/// Waits for the next event; nothing where none can come any more.
+fn next(receiver: &Receiver<Event>, server: &mut Server, started: Instant) -> Option<Event> {
+    if !server.has_to_introduce() {
+        return receiver.recv().ok();
+    }
+    let wait = QUIET.min(LATEST.saturating_sub(started.elapsed()));
+    match receiver.recv_timeout(wait) {
+        Ok(event) => Some(event),
+        Err(RecvTimeoutError::Timeout) => {
+            server.introduce();
+            Some(Event::Quiet)
+        }
+        Err(RecvTimeoutError::Disconnected) => None,
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use ytterby_ide::analysis::{self, Analysis, Engine, Preview};
-use ytterby_ide::{File, FileSystem, Language, Lines, Project, Workspace};
+use ytterby_ide::{File, FileSystem, Language, Lines, Project, Workspace, file};
 
 use crate::capabilities::{self, Client};
 use crate::{convert, uri};
@@ -64,6 +64,9 @@ pub struct Server {
     /// The last good preview of a root and target.
     previews: HashMap<(String, Option<String>), Value>,
     waiting_previews: Vec<(Value, String, Option<String>)>,
+    has_to_introduce: bool,
+    /// Whether hints were asked for: only then are they worth a refresh.
+    pub(crate) hints_asked: bool,
     /// The target whose values are shown.
     pub(crate) target: Option<String>,
     engine: Engine,
@@ -155,6 +158,8 @@ impl Server {
             published: HashMap::new(),
             previews: HashMap::new(),
             waiting_previews: Vec::new(),
+            has_to_introduce: false,
+            hints_asked: false,
             target: None,
             engine,
             phase: Phase::New,
@@ -234,7 +239,7 @@ impl Server {
         match method {
             "exit" => return Flow::Exit(i32::from(self.phase != Phase::ShutDown)),
             _ if self.phase != Phase::Running => {}
-            "initialized" => self.initialized(),
+            "initialized" => self.has_to_introduce = true,
             "textDocument/didOpen" => self.did_open(params),
             "textDocument/didChange" => self.did_change(params),
             "textDocument/didClose" => self.did_close(params),
@@ -266,7 +271,16 @@ impl Server {
         capabilities::initialized(&self.client)
     }
 
-    fn initialized(&mut self) {
+    /// Whether [`Server::introduce`] is still to be called.
+    pub fn has_to_introduce(&self) -> bool {
+        self.has_to_introduce
+    }
+
+    /// Asks the client to watch files, and for its settings. A host calls it when the session has become quiet: nothing
+    /// of it is urgent, and clients are busy enough while they start.
+    pub fn introduce(&mut self) {
+        self.has_to_introduce = false;
+        self.workspace.rescan();
         if self.client.watches {
             self.ask("client/registerCapability", capabilities::watchers());
         }
@@ -406,11 +420,28 @@ impl Server {
             return Some(Job { project, engine: self.engine.clone(), selected, kind });
         }
         self.answer_pending();
-        let projects = self.workspace.projects();
+        let projects = self.projects();
         let wanted: Vec<String> = self.pending.iter().flat_map(|pending| pending.paths()).collect();
         let extra = wanted.iter().map(|path| self.workspace.project(path)).collect::<Vec<_>>();
         let stale = extra.into_iter().chain(projects).find(|project| self.current_analysis(project).is_none())?;
         Some(Job { project: stale, engine: self.engine.clone(), selected, kind: JobKind::Analysis })
+    }
+
+    /// The projects of open files and of what was told before: closing a file does not end its project.
+    pub(crate) fn projects(&mut self) -> Vec<Arc<Project>> {
+        let mut projects = self.workspace.projects();
+        let folders: Vec<String> = self.workspace.folders().to_vec();
+        let is_open = |root: &str| folders.iter().any(|folder| root == folder || file::below(root, folder).is_some());
+        let is_new = |root: &&String| !projects.iter().any(|project| project.root == **root);
+        let known: Vec<String> = self.analyses.keys().filter(is_new).cloned().collect();
+        for root in known {
+            if is_open(&root) {
+                projects.push(self.workspace.project_at(&root));
+            } else if let Some(gone) = self.analyses.remove(&root) {
+                self.tell(Some(gone.analysis), &Arc::default());
+            }
+        }
+        projects
     }
 
     /// Takes the result of work.

@@ -47,7 +47,9 @@ fn completes_data_values_in_broken_files() {
 
 #[test]
 fn completes_names_arguments_and_annotations() {
-    let mut session = with_template("#@ total = 3\n#@ def f(name, count=1):\n#@   return «1»\n#@ end\na: #@ f(«2»)\n#@over«3»\n#@ fo«4»\n");
+    let mut session = with_template(
+        "#@ total = 3\n#@ def f(name, count=1):\n#@   return «1»\n#@ end\na: #@ f(«2»)\n#@over«3»\n#@ fo«4»\n",
+    );
     let inside = session.labels("t.yml@1");
     assert!(["name", "count", "total", "len"].iter().all(|name| inside.contains(&(*name).to_owned())), "{inside:?}");
     let call = session.labels("t.yml@2");
@@ -81,7 +83,8 @@ fn completes_keys_and_values_of_values_files() {
 
 #[test]
 fn hovers_tell_what_is_declared() {
-    let mut session = with_template("a: #@ data.values.«1»replicas\nb: #@ «2»len([1])\n#@overlay/«3»match missing_ok=True\nc: 1\n");
+    let mut session =
+        with_template("a: #@ data.values.«1»replicas\nb: #@ «2»len([1])\n#@overlay/«3»match missing_ok=True\nc: 1\n");
     let hover = session.hover("t.yml@1");
     assert!(hover.contains("How many copies run.") && hover.contains("`min=1`") && hover.contains("`2`"), "{hover}");
     assert!(session.hover("t.yml@2").contains("length"));
@@ -112,7 +115,10 @@ fn secrets_are_not_shown() {
 fn finds_definitions_and_references_across_files() {
     let files = [
         ("schema.yml", SCHEMA),
-        ("t.yml", "#@ load(\"@ytt:data\", \"data\")\n#@ load(\"n.star\", \"full\", «a»x=\"full\")\n---\na: #@ «f»full(data.values.db.«h»host)\nb: #@ «y»x(1)\n"),
+        (
+            "t.yml",
+            "#@ load(\"@ytt:data\", \"data\")\n#@ load(\"n.star\", \"full\", «a»x=\"full\")\n---\na: #@ «f»full(data.values.db.«h»host)\nb: #@ «y»x(1)\n",
+        ),
         ("n.star", "def «d»full(n):\n  return n\nend\n"),
         ("values.yml", "db:\n  host: a\n"),
     ];
@@ -130,7 +136,10 @@ fn finds_definitions_and_references_across_files() {
 fn renames_values_functions_and_aliases() {
     let files = [
         ("schema.yml", SCHEMA),
-        ("t.yml", "#@ load(\"@ytt:data\", \"data\")\n#@ load(\"n.star\", \"full\", x=\"full\")\n---\na: #@ «f»full(data.values.«r»replicas)\nb: #@ «y»x(1)\nfull: full\n"),
+        (
+            "t.yml",
+            "#@ load(\"@ytt:data\", \"data\")\n#@ load(\"n.star\", \"full\", x=\"full\")\n---\na: #@ «f»full(data.values.«r»replicas)\nb: #@ «y»x(1)\nfull: full\n",
+        ),
         ("n.star", "def full(n):\n  return n\nend\n"),
     ];
     let mut session = Session::new(&files);
@@ -156,7 +165,8 @@ fn renames_values_functions_and_aliases() {
 
 #[test]
 fn diagnostics_come_and_go() {
-    let mut session = with_template("#@ if data.values.replicas > 100:\na: #@ data.values.«1»nothing\n#@ end\nb: #@ nme\n");
+    let mut session =
+        with_template("#@ if data.values.replicas > 100:\na: #@ data.values.«1»nothing\n#@ end\nb: #@ nme\n");
     assert_eq!(session.diagnostics("t.yml"), ["4 code/unknown-value", "6 code/undefined"]);
     session.replace("t.yml", "nothing", "level");
     session.replace("t.yml", "nme", "1");
@@ -269,7 +279,9 @@ fn actions_mend() {
     let texts = session.action("t.yml@1", "Declare");
     assert!(texts["schema.yml"].ends_with("  port: 5432\ncolor: \"\"\n"), "{texts:?}");
     let texts = session.action("t.yml@2", "Extract");
-    assert!(texts["schema.yml"].ends_with("image: nginx\n") && texts["t.yml"].contains("image: #@ data.values.image\n"));
+    assert!(
+        texts["schema.yml"].ends_with("image: nginx\n") && texts["t.yml"].contains("image: #@ data.values.image\n")
+    );
     let texts = session.action("t.yml@2", "Wrap");
     assert!(texts["t.yml"].ends_with("#@ if True:\nimage: nginx\n#@ end\n"));
 }
@@ -287,7 +299,10 @@ fn ends_come_by_themselves_once() {
     check("#@ if True:\n«1»", "#@ if True:\n\n#@ end");
     check("spec:\n  #@ for i in [1]:\n  «1»\n", "spec:\n  #@ for i in [1]:\n  \n  #@ end\n");
     check("#@ if True:\n«1»\na: 1\n#@ end\n", "#@ if True:\n\na: 1\n#@ end\n");
-    check("#@ if True:\n#@ for i in [1]:\n«1»\na: 1\n#@ end\n", "#@ if True:\n#@ for i in [1]:\n\n#@ end\na: 1\n#@ end\n");
+    check(
+        "#@ if True:\n#@ for i in [1]:\n«1»\na: 1\n#@ end\n",
+        "#@ if True:\n#@ for i in [1]:\n\n#@ end\na: 1\n#@ end\n",
+    );
 }
 
 #[test]

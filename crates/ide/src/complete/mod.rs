@@ -130,16 +130,10 @@ fn project_file(at: Cursor<'_>) -> Vec<Completion> {
     }
     let range = values::key_range(at);
     let given = values::given_keys(at, parent.filter(|_| column > 0));
-    let keys = config::keys_at(&path).into_iter().filter(|key| !given.iter().any(|given| given == key.name));
-    let mut found: Vec<Completion> = keys
-        .map(|key| {
-            let item = Completion::new(key.name, CompletionKind::Field, range);
-            item.text(format!("{}: ", key.name)).documentation(key.about)
-        })
-        .collect();
-    if path == [Some("limits")] {
-        let limits = config::LIMITS.iter().map(|name| Completion::new(*name, CompletionKind::Field, range));
-        found.extend(limits.map(|item| Completion { text: format!("{}: ", item.label), ..item }));
-    }
-    found
+    let keys = config::keys_at(&path).iter().filter(|key| !given.iter().any(|given| given == key.name));
+    keys.map(|key| {
+        let item = Completion::new(key.name, CompletionKind::Field, range);
+        item.text(format!("{}: ", key.name)).documentation(key.about)
+    })
+    .collect()
 }
