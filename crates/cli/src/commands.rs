@@ -212,10 +212,10 @@ const OUTPUT: Group = Group { title: "Output", flags: &[
     Flag::new(
         "output",
         FlagKind::Commas("type"),
-        "Write documents as yaml, json or pos; show a schema as openapi-v3, json-schema, crd, ytt-schema, markdown, html or values",
+        "Write documents as yaml, json, pos or yaml+source; show a schema as openapi-v3, json-schema, crd, ytt-schema, markdown, html or values",
     )
     .short('o')
-    .offers(Values::OneOf(&["yaml", "json", "pos", "openapi-v3", "json-schema", "crd", "ytt-schema", "markdown", "html", "values"])),
+    .offers(Values::OneOf(&["yaml", "json", "pos", "yaml+source", "openapi-v3", "json-schema", "crd", "ytt-schema", "markdown", "html", "values"])),
     Flag::new("output-files", FlagKind::Text("directory"), "Write output files to this directory")
         .offers(Values::Directories),
     Flag::new(
@@ -224,6 +224,8 @@ const OUTPUT: Group = Group { title: "Output", flags: &[
         "Write output files to this directory and delete everything else in it",
     )
     .offers(Values::Directories),
+    Flag::new("source-map", FlagKind::Text("file"), "Write to this file where each line of the output comes from, as JSON")
+        .offers(Values::Files),
     Flag::new("bulk-out", FlagKind::Bool, "Write output files as JSON to standard output"),
     DIAGNOSTICS,
     COLOR,
@@ -317,6 +319,100 @@ const CHECK_INPUT: Group = Group {
             FlagKind::Bool,
             "Accept repeated map keys in templates; the last one wins",
         ),
+    ],
+};
+
+/// The inputs of commands around a render.
+const INPUTS: Group = Group {
+    title: "Input",
+    flags: &[
+        Flag::new(
+            "file",
+            FlagKind::List("path"),
+            "Input: a file, a directory, an HTTP(S) URL, or - for standard input; name=path gives it another name",
+        )
+        .short('f')
+        .offers(Values::Files),
+        Flag::new(
+            "file-mark",
+            FlagKind::List("path:key=value"),
+            "Treat matching files otherwise: path, type, exclude, for-output, exclusive-for-output",
+        ),
+        Flag::new(
+            "allow-symlink-destination",
+            FlagKind::Commas("path"),
+            "Follow symbolic links that lead to this place or below it",
+        )
+        .offers(Values::Files),
+        Flag::new(
+            "dangerous-allow-all-symlink-destinations",
+            FlagKind::Bool,
+            "Follow symbolic links wherever they lead",
+        ),
+        Flag::new("data-value", FlagKind::List("key=text"), "Set one data value to a string: db.name=prod")
+            .short('v')
+            .offers(Values::Keys),
+        Flag::new("data-value-yaml", FlagKind::List("key=yaml"), "Set one data value to a piece of YAML: db.port=5432")
+            .offers(Values::Keys),
+        Flag::new("data-value-file", FlagKind::List("key=path"), "Set one data value to the content of a file")
+            .offers(Values::KeysOfFiles),
+        Flag::new("data-values-file", FlagKind::List("path"), "Set data values from plain YAML files")
+            .offers(Values::Files),
+        Flag::new(
+            "data-values-env",
+            FlagKind::List("prefix"),
+            "Set data values to strings from variables of the environment: PREFIX_db__name",
+        ),
+        Flag::new("data-values-env-yaml", FlagKind::List("prefix"), "The same, each read as YAML"),
+        Flag::new(
+            "data-value-coerce",
+            FlagKind::Bool,
+            "Read strings from flags and the environment as numbers or booleans where the schema wants those",
+        ),
+    ],
+};
+
+/// How templates are read, for commands around a render.
+const DIALECT: Group = Group {
+    title: "Language",
+    flags: &[
+        Flag::new("strict", FlagKind::Bool, "Accept only the strict subset of YAML").short('s'),
+        Flag::new("ignore-unknown-comments", FlagKind::Bool, "Accept comments other than #! and #@ in templates"),
+        Flag::new(
+            "implicit-map-key-overrides",
+            FlagKind::Bool,
+            "Accept repeated map keys in templates; the last one wins",
+        ),
+    ],
+};
+
+const GEN: Group = Group {
+    title: "Flags",
+    flags: &[
+        Flag::new("count", FlagKind::Text("number"), "How many documents to make: 20 unless told, 200 with --check"),
+        Flag::new("seed", FlagKind::Text("number"), "The same seed gives the same documents: 0 unless told"),
+        Flag::new(
+            "check",
+            FlagKind::Bool,
+            "Render each document; print the smallest values that fail, and exit with 1",
+        ),
+        Flag::new("output", FlagKind::Text("type"), "Write documents as yaml or json")
+            .short('o')
+            .offers(Values::OneOf(&["yaml", "json"])),
+        DIAGNOSTICS,
+        COLOR,
+    ],
+};
+
+const EXPLAIN: Group = Group {
+    title: "Flags",
+    flags: &[
+        Flag::new("impact", FlagKind::List("value"), "Show which nodes of the output change with this data value"),
+        Flag::new("output", FlagKind::Text("type"), "Write answers as text or json")
+            .short('o')
+            .offers(Values::OneOf(&["text", "json"])),
+        DIAGNOSTICS,
+        COLOR,
     ],
 };
 
@@ -433,12 +529,34 @@ pub static ROOT: Command = Command {
             commands: SHELLS,
         },
         Command {
+            name: "explain",
+            aliases: &[],
+            summary: "Show where a data value or a node of the output comes from",
+            details: "A data value is written db.port; a node of the output Deployment/web:spec.replicas, \
+                      Deployment/shop/web:spec.replicas, or #2:spec for the second document; * stands for any name. Shows \
+                      what gave, changed and removed it, and the data values that decide it.",
+            operands: Operands::Some("[VALUE|DOCUMENT:PATH] …"),
+            flags: &[INPUTS, EXPLAIN, DIALECT, LIMITS],
+            commands: &[],
+        },
+        Command {
             name: "fmt",
             aliases: &[],
             summary: "Format YAML and templates",
             details: "Writes all YAML files that -f names to standard output, comments kept.",
             operands: Operands::None,
             flags: &[FMT, LIMITS],
+            commands: &[],
+        },
+        Command {
+            name: "gen",
+            aliases: &[],
+            summary: "Make data values that the schema allows, and find those that fail",
+            details: "Writes values files made from the schema and its rules: defaults, bounds, each member of enums and \
+                      unions, optional keys given and not, pairs of choices. With --check it renders each of them and \
+                      reports legal values that fail.",
+            operands: Operands::None,
+            flags: &[INPUTS, GEN, KUBERNETES, DIALECT, LIMITS],
             commands: &[],
         },
         Command {

@@ -6,8 +6,10 @@ mod bulk;
 mod check;
 mod commands;
 mod completion;
+mod explain;
 mod flags;
 mod fmt;
+mod generate;
 mod help;
 mod host;
 mod kubernetes;
@@ -18,6 +20,7 @@ mod read;
 mod render;
 mod report;
 mod schema;
+mod source_map;
 mod write;
 
 use std::ffi::OsString;
@@ -98,6 +101,8 @@ fn dispatch(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result
         ["fmt"] => limits::within(flags, || fmt::run(flags, sources)),
         ["lsp"] => lsp::run(),
         ["check"] => check::run(program, flags, sources),
+        ["explain"] => explain::run(program, flags, sources),
+        ["gen"] => generate::run(program, flags, sources),
         ["version"] => done(version(program, flags)?),
         ["kubernetes", "validate"] => kubernetes::run(program, flags, report::rendering(program, flags)?, sources),
         ["kubevirt", "explain" | "lint" | "serve" | "validate"] | ["kubevirt", "export", "cel"] => {

@@ -15,7 +15,7 @@ use ytterby_diag::{Diagnostic, Id, Sources};
 use crate::flags::Invocation;
 use crate::host::{self, Terminal};
 use crate::read::{self, Stdin, Symlinks, Urls};
-use crate::{bulk, kubernetes, limits, report, write};
+use crate::{bulk, kubernetes, limits, report, source_map, write};
 
 const OTHER_FILES: &str = "Found Non-YAML templates in input. Non-YAML templates are not rendered to standard output.
 If you want to include those results, use the --output-files or --dangerous-emptied-output-directory flag.";
@@ -54,19 +54,7 @@ fn render(
     sources: &Arc<Sources>,
     terminal: &Rc<Terminal>,
 ) -> Result<Vec<Diagnostic>, Failure> {
-    let symlinks = Symlinks {
-        allow_all: flags.is_on("dangerous-allow-all-symlink-destinations"),
-        allowed: flags.list("allow-symlink-destination").to_vec(),
-    };
-    let stdin = Stdin::default();
-    let files = match flags.text("bulk-in") {
-        "" => read::list_as(urls(compat), flags.list("file"), &symlinks, &stdin)?,
-        text => bulk::read(text)?,
-    };
-    let mut options = options(program, flags, rendering, compat, &symlinks, &stdin)?;
-    if compat == Compat::Latest {
-        options.output_check = kubernetes::output_check(flags, sources)?;
-    }
+    let Inputs { files, options } = inputs(program, flags, rendering, compat, sources)?;
     let result = ytterby::render(files, &options, sources, terminal.clone());
 
     if flags.is_on("bulk-out") {
@@ -84,6 +72,9 @@ fn render(
 
     let rendered = result?;
     let mut warnings = rendered.warnings;
+    if flags.is_given("source-map") && !compat.is_ytt_only() {
+        source_map::write(flags.text("source-map"), &rendered.source_map)?;
+    }
     let emptied = flags.text("dangerous-emptied-output-directory");
     let added = flags.text("output-files");
     let written = if !emptied.is_empty() {
@@ -103,6 +94,38 @@ fn render(
             Err(failure)
         }
     }
+}
+
+/// What a render needs.
+pub struct Inputs {
+    /// The files of `-f`, not read yet.
+    pub files: Vec<InputFile>,
+    /// What the other flags say.
+    pub options: Options,
+}
+
+/// Finds the files and reads the flags that every command with a render has. Flags that a command does not have are off.
+pub fn inputs(
+    program: &str,
+    flags: &Invocation,
+    rendering: Rendering,
+    compat: Compat,
+    sources: &Arc<Sources>,
+) -> Result<Inputs, Failure> {
+    let symlinks = Symlinks {
+        allow_all: flags.is_on("dangerous-allow-all-symlink-destinations"),
+        allowed: flags.list("allow-symlink-destination").to_vec(),
+    };
+    let stdin = Stdin::default();
+    let files = match flags.text("bulk-in") {
+        "" => read::list_as(urls(compat), flags.list("file"), &symlinks, &stdin)?,
+        text => bulk::read(text)?,
+    };
+    let mut options = options(program, flags, rendering, compat, &symlinks, &stdin)?;
+    if compat == Compat::Latest {
+        options.output_check = kubernetes::output_check(flags, sources)?;
+    }
+    Ok(Inputs { files, options })
 }
 
 /// Says which files were written, unless the user does not want to hear it any more.
@@ -161,6 +184,8 @@ pub fn options(
         meter: Some(Arc::new(limits::Process::default())),
         cancellation: None,
         overlay_record: None,
+        find_causes: rendering != Rendering::Text,
+        source_map: flags.is_given("source-map") && !compat.is_ytt_only(),
         output_check: None,
     })
 }

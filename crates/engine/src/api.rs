@@ -4,7 +4,7 @@
 //! environment variables. Only bytes that a run really needs are read ([`Content`]), and what cannot be read travels as
 //! the text of the failure: like the reference, we complain only about inputs that are used, in the order of their use.
 
-use ytterby_diag::{Diagnostic, Failure, Help, Id};
+use ytterby_diag::{Diagnostic, Failure, Help, Id, Path};
 use ytterby_text::budget::{Cancellation, Limits, Meter};
 use ytterby_text::spelling;
 
@@ -67,6 +67,11 @@ pub struct Options {
     pub library: Vec<String>,
     /// Where to note which items of overlays matched something.
     pub overlay_record: Option<std::sync::Arc<crate::overlay_record::OverlayRecord>>,
+    /// Whether problems in the output name the data values that decide them, found by experiment; else only those that the
+    /// line reads. It takes further renders where something is wrong.
+    pub find_causes: bool,
+    /// Whether to tell where each line of the output comes from ([`Rendered::source_map`]).
+    pub source_map: bool,
     /// A further check of output documents.
     pub output_check: Option<std::sync::Arc<dyn crate::OutputCheck>>,
 }
@@ -233,8 +238,10 @@ pub enum Format {
     Yaml,
     /// `json`.
     Json,
-    /// `pos`: YAML with the origin of each line.
+    /// `pos`: the origin of each node, in ytt's form.
     Pos,
+    /// `yaml+source`: YAML with the origin of each line as a comment.
+    YamlSource,
 }
 
 /// How a schema is shown.
@@ -258,7 +265,8 @@ pub enum SchemaFormat {
 }
 
 impl OutputTypes {
-    const FORMATS: [(&str, Format); 3] = [("yaml", Format::Yaml), ("json", Format::Json), ("pos", Format::Pos)];
+    const FORMATS: [(&str, Format); 4] =
+        [("yaml", Format::Yaml), ("json", Format::Json), ("pos", Format::Pos), ("yaml+source", Format::YamlSource)];
 
     const SCHEMA_FORMATS: [(&str, SchemaFormat); 7] = [
         ("openapi-v3", SchemaFormat::OpenApi),
@@ -359,6 +367,28 @@ pub struct Rendered {
     pub has_other_files: bool,
     /// Warnings, in the order of the sources.
     pub warnings: Vec<Diagnostic>,
+    /// Where each line of the output comes from, if [`Options::source_map`] asks for it.
+    pub source_map: Vec<SourceLine>,
+}
+
+/// A node of the output: on which line it begins, and where it comes from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct SourceLine {
+    /// The output file ([`Target::Files`]).
+    pub output: Option<String>,
+    /// The line of the output, from 1.
+    pub line: u32,
+    /// The number of the document, from 1.
+    pub document: usize,
+    /// The path of the node in it.
+    pub path: Path,
+    /// The source, as it can be opened.
+    pub file: String,
+    /// The line there, from 1.
+    pub source_line: u32,
+    /// The column there, from 1, in characters.
+    pub column: u32,
 }
 
 /// One output file.

@@ -38,6 +38,7 @@ mod deep;
 mod documented;
 mod export;
 pub mod facts;
+mod generate;
 pub mod input;
 mod level;
 mod library;
@@ -45,10 +46,12 @@ mod limits;
 mod node;
 mod output;
 mod output_check;
+mod output_source;
 mod overlay;
 mod overlay_record;
 mod path;
 mod project;
+mod provenance;
 mod render;
 mod run;
 mod schema;
@@ -61,16 +64,18 @@ mod values;
 
 pub use api::{
     Compat, Format, Host, Inspect, KnownSchemaFormats, MAX_STEPS, Options, OutputFile, OutputTypes, PlacedValue,
-    Rendered, SchemaFormat, Silent, Target, ValueFlags, ValueFromFile, ValuesFile, YTT_VERSION,
+    Rendered, SchemaFormat, Silent, SourceLine, Target, ValueFlags, ValueFromFile, ValuesFile, YTT_VERSION,
 };
 use deep::{deep, on_large_stack};
 pub use export::{Change, Changes, Impact, ImportFrom, ImportOptions, Imported, import_schema};
+pub use generate::{GenerateOptions, Generated, ValuesDocument, generate};
 pub use input::{Content, FileKind, InputFile};
 pub use output_check::{OutputCheck, OutputNode, OutputValue};
 pub use project::{
     Field, FieldRule, Output, OutputDocument, Presence, Project, ProjectBuilder, ProjectError, Renderer, SchemaInfo,
     Values,
 };
+pub use provenance::{ChainLink, ExplainedFrame, ExplainedPlace, Explanation, Question, RuleVerdict, explain};
 pub use render::{diff_schemas, render};
 /// Diagnostics, positions and their renderings.
 pub use ytterby_diag as diag;

@@ -5,11 +5,13 @@
 
 use std::fmt;
 
-use ytterby_diag::{Cause, Diagnostic, Failure, Id, Label, Part, Pos, Role, Severity, Text};
+use ytterby_diag::{Cause, Diagnostic, Failure, Id, Label, Part, Path, Pos, Role, Severity, Text};
+use ytterby_starlark::Eval;
 use ytterby_yaml::{NodeId, Scalar, Tree, View, last_wins};
 
 use crate::library::{Evaluated, FileDocuments};
 use crate::node::{Document, MAX_NODES, Node};
+use crate::provenance::causes::{self, Causes};
 use crate::run::Run;
 use crate::validate::values_read;
 
@@ -48,9 +50,11 @@ pub enum OutputValue {
 /// The findings that are errors.
 pub(crate) fn check(
     run: &Run,
+    eval: &mut Eval,
     check: &dyn OutputCheck,
     evaluated: &Evaluated,
     values: &Document,
+    causes: Option<&Causes>,
 ) -> Result<(), Failure> {
     let mut budget = MAX_NODES;
     let mut documents = Vec::new();
@@ -62,8 +66,10 @@ pub(crate) fn check(
         return Err(Failure::new(Id::LIMIT_OUTPUT, text).in_stage(check.title()));
     }
     let mut errors = Vec::new();
-    for mut finding in check.check(documents) {
-        add_values(run, &mut finding, values);
+    let findings = check.check(documents);
+    let deciding = causes.map(|causes| causes_of(eval, causes, evaluated, &findings)).unwrap_or_default();
+    for (at, mut finding) in findings.into_iter().enumerate() {
+        add_values(run, &mut finding, values, deciding.get(at));
         match finding.severity {
             Severity::Error => errors.push(Failure::from(finding)),
             Severity::Warning => run.warn(finding),
@@ -72,10 +78,34 @@ pub(crate) fn check(
     if errors.is_empty() { Ok(()) } else { Err(Failure::of(Cause::Series(errors)).in_stage(check.title())) }
 }
 
-/// Names the data values that the line of a finding reads.
-fn add_values(run: &Run, finding: &mut Diagnostic, values: &Document) {
+/// For each finding, the data values that decide its node.
+fn causes_of(
+    eval: &mut Eval,
+    causes: &Causes,
+    evaluated: &Evaluated,
+    findings: &[Diagnostic],
+) -> Vec<Vec<(Path, Pos)>> {
+    if findings.is_empty() {
+        return Vec::new();
+    }
+    let docs = evaluated.documents.iter().flat_map(|(_, docs)| docs.clone().into_nodes().items);
+    let docs: Vec<Document> = docs.collect();
+    let nowhere = || (Document::new(Node::NULL, Pos::UNKNOWN), Path::document());
+    let node = |finding: &Diagnostic| {
+        let path = finding.path.clone()?;
+        let pos = finding.primary()?.pos;
+        Some((causes::document_with(docs.iter(), &path, pos)?.clone(), path))
+    };
+    let nodes: Vec<(Document, Path)> = findings.iter().map(|finding| node(finding).unwrap_or_else(nowhere)).collect();
+    causes.of(eval, &nodes)
+}
+
+/// Names the data values that the line of a finding reads, and those that decide its node.
+fn add_values(run: &Run, finding: &mut Diagnostic, values: &Document, deciding: Option<&Vec<(Path, Pos)>>) {
     let Some(pos) = finding.primary().map(|label| label.pos) else { return };
-    for (path, pos) in values_read(run, pos, values) {
+    let mut reads = values_read(run, pos, values);
+    causes::add(&mut reads, deciding.cloned().unwrap_or_default());
+    for (path, pos) in reads {
         let words = Text::new(format!("data value {path} comes from here"));
         let label = Label::new(Role::Related, pos, Part::Value).text(words);
         finding.labels.extend(Some(label).filter(|label| label.pos.is_known()));

@@ -19,6 +19,8 @@ use crate::limits;
 use crate::node::{Array, ArrayItem, Document, DocumentSet, Node};
 use crate::output;
 use crate::output_check;
+use crate::output_source;
+use crate::provenance::causes::Causes;
 use crate::run::Run;
 use crate::schema::{Schema, hide_lines_naming, redact, secret_names};
 use crate::slips;
@@ -77,6 +79,11 @@ fn compare_schemas(
     limits::conclude(limits::caught(compare), sources)
 }
 
+/// The library that the files make up, to be run as the options of the run say.
+pub(crate) fn root(run: &Rc<Run>, files: Vec<InputFile>) -> Result<LibraryRun, Failure> {
+    Ok(library_run(run, library_of(run, files)?))
+}
+
 /// The library that files make up which no other run uses.
 fn library_of(run: &Run, files: Vec<InputFile>) -> Result<Rc<Library>, Failure> {
     let files = input::apply_marks(files, &run.options.file_marks)?;
@@ -104,6 +111,7 @@ pub(crate) fn library_run(run: &Rc<Run>, library: Rc<Library>) -> LibraryRun {
         },
         skip_value_validation: options.skip_value_validation,
         skip_output_validation: options.skip_output_validation,
+        keeps_files: false,
     }
 }
 
@@ -133,10 +141,11 @@ fn prepare(root: &LibraryRun, eval: &mut Eval, declared: Declared, given: Vec<En
 /// Templates, overlays and checks.
 fn finish(run: &Rc<Run>, root: &LibraryRun, eval: &mut Eval, prepared: Prepared) -> Result<Evaluated, Failure> {
     let schema = prepared.schema.clone();
-    let checked = run.options.output_check.as_deref().map(|check| (check, prepared.values.doc.clone()));
+    let check = run.options.output_check.as_deref();
+    let checked = check.map(|check| (check, prepared.values.doc.clone(), Causes::wanted(root, &prepared)));
     let evaluated = root.finish(eval, prepared)?;
-    if let Some((check, values)) = checked {
-        output_check::check(run, check, &evaluated, &values)?;
+    if let Some((check, values, causes)) = checked {
+        output_check::check(run, eval, check, &evaluated, &values, causes.as_ref())?;
     }
     look_for_slips(run, root, schema.as_deref(), &evaluated);
     Ok(evaluated)
@@ -286,7 +295,9 @@ fn text(format: Format, name: &str, write: impl FnOnce() -> String) -> Result<Re
         Format::Json => {
             Err(Failure::new(Id::FLAG_CONFLICT, format!("Output type 'json' cannot be combined with '{name}'")))
         }
-        Format::Yaml | Format::Pos => Ok(Rendered { documents: write().into_bytes(), ..Rendered::default() }),
+        Format::Yaml | Format::Pos | Format::YamlSource => {
+            Ok(Rendered { documents: write().into_bytes(), ..Rendered::default() })
+        }
     }
 }
 
@@ -309,11 +320,24 @@ fn inspected_files(root: &LibraryRun) -> Document {
 /// What the host asked for: one stream of documents, or files.
 fn write(run: &Run, evaluated: Evaluated) -> Result<Rendered, Failure> {
     if run.options.target == Target::Files {
-        return Ok(Rendered { files: output::files(evaluated)?, ..Rendered::default() });
+        let source_map = match run.options.source_map {
+            true => {
+                let maps = evaluated.documents.iter().map(|(file, docs)| {
+                    output_source::map(run, vec![docs.clone()], Some(&file.path))
+                });
+                maps.collect::<Result<Vec<_>, Failure>>()?.concat()
+            }
+            false => Vec::new(),
+        };
+        return Ok(Rendered { files: output::files(evaluated)?, source_map, ..Rendered::default() });
     }
     let has_other_files = !evaluated.texts.is_empty();
     let docs: Vec<FileDocuments> = evaluated.documents.into_iter().map(|(_, docs)| docs).collect();
-    Ok(Rendered { has_other_files, ..documents(run, docs)? })
+    let source_map = match run.options.source_map {
+        true => output_source::map(run, docs.clone(), None)?,
+        false => Vec::new(),
+    };
+    Ok(Rendered { has_other_files, source_map, ..documents(run, docs)? })
 }
 
 /// One stream of documents in the format that `--output` names.
@@ -323,6 +347,10 @@ fn documents(run: &Run, docs: Vec<FileDocuments>) -> Result<Rendered, Failure> {
         Format::Yaml => output::yaml(docs)?,
         Format::Json => output::json(&docs)?,
         Format::Pos => output::positions(run, &docs)?,
+        Format::YamlSource if !run.is_beyond_ytt() => {
+            return Err(Failure::new(Id::FLAG_VALUE, "Unknown output type 'yaml+source'"));
+        }
+        Format::YamlSource => output_source::yaml(run, docs)?,
     };
     Ok(Rendered { documents, ..Rendered::default() })
 }

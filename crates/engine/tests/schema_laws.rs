@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use ytterby::{Content, InputFile, Inspect, Options, Silent, ValuesFile, render};
+use ytterby::{Content, GenerateOptions, InputFile, Inspect, Options, Silent, ValuesFile, generate, render};
 use ytterby_diag::Sources;
 
 /// The final data values of a schema and of plain values on top.
@@ -96,6 +96,65 @@ fn schema(items: &[Declared]) -> String {
     text
 }
 
+/// Generates documents and gives each to a run as a values file. The error is the first that is refused.
+fn generated_are_accepted(schema: &str, count: usize, seed: u64) -> Result<usize, String> {
+    let file = InputFile::new("schema.yml", Content::new(schema.as_bytes()));
+    let sources = Arc::new(Sources::new());
+    let made = generate(vec![file], &Options::default(), &sources, &GenerateOptions::new(count, seed));
+    let made = made.map_err(|failure| format!("{schema}\n{}", failure.text(&sources)))?;
+    for document in &made.documents {
+        let text = String::from_utf8(document.yaml().expect("a document can be written")).expect("YAML is text");
+        values(schema, Some(&text)).map_err(|why| format!("{schema}\n{text}\n{why}"))?;
+    }
+    Ok(made.documents.len())
+}
+
+/// Items with rules of every kind, each with a default that keeps them.
+const RULES: [(&str, &str); 30] = [
+    ("min=1, max=5", "2"),
+    ("above=1, below=4", "2"),
+    ("min=1.5, max=2.5", "2.0"),
+    ("min=10, max=30, multiple_of=7", "14"),
+    ("multiple_of=0.25, min=0", "0.5"),
+    ("even=True, min=3, max=9", "4"),
+    ("odd=True", "3"),
+    ("one_of=[\"a\", \"b\"]", "a"),
+    ("one_of=[1, 2, 3]", "2"),
+    ("min_len=3, max_len=5", "abc"),
+    ("len=4", "abcd"),
+    ("starts_with=\"ab\", ends_with=\"yz\", min_len=10", "abccccccyz"),
+    ("contains=\"mid\", max_len=6", "xmidy"),
+    ("matches=\"^[a-z]{2,4}-[0-9]+$\", max_len=9", "ab-1"),
+    ("matches=\"^(prod|dev)-\\\\w+$\"", "prod-1"),
+    ("format=\"hostname\"", "localhost"),
+    ("format=\"ipv6\"", "\"::1\""),
+    ("format=\"date-time\"", "\"2018-11-13T20:20:39Z\""),
+    ("format=\"iso-duration\"", "P1D"),
+    ("format=\"quantity\"", "500m"),
+    ("format=\"port\"", "80"),
+    ("format=\"uri\", min_len=12", "https://example.com"),
+    ("format=\"percent\"", "10%"),
+    ("lambda v: v % 3 == 1", "4"),
+    ("(\"short or long\", lambda v: len(v) != 2)", "abc"),
+    ("min_len=2, max_len=3, unique=True", "[]"),
+    ("contains=\"a\"", "[]"),
+    ("max_len=1", "{}"),
+    ("min=3, when=lambda v, ctx: ctx.root[\"k0\"] != 7", "4"),
+    ("not_null=True", "1"),
+];
+
+/// A rule on an item; lists get items and a default that keeps the rule.
+fn with_rule(at: usize, (rule, value): (&str, &str), nullable: bool) -> String {
+    let key = format!("k{at}");
+    let annotation = format!("#@schema/validation {rule}\n");
+    let nullable = if nullable && !rule.contains("not_null") { "#@schema/nullable\n" } else { "" };
+    match value {
+        "[]" => format!("#@schema/default [\"a\", \"b\"]\n{annotation}{key}:\n- \"\"\n"),
+        "{}" => format!("{annotation}{key}:\n  #@schema/any-key\n  _: 1\n"),
+        value => format!("{nullable}{annotation}{key}: {value}\n"),
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
 
@@ -116,5 +175,22 @@ proptest! {
         let schema = schema(&items);
         let shown = values(&schema, None);
         prop_assert!(shown.as_ref().is_ok_and(|shown| !shown.contains("hush")), "{schema}\n{shown:?}");
+    }
+
+    #[test]
+    fn generated_values_are_accepted(items in prop::collection::vec(declared(), 1..5), seed in 0..1000u64) {
+        let accepted = generated_are_accepted(&schema(&items), 12, seed);
+        prop_assert_eq!(accepted, Ok(12));
+    }
+
+    #[test]
+    fn generated_values_keep_rules(
+        rules in prop::collection::vec((prop::sample::select(&RULES[..]), any::<bool>()), 1..6),
+        seed in 0..1000u64,
+    ) {
+        let items = rules.iter().enumerate().map(|(at, (rule, nullable))| with_rule(at, *rule, *nullable));
+        let schema = format!("#@data/values-schema\n---\n{}", items.collect::<String>());
+        let accepted = generated_are_accepted(&schema, 12, seed);
+        prop_assert_eq!(accepted, Ok(12));
     }
 }

@@ -109,6 +109,11 @@ impl Regexp {
         self.has_vertical_tab
     }
 
+    /// The pattern in the syntax of the `regex` crate, for those who read it with `regex-syntax`.
+    pub fn translated(&self) -> &str {
+        self.regex.as_str()
+    }
+
     /// Whether the pattern matches somewhere in the text.
     pub fn is_match(&self, text: &Str) -> bool {
         self.is_match_in(&text.to_str())

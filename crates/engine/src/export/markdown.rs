@@ -81,7 +81,7 @@ fn code(value: &Node) -> String {
 }
 
 /// A value as JSON on one line.
-pub(super) fn json_text(value: &Node) -> String {
+pub(crate) fn json_text(value: &Node) -> String {
     let mut writer = JsonWriter::new(JsonOptions { indent: 0, html: Html::Keep });
     ytterby_yaml::Sink::document(&mut writer);
     let bytes = write_node(&mut writer, value).and_then(|()| writer.finish()).unwrap_or_default();

@@ -21,7 +21,7 @@ pub(crate) use diff::diff;
 pub use diff::{Change, Changes, Impact};
 pub(crate) use html::html;
 pub use import::{ImportFrom, ImportOptions, Imported, import_schema};
-pub(crate) use markdown::markdown;
+pub(crate) use markdown::{json_text, markdown};
 pub(crate) use schema::{crd, json_schema, openapi};
 pub(crate) use values_file::values_file;
 pub(crate) use ytt_schema::ytt_schema;

@@ -87,7 +87,7 @@ impl Loader {
             options,
             values,
             shared_values: OnceCell::new(),
-            shared_lists: Rc::default(),
+            shared_lists: Rc::new(SharedLists::new(run.record.borrow().as_ref().map(|record| record.reads.clone()))),
             uses_of_data: Cell::default(),
             library_module: Box::new(library_module),
             loaded: RefCell::default(),

@@ -19,7 +19,7 @@ use ytterby_yaml::Tree;
 pub(crate) use file::{File, SharedFile};
 pub(crate) use loader::{Loader, LoaderOptions, Place};
 pub(crate) use module::prepare_private;
-pub(crate) use stages::Prepared;
+pub(crate) use stages::{Prepared, Waiting};
 pub(crate) use tree::{FileInLibrary, Library};
 
 use crate::annotation::Ann;
@@ -39,6 +39,8 @@ pub(crate) struct LibraryRun {
     pub skip_value_validation: bool,
     /// Whether validations of output documents are skipped.
     pub skip_output_validation: bool,
+    /// Whether what was made of its files is kept for another run.
+    pub keeps_files: bool,
 }
 
 /// What a library evaluates to, before its overlays are applied.
@@ -184,7 +186,7 @@ impl LibraryRun {
                         return Err(Failure::new(Id::FILE_MARK, "Unknown file type"));
                     }
                 }
-                if self.library.is_root() {
+                if self.library.is_root() && !self.keeps_files {
                     // Other libraries may be evaluated again.
                     input_file.forget(&self.run);
                 }

@@ -162,7 +162,11 @@ impl Instance {
             }
         }
         let outcome = this.evaluated(eval)?;
-        let items = outcome.documents.into_iter().flat_map(|(_, docs)| docs.into_nodes().items).collect();
+        let items: Vec<Document> =
+            outcome.documents.into_iter().flat_map(|(_, docs)| docs.into_nodes().items).collect();
+        if let Some(record) = &*this.run.run.record.borrow() {
+            record.library(this.name.to_string(), eval.position(), items.clone());
+        }
         Ok(Value::host(Fragment::from(DocumentSet { items })))
     }
 

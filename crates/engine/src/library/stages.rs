@@ -7,6 +7,7 @@ use ytterby_starlark::{Eval, Value};
 
 use super::{Evaluated, FileDocuments, FileInLibrary, LibraryRun, Loader, module};
 use crate::node::{Document, DocumentSet, Map, Node};
+use crate::provenance::causes::Causes;
 use crate::schema::Schema;
 use crate::validate::output;
 use crate::values::{self, Declared, Envelope, FinalValues};
@@ -19,6 +20,7 @@ pub(crate) struct Waiting {
 }
 
 /// A library whose data values are known.
+#[derive(Clone)]
 pub(crate) struct Prepared {
     pub schema: Option<Rc<Schema>>,
     pub values: FinalValues,
@@ -64,17 +66,24 @@ impl LibraryRun {
 
     /// Templates and overlays.
     pub fn finish(&self, eval: &mut Eval, prepared: Prepared) -> Result<Evaluated, Failure> {
+        let causes = Causes::wanted(self, &prepared);
         let waiting = Rc::new(prepared.waiting);
         let loader = self.loader(&prepared.values.doc, &waiting);
         let evaluated = self.evaluate(eval, &loader, &prepared.used_up)?;
         self.check_all_used(&waiting)?;
         let mut evaluated = self.apply_overlays(eval, evaluated)?;
-        self.check_output(eval, &mut evaluated, &prepared.values.doc)?;
+        self.check_output(eval, &mut evaluated, &prepared.values.doc, causes.as_ref())?;
         Ok(evaluated)
     }
 
     /// Checks the rules that output documents carry, and drops them: whoever uses the documents does not check again.
-    fn check_output(&self, eval: &mut Eval, evaluated: &mut Evaluated, values: &Document) -> Result<(), Failure> {
+    fn check_output(
+        &self,
+        eval: &mut Eval,
+        evaluated: &mut Evaluated,
+        values: &Document,
+        causes: Option<&Causes>,
+    ) -> Result<(), Failure> {
         // Most runs have no such rules and need not look for them.
         if !self.run.is_beyond_ytt() || !self.run.contexts.has_output_rules() {
             return Ok(());
@@ -96,7 +105,7 @@ impl LibraryRun {
             let docs = sets.iter().zip(first_numbers);
             let docs =
                 docs.flat_map(|(set, first)| set.items.iter().enumerate().map(move |(at, doc)| (first + at, doc)));
-            output::check(eval, &self.run, docs, values)?;
+            output::check(eval, &self.run, docs, values, causes)?;
         }
         sets.into_iter().for_each(output::drop_rules);
         Ok(())

@@ -109,6 +109,14 @@ impl Documents {
         Documents { sequence: Sequence::new(items), files: numbers, file_count, index: Index::default() }
     }
 
+    /// The documents and their slots, in the order of files.
+    pub fn snapshot(&self) -> Vec<(usize, Document)> {
+        let slots = std::iter::successors(self.sequence.first(), |&slot| self.sequence.after(slot));
+        let mut docs: Vec<(usize, Document)> = slots.map(|slot| (slot, self.sequence.get(slot).clone())).collect();
+        docs.sort_by_key(|(slot, _)| self.files[*slot]);
+        docs
+    }
+
     /// The documents of each file again.
     pub fn into_files(self) -> Vec<Vec<Document>> {
         let mut files = vec![Vec::new(); self.file_count];

@@ -51,9 +51,16 @@ impl<'c> Merge<'c> {
 
     /// Applies the documents of an overlay one after the other.
     pub fn documents(&mut self, left: &mut Documents, right: &[Document]) -> Result<(), Failure> {
+        let record = self.run.record.borrow().clone().filter(|_| !self.purpose.is_one_to_one());
+        if let Some(record) = &record {
+            record.begin(left.snapshot());
+        }
         for doc in right {
             self.item(left, doc, Expects::default())
                 .map_err(|failure| explain::inside(failure, Text::new("Document on line ").at(doc.pos), doc.pos))?;
+            if let Some(record) = &record {
+                record.step(doc, left.snapshot());
+            }
         }
         Ok(())
     }

@@ -26,7 +26,7 @@ use ytterby_diag::{Diagnostic, Failure, Id, Part, Text};
 use ytterby_starlark::Eval;
 
 pub(crate) use matcher::Matcher;
-pub(crate) use plain::annotate_for_plain_merge;
+pub(crate) use plain::{annotate_for_plain_merge, annotate_item_for_plain_merge};
 pub(crate) use templates::post_process;
 pub(crate) use values::mark_values_given;
 

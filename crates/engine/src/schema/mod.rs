@@ -443,6 +443,12 @@ impl MapType {
     }
 }
 
+/// The type of a map that no schema declares: the keys that it has, all optional to give.
+pub(crate) fn inferred_map(map: &Map, slot: &mut dyn FnMut(&Node) -> Slot) -> MapType {
+    let item = |item: &MapItem| Item { key: item.key.clone(), slot: slot(&item.value), presence: Presence::Always };
+    MapType::new(map.iter().map(item).collect(), Vec::new(), Pos::UNKNOWN)
+}
+
 impl Item {
     /// The item when nothing is given for it.
     pub fn default(&self) -> MapItem {

@@ -89,6 +89,15 @@ impl Custom {
         &self.function
     }
 
+    /// Whether the function takes a value by itself; none where it looks at other values, or does not end.
+    pub fn admits(&self, eval: &mut Eval, value: &Node, sources: &Sources) -> Option<bool> {
+        if self.takes_context {
+            return None;
+        }
+        let nothing = Context { parent: None, root: None };
+        self.judge(eval, value, &nothing, sources).ok().map(|verdict| matches!(verdict, Verdict::Valid))
+    }
+
     /// Asks the function. Errors that it cannot help (limits, cancellation) are passed on.
     pub fn judge(
         &self,

@@ -23,7 +23,7 @@ pub(crate) mod rules;
 use std::rc::Rc;
 
 use ytterby_diag::{Cause, Failure, Id, Part, Pos, ViolationBlock};
-use ytterby_starlark::Value;
+use ytterby_starlark::{Eval, Value};
 use ytterby_text::Str;
 
 pub(crate) use assertion::{Assertion, judge};
@@ -35,7 +35,7 @@ use crate::run::Run;
 use custom::Custom;
 use message::Template;
 use rules::NamedRule;
-pub(crate) use rules::{FreeKeys, Items, Keyword, Limit, MapShape, Most, Shape, Target};
+pub(crate) use rules::{FreeKeys, Items, Keyword, Limit, MapShape, Most, Quantity, Shape, Target, Want};
 
 /// What one annotation, or one call of `assert.validate()`, asks of a value.
 #[derive(Debug)]
@@ -70,6 +70,24 @@ pub(crate) struct Rule {
 pub(crate) enum Check {
     Named(Rc<dyn NamedRule>),
     Custom(Custom),
+}
+
+/// Each rule, and whether a value keeps it. A rule that cannot be evaluated is not kept.
+pub(crate) fn verdicts(
+    rules: &Rules,
+    eval: &mut Eval,
+    run: &Run,
+    spot: &Spot<'_>,
+    root: &Node,
+) -> Vec<(Id, String, bool)> {
+    let mut checker = Checker::new(eval, run, Some(root), Checked::Values);
+    let outcome = checker.check(rules, spot);
+    let broken: Vec<&ytterby_diag::Violation> = checker.blocks.iter().flat_map(|block| &block.violations).collect();
+    let holds = |rule: &Rule| {
+        let is_broken = broken.iter().any(|one| one.id == rule.id && *one.must_be.plain() == *rule.must_be);
+        !is_broken && (outcome.is_ok() || matches!(rule.check, Check::Named(_)))
+    };
+    rules.rules.iter().filter(|rule| !rule.is_void()).map(|rule| (rule.id, rules.text(rule), holds(rule))).collect()
 }
 
 /// The failure that violations make; none where there are none.
@@ -197,6 +215,48 @@ impl Rules {
             _ => None,
         });
         bounds.min()
+    }
+
+    /// The limits of all named rules, of conditional ones, too: for those who make values.
+    pub fn limits(&self) -> Vec<Limit> {
+        self.named().flat_map(|named| named.limits()).collect()
+    }
+
+    /// What named rules ask for besides.
+    pub fn wants(&self) -> Vec<Want<'_>> {
+        self.named().filter_map(|named| named.wants()).collect()
+    }
+
+    fn named(&self) -> impl Iterator<Item = &Rc<dyn NamedRule>> {
+        self.rules.iter().filter_map(|rule| match &rule.check {
+            Check::Named(named) => Some(named),
+            Check::Custom(_) => None,
+        })
+    }
+
+    /// Whether a value by itself keeps the rules; none where that depends on other values or on a condition.
+    pub fn admit(&self, eval: &mut Eval, run: &Run, value: &Node) -> Option<bool> {
+        if value.is_null() && !self.not_null {
+            return Some(true);
+        }
+        let mut known = self.when.is_none();
+        for rule in &self.rules {
+            let holds = match &rule.check {
+                Check::Named(named) => Some(named.accepts(value)),
+                Check::Custom(custom) => custom.admits(eval, value, &run.sources),
+            };
+            match holds {
+                Some(true) => {}
+                Some(false) => return self.when.is_none().then_some(false),
+                None => known = false,
+            }
+        }
+        known.then_some(true)
+    }
+
+    /// The must-be texts of the rules.
+    pub fn texts(&self) -> Vec<String> {
+        self.rules.iter().filter(|rule| !rule.is_void()).map(|rule| self.text(rule)).collect()
     }
 
     /// Whether null is refused whatever else holds.

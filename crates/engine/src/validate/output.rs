@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use ytterby_diag::{Failure, Id, Text, ViolationBlock};
+use ytterby_diag::{Failure, Id, Path, Text, ViolationBlock};
 use ytterby_starlark::Eval;
 
 use super::Checked;
@@ -11,6 +11,7 @@ use super::{Checker, Rules, Spot, failure_of};
 use crate::annotation::Ann;
 use crate::node::{Annotated, Document, DocumentSet, MAX_NODES, Node};
 use crate::path::Way;
+use crate::provenance::causes::{self, Causes};
 use crate::run::Run;
 
 /// Checks the output documents of a library run, each with its number. `values` are the data values that templates read.
@@ -22,8 +23,10 @@ pub(crate) fn check<'d>(
     run: &Run,
     docs: impl Iterator<Item = (usize, &'d Document)>,
     values: &Document,
+    causes: Option<&Causes>,
 ) -> Result<(), Failure> {
-    let mut blocks = Vec::new();
+    let mut blocks: Vec<ViolationBlock> = Vec::new();
+    let mut wrong: Vec<(usize, &Document)> = Vec::new();
     for (index, doc) in docs {
         if !has_rules(doc) {
             continue;
@@ -39,7 +42,18 @@ pub(crate) fn check<'d>(
         let staged = |failure: Failure| failure.in_stage(STAGE);
         annotated(&mut checker, doc, None, &Way::Document).map_err(staged)?;
         below(&mut checker, &doc.value, &Way::Document).map_err(staged)?;
+        let known = wrong.len();
         blocks = checker.blocks;
+        wrong.extend((known..blocks.len()).map(|block| (block, doc)));
+    }
+    if let (Some(causes), false) = (causes, wrong.is_empty()) {
+        let node = |(block, doc): &(usize, &Document)| {
+            ((*doc).clone(), blocks[*block].path.path().cloned().unwrap_or_else(Path::document))
+        };
+        let nodes: Vec<(Document, Path)> = wrong.iter().map(node).collect();
+        for (found, (block, _)) in causes.of(eval, &nodes).into_iter().zip(&wrong) {
+            causes::add(&mut blocks[*block].reads, found);
+        }
     }
     failure_of(blocks).map_or(Ok(()), |failure| Err(failure.in_stage(STAGE)))
 }

@@ -18,6 +18,7 @@ use crate::overlay::mark_values_given;
 use crate::path::Way;
 use crate::run::Run;
 use crate::schema::check::{Context, Fit, Order, fit, problems};
+use crate::schema::shapes::Matching;
 use crate::schema::{Combination, Item, KeyRule, MapType, Presence, Required, Schema, Shapes, Slot, Type};
 use crate::validate::{Checked, Checker, Rules, Spot};
 
@@ -140,12 +141,17 @@ impl Resolver<'_, '_> {
         let given = self.warns.then(|| given.unwrap_or(node).clone());
         // A default is checked like a given value: what it has, a shape need not ask for.
         let was_given = holds_given(node);
+        let mut given_part = given_only(node).filter(|_| shapes.combination != Combination::All);
+        given_part.iter_mut().for_each(mark_values_given);
         mark_values_given(node);
-        let mode = self.mode;
-        let matching = shapes.matching(self.cx, node, &mut |cx, value, shape| match mode {
-            Mode::TypesOnly => Ok(true),
-            Mode::Rules => holds(cx, value, shape, path),
-        })?;
+        let mut matching = self.matching(node, shapes, path)?;
+        // A default gives way to what is given, where that has a shape and the two together have none.
+        if let Some(given) = given_part.filter(|_| shapes.verdict(&matching).is_err()) {
+            let own = self.matching(&given, shapes, path)?;
+            if shapes.verdict(&own).is_ok() {
+                matching = own;
+            }
+        }
         *node = matching.filled.clone();
         if !was_given {
             unmark_given(node);
@@ -158,6 +164,14 @@ impl Resolver<'_, '_> {
             self.misshapen.insert(path.clone(), found);
         }
         Ok(())
+    }
+
+    fn matching(&mut self, node: &Node, shapes: &Shapes, path: &Path) -> Result<Matching, Failure> {
+        let mode = self.mode;
+        shapes.matching(self.cx, node, &mut |cx, value, shape| match mode {
+            Mode::TypesOnly => Ok(true),
+            Mode::Rules => holds(cx, value, shape, path),
+        })
     }
 
     /// Warns wherever a deprecated item was given, and tells whether it did.
@@ -173,6 +187,14 @@ impl Resolver<'_, '_> {
         }
         true
     }
+}
+
+/// The items of a map that inputs gave; none where they gave all or nothing.
+fn given_only(node: &Node) -> Option<Node> {
+    let Node::Map(map) = node else { return None };
+    let mut given: Map = map.iter().filter(|item| is_given(*item)).cloned().collect();
+    given.origin = map.origin;
+    (!given.is_empty() && given.len() < map.len()).then(|| Node::map(given))
 }
 
 /// Whether a value, filled from a shape, keeps the rules of the shape.

@@ -13,9 +13,11 @@ mod merge;
 mod prepare;
 mod settle;
 mod stage;
+mod trial;
 mod undo;
 
 pub(crate) use envelope::{Envelope, Input, LibraryRef};
 pub(crate) use flags::from_flags;
 pub(crate) use merge::{Outcome, try_merge};
-pub(crate) use stage::{Declared, FinalValues, schema_of, values_of};
+pub(crate) use stage::{Declared, FinalValues, inputs_of, schema_of, validate, values_of, wrong};
+pub(crate) use trial::Trial;

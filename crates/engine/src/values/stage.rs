@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use ytterby_diag::{Cause, Diagnostic, Failure, Help, Id, Part, SchemaReport};
+use ytterby_diag::{Cause, Diagnostic, Failure, Help, Id, Part, SchemaBlock, SchemaReport};
 use ytterby_starlark::Eval;
 
 use super::envelope::{Envelope, Input};
@@ -27,6 +27,7 @@ pub(crate) struct Declared {
 }
 
 /// The data values of a library.
+#[derive(Clone)]
 pub(crate) struct FinalValues {
     pub doc: Document,
     /// Data values for libraries below.
@@ -120,16 +121,8 @@ pub(crate) fn values_of(
     let files = library.files_annotated(&["data/values"])?;
     let order = order_of(&files, (!given.is_empty()).then_some("additional data values"));
     let in_order = |failure: Failure| failure.doing(format!("Overlaying data values (in following order: {order})"));
-    let loader = library.loader_without_values();
     let run = &library.run;
-    let mut inputs = Vec::new();
-    for file in &files {
-        let docs = documents_of(library, eval, &loader, file, Ann::DataValues, "data values").map_err(in_order)?;
-        for doc in docs {
-            warn_about_schema_annotations(run, &doc);
-            inputs.push(Envelope::new(doc, Input::Document).map_err(in_order)?);
-        }
-    }
+    let mut inputs = inputs_of(library, eval, &files).map_err(in_order)?;
     inputs.extend(given);
     let (for_children, own): (Vec<Envelope>, Vec<Envelope>) = inputs.into_iter().partition(Envelope::is_for_child);
     let merge::Merged { mut doc, problems } = merge::merge(eval, run, schema, own).map_err(in_order)?;
@@ -147,8 +140,48 @@ pub(crate) fn values_of(
     Ok(FinalValues { doc, for_children: for_children.into_iter().map(Rc::new).collect(), files })
 }
 
+/// The data values that the files of a library hold, with `given` on top, before they are validated.
+pub(super) fn merged(
+    library: &LibraryRun,
+    eval: &mut Eval,
+    given: Vec<Envelope>,
+    schema: &Schema,
+) -> Result<Document, Failure> {
+    let files = library.files_annotated(&["data/values"])?;
+    let mut inputs = inputs_of(library, eval, &files)?;
+    inputs.extend(given);
+    let own = inputs.into_iter().filter(|input| !input.is_for_child()).collect();
+    let merge::Merged { doc, problems } = merge::merge(eval, &library.run, Some(schema), own)?;
+    match problems.is_empty() {
+        true => Ok(doc),
+        false => Err(wrong(problems)),
+    }
+}
+
+/// The failure of values that do not fit the schema.
+pub(crate) fn wrong(blocks: Vec<SchemaBlock>) -> Failure {
+    Failure::of(Cause::Schema(SchemaReport { title: merge::TITLE.to_owned(), blocks }))
+}
+
+/// The data values documents of files, for this library and for others.
+pub(crate) fn inputs_of(
+    library: &LibraryRun,
+    eval: &mut Eval,
+    files: &[FileInLibrary],
+) -> Result<Vec<Envelope>, Failure> {
+    let loader = library.loader_without_values();
+    let mut inputs = Vec::new();
+    for file in files {
+        for doc in documents_of(library, eval, &loader, file, Ann::DataValues, "data values")? {
+            warn_about_schema_annotations(&library.run, &doc);
+            inputs.push(Envelope::new(doc, Input::Document)?);
+        }
+    }
+    Ok(inputs)
+}
+
 /// Fills values that have shapes, and checks all rules. The violations are given back, other errors end the run.
-fn validate(
+pub(crate) fn validate(
     library: &LibraryRun,
     eval: &mut Eval,
     doc: &mut Document,

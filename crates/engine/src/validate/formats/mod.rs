@@ -32,7 +32,7 @@ pub(crate) struct Format {
     numbers: Numbers,
     phrase: &'static str,
     citation: &'static str,
-    examples: [&'static str; 2],
+    pub examples: [&'static str; 2],
     pub export: Export,
 }
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use ytterby_starlark::{CompareOp, Value, compare};
 
-use super::{Bound, Found, Keyword, Limit, Made, NamedRule, Quantity, Shape, Subject, Target, node_of, plain};
+use super::{Bound, Found, Keyword, Limit, Made, NamedRule, Quantity, Shape, Subject, Target, Want, node_of, plain};
 use crate::node::{Node, Scalar, to_plain_value};
 
 #[derive(Debug)]
@@ -79,6 +79,10 @@ impl NamedRule for Compare {
 
     fn suits(&self, value: &Node) -> bool {
         self.answer(value).is_ok()
+    }
+
+    fn wants(&self) -> Option<Want<'_>> {
+        Some(Want::Near(&self.limit))
     }
 
     fn found(&self, value: &Node) -> Found {

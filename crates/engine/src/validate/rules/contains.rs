@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use ytterby_starlark::Value;
 
-use super::{Found, Keyword, Made, Most, NamedRule, Shape, Subject, Target, equal, node_of, plain, wrong_type};
+use super::{Found, Keyword, Made, Most, NamedRule, Shape, Subject, Target, Want, equal, node_of, plain, wrong_type};
 use crate::node::{Array, ArrayItem, Map, Node, Origin, Scalar};
 use ytterby_regexp as regexp;
 
@@ -54,6 +54,10 @@ impl NamedRule for Contains {
             Node::Scalar(_) => false,
             Node::Array(_) | Node::Map(_) => true,
         }
+    }
+
+    fn wants(&self) -> Option<Want<'_>> {
+        Some(Want::Part(&self.part))
     }
 
     fn found(&self, value: &Node) -> Found {

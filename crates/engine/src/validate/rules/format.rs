@@ -5,7 +5,7 @@ use std::rc::Rc;
 use ytterby_diag::Help;
 use ytterby_starlark::Value;
 
-use super::{BadArgument, Found, Keyword, Made, NamedRule, Shape, Subject, Target};
+use super::{BadArgument, Found, Keyword, Made, NamedRule, Shape, Subject, Target, Want};
 use crate::node::{Array, ArrayItem, Map, Node, Origin, Scalar};
 use crate::validate::formats::{self, Format};
 
@@ -51,6 +51,10 @@ impl NamedRule for OfFormat {
             Node::Scalar(_) => self.format.accepts(value),
             Node::Array(_) | Node::Map(_) => false,
         }
+    }
+
+    fn wants(&self) -> Option<Want<'_>> {
+        Some(Want::Format(self.format))
     }
 
     fn found(&self, _value: &Node) -> Found {

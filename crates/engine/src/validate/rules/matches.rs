@@ -5,7 +5,7 @@ use std::rc::Rc;
 use ytterby_starlark::Value;
 use ytterby_text::{Str, quote};
 
-use super::{Found, Keyword, Made, NamedRule, Shape, Subject, Target, text_of, wrong_type};
+use super::{Found, Keyword, Made, NamedRule, Shape, Subject, Target, Want, text_of, wrong_type};
 use crate::node::Node;
 use ytterby_regexp::{Regexp, is_ecma};
 
@@ -45,6 +45,10 @@ impl NamedRule for Matches {
         let pattern = self.pattern.to_str();
         let inner = pattern.strip_prefix('^').or_else(|| pattern.strip_suffix('$')).unwrap_or(&pattern);
         !inner.contains(['^', '$', '\\']) && self.regexp.is_match(&Str::EMPTY)
+    }
+
+    fn wants(&self) -> Option<Want<'_>> {
+        Some(Want::Pattern(&self.regexp))
     }
 
     fn found(&self, value: &Node) -> Found {

@@ -27,6 +27,9 @@ use ytterby_starlark::Value;
 use ytterby_text::{Str, gofloat};
 
 use crate::annotation::Level;
+use crate::validate::formats::Format;
+use ytterby_regexp::Regexp;
+
 use crate::node::{self, Array, ArrayItem, Map, MapItem, Node, Origin, Scalar};
 
 /// A rule with its argument.
@@ -54,6 +57,11 @@ pub(crate) trait NamedRule: Debug {
     /// together they are the rule; empty where it cannot be said so.
     fn limits(&self) -> Vec<Limit> {
         Vec::new()
+    }
+
+    /// What it asks for besides [`NamedRule::limits`], for those who make values that keep it.
+    fn wants(&self) -> Option<Want<'_>> {
+        None
     }
 
     /// Whether it holds for every value that it suits, so that nobody need be told: `min_len=0`, which takes another
@@ -86,6 +94,24 @@ pub(crate) trait NamedRule: Debug {
     fn is_native(&self) -> bool {
         false
     }
+}
+
+/// What a rule asks of values.
+#[derive(Clone, Copy)]
+pub(crate) enum Want<'r> {
+    Prefix(&'r Str),
+    Suffix(&'r Str),
+    /// A text with this part, a list with this item or a map with this key.
+    Part(&'r Node),
+    Pattern(&'r Regexp),
+    Format(&'static Format),
+    MultipleOf(&'r Node),
+    /// A value that is compared with this one.
+    Near(&'r Node),
+    /// One of the keys of this map.
+    KeyOf(&'r Node),
+    /// Items that differ.
+    Unique,
 }
 
 /// A limit on values.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use num_traits::ToPrimitive;
 use ytterby_starlark::Value;
 
-use super::{Found, Keyword, Made, NamedRule, Shape, Subject, Target, node_of, plain, wrong_type};
+use super::{Found, Keyword, Made, NamedRule, Shape, Subject, Target, Want, node_of, plain, wrong_type};
 use crate::node::{Node, Scalar};
 
 #[derive(Debug)]
@@ -40,6 +40,10 @@ impl NamedRule for MultipleOf {
 
     fn suits(&self, value: &Node) -> bool {
         super::is_number(value)
+    }
+
+    fn wants(&self) -> Option<Want<'_>> {
+        Some(Want::MultipleOf(&self.node))
     }
 
     fn found(&self, value: &Node) -> Found {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use ytterby_starlark::Value;
 
 use super::{
-    BadArgument, Found, Keyword, Limit, Made, NamedRule, Shape, Subject, Target, equal, node_of, plain, type_name,
+    BadArgument, Found, Keyword, Limit, Made, NamedRule, Shape, Subject, Target, Want, equal, node_of, plain, type_name,
 };
 use crate::node::{Array, ArrayItem, Node, Origin, Scalar};
 
@@ -82,6 +82,13 @@ impl NamedRule for OneOf {
             false => type_name(other) == type_name(value),
         };
         values.is_empty() || values.iter().any(is_like)
+    }
+
+    fn wants(&self) -> Option<Want<'_>> {
+        match &self.allowed {
+            Allowed::Keys(map) => Some(Want::KeyOf(map)),
+            Allowed::Values(_) | Allowed::Nothing => None,
+        }
     }
 
     fn found(&self, value: &Node) -> Found {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use ytterby_starlark::Value;
 use ytterby_text::{Str, quote};
 
-use super::{Found, Keyword, Made, NamedRule, Shape, Subject, Target, text_of, wrong_type};
+use super::{Found, Keyword, Made, NamedRule, Shape, Subject, Target, Want, text_of, wrong_type};
 use crate::node::Node;
 use ytterby_regexp as regexp;
 
@@ -44,6 +44,13 @@ impl NamedRule for Affix {
 
     fn suits(&self, value: &Node) -> bool {
         text_of(value).is_some()
+    }
+
+    fn wants(&self) -> Option<Want<'_>> {
+        Some(match self.side {
+            Side::Start => Want::Prefix(&self.text),
+            Side::End => Want::Suffix(&self.text),
+        })
     }
 
     fn found(&self, value: &Node) -> Found {

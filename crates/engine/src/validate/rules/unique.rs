@@ -7,7 +7,7 @@ use std::rc::Rc;
 use rustc_hash::FxHasher;
 use ytterby_starlark::Value;
 
-use super::{Found, Items, Keyword, Made, Most, NamedRule, Shape, Subject, Target, equal, wrong_type};
+use super::{Found, Items, Keyword, Made, Most, NamedRule, Shape, Subject, Target, Want, equal, wrong_type};
 use crate::node::{ArrayItem, Node, Scalar};
 
 #[derive(Debug)]
@@ -28,6 +28,10 @@ impl NamedRule for Unique {
 
     fn suits(&self, value: &Node) -> bool {
         value.as_array().is_some()
+    }
+
+    fn wants(&self) -> Option<Want<'_>> {
+        Some(Want::Unique)
     }
 
     fn found(&self, value: &Node) -> Found {

@@ -1,0 +1,127 @@
+//! `gen`: data values that a schema allows, and a search for legal values that fail.
+
+mod check;
+
+use std::sync::Arc;
+
+use ytterby::{Compat, Failure, GenerateOptions, Generated, Options, ValuesDocument};
+use ytterby_diag::render::Rendering;
+use ytterby_diag::{Id, Sources};
+
+use crate::flags::Invocation;
+use crate::render::{self, Inputs};
+use crate::{host, report};
+
+pub use check::check;
+
+/// Documents that are made unless the flags say otherwise.
+const COUNT: usize = 20;
+const CHECKED: usize = 200;
+
+/// More documents than this are a slip.
+const MOST: usize = 1_000_000;
+
+/// How documents are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Yaml,
+    Json,
+}
+
+/// Makes documents, or checks them. Gives the exit code.
+pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
+    let rendering = report::rendering(program, flags)?;
+    let is_check = flags.is_on("check");
+    let count = number(flags, "count")?.unwrap_or(if is_check { CHECKED as u64 } else { COUNT as u64 });
+    let count = usize::try_from(count).ok().filter(|count| *count <= MOST).ok_or_else(|| {
+        Failure::new(Id::FLAG_VALUE, format!("Expected --count to be at most {MOST}, but was {count}"))
+    })?;
+    let how = GenerateOptions::new(count, number(flags, "seed")?.unwrap_or(0));
+    let format = match flags.text("output") {
+        "" | "yaml" => Format::Yaml,
+        "json" => Format::Json,
+        other => {
+            let text = format!("Unknown output type '{other}' (expected yaml or json)");
+            return Err(Failure::new(Id::FLAG_VALUE, text));
+        }
+    };
+    let Inputs { files, options } = render::inputs(program, flags, rendering, Compat::Latest, sources)?;
+    // The format of this command is not one of renders.
+    let options = Options { output_types: ytterby::OutputTypes::default(), ..options };
+    let made = ytterby::generate(files.clone(), &options, sources, &how);
+    let generated = match made {
+        Ok(generated) => generated,
+        Err(failure) => {
+            report::outcome(program, Err(&failure), sources, rendering);
+            return Ok(1);
+        }
+    };
+    report::outcome(program, Ok(&generated.warnings), sources, rendering);
+    if !is_check {
+        host::write_output(&written(&generated.documents, format)?)?;
+        remark(rendering, &rejections(&generated));
+        return Ok(0);
+    }
+    let failing = check(&files, &options, &generated.documents);
+    for found in &failing {
+        report::outcome(program, Err(&found.failure), &found.sources, rendering);
+    }
+    let documents: Vec<ValuesDocument> = failing.iter().map(|found| found.values.clone()).collect();
+    host::write_output(&written(&documents, format)?)?;
+    let verdict = match failing.len() {
+        0 => format!("{count} legal inputs were rendered, none fails"),
+        1 => format!("{count} legal inputs were tried; the smallest one that fails is above"),
+        kinds => {
+            format!("{count} legal inputs were tried; they fail at {kinds} places, the smallest for each is above")
+        }
+    };
+    remark(rendering, &format!("{verdict}{}", rejections(&generated)));
+    Ok(i32::from(!failing.is_empty()))
+}
+
+/// How many draws rules refused; empty where there were none.
+fn rejections(generated: &Generated) -> String {
+    match generated.rejected {
+        0 => String::new(),
+        1 => "; 1 draw was rejected by rules".to_owned(),
+        count => format!("; {count} draws were rejected by rules"),
+    }
+}
+
+/// Says something that is no problem, to people only.
+fn remark(rendering: Rendering, text: &str) {
+    let text = text.trim_start_matches("; ");
+    if !text.is_empty() && !rendering.is_for_machines() {
+        host::write_error(&format!("{text}\n"));
+    }
+}
+
+fn written(documents: &[ValuesDocument], format: Format) -> Result<Vec<u8>, Failure> {
+    let mut out = Vec::new();
+    for (number, document) in documents.iter().enumerate() {
+        match format {
+            Format::Json => {
+                out.extend_from_slice(document.json().as_bytes());
+                out.push(b'\n');
+            }
+            Format::Yaml => {
+                if number > 0 {
+                    out.extend_from_slice(b"---\n");
+                }
+                out.extend_from_slice(&document.yaml()?);
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// The whole number that a flag gives.
+fn number(flags: &Invocation, name: &str) -> Result<Option<u64>, Failure> {
+    if !flags.is_given(name) {
+        return Ok(None);
+    }
+    let text = flags.text(name);
+    text.parse().map(Some).map_err(|_| {
+        Failure::new(Id::FLAG_VALUE, format!("Expected --{name} to be a whole number, 0 or more, but was '{text}'"))
+    })
+}

@@ -1,0 +1,30 @@
+//! `--source-map`: where each line of the output comes from, for other tools.
+
+use std::fs;
+
+use ytterby::{Failure, SourceLine};
+use ytterby_diag::Id;
+use ytterby_text::gojson::{self, Html};
+
+use crate::read::io_text;
+
+/// Writes the map as one JSON document.
+pub fn write(path: &str, lines: &[SourceLine]) -> Result<(), Failure> {
+    let rows: Vec<String> = lines.iter().map(row).collect();
+    let text = format!("{{\"version\":1,\"lines\":[\n{}\n]}}\n", rows.join(",\n"));
+    fs::write(path, text).map_err(|error| Failure::new(Id::FILE_WRITE, format!("open {path}: {}", io_text(&error))))
+}
+
+fn row(line: &SourceLine) -> String {
+    let output = line.output.as_ref().map(|path| format!("\"output\":{},", quoted(path))).unwrap_or_default();
+    let place =
+        format!("\"file\":{},\"sourceLine\":{},\"sourceColumn\":{}", quoted(&line.file), line.source_line, line.column);
+    let path = quoted(&line.path.to_string());
+    format!("{{{output}\"line\":{},\"document\":{},\"path\":{path},{place}}}", line.line, line.document)
+}
+
+fn quoted(text: &str) -> String {
+    let mut out = Vec::new();
+    gojson::string_into(&mut out, text.as_bytes(), Html::Keep);
+    String::from_utf8_lossy(&out).into_owned()
+}

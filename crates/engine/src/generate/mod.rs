@@ -1,0 +1,186 @@
+//! Legal data values, made from a schema and its rules.
+//!
+//! [`Space`](space::Space) lists the choices that a schema leaves, [`interesting`] the values worth trying for each. Documents are
+//! put together from them and then merged and validated like a values file: only accepted ones are given out, so what rules
+//! say about several values at once, code included, holds as well. Documents depend on schema, rules and seed, on nothing else.
+
+mod interesting;
+mod pattern;
+mod random;
+mod shrink;
+mod space;
+mod text;
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use ytterby_diag::{Cause, Diagnostic, Failure, Id, Path, Sources};
+use ytterby_starlark::Eval;
+
+use crate::api::{Options, Silent};
+use crate::input::InputFile;
+use crate::node::Node;
+use crate::output;
+use crate::render::root;
+use crate::run::Run;
+use crate::schema::Slot;
+use crate::values::{self, Trial};
+use interesting::{Given, Maker};
+use random::Random;
+use space::Space;
+
+/// Changes of a refused document before it is given up.
+const ATTEMPTS: usize = 24;
+
+/// Which documents to make.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct GenerateOptions {
+    /// How many documents to make. Where the schema leaves fewer choices, documents repeat.
+    pub count: usize,
+    /// What random choices depend on.
+    pub seed: u64,
+}
+
+impl GenerateOptions {
+    /// So many documents by this seed.
+    pub fn new(count: usize, seed: u64) -> GenerateOptions {
+        GenerateOptions { count, seed }
+    }
+}
+
+/// Documents of legal data values.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Generated {
+    /// In the order in which they were made: the defaults first, then one choice at a time in turn with many at once.
+    pub documents: Vec<ValuesDocument>,
+    /// Values and documents that were drawn and refused by a rule.
+    pub rejected: usize,
+    /// Rules for which no value was found.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// A document of data values, as a values file contains it.
+#[derive(Clone, Debug)]
+pub struct ValuesDocument(Node);
+
+impl ValuesDocument {
+    /// The document as YAML.
+    ///
+    /// # Errors
+    /// Where it is too large to be written.
+    pub fn yaml(&self) -> Result<Vec<u8>, Failure> {
+        let mut writer = ytterby_yaml::write::YamlWriter::new();
+        ytterby_yaml::Sink::document(&mut writer);
+        output::write_node(&mut writer, &self.0).map_err(|why| Failure::new(Id::LIMIT_OUTPUT, why))?;
+        Ok(writer.finish())
+    }
+
+    /// The document as JSON, on one line.
+    pub fn json(&self) -> String {
+        crate::export::json_text(&self.0)
+    }
+
+    /// How many keys and items it has in all.
+    pub fn size(&self) -> usize {
+        fn size(node: &Node) -> usize {
+            match node {
+                Node::Scalar(_) => 0,
+                Node::Map(map) => map.iter().map(|item| 1 + size(&item.value)).sum(),
+                Node::Array(array) => array.items.iter().map(|item| 1 + size(&item.value)).sum(),
+            }
+        }
+        size(&self.0)
+    }
+
+    /// The smallest document found for which `fails` still says yes. For this one it does.
+    pub fn shrunk(&self, fails: &mut dyn FnMut(&ValuesDocument) -> bool) -> ValuesDocument {
+        ValuesDocument(shrink::shrink(&self.0, &mut |node| fails(&ValuesDocument(node.clone()))))
+    }
+}
+
+/// Makes data values that the schema in `files` and its rules accept, on top of the data values that `files` and
+/// `options` give.
+///
+/// # Errors
+/// Where there is no schema, where something is wrong with it, and where no legal values were found.
+pub fn generate(
+    files: Vec<InputFile>,
+    options: &Options,
+    sources: &Arc<Sources>,
+    how: &GenerateOptions,
+) -> Result<Generated, Failure> {
+    let run = Rc::new(Run::new(options, sources, Rc::new(Silent)));
+    let result = documents(&run, files, how);
+    // Secrets are hidden in what a run concludes with.
+    let nothing = |failure: Failure| run.conclude(Err(failure)).err().unwrap_or_else(no_schema);
+    result.map_err(nothing)
+}
+
+/// Values to try for one place, at most so many: what [`generate`] would try, and null and free keys where they are allowed.
+pub(crate) fn variations(eval: &mut Eval, run: &Run, slot: &Slot, path: &Path, most: usize) -> Vec<Node> {
+    let mut maker = Maker { eval, run, random: Random::new(0), rejected: 0, warnings: Vec::new() };
+    maker.values(slot, path, most)
+}
+
+fn no_schema() -> Failure {
+    let help = "declare the data values in a document with #@data/values-schema above it";
+    Diagnostic::error(Id::GEN_NO_SCHEMA, "Expected a schema in the files, found none").help(help).into()
+}
+
+fn documents(run: &Rc<Run>, files: Vec<InputFile>, how: &GenerateOptions) -> Result<Generated, Failure> {
+    let library = root(run, files)?;
+    let mut eval = run.new_eval();
+    let given = values::from_flags(run)?.into_iter().filter(|envelope| !envelope.is_for_child()).collect();
+    let declared = library.schema(&mut eval, Vec::new())?;
+    let Some(schema) = declared.schema else { return Err(no_schema()) };
+    let trial = Trial::new(&library, &mut eval, &schema, given)?;
+    let nothing = Node::map(crate::node::Map::new());
+    let enough = trial.accepts(&library, &mut eval, &schema, &nothing)?.is_ok();
+    let mut maker = Maker { eval: &mut eval, run, random: Random::new(how.seed), rejected: 0, warnings: Vec::new() };
+    let given = if enough { Given::Enough } else { Given::Nothing };
+    let mut space = Space::of(&mut maker, &schema.root, &Path::document(), given);
+    let mut found: Vec<Node> = Vec::new();
+    let mut refused: Option<Failure> = None;
+    let mut number = 0;
+    // Where hardly anything is legal, an end must be found.
+    let most = how.count.saturating_mul(6).saturating_add(200);
+    while found.len() < how.count && number < most {
+        let proposal = space.propose(&mut maker, number);
+        number += 1;
+        let mut picks = proposal.picks.clone();
+        for attempt in 0..ATTEMPTS {
+            let document = space.document(&picks);
+            match trial.accepts(&library, maker.eval, &schema, &document)? {
+                Ok(()) => {
+                    space.note(&picks);
+                    if !found.iter().any(|other| other.same(&document)) {
+                        found.push(document);
+                    }
+                    break;
+                }
+                Err(failure) => {
+                    maker.rejected += 1;
+                    refused.get_or_insert(failure);
+                    picks = space.changed(&mut maker, &proposal, attempt);
+                }
+            }
+        }
+    }
+    if let (true, Some(why)) = (found.is_empty(), refused) {
+        let text = format!("no legal values were found in {} draws", maker.rejected);
+        let failure = Failure::from(Diagnostic::error(Id::GEN_UNSATISFIED, text));
+        let more = maker.warnings.into_iter().map(|mut warning| {
+            warning.severity = ytterby_diag::Severity::Error;
+            Failure::from(warning)
+        });
+        return Err(Failure::of(Cause::Series(std::iter::once(failure).chain(more).chain([why]).collect())));
+    }
+    let distinct = found.len();
+    for at in 0..how.count.saturating_sub(distinct) {
+        found.extend(found.get(at % distinct.max(1)).cloned());
+    }
+    let Maker { rejected, warnings, .. } = maker;
+    Ok(Generated { documents: found.into_iter().map(ValuesDocument).collect(), rejected, warnings })
+}

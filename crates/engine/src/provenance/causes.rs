@@ -1,0 +1,98 @@
+//! The data values behind a problem in the output.
+//!
+//! A rule on the output, or the check of a host, finds something wrong with a node. Which data values decide it is found as
+//! `explain` finds it; here the number of renders is bounded by the size of the output, because nobody asked for it to take time.
+
+use ytterby_diag::{Path, Pos};
+use ytterby_starlark::Eval;
+
+use super::chain::is_same_document;
+use super::experiment;
+use super::is_related;
+use super::nodes::{self, Side};
+use super::session::Session;
+use crate::library::{LibraryRun, Prepared};
+use crate::node::Document;
+
+/// Nodes that may be rendered in all: a fraction of a second.
+const NODES: usize = 200_000;
+
+/// What finds causes: a library and what it was run with.
+pub(crate) struct Causes {
+    library: LibraryRun,
+    prepared: Prepared,
+}
+
+impl Causes {
+    fn new(library: &LibraryRun, prepared: &Prepared) -> Causes {
+        Causes { library: library.clone(), prepared: prepared.clone() }
+    }
+
+    /// What finds causes, where the host wants to know them: of what the root library renders.
+    pub fn wanted(library: &LibraryRun, prepared: &Prepared) -> Option<Causes> {
+        let run = &library.run;
+        let is_wanted = run.options.find_causes && run.is_beyond_ytt() && library.library.is_root();
+        is_wanted.then(|| Causes::new(library, prepared))
+    }
+
+    /// For each node of the output, the data values that decide it, and where each was given.
+    pub fn of(&self, eval: &mut Eval, wrong: &[(Document, Path)]) -> Vec<Vec<(Path, Pos)>> {
+        let nothing = || vec![Vec::new(); wrong.len()];
+        let session = Session::of(&self.library, &self.prepared);
+        let Ok(base) = session.render(eval, &session.values, true) else { return nothing() };
+        let targets: Vec<Option<(usize, &Path)>> = wrong
+            .iter()
+            .map(|(doc, path)| {
+                let number = base.documents.iter().position(|other| is_same_document(other, doc))?;
+                Some((number, path))
+            })
+            .collect();
+        let candidates = experiment::candidates(&session, base.reads.as_deref());
+        let size: usize = base.documents.iter().map(|doc| nodes::paths(doc, NODES).len()).sum();
+        let is_hit = |changed: &[nodes::Changed], (number, path): (usize, &Path)| {
+            changed.iter().any(|one| one.document == Side::Before(number) && is_related(&one.path, path))
+        };
+        let until = |changed: &[nodes::Changed]| targets.iter().flatten().all(|target| is_hit(changed, *target));
+        let renders = NODES / (size + 50);
+        let effects = experiment::run(&session, eval, &base.documents, &candidates, renders, &until);
+        let deciding = |target: &Option<(usize, &Path)>| {
+            let Some(target) = target else { return Vec::new() };
+            let effects = effects.iter().filter(|effect| is_hit(&effect.changed, *target));
+            let given = |path: &Path| nodes::at(&session.values, path).map_or(Pos::UNKNOWN, |found| found.place);
+            effects.map(|effect| (effect.path.clone(), given(&effect.path))).collect()
+        };
+        targets.iter().map(deciding).collect()
+    }
+}
+
+/// Adds what is not there yet.
+pub(crate) fn add(reads: &mut Vec<(Path, Pos)>, more: Vec<(Path, Pos)>) {
+    for (path, pos) in more {
+        // The whole of what a line reads is no news where a part of it decides.
+        if !reads.iter().any(|(known, _)| *known == path) {
+            reads.push((path, pos));
+        }
+    }
+}
+
+/// The document of the output that has a node at this path and place.
+pub(crate) fn document_with<'d>(
+    docs: impl Iterator<Item = &'d Document>,
+    path: &Path,
+    pos: Pos,
+) -> Option<&'d Document> {
+    let mut nearest = None;
+    for doc in docs {
+        for shorter in 0..2 {
+            let steps = path.steps();
+            let part: Path = steps[..steps.len().saturating_sub(shorter)].iter().cloned().collect();
+            if nodes::at(doc, &part).is_some_and(|found| found.place == pos) {
+                match shorter {
+                    0 => return Some(doc),
+                    _ => nearest = nearest.or(Some(doc)),
+                }
+            }
+        }
+    }
+    nearest
+}

@@ -1,0 +1,313 @@
+//! Where a value came from, step by step.
+
+use ytterby_diag::{Path, Pos, Sources, Step};
+
+use super::nodes::{self, Found};
+use super::record::{History, LibraryCall};
+use super::session::Session;
+use super::{ChainLink, ExplainedFrame, ExplainedPlace};
+use crate::annotation::Ann;
+use crate::node::{Annotated, Document, Node, key_text};
+
+/// A link before its value is written down.
+pub(super) struct Link<'n> {
+    pub kind: &'static str,
+    pub pos: Pos,
+    pub action: &'static str,
+    pub value: Option<&'n Node>,
+    pub frames: Vec<(Pos, String)>,
+}
+
+impl Link<'_> {
+    pub fn written(&self, sources: &Sources, shown: &dyn Fn(&Node) -> String) -> ChainLink {
+        ChainLink {
+            kind: self.kind,
+            place: place(sources, self.pos),
+            action: self.action,
+            value: self.value.map(shown),
+            frames: self
+                .frames
+                .iter()
+                .filter_map(|(pos, text)| Some(ExplainedFrame { place: place(sources, *pos)?, text: text.clone() }))
+                .collect(),
+        }
+    }
+}
+
+/// Where a position is, as users can open it.
+pub(super) fn place(sources: &Sources, pos: Pos) -> Option<ExplainedPlace> {
+    let pos = sources.source_place(pos);
+    let source = sources.get(pos.file)?;
+    let (line, column) = source.line_column(pos.offset);
+    Some(ExplainedPlace { file: crate::output_source::openable(&source), line, column })
+}
+
+/// The chain of a data value: the default, and each input that gives it, something in it, or something around it.
+pub(super) fn of_value<'s>(session: &'s Session, defaults: Option<&'s Document>, path: &Path) -> Vec<Link<'s>> {
+    let mut links = Vec::new();
+    if let Some(defaults) = defaults
+        && let Some(found) = nodes::at(defaults, path)
+    {
+        links.push(Link {
+            kind: "schema",
+            pos: found.place,
+            action: "default",
+            value: Some(found.value),
+            frames: Vec::new(),
+        });
+    }
+    let mut before = defaults;
+    for input in &session.inputs {
+        let was = before.and_then(|doc| nodes::at(doc, path));
+        let is = nodes::at(&input.after, path);
+        before = Some(&input.after);
+        let Some(touch) = touching(&input.doc, path) else { continue };
+        // A list that is merged item by item has other places than its overlay.
+        if touch.is_above && same(was, is) {
+            continue;
+        }
+        let action = match (touch.action, was.is_some(), is.map(|found| found.value)) {
+            (Some(action), _, _) => action,
+            (None, _, None) => "remove",
+            (None, _, Some(Node::Map(_))) if !touch.is_above => "merge",
+            (None, true, _) => "set",
+            (None, false, _) => "insert",
+        };
+        let pos = if touch.pos.is_known() { touch.pos } else { input.doc.pos };
+        let value = is.map(|found| found.value);
+        links.push(Link { kind: input.kind.name(), pos, action, value, frames: Vec::new() });
+    }
+    links
+}
+
+fn same(was: Option<Found<'_>>, is: Option<Found<'_>>) -> bool {
+    match (was, is) {
+        (Some(was), Some(is)) => was.value.same(is.value),
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+/// The item of an overlay that speaks of a path.
+struct Touch {
+    pos: Pos,
+    /// What its annotations say; none where it is merged.
+    action: Option<&'static str>,
+    /// Whether it is around the path and replaces or removes everything there.
+    is_above: bool,
+}
+
+/// Follows a path in an overlay. Items of lists are found by what they have in common with the path's own: by number where
+/// nothing better is known.
+fn touching(doc: &Document, path: &Path) -> Option<Touch> {
+    let mut node = &doc.value;
+    let mut touch = Touch { pos: doc.pos, action: action_of(doc), is_above: true };
+    let steps = path.steps();
+    for (number, step) in steps.iter().enumerate() {
+        let item: &dyn Annotated = match (step, node) {
+            (Step::Key(key), Node::Map(map)) => {
+                match map.get_str(key).or_else(|| map.iter().find(|item| key_text(&item.key) == *key)) {
+                    Some(item) => item,
+                    None => return above(touch, false),
+                }
+            }
+            (Step::Index(index), Node::Array(array)) => {
+                let rest = &steps[number + 1..];
+                let has_rest = |item: &&crate::node::ArrayItem| {
+                    rest.iter().all(|step| matches!(step, Step::Index(_)))
+                        || nodes::at(&Document::new(item.value.clone(), item.pos), &rest.iter().cloned().collect())
+                            .is_some()
+                };
+                match array
+                    .items
+                    .get(*index)
+                    .filter(|item| has_rest(item))
+                    .or_else(|| array.items.iter().find(has_rest))
+                {
+                    Some(item) => item,
+                    None => return above(touch, true),
+                }
+            }
+            // A scalar or another kind of collection where the path goes on.
+            _ => return above(touch, true),
+        };
+        let action = action_of(item);
+        let is_last = number + 1 == steps.len();
+        let replaces = matches!(action, Some("remove" | "replace"));
+        touch = Touch { pos: item.pos(), action, is_above: !is_last };
+        if replaces && !is_last {
+            return Some(touch);
+        }
+        node = item.value();
+    }
+    touch.is_above = false;
+    Some(touch)
+}
+
+/// What an item around the path does to it: something only where it replaces, removes or adds.
+fn above(touch: Touch, ends: bool) -> Option<Touch> {
+    (ends || touch.action.is_some()).then_some(Touch { is_above: true, ..touch })
+}
+
+fn action_of(item: &dyn Annotated) -> Option<&'static str> {
+    item.annotations().iter().find_map(|annotation| {
+        Some(match annotation.ann? {
+            Ann::OverlayRemove => "remove",
+            // Plain values files and flags replace scalars, too: that is setting them.
+            Ann::OverlayReplace if annotation.pos.is_known() || matches!(item.value(), Node::Array(_)) => "replace",
+            Ann::OverlayInsert => "insert",
+            Ann::OverlayAppend => "append",
+            _ => return None,
+        })
+    })
+}
+
+/// The chain of a node of the output: its template, and each overlay that touched it.
+pub(super) fn of_node<'h>(
+    doc: &'h Document,
+    number: usize,
+    path: &Path,
+    histories: &'h [History],
+    libraries: &[LibraryCall],
+) -> Vec<Link<'h>> {
+    let mut links = Vec::new();
+    let slot_in = |history: &History| {
+        let (_, docs) = history.steps.last()?;
+        let expected = docs.get(number).filter(|(_, left)| is_same_document(left, doc));
+        expected.or_else(|| docs.iter().find(|(_, left)| is_same_document(left, doc))).map(|(slot, _)| *slot)
+    };
+    match histories.last().and_then(|history| Some((history, slot_in(history)?))) {
+        Some((history, slot)) => history_of(history, slot, path, histories, libraries, &mut links),
+        None => template_of(doc, path, histories, libraries, &mut links),
+    }
+    links
+}
+
+/// The chain of a document with this number in a history.
+pub(super) fn history_of<'h>(
+    history: &'h History,
+    slot: usize,
+    path: &Path,
+    histories: &'h [History],
+    libraries: &[LibraryCall],
+    links: &mut Vec<Link<'h>>,
+) {
+    let find = |docs: &'h [(usize, Document)]| docs.iter().find(|(number, _)| *number == slot).map(|(_, doc)| doc);
+    let start = find(&history.start);
+    if let Some(doc) = start {
+        let index = histories.iter().position(|other| std::ptr::eq(other, history)).unwrap_or(0);
+        template_of(doc, path, &histories[..index], libraries, links);
+    }
+    let mut before = start;
+    for (overlay, docs) in &history.steps {
+        let after = find(docs);
+        let was = before.and_then(|doc| nodes::at(doc, path));
+        let is = after.and_then(|doc| nodes::at(doc, path));
+        let is_new = before.is_none() && after.is_some();
+        before = after;
+        let is_touched = match (was, is) {
+            (None, None) => false,
+            (Some(was), Some(is)) => was.pos != is.pos || !was.value.same(is.value),
+            _ => true,
+        };
+        if !is_touched {
+            continue;
+        }
+        let touch = touching(overlay, path);
+        let own = is.filter(|is| was.is_none_or(|was| was.pos != is.pos)).map(|is| is.place);
+        let pos = own.filter(|pos| pos.file == overlay.pos.file && pos.is_known());
+        let pos = pos.or(touch.as_ref().map(|touch| touch.pos)).unwrap_or(overlay.pos);
+        let action = match (touch.and_then(|touch| touch.action), was, is) {
+            (_, Some(_), None) => "remove",
+            _ if is_new => action_of(overlay).filter(|action| *action != "replace").unwrap_or("insert"),
+            (Some(action), ..) => action,
+            (None, None, _) => "insert",
+            (None, _, Some(Found { value: Node::Scalar(_), .. })) => "set",
+            (None, ..) => "merge",
+        };
+        links.push(Link { kind: "overlay", pos, action, value: is.map(|found| found.value), frames: Vec::new() });
+    }
+}
+
+/// What templates made of a node, before overlays; overlays of libraries and of `overlay.apply()` included.
+fn template_of<'h>(
+    doc: &'h Document,
+    path: &Path,
+    earlier: &'h [History],
+    libraries: &[LibraryCall],
+    links: &mut Vec<Link<'h>>,
+) {
+    for history in earlier.iter().rev() {
+        let last = history.steps.last().map(|(_, docs)| &docs[..]).unwrap_or_default();
+        if let Some((slot, _)) = last.iter().find(|(_, left)| is_same_document(left, doc)) {
+            let first = links.len();
+            history_of(history, *slot, path, earlier, libraries, links);
+            if let Some(link) = links.get_mut(first) {
+                link.frames.extend(library_frames(doc, libraries));
+            }
+            return;
+        }
+    }
+    let Some(found) = nodes::at(doc, path) else { return };
+    let mut frames = frames(doc, path);
+    frames.extend(library_frames(doc, libraries));
+    links.push(Link { kind: "template", pos: found.place, action: "set", value: Some(found.value), frames });
+}
+
+fn library_frames(doc: &Document, libraries: &[LibraryCall]) -> Vec<(Pos, String)> {
+    let calls = libraries.iter().rev().filter(|call| call.documents.iter().any(|other| is_same_document(other, doc)));
+    calls.map(|call| (call.pos, format!("library {}", call.name))).collect()
+}
+
+/// Whether two documents are one: overlays copy documents where they change, but not what they are made of.
+pub(super) fn is_same_document(one: &Document, other: &Document) -> bool {
+    let is_shared = match (&one.value, &other.value) {
+        (Node::Map(one), Node::Map(other)) => std::rc::Rc::ptr_eq(one, other),
+        (Node::Array(one), Node::Array(other)) => std::rc::Rc::ptr_eq(one, other),
+        _ => false,
+    };
+    is_shared || (one.pos == other.pos && one.value.same(&other.value))
+}
+
+/// The calls and loops on the way to a node, innermost first. A node that a function made stands elsewhere than what it
+/// became part of; items that a loop made stand at the same place.
+fn frames(doc: &Document, path: &Path) -> Vec<(Pos, String)> {
+    let mut frames = Vec::new();
+    let mut node = &doc.value;
+    let mut above = doc.pos;
+    for step in path.steps() {
+        let (value, pos, twins) = match (step, node) {
+            (Step::Key(key), Node::Map(map)) => {
+                let Some(at) = map.iter().position(|item| key_text(&item.key) == *key) else { break };
+                let item = &map.items()[at];
+                (&item.value, item.pos, twins(map.iter().map(|item| item.pos), at))
+            }
+            (Step::Index(index), Node::Array(array)) => {
+                let Some(item) = array.items.get(*index) else { break };
+                (&item.value, item.pos, twins(array.items.iter().map(|item| item.pos), *index))
+            }
+            _ => break,
+        };
+        if pos.is_known() {
+            if above.is_known() && (pos.file != above.file || pos.offset < above.offset) {
+                frames.push((above, "inserted here".to_owned()));
+            }
+            if let Some((turn, of)) = twins {
+                frames.push((pos, format!("turn {turn} of {of} of a loop")));
+            }
+            above = pos;
+        }
+        node = value;
+    }
+    frames.reverse();
+    frames
+}
+
+/// Which of the items at the same place this one is; none where it is alone there.
+fn twins(places: impl Iterator<Item = Pos>, at: usize) -> Option<(usize, usize)> {
+    let places: Vec<Pos> = places.collect();
+    let own = places.get(at).copied().filter(|pos| pos.is_known())?;
+    let of = places.iter().filter(|pos| **pos == own).count();
+    let turn = places[..=at].iter().filter(|pos| **pos == own).count();
+    (of > 1).then_some((turn, of))
+}

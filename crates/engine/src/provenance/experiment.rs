@@ -1,0 +1,200 @@
+//! Which data values decide what: each is varied within the schema, the project rendered again, and the output compared.
+//!
+//! A data value that no code read cannot change anything, so only those that were read are tried. Values are those that `gen`
+//! would try: bounds, members of enums, null.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use ytterby_diag::{Path, Pos};
+use ytterby_starlark::Eval;
+
+use super::nodes::{self, Changed, Side};
+use super::record::Reads;
+use super::session::Session;
+use crate::generate;
+use crate::node::{Document, Map, Node, Scalar, key_text};
+use crate::schema::{ArrayType, Kind, Presence, Slot, Type};
+
+/// Variations of one data value.
+const VARIATIONS: usize = 8;
+
+/// Where there are more data values than this, each gets fewer variations: an answer should take a second or two.
+const MANY: usize = 60;
+const VARIATIONS_OF_MANY: usize = 4;
+
+/// Renders of one question: as many as it takes.
+pub(super) const ALL: usize = usize::MAX;
+
+/// What the variations of one data value showed.
+pub(super) struct Effect {
+    pub path: Path,
+    /// The nodes that changed; those that only other renders have, by their names there.
+    pub changed: Vec<Changed>,
+    /// Names of documents that only other renders have.
+    pub added: Vec<String>,
+    /// Whether some other legal value could be rendered.
+    pub is_varied: bool,
+}
+
+/// A data value that can be varied.
+pub(super) struct Candidate {
+    pub path: Path,
+    slot: Slot,
+    /// What it is now; none where it is not given and need not be.
+    current: Option<Node>,
+    is_read: bool,
+}
+
+/// All data values: leaves of the schema, and lists, and maps with free keys or shapes as wholes.
+pub(super) fn candidates(session: &Session, reads: Option<&Reads>) -> Vec<Candidate> {
+    let inferred;
+    let slot = match &session.schema {
+        Some(schema) => &schema.root,
+        None => {
+            inferred = inferred_slot(&session.values.value);
+            &inferred
+        }
+    };
+    let mut found = Vec::new();
+    collect(&session.values.value, slot, &Path::document(), true, reads, &mut found);
+    found
+}
+
+fn collect(value: &Node, slot: &Slot, path: &Path, is_read: bool, reads: Option<&Reads>, found: &mut Vec<Candidate>) {
+    let add = |found: &mut Vec<Candidate>| {
+        if !path.is_document() {
+            found.push(Candidate { path: path.clone(), slot: slot.clone(), current: Some(value.clone()), is_read });
+        }
+    };
+    let (Node::Map(map), Some(ty)) = (value, slot.as_map()) else { return add(found) };
+    if !matches!(slot.ty, Type::Map(_)) || slot.nullable || !ty.patterns.is_empty() {
+        add(found);
+    }
+    for item in &ty.items {
+        let below = path.key(key_text(&item.key));
+        match map.find(&item.key) {
+            Some(at) => {
+                let is_read = is_read && reads.is_none_or(|reads| reads.has(map, at));
+                crate::deep(|| collect(&map.items()[at].value, &item.slot, &below, is_read, reads, found));
+            }
+            None if matches!(item.presence, Presence::Optional(_)) => {
+                found.push(Candidate { path: below, slot: item.slot.clone(), current: None, is_read });
+            }
+            None => {}
+        }
+    }
+    for (at, given) in map.iter().enumerate().filter(|(_, given)| ty.literal(&given.key).is_none()) {
+        let below = path.key(key_text(&given.key));
+        let slot = inferred_slot(&given.value);
+        let is_read = is_read && reads.is_none_or(|reads| reads.has(map, at));
+        crate::deep(|| collect(&given.value, &slot, &below, is_read, reads, found));
+    }
+}
+
+/// Varies the candidates, with at most so many renders. `until` may end the variations of one early: nothing more is asked
+/// of it.
+pub(super) fn run(
+    session: &Session,
+    eval: &mut Eval,
+    base: &[Document],
+    candidates: &[Candidate],
+    renders: usize,
+    until: &dyn Fn(&[Changed]) -> bool,
+) -> Vec<Effect> {
+    let mut left = renders;
+    let most = if candidates.iter().filter(|one| one.is_read).count() > MANY { VARIATIONS_OF_MANY } else { VARIATIONS };
+    let mut effects = Vec::new();
+    for candidate in candidates {
+        let mut effect = Effect {
+            path: candidate.path.clone(),
+            changed: Vec::new(),
+            added: Vec::new(),
+            is_varied: !candidate.is_read,
+        };
+        if candidate.is_read {
+            let most = most.min(left);
+            left -= vary(session, eval, base, candidate, most, until, &mut effect);
+        }
+        effects.push(effect);
+    }
+    effects
+}
+
+/// Gives how many renders it took.
+fn vary(
+    session: &Session,
+    eval: &mut Eval,
+    base: &[Document],
+    candidate: &Candidate,
+    most: usize,
+    until: &dyn Fn(&[Changed]) -> bool,
+    effect: &mut Effect,
+) -> usize {
+    let mut seen: HashSet<Changed> = HashSet::new();
+    // Some of the values are what is there already, or are refused.
+    let values = generate::variations(eval, &session.run, &candidate.slot, &candidate.path, most * 2 + 4);
+    let mut tried = 0;
+    for value in values {
+        if tried >= most || until(&effect.changed) {
+            break;
+        }
+        if candidate.current.as_ref().is_some_and(|current| current.same(&value)) {
+            continue;
+        }
+        let Some(varied) = session.varied(eval, &candidate.path, value) else { continue };
+        if varied.value.same(&session.values.value) {
+            continue;
+        }
+        let Ok(output) = session.render(eval, &varied, false) else { continue };
+        tried += 1;
+        effect.is_varied = true;
+        let after = &output.documents;
+        let mut labels = None;
+        for changed in nodes::differences(base, after) {
+            match changed.document {
+                Side::Before(_) => {
+                    if seen.insert(changed.clone()) {
+                        effect.changed.push(changed);
+                    }
+                }
+                Side::After(number) => {
+                    let labels = labels.get_or_insert_with(|| nodes::labels(after));
+                    if !effect.added.contains(&labels[number]) {
+                        effect.added.push(labels[number].clone());
+                    }
+                }
+            }
+        }
+    }
+    tried
+}
+
+/// The type of a value that no schema declares.
+fn inferred_slot(value: &Node) -> Slot {
+    let ty = match value {
+        Node::Scalar(Scalar::Null | Scalar::Complex(_)) => Type::Any,
+        Node::Scalar(Scalar::Bool(_)) => Type::Scalar(Kind::Bool),
+        Node::Scalar(Scalar::Int(_) | Scalar::UInt(_)) => Type::Scalar(Kind::Int),
+        Node::Scalar(Scalar::Float(_)) => Type::Scalar(Kind::Float),
+        Node::Scalar(Scalar::Str(_)) => Type::Scalar(Kind::String),
+        Node::Array(array) => {
+            let item = array.items.first().map_or_else(
+                || Slot::of(Type::Any, Pos::UNKNOWN, Node::NULL),
+                |item| crate::deep(|| inferred_slot(&item.value)),
+            );
+            Type::Array(Rc::new(ArrayType { pos: Pos::UNKNOWN, item }))
+        }
+        Node::Map(map) => {
+            Type::Map(Rc::new(crate::schema::inferred_map(map, &mut |value| crate::deep(|| inferred_slot(value)))))
+        }
+    };
+    Slot::of(
+        ty,
+        Pos::UNKNOWN,
+        match value {
+            Node::Map(_) => Node::map(Map::new()),
+            other => other.clone(),
+        },
+    )
+}

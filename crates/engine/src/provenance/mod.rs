@@ -1,0 +1,540 @@
+//! Where a value comes from, and what it decides: `ytterby explain`.
+//!
+//! [`session`] renders a project as often as it takes. The chain of a data value is read off the inputs ([`chain`]); that of a
+//! node of the output, off what overlays left, which a run notes only where it is asked to ([`record`]). Which data values
+//! decide a node is found by [`experiment`].
+
+pub(crate) mod causes;
+mod chain;
+mod experiment;
+mod nodes;
+pub(crate) mod record;
+mod selector;
+mod session;
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use ytterby_diag::{Diagnostic, Failure, Id, Path, REDACTED, Sources, Step};
+use ytterby_starlark::Eval;
+use ytterby_text::spelling;
+
+use crate::api::{Options, Silent};
+use crate::export::json_text;
+use crate::input::InputFile;
+use crate::node::{Document, Map, Node, Scalar, key_text};
+use crate::path::Way;
+use crate::run::Run;
+use crate::schema::check::Context;
+use crate::schema::{Slot, Type, redact};
+use crate::validate::{Spot, verdicts};
+use chain::Link;
+use experiment::Candidate;
+use nodes::Side;
+use record::{History, LibraryCall};
+use selector::{Pattern, Selector};
+use session::Session;
+
+/// Nodes of one document that a wildcard looks at.
+const MOST_NODES: usize = 100_000;
+
+/// Nodes that one question explains.
+const MOST_MATCHES: usize = 1_000;
+
+/// What to explain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Question {
+    /// A data value (`db.port`) or nodes of the output (`Deployment/web:spec.replicas`).
+    About(String),
+    /// Which nodes of the output change with a data value.
+    Impact(String),
+}
+
+/// What is known about one data value or one node of the output. Values are JSON; secrets are hidden.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Explanation {
+    /// `db.port`, or `Deployment/web:spec.replicas`.
+    pub path: String,
+    /// The final value; none where there is none, such as behind an optional key or after an overlay removed it.
+    pub value: Option<String>,
+    /// Its type.
+    pub type_name: Option<String>,
+    /// What the schema says about it.
+    pub description: Option<String>,
+    /// What made it, from first to last.
+    pub chain: Vec<ChainLink>,
+    /// The rules of a data value.
+    pub rules: Vec<RuleVerdict>,
+    /// The data values that decide a node of the output, where that was asked.
+    pub data_values: Option<Vec<String>>,
+    /// Nodes of the output that a data value decides, where that was asked.
+    pub impact: Option<Vec<String>>,
+    /// Data values that were read but could not be varied: no other legal value can be rendered.
+    pub not_varied: Vec<String>,
+}
+
+/// One step on the way to a value.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ChainLink {
+    /// `schema`, `document`, `file`, `flag`, `env`, `template` or `overlay`.
+    pub kind: &'static str,
+    /// Where it is written.
+    pub place: Option<ExplainedPlace>,
+    /// `default`, `set`, `merge`, `replace`, `insert`, `remove` or `append`.
+    pub action: &'static str,
+    /// The value after it; none where it was removed.
+    pub value: Option<String>,
+    /// Calls, loops and libraries that it went through, innermost first.
+    pub frames: Vec<ExplainedFrame>,
+}
+
+/// A place in a file, flag or variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExplainedPlace {
+    /// The path, or the name of the flag or variable.
+    pub file: String,
+    /// From 1.
+    pub line: u32,
+    /// From 1, in characters.
+    pub column: u32,
+}
+
+/// A place on the way to a node.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ExplainedFrame {
+    /// Where.
+    pub place: ExplainedPlace,
+    /// What happens there.
+    pub text: String,
+}
+
+/// A rule and whether it holds.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct RuleVerdict {
+    /// `rule/min`.
+    pub id: &'static str,
+    /// What the value must be.
+    pub text: String,
+    /// Whether it is.
+    pub ok: bool,
+}
+
+/// Answers questions about a project, in their order; one question may have several answers.
+///
+/// # Errors
+/// Where the project cannot be rendered, and where a path or document does not exist. Values that break rules are explained.
+pub fn explain(
+    files: Vec<InputFile>,
+    options: &Options,
+    sources: &Arc<Sources>,
+    questions: &[Question],
+) -> Result<Vec<Explanation>, Failure> {
+    let run = Rc::new(Run::new(options, sources, Rc::new(Silent)));
+    let result = answers(&run, files, questions);
+    result.map_err(|failure| match run.conclude(Err(failure)) {
+        Err(failure) => failure,
+        Ok(_) => Failure::new(Id::EXPLAIN_UNKNOWN, "nothing to explain"),
+    })
+}
+
+fn answers(run: &Rc<Run>, files: Vec<InputFile>, questions: &[Question]) -> Result<Vec<Explanation>, Failure> {
+    let mut eval = run.new_eval();
+    let session = Session::new(run, &mut eval, files)?;
+    if let Some(schema) = &session.schema {
+        run.keep_secrets(&session.values.value, schema);
+    }
+    let mut explainer = Explainer { session, eval, output: None };
+    let mut answers = Vec::new();
+    for question in questions {
+        match question {
+            Question::About(text) => match selector::read(text).map_err(wrong_selector)? {
+                Selector::Value(pattern) => {
+                    for path in explainer.values_named(&pattern)? {
+                        answers.push(explainer.value(&path));
+                    }
+                }
+                Selector::Output { document, path } => answers.extend(explainer.nodes(text, &document, &path)?),
+            },
+            Question::Impact(text) => {
+                for path in explainer.values_named(&selector::pattern(text).map_err(wrong_selector)?)? {
+                    answers.push(explainer.impact(&path)?);
+                }
+            }
+        }
+    }
+    Ok(answers)
+}
+
+fn wrong_selector(why: String) -> Failure {
+    let help = "a data value is written db.port, a node of the output Deployment/web:spec.replicas or #2:spec";
+    Diagnostic::error(Id::EXPLAIN_UNKNOWN, why).help(help).into()
+}
+
+struct Explainer {
+    session: Session,
+    eval: Eval,
+    output: Option<Rc<Base>>,
+}
+
+/// The render that everything is compared with.
+struct Base {
+    documents: Vec<Document>,
+    labels: Vec<String>,
+    histories: Vec<History>,
+    libraries: Vec<LibraryCall>,
+    candidates: Vec<Candidate>,
+}
+
+/// A node to explain: of the output, or of a document that overlays changed.
+struct Target {
+    label: String,
+    /// The number of the document in the output, if it is there.
+    document: Option<usize>,
+    /// The number of the document in the last history, where it is not.
+    removed: Option<usize>,
+    path: Path,
+}
+
+impl Explainer {
+    fn base(&mut self) -> Result<Rc<Base>, Failure> {
+        if let Some(base) = &self.output {
+            return Ok(base.clone());
+        }
+        let output = self.session.render(&mut self.eval, &self.session.values, true)?;
+        let candidates = experiment::candidates(&self.session, output.reads.as_deref());
+        let base = Rc::new(Base {
+            labels: nodes::labels(&output.documents),
+            documents: output.documents,
+            histories: output.histories,
+            libraries: output.libraries,
+            candidates,
+        });
+        self.output = Some(base.clone());
+        Ok(base)
+    }
+
+    /// The paths of data values that a pattern names.
+    fn values_named(&mut self, pattern: &Pattern) -> Result<Vec<Path>, Failure> {
+        let values = &self.session.values;
+        if !pattern.has_wildcards() {
+            let path = pattern.path();
+            if nodes::at(values, &path).is_some() || self.slot(&path).is_some() {
+                return Ok(vec![path]);
+            }
+            return Err(self.unknown_value(&path));
+        }
+        let mut found = nodes::paths(values, MOST_NODES);
+        found.retain(|path| !path.is_document() && pattern.matches(path));
+        found.truncate(MOST_MATCHES);
+        if found.is_empty() { Err(self.unknown_value(&pattern.path())) } else { Ok(found) }
+    }
+
+    fn unknown_value(&self, path: &Path) -> Failure {
+        let text = format!("there is no data value {path}");
+        let all: Vec<String> = nodes::paths(&self.session.values, MOST_NODES).iter().map(Path::to_string).collect();
+        Diagnostic::error(Id::EXPLAIN_UNKNOWN, text).help(suggestion(&path.to_string(), &all, "data values")).into()
+    }
+
+    /// The place of a path in the schema.
+    fn slot(&mut self, path: &Path) -> Option<Slot> {
+        let mut slot = self.session.schema.as_ref()?.root.clone();
+        let mut is_secret = slot.secret;
+        for step in path.steps() {
+            let mut places = Vec::new();
+            shapes_of(&slot, &mut places);
+            let mut cx = Context { eval: &mut self.eval, run: &self.session.run };
+            let below = places.iter().find_map(|place| match step {
+                Step::Key(key) => {
+                    let ty = place.as_map()?;
+                    cx.item_for(ty, &Scalar::from(key.as_str())).ok()?.map(|item| item.slot.clone())
+                }
+                Step::Index(_) => place.as_array().map(|ty| ty.item.clone()),
+            });
+            slot = below?;
+            is_secret |= slot.secret;
+        }
+        Some(Slot { secret: is_secret, ..slot })
+    }
+
+    fn value(&mut self, path: &Path) -> Explanation {
+        let slot = self.slot(path);
+        let rules = slot.as_ref().map(|slot| self.rules(slot, path)).unwrap_or_default();
+        let session = &self.session;
+        let found = nodes::at(&session.values, path);
+        let defaults = session.schema.as_ref().map(|schema| schema.defaults());
+        let links = chain::of_value(session, defaults.as_ref(), path);
+        let shown = |node: &Node| match &slot {
+            Some(slot) if slot.secret => json_text(&Node::str(REDACTED)),
+            Some(slot) => json_text(&redact(node, slot)),
+            None => shown(&session.run, node),
+        };
+        Explanation {
+            path: path.to_string(),
+            value: found.map(|found| shown(found.value)),
+            type_name: Some(match (&slot, found) {
+                (Some(slot), _) if slot.nullable => format!("{} or null", slot.ty.name_besides_null()),
+                (Some(slot), _) => slot.ty.name(),
+                (None, Some(found)) => found.value.type_name().to_owned(),
+                (None, None) => "any".to_owned(),
+            }),
+            description: slot.as_ref().and_then(|slot| slot.docs.description.as_ref()).map(ToString::to_string),
+            chain: links.iter().map(|link: &Link<'_>| link.written(&session.run.sources, &shown)).collect(),
+            rules,
+            ..Explanation::default()
+        }
+    }
+
+    fn rules(&mut self, slot: &Slot, path: &Path) -> Vec<RuleVerdict> {
+        let root = self.session.values.clone();
+        let Some(found) = nodes::at(&root, path) else { return Vec::new() };
+        let mut verdict = Vec::new();
+        if let Some(required) = &slot.required {
+            let text = required.description.as_ref().map_or_else(|| "given a value".to_owned(), ToString::to_string);
+            let defaults = self.session.schema.as_ref().map(|schema| schema.defaults());
+            let ok = chain::of_value(&self.session, defaults.as_ref(), path).iter().any(|link| link.kind != "schema");
+            verdict.push(RuleVerdict { id: Id::VALUES_REQUIRED.name(), text, ok });
+        }
+        let Some(rules) = &slot.rules else { return verdict };
+        let parent: Path = path.steps()[..path.steps().len().saturating_sub(1)].iter().cloned().collect();
+        let parent = (!path.is_document()).then(|| nodes::at(&root, &parent)).flatten().map(|found| found.value);
+        let spot = Spot { value: found.value, parent, way: &Way::Document, pos: found.place, secret: slot.secret };
+        let each = verdicts(rules, &mut self.eval, &self.session.run, &spot, &root.value);
+        verdict.extend(each.into_iter().map(|(id, text, ok)| RuleVerdict { id: id.name(), text, ok }));
+        verdict
+    }
+
+    /// The nodes that a selector names.
+    fn nodes(
+        &mut self,
+        text: &str,
+        document: &selector::DocumentPattern,
+        path: &Pattern,
+    ) -> Result<Vec<Explanation>, Failure> {
+        let base = self.base()?;
+        let targets = targets(&base, document, path);
+        if targets.is_empty() {
+            return Err(unknown_node(&base, text, document, path));
+        }
+        let present: Vec<(usize, Path)> =
+            targets.iter().filter_map(|target| Some((target.document?, target.path.clone()))).collect();
+        let is_hit = |changed: &[nodes::Changed], document: usize, path: &Path| {
+            changed.iter().any(|one| one.document == Side::Before(document) && is_related(&one.path, path))
+        };
+        let until = |changed: &[nodes::Changed]| present.iter().all(|(doc, path)| is_hit(changed, *doc, path));
+        let effects = match present.is_empty() {
+            true => Vec::new(),
+            false => experiment::run(
+                &self.session,
+                &mut self.eval,
+                &base.documents,
+                &base.candidates,
+                experiment::ALL,
+                &until,
+            ),
+        };
+        let not_varied: Vec<String> =
+            effects.iter().filter(|effect| !effect.is_varied).map(|effect| effect.path.to_string()).collect();
+        let session = &self.session;
+        let shown = |node: &Node| shown(&session.run, node);
+        let explanation = |target: &Target| {
+            let found = target.document.and_then(|number| nodes::at(&base.documents[number], &target.path));
+            let links = match (target.document, target.removed) {
+                (Some(number), _) => {
+                    let doc = &base.documents[number];
+                    chain::of_node(doc, number, &target.path, &base.histories, &base.libraries)
+                }
+                (None, Some(slot)) => {
+                    let mut links = Vec::new();
+                    if let Some(history) = base.histories.last() {
+                        chain::history_of(history, slot, &target.path, &base.histories, &base.libraries, &mut links);
+                    }
+                    links
+                }
+                (None, None) => Vec::new(),
+            };
+            let deciding = effects
+                .iter()
+                .filter(|effect| target.document.is_some_and(|number| is_hit(&effect.changed, number, &target.path)));
+            Explanation {
+                path: nodes::shown(&target.label, &target.path),
+                value: found.map(|found| shown(found.value)),
+                type_name: found.map(|found| found.value.type_name().to_owned()),
+                chain: links.iter().map(|link| link.written(&session.run.sources, &shown)).collect(),
+                data_values: Some(deciding.map(|effect| effect.path.to_string()).collect()),
+                not_varied: not_varied.clone(),
+                ..Explanation::default()
+            }
+        };
+        Ok(targets.iter().map(explanation).collect())
+    }
+
+    /// What a data value decides.
+    fn impact(&mut self, path: &Path) -> Result<Explanation, Failure> {
+        let base = self.base()?;
+        let mut answer = self.value(path);
+        let (own, _): (Vec<&Candidate>, Vec<&Candidate>) =
+            base.candidates.iter().partition(|candidate| is_related(&candidate.path, path));
+        let mut effects = Vec::new();
+        for candidate in own {
+            let one = std::slice::from_ref(candidate);
+            effects.extend(experiment::run(
+                &self.session,
+                &mut self.eval,
+                &base.documents,
+                one,
+                experiment::ALL,
+                &|_| false,
+            ));
+        }
+        let mut changed: Vec<(usize, Path)> = Vec::new();
+        let mut added: Vec<String> = Vec::new();
+        for effect in &effects {
+            for one in &effect.changed {
+                let Side::Before(number) = one.document else { continue };
+                let entry = (number, one.path.clone());
+                if !changed.contains(&entry) {
+                    changed.push(entry);
+                }
+            }
+            let new = effect.added.iter().filter(|label| !added.contains(label)).cloned().collect::<Vec<_>>();
+            added.extend(new);
+        }
+        changed.sort_by_key(|(number, _)| *number);
+        let shown = changed.iter().map(|(number, path)| nodes::shown(&base.labels[*number], path));
+        answer.impact = Some(shown.chain(added).collect());
+        let not_varied = effects.iter().filter(|effect| !effect.is_varied);
+        answer.not_varied = not_varied.map(|effect| effect.path.to_string()).collect();
+        Ok(answer)
+    }
+}
+
+/// A value of the output as JSON, without secrets.
+fn shown(run: &Run, node: &Node) -> String {
+    let hidden = run.without_secrets(node);
+    json_text(hidden.as_ref().unwrap_or(node))
+}
+
+/// Whether one path is the other, above it or below it.
+fn is_related(one: &Path, other: &Path) -> bool {
+    let shared = one.steps().len().min(other.steps().len());
+    one.steps()[..shared] == other.steps()[..shared]
+}
+
+fn shapes_of<'s>(slot: &'s Slot, places: &mut Vec<&'s Slot>) {
+    match &slot.ty {
+        Type::Shapes(shapes) => shapes.slots.iter().for_each(|shape| crate::deep(|| shapes_of(shape, places))),
+        _ => places.push(slot),
+    }
+}
+
+/// The nodes that a selector names: first those of the output, then those that overlays removed.
+fn targets(base: &Base, document: &selector::DocumentPattern, path: &Pattern) -> Vec<Target> {
+    let mut found: Vec<Target> = Vec::new();
+    let own_path = (!path.has_wildcards()).then(|| path.path());
+    let matching = |doc: &Document| match &own_path {
+        Some(path) => Vec::from_iter(nodes::at(doc, path).map(|_| path.clone())),
+        None => nodes::paths(doc, MOST_NODES).into_iter().filter(|one| path.matches(one)).collect(),
+    };
+    for (number, doc) in base.documents.iter().enumerate() {
+        if !nodes::Name::of(doc).matches(document, number + 1) {
+            continue;
+        }
+        let label = base.labels[number].clone();
+        found.extend(matching(doc).into_iter().map(|path| Target {
+            label: label.clone(),
+            document: Some(number),
+            removed: None,
+            path,
+        }));
+    }
+    let has_numbers = matches!(document, selector::DocumentPattern::Number(_));
+    if let Some(history) = base.histories.last().filter(|_| !has_numbers) {
+        let before = history.steps.iter().map(|(_, docs)| docs);
+        for (slot, doc) in std::iter::once(&history.start).chain(before).flatten() {
+            let name = nodes::Name::of(doc);
+            if !name.matches(document, 0) {
+                continue;
+            }
+            let label = nodes::labels(std::slice::from_ref(doc)).swap_remove(0);
+            for path in matching(doc) {
+                let is_known = found.iter().any(|target| target.path == path && target.label == label)
+                    || found.iter().any(|target| target.path == path && target.removed == Some(*slot))
+                    || is_in_output(base, history, *slot, &path);
+                if !is_known {
+                    found.push(Target { label: label.clone(), document: None, removed: Some(*slot), path });
+                }
+            }
+        }
+    }
+    found.truncate(MOST_MATCHES);
+    found
+}
+
+/// Whether the last overlay left the node there.
+fn is_in_output(base: &Base, history: &History, slot: usize, path: &Path) -> bool {
+    let _ = base;
+    let last = history.steps.last().map_or(&history.start, |(_, docs)| docs);
+    last.iter().any(|(number, doc)| *number == slot && nodes::at(doc, path).is_some())
+}
+
+fn unknown_node(base: &Base, text: &str, document: &selector::DocumentPattern, path: &Pattern) -> Failure {
+    let is_named = |(number, doc): &(usize, &Document)| nodes::Name::of(doc).matches(document, number + 1);
+    let named: Vec<(usize, &Document)> = base.documents.iter().enumerate().filter(is_named).collect();
+    let failure = |text: String, help: String| Diagnostic::error(Id::EXPLAIN_UNKNOWN, text).help(help).into();
+    let Some((number, doc)) = named.first() else {
+        let head = text.split(':').next().unwrap_or(text);
+        let help = suggestion(head, &base.labels, "documents of the output");
+        return failure(format!("no document of the output is {head}"), help);
+    };
+    let all: Vec<String> = nodes::paths(doc, MOST_NODES).iter().skip(1).map(Path::to_string).collect();
+    let path = path.path().to_string();
+    failure(format!("{} has no {path}", base.labels[*number]), suggestion(&path, &all, "its nodes"))
+}
+
+/// What may have been meant.
+fn suggestion(text: &str, known: &[String], what: &str) -> String {
+    const SHOWN: usize = 10;
+    if known.is_empty() {
+        return format!("there are no {what}");
+    }
+    let near = spelling::closest(text, known.iter().map(String::as_str), spelling::tolerance_of_short(text));
+    let shown: Vec<&str> = known.iter().take(SHOWN).map(String::as_str).collect();
+    let more = known.len().saturating_sub(SHOWN);
+    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+    match near {
+        Some(near) => format!("did you mean {near}?"),
+        None => format!("{what} are {}{rest}", shown.join(", ")),
+    }
+}
+
+/// A node with the texts of secrets replaced; none where there are none in it.
+pub(crate) fn without_secrets(secrets: &ytterby_diag::Secrets, node: &Node) -> Option<Node> {
+    match node {
+        Node::Scalar(Scalar::Str(text)) => secrets.hidden_value(&text.to_str()).map(Node::str),
+        Node::Scalar(scalar) => secrets.hidden_value(&key_text(scalar)).map(Node::str),
+        Node::Map(map) => {
+            let mut copy: Option<Map> = None;
+            for (at, item) in map.iter().enumerate() {
+                if let Some(value) = crate::deep(|| without_secrets(secrets, &item.value)) {
+                    copy.get_or_insert_with(|| Map::clone(map)).item_mut(at).value = value;
+                }
+            }
+            copy.map(Node::map)
+        }
+        Node::Array(array) => {
+            let mut copy = None;
+            for (at, item) in array.items.iter().enumerate() {
+                if let Some(value) = crate::deep(|| without_secrets(secrets, &item.value)) {
+                    copy.get_or_insert_with(|| crate::node::Array::clone(array)).items[at].value = value;
+                }
+            }
+            copy.map(Node::array)
+        }
+    }
+}

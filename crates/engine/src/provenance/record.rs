@@ -1,0 +1,72 @@
+//! What a run notes about itself where somebody asked for it: which data values were read, what overlays left, where libraries
+//! were evaluated.
+//!
+//! A run that nobody asks has no [`Record`]; the places that would write into it look at an `Option` once per file, overlay
+//! document or library, never per node.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use ytterby_diag::Pos;
+
+use crate::node::{Document, Map};
+
+/// The notes of one run.
+#[derive(Default)]
+pub(crate) struct Record {
+    pub reads: Rc<Reads>,
+    histories: RefCell<Vec<History>>,
+    libraries: RefCell<Vec<LibraryCall>>,
+}
+
+/// Documents while overlays were applied to them. A number names a document for as long as it is there.
+pub(crate) struct History {
+    pub start: Vec<(usize, Document)>,
+    /// Each overlay document, and what it left.
+    pub steps: Vec<(Document, Vec<(usize, Document)>)>,
+}
+
+/// A library that code evaluated.
+pub(crate) struct LibraryCall {
+    pub name: String,
+    /// Where the code is that did.
+    pub pos: Pos,
+    pub documents: Vec<Document>,
+}
+
+impl Record {
+    /// Begins a series of overlays.
+    pub fn begin(&self, start: Vec<(usize, Document)>) {
+        self.histories.borrow_mut().push(History { start, steps: Vec::new() });
+    }
+
+    /// Notes what an overlay document left.
+    pub fn step(&self, overlay: &Document, left: Vec<(usize, Document)>) {
+        if let Some(history) = self.histories.borrow_mut().last_mut() {
+            history.steps.push((overlay.clone(), left));
+        }
+    }
+
+    pub fn library(&self, name: String, pos: Pos, documents: Vec<Document>) {
+        self.libraries.borrow_mut().push(LibraryCall { name, pos, documents });
+    }
+
+    pub fn take(&self) -> (Vec<History>, Vec<LibraryCall>) {
+        (self.histories.take(), self.libraries.take())
+    }
+}
+
+/// The fields of data values that code asked for: the address of a map, and the place in it.
+#[derive(Default)]
+pub(crate) struct Reads(RefCell<HashSet<(usize, usize)>>);
+
+impl Reads {
+    pub fn add(&self, map: &Rc<Map>, at: usize) {
+        self.0.borrow_mut().insert((Rc::as_ptr(map).addr(), at));
+    }
+
+    pub fn has(&self, map: &Rc<Map>, at: usize) -> bool {
+        self.0.borrow().contains(&(Rc::as_ptr(map).addr(), at))
+    }
+}

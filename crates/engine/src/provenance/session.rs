@@ -1,0 +1,210 @@
+//! A project that can be rendered again and again with other data values.
+//!
+//! Schema and data values are worked out once; parsed and compiled files are kept. Each render gets a document of final data
+//! values and gives the documents of the output, before anything checks them.
+
+use std::rc::Rc;
+
+use ytterby_diag::{Failure, Origin, Pos};
+use ytterby_starlark::Eval;
+
+use super::record::{History, LibraryCall, Reads, Record};
+use crate::input::InputFile;
+use crate::library::{LibraryRun, Prepared, Waiting};
+use crate::node::{Document, Node};
+use crate::overlay::{self, Purpose};
+use crate::render::root;
+use crate::run::Run;
+use crate::schema::Schema;
+use crate::schema::check::Context;
+use crate::values::{self, Envelope, FinalValues, Input, Outcome};
+
+/// A project and its data values.
+pub(super) struct Session {
+    pub run: Rc<Run>,
+    pub library: LibraryRun,
+    pub schema: Option<Rc<Schema>>,
+    /// What gives data values, in the order in which it counts, and what the values are after it.
+    pub inputs: Vec<GivenInput>,
+    /// The final data values.
+    pub values: Document,
+    /// Whether the values keep all rules.
+    pub is_valid: bool,
+    used_up: Vec<crate::library::FileInLibrary>,
+    values_for_children: Vec<Rc<Envelope>>,
+    schemas_for_children: Vec<Rc<Envelope>>,
+}
+
+/// One input of data values.
+pub(super) struct GivenInput {
+    pub kind: InputKind,
+    pub doc: Document,
+    /// The data values after it.
+    pub after: Document,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum InputKind {
+    Document,
+    File,
+    Flag,
+    Variable,
+}
+
+impl InputKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            InputKind::Document => "document",
+            InputKind::File => "file",
+            InputKind::Flag => "flag",
+            InputKind::Variable => "env",
+        }
+    }
+}
+
+/// The output of one render.
+pub(super) struct Output {
+    pub documents: Vec<Document>,
+    pub histories: Vec<History>,
+    pub libraries: Vec<LibraryCall>,
+    pub reads: Option<Rc<Reads>>,
+}
+
+impl Session {
+    pub fn new(run: &Rc<Run>, eval: &mut Eval, files: Vec<InputFile>) -> Result<Session, Failure> {
+        let library = LibraryRun { keeps_files: true, ..root(run, files)? };
+        let given = values::from_flags(run)?;
+        let declared = library.schema(eval, Vec::new())?;
+        let files = library.files_annotated(&["data/values"])?;
+        let documents = values::inputs_of(&library, eval, &files)?;
+        let from_documents = documents.into_iter().map(|envelope| (InputKind::Document, envelope));
+        let from_flags = given.into_iter().map(|envelope| {
+            let source = run.sources.get(envelope.doc.pos.file).map(|source| source.origin());
+            let kind = match (envelope.separator, source) {
+                (None, _) => InputKind::File,
+                (Some(_), Some(Origin::Variable(_))) => InputKind::Variable,
+                (Some(_), _) => InputKind::Flag,
+            };
+            (kind, envelope)
+        });
+        let (mut children, mut inputs) = (Vec::new(), Vec::new());
+        for (kind, envelope) in from_documents.chain(from_flags) {
+            if envelope.is_for_child() {
+                children.push(Rc::new(envelope));
+            } else {
+                inputs.push((kind, envelope));
+            }
+        }
+        let schema = declared.schema;
+        let mut session = Session {
+            run: run.clone(),
+            library,
+            values: match &schema {
+                Some(schema) => schema.defaults(),
+                None => Document::new(Node::map(crate::node::Map::new()), Pos::UNKNOWN),
+            },
+            schema,
+            inputs: Vec::new(),
+            is_valid: true,
+            used_up: declared.files.into_iter().chain(files).collect(),
+            values_for_children: children,
+            schemas_for_children: declared.for_children,
+        };
+        let mut merged = session.values.clone();
+        for (kind, envelope) in inputs {
+            if let Some(schema) = &session.schema {
+                run.keep_secrets(&envelope.doc.value, schema);
+            }
+            let is_first = session.inputs.is_empty();
+            merged = session.merge(eval, merged, &envelope, is_first)?;
+            session.inputs.push(GivenInput { kind, doc: envelope.doc, after: merged.clone() });
+        }
+        session.is_valid = session.validate(eval, &mut merged)?.is_none();
+        session.values = merged;
+        Ok(session)
+    }
+
+    /// A library whose data values are known, for variations of them.
+    pub fn of(library: &LibraryRun, prepared: &Prepared) -> Session {
+        Session {
+            run: library.run.clone(),
+            library: LibraryRun { keeps_files: true, ..library.clone() },
+            schema: prepared.schema.clone(),
+            inputs: Vec::new(),
+            values: prepared.values.doc.clone(),
+            is_valid: true,
+            used_up: prepared.used_up.clone(),
+            values_for_children: prepared.waiting.values.clone(),
+            schemas_for_children: prepared.waiting.schemas.clone(),
+        }
+    }
+
+    fn merge(&self, eval: &mut Eval, left: Document, input: &Envelope, is_first: bool) -> Result<Document, Failure> {
+        match &self.schema {
+            Some(schema) => match values::try_merge(&mut Context { eval, run: &self.run }, schema, left, input)? {
+                Outcome::Merged(doc) => Ok(doc),
+                Outcome::Wrong(blocks) => Err(values::wrong(blocks)),
+            },
+            None if is_first => Ok(input.doc.clone()),
+            None => overlay::merge_document(eval, &self.run, left, &input.doc, Purpose::Values),
+        }
+    }
+
+    /// Fills shapes and checks rules; gives what is wrong.
+    fn validate(&self, eval: &mut Eval, doc: &mut Document) -> Result<Option<Failure>, Failure> {
+        values::validate(&self.library, eval, doc, self.schema.as_deref(), &Default::default())
+    }
+
+    /// The data values with another value at a path; none where that is not legal.
+    pub fn varied(&self, eval: &mut Eval, path: &ytterby_diag::Path, value: Node) -> Option<Document> {
+        let doc = replacing(path, value);
+        let envelope = Envelope::new(doc, Input::Document).ok()?;
+        let is_first = self.values.value.as_map().is_some_and(crate::node::Map::is_empty);
+        let mut varied = self.merge(eval, self.values.clone(), &envelope, is_first).ok()?;
+        match self.validate(eval, &mut varied) {
+            Ok(None) => Some(varied),
+            // What is wrong without the change may be wrong with it.
+            Ok(Some(_)) if !self.is_valid => Some(varied),
+            _ => None,
+        }
+    }
+
+    /// Renders with these data values. `record` asks for histories and reads.
+    pub fn render(&self, eval: &mut Eval, values: &Document, record: bool) -> Result<Output, Failure> {
+        if record {
+            self.run.record.replace(Some(Rc::new(Record::default())));
+        }
+        let waiting = Waiting { values: self.values_for_children.clone(), schemas: self.schemas_for_children.clone() };
+        let final_values = FinalValues { doc: values.clone(), for_children: Vec::new(), files: Vec::new() };
+        let prepared =
+            Prepared { schema: self.schema.clone(), values: final_values, waiting, used_up: self.used_up.clone() };
+        let library = LibraryRun { skip_output_validation: true, ..self.library.clone() };
+        let evaluated = library.finish(eval, prepared);
+        let record = self.run.record.take();
+        let evaluated = evaluated?;
+        let documents = evaluated.documents.into_iter().flat_map(|(_, docs)| docs.into_nodes().items);
+        let documents = documents.filter(|doc| !doc.is_empty()).collect();
+        let (histories, libraries) = record.as_ref().map(|record| record.take()).unwrap_or_default();
+        Ok(Output { documents, histories, libraries, reads: record.map(|record| record.reads.clone()) })
+    }
+}
+
+/// A document that puts one value in place of whatever is there.
+fn replacing(path: &ytterby_diag::Path, value: Node) -> Document {
+    use crate::node::{Annotated, Map, MapItem, Scalar};
+    let mut value = value;
+    let mut is_innermost = true;
+    for step in path.steps().iter().rev() {
+        let ytterby_diag::Step::Key(key) = step else { continue };
+        let mut item = MapItem::new(Scalar::from(key.as_str()), value, Pos::UNKNOWN);
+        overlay::annotate_item_for_plain_merge(&mut item, is_innermost);
+        is_innermost = false;
+        value = Node::map(Map::from_items(vec![item]));
+    }
+    let mut doc = Document::new(value, Pos::UNKNOWN);
+    if is_innermost {
+        overlay::annotate_for_plain_merge(&mut doc);
+    }
+    debug_assert!(doc.annotations().len() <= 2);
+    doc
+}

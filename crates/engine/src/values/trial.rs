@@ -1,0 +1,59 @@
+//! Tries inputs: would this values file be accepted?
+//!
+//! Everything before the file is merged once; an attempt costs the merge of the file and a validation. Nothing is evaluated
+//! again but rules.
+
+use ytterby_diag::{Failure, Pos};
+use ytterby_starlark::Eval;
+
+use super::envelope::{Envelope, Input};
+use super::merge::{Outcome, try_merge};
+use super::stage;
+use crate::library::LibraryRun;
+use crate::node::{Document, Node};
+use crate::overlay;
+use crate::schema::Schema;
+use crate::schema::check::Context;
+use crate::validate::values::Mistyped;
+
+/// The data values of a library before and after one values file.
+pub(crate) struct Trial {
+    before: Document,
+    /// Variables and flags, which come after files.
+    after: Vec<Envelope>,
+}
+
+impl Trial {
+    /// Merges what the files of a library and `given` say before a further values file.
+    pub fn new(library: &LibraryRun, eval: &mut Eval, schema: &Schema, given: Vec<Envelope>) -> Result<Trial, Failure> {
+        let (files, after): (Vec<Envelope>, Vec<Envelope>) =
+            given.into_iter().partition(|envelope| envelope.separator.is_none());
+        let before = stage::merged(library, eval, files, schema)?;
+        Ok(Trial { before, after })
+    }
+
+    /// Whether the values are legal; otherwise what is wrong. Other errors end the attempt.
+    pub fn accepts(
+        &self,
+        library: &LibraryRun,
+        eval: &mut Eval,
+        schema: &Schema,
+        values: &Node,
+    ) -> Result<Result<(), Failure>, Failure> {
+        let mut doc = Document::new(values.clone(), Pos::UNKNOWN);
+        overlay::annotate_for_plain_merge(&mut doc);
+        let own = Envelope::new(doc, Input::Document)?;
+        let mut merged = self.before.clone();
+        for input in std::iter::once(&own).chain(&self.after) {
+            match try_merge(&mut Context { eval, run: &library.run }, schema, merged, input) {
+                Ok(Outcome::Merged(doc)) => merged = doc,
+                Ok(Outcome::Wrong(blocks)) => return Ok(Err(stage::wrong(blocks))),
+                Err(failure) => return Ok(Err(failure)),
+            }
+        }
+        match stage::validate(library, eval, &mut merged, Some(schema), &Mistyped::default()) {
+            Ok(None) => Ok(Ok(())),
+            Ok(Some(failure)) | Err(failure) => Ok(Err(failure)),
+        }
+    }
+}
