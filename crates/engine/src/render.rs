@@ -111,7 +111,6 @@ pub(crate) fn library_run(run: &Rc<Run>, library: Rc<Library>) -> LibraryRun {
         },
         skip_value_validation: options.skip_value_validation,
         skip_output_validation: options.skip_output_validation,
-        keeps_files: false,
     }
 }
 

@@ -4,8 +4,10 @@ use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use ytterby::{Content, Failure, InputFile, Options, Silent, ValuesDocument, ValuesFile, render};
-use ytterby_diag::Sources;
+use ytterby::{
+    Content, Failure, InputFile, Options, Project, ProjectError, Renderer, Silent, ValuesDocument, ValuesFile,
+};
+use ytterby_diag::{Diagnostic, Sources};
 
 /// Turns of loops and calls that one input may take: generated values must not make a check endless.
 const STEPS: u64 = 50_000_000;
@@ -23,11 +25,33 @@ pub struct Failing {
     pub sources: Arc<Sources>,
 }
 
+impl Failing {
+    /// The failure in a line: `code/value at t.yml:4: division by zero`.
+    pub fn summary(&self) -> String {
+        let Some(first) = self.failure.diagnostics().into_iter().next() else { return String::new() };
+        let place = place(&first, &self.sources);
+        let message = first.message.plain();
+        let line = message.lines().next().unwrap_or_default();
+        format!("{} at {place}: {line}", first.id.name())
+    }
+}
+
 /// What makes two failures the same: the id and the place of the first problem.
 type Way = (&'static str, String);
 
-/// Renders each document on top of `options`; gives one for each way in which they fail.
-pub fn check(files: &[InputFile], options: &Options, documents: &[ValuesDocument]) -> Vec<Failing> {
+/// Renders each document on top of `options`; gives one for each way in which they fail. Files are compiled once.
+///
+/// # Errors
+/// Where the files cannot be compiled at all.
+pub fn check(
+    files: &[InputFile],
+    options: &Options,
+    documents: &[ValuesDocument],
+) -> Result<Vec<Failing>, ProjectError> {
+    let mut options = options.clone();
+    options.limits.steps = Some(options.limits.steps.map_or(STEPS, |steps| steps.min(STEPS)));
+    let project = Project::builder().inputs(files.to_vec()).options(options.clone()).build()?;
+    let mut attempts = Attempts { renderer: project.renderer(), options };
     let mut known: HashSet<Way> = HashSet::new();
     let mut seen: HashSet<Vec<u8>> = HashSet::new();
     let mut found = Vec::new();
@@ -38,47 +62,45 @@ pub fn check(files: &[InputFile], options: &Options, documents: &[ValuesDocument
         if document.yaml().is_ok_and(|text| !seen.insert(text)) {
             continue;
         }
-        let Err((failure, sources)) = attempt(files, options, document) else { continue };
+        let Err((failure, sources)) = attempts.attempt(document) else { continue };
         let Some(way) = ways(&failure, &sources).into_iter().next() else { continue };
         if !known.insert(way.clone()) {
             continue;
         }
-        let fails_so = |values: &ValuesDocument| match attempt(files, options, values) {
+        let values = document.shrunk(&mut |values| match attempts.attempt(values) {
             Ok(()) => false,
             Err((failure, sources)) => ways(&failure, &sources).contains(&way),
-        };
-        let values = document.shrunk(&mut { fails_so });
-        let (failure, sources) = attempt(files, options, &values).err().unwrap_or((failure, sources));
+        });
+        let (failure, sources) = attempts.attempt(&values).err().unwrap_or((failure, sources));
         known.extend(ways(&failure, &sources));
         found.push(Failing { values, failure, sources });
     }
-    found
+    Ok(found)
 }
 
-/// Renders with these values; an error comes with its sources.
-fn attempt(files: &[InputFile], options: &Options, values: &ValuesDocument) -> Result<(), (Failure, Arc<Sources>)> {
-    let sources = Arc::new(Sources::new());
-    let text = values.yaml().map_err(|failure| (failure, sources.clone()))?;
-    let mut options = options.clone();
-    options.limits.steps = Some(options.limits.steps.map_or(STEPS, |steps| steps.min(STEPS)));
-    let file = InputFile::new("generated.yml", Content::new(text));
-    let files_of_values = Ok(vec![file]);
-    options.values.files.push(ValuesFile {
-        library: String::new(),
-        path: "generated.yml".to_owned(),
-        files: files_of_values,
-    });
-    match render(files.to_vec(), &options, &sources, Rc::new(Silent)) {
-        Ok(_) => Ok(()),
-        Err(failure) => Err((failure, sources)),
+struct Attempts {
+    renderer: Renderer,
+    options: Options,
+}
+
+impl Attempts {
+    /// Renders with these values; an error comes with its sources.
+    fn attempt(&mut self, values: &ValuesDocument) -> Result<(), (Failure, Arc<Sources>)> {
+        let text = values.yaml().map_err(|failure| (failure, Arc::default()))?;
+        let file = InputFile::new("generated.yml", Content::new(text));
+        let path = "generated.yml".to_owned();
+        let mut options = self.options.clone();
+        options.values.files.push(ValuesFile { library: String::new(), path, files: Ok(vec![file]) });
+        let outcome = self.renderer.run(&options, Rc::new(Silent));
+        outcome.map(|_| ()).map_err(|error| (error.failure().clone(), error.sources().clone()))
     }
 }
 
 /// The ids and places of all problems.
 fn ways(failure: &Failure, sources: &Sources) -> Vec<Way> {
-    let way = |diagnostic: &ytterby_diag::Diagnostic| {
-        let place = diagnostic.primary().map(|label| sources.locate(label.pos)).unwrap_or_default();
-        (diagnostic.id.name(), place)
-    };
-    failure.diagnostics().iter().map(way).collect()
+    failure.diagnostics().iter().map(|problem| (problem.id.name(), place(problem, sources))).collect()
+}
+
+fn place(problem: &Diagnostic, sources: &Sources) -> String {
+    problem.primary().map(|label| sources.locate(label.pos)).unwrap_or_default()
 }

@@ -12,7 +12,7 @@ use crate::flags::Invocation;
 use crate::render::{self, Inputs};
 use crate::{host, report};
 
-pub use check::check;
+pub use check::{Failing, check};
 
 /// Documents that are made unless the flags say otherwise.
 const COUNT: usize = 20;
@@ -62,12 +62,17 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
         remark(rendering, &rejections(&generated));
         return Ok(0);
     }
-    let failing = check(&files, &options, &generated.documents);
+    let failing = match check(&files, &options, &generated.documents) {
+        Ok(failing) => failing,
+        Err(error) => {
+            report::outcome(program, Err(error.failure()), error.sources(), rendering);
+            return Ok(1);
+        }
+    };
     for found in &failing {
         report::outcome(program, Err(&found.failure), &found.sources, rendering);
     }
-    let documents: Vec<ValuesDocument> = failing.iter().map(|found| found.values.clone()).collect();
-    host::write_output(&written(&documents, format)?)?;
+    host::write_output(&written_failing(&failing, format)?)?;
     let verdict = match failing.len() {
         0 => format!("{count} legal inputs were rendered, none fails"),
         1 => format!("{count} legal inputs were tried; the smallest one that fails is above"),
@@ -99,20 +104,43 @@ fn remark(rendering: Rendering, text: &str) {
 fn written(documents: &[ValuesDocument], format: Format) -> Result<Vec<u8>, Failure> {
     let mut out = Vec::new();
     for (number, document) in documents.iter().enumerate() {
-        match format {
-            Format::Json => {
-                out.extend_from_slice(document.json().as_bytes());
-                out.push(b'\n');
-            }
-            Format::Yaml => {
-                if number > 0 {
-                    out.extend_from_slice(b"---\n");
-                }
-                out.extend_from_slice(&document.yaml()?);
-            }
-        }
+        write(document, None, number, format, &mut out)?;
     }
     Ok(out)
+}
+
+/// The smallest values for each failure, with what fails above them.
+fn written_failing(failing: &[Failing], format: Format) -> Result<Vec<u8>, Failure> {
+    let mut out = Vec::new();
+    for (number, found) in failing.iter().enumerate() {
+        write(&found.values, Some(&found.summary()), number, format, &mut out)?;
+    }
+    Ok(out)
+}
+
+fn write(
+    document: &ValuesDocument,
+    comment: Option<&str>,
+    number: usize,
+    format: Format,
+    out: &mut Vec<u8>,
+) -> Result<(), Failure> {
+    match format {
+        Format::Json => {
+            out.extend_from_slice(document.json().as_bytes());
+            out.push(b'\n');
+        }
+        Format::Yaml => {
+            if number > 0 {
+                out.extend_from_slice(b"---\n");
+            }
+            if let Some(comment) = comment {
+                out.extend_from_slice(format!("# {comment}\n").as_bytes());
+            }
+            out.extend_from_slice(&document.yaml()?);
+        }
+    }
+    Ok(())
 }
 
 /// The whole number that a flag gives.

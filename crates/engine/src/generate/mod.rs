@@ -11,6 +11,7 @@ mod shrink;
 mod space;
 mod text;
 
+use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -18,7 +19,9 @@ use ytterby_diag::{Cause, Diagnostic, Failure, Id, Path, Sources};
 use ytterby_starlark::Eval;
 
 use crate::api::{Options, Silent};
+use crate::export::json_text;
 use crate::input::InputFile;
+use crate::limits;
 use crate::node::Node;
 use crate::output;
 use crate::render::root;
@@ -79,7 +82,7 @@ impl ValuesDocument {
 
     /// The document as JSON, on one line.
     pub fn json(&self) -> String {
-        crate::export::json_text(&self.0)
+        json_text(&self.0)
     }
 
     /// How many keys and items it has in all.
@@ -111,11 +114,14 @@ pub fn generate(
     sources: &Arc<Sources>,
     how: &GenerateOptions,
 ) -> Result<Generated, Failure> {
-    let run = Rc::new(Run::new(options, sources, Rc::new(Silent)));
-    let result = documents(&run, files, how);
-    // Secrets are hidden in what a run concludes with.
-    let nothing = |failure: Failure| run.conclude(Err(failure)).err().unwrap_or_else(no_schema);
-    result.map_err(nothing)
+    crate::on_large_stack(|| {
+        let _budget = limits::begin(options);
+        let run = Rc::new(Run::new(options, sources, Rc::new(Silent)));
+        let result = limits::conclude(limits::caught(|| documents(&run, files, how)), sources);
+        // Secrets are hidden in what a run concludes with. Warnings about single values mean nothing here.
+        let generated = run.conclude_with(result)?.0;
+        Ok(generated)
+    })
 }
 
 /// Values to try for one place, at most so many: what [`generate`] would try, and null and free keys where they are allowed.
@@ -142,6 +148,7 @@ fn documents(run: &Rc<Run>, files: Vec<InputFile>, how: &GenerateOptions) -> Res
     let given = if enough { Given::Enough } else { Given::Nothing };
     let mut space = Space::of(&mut maker, &schema.root, &Path::document(), given);
     let mut found: Vec<Node> = Vec::new();
+    let mut seen: HashSet<String> = HashSet::new();
     let mut refused: Option<Failure> = None;
     let mut number = 0;
     // Where hardly anything is legal, an end must be found.
@@ -155,7 +162,7 @@ fn documents(run: &Rc<Run>, files: Vec<InputFile>, how: &GenerateOptions) -> Res
             match trial.accepts(&library, maker.eval, &schema, &document)? {
                 Ok(()) => {
                     space.note(&picks);
-                    if !found.iter().any(|other| other.same(&document)) {
+                    if seen.insert(json_text(&document)) {
                         found.push(document);
                     }
                     break;

@@ -11,7 +11,7 @@ use ytterby_diag::{Path, Pos};
 use super::interesting::{Given, Maker};
 use super::pattern::Pattern;
 use crate::node::{Map, MapItem, Node, Scalar, key_text};
-use crate::schema::{Allowed, Item, MapType, Presence, Slot, Type};
+use crate::schema::{Allowed, Combination, Item, MapType, Presence, Slot, Type};
 
 /// Options of one place.
 const OPTIONS: usize = 12;
@@ -123,19 +123,11 @@ impl<'s> Space<'s> {
         if may_be_absent {
             options.push(Choice::Absent);
         }
-        let mut shape = |options: &mut Vec<Choice>, ty: &'s Type| match ty {
-            Type::Map(map) => {
-                maps.push((options.len(), map));
-                options.push(Choice::Map);
-                true
-            }
-            _ => false,
-        };
         let mut fresh = None;
         match &slot.ty {
-            ty @ Type::Map(_) => _ = shape(&mut options, ty),
+            ty @ Type::Map(_) => _ = add_map(ty, &mut options, &mut maps),
             Type::Union(union) => {
-                union.members.iter().for_each(|member| _ = shape(&mut options, member));
+                union.members.iter().for_each(|member| _ = add_map(member, &mut options, &mut maps));
                 let others: Vec<Type> =
                     union.members.iter().filter(|member| !matches!(member, Type::Map(_))).cloned().collect();
                 if !others.is_empty() {
@@ -144,9 +136,14 @@ impl<'s> Space<'s> {
                     options.extend(values.into_iter().map(Choice::Value));
                 }
             }
+            Type::Shapes(shapes) if shapes.combination == Combination::All => {
+                // A value has all of them: one map with the keys of each.
+                maps.extend(shapes.slots.iter().filter_map(|one| Some((options.len(), &**one.as_map()?))));
+                options.push(Choice::Map);
+            }
             Type::Shapes(shapes) => {
                 for one in &shapes.slots {
-                    if !shape(&mut options, &one.ty) {
+                    if !add_map(&one.ty, &mut options, &mut maps) {
                         let values = maker.values(one, &path, OPTIONS / 2);
                         options.extend(values.into_iter().map(Choice::Value));
                     }
@@ -444,6 +441,14 @@ impl<'s> Space<'s> {
         let picks: Assignment = picks.collect();
         Some(self.document(&picks))
     }
+}
+
+/// Adds the option of a map, if the type is one.
+fn add_map<'s>(ty: &'s Type, options: &mut Vec<Choice>, maps: &mut Vec<(usize, &'s MapType)>) -> bool {
+    let Type::Map(map) = ty else { return false };
+    maps.push((options.len(), map));
+    options.push(Choice::Map);
+    true
 }
 
 fn id(param: usize, option: usize) -> u32 {

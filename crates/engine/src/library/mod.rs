@@ -39,8 +39,6 @@ pub(crate) struct LibraryRun {
     pub skip_value_validation: bool,
     /// Whether validations of output documents are skipped.
     pub skip_output_validation: bool,
-    /// Whether what was made of its files is kept for another run.
-    pub keeps_files: bool,
 }
 
 /// What a library evaluates to, before its overlays are applied.
@@ -186,7 +184,7 @@ impl LibraryRun {
                         return Err(Failure::new(Id::FILE_MARK, "Unknown file type"));
                     }
                 }
-                if self.library.is_root() && !self.keeps_files {
+                if self.library.is_root() {
                     // Other libraries may be evaluated again.
                     input_file.forget(&self.run);
                 }

@@ -53,8 +53,9 @@ impl Causes {
             changed.iter().any(|one| one.document == Side::Before(number) && is_related(&one.path, path))
         };
         let until = |changed: &[nodes::Changed]| targets.iter().flatten().all(|target| is_hit(changed, *target));
+        let rendering = experiment::Rendering { documents: &base.documents, texts: &base.texts };
         let renders = NODES / (size + 50);
-        let effects = experiment::run(&session, eval, &base.documents, &candidates, renders, &until);
+        let effects = experiment::run(&session, eval, &rendering, &candidates, renders, &until);
         let deciding = |target: &Option<(usize, &Path)>| {
             let Some(target) = target else { return Vec::new() };
             let effects = effects.iter().filter(|effect| is_hit(&effect.changed, *target));

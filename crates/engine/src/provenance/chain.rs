@@ -240,23 +240,25 @@ fn template_of<'h>(
     for history in earlier.iter().rev() {
         let last = history.steps.last().map(|(_, docs)| &docs[..]).unwrap_or_default();
         if let Some((slot, _)) = last.iter().find(|(_, left)| is_same_document(left, doc)) {
-            let first = links.len();
             history_of(history, *slot, path, earlier, libraries, links);
-            if let Some(link) = links.get_mut(first) {
-                link.frames.extend(library_frames(doc, libraries));
-            }
+            add_libraries(doc, path, libraries, links);
             return;
         }
     }
     let Some(found) = nodes::at(doc, path) else { return };
-    let mut frames = frames(doc, path);
-    frames.extend(library_frames(doc, libraries));
+    let frames = frames(doc, path);
     links.push(Link { kind: "template", pos: found.place, action: "set", value: Some(found.value), frames });
+    add_libraries(doc, path, libraries, links);
 }
 
-fn library_frames(doc: &Document, libraries: &[LibraryCall]) -> Vec<(Pos, String)> {
-    let calls = libraries.iter().rev().filter(|call| call.documents.iter().any(|other| is_same_document(other, doc)));
-    calls.map(|call| (call.pos, format!("library {}", call.name))).collect()
+/// The places where code evaluated the libraries that a document comes from, innermost first.
+fn add_libraries<'h>(doc: &'h Document, path: &Path, libraries: &[LibraryCall], links: &mut Vec<Link<'h>>) {
+    let has = |call: &&LibraryCall| call.documents.iter().any(|other| is_same_document(other, doc));
+    for call in libraries.iter().filter(has) {
+        let frames = vec![(call.pos, format!("library {}", call.name))];
+        let value = nodes::at(doc, path).map(|found| found.value);
+        links.push(Link { kind: "library", pos: call.pos, action: "insert", value, frames });
+    }
 }
 
 /// Whether two documents are one: overlays copy documents where they change, but not what they are made of.

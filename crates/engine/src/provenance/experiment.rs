@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use ytterby_diag::{Path, Pos};
 use ytterby_starlark::Eval;
+use ytterby_text::Str;
 
 use super::nodes::{self, Changed, Side};
 use super::record::Reads;
@@ -31,10 +32,16 @@ pub(super) struct Effect {
     pub path: Path,
     /// The nodes that changed; those that only other renders have, by their names there.
     pub changed: Vec<Changed>,
-    /// Names of documents that only other renders have.
+    /// Names of documents that only other renders have, and of text files that changed.
     pub added: Vec<String>,
     /// Whether some other legal value could be rendered.
     pub is_varied: bool,
+}
+
+/// What renders are compared with.
+pub(super) struct Rendering<'d> {
+    pub documents: &'d [Document],
+    pub texts: &'d [(String, Str)],
 }
 
 /// A data value that can be varied.
@@ -97,7 +104,7 @@ fn collect(value: &Node, slot: &Slot, path: &Path, is_read: bool, reads: Option<
 pub(super) fn run(
     session: &Session,
     eval: &mut Eval,
-    base: &[Document],
+    base: &Rendering<'_>,
     candidates: &[Candidate],
     renders: usize,
     until: &dyn Fn(&[Changed]) -> bool,
@@ -125,7 +132,7 @@ pub(super) fn run(
 fn vary(
     session: &Session,
     eval: &mut Eval,
-    base: &[Document],
+    base: &Rendering<'_>,
     candidate: &Candidate,
     most: usize,
     until: &dyn Fn(&[Changed]) -> bool,
@@ -151,7 +158,14 @@ fn vary(
         effect.is_varied = true;
         let after = &output.documents;
         let mut labels = None;
-        for changed in nodes::differences(base, after) {
+        let texts = base.texts.iter().filter(|text| !output.texts.contains(text)).map(|(path, _)| path);
+        let texts = texts.chain(output.texts.iter().filter(|text| !base.texts.contains(text)).map(|(path, _)| path));
+        for path in texts {
+            if !effect.added.contains(path) {
+                effect.added.push(path.clone());
+            }
+        }
+        for changed in nodes::differences(base.documents, after) {
             match changed.document {
                 Side::Before(_) => {
                     if seen.insert(changed.clone()) {

@@ -17,11 +17,12 @@ use std::sync::Arc;
 
 use ytterby_diag::{Diagnostic, Failure, Id, Path, REDACTED, Sources, Step};
 use ytterby_starlark::Eval;
-use ytterby_text::spelling;
+use ytterby_text::{Str, spelling};
 
 use crate::api::{Options, Silent};
 use crate::export::json_text;
 use crate::input::InputFile;
+use crate::limits;
 use crate::node::{Document, Map, Node, Scalar, key_text};
 use crate::path::Way;
 use crate::run::Run;
@@ -29,7 +30,7 @@ use crate::schema::check::Context;
 use crate::schema::{Slot, Type, redact};
 use crate::validate::{Spot, verdicts};
 use chain::Link;
-use experiment::Candidate;
+use experiment::{Candidate, Rendering};
 use nodes::Side;
 use record::{History, LibraryCall};
 use selector::{Pattern, Selector};
@@ -79,7 +80,7 @@ pub struct Explanation {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ChainLink {
-    /// `schema`, `document`, `file`, `flag`, `env`, `template` or `overlay`.
+    /// `schema`, `document`, `file`, `flag`, `env`, `template`, `library` or `overlay`.
     pub kind: &'static str,
     /// Where it is written.
     pub place: Option<ExplainedPlace>,
@@ -135,11 +136,13 @@ pub fn explain(
     sources: &Arc<Sources>,
     questions: &[Question],
 ) -> Result<Vec<Explanation>, Failure> {
-    let run = Rc::new(Run::new(options, sources, Rc::new(Silent)));
-    let result = answers(&run, files, questions);
-    result.map_err(|failure| match run.conclude(Err(failure)) {
-        Err(failure) => failure,
-        Ok(_) => Failure::new(Id::EXPLAIN_UNKNOWN, "nothing to explain"),
+    crate::on_large_stack(|| {
+        let _budget = limits::begin(options);
+        let mut run = Run::new(options, sources, Rc::new(Silent));
+        run.is_one_of_many = true;
+        let run = Rc::new(run);
+        let result = limits::conclude(limits::caught(|| answers(&run, files, questions)), sources);
+        Ok(run.conclude_with(result)?.0)
     })
 }
 
@@ -185,10 +188,17 @@ struct Explainer {
 /// The render that everything is compared with.
 struct Base {
     documents: Vec<Document>,
+    texts: Vec<(String, Str)>,
     labels: Vec<String>,
     histories: Vec<History>,
     libraries: Vec<LibraryCall>,
     candidates: Vec<Candidate>,
+}
+
+impl Base {
+    fn rendering(&self) -> Rendering<'_> {
+        Rendering { documents: &self.documents, texts: &self.texts }
+    }
 }
 
 /// A node to explain: of the output, or of a document that overlays changed.
@@ -211,6 +221,7 @@ impl Explainer {
         let base = Rc::new(Base {
             labels: nodes::labels(&output.documents),
             documents: output.documents,
+            texts: output.texts,
             histories: output.histories,
             libraries: output.libraries,
             candidates,
@@ -236,9 +247,10 @@ impl Explainer {
     }
 
     fn unknown_value(&self, path: &Path) -> Failure {
-        let text = format!("there is no data value {path}");
-        let all: Vec<String> = nodes::paths(&self.session.values, MOST_NODES).iter().map(Path::to_string).collect();
-        Diagnostic::error(Id::EXPLAIN_UNKNOWN, text).help(suggestion(&path.to_string(), &all, "data values")).into()
+        let all = nodes::paths(&self.session.values, MOST_NODES);
+        let all: Vec<String> = all.iter().skip(1).map(Path::to_string).collect();
+        let suggestion = suggestion(&path.to_string(), &all, "data values");
+        Failure::new(Id::EXPLAIN_UNKNOWN, format!("there is no data value {path}; {suggestion}"))
     }
 
     /// The place of a path in the schema.
@@ -332,7 +344,7 @@ impl Explainer {
             false => experiment::run(
                 &self.session,
                 &mut self.eval,
-                &base.documents,
+                &base.rendering(),
                 &base.candidates,
                 experiment::ALL,
                 &until,
@@ -386,7 +398,7 @@ impl Explainer {
             effects.extend(experiment::run(
                 &self.session,
                 &mut self.eval,
-                &base.documents,
+                &base.rendering(),
                 one,
                 experiment::ALL,
                 &|_| false,
@@ -486,7 +498,7 @@ fn is_in_output(base: &Base, history: &History, slot: usize, path: &Path) -> boo
 fn unknown_node(base: &Base, text: &str, document: &selector::DocumentPattern, path: &Pattern) -> Failure {
     let is_named = |(number, doc): &(usize, &Document)| nodes::Name::of(doc).matches(document, number + 1);
     let named: Vec<(usize, &Document)> = base.documents.iter().enumerate().filter(is_named).collect();
-    let failure = |text: String, help: String| Diagnostic::error(Id::EXPLAIN_UNKNOWN, text).help(help).into();
+    let failure = |text: String, help: String| Failure::new(Id::EXPLAIN_UNKNOWN, format!("{text}; {help}"));
     let Some((number, doc)) = named.first() else {
         let head = text.split(':').next().unwrap_or(text);
         let help = suggestion(head, &base.labels, "documents of the output");

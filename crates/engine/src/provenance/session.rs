@@ -7,9 +7,10 @@ use std::rc::Rc;
 
 use ytterby_diag::{Failure, Origin, Pos};
 use ytterby_starlark::Eval;
+use ytterby_text::Str;
 
 use super::record::{History, LibraryCall, Reads, Record};
-use crate::input::InputFile;
+use crate::input::{FileKind, InputFile};
 use crate::library::{LibraryRun, Prepared, Waiting};
 use crate::node::{Document, Node};
 use crate::overlay::{self, Purpose};
@@ -65,6 +66,8 @@ impl InputKind {
 /// The output of one render.
 pub(super) struct Output {
     pub documents: Vec<Document>,
+    /// Texts by path.
+    pub texts: Vec<(String, Str)>,
     pub histories: Vec<History>,
     pub libraries: Vec<LibraryCall>,
     pub reads: Option<Rc<Reads>>,
@@ -72,7 +75,8 @@ pub(super) struct Output {
 
 impl Session {
     pub fn new(run: &Rc<Run>, eval: &mut Eval, files: Vec<InputFile>) -> Result<Session, Failure> {
-        let library = LibraryRun { keeps_files: true, ..root(run, files)? };
+        let library = root(run, files)?;
+        compile(&library)?;
         let given = values::from_flags(run)?;
         let declared = library.schema(eval, Vec::new())?;
         let files = library.files_annotated(&["data/values"])?;
@@ -128,7 +132,7 @@ impl Session {
     pub fn of(library: &LibraryRun, prepared: &Prepared) -> Session {
         Session {
             run: library.run.clone(),
-            library: LibraryRun { keeps_files: true, ..library.clone() },
+            library: library.clone(),
             schema: prepared.schema.clone(),
             inputs: Vec::new(),
             values: prepared.values.doc.clone(),
@@ -182,11 +186,32 @@ impl Session {
         let evaluated = library.finish(eval, prepared);
         let record = self.run.record.take();
         let evaluated = evaluated?;
+        let texts = evaluated.texts;
         let documents = evaluated.documents.into_iter().flat_map(|(_, docs)| docs.into_nodes().items);
         let documents = documents.filter(|doc| !doc.is_empty()).collect();
         let (histories, libraries) = record.as_ref().map(|record| record.take()).unwrap_or_default();
-        Ok(Output { documents, histories, libraries, reads: record.map(|record| record.reads.clone()) })
+        Ok(Output { documents, texts, histories, libraries, reads: record.map(|record| record.reads.clone()) })
     }
+}
+
+/// Compiles all templates, so that what is wrong with one is told whatever is asked.
+fn compile(library: &LibraryRun) -> Result<(), Failure> {
+    for file in library.library.accessible_files() {
+        let input = file.file.input();
+        if !input.is_template() {
+            continue;
+        }
+        match input.kind() {
+            FileKind::Yaml => {
+                let options = &library.options;
+                file.file.yaml_template(&library.run, options.strict, options.unknown_comments)?;
+            }
+            FileKind::Text => _ = file.file.text_template(&library.run)?,
+            FileKind::Starlark => _ = file.file.starlark(&library.run)?,
+            FileKind::Data => {}
+        }
+    }
+    Ok(())
 }
 
 /// A document that puts one value in place of whatever is there.
