@@ -245,9 +245,44 @@ const FMT: Group = Group {
         .short('f')
         .offers(Values::Files),
         Flag::new("strict", FlagKind::Bool, "Accept only the strict subset of YAML").short('s'),
+        Flag::new("check", FlagKind::Bool, "List files that have another form, and exit with 1 where there are any"),
+        Flag::new("write", FlagKind::Bool, "Write files in their new form, and list those that changed"),
+        Flag::new("diff", FlagKind::Bool, "Show what would change"),
         DIAGNOSTICS,
         COLOR,
         Flag::new("debug", FlagKind::Bool, "Say what is being done"),
+    ],
+};
+
+const SHARD: Flag = Flag::new("shard", FlagKind::Text("I/N"), "Do one of N equal parts of the work, I from 1 to N");
+const JOBS: Flag = Flag::new("jobs", FlagKind::Text("N"), "Use this many threads; all cores by default").short('j');
+
+const BUILD: Group = Group {
+    title: "Flags",
+    flags: &[
+        Flag::new("check", FlagKind::Bool, "Write nothing, and exit with 1 where a directory is not up to date"),
+        Flag::new("diff", FlagKind::Bool, "Write nothing, and show what would change"),
+        SHARD,
+        JOBS,
+        DIAGNOSTICS,
+        COLOR,
+    ],
+};
+
+const WATCH: Group = Group { title: "Flags", flags: &[JOBS, DIAGNOSTICS, COLOR] };
+
+const INIT: Group = Group { title: "Flags", flags: &[DIAGNOSTICS, COLOR] };
+
+const TEST: Group = Group {
+    title: "Flags",
+    flags: &[
+        Flag::new("filter", FlagKind::Text("text"), "Run only tests whose name contains this text"),
+        Flag::new("update", FlagKind::Bool, "Write snapshots that differ or are missing"),
+        Flag::new("format", FlagKind::Text("format"), "Report as text, junit, github or json")
+            .offers(Values::OneOf(&["text", "junit", "github", "json"])),
+        SHARD,
+        JOBS,
+        COLOR,
     ],
 };
 
@@ -496,6 +531,15 @@ const SCHEMA: &[Command] = &[
         flags: &[IMPORT, LIMITS],
         commands: &[],
     },
+    Command {
+        name: "project",
+        aliases: &[],
+        summary: "Show the JSON Schema of ytterby.yml",
+        details: "",
+        operands: Operands::None,
+        flags: &[],
+        commands: &[],
+    },
 ];
 
 /// The program itself. Without a subcommand it renders templates.
@@ -509,6 +553,15 @@ pub static ROOT: Command = Command {
     commands: &[
         question("__complete"),
         question("__completeNoDesc"),
+        Command {
+            name: "build",
+            aliases: &[],
+            summary: "Render the targets of a project",
+            details: "Reads ytterby.yml, here or above. Without names, all targets are built.",
+            operands: Operands::Some("[TARGET] …"),
+            flags: &[BUILD, KUBERNETES, LIMITS],
+            commands: &[],
+        },
         Command {
             name: "check",
             aliases: &[],
@@ -543,8 +596,8 @@ pub static ROOT: Command = Command {
             name: "fmt",
             aliases: &[],
             summary: "Format YAML and templates",
-            details: "Writes all YAML files that -f names to standard output, comments kept.",
-            operands: Operands::None,
+            details: "Writes all YAML files that are named to standard output, comments kept; or writes them back (--write).",
+            operands: Operands::Some("[FILE|DIRECTORY] …"),
             flags: &[FMT, LIMITS],
             commands: &[],
         },
@@ -569,6 +622,15 @@ pub static ROOT: Command = Command {
             commands: &[],
         },
         Command {
+            name: "init",
+            aliases: &[],
+            summary: "Start a new project",
+            details: "Writes a schema, a template, values for two targets, a test and ytterby.yml. Overwrites nothing.",
+            operands: Operands::Some("[DIRECTORY]"),
+            flags: &[INIT],
+            commands: &[],
+        },
+        Command {
             name: "kubernetes",
             aliases: &[],
             summary: "Check manifests as the Kubernetes API server does",
@@ -590,7 +652,7 @@ pub static ROOT: Command = Command {
         Command {
             name: "schema",
             aliases: &[],
-            summary: "Import and compare schemas",
+            summary: "Import, compare and show schemas",
             details: "",
             operands: Operands::None,
             flags: &[],
@@ -606,12 +668,31 @@ pub static ROOT: Command = Command {
             commands: &[],
         },
         Command {
+            name: "test",
+            aliases: &[],
+            summary: "Run the tests of a project",
+            details: "Runs the tests of files named *_test.yml, below the paths or those that tests: of ytterby.yml names. Exits \
+                      with 1 where a test fails, and with 2 where a test file is wrong.",
+            operands: Operands::Some("[PATH] …"),
+            flags: &[TEST, KUBERNETES, LIMITS],
+            commands: &[],
+        },
+        Command {
             name: "version",
             aliases: &[],
             summary: "Show the version",
             details: "",
             operands: Operands::None,
             flags: &[],
+            commands: &[],
+        },
+        Command {
+            name: "watch",
+            aliases: &[],
+            summary: "Build again whenever an input changes",
+            details: "Says what changed in the output, and goes on after errors.",
+            operands: Operands::Some("[TARGET] …"),
+            flags: &[WATCH, KUBERNETES, LIMITS],
             commands: &[],
         },
     ],

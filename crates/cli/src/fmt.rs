@@ -1,30 +1,138 @@
-//! `fmt`: YAML files in one form, on standard output.
+//! `fmt`: YAML files in one form.
+//!
+//! Without further flags the result goes to standard output, as ytt does it, and the first error ends the run. With
+//! `--check`, `--diff` and `--write` each file is looked at by itself: a file that cannot be parsed is reported, and the
+//! others are done all the same.
 
+use std::sync::Arc;
 use std::time::Instant;
 
-use ytterby::FileKind;
-use ytterby_diag::{Diagnostic, Failure, Source, Sources};
-use ytterby_yaml::{ReadOptions, format, parse};
+use ytterby::{FileKind, InputFile, OutputFile};
+use ytterby_diag::{Diagnostic, Failure, FileId, Id, Readers, Source, Sources};
+use ytterby_yaml::{ReadOptions, Tree, View, format, parse};
 
+use crate::build::unified;
 use crate::flags::Invocation;
-use crate::host;
-use crate::read::{self, Stdin, Symlinks};
+use crate::project::findings::Findings;
+use crate::read::{self, Rules, Skip, Stdin, Symlinks, Urls};
+use crate::{host, report, write};
 
-/// Formats the YAML files among those that the flags name. What was formatted before an error is written.
-pub fn run(flags: &Invocation, sources: &Sources) -> Result<i32, Failure> {
+/// Formats the YAML files that flags and operands name.
+pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
     let started = Instant::now();
-    let files = read::list(flags.list("file"), &Symlinks::default(), &Stdin::default())?;
+    let paths: Vec<String> = flags.list("file").iter().chain(&flags.operands).cloned().collect();
+    let rules = Rules { urls: Urls::MayHoldEquals, skip: Skip::Snapshots };
+    let files = read::list_as(rules, &paths, &Symlinks::default(), &Stdin::default())?;
     let options = ReadOptions { strict: flags.is_on("strict"), ..ReadOptions::default() };
-    for file in files.iter().filter(|file| file.kind() == FileKind::Yaml) {
-        let content = file.content.read()?;
-        ytterby::budget::input(content.len());
-        let source = Source::new(file.path.clone(), content.clone()).with_place(file.place.as_deref());
-        let tree =
-            parse(&content, sources.add(source), &options).map_err(|error| Failure::from(Diagnostic::from(error)))?;
-        host::write_output(&format(&tree))?;
-    }
+    let yaml = files.iter().filter(|file| file.kind() == FileKind::Yaml);
+    let mode = Mode { check: flags.is_on("check"), write: flags.is_on("write"), diff: flags.is_on("diff") };
+    let exit = match mode.is_by_file() {
+        true => {
+            let rendering = report::rendering(program, flags)?;
+            let mut findings = Findings::default();
+            let mut changed = 0;
+            for (number, file) in yaml.enumerate() {
+                match one(file, &options, sources, mode) {
+                    Ok(is_changed) => changed += usize::from(is_changed),
+                    Err(failure) => findings.fail(number, "", failure, sources),
+                }
+            }
+            let is_good = findings.is_good() && !(mode.check && changed > 0);
+            host::write_error(&findings.report(program, sources, rendering));
+            write::end_if_interrupted();
+            i32::from(!is_good)
+        }
+        false => {
+            for file in yaml {
+                let content = file.content.read()?;
+                ytterby::budget::input(content.len());
+                let source = Source::new(file.path.clone(), content.clone()).with_place(file.place.as_deref());
+                let tree = parse(&content, sources.add(source), &options)
+                    .map_err(|error| Failure::from(Diagnostic::from(error)))?;
+                host::write_output(&format(&tree))?;
+            }
+            0
+        }
+    };
     if flags.is_on("debug") {
         host::write_error(&format!("total: {:?}\n", started.elapsed()));
     }
-    Ok(0)
+    Ok(exit)
+}
+
+#[derive(Clone, Copy)]
+struct Mode {
+    check: bool,
+    write: bool,
+    diff: bool,
+}
+
+impl Mode {
+    fn is_by_file(self) -> bool {
+        self.check || self.write || self.diff
+    }
+}
+
+/// Looks at one file; says whether its form is another one.
+fn one(file: &InputFile, options: &ReadOptions, sources: &Sources, mode: Mode) -> Result<bool, Failure> {
+    let content = file.content.read()?;
+    ytterby::budget::input(content.len());
+    let readers = Readers { outline: ytterby_yaml::outline, ..Readers::default() };
+    let source = Source::new(file.path.clone(), content.clone()).with_place(file.place.as_deref());
+    let place = file.place.clone().unwrap_or_else(|| file.path.clone());
+    let tree = parse(&content, sources.add(source.with_readers(readers)), options)
+        .map_err(|error| Failure::from(Diagnostic::from(error)).doing(format!("Formatting {place}")))?;
+    let text = format(&tree);
+    if text == *content {
+        return Ok(false);
+    }
+    if !says_the_same(&tree, &text, options) {
+        let message = format!("{place} cannot be formatted without changing what it means; it was left as it is");
+        return Err(Failure::new(Id::FILE_CONFLICT, message));
+    }
+    if mode.diff {
+        host::write_output(unified(&place, Some(&content), Some(&text)).as_bytes())?;
+    } else if mode.check || mode.write {
+        host::write_output(format!("{place}\n").as_bytes())?;
+    }
+    if mode.write && !mode.check {
+        if file.place.is_none() {
+            return Err(Failure::new(Id::FILE_WRITE, format!("{place} is not a file that can be written")));
+        }
+        let (directory, name) = place.rsplit_once('/').unwrap_or((".", &place));
+        let directory = if directory.is_empty() { "/" } else { directory };
+        write::add_files(directory, &[OutputFile { path: name.to_owned(), bytes: text }])?;
+    }
+    Ok(true)
+}
+
+/// Whether a text has the documents of a tree: what is written over a file must not lose anything.
+fn says_the_same(tree: &Tree, text: &[u8], options: &ReadOptions) -> bool {
+    let Ok(again) = parse(text, FileId(0), options) else { return false };
+    let filled = |tree: &Tree| -> Vec<String> {
+        let documents = tree.documents().iter().filter(|document| !document.injected);
+        documents.map(|document| shown(tree, document.value)).filter(|text| text != "null").collect()
+    };
+    let comments = |tree: &Tree| tree.all_comments().iter().map(|comment| comment.text.clone()).collect::<Vec<_>>();
+    let (mut old, mut new) = (comments(tree), comments(&again));
+    old.sort();
+    new.sort();
+    filled(tree) == filled(&again) && old == new
+}
+
+/// The content of a node in one form.
+fn shown(tree: &Tree, node: ytterby_yaml::NodeId) -> String {
+    stacker::maybe_grow(64 << 10, 1 << 20, || match tree.value(node) {
+        View::Scalar(ytterby_yaml::Scalar::Null) => "null".to_owned(),
+        View::Scalar(scalar) => format!("{scalar:?}"),
+        View::Array(items) => {
+            let items: Vec<String> = items.iter().map(|item| shown(tree, item.value)).collect();
+            format!("[{}]", items.join(","))
+        }
+        View::Map(items) => {
+            let items: Vec<String> =
+                items.iter().map(|item| format!("{:?}:{}", item.key, shown(tree, item.value))).collect();
+            format!("{{{}}}", items.join(","))
+        }
+    })
 }

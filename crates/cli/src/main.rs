@@ -2,6 +2,7 @@
 //!
 //! Everything that touches the world is here; what becomes of the bytes is the engine's business.
 
+mod build;
 mod bulk;
 mod check;
 mod commands;
@@ -12,15 +13,19 @@ mod fmt;
 mod generate;
 mod help;
 mod host;
+mod init;
 mod kubernetes;
 mod kubevirt;
 mod limits;
 mod lsp;
+mod project;
 mod read;
 mod render;
 mod report;
 mod schema;
 mod source_map;
+mod test;
+mod watch;
 mod write;
 
 use std::ffi::OsString;
@@ -68,7 +73,7 @@ fn run(program: &str, args: Vec<OsString>) -> i32 {
 /// The exit code of a command that could not be carried out. Where 1 means that what was checked is wrong, it is 2.
 fn failure_code(words: &[String]) -> i32 {
     let path = flags::read_line(&commands::ROOT, words).path;
-    if path.get(1).is_some_and(|command| command.name == "kubevirt") { 2 } else { 1 }
+    if path.get(1).is_some_and(|command| matches!(command.name, "kubevirt" | "test")) { 2 } else { 1 }
 }
 
 fn dispatch(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
@@ -98,17 +103,22 @@ fn dispatch(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result
     let names: Vec<&str> = flags.path.iter().skip(1).map(|command| command.name).collect();
     match names[..] {
         [] | ["template"] => render::run(program, flags, sources),
-        ["fmt"] => limits::within(flags, || fmt::run(flags, sources)),
+        ["build"] => build::run(program, flags, sources),
+        ["fmt"] => limits::within(flags, || fmt::run(program, flags, sources)),
+        ["init"] => init::run(program, flags, sources),
         ["lsp"] => lsp::run(),
         ["check"] => check::run(program, flags, sources),
         ["explain"] => explain::run(program, flags, sources),
         ["gen"] => generate::run(program, flags, sources),
+        ["test"] => test::run(program, flags, sources),
+        ["watch"] => watch::run(program, flags),
         ["version"] => done(version(program, flags)?),
         ["kubernetes", "validate"] => kubernetes::run(program, flags, report::rendering(program, flags)?, sources),
         ["kubevirt", "explain" | "lint" | "serve" | "validate"] | ["kubevirt", "export", "cel"] => {
             kubevirt::run(program, flags)
         }
         ["schema", "diff"] => schema::diff(program, flags, sources),
+        ["schema", "project"] => done(ytterby_project::json_schema()),
         ["schema", "import"] => limits::within(flags, || schema::import(program, flags, sources)),
         ["help"] => help_of(program, &flags.operands).and_then(done),
         ["completion", shell] => completion_script(program, shell, flags),

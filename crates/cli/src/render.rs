@@ -14,7 +14,7 @@ use ytterby_diag::{Diagnostic, Id, Sources};
 
 use crate::flags::Invocation;
 use crate::host::{self, Terminal};
-use crate::read::{self, Stdin, Symlinks, Urls};
+use crate::read::{self, Rules, Skip, Stdin, Symlinks, Urls};
 use crate::{bulk, kubernetes, limits, report, source_map, write};
 
 const OTHER_FILES: &str = "Found Non-YAML templates in input. Non-YAML templates are not rendered to standard output.
@@ -143,7 +143,7 @@ pub fn options(
     symlinks: &Symlinks,
     stdin: &Stdin,
 ) -> Result<Options, Failure> {
-    let list = |path: &str| read::list_as(urls(compat), &[path.to_owned()], symlinks, stdin);
+    let list = |path: &str| read::list_as(rules(compat), &[path.to_owned()], symlinks, stdin);
     let values = value_flags(flags, &list);
     let env = environment(values.env.iter().chain(&values.env_yaml))?;
     let inspect = if flags.is_on("files-inspect") {
@@ -191,8 +191,11 @@ pub fn options(
 }
 
 /// How the arguments of flags that name files are read.
-pub fn urls(compat: Compat) -> Urls {
-    if compat == Compat::V0_49 { Urls::AreCutAtEquals } else { Urls::MayHoldEquals }
+pub fn rules(compat: Compat) -> Rules<'static> {
+    Rules {
+        urls: if compat == Compat::V0_49 { Urls::AreCutAtEquals } else { Urls::MayHoldEquals },
+        skip: if compat.is_ytt_only() { Skip::Nothing } else { Skip::Project(&[]) },
+    }
 }
 
 /// Finds what a path stands for.

@@ -297,6 +297,29 @@ impl Diagnostic {
         self
     }
 
+    /// The diagnostic with other places: `layer` is where they are looked up now, `place` says where they are afterwards
+    /// (see [`Sources::absorb`]).
+    #[must_use]
+    pub fn relocate(mut self, layer: &Sources, place: &dyn Fn(Pos) -> Pos) -> Diagnostic {
+        let Diagnostic { message, reference, suffix, must_be, expected, found, notes, .. } = &mut self;
+        let texts =
+            [Some(message), Some(suffix), reference.as_mut(), must_be.as_mut(), expected.as_mut(), found.as_mut()];
+        texts.into_iter().flatten().chain(notes).for_each(|text| text.relocate(place));
+        let real = |pos: Pos| place(layer.source_place(pos));
+        for label in &mut self.labels {
+            label.pos = real(label.pos);
+            label.text.relocate(place);
+        }
+        for help in &mut self.helps {
+            help.text.relocate(place);
+            help.fix.iter_mut().flat_map(|fix| &mut fix.edits).for_each(|edit| edit.pos = real(edit.pos));
+        }
+        for frame in &mut self.frames {
+            (frame.pos, frame.place) = (real(frame.pos), real(frame.place));
+        }
+        self
+    }
+
     /// Replaces secrets in all texts.
     pub fn hide(&mut self, secrets: &Secrets) {
         let Diagnostic { message, reference, suffix, must_be, expected, found, notes, .. } = self;

@@ -497,6 +497,51 @@ impl Failure {
         }
     }
 
+    /// The failure without the problems that `keep` refuses; nothing where none is left. Each problem is asked for once.
+    pub fn retain(mut self, keep: &mut dyn FnMut(&Diagnostic) -> bool) -> Option<Failure> {
+        let is_left = match &mut self.0.cause {
+            Cause::Problem(diagnostic) => keep(&(**diagnostic).clone().with_placed_edits()),
+            Cause::Code(problems) => {
+                problems.retain(|problem| {
+                    let found = problem.diagnostics().into_iter().map(Diagnostic::with_placed_edits);
+                    found.fold(false, |is_kept, diagnostic| keep(&diagnostic) || is_kept)
+                });
+                !problems.is_empty()
+            }
+            Cause::Schema(report) => {
+                let title = report.title.clone();
+                report.blocks.retain(|block| keep(&block.diagnostic(&title).with_placed_edits()));
+                !report.blocks.is_empty()
+            }
+            Cause::Nested(_, inner) => match inner.clone().retain(keep) {
+                Some(left) => {
+                    *inner = left;
+                    true
+                }
+                None => false,
+            },
+            Cause::Violations(blocks) => {
+                for block in &mut *blocks {
+                    let broken = std::mem::take(&mut block.violations);
+                    let left = broken.into_iter().filter(|one| keep(&block.diagnostic(one).with_placed_edits()));
+                    block.violations = left.collect();
+                }
+                blocks.retain(|block| !block.violations.is_empty());
+                !blocks.is_empty()
+            }
+            Cause::StrictAnnotations(refused, failure) => {
+                refused.retain(|diagnostic| keep(diagnostic));
+                *failure = failure.take().and_then(|failure| failure.retain(keep));
+                !refused.is_empty() || failure.is_some()
+            }
+            Cause::Series(failures) => {
+                *failures = std::mem::take(failures).into_iter().filter_map(|one| one.retain(keep)).collect();
+                !failures.is_empty()
+            }
+        };
+        is_left.then_some(self)
+    }
+
     /// Says where it is, unless it says so itself.
     pub fn place_at(&mut self, pos: Pos, part: Part) {
         if !pos.is_known() {

@@ -431,6 +431,24 @@ impl Sources {
         }
     }
 
+    /// Adds the sources of a layer over these, what it hides included. Gives the new place of each place in the layer.
+    pub fn absorb(&self, layer: &Sources) -> impl Fn(Pos) -> Pos + use<> {
+        let mut names: HashMap<FileId, FileId> = HashMap::new();
+        let mut adopt = |old: FileId, source: &Arc<Source>| {
+            let mut own = self.own.write().unwrap_or_else(PoisonError::into_inner);
+            own.push(source.clone());
+            let number = own.len() as u32 - 1;
+            names.insert(old, FileId(if self.base.is_some() { LAYER | number } else { number }));
+        };
+        for (number, source) in layer.own.read().unwrap_or_else(PoisonError::into_inner).iter().enumerate() {
+            adopt(FileId(LAYER | number as u32), source);
+        }
+        for (old, source) in layer.changed.read().unwrap_or_else(PoisonError::into_inner).iter() {
+            adopt(*old, source);
+        }
+        move |pos| names.get(&pos.file).map_or(pos, |file| Pos::new(*file, pos.offset))
+    }
+
     /// Keeps ranges of a source from being shown from now on.
     pub fn hide(&self, file: FileId, ranges: impl IntoIterator<Item = Range<u32>>) {
         let Some(source) = self.get(file) else { return };

@@ -110,6 +110,17 @@ impl Text {
         }
     }
 
+    /// Moves places.
+    pub(crate) fn relocate(&mut self, place: &dyn Fn(Pos) -> Pos) {
+        for piece in &mut self.0 {
+            match piece {
+                Piece::Place(pos) => *pos = place(*pos),
+                Piece::Places(places) => places.iter_mut().for_each(|pos| *pos = place(*pos)),
+                Piece::Words(_) | Piece::Value(_) => {}
+            }
+        }
+    }
+
     /// The text as a string.
     pub fn shown(&self, sources: &Sources, names: PlaceNames) -> String {
         let mut out = String::new();

@@ -19,7 +19,7 @@ mod select;
 mod test_file;
 mod value;
 
-pub use limits::{Limits, duration, size};
+pub use limits::Limits;
 pub use matrix::MAX_TARGETS;
 pub use path::{clean, is_below, join};
 pub use project::{FILE_NAME, ProjectFile, SetValue, Target, read};

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use ytterby_diag::{Diagnostic, FileId, Id, Part, Pos, Sources};
+use ytterby_text::budget::{parse_size, parse_time};
 use ytterby_yaml::{Scalar as YamlScalar, View};
 
 use crate::keys::{self, KeyKind};
@@ -127,7 +128,7 @@ fn common(reader: &mut Reader, target: &mut Target, name: &str, item: Item) {
             }
         }
         "kubernetes" => target.kubernetes = version(reader, item),
-        "limits" => target.limits = limits_of(reader, item).or(target.limits),
+        "limits" => target.limits = limits::or(limits_of(reader, item), target.limits),
         _ => {}
     }
 }
@@ -196,14 +197,17 @@ fn limits_of(reader: &mut Reader, item: Item) -> Limits {
     let mut found = Limits::default();
     for (key, item) in reader.table(item, "limits", keys::LIMITS) {
         match key.kind {
-            KeyKind::Duration => found.time = quantity(reader, item, key.name, "30s", limits::duration),
+            KeyKind::Duration => found.time = quantity(reader, item, key.name, "30s", parse_time),
             KeyKind::Size => {
-                let size = quantity(reader, item, key.name, "2GiB", limits::size);
+                let size = quantity(reader, item, key.name, "2GiB", parse_size);
                 *(if key.name == "memory" { &mut found.memory } else { &mut found.output }) = size;
             }
             _ => {
                 let count = reader.count(item, key.name);
-                *(if key.name == "steps" { &mut found.steps } else { &mut found.depth }) = count;
+                match key.name {
+                    "steps" => found.steps = count,
+                    _ => found.depth = count.and_then(|depth| usize::try_from(depth).ok()),
+                }
             }
         }
     }

@@ -10,7 +10,7 @@ use ytterby_project::{Data, FILE_NAME, Placed, ProjectFile, Scalar, Value, is_be
 use ytterby_yaml::Scalar as YamlScalar;
 
 use crate::flags::Invocation;
-use crate::read::{self, Stdin, Symlinks, Urls};
+use crate::read::{self, Rules, Skip, Stdin, Symlinks, Urls};
 use crate::{kubernetes, render};
 
 /// What is checked, and what is wrong with the project file.
@@ -43,7 +43,7 @@ pub fn find(
         allowed: flags.list("allow-symlink-destination").to_vec(),
     };
     let stdin = Stdin::default();
-    let mut files = read::list_as(render::urls(compat), flags.list("file"), &symlinks, &stdin)?;
+    let mut files = read::list_as(render::rules(compat), flags.list("file"), &symlinks, &stdin)?;
     files.retain(|file| !is_of_project(file));
     let options = render::options(program, flags, rendering, compat, &symlinks, &stdin)?;
     let output_check = kubernetes::output_check(flags, sources)?;
@@ -124,7 +124,8 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn list(&mut self, path: &Placed<String>, shown: &str) -> Option<Vec<InputFile>> {
         let at = join(self.base, shown);
-        match read::list_as(Urls::MayHoldEquals, &[at], &Symlinks::default(), &Stdin::default()) {
+        let rules = Rules { urls: Urls::MayHoldEquals, skip: Skip::Project(&[]) };
+        match read::list_as(rules, &[at], &Symlinks::default(), &Stdin::default()) {
             Ok(files) => Some(files),
             Err(failure) => {
                 let message = failure.diagnostics().first().map(|problem| problem.message.plain().into_owned());

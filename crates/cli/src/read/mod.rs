@@ -5,6 +5,7 @@
 
 mod http;
 mod path;
+mod skip;
 mod symlink;
 
 use std::cell::Cell;
@@ -19,19 +20,40 @@ use ytterby_diag::{Id, Origin};
 #[cfg(feature = "server")]
 pub use self::http::addresses;
 pub use self::path::clean;
+pub use self::skip::{SNAPSHOTS, Skip};
 pub use self::symlink::Symlinks;
 
 /// Lists the files behind `-f` flags, in the order of the flags; files of a directory are sorted by their paths.
 pub fn list(paths: &[String], symlinks: &Symlinks, stdin: &Stdin) -> Result<Vec<InputFile>, Failure> {
-    list_as(Urls::MayHoldEquals, paths, symlinks, stdin)
+    let rules = Rules { urls: Urls::MayHoldEquals, skip: Skip::Nothing };
+    list_as(rules, paths, symlinks, stdin)
 }
 
-/// The same, with URLs read as a certain release of ytt does it.
-pub fn list_as(urls: Urls, paths: &[String], symlinks: &Symlinks, stdin: &Stdin) -> Result<Vec<InputFile>, Failure> {
-    inputs(paths, urls, symlinks, stdin).map_err(Content::unreadable)
+/// The same, by other rules.
+pub fn list_as(
+    rules: Rules<'_>,
+    paths: &[String],
+    symlinks: &Symlinks,
+    stdin: &Stdin,
+) -> Result<Vec<InputFile>, Failure> {
+    inputs(paths, rules, symlinks, stdin).map_err(Content::unreadable)
 }
 
-fn inputs(paths: &[String], urls: Urls, symlinks: &Symlinks, stdin: &Stdin) -> Result<Vec<InputFile>, String> {
+/// How paths become inputs.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules<'a> {
+    /// How URLs are read.
+    pub urls: Urls,
+    /// What is left out of directories.
+    pub skip: Skip<'a>,
+}
+
+fn inputs(
+    paths: &[String],
+    Rules { urls, skip }: Rules<'_>,
+    symlinks: &Symlinks,
+    stdin: &Stdin,
+) -> Result<Vec<InputFile>, String> {
     let mut files = Vec::new();
     for argument in paths {
         let (name, path) = name_and_path(argument, urls).ok_or_else(|| {
@@ -53,7 +75,8 @@ fn inputs(paths: &[String], urls: Urls, symlinks: &Symlinks, stdin: &Stdin) -> R
                 .map_err(|error| format!("Checking file '{path}': lstat {path}: {}", io_text(&error)))?;
             if metadata.is_dir() {
                 // A name for a directory is accepted and means nothing, as in the reference.
-                files.extend(directory(path, symlinks).map_err(|error| format!("Listing files '{path}': {error}"))?);
+                let found = directory(path, symlinks, skip);
+                files.extend(found.map_err(|error| format!("Listing files '{path}': {error}"))?);
                 continue;
             }
             local_file(Place::new(path), path::base(path), &metadata, symlinks)?
@@ -126,15 +149,19 @@ fn read_stdin() -> io::Result<Vec<u8>> {
 }
 
 /// All files below a directory. Links to directories are not followed, so there are no cycles.
-fn directory(root: &str, symlinks: &Symlinks) -> Result<Vec<InputFile>, String> {
+fn directory(root: &str, symlinks: &Symlinks, skip: Skip<'_>) -> Result<Vec<InputFile>, String> {
     let mut files = Vec::new();
+    let mut filter = skip.filter(root);
     // What is still to be looked at, last things first: place, and path below the root.
     let mut pending = entries_of(&Place::new(root), "")?;
+    filter.apply(root, &mut pending);
     while let Some((place, below)) = pending.pop() {
         let metadata =
             fs::symlink_metadata(&place.path).map_err(|error| format!("lstat {}: {}", place.shown, io_text(&error)))?;
         if metadata.is_dir() {
-            pending.append(&mut entries_of(&place, &format!("{below}/"))?);
+            let mut entries = entries_of(&place, &format!("{below}/"))?;
+            filter.apply(&place.shown, &mut entries);
+            pending.append(&mut entries);
         } else {
             files.push(local_file(place, &below, &metadata, symlinks)?);
         }

@@ -179,6 +179,7 @@ impl Project {
 pub struct ProjectBuilder {
     files: Vec<InputFile>,
     options: Options,
+    sources: Option<Arc<Sources>>,
 }
 
 impl ProjectBuilder {
@@ -259,12 +260,20 @@ impl ProjectBuilder {
         self
     }
 
+    /// Adds the project's sources to others, for hosts whose data values have places of their own
+    /// ([`PlacedValue`](crate::PlacedValue)), and for several projects whose problems are reported together.
+    #[must_use]
+    pub fn sources(mut self, sources: &Arc<Sources>) -> ProjectBuilder {
+        self.sources = Some(sources.clone());
+        self
+    }
+
     /// The project.
     ///
     /// # Errors
     /// Where a file mark is wrong.
     pub fn build(self) -> Result<Project, ProjectError> {
-        let sources = Arc::new(Sources::new());
+        let sources = self.sources.unwrap_or_default();
         let files = input::apply_marks(self.files, &self.options.file_marks)
             .map_err(|failure| ProjectError::new(failure, sources.clone()))?;
         let files = files.into_iter().map(|file| Arc::new(SharedFile::new(file))).collect();

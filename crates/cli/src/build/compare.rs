@@ -1,0 +1,149 @@
+//! What differs between a directory and what it should contain.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use similar::TextDiff;
+use ytterby::OutputFile;
+use ytterby_project::{clean, join};
+
+/// Bytes of a file that are compared line by line.
+const MAX_DIFF: usize = 4 << 20;
+
+/// Lines around a difference.
+const CONTEXT: usize = 3;
+
+/// The difference between a directory and the files that it should contain.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Comparison {
+    /// Whether there is such a directory.
+    pub exists: bool,
+    /// Files that differ, by their paths below the directory.
+    pub changes: BTreeMap<String, Change>,
+    /// The difference as a unified diff, where it was asked for.
+    pub diff: String,
+}
+
+/// How a file differs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Change {
+    /// It would be new.
+    Missing,
+    /// It has another content.
+    Differs,
+    /// It would be deleted.
+    Extra,
+}
+
+impl Comparison {
+    /// Whether there is nothing to do.
+    pub fn is_equal(&self) -> bool {
+        self.exists && self.changes.is_empty()
+    }
+
+    /// `app.yml differs, old.yml is not part of the output`.
+    pub fn summary(&self) -> String {
+        const MAX: usize = 5;
+        let words = |(path, change): (&String, &Change)| match change {
+            Change::Missing => format!("{path} is missing"),
+            Change::Differs => format!("{path} differs"),
+            Change::Extra => format!("{path} is not part of the output"),
+        };
+        let mut list: Vec<String> = self.changes.iter().take(MAX).map(words).collect();
+        if self.changes.len() > MAX {
+            list.push(format!("and {} more", self.changes.len() - MAX));
+        }
+        list.join(", ")
+    }
+}
+
+/// Compares a directory with the files that it should contain.
+pub fn compare(directory: &str, files: &[OutputFile], with_diff: bool) -> Comparison {
+    let mut found = Comparison { exists: Path::new(directory).is_dir(), ..Comparison::default() };
+    let mut wanted: BTreeMap<String, &[u8]> = BTreeMap::new();
+    for file in files {
+        wanted.insert(clean(file.path.trim_start_matches('/')), &file.bytes);
+    }
+    let mut present = BTreeMap::new();
+    list(Path::new(directory), "", &mut present);
+    for (path, bytes) in &wanted {
+        let old = match present.get(path) {
+            Some(Entry::File(place)) => fs::read(place).ok(),
+            Some(Entry::Other) | None => None,
+        };
+        let change = match &old {
+            Some(old) if old == bytes => continue,
+            Some(_) => Change::Differs,
+            None => Change::Missing,
+        };
+        found.changes.insert(path.clone(), change);
+        if with_diff {
+            found.diff.push_str(&unified(&join(directory, path), old.as_deref(), Some(bytes)));
+        }
+    }
+    for (path, entry) in &present {
+        if !wanted.contains_key(path) {
+            found.changes.insert(path.clone(), Change::Extra);
+            if let (true, Entry::File(place)) = (with_diff, entry) {
+                let old = fs::read(place).unwrap_or_default();
+                found.diff.push_str(&unified(&join(directory, path), Some(&old), None));
+            }
+        }
+    }
+    found
+}
+
+enum Entry {
+    File(PathBuf),
+    /// A link, a device, an empty directory: nothing that we write.
+    Other,
+}
+
+fn list(directory: &Path, prefix: &str, found: &mut BTreeMap<String, Entry>) {
+    // Each directory with the path that its entries begin with.
+    let mut pending = vec![(directory.to_owned(), prefix.to_owned())];
+    while let Some((directory, prefix)) = pending.pop() {
+        let Ok(entries) = fs::read_dir(&directory) else { continue };
+        let mut is_empty = true;
+        for entry in entries.flatten() {
+            is_empty = false;
+            let path = format!("{prefix}{}", entry.file_name().to_string_lossy());
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => pending.push((entry.path(), format!("{path}/"))),
+                Ok(kind) if kind.is_file() => drop(found.insert(path, Entry::File(entry.path()))),
+                _ => drop(found.insert(path, Entry::Other)),
+            }
+        }
+        if is_empty && !prefix.is_empty() {
+            found.insert(prefix.trim_end_matches('/').to_owned(), Entry::Other);
+        }
+    }
+}
+
+/// A unified diff of one file; a side that is not there is `/dev/null`.
+pub fn unified(path: &str, old: Option<&[u8]>, new: Option<&[u8]>) -> String {
+    let name = |side: Option<&[u8]>| if side.is_some() { path } else { "/dev/null" };
+    let header = format!("--- {}\n+++ {}\n", name(old), name(new));
+    let (before, after) = (old.unwrap_or_default(), new.unwrap_or_default());
+    let texts = (std::str::from_utf8(before), std::str::from_utf8(after));
+    let (Ok(before), Ok(after)) = texts else { return format!("{header}Binary files differ\n") };
+    if before.len().max(after.len()) > MAX_DIFF {
+        return format!("{header}Large files differ\n");
+    }
+    let diff = TextDiff::from_lines(before, after);
+    let hunks = diff.unified_diff().context_radius(CONTEXT).to_string();
+    format!("{header}{hunks}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_diff_names_both_sides() {
+        assert_eq!(unified("a.yml", Some(b"a: 1\n"), Some(b"a: 2\n")), "--- a.yml\n+++ a.yml\n@@ -1 +1 @@\n-a: 1\n+a: 2\n");
+        assert_eq!(unified("a.yml", None, Some(b"a: 2\n")), "--- /dev/null\n+++ a.yml\n@@ -0,0 +1 @@\n+a: 2\n");
+        assert_eq!(unified("a", Some(b"\xff"), Some(b"")), "--- a\n+++ a\nBinary files differ\n");
+    }
+}

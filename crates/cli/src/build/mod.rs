@@ -1,0 +1,303 @@
+//! `build`: renders the targets of a project.
+//!
+//! Targets are independent. They are rendered and compared with what is on the disk on all cores; files are written on
+//! one thread, so that an interrupt finds either the old or the new directory. What is as it should be is not written.
+
+mod compare;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::sync::Arc;
+
+use ytterby::{Failure, Rendered};
+use ytterby_diag::render::Rendering;
+use ytterby_diag::{Diagnostic, Id, Sources};
+use ytterby_project::{Placed, Shard, Target, is_below, select};
+
+pub use self::compare::{Change, Comparison, compare, unified};
+use crate::flags::Invocation;
+use crate::project::engine::{Engine, Renderers};
+use crate::project::findings::Findings;
+use crate::project::inputs::{self, Inputs};
+use crate::project::pool;
+use crate::project::progress::Progress;
+use crate::project::{self, Project, series};
+use crate::{host, limits, report, write};
+
+/// Builds as the flags say. Gives the exit code.
+pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
+    let rendering = report::rendering(program, flags)?;
+    let shard = shard(flags)?;
+    let jobs = jobs(flags)?;
+    limits::of_flags(flags)?;
+    let mode = Mode { check: flags.is_on("check"), diff: flags.is_on("diff") };
+    let project = match project::load(sources) {
+        Ok(project) => project,
+        Err(failure) => return Ok(refused(program, failure, sources, rendering)),
+    };
+    let targets = match chosen(&project, &flags.operands) {
+        Ok(targets) => targets,
+        Err(problem) => return Ok(refused(program, problem.into(), sources, rendering)),
+    };
+    let targets: Vec<&Target> =
+        targets.into_iter().filter(|target| shard.is_none_or(|shard| shard.contains(&target.name))).collect();
+    let engine = Engine { program: program.to_owned(), rendering, sources: Arc::clone(sources) };
+    let inputs = Inputs::new(&project.file, &project.root, flags, rendering, sources);
+    let mut findings = Findings::default();
+    let mut stream = Stream::default();
+    let mut counts = (0, 0);
+    let mut progress = Progress::new("Building targets");
+    let work =
+        |own: &mut Renderers, number: usize| build(&engine, own, &inputs, &project, targets[number], mode);
+    pool::each(targets.len(), pool::threads(jobs, targets.len()), &mut progress, work, |number, built, progress| {
+        let target = targets[number];
+        let name = if project.file.targets.len() > 1 { &*target.name } else { "" };
+        if !built.printed.is_empty() {
+            progress.clear();
+            host::write_error(&String::from_utf8_lossy(&built.printed));
+        }
+        let layer = Arc::clone(&built.sources);
+        let documents = match finish(&project, target, built, mode, &mut counts, &mut findings, (number, name)) {
+            Ok(documents) => documents,
+            Err(failure) => {
+                findings.fail(number, name, failure, &layer);
+                None
+            }
+        };
+        if stream.add(number, documents) {
+            progress.clear();
+        }
+    });
+    stream.finish();
+    let is_good = findings.is_good() && (!mode.check || counts.1 == 0);
+    host::write_error(&findings.report(program, sources, rendering));
+    if host::is_terminal() && is_good && !mode.diff {
+        let verb = if mode.check { "checked" } else { "built" };
+        host::write_error(&format!("{verb} {}, {} changed\n", counted(counts.0, "target"), counts.1));
+    }
+    write::end_if_interrupted();
+    Ok(i32::from(!is_good))
+}
+
+/// What is done with differences.
+#[derive(Clone, Copy, Debug)]
+pub struct Mode {
+    /// Differences are problems.
+    pub check: bool,
+    /// Differences are shown.
+    pub diff: bool,
+}
+
+impl Mode {
+    fn writes(self) -> bool {
+        !self.check && !self.diff
+    }
+}
+
+/// What came of one target.
+pub struct Built {
+    /// The output, or why there is none.
+    pub result: Result<Rendered, Failure>,
+    /// Where the places of warnings and problems are looked up.
+    pub sources: Arc<Sources>,
+    /// How it differs from what is on the disk.
+    pub comparison: Option<Comparison>,
+    /// What its code printed.
+    pub printed: Vec<u8>,
+}
+
+/// Renders a target and compares the output with its directory.
+pub fn build(
+    engine: &Engine,
+    renderers: &mut Renderers,
+    inputs: &Inputs<'_>,
+    project: &Project,
+    target: &Target,
+    mode: Mode,
+) -> Built {
+    let form = match target.output {
+        Some(_) => ytterby::Target::Files,
+        None => ytterby::Target::Documents,
+    };
+    let job = match inputs.job(target, &project.base, form) {
+        Ok(job) => job,
+        Err(problems) => {
+            let (result, sources) = (Err(series(problems)), engine.sources.clone());
+            return Built { result, sources, comparison: None, printed: Vec::new() };
+        }
+    };
+    let outcome = engine.render(renderers, &job);
+    let mut result = outcome.result;
+    let mut comparison = None;
+    if let (Ok(rendered), Some(output)) = (&result, &target.output) {
+        let directory = project.at(&output.value);
+        match refused_output(project, target, output, &directory) {
+            Some(problem) => result = Err(problem.into()),
+            None => comparison = Some(compare(&directory, &rendered.files, mode.diff)),
+        }
+    }
+    Built { result, sources: outcome.sources, comparison, printed: outcome.printed }
+}
+
+/// Why a directory cannot be replaced: only the disk shows links.
+fn refused_output(project: &Project, target: &Target, output: &Placed<String>, directory: &str) -> Option<Diagnostic> {
+    let metadata = fs::symlink_metadata(directory).ok()?;
+    if metadata.is_symlink() || !metadata.is_dir() {
+        let what = if metadata.is_symlink() { "a symbolic link" } else { "a file" };
+        let message = format!("the output directory {directory} is {what}");
+        let hint = Some("remove it, or choose another directory".to_owned());
+        return Some(output.problem(Id::PROJECT_OUTPUT, message, hint));
+    }
+    let real = fs::canonicalize(directory).ok()?;
+    let real = real.to_str()?;
+    let paths = target.files.iter().chain(&target.values).chain(&target.schemas).chain(&project.file.tests);
+    let inside = paths.filter(|path| {
+        let place = inputs::argument(&project.base, &path.value);
+        let place = place.rsplit('=').next().unwrap_or_default();
+        fs::canonicalize(place).is_ok_and(|input| input.to_str().is_some_and(|input| is_below(input, real)))
+    });
+    let input = inside.map(|path| path.value.clone()).next()?;
+    let message = format!("the output directory {directory} contains the input {input}");
+    let hint = Some("output directories are replaced as a whole; choose one with nothing else in it".to_owned());
+    Some(output.problem(Id::PROJECT_OUTPUT, message, hint))
+}
+
+/// Writes, compares or passes on what a target gave. Counts targets and those that changed.
+fn finish(
+    project: &Project,
+    target: &Target,
+    built: Built,
+    mode: Mode,
+    counts: &mut (usize, usize),
+    findings: &mut Findings,
+    (number, name): (usize, &str),
+) -> Result<Option<Vec<u8>>, Failure> {
+    let rendered = match built.result {
+        Ok(rendered) => rendered,
+        Err(failure) => {
+            findings.warn(number, name, failure.warnings(), &built.sources);
+            return Err(failure);
+        }
+    };
+    findings.warn(number, name, &rendered.warnings, &built.sources);
+    counts.0 += 1;
+    let (Some(comparison), Some(output)) = (built.comparison, &target.output) else {
+        return Ok(Some(rendered.documents).filter(|_| mode.writes()));
+    };
+    let directory = project.at(&output.value);
+    if comparison.is_equal() {
+        return Ok(None);
+    }
+    counts.1 += 1;
+    if mode.writes() {
+        write::replace_directory(&directory, &rendered.files)?;
+        return Ok(None);
+    }
+    if mode.check {
+        findings.fail(number, name, stale(target, output, &directory, &comparison).into(), &built.sources);
+    }
+    Ok(Some(comparison.diff.into_bytes()).filter(|diff| !diff.is_empty()))
+}
+
+/// A directory that is not what it would be.
+fn stale(target: &Target, output: &Placed<String>, directory: &str, comparison: &Comparison) -> Diagnostic {
+    let message = match comparison.exists {
+        true => format!("{directory} is not up to date: {}", comparison.summary()),
+        false => format!("{directory} does not exist"),
+    };
+    output.problem(Id::PROJECT_STALE, message, Some(format!("run ytterby build {}", quoted(&target.name))))
+}
+
+/// A name as a shell takes it.
+fn quoted(name: &str) -> String {
+    if name.contains(['[', ']', '*', '?']) { format!("'{name}'") } else { name.to_owned() }
+}
+
+/// The targets that the words name.
+pub fn chosen<'a>(project: &'a Project, words: &[String]) -> Result<Vec<&'a Target>, Diagnostic> {
+    if project.file.targets.is_empty() {
+        let message = format!("{} has no targets", project.path());
+        let hint = "add targets: {dev: {output: out/dev}}";
+        let problem = Diagnostic::error(Id::PROJECT_TARGET, message.clone());
+        return Err(problem.reference(format!("{message}\n    hint: {hint}")).help(hint));
+    }
+    select(&project.file, words)
+}
+
+/// Reports what keeps a command from its work; gives the exit code.
+pub fn refused(program: &str, failure: Failure, sources: &Arc<Sources>, rendering: Rendering) -> i32 {
+    let mut findings = Findings::default();
+    for (number, problem) in failure.diagnostics().into_iter().enumerate() {
+        findings.fail(number, "", problem.into(), sources);
+    }
+    host::write_error(&findings.report(program, sources, rendering));
+    1
+}
+
+/// `--shard`.
+pub fn shard(flags: &Invocation) -> Result<Option<Shard>, Failure> {
+    let text = flags.text("shard");
+    match Shard::parse(text) {
+        None if flags.is_given("shard") => {
+            let text = format!("Expected --shard to be I/N with I from 1 to N, such as 2/3, but was '{text}'");
+            Err(Failure::new(Id::FLAG_VALUE, text))
+        }
+        shard => Ok(shard),
+    }
+}
+
+/// `--jobs`.
+pub fn jobs(flags: &Invocation) -> Result<Option<usize>, Failure> {
+    if !flags.is_given("jobs") {
+        return Ok(None);
+    }
+    match flags.text("jobs").parse() {
+        Ok(jobs @ 1..) => Ok(Some(jobs)),
+        _ => {
+            let text = format!("Expected --jobs to be a number from 1 on, but was '{}'", flags.text("jobs"));
+            Err(Failure::new(Id::FLAG_VALUE, text))
+        }
+    }
+}
+
+/// `1 target`, `2 targets`.
+pub fn counted(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+/// Output of targets without a directory: one stream in the order of the project file, whatever is ready first.
+#[derive(Default)]
+struct Stream {
+    waiting: BTreeMap<usize, Option<Vec<u8>>>,
+    next: usize,
+    has_documents: bool,
+}
+
+impl Stream {
+    /// Adds the output of the target with this number; says whether something was written.
+    fn add(&mut self, number: usize, text: Option<Vec<u8>>) -> bool {
+        self.waiting.insert(number, text);
+        let mut has_written = false;
+        while let Some(text) = self.waiting.remove(&self.next) {
+            self.next += 1;
+            if let Some(text) = text.filter(|text| !text.is_empty()) {
+                self.write(&text);
+                has_written = true;
+            }
+        }
+        has_written
+    }
+
+    fn write(&mut self, text: &[u8]) {
+        let is_diff = text.starts_with(b"--- ");
+        if self.has_documents && !is_diff {
+            let _ = host::write_output(b"---\n");
+        }
+        self.has_documents = true;
+        let _ = host::write_output(text);
+    }
+
+    fn finish(self) {
+        debug_assert!(self.waiting.is_empty());
+    }
+}

@@ -1,0 +1,221 @@
+//! The only place that renders targets.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::panic::{self, AssertUnwindSafe};
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ytterby::{
+    Failure, Host, InputFile, Options, OutputCheck, OutputNode, OutputValue, PlacedValue, Rendered, Renderer,
+    ValueFlags, ValuesFile,
+};
+use ytterby_diag::render::Rendering;
+use ytterby_diag::{Diagnostic, Id, Sources};
+use ytterby_project::{Data, Limits, Placed, Scalar, SetValue, Value};
+use ytterby_yaml::Scalar as YamlScalar;
+
+use crate::limits;
+
+/// Input files that are parsed and compiled once.
+#[derive(Debug)]
+pub struct Compiled {
+    project: ytterby::Project,
+    /// Names it among those that a thread knows.
+    number: u64,
+}
+
+impl Compiled {
+    /// The files as one project. Their sources are added to `sources`.
+    ///
+    /// # Errors
+    /// None today: files are compiled when they are needed.
+    pub fn new(
+        files: Vec<InputFile>,
+        strict_annotations: bool,
+        rendering: Rendering,
+        sources: &Arc<Sources>,
+    ) -> Result<Compiled, Failure> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let options =
+            Options { strict_annotations, look_for_slips: rendering != Rendering::Text, ..Options::default() };
+        let project = ytterby::Project::builder().inputs(files).options(options).sources(sources).build();
+        let project = project.map_err(|error| error.failure().clone())?;
+        Ok(Compiled { project, number: NEXT.fetch_add(1, Ordering::Relaxed) })
+    }
+}
+
+/// What a thread keeps between renders.
+#[derive(Default)]
+pub struct Renderers(HashMap<u64, Renderer>);
+
+/// One render.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// Input files.
+    pub compiled: Arc<Compiled>,
+    /// Values files.
+    pub values: Vec<ValuesFile>,
+    /// Data values.
+    pub set: Vec<SetValue>,
+    /// Limits of the run.
+    pub limits: Limits,
+    /// A check of the output.
+    pub check: Option<Arc<dyn OutputCheck>>,
+    /// The form of the result.
+    pub form: ytterby::Target,
+}
+
+/// What came of a job.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The output, or why there is none.
+    pub result: Result<Rendered, Failure>,
+    /// Where the places of warnings and problems are looked up.
+    pub sources: Arc<Sources>,
+    /// What its code printed.
+    pub printed: Vec<u8>,
+}
+
+/// What all renders of a command share.
+#[derive(Clone, Debug)]
+pub struct Engine {
+    /// The name before messages.
+    pub program: String,
+    /// How problems are reported, which decides how many of them are looked for.
+    pub rendering: Rendering,
+    /// The sources that those of renders are layers of.
+    pub sources: Arc<Sources>,
+}
+
+impl Engine {
+    /// Renders.
+    pub fn render(&self, renderers: &mut Renderers, job: &Job) -> Outcome {
+        let options = Options {
+            program: self.program.clone(),
+            values: ValueFlags {
+                files: job.values.clone(),
+                placed: job.set.iter().map(placed).collect(),
+                ..ValueFlags::default()
+            },
+            target: job.form,
+            all_errors: self.rendering.is_for_machines(),
+            limits: job.limits,
+            meter: Some(Arc::new(limits::Process::default())),
+            output_check: job.check.clone(),
+            ..Options::default()
+        };
+        let host = Rc::new(Kept::default());
+        let Compiled { project, number } = &*job.compiled;
+        let renderer = renderers.0.entry(*number).or_insert_with(|| project.renderer());
+        let rendered = panic::catch_unwind(AssertUnwindSafe(|| renderer.run(&options, host.clone())));
+        let (result, sources) = match rendered {
+            Ok(Ok((rendered, sources))) => (Ok(rendered), sources),
+            Ok(Err(error)) => (Err(error.failure().clone()), error.sources().clone()),
+            Err(_) => {
+                // Its state may be anything.
+                renderers.0.remove(number);
+                let text = "Internal error; please report it with the input";
+                (Err(Failure::new(Id::INTERNAL_BUG, text)), Arc::clone(&self.sources))
+            }
+        };
+        Outcome { result, sources, printed: host.0.take() }
+    }
+}
+
+/// Keeps what code prints, since several runs go on at a time.
+#[derive(Default)]
+struct Kept(RefCell<Vec<u8>>);
+
+impl Host for Kept {
+    fn print(&self, text: &[u8]) {
+        self.0.borrow_mut().extend_from_slice(text);
+    }
+
+    fn debug(&self, text: &str) {
+        self.0.borrow_mut().extend_from_slice(text.as_bytes());
+    }
+}
+
+fn placed(set: &SetValue) -> PlacedValue {
+    PlacedValue { key: set.key.clone(), value: output_node(&set.value) }
+}
+
+fn output_node(value: &Value) -> OutputNode {
+    let node = match &value.value {
+        Data::Scalar(scalar) => OutputValue::Scalar(yaml_scalar(scalar)),
+        Data::List(items) => OutputValue::Array(items.iter().map(output_node).collect()),
+        Data::Map(items) => {
+            OutputValue::Map(items.iter().map(|(key, item)| (yaml_scalar(key), output_node(item))).collect())
+        }
+    };
+    OutputNode { value: node, pos: value.pos }
+}
+
+fn yaml_scalar(scalar: &Scalar) -> YamlScalar {
+    match scalar {
+        Scalar::Null => YamlScalar::Null,
+        Scalar::Bool(value) => YamlScalar::Bool(*value),
+        Scalar::Int(value) => YamlScalar::Int(*value),
+        Scalar::UInt(value) => YamlScalar::UInt(*value),
+        Scalar::Float(value) => YamlScalar::Float(*value),
+        Scalar::Text(text) => YamlScalar::from(text.as_str()),
+    }
+}
+
+/// Keeps the documents of a render as data, with the places they come from.
+#[derive(Debug, Default)]
+pub struct Documents {
+    inner: Option<Arc<dyn OutputCheck>>,
+    found: Mutex<Vec<Value>>,
+}
+
+impl Documents {
+    /// One that hands the documents on to another check.
+    pub fn and_then(inner: Option<Arc<dyn OutputCheck>>) -> Documents {
+        Documents { inner, found: Mutex::default() }
+    }
+
+    /// The documents of the render.
+    pub fn take(&self) -> Vec<Value> {
+        std::mem::take(&mut *self.found.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl OutputCheck for Documents {
+    fn title(&self) -> String {
+        self.inner.as_ref().map_or_else(|| "Checking output".to_owned(), |inner| inner.title())
+    }
+
+    fn check(&self, documents: Vec<OutputNode>) -> Vec<Diagnostic> {
+        let found: Vec<Value> = documents.iter().map(value).collect();
+        *self.found.lock().unwrap_or_else(PoisonError::into_inner) = found;
+        self.inner.as_ref().map(|inner| inner.check(documents)).unwrap_or_default()
+    }
+}
+
+fn value(node: &OutputNode) -> Value {
+    let data = match &node.value {
+        OutputValue::Scalar(scalar) => Data::Scalar(plain_scalar(scalar)),
+        OutputValue::Array(items) => stacker::maybe_grow(64 << 10, 1 << 20, || {
+            Data::List(items.iter().map(value).collect())
+        }),
+        OutputValue::Map(items) => stacker::maybe_grow(64 << 10, 1 << 20, || {
+            Data::Map(items.iter().map(|(key, item)| (plain_scalar(key), value(item))).collect())
+        }),
+    };
+    Placed::new(data, node.pos)
+}
+
+fn plain_scalar(scalar: &YamlScalar) -> Scalar {
+    match scalar {
+        YamlScalar::Null => Scalar::Null,
+        YamlScalar::Bool(value) => Scalar::Bool(*value),
+        YamlScalar::Int(value) => Scalar::Int(*value),
+        YamlScalar::UInt(value) => Scalar::UInt(*value),
+        YamlScalar::Float(value) => Scalar::Float(*value),
+        YamlScalar::Str(text) => Scalar::Text(text.to_str().into_owned()),
+        YamlScalar::Complex(key) => Scalar::Text(format!("({})", key.kind())),
+    }
+}

@@ -1,0 +1,242 @@
+//! What targets and tests read: paths of the project become input files.
+//!
+//! A path is listed once, however many targets name it, and its bytes are read once. A path that does not exist is a
+//! problem of the line that names it.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ytterby::{Failure, InputFile, OutputCheck, ValuesFile};
+use ytterby_diag::render::Rendering;
+use ytterby_diag::{Diagnostic, Id, Sources};
+use ytterby_project::{Limits, Placed, ProjectFile, SetValue, Target, join};
+use ytterby_text::spelling;
+
+use super::engine::{Compiled, Job};
+use crate::flags::Invocation;
+use crate::kubernetes;
+use crate::limits;
+use crate::read::{self, Rules, Skip, Stdin, Symlinks, Urls};
+
+/// Files behind paths, listed once each.
+pub struct Inputs<'a> {
+    /// The flags of the command: those about Kubernetes win over the project.
+    flags: &'a Invocation,
+    /// Output directories of the project, as absolute paths.
+    outputs: Vec<String>,
+    known: Mutex<HashMap<Vec<String>, Listed>>,
+    compiled: Mutex<HashMap<(Vec<String>, bool), Arc<Compiled>>>,
+    checks: Mutex<HashMap<(String, Vec<String>), Result<Arc<dyn OutputCheck>, Failure>>>,
+    rendering: Rendering,
+    sources: Arc<Sources>,
+}
+
+type Listed = Result<Arc<Vec<InputFile>>, Failure>;
+
+impl<'a> Inputs<'a> {
+    /// Inputs of a project in the directory `root`.
+    pub fn new(
+        project: &ProjectFile,
+        root: &str,
+        flags: &'a Invocation,
+        rendering: Rendering,
+        sources: &Arc<Sources>,
+    ) -> Inputs<'a> {
+        let outputs = project.targets.iter().filter_map(|target| target.output.as_ref());
+        let mut outputs: Vec<String> = outputs.map(|output| join(root, &output.value)).collect();
+        outputs.sort();
+        outputs.dedup();
+        Inputs { flags, outputs, known: Mutex::default(), compiled: Mutex::default(), checks: Mutex::default(), rendering, sources: Arc::clone(sources) }
+    }
+
+    /// The render of a target whose paths are relative to `base`.
+    ///
+    /// # Errors
+    /// Paths that do not exist, and what is wrong with the check of the output.
+    pub fn job(&self, target: &Target, base: &str, form: ytterby::Target) -> Result<Job, Vec<Diagnostic>> {
+        self.job_with(target, base, &Additions::default(), form)
+    }
+
+    /// The same with what a test adds.
+    ///
+    /// # Errors
+    /// Paths that do not exist, and what is wrong with the check of the output.
+    pub fn job_with(
+        &self,
+        target: &Target,
+        base: &str,
+        more: &Additions<'_>,
+        form: ytterby::Target,
+    ) -> Result<Job, Vec<Diagnostic>> {
+        let with = |base: &str, paths: &[Placed<String>]| -> Vec<(String, Placed<String>)> {
+            paths.iter().map(|path| (base.to_owned(), path.clone())).collect()
+        };
+        let files = [with(base, &target.files), with(more.base, more.files)].concat();
+        let values = [with(base, &target.values), with(more.base, more.values)].concat();
+        let strict = target.strict_annotations;
+        let (compiled, values) = self.files_and_values(&files, &values, strict)?;
+        let set = target.set.iter().chain(more.set).cloned().collect();
+        Ok(Job { compiled, values, set, limits: self.limits(target.limits), check: self.check(target, base)?, form })
+    }
+
+    /// The files and values files behind paths, each with the directory that it is relative to.
+    ///
+    /// # Errors
+    /// Paths that do not exist.
+    fn files_and_values(
+        &self,
+        files: &[(String, Placed<String>)],
+        values: &[(String, Placed<String>)],
+        strict: bool,
+    ) -> Result<(Arc<Compiled>, Vec<ValuesFile>), Vec<Diagnostic>> {
+        let mut problems = Vec::new();
+        let paths: Vec<String> = files.iter().map(|(base, path)| argument(base, &path.value)).collect();
+        let listed = self.list(&paths).or_else(|_| {
+            // Which of them is it?
+            for ((base, path), argument) in files.iter().zip(&paths) {
+                if let Err(failure) = self.list(std::slice::from_ref(argument)) {
+                    problems.push(missing(path, base, &failure));
+                }
+            }
+            if problems.is_empty() { self.list(&paths) } else { Ok(Arc::default()) }
+        });
+        let mut found = Vec::with_capacity(values.len());
+        for (base, path) in values {
+            let (library, rest) = match path.value.split_once(':') {
+                Some((library, rest)) if library.starts_with('@') => (library, rest),
+                _ => ("", &*path.value),
+            };
+            let argument = argument(base, rest);
+            match self.list(std::slice::from_ref(&argument)) {
+                Ok(files) => {
+                    let files = Ok((*files).clone());
+                    found.push(ValuesFile { library: library.to_owned(), path: argument, files });
+                }
+                Err(failure) => problems.push(missing(path, base, &failure)),
+            }
+        }
+        match listed {
+            Ok(files) if problems.is_empty() => {
+                let compiled = self.compile(paths, &files, strict).map_err(|failure| failure.diagnostics())?;
+                Ok((compiled, found))
+            }
+            Ok(_) => Err(problems),
+            Err(failure) => Err(failure.diagnostics()),
+        }
+    }
+
+    /// The files as something that can be rendered, once for all targets that have the same.
+    fn compile(&self, paths: Vec<String>, files: &[InputFile], strict: bool) -> Result<Arc<Compiled>, Failure> {
+        let mut known = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (paths, strict);
+        if let Some(compiled) = known.get(&key) {
+            return Ok(Arc::clone(compiled));
+        }
+        let compiled = Arc::new(Compiled::new(files.to_vec(), strict, self.rendering, &self.sources)?);
+        known.insert(key, Arc::clone(&compiled));
+        Ok(compiled)
+    }
+
+    fn list(&self, paths: &[String]) -> Listed {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(listed) = known.get(paths) {
+            return listed.clone();
+        }
+        let rules = Rules { urls: Urls::MayHoldEquals, skip: Skip::Project(&self.outputs) };
+        let listed = read::list_as(rules, paths, &Symlinks::default(), &Stdin::default()).map(Arc::new);
+        known.insert(paths.to_vec(), listed.clone());
+        listed
+    }
+
+    /// The check of a target's output.
+    fn check(&self, target: &Target, base: &str) -> Result<Option<Arc<dyn OutputCheck>>, Vec<Diagnostic>> {
+        let flag = self.flags.text("kubernetes");
+        let version = match (flag, &target.kubernetes) {
+            ("off", _) | ("", None) => return Ok(None),
+            ("", Some(version)) => version.value.clone(),
+            (flag, _) => flag.to_owned(),
+        };
+        let mut schemas: Vec<String> = target.schemas.iter().map(|path| join_location(base, &path.value)).collect();
+        schemas.extend(self.flags.list("kubernetes-schema").iter().cloned());
+        let key = (version.clone(), schemas.clone());
+        let mut checks = self.checks.lock().unwrap_or_else(PoisonError::into_inner);
+        let make = || kubernetes::check_of(self.flags, &version, &schemas, &self.sources);
+        let check = checks.entry(key).or_insert_with(make).clone();
+        check.map(Some).map_err(|failure| {
+            // What a flag says is not the fault of the file.
+            let place = target.schemas.first().or(target.kubernetes.as_ref()).filter(|_| flag.is_empty());
+            let mut problems = failure.diagnostics();
+            if let (Some(place), [problem]) = (place, &mut problems[..])
+                && problem.labels.is_empty()
+            {
+                let message = problem.message.plain().into_owned();
+                *problem = place.problem(Id::PROJECT_VALUE, message, None);
+            }
+            problems
+        })
+    }
+
+    /// The limits of a target, or of the flags where they name one.
+    fn limits(&self, own: Limits) -> Limits {
+        let given = limits::of_flags(self.flags).unwrap_or_default();
+        Limits {
+            time: given.time.or(own.time),
+            memory: given.memory.or(own.memory),
+            steps: given.steps.or(own.steps),
+            output: given.output.or(own.output),
+            depth: given.depth.or(own.depth),
+        }
+    }
+}
+
+/// What a test adds to a target. Paths are relative to `base`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Additions<'a> {
+    /// The directory of the test file.
+    pub base: &'a str,
+    /// Input files.
+    pub files: &'a [Placed<String>],
+    /// Values files.
+    pub values: &'a [Placed<String>],
+    /// Data values.
+    pub set: &'a [SetValue],
+}
+
+/// What `-f` would be given for a path that is relative to `base`.
+pub fn argument(base: &str, path: &str) -> String {
+    match path.split_once('=') {
+        Some((name, path)) if !is_url(name) => format!("{name}={}", join_location(base, path)),
+        _ => join_location(base, path),
+    }
+}
+
+fn join_location(base: &str, path: &str) -> String {
+    if is_url(path) || path == "-" { path.to_owned() } else { join(base, path) }
+}
+
+fn is_url(text: &str) -> bool {
+    text.starts_with("http://") || text.starts_with("https://")
+}
+
+/// A path that cannot be listed, told at the line that names it.
+fn missing(path: &Placed<String>, base: &str, failure: &Failure) -> Diagnostic {
+    let place = join_location(base, path.value.split_once('=').map_or(&*path.value, |(_, path)| path));
+    if is_url(&place) || fs::symlink_metadata(&place).is_ok() {
+        return path.problem(Id::FILE_MISSING, failure.to_string(), None);
+    }
+    path.problem(Id::FILE_MISSING, format!("{place} does not exist"), neighbour(&place))
+}
+
+/// A file with a similar name in the same directory.
+fn neighbour(path: &str) -> Option<String> {
+    let path = Path::new(path);
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = path.file_name()?.to_str()?;
+    let entries = fs::read_dir(parent).ok()?.take(1000);
+    let mut names: Vec<String> = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+    names.sort();
+    let near = spelling::closest(name, names.iter().map(String::as_str), spelling::tolerance(name).max(2))?;
+    Some(format!("did you mean {}?", parent.join(near).display().to_string().trim_start_matches("./")))
+}

@@ -1,0 +1,88 @@
+//! The project that a command works on: its file, found here or above, and what its paths name.
+//!
+//! `build`, `watch` and `test` stand on this. [`engine`] alone calls the engine; [`inputs`] turns targets into what it
+//! takes; [`pool`] spreads work over all cores.
+
+pub mod engine;
+pub mod findings;
+pub mod inputs;
+pub mod pool;
+pub mod progress;
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use ytterby_diag::{Cause, Diagnostic, Failure, Id, Sources};
+use ytterby_project::{FILE_NAME, ProjectFile, join};
+
+use crate::read::io_text;
+
+/// A project on the disk.
+#[derive(Debug)]
+pub struct Project {
+    /// What its file says.
+    pub file: ProjectFile,
+    /// The directory that contains it, seen from the working directory: empty, or `../..`.
+    pub base: String,
+    /// The same as an absolute path.
+    pub root: String,
+}
+
+impl Project {
+    /// The path of the project file.
+    pub fn path(&self) -> String {
+        self.at(FILE_NAME)
+    }
+
+    /// A path of the project, seen from the working directory.
+    pub fn at(&self, path: &str) -> String {
+        join(&self.base, path)
+    }
+}
+
+/// Finds the project file here or above and reads it.
+///
+/// # Errors
+/// There is none, or it is wrong; then all its problems are in the failure.
+pub fn load(sources: &Sources) -> Result<Project, Failure> {
+    let Some((base, root)) = find() else {
+        let message = format!("there is no {FILE_NAME} in this directory or above it");
+        let hint = "ytterby init makes a new project";
+        let problem = Diagnostic::error(Id::PROJECT_MISSING, message.clone());
+        return Err(problem.reference(format!("{message}\n    hint: {hint}")).help(hint).into());
+    };
+    let path = join(&base, FILE_NAME);
+    let text = fs::read(&path).map_err(|error| {
+        Failure::new(Id::FILE_MISSING, format!("Reading project file '{path}': {}", io_text(&error)))
+    })?;
+    let (file, problems) = ytterby_project::read(&path, Arc::from(text), &root, sources);
+    match problems.is_empty() {
+        true => Ok(Project { file, base, root }),
+        false => Err(series(problems)),
+    }
+}
+
+/// One failure of several problems.
+pub fn series(problems: Vec<Diagnostic>) -> Failure {
+    Failure::of(Cause::Series(problems.into_iter().map(Failure::from).collect()))
+}
+
+/// The directory of the project file, seen from here and as an absolute path.
+pub fn find() -> Option<(String, String)> {
+    let here = std::env::current_dir().ok()?;
+    let mut base = String::new();
+    for directory in here.ancestors() {
+        if directory.join(FILE_NAME).is_file() {
+            return Some((base, directory.to_str()?.to_owned()));
+        }
+        base = if base.is_empty() { "..".to_owned() } else { format!("{base}/..") };
+    }
+    None
+}
+
+/// Whether a path is a file that only the project is about.
+pub fn is_test_file(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name.ends_with("_test.yml") || name.ends_with("_test.yaml")
+}

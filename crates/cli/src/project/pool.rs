@@ -1,0 +1,76 @@
+//! Work on all cores, results on one thread.
+
+use std::num::NonZero;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use super::progress::Progress;
+
+/// Room for deeply nested input on a thread of its own. Pages are only committed when they are used.
+const STACK: usize = 256 << 20;
+
+/// Threads for so many pieces of work; `wanted` is what the user asked for, if anything.
+pub fn threads(wanted: Option<usize>, pieces: usize) -> usize {
+    let cores = || thread::available_parallelism().map_or(1, NonZero::get);
+    wanted.unwrap_or_else(cores).clamp(1, pieces.max(1))
+}
+
+/// Does `work` for every number below `pieces` on several threads, each with a state of its own, and gives each result to `take` on this one, in the
+/// order in which they are ready. Only a few results wait to be taken: many large ones need not fit into memory.
+pub fn each<S: Default, T: Send>(
+    pieces: usize,
+    threads: usize,
+    progress: &mut Progress,
+    work: impl Fn(&mut S, usize) -> T + Sync,
+    mut take: impl FnMut(usize, T, &mut Progress),
+) {
+    if threads <= 1 {
+        let mut state = S::default();
+        for number in 0..pieces {
+            take(number, work(&mut state, number), progress);
+            progress.step(number + 1, pieces);
+        }
+        progress.clear();
+        return;
+    }
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        let (sender, receiver) = mpsc::sync_channel(threads * 2);
+        let mut started = 0;
+        for _ in 0..threads {
+            let (sender, next, work) = (sender.clone(), &next, &work);
+            let run = move || {
+                let mut state = S::default();
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= pieces || sender.send((number, work(&mut state, number))).is_err() {
+                        return;
+                    }
+                }
+            };
+            started += usize::from(thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run).is_ok());
+        }
+        drop(sender);
+        let mut done = 0;
+        while done < pieces && started > 0 {
+            match receiver.recv_timeout(Duration::from_millis(100)) {
+                Ok((number, result)) => {
+                    done += 1;
+                    take(number, result, progress);
+                    progress.step(done, pieces);
+                }
+                Err(RecvTimeoutError::Timeout) => progress.step(done, pieces),
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        // Where no thread could be started, this one does what is left.
+        let left = if started > 0 { pieces } else { 0 };
+        let mut state = S::default();
+        for number in left..pieces {
+            take(number, work(&mut state, number), progress);
+        }
+    });
+    progress.clear();
+}

@@ -1,0 +1,89 @@
+//! What is never an input of a directory: project files, snapshots, tests.
+//!
+//! They are part of a project, but no templates. Whoever names one of them gets it; only directories leave them out.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use ytterby_diag::Sources;
+use ytterby_project::{FILE_NAME, is_below, join};
+
+use super::Place;
+
+/// The directory of snapshots, beside the tests that they belong to.
+pub const SNAPSHOTS: &str = "__snapshots__";
+
+/// What is left out of directories.
+#[derive(Clone, Copy, Debug)]
+pub enum Skip<'a> {
+    /// Nothing, as in ytt.
+    Nothing,
+    /// Snapshots.
+    Snapshots,
+    /// Project files, snapshots and tests, and these directories: the outputs of a project, as absolute paths.
+    Project(&'a [String]),
+}
+
+impl Skip<'_> {
+    /// The filter for a walk that begins at `root`.
+    pub(super) fn filter(self, root: &str) -> Filter {
+        let Skip::Project(outputs) = self else {
+            return Filter { skips_snapshots: matches!(self, Skip::Snapshots), ..Filter::default() };
+        };
+        let mut filter = Filter { skips_snapshots: true, skips_projects: true, ..Filter::default() };
+        let Some(top) = absolute(root) else { return filter };
+        // The project that the directory belongs to. Its own file is seen on the walk.
+        let above = Path::new(&top).ancestors().skip(1).find(|directory| directory.join(FILE_NAME).is_file());
+        if let Some(directory) = above.and_then(Path::to_str) {
+            filter.add_tests(directory);
+        }
+        filter.hidden.extend(outputs.iter().cloned());
+        // Whoever names a directory of tests means it.
+        filter.hidden.retain(|hidden| !is_below(&top, hidden));
+        filter
+    }
+}
+
+/// Which entries of directories are left out.
+#[derive(Default)]
+pub(super) struct Filter {
+    skips_snapshots: bool,
+    skips_projects: bool,
+    /// Absolute paths.
+    hidden: Vec<String>,
+}
+
+impl Filter {
+    /// Removes entries of `directory`.
+    pub fn apply(&mut self, directory: &str, entries: &mut Vec<(Place, String)>) {
+        if !self.skips_snapshots {
+            return;
+        }
+        let name = |below: &str| below.rsplit('/').next().unwrap_or_default().to_owned();
+        if self.skips_projects && entries.iter().any(|(_, below)| name(below) == FILE_NAME) {
+            if let Some(directory) = absolute(directory) {
+                self.add_tests(&directory);
+            }
+        }
+        let hidden = &self.hidden;
+        entries.retain(|(place, below)| {
+            let name = name(below);
+            let is_part_of_project = self.skips_projects && name == FILE_NAME;
+            let is_hidden = || absolute(&place.shown).is_some_and(|path| hidden.contains(&path));
+            name != SNAPSHOTS && !is_part_of_project && (hidden.is_empty() || !is_hidden())
+        });
+    }
+
+    /// Adds the tests of the project in a directory. A file that cannot be read has none; whoever builds hears of it.
+    fn add_tests(&mut self, directory: &str) {
+        let Ok(text) = fs::read(Path::new(directory).join(FILE_NAME)) else { return };
+        let (project, _) = ytterby_project::read(FILE_NAME, Arc::from(text), directory, &Sources::new());
+        self.hidden.extend(project.tests.iter().map(|path| join(directory, &path.value)));
+    }
+}
+
+fn absolute(path: &str) -> Option<String> {
+    let path = std::path::absolute(path).ok()?;
+    Some(super::clean(path.to_str()?))
+}

@@ -1,0 +1,163 @@
+//! One test: what it renders, and whether the outcome is the expected one.
+
+use std::fs;
+use std::sync::Arc;
+
+use ytterby::{Failure, OutputCheck, OutputFile, Rendered};
+use ytterby_diag::{Diagnostic, Id, Sources};
+use ytterby_project::{ExpectedFailure, Placed, Target, Test, Value, join};
+
+use super::{Problem, Tested, Verdict, expect, find};
+use crate::build::unified;
+use crate::project::engine::{Documents, Engine, Renderers};
+use crate::project::inputs::{Additions, Inputs};
+use crate::read::SNAPSHOTS;
+
+/// A test and what it renders.
+#[derive(Debug)]
+pub struct Case {
+    /// The test file, seen from the working directory.
+    pub path: String,
+    /// The test.
+    pub test: Test,
+    /// What it adds to.
+    pub target: Target,
+}
+
+impl Case {
+    /// Its name among all tests.
+    pub fn id(&self) -> String {
+        format!("{}: {}", self.path, self.test.name.value)
+    }
+}
+
+/// Runs a test. Paths of the project are relative to `base`; `update` makes a new snapshot of one that differs.
+pub fn run(
+    engine: &Engine,
+    renderers: &mut Renderers,
+    inputs: &Inputs<'_>,
+    base: &str,
+    case: &Case,
+    update: bool,
+) -> Tested {
+    let Case { test, target, .. } = case;
+    let directory = find::directory(&case.path);
+    let more = Additions { base: directory, files: &test.files, values: &test.values, set: &test.set };
+    let mut job = match inputs.job_with(target, base, &more, ytterby::Target::Documents) {
+        Ok(job) => job,
+        Err(problems) => {
+            return Tested { verdict: Verdict::Wrong(problems), seconds: 0.0, snapshot: None, printed: Vec::new() };
+        }
+    };
+    let documents = Arc::new(Documents::and_then(job.check.take()));
+    job.check = Some(documents.clone() as Arc<dyn OutputCheck>);
+    let outcome = engine.render(renderers, &job);
+    let mut snapshot = None;
+    let problems = match (&outcome.result, &test.fails) {
+        (Ok(_), Some(expected)) => vec![not_failed(expected)],
+        (Err(failure), Some(expected)) => other_failure(expected, failure, &outcome.sources),
+        (Err(failure), None) => failure.diagnostics().into_iter().map(Problem::from).collect(),
+        (Ok(rendered), None) => {
+            let mut found = compared(test, &documents.take());
+            if let Some(name) = &test.snapshot {
+                let place = join(directory, SNAPSHOTS);
+                match (snapshot_problem(name, &join(&place, &name.value), rendered), update) {
+                    (Some(_), true) => {
+                        let file = OutputFile { path: name.value.clone(), bytes: rendered.documents.clone() };
+                        snapshot = Some((place, file));
+                    }
+                    (problem, _) => found.extend(problem),
+                }
+            }
+            found
+        }
+    };
+    let place = engine.sources.absorb(&outcome.sources);
+    let is_own = Arc::ptr_eq(&engine.sources, &outcome.sources);
+    let problems: Vec<Problem> = problems
+        .into_iter()
+        .map(|problem| match is_own {
+            true => problem,
+            false => Problem { diagnostic: problem.diagnostic.relocate(&outcome.sources, &place), ..problem },
+        })
+        .collect();
+    let verdict = if problems.is_empty() { Verdict::Passed } else { Verdict::Failed(problems) };
+    Tested { verdict, seconds: 0.0, snapshot, printed: outcome.printed }
+}
+
+fn compared(test: &Test, documents: &[Value]) -> Vec<Problem> {
+    let documents: Vec<&Value> = documents.iter().filter(|document| !expect::is_null(document)).collect();
+    test.expect.iter().flat_map(|expectation| expect::check(expectation, &documents)).collect()
+}
+
+/// What is wrong with a snapshot.
+fn snapshot_problem(name: &Placed<String>, path: &str, rendered: &Rendered) -> Option<Problem> {
+    let old = fs::read(path).ok();
+    match &old {
+        Some(old) if *old == rendered.documents => None,
+        None => {
+            let message = format!("the snapshot {path} does not exist");
+            let hint = "ytterby test --update writes it".to_owned();
+            Some(name.problem(Id::TEST_SNAPSHOT, message, Some(hint)).into())
+        }
+        Some(old) => {
+            let message = format!("the output differs from the snapshot {path}");
+            let hint = "where the new output is right, ytterby test --update writes it".to_owned();
+            let diff = unified(path, Some(old), Some(&rendered.documents));
+            Some(Problem { diagnostic: name.problem(Id::TEST_SNAPSHOT, message, Some(hint)), diff })
+        }
+    }
+}
+
+fn not_failed(expected: &Placed<ExpectedFailure>) -> Problem {
+    let message = format!("expected the render to fail with {}, but it succeeded", words(&expected.value));
+    expected.problem(Id::TEST_FAILS, message, None).into()
+}
+
+/// What is wrong with a failure, unless one of its problems is the expected one.
+fn other_failure(expected: &Placed<ExpectedFailure>, failure: &Failure, sources: &Sources) -> Vec<Problem> {
+    let found = failure.diagnostics();
+    if found.iter().any(|problem| is_expected(&expected.value, problem, sources)) {
+        return Vec::new();
+    }
+    // A text can be that of several problems, or of what was being done.
+    let ExpectedFailure { id, path, message } = &expected.value;
+    if let (None, None, Some(text)) = (id, path, message)
+        && failure.text(sources).contains(text)
+    {
+        return Vec::new();
+    }
+    let message = format!("expected the render to fail with {}, but it failed with", words(&expected.value));
+    let shown: Vec<String> = found.iter().take(3).map(|problem| actual(problem, sources)).collect();
+    let mut diagnostic = expected.problem(Id::TEST_FAILS, format!("{message} {}", shown.join(", and ")), None);
+    for problem in found.iter().take(3) {
+        for label in problem.labels.iter().take(1) {
+            diagnostic = diagnostic.label(ytterby_diag::Label { role: ytterby_diag::Role::Related, ..label.clone() });
+        }
+    }
+    vec![diagnostic.into()]
+}
+
+fn is_expected(expected: &ExpectedFailure, problem: &Diagnostic, sources: &Sources) -> bool {
+    let has_id = expected.id.as_ref().is_none_or(|id| problem.id.name() == id);
+    let has_path = |path: &String| problem.path.as_ref().is_some_and(|found| found.to_string() == *path);
+    let has_text = |text: &String| problem.sentence(sources).contains(text);
+    has_id && expected.path.as_ref().is_none_or(has_path) && expected.message.as_ref().is_none_or(has_text)
+}
+
+/// `rule/min at port`.
+fn words(expected: &ExpectedFailure) -> String {
+    let mut out = expected.id.clone().unwrap_or_default();
+    for (word, text) in [("at", &expected.path), ("and the message", &expected.message)] {
+        if let Some(text) = text {
+            let text = if word == "at" { text.clone() } else { format!("\"{text}\"") };
+            let word = if out.is_empty() && word != "at" { "the message" } else { word };
+            out = format!("{out} {word} {text}").trim().to_owned();
+        }
+    }
+    out
+}
+
+fn actual(problem: &Diagnostic, sources: &Sources) -> String {
+    format!("{} ({})", problem.id, problem.sentence(sources))
+}

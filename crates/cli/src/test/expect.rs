@@ -1,0 +1,295 @@
+//! Documents compared with what is expected of them.
+
+use similar::TextDiff;
+use ytterby_diag::{Id, Label, Part, Path, Role, Step};
+use ytterby_project::{Data, Expectation, Expected, Placed, Scalar, Value};
+use ytterby_text::gojson::{self, Html};
+
+use super::Problem;
+
+/// What is wrong with the documents.
+pub fn check(expectation: &Expectation, documents: &[&Value]) -> Vec<Problem> {
+    let is_meant = |document: &&&Value| expectation.document.iter().all(|wanted| has(document, wanted));
+    let meant: Vec<&Value> = documents.iter().filter(is_meant).copied().collect();
+    let looks_into = !(expectation.equals.is_empty() && expectation.contains.is_empty() && expectation.absent.is_empty());
+    let count = expectation.count.as_ref().map(|count| count.value);
+    let wanted = count.or((looks_into || expectation.has_selector).then_some(1));
+    if let Some(wanted) = wanted
+        && wanted != meant.len() as u64
+    {
+        return vec![other_count(expectation, wanted, &meant, documents)];
+    }
+    let mut found = Vec::new();
+    for document in meant {
+        let name = name_of(document, documents);
+        found.extend(expectation.equals.iter().filter_map(|wanted| differs(document, wanted, &name)));
+        found.extend(expectation.contains.iter().filter_map(|wanted| lacks(document, wanted, &name)));
+        found.extend(expectation.absent.iter().filter_map(|path| exists(document, path, &name)));
+    }
+    found
+}
+
+/// Whether a document is null.
+pub fn is_null(document: &Value) -> bool {
+    matches!(document.value, Data::Scalar(Scalar::Null))
+}
+
+/// Whether a document has a node that contains what is wanted.
+fn has(document: &Value, wanted: &Expected) -> bool {
+    lookup(document, wanted.path.steps()).is_some_and(|node| contains(node, &wanted.value))
+}
+
+fn other_count(expectation: &Expectation, wanted: u64, meant: &[&Value], documents: &[&Value]) -> Problem {
+    const MAX: usize = 12;
+    let selector: Vec<String> =
+        expectation.document.iter().map(|wanted| format!("{}: {}", wanted.path, inline(&wanted.value))).collect();
+    let plural = if wanted == 1 { "" } else { "s" };
+    let what = match selector.is_empty() {
+        true => format!("document{plural}"),
+        false => format!("document{plural} with {}", selector.join(", ")),
+    };
+    let message = format!("expected {wanted} {what}, found {}", meant.len());
+    let place = match &expectation.count {
+        Some(count) => Placed::new((), count.pos),
+        None => Placed::new((), expectation.document.first().map_or(expectation.pos, |wanted| wanted.value.pos)),
+    };
+    let shown = if meant.is_empty() { documents } else { meant };
+    let mut names: Vec<String> = shown.iter().take(MAX).map(|document| name_of(document, documents)).collect();
+    if shown.len() > MAX {
+        names.push(format!("and {} more", shown.len() - MAX));
+    }
+    let diagnostic = place.problem(Id::TEST_COUNT, message, None);
+    match names.is_empty() {
+        true => diagnostic.note("there are no documents").into(),
+        false => diagnostic.note(format!("documents: {}", names.join(", "))).into(),
+    }
+}
+
+fn differs(document: &Value, wanted: &Expected, name: &str) -> Option<Problem> {
+    let Some(found) = lookup(document, wanted.path.steps()) else {
+        return Some(absent(document, wanted, name, Id::TEST_EQUALS));
+    };
+    if equal(found, &wanted.value) {
+        return None;
+    }
+    let (old, new) = (inline(&wanted.value), inline(found));
+    let is_short = old.len() + new.len() < 120 && !is_collection(found) && !is_collection(&wanted.value);
+    let message = match is_short {
+        true => format!("{} of {name}: expected {}, found {}", wanted.path, typed(&wanted.value), typed(found)),
+        false => format!("{} of {name} is not what is expected", wanted.path),
+    };
+    Some(Problem {
+        diagnostic: at(wanted, Id::TEST_EQUALS, message, found),
+        diff: if is_short { String::new() } else { diff(&wanted.value, found) },
+    })
+}
+
+fn lacks(document: &Value, wanted: &Expected, name: &str) -> Option<Problem> {
+    let Some(found) = lookup(document, wanted.path.steps()) else {
+        return Some(absent(document, wanted, name, Id::TEST_CONTAINS));
+    };
+    let is_inside = match (&found.value, &wanted.value.value) {
+        // A text is part of another one only where no structure says what is compared.
+        (Data::Scalar(Scalar::Text(found)), Data::Scalar(Scalar::Text(wanted))) => found.contains(wanted.as_str()),
+        (Data::List(items), Data::Scalar(_) | Data::Map(_)) => items.iter().any(|item| contains(item, &wanted.value)),
+        _ => contains(found, &wanted.value),
+    };
+    if is_inside {
+        return None;
+    }
+    let message = format!("{} of {name} does not contain {}", wanted.path, inline(&wanted.value));
+    Some(Problem { diagnostic: at(wanted, Id::TEST_CONTAINS, message, found), diff: diff(&wanted.value, found) })
+}
+
+fn exists(document: &Value, path: &Placed<Path>, name: &str) -> Option<Problem> {
+    let found = lookup(document, path.value.steps())?;
+    let message = format!("{} of {name} exists, but is expected to be absent", path.value);
+    let label = Label::new(Role::Related, found.pos, Part::Value).text("it comes from here");
+    Some(path.problem(Id::TEST_ABSENT, message, None).label(label).into())
+}
+
+/// A node that is not there at all.
+fn absent(document: &Value, wanted: &Expected, name: &str, id: Id) -> Problem {
+    let message = format!("{} of {name} does not exist", wanted.path);
+    let near = nearest(document, wanted.path.steps());
+    wanted.value.problem(id, message, near).into()
+}
+
+fn at(wanted: &Expected, id: Id, message: String, found: &Value) -> ytterby_diag::Diagnostic {
+    let label = Label::new(Role::Related, found.pos, Part::Value).text("it comes from here");
+    wanted.value.problem(id, message, None).label(label)
+}
+
+/// How far a path leads, and which keys are there.
+fn nearest(document: &Value, steps: &[Step]) -> Option<String> {
+    let mut end = steps.len();
+    while end > 0 {
+        end -= 1;
+        let Some(node) = lookup(document, &steps[..end]) else { continue };
+        let here: Path = steps[..end].iter().cloned().collect();
+        return match &node.value {
+            Data::Map(items) => {
+                let keys: Vec<String> = items.iter().take(10).map(|(key, _)| scalar_text(key)).collect();
+                Some(format!("keys of {} are {}", here.shown(), keys.join(", ")))
+            }
+            Data::List(items) => Some(format!("{} has {} items", here.shown(), items.len())),
+            Data::Scalar(_) => Some(format!("{} is {}", here.shown(), node.value.kind())),
+        };
+    }
+    None
+}
+
+/// The node that a path leads to. A key that contains dots may be written without quotes.
+fn lookup<'a>(node: &'a Value, steps: &[Step]) -> Option<&'a Value> {
+    let Some((first, rest)) = steps.split_first() else { return Some(node) };
+    match (first, &node.value) {
+        (Step::Index(index), Data::List(items)) => lookup(items.get(*index)?, rest),
+        (Step::Key(key), Data::Map(items)) => {
+            let mut key = key.clone();
+            let mut rest = rest;
+            loop {
+                let found = items.iter().find(|(name, _)| scalar_text(name) == key);
+                if let Some(found) = found.and_then(|(_, value)| lookup(value, rest)) {
+                    return Some(found);
+                }
+                let Some((Step::Key(next), behind)) = rest.split_first() else { return None };
+                key = format!("{key}.{next}");
+                rest = behind;
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Whether nodes are the same. The order of keys does not count.
+fn equal(a: &Value, b: &Value) -> bool {
+    match (&a.value, &b.value) {
+        (Data::Scalar(a), Data::Scalar(b)) => same(a, b),
+        (Data::List(a), Data::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b)),
+        (Data::Map(a), Data::Map(b)) => {
+            let find = |key: &Scalar| b.iter().find(|(other, _)| same(key, other)).map(|(_, value)| value);
+            a.len() == b.len() && a.iter().all(|(key, value)| find(key).is_some_and(|other| equal(value, other)))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a node has everything that another one has: keys of maps, items of lists in any order, equal leaves.
+fn contains(node: &Value, wanted: &Value) -> bool {
+    match (&node.value, &wanted.value) {
+        (Data::Map(items), Data::Map(wanted)) => wanted.iter().all(|(key, wanted)| {
+            items.iter().any(|(other, value)| same(key, other) && contains(value, wanted))
+        }),
+        (Data::List(items), Data::List(wanted)) => {
+            wanted.iter().all(|wanted| items.iter().any(|item| contains(item, wanted)))
+        }
+        _ => equal(node, wanted),
+    }
+}
+
+fn same(a: &Scalar, b: &Scalar) -> bool {
+    match (a, b) {
+        (Scalar::Float(a), Scalar::Float(b)) => a == b || a.is_nan() && b.is_nan(),
+        _ => a == b,
+    }
+}
+
+fn is_collection(value: &Value) -> bool {
+    !matches!(value.value, Data::Scalar(_))
+}
+
+/// `Deployment/web`, or the number of the document.
+fn name_of(document: &Value, documents: &[&Value]) -> String {
+    let text = |steps: &[&str]| {
+        let steps: Vec<Step> = steps.iter().map(|key| Step::Key((*key).to_owned())).collect();
+        match lookup(document, &steps).map(|node| &node.value) {
+            Some(Data::Scalar(Scalar::Text(text))) => Some(text.clone()),
+            _ => None,
+        }
+    };
+    match (text(&["kind"]), text(&["metadata", "name"])) {
+        (Some(kind), Some(name)) => format!("{kind}/{name}"),
+        (Some(kind), None) => kind,
+        _ => {
+            let number = documents.iter().position(|other| std::ptr::eq(*other, document)).unwrap_or_default();
+            format!("document {}", number + 1)
+        }
+    }
+}
+
+/// `3 (an integer)`, so that `3` and `"3"` can be told apart.
+fn typed(value: &Value) -> String {
+    format!("{} ({})", inline(value), value.value.kind())
+}
+
+/// A value in one line, as JSON.
+fn inline(value: &Value) -> String {
+    match &value.value {
+        Data::Scalar(Scalar::Text(text)) => quoted(text),
+        Data::Scalar(scalar) => scalar_text(scalar),
+        Data::List(items) => format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", ")),
+        Data::Map(items) => {
+            let items = items.iter().map(|(key, value)| format!("{}: {}", scalar_text(key), inline(value)));
+            format!("{{{}}}", items.collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+fn quoted(text: &str) -> String {
+    let mut out = Vec::new();
+    gojson::string_into(&mut out, text.as_bytes(), Html::Keep);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+fn scalar_text(scalar: &Scalar) -> String {
+    match scalar {
+        Scalar::Null => "null".to_owned(),
+        Scalar::Bool(value) => value.to_string(),
+        Scalar::Int(value) => value.to_string(),
+        Scalar::UInt(value) => value.to_string(),
+        Scalar::Float(value) => value.to_string(),
+        Scalar::Text(text) => text.clone(),
+    }
+}
+
+/// What differs between two values, line by line.
+fn diff(wanted: &Value, found: &Value) -> String {
+    let (old, new) = (block(wanted), block(found));
+    let diff = TextDiff::from_lines(&old, &new);
+    format!("--- expected\n+++ found\n{}", diff.unified_diff().context_radius(3))
+}
+
+/// A value as indented lines.
+fn block(value: &Value) -> String {
+    let mut out = String::new();
+    write_block(&mut out, value, "");
+    out
+}
+
+fn write_block(out: &mut String, value: &Value, indent: &str) {
+    match &value.value {
+        Data::List(items) if !items.is_empty() => {
+            for item in items {
+                write_item(out, indent, "-", item);
+            }
+        }
+        Data::Map(items) if !items.is_empty() => {
+            for (key, item) in items {
+                write_item(out, indent, &format!("{}:", scalar_text(key)), item);
+            }
+        }
+        _ => out.push_str(&format!("{indent}{}\n", inline(value))),
+    }
+}
+
+fn write_item(out: &mut String, indent: &str, head: &str, item: &Value) {
+    match &item.value {
+        Data::List(items) if items.is_empty() => out.push_str(&format!("{indent}{head} []\n")),
+        Data::Map(items) if items.is_empty() => out.push_str(&format!("{indent}{head} {{}}\n")),
+        Data::Scalar(_) => out.push_str(&format!("{indent}{head} {}\n", inline(item))),
+        _ => {
+            out.push_str(&format!("{indent}{head}\n"));
+            write_block(out, item, &format!("{indent}  "));
+        }
+    }
+}

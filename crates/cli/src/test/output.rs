@@ -1,0 +1,324 @@
+//! Reports of tests: text, JUnit, GitHub, JSON lines.
+
+use std::sync::Arc;
+
+use ytterby::Failure;
+use ytterby_diag::render::{Rendering, Report, render};
+use ytterby_diag::{Diagnostic, Id, Severity, Sources};
+use ytterby_text::gojson::{self, Html};
+
+use super::case::Case;
+use super::{Problem, Verdict};
+use crate::host;
+use crate::project::series;
+
+/// Lines of a diff that are shown.
+const MAX_DIFF_LINES: usize = 200;
+
+/// How results are reported.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// Lines for people.
+    Text,
+    /// One XML document.
+    Junit,
+    /// Lines, and marks in the files of a pull request.
+    Github,
+    /// One JSON object a test.
+    Json,
+}
+
+impl Format {
+    /// The format of `--format`.
+    ///
+    /// # Errors
+    /// There is no such format.
+    pub fn find(name: &str) -> Result<Format, Failure> {
+        match name {
+            "" | "text" => Ok(Format::Text),
+            "junit" => Ok(Format::Junit),
+            "github" => Ok(Format::Github),
+            "json" => Ok(Format::Json),
+            other => {
+                let text = format!("Unknown value '{other}' of --format (expected text, junit, github or json)");
+                Err(Failure::new(Id::FLAG_VALUE, text))
+            }
+        }
+    }
+}
+
+/// Writes results as they come, JUnit at the end.
+pub struct Writer<'a> {
+    format: Format,
+    program: &'a str,
+    /// How text draws problems.
+    rich: Rendering,
+    sources: &'a Arc<Sources>,
+    passed: usize,
+    failed: usize,
+    wrong: usize,
+    /// Suites of JUnit: the file and its test cases.
+    suites: Vec<(String, Vec<JunitCase>)>,
+}
+
+struct JunitCase {
+    name: String,
+    seconds: f64,
+    /// `failure` or `error`, the message, and the text.
+    problem: Option<(&'static str, String, String)>,
+}
+
+impl<'a> Writer<'a> {
+    /// A writer for the results of a command.
+    pub fn new(format: Format, program: &'a str, rich: Rendering, sources: &'a Arc<Sources>) -> Writer<'a> {
+        Writer { format, program, rich, sources, passed: 0, failed: 0, wrong: 0, suites: Vec::new() }
+    }
+
+    /// Whether no file was wrong so far.
+    pub fn is_good(&self) -> bool {
+        self.wrong == 0
+    }
+
+    /// A test file, or the project, that cannot be used.
+    pub fn wrong(&mut self, path: &str, problems: &[Diagnostic]) {
+        self.wrong += 1;
+        match self.format {
+            Format::Text => {
+                let name = if path.is_empty() { String::new() } else { format!("ERROR {path}\n") };
+                self.print(&format!("{name}{}\n", self.drawn(problems, self.rich)));
+            }
+            Format::Github => self.print(&self.drawn(problems, Rendering::Github)),
+            Format::Json => {
+                let problems = self.json(problems);
+                self.print(&format!("{{\"file\":{},\"outcome\":\"error\",\"problems\":[{problems}]}}\n", quoted(path)));
+            }
+            Format::Junit => {
+                let message = self.messages(problems);
+                let text = self.drawn(problems, PLAIN);
+                let problem = Some(("error", message, text));
+                let name = if path.is_empty() { "project" } else { path };
+                self.suite(name).push(JunitCase { name: "the file can be read".to_owned(), seconds: 0.0, problem });
+            }
+        }
+    }
+
+    /// The result of a test.
+    pub fn tested(&mut self, case: &Case, verdict: &Verdict, seconds: f64) {
+        let (outcome, problems): (&str, Vec<Diagnostic>) = match verdict {
+            Verdict::Passed => ("passed", Vec::new()),
+            Verdict::Failed(problems) => {
+                ("failed", problems.iter().map(|problem| problem.diagnostic.clone()).collect())
+            }
+            Verdict::Wrong(problems) => ("error", problems.clone()),
+        };
+        match verdict {
+            Verdict::Passed => self.passed += 1,
+            Verdict::Failed(_) => self.failed += 1,
+            Verdict::Wrong(_) => self.wrong += 1,
+        }
+        let diffs = diffs(verdict);
+        let word = match verdict {
+            Verdict::Passed => "ok   ",
+            Verdict::Failed(_) => "FAIL ",
+            Verdict::Wrong(_) => "ERROR",
+        };
+        let line = format!("{word} {}\n", case.id());
+        match self.format {
+            Format::Text | Format::Github if problems.is_empty() => self.print(&line),
+            Format::Text => {
+                let drawn = self.drawn(&problems, self.rich);
+                self.print(&format!("{line}{}{}\n", indented(&drawn), indented(&diffs)));
+            }
+            Format::Github => {
+                let marks = self.drawn(&problems, Rendering::Github);
+                self.print(&format!("{line}{}{marks}", indented(&diffs)));
+            }
+            Format::Json => {
+                let place = self.sources.line(case.test.name.pos);
+                let mut out = format!(
+                    "{{\"name\":{},\"file\":{},\"line\":{place},\"outcome\":\"{outcome}\",\"seconds\":{seconds:.6}",
+                    quoted(&case.test.name.value),
+                    quoted(&case.path)
+                );
+                if !case.target.name.is_empty() {
+                    out.push_str(&format!(",\"target\":{}", quoted(&case.target.name)));
+                }
+                if !problems.is_empty() {
+                    out.push_str(&format!(",\"problems\":[{}]", self.json(&problems)));
+                }
+                if !diffs.is_empty() {
+                    out.push_str(&format!(",\"diff\":{}", quoted(&diffs)));
+                }
+                self.print(&(out + "}\n"));
+            }
+            Format::Junit => {
+                let kind = if outcome == "error" { "error" } else { "failure" };
+                let problem = (!problems.is_empty())
+                    .then(|| (kind, self.messages(&problems), format!("{}{diffs}", self.drawn(&problems, PLAIN))));
+                let name = case.test.name.value.clone();
+                self.suite(&case.path).push(JunitCase { name, seconds, problem });
+            }
+        }
+    }
+
+    /// A warning about the tests as a whole.
+    pub fn warning(&mut self, warning: &Diagnostic) {
+        let warnings = std::slice::from_ref(warning);
+        let rendering = match self.format {
+            Format::Text => self.rich,
+            Format::Github => Rendering::Github,
+            Format::Json => Rendering::Json,
+            Format::Junit => return,
+        };
+        self.print(&self.drawn(warnings, rendering));
+    }
+
+    /// Says that there is nothing to run.
+    pub fn nothing(&mut self, text: &str) {
+        match self.format {
+            Format::Text | Format::Github => self.print(&format!("{text}\n")),
+            Format::Json | Format::Junit => host::write_error(&format!("{text}\n")),
+        }
+    }
+
+    /// Writes what is left and gives the exit code.
+    pub fn finish(self) -> i32 {
+        let Writer { passed, failed, wrong, .. } = self;
+        match self.format {
+            Format::Text | Format::Github if passed + failed + wrong > 0 => {
+                let mut parts = vec![format!("{passed} passed")];
+                if failed > 0 {
+                    parts.push(format!("{failed} failed"));
+                }
+                if wrong > 0 {
+                    parts.push(format!("{wrong} wrong"));
+                }
+                self.print(&format!("{}\n", parts.join(", ")));
+            }
+            Format::Text | Format::Github => {}
+            Format::Json => {
+                let counts = format!("\"passed\":{passed},\"failed\":{failed},\"errors\":{wrong}");
+                self.print(&format!("{{\"summary\":{{{counts}}}}}\n"));
+            }
+            Format::Junit => self.print(&self.junit()),
+        }
+        match (wrong, failed) {
+            (0, 0) => 0,
+            (0, _) => 1,
+            _ => 2,
+        }
+    }
+
+    fn print(&self, text: &str) {
+        let _ = host::write_output(text.as_bytes());
+    }
+
+    fn drawn(&self, problems: &[Diagnostic], rendering: Rendering) -> String {
+        let (errors, warnings): (Vec<Diagnostic>, Vec<Diagnostic>) =
+            problems.iter().cloned().partition(|problem| problem.severity == Severity::Error);
+        let failure = (!errors.is_empty()).then(|| series(errors));
+        render(&Report::new(self.program, failure.as_ref(), &warnings, self.sources), rendering)
+    }
+
+    /// Problems as JSON objects with commas between them.
+    fn json(&self, problems: &[Diagnostic]) -> String {
+        self.drawn(problems, Rendering::Json).trim_end().replace('\n', ",")
+    }
+
+    fn messages(&self, problems: &[Diagnostic]) -> String {
+        let all: Vec<String> = problems.iter().map(|problem| problem.sentence(self.sources)).collect();
+        all.join("; ")
+    }
+
+    fn suite(&mut self, name: &str) -> &mut Vec<JunitCase> {
+        let at = match self.suites.iter().position(|(file, _)| file == name) {
+            Some(at) => at,
+            None => {
+                self.suites.push((name.to_owned(), Vec::new()));
+                self.suites.len() - 1
+            }
+        };
+        &mut self.suites[at].1
+    }
+
+    fn junit(&self) -> String {
+        let counts = |cases: &[&JunitCase]| {
+            let of = |kind: &str| cases.iter().filter(|case| case.problem.as_ref().is_some_and(|p| p.0 == kind)).count();
+            let seconds: f64 = cases.iter().map(|case| case.seconds).sum();
+            let (failures, errors) = (of("failure"), of("error"));
+            format!("tests=\"{}\" failures=\"{failures}\" errors=\"{errors}\" time=\"{seconds:.6}\"", cases.len())
+        };
+        let all: Vec<&JunitCase> = self.suites.iter().flat_map(|(_, cases)| cases).collect();
+        let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+        out.push_str(&format!("<testsuites name=\"{}\" {}>\n", escaped(self.program), counts(&all)));
+        for (file, cases) in &self.suites {
+            let file = escaped(file);
+            let refs: Vec<&JunitCase> = cases.iter().collect();
+            out.push_str(&format!("  <testsuite name=\"{file}\" {}>\n", counts(&refs)));
+            for case in cases {
+                let name = escaped(&case.name);
+                let seconds = case.seconds;
+                out.push_str(&format!(
+                    "    <testcase classname=\"{file}\" name=\"{name}\" file=\"{file}\" time=\"{seconds:.6}\""
+                ));
+                match &case.problem {
+                    None => out.push_str("/>\n"),
+                    Some((kind, message, text)) => out.push_str(&format!(
+                        ">\n      <{kind} message=\"{}\">{}</{kind}>\n    </testcase>\n",
+                        escaped(message),
+                        escaped(text)
+                    )),
+                }
+            }
+            out.push_str("  </testsuite>\n");
+        }
+        out + "</testsuites>\n"
+    }
+}
+
+/// Rich without colours, for files.
+const PLAIN: Rendering = Rendering::Rich(ytterby_diag::render::RichOptions {
+    colour: ytterby_diag::render::Colour::Off,
+    width: None,
+});
+
+fn diffs(verdict: &Verdict) -> String {
+    let Verdict::Failed(problems) = verdict else { return String::new() };
+    let text: String = problems.iter().map(|Problem { diff, .. }| diff.as_str()).collect();
+    let lines = text.lines().count();
+    if lines <= MAX_DIFF_LINES {
+        return text;
+    }
+    let mut shown: String = text.lines().take(MAX_DIFF_LINES).map(|line| format!("{line}\n")).collect();
+    shown.push_str(&format!("… and {} more lines\n", lines - MAX_DIFF_LINES));
+    shown
+}
+
+/// A text with four blanks before each line that is not empty.
+fn indented(text: &str) -> String {
+    text.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("    {line}\n") }).collect()
+}
+
+fn quoted(text: &str) -> String {
+    let mut out = Vec::new();
+    gojson::string_into(&mut out, text.as_bytes(), Html::Keep);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// A text for XML. Characters that XML does not have are replaced.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\r' => out.push_str("&#13;"),
+            '\n' | '\t' => out.push(c),
+            c if c < ' ' || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
