@@ -321,9 +321,10 @@ fn write(run: &Run, evaluated: Evaluated) -> Result<Rendered, Failure> {
     if run.options.target == Target::Files {
         let source_map = match run.options.source_map {
             true => {
-                let maps = evaluated.documents.iter().map(|(file, docs)| {
-                    output_source::map(run, vec![docs.clone()], Some(&file.path))
-                });
+                let maps = evaluated
+                    .documents
+                    .iter()
+                    .map(|(file, docs)| output_source::map(run, vec![docs.clone()], Some(&file.path)));
                 maps.collect::<Result<Vec<_>, Failure>>()?.concat()
             }
             false => Vec::new(),

@@ -142,7 +142,10 @@ mod tests {
 
     #[test]
     fn a_diff_names_both_sides() {
-        assert_eq!(unified("a.yml", Some(b"a: 1\n"), Some(b"a: 2\n")), "--- a.yml\n+++ a.yml\n@@ -1 +1 @@\n-a: 1\n+a: 2\n");
+        assert_eq!(
+            unified("a.yml", Some(b"a: 1\n"), Some(b"a: 2\n")),
+            "--- a.yml\n+++ a.yml\n@@ -1 +1 @@\n-a: 1\n+a: 2\n"
+        );
         assert_eq!(unified("a.yml", None, Some(b"a: 2\n")), "--- /dev/null\n+++ a.yml\n@@ -0,0 +1 @@\n+a: 2\n");
         assert_eq!(unified("a", Some(b"\xff"), Some(b"")), "--- a\n+++ a\nBinary files differ\n");
     }

@@ -47,8 +47,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
     let mut stream = Stream::default();
     let mut counts = (0, 0);
     let mut progress = Progress::new("Building targets");
-    let work =
-        |own: &mut Renderers, number: usize| build(&engine, own, &inputs, &project, targets[number], mode);
+    let work = |own: &mut Renderers, number: usize| build(&engine, own, &inputs, &project, targets[number], mode);
     pool::each(targets.len(), pool::threads(jobs, targets.len()), &mut progress, work, |number, built, progress| {
         let target = targets[number];
         let name = if project.file.targets.len() > 1 { &*target.name } else { "" };

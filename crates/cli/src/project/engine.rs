@@ -198,9 +198,9 @@ impl OutputCheck for Documents {
 fn value(node: &OutputNode) -> Value {
     let data = match &node.value {
         OutputValue::Scalar(scalar) => Data::Scalar(plain_scalar(scalar)),
-        OutputValue::Array(items) => stacker::maybe_grow(64 << 10, 1 << 20, || {
-            Data::List(items.iter().map(value).collect())
-        }),
+        OutputValue::Array(items) => {
+            stacker::maybe_grow(64 << 10, 1 << 20, || Data::List(items.iter().map(value).collect()))
+        }
         OutputValue::Map(items) => stacker::maybe_grow(64 << 10, 1 << 20, || {
             Data::Map(items.iter().map(|(key, item)| (plain_scalar(key), value(item))).collect())
         }),

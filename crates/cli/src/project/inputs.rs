@@ -48,7 +48,15 @@ impl<'a> Inputs<'a> {
         let mut outputs: Vec<String> = outputs.map(|output| join(root, &output.value)).collect();
         outputs.sort();
         outputs.dedup();
-        Inputs { flags, outputs, known: Mutex::default(), compiled: Mutex::default(), checks: Mutex::default(), rendering, sources: Arc::clone(sources) }
+        Inputs {
+            flags,
+            outputs,
+            known: Mutex::default(),
+            compiled: Mutex::default(),
+            checks: Mutex::default(),
+            rendering,
+            sources: Arc::clone(sources),
+        }
     }
 
     /// The render of a target whose paths are relative to `base`.

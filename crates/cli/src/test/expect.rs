@@ -11,7 +11,8 @@ use super::Problem;
 pub fn check(expectation: &Expectation, documents: &[&Value]) -> Vec<Problem> {
     let is_meant = |document: &&&Value| expectation.document.iter().all(|wanted| has(document, wanted));
     let meant: Vec<&Value> = documents.iter().filter(is_meant).copied().collect();
-    let looks_into = !(expectation.equals.is_empty() && expectation.contains.is_empty() && expectation.absent.is_empty());
+    let looks_into =
+        !(expectation.equals.is_empty() && expectation.contains.is_empty() && expectation.absent.is_empty());
     let count = expectation.count.as_ref().map(|count| count.value);
     let wanted = count.or((looks_into || expectation.has_selector).then_some(1));
     if let Some(wanted) = wanted
@@ -177,9 +178,9 @@ fn equal(a: &Value, b: &Value) -> bool {
 /// Whether a node has everything that another one has: keys of maps, items of lists in any order, equal leaves.
 fn contains(node: &Value, wanted: &Value) -> bool {
     match (&node.value, &wanted.value) {
-        (Data::Map(items), Data::Map(wanted)) => wanted.iter().all(|(key, wanted)| {
-            items.iter().any(|(other, value)| same(key, other) && contains(value, wanted))
-        }),
+        (Data::Map(items), Data::Map(wanted)) => wanted
+            .iter()
+            .all(|(key, wanted)| items.iter().any(|(other, value)| same(key, other) && contains(value, wanted))),
         (Data::List(items), Data::List(wanted)) => {
             wanted.iter().all(|wanted| items.iter().any(|item| contains(item, wanted)))
         }

@@ -31,9 +31,8 @@ pub fn files(project: Option<&Project>, operands: &[String]) -> Found {
         }
     };
     let named = operands.iter().map(|path| (join("", path), None));
-    let from_project = project.iter().flat_map(|project| {
-        project.file.tests.iter().map(|path| (project.at(&path.value), Some(path)))
-    });
+    let from_project =
+        project.iter().flat_map(|project| project.file.tests.iter().map(|path| (project.at(&path.value), Some(path))));
     let paths: Vec<_> = if operands.is_empty() { from_project.collect() } else { named.collect() };
     for (path, place) in paths {
         match fs::metadata(&path) {

@@ -103,7 +103,9 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
     cases.retain(|case| shard.is_none_or(|shard| shard.contains(&case.id())));
     if cases.is_empty() && writer.is_good() {
         writer.nothing(match (found.files.is_empty(), all) {
-            (true, _) if file.tests.is_empty() && flags.operands.is_empty() => "no tests: the project file has no tests:",
+            (true, _) if file.tests.is_empty() && flags.operands.is_empty() => {
+                "no tests: the project file has no tests:"
+            }
             (true, _) => "no tests: there is no file named *_test.yml",
             (false, 0) => "no tests: the files contain none",
             (false, _) => "no tests: none is left by --filter and --shard",

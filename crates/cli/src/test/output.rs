@@ -243,7 +243,8 @@ impl<'a> Writer<'a> {
 
     fn junit(&self) -> String {
         let counts = |cases: &[&JunitCase]| {
-            let of = |kind: &str| cases.iter().filter(|case| case.problem.as_ref().is_some_and(|p| p.0 == kind)).count();
+            let of =
+                |kind: &str| cases.iter().filter(|case| case.problem.as_ref().is_some_and(|p| p.0 == kind)).count();
             let seconds: f64 = cases.iter().map(|case| case.seconds).sum();
             let (failures, errors) = (of("failure"), of("error"));
             format!("tests=\"{}\" failures=\"{failures}\" errors=\"{errors}\" time=\"{seconds:.6}\"", cases.len())
@@ -277,10 +278,8 @@ impl<'a> Writer<'a> {
 }
 
 /// Rich without colours, for files.
-const PLAIN: Rendering = Rendering::Rich(ytterby_diag::render::RichOptions {
-    colour: ytterby_diag::render::Colour::Off,
-    width: None,
-});
+const PLAIN: Rendering =
+    Rendering::Rich(ytterby_diag::render::RichOptions { colour: ytterby_diag::render::Colour::Off, width: None });
 
 fn diffs(verdict: &Verdict) -> String {
     let Verdict::Failed(problems) = verdict else { return String::new() };

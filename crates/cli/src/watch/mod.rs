@@ -67,12 +67,7 @@ pub fn run(program: &str, flags: &Invocation) -> Result<i32, Failure> {
 }
 
 /// Waits for a change, and for its end.
-fn changed(
-    alarm: &Alarm,
-    before: &Fingerprint,
-    paths: &BTreeSet<String>,
-    hidden: &BTreeSet<PathBuf>,
-) -> Fingerprint {
+fn changed(alarm: &Alarm, before: &Fingerprint, paths: &BTreeSet<String>, hidden: &BTreeSet<PathBuf>) -> Fingerprint {
     let look = || Fingerprint::take(paths, hidden).0;
     let mut now = look();
     while now == *before {
