@@ -118,7 +118,7 @@ pub fn inputs(
     };
     let stdin = Stdin::default();
     let files = match flags.text("bulk-in") {
-        "" => read::list_as(urls(compat), flags.list("file"), &symlinks, &stdin)?,
+        "" => read::list_as(rules(compat), flags.list("file"), &symlinks, &stdin)?,
         text => bulk::read(text)?,
     };
     let mut options = options(program, flags, rendering, compat, &symlinks, &stdin)?;

@@ -32,6 +32,7 @@
 mod annotation;
 mod api;
 mod args;
+mod causes;
 mod contexts;
 mod deep;
 #[cfg(test)]
@@ -52,6 +53,7 @@ mod overlay_record;
 mod path;
 mod project;
 mod provenance;
+mod record;
 mod render;
 mod run;
 mod schema;

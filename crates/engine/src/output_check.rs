@@ -9,9 +9,10 @@ use ytterby_diag::{Cause, Diagnostic, Failure, Id, Label, Part, Path, Pos, Role,
 use ytterby_starlark::Eval;
 use ytterby_yaml::{NodeId, Scalar, Tree, View, last_wins};
 
+use crate::causes::{self, FindCauses};
 use crate::library::{Evaluated, FileDocuments};
 use crate::node::{Document, MAX_NODES, Node};
-use crate::provenance::causes::{self, Causes};
+use crate::provenance::causes::document_with;
 use crate::run::Run;
 use crate::validate::values_read;
 
@@ -54,7 +55,7 @@ pub(crate) fn check(
     check: &dyn OutputCheck,
     evaluated: &Evaluated,
     values: &Document,
-    causes: Option<&Causes>,
+    causes: Option<&dyn FindCauses>,
 ) -> Result<(), Failure> {
     let mut budget = MAX_NODES;
     let mut documents = Vec::new();
@@ -81,7 +82,7 @@ pub(crate) fn check(
 /// For each finding, the data values that decide its node.
 fn causes_of(
     eval: &mut Eval,
-    causes: &Causes,
+    causes: &dyn FindCauses,
     evaluated: &Evaluated,
     findings: &[Diagnostic],
 ) -> Vec<Vec<(Path, Pos)>> {
@@ -94,7 +95,7 @@ fn causes_of(
     let node = |finding: &Diagnostic| {
         let path = finding.path.clone()?;
         let pos = finding.primary()?.pos;
-        Some((causes::document_with(docs.iter(), &path, pos)?.clone(), path))
+        Some((document_with(docs.iter(), &path, pos)?.clone(), path))
     };
     let nodes: Vec<(Document, Path)> = findings.iter().map(|finding| node(finding).unwrap_or_else(nowhere)).collect();
     causes.of(eval, &nodes)

@@ -9,6 +9,7 @@ use ytterby_starlark::Eval;
 use crate::api::{
     Format, Host, Inspect, KnownSchemaFormats, Options, OutputTypes, Rendered, SchemaFormat, Silent, Target,
 };
+use crate::causes::FindCauses;
 use crate::export::{self, Changes};
 use crate::input::{self, InputFile};
 use crate::library::{
@@ -141,10 +142,12 @@ fn prepare(root: &LibraryRun, eval: &mut Eval, declared: Declared, given: Vec<En
 fn finish(run: &Rc<Run>, root: &LibraryRun, eval: &mut Eval, prepared: Prepared) -> Result<Evaluated, Failure> {
     let schema = prepared.schema.clone();
     let check = run.options.output_check.as_deref();
-    let checked = check.map(|check| (check, prepared.values.doc.clone(), Causes::wanted(root, &prepared)));
-    let evaluated = root.finish(eval, prepared)?;
-    if let Some((check, values, causes)) = checked {
-        output_check::check(run, eval, check, &evaluated, &values, causes.as_ref())?;
+    let checked = check.map(|check| (check, prepared.values.doc.clone()));
+    let causes = Causes::wanted(root, &prepared);
+    let causes = causes.as_ref().map(|causes| causes as &dyn FindCauses);
+    let evaluated = root.finish(eval, prepared, causes)?;
+    if let Some((check, values)) = checked {
+        output_check::check(run, eval, check, &evaluated, &values, causes)?;
     }
     look_for_slips(run, root, schema.as_deref(), &evaluated);
     Ok(evaluated)

@@ -1,5 +1,6 @@
 //! What all parts of one run share: sources, options, secrets, warnings.
 
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -43,6 +44,8 @@ pub(crate) struct Run {
     unseen: RefCell<HashMap<&'static str, FileId>>,
     /// How many names unknown keys were compared with.
     compared: Cell<usize>,
+    /// Notes about where things come from, if somebody wants to know.
+    pub record: RefCell<Option<Rc<dyn Any>>>,
 }
 
 #[derive(Default)]
@@ -71,6 +74,7 @@ impl Run {
             warnings: RefCell::default(),
             unseen: RefCell::default(),
             compared: Cell::default(),
+            record: RefCell::default(),
         }
     }
 

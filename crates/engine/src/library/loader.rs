@@ -16,6 +16,7 @@ use super::file::File;
 use super::tree::{FileInLibrary, Library};
 use crate::input::FileKind;
 use crate::node::{self, FragmentData, Node, SharedLists};
+use crate::record::Record;
 use crate::run::Run;
 use crate::stdlib;
 use crate::template::{self, Built, KeyOverrides, Outcome, Template, TemplateOps, UnknownComments};
@@ -87,7 +88,7 @@ impl Loader {
             options,
             values,
             shared_values: OnceCell::new(),
-            shared_lists: Rc::new(SharedLists::new(run.record.borrow().as_ref().map(|record| record.reads.clone()))),
+            shared_lists: Rc::new(SharedLists::new(Record::of(run).map(|record| record.reads.clone()))),
             uses_of_data: Cell::default(),
             library_module: Box::new(library_module),
             loaded: RefCell::default(),

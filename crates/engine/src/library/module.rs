@@ -14,6 +14,7 @@ use super::{Evaluated, LibraryRun, Place};
 use crate::args::{self, fail};
 use crate::node::{self, Annotated, Document, DocumentSet, Fragment, Node};
 use crate::overlay;
+use crate::record::Record;
 use crate::schema;
 use crate::stdlib::{self, Module};
 use crate::template::{KeyOverrides, UnknownComments};
@@ -164,7 +165,7 @@ impl Instance {
         let outcome = this.evaluated(eval)?;
         let items: Vec<Document> =
             outcome.documents.into_iter().flat_map(|(_, docs)| docs.into_nodes().items).collect();
-        if let Some(record) = &*this.run.run.record.borrow() {
+        if let Some(record) = Record::of(&this.run.run) {
             record.library(this.name.to_string(), eval.position(), items.clone());
         }
         Ok(Value::host(Fragment::from(DocumentSet { items })))
@@ -223,7 +224,7 @@ impl Instance {
 
     fn evaluated(&self, eval: &mut Eval) -> Result<Evaluated, Failure> {
         let prepared = self.prepared(eval)?;
-        self.run.finish(eval, prepared)
+        self.run.finish(eval, prepared, None)
     }
 
     /// The library with everything that was given for it.

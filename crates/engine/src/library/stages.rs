@@ -6,8 +6,8 @@ use ytterby_diag::{Diagnostic, Failure, Id, Part, Pos, Text};
 use ytterby_starlark::{Eval, Value};
 
 use super::{Evaluated, FileDocuments, FileInLibrary, LibraryRun, Loader, module};
+use crate::causes::FindCauses;
 use crate::node::{Document, DocumentSet, Map, Node};
-use crate::provenance::causes::Causes;
 use crate::schema::Schema;
 use crate::validate::output;
 use crate::values::{self, Declared, Envelope, FinalValues};
@@ -64,15 +64,19 @@ impl LibraryRun {
         Ok(Prepared { schema, values, waiting, used_up: files })
     }
 
-    /// Templates and overlays.
-    pub fn finish(&self, eval: &mut Eval, prepared: Prepared) -> Result<Evaluated, Failure> {
-        let causes = Causes::wanted(self, &prepared);
+    /// Templates and overlays. `causes` finds the data values behind violations of the output.
+    pub fn finish(
+        &self,
+        eval: &mut Eval,
+        prepared: Prepared,
+        causes: Option<&dyn FindCauses>,
+    ) -> Result<Evaluated, Failure> {
         let waiting = Rc::new(prepared.waiting);
         let loader = self.loader(&prepared.values.doc, &waiting);
         let evaluated = self.evaluate(eval, &loader, &prepared.used_up)?;
         self.check_all_used(&waiting)?;
         let mut evaluated = self.apply_overlays(eval, evaluated)?;
-        self.check_output(eval, &mut evaluated, &prepared.values.doc, causes.as_ref())?;
+        self.check_output(eval, &mut evaluated, &prepared.values.doc, causes)?;
         Ok(evaluated)
     }
 
@@ -82,7 +86,7 @@ impl LibraryRun {
         eval: &mut Eval,
         evaluated: &mut Evaluated,
         values: &Document,
-        causes: Option<&Causes>,
+        causes: Option<&dyn FindCauses>,
     ) -> Result<(), Failure> {
         // Most runs have no such rules and need not look for them.
         if !self.run.is_beyond_ytt() || !self.run.contexts.has_output_rules() {

@@ -25,7 +25,7 @@ pub(crate) use convert::{
 };
 pub(crate) use fragment::{Fragment, FragmentData};
 pub(crate) use map::{Map, hash};
-pub(crate) use structs::{Object, SharedLists, Struct, values_of, watched_values_of};
+pub(crate) use structs::{Object, Reads, SharedLists, Struct, values_of, watched_values_of};
 
 use crate::annotation::{Ann, Annotation};
 

@@ -4,7 +4,7 @@
 //! struct with a type name of its own whose fields are mostly functions; it refuses to become YAML.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
 use ytterby_starlark::{Error, Eval, HostValue, List, Mapping, Value, ValueIter};
@@ -51,6 +51,9 @@ impl Source {
 
     /// The field at a place of the map, made once: programs may change what is in it.
     fn field(&self, at: usize) -> Value {
+        if let Some(reads) = self.lists.as_ref().and_then(|lists| lists.reads.as_ref()) {
+            reads.add(&self.map, at);
+        }
         let made = match &*self.made.borrow() {
             Made::Few(fields) => fields.get(at).and_then(Option::clone),
             Made::Many(fields) => fields.get(&at).cloned(),
@@ -251,9 +254,16 @@ pub(crate) struct SharedLists {
     /// Each list, and what was in it when it was last looked at.
     lists: RefCell<Vec<(Rc<List>, Vec<Value>)>>,
     changes: Cell<u64>,
+    /// Who wants to know which values are read.
+    reads: Option<Rc<Reads>>,
 }
 
 impl SharedLists {
+    /// No lists yet; reads are told to `reads`.
+    pub fn new(reads: Option<Rc<Reads>>) -> SharedLists {
+        SharedLists { reads, ..SharedLists::default() }
+    }
+
     fn add(&self, list: &Rc<List>) {
         self.lists.borrow_mut().push((list.clone(), list.to_vec()));
     }
@@ -284,5 +294,19 @@ fn is_same(a: &Value, b: &Value) -> bool {
         (Value::List(a), Value::List(b)) => Rc::ptr_eq(a, b),
         (Value::Host(a), Value::Host(b)) => Rc::ptr_eq(a, b),
         _ => false,
+    }
+}
+
+/// The fields of data values that code asked for: the address of a map, and the place in it.
+#[derive(Default)]
+pub(crate) struct Reads(RefCell<HashSet<(usize, usize)>>);
+
+impl Reads {
+    fn add(&self, map: &Rc<Map>, at: usize) {
+        self.0.borrow_mut().insert((Rc::as_ptr(map).addr(), at));
+    }
+
+    pub fn has(&self, map: &Rc<Map>, at: usize) -> bool {
+        self.0.borrow().contains(&(Rc::as_ptr(map).addr(), at))
     }
 }

@@ -22,6 +22,7 @@ use crate::annotation::Ann;
 use crate::args::go_type;
 use crate::deep;
 use crate::node::{Annotated, Document, FragmentData, Node, Origin, from_value, key_text, to_value};
+use crate::record::Record;
 use crate::run::Run;
 
 /// What an item takes, roughly, with its slot in an index.
@@ -51,7 +52,7 @@ impl<'c> Merge<'c> {
 
     /// Applies the documents of an overlay one after the other.
     pub fn documents(&mut self, left: &mut Documents, right: &[Document]) -> Result<(), Failure> {
-        let record = self.run.record.borrow().clone().filter(|_| !self.purpose.is_one_to_one());
+        let record = Record::of(self.run).filter(|_| !self.purpose.is_one_to_one());
         if let Some(record) = &record {
             record.begin(left.snapshot());
         }

@@ -11,6 +11,7 @@ use super::experiment;
 use super::is_related;
 use super::nodes::{self, Side};
 use super::session::Session;
+use crate::causes::FindCauses;
 use crate::library::{LibraryRun, Prepared};
 use crate::node::Document;
 
@@ -34,9 +35,10 @@ impl Causes {
         let is_wanted = run.options.find_causes && run.is_beyond_ytt() && library.library.is_root();
         is_wanted.then(|| Causes::new(library, prepared))
     }
+}
 
-    /// For each node of the output, the data values that decide it, and where each was given.
-    pub fn of(&self, eval: &mut Eval, wrong: &[(Document, Path)]) -> Vec<Vec<(Path, Pos)>> {
+impl FindCauses for Causes {
+    fn of(&self, eval: &mut Eval, wrong: &[(Document, Path)]) -> Vec<Vec<(Path, Pos)>> {
         let nothing = || vec![Vec::new(); wrong.len()];
         let session = Session::of(&self.library, &self.prepared);
         let Ok(base) = session.render(eval, &session.values, true) else { return nothing() };
@@ -63,16 +65,6 @@ impl Causes {
             effects.map(|effect| (effect.path.clone(), given(&effect.path))).collect()
         };
         targets.iter().map(deciding).collect()
-    }
-}
-
-/// Adds what is not there yet.
-pub(crate) fn add(reads: &mut Vec<(Path, Pos)>, more: Vec<(Path, Pos)>) {
-    for (path, pos) in more {
-        // The whole of what a line reads is no news where a part of it decides.
-        if !reads.iter().any(|(known, _)| *known == path) {
-            reads.push((path, pos));
-        }
     }
 }
 

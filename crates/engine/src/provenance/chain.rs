@@ -3,11 +3,11 @@
 use ytterby_diag::{Path, Pos, Sources, Step};
 
 use super::nodes::{self, Found};
-use super::record::{History, LibraryCall};
 use super::session::Session;
 use super::{ChainLink, ExplainedFrame, ExplainedPlace};
 use crate::annotation::Ann;
 use crate::node::{Annotated, Document, Node, key_text};
+use crate::record::{History, LibraryCall};
 
 /// A link before its value is written down.
 pub(super) struct Link<'n> {

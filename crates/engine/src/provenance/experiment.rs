@@ -11,10 +11,9 @@ use ytterby_starlark::Eval;
 use ytterby_text::Str;
 
 use super::nodes::{self, Changed, Side};
-use super::record::Reads;
 use super::session::Session;
 use crate::generate;
-use crate::node::{Document, Map, Node, Scalar, key_text};
+use crate::node::{Document, Map, Node, Reads, Scalar, key_text};
 use crate::schema::{ArrayType, Kind, Presence, Slot, Type};
 
 /// Variations of one data value.

@@ -1,14 +1,13 @@
 //! Where a value comes from, and what it decides: `ytterby explain`.
 //!
 //! [`session`] renders a project as often as it takes. The chain of a data value is read off the inputs ([`chain`]); that of a
-//! node of the output, off what overlays left, which a run notes only where it is asked to ([`record`]). Which data values
+//! node of the output, off what overlays left, which a run notes only where it is asked to ([`crate::record`]). Which data values
 //! decide a node is found by [`experiment`].
 
 pub(crate) mod causes;
 mod chain;
 mod experiment;
 mod nodes;
-pub(crate) mod record;
 mod selector;
 mod session;
 
@@ -25,6 +24,7 @@ use crate::input::InputFile;
 use crate::limits;
 use crate::node::{Document, Map, Node, Scalar, key_text};
 use crate::path::Way;
+use crate::record::{History, LibraryCall};
 use crate::run::Run;
 use crate::schema::check::Context;
 use crate::schema::{Slot, Type, redact};
@@ -32,7 +32,6 @@ use crate::validate::{Spot, verdicts};
 use chain::Link;
 use experiment::{Candidate, Rendering};
 use nodes::Side;
-use record::{History, LibraryCall};
 use selector::{Pattern, Selector};
 use session::Session;
 
@@ -150,7 +149,7 @@ fn answers(run: &Rc<Run>, files: Vec<InputFile>, questions: &[Question]) -> Resu
     let mut eval = run.new_eval();
     let session = Session::new(run, &mut eval, files)?;
     if let Some(schema) = &session.schema {
-        run.keep_secrets(&session.values.value, schema);
+        schema.keep_secrets(run, &session.values.value);
     }
     let mut explainer = Explainer { session, eval, output: None };
     let mut answers = Vec::new();
@@ -428,7 +427,8 @@ impl Explainer {
 
 /// A value of the output as JSON, without secrets.
 fn shown(run: &Run, node: &Node) -> String {
-    let hidden = run.without_secrets(node);
+    let secrets = run.secrets.borrow();
+    let hidden = (!secrets.is_empty()).then(|| without_secrets(&secrets.texts, node)).flatten();
     json_text(hidden.as_ref().unwrap_or(node))
 }
 
@@ -526,7 +526,7 @@ fn suggestion(text: &str, known: &[String], what: &str) -> String {
 }
 
 /// A node with the texts of secrets replaced; none where there are none in it.
-pub(crate) fn without_secrets(secrets: &ytterby_diag::Secrets, node: &Node) -> Option<Node> {
+fn without_secrets(secrets: &ytterby_diag::Secrets, node: &Node) -> Option<Node> {
     match node {
         Node::Scalar(Scalar::Str(text)) => secrets.hidden_value(&text.to_str()).map(Node::str),
         Node::Scalar(scalar) => secrets.hidden_value(&key_text(scalar)).map(Node::str),

@@ -9,11 +9,11 @@ use ytterby_diag::{Failure, Origin, Pos};
 use ytterby_starlark::Eval;
 use ytterby_text::Str;
 
-use super::record::{History, LibraryCall, Reads, Record};
 use crate::input::{FileKind, InputFile};
 use crate::library::{LibraryRun, Prepared, Waiting};
-use crate::node::{Document, Node};
+use crate::node::{Document, Node, Reads};
 use crate::overlay::{self, Purpose};
+use crate::record::{History, LibraryCall, Record};
 use crate::render::root;
 use crate::run::Run;
 use crate::schema::Schema;
@@ -117,7 +117,7 @@ impl Session {
         let mut merged = session.values.clone();
         for (kind, envelope) in inputs {
             if let Some(schema) = &session.schema {
-                run.keep_secrets(&envelope.doc.value, schema);
+                schema.keep_secrets(run, &envelope.doc.value);
             }
             let is_first = session.inputs.is_empty();
             merged = session.merge(eval, merged, &envelope, is_first)?;
@@ -183,8 +183,9 @@ impl Session {
         let prepared =
             Prepared { schema: self.schema.clone(), values: final_values, waiting, used_up: self.used_up.clone() };
         let library = LibraryRun { skip_output_validation: true, ..self.library.clone() };
-        let evaluated = library.finish(eval, prepared);
-        let record = self.run.record.take();
+        let evaluated = library.finish(eval, prepared, None);
+        let record = Record::of(&self.run);
+        self.run.record.take();
         let evaluated = evaluated?;
         let texts = evaluated.texts;
         let documents = evaluated.documents.into_iter().flat_map(|(_, docs)| docs.into_nodes().items);

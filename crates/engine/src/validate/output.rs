@@ -9,9 +9,9 @@ use ytterby_starlark::Eval;
 use super::Checked;
 use super::{Checker, Rules, Spot, failure_of};
 use crate::annotation::Ann;
+use crate::causes::{self, FindCauses};
 use crate::node::{Annotated, Document, DocumentSet, MAX_NODES, Node};
 use crate::path::Way;
-use crate::provenance::causes::{self, Causes};
 use crate::run::Run;
 
 /// Checks the output documents of a library run, each with its number. `values` are the data values that templates read.
@@ -23,7 +23,7 @@ pub(crate) fn check<'d>(
     run: &Run,
     docs: impl Iterator<Item = (usize, &'d Document)>,
     values: &Document,
-    causes: Option<&Causes>,
+    causes: Option<&dyn FindCauses>,
 ) -> Result<(), Failure> {
     let mut blocks: Vec<ViolationBlock> = Vec::new();
     let mut wrong: Vec<(usize, &Document)> = Vec::new();

@@ -6,6 +6,7 @@
 use ytterby_diag::{Failure, Pos};
 use ytterby_starlark::Eval;
 
+use super::check::Mistyped;
 use super::envelope::{Envelope, Input};
 use super::merge::{Outcome, try_merge};
 use super::stage;
@@ -14,7 +15,6 @@ use crate::node::{Document, Node};
 use crate::overlay;
 use crate::schema::Schema;
 use crate::schema::check::Context;
-use crate::validate::values::Mistyped;
 
 /// The data values of a library before and after one values file.
 pub(crate) struct Trial {

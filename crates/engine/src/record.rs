@@ -5,12 +5,12 @@
 //! document or library, never per node.
 
 use std::cell::RefCell;
-use std::collections::HashSet;
 use std::rc::Rc;
 
 use ytterby_diag::Pos;
 
-use crate::node::{Document, Map};
+use crate::node::{Document, Reads};
+use crate::run::Run;
 
 /// The notes of one run.
 #[derive(Default)]
@@ -36,6 +36,11 @@ pub(crate) struct LibraryCall {
 }
 
 impl Record {
+    /// The notes of a run, if somebody asked for them.
+    pub fn of(run: &Run) -> Option<Rc<Record>> {
+        run.record.borrow().clone()?.downcast().ok()
+    }
+
     /// Begins a series of overlays.
     pub fn begin(&self, start: Vec<(usize, Document)>) {
         self.histories.borrow_mut().push(History { start, steps: Vec::new() });
@@ -54,19 +59,5 @@ impl Record {
 
     pub fn take(&self) -> (Vec<History>, Vec<LibraryCall>) {
         (self.histories.take(), self.libraries.take())
-    }
-}
-
-/// The fields of data values that code asked for: the address of a map, and the place in it.
-#[derive(Default)]
-pub(crate) struct Reads(RefCell<HashSet<(usize, usize)>>);
-
-impl Reads {
-    pub fn add(&self, map: &Rc<Map>, at: usize) {
-        self.0.borrow_mut().insert((Rc::as_ptr(map).addr(), at));
-    }
-
-    pub fn has(&self, map: &Rc<Map>, at: usize) -> bool {
-        self.0.borrow().contains(&(Rc::as_ptr(map).addr(), at))
     }
 }
