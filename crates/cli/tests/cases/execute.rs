@@ -186,7 +186,9 @@ pub fn contents(root: &Path) -> BTreeMap<String, Vec<u8>> {
 /// Whether these arguments make the program write files.
 pub fn writes_files(args: &[String]) -> bool {
     let flags = ["--output-files", "--dangerous-emptied-output-directory"];
-    args.iter().any(|arg| flags.contains(&arg.split('=').next().unwrap_or_default()))
+    let commands = ["build", "fmt", "init", "test"];
+    args.first().is_some_and(|command| commands.contains(&command.as_str()))
+        || args.iter().any(|arg| flags.contains(&arg.split('=').next().unwrap_or_default()))
 }
 
 /// Two texts line by line, those that differ marked; empty if none do.
