@@ -280,6 +280,12 @@ const TEST: Group = Group {
         Flag::new("update", FlagKind::Bool, "Write snapshots that differ or are missing"),
         Flag::new("format", FlagKind::Text("format"), "Report as text, junit, github or json")
             .offers(Values::OneOf(&["text", "junit", "github", "json"])),
+        Flag::new(
+            "coverage",
+            FlagKind::Optional("format"),
+            "Say what no test reached, as text or lcov: lines of templates, data values, rules, overlays",
+        )
+        .offers(Values::OneOf(&["text", "lcov"])),
         SHARD,
         JOBS,
         COLOR,

@@ -6,7 +6,7 @@ use ytterby_diag::{Diagnostic, Failure, Id};
 use ytterby_text::quote::quote;
 use ytterby_text::spelling;
 
-use crate::flags::{Command, Flag, HELP, Operands};
+use crate::flags::{Command, Flag, FlagKind, HELP, Operands};
 
 /// The help of the last command on `path`; the first is the program itself.
 pub fn help(program: &str, path: &[&Command]) -> String {
@@ -101,6 +101,9 @@ fn flag_column(flag: &Flag) -> String {
     let short = flag.short.map_or("    ".to_owned(), |short| format!("-{short}, "));
     match flag.kind.value_name() {
         Some(value) => format!("  {short}--{} {value}", flag.name),
-        None => format!("  {short}--{}", flag.name),
+        None => match flag.kind {
+            FlagKind::Optional(value) => format!("  {short}--{}[={value}]", flag.name),
+            _ => format!("  {short}--{}", flag.name),
+        },
     }
 }

@@ -187,6 +187,7 @@ pub fn options(
         find_causes: rendering != Rendering::Text,
         source_map: flags.is_given("source-map") && !compat.is_ytt_only(),
         output_check: None,
+        coverage: None,
     })
 }
 

@@ -67,6 +67,8 @@ pub struct Options {
     pub library: Vec<String>,
     /// Where to note which items of overlays matched something.
     pub overlay_record: Option<std::sync::Arc<crate::overlay_record::OverlayRecord>>,
+    /// Notes of what is reached: lines of templates, data values. It costs time; without it nothing is noted.
+    pub coverage: Option<std::sync::Arc<crate::coverage::Coverage>>,
     /// Whether problems in the output name the data values that decide them, found by experiment; else only those that the
     /// line reads. It takes further renders where something is wrong.
     pub find_causes: bool,

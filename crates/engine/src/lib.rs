@@ -34,6 +34,7 @@ mod api;
 mod args;
 mod causes;
 mod contexts;
+mod coverage;
 mod deep;
 #[cfg(test)]
 mod documented;
@@ -68,6 +69,7 @@ pub use api::{
     Compat, Format, Host, Inspect, KnownSchemaFormats, MAX_STEPS, Options, OutputFile, OutputTypes, PlacedValue,
     Rendered, SchemaFormat, Silent, SourceLine, Target, ValueFlags, ValueFromFile, ValuesFile, YTT_VERSION,
 };
+pub use coverage::Coverage;
 use deep::{deep, on_large_stack};
 pub use export::{Change, Changes, Impact, ImportFrom, ImportOptions, Imported, import_schema};
 pub use generate::{GenerateOptions, Generated, ValuesDocument, generate};

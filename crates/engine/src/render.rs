@@ -22,6 +22,7 @@ use crate::output;
 use crate::output_check;
 use crate::output_source;
 use crate::provenance::causes::Causes;
+use crate::record::Record;
 use crate::run::Run;
 use crate::schema::{Schema, hide_lines_naming, redact, secret_names};
 use crate::slips;
@@ -143,9 +144,13 @@ fn finish(run: &Rc<Run>, root: &LibraryRun, eval: &mut Eval, prepared: Prepared)
     let schema = prepared.schema.clone();
     let check = run.options.output_check.as_deref();
     let checked = check.map(|check| (check, prepared.values.doc.clone()));
+    let covered = run.options.coverage.as_ref().map(|coverage| (coverage, prepared.values.doc.clone()));
     let causes = Causes::wanted(root, &prepared);
     let causes = causes.as_ref().map(|causes| causes as &dyn FindCauses);
     let evaluated = root.finish(eval, prepared, causes)?;
+    if let (Some((coverage, values)), Some(record)) = (covered, Record::of(run)) {
+        coverage.add_values(&values.value, &record.reads);
+    }
     if let Some((check, values)) = checked {
         output_check::check(run, eval, check, &evaluated, &values, causes)?;
     }
@@ -162,6 +167,9 @@ pub(crate) fn stages(run: &Rc<Run>, library: Rc<Library>) -> Result<Rendered, Fa
         return documents(run, vec![FileDocuments::Nodes(docs)]);
     }
     let mut eval = run.new_eval();
+    if options.coverage.is_some() {
+        *run.record.borrow_mut() = Some(Rc::new(Record::default()));
+    }
     let given = given_values(run, &root)?;
     if matches!(options.inspect, Some(Inspect::Schema | Inspect::SchemaDocs)) {
         let declared = below(&root, &options.library)?.schema(&mut eval, Vec::new())?;

@@ -88,6 +88,7 @@ impl Run {
         eval.set_print(move |line| host.print(&[line, b"\n"].concat()));
         eval.set_data(self.clone());
         eval.set_dialect(self.dialect());
+        eval.set_coverage(self.options.coverage.as_ref().map(|coverage| coverage.of_code()));
         eval
     }
 

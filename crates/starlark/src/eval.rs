@@ -14,7 +14,7 @@ use ytterby_text::{Str, budget};
 use crate::error::fail;
 use crate::program::{Exports, Module};
 use crate::value::Function;
-use crate::{Args, Dialect, Error, Frame, Limit, Problem, Value};
+use crate::{Args, Coverage, Dialect, Error, Frame, Limit, Problem, Value};
 
 /// Bounds on what programs may use. Reaching one is a [`Problem::Limit`].
 #[derive(Clone, Debug)]
@@ -83,6 +83,7 @@ pub struct Eval {
     data: Option<Rc<dyn Any>>,
     arena: Rc<Arena>,
     dialect: Dialect,
+    coverage: Option<Arc<Coverage>>,
 }
 
 /// One call that is going on.
@@ -142,6 +143,7 @@ impl Eval {
             data: None,
             arena: Rc::default(),
             dialect: Dialect::Ytt,
+            coverage: None,
         }
     }
 
@@ -152,6 +154,7 @@ impl Eval {
         eval.set_limits(self.limits.clone());
         eval.cancel.clone_from(&self.cancel);
         eval.dialect = self.dialect;
+        eval.coverage.clone_from(&self.coverage);
         eval.print.clone_from(&self.print);
         eval.arena.clone_from(&self.arena);
         eval
@@ -162,6 +165,18 @@ impl Eval {
         self.limits = limits;
         self.settle_fuel();
         self.settle_memory();
+    }
+
+    /// Notes which statements run of programs that were compiled with the same notes.
+    pub fn set_coverage(&mut self, coverage: Option<Arc<Coverage>>) {
+        self.coverage = coverage;
+    }
+
+    /// Notes that a statement runs.
+    pub(crate) fn reach(&self, pos: Pos) {
+        if let Some(coverage) = &self.coverage {
+            coverage.reach(pos);
+        }
     }
 
     /// Says which operators and methods values have; [`Dialect::Ytt`] by default.

@@ -22,6 +22,7 @@ pub mod args;
 pub mod ast;
 mod builtins;
 mod compile;
+mod coverage;
 mod dialect;
 mod error;
 mod eval;
@@ -37,6 +38,7 @@ mod vm;
 
 pub use args::{Args, FromValue};
 pub use builtins::universe;
+pub use coverage::Coverage;
 pub use dialect::Dialect;
 pub use error::{Error, Frame};
 pub use eval::{Budget, Eval, Limits};
@@ -44,7 +46,8 @@ pub use host::{BinaryOp, CompareOp, HostValue, Mapping, Sequence, Side, UnaryOp,
 pub use ops::{attr, binary, compare, compare_depth, equal, index, set_attr, set_index, slice, unary};
 pub use problem::Problem;
 pub use program::{
-    Exports, LinkedProgram, NoOps, OpArgs, OpValues, Ops, Piece, Program, Syntax, compile, compile_in, parse_in,
+    Exports, LinkedProgram, NoOps, OpArgs, OpValues, Ops, Piece, Program, Syntax, compile, compile_covered, compile_in,
+    parse_in,
 };
 pub use syntax::{OpenBracket, SyntaxError};
 pub use token_at::token_at;

@@ -15,7 +15,7 @@ use crate::ast::{Ast, Stmt};
 use crate::compile::{Code, LinkedCode};
 use crate::error::fail;
 use crate::value::Function;
-use crate::{Dialect, Error, Eval, SyntaxError, Value};
+use crate::{Coverage, Dialect, Error, Eval, SyntaxError, Value};
 
 /// A part of a program.
 #[derive(Clone, Copy, Debug)]
@@ -126,7 +126,21 @@ pub fn compile(pieces: &[Piece<'_>], predeclared: &[&str]) -> Result<Program, Ve
 /// # Errors
 /// As [`compile`].
 pub fn compile_in(dialect: Dialect, pieces: &[Piece<'_>], predeclared: &[&str]) -> Result<Program, Vec<SyntaxError>> {
-    let toplevel = dialect.compiling(|| crate::compile::compile(pieces, predeclared))?;
+    compile_covered(dialect, pieces, predeclared, None)
+}
+
+/// The same, with notes of the statements that run: evaluations get the same notes by
+/// [`Eval::set_coverage`](crate::Eval::set_coverage).
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_covered(
+    dialect: Dialect,
+    pieces: &[Piece<'_>],
+    predeclared: &[&str],
+    coverage: Option<&Coverage>,
+) -> Result<Program, Vec<SyntaxError>> {
+    let toplevel = dialect.compiling(|| crate::compile::compile(pieces, predeclared, coverage))?;
     Ok(Program { toplevel: Arc::new(toplevel) })
 }
 

@@ -41,7 +41,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
     };
     let targets: Vec<&Target> =
         targets.into_iter().filter(|target| shard.is_none_or(|shard| shard.contains(&target.name))).collect();
-    let engine = Engine { program: program.to_owned(), rendering, sources: Arc::clone(sources) };
+    let engine = Engine { program: program.to_owned(), rendering, sources: Arc::clone(sources), reached: None };
     let inputs = Inputs::new(&project.file, &project.root, flags, rendering, sources);
     let mut findings = Findings::default();
     let mut stream = Stream::default();

@@ -70,6 +70,8 @@ pub enum FlagKind {
     Bool,
     /// One; the last one counts. The text names it in the help.
     Text(&'static str),
+    /// One after `=`, or none: then it is the first of those that a shell can offer.
+    Optional(&'static str),
     /// Many, one each time.
     List(&'static str),
     /// Many, separated by commas (a line of CSV) or by repeating the flag.
@@ -94,10 +96,15 @@ pub enum Values {
 }
 
 impl FlagKind {
+    /// Whether the next word is the value where none is given by `=`.
+    pub fn takes_next(self) -> bool {
+        !matches!(self, FlagKind::Bool | FlagKind::Optional(_))
+    }
+
     /// How the help calls the value.
     pub fn value_name(self) -> Option<&'static str> {
         match self {
-            FlagKind::Bool => None,
+            FlagKind::Bool | FlagKind::Optional(_) => None,
             FlagKind::Text(name) | FlagKind::List(name) | FlagKind::Commas(name) => Some(name),
         }
     }

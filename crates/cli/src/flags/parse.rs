@@ -7,7 +7,7 @@ use ytterby_text::quote::quote;
 use ytterby_text::spelling;
 
 use super::csv;
-use super::{Command, Flag, FlagKind, Operands};
+use super::{Command, Flag, FlagKind, Operands, Values};
 
 /// A command line that was understood.
 #[derive(Debug)]
@@ -77,7 +77,7 @@ impl Invocation {
                 go_bool(text)
                     .ok_or_else(|| invalid(format!("strconv.ParseBool: parsing {}: invalid syntax", quoted(text))))?,
             ),
-            FlagKind::Text(_) => Value::Text(text.to_owned()),
+            FlagKind::Text(_) | FlagKind::Optional(_) => Value::Text(text.to_owned()),
             FlagKind::List(_) | FlagKind::Commas(_) => {
                 let mut values = match flag.kind {
                     FlagKind::Commas(_) => csv::fields(text).map_err(invalid)?,
@@ -163,11 +163,20 @@ fn parse_long(
     let value = match value {
         Some(value) => value,
         None if flag.kind == FlagKind::Bool => "true".to_owned(),
+        None if !flag.kind.takes_next() => first_offer(flag).to_owned(),
         None => rest
             .next()
             .ok_or_else(|| wrong(sources, Id::FLAG_VALUE, format!("flag needs an argument: {word}"), &word))?,
     };
     found.set(sources, flag, &value)
+}
+
+/// What an optional value is where none is given.
+fn first_offer(flag: &Flag) -> &'static str {
+    match flag.values {
+        Values::OneOf([first, ..]) => first,
+        _ => "",
+    }
 }
 
 /// Flags of other programs, and what they are called here.
@@ -213,6 +222,7 @@ fn parse_short(
         match behind.strip_prefix('=') {
             Some(value) if !value.is_empty() => return found.set(sources, flag, value),
             _ if flag.kind == FlagKind::Bool => found.set(sources, flag, "true")?,
+            _ if !flag.kind.takes_next() => found.set(sources, flag, first_offer(flag))?,
             _ if !behind.is_empty() => return found.set(sources, flag, behind),
             _ => {
                 let value = rest.next().ok_or_else(|| {
@@ -288,7 +298,7 @@ pub fn read_line(root: &'static Command, words: &[String]) -> Line {
             let (name, value) =
                 long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value.to_owned())));
             match find_long(command, name) {
-                Some(flag) if value.is_none() && flag.kind != FlagKind::Bool => line.waiting = Some(flag),
+                Some(flag) if value.is_none() && flag.kind.takes_next() => line.waiting = Some(flag),
                 flag => line.given.extend(flag.map(|flag| (flag, value))),
             }
         } else {
@@ -296,7 +306,7 @@ pub fn read_line(root: &'static Command, words: &[String]) -> Line {
                 let Some(flag) = command.all_flags().find(|flag| flag.short == Some(short)) else { break };
                 let behind = &word[at + short.len_utf8()..];
                 match flag.kind {
-                    FlagKind::Bool => line.given.push((flag, None)),
+                    kind if !kind.takes_next() => line.given.push((flag, None)),
                     _ if behind.is_empty() => line.waiting = Some(flag),
                     _ => {
                         line.given.push((flag, Some(behind.to_owned())));
@@ -321,11 +331,11 @@ fn first_operand(command: &Command, args: &[String]) -> Option<usize> {
         let takes_next = if arg == "--" {
             return None;
         } else if let Some(name) = arg.strip_prefix("--") {
-            !name.contains('=') && find_long(command, name).is_none_or(|flag| flag.kind != FlagKind::Bool)
+            !name.contains('=') && find_long(command, name).is_none_or(|flag| flag.kind.takes_next())
         } else if let Some(word) = arg.strip_prefix('-') {
             let short = word.chars().next();
             let flag = command.all_flags().find(|flag| flag.short == short);
-            word.chars().count() == 1 && flag.is_none_or(|flag| flag.kind != FlagKind::Bool)
+            word.chars().count() == 1 && flag.is_none_or(|flag| flag.kind.takes_next())
         } else if arg.is_empty() {
             false
         } else {

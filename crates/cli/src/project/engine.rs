@@ -1,15 +1,16 @@
 //! The only place that renders targets.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::panic::{self, AssertUnwindSafe};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use ytterby::facts::OverlayRecord;
 use ytterby::{
-    Failure, Host, InputFile, Options, OutputCheck, OutputNode, OutputValue, PlacedValue, Rendered, Renderer,
-    ValueFlags, ValuesFile,
+    Content, Coverage, Failure, GenerateOptions, Host, InputFile, Options, OutputCheck, OutputNode, OutputValue,
+    PlacedValue, Rendered, Renderer, ValueFlags, ValuesDocument, ValuesFile,
 };
 use ytterby_diag::render::Rendering;
 use ytterby_diag::{Diagnostic, Id, Sources};
@@ -21,6 +22,8 @@ use crate::limits;
 /// Input files that are parsed and compiled once.
 #[derive(Debug)]
 pub struct Compiled {
+    /// The files, for those who need them once more.
+    pub files: Vec<InputFile>,
     project: ytterby::Project,
     /// Names it among those that a thread knows.
     number: u64,
@@ -40,9 +43,21 @@ impl Compiled {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let options =
             Options { strict_annotations, look_for_slips: rendering != Rendering::Text, ..Options::default() };
-        let project = ytterby::Project::builder().inputs(files).options(options).sources(sources).build();
+        let project =
+            ytterby::Project::builder().inputs(files.iter().cloned()).options(options).sources(sources).build();
         let project = project.map_err(|error| error.failure().clone())?;
-        Ok(Compiled { project, number: NEXT.fetch_add(1, Ordering::Relaxed) })
+        Ok(Compiled { files, project, number: NEXT.fetch_add(1, Ordering::Relaxed) })
+    }
+}
+
+impl Compiled {
+    /// The rules of its schema: the path of a field (`hosts[].port`), and what a rule asks for.
+    pub fn rules(&self) -> Vec<(String, String)> {
+        let fields = self.project.schema().map(|schema| schema.fields).unwrap_or_default();
+        let rules = |field: &ytterby::Field| -> Vec<(String, String)> {
+            field.rules.iter().map(|rule| (field.path.clone(), rule.text.clone())).collect()
+        };
+        fields.iter().flat_map(rules).collect()
     }
 }
 
@@ -87,12 +102,83 @@ pub struct Engine {
     pub rendering: Rendering,
     /// The sources that those of renders are layers of.
     pub sources: Arc<Sources>,
+    /// What renders reach, where somebody asks.
+    pub reached: Option<Reached>,
 }
 
+/// What renders reach of a project.
+#[derive(Clone, Debug, Default)]
+pub struct Reached {
+    /// Lines and data values.
+    pub coverage: Arc<Coverage>,
+    /// Overlays.
+    pub overlays: Arc<OverlayRecord>,
+}
+
+/// Values that the schema allows, and that fail.
+#[derive(Debug)]
+pub struct Failing {
+    /// The smallest values found that fail in this way, as a values file.
+    pub values: String,
+    /// Why they fail.
+    pub failure: Failure,
+    /// Where its places are looked up.
+    pub sources: Arc<Sources>,
+}
+
+/// Different failures of generated values that are told.
+const MAX_FAILING: usize = 3;
+
 impl Engine {
-    /// Renders.
-    pub fn render(&self, renderers: &mut Renderers, job: &Job) -> Outcome {
-        let options = Options {
+    /// Renders with values that the schema allows, and gives those that fail, each shrunk to the smallest that fails at
+    /// the same place.
+    ///
+    /// # Errors
+    /// Why no values could be made: the files do not compile, or the target's own values are wrong.
+    pub fn generate(
+        &self,
+        renderers: &mut Renderers,
+        job: &Job,
+        count: usize,
+    ) -> Result<Vec<Failing>, (Failure, Arc<Sources>)> {
+        let layer = Arc::new(Sources::over(&self.sources));
+        let options = Options { output_check: None, coverage: None, overlay_record: None, ..self.options(job) };
+        let how = GenerateOptions::new(count, 0);
+        let made = ytterby::generate(job.compiled.files.clone(), &options, &layer, &how);
+        let documents = made.map_err(|failure| (failure, layer))?.documents;
+        let mut attempt = |values: &ValuesDocument| -> Option<(Failure, Arc<Sources>)> {
+            let text = values.yaml().ok()?;
+            let mut job = job.clone();
+            let path = "generated.yml".to_owned();
+            let file = InputFile::new(path.clone(), Content::new(text));
+            job.values.push(ValuesFile { library: String::new(), path, files: Ok(vec![file]) });
+            let outcome = self.render(renderers, &job);
+            outcome.result.err().map(|failure| (failure, outcome.sources))
+        };
+        let mut found: Vec<Failing> = Vec::new();
+        let mut known = HashSet::new();
+        let mut seen = HashSet::new();
+        for document in &documents {
+            if found.len() >= MAX_FAILING || !seen.insert(document.json()) {
+                continue;
+            }
+            let Some((failure, sources)) = attempt(document) else { continue };
+            let way = way(&failure, &sources);
+            if !known.insert(way.clone()) {
+                continue;
+            }
+            let values = document.shrunk(&mut |values| {
+                attempt(values).is_some_and(|(failure, sources)| self::way(&failure, &sources) == way)
+            });
+            let (failure, sources) = attempt(&values).unwrap_or((failure, sources));
+            let values = values.yaml().map(|text| String::from_utf8_lossy(&text).into_owned()).unwrap_or_default();
+            found.push(Failing { values, failure, sources });
+        }
+        Ok(found)
+    }
+
+    fn options(&self, job: &Job) -> Options {
+        Options {
             program: self.program.clone(),
             values: ValueFlags {
                 files: job.values.clone(),
@@ -104,10 +190,17 @@ impl Engine {
             limits: job.limits,
             meter: Some(Arc::new(limits::Process::default())),
             output_check: job.check.clone(),
+            coverage: self.reached.as_ref().map(|reached| Arc::clone(&reached.coverage)),
+            overlay_record: self.reached.as_ref().map(|reached| Arc::clone(&reached.overlays)),
             ..Options::default()
-        };
+        }
+    }
+
+    /// Renders.
+    pub fn render(&self, renderers: &mut Renderers, job: &Job) -> Outcome {
+        let options = self.options(job);
         let host = Rc::new(Kept::default());
-        let Compiled { project, number } = &*job.compiled;
+        let Compiled { project, number, .. } = &*job.compiled;
         let renderer = renderers.0.entry(*number).or_insert_with(|| project.renderer());
         let rendered = panic::catch_unwind(AssertUnwindSafe(|| renderer.run(&options, host.clone())));
         let (result, sources) = match rendered {
@@ -122,6 +215,13 @@ impl Engine {
         };
         Outcome { result, sources, printed: host.0.take() }
     }
+}
+
+/// What makes two failures the same: the id and the place of the first problem.
+fn way(failure: &Failure, sources: &Sources) -> Option<(&'static str, String)> {
+    let first = failure.diagnostics().into_iter().next()?;
+    let place = first.primary().map(|label| sources.locate(label.pos)).unwrap_or_default();
+    Some((first.id.name(), place))
 }
 
 /// Keeps what code prints, since several runs go on at a time.

@@ -3,7 +3,7 @@
 //! A path is listed once, however many targets name it, and its bytes are read once. A path that does not exist is a
 //! problem of the line that names it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -196,6 +196,14 @@ impl<'a> Inputs<'a> {
             output: given.output.or(own.output),
             depth: given.depth.or(own.depth),
         }
+    }
+}
+
+impl Inputs<'_> {
+    /// The rules of the schemas of everything that was rendered so far: the path of a field, and what a rule asks for.
+    pub fn rules(&self) -> BTreeSet<(String, String)> {
+        let known = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        known.values().flat_map(|compiled| compiled.rules()).collect()
     }
 }
 

@@ -4,12 +4,12 @@ use std::fs;
 use std::sync::Arc;
 
 use ytterby::{Failure, OutputCheck, OutputFile, Rendered};
-use ytterby_diag::{Diagnostic, Id, Sources};
+use ytterby_diag::{Diagnostic, Id, PlaceNames, Sources, Step};
 use ytterby_project::{ExpectedFailure, Placed, Target, Test, Value, join};
 
 use super::{Problem, Tested, Verdict, expect, find};
 use crate::build::unified;
-use crate::project::engine::{Documents, Engine, Renderers};
+use crate::project::engine::{Documents, Engine, Failing, Job, Renderers};
 use crate::project::inputs::{Additions, Inputs};
 use crate::read::SNAPSHOTS;
 
@@ -46,7 +46,8 @@ pub fn run(
     let mut job = match inputs.job_with(target, base, &more, ytterby::Target::Documents) {
         Ok(job) => job,
         Err(problems) => {
-            return Tested { verdict: Verdict::Wrong(problems), seconds: 0.0, snapshot: None, printed: Vec::new() };
+            let verdict = Verdict::Wrong(problems);
+            return Tested { verdict, seconds: 0.0, snapshot: None, printed: Vec::new(), broken: Vec::new() };
         }
     };
     let documents = Arc::new(Documents::and_then(job.check.take()));
@@ -81,8 +82,58 @@ pub fn run(
             false => Problem { diagnostic: problem.diagnostic.relocate(&outcome.sources, &place), ..problem },
         })
         .collect();
+    let mut problems = problems;
+    if let (Some(count), true) = (&test.generate, problems.is_empty()) {
+        problems.extend(generated(engine, renderers, &job, count));
+    }
+    let broken = outcome.result.as_ref().err().map(|failure| rules_of(failure, &outcome.sources)).unwrap_or_default();
     let verdict = if problems.is_empty() { Verdict::Passed } else { Verdict::Failed(problems) };
-    Tested { verdict, seconds: 0.0, snapshot, printed: outcome.printed }
+    Tested { verdict, seconds: 0.0, snapshot, printed: outcome.printed, broken }
+}
+
+/// Problems of values that the schema allows.
+fn generated(engine: &Engine, renderers: &mut Renderers, job: &Job, count: &Placed<u64>) -> Vec<Problem> {
+    // What the test itself looks at is another render.
+    let number = usize::try_from(count.value).unwrap_or(MAX_GENERATED).min(MAX_GENERATED);
+    let moved = |diagnostic: Diagnostic, layer: &Arc<Sources>| {
+        let place = engine.sources.absorb(layer);
+        diagnostic.relocate(layer, &place)
+    };
+    match engine.generate(renderers, job, number) {
+        Err((failure, layer)) => {
+            failure.diagnostics().into_iter().map(|problem| moved(problem, &layer).into()).collect()
+        }
+        Ok(failing) => failing
+            .into_iter()
+            .map(|Failing { values, failure, sources }| {
+                let first = failure.diagnostics().into_iter().next();
+                let why = first.as_ref().map(|first| actual(first, &sources)).unwrap_or_default();
+                let message = format!("values that the schema allows make the render fail: {why}");
+                let mut diagnostic = count.problem(Id::TEST_GENERATE, message, None);
+                if let Some(label) = first.and_then(|first| first.labels.into_iter().next()) {
+                    let role = ytterby_diag::Role::Related;
+                    diagnostic = moved(diagnostic.label(ytterby_diag::Label { role, ..label }), &sources);
+                }
+                Problem { diagnostic, diff: format!("the smallest values that fail:\n{values}") }
+            })
+            .collect(),
+    }
+}
+
+/// Inputs of one test.
+const MAX_GENERATED: usize = 100_000;
+
+/// The rules that a failure is about: the path of the value, and what it must be.
+fn rules_of(failure: &Failure, sources: &Sources) -> Vec<(String, String)> {
+    let rule = |problem: &Diagnostic| {
+        let path: String = problem.path.as_ref()?.steps().iter().fold(String::new(), |path, step| match step {
+            Step::Index(_) => path + "[]",
+            Step::Key(key) if path.is_empty() => key.clone(),
+            Step::Key(key) => format!("{path}.{key}"),
+        });
+        Some((path, problem.must_be.as_ref()?.shown(sources, PlaceNames::Full)))
+    };
+    failure.diagnostics().iter().filter_map(rule).collect()
 }
 
 fn compared(test: &Test, documents: &[Value]) -> Vec<Problem> {

@@ -4,11 +4,12 @@
 //! reported in the order of their files.
 
 mod case;
+mod coverage;
 mod expect;
 mod find;
 mod output;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -20,7 +21,7 @@ use ytterby_project::{ProjectFile, Target, Test, select};
 use self::case::Case;
 use self::output::{Format, Writer};
 use crate::flags::Invocation;
-use crate::project::engine::{Engine, Renderers};
+use crate::project::engine::{Engine, Reached, Renderers};
 use crate::project::inputs::Inputs;
 use crate::project::pool;
 use crate::project::progress::Progress;
@@ -61,15 +62,21 @@ pub struct Tested {
     /// A snapshot to write.
     snapshot: Option<(String, OutputFile)>,
     printed: Vec<u8>,
+    /// Rules that the render broke: the path of the value, and what it must be.
+    broken: Vec<(String, String)>,
 }
 
 /// Runs tests as the flags say. Gives the exit code.
 pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
     let format = Format::find(flags.text("format"))?;
+    let coverage = coverage::Format::of(flags)?;
     let shard = build::shard(flags)?;
     let jobs = build::jobs(flags)?;
     limits::of_flags(flags)?;
     let mut writer = Writer::new(format, program, rich(flags)?, sources);
+    if coverage == Some(coverage::Format::Lcov) {
+        writer = writer.aside();
+    }
     let project = match load(&flags.operands, sources) {
         Ok(project) => project,
         Err(failure) => {
@@ -114,10 +121,13 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
         return Ok(0);
     }
     // All problems of a render count for `fails`.
-    let engine = Engine { program: program.to_owned(), rendering: Rendering::Json, sources: Arc::clone(sources) };
+    let reached = coverage.map(|_| Reached::default());
+    let engine =
+        Engine { program: program.to_owned(), rendering: Rendering::Json, sources: Arc::clone(sources), reached };
     let inputs = Inputs::new(file, root, flags, engine.rendering, sources);
     let update = flags.is_on("update");
     let mut progress = Progress::new("Running tests");
+    let mut broken = BTreeSet::new();
     let mut waiting: BTreeMap<usize, Tested> = BTreeMap::new();
     let mut next = 0;
     let work = |own: &mut Renderers, number: usize| {
@@ -133,6 +143,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
             let case = &cases[next];
             next += 1;
             host::write_error(&String::from_utf8_lossy(&tested.printed));
+            broken.extend(tested.broken);
             let verdict = match tested.snapshot {
                 Some((directory, file)) => written(case, &directory, file).unwrap_or(tested.verdict),
                 None => tested.verdict,
@@ -144,7 +155,12 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
         used.unused().iter().for_each(|warning| writer.warning(warning));
     }
     write::end_if_interrupted();
-    Ok(writer.finish())
+    let exit = writer.finish();
+    if let (Some(format), Some(reached)) = (coverage, &engine.reached) {
+        let text = coverage::report(format, reached, &inputs, &broken, sources);
+        host::write_output(text.as_bytes())?;
+    }
+    Ok(exit)
 }
 
 /// Writes a snapshot. Gives a verdict where that fails.

@@ -54,6 +54,8 @@ pub struct Writer<'a> {
     /// How text draws problems.
     rich: Rendering,
     sources: &'a Arc<Sources>,
+    /// Where results go: standard output belongs to them unless it is asked for something else.
+    is_aside: bool,
     passed: usize,
     failed: usize,
     wrong: usize,
@@ -71,7 +73,14 @@ struct JunitCase {
 impl<'a> Writer<'a> {
     /// A writer for the results of a command.
     pub fn new(format: Format, program: &'a str, rich: Rendering, sources: &'a Arc<Sources>) -> Writer<'a> {
-        Writer { format, program, rich, sources, passed: 0, failed: 0, wrong: 0, suites: Vec::new() }
+        let is_aside = false;
+        Writer { format, program, rich, sources, is_aside, passed: 0, failed: 0, wrong: 0, suites: Vec::new() }
+    }
+
+    /// The same, to standard error.
+    #[must_use]
+    pub fn aside(self) -> Writer<'a> {
+        Writer { is_aside: true, ..self }
     }
 
     /// Whether no file was wrong so far.
@@ -210,6 +219,9 @@ impl<'a> Writer<'a> {
     }
 
     fn print(&self, text: &str) {
+        if self.is_aside {
+            return host::write_error(text);
+        }
         let _ = host::write_output(text.as_bytes());
     }
 

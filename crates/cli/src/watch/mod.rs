@@ -135,7 +135,7 @@ impl Session<'_> {
             }
         };
         let program = self.program.to_owned();
-        let engine = Engine { program, rendering: self.rendering, sources: Arc::clone(sources) };
+        let engine = Engine { program, rendering: self.rendering, sources: Arc::clone(sources), reached: None };
         let inputs = Inputs::new(&project.file, &project.root, self.flags, self.rendering, sources);
         let mut findings = Findings::default();
         let mut progress = Progress::new("Building targets");

@@ -94,7 +94,7 @@ impl CompiledTemplate {
     pub fn starlark(text: &[u8], file: FileId, run: &Run) -> Result<CompiledTemplate, CompileError> {
         run.sources.set_listing(file, Listing::new(ListingStyle::Starlark));
         let piece = Piece::Code { text, at: Pos::new(file, 0) };
-        let program = ytterby_starlark::compile_in(run.dialect(), &[piece], &[]).map_err(CompileError::Syntax)?;
+        let program = compiled(run, &[piece]).map_err(CompileError::Syntax)?;
         Ok(CompiledTemplate { program, table: Arc::default(), language: Language::Starlark })
     }
 
@@ -104,7 +104,7 @@ impl CompiledTemplate {
         tree: Option<&Arc<Tree>>,
         language: Language,
     ) -> Result<CompiledTemplate, CompileError> {
-        let compiled = ytterby_starlark::compile_in(run.dialect(), &writer.pieces(), &[]);
+        let compiled = compiled(run, &writer.pieces());
         run.sources.set_listing(writer.file, writer.lines);
         let program = compiled.map_err(CompileError::Syntax)?;
         Ok(CompiledTemplate { program, table: Arc::new(writer.table.finish(tree)), language })
@@ -121,6 +121,12 @@ impl CompiledTemplate {
         let table = Rc::new(LinkedTable::new(&self.table));
         Template { program: self.program.link(), table, language: self.language }
     }
+}
+
+/// The program of these pieces, with notes of what runs where the run asks for them.
+fn compiled(run: &Run, pieces: &[Piece<'_>]) -> Result<Program, Vec<SyntaxError>> {
+    let coverage = run.options.coverage.as_ref().map(|coverage| coverage.of_code());
+    ytterby_starlark::compile_covered(run.dialect(), pieces, &[], coverage.as_deref())
 }
 
 impl Template {

@@ -158,6 +158,9 @@ pub(crate) enum Instr {
     /// Loads names into registers from `first`.
     Load { first: Reg, index: u16 },
 
+    /// A statement begins; only in programs that are compiled with [`crate::Coverage`].
+    Reach,
+
     /// An operation of the host.
     Op { op: u32 },
     OpValue { x: Reg, op: u32 },

@@ -21,10 +21,14 @@ use crate::ast::{Ast, Def, DefBody, ExprId, ExprKind, Param, Stmt};
 use crate::program::Toplevel;
 use crate::resolve::{Binding, FunctionScope, NameError, Resolved, Scope, resolve};
 use crate::syntax::parse;
-use crate::{Piece, Problem, SyntaxError};
+use crate::{Coverage, Piece, Problem, SyntaxError};
 
 /// Compiles a program; see [`crate::compile`].
-pub(crate) fn compile(pieces: &[Piece<'_>], predeclared: &[&str]) -> Result<Toplevel, Vec<SyntaxError>> {
+pub(crate) fn compile(
+    pieces: &[Piece<'_>],
+    predeclared: &[&str],
+    coverage: Option<&Coverage>,
+) -> Result<Toplevel, Vec<SyntaxError>> {
     let (ast, stmts) = parse(pieces).map_err(|error| vec![error.advised(pieces)])?;
     let resolved = resolve(&ast, &stmts, predeclared).map_err(|errors| {
         let error =
@@ -35,7 +39,7 @@ pub(crate) fn compile(pieces: &[Piece<'_>], predeclared: &[&str]) -> Result<Topl
         Some(Piece::Code { at, .. } | Piece::Op { at, .. }) => *at,
         None => Pos::UNKNOWN,
     };
-    let program = ProgramCompiler { ast: Arc::new(ast), resolved, pieces };
+    let program = ProgramCompiler { ast: Arc::new(ast), resolved, pieces, coverage };
     let code = program.toplevel(&stmts, at).map_err(|TooLarge { message, pos }| {
         let pos = pos.unwrap_or(at);
         vec![SyntaxError::at(pos, Problem::Syntax, message, pieces)]
@@ -51,6 +55,7 @@ struct ProgramCompiler<'a> {
     ast: Arc<Ast>,
     resolved: Resolved,
     pieces: &'a [Piece<'a>],
+    coverage: Option<&'a Coverage>,
 }
 
 type Compiled<T> = Result<T, TooLarge>;

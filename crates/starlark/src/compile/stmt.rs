@@ -12,6 +12,10 @@ impl FnCompiler<'_> {
     pub(super) fn stmts(&mut self, stmts: &[Stmt]) -> Compiled<()> {
         for stmt in stmts {
             let mark = self.next;
+            if let (Some(coverage), Some(pos)) = (self.program.coverage, self.place(stmt)) {
+                coverage.declare(pos);
+                self.emit(Instr::Reach, pos);
+            }
             let done = stacker::maybe_grow(64 << 10, 1 << 20, || self.stmt(stmt));
             done.map_err(|error| error.at(self.place(stmt)))?;
             self.next = mark;

@@ -348,6 +348,7 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                         check!(work::load(eval, code, index, &mut regs[usize::from(first)..]));
                     }
 
+                    Instr::Reach => eval.reach(code.positions[at]),
                     Instr::Op { op } => {
                         note!();
                         check!(function.module.ops.op(eval, op, OpValues::None));
