@@ -7,6 +7,7 @@
 //!
 //! Old files are linked aside before new ones take their names, so that no name is ever missing.
 
+use std::collections::HashSet;
 use std::fs::{self, Metadata, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -68,14 +69,15 @@ impl Journal {
     pub(super) fn commit(&mut self) -> Result<(), String> {
         let root = paths::real(&self.target);
         let mut missing = Vec::new();
+        let (mut seen, mut known) = (HashSet::new(), HashSet::new());
         for place in &self.places {
             let path = self.target.join(place);
-            paths::refuse_links(&root, &root.join(place))?;
+            paths::refuse_links(&root, &root.join(place), &mut known)?;
             check_place(&path)?;
             let names: Vec<&str> = place.split('/').collect();
             for count in 1..names.len() {
                 let above = names[..count].join("/");
-                if !self.target.join(&above).exists() && !missing.contains(&above) {
+                if seen.insert(above.clone()) && !self.target.join(&above).exists() {
                     missing.push(above);
                 }
             }
@@ -177,8 +179,9 @@ impl Journal {
         match Journal::read(stage, target, FORWARD)? {
             Some(journal) => {
                 let root = paths::real(target);
+                let mut known = HashSet::new();
                 for place in &journal.places {
-                    paths::refuse_links(&root, &root.join(place))?;
+                    paths::refuse_links(&root, &root.join(place), &mut known)?;
                 }
                 journal.finish(&|| Ok(()))
             }

@@ -5,6 +5,7 @@
 //! not count. The rules look at text only, so both are tested everywhere; what links on the disk add to it is
 //! [`refuse_links`].
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -13,9 +14,7 @@ use crate::read::clean;
 /// Whose rules count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum System {
-    #[cfg_attr(not(any(unix, test)), expect(dead_code))]
     Unix,
-    #[cfg_attr(not(any(windows, test)), expect(dead_code))]
     Windows,
 }
 
@@ -81,8 +80,9 @@ pub(super) fn real(target: &Path) -> PathBuf {
     fs::canonicalize(target).unwrap_or_else(|_| target.to_owned())
 }
 
-/// Refuses a place that a symbolic link inside of the directory leads out of it. `root` is the directory without links.
-pub(super) fn refuse_links(root: &Path, place: &Path) -> Result<(), String> {
+/// Refuses a place that a symbolic link inside of the directory leads out of it. `root` is the directory without links;
+/// `known` has the directories that were looked at before.
+pub(super) fn refuse_links(root: &Path, place: &Path, known: &mut HashSet<PathBuf>) -> Result<(), String> {
     let leads_out = |to: &Path| {
         format!(
             "Expected output file '{}' to stay inside of the output directory, but a symbolic link leads to '{}'",
@@ -90,8 +90,10 @@ pub(super) fn refuse_links(root: &Path, place: &Path) -> Result<(), String> {
             to.display()
         )
     };
-    let above = place.ancestors().skip(1).find(|above| fs::symlink_metadata(above).is_ok());
-    if let Some(above) = above {
+    let parent = place.parent().unwrap_or(place);
+    if known.insert(parent.to_owned())
+        && let Some(above) = parent.ancestors().find(|above| fs::symlink_metadata(above).is_ok())
+    {
         match fs::canonicalize(above) {
             Ok(real) if !real.starts_with(root) && above.starts_with(root) => return Err(leads_out(&real)),
             Ok(_) => {}

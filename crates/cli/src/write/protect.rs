@@ -4,6 +4,7 @@
 //! in it or is part of one's metadata. The first two are common in containers (`/out`), so they are allowed where
 //! nothing is in them but what an earlier run wrote: there a list of the files ([`MANIFEST`]) is written with them.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -45,28 +46,33 @@ pub(super) fn check(directory: &str) -> Result<Place, String> {
             "Expected output directory '{directory}' to not be part of the data of a repository ({name})"
         ));
     }
-    if let Some(found) = find_repository(&real) {
-        return Err(format!(
-            "Expected output directory '{directory}' to not hold a repository ('{}' would be deleted)",
-            found.display()
-        ));
-    }
     let is_mount = is_mount_point(&real);
     let is_top = real.parent().is_some_and(|parent| parent.parent().is_none());
-    let what = match (is_mount, is_top) {
-        (true, _) => "a mount point",
-        (false, true) => "directly below the root directory",
-        (false, false) => return Ok(Place::Usual),
+    let (place, what) = match (is_mount, is_top) {
+        (true, _) => (Place::Mounted, "a mount point"),
+        (false, true) => (Place::Listed, "directly below the root directory"),
+        (false, false) => (Place::Usual, ""),
     };
-    let others = not_listed(&real);
+    if place != Place::Usual {
+        refuse_others(directory, &real, what)?;
+    }
+    match find_repository(&real) {
+        None => Ok(place),
+        Some(found) => Err(format!(
+            "Expected output directory '{directory}' to not hold a repository ('{}' would be deleted)",
+            found.display()
+        )),
+    }
+}
+
+/// Refuses a directory with files that no earlier run wrote.
+fn refuse_others(directory: &str, real: &Path, what: &str) -> Result<(), String> {
+    let others = not_listed(real);
     if others.is_empty() {
-        return Ok(if is_mount { Place::Mounted } else { Place::Listed });
+        return Ok(());
     }
     let named: Vec<String> = others.iter().take(NAMED).map(|path| format!("'{}'", path.display())).collect();
-    let more = match others.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
+    let more = if others.len() > NAMED { " and more" } else { "" };
     Err(format!(
         "Expected output directory '{directory}' to hold only files of an earlier run, because it is {what}; \
          no earlier run wrote {}{more}",
@@ -131,12 +137,19 @@ fn is_mount_point(_: &Path) -> bool {
     false
 }
 
-/// The files in a directory that its list does not have, or has with another content.
+/// The first files in a directory that its list does not have, or has with another content.
 fn not_listed(directory: &Path) -> Vec<PathBuf> {
     let text = fs::read_to_string(directory.join(MANIFEST)).unwrap_or_default();
     let mut lines = text.lines();
     let has_list = lines.next() == Some(HEADER);
-    let listed: std::collections::HashSet<&str> = if has_list { lines.collect() } else { Default::default() };
+    let listed: HashMap<&str, &str> = match has_list {
+        true => lines.filter_map(|line| line.split_once(' ')).map(|(hash, path)| (path, hash)).collect(),
+        false => HashMap::new(),
+    };
+    let is_own = |name: &str, path: &Path| {
+        let hash = listed.get(&*name.escape_debug().to_string());
+        hash.is_some_and(|hash| fs::read(path).is_ok_and(|bytes| checksum(&bytes) == *hash))
+    };
     let mut others = Vec::new();
     let mut pending = vec![(directory.to_owned(), String::new())];
     while let Some((at, name)) = pending.pop() {
@@ -145,18 +158,19 @@ fn not_listed(directory: &Path) -> Vec<PathBuf> {
             continue;
         };
         for entry in entries.flatten() {
+            if others.len() > NAMED {
+                break;
+            }
             let below = format!("{name}{}", entry.file_name().to_string_lossy());
-            let is_kind = |wanted: fn(&fs::FileType) -> bool| entry.file_type().is_ok_and(|kind| wanted(&kind));
-            // Every new file system of this family has it.
-            let is_own = below == MANIFEST && has_list || below == "lost+found";
-            let is_stage = name.is_empty() && below.starts_with(super::stage::PREFIX);
-            if is_own || is_stage {
+            // New file systems have `lost+found`.
+            let is_ours = below == MANIFEST && has_list || below == "lost+found";
+            if is_ours || name.is_empty() && below.starts_with(super::stage::PREFIX) {
                 continue;
             }
-            if is_kind(fs::FileType::is_dir) {
-                pending.push((entry.path(), format!("{below}/")));
-            } else if !is_kind(fs::FileType::is_file) || !is_listed(&listed, &entry.path(), &below) {
-                others.push(entry.path());
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => pending.push((entry.path(), format!("{below}/"))),
+                Ok(kind) if kind.is_file() && is_own(&below, &entry.path()) => {}
+                _ => others.push(entry.path()),
             }
         }
     }
@@ -164,22 +178,16 @@ fn not_listed(directory: &Path) -> Vec<PathBuf> {
     others
 }
 
-fn is_listed(listed: &std::collections::HashSet<&str>, path: &Path, name: &str) -> bool {
-    fs::read(path).is_ok_and(|bytes| listed.contains(&*line(name, &bytes)))
-}
-
 /// The list of files of a run.
 pub(super) fn manifest(files: &[(String, &OutputFile)]) -> String {
-    let lines = files.iter().map(|(path, file)| line(path, &file.bytes) + "\n");
-    format!("{HEADER}\n") + &lines.collect::<String>()
+    let line = |(path, file): &(String, &OutputFile)| format!("{} {}\n", checksum(&file.bytes), path.escape_debug());
+    format!("{HEADER}\n") + &files.iter().map(line).collect::<String>()
 }
 
-fn line(path: &str, bytes: &[u8]) -> String {
-    // FNV-1a: to notice changes, not to withstand attacks.
-    let hash = bytes
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
-    format!("{hash:016x} {}", path.escape_debug())
+/// FNV-1a: to notice changes, not to withstand attacks.
+fn checksum(bytes: &[u8]) -> String {
+    let add = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    format!("{:016x}", bytes.iter().fold(0xcbf2_9ce4_8422_2325, add))
 }
 
 /// Deletes what is in a directory but for our own working directories, as long as `go_on` says so.

@@ -10,8 +10,7 @@ use crate::example::Directory;
 use crate::words::words;
 
 /// Ids without an example that can be run: they need a broken machine, a second program or a bug, or they are reserved.
-const NOT_RUN: [&str; 7] =
-    ["file/symlink", "file/write", "internal/bug", "kubernetes/limit", "limit/cancelled", "limit/output", "limit/time"];
+const NOT_RUN: [&str; 5] = ["file/symlink", "file/write", "internal/bug", "kubernetes/limit", "limit/cancelled"];
 
 /// `ytterby kubevirt` has formats of its own, which have other fields.
 const OTHER_FORMATS: &str = "kubevirt/";

@@ -48,7 +48,7 @@ fn output_and_depth() {
     let printing = "#@ for i in range(10000):\n#@   print(\"0123456789\")\n#@ end\n";
     let scratch = Scratch::with(&[("t.yml", printing)]);
     let (exit, _, stderr) = scratch.run(&["-f", "t.yml", "--limit-output", "10KiB"]);
-    assert!(exit == 1 && stderr.contains("output limit exceeded (10KiB)"), "{exit}");
+    assert!(exit == 1 && stderr.contains("output limit exceeded (--limit-output 10KiB)"), "{exit}");
     let deep = "#@ def f(n):\n#@   return 0 if n == 0 else f(n-1)\n#@ end\n---\nx: #@ f(500)\n";
     check(deep, &["--limit-depth", "100"], "limit/depth", Some(2));
     assert_eq!(Scratch::with(&[("t.yml", deep)]).run(&["-f", "t.yml", "--limit-depth", "1000"]).0, 0);
@@ -84,7 +84,7 @@ fn a_limit_is_for_the_whole_run() {
         "#@ load(\"@ytt:library\", \"library\")\n#@ x = [library.get(\"a\").eval() for i in range(1000000)]\na: 1\n";
     let scratch = Scratch::with(&[("c.yml", library), ("_ytt_lib/a/c.yml", "a: 1\n")]);
     let (exit, _, stderr) = scratch.run(&["-f", ".", "--limit-time", "500ms"]);
-    assert!(exit == 1 && stderr.contains("time limit exceeded (500ms"), "{stderr}");
+    assert!(exit == 1 && stderr.contains("time limit exceeded (--limit-time 500ms"), "{stderr}");
 }
 
 #[test]

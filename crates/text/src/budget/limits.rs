@@ -139,10 +139,10 @@ impl Exceeded {
 impl fmt::Display for Exceeded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Exceeded::Time(limit) => write!(f, "time limit exceeded ({} of processor time)", shown_time(*limit)),
-            Exceeded::Memory(limit) => write!(f, "memory limit exceeded ({})", shown_size(*limit)),
-            Exceeded::Steps(limit) => write!(f, "step limit exceeded ({limit} steps)"),
-            Exceeded::Output(limit) => write!(f, "output limit exceeded ({})", shown_size(*limit)),
+            Exceeded::Time(limit) => write!(f, "time limit exceeded (--limit-time {})", shown_time(*limit)),
+            Exceeded::Memory(limit) => write!(f, "memory limit exceeded (--limit-memory {})", shown_size(*limit)),
+            Exceeded::Steps(limit) => write!(f, "step limit exceeded (--limit-steps {limit})"),
+            Exceeded::Output(limit) => write!(f, "output limit exceeded (--limit-output {})", shown_size(*limit)),
             Exceeded::Cancelled => f.write_str("evaluation was cancelled"),
         }
     }
