@@ -58,6 +58,8 @@ pub(crate) struct Loader {
     pub library_module: Box<MakeLibraryModule>,
     loaded: RefCell<HashMap<*const File, Loaded>>,
     loading: RefCell<Vec<Rc<File>>>,
+    /// The same files, to be found at once.
+    is_loading: RefCell<HashSet<*const File>>,
     /// Paths of the files that were evaluated here; messages show their lines.
     own: RefCell<HashSet<String>>,
 }
@@ -93,6 +95,7 @@ impl Loader {
             library_module: Box::new(library_module),
             loaded: RefCell::default(),
             loading: RefCell::default(),
+            is_loading: RefCell::default(),
             own: RefCell::default(),
         })
     }
@@ -183,8 +186,10 @@ impl Loader {
         self.check_cycle(file)?;
         let (changes, uses) = (self.shared_lists.changes(), self.uses_of_data.get());
         self.loading.borrow_mut().push(file.clone());
+        self.is_loading.borrow_mut().insert(key);
         let result = self.evaluate(eval, place, file, &template, prefix);
         self.loading.borrow_mut().pop();
+        self.is_loading.borrow_mut().remove(&key);
         let exports = result?.exports;
         let depends_on = (self.uses_of_data.get() > uses).then_some(changes);
         self.loaded.borrow_mut().insert(key, Loaded { exports: exports.clone(), depends_on });
@@ -192,6 +197,9 @@ impl Loader {
     }
 
     fn check_cycle(&self, file: &Rc<File>) -> Result<(), Failure> {
+        if !self.is_loading.borrow().contains(&Rc::as_ptr(file)) {
+            return Ok(());
+        }
         let loading = self.loading.borrow();
         let Some(start) = loading.iter().position(|other| Rc::ptr_eq(other, file)) else { return Ok(()) };
         let mut cycle: Vec<&str> = loading[start..].iter().map(|file| file.path()).collect();

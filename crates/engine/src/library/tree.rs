@@ -1,5 +1,7 @@
 //! Libraries: directories of files, with private ones below `_ytt_lib`.
 
+use std::cell::OnceCell;
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use ytterby_diag::{Diagnostic, Failure, Help, Id};
@@ -22,7 +24,12 @@ pub(crate) struct Library {
     name: String,
     children: Vec<Rc<Library>>,
     files: Vec<Rc<File>>,
+    /// Where in `files` the first file of a name is; made when many files are looked for.
+    places: OnceCell<HashMap<String, usize>>,
 }
+
+/// Directories with more files have an index of their names.
+const INDEXED: usize = 32;
 
 /// A file seen from a library.
 #[derive(Clone, Debug)]
@@ -56,6 +63,21 @@ impl Library {
 
     fn is_private(&self) -> bool {
         self.name == PRIVATE
+    }
+
+    /// The first file of a name in this directory.
+    fn file(&self, name: &str) -> Option<&Rc<File>> {
+        if self.files.len() <= INDEXED {
+            return self.files.iter().find(|file| file.name() == name);
+        }
+        let places = self.places.get_or_init(|| {
+            let mut places = HashMap::new();
+            for (at, file) in self.files.iter().enumerate() {
+                places.entry(file.name().to_owned()).or_insert(at);
+            }
+            places
+        });
+        places.get(name).map(|at| &self.files[*at])
     }
 
     fn child(&self, name: &str) -> Option<&Rc<Library>> {
@@ -113,7 +135,7 @@ impl Library {
                 .find(&directories.join("/"))
                 .map_err(|why| missing(format!("Expected to find file '{path}', but did not: {why}")))?,
         };
-        match library.files.iter().find(|file| file.name() == name) {
+        match library.file(name) {
             Some(file) => {
                 Ok(FileInLibrary { file: file.clone(), library: library.clone(), path: file.path().to_owned() })
             }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use ytterby_starlark::{Args, Builtin, Error, Eval, Value};
-use ytterby_text::Str;
+use ytterby_text::{Str, budget};
 
 use super::{Module, function};
 use crate::args::{fail, one};
@@ -27,6 +27,7 @@ fn make(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     if !args.positional.is_empty() {
         fail!("unexpected positional arguments (structs are made from keyword arguments only)");
     }
+    budget::memory_of(args.named.len() + 2, 64)?;
     Ok(from_keywords(args.named.iter().cloned()))
 }
 

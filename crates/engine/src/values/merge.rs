@@ -88,6 +88,13 @@ enum Left {
     Kept,
 }
 
+/// Whether messages show what is around a wrong value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Around {
+    Shown,
+    Omitted,
+}
+
 fn merge_prepared(
     cx: &mut Context<'_>,
     schema: &Schema,
@@ -121,7 +128,10 @@ fn merge_prepared(
     for block in &mut found {
         block.call = input.place();
     }
-    add_hints(&mut found, &merged, schema, input);
+    // All of the document is looked through for what is around a mistake; for thousands of flags that is too much.
+    let size = merged.value.as_map().map_or(1, |map| map.len() + 1);
+    let around = if run.may_compare(size) { Around::Shown } else { Around::Omitted };
+    add_hints(&mut found, &merged, schema, input, around);
     let left = undo.map(|undo| {
         undo.apply(&mut merged);
         merged
@@ -241,7 +251,7 @@ impl Wrong {
 const SHOWN_AROUND: usize = 3;
 
 /// Adds how to give other types, and the map around a wrong value as it is after the merge.
-fn add_hints(found: &mut [Block], merged: &Document, schema: &Schema, input: Input) {
+fn add_hints(found: &mut [Block], merged: &Document, schema: &Schema, input: Input, around: Around) {
     let flag = match input {
         Input::String => Some("--data-value-yaml"),
         Input::EnvString => Some("--data-values-env-yaml"),
@@ -251,6 +261,9 @@ fn add_hints(found: &mut [Block], merged: &Document, schema: &Schema, input: Inp
         let hint = format!("to give a value of another type than string, use {flag}");
         let mistyped = found.iter_mut().filter(|block| block.id == Id::SCHEMA_TYPE);
         mistyped.for_each(|block| block.helps.insert(0, Help::new(hint.clone())));
+    }
+    if around == Around::Omitted {
+        return;
     }
     let shown = match schema.uses.secrets {
         true => redact_misfit(&merged.value, &schema.root),

@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::limits::{Cancellation, Exceeded, Limits, Meter};
@@ -14,6 +15,9 @@ thread_local! {
     pub(super) static FUEL: Cell<u64> = const { Cell::new(u64::MAX) };
     static ACCOUNT: RefCell<Option<Account>> = const { RefCell::new(None) };
 }
+
+/// How many budgets are open in this process.
+static ACTIVE: AtomicUsize = AtomicUsize::new(0);
 
 /// Units of work between two looks: 0.1 ms, or 10 ms where a unit is slow.
 const UNITS_PER_LOOK: u64 = 4096;
@@ -74,6 +78,7 @@ pub fn begin(limits: Limits, cancellation: Option<Cancellation>, meter: Option<A
     // The first look comes early enough for small limits, and not at all in small runs.
     let room = account.limits.memory_with(0).min(BYTES_PER_LOOK / 4);
     account.room = room;
+    ACTIVE.fetch_add(1, Ordering::Relaxed);
     let around = (ACCOUNT.replace(Some(account)), ROOM.replace(room), FUEL.replace(UNITS_PER_LOOK));
     Running { around: Some(Box::new(around)) }
 }
@@ -81,6 +86,7 @@ pub fn begin(limits: Limits, cancellation: Option<Cancellation>, meter: Option<A
 impl Drop for Running {
     fn drop(&mut self) {
         if let Some(around) = self.around.take() {
+            ACTIVE.fetch_sub(1, Ordering::Relaxed);
             let (account, room, fuel) = *around;
             ACCOUNT.set(account);
             ROOM.set(room);
@@ -103,9 +109,15 @@ impl Account {
         self.charged += self.room - ROOM.get().min(self.room);
         let limit = self.limits.memory_with(self.input);
         let measured = self.meter.as_ref().and_then(|meter| meter.memory());
+        let used = match measured {
+            // What others in the process use is not ours; what we were ever given is the most that we can have.
+            Some(measured) if ACTIVE.load(Ordering::Relaxed) > 1 => measured.min(self.charged),
+            Some(measured) => measured,
+            None => self.charged,
+        };
         let rest = match (self.limits.memory, measured) {
             (None, None) => u64::MAX,
-            _ => limit.saturating_sub(measured.unwrap_or(self.charged)),
+            _ => limit.saturating_sub(used),
         };
         if bytes > rest {
             return Err(self.exceed(Exceeded::Memory(limit)));
