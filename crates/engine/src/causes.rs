@@ -1,14 +1,13 @@
 //! Who is behind a problem in the output: an interface, so that checks need not know how causes are found.
 
 use ytterby_diag::{Path, Pos};
-use ytterby_starlark::Eval;
 
 use crate::node::Document;
 
 /// Finds the data values that decide nodes of the output.
 pub(crate) trait FindCauses {
     /// For each node, the data values that decide it, and where each was given.
-    fn of(&self, eval: &mut Eval, wrong: &[(Document, Path)]) -> Vec<Vec<(Path, Pos)>>;
+    fn of(&self, wrong: &[(Document, Path)]) -> Vec<Vec<(Path, Pos)>>;
 }
 
 /// Adds what is not there yet.

@@ -6,7 +6,6 @@
 use std::fmt;
 
 use ytterby_diag::{Cause, Diagnostic, Failure, Id, Label, Part, Path, Pos, Role, Severity, Text};
-use ytterby_starlark::Eval;
 use ytterby_yaml::{NodeId, Scalar, Tree, View, last_wins};
 
 use crate::causes::{self, FindCauses};
@@ -51,7 +50,6 @@ pub enum OutputValue {
 /// The findings that are errors.
 pub(crate) fn check(
     run: &Run,
-    eval: &mut Eval,
     check: &dyn OutputCheck,
     evaluated: &Evaluated,
     values: &Document,
@@ -68,7 +66,7 @@ pub(crate) fn check(
     }
     let mut errors = Vec::new();
     let findings = check.check(documents);
-    let deciding = causes.map(|causes| causes_of(eval, causes, evaluated, &findings)).unwrap_or_default();
+    let deciding = causes.map(|causes| causes_of(causes, evaluated, &findings)).unwrap_or_default();
     for (at, mut finding) in findings.into_iter().enumerate() {
         add_values(run, &mut finding, values, deciding.get(at));
         match finding.severity {
@@ -80,12 +78,7 @@ pub(crate) fn check(
 }
 
 /// For each finding, the data values that decide its node.
-fn causes_of(
-    eval: &mut Eval,
-    causes: &dyn FindCauses,
-    evaluated: &Evaluated,
-    findings: &[Diagnostic],
-) -> Vec<Vec<(Path, Pos)>> {
+fn causes_of(causes: &dyn FindCauses, evaluated: &Evaluated, findings: &[Diagnostic]) -> Vec<Vec<(Path, Pos)>> {
     if findings.is_empty() {
         return Vec::new();
     }
@@ -98,7 +91,7 @@ fn causes_of(
         Some((document_with(docs.iter(), &path, pos)?.clone(), path))
     };
     let nodes: Vec<(Document, Path)> = findings.iter().map(|finding| node(finding).unwrap_or_else(nowhere)).collect();
-    causes.of(eval, &nodes)
+    causes.of(&nodes)
 }
 
 /// Names the data values that the line of a finding reads, and those that decide its node.

@@ -152,7 +152,7 @@ fn finish(run: &Rc<Run>, root: &LibraryRun, eval: &mut Eval, prepared: Prepared)
         coverage.add_values(&values.value, &record.reads);
     }
     if let Some((check, values)) = checked {
-        output_check::check(run, eval, check, &evaluated, &values, causes)?;
+        output_check::check(run, check, &evaluated, &values, causes)?;
     }
     look_for_slips(run, root, schema.as_deref(), &evaluated);
     Ok(evaluated)

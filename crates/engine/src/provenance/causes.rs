@@ -3,17 +3,20 @@
 //! A rule on the output, or the check of a host, finds something wrong with a node. Which data values decide it is found as
 //! `explain` finds it; here the number of renders is bounded by the size of the output, because nobody asked for it to take time.
 
+use std::rc::Rc;
+
 use ytterby_diag::{Path, Pos};
-use ytterby_starlark::Eval;
 
 use super::chain::is_same_document;
 use super::experiment;
 use super::is_related;
 use super::nodes::{self, Side};
 use super::session::Session;
+use crate::api::Silent;
 use crate::causes::FindCauses;
 use crate::library::{LibraryRun, Prepared};
 use crate::node::Document;
+use crate::run::Run;
 
 /// Nodes that may be rendered in all: a fraction of a second.
 const NODES: usize = 200_000;
@@ -38,9 +41,16 @@ impl Causes {
 }
 
 impl FindCauses for Causes {
-    fn of(&self, eval: &mut Eval, wrong: &[(Document, Path)]) -> Vec<Vec<(Path, Pos)>> {
+    fn of(&self, wrong: &[(Document, Path)]) -> Vec<Vec<(Path, Pos)>> {
         let nothing = || vec![Vec::new(); wrong.len()];
-        let session = Session::of(&self.library, &self.prepared);
+        // What code prints and warns of was told already.
+        let run = &self.library.run;
+        let mut quiet = Run::new(&run.options, &run.sources, Rc::new(Silent));
+        quiet.is_one_of_many = true;
+        let quiet = Rc::new(quiet);
+        let eval = &mut quiet.new_eval();
+        let library = LibraryRun { run: quiet, ..self.library.clone() };
+        let session = Session::of(&library, &self.prepared);
         let Ok(base) = session.render(eval, &session.values, true) else { return nothing() };
         let targets: Vec<Option<(usize, &Path)>> = wrong
             .iter()

@@ -51,7 +51,7 @@ pub(crate) fn check<'d>(
             ((*doc).clone(), blocks[*block].path.path().cloned().unwrap_or_else(Path::document))
         };
         let nodes: Vec<(Document, Path)> = wrong.iter().map(node).collect();
-        for (found, (block, _)) in causes.of(eval, &nodes).into_iter().zip(&wrong) {
+        for (found, (block, _)) in causes.of(&nodes).into_iter().zip(&wrong) {
             causes::add(&mut blocks[*block].reads, found);
         }
     }
