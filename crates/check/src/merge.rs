@@ -70,13 +70,22 @@ fn unmatched(reports: &[Report]) -> Vec<Diagnostic> {
 
 /// What a run says about an attribute that is missing, the check says better.
 fn drop_doubles(findings: &mut Vec<Diagnostic>, sources: &Sources) {
-    let mut unknown = HashSet::new();
+    let mut ends = HashSet::new();
+    let mut lines = HashSet::new();
     for finding in findings.iter().filter(|finding| finding.id == Id::CODE_UNKNOWN_VALUE) {
-        unknown.extend(finding.primary().and_then(|label| label.span(sources)).map(|span| (span.file, span.end)));
+        if let Some(span) = finding.primary().and_then(|label| label.span(sources)) {
+            ends.insert((span.file, span.end));
+            lines.insert((span.file, sources.line(span.pos())));
+        }
     }
     findings.retain(|finding| {
         let span = || finding.primary().and_then(|label| label.span(sources));
-        finding.id != Id::CODE_ATTRIBUTE || !span().is_some_and(|span| unknown.contains(&(span.file, span.end)))
+        if finding.id == Id::CODE_ATTRIBUTE {
+            return !span().is_some_and(|span| ends.contains(&(span.file, span.end)));
+        }
+        // `data.values["nmae"]`: a run shows the bracket.
+        let is_on_line = || span().is_some_and(|span| lines.contains(&(span.file, sources.line(span.pos()))));
+        finding.id != Id::CODE_INDEX || !is_on_line()
     });
 }
 

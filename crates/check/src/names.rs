@@ -76,6 +76,8 @@ pub(crate) struct Names {
     pub rebound: Vec<(SymbolId, Pos)>,
     /// The parent of each scope; the file is scope 0.
     parents: Vec<Option<usize>>,
+    /// The scopes of functions with a name; lambdas and comprehensions are short enough to see through.
+    functions: Vec<usize>,
 }
 
 /// Binds the names of a file.
@@ -92,6 +94,11 @@ impl Names {
     /// The symbol at the top of the file with this name.
     pub fn global(&self, name: &str) -> Option<SymbolId> {
         self.symbols.iter().position(|symbol| symbol.scope == 0 && symbol.name == name)
+    }
+
+    /// Whether a symbol belongs to a `def`.
+    pub fn is_in_function(&self, id: SymbolId) -> bool {
+        self.functions.contains(&self.symbols[id].scope)
     }
 
     /// The symbol that another one hides, if there is one.
@@ -267,6 +274,10 @@ impl<'a> Binder<'a> {
             }
         }
         self.open();
+        if own.is_some() {
+            let scope = self.scope();
+            self.names.functions.push(scope);
+        }
         let mut params = Vec::new();
         for param in &def.params {
             let (Param::Plain(name) | Param::Default(name, ..) | Param::Star(Some(name), _) | Param::StarStar(name, _)) =

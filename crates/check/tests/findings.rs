@@ -79,7 +79,7 @@ fn nothing_is_said_about_what_cannot_be_known() {
         ("labels:\n  #@schema/any-key\n  _: \"\"\n", "---\na: #@ getattr(data.values.labels, \"team\", \"none\")\n"),
         (
             "#@schema/nullable\ntls: {secret: \"\"}\n",
-            "---\n#@ if data.values.tls:\na: #@ data.values.tls.secret\n#@ end\n",
+            "---\nb: 1\n#@ if data.values.tls:\na: #@ data.values.tls.secret\n#@ end\n",
         ),
         (
             "db: {host: a}\n",
@@ -123,7 +123,7 @@ fn unread_values_are_found() {
         ("big: false\n", "#@ if not data.values.big:\n#@   x = 1\n#@ else:\n#@   x = 2\n#@ end\n---\na: #@ x\n"),
         ("a: 1\n#@schema/deprecated \"use a\"\nb: 1\n", "---\na: #@ data.values.a\n"),
         (
-            "#@schema/validation one_not_null=[\"x\", \"y\"]\nm:\n  #@schema/nullable\n  x: 1\n  #@schema/nullable\n  y: 1\n",
+            "#@schema/validation one_not_null=[\"x\", \"z\"]\nm:\n  #@schema/nullable\n  x: 1\n  #@schema/nullable\n  z: 1\n",
             "---\na: #@ data.values.m.x\n",
         ),
         ("a: 1\n", "#@ def f(v):\na: #@ v.a\n#@ end\n--- #@ f(data.values)\n"),
@@ -314,8 +314,8 @@ fn lints_hold_for_all_targets() {
 
 #[test]
 fn several_errors_are_found_at_once() {
-    let bad = format!("{DATA}---\na: #@ 1 + \"a\"\n");
-    let found = of("a: 1\n", "---\na: #@ data.values.a\nb: #@ [][1]\n", &[("u.yml", &bad), ("w.yml", "a: #@ nope\n")]);
+    let bad = "---\n#! wrong\na: #@ 1 + \"a\"\n";
+    let found = of("a: 1\n", "---\na: #@ data.values.a\nb: #@ [][1]\n", &[("u.yml", bad), ("w.yml", "a: #@ nope\n")]);
     expect(found, &["code/index t.yml:4", "code/type u.yml:3", "code/undefined w.yml:1"]);
 }
 

@@ -64,6 +64,9 @@ pub(crate) fn check(project: &Project, flows: &[Flow], used: &HashSet<usize>, ou
     if project.has_broken_files() || project.files.len() < 2 {
         return;
     }
+    if !flows.iter().any(|flow| flow.gets_any_library) {
+        libraries(project, out);
+    }
     let reads_any_file = flows.iter().any(|flow| flow.reads_any_file);
     for (number, file) in project.files.iter().enumerate() {
         let input = &file.input;
@@ -78,8 +81,7 @@ pub(crate) fn check(project: &Project, flows: &[Flow], used: &HashSet<usize>, ou
         } else {
             continue;
         };
-        let first_line = file.facts.text.iter().position(|byte| *byte == b'\n').unwrap_or(file.facts.text.len());
-        let part = Part::Bytes(first_line as u32);
+        let part = Part::Bytes(first_line(file));
         out.push(Diagnostic::warning(Id::LINT_UNUSED_FILE, text).at(Pos::new(file.source, 0), part).help(help));
     }
 }
@@ -94,6 +96,30 @@ fn acts(file: &ProjectFile) -> bool {
         _ => false,
     };
     file.input.is_library() && syntax.stmts.iter().any(is_call)
+}
+
+/// Reports private libraries that no code refers to, at their first files.
+fn libraries(project: &Project, out: &mut Vec<Diagnostic>) {
+    let mut seen = HashSet::new();
+    for file in project.files.iter().filter(|file| file.library.is_none()) {
+        let path = &file.input.path;
+        let Some(at) = path.find("_ytt_lib/").map(|at| at + "_ytt_lib/".len()) else { continue };
+        let Some((name, _)) = path[at..].split_once('/') else { continue };
+        let directory = format!("{}{name}/", &path[..at]);
+        // Names of libraries can have several pieces.
+        let is_part_of_used = project.libraries.iter().any(|used| used.starts_with(&directory));
+        if !is_part_of_used && seen.insert(directory) {
+            let text = format!("nothing uses the library {name}");
+            let part = Part::Bytes(first_line(file));
+            let finding = Diagnostic::warning(Id::LINT_UNUSED_FILE, text).at(Pos::new(file.source, 0), part);
+            out.push(finding.help("evaluate it with library.get(), load from it, or remove it"));
+        }
+    }
+}
+
+fn first_line(file: &ProjectFile) -> u32 {
+    let text = &file.facts.text;
+    text.iter().position(|byte| *byte == b'\n').unwrap_or(text.len()) as u32
 }
 
 fn is_for_people(name: &str) -> bool {

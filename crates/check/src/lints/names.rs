@@ -178,7 +178,8 @@ fn shadowed(file: &ProjectFile, names: &Names, out: &mut Vec<Diagnostic>) {
             continue;
         }
         if let Some(hidden) = names.hidden_by(id) {
-            if matches!(hidden.kind, SymbolKind::Load(..) | SymbolKind::Function) {
+            let is_variable = matches!(hidden.kind, SymbolKind::Variable | SymbolKind::Parameter);
+            if !is_variable || names.is_in_function(id) {
                 report(symbol, symbol.pos, described(hidden), Some(hidden.pos));
             }
         } else if universe(symbol.name.as_bytes()).is_some() {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use ytterby_diag::{Diagnostic, Edit, Help, Id, Label, Part, Role, Safety};
-use ytterby_text::spelling::nearest;
+use ytterby_text::spelling;
 
 use crate::declared::{Table, ValueId};
 use crate::flow::{Flow, UnknownRead};
@@ -21,8 +21,10 @@ pub(crate) fn unknown(project: &Project, table: &Table, read: &UnknownRead) -> D
     let text = format!("the schema declares no data value {path}");
     let keys: Vec<&str> = table.below(read.within).iter().map(|id| table.values[*id].key.as_str()).collect();
     let mut finding = Diagnostic::error(Id::CODE_UNKNOWN_VALUE, text).at(pos, part.clone());
-    finding = finding.label(Label::new(Role::Rule, table.values[read.within].pos, Part::Key).text("declared here"));
-    finding.help(match nearest(&read.name, keys.iter().copied()) {
+    if read.within != 0 {
+        finding = finding.label(Label::new(Role::Rule, table.values[read.within].pos, Part::Key).text("declared here"));
+    }
+    finding.help(match spelling::closest(&read.name, keys.iter().copied(), spelling::tolerance_of_short(&read.name)) {
         Some(near) => {
             let edits = match part {
                 Part::Bytes(_) => vec![Edit::replace(pos, part, near)],

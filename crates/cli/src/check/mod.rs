@@ -10,7 +10,7 @@ use std::sync::Arc;
 use ytterby::Failure;
 use ytterby_check::{Cache, Depth};
 use ytterby_diag::render::{Rendering, Report, render as report_text};
-use ytterby_diag::{Cause, Diagnostic, Fix, Help, Id, Safety, Severity, Sources, apply_fixes, diff_of_fixes};
+use ytterby_diag::{Cause, Diagnostic, Fix, Help, Id, Safety, Severity, Sources, Text, apply_fixes, diff_of_fixes};
 use ytterby_text::spelling;
 
 use crate::flags::Invocation;
@@ -114,7 +114,25 @@ fn exit_code(findings: &[Diagnostic], deny: bool) -> i32 {
 fn shown(program: &str, findings: Vec<Diagnostic>, rendering: Rendering, sources: &Sources) -> String {
     let is_error = |finding: &Diagnostic| finding.severity == Severity::Error;
     let (errors, warnings): (Vec<Diagnostic>, Vec<Diagnostic>) = findings.into_iter().partition(is_error);
+    if rendering == Rendering::Text {
+        // ytt has no words for several errors of different stages: each one gets a line with its place.
+        let lines = errors.into_iter().map(|error| Failure::from(with_place(error, sources)));
+        let lines = lines.map(|failure| report_text(&Report::new(program, Some(&failure), &[], sources), rendering));
+        return report_text(&Report::new(program, None, &warnings, sources), rendering) + &lines.collect::<String>();
+    }
     let failures: Vec<Failure> = errors.into_iter().map(Failure::from).collect();
     let failure = (!failures.is_empty()).then(|| Failure::of(Cause::Series(failures)));
     report_text(&Report::new(program, failure.as_ref(), &warnings, sources), rendering)
+}
+
+/// An error whose text contains its place and the first hint.
+fn with_place(error: Diagnostic, sources: &Sources) -> Diagnostic {
+    let mut text = Text::new(error.sentence(sources));
+    if let Some(label) = error.primary() {
+        text = text.then(" (").at(label.pos).then(")");
+    }
+    if let Some(help) = error.helps.first() {
+        text = text.then("\n    hint: ").join(help.text.clone());
+    }
+    Diagnostic::error(error.id, error.message.clone()).reference(text)
 }
