@@ -37,6 +37,8 @@ pub(crate) fn merge(mut reports: Vec<Report>, sources: &Sources) -> Vec<Diagnost
     if all_ran {
         findings.extend(unmatched(&reports));
     }
+    // Nothing is written, and with other values there may be something to write.
+    findings.retain(|finding| finding.id != Id::INPUT_NO_OUTPUT && finding.id != Id::INPUT_OTHER_FILES);
     drop_doubles(&mut findings, sources);
     for finding in &mut findings {
         finding.beyond_text = false;
@@ -75,17 +77,18 @@ fn drop_doubles(findings: &mut Vec<Diagnostic>, sources: &Sources) {
     for finding in findings.iter().filter(|finding| finding.id == Id::CODE_UNKNOWN_VALUE) {
         if let Some(span) = finding.primary().and_then(|label| label.span(sources)) {
             ends.insert((span.file, span.end));
-            lines.insert((span.file, sources.line(span.pos())));
+            lines.insert(sources.locate(span.pos()));
         }
     }
     findings.retain(|finding| {
-        let span = || finding.primary().and_then(|label| label.span(sources));
-        if finding.id == Id::CODE_ATTRIBUTE {
-            return !span().is_some_and(|span| ends.contains(&(span.file, span.end)));
+        let Some(span) = finding.primary().and_then(|label| label.span(sources)) else { return true };
+        let is_in_string = sources.get(span.file).is_some_and(|source| source.origin() == Origin::Code);
+        if finding.id == Id::CODE_ATTRIBUTE && !is_in_string {
+            return !ends.contains(&(span.file, span.end));
         }
-        // `data.values["nmae"]`: a run shows the bracket.
-        let is_on_line = || span().is_some_and(|span| lines.contains(&(span.file, sources.line(span.pos()))));
-        finding.id != Id::CODE_INDEX || !is_on_line()
+        // `data.values["nmae"]`: a run shows the bracket. Strings with code are sources of their own.
+        let may_be_same = finding.id == Id::CODE_INDEX || finding.id == Id::CODE_ATTRIBUTE;
+        !may_be_same || !lines.contains(&sources.locate(span.pos()))
     });
 }
 

@@ -97,12 +97,12 @@ fn nothing_is_said_about_what_cannot_be_known() {
             "---\n#@ if hasattr(data.values, \"cache\"):\na: #@ data.values.cache.size\n#@ end\nb: #@ data.values.name\n",
         ),
         (
-            "a: {x: 1}\nb: {y: 1}\n",
+            "a: {x: 1}\nb: {z: 1}\n",
             "---\n#@ for v in [data.values.a, data.values.b]:\n- #@ getattr(v, \"x\", 0)\n#@ end\n",
         ),
         (
-            "a: {x: 1}\nb: {y: 1}\n",
-            "#@ v = data.values.a if data.values.b.y == 2 else data.values.b\n---\nc: #@ v.x if hasattr(v, \"x\") else v.y\n",
+            "a: {x: 1}\nb: {z: 1}\n",
+            "#@ v = data.values.a if data.values.b.z == 2 else data.values.b\n---\nc: #@ v.x if hasattr(v, \"x\") else v.z\n",
         ),
     ] {
         expect(of(schema, template, &[]), &[]);

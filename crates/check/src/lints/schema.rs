@@ -49,6 +49,7 @@ pub(crate) fn defaults(facts: &SchemaFacts, table: &Table, out: &mut Vec<Diagnos
             continue;
         }
         let name = match (&declared, &broken.path) {
+            (Some((0, _)), _) => "the document".to_owned(),
             (Some((id, _)), _) => table.path(*id),
             (None, Some(path)) => path.shown().to_string(),
             (None, None) => "this value".to_owned(),
@@ -62,7 +63,6 @@ pub(crate) fn defaults(facts: &SchemaFacts, table: &Table, out: &mut Vec<Diagnos
         if let Some(rule) = broken.rule_label() {
             finding = finding.label(Label::new(Role::Rule, rule.pos, rule.part.clone()).text("the rule"));
         }
-        finding.path = broken.path.clone();
         out.push(finding.help("change the default, or annotate the value with @schema/required"));
     }
 }
