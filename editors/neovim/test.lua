@@ -14,7 +14,7 @@ local function wait(what, condition)
   check(vim.wait(20000, condition, 50), 'no ' .. what)
 end
 
-vim.cmd.edit(folder .. '/t.yml')
+vim.cmd('edit ' .. folder .. '/t.yml')
 check(vim.bo.filetype == 'ytt', 'filetype is', vim.bo.filetype)
 local get = vim.lsp.get_clients or vim.lsp.get_active_clients
 wait('client', function()

@@ -121,6 +121,18 @@ pub fn analyse(project: &Project, engine: &Engine, selected: Option<&str>) -> An
     }
     findings.iter_mut().for_each(|finding| name_missing_file(project, finding));
     crate::statics::drop_ignored(project, &mut findings);
+    // A run that reads an unknown value fails with less to say than the static pass has.
+    let unknown: Vec<(String, TextRange)> = findings
+        .iter()
+        .filter(|finding| finding.code == "code/unknown-value")
+        .map(|finding| (finding.path.clone(), finding.range))
+        .collect();
+    findings.retain(|finding| {
+        let is_told = |(path, range): &(String, TextRange)| {
+            *path == finding.path && range.start <= finding.range.end && finding.range.start <= range.end
+        };
+        finding.code != "code/attribute" || !unknown.iter().any(is_told)
+    });
     findings.sort_by(|a, b| (&a.path, a.range, &a.code, &a.message).cmp(&(&b.path, b.range, &b.code, &b.message)));
     findings.dedup_by(|b, a| is_same(a, b));
     Analysis { findings, values }
