@@ -15,7 +15,7 @@ use ytterby::{
     ValuesFile,
 };
 use ytterby_check::{Depth, ValuesAre};
-use ytterby_diag::{Diagnostic, Failure, Form, Label, Origin, PlaceNames, Pos, Safety, Sources};
+use ytterby_diag::{Diagnostic, Failure, Form, Label, Origin, PlaceNames, Pos, Safety, Sources, Step};
 
 use crate::config::{self, TargetConfig};
 use crate::file::{self, File};
@@ -118,6 +118,7 @@ pub fn analyse(project: &Project, engine: &Engine, selected: Option<&str>) -> An
         let (_, problems) = ytterby_project::read(&file.path, text, &project.root, &sources);
         let own = Variant::default();
         findings.extend(problems.iter().filter_map(|problem| finding(project, &own, problem, &sources)));
+        findings.extend(config::missing_files(project, file));
     }
     findings.iter_mut().for_each(|finding| name_missing_file(project, finding));
     crate::statics::drop_ignored(project, &mut findings);
@@ -623,6 +624,7 @@ fn finding(project: &Project, variant: &Variant, diagnostic: &Diagnostic, source
         ytterby_diag::Severity::Warning => Severity::Warning,
     };
     let mut finding = Finding { severity, ..Finding::error(&path, range, id, message) };
+    finding.is_unnecessary = id.starts_with("lint/unused-");
     finding.is_deprecated = matches!(id, "values/deprecated" | "kubernetes/deprecated");
     for label in diagnostic.labels.iter().filter(|label| !primary.is_some_and(|primary| std::ptr::eq(primary, *label)))
     {
@@ -650,7 +652,47 @@ fn finding(project: &Project, variant: &Variant, diagnostic: &Diagnostic, source
             finding.fixes.push(Fix { title: fix.title.clone(), edits, is_preferred: fix.safety == Safety::Safe });
         }
     }
+    if id == "values/required"
+        && let Some(path) = &diagnostic.path
+        && let Some((path, range)) = nearest_given(project, variant, path.steps())
+    {
+        let place = RelatedPlace { path: finding.path, range: finding.range, text: "declared here".to_owned() };
+        finding.related.insert(0, place);
+        (finding.path, finding.range) = (path, range);
+    }
     Some(finding)
+}
+
+/// The nearest map around a value that a values file of the variant gives: the place where something is missing.
+fn nearest_given(project: &Project, variant: &Variant, steps: &[Step]) -> Option<(String, TextRange)> {
+    let is_own = |(index, file): &(usize, &ProjectFile)| match variant.loose {
+        Some(loose) => *index == loose,
+        None => file.role == Role::Values && (file.target.is_none() || file.target == variant.number),
+    };
+    let own: Vec<&ProjectFile> = project.files.iter().enumerate().filter(is_own).map(|(_, file)| file).collect();
+    let (_, above) = steps.split_last()?;
+    let mut best: Option<(usize, String, TextRange)> = None;
+    for file in own.iter().rev() {
+        let model = file.file.model();
+        let mut at: Option<usize> = None;
+        let mut depth = 0;
+        for step in above {
+            let mut children = model.children(0, at);
+            let next = match step {
+                Step::Key(key) => children.find(|item| model.items[*item].key.as_deref() == Some(key)),
+                Step::Index(index) => children.filter(|item| model.items[*item].is_array_item).nth(*index),
+            };
+            let Some(next) = next else { break };
+            at = Some(next);
+            depth += 1;
+        }
+        let first = || model.items.first().map_or(TextRange::default(), |item| item.key_range);
+        let range = at.map_or_else(first, |item| model.items[item].key_range);
+        if best.as_ref().is_none_or(|(known, ..)| depth > *known) {
+            best = Some((depth, file.file.path.clone(), range));
+        }
+    }
+    best.map(|(_, path, range)| (path, range))
 }
 
 fn role_text(label: &Label) -> &'static str {

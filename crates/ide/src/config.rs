@@ -6,8 +6,10 @@
 use ytterby_project::keys::{self, Key};
 
 use crate::TextRange;
-use crate::file::File;
+use crate::file::{self, File};
+use crate::findings::Finding;
 use crate::model::{Item, Model, outline};
+use crate::project::Project;
 
 /// Inputs and targets.
 #[derive(Clone, Debug, Default)]
@@ -165,6 +167,40 @@ pub fn keys_at(path: &[Option<&str>]) -> &'static [Key] {
 pub fn about(path: &[Option<&str>]) -> Option<&'static Key> {
     let (last, above) = path.split_last()?;
     keys_at(above).iter().find(|key| Some(key.name) == *last)
+}
+
+/// Paths of files and values files that are not there.
+pub fn missing_files(project: &Project, file: &File) -> Vec<Finding> {
+    let model = file.model();
+    let mut found = Vec::new();
+    for (index, item) in model.items.iter().enumerate() {
+        let value = item.value.of(&file.text);
+        let path = model.path(index);
+        let names_file = match &path[..] {
+            [Some("files" | "values"), rest @ ..] => rest.len() <= 1,
+            [Some("targets"), Some(_), Some("files" | "values"), rest @ ..] => rest.len() <= 1,
+            _ => false,
+        };
+        // `{region}` stands for values of a matrix.
+        let is_plain = !value.is_empty() && !value.contains('{') && !value.starts_with(['[', '|', '>', '*', '&']);
+        if !names_file || !is_plain {
+            continue;
+        }
+        let name = outline::unquoted(value);
+        let is_elsewhere = name.contains("://") || name == "-" || name.contains('=');
+        let place = file::join(&project.root, &name);
+        let is_there = project
+            .files
+            .iter()
+            .any(|known| known.file.path == place || file::below(&known.file.path, &place).is_some());
+        if is_elsewhere || is_there || project.system.stamp(&place).is_some() || !project.system.list(&place).is_empty()
+        {
+            continue;
+        }
+        let message = format!("there is no file or directory {name}");
+        found.push(Finding::error(&file.path, item.value, "file/missing", message));
+    }
+    found
 }
 
 /// Where a target is named.

@@ -687,7 +687,9 @@ impl Reader<'_> {
             }
             at += 1;
         }
+        // Blanks at the end of the line belong to it: that is where the next word is typed.
         let end = self.range(tokens.end - 1).end;
+        let end = self.model.lines.range(self.text, self.model.lines.line_of(end)).end;
         while self.scopes.len() > base {
             if self.is_in_lambda() {
                 self.end_lambda(end);
