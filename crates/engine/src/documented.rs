@@ -58,6 +58,37 @@ fn functions() {
     check("functions", own);
 }
 
+/// The table that editors show has an entry for everything.
+#[test]
+fn reference_of_editors() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ide/src/reference");
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).expect("the reference is there");
+    // The names of entries and their aliases; a signature ends a name.
+    let entries = |file: &str| -> Vec<String> {
+        let text = read(file);
+        let name = |line: &str| line.split(['(', ' ', '=']).next().unwrap_or_default().trim_start_matches('@').to_owned();
+        let headings = text.lines().filter_map(|line| line.strip_prefix("## ")).map(name);
+        let aliases = text.lines().filter_map(|line| line.strip_prefix("also: ")).flat_map(|line| line.split(", "));
+        headings.chain(aliases.map(str::to_owned)).collect()
+    };
+    let compare = |file: &str, wanted: Vec<String>| {
+        let known = entries(file);
+        let missing: Vec<&String> = wanted.iter().filter(|name| !known.contains(name)).collect();
+        assert!(missing.is_empty(), "{file} has no entry for {missing:?}");
+    };
+    compare("annotations.txt", annotation::names().map(str::to_owned).collect());
+    compare("rules.txt", rules::names().map(str::to_owned).collect());
+    let members = stdlib::modules(Level::Ytterby).flat_map(|module| {
+        let of = module.name().clone();
+        module.attr_names().into_iter().map(move |name| format!("{of}.{name}"))
+    });
+    compare("modules.txt", members.collect());
+    let rules = read("rules.txt");
+    for format in formats::names() {
+        assert!(names(&rules, format), "rules.txt does not name the format {format}");
+    }
+}
+
 #[test]
 fn longer_names_do_not_count() {
     assert!(names("see `@schema/desc`.", "@schema/desc"));

@@ -111,7 +111,9 @@ pub fn analyse(project: &Project, engine: &Engine, selected: Option<&str>) -> An
         findings.extend(values_findings(project, engine, &variant));
     }
     findings.extend(checked(project, engine, &targets));
-    findings.extend(crate::statics::findings(project));
+    let broken = findings.iter().filter(|finding| stops_compiling(&finding.code));
+    let broken: HashSet<String> = broken.map(|finding| finding.path.clone()).collect();
+    findings.extend(crate::statics::unknown_values(project, &broken));
     if let Some(file) = &project.project_file {
         let sources = Sources::new();
         let text = file.text.as_bytes().into();
@@ -603,6 +605,8 @@ fn finding(project: &Project, variant: &Variant, diagnostic: &Diagnostic, source
     let placed = diagnostic.labels.iter().find_map(|label| Some((label, place(project, variant, label, sources)?)));
     let (primary, (path, range)) = match placed {
         Some((label, place)) => (Some(label), place),
+        // Warnings about the run as a whole (nothing to write, outputs that are no YAML) are for the command line.
+        None if diagnostic.severity == ytterby_diag::Severity::Warning => return None,
         None => (None, fallback(project, variant)?),
     };
     let shown = |text: &ytterby_diag::Text| text.shown(sources, PlaceNames::Full);

@@ -1,6 +1,4 @@
-//! What reading alone can tell: unknown data values in branches that no run takes, values that nothing reads.
-//!
-//! The findings of `ytterby check` come in through [`findings`], the one place where the server asks for them.
+//! What the recovering model can tell where nothing else can: unknown data values in files that do not compile.
 
 use std::collections::HashSet;
 
@@ -11,34 +9,28 @@ use crate::model::{DefKind, Model, TokenKind, string_content};
 use crate::project::{Meaning, Project, Role};
 use crate::schema::Schema;
 
-/// What reading the files of a project tells.
-pub fn findings(project: &Project) -> Vec<Finding> {
+/// Unknown data values in files that do not compile: `ytterby check` finds those of the others.
+pub fn unknown_values(project: &Project, broken: &HashSet<String>) -> Vec<Finding> {
     let mut found = Vec::new();
-    let mut reads = Reads::default();
     let has_foreign_schema = project
         .files
         .iter()
         .any(|file| file.file.text.contains("with_data_values_schema") || file.file.text.contains("#@library/ref"));
-    for (index, file) in project.inputs() {
+    for (index, file) in project.inputs().filter(|(_, file)| broken.contains(&file.file.path)) {
         let is_root = project.library(&file.logical).is_empty();
         let schema = project.schema_for(&file.file.path);
+        if !schema.is_declared || !is_root && has_foreign_schema {
+            continue;
+        }
         let model = file.file.model();
         let guarded = guarded_names(model, &file.file.text);
         for chain in &model.chains {
             let Some(Meaning::DataValue(path)) = project.meaning(index, chain, chain.parts.len()) else { continue };
-            if is_root {
-                reads.add(&path);
+            if is_certain(project, index, chain) {
+                found.extend(unknown_value(project, index, &schema, chain, &path, &guarded));
             }
-            if !schema.is_declared || (!is_root && has_foreign_schema) || !is_certain(project, index, chain) {
-                continue;
-            }
-            found.extend(unknown_value(project, index, &schema, chain, &path, &guarded));
-        }
-        if is_root {
-            reads.note_whole_values(project, index);
         }
     }
-    found.extend(unused_values(&project.schema(), &reads));
     found
 }
 
@@ -121,74 +113,6 @@ fn unknown_value(
         }
     }
     None
-}
-
-/// The data values that code reads.
-#[derive(Default)]
-struct Reads {
-    paths: HashSet<Vec<String>>,
-    /// Whether all values are used at once.
-    is_whole: bool,
-    any: bool,
-}
-
-impl Reads {
-    fn add(&mut self, path: &[Option<String>]) {
-        self.any = true;
-        let keys: Vec<String> = path.iter().map_while(Clone::clone).collect();
-        if keys.is_empty() {
-            self.is_whole = true;
-        }
-        self.paths.insert(keys);
-    }
-
-    /// `x = data.values` and `data` itself given to something.
-    fn note_whole_values(&mut self, project: &Project, file: usize) {
-        let model = project.files[file].file.model();
-        for (index, reference) in model.references.iter().enumerate() {
-            let has_parts = model.chains.binary_search_by_key(&reference.range.start, |c| c.root_range.start).is_ok();
-            if !has_parts
-                && let Some(definition) = reference.definition
-                && matches!(model.definitions[definition].kind, DefKind::Variable(Some(_)) | DefKind::Loaded { .. })
-            {
-                match project.meaning_of_reference(file, index) {
-                    Some(Meaning::DataValue(path)) => self.add(&path),
-                    Some(Meaning::Module(module)) if module == "data" => self.is_whole = true,
-                    _ => {}
-                }
-            }
-        }
-    }
-
-    fn uses(&self, path: &[String]) -> bool {
-        let is_above = (0..=path.len()).any(|len| self.paths.contains(&path[..len]));
-        is_above || self.paths.iter().any(|read| read.starts_with(path))
-    }
-}
-
-/// Declared values that nothing reads.
-fn unused_values(schema: &Schema, reads: &Reads) -> Vec<Finding> {
-    let mut found = Vec::new();
-    // `x = data.values` alone is no use of all values, but what becomes of `x` is not known.
-    if reads.is_whole || !reads.any || !schema.is_declared {
-        return found;
-    }
-    let mut paths: Vec<(usize, Vec<String>)> =
-        schema.top.iter().map(|node| (*node, vec![schema.nodes[*node].key.clone()])).collect();
-    while let Some((node, path)) = paths.pop() {
-        let declared = &schema.nodes[node];
-        if !reads.uses(&path) {
-            let Some(place) = declared.places.first() else { continue };
-            let message = format!("nothing reads data value {}", path.join("."));
-            let finding = Finding::warning(&place.path, place.range, "lint/unused-value", message);
-            found.push(Finding { is_unnecessary: true, ..finding });
-            continue;
-        }
-        for child in &declared.children {
-            paths.push((*child, [&path[..], &[schema.nodes[*child].key.clone()]].concat()));
-        }
-    }
-    found
 }
 
 /// Drops warnings that a comment on the line above silences: `#! ytterby: ignore ID`.

@@ -126,7 +126,7 @@ fn random_edits_do_no_harm() {
             at
         };
         let start = boundary(text.len());
-        let end = start.max(boundary(text.len()).min(start + 12));
+        let end = boundary((start + 12).min(text.len())).max(start);
         let piece = random.pick(&PIECES);
         // Now and then a file begins anew, so that it is not only rubbish.
         match random.below(25) == 0 || text.len() > 2000 {

@@ -636,6 +636,9 @@ impl Reader<'_> {
 
     /// Finds the names of an expression. At a depth above 0, `name=` is the name of an argument.
     fn expression(&mut self, tokens: Range<usize>, outer_depth: usize) {
+        if tokens.is_empty() {
+            return;
+        }
         let mut at = tokens.start;
         let base = self.scopes.len();
         // Brackets that are open: whether it is a call, and how many scopes there were.
