@@ -110,9 +110,10 @@ pub fn analyse(project: &Project, engine: &Engine, selected: Option<&str>) -> An
         let variant = Variant { loose: Some(index), set, ..Variant::default() };
         findings.extend(values_findings(project, engine, &variant));
     }
-    findings.extend(checked(project, engine, &targets));
     let broken = findings.iter().filter(|finding| stops_compiling(&finding.code));
-    let broken: HashSet<String> = broken.map(|finding| finding.path.clone()).collect();
+    let broken: Vec<Finding> = broken.cloned().collect();
+    findings.extend(checked(project, engine, &targets, &broken));
+    let broken: HashSet<String> = broken.into_iter().map(|finding| finding.path).collect();
     findings.extend(crate::statics::unknown_values(project, &broken));
     if let Some(file) = &project.project_file {
         let sources = Sources::new();
@@ -142,15 +143,16 @@ pub fn analyse(project: &Project, engine: &Engine, selected: Option<&str>) -> An
 }
 
 /// What `ytterby check` finds without running anything: all files that do not compile, unknown values in any branch,
-/// lints.
-fn checked(project: &Project, engine: &Engine, variants: &[Variant]) -> Vec<Finding> {
+/// lints. Of files that do not compile, the last good version counts, so that lints do not come and go with every key.
+fn checked(project: &Project, engine: &Engine, variants: &[Variant], broken: &[Finding]) -> Vec<Finding> {
     thread_local! {
         static CACHE: RefCell<ytterby_check::Cache> = RefCell::default();
     }
     let has_targets = project.config.as_ref().is_some_and(|config| !config.targets.is_empty());
     let values = if has_targets { ValuesAre::All } else { ValuesAre::Examples };
     let target = |variant: &Variant| {
-        let run = Run::new(project, engine, variant);
+        let mut run = Run::new(project, engine, variant);
+        run.replace(broken);
         let options = Options { values: run.values(), all_errors: true, ..settings() };
         let files = run.inputs().filter_map(|file| run.input(file)).chain(run.other_inputs());
         ytterby_check::Target { files: files.collect(), options, values }
@@ -159,7 +161,18 @@ fn checked(project: &Project, engine: &Engine, variants: &[Variant]) -> Vec<Find
     let sources = Arc::new(Sources::new());
     let found = CACHE.with_borrow_mut(|cache| ytterby_check::check(&targets, Depth::Static, &sources, cache));
     let variant = Variant::default();
-    found.iter().filter_map(|diagnostic| finding(project, &variant, diagnostic, &sources)).collect()
+    let found = found.iter().filter_map(|diagnostic| finding(project, &variant, diagnostic, &sources));
+    let is_broken = |path: &str| broken.iter().any(|finding| finding.path == path);
+    // What is not used by the files that are left may be used by the one that is left out.
+    let lacks_files = broken.iter().any(|finding| !project.good.contains_key(&finding.path));
+    found
+        .filter(|finding| !is_broken(&finding.path))
+        .filter(|finding| {
+            let is_consequence = finding.code.starts_with("lint/")
+                || matches!(finding.code.as_str(), "file/missing" | "code/load" | "code/undefined");
+            !(lacks_files && is_consequence)
+        })
+        .collect()
 }
 
 /// A load of a file that is not there is about the file.
