@@ -66,7 +66,8 @@ fn reference_of_editors() {
     // The names of entries and their aliases; a signature ends a name.
     let entries = |file: &str| -> Vec<String> {
         let text = read(file);
-        let name = |line: &str| line.split(['(', ' ', '=']).next().unwrap_or_default().trim_start_matches('@').to_owned();
+        let name =
+            |line: &str| line.split(['(', ' ', '=']).next().unwrap_or_default().trim_start_matches('@').to_owned();
         let headings = text.lines().filter_map(|line| line.strip_prefix("## ")).map(name);
         let aliases = text.lines().filter_map(|line| line.strip_prefix("also: ")).flat_map(|line| line.split(", "));
         headings.chain(aliases.map(str::to_owned)).collect()

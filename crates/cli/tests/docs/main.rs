@@ -20,8 +20,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use page::Page;
 
 /// Pages that have no examples on purpose. Everything in `docs/decisions` is about reasons and has none either.
-const WITHOUT_EXAMPLES: [&str; 4] =
-    ["docs/README.md", "docs/embedding.md", "docs/errors.md", "docs/editors.md"];
+const WITHOUT_EXAMPLES: [&str; 4] = ["docs/README.md", "docs/embedding.md", "docs/errors.md", "docs/editors.md"];
 
 /// Folders below the root that hold pages of ours.
 const FOLDERS: [&str; 4] = ["docs", "examples", "crates", "tests/browser"];

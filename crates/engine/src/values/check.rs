@@ -141,17 +141,8 @@ impl Resolver<'_, '_> {
         let given = self.warns.then(|| given.unwrap_or(node).clone());
         // A default is checked like a given value: what it has, a shape need not ask for.
         let was_given = holds_given(node);
-        let mut given_part = given_only(node).filter(|_| shapes.combination != Combination::All);
-        given_part.iter_mut().for_each(mark_values_given);
         mark_values_given(node);
-        let mut matching = self.matching(node, shapes, path)?;
-        // A default gives way to what is given, where that has a shape and the two together have none.
-        if let Some(given) = given_part.filter(|_| shapes.verdict(&matching).is_err()) {
-            let own = self.matching(&given, shapes, path)?;
-            if shapes.verdict(&own).is_ok() {
-                matching = own;
-            }
-        }
+        let matching = self.matching(node, shapes, path)?;
         *node = matching.filled.clone();
         if !was_given {
             unmark_given(node);
@@ -187,14 +178,6 @@ impl Resolver<'_, '_> {
         }
         true
     }
-}
-
-/// The items of a map that inputs gave; none where they gave all or nothing.
-fn given_only(node: &Node) -> Option<Node> {
-    let Node::Map(map) = node else { return None };
-    let mut given: Map = map.iter().filter(|item| is_given(*item)).cloned().collect();
-    given.origin = map.origin;
-    (!given.is_empty() && given.len() < map.len()).then(|| Node::map(given))
 }
 
 /// Whether a value, filled from a shape, keeps the rules of the shape.
