@@ -88,7 +88,53 @@ pub(crate) fn json_text(value: &Node) -> String {
     String::from_utf8_lossy(&bytes).trim_end().to_owned()
 }
 
-/// Text that does not end a table cell.
+/// Text that does not end a table cell. Lines of a paragraph are one line, as Markdown has it; paragraphs and items of lists
+/// begin a new one.
 fn escaped(text: &str) -> String {
-    text.trim_end().replace('|', "\\|").replace("\r\n", "<br>").replace('\n', "<br>")
+    let mut out = String::new();
+    let mut is_new_paragraph = false;
+    for line in text.trim_end().lines() {
+        let line = line.trim_end();
+        if line.trim_start().is_empty() {
+            is_new_paragraph = !out.is_empty();
+            continue;
+        }
+        if !out.is_empty() {
+            let begins_item = begins_item(line.trim_start());
+            out.push_str(match (is_new_paragraph, begins_item) {
+                (_, true) => "<br>",
+                (true, false) => "<br><br>",
+                (false, false) => " ",
+            });
+        }
+        out.push_str(&line.trim_start().replace('|', "\\|"));
+        is_new_paragraph = false;
+    }
+    out
+}
+
+/// Whether a line begins an item of a list.
+fn begins_item(line: &str) -> bool {
+    let digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    ["- ", "* ", "+ "].iter().any(|mark| line.starts_with(mark))
+        || (digits.len() < line.len() && (digits.starts_with(". ") || digits.starts_with(") ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_hold_paragraphs_and_lists() {
+        for (text, cell) in [
+            ("One\ntwo | three\n", "One two \\| three"),
+            ("One\n\nTwo\n", "One<br><br>Two"),
+            ("Ways:\n- a\n- b\n  more\n\nEnd", "Ways:<br>- a<br>- b more<br><br>End"),
+            ("1. a\r\n2) b", "1. a<br>2) b"),
+            ("-1 or 2019\n2020", "-1 or 2019 2020"),
+            ("", ""),
+        ] {
+            assert_eq!(escaped(text), cell, "{text:?}");
+        }
+    }
 }

@@ -13,6 +13,7 @@ use crate::support::{Rules, export, validator, values};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use ytterby::{ImportOptions, import_schema};
+use ytterby_kubernetes as kubernetes;
 
 /// Choices that are made one after the other. When they run out, all further ones are the first.
 struct Choices<'a> {
@@ -514,6 +515,68 @@ proptest! {
             }
         }
     }
+}
+
+/// A CustomResourceDefinition whose objects have data values as their `spec`.
+fn definition(schema: &Value) -> Value {
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": { "name": "shops.example.test" },
+        "spec": {
+            "group": "example.test",
+            "names": { "kind": "Shop", "plural": "shops" },
+            "scope": "Namespaced",
+            "versions": [{
+                "name": "v1",
+                "served": true,
+                "storage": true,
+                "schema": { "openAPIV3Schema": { "type": "object", "properties": { "spec": schema } } },
+            }],
+        },
+    })
+}
+
+/// What an API server would say about a definition: structural rules, defaults, types and costs of rules in CEL.
+fn refusals(definition: &Value) -> Vec<String> {
+    let options = kubernetes::Options {
+        version: kubernetes::Version::parse("1.36").expect("it is known"),
+        unknown: kubernetes::Unknown::Error,
+        skip: Vec::new(),
+    };
+    let text = definition.to_string();
+    let tree = ytterby_yaml::parse(text.as_bytes(), ytterby_diag::FileId(0), &ytterby_yaml::ReadOptions::default());
+    let documents = kubernetes::documents(&tree.expect("JSON is YAML"));
+    let catalog = kubernetes::Catalog::new(options);
+    let findings = documents.iter().flat_map(|document| catalog.check(document)).flat_map(|checked| checked.findings);
+    findings.map(|finding| format!("{}: {}", finding.id.name(), finding.message.plain())).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn kubernetes_accepts_crds(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let mut choices = Choices { bytes: &bytes, at: 0 };
+        let root = place(&mut choices, 3);
+        let mut schema = "#@data/values-schema\n---\n".to_owned();
+        root.write(&mut schema, "root:", 0);
+        let exported = &export(&schema, "crd")["openAPIV3Schema"];
+        let refused = refusals(&definition(exported));
+        prop_assert!(refused.is_empty(), "{}\n{}\n{:#?}", schema, exported, refused);
+    }
+}
+
+#[test]
+fn refusals_are_noticed() {
+    let rule = json!([{ "rule": "self.a != null" }]);
+    let schema = json!({
+        "type": "object",
+        "properties": { "a": { "type": "integer" } },
+        "x-kubernetes-validations": rule,
+    });
+    assert_eq!(refusals(&definition(&schema)).len(), 1);
+    assert!(!refusals(&definition(&json!({ "type": "object", "properties": { "a": {} } }))).is_empty());
 }
 
 /// What a lambda becomes: an expression, or nothing where Kubernetes would refuse it or read it in another way.
