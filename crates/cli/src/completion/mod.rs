@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn commands() {
-        check("", "completion fmt help kubernetes kubevirt schema template version");
+        check("", "build check completion explain fmt gen help init kubernetes kubevirt lsp schema template test version watch");
         check("v", "version");
         check("-s -f x v", "version");
         check("-f v", "files");
@@ -209,7 +209,7 @@ mod tests {
         check("--output", "--output --output-disable-validation --output-files");
         check("--strict --strict", "--strict-annotations");
         check("-f x --fil", "--file --file-mark --files-inspect");
-        check("fmt -", "--color --debug --diagnostics --file --help --strict -f -h -s");
+        check("fmt -", "--check --color --debug --diagnostics --diff --file --help --limit-depth --limit-memory --limit-output --limit-steps --limit-time --strict --write -f -h -s");
         check("version -", "--help -h");
         check("fmt --output", "");
         check("tpl --data-values-sch", "--data-values-schema-inspect");
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn values() {
-        check("-o ", "yaml json pos openapi-v3 json-schema crd ytt-schema markdown html values");
+        check("-o ", "yaml json pos yaml+source openapi-v3 json-schema crd ytt-schema markdown html values");
         check("-so js", "json json-schema");
         check(
             "--output json,",
