@@ -186,7 +186,10 @@ mod tests {
 
     #[test]
     fn commands() {
-        check("", "build check completion explain fmt gen help init kubernetes kubevirt lsp schema template test version watch");
+        check(
+            "",
+            "build check completion explain fmt gen help init kubernetes kubevirt lsp schema template test version watch",
+        );
         check("v", "version");
         check("-s -f x v", "version");
         check("-f v", "files");
@@ -209,7 +212,10 @@ mod tests {
         check("--output", "--output --output-disable-validation --output-files");
         check("--strict --strict", "--strict-annotations");
         check("-f x --fil", "--file --file-mark --files-inspect");
-        check("fmt -", "--check --color --debug --diagnostics --diff --file --help --limit-depth --limit-memory --limit-output --limit-steps --limit-time --strict --write -f -h -s");
+        check(
+            "fmt -",
+            "--check --color --debug --diagnostics --diff --file --help --limit-depth --limit-memory --limit-output --limit-steps --limit-time --strict --write -f -h -s",
+        );
         check("version -", "--help -h");
         check("fmt --output", "");
         check("tpl --data-values-sch", "--data-values-schema-inspect");
