@@ -12,7 +12,7 @@ use ytterby_diag::Sources;
 const VALUES: [(&str, &str, &str, &[&str]); 5] = [
     ("a", "", "false", &["true", "false"]),
     ("b", "#@schema/validation min=0, max=3", "1", &["0", "1", "2", "3"]),
-    ("c", "#@schema/validation one_of=[\"x\", \"y\", \"zz\"]", "x", &["x", "y", "zz"]),
+    ("c", "#@schema/validation one_of=[\"x\", \"w\", \"zz\"]", "x", &["x", "w", "zz"]),
     ("d", "#@schema/validation min=5, max=8", "6", &["5", "6", "7", "8"]),
     ("e", "", "true", &["true", "false"]),
 ];
@@ -61,7 +61,7 @@ fn files(project: &Project) -> Vec<InputFile> {
     let schema = schema.replace("---\n\n", "---\n");
     let variable = project.variable;
     let mut template = format!(
-        "#@ load(\"@ytt:data\", \"data\")\n#@ var = {variable}\n#@ def f(x):\n#@   return x + data.values.d\n#@ end\n---\nkind: K\nmetadata: {{name: n}}\nfixed: 1\nspec:\n  first: 0\n"
+        "#@ load(\"@ytt:data\", \"data\")\n#@ var = {variable}\n#@ def f(x):\n#@   return x + data.values.d\n#@ end\n---\nkind: K\nmetadata: {{name: main}}\nfixed: 1\nspec:\n  first: 0\n"
     );
     for (at, (expression, condition)) in project.keys.iter().enumerate() {
         let line = format!("  k{at}: #@ {expression}\n");
@@ -71,7 +71,7 @@ fn files(project: &Project) -> Vec<InputFile> {
         }
     }
     if let Some(name) = project.document_if {
-        template.push_str(&format!("#@ if data.values.{name}:\n---\nkind: Extra\nmetadata: {{name: x}}\n#@ end\n"));
+        template.push_str(&format!("#@ if data.values.{name}:\n---\nkind: Extra\nmetadata: {{name: extra}}\n#@ end\n"));
     }
     let mut files = vec![("schema.yml", schema), ("t.yml", template)];
     if let Some(expression) = project.overlay {

@@ -19,6 +19,10 @@ use crate::validate::{Limit, Quantity, Rules, Want};
 /// Draws for a place for which no candidate is valid.
 const DRAWS: usize = 2_000;
 
+/// Draws for more values that code accepts, and how many values are enough.
+const MORE_DRAWS: usize = 200;
+const FEW: usize = 5;
+
 /// Numbers that stand for "large" where nothing bounds them. Templates count up to data values; these let them.
 const LARGE: i64 = 1_000;
 
@@ -84,13 +88,18 @@ impl Maker<'_> {
             self.keep(slot, vec![Node::NULL], 1, &mut null);
             found.splice(at..at, null);
         }
-        if found.is_empty() {
-            for _ in 0..DRAWS {
+        // Of what code accepts, candidates are hardly ever enough.
+        let has_code = slot.rules.as_deref().is_some_and(Rules::has_code);
+        let (wanted, draws) = if found.is_empty() { (1, DRAWS) } else { (if has_code { FEW } else { 0 }, MORE_DRAWS) };
+        if found.len() < wanted.min(most) {
+            for _ in 0..draws {
                 let drawn = self.draw(&slot.ty, slot, path);
-                self.keep(slot, drawn.into_iter().collect(), 1, &mut found);
-                if !found.is_empty() {
+                let known = found.len();
+                self.keep(slot, drawn.into_iter().collect(), most, &mut found);
+                if found.len() >= wanted.min(most) {
                     break;
                 }
+                self.rejected += usize::from(found.len() == known);
             }
         }
         if found.is_empty() {
@@ -109,6 +118,7 @@ impl Maker<'_> {
             if let Some(value) = found.pop() {
                 return Some(value);
             }
+            self.rejected += 1;
         }
         None
     }
@@ -139,7 +149,7 @@ impl Maker<'_> {
             let admitted = slot.rules.as_deref().map_or(Some(true), |rules| rules.admit(self.eval, self.run, &value));
             match admitted {
                 Some(true) => found.push(value),
-                Some(false) => self.rejected += 1,
+                Some(false) => {}
                 None => doubtful.push(value),
             }
         }
@@ -150,20 +160,9 @@ impl Maker<'_> {
     fn candidates(&mut self, ty: &Type, slot: &Slot, path: &Path, most: usize) -> Vec<Node> {
         let rules = slot.rules.clone();
         let rules = rules.as_deref();
-        let mut found = Vec::new();
-        for limit in rules.map(Rules::limits).unwrap_or_default() {
-            if let Limit::OneOf(values) = limit {
-                found.extend(values.into_iter().filter(|value| fits(ty, value)));
-            }
-        }
-        for want in rules.map(Rules::wants).unwrap_or_default() {
-            if let Want::KeyOf(Node::Map(map)) = want {
-                let keys = map.iter().map(|item| Node::Scalar(item.key.clone()));
-                found.extend(keys.filter(|value| fits(ty, value)));
-            }
-        }
-        if !found.is_empty() {
-            return found;
+        let listed = listed(rules, ty);
+        if !listed.is_empty() {
+            return listed;
         }
         let examples = slot.docs.examples.iter().map(|example| example.value.clone());
         let examples: Vec<Node> = examples.filter(|value| fits(ty, value)).collect();
@@ -190,6 +189,10 @@ impl Maker<'_> {
     fn draw(&mut self, ty: &Type, slot: &Slot, path: &Path) -> Option<Node> {
         let rules = slot.rules.clone();
         let rules = rules.as_deref();
+        let listed = listed(rules, ty);
+        if !listed.is_empty() {
+            return self.random.pick(&listed).cloned();
+        }
         match ty {
             Type::Any => self.random.pick(&any_values()).cloned(),
             Type::Scalar(Kind::Bool) => Some(Node::Scalar(Scalar::Bool(self.random.once_in(2)))),
@@ -458,6 +461,23 @@ pub(super) enum Given {
     Nothing,
     /// Everything that must be given.
     Enough,
+}
+
+/// The values that `one_of` names, as far as they are of a type.
+fn listed(rules: Option<&Rules>, ty: &Type) -> Vec<Node> {
+    let mut found = Vec::new();
+    for limit in rules.map(Rules::limits).unwrap_or_default() {
+        if let Limit::OneOf(values) = limit {
+            found.extend(values.into_iter().filter(|value| fits(ty, value)));
+        }
+    }
+    for want in rules.map(Rules::wants).unwrap_or_default() {
+        if let Want::KeyOf(Node::Map(map)) = want {
+            let keys = map.iter().map(|item| Node::Scalar(item.key.clone()));
+            found.extend(keys.filter(|value| fits(ty, value)));
+        }
+    }
+    found
 }
 
 fn round(number: f64) -> f64 {

@@ -15,7 +15,7 @@ use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use ytterby_diag::{Cause, Diagnostic, Failure, Id, Path, Sources};
+use ytterby_diag::{Diagnostic, Failure, Id, Path, Sources};
 use ytterby_starlark::Eval;
 
 use crate::api::{Options, Silent};
@@ -130,6 +130,24 @@ pub(crate) fn variations(eval: &mut Eval, run: &Run, slot: &Slot, path: &Path, m
     maker.values(slot, path, most)
 }
 
+/// Why there are no documents: places without a value, else what the first document breaks.
+fn unsatisfied(maker: &Maker<'_>, why: &Failure) -> Failure {
+    let reasons = if maker.warnings.is_empty() { why.diagnostics() } else { maker.warnings.clone() };
+    let told = |reason: &Diagnostic| match (&reason.path, reason.id == Id::GEN_UNSATISFIED) {
+        (Some(path), false) => format!("{path}: {}", reason.message.plain()),
+        _ => reason.message.plain().into_owned(),
+    };
+    let texts: Vec<String> = reasons.iter().take(3).map(told).collect();
+    let text = format!("no legal values were found in {} draws; {}", maker.rejected, texts.join("; "));
+    let mut problem = Diagnostic::error(Id::GEN_UNSATISFIED, text);
+    if let Some(first) = reasons.first() {
+        problem.labels.clone_from(&first.labels);
+        problem.path.clone_from(&first.path);
+        problem.helps.clone_from(&first.helps);
+    }
+    problem.into()
+}
+
 fn no_schema() -> Failure {
     let help = "declare the data values in a document with #@data/values-schema above it";
     Diagnostic::error(Id::GEN_NO_SCHEMA, "Expected a schema in the files, found none").help(help).into()
@@ -142,7 +160,7 @@ fn documents(run: &Rc<Run>, files: Vec<InputFile>, how: &GenerateOptions) -> Res
     let declared = library.schema(&mut eval, Vec::new())?;
     let Some(schema) = declared.schema else { return Err(no_schema()) };
     let trial = Trial::new(&library, &mut eval, &schema, given)?;
-    let nothing = Node::map(crate::node::Map::new());
+    let nothing = Node::NULL;
     let enough = trial.accepts(&library, &mut eval, &schema, &nothing)?.is_ok();
     let mut maker = Maker { eval: &mut eval, run, random: Random::new(how.seed), rejected: 0, warnings: Vec::new() };
     let given = if enough { Given::Enough } else { Given::Nothing };
@@ -176,13 +194,7 @@ fn documents(run: &Rc<Run>, files: Vec<InputFile>, how: &GenerateOptions) -> Res
         }
     }
     if let (true, Some(why)) = (found.is_empty(), refused) {
-        let text = format!("no legal values were found in {} draws", maker.rejected);
-        let failure = Failure::from(Diagnostic::error(Id::GEN_UNSATISFIED, text));
-        let more = maker.warnings.into_iter().map(|mut warning| {
-            warning.severity = ytterby_diag::Severity::Error;
-            Failure::from(warning)
-        });
-        return Err(Failure::of(Cause::Series(std::iter::once(failure).chain(more).chain([why]).collect())));
+        return Err(unsatisfied(&maker, &why));
     }
     let distinct = found.len();
     for at in 0..how.count.saturating_sub(distinct) {

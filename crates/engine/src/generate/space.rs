@@ -4,7 +4,7 @@
 //! [`Assignment`] of an option to each. Choices inside of something optional depend on it ([`Param::parent`]): they count only
 //! where it is there.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use ytterby_diag::{Path, Pos};
 
@@ -19,13 +19,21 @@ const OPTIONS: usize = 12;
 /// Larger spaces are sampled at random; their pairs are not counted.
 const COUNTED_PARAMS: usize = 40;
 
+/// Options that were refused so often are not tried any more than others.
+const TRIES: u8 = 3;
+
+/// A document has it.
+const DONE: u8 = u8::MAX;
+
 pub(super) struct Space<'s> {
     pub params: Vec<Param<'s>>,
     given: Given,
-    /// Pairs of options that documents had already.
-    pairs: HashSet<(u32, u32)>,
-    /// Options that documents had already.
-    singles: HashSet<u32>,
+    /// How often pairs of options were tried; [`DONE`] where a document has them.
+    pairs: HashMap<(u32, u32), u8>,
+    /// The same for single options.
+    singles: HashMap<u32, u8>,
+    /// The document that gives nothing.
+    empty: Node,
     /// The next option to try by itself.
     next: (usize, usize),
 }
@@ -70,8 +78,10 @@ pub(super) struct Proposal {
 
 impl<'s> Space<'s> {
     pub fn of(maker: &mut Maker<'_>, slot: &'s Slot, path: &Path, given: Given) -> Space<'s> {
+        // Where the document is no map, `{}` would be a value of another type.
+        let empty = if matches!(slot.ty, Type::Map(_)) { Node::map(Map::new()) } else { Node::NULL };
         let mut space =
-            Space { params: Vec::new(), given, pairs: HashSet::new(), singles: HashSet::new(), next: (1, 0) };
+            Space { params: Vec::new(), given, pairs: HashMap::new(), singles: HashMap::new(), next: (1, 0), empty };
         match &slot.ty {
             Type::Map(ty) => space.items(maker, ty, &[], path, None),
             _ => space.place(maker, slot, Vec::new(), path.clone(), None, true),
@@ -257,7 +267,7 @@ impl<'s> Space<'s> {
                 (option, param) = (option + 1, 0);
                 continue;
             }
-            let is_new = option < self.params[param].options.len() && !self.singles.contains(&id(param, option));
+            let is_new = option < self.params[param].options.len() && !self.singles.contains_key(&id(param, option));
             if is_new {
                 self.next = (option, param + 1);
                 let mut picks = self.smallest();
@@ -299,8 +309,8 @@ impl<'s> Space<'s> {
                 for turn in 0..param.options.len() {
                     let option = (start + turn) % param.options.len();
                     let own = id(at, option);
-                    let new = chosen.iter().filter(|other| !self.pairs.contains(&(**other, own))).count();
-                    let gain = new + usize::from(!self.singles.contains(&own));
+                    let new = chosen.iter().filter(|other| is_new(self.pairs.get(&(**other, own)))).count();
+                    let gain = new + usize::from(is_new(self.singles.get(&own)));
                     if gain > best.1 {
                         best = (option, gain);
                     }
@@ -318,7 +328,22 @@ impl<'s> Space<'s> {
                 }
             }
         }
+        self.count(&chosen, |tries| tries.saturating_add(1));
         picks
+    }
+
+    /// Counts options and their pairs.
+    fn count(&mut self, chosen: &[u32], count: impl Fn(u8) -> u8) {
+        for (at, second) in chosen.iter().enumerate() {
+            let tries = self.singles.entry(*second).or_default();
+            *tries = count(*tries);
+            if self.params.len() <= COUNTED_PARAMS {
+                for first in &chosen[..at] {
+                    let tries = self.pairs.entry((*first, *second)).or_default();
+                    *tries = count(*tries);
+                }
+            }
+        }
     }
 
     /// A document that differs from a refused one in a few other choices.
@@ -370,12 +395,7 @@ impl<'s> Space<'s> {
                 chosen.push(id(at, *option));
             }
         }
-        self.singles.extend(&chosen);
-        if self.params.len() <= COUNTED_PARAMS {
-            for (at, second) in chosen.iter().enumerate() {
-                self.pairs.extend(chosen[..at].iter().map(|first| (*first, *second)));
-            }
-        }
+        self.count(&chosen, |_| DONE);
     }
 
     fn is_active(&self, picks: &Assignment, param: usize) -> bool {
@@ -389,7 +409,7 @@ impl<'s> Space<'s> {
 
     /// The document of an assignment.
     pub fn document(&self, picks: &Assignment) -> Node {
-        let mut root = Node::map(Map::new());
+        let mut root = self.empty.clone();
         for (at, param) in self.params.iter().enumerate() {
             if !self.is_active(picks, at) {
                 continue;
@@ -441,6 +461,11 @@ impl<'s> Space<'s> {
         let picks: Assignment = picks.collect();
         Some(self.document(&picks))
     }
+}
+
+/// Whether it is worth a try.
+fn is_new(tries: Option<&u8>) -> bool {
+    tries.is_none_or(|tries| *tries < TRIES)
 }
 
 /// Adds the option of a map, if the type is one.

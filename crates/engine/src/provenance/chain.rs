@@ -103,6 +103,8 @@ fn touching(doc: &Document, path: &Path) -> Option<Touch> {
     let mut node = &doc.value;
     let mut touch = Touch { pos: doc.pos, action: action_of(doc), is_above: true };
     let steps = path.steps();
+    // What is inside of an item that is added is added with it.
+    let mut added = touch.action.filter(|action| matches!(*action, "insert" | "append"));
     for (number, step) in steps.iter().enumerate() {
         let item: &dyn Annotated = match (step, node) {
             (Step::Key(key), Node::Map(map)) => {
@@ -134,7 +136,8 @@ fn touching(doc: &Document, path: &Path) -> Option<Touch> {
         let action = action_of(item);
         let is_last = number + 1 == steps.len();
         let replaces = matches!(action, Some("remove" | "replace"));
-        touch = Touch { pos: item.pos(), action, is_above: !is_last };
+        added = action.filter(|action| matches!(*action, "insert" | "append")).or(added);
+        touch = Touch { pos: item.pos(), action: action.or(added), is_above: !is_last };
         if replaces && !is_last {
             return Some(touch);
         }
@@ -194,17 +197,19 @@ pub(super) fn history_of<'h>(
 ) {
     let find = |docs: &'h [(usize, Document)]| docs.iter().find(|(number, _)| *number == slot).map(|(_, doc)| doc);
     let start = find(&history.start);
+    let docs: Vec<Option<&Document>> =
+        std::iter::once(start).chain(history.steps.iter().map(|(_, docs)| find(docs))).collect();
+    let paths = paths_in(&docs, path);
     if let Some(doc) = start {
         let index = histories.iter().position(|other| std::ptr::eq(other, history)).unwrap_or(0);
-        template_of(doc, path, &histories[..index], libraries, links);
+        template_of(doc, &paths[0], &histories[..index], libraries, links);
     }
-    let mut before = start;
-    for (overlay, docs) in &history.steps {
-        let after = find(docs);
-        let was = before.and_then(|doc| nodes::at(doc, path));
+    for (number, (overlay, _)) in history.steps.iter().enumerate() {
+        let (before, after) = (docs[number], docs[number + 1]);
+        let path = &paths[number + 1];
+        let was = before.and_then(|doc| nodes::at(doc, &paths[number]));
         let is = after.and_then(|doc| nodes::at(doc, path));
         let is_new = before.is_none() && after.is_some();
-        before = after;
         let is_touched = match (was, is) {
             (None, None) => false,
             (Some(was), Some(is)) => was.pos != is.pos || !was.value.same(is.value),
@@ -226,6 +231,53 @@ pub(super) fn history_of<'h>(
             (None, ..) => "merge",
         };
         links.push(Link { kind: "overlay", pos, action, value: is.map(|found| found.value), frames: Vec::new() });
+    }
+}
+
+/// The path of a node in each version of its document. Items of lists are the same where they stand at the same place of
+/// their source: overlays that remove or add others change only their numbers.
+fn paths_in(docs: &[Option<&Document>], path: &Path) -> Vec<Path> {
+    let mut paths = vec![path.clone(); docs.len()];
+    for at in (1..docs.len()).rev() {
+        if let (Some(before), Some(after)) = (docs[at - 1], docs[at]) {
+            paths[at - 1] = path_before(before, after, &paths[at]);
+        }
+    }
+    paths
+}
+
+fn path_before(before: &Document, after: &Document, path: &Path) -> Path {
+    let (mut left, mut right) = (Some(&before.value), Some(&after.value));
+    let mut found = Path::document();
+    for step in path.steps() {
+        let step = match (step, left, right) {
+            (Step::Index(index), Some(Node::Array(left)), Some(Node::Array(right))) => {
+                let item = right.items.get(*index).filter(|item| item.pos.is_known());
+                let place = |pos: Pos| left.items.iter().enumerate().filter(move |(_, item)| item.pos == pos);
+                let index = match item {
+                    Some(item) => {
+                        // Of the items that a loop made, the one with the same turn.
+                        let turn = right.items[..*index].iter().filter(|other| other.pos == item.pos).count();
+                        place(item.pos).nth(turn).map_or(usize::MAX, |(at, _)| at)
+                    }
+                    None => *index,
+                };
+                Step::Index(index)
+            }
+            (step, ..) => step.clone(),
+        };
+        left = left.and_then(|node| below(node, &step));
+        right = right.and_then(|node| below(node, path.steps().get(found.steps().len())?));
+        found.push(step);
+    }
+    found
+}
+
+fn below<'n>(node: &'n Node, step: &Step) -> Option<&'n Node> {
+    match (step, node) {
+        (Step::Key(key), Node::Map(map)) => map.iter().find(|item| key_text(&item.key) == *key).map(|item| &item.value),
+        (Step::Index(index), Node::Array(array)) => array.items.get(*index).map(|item| &item.value),
+        _ => None,
     }
 }
 

@@ -119,8 +119,11 @@ pub(super) fn run(
             is_varied: !candidate.is_read,
         };
         if candidate.is_read {
+            // What is tried for a secret is none.
+            let secrets = session.run.secrets.take();
             let most = most.min(left);
             left -= vary(session, eval, base, candidate, most, until, &mut effect);
+            session.run.secrets.replace(secrets);
         }
         effects.push(effect);
     }

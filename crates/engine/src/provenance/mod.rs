@@ -27,7 +27,7 @@ use crate::path::Way;
 use crate::record::{History, LibraryCall};
 use crate::run::Run;
 use crate::schema::check::Context;
-use crate::schema::{Slot, Type, redact};
+use crate::schema::{Presence, Slot, Type, redact};
 use crate::validate::{Spot, verdicts};
 use chain::Link;
 use experiment::{Candidate, Rendering};
@@ -234,7 +234,7 @@ impl Explainer {
         let values = &self.session.values;
         if !pattern.has_wildcards() {
             let path = pattern.path();
-            if nodes::at(values, &path).is_some() || self.slot(&path).is_some() {
+            if nodes::at(values, &path).is_some() || self.is_declared(&path) {
                 return Ok(vec![path]);
             }
             return Err(self.unknown_value(&path));
@@ -243,6 +243,28 @@ impl Explainer {
         found.retain(|path| !path.is_document() && pattern.matches(path));
         found.truncate(MOST_MATCHES);
         if found.is_empty() { Err(self.unknown_value(&pattern.path())) } else { Ok(found) }
+    }
+
+    /// Whether the schema names a path itself, not only as one of any keys.
+    fn is_declared(&self, path: &Path) -> bool {
+        let Some(schema) = &self.session.schema else { return false };
+        let mut places = Vec::new();
+        shapes_of(&schema.root, &mut places);
+        for step in path.steps() {
+            let mut below = Vec::new();
+            for place in places {
+                let slot = match step {
+                    Step::Key(key) => {
+                        let item = place.as_map().and_then(|ty| ty.literal(&Scalar::from(key.as_str())));
+                        item.filter(|item| !matches!(item.presence, Presence::Removed(_))).map(|item| &item.slot)
+                    }
+                    Step::Index(_) => None,
+                };
+                slot.into_iter().for_each(|slot| shapes_of(slot, &mut below));
+            }
+            places = below;
+        }
+        !places.is_empty()
     }
 
     fn unknown_value(&self, path: &Path) -> Failure {
@@ -416,7 +438,11 @@ impl Explainer {
             let new = effect.added.iter().filter(|label| !added.contains(label)).cloned().collect::<Vec<_>>();
             added.extend(new);
         }
-        changed.sort_by_key(|(number, _)| *number);
+        // In the order of the output; what only other renders have comes last.
+        let order: Vec<Vec<Path>> = base.documents.iter().map(|doc| nodes::paths(doc, MOST_NODES)).collect();
+        changed.sort_by_cached_key(|(number, path)| {
+            (*number, order[*number].iter().position(|known| known == path).unwrap_or(usize::MAX), path.to_string())
+        });
         let shown = changed.iter().map(|(number, path)| nodes::shown(&base.labels[*number], path));
         answer.impact = Some(shown.chain(added).collect());
         let not_varied = effects.iter().filter(|effect| !effect.is_varied);
@@ -473,7 +499,10 @@ fn targets(base: &Base, document: &selector::DocumentPattern, path: &Pattern) ->
             if !name.matches(document, 0) {
                 continue;
             }
-            let label = nodes::labels(std::slice::from_ref(doc)).swap_remove(0);
+            // Beside documents of the same name, its namespace tells it apart.
+            let others = base.documents.iter().filter(|other| nodes::Name::of(other) != name).cloned();
+            let all: Vec<Document> = std::iter::once(doc.clone()).chain(others).collect();
+            let label = nodes::labels(&all).swap_remove(0);
             for path in matching(doc) {
                 let is_known = found.iter().any(|target| target.path == path && target.label == label)
                     || found.iter().any(|target| target.path == path && target.removed == Some(*slot))

@@ -254,6 +254,11 @@ impl Rules {
         known.then_some(true)
     }
 
+    /// Whether some rule is a function.
+    pub fn has_code(&self) -> bool {
+        self.rules.iter().any(|rule| matches!(rule.check, Check::Custom(_)))
+    }
+
     /// The must-be texts of the rules.
     pub fn texts(&self) -> Vec<String> {
         self.rules.iter().filter(|rule| !rule.is_void()).map(|rule| self.text(rule)).collect()

@@ -44,7 +44,9 @@ impl Trial {
         overlay::annotate_for_plain_merge(&mut doc);
         let own = Envelope::new(doc, Input::Document)?;
         let mut merged = self.before.clone();
-        for input in std::iter::once(&own).chain(&self.after) {
+        // A values file without content gives nothing.
+        let own = Some(&own).filter(|_| !values.is_null());
+        for input in own.into_iter().chain(&self.after) {
             match try_merge(&mut Context { eval, run: &library.run }, schema, merged, input) {
                 Ok(Outcome::Merged(doc)) => merged = doc,
                 Ok(Outcome::Wrong(blocks)) => return Ok(Err(stage::wrong(blocks))),
