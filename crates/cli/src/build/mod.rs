@@ -67,7 +67,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
             progress.clear();
         }
     });
-    stream.finish();
+    let streamed = stream.finish();
     let is_good = findings.is_good() && (!mode.check || counts.1 == 0);
     host::write_error(&findings.report(program, sources, rendering));
     if host::is_terminal() && is_good && !mode.diff {
@@ -75,7 +75,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
         host::write_error(&format!("{verb} {}, {} changed\n", counted(counts.0, "target"), counts.1));
     }
     write::end_if_interrupted();
-    Ok(i32::from(!is_good))
+    streamed.map(|()| i32::from(!is_good))
 }
 
 /// What is done with differences.
@@ -270,6 +270,8 @@ struct Stream {
     waiting: BTreeMap<usize, Option<Vec<u8>>>,
     next: usize,
     has_documents: bool,
+    /// Why the stream ended early.
+    failure: Option<Failure>,
 }
 
 impl Stream {
@@ -288,15 +290,17 @@ impl Stream {
     }
 
     fn write(&mut self, text: &[u8]) {
-        let is_diff = text.starts_with(b"--- ");
-        if self.has_documents && !is_diff {
-            let _ = host::write_output(b"---\n");
+        if self.failure.is_some() {
+            return;
         }
+        let is_diff = text.starts_with(b"--- ");
+        let separator: &[u8] = if self.has_documents && !is_diff { b"---\n" } else { b"" };
         self.has_documents = true;
-        let _ = host::write_output(text);
+        self.failure = host::write_output(separator).and_then(|()| host::write_output(text)).err();
     }
 
-    fn finish(self) {
-        debug_assert!(self.waiting.is_empty());
+    /// Whether all of it could be written.
+    fn finish(self) -> Result<(), Failure> {
+        self.failure.map_or(Ok(()), Err)
     }
 }

@@ -81,8 +81,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
         Ok(project) => project,
         Err(failure) => {
             writer.wrong("", &failure.diagnostics());
-            writer.finish();
-            return Ok(2);
+            return writer.finish().map(|_| 2);
         }
     };
     let found = find::files(project.as_ref(), &flags.operands);
@@ -117,8 +116,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
             (false, 0) => "no tests: the files contain none",
             (false, _) => "no tests: none is left by --filter and --shard",
         });
-        writer.finish();
-        return Ok(0);
+        return writer.finish();
     }
     // All problems of a render count for `fails`.
     let reached = coverage.map(|_| Reached::default());
@@ -155,7 +153,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
         used.unused().iter().for_each(|warning| writer.warning(warning));
     }
     write::end_if_interrupted();
-    let exit = writer.finish();
+    let exit = writer.finish()?;
     if let (Some(format), Some(reached)) = (coverage, &engine.reached) {
         let text = coverage::report(format, reached, &inputs, &broken, sources);
         host::write_output(text.as_bytes())?;

@@ -1,5 +1,6 @@
 //! Reports of tests: text, JUnit, GitHub, JSON lines.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use ytterby::Failure;
@@ -56,6 +57,8 @@ pub struct Writer<'a> {
     sources: &'a Arc<Sources>,
     /// Where results go: standard output belongs to them unless it is asked for something else.
     is_aside: bool,
+    /// Why results could not be written any more.
+    failure: Cell<Option<Failure>>,
     passed: usize,
     failed: usize,
     wrong: usize,
@@ -73,8 +76,8 @@ struct JunitCase {
 impl<'a> Writer<'a> {
     /// A writer for the results of a command.
     pub fn new(format: Format, program: &'a str, rich: Rendering, sources: &'a Arc<Sources>) -> Writer<'a> {
-        let is_aside = false;
-        Writer { format, program, rich, sources, is_aside, passed: 0, failed: 0, wrong: 0, suites: Vec::new() }
+        let (is_aside, failure) = (false, Cell::default());
+        Writer { format, program, rich, sources, is_aside, failure, passed: 0, failed: 0, wrong: 0, suites: Vec::new() }
     }
 
     /// The same, to standard error.
@@ -191,8 +194,11 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes what is left and gives the exit code.
-    pub fn finish(self) -> i32 {
-        let Writer { passed, failed, wrong, .. } = self;
+    ///
+    /// # Errors
+    /// Where standard output cannot be written.
+    pub fn finish(self) -> Result<i32, Failure> {
+        let (passed, failed, wrong) = (self.passed, self.failed, self.wrong);
         match self.format {
             Format::Text | Format::Github if passed + failed + wrong > 0 => {
                 let mut parts = vec![format!("{passed} passed")];
@@ -211,18 +217,22 @@ impl<'a> Writer<'a> {
             }
             Format::Junit => self.print(&self.junit()),
         }
-        match (wrong, failed) {
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        Ok(match (wrong, failed) {
             (0, 0) => 0,
             (0, _) => 1,
             _ => 2,
-        }
+        })
     }
 
     fn print(&self, text: &str) {
         if self.is_aside {
             return host::write_error(text);
         }
-        let _ = host::write_output(text.as_bytes());
+        let failure = self.failure.take();
+        self.failure.set(failure.or_else(|| host::write_output(text.as_bytes()).err()));
     }
 
     fn drawn(&self, problems: &[Diagnostic], rendering: Rendering) -> String {

@@ -15,6 +15,8 @@ mod limits;
 #[cfg(unix)]
 mod output;
 mod pipes;
+#[cfg(unix)]
+mod projects;
 #[cfg(all(unix, feature = "server"))]
 mod serve;
 mod server;
