@@ -44,6 +44,8 @@ pub struct Engine {
 struct Cache {
     compiled: Vec<Compiled>,
     checks: HashMap<(String, Vec<String>), Option<Arc<dyn OutputCheck>>>,
+    /// The data values of targets, by root and name, with the files that they depend on.
+    values: HashMap<(String, Option<String>), (Vec<Arc<File>>, Option<Value>)>,
 }
 
 /// Files and what the engine made of them.
@@ -59,6 +61,37 @@ impl Engine {
     /// What runs need, with this check of output.
     pub fn with_kubernetes(check: Arc<KubernetesCheck>) -> Engine {
         Engine { kubernetes: Some(check), ..Engine::default() }
+    }
+}
+
+impl Engine {
+    /// The data values of a variant. They are computed again when a file that can change them has changed.
+    fn kept_values(&self, project: &Project, variant: &Variant) -> Option<Value> {
+        let decides = |file: &&ProjectFile| match file.role {
+            Role::Input => {
+                let is_template = file.file.kind() == FileKind::Yaml && !file.logical.contains(".lib.");
+                !is_template || file.file.text.contains("#@data/values") || file.file.text.contains("#@schema")
+            }
+            Role::Values => file.target.is_none() || file.target == variant.number,
+            _ => false,
+        };
+        let files: Vec<Arc<File>> = project.files.iter().filter(decides).map(|file| file.file.clone()).collect();
+        let files: Vec<Arc<File>> = files.into_iter().chain(project.project_file.clone()).collect();
+        let key = (project.root.clone(), variant.name.clone());
+        let known = self.cache.lock().unwrap_or_else(PoisonError::into_inner).values.get(&key).cloned();
+        if let Some((old, value)) = known
+            && old.len() == files.len()
+            && old.iter().zip(&files).all(|(old, new)| Arc::ptr_eq(old, new))
+        {
+            return value;
+        }
+        let value = data_values(project, self, variant);
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if cache.values.len() > 64 {
+            cache.values.clear();
+        }
+        cache.values.insert(key, (files, value.clone()));
+        value
     }
 }
 
@@ -91,18 +124,15 @@ struct Variant {
 /// Runs that are repeated because a file does not compile.
 const MAX_REPEATS: usize = 12;
 
-/// Finds everything that is wrong with a project. `selected` is the target whose values are shown.
+/// Finds what is wrong with a project: what runs of its targets report, and what a look at its files tells at once.
+/// `selected` is the target whose values are shown.
+///
+/// It is made for every keystroke; [`lint`] finds the rest when there is time.
 pub fn analyse(project: &Project, engine: &Engine, selected: Option<&str>) -> Analysis {
-    let mut findings = Vec::new();
     let targets = targets(project);
     let shown = selected_variant(&targets, selected).unwrap_or_default();
-    let mut values = None;
-    for (number, variant) in targets.iter().enumerate() {
-        if number == shown {
-            values = data_values(project, engine, variant);
-        }
-        findings.extend(run_findings(project, engine, variant));
-    }
+    let values = targets.get(shown).and_then(|variant| engine.kept_values(project, variant));
+    let mut findings = all_run_findings(project, engine, &targets);
     let loose = project.files.iter().enumerate().filter(|(_, file)| file.role == Role::LooseValues);
     for (index, _) in loose {
         let base = targets.first().cloned().unwrap_or_default();
@@ -110,11 +140,7 @@ pub fn analyse(project: &Project, engine: &Engine, selected: Option<&str>) -> An
         let variant = Variant { loose: Some(index), set, ..Variant::default() };
         findings.extend(values_findings(project, engine, &variant));
     }
-    let broken = findings.iter().filter(|finding| stops_compiling(&finding.code));
-    let broken: Vec<Finding> = broken.cloned().collect();
-    findings.extend(checked(project, engine, &targets, &broken));
-    let broken: HashSet<String> = broken.into_iter().map(|finding| finding.path).collect();
-    findings.extend(crate::statics::unknown_values(project, &broken));
+    findings.extend(crate::statics::unknown_values(project));
     if let Some(file) = &project.project_file {
         let sources = Sources::new();
         let text = file.text.as_bytes().into();
@@ -123,6 +149,25 @@ pub fn analyse(project: &Project, engine: &Engine, selected: Option<&str>) -> An
         findings.extend(problems.iter().filter_map(|problem| finding(project, &own, problem, &sources)));
         findings.extend(config::missing_files(project, file));
     }
+    Analysis { findings: tidy(project, findings), values }
+}
+
+/// What `ytterby check` adds to the findings of an analysis: lints, and unknown values that only following the code
+/// finds.
+pub fn lint(project: &Project, engine: &Engine, analysis: &Analysis) -> Vec<Finding> {
+    let broken = analysis.findings.iter().filter(|finding| stops_compiling(&finding.code));
+    let broken: Vec<Finding> = broken.cloned().collect();
+    checked(project, engine, &targets(project), &broken)
+}
+
+/// The findings of an analysis with others.
+pub fn merged(project: &Project, analysis: &Analysis, others: &[Finding]) -> Analysis {
+    let findings = analysis.findings.iter().chain(others).cloned().collect();
+    Analysis { findings: tidy(project, findings), values: analysis.values.clone() }
+}
+
+/// Findings in order, without those that say the same or that comments silence.
+fn tidy(project: &Project, mut findings: Vec<Finding>) -> Vec<Finding> {
     findings.iter_mut().for_each(|finding| name_missing_file(project, finding));
     crate::statics::drop_ignored(project, &mut findings);
     // A run that reads an unknown value fails with less to say than the static pass has.
@@ -139,7 +184,26 @@ pub fn analyse(project: &Project, engine: &Engine, selected: Option<&str>) -> An
     });
     findings.sort_by(|a, b| (&a.path, a.range, &a.code, &a.message).cmp(&(&b.path, b.range, &b.code, &b.message)));
     findings.dedup_by(|b, a| is_same(a, b));
-    Analysis { findings, values }
+    findings
+}
+
+/// The findings of all targets, each run on a thread of its own.
+fn all_run_findings(project: &Project, engine: &Engine, targets: &[Variant]) -> Vec<Finding> {
+    match targets {
+        [only] => run_findings(project, engine, only),
+        _ => std::thread::scope(|scope| {
+            let cores = std::thread::available_parallelism().map_or(1, usize::from).min(targets.len());
+            let run = move |first: usize| {
+                let own = targets.iter().skip(first).step_by(cores);
+                own.flat_map(|variant| run_findings(project, engine, variant)).collect::<Vec<Finding>>()
+            };
+            let others: Vec<_> = (1..cores).map(|first| scope.spawn(move || run(first))).collect();
+            let mut findings = run(0);
+            // A panic in a run is a bug; the findings of the others still count.
+            findings.extend(others.into_iter().filter_map(|thread| thread.join().ok()).flatten());
+            findings
+        }),
+    }
 }
 
 /// What `ytterby check` finds without running anything: all files that do not compile, unknown values in any branch,
@@ -268,7 +332,8 @@ fn entries(failure: &Failure) -> Vec<Diagnostic> {
     failure.warnings().iter().cloned().chain(failure.diagnostics()).collect()
 }
 
-fn stops_compiling(code: &str) -> bool {
+/// Whether a file with such a problem does not compile.
+pub fn stops_compiling(code: &str) -> bool {
     matches!(code, "yaml/syntax" | "code/syntax" | "code/block" | "code/undefined" | "code/template")
 }
 
@@ -406,7 +471,7 @@ impl<'a> Run<'a> {
         let mut is_changed = false;
         for path in broken {
             let next = match self.replaced.get(path) {
-                None => self.project.good.get(path).filter(|file| file.is_well_formed()).cloned(),
+                None => self.project.good.get(path).cloned(),
                 Some(Some(_)) => None,
                 Some(None) => continue,
             };
@@ -436,7 +501,7 @@ impl<'a> Run<'a> {
     }
 
     fn had_good(&self, path: &str) -> bool {
-        self.project.good.get(path).is_some_and(|file| file.is_well_formed())
+        self.project.good.contains_key(path)
     }
 
     fn render(&self, inspect: Option<Inspect>, seen: Option<Arc<Seen>>) -> (Result<Rendered, Failure>, Arc<Sources>) {

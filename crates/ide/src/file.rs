@@ -67,20 +67,12 @@ pub struct File {
     /// The version that the editor counts, if it is open.
     pub version: Option<i64>,
     model: OnceLock<Model>,
-    problem: OnceLock<bool>,
 }
 
 impl File {
     /// A version of a file.
     pub fn new(path: &str, text: impl Into<Arc<str>>, language: Language, version: Option<i64>) -> File {
-        File {
-            path: path.to_owned(),
-            text: text.into(),
-            language,
-            version,
-            model: OnceLock::new(),
-            problem: OnceLock::new(),
-        }
+        File { path: path.to_owned(), text: text.into(), language, version, model: OnceLock::new() }
     }
 
     /// What the text tells.
@@ -104,15 +96,6 @@ impl File {
     /// Whether it is open in the editor.
     pub fn is_open(&self) -> bool {
         self.version.is_some()
-    }
-
-    /// Whether its YAML can be parsed.
-    pub fn is_well_formed(&self) -> bool {
-        *self.problem.get_or_init(|| {
-            let bytes = self.text.as_bytes();
-            let options = ytterby_yaml::ReadOptions::default();
-            self.kind() != FileKind::Yaml || ytterby_yaml::parse(bytes, ytterby_diag::FileId(0), &options).is_ok()
-        })
     }
 
     /// The last piece of its path.

@@ -47,8 +47,8 @@ pub struct Project {
     pub config: Option<Config>,
     /// Its files.
     pub files: Vec<ProjectFile>,
-    /// Files that were well-formed before.
-    pub(crate) good: HashMap<String, Arc<File>>,
+    /// The last version of each file that compiled.
+    pub(crate) good: Arc<HashMap<String, Arc<File>>>,
     /// Where other files are read.
     pub(crate) system: Arc<dyn FileSystem>,
     by_path: HashMap<String, usize>,
@@ -91,7 +91,7 @@ impl Project {
         project_file: Option<Arc<File>>,
         config: Option<Config>,
         files: Vec<ProjectFile>,
-        good: HashMap<String, Arc<File>>,
+        good: Arc<HashMap<String, Arc<File>>>,
         system: Arc<dyn FileSystem>,
         old: Option<&Project>,
     ) -> Project {

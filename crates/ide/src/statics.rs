@@ -1,4 +1,6 @@
-//! What the recovering model can tell where nothing else can: unknown data values in files that do not compile.
+//! What the recovering model tells at once: unknown data values, also in files that do not compile.
+//!
+//! `ytterby check` follows values further through the code; its findings come later ([`crate::analysis::lint`]).
 
 use std::collections::HashSet;
 
@@ -9,14 +11,14 @@ use crate::model::{DefKind, Model, TokenKind, string_content};
 use crate::project::{Meaning, Project, Role};
 use crate::schema::Schema;
 
-/// Unknown data values in files that do not compile: `ytterby check` finds those of the others.
-pub fn unknown_values(project: &Project, broken: &HashSet<String>) -> Vec<Finding> {
+/// Data values that no schema declares, in any branch of any file.
+pub fn unknown_values(project: &Project) -> Vec<Finding> {
     let mut found = Vec::new();
     let has_foreign_schema = project
         .files
         .iter()
         .any(|file| file.file.text.contains("with_data_values_schema") || file.file.text.contains("#@library/ref"));
-    for (index, file) in project.inputs().filter(|(_, file)| broken.contains(&file.file.path)) {
+    for (index, file) in project.inputs() {
         let is_root = project.library(&file.logical).is_empty();
         let schema = project.schema_for(&file.file.path);
         if !schema.is_declared || !is_root && has_foreign_schema {

@@ -149,9 +149,11 @@ fn items(model: &Model, text: &str, document: usize) -> Vec<DocumentSymbol> {
         let mut children = std::mem::take(&mut below[index - first]);
         children.reverse();
         let name_of_item = item_name(&children, item.value.of(text));
-        // In a long file, the scalars in items of arrays would be thousands that nobody looks for.
-        if item.is_array_item && last - first > LONG {
-            children.retain(|child| child.kind != SymbolKind::Scalar);
+        // In a long file, scalars in arrays would be thousands that nobody looks for.
+        if last - first > LONG {
+            children.retain(|child| {
+                child.kind != SymbolKind::Scalar || !item.is_array_item && !child.name.starts_with('[')
+            });
         }
         let is_array = children.first().is_some_and(|child| child.name.starts_with('['));
         let value = item.value.of(text);

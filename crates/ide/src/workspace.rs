@@ -3,7 +3,7 @@
 //! A [`Workspace`] changes; a [`Project`] that it gives out never does, so that a slow question can be answered on
 //! another thread while the user types on.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::config::{self, Config};
@@ -23,8 +23,8 @@ pub struct Workspace {
     open: HashMap<String, Arc<File>>,
     /// Files as they were read, by their paths.
     disk: HashMap<String, (u64, Arc<File>)>,
-    /// The last version of a file that could be parsed.
-    good: HashMap<String, Arc<File>>,
+    /// The last version of each file that compiled.
+    good: Arc<HashMap<String, Arc<File>>>,
     /// Roots by directory.
     roots: HashMap<String, String>,
     listings: HashMap<String, Arc<Vec<(String, u64)>>>,
@@ -41,7 +41,7 @@ impl Workspace {
             folders: Vec::new(),
             open: HashMap::new(),
             disk: HashMap::new(),
-            good: HashMap::new(),
+            good: Arc::default(),
             roots: HashMap::new(),
             listings: HashMap::new(),
             projects: HashMap::new(),
@@ -70,9 +70,6 @@ impl Workspace {
     pub fn change(&mut self, path: &str, version: i64, text: String) {
         let Some(old) = self.open.get(path).cloned() else { return };
         let new = Arc::new(File::new(path, text, old.language, Some(version)));
-        if old.is_well_formed() {
-            self.good.insert(path.to_owned(), old.clone());
-        }
         if file::is_project_file(path) || declares(&old.text) != declares(&new.text) {
             self.roots.clear();
             self.listings.clear();
@@ -84,7 +81,6 @@ impl Workspace {
     /// A file is closed: what is on disk counts again.
     pub fn close(&mut self, path: &str) {
         self.open.remove(path);
-        self.good.remove(path);
         self.rescan();
     }
 
@@ -93,6 +89,16 @@ impl Workspace {
         self.roots.clear();
         self.listings.clear();
         self.forget_projects();
+    }
+
+    /// Remembers the files of a project that compile: an analysis found nothing of the kind in all but `broken`.
+    pub fn note_good(&mut self, project: &Project, broken: &HashSet<&str>) {
+        for file in project.files.iter().filter(|file| !broken.contains(file.file.path.as_str())) {
+            let known = self.good.get(&file.file.path);
+            if known.is_none_or(|known| !Arc::ptr_eq(known, &file.file)) {
+                Arc::make_mut(&mut self.good).insert(file.file.path.clone(), file.file.clone());
+            }
+        }
     }
 
     fn forget_projects(&mut self) {
@@ -118,7 +124,7 @@ impl Workspace {
         self.from_disk(path, stamp)
     }
 
-    /// The last version of a file that could be parsed, if it is another than the current one.
+    /// A file on disk; it is read again where its stamp has changed.
     fn from_disk(&mut self, path: &str, stamp: u64) -> Option<Arc<File>> {
         if let Some((known, file)) = self.disk.get(path)
             && *known == stamp
@@ -128,11 +134,7 @@ impl Workspace {
         let bytes = self.files.read(path)?;
         let text = String::from_utf8_lossy(&bytes);
         let file = Arc::new(File::new(path, &*text, Language::Unknown, None));
-        if let Some((_, old)) = self.disk.insert(path.to_owned(), (stamp, file.clone()))
-            && old.is_well_formed()
-        {
-            self.good.insert(path.to_owned(), old);
-        }
+        self.disk.insert(path.to_owned(), (stamp, file.clone()));
         Some(file)
     }
 

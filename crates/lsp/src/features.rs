@@ -1,5 +1,6 @@
 //! Requests about documents: what `ytterby-ide` answers, in the words of the protocol.
 
+use std::fmt::Write;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -50,7 +51,6 @@ impl Server {
                 | "textDocument/documentHighlight"
                 | "textDocument/prepareRename"
                 | "textDocument/rename"
-                | "textDocument/documentSymbol"
                 | "textDocument/foldingRange"
                 | "textDocument/selectionRange"
                 | "textDocument/semanticTokens/full"
@@ -98,7 +98,6 @@ impl Server {
                 let edits = navigate::rename(document.cursor(&params["position"])?, name).map_err(RpcError::failed)?;
                 Ok(self.workspace_edit(&edits))
             }
-            "textDocument/documentSymbol" => Ok(self.document_symbols(&document)),
             "textDocument/foldingRange" => Ok(folds(&document)),
             "textDocument/selectionRange" => selections(&document, params),
             "textDocument/semanticTokens/full" => Ok(semantic_tokens(&document, None)),
@@ -184,24 +183,17 @@ impl Server {
         json
     }
 
-    fn document_symbols(&self, document: &Document) -> Value {
-        let symbols = symbols::document(&document.file);
-        if self.client.hierarchical_symbols {
-            return Value::Array(symbols.iter().map(|symbol| symbol_json(&document.file, symbol)).collect());
+    /// The symbols of a document as JSON.
+    pub(crate) fn document_symbols(&mut self, params: &Value) -> String {
+        let Some((_, file)) = self.document(params) else { return "null".to_owned() };
+        let symbols = symbols::document(&file);
+        let mut writer = SymbolWriter { file: &file, out: String::from("["), flat: None };
+        if !self.client.hierarchical_symbols {
+            writer.flat = Some(json!(self.uri(&file.path)).to_string());
         }
-        let mut flat = Vec::new();
-        self.flatten(document, &symbols, "", &mut flat);
-        Value::Array(flat)
-    }
-
-    fn flatten(&self, document: &Document, symbols: &[DocumentSymbol], container: &str, flat: &mut Vec<Value>) {
-        for symbol in symbols {
-            let location =
-                json!({"uri": self.uri(&document.file.path), "range": range_json(&document.file, symbol.range)});
-            let kind = symbol_kind(symbol.kind);
-            flat.push(json!({"name": symbol.name, "kind": kind, "location": location, "containerName": container}));
-            self.flatten(document, &symbol.children, &symbol.name, flat);
-        }
+        writer.all(&symbols, "");
+        writer.out.push(']');
+        writer.out
     }
 
     fn workspace_symbols(&mut self, params: &Value) -> Value {
@@ -303,23 +295,75 @@ fn symbol_kind(kind: SymbolKind) -> u8 {
     }
 }
 
-fn symbol_json(file: &File, symbol: &DocumentSymbol) -> Value {
-    let children: Vec<Value> = symbol.children.iter().map(|child| symbol_json(file, child)).collect();
-    let whole =
-        TextRange::new(symbol.range.start.min(symbol.selection.start), symbol.range.end.max(symbol.selection.end));
-    let mut json = json!({
-        "name": symbol.name,
-        "kind": symbol_kind(symbol.kind),
-        "range": range_json(file, whole),
-        "selectionRange": range_json(file, symbol.selection),
-    });
-    if !symbol.detail.is_empty() {
-        json["detail"] = json!(symbol.detail);
+/// Writes symbols as JSON: a long file has thousands of them.
+struct SymbolWriter<'a> {
+    file: &'a File,
+    out: String,
+    /// The URI of the file, as JSON, for clients that want a flat list.
+    flat: Option<String>,
+}
+
+impl SymbolWriter<'_> {
+    fn all(&mut self, symbols: &[DocumentSymbol], container: &str) {
+        for symbol in symbols {
+            if !self.out.ends_with('[') {
+                self.out.push(',');
+            }
+            let whole = TextRange::new(
+                symbol.range.start.min(symbol.selection.start),
+                symbol.range.end.max(symbol.selection.end),
+            );
+            let kind = symbol_kind(symbol.kind);
+            self.out.push_str("{\"name\":");
+            self.text(&symbol.name);
+            let _ = write!(self.out, ",\"kind\":{kind}");
+            if let Some(uri) = &self.flat {
+                let _ = write!(self.out, ",\"location\":{{\"uri\":{uri},");
+                self.range("range", whole);
+                self.out.push_str("},\"containerName\":");
+                self.text(container);
+                self.out.push('}');
+                self.all(&symbol.children, &symbol.name);
+                continue;
+            }
+            self.out.push(',');
+            self.range("range", whole);
+            self.out.push(',');
+            self.range("selectionRange", symbol.selection);
+            if !symbol.detail.is_empty() {
+                self.out.push_str(",\"detail\":");
+                self.text(&symbol.detail);
+            }
+            if !symbol.children.is_empty() {
+                self.out.push_str(",\"children\":[");
+                self.all(&symbol.children, &symbol.name);
+                self.out.push(']');
+            }
+            self.out.push('}');
+        }
     }
-    if !children.is_empty() {
-        json["children"] = Value::Array(children);
+
+    fn text(&mut self, text: &str) {
+        let is_plain = text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\');
+        match is_plain {
+            true => {
+                self.out.push('"');
+                self.out.push_str(text);
+                self.out.push('"');
+            }
+            false => self.out.push_str(&json!(text).to_string()),
+        }
     }
-    json
+
+    fn range(&mut self, name: &str, range: TextRange) {
+        let lines = &self.file.model().lines;
+        let (start, end) = (lines.position(&self.file.text, range.start), lines.position(&self.file.text, range.end));
+        let _ = write!(
+            self.out,
+            "\"{name}\":{{\"start\":{{\"line\":{},\"character\":{}}},\"end\":{{\"line\":{},\"character\":{}}}}}",
+            start.line, start.column, end.line, end.column
+        );
+    }
 }
 
 fn folds(document: &Document) -> Value {

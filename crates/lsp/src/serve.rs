@@ -21,6 +21,8 @@ enum Event {
     Message(Value),
     Malformed(String),
     Done(Box<Done>),
+    /// A check is done.
+    Checked(Box<Done>),
     /// Nothing came for a while.
     Quiet,
     End,
@@ -32,12 +34,13 @@ pub fn serve(mut server: Server, mut input: impl BufRead + Send + 'static, outpu
     let cancelled: Arc<Mutex<HashSet<String>>> = Arc::default();
     let (sender, noted) = (events.clone(), cancelled.clone());
     thread::spawn(move || read_all(&mut input, &sender, &noted));
-    let (jobs, queue) = mpsc::channel::<Job>();
-    let worker = thread::Builder::new().name("worker".to_owned()).stack_size(STACK);
-    if worker.spawn(move || work(&queue, &events)).is_err() {
+    // Two workers: a check of a large project must not delay what the next keystroke asks for.
+    let (Some(jobs), Some(checks)) = (worker("runs", &events, Event::Done), worker("checks", &events, Event::Checked))
+    else {
         return 1;
-    }
-    let mut is_busy = false;
+    };
+    drop(events);
+    let (mut is_busy, mut is_checking) = (false, false);
     let started = Instant::now();
     loop {
         // Everything that has come in is handled before long work begins: the last keystroke counts.
@@ -50,7 +53,7 @@ pub fn serve(mut server: Server, mut input: impl BufRead + Send + 'static, outpu
                 if flush(&mut server, output).is_err() {
                     return 1;
                 }
-                match next(&receiver, &mut server, started) {
+                match next(&receiver, &mut server, started, is_busy || is_checking) {
                     Some(event) => event,
                     None => return 1,
                 }
@@ -68,7 +71,17 @@ pub fn serve(mut server: Server, mut input: impl BufRead + Send + 'static, outpu
                 server.done(*done);
                 Flow::Continue
             }
-            Event::Quiet => Flow::Continue,
+            Event::Checked(done) => {
+                is_checking = false;
+                server.done(*done);
+                Flow::Continue
+            }
+            Event::Quiet => {
+                if !is_checking && let Some(job) = server.next_check() {
+                    is_checking = checks.send(job).is_ok();
+                }
+                Flow::Continue
+            }
             Event::End => Flow::Exit(1),
         };
         if flush(&mut server, output).is_err() {
@@ -80,20 +93,27 @@ pub fn serve(mut server: Server, mut input: impl BufRead + Send + 'static, outpu
     }
 }
 
-/// How long a session is quiet before the server asks for something, and when it does so at the latest.
-const QUIET: Duration = Duration::from_millis(500);
+/// How long a session is quiet before the server asks for something or checks a project, and when it introduces itself
+/// at the latest.
+const QUIET: Duration = Duration::from_millis(300);
 const LATEST: Duration = Duration::from_millis(1500);
 
 /// Waits for the next event; nothing where none can come any more.
-fn next(receiver: &Receiver<Event>, server: &mut Server, started: Instant) -> Option<Event> {
-    if !server.has_to_introduce() {
+fn next(receiver: &Receiver<Event>, server: &mut Server, started: Instant, is_busy: bool) -> Option<Event> {
+    let waits = server.has_to_introduce() || !is_busy && server.has_to_check();
+    if !waits {
         return receiver.recv().ok();
     }
-    let wait = QUIET.min(LATEST.saturating_sub(started.elapsed()));
+    let wait = match server.has_to_introduce() {
+        true => QUIET.min(LATEST.saturating_sub(started.elapsed())),
+        false => QUIET,
+    };
     match receiver.recv_timeout(wait) {
         Ok(event) => Some(event),
         Err(RecvTimeoutError::Timeout) => {
-            server.introduce();
+            if server.has_to_introduce() {
+                server.introduce();
+            }
             Some(Event::Quiet)
         }
         Err(RecvTimeoutError::Disconnected) => None,
@@ -123,7 +143,7 @@ fn handle(server: &mut Server, message: Value, cancelled: &Mutex<HashSet<String>
 
 fn flush(server: &mut Server, output: &mut impl Write) -> std::io::Result<()> {
     for message in server.take_messages() {
-        wire::write(output, message.to_string().as_bytes())?;
+        wire::write(output, message.as_bytes())?;
     }
     Ok(())
 }
@@ -162,12 +182,20 @@ fn note_cancelled(message: &Value, cancelled: &Mutex<HashSet<String>>) {
     }
 }
 
-fn work(queue: &Receiver<Job>, events: &Sender<Event>) {
-    for job in queue {
-        let failed = job.failed();
-        let done = panic::catch_unwind(AssertUnwindSafe(|| job.run())).unwrap_or(failed);
-        if events.send(Event::Done(Box::new(done))).is_err() {
-            return;
+/// A thread that does jobs one after the other.
+fn worker(name: &str, events: &Sender<Event>, event: fn(Box<Done>) -> Event) -> Option<Sender<Job>> {
+    let (jobs, queue) = mpsc::channel::<Job>();
+    let events = events.clone();
+    let work = move || {
+        for job in queue {
+            let failed = job.failed();
+            let done = panic::catch_unwind(AssertUnwindSafe(|| job.run())).unwrap_or(failed);
+            if events.send(event(Box::new(done))).is_err() {
+                return;
+            }
         }
-    }
+    };
+    let thread = thread::Builder::new().name(name.to_owned()).stack_size(STACK);
+    thread.spawn(work).ok()?;
+    Some(jobs)
 }

@@ -6,6 +6,8 @@
 
 pub(crate) mod outline;
 pub(crate) mod scope;
+#[cfg(test)]
+mod tests;
 mod text_template;
 pub(crate) mod token;
 

@@ -144,6 +144,7 @@ impl Session {
         assert_eq!(flow, Flow::Continue);
         for _ in 0..100 {
             for message in self.server.take_messages() {
+                let message: Value = serde_json::from_str(&message).expect("a message is JSON");
                 if message.get("id") == Some(&json!(id)) && message.get("method").is_none() {
                     return match message.get("error") {
                         Some(error) => Err(error.clone()),
@@ -166,12 +167,12 @@ impl Session {
 
     /// Does all work that there is.
     pub fn settle(&mut self) {
-        while let Some(job) = self.server.next_job() {
+        while let Some(job) = self.server.next_job().or_else(|| self.server.next_check()) {
             let done = job.run();
             self.server.done(done);
         }
         let messages = self.server.take_messages();
-        self.notifications.extend(messages);
+        self.notifications.extend(messages.iter().map(|message| serde_json::from_str::<Value>(message).unwrap()));
     }
 
     pub fn notify(&mut self, method: &str, params: Value) {
@@ -234,6 +235,7 @@ impl Session {
 
     /// The diagnostics of a file as `line code`, lines counted from 1.
     pub fn diagnostics(&mut self, name: &str) -> Vec<String> {
+        self.settle();
         let params = json!({"textDocument": {"uri": self.uri(name)}});
         let report = self.request("textDocument/diagnostic", params).unwrap();
         report["items"].as_array().unwrap().iter().map(shown).collect()
