@@ -1,6 +1,7 @@
 //! `@ytt:overlay`: `apply()`, and the matchers for `@overlay/match by=`.
 
 use ytterby_starlark::{Args, Error, Eval, Value};
+use ytterby_text::budget;
 
 use super::Module;
 use crate::args::{int, one, string};
@@ -71,8 +72,10 @@ fn calls_functions(data: &FragmentData) -> bool {
     fn in_node(node: &Node) -> bool {
         match node {
             Node::Scalar(_) => false,
-            Node::Map(map) => map.iter().any(in_item),
-            Node::Array(array) => array.items.iter().any(in_item),
+            // At a limit the run ends with the next charge, whatever the answer.
+            _ if !budget::may_go_on(0) => true,
+            Node::Map(map) => crate::deep(|| map.iter().any(in_item)),
+            Node::Array(array) => crate::deep(|| array.items.iter().any(in_item)),
         }
     }
     match data {
