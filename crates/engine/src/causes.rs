@@ -8,6 +8,9 @@ use crate::node::Document;
 pub(crate) trait FindCauses {
     /// For each node, the data values that decide it, and where each was given.
     fn of(&self, wrong: &[(Document, Path)]) -> Vec<Vec<(Path, Pos)>>;
+
+    /// The document that has a node at this path and place.
+    fn document_with<'d>(&self, docs: &'d [Document], path: &Path, pos: Pos) -> Option<&'d Document>;
 }
 
 /// Adds what is not there yet.

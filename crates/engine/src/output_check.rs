@@ -11,7 +11,6 @@ use ytterby_yaml::{NodeId, Scalar, Tree, View, last_wins};
 use crate::causes::{self, FindCauses};
 use crate::library::{Evaluated, FileDocuments};
 use crate::node::{Document, MAX_NODES, Node};
-use crate::provenance::causes::document_with;
 use crate::run::Run;
 use crate::validate::values_read;
 
@@ -88,7 +87,7 @@ fn causes_of(causes: &dyn FindCauses, evaluated: &Evaluated, findings: &[Diagnos
     let node = |finding: &Diagnostic| {
         let path = finding.path.clone()?;
         let pos = finding.primary()?.pos;
-        Some((document_with(docs.iter(), &path, pos)?.clone(), path))
+        Some((causes.document_with(&docs, &path, pos)?.clone(), path))
     };
     let nodes: Vec<(Document, Path)> = findings.iter().map(|finding| node(finding).unwrap_or_else(nowhere)).collect();
     causes.of(&nodes)

@@ -11,10 +11,9 @@ use crate::api::{
 };
 use crate::causes::FindCauses;
 use crate::export::{self, Changes};
-use crate::input::{self, InputFile};
+use crate::input::InputFile;
 use crate::library::{
-    Evaluated, File, FileDocuments, FileInLibrary, Library, LibraryRun, LoaderOptions, Prepared, SharedFile,
-    prepare_private,
+    Evaluated, FileDocuments, FileInLibrary, Library, LibraryRun, Prepared, library_of, library_run, prepare_private,
 };
 use crate::limits;
 use crate::node::{Array, ArrayItem, Document, DocumentSet, Node};
@@ -26,7 +25,6 @@ use crate::record::Record;
 use crate::run::Run;
 use crate::schema::{Schema, hide_lines_naming, redact, secret_names};
 use crate::slips;
-use crate::template::{KeyOverrides, UnknownComments};
 use crate::values::{self, Declared, Envelope};
 
 /// Renders `files`. Sources for positions of diagnostics are added to `sources`.
@@ -79,41 +77,6 @@ fn compare_schemas(
         Ok(export::diff(&old, &new, &run))
     };
     limits::conclude(limits::caught(compare), sources)
-}
-
-/// The library that the files make up, to be run as the options of the run say.
-pub(crate) fn root(run: &Rc<Run>, files: Vec<InputFile>) -> Result<LibraryRun, Failure> {
-    Ok(library_run(run, library_of(run, files)?))
-}
-
-/// The library that files make up which no other run uses.
-fn library_of(run: &Run, files: Vec<InputFile>) -> Result<Rc<Library>, Failure> {
-    let files = input::apply_marks(files, &run.options.file_marks)?;
-    let file = |(order, file)| Rc::new(File::new(Arc::new(SharedFile::new(file)), order));
-    let files: Vec<Rc<File>> = files.into_iter().enumerate().map(file).collect();
-    Ok(Library::root(&files))
-}
-
-/// A library to be run as the options of the run say.
-pub(crate) fn library_run(run: &Rc<Run>, library: Rc<Library>) -> LibraryRun {
-    let options = &run.options;
-    LibraryRun {
-        run: run.clone(),
-        library,
-        options: LoaderOptions {
-            unknown_comments: match options.ignore_unknown_comments {
-                true => UnknownComments::Ignore,
-                false => UnknownComments::Refuse,
-            },
-            key_overrides: match options.implicit_map_key_overrides {
-                true => KeyOverrides::Implicit,
-                false => KeyOverrides::Annotated,
-            },
-            strict: options.strict,
-        },
-        skip_value_validation: options.skip_value_validation,
-        skip_output_validation: options.skip_output_validation,
-    }
 }
 
 /// The whole run up to the documents.

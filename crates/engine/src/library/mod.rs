@@ -6,6 +6,7 @@ mod file;
 mod loader;
 mod module;
 mod stages;
+mod start;
 mod tree;
 
 use std::rc::Rc;
@@ -20,6 +21,7 @@ pub(crate) use file::{File, SharedFile};
 pub(crate) use loader::{Loader, LoaderOptions, Place};
 pub(crate) use module::prepare_private;
 pub(crate) use stages::{Prepared, Waiting};
+pub(crate) use start::{library_of, library_run, root};
 pub(crate) use tree::{FileInLibrary, Library};
 
 use crate::annotation::Ann;

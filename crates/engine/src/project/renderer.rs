@@ -8,7 +8,7 @@ use ytterby_diag::{Failure, Sources};
 use super::{Output, Project, ProjectError, SchemaInfo, Values};
 use crate::api::{Host, Options, Rendered, Silent};
 use crate::contexts::OpenContexts;
-use crate::library::{File, Library};
+use crate::library::{File, Library, library_run};
 use crate::limits;
 use crate::render;
 use crate::run::Run;
@@ -66,7 +66,7 @@ impl Renderer {
     pub(super) fn schema(&mut self) -> Result<SchemaInfo, ProjectError> {
         let options = Options::clone(self.project.options());
         self.with_run(options, Rc::new(Silent), |run, library| {
-            let library = render::library_run(run, library);
+            let library = library_run(run, library);
             let declared = limits::caught(|| library.schema(&mut run.new_eval(), Vec::new()));
             let (declared, _) = run.conclude_with(limits::conclude(declared, &run.sources))?;
             let absent = Schema::absent();

@@ -41,6 +41,10 @@ impl Causes {
 }
 
 impl FindCauses for Causes {
+    fn document_with<'d>(&self, docs: &'d [Document], path: &Path, pos: Pos) -> Option<&'d Document> {
+        document_with(docs.iter(), path, pos)
+    }
+
     fn of(&self, wrong: &[(Document, Path)]) -> Vec<Vec<(Path, Pos)>> {
         let nothing = || vec![Vec::new(); wrong.len()];
         // What code prints and warns of was told already.
@@ -79,11 +83,7 @@ impl FindCauses for Causes {
 }
 
 /// The document of the output that has a node at this path and place.
-pub(crate) fn document_with<'d>(
-    docs: impl Iterator<Item = &'d Document>,
-    path: &Path,
-    pos: Pos,
-) -> Option<&'d Document> {
+fn document_with<'d>(docs: impl Iterator<Item = &'d Document>, path: &Path, pos: Pos) -> Option<&'d Document> {
     let mut nearest = None;
     for doc in docs {
         for shorter in 0..2 {

@@ -10,11 +10,11 @@ use ytterby_starlark::Eval;
 use ytterby_text::Str;
 
 use crate::input::{FileKind, InputFile};
+use crate::library::root;
 use crate::library::{LibraryRun, Prepared, Waiting};
 use crate::node::{Document, Node, Reads};
 use crate::overlay::{self, Purpose};
 use crate::record::{History, LibraryCall, Record};
-use crate::render::root;
 use crate::run::Run;
 use crate::schema::Schema;
 use crate::schema::check::Context;
