@@ -1,16 +1,13 @@
 //! Who is behind a problem in the output: an interface, so that checks need not know how causes are found.
 
-use ytterby_diag::{Path, Pos};
+use ytterby_diag::{Path, Pos, Step};
 
-use crate::node::Document;
+use crate::node::{Document, Node, key_text};
 
 /// Finds the data values that decide nodes of the output.
 pub(crate) trait FindCauses {
     /// For each node, the data values that decide it, and where each was given.
     fn of(&self, wrong: &[(Document, Path)]) -> Vec<Vec<(Path, Pos)>>;
-
-    /// The document that has a node at this path and place.
-    fn document_with<'d>(&self, docs: &'d [Document], path: &Path, pos: Pos) -> Option<&'d Document>;
 }
 
 /// Adds what is not there yet.
@@ -20,4 +17,33 @@ pub(crate) fn add(reads: &mut Vec<(Path, Pos)>, more: Vec<(Path, Pos)>) {
             reads.push((path, pos));
         }
     }
+}
+
+/// The document that has a node at this path and place; else one that has what contains it there.
+pub(crate) fn document_with<'d>(docs: &'d [Document], path: &Path, pos: Pos) -> Option<&'d Document> {
+    let steps = path.steps();
+    let around = &steps[..steps.len().saturating_sub(1)];
+    let is_at = |doc: &&Document, steps: &[Step]| place_of(doc, steps) == Some(pos);
+    docs.iter().find(|doc| is_at(doc, steps)).or_else(|| docs.iter().find(|doc| is_at(doc, around)))
+}
+
+/// The place of the item at a path, or of the nearest one around it that has a place.
+fn place_of(doc: &Document, steps: &[Step]) -> Option<Pos> {
+    let (mut node, mut place) = (&doc.value, doc.pos);
+    for step in steps {
+        let (value, pos) = match (step, node) {
+            (Step::Key(key), Node::Map(map)) => {
+                let item = map.iter().find(|item| key_text(&item.key) == *key)?;
+                (&item.value, item.pos)
+            }
+            (Step::Index(index), Node::Array(array)) => {
+                let item = array.items.get(*index)?;
+                (&item.value, item.pos)
+            }
+            _ => return None,
+        };
+        node = value;
+        place = if pos.is_known() { pos } else { place };
+    }
+    Some(place)
 }

@@ -87,7 +87,7 @@ fn causes_of(causes: &dyn FindCauses, evaluated: &Evaluated, findings: &[Diagnos
     let node = |finding: &Diagnostic| {
         let path = finding.path.clone()?;
         let pos = finding.primary()?.pos;
-        Some((causes.document_with(&docs, &path, pos)?.clone(), path))
+        Some((causes::document_with(&docs, &path, pos)?.clone(), path))
     };
     let nodes: Vec<(Document, Path)> = findings.iter().map(|finding| node(finding).unwrap_or_else(nowhere)).collect();
     causes.of(&nodes)

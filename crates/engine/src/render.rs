@@ -12,8 +12,9 @@ use crate::api::{
 use crate::causes::FindCauses;
 use crate::export::{self, Changes};
 use crate::input::InputFile;
+pub(crate) use crate::library::library_run;
 use crate::library::{
-    Evaluated, FileDocuments, FileInLibrary, Library, LibraryRun, Prepared, library_of, library_run, prepare_private,
+    Evaluated, FileDocuments, FileInLibrary, Library, LibraryRun, Prepared, library_of, prepare_private,
 };
 use crate::limits;
 use crate::node::{Array, ArrayItem, Document, DocumentSet, Node};

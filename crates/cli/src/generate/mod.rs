@@ -58,7 +58,11 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
     };
     report::outcome(program, Ok(&generated.warnings), sources, rendering);
     if !is_check {
-        host::write_output(&written(&generated.documents, format)?)?;
+        let mut text = written(&generated.documents, format)?;
+        if format == Format::Yaml {
+            text.extend_from_slice(unreached(&generated)?.as_bytes());
+        }
+        host::write_output(&text)?;
         remark(rendering, &rejections(&generated));
         return Ok(0);
     }
@@ -82,6 +86,20 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
     };
     remark(rendering, &format!("{verdict}{}", rejections(&generated)));
     Ok(i32::from(!failing.is_empty()))
+}
+
+/// Comments about shapes that no values file can give.
+fn unreached(generated: &Generated) -> Result<String, Failure> {
+    let mut out = String::new();
+    for (path, values) in &generated.unreached {
+        out.push_str(&format!(
+            "# No values file was found that gives this shape of {path}: files are merged with the default.\n"
+        ));
+        let text = values.yaml()?;
+        let text = String::from_utf8_lossy(&text);
+        text.lines().for_each(|line| out.push_str(&format!("#   {line}\n")));
+    }
+    Ok(out)
 }
 
 /// How many draws rules refused; empty where there were none.

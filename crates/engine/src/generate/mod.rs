@@ -62,6 +62,9 @@ pub struct Generated {
     pub rejected: usize,
     /// Rules for which no value was found.
     pub warnings: Vec<Diagnostic>,
+    /// Shapes (`@schema/one-of`) that no document has, because none with them was accepted: a values file is merged with
+    /// the default, which may have another shape. The path, and the smallest document that was tried.
+    pub unreached: Vec<(Path, ValuesDocument)>,
 }
 
 /// A document of data values, as a values file contains it.
@@ -200,6 +203,7 @@ fn documents(run: &Rc<Run>, files: Vec<InputFile>, how: &GenerateOptions) -> Res
     for at in 0..how.count.saturating_sub(distinct) {
         found.extend(found.get(at % distinct.max(1)).cloned());
     }
+    let unreached = space.unreached().into_iter().map(|(path, node)| (path, ValuesDocument(node))).collect();
     let Maker { rejected, warnings, .. } = maker;
-    Ok(Generated { documents: found.into_iter().map(ValuesDocument).collect(), rejected, warnings })
+    Ok(Generated { documents: found.into_iter().map(ValuesDocument).collect(), rejected, warnings, unreached })
 }

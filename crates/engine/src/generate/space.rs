@@ -47,6 +47,8 @@ pub(super) struct Param<'s> {
     parent: Option<(usize, usize)>,
     /// For more values than those of the options.
     slot: Option<&'s Slot>,
+    /// Whether options are shapes.
+    has_shapes: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -174,7 +176,14 @@ impl<'s> Space<'s> {
             options.push(Choice::Absent);
         }
         let own = self.params.len();
-        self.params.push(Param { way: way.clone(), path: path.clone(), options, parent, slot: fresh });
+        self.params.push(Param {
+            way: way.clone(),
+            path: path.clone(),
+            options,
+            parent,
+            slot: fresh,
+            has_shapes: matches!(slot.ty, Type::Shapes(_)),
+        });
         for (option, map) in maps {
             crate::deep(|| self.items(maker, map, &way, &path, Some((own, option))));
         }
@@ -227,7 +236,14 @@ impl<'s> Space<'s> {
         if options.is_empty() {
             options.push(Choice::Absent);
         }
-        self.params.push(Param { way: way.to_vec(), path: path.clone(), options, parent, slot: None });
+        self.params.push(Param {
+            way: way.to_vec(),
+            path: path.clone(),
+            options,
+            parent,
+            slot: None,
+            has_shapes: false,
+        });
     }
 
     /// Nothing but what must be given.
@@ -405,6 +421,21 @@ impl<'s> Space<'s> {
                 matches!(picks[above], Pick::Option(picked) if picked == option) && self.is_active(picks, above)
             }
         }
+    }
+
+    /// Shapes that no accepted document has: where, and the smallest document with each.
+    pub fn unreached(&self) -> Vec<(Path, Node)> {
+        let mut found = Vec::new();
+        for (at, param) in self.params.iter().enumerate().filter(|(_, param)| param.has_shapes) {
+            for (option, _) in param.options.iter().enumerate().filter(|(_, option)| matches!(option, Choice::Map)) {
+                if self.singles.get(&id(at, option)) != Some(&DONE) {
+                    let mut picks = self.smallest();
+                    self.force(&mut picks, at, option);
+                    found.push((param.path.clone(), self.document(&picks)));
+                }
+            }
+        }
+        found
     }
 
     /// The document of an assignment.

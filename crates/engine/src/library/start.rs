@@ -1,4 +1,4 @@
-//! From files to a library that can be run.
+//! How the files of a run become the library that it runs.
 
 use std::rc::Rc;
 use std::sync::Arc;

@@ -41,10 +41,6 @@ impl Causes {
 }
 
 impl FindCauses for Causes {
-    fn document_with<'d>(&self, docs: &'d [Document], path: &Path, pos: Pos) -> Option<&'d Document> {
-        document_with(docs.iter(), path, pos)
-    }
-
     fn of(&self, wrong: &[(Document, Path)]) -> Vec<Vec<(Path, Pos)>> {
         let nothing = || vec![Vec::new(); wrong.len()];
         // What code prints and warns of was told already.
@@ -80,22 +76,4 @@ impl FindCauses for Causes {
         };
         targets.iter().map(deciding).collect()
     }
-}
-
-/// The document of the output that has a node at this path and place.
-fn document_with<'d>(docs: impl Iterator<Item = &'d Document>, path: &Path, pos: Pos) -> Option<&'d Document> {
-    let mut nearest = None;
-    for doc in docs {
-        for shorter in 0..2 {
-            let steps = path.steps();
-            let part: Path = steps[..steps.len().saturating_sub(shorter)].iter().cloned().collect();
-            if nodes::at(doc, &part).is_some_and(|found| found.place == pos) {
-                match shorter {
-                    0 => return Some(doc),
-                    _ => nearest = nearest.or(Some(doc)),
-                }
-            }
-        }
-    }
-    nearest
 }

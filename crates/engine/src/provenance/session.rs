@@ -10,8 +10,7 @@ use ytterby_starlark::Eval;
 use ytterby_text::Str;
 
 use crate::input::{FileKind, InputFile};
-use crate::library::root;
-use crate::library::{LibraryRun, Prepared, Waiting};
+use crate::library::{LibraryRun, Prepared, Waiting, root};
 use crate::node::{Document, Node, Reads};
 use crate::overlay::{self, Purpose};
 use crate::record::{History, LibraryCall, Record};
