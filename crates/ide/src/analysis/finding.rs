@@ -1,0 +1,175 @@
+//! Diagnostics of the engine as findings: ranges in files of the project, and edits that a user can take.
+
+use ytterby_diag::{Diagnostic, Form, Label, Origin, PlaceNames, Safety, Sources, Step};
+
+use super::Variant;
+use crate::config;
+use crate::findings::{Finding, Fix, RelatedPlace, Severity, TextEdit};
+use crate::project::{Project, ProjectFile, Role};
+use crate::text::{Lines, TextRange};
+
+/// A diagnostic as a finding in a file.
+pub(super) fn finding(
+    project: &Project,
+    variant: &Variant,
+    diagnostic: &Diagnostic,
+    sources: &Sources,
+) -> Option<Finding> {
+    let placed = diagnostic.labels.iter().find_map(|label| Some((label, place(project, variant, label, sources)?)));
+    let (primary, (path, range)) = match placed {
+        Some((label, place)) => (Some(label), place),
+        // Warnings about the run as a whole (nothing to write, outputs that are no YAML) are for the command line.
+        None if diagnostic.severity == ytterby_diag::Severity::Warning => return None,
+        None => (None, fallback(project, variant)?),
+    };
+    let shown = |text: &ytterby_diag::Text| text.shown(sources, PlaceNames::Full);
+    let mut message = diagnostic.sentence(sources);
+    if let Some(must_be) = diagnostic.must_be.as_ref().map(shown)
+        && !message.contains(&must_be)
+    {
+        message = format!("{message} (must be: {must_be})");
+    }
+    for help in &diagnostic.helps {
+        let text = shown(&help.text);
+        if !text.contains('\n') && !message.contains(&text) {
+            message = format!("{message}\nhelp: {text}");
+        }
+    }
+    let id = diagnostic.id.name();
+    let severity = match diagnostic.severity {
+        ytterby_diag::Severity::Error => Severity::Error,
+        ytterby_diag::Severity::Warning => Severity::Warning,
+    };
+    let mut finding = Finding { severity, ..Finding::error(&path, range, id, message) };
+    finding.is_unnecessary = id.starts_with("lint/unused-");
+    finding.is_deprecated = matches!(id, "values/deprecated" | "kubernetes/deprecated");
+    for label in diagnostic.labels.iter().filter(|label| !primary.is_some_and(|primary| std::ptr::eq(primary, *label)))
+    {
+        if let Some((path, range)) = place(project, variant, label, sources) {
+            let text = shown(&label.text);
+            let text = if text.is_empty() { role_text(label).to_owned() } else { text };
+            finding.related.push(RelatedPlace { path, range, text });
+        }
+    }
+    for help in &diagnostic.helps {
+        let Some(fix) = &help.fix else { continue };
+        let edits: Option<Vec<TextEdit>> = fix
+            .edits
+            .iter()
+            .map(|edit| {
+                let span = edit.span(sources)?;
+                let source = sources.get(span.file)?;
+                (source.origin() == Origin::File).then(|| {
+                    let range = TextRange::new(span.start as usize, span.end as usize);
+                    TextEdit::new(source.place(), range, edit.replacement.clone())
+                })
+            })
+            .collect();
+        if let Some(edits) = edits {
+            finding.fixes.push(Fix { title: fix.title.clone(), edits, is_preferred: fix.safety == Safety::Safe });
+        }
+    }
+    if id == "values/required"
+        && let Some(path) = &diagnostic.path
+        && let Some((path, range)) = nearest_given(project, variant, path.steps())
+    {
+        let place = RelatedPlace { path: finding.path, range: finding.range, text: "declared here".to_owned() };
+        finding.related.insert(0, place);
+        (finding.path, finding.range) = (path, range);
+    }
+    Some(finding)
+}
+
+/// The nearest map around a value that a values file of the variant gives: the place where something is missing.
+fn nearest_given(project: &Project, variant: &Variant, steps: &[Step]) -> Option<(String, TextRange)> {
+    let is_own = |(index, file): &(usize, &ProjectFile)| match variant.loose {
+        Some(loose) => *index == loose,
+        None => file.role == Role::Values && (file.target.is_none() || file.target == variant.number),
+    };
+    let own: Vec<&ProjectFile> = project.files.iter().enumerate().filter(is_own).map(|(_, file)| file).collect();
+    let (_, above) = steps.split_last()?;
+    let mut best: Option<(usize, String, TextRange)> = None;
+    for file in own.iter().rev() {
+        let model = file.file.model();
+        let mut at: Option<usize> = None;
+        let mut depth = 0;
+        for step in above {
+            let mut children = model.children(0, at);
+            let next = match step {
+                Step::Key(key) => children.find(|item| model.items[*item].key.as_deref() == Some(key)),
+                Step::Index(index) => children.filter(|item| model.items[*item].is_array_item).nth(*index),
+            };
+            let Some(next) = next else { break };
+            at = Some(next);
+            depth += 1;
+        }
+        let first = || model.items.first().map_or(TextRange::default(), |item| item.key_range);
+        let range = at.map_or_else(first, |item| model.items[item].key_range);
+        if best.as_ref().is_none_or(|(known, ..)| depth > *known) {
+            best = Some((depth, file.file.path.clone(), range));
+        }
+    }
+    best.map(|(_, path, range)| (path, range))
+}
+
+fn role_text(label: &Label) -> &'static str {
+    match label.role {
+        ytterby_diag::Role::Problem => "here",
+        ytterby_diag::Role::Rule => "because of this",
+        ytterby_diag::Role::Candidate => "this was considered",
+        ytterby_diag::Role::Related => "see also",
+    }
+}
+
+/// Where a label is.
+fn place(project: &Project, variant: &Variant, label: &Label, sources: &Sources) -> Option<(String, TextRange)> {
+    let span = label.span(sources)?;
+    let source = sources.get(span.file)?;
+    match source.origin() {
+        Origin::File => Some((source.place().to_owned(), TextRange::new(span.start as usize, span.end as usize))),
+        // Text in a string of a file: its line is known.
+        Origin::Code => {
+            let file = project.file(source.place())?;
+            let line = source.line(span.start).saturating_sub(1) as usize;
+            let range = Lines::new(&file.text).range(&file.text, line);
+            let body = range.of(&file.text);
+            let word = source.text().get(span.start as usize..span.end as usize).unwrap_or_default();
+            let word = String::from_utf8_lossy(word);
+            let range = match body.find(&*word).filter(|_| !word.trim().is_empty()) {
+                Some(at) => TextRange::new(range.start + at, range.start + at + word.len()),
+                None => TextRange::new(range.start + body.len() - body.trim_start().len(), range.end),
+            };
+            Some((file.path.clone(), range))
+        }
+        Origin::Flag(Form::Text | Form::Yaml | Form::Content) => fallback(project, variant),
+        _ => None,
+    }
+}
+
+/// The place for what has none: the target in the project file, or the first file.
+fn fallback(project: &Project, variant: &Variant) -> Option<(String, TextRange)> {
+    if let Some(file) = &project.project_file {
+        let name = variant.name.as_deref().unwrap_or_default();
+        let name = name.split('[').next().unwrap_or_default();
+        let range = config::target_range(file, name).unwrap_or_default();
+        return Some((file.path.clone(), range));
+    }
+    let open = project.files.iter().find(|file| file.file.is_open()).or(project.files.first())?;
+    Some((open.file.path.clone(), TextRange::default()))
+}
+
+/// A load of a file that is not there is about the file.
+pub(super) fn name_missing_file(project: &Project, finding: &mut Finding) {
+    if finding.code != "code/load" {
+        return;
+    }
+    let Some(index) = project.index(&finding.path) else { return };
+    let loads = &project.files[index].file.model().loads;
+    let is_missing = loads.iter().any(|load| {
+        let meets = load.range.start <= finding.range.end && finding.range.start <= load.range.end;
+        meets && !load.path.starts_with('@') && project.loaded(index, &load.path).is_none()
+    });
+    if is_missing {
+        "file/missing".clone_into(&mut finding.code);
+    }
+}

@@ -1,0 +1,423 @@
+//! What only a run can tell: the engine renders the targets of a project from memory.
+//!
+//! This is the only module that calls the engine. Files are compiled once and kept ([`Cache`]); an edit compiles one
+//! file. A run stops at the first file that does not compile; so such a file is replaced by its last good version, or
+//! left out, and the run is repeated: one broken file must not hide what is wrong in others.
+
+mod finding;
+mod run;
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ytterby::{Inspect, Options, OutputCheck, OutputNode, OutputValue};
+use ytterby_check::{Depth, ValuesAre};
+use ytterby_diag::{Diagnostic, Failure, Pos, Sources};
+
+use crate::config::{self, TargetConfig};
+use crate::file::File;
+use crate::findings::Finding;
+use crate::model::FileKind;
+use crate::project::{Project, ProjectFile, Role};
+use crate::text::TextRange;
+use crate::values::Value;
+use finding::{finding, name_missing_file};
+use run::{Run, settings};
+
+/// Makes the check of output against a version of Kubernetes, with further schemas. The host brings it.
+pub type KubernetesCheck = dyn Fn(&str, &[String], &Arc<Sources>) -> Option<Arc<dyn OutputCheck>> + Send + Sync;
+
+/// What the host brings for runs.
+#[derive(Clone)]
+pub struct Engine {
+    /// The check of output.
+    pub kubernetes: Option<Arc<KubernetesCheck>>,
+    /// Steps that the code of one file may take: an endless loop must not keep the server busy.
+    pub max_steps: u64,
+    /// What was compiled before.
+    cache: Arc<Mutex<Cache>>,
+}
+
+/// Compiled projects, the last used one first, and checks of Kubernetes.
+#[derive(Default)]
+struct Cache {
+    compiled: Vec<Compiled>,
+    checks: HashMap<(String, Vec<String>), Option<Arc<dyn OutputCheck>>>,
+    /// The data values of targets, by root and name, with the files that they depend on.
+    values: HashMap<(String, Option<String>), (Vec<Arc<File>>, Option<Value>)>,
+}
+
+/// Files and what the engine made of them.
+struct Compiled {
+    files: Vec<(String, Arc<File>)>,
+    project: ytterby::Project,
+}
+
+/// Compiled projects that are kept: targets with files of their own, and versions with a broken file left out.
+const MAX_COMPILED: usize = 8;
+
+impl Engine {
+    /// What runs need, with this check of output.
+    pub fn with_kubernetes(check: Arc<KubernetesCheck>) -> Engine {
+        Engine { kubernetes: Some(check), ..Engine::default() }
+    }
+}
+
+impl Engine {
+    /// The data values of a variant. They are computed again when a file that can change them has changed.
+    fn kept_values(&self, project: &Project, variant: &Variant) -> Option<Value> {
+        let decides = |file: &&ProjectFile| match file.role {
+            Role::Input => {
+                let is_template = file.file.kind() == FileKind::Yaml && !file.logical.contains(".lib.");
+                !is_template || file.file.text.contains("#@data/values") || file.file.text.contains("#@schema")
+            }
+            Role::Values => file.target.is_none() || file.target == variant.number,
+            _ => false,
+        };
+        let files: Vec<Arc<File>> = project.files.iter().filter(decides).map(|file| file.file.clone()).collect();
+        let files: Vec<Arc<File>> = files.into_iter().chain(project.project_file.clone()).collect();
+        let key = (project.root.clone(), variant.name.clone());
+        let known = self.cache.lock().unwrap_or_else(PoisonError::into_inner).values.get(&key).cloned();
+        if let Some((old, value)) = known
+            && old.len() == files.len()
+            && old.iter().zip(&files).all(|(old, new)| Arc::ptr_eq(old, new))
+        {
+            return value;
+        }
+        let value = data_values(project, self, variant);
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if cache.values.len() > 64 {
+            cache.values.clear();
+        }
+        cache.values.insert(key, (files, value.clone()));
+        value
+    }
+}
+
+impl Default for Engine {
+    fn default() -> Engine {
+        Engine { kubernetes: None, max_steps: 20_000_000, cache: Arc::default() }
+    }
+}
+
+/// What runs of a project told.
+#[derive(Clone, Debug, Default)]
+pub struct Analysis {
+    /// What is wrong, ordered by place.
+    pub findings: Vec<Finding>,
+    /// The data values of the selected target.
+    pub values: Option<Value>,
+}
+
+/// A run that is possible: a target, or a values file by itself.
+#[derive(Clone, Debug, Default)]
+struct Variant {
+    name: Option<String>,
+    number: Option<usize>,
+    /// A values file that no target names.
+    loose: Option<usize>,
+    set: Vec<String>,
+    kubernetes: Option<String>,
+}
+
+/// Runs that are repeated because a file does not compile.
+const MAX_REPEATS: usize = 12;
+
+/// Finds what is wrong with a project: what runs of its targets report, and what a look at its files tells at once.
+/// `selected` is the target whose values are shown.
+///
+/// It is made for every keystroke; [`lint`] finds the rest when there is time.
+pub fn analyse(project: &Project, engine: &Engine, selected: Option<&str>) -> Analysis {
+    let targets = targets(project);
+    let shown = selected_variant(&targets, selected).unwrap_or_default();
+    let values = targets.get(shown).and_then(|variant| engine.kept_values(project, variant));
+    let mut findings = all_run_findings(project, engine, &targets);
+    let loose = project.files.iter().enumerate().filter(|(_, file)| file.role == Role::LooseValues);
+    for (index, _) in loose {
+        let base = targets.first().cloned().unwrap_or_default();
+        let set = if project.config.is_some() { base.set } else { Vec::new() };
+        let variant = Variant { loose: Some(index), set, ..Variant::default() };
+        findings.extend(values_findings(project, engine, &variant));
+    }
+    findings.extend(crate::statics::unknown_values(project));
+    if let Some(file) = &project.project_file {
+        let sources = Sources::new();
+        let text = file.text.as_bytes().into();
+        let (_, problems) = ytterby_project::read(&file.path, text, &project.root, &sources);
+        let own = Variant::default();
+        findings.extend(problems.iter().filter_map(|problem| finding(project, &own, problem, &sources)));
+        findings.extend(config::missing_files(project, file));
+    }
+    Analysis { findings: tidy(project, findings), values }
+}
+
+/// What `ytterby check` adds to the findings of an analysis: lints, and unknown values that only following the code
+/// finds.
+pub fn lint(project: &Project, engine: &Engine, analysis: &Analysis) -> Vec<Finding> {
+    let broken = analysis.findings.iter().filter(|finding| stops_compiling(&finding.code));
+    let broken: Vec<Finding> = broken.cloned().collect();
+    checked(project, engine, &targets(project), &broken)
+}
+
+/// The findings of an analysis with others.
+pub fn merged(project: &Project, analysis: &Analysis, others: &[Finding]) -> Analysis {
+    let findings = analysis.findings.iter().chain(others).cloned().collect();
+    Analysis { findings: tidy(project, findings), values: analysis.values.clone() }
+}
+
+/// Findings in order, without those that say the same or that comments silence.
+fn tidy(project: &Project, mut findings: Vec<Finding>) -> Vec<Finding> {
+    findings.iter_mut().for_each(|finding| name_missing_file(project, finding));
+    crate::statics::drop_ignored(project, &mut findings);
+    // A run that reads an unknown value fails with less to say than the static pass has.
+    let unknown: Vec<(String, TextRange)> = findings
+        .iter()
+        .filter(|finding| finding.code == "code/unknown-value")
+        .map(|finding| (finding.path.clone(), finding.range))
+        .collect();
+    findings.retain(|finding| {
+        let is_told = |(path, range): &(String, TextRange)| {
+            *path == finding.path && range.start <= finding.range.end && finding.range.start <= range.end
+        };
+        finding.code != "code/attribute" || !unknown.iter().any(is_told)
+    });
+    findings.sort_by(|a, b| (&a.path, a.range, &a.code, &a.message).cmp(&(&b.path, b.range, &b.code, &b.message)));
+    findings.dedup_by(|b, a| is_same(a, b));
+    findings
+}
+
+/// The findings of all targets, each run on a thread of its own.
+fn all_run_findings(project: &Project, engine: &Engine, targets: &[Variant]) -> Vec<Finding> {
+    match targets {
+        [only] => run_findings(project, engine, only),
+        _ => std::thread::scope(|scope| {
+            let cores = std::thread::available_parallelism().map_or(1, usize::from).min(targets.len());
+            let run = move |first: usize| {
+                let own = targets.iter().skip(first).step_by(cores);
+                own.flat_map(|variant| run_findings(project, engine, variant)).collect::<Vec<Finding>>()
+            };
+            let others: Vec<_> = (1..cores).map(|first| scope.spawn(move || run(first))).collect();
+            let mut findings = run(0);
+            // A panic in a run is a bug; the findings of the others still count.
+            findings.extend(others.into_iter().filter_map(|thread| thread.join().ok()).flatten());
+            findings
+        }),
+    }
+}
+
+/// What `ytterby check` finds without running anything: all files that do not compile, unknown values in any branch,
+/// lints. Of files that do not compile, the last good version counts, so that lints do not come and go with every key.
+fn checked(project: &Project, engine: &Engine, variants: &[Variant], broken: &[Finding]) -> Vec<Finding> {
+    thread_local! {
+        static CACHE: RefCell<ytterby_check::Cache> = RefCell::default();
+    }
+    let has_targets = project.config.as_ref().is_some_and(|config| !config.targets.is_empty());
+    let values = if has_targets { ValuesAre::All } else { ValuesAre::Examples };
+    let target = |variant: &Variant| {
+        let mut run = Run::new(project, engine, variant);
+        run.replace(broken);
+        let options = Options { values: run.values(), all_errors: true, ..settings() };
+        let files = run.inputs().filter_map(|file| run.input(file)).chain(run.other_inputs());
+        ytterby_check::Target { files: files.collect(), options, values }
+    };
+    let targets: Vec<ytterby_check::Target> = variants.iter().map(target).collect();
+    let sources = Arc::new(Sources::new());
+    let found = CACHE.with_borrow_mut(|cache| ytterby_check::check(&targets, Depth::Static, &sources, cache));
+    let variant = Variant::default();
+    let found = found.iter().filter_map(|diagnostic| finding(project, &variant, diagnostic, &sources));
+    let is_broken = |path: &str| broken.iter().any(|finding| finding.path == path);
+    // What is not used by the files that are left may be used by the one that is left out.
+    let lacks_files = broken.iter().any(|finding| !project.good.contains_key(&finding.path));
+    found
+        .filter(|finding| !is_broken(&finding.path))
+        .filter(|finding| {
+            let is_consequence = finding.code.starts_with("lint/")
+                || matches!(finding.code.as_str(), "file/missing" | "code/load" | "code/undefined");
+            !(lacks_files && is_consequence)
+        })
+        .collect()
+}
+
+/// Whether two findings say the same: a run and the static pass both find unknown values.
+fn is_same(a: &Finding, b: &Finding) -> bool {
+    let overlaps = a.range.start < b.range.end && b.range.start < a.range.end || a.range == b.range;
+    a.path == b.path
+        && a.code == b.code
+        && (overlaps && (a.range == b.range || a.code == "code/unknown-value"))
+        && (a.message == b.message || a.code.starts_with("code/"))
+}
+
+fn targets(project: &Project) -> Vec<Variant> {
+    let Some(config) = &project.config else { return vec![Variant::default()] };
+    let of = |number: usize, target: &TargetConfig| Variant {
+        name: Some(target.name.clone()),
+        number: Some(number),
+        loose: None,
+        set: config.set.iter().chain(&target.set).cloned().collect(),
+        kubernetes: target.kubernetes.clone().or_else(|| config.kubernetes.clone()),
+    };
+    let named: Vec<Variant> = config.targets.iter().enumerate().map(|(number, target)| of(number, target)).collect();
+    match named.is_empty() {
+        true => vec![Variant { set: config.set.clone(), kubernetes: config.kubernetes.clone(), ..Variant::default() }],
+        false => named,
+    }
+}
+
+fn selected_variant(targets: &[Variant], selected: Option<&str>) -> Option<usize> {
+    let name = selected?;
+    let is_it = |variant: &Variant| {
+        variant.name.as_deref().is_some_and(|own| own == name || own.split('[').next() == Some(name))
+    };
+    targets.iter().position(is_it)
+}
+
+/// The names of the targets of a project.
+pub fn target_names(project: &Project) -> Vec<String> {
+    targets(project).into_iter().filter_map(|target| target.name).collect()
+}
+
+/// Runs a variant until every file that does not compile is told.
+fn run_findings(project: &Project, engine: &Engine, variant: &Variant) -> Vec<Finding> {
+    let mut run = Run::new(project, engine, variant);
+    let mut findings = Vec::new();
+    for _ in 0..MAX_REPEATS {
+        let (is_failed, found) = run.findings(None);
+        let is_replaced = is_failed && run.replace(&found);
+        findings.extend(found.iter().filter(|finding| run.is_to_tell(finding)).cloned());
+        if is_replaced {
+            continue;
+        }
+        // Values that do not fit keep templates from being evaluated.
+        if is_failed && !run.without_values && found.iter().any(|finding| is_about_values(&finding.code)) {
+            run.without_values = true;
+            continue;
+        }
+        break;
+    }
+    findings
+}
+
+/// The problems of one values file.
+fn values_findings(project: &Project, engine: &Engine, variant: &Variant) -> Vec<Finding> {
+    let own = variant.loose.map(|index| &project.files[index].file.path);
+    let mut run = Run::new(project, engine, variant);
+    for _ in 0..MAX_REPEATS {
+        let (is_failed, found) = run.findings(Some(Inspect::Values));
+        let own: Vec<Finding> = found.iter().filter(|finding| Some(&finding.path) == own).cloned().collect();
+        if !own.is_empty() || !is_failed || !run.replace(&found) {
+            return own;
+        }
+    }
+    Vec::new()
+}
+
+fn entries(failure: &Failure) -> Vec<Diagnostic> {
+    failure.warnings().iter().cloned().chain(failure.diagnostics()).collect()
+}
+
+/// Whether a file with such a problem does not compile.
+pub fn stops_compiling(code: &str) -> bool {
+    matches!(code, "yaml/syntax" | "code/syntax" | "code/block" | "code/undefined" | "code/template")
+}
+
+fn is_about_values(code: &str) -> bool {
+    ["schema/", "rule/", "values/"].iter().any(|prefix| code.starts_with(prefix))
+}
+
+/// The data values of a variant.
+fn data_values(project: &Project, engine: &Engine, variant: &Variant) -> Option<Value> {
+    let mut run = Run::new(project, engine, variant);
+    for _ in 0..MAX_REPEATS {
+        let (result, sources) = run.render(Some(Inspect::Values), None);
+        match result {
+            Ok(rendered) => return Value::parse(&rendered.documents),
+            Err(failure) => {
+                let found: Vec<Finding> =
+                    entries(&failure).iter().filter_map(|entry| finding(project, variant, entry, &sources)).collect();
+                if !run.replace(&found) {
+                    return None;
+                }
+            }
+        }
+    }
+    None
+}
+
+/// The rendered output with the map of its lines.
+#[derive(Clone, Debug, Default)]
+pub struct Preview {
+    /// All documents.
+    pub output: String,
+    /// For lines of the output: the file and the line, both from 0, that they come from.
+    pub map: Vec<(usize, String, usize)>,
+    /// What is wrong, where the run failed.
+    pub findings: Vec<Finding>,
+    /// Whether the run failed.
+    pub is_failed: bool,
+}
+
+/// Renders a target; nothing where there is no such target.
+pub fn preview(project: &Project, engine: &Engine, target: Option<&str>, selected: Option<&str>) -> Option<Preview> {
+    let targets = targets(project);
+    let number = match target {
+        Some(name) => selected_variant(&targets, Some(name))?,
+        None => selected_variant(&targets, selected).unwrap_or_default(),
+    };
+    let variant = &targets[number];
+    let run = Run::new(project, engine, variant);
+    let seen = Arc::new(Seen::default());
+    let (result, sources) = run.render(None, Some(seen.clone()));
+    Some(match result {
+        Ok(rendered) => {
+            let output = String::from_utf8_lossy(&rendered.documents).into_owned();
+            let map = crate::preview::line_map(&output, &seen.documents(), &sources);
+            Preview { output, map, findings: Vec::new(), is_failed: false }
+        }
+        Err(failure) => {
+            let found = entries(&failure);
+            let findings = found.iter().filter_map(|entry| finding(project, variant, entry, &sources)).collect();
+            Preview { findings, is_failed: true, ..Preview::default() }
+        }
+    })
+}
+
+/// An output check that only looks: it keeps the documents with their places.
+#[derive(Debug, Default)]
+struct Seen(Mutex<Vec<SeenNode>>);
+
+/// A node of the output: where it comes from, and what is in it.
+#[derive(Clone, Debug)]
+pub(crate) struct SeenNode {
+    pub(crate) pos: Pos,
+    pub(crate) children: Vec<SeenNode>,
+}
+
+impl Seen {
+    fn documents(&self) -> Vec<SeenNode> {
+        self.0.lock().map(|seen| seen.clone()).unwrap_or_default()
+    }
+}
+
+impl OutputCheck for Seen {
+    fn title(&self) -> String {
+        "Mapping output".to_owned()
+    }
+
+    fn check(&self, documents: Vec<OutputNode>) -> Vec<Diagnostic> {
+        if let Ok(mut seen) = self.0.lock() {
+            *seen = documents.into_iter().map(|node| seen_node(node, 0)).collect();
+        }
+        Vec::new()
+    }
+}
+
+fn seen_node(node: OutputNode, depth: usize) -> SeenNode {
+    let children = match node.value {
+        _ if depth > 200 => Vec::new(),
+        OutputValue::Scalar(_) => Vec::new(),
+        OutputValue::Array(items) => items.into_iter().map(|item| seen_node(item, depth + 1)).collect(),
+        OutputValue::Map(items) => items.into_iter().map(|(_, item)| seen_node(item, depth + 1)).collect(),
+    };
+    SeenNode { pos: node.pos, children }
+}
