@@ -44,6 +44,8 @@ pub struct Engine {
 struct Cache {
     compiled: Vec<Compiled>,
     checks: HashMap<(String, Vec<String>), Option<Arc<dyn OutputCheck>>>,
+    /// Files that do not compile, with what is wrong: until they change, no run has to find it out again.
+    broken: HashMap<String, (Arc<File>, Vec<Finding>)>,
     /// The data values of targets, by root and name, with the files that they depend on.
     values: HashMap<(String, Option<String>), (Vec<Arc<File>>, Option<Value>)>,
 }
@@ -280,7 +282,7 @@ pub fn target_names(project: &Project) -> Vec<String> {
 /// Runs a variant until every file that does not compile is told.
 fn run_findings(project: &Project, engine: &Engine, variant: &Variant) -> Vec<Finding> {
     let mut run = Run::new(project, engine, variant);
-    let mut findings = Vec::new();
+    let mut findings = run.replace_known();
     for _ in 0..MAX_REPEATS {
         let (is_failed, found) = run.findings(None);
         let is_replaced = is_failed && run.replace(&found);
@@ -302,6 +304,11 @@ fn run_findings(project: &Project, engine: &Engine, variant: &Variant) -> Vec<Fi
 fn values_findings(project: &Project, engine: &Engine, variant: &Variant) -> Vec<Finding> {
     let own = variant.loose.map(|index| &project.files[index].file.path);
     let mut run = Run::new(project, engine, variant);
+    let known = run.replace_known().into_iter().filter(|finding| Some(&finding.path) == own);
+    let known: Vec<Finding> = known.collect();
+    if !known.is_empty() {
+        return known;
+    }
     for _ in 0..MAX_REPEATS {
         let (is_failed, found) = run.findings(Some(Inspect::Values));
         let own: Vec<Finding> = found.iter().filter(|finding| Some(&finding.path) == own).cloned().collect();
@@ -328,6 +335,7 @@ fn is_about_values(code: &str) -> bool {
 /// The data values of a variant.
 fn data_values(project: &Project, engine: &Engine, variant: &Variant) -> Option<Value> {
     let mut run = Run::new(project, engine, variant);
+    run.replace_known();
     for _ in 0..MAX_REPEATS {
         let (result, sources) = run.render(Some(Inspect::Values), None);
         match result {

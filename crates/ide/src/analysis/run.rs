@@ -40,6 +40,27 @@ impl<'a> Run<'a> {
         (is_failed, found.collect())
     }
 
+    /// Replaces the files that are known not to compile, and returns what is wrong with them.
+    pub(super) fn replace_known(&mut self) -> Vec<Finding> {
+        let cache = self.engine.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if cache.broken.is_empty() {
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        for file in self.project.files.iter().filter(|file| file.target.is_none() || file.target == self.variant.number)
+        {
+            let path = &file.file.path;
+            if let Some((version, findings)) = cache.broken.get(path)
+                && Arc::ptr_eq(version, &file.file)
+                && !self.replaced.contains_key(path)
+            {
+                found.extend(findings.iter().cloned());
+                self.replaced.insert(path.clone(), self.project.good.get(path).cloned());
+            }
+        }
+        found
+    }
+
     /// Takes older versions of files that do not compile, or none. Returns whether that changes anything.
     pub(super) fn replace(&mut self, found: &[Finding]) -> bool {
         let broken = found.iter().filter(|finding| stops_compiling(&finding.code));
@@ -47,7 +68,10 @@ impl<'a> Run<'a> {
         let mut is_changed = false;
         for path in broken {
             let next = match self.replaced.get(path) {
-                None => self.project.good.get(path).cloned(),
+                None => {
+                    self.note_broken(path, found);
+                    self.project.good.get(path).cloned()
+                }
                 Some(Some(_)) => None,
                 Some(None) => continue,
             };
@@ -55,6 +79,24 @@ impl<'a> Run<'a> {
             is_changed = true;
         }
         is_changed
+    }
+
+    /// Remembers what keeps a file from being compiled. What only a run tells is not among it.
+    fn note_broken(&self, path: &str, found: &[Finding]) {
+        let Some(file) = self.project.file(path) else { return };
+        let is_lasting = |finding: &&Finding| {
+            finding.path == path
+                && matches!(finding.code.as_str(), "yaml/syntax" | "code/syntax" | "code/block" | "code/undefined")
+        };
+        let lasting: Vec<Finding> = found.iter().filter(is_lasting).cloned().collect();
+        if lasting.is_empty() {
+            return;
+        }
+        let mut cache = self.engine.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if cache.broken.len() > 1000 {
+            cache.broken.clear();
+        }
+        cache.broken.insert(path.to_owned(), (file.clone(), lasting));
     }
 
     /// Whether a finding is about a file as it is, and not a consequence of what was replaced.
