@@ -8,6 +8,7 @@
 use std::collections::{HashMap, HashSet};
 
 use ytterby_diag::Pos;
+use ytterby_starlark::BinaryOp;
 use ytterby_starlark::ast::{Arg, Ast, Clause, ComprehensionBody, Def, DefBody, ExprId, ExprKind, Param, Stmt};
 
 use crate::declared::{Shape, Table, ValueId};
@@ -155,7 +156,7 @@ struct Walk<'a> {
     vars: HashMap<(usize, SymbolId), Type>,
     functions: HashMap<(usize, ExprId), FunctionState>,
     /// Attributes that `hasattr` or `getattr` asks for.
-    guards: HashSet<(usize, ValueId, String)>,
+    guards: HashSet<(ValueId, String)>,
     changed: bool,
     /// Whether this is the last pass, which notes what is read.
     notes: bool,
@@ -496,6 +497,14 @@ impl<'a> Walk<'a> {
                 self.eval(ast, *right, how);
                 Type::Other
             }
+            ExprKind::Binary(BinaryOp::In, key, value) | ExprKind::NotIn(key, value) => {
+                self.eval(ast, *key, Use::Whole);
+                let ty = self.eval(ast, *value, Use::Whole);
+                if let (Type::Values(values), ExprKind::Str(name)) = (&ty, &ast[ast.unparen(*key)].kind) {
+                    values.iter().for_each(|value| self.guard(*value, &name.to_str()));
+                }
+                Type::Other
+            }
             ExprKind::Lambda(def) => {
                 self.def(ast, id, def);
                 Type::Unknown
@@ -586,7 +595,7 @@ impl<'a> Walk<'a> {
     }
 
     fn is_guarded(&self, values: &[ValueId], name: &str) -> bool {
-        values.iter().any(|value| self.guards.contains(&(self.file, *value, name.to_owned())))
+        values.iter().any(|value| self.guards.contains(&(*value, name.to_owned())))
     }
 
     /// `base[index]`
@@ -740,7 +749,7 @@ impl<'a> Walk<'a> {
     }
 
     fn guard(&mut self, value: ValueId, name: &str) {
-        if self.guards.insert((self.file, value, name.to_owned())) {
+        if self.guards.insert((value, name.to_owned())) {
             self.changed = true;
         }
     }

@@ -145,6 +145,12 @@ impl Report {
             schemas.push(schema_facts(&files, options, &[], sources).ok().flatten());
         }
         let mut tables: Vec<Option<Table>> = Vec::new();
+        let has_defaults = |tree: &Tree| {
+            let mut comments = tree.all_comments().iter();
+            comments.any(|comment| starts_with_name(&comment.text, "@schema/validation-defaults-for-strings"))
+        };
+        let rules_have_defaults =
+            project.files.iter().any(|file| file.facts.code.tree.as_ref().is_some_and(has_defaults));
         let extends = schemas.iter().flatten().any(|schema| schema.extends_libraries);
         for schema in schemas {
             tables.push(schema.map(|mut schema| {
@@ -160,7 +166,7 @@ impl Report {
                     default: ytterby::facts::Literal::Map(Vec::new()),
                 };
                 let table = declared::table(std::mem::replace(&mut schema.root, empty));
-                lints::schema::check(&schema, &mut self.findings);
+                lints::schema::check(&schema, rules_have_defaults, &mut self.findings);
                 lints::schema::defaults(&schema, &table, &mut self.findings);
                 table
             }));

@@ -5,9 +5,13 @@ use ytterby_diag::{Diagnostic, Id, Label, Part, Role};
 
 use crate::declared::Table;
 
-/// Reports what is wrong with a schema by itself.
-pub(crate) fn check(facts: &SchemaFacts, out: &mut Vec<Diagnostic>) {
+/// Reports what is wrong with a schema by itself. Where rules have defaults (`@schema/validation-defaults-for-strings`),
+/// a rule without effect takes back another one.
+pub(crate) fn check(facts: &SchemaFacts, rules_have_defaults: bool, out: &mut Vec<Diagnostic>) {
     for rule in &facts.rules {
+        if rules_have_defaults && rule.verdict == RuleVerdict::Holds {
+            continue;
+        }
         out.push(judged(rule));
     }
 }
