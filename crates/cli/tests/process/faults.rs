@@ -73,12 +73,12 @@ fn a_directory_that_vanishes_is_an_error() {
 
 #[test]
 fn a_pipe_that_is_closed_ends_the_program_quietly() {
-    let scratch = Scratch::with(&[("in/a.yml", "#@ for i in range(100000):\n- 0123456789\n#@ end\n")]);
+    let scratch = Scratch::with(&[("in/a.yml", "#@ for i in range(100000):\n- some text\n#@ end\n")]);
     let script = format!("'{BIN}' -f in | head -n 1; '{BIN}' -f in --debug 2>&1 > /dev/null | head -c 1 > /dev/null");
     let mut command = Command::new("sh");
     command.args(["-c", &script]).current_dir(&scratch.0).stdin(Stdio::null());
     let (exit, stdout, stderr) = finish(&mut command);
-    assert_eq!((exit, stdout.as_str(), stderr.as_str()), (0, "- \"0123456789\"\n", ""));
+    assert_eq!((exit, stdout.as_str(), stderr.as_str()), (0, "- some text\n", ""));
 }
 
 #[test]

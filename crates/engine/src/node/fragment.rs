@@ -102,7 +102,7 @@ impl FragmentData {
         }
     }
 
-    fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         match self {
             FragmentData::Node(Node::Map(map)) => map.len(),
             FragmentData::Node(Node::Array(array)) => array.items.len(),

@@ -100,11 +100,13 @@ fn structs_of(node: &Node, depth: usize) -> Result<Value, Error> {
 }
 
 fn list_of(array: &Array, depth: usize) -> Result<Value, Error> {
+    budget::memory_of(array.items.len() + 4, 16)?;
     let items = array.items.iter().map(|item| deep(|| structs_of(&item.value, depth + 1)));
     Ok(Value::list(items.collect::<Result<_, Error>>()?))
 }
 
 fn struct_of(map: &Map, depth: usize) -> Result<Value, Error> {
+    budget::memory_of(map.len() + 2, 64)?;
     let fields = map.iter().map(|item| match &item.key {
         Scalar::Str(name) => Ok((name.clone(), deep(|| structs_of(&item.value, depth + 1))?)),
         other => fail!("expected struct key {} to be string", node::key_text(other)),

@@ -456,7 +456,14 @@ fn check_override(item: &MapItem, overrides: KeyOverrides) -> Result<()> {
     ))
 }
 
+/// Charges the copies of items that are put in the place of others.
+fn charge_copies(count: usize) -> Result<()> {
+    let charged = budget::memory_of(count, 96).and_then(|()| budget::work(count / 8));
+    charged.map_err(|exceeded| exceeded.to_string())
+}
+
 fn documents_of(data: FragmentData) -> Result<Vec<Document>> {
+    charge_copies(data.len())?;
     match data {
         FragmentData::Documents(docs) => Ok(docs.items.clone()),
         FragmentData::Node(Node::Array(array)) if array.origin == Origin::Code => {
@@ -468,6 +475,7 @@ fn documents_of(data: FragmentData) -> Result<Vec<Document>> {
 
 /// The items, and whether they must not override others unasked.
 fn map_items_of(data: FragmentData, pos: Pos) -> Result<(Vec<MapItem>, bool)> {
+    charge_copies(data.len())?;
     match data {
         FragmentData::Node(Node::Map(map)) => Ok(match map.origin {
             Origin::Yaml => (map.items().to_vec(), true),
@@ -478,6 +486,7 @@ fn map_items_of(data: FragmentData, pos: Pos) -> Result<(Vec<MapItem>, bool)> {
 }
 
 fn array_items_of(data: FragmentData, pos: Pos) -> Result<Vec<ArrayItem>> {
+    charge_copies(data.len())?;
     match data {
         FragmentData::Node(Node::Array(array)) => Ok(match array.origin {
             Origin::Yaml => array.items.clone(),

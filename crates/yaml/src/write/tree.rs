@@ -1,6 +1,7 @@
 //! Drives a [`Sink`] with what the reader made.
 
 use ytterby_diag::Pos;
+use ytterby_text::budget;
 
 use super::Sink;
 use crate::{ArrayItem, MapItem, NodeId, Tree, View, has_duplicate_keys, last_wins};
@@ -33,6 +34,15 @@ fn write_node(tree: &Tree, id: NodeId, sink: &mut impl Sink) {
     let mut next = Some(id);
     loop {
         if let Some(id) = next.take() {
+            // An alias writes a node once more.
+            let len = match tree.value(id) {
+                View::Scalar(_) => 0,
+                View::Map(items) => items.len(),
+                View::Array(items) => items.len(),
+            };
+            if len > 0 {
+                budget::or_unwind(budget::work(1 + len / 4).and_then(|()| budget::memory(16 * len)));
+            }
             match tree.value(id) {
                 View::Scalar(value) => sink.scalar(value),
                 View::Map(items) if has_duplicate_keys(items) => {

@@ -195,7 +195,7 @@ fn kind_of_array(array: &Array) -> Result<ArrayKind, String> {
             Node::Scalar(Scalar::Null) => return Err("toml: cannot encode array with nil element".to_owned()),
             Node::Scalar(_) => kind = ArrayKind::Values,
             Node::Array(inner) => {
-                kind_of_array(inner)?;
+                crate::deep(|| kind_of_array(inner))?;
                 kind = ArrayKind::Values;
             }
         }
