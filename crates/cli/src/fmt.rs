@@ -4,12 +4,13 @@
 //! `--check`, `--diff` and `--write` each file is looked at by itself: a file that cannot be parsed is reported, and the
 //! others are done all the same.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
 use ytterby::{FileKind, InputFile, OutputFile};
 use ytterby_diag::{Diagnostic, Failure, FileId, Id, Readers, Source, Sources};
-use ytterby_yaml::{ReadOptions, Tree, View, format, parse};
+use ytterby_yaml::{NodeId, ReadOptions, Tree, View, format, parse};
 
 use crate::build::unified;
 use crate::flags::Invocation;
@@ -33,7 +34,9 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
             let mut changed = 0;
             for (number, file) in yaml.enumerate() {
                 match one(file, &options, sources, mode) {
-                    Ok(is_changed) => changed += usize::from(is_changed),
+                    Ok(Form::Same) => {}
+                    Ok(Form::Other) => changed += 1,
+                    Ok(Form::Left(warning)) => findings.warn(number, "", &[*warning], sources),
                     Err(failure) => findings.fail(number, "", failure, sources),
                 }
             }
@@ -73,8 +76,18 @@ impl Mode {
     }
 }
 
-/// Looks at one file; says whether its form is another one.
-fn one(file: &InputFile, options: &ReadOptions, sources: &Sources, mode: Mode) -> Result<bool, Failure> {
+/// What a look at a file gave.
+enum Form {
+    /// It is as it should be.
+    Same,
+    /// It has, or had, another form.
+    Other,
+    /// It is left alone, and why.
+    Left(Box<Diagnostic>),
+}
+
+/// Looks at one file.
+fn one(file: &InputFile, options: &ReadOptions, sources: &Sources, mode: Mode) -> Result<Form, Failure> {
     let content = file.content.read()?;
     ytterby::budget::input(content.len());
     let readers = Readers { outline: ytterby_yaml::outline, ..Readers::default() };
@@ -84,7 +97,12 @@ fn one(file: &InputFile, options: &ReadOptions, sources: &Sources, mode: Mode) -
         .map_err(|error| Failure::from(Diagnostic::from(error)).doing(format!("Formatting {place}")))?;
     let text = format(&tree);
     if text == *content {
-        return Ok(false);
+        return Ok(Form::Same);
+    }
+    if has_aliases(&tree) {
+        let message =
+            format!("{place} contains aliases, which formatting would replace by copies; it was left as it is");
+        return Ok(Form::Left(Box::new(Diagnostic::warning(Id::FILE_CONFLICT, message))));
     }
     if !says_the_same(&tree, &text, options) {
         let message = format!("{place} cannot be formatted without changing what it means; it was left as it is");
@@ -103,7 +121,25 @@ fn one(file: &InputFile, options: &ReadOptions, sources: &Sources, mode: Mode) -
         let directory = if directory.is_empty() { "/" } else { directory };
         write::add_files(directory, &[OutputFile { path: name.to_owned(), bytes: text }])?;
     }
-    Ok(true)
+    Ok(Form::Other)
+}
+
+/// Whether some node is used twice.
+fn has_aliases(tree: &Tree) -> bool {
+    let mut seen = HashSet::new();
+    let mut pending: Vec<NodeId> = tree.documents().iter().map(|document| document.value).collect();
+    while let Some(node) = pending.pop() {
+        let span = tree.span(node);
+        if span.start < span.end && !seen.insert(node) {
+            return true;
+        }
+        match tree.value(node) {
+            View::Scalar(_) => {}
+            View::Array(items) => pending.extend(items.iter().map(|item| item.value)),
+            View::Map(items) => pending.extend(items.iter().map(|item| item.value)),
+        }
+    }
+    false
 }
 
 /// Whether a text has the documents of a tree: what is written over a file must not lose anything.
@@ -121,7 +157,7 @@ fn says_the_same(tree: &Tree, text: &[u8], options: &ReadOptions) -> bool {
 }
 
 /// The content of a node in one form.
-fn shown(tree: &Tree, node: ytterby_yaml::NodeId) -> String {
+fn shown(tree: &Tree, node: NodeId) -> String {
     stacker::maybe_grow(64 << 10, 1 << 20, || match tree.value(node) {
         View::Scalar(ytterby_yaml::Scalar::Null) => "null".to_owned(),
         View::Scalar(scalar) => format!("{scalar:?}"),

@@ -174,13 +174,18 @@ impl<'a> Inputs<'a> {
         let check = checks.entry(key).or_insert_with(make).clone();
         check.map(Some).map_err(|failure| {
             // What a flag says is not the fault of the file.
-            let place = target.schemas.first().or(target.kubernetes.as_ref()).filter(|_| flag.is_empty());
             let mut problems = failure.diagnostics();
+            let is_version = problems.first().is_some_and(|problem| problem.id == Id::FLAG_VALUE);
+            let place = match is_version {
+                true => target.kubernetes.as_ref().filter(|_| flag.is_empty()),
+                false => target.schemas.first(),
+            };
             if let (Some(place), [problem]) = (place, &mut problems[..])
                 && problem.labels.is_empty()
             {
                 let message = problem.message.plain().into_owned();
-                *problem = place.problem(Id::PROJECT_VALUE, message, None);
+                let id = if is_version { Id::PROJECT_VALUE } else { problem.id };
+                *problem = place.problem(id, message, None);
             }
             problems
         })
