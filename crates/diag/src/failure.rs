@@ -586,11 +586,13 @@ impl Failure {
             let flag = id.limit()?.flag();
             Some(Help::new(format!("raise the limit with --{flag}, or make the code need less")))
         };
+        // Calls inside each other and output have nothing to do with time.
+        let is_about_time = |id: Id| [Id::LIMIT_TIME, Id::LIMIT_STEPS, Id::LIMIT_MEMORY].contains(&id);
         match &mut self.0.cause {
             Cause::Problem(diagnostic) => {
                 if let Some(help) = advice(diagnostic.id) {
                     diagnostic.helps.push(help);
-                    diagnostic.labels.extend(hottest);
+                    diagnostic.labels.extend(hottest.filter(|_| is_about_time(diagnostic.id)));
                 }
             }
             Cause::Code(problems) => {
@@ -599,7 +601,7 @@ impl Failure {
                         (CodeMessage::Failure(_, inner), _) => inner.explain_limits(hottest.clone()),
                         (CodeMessage::Text(_), Some(help)) => {
                             problem.helps.push(help);
-                            problem.related.extend(hottest.clone());
+                            problem.related.extend(hottest.clone().filter(|_| is_about_time(problem.id)));
                         }
                         (CodeMessage::Text(_), None) => {}
                     }
