@@ -152,7 +152,7 @@ fn empty_schema(project: &Project) -> Option<(Place, usize, usize)> {
 fn quote(at: Cursor<'_>, finding: &Finding) -> Option<Action> {
     let value = finding.range.of(at.text());
     let is_plain = !value.is_empty() && !value.starts_with(['"', '\'', '{', '[', '|', '>']) && !value.contains('\n');
-    if !finding.message.contains("expected string") || !is_plain {
+    if !finding.wants_string || !is_plain {
         return None;
     }
     let quoted = format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""));

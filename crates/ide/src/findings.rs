@@ -24,6 +24,8 @@ pub struct Finding {
     pub severity: Severity,
     /// What is wrong, and what to do about it.
     pub message: String,
+    /// Whether a string is expected where there is something else.
+    pub wants_string: bool,
     /// Whether the range is of no use: editors fade it.
     pub is_unnecessary: bool,
     /// Whether the range is deprecated: editors strike it through.
@@ -88,6 +90,7 @@ impl Finding {
             code: code.to_owned(),
             severity: Severity::Error,
             message: message.into(),
+            wants_string: false,
             is_unnecessary: false,
             is_deprecated: false,
             related: Vec::new(),

@@ -195,10 +195,10 @@ mod tests {
         check("-f v", "files");
         check("completion ", "bash fish powershell zsh");
         check("completion bash ", "files");
-        check("schema ", "diff import");
+        check("schema ", "diff import project");
         check("schema diff a.yml ", "files");
         check("help s", "schema");
-        check("help schema ", "diff import");
+        check("help schema ", "diff import project");
         check("help nope ", "");
         check("nope ", "files");
         check("-- ", "files");
@@ -221,7 +221,10 @@ mod tests {
         check("tpl --data-values-sch", "--data-values-schema-inspect");
         check("-- --st", "files");
         check("kubevirt lint --fi", "--file --fix");
-        check("schema import --", "--color --diagnostics --from --help --name");
+        check(
+            "schema import --",
+            "--color --diagnostics --from --help --limit-depth --limit-memory --limit-output --limit-steps --limit-time --name",
+        );
     }
 
     #[test]
@@ -230,7 +233,7 @@ mod tests {
         check("-so js", "json json-schema");
         check(
             "--output json,",
-            "json,yaml json,json json,pos json,openapi-v3 json,json-schema json,crd json,ytt-schema json,markdown json,html json,values",
+            "json,yaml json,json json,pos json,yaml+source json,openapi-v3 json,json-schema json,crd json,ytt-schema json,markdown json,html json,values",
         );
         check("--output=js", "json json-schema");
         check("--diagnostics ", "text rich json sarif github gitlab junit");

@@ -131,8 +131,8 @@ fn always(rule: &Rc<dyn NamedRule>, ty: &Type, allows_null: bool) -> bool {
 }
 
 /// Whether what one rule accepts, another does as well.
-fn implies(by: &Rc<dyn NamedRule>, own: &Rc<dyn NamedRule>) -> bool {
-    let (strong, weak) = (by.limits(), own.limits());
+fn implies(other: &Rc<dyn NamedRule>, own: &Rc<dyn NamedRule>) -> bool {
+    let (strong, weak) = (other.limits(), own.limits());
     let by_limits = !weak.is_empty() && weak.iter().all(|weak| strong.iter().any(|strong| strong.implies(weak)));
     let by_list = || match &strong[..] {
         [Limit::OneOf(members)] => {

@@ -23,16 +23,17 @@ pub(super) fn finding(
         None => (None, fallback(project, variant)?),
     };
     let shown = |text: &ytterby_diag::Text| text.shown(sources, PlaceNames::Full);
-    let mut message = diagnostic.sentence(sources);
+    // What was said is not said again.
+    let mut said = diagnostic.sentence(sources);
     if let Some(must_be) = diagnostic.must_be.as_ref().map(shown)
-        && !message.contains(&must_be)
+        && !said.contains(&must_be)
     {
-        message = format!("{message} (must be: {must_be})");
+        said = format!("{said} (must be: {must_be})");
     }
     for help in &diagnostic.helps {
         let text = shown(&help.text);
-        if !text.contains('\n') && !message.contains(&text) {
-            message = format!("{message}\nhelp: {text}");
+        if !text.contains('\n') && !said.contains(&text) {
+            said = format!("{said}\nhelp: {text}");
         }
     }
     let id = diagnostic.id.name();
@@ -40,7 +41,8 @@ pub(super) fn finding(
         ytterby_diag::Severity::Error => Severity::Error,
         ytterby_diag::Severity::Warning => Severity::Warning,
     };
-    let mut finding = Finding { severity, ..Finding::error(&path, range, id, message) };
+    let mut finding = Finding { severity, ..Finding::error(&path, range, id, said) };
+    finding.wants_string = diagnostic.expected.as_ref().is_some_and(|expected| expected.plain().starts_with("string"));
     finding.is_unnecessary = id.starts_with("lint/unused-");
     finding.is_deprecated = matches!(id, "values/deprecated" | "kubernetes/deprecated");
     for label in diagnostic.labels.iter().filter(|label| !primary.is_some_and(|primary| std::ptr::eq(primary, *label)))
