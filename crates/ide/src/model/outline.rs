@@ -165,7 +165,7 @@ impl Reader<'_> {
         let end = comment_start(content).unwrap_or(content.len());
         let word = content[..end].trim_end();
         if content.starts_with(['{', '[']) && self.open.is_empty() {
-            return self.flow(None, range.start, line, 0).1.max(line + 1);
+            return self.flow(None, range.start, line, 0, None).1.max(line + 1);
         }
         let item = self.item(Some(unquoted(word)), TextRange::new(range.start, range.start + word.len()), line, column);
         self.model.items[item].has_colon = false;
@@ -208,7 +208,7 @@ impl Reader<'_> {
                 line + 1
             }
             Some(b'{' | b'[') => {
-                let (end, next) = self.flow(Some(item), start, line, 0);
+                let (end, next) = self.flow(Some(item), start, line, 0, Some(column));
                 self.model.items[item].value = TextRange::new(start, end);
                 self.model.items[item].end_line = next.saturating_sub(1).max(line);
                 self.last_content_line = next.saturating_sub(1).max(line);
@@ -298,18 +298,24 @@ impl Reader<'_> {
         line_end
     }
 
-    /// Reads a flow collection. Returns its end and the line to go on with.
-    fn flow(&mut self, owner: Option<usize>, start: usize, line: usize, depth: usize) -> (usize, usize) {
+    /// Reads a flow collection in an item at a column. Returns its end and the line to go on with.
+    fn flow(
+        &mut self,
+        owner: Option<usize>,
+        start: usize,
+        line: usize,
+        depth: usize,
+        column: Option<usize>,
+    ) -> (usize, usize) {
         let bytes = self.text.as_bytes();
         let is_map = bytes[start] == b'{';
         let line_end = self.model.lines.range(self.text, line).end;
         let mut at = start + 1;
-        let mut index = 0;
         loop {
             at = self.skip_flow_blanks(at);
-            // A line at the left margin that does not close the collection ends it: it was never closed.
+            // A key that is no further to the right than the item ends the collection: it was never closed.
             let here = self.model.lines.line_of(at.min(bytes.len()));
-            if at >= bytes.len() || here > line && depth == 0 && self.is_new_entry(here) {
+            if at >= bytes.len() || here > line && self.is_new_entry(here, column) {
                 let end = line_end.max(start + 1);
                 return (end, line + 1);
             }
@@ -322,8 +328,7 @@ impl Reader<'_> {
                 }
                 _ => {
                     let before = at;
-                    at = self.flow_entry(owner, at, is_map, index, depth);
-                    index += 1;
+                    at = self.flow_entry(owner, at, is_map, depth, column);
                     if at <= before {
                         at = before + self.text[before..].chars().next().map_or(1, char::len_utf8);
                     }
@@ -333,9 +338,12 @@ impl Reader<'_> {
     }
 
     /// Whether a line begins something new although a flow collection is open.
-    fn is_new_entry(&self, line: usize) -> bool {
+    fn is_new_entry(&self, line: usize, column: Option<usize>) -> bool {
         let body = self.model.lines.range(self.text, line).of(self.text);
         let content = body.trim_start_matches([' ', '\t']);
+        if column.is_none_or(|column| body.len() - content.len() > column) {
+            return content.starts_with("---");
+        }
         if content.starts_with(['}', ']', ',', '"', '\'', '{', '[']) {
             return false;
         }
@@ -345,7 +353,14 @@ impl Reader<'_> {
             || key_len(content).is_some()
     }
 
-    fn flow_entry(&mut self, owner: Option<usize>, start: usize, is_map: bool, index: usize, depth: usize) -> usize {
+    fn flow_entry(
+        &mut self,
+        owner: Option<usize>,
+        start: usize,
+        is_map: bool,
+        depth: usize,
+        column_of_item: Option<usize>,
+    ) -> usize {
         let line = self.model.lines.line_of(start);
         let column = start - self.model.lines.start(line);
         let bytes = self.text.as_bytes();
@@ -364,14 +379,13 @@ impl Reader<'_> {
         } else {
             let item = self.item_below(owner, None, TextRange::new(start, start), line, column);
             self.model.items[item].is_array_item = true;
-            let _ = index;
             item
         };
         self.model.items[item].is_flow = true;
         let end = match bytes.get(value_at) {
             Some(b'{' | b'[') if depth < MAX_FLOW_DEPTH => {
                 let line = self.model.lines.line_of(value_at);
-                self.flow(Some(item), value_at, line, depth + 1).0
+                self.flow(Some(item), value_at, line, depth + 1, column_of_item).0
             }
             Some(b',' | b'}' | b']') | None => value_at,
             _ => self.flow_scalar_end(value_at, false),

@@ -47,8 +47,8 @@ fn what_is_broken_does_not_reach_far() {
 
 #[test]
 fn block_scalars_and_comments_have_no_items() {
-    assert_eq!(outline("a: |\n  b: 1\n\n  c: 2\nd: 1 # e: 2\n#! f: 1\n"), ["a 1-1", "d 5-5"]);
-    assert_eq!(outline("- |\n  b: 1\n- c\n"), ["[] 1-1", "[] 3-3"]);
+    assert_eq!(outline("a: |\n  b: 1\n\n  c: 2\nd: 1 # e: 2\n#! f: 1\n"), ["a 1-4", "d 5-5"]);
+    assert_eq!(outline("- |\n  b: 1\n- c\n"), ["[] 1-2", "[] 3-3"]);
 }
 
 #[test]
