@@ -105,7 +105,8 @@ impl<'s> Space<'s> {
             let path = path.key(key_text(&item.key));
             let may_be_absent = match &item.presence {
                 Presence::Removed(_) | Presence::Pattern(_) => continue,
-                Presence::Always => self.given == Given::Enough || item.slot.required.is_none(),
+                // What is inside of something that is given anew was not given before.
+                Presence::Always => item.slot.required.is_none() || (self.given == Given::Enough && parent.is_none()),
                 Presence::Optional(_) => !item.presence.must_be_given(),
             };
             let is_always = matches!(item.presence, Presence::Always);
@@ -430,6 +431,11 @@ impl<'s> Space<'s> {
             for (option, _) in param.options.iter().enumerate().filter(|(_, option)| matches!(option, Choice::Map)) {
                 if self.singles.get(&id(at, option)) != Some(&DONE) {
                     let mut picks = self.smallest();
+                    let fullest = self.fullest();
+                    for (below, _) in self.params.iter().enumerate().filter(|(_, one)| one.parent == Some((at, option)))
+                    {
+                        picks[below] = fullest[below].clone();
+                    }
                     self.force(&mut picks, at, option);
                     found.push((param.path.clone(), self.document(&picks)));
                 }
