@@ -504,7 +504,8 @@ impl Failure {
             Cause::Code(problems) => {
                 problems.retain(|problem| {
                     let found = problem.diagnostics().into_iter().map(Diagnostic::with_placed_edits);
-                    found.fold(false, |is_kept, diagnostic| keep(&diagnostic) || is_kept)
+                    // All are asked, also behind one that is kept.
+                    found.map(|diagnostic| keep(&diagnostic)).filter(|is_kept| *is_kept).count() > 0
                 });
                 !problems.is_empty()
             }

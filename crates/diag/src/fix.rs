@@ -161,7 +161,7 @@ mod tests {
     fn a_diff_shows_no_secrets() {
         let sources = Sources::new();
         let file = sources.add(Source::new("a.yml", *b"key: hush\nport: 80\n"));
-        sources.hide(file, [5..9]);
+        sources.hide(file, std::iter::once(5..9));
         let fixes = [fix(&[(file, 5..9, "\"hush\"")]), fix(&[(file, 10..14, "prot")])];
         let diff = diff_of_fixes(&sources, &fixes);
         assert!(diff.contains(" key: <redacted>\n-port: 80\n+prot: 80\n"), "{diff}");

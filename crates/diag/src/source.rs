@@ -561,7 +561,7 @@ mod tests {
         let base = Arc::new(Sources::new());
         let file = base.add(Source::new("a.yml", *b"key: hush\n"));
         let (one, other) = (Sources::over(&base), Sources::over(&base));
-        one.hide(file, [5..9]);
+        one.hide(file, std::iter::once(5..9));
         let own = one.add(Source::new("flag", *b"x"));
         let late = one.add_shared(Source::new("b.yml", *b"b"));
         let line = |sources: &Sources, file| sources.get(file).and_then(|source| source.shown_line(1));
@@ -569,7 +569,7 @@ mod tests {
         assert_eq!(line(&other, file).as_deref(), Some("key: hush"));
         assert_eq!((line(&one, own).as_deref(), line(&other, own)), (Some("x"), None));
         assert_eq!(line(&other, late).as_deref(), Some("b"));
-        one.hide(own, [0..1]);
+        one.hide(own, std::iter::once(0..1));
         assert_eq!(line(&one, own).as_deref(), Some("<redacted>"));
         assert_eq!(line(&one, Pos::UNKNOWN.file), None);
     }

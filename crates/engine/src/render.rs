@@ -186,7 +186,7 @@ fn hide_secrets_of(run: &Run, root: &LibraryRun, failure: &Failure) {
             match source.origin() {
                 // The name is not part of the text.
                 Origin::Flag(_) | Origin::Variable(_) => {
-                    run.sources.hide(label.pos.file, [0..source.text().len() as u32]);
+                    run.sources.hide(label.pos.file, std::iter::once(0..source.text().len() as u32));
                 }
                 _ => hide_lines_naming(&run.sources, label.pos.file, &names),
             }
