@@ -89,12 +89,15 @@ fn annotation_arguments(at: Cursor<'_>, annotation: usize) -> Vec<Completion> {
 /// Strings that name something: modules and files in `load`, libraries, formats, keys.
 fn in_string(at: Cursor<'_>) -> Option<Vec<Completion>> {
     let model = at.model();
-    let inside = model.tokens.iter().position(|token| {
+    let inside = model.tokens.partition_point(|token| token.range.start < at.offset).checked_sub(1)?;
+    let is_inside = |token: &crate::model::Token| {
         let text = token.range.of(at.text());
         let is_closed = text.len() > 1 && text.ends_with(['"', '\'']);
-        let end = token.range.end - usize::from(is_closed);
-        token.kind == TokenKind::Str && token.range.start < at.offset && at.offset <= end
-    })?;
+        token.kind == TokenKind::Str && at.offset <= token.range.end - usize::from(is_closed)
+    };
+    if !is_inside(&model.tokens[inside]) {
+        return None;
+    }
     let token = model.tokens[inside];
     let written = token.range.of(at.text());
     let content = string_content(written);
