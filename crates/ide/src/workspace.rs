@@ -121,11 +121,11 @@ impl Workspace {
             return Some(file.clone());
         }
         let stamp = self.files.stamp(path)?;
-        self.from_disk(path, stamp)
+        self.read_disk(path, stamp)
     }
 
     /// A file on disk; it is read again where its stamp has changed.
-    fn from_disk(&mut self, path: &str, stamp: u64) -> Option<Arc<File>> {
+    fn read_disk(&mut self, path: &str, stamp: u64) -> Option<Arc<File>> {
         if let Some((known, file)) = self.disk.get(path)
             && *known == stamp
         {
@@ -216,7 +216,7 @@ impl Workspace {
         entries.into_iter().filter(|entry| !entry.is_directory && is_yaml(&entry.name)).any(|entry| {
             let path = file::join(directory, &entry.name);
             !self.open.contains_key(&path)
-                && self.from_disk(&path, entry.stamp).is_some_and(|file| declares(&file.text))
+                && self.read_disk(&path, entry.stamp).is_some_and(|file| declares(&file.text))
         })
     }
 
@@ -320,7 +320,7 @@ impl Workspace {
             Some(file) => file.clone(),
             None => {
                 let known = self.listed_stamp(&path);
-                let Some(file) = known.and_then(|stamp| self.from_disk(&path, stamp)) else { return };
+                let Some(file) = known.and_then(|stamp| self.read_disk(&path, stamp)) else { return };
                 file
             }
         };

@@ -42,10 +42,7 @@ impl Server {
     /// A place in a file.
     pub(crate) fn location(&mut self, path: &str, range: TextRange) -> Option<Value> {
         let uri = self.uri(path);
-        match self.workspace.file(path) {
-            Some(file) => Some(json!({"uri": uri, "range": range_json(&file, range)})),
-            None => None,
-        }
+        self.workspace.file(path).map(|file| json!({"uri": uri, "range": range_json(&file, range)}))
     }
 
     /// Edits of several files.

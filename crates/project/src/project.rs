@@ -92,7 +92,7 @@ const IDS: Ids =
 pub fn read(name: &str, text: Arc<[u8]>, root: &str, sources: &Sources) -> (ProjectFile, Vec<Diagnostic>) {
     let mut reader = match Reader::new(name, text, IDS, sources) {
         Ok(reader) => reader,
-        Err(error) => return (ProjectFile::default(), vec![error]),
+        Err(error) => return (ProjectFile::default(), vec![*error]),
     };
     let mut project = ProjectFile { file: Some(reader.tree.file()), ..ProjectFile::default() };
     let mut targets = None;
@@ -141,8 +141,8 @@ fn target(reader: &mut Reader, base: &Target, name: String, item: Item) -> Optio
         reader.report(problem(Id::PROJECT_VALUE, message, item.pos, Part::Key, hint));
         return None;
     }
-    let mut declared = Declared::default();
-    declared.target = Target { name: name.clone(), group: name.clone(), pos: Some(item.pos), ..base.clone() };
+    let target = Target { name: name.clone(), group: name.clone(), pos: Some(item.pos), ..base.clone() };
+    let mut declared = Declared { target, ..Declared::default() };
     for (key, item) in reader.table(item, &format!("target {name}"), keys::TARGET) {
         match key.name {
             "output" => declared.target.output = reader.text(item, "output"),

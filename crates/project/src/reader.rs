@@ -40,7 +40,7 @@ impl Reader {
     ///
     /// # Errors
     /// The text is not YAML.
-    pub fn new(name: &str, text: Arc<[u8]>, ids: Ids, sources: &Sources) -> Result<Reader, Diagnostic> {
+    pub fn new(name: &str, text: Arc<[u8]>, ids: Ids, sources: &Sources) -> Result<Reader, Box<Diagnostic>> {
         let readers = Readers { outline: ytterby_yaml::outline, ..Readers::default() };
         let file = sources.add(Source::new(name, text.clone()).with_place(Some(name)).with_readers(readers));
         let source = sources.get(file).expect("the source was just added");
@@ -231,7 +231,8 @@ impl Reader {
             View::Scalar(value) => Data::Scalar(scalar(value)),
             View::Array(items) => {
                 let mut list = Vec::with_capacity(items.len());
-                for item in items.to_vec() {
+                let items = items.to_vec();
+                for item in items {
                     list.push(self.value_within(Item { pos: item.pos, node: item.value }, what, depth - 1)?);
                 }
                 Data::List(list)
@@ -239,7 +240,8 @@ impl Reader {
             View::Map(items) => {
                 let mut map: Vec<(Scalar, Value)> = Vec::with_capacity(items.len());
                 let mut seen = std::collections::HashSet::new();
-                for item in items.to_vec() {
+                let items = items.to_vec();
+                for item in items {
                     if let ytterby_yaml::Scalar::Complex(_) = item.key {
                         let message = format!("a key in {what} is a map or a list");
                         let hint = Some("quote what contains braces: \"{name}\"".to_owned());

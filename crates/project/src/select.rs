@@ -10,7 +10,7 @@ use crate::project::{ProjectFile, Target};
 ///
 /// # Errors
 /// A word names no target.
-pub fn select<'a>(project: &'a ProjectFile, words: &[String]) -> Result<Vec<&'a Target>, Diagnostic> {
+pub fn select<'a>(project: &'a ProjectFile, words: &[String]) -> Result<Vec<&'a Target>, Box<Diagnostic>> {
     let mut chosen = vec![words.is_empty(); project.targets.len()];
     for word in words {
         let mut is_known = false;
@@ -20,7 +20,7 @@ pub fn select<'a>(project: &'a ProjectFile, words: &[String]) -> Result<Vec<&'a 
             }
         }
         if !is_known {
-            return Err(unknown(project, word));
+            return Err(Box::new(unknown(project, word)));
         }
     }
     Ok(project.targets.iter().zip(chosen).filter(|(_, chosen)| *chosen).map(|(target, _)| target).collect())

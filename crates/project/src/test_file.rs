@@ -96,7 +96,7 @@ const IDS: Ids = Ids { unknown_key: Id::TEST_UNKNOWN_KEY, wrong_type: Id::TEST_T
 pub fn read_tests(name: &str, text: Arc<[u8]>, sources: &Sources) -> (TestFile, Vec<Diagnostic>) {
     let mut reader = match Reader::new(name, text, IDS, sources) {
         Ok(reader) => reader,
-        Err(error) => return (TestFile::default(), vec![error]),
+        Err(error) => return (TestFile::default(), vec![*error]),
     };
     let mut found = TestFile { file: Some(reader.tree.file()), tests: Vec::new() };
     if let Some(root) = reader.root() {

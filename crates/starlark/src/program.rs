@@ -158,11 +158,9 @@ pub struct Syntax {
 ///
 /// # Errors
 /// The first error of reading.
-pub fn parse_in(dialect: Dialect, pieces: &[Piece<'_>]) -> Result<Syntax, SyntaxError> {
-    match dialect.compiling(|| crate::syntax::parse(pieces)) {
-        Ok((ast, stmts)) => Ok(Syntax { ast, stmts }),
-        Err(error) => Err(*error),
-    }
+pub fn parse_in(dialect: Dialect, pieces: &[Piece<'_>]) -> Result<Syntax, Box<SyntaxError>> {
+    let (ast, stmts) = dialect.compiling(|| crate::syntax::parse(pieces))?;
+    Ok(Syntax { ast, stmts })
 }
 
 /// A compiled program. Threads can share it; clones share the code.

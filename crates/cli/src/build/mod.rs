@@ -37,7 +37,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
     };
     let targets = match chosen(&project, &flags.operands) {
         Ok(targets) => targets,
-        Err(problem) => return Ok(refused(program, problem.into(), sources, rendering)),
+        Err(problem) => return Ok(refused(program, (*problem).into(), sources, rendering)),
     };
     let targets: Vec<&Target> =
         targets.into_iter().filter(|target| shard.is_none_or(|shard| shard.contains(&target.name))).collect();
@@ -213,12 +213,12 @@ fn quoted(name: &str) -> String {
 }
 
 /// The targets that the words name.
-pub fn chosen<'a>(project: &'a Project, words: &[String]) -> Result<Vec<&'a Target>, Diagnostic> {
+pub fn chosen<'a>(project: &'a Project, words: &[String]) -> Result<Vec<&'a Target>, Box<Diagnostic>> {
     if project.file.targets.is_empty() {
         let message = format!("{} has no targets", project.path());
         let hint = "add targets: {dev: {output: out/dev}}";
         let problem = Diagnostic::error(Id::PROJECT_TARGET, message.clone());
-        return Err(problem.reference(format!("{message}\n    hint: {hint}")).help(hint));
+        return Err(Box::new(problem.reference(format!("{message}\n    hint: {hint}")).help(hint)));
     }
     select(&project.file, words)
 }

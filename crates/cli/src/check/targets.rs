@@ -62,7 +62,7 @@ fn of_project(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Resu
         Failure::new(Id::FILE_MISSING, format!("Reading project file '{path}': {}", read::io_text(&error)))
     })?;
     let (project, mut problems) = ytterby_project::read(&path, Arc::from(text), &root, sources);
-    let selected = select(&project, &flags.operands)?;
+    let selected = select(&project, &flags.operands).map_err(|problem| *problem)?;
     // A project without targets is one by itself.
     let selected = if project.targets.is_empty() { vec![&project.base] } else { selected };
     let mut targets = Vec::new();

@@ -27,11 +27,19 @@ pub struct Inputs<'a> {
     /// Output directories of the project, as absolute paths.
     outputs: Vec<String>,
     known: Mutex<HashMap<Vec<String>, Listed>>,
-    compiled: Mutex<HashMap<(Vec<String>, bool), Arc<Compiled>>>,
-    checks: Mutex<HashMap<(String, Vec<String>), Result<Arc<dyn OutputCheck>, Failure>>>,
+    compiled: Mutex<HashMap<CompiledKey, Arc<Compiled>>>,
+    checks: Mutex<HashMap<CheckKey, CheckResult>>,
     rendering: Rendering,
     sources: Arc<Sources>,
 }
+
+/// Paths, and whether suspicious annotations fail.
+type CompiledKey = (Vec<String>, bool);
+
+/// A version of Kubernetes and further schemas.
+type CheckKey = (String, Vec<String>);
+
+type CheckResult = Result<Arc<dyn OutputCheck>, Failure>;
 
 type Listed = Result<Arc<Vec<InputFile>>, Failure>;
 

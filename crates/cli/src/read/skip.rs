@@ -61,10 +61,11 @@ impl Filter {
             return;
         }
         let name = |below: &str| below.rsplit('/').next().unwrap_or_default().to_owned();
-        if self.skips_projects && entries.iter().any(|(_, below)| name(below) == FILE_NAME) {
-            if let Some(directory) = absolute(directory) {
-                self.add_tests(&directory);
-            }
+        if self.skips_projects
+            && entries.iter().any(|(_, below)| name(below) == FILE_NAME)
+            && let Some(directory) = absolute(directory)
+        {
+            self.add_tests(&directory);
         }
         let hidden = &self.hidden;
         entries.retain(|(place, below)| {

@@ -183,19 +183,20 @@ fn bind(project: Option<&Project>, path: &str, file: ytterby_project::TestFile) 
     for test in file.tests {
         match target(project, &test) {
             Ok(target) => cases.push(Case { path: path.to_owned(), test, target }),
-            Err(problem) => problems.push(problem),
+            Err(problem) => problems.push(*problem),
         }
     }
     (cases, problems)
 }
 
 /// What a test renders, before what it adds.
-fn target(project: Option<&Project>, test: &Test) -> Result<Target, Diagnostic> {
+fn target(project: Option<&Project>, test: &Test) -> Result<Target, Box<Diagnostic>> {
     let base = project.map(|project| project.file.base.clone());
     match &test.target {
         None if test.files.is_empty() => base.ok_or_else(|| {
             let hint = "add files:, or run it in a project";
-            test.name.problem(Id::TEST_VALUE, "the test names no files, and there is no project", Some(hint.into()))
+            let message = "the test names no files, and there is no project";
+            Box::new(test.name.problem(Id::TEST_VALUE, message, Some(hint.into())))
         }),
         // The files of the project are not meant; what is checked is.
         None => {
@@ -205,7 +206,8 @@ fn target(project: Option<&Project>, test: &Test) -> Result<Target, Diagnostic> 
         Some(name) => {
             let Some(project) = project else {
                 let hint = Some("add a ytterby.yml, or give files:".to_owned());
-                return Err(name.problem(Id::PROJECT_TARGET, "there is no project that could have targets", hint));
+                let message = "there is no project that could have targets";
+                return Err(Box::new(name.problem(Id::PROJECT_TARGET, message, hint)));
             };
             let word = std::slice::from_ref(&name.value);
             let found = select(&project.file, word).map_err(|problem| {
@@ -216,7 +218,8 @@ fn target(project: Option<&Project>, test: &Test) -> Result<Target, Diagnostic> 
                 [target] => Ok((*target).clone()),
                 several => {
                     let message = format!("\"{}\" names {} targets; a test renders one", name.value, several.len());
-                    Err(name.problem(Id::PROJECT_TARGET, message, Some(format!("name one: {}", several[0].name))))
+                    let hint = format!("name one: {}", several[0].name);
+                    Err(Box::new(name.problem(Id::PROJECT_TARGET, message, Some(hint))))
                 }
             }
         }

@@ -130,7 +130,7 @@ impl Session<'_> {
         let targets = match build::chosen(&project, &self.flags.operands) {
             Ok(targets) => targets,
             Err(problem) => {
-                build::refused(self.program, problem.into(), sources, self.rendering);
+                build::refused(self.program, (*problem).into(), sources, self.rendering);
                 return self.wait_for(None, false);
             }
         };

@@ -269,7 +269,7 @@ impl<'s> Space<'s> {
             0 => Proposal { picks: self.smallest(), about: None },
             1 => Proposal { picks: self.fullest(), about: None },
             _ => {
-                let single = if number % 2 == 0 { self.single() } else { None };
+                let single = if number.is_multiple_of(2) { self.single() } else { None };
                 single.unwrap_or_else(|| Proposal { picks: self.mixed(maker), about: None })
             }
         }

@@ -173,7 +173,7 @@ pub(crate) fn hide_lines_naming(sources: &Sources, file: FileId, names: &HashSet
             hidden_from = None;
             continue;
         }
-        sources.hide(file, [(range.start + indent.min(range.len())) as u32..range.end as u32]);
+        sources.hide(file, std::iter::once((range.start + indent.min(range.len())) as u32..range.end as u32));
     }
 }
 

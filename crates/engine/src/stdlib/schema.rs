@@ -112,7 +112,7 @@ fn checked(eval: &mut Eval, run: &Run, schema: &Schema, value: Envelope) -> Resu
         }
     };
     let misshapen = rules::resolve_shapes(eval, run, &mut doc, schema, Mode::Rules)?;
-    schema.keep_secrets(&run, &doc.value);
+    schema.keep_secrets(run, &doc.value);
     let mistyped = rules::Mistyped::default();
     let blocks = rules::check(eval, run, &doc, Some(schema), &misshapen, &mistyped, rules::Whose::Other)?;
     Ok(if blocks.is_empty() { Checked::Fits(doc.value) } else { Checked::Violates(blocks) })

@@ -39,15 +39,21 @@ pub struct Engine {
     cache: Arc<Mutex<Cache>>,
 }
 
+/// A version of Kubernetes and further schemas.
+type CheckKey = (String, Vec<String>);
+
+/// The files that data values depend on, and the values.
+type ValuesOfTarget = (Vec<Arc<File>>, Option<Value>);
+
 /// Compiled projects, the last used one first, and checks of Kubernetes.
 #[derive(Default)]
 struct Cache {
     compiled: Vec<Compiled>,
-    checks: HashMap<(String, Vec<String>), Option<Arc<dyn OutputCheck>>>,
+    checks: HashMap<CheckKey, Option<Arc<dyn OutputCheck>>>,
     /// Files that do not compile, with what is wrong: until they change, no run has to find it out again.
     broken: HashMap<String, (Arc<File>, Vec<Finding>)>,
     /// The data values of targets, by root and name, with the files that they depend on.
-    values: HashMap<(String, Option<String>), (Vec<Arc<File>>, Option<Value>)>,
+    values: HashMap<(String, Option<String>), ValuesOfTarget>,
 }
 
 /// Files and what the engine made of them.

@@ -563,7 +563,7 @@ impl Reader<'_> {
             let is_target = self.is_name(index)
                 && !self.is_op(index + 1, ".")
                 && !self.is_op(index + 1, "[")
-                && !(index > tokens.start && self.is_op(index - 1, "."))
+                && (index <= tokens.start || !self.is_op(index - 1, "."))
                 && !self.is_inside_index(tokens.start, index);
             if is_target {
                 let scope = self.scope();
