@@ -506,7 +506,7 @@ fn targets(base: &Base, document: &selector::DocumentPattern, path: &Pattern) ->
             for path in matching(doc) {
                 let is_known = found.iter().any(|target| target.path == path && target.label == label)
                     || found.iter().any(|target| target.path == path && target.removed == Some(*slot))
-                    || is_in_output(base, history, *slot, &path);
+                    || is_left(history, *slot, &path);
                 if !is_known {
                     found.push(Target { label: label.clone(), document: None, removed: Some(*slot), path });
                 }
@@ -518,8 +518,7 @@ fn targets(base: &Base, document: &selector::DocumentPattern, path: &Pattern) ->
 }
 
 /// Whether the last overlay left the node there.
-fn is_in_output(base: &Base, history: &History, slot: usize, path: &Path) -> bool {
-    let _ = base;
+fn is_left(history: &History, slot: usize, path: &Path) -> bool {
     let last = history.steps.last().map_or(&history.start, |(_, docs)| docs);
     last.iter().any(|(number, doc)| *number == slot && nodes::at(doc, path).is_some())
 }
