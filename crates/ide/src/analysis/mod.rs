@@ -56,6 +56,12 @@ struct Cache {
     values: HashMap<(String, Option<String>), ValuesOfTarget>,
 }
 
+/// A version of Kubernetes, and further schemas.
+type CheckKey = (String, Vec<String>);
+
+/// The root of a project, and the name of a target.
+type TargetKey = (String, Option<String>);
+
 /// Files and what the engine made of them.
 struct Compiled {
     files: Vec<(String, Arc<File>)>,
