@@ -53,11 +53,8 @@ struct Cache {
     /// Files that do not compile, with what is wrong: until they change, no run has to find it out again.
     broken: HashMap<String, (Arc<File>, Vec<Finding>)>,
     /// The data values of targets, by root and name, with the files that they depend on.
-    values: HashMap<(String, Option<String>), ValuesOfTarget>,
+    values: HashMap<TargetKey, ValuesOfTarget>,
 }
-
-/// A version of Kubernetes, and further schemas.
-type CheckKey = (String, Vec<String>);
 
 /// The root of a project, and the name of a target.
 type TargetKey = (String, Option<String>);
