@@ -10,7 +10,7 @@ use std::sync::Arc;
 use ytterby::Failure;
 use ytterby_check::{Cache, Depth};
 use ytterby_diag::render::{Rendering, Report, render as report_text};
-use ytterby_diag::{Cause, Diagnostic, Fix, Help, Id, Safety, Severity, Sources, Text, apply_fixes, diff_of_fixes};
+use ytterby_diag::{Cause, Diagnostic, Fix, Id, Safety, Severity, Sources, Text, apply_fixes, diff_of_fixes};
 use ytterby_text::spelling;
 
 use crate::flags::Invocation;
@@ -70,14 +70,16 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
 fn ignored(flags: &Invocation) -> Result<Vec<Id>, Failure> {
     let find = |name: &String| {
         Id::find(name).ok_or_else(|| {
-            let problem = Diagnostic::error(Id::FLAG_VALUE, format!("Unknown id '{name}' in --ignore"));
-            let names = Id::all().iter().map(|id| id.name());
             let lints = || Id::all().iter().map(|id| id.name()).filter(|id| id.starts_with("lint/"));
-            let near = spelling::nearest(name, names).or_else(|| lints().find(|id| id.ends_with(&format!("/{name}"))));
-            Failure::from(problem.help(match near {
-                Some(near) => Help::new(format!("did you mean {near}?")),
-                None => Help::new(format!("lints are {}", lints().collect::<Vec<_>>().join(", "))),
-            }))
+            let names = Id::all().iter().map(|id| id.name());
+            let short = || lints().find(|id| id.ends_with(&format!("/{name}")));
+            let advice = match short().or_else(|| spelling::nearest(name, names)) {
+                Some(near) => format!("did you mean {near}?"),
+                None => format!("lints are {}", lints().collect::<Vec<_>>().join(", ")),
+            };
+            let text = format!("Unknown id '{name}' in --ignore");
+            let problem = Diagnostic::error(Id::FLAG_VALUE, text.clone());
+            Failure::from(problem.reference(format!("{text}\n    hint: {advice}")).help(advice))
         })
     };
     flags.list("ignore").iter().map(find).collect()

@@ -11,7 +11,7 @@ use ytterby_yaml::Scalar as YamlScalar;
 
 use crate::flags::Invocation;
 use crate::read::{self, Rules, Skip, Stdin, Symlinks, Urls};
-use crate::{kubernetes, render};
+use crate::{kubernetes, limits, project, render};
 
 /// What is checked, and what is wrong with the project file.
 pub struct Checked {
@@ -52,7 +52,7 @@ pub fn find(
 }
 
 fn of_project(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<Checked, Failure> {
-    let Some((base, root)) = project_directory() else {
+    let Some((base, root)) = project::find() else {
         let message = format!("there is no {FILE_NAME} in this directory or above it");
         let problem = Diagnostic::error(Id::PROJECT_MISSING, message);
         return Err(problem.help("check files with -f, or write a project file").into());
@@ -61,13 +61,13 @@ fn of_project(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Resu
     let text = std::fs::read(&path).map_err(|error| {
         Failure::new(Id::FILE_MISSING, format!("Reading project file '{path}': {}", read::io_text(&error)))
     })?;
-    let (project, mut problems) = ytterby_project::read(&path, Arc::from(text), &root, sources);
-    let selected = select(&project, &flags.operands).map_err(|problem| *problem)?;
+    let (described, mut problems) = ytterby_project::read(&path, Arc::from(text), &root, sources);
+    let selected = select(&described, &flags.operands).map_err(|problem| *problem)?;
     // A project without targets is one by itself.
-    let selected = if project.targets.is_empty() { vec![&project.base] } else { selected };
+    let selected = if described.targets.is_empty() { vec![&described.base] } else { selected };
     let mut targets = Vec::new();
     for target in selected {
-        let mut reader = Reader { project: &project, base: &base, problems: &mut problems };
+        let mut reader = Reader { project: &described, base: &base, problems: &mut problems };
         let files = reader.files(&target.files);
         let values = reader.values(&target.values);
         let (Some(files), Some(values)) = (files, values) else { continue };
@@ -89,25 +89,14 @@ fn of_project(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Resu
             program: program.to_owned(),
             values: ValueFlags { files: values, placed, ..ValueFlags::default() },
             strict_annotations: target.strict_annotations,
+            limits: target.limits,
+            meter: Some(Arc::new(limits::Process::default())),
             output_check,
             ..Options::default()
         };
         targets.push(Target { files, options, values: ValuesAre::All });
     }
     Ok(Checked { targets, problems })
-}
-
-/// The directory of the project file, seen from here and as an absolute path.
-fn project_directory() -> Option<(String, String)> {
-    let here = std::env::current_dir().ok()?;
-    let mut base = String::new();
-    for directory in here.ancestors() {
-        if directory.join(FILE_NAME).is_file() {
-            return Some((base, directory.to_str()?.to_owned()));
-        }
-        base = if base.is_empty() { "..".to_owned() } else { format!("{base}/..") };
-    }
-    None
 }
 
 /// Whether a file that was found in a directory is about the project rather than part of it.
