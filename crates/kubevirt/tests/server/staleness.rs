@@ -47,7 +47,8 @@ fn a_half_open_watch_is_noticed_and_told() {
     wait_for("its age", || age(&server) > 1.5);
     wait_for("the end of readiness", || !is_ready(&server));
     let text = Client::plain(server.webhook).get("/readyz").text();
-    assert!(text.contains("the templates of the cluster were last seen ") && text.contains(" seconds ago: "), "{text}");
+    // Both watches are dead; either may be noticed first.
+    assert!(text.contains(" of the cluster were last seen ") && text.contains(" seconds ago: "), "{text}");
     // What was read counts as long as a review comes.
     assert!(!admits(&server, 1));
     // What happened meanwhile is read when the way is free again.
