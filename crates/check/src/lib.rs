@@ -1,8 +1,8 @@
 //! Finds problems in projects: what runs of all targets report, and what can be told from the files alone.
 //!
-//! Code is read as a syntax tree ([`code`]), its names are bound ([`names`]), and data values are followed through it
-//! along the types of the schema ([`flow`]). What needs facts rather than reading is found by running the targets:
-//! overlays that match nothing, values without effect ([`effect`]). The crate is pure: a host brings the files, unsaved
+//! Code is read as a syntax tree (`code`), its names are bound (`names`), and data values are followed through it
+//! along the types of the schema (`flow`). What needs facts rather than reading is found by running the targets:
+//! overlays that match nothing, values without effect (`effect`). The crate is pure: a host brings the files, unsaved
 //! ones included, and gets diagnostics with fixes.
 
 mod code;

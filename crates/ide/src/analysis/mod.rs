@@ -1,6 +1,6 @@
 //! What only a run can tell: the engine renders the targets of a project from memory.
 //!
-//! This is the only module that calls the engine. Files are compiled once and kept ([`Cache`]); an edit compiles one
+//! This is the only module that calls the engine. Files are compiled once and kept (`Cache`); an edit compiles one
 //! file. A run stops at the first file that does not compile; so such a file is replaced by its last good version, or
 //! left out, and the run is repeated: one broken file must not hide what is wrong in others.
 

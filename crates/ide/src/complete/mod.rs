@@ -1,7 +1,7 @@
 //! What can be written at a place.
 //!
-//! Where the cursor is decides who answers: the project file, values ([`values`]), code ([`code`]) or the keys of
-//! Kubernetes ([`manifest`]).
+//! Where the cursor is decides who answers: the project file, values (`values`), code (`code`) or the keys of
+//! Kubernetes (`manifest`).
 
 pub(crate) use code::load_line;
 

@@ -1,7 +1,7 @@
 //! A file as the editor sees it: half-written, and understood all the same.
 //!
 //! A [`Model`] is made from the text alone, in one pass without a parser that could fail: YAML by its indentation
-//! ([`outline`]), code by its tokens ([`token`]), names by their scopes ([`scope`]). It belongs to one version of a
+//! (`outline`), code by its tokens (`token`), names by their scopes (`scope`). It belongs to one version of a
 //! file; other files are looked at by `project`.
 
 pub(crate) mod outline;
