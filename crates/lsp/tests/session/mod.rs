@@ -64,7 +64,7 @@ pub struct Session {
     pub notifications: Vec<Value>,
 }
 
-const ROOT: &str = "/work";
+const ROOT: &str = "/shop";
 
 impl Session {
     /// A session whose client pulls diagnostics. In the files, `«name»` is a marker.
@@ -262,7 +262,7 @@ impl Session {
         let found = answer.as_array().unwrap().iter().map(|place| {
             let path = uri::path(place["uri"].as_str().unwrap());
             let line = place["range"]["start"]["line"].as_u64().unwrap() + 1;
-            format!("{}:{line}", path.strip_prefix("/work/").unwrap())
+            format!("{}:{line}", path.strip_prefix("/shop/").unwrap())
         });
         let mut found: Vec<String> = found.collect();
         found.sort();
@@ -273,7 +273,7 @@ impl Session {
     pub fn edited(&self, edit: &Value) -> BTreeMap<String, String> {
         let mut out = BTreeMap::new();
         for (uri, edits) in edit["changes"].as_object().unwrap() {
-            let name = uri::path(uri).strip_prefix("/work/").unwrap().to_owned();
+            let name = uri::path(uri).strip_prefix("/shop/").unwrap().to_owned();
             out.insert(name.clone(), applied(&self.texts[&name], edits.as_array().unwrap()));
         }
         out
