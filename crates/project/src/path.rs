@@ -1,23 +1,6 @@
 //! Paths as text, without a look at the disk.
 
-/// The shortest path that means the same: no `.`, no doubled slash, `..` resolved where possible.
-pub fn clean(path: &str) -> String {
-    let is_rooted = path.starts_with('/');
-    let mut pieces: Vec<&str> = Vec::new();
-    for piece in path.split('/') {
-        match piece {
-            "" | "." => {}
-            ".." if pieces.last().is_some_and(|last| *last != "..") => drop(pieces.pop()),
-            ".." if is_rooted => {}
-            _ => pieces.push(piece),
-        }
-    }
-    match (is_rooted, pieces.is_empty()) {
-        (true, _) => format!("/{}", pieces.join("/")),
-        (false, true) => ".".to_owned(),
-        (false, false) => pieces.join("/"),
-    }
-}
+pub use ytterby_text::path::clean;
 
 /// The path that `path` names, seen from `base`.
 pub fn join(base: &str, path: &str) -> String {

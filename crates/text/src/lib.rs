@@ -9,10 +9,12 @@ mod bytestr;
 pub mod cel;
 pub mod gofloat;
 pub mod gojson;
+pub mod path;
 mod quantity;
 pub mod quote;
 pub mod spelling;
 pub mod url;
+pub mod xml;
 
 pub use bytestr::{Str, push_int};
 pub use quantity::{Decimal, quantity};

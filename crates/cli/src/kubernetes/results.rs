@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use ytterby_diag::{PlaceNames, Severity, Sources};
 use ytterby_kubernetes::{Checked, State};
+use ytterby_text::xml::escaped_line as escaped;
 
 /// How results are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -194,22 +195,6 @@ fn json(outcomes: &[Outcome], verbose: bool, with_summary: bool) -> String {
         .expect("a string takes all");
     }
     out.push_str("\n}\n");
-    out
-}
-
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\n' => out.push_str("&#10;"),
-            c if c.is_control() => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
     out
 }
 

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use ytterby_diag::render::{Rendering, RichOptions, WorkflowPlace, render, workflow_command};
 use ytterby_diag::{Diagnostic, Id, Label, Part, Role, Severity, Sources};
 use ytterby_text::url;
+pub(super) use ytterby_text::xml::escaped_line as xml;
 
 use super::args::{Args, Format};
 use super::report::{Checked, Located, Place, Report};
@@ -339,24 +340,6 @@ pub(super) fn github(issues: &[Issue], out: &mut dyn Write) -> io::Result<()> {
         out.write_all(workflow_command(command, Some(at), id, &format!("{text}{rule}")).as_bytes())?;
     }
     Ok(())
-}
-
-/// Text as XML writes it; characters that XML cannot have are replaced.
-pub(super) fn xml(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\n' => out.push_str("&#10;"),
-            '\t' => out.push_str("&#9;"),
-            c if c < ' ' || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 fn junit(report: &Report, fail_on_warn: bool, out: &mut dyn Write) -> io::Result<()> {

@@ -1,25 +1,6 @@
 //! Paths as text, treated as the reference treats them.
 
-/// The shortest path that means the same without looking at the disk: no `.`, no doubled slash, `..` taken in.
-pub fn clean(path: &str) -> String {
-    let is_rooted = path.starts_with('/');
-    let mut pieces: Vec<&str> = Vec::new();
-    for piece in path.split('/') {
-        match piece {
-            "" | "." => {}
-            ".." if pieces.last().is_some_and(|last| *last != "..") => {
-                pieces.pop();
-            }
-            ".." if is_rooted => {}
-            _ => pieces.push(piece),
-        }
-    }
-    match (is_rooted, pieces.is_empty()) {
-        (true, _) => format!("/{}", pieces.join("/")),
-        (false, true) => ".".to_owned(),
-        (false, false) => pieces.join("/"),
-    }
-}
+pub use ytterby_text::path::clean;
 
 /// The last piece of a path or URL, slashes at its end left out.
 pub fn base(path: &str) -> &str {

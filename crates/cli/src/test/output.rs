@@ -7,6 +7,7 @@ use ytterby::Failure;
 use ytterby_diag::render::{Rendering, Report, render};
 use ytterby_diag::{Diagnostic, Id, Severity, Sources};
 use ytterby_text::gojson::{self, Html};
+use ytterby_text::xml::escaped;
 
 use super::case::Case;
 use super::{Problem, Verdict};
@@ -324,22 +325,4 @@ fn quoted(text: &str) -> String {
     let mut out = Vec::new();
     gojson::string_into(&mut out, text.as_bytes(), Html::Keep);
     String::from_utf8_lossy(&out).into_owned()
-}
-
-/// A text for XML. Characters that XML does not have are replaced.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\r' => out.push_str("&#13;"),
-            '\n' | '\t' => out.push(c),
-            c if c < ' ' || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
 }

@@ -3,6 +3,8 @@
 //! A warning is a test that passed and printed something: the run succeeds in spite of it. A run without problems is
 //! one test that passed, since many readers take a report without tests for a broken one.
 
+use ytterby_text::xml::escaped;
+
 use super::Report;
 use super::resolved::Resolved;
 use crate::Severity;
@@ -53,24 +55,6 @@ fn text(problem: &Resolved) -> String {
     out.push_str(&problem.message);
     for (name, words) in problem.remarks() {
         out.push_str(&format!("\n{name}: {words}"));
-    }
-    out
-}
-
-/// A text for XML, in elements and attributes. Characters that XML does not have are replaced.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\r' => out.push_str("&#13;"),
-            '\n' | '\t' => out.push(c),
-            c if c < ' ' || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
     }
     out
 }
