@@ -3,60 +3,106 @@
 use crate::flags::{Command, Flag, FlagKind, Group, Operands, Values};
 use crate::kubevirt::KUBEVIRT;
 
+// Flags of several commands.
+
+const FILE: Flag = Flag::new(
+    "file",
+    FlagKind::List("path"),
+    "Input: a file, a directory, an HTTP(S) URL, or - for standard input; name=path gives it another name",
+)
+.short('f')
+.offers(Values::Files);
+
+const FILE_MARK: Flag = Flag::new(
+    "file-mark",
+    FlagKind::List("path:key=value"),
+    "Treat matching files otherwise: path, type, exclude, for-output, exclusive-for-output",
+);
+
+const ALLOW_SYMLINK_DESTINATION: Flag = Flag::new(
+    "allow-symlink-destination",
+    FlagKind::Commas("path"),
+    "Follow symbolic links that lead to this place or below it",
+)
+.offers(Values::Files);
+
+const DANGEROUS_ALLOW_ALL_SYMLINK_DESTINATIONS: Flag =
+    Flag::new("dangerous-allow-all-symlink-destinations", FlagKind::Bool, "Follow symbolic links wherever they lead");
+
+const DATA_VALUE: Flag =
+    Flag::new("data-value", FlagKind::List("key=text"), "Set one data value to a string: db.name=prod")
+        .short('v')
+        .offers(Values::Keys);
+
+const DATA_VALUE_YAML: Flag =
+    Flag::new("data-value-yaml", FlagKind::List("key=yaml"), "Set one data value to a piece of YAML: db.port=5432")
+        .offers(Values::Keys);
+
+const DATA_VALUE_FILE: Flag =
+    Flag::new("data-value-file", FlagKind::List("key=path"), "Set one data value to the content of a file")
+        .offers(Values::KeysOfFiles);
+
+const DATA_VALUES_FILE: Flag =
+    Flag::new("data-values-file", FlagKind::List("path"), "Set data values from plain YAML files")
+        .offers(Values::Files);
+
+const DATA_VALUES_ENV: Flag = Flag::new(
+    "data-values-env",
+    FlagKind::List("prefix"),
+    "Set data values to strings from variables of the environment: PREFIX_db__name",
+);
+
+const DATA_VALUES_ENV_YAML: Flag =
+    Flag::new("data-values-env-yaml", FlagKind::List("prefix"), "The same, each read as YAML");
+
+const DATA_VALUE_COERCE: Flag = Flag::new(
+    "data-value-coerce",
+    FlagKind::Bool,
+    "Read strings from flags and the environment as numbers or booleans where the schema wants those",
+);
+
+const DIAGNOSTICS: Flag = Flag::new(
+    "diagnostics",
+    FlagKind::Text("format"),
+    "Report problems as text, rich, json, sarif, github, gitlab or junit",
+)
+.offers(Values::OneOf(&["text", "rich", "json", "sarif", "github", "gitlab", "junit"]));
+
+const COLOR: Flag = Flag::new("color", FlagKind::Text("when"), "Colour reports: auto, always or never")
+    .offers(Values::OneOf(&["auto", "always", "never"]));
+
+const STRICT: Flag = Flag::new("strict", FlagKind::Bool, "Accept only the strict subset of YAML").short('s');
+
+const IGNORE_UNKNOWN_COMMENTS: Flag =
+    Flag::new("ignore-unknown-comments", FlagKind::Bool, "Accept comments other than #! and #@ in templates");
+
+const IMPLICIT_MAP_KEY_OVERRIDES: Flag =
+    Flag::new("implicit-map-key-overrides", FlagKind::Bool, "Accept repeated map keys in templates; the last one wins");
+
+const DEBUG: Flag = Flag::new("debug", FlagKind::Bool, "Say what is being done");
+
 const FILES: Group = Group {
     title: "Input",
     flags: &[
-        Flag::new(
-            "file",
-            FlagKind::List("path"),
-            "Input: a file, a directory, an HTTP(S) URL, or - for standard input; name=path gives it another name",
-        )
-        .short('f')
-        .offers(Values::Files),
-        Flag::new(
-            "file-mark",
-            FlagKind::List("path:key=value"),
-            "Treat matching files otherwise: path, type, exclude, for-output, exclusive-for-output",
-        ),
+        FILE,
+        FILE_MARK,
         Flag::new("files-inspect", FlagKind::Bool, "Show which files take part, and stop"),
         Flag::new("bulk-in", FlagKind::Text("json"), "Take the input files from this JSON instead"),
-        Flag::new(
-            "allow-symlink-destination",
-            FlagKind::Commas("path"),
-            "Follow symbolic links that lead to this place or below it",
-        )
-        .offers(Values::Files),
-        Flag::new(
-            "dangerous-allow-all-symlink-destinations",
-            FlagKind::Bool,
-            "Follow symbolic links wherever they lead",
-        ),
+        ALLOW_SYMLINK_DESTINATION,
+        DANGEROUS_ALLOW_ALL_SYMLINK_DESTINATIONS,
     ],
 };
 
 const VALUES: Group = Group {
     title: "Data values",
     flags: &[
-        Flag::new("data-value", FlagKind::List("key=text"), "Set one data value to a string: db.name=prod")
-            .short('v')
-            .offers(Values::Keys),
-        Flag::new("data-value-yaml", FlagKind::List("key=yaml"), "Set one data value to a piece of YAML: db.port=5432")
-            .offers(Values::Keys),
-        Flag::new("data-value-file", FlagKind::List("key=path"), "Set one data value to the content of a file")
-            .offers(Values::KeysOfFiles),
-        Flag::new("data-values-file", FlagKind::List("path"), "Set data values from plain YAML files")
-            .offers(Values::Files),
-        Flag::new(
-            "data-values-env",
-            FlagKind::List("prefix"),
-            "Set data values to strings from variables of the environment: PREFIX_db__name",
-        ),
-        Flag::new("data-values-env-yaml", FlagKind::List("prefix"), "The same, each read as YAML"),
-        Flag::new(
-            "data-value-coerce",
-            FlagKind::Bool,
-            "Read strings from flags and the environment as numbers or booleans where the schema wants those",
-        ),
+        DATA_VALUE,
+        DATA_VALUE_YAML,
+        DATA_VALUE_FILE,
+        DATA_VALUES_FILE,
+        DATA_VALUES_ENV,
+        DATA_VALUES_ENV_YAML,
+        DATA_VALUE_COERCE,
         Flag::new("data-values-inspect", FlagKind::Bool, "Show the final data values, and stop"),
         Flag::new(
             "data-values-schema-inspect",
@@ -137,14 +183,8 @@ const VALIDATE: Group = Group {
         .offers(Values::OneOf(&["text", "json", "junit", "tap", "sarif"])),
         Flag::new("summary", FlagKind::Bool, "Count resources at the end"),
         Flag::new("verbose", FlagKind::Bool, "With --output, list valid and skipped resources, too"),
-        Flag::new(
-            "diagnostics",
-            FlagKind::Text("format"),
-            "Report problems as text, rich, json, sarif, github, gitlab or junit",
-        )
-        .offers(Values::OneOf(&["text", "rich", "json", "sarif", "github", "gitlab", "junit"])),
-        Flag::new("color", FlagKind::Text("when"), "Colour reports: auto, always or never")
-            .offers(Values::OneOf(&["auto", "always", "never"])),
+        DIAGNOSTICS,
+        COLOR,
     ],
 };
 
@@ -162,13 +202,9 @@ const KUBERNETES_COMMANDS: &[Command] = &[Command {
 const LANGUAGE: Group = Group {
     title: "Language",
     flags: &[
-        Flag::new("strict", FlagKind::Bool, "Accept only the strict subset of YAML").short('s'),
-        Flag::new("ignore-unknown-comments", FlagKind::Bool, "Accept comments other than #! and #@ in templates"),
-        Flag::new(
-            "implicit-map-key-overrides",
-            FlagKind::Bool,
-            "Accept repeated map keys in templates; the last one wins",
-        ),
+        STRICT,
+        IGNORE_UNKNOWN_COMMENTS,
+        IMPLICIT_MAP_KEY_OVERRIDES,
         Flag::new(
             "compat",
             FlagKind::Text("version"),
@@ -198,16 +234,6 @@ pub const LIMITS: Group = Group {
     ],
 };
 
-/// Flags of every command that reports problems.
-const DIAGNOSTICS: Flag = Flag::new(
-    "diagnostics",
-    FlagKind::Text("format"),
-    "Report problems as text, rich, json, sarif, github, gitlab or junit",
-)
-.offers(Values::OneOf(&["text", "rich", "json", "sarif", "github", "gitlab", "junit"]));
-const COLOR: Flag = Flag::new("color", FlagKind::Text("when"), "Colour reports: auto, always or never")
-    .offers(Values::OneOf(&["auto", "always", "never"]));
-
 const OUTPUT: Group = Group { title: "Output", flags: &[
     Flag::new(
         "output",
@@ -229,7 +255,7 @@ const OUTPUT: Group = Group { title: "Output", flags: &[
     Flag::new("bulk-out", FlagKind::Bool, "Write output files as JSON to standard output"),
     DIAGNOSTICS,
     COLOR,
-    Flag::new("debug", FlagKind::Bool, "Say what is being done"),
+    DEBUG,
 ] };
 
 const VERSION: Group = Group { title: "Other", flags: &[Flag::new("version", FlagKind::Bool, "Show the version")] };
@@ -244,13 +270,13 @@ const FMT: Group = Group {
         )
         .short('f')
         .offers(Values::Files),
-        Flag::new("strict", FlagKind::Bool, "Accept only the strict subset of YAML").short('s'),
+        STRICT,
         Flag::new("check", FlagKind::Bool, "List files that have another form, and exit with 1 where there are any"),
         Flag::new("write", FlagKind::Bool, "Write files in their new form, and list those that changed"),
         Flag::new("diff", FlagKind::Bool, "Show what would change"),
         DIAGNOSTICS,
         COLOR,
-        Flag::new("debug", FlagKind::Bool, "Say what is being done"),
+        DEBUG,
     ],
 };
 
@@ -317,49 +343,19 @@ const CHECK_INPUT: Group = Group {
         )
         .short('f')
         .offers(Values::Files),
-        Flag::new(
-            "file-mark",
-            FlagKind::List("path:key=value"),
-            "Treat matching files otherwise: path, type, exclude, for-output, exclusive-for-output",
-        ),
-        Flag::new("data-value", FlagKind::List("key=text"), "Set one data value to a string: db.name=prod")
-            .short('v')
-            .offers(Values::Keys),
-        Flag::new("data-value-yaml", FlagKind::List("key=yaml"), "Set one data value to a piece of YAML: db.port=5432")
-            .offers(Values::Keys),
-        Flag::new("data-value-file", FlagKind::List("key=path"), "Set one data value to the content of a file")
-            .offers(Values::KeysOfFiles),
-        Flag::new("data-values-file", FlagKind::List("path"), "Set data values from plain YAML files")
-            .offers(Values::Files),
-        Flag::new(
-            "data-values-env",
-            FlagKind::List("prefix"),
-            "Set data values to strings from variables of the environment: PREFIX_db__name",
-        ),
-        Flag::new("data-values-env-yaml", FlagKind::List("prefix"), "The same, each read as YAML"),
-        Flag::new(
-            "data-value-coerce",
-            FlagKind::Bool,
-            "Read strings from flags and the environment as numbers or booleans where the schema wants those",
-        ),
-        Flag::new(
-            "allow-symlink-destination",
-            FlagKind::Commas("path"),
-            "Follow symbolic links that lead to this place or below it",
-        )
-        .offers(Values::Files),
-        Flag::new(
-            "dangerous-allow-all-symlink-destinations",
-            FlagKind::Bool,
-            "Follow symbolic links wherever they lead",
-        ),
-        Flag::new("strict", FlagKind::Bool, "Accept only the strict subset of YAML").short('s'),
-        Flag::new("ignore-unknown-comments", FlagKind::Bool, "Accept comments other than #! and #@ in templates"),
-        Flag::new(
-            "implicit-map-key-overrides",
-            FlagKind::Bool,
-            "Accept repeated map keys in templates; the last one wins",
-        ),
+        FILE_MARK,
+        DATA_VALUE,
+        DATA_VALUE_YAML,
+        DATA_VALUE_FILE,
+        DATA_VALUES_FILE,
+        DATA_VALUES_ENV,
+        DATA_VALUES_ENV_YAML,
+        DATA_VALUE_COERCE,
+        ALLOW_SYMLINK_DESTINATION,
+        DANGEROUS_ALLOW_ALL_SYMLINK_DESTINATIONS,
+        STRICT,
+        IGNORE_UNKNOWN_COMMENTS,
+        IMPLICIT_MAP_KEY_OVERRIDES,
     ],
 };
 
@@ -367,65 +363,23 @@ const CHECK_INPUT: Group = Group {
 const INPUTS: Group = Group {
     title: "Input",
     flags: &[
-        Flag::new(
-            "file",
-            FlagKind::List("path"),
-            "Input: a file, a directory, an HTTP(S) URL, or - for standard input; name=path gives it another name",
-        )
-        .short('f')
-        .offers(Values::Files),
-        Flag::new(
-            "file-mark",
-            FlagKind::List("path:key=value"),
-            "Treat matching files otherwise: path, type, exclude, for-output, exclusive-for-output",
-        ),
-        Flag::new(
-            "allow-symlink-destination",
-            FlagKind::Commas("path"),
-            "Follow symbolic links that lead to this place or below it",
-        )
-        .offers(Values::Files),
-        Flag::new(
-            "dangerous-allow-all-symlink-destinations",
-            FlagKind::Bool,
-            "Follow symbolic links wherever they lead",
-        ),
-        Flag::new("data-value", FlagKind::List("key=text"), "Set one data value to a string: db.name=prod")
-            .short('v')
-            .offers(Values::Keys),
-        Flag::new("data-value-yaml", FlagKind::List("key=yaml"), "Set one data value to a piece of YAML: db.port=5432")
-            .offers(Values::Keys),
-        Flag::new("data-value-file", FlagKind::List("key=path"), "Set one data value to the content of a file")
-            .offers(Values::KeysOfFiles),
-        Flag::new("data-values-file", FlagKind::List("path"), "Set data values from plain YAML files")
-            .offers(Values::Files),
-        Flag::new(
-            "data-values-env",
-            FlagKind::List("prefix"),
-            "Set data values to strings from variables of the environment: PREFIX_db__name",
-        ),
-        Flag::new("data-values-env-yaml", FlagKind::List("prefix"), "The same, each read as YAML"),
-        Flag::new(
-            "data-value-coerce",
-            FlagKind::Bool,
-            "Read strings from flags and the environment as numbers or booleans where the schema wants those",
-        ),
+        FILE,
+        FILE_MARK,
+        ALLOW_SYMLINK_DESTINATION,
+        DANGEROUS_ALLOW_ALL_SYMLINK_DESTINATIONS,
+        DATA_VALUE,
+        DATA_VALUE_YAML,
+        DATA_VALUE_FILE,
+        DATA_VALUES_FILE,
+        DATA_VALUES_ENV,
+        DATA_VALUES_ENV_YAML,
+        DATA_VALUE_COERCE,
     ],
 };
 
 /// How templates are read, for commands around a render.
-const DIALECT: Group = Group {
-    title: "Language",
-    flags: &[
-        Flag::new("strict", FlagKind::Bool, "Accept only the strict subset of YAML").short('s'),
-        Flag::new("ignore-unknown-comments", FlagKind::Bool, "Accept comments other than #! and #@ in templates"),
-        Flag::new(
-            "implicit-map-key-overrides",
-            FlagKind::Bool,
-            "Accept repeated map keys in templates; the last one wins",
-        ),
-    ],
-};
+const DIALECT: Group =
+    Group { title: "Language", flags: &[STRICT, IGNORE_UNKNOWN_COMMENTS, IMPLICIT_MAP_KEY_OVERRIDES] };
 
 const GEN: Group = Group {
     title: "Flags",
