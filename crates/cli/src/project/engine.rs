@@ -177,7 +177,8 @@ impl Engine {
         Ok(found)
     }
 
-    fn options(&self, job: &Job) -> Options {
+    /// What the engine is told for a job.
+    pub fn options(&self, job: &Job) -> Options {
         Options {
             program: self.program.clone(),
             values: ValueFlags {

@@ -46,9 +46,17 @@ impl Project {
 /// # Errors
 /// There is none, or it is wrong; then all its problems are in the failure.
 pub fn load(sources: &Sources) -> Result<Project, Failure> {
+    let (project, problems) = read(sources, "ytterby init makes a new project")?;
+    if problems.is_empty() { Ok(project) } else { Err(series(problems)) }
+}
+
+/// Finds the project file here or above and reads it, as far as that goes; `hint` says what to do where there is none.
+///
+/// # Errors
+/// There is none, or it cannot be read.
+pub fn read(sources: &Sources, hint: &'static str) -> Result<(Project, Vec<Diagnostic>), Failure> {
     let Some((base, root)) = find() else {
         let message = format!("there is no {FILE_NAME} in this directory or above it");
-        let hint = "ytterby init makes a new project";
         let problem = Diagnostic::error(Id::PROJECT_MISSING, message.clone());
         return Err(problem.reference(format!("{message}\n    hint: {hint}")).help(hint).into());
     };
@@ -57,10 +65,7 @@ pub fn load(sources: &Sources) -> Result<Project, Failure> {
         Failure::new(Id::FILE_MISSING, format!("Reading project file '{path}': {}", io_text(&error)))
     })?;
     let (file, problems) = ytterby_project::read(&path, Arc::from(text), &root, sources);
-    match problems.is_empty() {
-        true => Ok(Project { file, base, root }),
-        false => Err(series(problems)),
-    }
+    Ok((Project { file, base, root }, problems))
 }
 
 /// One failure of several problems.
