@@ -28,6 +28,7 @@ pub(crate) type SameKeyword = fn(Ann, &Str, &Str) -> bool;
 
 impl Annotation {
     /// An annotation without arguments.
+    #[cfg(test)]
     pub fn bare(ann: Ann, pos: Pos) -> Annotation {
         Annotation {
             ann: Some(ann),
@@ -130,90 +131,179 @@ enum Since {
     Ytterby,
 }
 
+/// What an annotation takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    /// Anything that its reader knows.
+    Anything,
+    /// These keyword arguments.
+    Keywords(&'static [&'static str]),
+    /// Exactly one argument, so that merging annotations replaces it (SPEC L r211).
+    One,
+    /// The same, and it is a text.
+    OneText,
+    /// A text, or nothing.
+    Text,
+    /// Rules.
+    Rules,
+}
+
+/// What an annotation means inside of a node of any type, where no schema applies.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum InAny {
+    /// The same as elsewhere.
+    Kept,
+    /// Nothing, which is worth a warning.
+    Ignored,
+    /// It contradicts the node around it.
+    Refused,
+}
+
+/// How often an annotation may be on one node.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Times {
+    Once,
+    Many,
+}
+
+/// Everything about an annotation but what it does.
+struct Row {
+    ann: Ann,
+    name: &'static str,
+    since: Since,
+    /// Other names; Ytterby alone has them.
+    aliases: &'static [&'static str],
+    takes: Takes,
+    in_any: InAny,
+    times: Times,
+}
+
 macro_rules! annotations {
-    ($($variant:ident $name:literal $since:ident $([$($alias:literal),+])?;)*) => {
+    ($($variant:ident $name:literal $since:ident [$($alias:literal),*] $takes:expr, $in_any:ident, $times:ident;)*) => {
         /// The annotations that mean something.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         pub(crate) enum Ann { $($variant),* }
 
-        impl Ann {
-            /// The canonical name, without `@`.
-            pub fn name(self) -> &'static str {
-                match self { $(Ann::$variant => $name),* }
-            }
-        }
-
-        /// (name or alias, annotation, whether it is an alias, since when)
-        const TABLE: &[(&str, Ann, bool, Since)] = &[
-            $(($name, Ann::$variant, false, Since::$since), $($(($alias, Ann::$variant, true, Since::Ytterby),)+)?)*
-        ];
+        const TABLE: &[Row] = &[$(Row {
+            ann: Ann::$variant,
+            name: $name,
+            since: Since::$since,
+            aliases: &[$($alias),*],
+            takes: $takes,
+            in_any: InAny::$in_any,
+            times: Times::$times,
+        }),*];
     };
 }
 
+use Takes::{Anything, Keywords, One, OneText, Rules, Text};
+
+// A new annotation is a row here and the code that gives it its meaning. Where several of them are told in one message,
+// it is in this order.
 annotations! {
-    DataValues "data/values" Ytt;
-    DataValuesSchema "data/values-schema" Ytt ["schema/definition", "schema/match", "schema"];
-    LibraryRef "library/ref" Ytt;
-    YamlTextTemplatedStrings "yaml/text-templated-strings" Ytt;
-    YamlMapKeyOverride "yaml/map-key-override" Ytt;
-    TemplateCode "template/code" Ytt;
-    TemplateValue "template/value" Ytt;
-    TemplateComment "template/comment" Ytterby;
-    OverlayMatch "overlay/match" Ytt;
-    OverlayMatchChildDefaults "overlay/match-child-defaults" Ytt;
-    OverlayMerge "overlay/merge" Ytt;
-    OverlayRemove "overlay/remove" Ytt;
-    OverlayReplace "overlay/replace" Ytt;
-    OverlayInsert "overlay/insert" Ytt;
-    OverlayAppend "overlay/append" Ytt;
-    OverlayAssert "overlay/assert" Ytt;
-    OverlayNoop "overlay/noop" Ytterby;
-    OverlayReplaceAnns "overlay/replace-anns" Ytterby ["overlay/replace-ann"];
-    OverlayMergeAnns "overlay/merge-anns" Ytterby ["overlay/merge-ann"];
-    OverlayRemoveAnns "overlay/remove-anns" Ytterby ["overlay/remove-ann"];
-    AssertValidate "assert/validate" Ytt;
-    SchemaType "schema/type" Ytt;
-    SchemaDefault "schema/default" Ytt;
-    SchemaNullable "schema/nullable" Ytt;
-    SchemaDesc "schema/desc" Ytt ["schema/doc"];
-    SchemaTitle "schema/title" Ytt;
-    SchemaExample "schema/example" Ytterby;
-    SchemaExamples "schema/examples" Ytt;
-    SchemaDeprecated "schema/deprecated" Ytt;
-    SchemaRemoved "schema/removed" Ytterby;
-    SchemaValidation "schema/validation" Ytt ["schema/validate"];
-    SchemaValidationDefaultsForStrings "schema/validation-defaults-for-strings" Ytterby;
-    SchemaRequired "schema/required" Ytterby;
-    SchemaSecret "schema/secret" Ytterby;
-    SchemaKey "schema/key" Ytterby ["schema/any-key", "schema/key-may-be-present"];
-    SchemaOneOf "schema/one-of" Ytterby;
-    SchemaAnyOf "schema/any-of" Ytterby;
-    SchemaAllOf "schema/all-of" Ytterby;
+    DataValues "data/values" Ytt [] Anything, Kept, Once;
+    DataValuesSchema "data/values-schema" Ytt ["schema/definition", "schema/match", "schema"] Anything, Kept, Once;
+    LibraryRef "library/ref" Ytt [] Anything, Kept, Once;
+    YamlTextTemplatedStrings "yaml/text-templated-strings" Ytt [] Anything, Kept, Once;
+    YamlMapKeyOverride "yaml/map-key-override" Ytt [] Anything, Kept, Once;
+    TemplateCode "template/code" Ytt [] Anything, Kept, Many;
+    TemplateValue "template/value" Ytt [] Anything, Kept, Many;
+    TemplateComment "template/comment" Ytterby [] Anything, Kept, Many;
+    OverlayMatch "overlay/match" Ytt [] Keywords(&["by", "expects", "missing_ok", "when"]), Kept, Once;
+    OverlayMatchChildDefaults "overlay/match-child-defaults" Ytt []
+        Keywords(&["expects", "missing_ok", "when"]), Kept, Once;
+    OverlayMerge "overlay/merge" Ytt [] Keywords(&[]), Kept, Once;
+    OverlayRemove "overlay/remove" Ytt [] Keywords(&[]), Kept, Once;
+    OverlayReplace "overlay/replace" Ytt [] Keywords(&["via", "or_add"]), Kept, Once;
+    OverlayInsert "overlay/insert" Ytt [] Keywords(&["before", "after", "via"]), Kept, Once;
+    OverlayAppend "overlay/append" Ytt [] Keywords(&[]), Kept, Once;
+    OverlayAssert "overlay/assert" Ytt [] Keywords(&["via"]), Kept, Once;
+    OverlayNoop "overlay/noop" Ytterby [] Keywords(&[]), Kept, Once;
+    OverlayReplaceAnns "overlay/replace-anns" Ytterby ["overlay/replace-ann"] Keywords(&["via"]), Kept, Once;
+    OverlayMergeAnns "overlay/merge-anns" Ytterby ["overlay/merge-ann"] Keywords(&["via"]), Kept, Once;
+    OverlayRemoveAnns "overlay/remove-anns" Ytterby ["overlay/remove-ann"] Keywords(&["via"]), Kept, Once;
+    AssertValidate "assert/validate" Ytt [] Rules, Kept, Once;
+    SchemaNullable "schema/nullable" Ytt [] Anything, Refused, Once;
+    SchemaType "schema/type" Ytt [] Anything, Refused, Once;
+    SchemaDefault "schema/default" Ytt [] One, Refused, Once;
+    SchemaRequired "schema/required" Ytterby [] Text, Refused, Once;
+    SchemaKey "schema/key" Ytterby ["schema/any-key", "schema/key-may-be-present"] Anything, Refused, Once;
+    SchemaRemoved "schema/removed" Ytterby [] OneText, Refused, Once;
+    SchemaOneOf "schema/one-of" Ytterby [] Anything, Refused, Once;
+    SchemaAnyOf "schema/any-of" Ytterby [] Anything, Refused, Once;
+    SchemaAllOf "schema/all-of" Ytterby [] Anything, Refused, Once;
+    SchemaDesc "schema/desc" Ytt ["schema/doc"] OneText, Ignored, Once;
+    SchemaTitle "schema/title" Ytt [] OneText, Ignored, Once;
+    SchemaExamples "schema/examples" Ytt [] Anything, Ignored, Once;
+    SchemaExample "schema/example" Ytterby [] One, Ignored, Once;
+    SchemaDeprecated "schema/deprecated" Ytt [] OneText, Ignored, Once;
+    SchemaValidation "schema/validation" Ytt ["schema/validate"] Rules, Ignored, Once;
+    SchemaValidationDefaultsForStrings "schema/validation-defaults-for-strings" Ytterby [] Rules, Kept, Once;
+    SchemaSecret "schema/secret" Ytterby [] Anything, Ignored, Once;
 }
 
 impl Ann {
     /// The annotation of this name or alias (without `@`).
     pub fn from_name(name: &[u8], level: Level) -> Option<Ann> {
-        let row = TABLE.iter().find(|row| row.0.as_bytes() == name)?;
-        (level == Level::Ytterby || row.3 == Since::Ytt).then_some(row.1)
+        let is_beyond_ytt = level == Level::Ytterby;
+        let is_meant = |row: &&Row| match row.name.as_bytes() == name {
+            true => is_beyond_ytt || row.since == Since::Ytt,
+            false => is_beyond_ytt && row.aliases.iter().any(|alias| alias.as_bytes() == name),
+        };
+        TABLE.iter().find(is_meant).map(|row| row.ann)
+    }
+
+    /// Those of which something is so inside of a node of any type.
+    pub fn inside_any(meaning: InAny) -> impl Iterator<Item = Ann> {
+        TABLE.iter().filter(move |row| row.in_any == meaning).map(|row| row.ann)
+    }
+
+    fn row(self) -> &'static Row {
+        &TABLE[self as usize]
+    }
+
+    /// The canonical name, without `@`.
+    pub fn name(self) -> &'static str {
+        self.row().name
     }
 
     /// Whether it takes exactly one argument, so that merging annotations replaces it (SPEC L r211).
     pub fn has_one_argument(self) -> bool {
-        use Ann::*;
-        matches!(self, SchemaDesc | SchemaTitle | SchemaDefault | SchemaExample | SchemaDeprecated | SchemaRemoved)
+        matches!(self.row().takes, Takes::One | Takes::OneText)
+    }
+
+    /// Whether it takes a text and nothing else.
+    pub fn takes_text(self) -> bool {
+        matches!(self.row().takes, Takes::OneText | Takes::Text)
     }
 
     /// Whether its arguments are rules.
     pub fn takes_rules(self) -> bool {
-        use Ann::*;
-        matches!(self, SchemaValidation | SchemaValidationDefaultsForStrings | AssertValidate)
+        self.row().takes == Takes::Rules
+    }
+
+    /// Its keyword arguments, where it takes nothing else.
+    pub fn keywords(self) -> &'static [&'static str] {
+        match self.row().takes {
+            Takes::Keywords(keywords) => keywords,
+            _ => &[],
+        }
+    }
+
+    /// Whether it may be on a node more than once.
+    pub fn may_repeat(self) -> bool {
+        self.row().times == Times::Many
     }
 
     /// Whether the name belongs to a namespace: `ann.is_in("schema")`.
     pub fn is_in(self, namespace: &str) -> bool {
         self.name().strip_prefix(namespace).is_some_and(|rest| rest.starts_with('/'))
     }
+}
+
+/// All names, aliases included.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    TABLE.iter().flat_map(|row| std::iter::once(row.name).chain(row.aliases.iter().copied()))
 }
 
 /// Namespaces whose unknown names are probably mistakes.
@@ -246,7 +336,7 @@ pub(crate) fn unknown(name: &str) -> String {
 pub(crate) fn disguised(name: &str) -> Option<&'static str> {
     let at = name.find(['/', ':', '.', '-', '_'])?;
     let folded = format!("{}/{}", &name[..at], &name[at + 1..]).to_lowercase();
-    let known = TABLE.iter().find(|row| row.0 == folded).map(|row| row.0)?;
+    let known = names().find(|name| *name == folded)?;
     (known != name).then_some(known)
 }
 
@@ -258,7 +348,8 @@ pub(crate) fn suggest(name: &str) -> Option<&'static str> {
     }
     // These aliases are the only names of what they say in one word.
     let is_short = |name: &str| matches!(name, "schema/any-key" | "schema/key-may-be-present");
-    let canonical = || TABLE.iter().filter(|row| !row.2 || is_short(row.0)).map(|row| row.0);
+    let is_canonical = |name: &str| TABLE.iter().any(|row| row.name == name);
+    let canonical = || names().filter(|name| is_canonical(name) || is_short(name));
     let elsewhere = canonical().find(|known| split_own(known).is_some_and(|(_, other)| other == local));
     if elsewhere.is_some() {
         return elsewhere;
@@ -273,12 +364,6 @@ pub(crate) fn suggest(name: &str) -> Option<&'static str> {
         })
         .min()
         .map(|(_, known)| known)
-}
-
-/// All names, aliases included.
-#[cfg(test)]
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    TABLE.iter().map(|row| row.0)
 }
 
 #[cfg(test)]

@@ -13,7 +13,6 @@ use super::stages::{Prepared, Waiting};
 use super::{Evaluated, LibraryRun, Place};
 use crate::args::{self, fail};
 use crate::node::{self, Annotated, Document, DocumentSet, Fragment, Node};
-use crate::overlay;
 use crate::record::Record;
 use crate::schema;
 use crate::stdlib::{self, Module};
@@ -125,7 +124,7 @@ impl Instance {
             if has_annotations(&doc.value) {
                 fail!("Expected to be plain YAML, having no annotations (hint: remove comments starting with `#@`)");
             }
-            overlay::annotate_for_plain_merge(&mut doc);
+            node::merge_plainly(&mut doc);
         }
         let place = if self.run.run.is_beyond_ytt() { eval.position() } else { Pos::UNKNOWN };
         let envelope = Envelope::new(doc, Input::Code(place))?;

@@ -10,6 +10,7 @@
 mod convert;
 mod fragment;
 mod map;
+mod policy;
 mod structs;
 
 use std::rc::Rc;
@@ -25,6 +26,7 @@ pub(crate) use convert::{
 };
 pub(crate) use fragment::{Fragment, FragmentData};
 pub(crate) use map::{Map, hash};
+pub(crate) use policy::{Policy, merge_plainly};
 pub(crate) use structs::{Object, Reads, SharedLists, Struct, values_of, watched_values_of};
 
 use crate::annotation::{Ann, Annotation};
@@ -89,6 +91,8 @@ pub(crate) struct Meta {
     pub annotations: Vec<Annotation>,
     /// Where inputs of data values gave this node (SPEC 0.11), in order.
     pub given: Vec<Pos>,
+    /// How it is merged where no annotation says so.
+    pub policy: Policy,
 }
 
 impl Node {
@@ -222,6 +226,10 @@ pub(crate) trait Annotated {
 
     fn has(&self, ann: Ann) -> bool {
         self.annotation(ann).is_some()
+    }
+
+    fn policy(&self) -> Policy {
+        self.meta().map_or(Policy::default(), |meta| meta.policy)
     }
 
     /// The metadata to change; made where there is none.

@@ -22,10 +22,10 @@ pub(super) enum Action {
 }
 
 impl Action {
-    /// The action that an item's annotations name; merging where they name none.
+    /// The action that an item's annotations name; that of its policy where they name none.
     pub fn of(item: &impl Annotated) -> Result<Action, Failure> {
         let mut named = item.annotations().iter().filter_map(|annotation| Action::named(annotation.ann?));
-        let action = named.next().unwrap_or(Action::Merge);
+        let action = named.next().unwrap_or(if item.policy().replaces { Action::Replace } else { Action::Merge });
         match named.next() {
             Some(_) => Err(Failure::new(Id::ANNOTATION_ARGUMENT, "Expected to find only one overlay operation")),
             None => Ok(action),
@@ -55,8 +55,10 @@ pub(super) struct Replacement<'r> {
 
 impl<'r> Replacement<'r> {
     pub fn of(item: &'r impl Annotated) -> Result<Replacement<'r>, Failure> {
+        let Some(annotation) = item.annotation(Ann::OverlayReplace) else {
+            return Ok(Replacement { via: None, or_add: item.policy().adds });
+        };
         let mut result = Replacement::default();
-        let Some(annotation) = item.annotation(Ann::OverlayReplace) else { return Ok(result) };
         for (name, value) in &annotation.kwargs {
             match name.as_bytes() {
                 b"via" => result.via = Some(function(Ann::OverlayReplace, value)?),

@@ -5,6 +5,7 @@ use ytterby_diag::{Argument, Diagnostic, Failure, Help, Id, Part, Pos, Text};
 use ytterby_starlark::{Error, Eval, Value};
 
 use crate::annotation::{Ann, Annotation};
+use crate::node::Annotated;
 
 /// The keyword arguments of `@overlay/match` or `@overlay/match-child-defaults` about the number of matches.
 #[derive(Clone, Copy, Default, Debug)]
@@ -13,6 +14,8 @@ pub(super) struct Expects<'r> {
     pub missing_ok: Option<&'r Value>,
     pub when: Option<&'r Value>,
 }
+
+const YES: Value = Value::Bool(true);
 
 /// Why a number of matches is not accepted.
 pub(super) enum Unmet {
@@ -44,9 +47,21 @@ impl<'r> Expects<'r> {
         }
     }
 
+    /// Where nothing is said yet: that nothing may match, if `adds`.
+    pub fn or_adding(self, adds: bool) -> Expects<'r> {
+        match self {
+            Expects { expects: None, missing_ok: None, when: None } if adds => {
+                Expects { missing_ok: Some(&YES), ..self }
+            }
+            _ => self,
+        }
+    }
+
     /// What holds for the children of a node, given what holds for itself.
-    pub fn for_children(self, annotation: Option<&'r Annotation>) -> Result<Expects<'r>, Failure> {
-        let Some(annotation) = annotation else { return Ok(self) };
+    pub fn for_children(self, item: &'r impl Annotated) -> Result<Expects<'r>, Failure> {
+        let Some(annotation) = item.annotation(Ann::OverlayMatchChildDefaults) else {
+            return Ok(self.or_adding(item.policy().adds_children));
+        };
         let mut own = Expects::default();
         for (name, value) in &annotation.kwargs {
             if !own.set(name, value) {
@@ -143,14 +158,7 @@ fn check_value(eval: &mut Eval, value: &Value, argument: &str, matches: Matches<
 pub(super) fn unknown_argument(annotation: &Annotation, name: &ytterby_text::Str) -> Failure {
     let ann = annotation.ann.expect("the arguments of known annotations are read");
     let text = format!("Unknown '{}' annotation keyword argument '{name}'", ann.name());
-    let known: &[&str] = match ann {
-        Ann::OverlayMatch => &["by", "expects", "missing_ok", "when"],
-        Ann::OverlayMatchChildDefaults => &["expects", "missing_ok", "when"],
-        Ann::OverlayReplace => &["via", "or_add"],
-        Ann::OverlayInsert => &["before", "after", "via"],
-        Ann::OverlayAssert | Ann::OverlayReplaceAnns | Ann::OverlayMergeAnns | Ann::OverlayRemoveAnns => &["via"],
-        _ => &[],
-    };
+    let known = ann.keywords();
     let name = name.to_str();
     let part = Part::Argument(Argument::Named(name.clone().into_owned()));
     let problem = Diagnostic::error(Id::ANNOTATION_ARGUMENT, text).at(annotation.pos, part.clone());

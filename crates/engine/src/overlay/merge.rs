@@ -128,7 +128,7 @@ impl<'c> Merge<'c> {
     }
 
     fn merge<'r, L: Left>(&mut self, left: &mut L, right: &'r L::Item, defaults: Expects<'r>) -> Result<(), Failure> {
-        let child_defaults = defaults.for_children(right.annotation(Ann::OverlayMatchChildDefaults))?;
+        let child_defaults = defaults.for_children(right)?;
         let rule = self.rule::<L>(right, defaults)?;
         let edits = Edits::of(self.run, right)?;
         let Some(found) = self.find(left, right, &rule)? else { return Ok(()) };
@@ -226,7 +226,7 @@ impl<'c> Merge<'c> {
     }
 
     fn assert<'r, L: Left>(&mut self, left: &mut L, right: &'r L::Item, defaults: Expects<'r>) -> Result<(), Failure> {
-        let child_defaults = defaults.for_children(right.annotation(Ann::OverlayMatchChildDefaults))?;
+        let child_defaults = defaults.for_children(right)?;
         let rule = self.rule::<L>(right, defaults)?;
         let via = action::assertion(right)?;
         let edits = Edits::of(self.run, right)?;

@@ -16,7 +16,6 @@ mod index;
 mod left;
 mod matcher;
 mod merge;
-mod plain;
 mod search;
 mod sequence;
 mod templates;
@@ -26,7 +25,6 @@ use ytterby_diag::{Diagnostic, Failure, Id, Part, Text};
 use ytterby_starlark::Eval;
 
 pub(crate) use matcher::Matcher;
-pub(crate) use plain::{annotate_for_plain_merge, annotate_item_for_plain_merge};
 pub(crate) use templates::post_process;
 pub(crate) use values::mark_values_given;
 

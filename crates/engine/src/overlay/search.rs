@@ -85,7 +85,7 @@ impl<'r> Rule<'r> {
                 None => By::Wrong(value),
             },
         };
-        Ok(Rule { by, expects: expects.or(defaults) })
+        Ok(Rule { by, expects: expects.or(defaults).or_adding(annotation.is_none() && item.policy().adds) })
     }
 }
 

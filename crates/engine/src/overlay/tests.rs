@@ -237,7 +237,7 @@ proptest! {
     fn a_plain_merge_contains_what_it_gives(left in maps_of(any_value()), right in maps_of(any_value())) {
         let run = run();
         let mut given = Document::new(right.clone(), Pos::UNKNOWN);
-        annotate_for_plain_merge(&mut given);
+        crate::node::merge_plainly(&mut given);
         let result = merge_document(&mut run.new_eval(), &run, Document::new(left, Pos::UNKNOWN), &given, Purpose::Values);
         // A map cannot be merged into something else that is not null.
         if let Ok(result) = result {

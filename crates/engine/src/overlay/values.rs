@@ -5,7 +5,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use crate::deep;
-use crate::node::{Annotated, Array, Map, Node, Origin};
+use crate::node::{Annotated, Array, Map, Node, Origin, Policy};
 
 /// A node without overlay annotations, whose collections are all YAML's own; none where it is so already.
 ///
@@ -18,7 +18,7 @@ pub(crate) fn cleaned(node: &Node) -> Option<Node> {
             let mut result: Option<Map> = None;
             for (at, item) in map.iter().enumerate() {
                 let value = cleaned(&item.value);
-                if value.is_some() || has_overlay_annotations(item) {
+                if value.is_some() || is_overlaying(item) {
                     let item = result.get_or_insert_with(|| Map::clone(map)).item_mut(at);
                     strip(item);
                     if let Some(value) = value {
@@ -35,7 +35,7 @@ pub(crate) fn cleaned(node: &Node) -> Option<Node> {
             let mut result: Option<Array> = None;
             for (at, item) in array.items.iter().enumerate() {
                 let value = cleaned(&item.value);
-                if value.is_some() || has_overlay_annotations(item) {
+                if value.is_some() || is_overlaying(item) {
                     let item = &mut result.get_or_insert_with(|| Array::clone(array)).items[at];
                     strip(item);
                     if let Some(value) = value {
@@ -53,7 +53,7 @@ pub(crate) fn cleaned(node: &Node) -> Option<Node> {
 
 /// Cleans an item and what it holds.
 pub(crate) fn clean(item: &mut impl Annotated) {
-    if has_overlay_annotations(item) {
+    if is_overlaying(item) {
         strip(item);
     }
     if let Some(value) = cleaned(item.value()) {
@@ -61,8 +61,9 @@ pub(crate) fn clean(item: &mut impl Annotated) {
     }
 }
 
-fn has_overlay_annotations(item: &impl Annotated) -> bool {
-    item.annotations().iter().any(is_overlay)
+/// Whether an item says how it is merged.
+fn is_overlaying(item: &impl Annotated) -> bool {
+    item.policy() != Policy::default() || item.annotations().iter().any(is_overlay)
 }
 
 fn is_overlay(annotation: &crate::annotation::Annotation) -> bool {
@@ -70,8 +71,10 @@ fn is_overlay(annotation: &crate::annotation::Annotation) -> bool {
 }
 
 pub(super) fn strip(item: &mut impl Annotated) {
-    if has_overlay_annotations(item) {
-        item.meta_mut().annotations.retain(|annotation| !is_overlay(annotation));
+    if is_overlaying(item) {
+        let meta = item.meta_mut();
+        meta.annotations.retain(|annotation| !is_overlay(annotation));
+        meta.policy = Policy::default();
         if item.meta().is_some_and(|meta| meta.annotations.is_empty() && meta.given.is_empty()) {
             *item.meta_slot() = None;
         }

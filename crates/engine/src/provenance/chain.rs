@@ -153,16 +153,17 @@ fn above(touch: Touch, ends: bool) -> Option<Touch> {
 }
 
 fn action_of(item: &dyn Annotated) -> Option<&'static str> {
-    item.annotations().iter().find_map(|annotation| {
+    let written = item.annotations().iter().find_map(|annotation| {
         Some(match annotation.ann? {
             Ann::OverlayRemove => "remove",
-            // Plain values files and flags replace scalars, too: that is setting them.
-            Ann::OverlayReplace if annotation.pos.is_known() || matches!(item.value(), Node::Array(_)) => "replace",
+            Ann::OverlayReplace => "replace",
             Ann::OverlayInsert => "insert",
             Ann::OverlayAppend => "append",
             _ => return None,
         })
-    })
+    });
+    // Plain values files and flags replace scalars, too: that is setting them.
+    written.or_else(|| (item.policy().replaces && matches!(item.value(), Node::Array(_))).then_some("replace"))
 }
 
 /// The chain of a node of the output: its template, and each overlay that touched it.

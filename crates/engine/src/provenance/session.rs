@@ -216,20 +216,19 @@ fn compile(library: &LibraryRun) -> Result<(), Failure> {
 
 /// A document that puts one value in place of whatever is there.
 fn replacing(path: &ytterby_diag::Path, value: Node) -> Document {
-    use crate::node::{Annotated, Map, MapItem, Scalar};
+    use crate::node::{Annotated, Map, MapItem, Policy, Scalar};
     let mut value = value;
     let mut is_innermost = true;
     for step in path.steps().iter().rev() {
         let ytterby_diag::Step::Key(key) = step else { continue };
         let mut item = MapItem::new(Scalar::from(key.as_str()), value, Pos::UNKNOWN);
-        overlay::annotate_item_for_plain_merge(&mut item, is_innermost);
+        item.meta_mut().policy = if is_innermost { Policy::REPLACE } else { Policy::MERGE };
         is_innermost = false;
         value = Node::map(Map::from_items(vec![item]));
     }
     let mut doc = Document::new(value, Pos::UNKNOWN);
     if is_innermost {
-        overlay::annotate_for_plain_merge(&mut doc);
+        crate::node::merge_plainly(&mut doc);
     }
-    debug_assert!(doc.annotations().len() <= 2);
     doc
 }

@@ -10,7 +10,7 @@ use super::types::{self, Asked};
 use super::{
     ArrayType, Item, Kind, MapType, Presence, Removed, Required, Schema, Slot, Type, Uses, docs, keys, placed, shapes,
 };
-use crate::annotation::{Ann, Annotation};
+use crate::annotation::{Ann, Annotation, InAny};
 use crate::node::{Annotated, Array, ArrayItem, Document, Map, MapItem, Node, Origin, Scalar, with_position};
 use crate::run::Run;
 use crate::validate::Rules;
@@ -122,30 +122,6 @@ pub(super) struct Compiler<'a> {
     pub uses: Uses,
     role: Role,
 }
-
-/// Annotations that make no sense on what any value may replace, in the order of messages.
-const NOT_IN_ANY: [Ann; 9] = [
-    Ann::SchemaNullable,
-    Ann::SchemaType,
-    Ann::SchemaDefault,
-    Ann::SchemaRequired,
-    Ann::SchemaKey,
-    Ann::SchemaRemoved,
-    Ann::SchemaOneOf,
-    Ann::SchemaAnyOf,
-    Ann::SchemaAllOf,
-];
-
-/// Annotations that are ignored there.
-const IGNORED_IN_ANY: [Ann; 7] = [
-    Ann::SchemaDesc,
-    Ann::SchemaTitle,
-    Ann::SchemaExamples,
-    Ann::SchemaExample,
-    Ann::SchemaDeprecated,
-    Ann::SchemaValidation,
-    Ann::SchemaSecret,
-];
 
 impl Compiler<'_> {
     /// What a document, map item or array item declares.
@@ -481,7 +457,8 @@ impl Compiler<'_> {
     fn check_item_inside_any(&self, item: &dyn Annotated) -> Result<(), Failure> {
         let run = self.cx.run;
         if !item.annotations().is_empty() {
-            let found: Vec<&Annotation> = NOT_IN_ANY.iter().filter_map(|ann| item.annotation(*ann)).collect();
+            let found: Vec<&Annotation> =
+                Ann::inside_any(InAny::Refused).filter_map(|ann| item.annotation(ann)).collect();
             if !found.is_empty() {
                 let names: Vec<_> = found.iter().map(|ann| ann.canonical_name()).collect();
                 let expected = "no '@schema/...' on nodes within a node annotated '@schema/type any=True'";
@@ -494,7 +471,7 @@ impl Compiler<'_> {
                 block.annotations = found.iter().map(|ann| ann.pos).collect();
                 return Err(block.under("Invalid schema"));
             }
-            for ann in IGNORED_IN_ANY.iter().filter_map(|ann| item.annotation(*ann)) {
+            for ann in Ann::inside_any(InAny::Ignored).filter_map(|ann| item.annotation(ann)) {
                 let text = format!("@{} is ignored inside a node of type any", ann.canonical_name());
                 run.warn_of_annotation(Id::ANNOTATION_MISPLACED, ann.pos, text);
             }

@@ -8,7 +8,6 @@ use ytterby_starlark::{Args, Error, Eval, Value};
 use super::Module;
 use crate::args::{self, fail};
 use crate::node::{self, Document, Fragment, Node};
-use crate::overlay;
 use crate::run::Run;
 use crate::schema::check::Context;
 use crate::schema::{self, Schema, shapes};
@@ -95,7 +94,7 @@ fn read(eval: &mut Eval, args: &Args<'_>) -> Result<(std::rc::Rc<Run>, Schema, E
     let schema = schema::compile(eval, &run, &doc, schema::Role::Schema)?;
     let value = node::node_from_value(value).map_err(Error::new)?;
     let mut doc = Document::new(node::with_position(&value, place), place);
-    overlay::annotate_for_plain_merge(&mut doc);
+    node::merge_plainly(&mut doc);
     let envelope = Envelope::new(doc, Input::Checked)?;
     Ok((run, schema, envelope))
 }

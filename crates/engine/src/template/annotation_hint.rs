@@ -61,7 +61,7 @@ fn advice(text: &str, problem: &Problem) -> Option<Advice> {
     }
     let args = args.trim();
     let known = Ann::from_name(name.as_bytes(), Level::Ytterby);
-    if known.is_some_and(takes_text) && args.starts_with(char::is_alphanumeric) && is_sentence(args, problem) {
+    if known.is_some_and(Ann::takes_text) && args.starts_with(char::is_alphanumeric) && is_sentence(args, problem) {
         let meant = format!("{name} \"{}\"", args.replace('\\', "\\\\").replace('"', "\\\""));
         return Some(Advice { text: format!("a text needs quotes: @{meant}"), replacement: Some(meant) });
     }
@@ -91,11 +91,6 @@ fn is_code(text: &str) -> bool {
     let is_statement = matches!(word, "def" | "if" | "elif" | "else" | "for" | "while" | "end" | "return" | "load");
     is_statement && !rest.starts_with('/')
         || matches!(word, "if" | "else" | "elif" | "for" | "def") && rest.starts_with("/end")
-}
-
-/// Whether an annotation takes one text and nothing else.
-fn takes_text(ann: Ann) -> bool {
-    matches!(ann, Ann::SchemaDesc | Ann::SchemaTitle | Ann::SchemaDeprecated | Ann::SchemaRemoved | Ann::SchemaRequired)
 }
 
 /// Whether arguments are words of a text rather than code with another mistake.

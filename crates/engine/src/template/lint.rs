@@ -136,7 +136,7 @@ impl Linter<'_> {
                 let text = format!("@{name} is ignored: @{} is given too", ann.name());
                 self.run.warn_of_annotation(Id::ANNOTATION_DUPLICATE, comment.pos, text);
             }
-            if is_repeated && !matches!(ann, Ann::TemplateCode | Ann::TemplateValue | Ann::TemplateComment) {
+            if is_repeated && !ann.may_repeat() {
                 let text = format!("duplicate annotation @{}; this one is ignored", ann.name());
                 self.run.warn_of_annotation(Id::ANNOTATION_DUPLICATE, comment.pos, text);
             }

@@ -7,7 +7,6 @@ use std::rc::Rc;
 
 use ytterby_diag::Failure;
 
-use crate::annotation::Ann;
 use crate::node::{Annotated, Document, Map, Node, Scalar, key_text};
 use crate::schema::check::Context;
 use crate::schema::{MapType, Schema};
@@ -41,7 +40,7 @@ pub(super) fn join_keys(
 fn joined(map: &Map, ty: &MapType, separator: &str) -> Option<Map> {
     let mut item = map.items().first()?;
     let mut key = key_text(&item.key).into_owned();
-    while !item.has(Ann::OverlayReplace) {
+    while !item.policy().replaces {
         item = item.value.as_map()?.items().first()?;
         key = format!("{key}{separator}{}", key_text(&item.key));
         let whole = Scalar::from(&*key);
@@ -56,5 +55,5 @@ fn joined(map: &Map, ty: &MapType, separator: &str) -> Option<Map> {
 
 /// Whether the first item of a map holds the value that a flag gives.
 fn is_last(map: &Map) -> bool {
-    map.items().first().is_none_or(|item| item.has(Ann::OverlayReplace))
+    map.items().first().is_none_or(|item| item.policy().replaces)
 }

@@ -5,18 +5,15 @@
 use std::rc::Rc;
 
 use ytterby_diag::{Diagnostic, Failure, Form, Id, Origin, Part, Pos, Readers, Source, outline_of_pair, word_at};
-use ytterby_starlark::Value;
 use ytterby_text::Str;
 use ytterby_yaml::ReadOptions;
 
 use super::envelope::{Envelope, Input};
-use crate::annotation::{Ann, Annotation};
 use crate::api::{PlacedValue, ValueFromFile, ValuesFile};
 use crate::deep;
 use crate::input::FileKind;
-use crate::node::{self, Array, ArrayItem, Document, Map, MapItem, Meta, Node, Scalar};
+use crate::node::{self, Array, ArrayItem, Document, Map, MapItem, Meta, Node, Policy, Scalar};
 use crate::output_check::{OutputNode, OutputValue};
-use crate::overlay;
 use crate::run::Run;
 use crate::slips;
 use crate::template;
@@ -69,11 +66,7 @@ struct Maker<'a> {
 
 impl<'a> Maker<'a> {
     fn new(run: &'a Run) -> Maker<'a> {
-        let yes = |name: &str| vec![(Str::from(name), Value::Bool(true))];
-        let matching = Annotation { kwargs: yes("missing_ok"), ..Annotation::bare(Ann::OverlayMatch, Pos::UNKNOWN) };
-        let replacing = Annotation { kwargs: yes("or_add"), ..Annotation::bare(Ann::OverlayReplace, Pos::UNKNOWN) };
-        let meta = |annotations| Rc::new(Meta { annotations, ..Meta::default() });
-        Maker { run, merge: meta(vec![matching.clone()]), replace: meta(vec![matching, replacing]) }
+        Maker { run, merge: Policy::MERGE.alone(), replace: Policy::REPLACE.alone() }
     }
 
     /// `--data-values-file`.
@@ -104,7 +97,7 @@ impl<'a> Maker<'a> {
                 {
                     return Err(not_plain(&flag.path, pos));
                 }
-                overlay::annotate_for_plain_merge(&mut doc);
+                node::merge_plainly(&mut doc);
                 found.push(Envelope::addressed(doc, Input::Document, &flag.library)?);
             }
         }
@@ -164,7 +157,7 @@ impl<'a> Maker<'a> {
         let (library, key) = split_library(&given.key)?;
         let pos = given.value.pos;
         let mut doc = self.document(key.split(IN_FLAGS).collect(), node_of(&given.value), pos);
-        overlay::annotate_for_plain_merge(&mut doc);
+        node::merge_plainly(&mut doc);
         Ok(Envelope::addressed(doc, Input::Document, library)?.split_at(IN_FLAGS))
     }
 

@@ -7,8 +7,6 @@
 use std::rc::Rc;
 
 use ytterby_diag::{Diagnostic, Failure, Id, Part, Path, Pos, SchemaBlock as Block};
-use ytterby_starlark::Value;
-use ytterby_text::Str;
 
 use super::envelope::Input;
 use crate::annotation::{Ann, Annotation};
@@ -50,9 +48,9 @@ pub(super) fn prepare(
     let mut walk =
         Walk { cx, coerce, replaces_kinds, goes_on, place: input.place(), alters, removed: Vec::new(), warn };
     if replaces_kinds && differs_in_kind(&left.value, &right.value) {
-        right.annotate(replacement(right.pos));
+        right.meta_mut().policy.replaces = true;
     }
-    let plain = !right.annotations().iter().any(|ann| is_drastic(ann) || is_replacing(ann));
+    let plain = !right.annotations().iter().any(is_drastic) && !is_replacing(right);
     let touch = walk.value(Some(&left.value), &mut right.value, &schema.root, &Path::document())?;
     let touch = if plain { touch } else { Touch::Whole };
     Ok(Prepared { touch, removed: walk.removed })
@@ -67,9 +65,9 @@ fn is_drastic(ann: &Annotation) -> bool {
     }
 }
 
-/// Annotations after which anything may stand at the item itself.
-fn is_replacing(ann: &Annotation) -> bool {
-    matches!(ann.ann, Some(Ann::OverlayReplace | Ann::OverlayAssert))
+/// Whether anything may be at the place of an item after the merge.
+fn is_replacing(item: &impl Annotated) -> bool {
+    item.policy().replaces || item.has(Ann::OverlayReplace) || item.has(Ann::OverlayAssert)
 }
 
 /// Whether an input gives this item: not if it only removes it or leaves it alone.
@@ -82,11 +80,6 @@ fn differs_in_kind(below: &Node, value: &Node) -> bool {
     !below.is_null()
         && std::mem::discriminant(below) != std::mem::discriminant(value)
         && !matches!(value, Node::Scalar(_))
-}
-
-/// The annotation of what takes the place of whatever is there.
-fn replacement(pos: Pos) -> Annotation {
-    Annotation { kwargs: vec![(Str::from("or_add"), Value::Bool(true))], ..Annotation::bare(Ann::OverlayReplace, pos) }
 }
 
 struct Walk<'w, 'a> {
@@ -160,13 +153,13 @@ impl Walk<'_, '_> {
             let Some(declared) = self.cx.item_for(ty, &item.key)? else {
                 // The merge, or the check behind it, has something to say about it.
                 if self.goes_on && gives(item) {
-                    allow_missing(Rc::make_mut(right).item_mut(at), Ann::OverlayMatch);
+                    Rc::make_mut(right).item_mut(at).meta_mut().policy.adds = true;
                 }
                 touched.push((at, Touch::Whole));
                 continue;
             };
             let below = left.and_then(|left| left.get(&item.key)).map(|item| &item.value);
-            let replaces = item.annotations().iter().any(is_replacing);
+            let replaces = is_replacing(item);
             // Scalars are most of what there is; they need no copy of the map.
             if !self.alters && matches!(item.value, Node::Scalar(_)) {
                 touched.push((at, Touch::Whole));
@@ -201,7 +194,7 @@ impl Walk<'_, '_> {
                 }
                 return Ok(Touch::Whole);
             }
-            Presence::Optional(_) | Presence::Pattern(_) => allow_missing(item, Ann::OverlayMatch),
+            Presence::Optional(_) | Presence::Pattern(_) => item.meta_mut().policy.adds = true,
         }
         let was_warning = self.warn;
         self.notice(item, slot, path);
@@ -214,12 +207,12 @@ impl Walk<'_, '_> {
             Type::Scalar(_) | Type::Map(_) | Type::Array(_) => self.replaces_kinds || self.goes_on,
         };
         let differs = below.is_some_and(|below| differs_in_kind(below, &item.value));
-        let replaces = is_open && differs && !item.annotations().iter().any(is_replacing);
+        let replaces = is_open && differs && !is_replacing(item);
         if replaces {
-            item.annotate(replacement(item.pos));
+            item.meta_mut().policy.replaces = true;
         }
         if matches!(slot.ty, Type::Shapes(_)) {
-            allow_missing(item, Ann::OverlayMatchChildDefaults);
+            item.meta_mut().policy.adds_children = true;
         }
         let touch = self.value(below, &mut item.value, slot, path);
         self.warn = was_warning;
@@ -239,16 +232,6 @@ impl Walk<'_, '_> {
             self.cx.run.warn(warning.path(path.clone()));
             self.warn = false;
         }
-    }
-}
-
-/// Lets an item be added where there is none yet, unless the user said something about it.
-fn allow_missing(item: &mut MapItem, ann: Ann) {
-    if !item.has(ann) {
-        item.annotate(Annotation {
-            kwargs: vec![(Str::from("missing_ok"), Value::Bool(true))],
-            ..Annotation::bare(ann, item.pos)
-        });
     }
 }
 

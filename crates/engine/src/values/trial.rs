@@ -12,7 +12,6 @@ use super::merge::{Outcome, try_merge};
 use super::stage;
 use crate::library::LibraryRun;
 use crate::node::{Document, Node};
-use crate::overlay;
 use crate::schema::Schema;
 use crate::schema::check::Context;
 
@@ -41,7 +40,7 @@ impl Trial {
         values: &Node,
     ) -> Result<Result<(), Failure>, Failure> {
         let mut doc = Document::new(values.clone(), Pos::UNKNOWN);
-        overlay::annotate_for_plain_merge(&mut doc);
+        crate::node::merge_plainly(&mut doc);
         let own = Envelope::new(doc, Input::Document)?;
         let mut merged = self.before.clone();
         // A values file without content gives nothing.
