@@ -13,6 +13,7 @@ use ytterby_diag::{Diagnostic, Failure, FileId, Id, Readers, Source, Sources};
 use ytterby_yaml::{NodeId, ReadOptions, Tree, View, format, parse};
 
 use crate::build::unified;
+use crate::commands::flag;
 use crate::flags::Invocation;
 use crate::project::findings::Findings;
 use crate::read::{self, Rules, Skip, Stdin, Symlinks, Urls};
@@ -21,12 +22,16 @@ use crate::{host, report, write};
 /// Formats the YAML files that flags and operands name.
 pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
     let started = Instant::now();
-    let paths: Vec<String> = flags.list("file").iter().chain(&flags.operands).cloned().collect();
+    let paths: Vec<String> = flags.list(&flag::FMT_FILE).iter().chain(&flags.operands).cloned().collect();
     let rules = Rules { urls: Urls::MayHoldEquals, skip: Skip::Snapshots };
     let files = read::list_as(rules, &paths, &Symlinks::default(), &Stdin::default())?;
-    let options = ReadOptions { strict: flags.is_on("strict"), ..ReadOptions::default() };
+    let options = ReadOptions { strict: flags.is_on(&flag::STRICT), ..ReadOptions::default() };
     let yaml = files.iter().filter(|file| file.kind() == FileKind::Yaml);
-    let mode = Mode { check: flags.is_on("check"), write: flags.is_on("write"), diff: flags.is_on("diff") };
+    let mode = Mode {
+        check: flags.is_on(&flag::FMT_CHECK),
+        write: flags.is_on(&flag::WRITE),
+        diff: flags.is_on(&flag::FMT_DIFF),
+    };
     let exit = match mode.is_by_file() {
         true => {
             let rendering = report::rendering(program, flags)?;
@@ -57,7 +62,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
             0
         }
     };
-    if flags.is_on("debug") {
+    if flags.is_on(&flag::DEBUG) {
         host::write_error(&format!("total: {:?}\n", started.elapsed()));
     }
     Ok(exit)

@@ -7,27 +7,30 @@ use ytterby::budget::{self, parse_count, parse_size, parse_time};
 use ytterby::{Failure, Limits, Meter};
 use ytterby_diag::{Diagnostic, Id};
 
-use crate::flags::Invocation;
+use crate::commands::flag;
+use crate::flags::{Invocation, Text};
 
 /// The limits that the flags name.
 pub fn of_flags(flags: &Invocation) -> Result<Limits, Failure> {
     let size = "a size such as 400MiB, 2GiB or none";
     Ok(Limits {
-        time: read(flags, "limit-time", parse_time, "a time such as 500ms, 10s, 2m or none")?,
-        memory: read(flags, "limit-memory", parse_size, size)?,
-        steps: read(flags, "limit-steps", parse_count, "a number such as 1000000, or none")?,
-        output: read(flags, "limit-output", parse_size, size)?,
-        depth: read(flags, "limit-depth", parse_count, "a number such as 1000")?.map(|depth| depth as usize),
+        time: read(flags, &flag::LIMIT_TIME, parse_time, "a time such as 500ms, 10s, 2m or none")?,
+        memory: read(flags, &flag::LIMIT_MEMORY, parse_size, size)?,
+        steps: read(flags, &flag::LIMIT_STEPS, parse_count, "a number such as 1000000, or none")?,
+        output: read(flags, &flag::LIMIT_OUTPUT, parse_size, size)?,
+        depth: read(flags, &flag::LIMIT_DEPTH, parse_count, "a number such as 1000")?.map(|depth| depth as usize),
     })
 }
 
-fn read<T>(flags: &Invocation, name: &str, parse: fn(&str) -> Option<T>, expected: &str) -> Result<Option<T>, Failure> {
-    if !flags.is_given(name) {
-        return Ok(None);
-    }
-    let text = flags.text(name);
+fn read<T>(
+    flags: &Invocation,
+    flag: &Text,
+    parse: fn(&str) -> Option<T>,
+    expected: &str,
+) -> Result<Option<T>, Failure> {
+    let Some(text) = flags.given(flag) else { return Ok(None) };
     parse(text).map(Some).ok_or_else(|| {
-        let what = format!("Unknown value '{text}' of --{name} (expected {expected})");
+        let what = format!("Unknown value '{text}' of --{} (expected {expected})", flag.name);
         Diagnostic::error(Id::FLAG_VALUE, what).into()
     })
 }

@@ -33,8 +33,9 @@ use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use crate::commands::flag;
 use completion::Descriptions;
-use flags::{Invocation, Operands};
+use flags::{HELP, Invocation, Operands, Text};
 use ytterby::Failure;
 use ytterby_diag::{Diagnostic, Help, Id, Sources};
 use ytterby_text::quote::quote;
@@ -64,7 +65,7 @@ fn run(program: &str, args: Vec<OsString>) -> i32 {
     let result = words.and_then(|words| dispatch(program, &flags::parse(&commands::ROOT, words, &sources)?, &sources));
     result.unwrap_or_else(|failure| {
         let words: Vec<String> = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
-        let given = |name: &str| flags::value_of(&commands::ROOT, &words, name);
+        let given = |flag: &Text| flags::value_of(&commands::ROOT, &words, flag);
         report::error(program, &given, &failure, &sources);
         failure_code(&words)
     })
@@ -79,10 +80,10 @@ fn failure_code(words: &[String]) -> i32 {
 fn dispatch(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
     let command = flags.command();
     let done = |text: String| host::write_output(text.as_bytes()).map(|()| 0);
-    if flags.is_on("help") {
+    if flags.is_on(&HELP) {
         return done(help::help(program, &flags.path));
     }
-    if flags.is_on("version") {
+    if flags.is_on(&flag::VERSION) {
         return done(version(program, flags)?);
     }
     if let (Operands::None, Some(extra)) = (command.operands, flags.operands.first())
@@ -140,7 +141,7 @@ fn dispatch(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result
 }
 
 fn completion_script(program: &str, shell: &str, flags: &Invocation) -> Result<i32, Failure> {
-    let question = if flags.is_on("no-descriptions") { "__completeNoDesc" } else { "__complete" };
+    let question = if flags.is_on(&flag::NO_DESCRIPTIONS) { "__completeNoDesc" } else { "__complete" };
     host::write_output(completion::script(shell, program, question).as_bytes()).map(|()| 0)
 }
 

@@ -12,6 +12,7 @@ use ytterby::{
 use ytterby_diag::render::{Rendering, Report};
 use ytterby_diag::{Diagnostic, Id, Sources};
 
+use crate::commands::flag;
 use crate::flags::Invocation;
 use crate::host::{self, Terminal};
 use crate::read::{self, Rules, Skip, Stdin, Symlinks, Urls};
@@ -36,7 +37,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
         Ok(warnings) => (None, &warnings[..]),
         Err(failure) => (Some(failure), failure.warnings()),
     };
-    if flags.is_on("debug") {
+    if flags.is_on(&flag::DEBUG) {
         terminal.debug(&format!("total: {:?}\n", started.elapsed()));
     }
     let printed = &terminal.take_printed();
@@ -57,7 +58,7 @@ fn render(
     let Inputs { files, options } = inputs(program, flags, rendering, compat, sources)?;
     let result = ytterby::render(files, &options, sources, terminal.clone());
 
-    if flags.is_on("bulk-out") {
+    if flags.is_on(&flag::BULK_OUT) {
         let text = match &result {
             Ok(rendered) => bulk::write(Ok(&rendered.files)),
             Err(failure) => bulk::write(Err(&failure.text(sources))),
@@ -72,11 +73,11 @@ fn render(
 
     let rendered = result?;
     let mut warnings = rendered.warnings;
-    if flags.is_given("source-map") && !compat.is_ytt_only() {
-        source_map::write(flags.text("source-map"), &rendered.source_map)?;
+    if flags.is_given(&flag::SOURCE_MAP) && !compat.is_ytt_only() {
+        source_map::write(flags.text(&flag::SOURCE_MAP), &rendered.source_map)?;
     }
-    let emptied = flags.text("dangerous-emptied-output-directory");
-    let added = flags.text("output-files");
+    let emptied = flags.text(&flag::DANGEROUS_EMPTIED_OUTPUT_DIRECTORY);
+    let added = flags.text(&flag::OUTPUT_FILES);
     let written = if !emptied.is_empty() {
         write::replace_directory(emptied, &rendered.files).and_then(|()| announce(emptied, &rendered.files))
     } else if !added.is_empty() {
@@ -113,12 +114,12 @@ pub fn inputs(
     sources: &Arc<Sources>,
 ) -> Result<Inputs, Failure> {
     let symlinks = Symlinks {
-        allow_all: flags.is_on("dangerous-allow-all-symlink-destinations"),
-        allowed: flags.list("allow-symlink-destination").to_vec(),
+        allow_all: flags.is_on(&flag::DANGEROUS_ALLOW_ALL_SYMLINK_DESTINATIONS),
+        allowed: flags.list(&flag::ALLOW_SYMLINK_DESTINATION).to_vec(),
     };
     let stdin = Stdin::default();
-    let files = match flags.text("bulk-in") {
-        "" => read::list_as(rules(compat), flags.list("file"), &symlinks, &stdin)?,
+    let files = match flags.text(&flag::BULK_IN) {
+        "" => read::list_as(rules(compat), flags.list(&flag::FILE), &symlinks, &stdin)?,
         text => bulk::read(text)?,
     };
     let mut options = options(program, flags, rendering, compat, &symlinks, &stdin)?;
@@ -146,46 +147,47 @@ pub fn options(
     let list = |path: &str| read::list_as(rules(compat), &[path.to_owned()], symlinks, stdin);
     let values = value_flags(flags, &list);
     let env = environment(values.env.iter().chain(&values.env_yaml))?;
-    let inspect = if flags.is_on("files-inspect") {
+    let inspect = if flags.is_on(&flag::FILES_INSPECT) {
         Some(Inspect::Files)
-    } else if flags.is_on("schema-inspect") && !compat.is_ytt_only() {
+    } else if flags.is_on(&flag::SCHEMA_INSPECT) && !compat.is_ytt_only() {
         Some(Inspect::SchemaDocs)
-    } else if flags.is_on("schema-inspect") || flags.is_on("data-values-schema-inspect") {
+    } else if flags.is_on(&flag::SCHEMA_INSPECT) || flags.is_on(&flag::DATA_VALUES_SCHEMA_INSPECT) {
         Some(Inspect::Schema)
-    } else if flags.is_on("data-values-inspect") {
+    } else if flags.is_on(&flag::DATA_VALUES_INSPECT) {
         Some(Inspect::Values)
     } else {
         None
     };
-    let into_files =
-        ["dangerous-emptied-output-directory", "output-files"].iter().any(|name| !flags.text(name).is_empty());
+    let into_files = [&flag::DANGEROUS_EMPTIED_OUTPUT_DIRECTORY, &flag::OUTPUT_FILES]
+        .iter()
+        .any(|flag| !flags.text(flag).is_empty());
     Ok(Options {
         program: program.to_owned(),
-        strict: flags.is_on("strict"),
-        ignore_unknown_comments: flags.is_on("ignore-unknown-comments"),
-        implicit_map_key_overrides: flags.is_on("implicit-map-key-overrides"),
-        debug: flags.is_on("debug"),
-        file_marks: flags.list("file-mark").to_vec(),
+        strict: flags.is_on(&flag::STRICT),
+        ignore_unknown_comments: flags.is_on(&flag::IGNORE_UNKNOWN_COMMENTS),
+        implicit_map_key_overrides: flags.is_on(&flag::IMPLICIT_MAP_KEY_OVERRIDES),
+        debug: flags.is_on(&flag::DEBUG),
+        file_marks: flags.list(&flag::FILE_MARK).to_vec(),
         values,
         env,
         inspect,
-        output_types: OutputTypes(flags.list("output").to_vec()),
-        target: if into_files || flags.is_on("bulk-out") { Target::Files } else { Target::Documents },
-        skip_value_validation: flags.is_on("dangerous-data-values-disable-validation")
-            || flags.is_on("data-value-schema-disable-validation"),
-        skip_output_validation: flags.is_on("output-disable-validation"),
-        strict_annotations: flags.is_on("strict-annotations"),
-        all_errors: flags.is_on("all-errors") && !compat.is_ytt_only() || rendering.is_for_machines(),
-        coerce_values: flags.is_on("data-value-coerce") && !compat.is_ytt_only(),
+        output_types: OutputTypes(flags.list(&flag::OUTPUT).to_vec()),
+        target: if into_files || flags.is_on(&flag::BULK_OUT) { Target::Files } else { Target::Documents },
+        skip_value_validation: flags.is_on(&flag::DANGEROUS_DATA_VALUES_DISABLE_VALIDATION)
+            || flags.is_on(&flag::DATA_VALUE_SCHEMA_DISABLE_VALIDATION),
+        skip_output_validation: flags.is_on(&flag::OUTPUT_DISABLE_VALIDATION),
+        strict_annotations: flags.is_on(&flag::STRICT_ANNOTATIONS),
+        all_errors: flags.is_on(&flag::ALL_ERRORS) && !compat.is_ytt_only() || rendering.is_for_machines(),
+        coerce_values: flags.is_on(&flag::DATA_VALUE_COERCE) && !compat.is_ytt_only(),
         compat,
         look_for_slips: rendering != Rendering::Text,
-        library: if !compat.is_ytt_only() { flags.list("library").to_vec() } else { Vec::new() },
+        library: if !compat.is_ytt_only() { flags.list(&flag::LIBRARY).to_vec() } else { Vec::new() },
         limits: limits::of_flags(flags)?,
         meter: Some(Arc::new(limits::Process::default())),
         cancellation: None,
         overlay_record: None,
         find_causes: rendering != Rendering::Text,
-        source_map: flags.is_given("source-map") && !compat.is_ytt_only(),
+        source_map: flags.is_given(&flag::SOURCE_MAP) && !compat.is_ytt_only(),
         output_check: None,
         coverage: None,
     })
@@ -204,12 +206,12 @@ type List<'a> = dyn Fn(&str) -> Result<Vec<InputFile>, Failure> + 'a;
 
 fn value_flags(flags: &Invocation, list: &List<'_>) -> ValueFlags {
     ValueFlags {
-        files: flags.list("data-values-file").iter().map(|arg| values_file(arg, list)).collect(),
-        env: flags.list("data-values-env").to_vec(),
-        env_yaml: flags.list("data-values-env-yaml").to_vec(),
-        strings: flags.list("data-value").to_vec(),
-        yaml: flags.list("data-value-yaml").to_vec(),
-        contents: flags.list("data-value-file").iter().map(|arg| value_from_file(arg, list)).collect(),
+        files: flags.list(&flag::DATA_VALUES_FILE).iter().map(|arg| values_file(arg, list)).collect(),
+        env: flags.list(&flag::DATA_VALUES_ENV).to_vec(),
+        env_yaml: flags.list(&flag::DATA_VALUES_ENV_YAML).to_vec(),
+        strings: flags.list(&flag::DATA_VALUE).to_vec(),
+        yaml: flags.list(&flag::DATA_VALUE_YAML).to_vec(),
+        contents: flags.list(&flag::DATA_VALUE_FILE).iter().map(|arg| value_from_file(arg, list)).collect(),
         placed: Vec::new(),
     }
 }
@@ -283,7 +285,7 @@ fn environment<'a>(flags: impl Iterator<Item = &'a String>) -> Result<Vec<(Strin
 /// The level of compatibility: as the flag says, then as the environment says; a program that is called `ytt` is that.
 pub fn compat(program: &str, flags: &Invocation) -> Result<Compat, Failure> {
     let variable = || std::env::var("YTTERBY_COMPAT").ok().filter(|level| !level.is_empty());
-    let level = if flags.is_given("compat") { Some(flags.text("compat").to_owned()) } else { variable() };
+    let level = if flags.is_given(&flag::COMPAT) { Some(flags.text(&flag::COMPAT).to_owned()) } else { variable() };
     let Some(level) = level else {
         return Ok(if program == "ytt" { Compat::V0_55 } else { Compat::Latest });
     };

@@ -4,16 +4,17 @@ use ytterby::Failure;
 use ytterby_diag::render::{Rendering, Report, RichOptions, render};
 use ytterby_diag::{Diagnostic, Id, Sources};
 
-use crate::flags::Invocation;
+use crate::commands::flag;
+use crate::flags::{Invocation, Text};
 use crate::host;
 
 /// The format for a command with these flags.
 pub fn rendering(program: &str, flags: &Invocation) -> Result<Rendering, Failure> {
-    chosen(program, &|name| flags.is_given(name).then(|| flags.text(name).to_owned()))
+    chosen(program, &|flag| flags.given(flag).map(str::to_owned))
 }
 
 /// Reports what is wrong with the command line, in the form that it asks for. `given` looks up flags.
-pub fn error(program: &str, given: &dyn Fn(&str) -> Option<String>, failure: &Failure, sources: &Sources) {
+pub fn error(program: &str, given: &dyn Fn(&Text) -> Option<String>, failure: &Failure, sources: &Sources) {
     let rendering = chosen(program, given).unwrap_or(Rendering::Text);
     write(&Report::new(program, Some(failure), failure.warnings(), sources), rendering);
 }
@@ -34,12 +35,12 @@ pub fn write(report: &Report<'_>, rendering: Rendering) {
 
 /// How to report: as the flags say, then as the environment says, then rich on terminals unless the program is
 /// called `ytt`. `given` looks up flags.
-fn chosen(program: &str, given: &dyn Fn(&str) -> Option<String>) -> Result<Rendering, Failure> {
+fn chosen(program: &str, given: &dyn Fn(&Text) -> Option<String>) -> Result<Rendering, Failure> {
     let variable = || std::env::var("YTTERBY_DIAGNOSTICS").ok().filter(|name| !name.is_empty());
     let by_default = if host::is_terminal() && program != "ytt" { "rich" } else { "text" };
-    let name = given("diagnostics").filter(|name| !name.is_empty()).or_else(variable);
+    let name = given(&flag::DIAGNOSTICS).filter(|name| !name.is_empty()).or_else(variable);
     let name = name.as_deref().unwrap_or(by_default);
-    let colour = host::colour(&given("color").unwrap_or_default())?;
+    let colour = host::colour(&given(&flag::COLOR).unwrap_or_default())?;
     match Rendering::find(name) {
         Some(Rendering::Rich(_)) => Ok(Rendering::Rich(RichOptions { colour, width: host::width() })),
         Some(rendering) => Ok(rendering),

@@ -10,6 +10,7 @@ use ytterby_diag::render::Rendering;
 use ytterby_diag::{Id, Sources};
 use ytterby_text::gojson::{self, Html};
 
+use crate::commands::flag;
 use crate::flags::Invocation;
 use crate::host::{self, Terminal};
 use crate::read::{self, Stdin, Symlinks};
@@ -27,7 +28,7 @@ pub fn import(program: &str, flags: &Invocation, sources: &Sources) -> Result<i3
             format!("Expected one file to import, found {}", flags.operands.len()),
         ));
     };
-    let from = match flags.text("from") {
+    let from = match flags.text(&flag::FROM) {
         "" | "schema" => ImportFrom::Schema,
         "values" => ImportFrom::Values,
         other => {
@@ -37,7 +38,7 @@ pub fn import(program: &str, flags: &Invocation, sources: &Sources) -> Result<i3
             ));
         }
     };
-    let name = Some(flags.text("name")).filter(|name| !name.is_empty()).map(str::to_owned);
+    let name = Some(flags.text(&flag::IMPORT_NAME)).filter(|name| !name.is_empty()).map(str::to_owned);
     let files = read::list(std::slice::from_ref(path), &Symlinks::default(), &Stdin::default())?;
     let [file] = &files[..] else {
         return Err(Failure::new(Id::FLAG_OPERAND, format!("Expected '{path}' to be a file, but is a directory")));
@@ -63,14 +64,14 @@ pub fn diff(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result
             format!("Expected two schemas to compare, found {}", flags.operands.len()),
         ));
     };
-    let write: fn(&Changes) -> String = match flags.text("output") {
+    let write: fn(&Changes) -> String = match flags.text(&flag::DIFF_OUTPUT) {
         "" | "text" => Changes::to_string,
         "json" => changes_as_json,
         other => {
             return Err(Failure::new(Id::FLAG_VALUE, format!("Unknown output type '{other}' (expected text or json)")));
         }
     };
-    let fail_on = match flags.text("fail-on") {
+    let fail_on = match flags.text(&flag::FAIL_ON) {
         "" => None,
         name => match IMPACTS.into_iter().find(|impact| impact.name() == name) {
             None => {

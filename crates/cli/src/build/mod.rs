@@ -15,6 +15,7 @@ use ytterby_diag::{Diagnostic, Id, Sources};
 use ytterby_project::{Placed, Shard, Target, is_below, select};
 
 pub use self::compare::{Change, Comparison, compare, unified};
+use crate::commands::flag;
 use crate::flags::Invocation;
 use crate::project::engine::{Engine, Renderers};
 use crate::project::findings::Findings;
@@ -30,7 +31,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
     let shard = shard(flags)?;
     let jobs = jobs(flags)?;
     limits::of_flags(flags)?;
-    let mode = Mode { check: flags.is_on("check"), diff: flags.is_on("diff") };
+    let mode = Mode { check: flags.is_on(&flag::BUILD_CHECK), diff: flags.is_on(&flag::BUILD_DIFF) };
     let project = match project::load(sources) {
         Ok(project) => project,
         Err(failure) => return Ok(refused(program, failure, sources, rendering)),
@@ -235,9 +236,9 @@ pub fn refused(program: &str, failure: Failure, sources: &Arc<Sources>, renderin
 
 /// `--shard`.
 pub fn shard(flags: &Invocation) -> Result<Option<Shard>, Failure> {
-    let text = flags.text("shard");
+    let text = flags.text(&flag::SHARD);
     match Shard::parse(text) {
-        None if flags.is_given("shard") => {
+        None if flags.is_given(&flag::SHARD) => {
             let text = format!("Expected --shard to be I/N with I from 1 to N, such as 2/3, but was '{text}'");
             Err(Failure::new(Id::FLAG_VALUE, text))
         }
@@ -247,13 +248,13 @@ pub fn shard(flags: &Invocation) -> Result<Option<Shard>, Failure> {
 
 /// `--jobs`.
 pub fn jobs(flags: &Invocation) -> Result<Option<usize>, Failure> {
-    if !flags.is_given("jobs") {
+    if !flags.is_given(&flag::JOBS) {
         return Ok(None);
     }
-    match flags.text("jobs").parse() {
+    match flags.text(&flag::JOBS).parse() {
         Ok(jobs @ 1..) => Ok(Some(jobs)),
         _ => {
-            let text = format!("Expected --jobs to be a number from 1 on, but was '{}'", flags.text("jobs"));
+            let text = format!("Expected --jobs to be a number from 1 on, but was '{}'", flags.text(&flag::JOBS));
             Err(Failure::new(Id::FLAG_VALUE, text))
         }
     }

@@ -13,6 +13,7 @@ use ytterby_diag::render::{Rendering, Report, render as report_text};
 use ytterby_diag::{Cause, Diagnostic, Fix, Id, Safety, Severity, Sources, Text, apply_fixes, diff_of_fixes};
 use ytterby_text::spelling;
 
+use crate::commands::flag;
 use crate::flags::Invocation;
 use crate::{host, read, report};
 
@@ -23,7 +24,7 @@ const ROUNDS: usize = 5;
 pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
     let rendering = report::rendering(program, flags)?;
     let ignored = ignored(flags)?;
-    let deny = match flags.text("deny") {
+    let deny = match flags.text(&flag::DENY) {
         "" => false,
         "warnings" => true,
         other => {
@@ -33,12 +34,12 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
     };
     let mut sources = sources.clone();
     let mut findings = find(program, flags, rendering, &ignored, &sources)?;
-    if flags.is_on("diff") {
+    if flags.is_on(&flag::CHECK_DIFF) {
         host::write_output(diff_of_fixes(&sources, safe_fixes(&findings)).as_bytes())?;
         return Ok(exit_code(&findings, deny));
     }
     let mut fixed = 0;
-    if flags.is_on("fix") {
+    if flags.is_on(&flag::FIX) {
         for _ in 0..ROUNDS {
             let changed = apply_fixes(&sources, safe_fixes(&findings));
             if changed.is_empty() {
@@ -82,7 +83,7 @@ fn ignored(flags: &Invocation) -> Result<Vec<Id>, Failure> {
             Failure::from(problem.reference(format!("{text}\n    hint: {advice}")).help(advice))
         })
     };
-    flags.list("ignore").iter().map(find).collect()
+    flags.list(&flag::IGNORE).iter().map(find).collect()
 }
 
 /// Checks all targets.

@@ -8,6 +8,7 @@ use ytterby_diag::render::Rendering;
 use ytterby_diag::{Diagnostic, Id, Sources};
 use ytterby_project::select;
 
+use crate::commands::flag;
 use crate::flags::Invocation;
 use crate::project::engine::Engine;
 use crate::project::inputs::Inputs;
@@ -30,7 +31,7 @@ pub fn find(
     rendering: Rendering,
     sources: &Arc<Sources>,
 ) -> Result<Checked, Failure> {
-    if flags.list("file").is_empty() {
+    if flags.list(&flag::CHECK_FILE).is_empty() {
         return of_project(program, flags, rendering, sources);
     }
     if let Some(extra) = flags.operands.first() {
@@ -40,11 +41,11 @@ pub fn find(
     }
     let compat = render::compat(program, flags)?;
     let symlinks = Symlinks {
-        allow_all: flags.is_on("dangerous-allow-all-symlink-destinations"),
-        allowed: flags.list("allow-symlink-destination").to_vec(),
+        allow_all: flags.is_on(&flag::DANGEROUS_ALLOW_ALL_SYMLINK_DESTINATIONS),
+        allowed: flags.list(&flag::ALLOW_SYMLINK_DESTINATION).to_vec(),
     };
     let stdin = Stdin::default();
-    let files = read::list_as(render::rules(compat), flags.list("file"), &symlinks, &stdin)?;
+    let files = read::list_as(render::rules(compat), flags.list(&flag::CHECK_FILE), &symlinks, &stdin)?;
     let options = render::options(program, flags, rendering, compat, &symlinks, &stdin)?;
     let output_check = kubernetes::output_check(flags, sources)?;
     let target = Target { files, options: Options { output_check, ..options }, values: ValuesAre::Examples };

@@ -8,6 +8,7 @@ use ytterby::{ChainLink, Compat, ExplainedPlace, Explanation, Failure, Options, 
 use ytterby_diag::{Diagnostic, Id, Sources};
 use ytterby_text::gojson::{self, Html};
 
+use crate::commands::flag;
 use crate::flags::Invocation;
 use crate::render::{self, Inputs};
 use crate::{host, report};
@@ -15,7 +16,7 @@ use crate::{host, report};
 /// Answers the questions of a command line. Gives the exit code.
 pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
     let rendering = report::rendering(program, flags)?;
-    let is_json = match flags.text("output") {
+    let is_json = match flags.text(&flag::EXPLAIN_OUTPUT) {
         "" | "text" => false,
         "json" => true,
         other => {
@@ -24,7 +25,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
         }
     };
     let about = flags.operands.iter().map(|text| Question::About(text.clone()));
-    let impact = flags.list("impact").iter().map(|text| Question::Impact(text.clone()));
+    let impact = flags.list(&flag::IMPACT).iter().map(|text| Question::Impact(text.clone()));
     let questions: Vec<Question> = about.chain(impact).collect();
     if questions.is_empty() {
         let help =

@@ -48,8 +48,8 @@ pub struct Group {
     pub flags: &'static [Flag],
 }
 
-/// One flag.
-#[derive(Debug)]
+/// One flag, whatever its values are.
+#[derive(Clone, Copy, Debug)]
 pub struct Flag {
     /// Long name, without dashes.
     pub name: &'static str,
@@ -110,32 +110,90 @@ impl FlagKind {
     }
 }
 
-impl Flag {
+/// A flag that is on or off.
+pub struct Switch(pub Flag);
+
+/// A flag with one value.
+pub struct Text(pub Flag);
+
+/// A flag with many values.
+pub struct List(pub Flag);
+
+impl Switch {
     /// A flag without short name.
-    pub const fn new(name: &'static str, kind: FlagKind, help: &'static str) -> Flag {
-        Flag { name, short: None, kind, values: Values::Free, help }
+    pub const fn new(name: &'static str, help: &'static str) -> Switch {
+        Switch(Flag::new(name, FlagKind::Bool, help))
+    }
+}
+
+impl Text {
+    /// A flag without short name. `value` is how the help calls its value.
+    pub const fn new(name: &'static str, value: &'static str, help: &'static str) -> Text {
+        Text(Flag::new(name, FlagKind::Text(value), help))
+    }
+
+    /// The same for a flag whose value may be missing.
+    pub const fn optional(name: &'static str, value: &'static str, help: &'static str) -> Text {
+        Text(Flag::new(name, FlagKind::Optional(value), help))
     }
 
     /// The same flag with values that a shell can offer.
-    pub const fn offers(mut self, values: Values) -> Flag {
-        self.values = values;
-        self
+    pub const fn offers(self, values: Values) -> Text {
+        Text(Flag { values, ..self.0 })
+    }
+}
+
+impl List {
+    /// A flag that is repeated for each value.
+    pub const fn new(name: &'static str, value: &'static str, help: &'static str) -> List {
+        List(Flag::new(name, FlagKind::List(value), help))
     }
 
-    /// The same flag with a short name.
-    pub const fn short(mut self, short: char) -> Flag {
-        self.short = Some(short);
-        self
+    /// The same for a flag that also takes several values with commas between them.
+    pub const fn commas(name: &'static str, value: &'static str, help: &'static str) -> List {
+        List(Flag::new(name, FlagKind::Commas(value), help))
+    }
+
+    /// The same flag with values that a shell can offer.
+    pub const fn offers(self, values: Values) -> List {
+        List(Flag { values, ..self.0 })
+    }
+}
+
+macro_rules! typed {
+    ($($type:ident),*) => {$(
+        impl $type {
+            /// The same flag with a short name.
+            pub const fn short(self, short: char) -> $type {
+                $type(Flag { short: Some(short), ..self.0 })
+            }
+        }
+
+        impl std::ops::Deref for $type {
+            type Target = Flag;
+
+            fn deref(&self) -> &Flag {
+                &self.0
+            }
+        }
+    )*};
+}
+
+typed!(Switch, Text, List);
+
+impl Flag {
+    const fn new(name: &'static str, kind: FlagKind, help: &'static str) -> Flag {
+        Flag { name, short: None, kind, values: Values::Free, help }
     }
 }
 
 /// `-h`, which every command has.
-pub const HELP: Flag = Flag::new("help", FlagKind::Bool, "Show this help").short('h');
+pub const HELP: Switch = Switch::new("help", "Show this help").short('h');
 
 impl Command {
     /// All its flags.
     pub fn all_flags(&self) -> impl Iterator<Item = &'static Flag> {
-        self.flags.iter().flat_map(|group| group.flags).chain(std::iter::once(&HELP))
+        self.flags.iter().flat_map(|group| group.flags).chain(std::iter::once(&HELP.0))
     }
 
     /// Whether nobody needs to know of it.

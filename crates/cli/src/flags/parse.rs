@@ -7,7 +7,7 @@ use ytterby_text::quote::quote;
 use ytterby_text::spelling;
 
 use super::csv;
-use super::{Command, Flag, FlagKind, Operands, Values};
+use super::{Command, Flag, FlagKind, List, Operands, Switch, Text, Values};
 
 /// A command line that was understood.
 #[derive(Debug)]
@@ -33,33 +33,38 @@ impl Invocation {
     }
 
     /// Whether a flag is on.
-    pub fn is_on(&self, name: &str) -> bool {
-        matches!(self.get(name), Some(Value::Bool(true)))
+    pub fn is_on(&self, flag: &Switch) -> bool {
+        matches!(self.get(flag), Some(Value::Bool(true)))
     }
 
     /// Whether a flag stands on the command line, with whatever value.
-    pub fn is_given(&self, name: &str) -> bool {
-        self.get(name).is_some()
+    pub fn is_given(&self, flag: &Flag) -> bool {
+        self.get(flag).is_some()
     }
 
     /// The text of a flag; empty if it was not given.
-    pub fn text(&self, name: &str) -> &str {
-        match self.get(name) {
+    pub fn text(&self, flag: &Text) -> &str {
+        match self.get(flag) {
             Some(Value::Text(text)) => text,
             _ => "",
         }
     }
 
+    /// The text of a flag; none if it was not given.
+    pub fn given(&self, flag: &Text) -> Option<&str> {
+        self.is_given(flag).then(|| self.text(flag))
+    }
+
     /// All values of a flag.
-    pub fn list(&self, name: &str) -> &[String] {
-        match self.get(name) {
+    pub fn list(&self, flag: &List) -> &[String] {
+        match self.get(flag) {
             Some(Value::List(values)) => values,
             _ => &[],
         }
     }
 
-    fn get(&self, name: &str) -> Option<&Value> {
-        self.flags.iter().find(|(flag, _)| flag.name == name).map(|(_, value)| value)
+    fn get(&self, flag: &Flag) -> Option<&Value> {
+        self.flags.iter().find(|(given, _)| given.name == flag.name).map(|(_, value)| value)
     }
 
     fn set(&mut self, sources: &Sources, flag: &'static Flag, text: &str) -> Result<(), Failure> {
@@ -320,9 +325,9 @@ pub fn read_line(root: &'static Command, words: &[String]) -> Line {
 }
 
 /// The last value of a flag on a line that may be wrong elsewhere.
-pub fn value_of(root: &'static Command, words: &[String], name: &str) -> Option<String> {
+pub fn value_of(root: &'static Command, words: &[String], wanted: &Flag) -> Option<String> {
     let line = read_line(root, words);
-    line.given.into_iter().rev().find(|(flag, _)| flag.name == name).and_then(|(_, value)| value)
+    line.given.into_iter().rev().find(|(flag, _)| flag.name == wanted.name).and_then(|(_, value)| value)
 }
 
 fn first_operand(command: &Command, args: &[String]) -> Option<usize> {
@@ -379,13 +384,12 @@ mod tests {
     use super::super::*;
     use super::*;
 
-    const FLAGS: &[Flag] = &[
-        Flag::new("strict", FlagKind::Bool, "").short('s'),
-        Flag::new("debug", FlagKind::Bool, ""),
-        Flag::new("file", FlagKind::List("path"), "").short('f'),
-        Flag::new("output", FlagKind::Commas("type"), "").short('o'),
-        Flag::new("bulk-in", FlagKind::Text("json"), ""),
-    ];
+    const STRICT: Switch = Switch::new("strict", "").short('s');
+    const DEBUG: Switch = Switch::new("debug", "");
+    const FILE: List = List::new("file", "path", "").short('f');
+    const OUTPUT: List = List::commas("output", "type", "").short('o');
+    const BULK_IN: Text = Text::new("bulk-in", "json", "");
+    const FLAGS: &[Flag] = &[STRICT.0, DEBUG.0, FILE.0, OUTPUT.0, BULK_IN.0];
 
     const GROUPS: &[Group] = &[Group { title: "", flags: FLAGS }];
 
@@ -413,8 +417,8 @@ mod tests {
             Ok(found) => format!(
                 "{} files={:?} strict={} operands={:?}",
                 found.command().name,
-                found.list("file"),
-                found.is_on("strict"),
+                found.list(&FILE),
+                found.is_on(&STRICT),
                 found.operands
             ),
             Err(failure) => failure.to_string(),
@@ -431,8 +435,8 @@ mod tests {
         check("-f -s", r#" files=["-s"] strict=false operands=[]"#);
         check("--strict=T --strict=0", " files=[] strict=false operands=[]");
         check("x - -- -s", r#" files=[] strict=false operands=["x", "-", "-s"]"#);
-        assert_eq!(run("-o json,yaml -o pos").unwrap().list("output"), ["json", "yaml", "pos"]);
-        assert_eq!(run("--bulk-in a --bulk-in=b").unwrap().text("bulk-in"), "b");
+        assert_eq!(run("-o json,yaml -o pos").unwrap().list(&OUTPUT), ["json", "yaml", "pos"]);
+        assert_eq!(run("--bulk-in a --bulk-in=b").unwrap().text(&BULK_IN), "b");
     }
 
     #[test]

@@ -8,7 +8,8 @@ use ytterby::{Compat, Failure, GenerateOptions, Generated, Options, ValuesDocume
 use ytterby_diag::render::Rendering;
 use ytterby_diag::{Id, Sources};
 
-use crate::flags::Invocation;
+use crate::commands::flag;
+use crate::flags::{Invocation, Text};
 use crate::render::{self, Inputs};
 use crate::{host, report};
 
@@ -31,13 +32,13 @@ enum Format {
 /// Makes documents, or checks them. Gives the exit code.
 pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
     let rendering = report::rendering(program, flags)?;
-    let is_check = flags.is_on("check");
-    let count = number(flags, "count")?.unwrap_or(if is_check { CHECKED as u64 } else { COUNT as u64 });
+    let is_check = flags.is_on(&flag::GEN_CHECK);
+    let count = number(flags, &flag::COUNT)?.unwrap_or(if is_check { CHECKED as u64 } else { COUNT as u64 });
     let count = usize::try_from(count).ok().filter(|count| *count <= MOST).ok_or_else(|| {
         Failure::new(Id::FLAG_VALUE, format!("Expected --count to be at most {MOST}, but was {count}"))
     })?;
-    let how = GenerateOptions::new(count, number(flags, "seed")?.unwrap_or(0));
-    let format = match flags.text("output") {
+    let how = GenerateOptions::new(count, number(flags, &flag::SEED)?.unwrap_or(0));
+    let format = match flags.text(&flag::GEN_OUTPUT) {
         "" | "yaml" => Format::Yaml,
         "json" => Format::Json,
         other => {
@@ -162,11 +163,9 @@ fn write(
 }
 
 /// The whole number that a flag gives.
-fn number(flags: &Invocation, name: &str) -> Result<Option<u64>, Failure> {
-    if !flags.is_given(name) {
-        return Ok(None);
-    }
-    let text = flags.text(name);
+fn number(flags: &Invocation, flag: &Text) -> Result<Option<u64>, Failure> {
+    let Some(text) = flags.given(flag) else { return Ok(None) };
+    let name = flag.name;
     text.parse().map(Some).map_err(|_| {
         Failure::new(Id::FLAG_VALUE, format!("Expected --{name} to be a whole number, 0 or more, but was '{text}'"))
     })

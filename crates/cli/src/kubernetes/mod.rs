@@ -11,6 +11,7 @@ mod validate;
 use ytterby_diag::{Diagnostic, Failure, Id};
 use ytterby_kubernetes::{Options, Unknown, Version};
 
+use crate::commands::flag;
 use crate::flags::Invocation;
 
 pub use rendered::{check_of, output_check, plain_check};
@@ -19,7 +20,7 @@ pub use validate::run;
 /// The flags that every command with this check has.
 fn options(flags: &Invocation, version: &str) -> Result<Options, Failure> {
     let version = self::version(version)?;
-    let unknown = match flags.text("kubernetes-unknown") {
+    let unknown = match flags.text(&flag::KUBERNETES_UNKNOWN) {
         "" | "warn" => Unknown::Warn,
         "ignore" => Unknown::Ignore,
         "error" => Unknown::Error,
@@ -28,7 +29,7 @@ fn options(flags: &Invocation, version: &str) -> Result<Options, Failure> {
             return Err(Diagnostic::error(Id::FLAG_VALUE, text).into());
         }
     };
-    Ok(Options { version, unknown, skip: flags.list("skip").to_vec() })
+    Ok(Options { version, unknown, skip: flags.list(&flag::SKIP).to_vec() })
 }
 
 /// A version of Kubernetes by its name.

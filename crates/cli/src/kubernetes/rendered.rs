@@ -8,15 +8,16 @@ use ytterby_kubernetes::{Document, Entry, MAX_DEPTH, Node, Options, Unknown, Val
 use ytterby_yaml::Scalar;
 
 use super::schemas::{self, Schemas};
+use crate::commands::flag;
 use crate::flags::Invocation;
 
 /// The check that the flags ask for, if they do.
 pub fn output_check(flags: &Invocation, sources: &Arc<Sources>) -> Result<Option<Arc<dyn OutputCheck>>, Failure> {
-    let version = flags.text("kubernetes");
+    let version = flags.text(&flag::KUBERNETES_VERSION);
     if version.is_empty() || version == "off" {
         return Ok(None);
     }
-    check_of(flags, version, flags.list("kubernetes-schema"), sources).map(Some)
+    check_of(flags, version, flags.list(&flag::KUBERNETES_SCHEMA), sources).map(Some)
 }
 
 /// The check against a version with further schemas. Of the flags, those count that say what to do with unknown kinds.

@@ -14,6 +14,7 @@ use ytterby_yaml::{ReadOptions, Tree, parse};
 
 use super::results::{self, Format, Outcome};
 use super::schemas::{self, Schemas};
+use crate::commands::flag;
 use crate::flags::Invocation;
 use crate::{host, read};
 
@@ -47,11 +48,11 @@ impl Input {
 
 /// Runs the command.
 pub fn run(program: &str, flags: &Invocation, rendering: Rendering, sources: &Arc<Sources>) -> Result<i32, Failure> {
-    let version = match flags.text("kubernetes") {
+    let version = match flags.text(&flag::KUBERNETES_VERSION) {
         "" => Version::NEWEST.to_string(),
         version => version.to_owned(),
     };
-    let format = match flags.text("output") {
+    let format = match flags.text(&flag::VALIDATE_OUTPUT) {
         "" => None,
         name => Some(Format::find(name).ok_or_else(|| {
             let text = format!("Unknown output format '{name}' (expected {})", Format::NAMES.join(", "));
@@ -60,7 +61,7 @@ pub fn run(program: &str, flags: &Invocation, rendering: Rendering, sources: &Ar
     };
     let options = super::options(flags, &version)?;
     let own = Arc::new(Sources::new());
-    let mut schemas = match schemas::load(flags.list("kubernetes-schema"), options, sources) {
+    let mut schemas = match schemas::load(flags.list(&flag::KUBERNETES_SCHEMA), options, sources) {
         Ok(schemas) => schemas,
         Err(failure) => return Ok(unreadable(program, rendering, &failure, sources)),
     };
@@ -220,7 +221,7 @@ impl Results {
         let rendering = if format == Some(Format::Sarif) { Rendering::Sarif } else { rendering };
         let mut text = match format {
             Some(format) if format != Format::Sarif => {
-                results::write(format, &self.outcomes, flags.is_on("verbose"), flags.is_on("summary"))
+                results::write(format, &self.outcomes, flags.is_on(&flag::VERBOSE), flags.is_on(&flag::SUMMARY))
             }
             _ => {
                 let (errors, warnings): (Vec<Diagnostic>, Vec<Diagnostic>) =
@@ -234,7 +235,7 @@ impl Results {
                 report(&report_of, rendering)
             }
         };
-        if flags.is_on("summary") && (format.is_none() && !rendering.is_for_machines()) {
+        if flags.is_on(&flag::SUMMARY) && (format.is_none() && !rendering.is_for_machines()) {
             text.push_str(&results::summary(&self.outcomes));
         }
         host::write_output(text.as_bytes())?;

@@ -6,8 +6,9 @@
 use ytterby_diag::Id;
 use ytterby_kubevirt::parameters::Parameters;
 
+use super::flag;
 use super::{Failure, usage};
-use crate::flags::Invocation;
+use crate::flags::{Invocation, Text};
 
 /// How results are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -52,15 +53,14 @@ pub(super) struct Args {
 impl Args {
     /// Reads the flags of a command line.
     pub(super) fn read(flags: &Invocation) -> Result<Args, Failure> {
-        let text = |name: &str| flags.is_given(name).then(|| flags.text(name).to_owned());
         let args = Args {
-            files: flags.list("file").iter().chain(&flags.operands).cloned().collect(),
-            templates: flags.list("template").to_vec(),
-            instancetypes: flags.list("instancetype").to_vec(),
-            parameters: parameters(flags.list("param"))?,
+            files: flags.list(&flag::FILE).iter().chain(&flags.operands).cloned().collect(),
+            templates: flags.list(&flag::TEMPLATE).to_vec(),
+            instancetypes: flags.list(&flag::INSTANCETYPE).to_vec(),
+            parameters: parameters(flags.list(&flag::PARAMETER))?,
             format: one_of(
                 flags,
-                "output",
+                &flag::OUTPUT,
                 &[
                     ("text", Format::Text),
                     ("json", Format::Json),
@@ -75,18 +75,18 @@ impl Args {
             compat: is_compat(flags)?,
             field_validation: one_of(
                 flags,
-                "field-validation",
+                &flag::FIELD_VALIDATION,
                 &[
                     ("ignore", FieldValidation::Ignore),
                     ("warn", FieldValidation::Warn),
                     ("strict", FieldValidation::Strict),
                 ],
             )?,
-            fail_on_warn: flags.is_on("fail-on-warn"),
-            quiet: flags.is_on("quiet"),
-            fix: flags.is_on("fix"),
-            rule: text("rule"),
-            name: text("name"),
+            fail_on_warn: flags.is_on(&flag::FAIL_ON_WARN),
+            quiet: flags.is_on(&flag::QUIET),
+            fix: flags.is_on(&flag::FIX),
+            rule: flags.given(&flag::RULE).map(str::to_owned),
+            name: flags.given(&flag::NAME).map(str::to_owned),
         };
         if args.files.is_empty() {
             let text = format!(
@@ -101,15 +101,12 @@ impl Args {
 
 /// Whether `--compat ssp` is given.
 pub(super) fn is_compat(flags: &Invocation) -> Result<bool, Failure> {
-    Ok(one_of(flags, "compat", &[("ssp", ())])?.is_some())
+    Ok(one_of(flags, &flag::COMPAT, &[("ssp", ())])?.is_some())
 }
 
 /// What the value of a flag stands for; nothing if it was not given.
-pub(super) fn one_of<T: Copy>(flags: &Invocation, name: &str, known: &[(&str, T)]) -> Result<Option<T>, Failure> {
-    if !flags.is_given(name) {
-        return Ok(None);
-    }
-    let given = flags.text(name);
+pub(super) fn one_of<T: Copy>(flags: &Invocation, flag: &Text, known: &[(&str, T)]) -> Result<Option<T>, Failure> {
+    let Some(given) = flags.given(flag) else { return Ok(None) };
     if let Some((_, meaning)) = known.iter().find(|(text, _)| *text == given) {
         return Ok(Some(*meaning));
     }
@@ -119,7 +116,7 @@ pub(super) fn one_of<T: Copy>(flags: &Invocation, name: &str, known: &[(&str, T)
         Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
         None => String::new(),
     };
-    Err(usage(Id::FLAG_VALUE, format!("--{name} must be {names}, found {given}")))
+    Err(usage(Id::FLAG_VALUE, format!("--{} must be {names}, found {given}", flag.name)))
 }
 
 fn parameters(given: &[String]) -> Result<Parameters, Failure> {

@@ -2,7 +2,8 @@
 //!
 //! A flag is listed only where it has an effect, so that a command refuses the others.
 
-use crate::flags::{Command, Flag, FlagKind, Group, Operands, Values};
+use super::flag;
+use crate::flags::{Command, Group, Operands};
 
 /// `kubevirt` and everything below it.
 pub(crate) const KUBEVIRT: Command = Command {
@@ -22,28 +23,14 @@ const COMMANDS: &[Command] = &[
         "Explain rules in words",
         &[Group {
             title: "Flags",
-            flags: &[
-                FILE,
-                TEMPLATE,
-                PARAMETER,
-                INSTANCETYPE,
-                Flag::new("rule", FlagKind::Text("name"), "Explain only this rule"),
-            ],
+            flags: &[flag::FILE.0, flag::TEMPLATE.0, flag::PARAMETER.0, flag::INSTANCETYPE.0, flag::RULE.0],
         }],
     ),
     Command {
         commands: &[command(
             "cel",
             "Write rules as admission policies in CEL",
-            &[Group {
-                title: "Flags",
-                flags: &[
-                    FILE,
-                    PARAMETER,
-                    FAIL_ON_WARN,
-                    Flag::new("name", FlagKind::Text("name"), "Name of the policies"),
-                ],
-            }],
+            &[Group { title: "Flags", flags: &[flag::FILE.0, flag::PARAMETER.0, flag::FAIL_ON_WARN.0, flag::NAME.0] }],
         )],
         operands: Operands::None,
         ..command("export", "Write rules in another language", &[])
@@ -54,13 +41,13 @@ const COMMANDS: &[Command] = &[
         &[Group {
             title: "Flags",
             flags: &[
-                FILE,
-                OUTPUT,
-                PARAMETER,
-                INSTANCETYPE,
-                FAIL_ON_WARN,
-                QUIET,
-                Flag::new("fix", FlagKind::Bool, "Straighten quotes and add missing prefixes in place"),
+                flag::FILE.0,
+                flag::OUTPUT.0,
+                flag::PARAMETER.0,
+                flag::INSTANCETYPE.0,
+                flag::FAIL_ON_WARN.0,
+                flag::QUIET.0,
+                flag::FIX.0,
             ],
         }],
     ),
@@ -77,20 +64,15 @@ const COMMANDS: &[Command] = &[
         &[Group {
             title: "Flags",
             flags: &[
-                FILE,
-                OUTPUT,
-                TEMPLATE,
-                PARAMETER,
-                INSTANCETYPE,
-                COMPAT,
-                Flag::new(
-                    "field-validation",
-                    FlagKind::Text("mode"),
-                    "Unknown fields and wrong types: ignore, warn (the default) or strict",
-                )
-                .offers(Values::OneOf(&["ignore", "warn", "strict"])),
-                FAIL_ON_WARN,
-                QUIET,
+                flag::FILE.0,
+                flag::OUTPUT.0,
+                flag::TEMPLATE.0,
+                flag::PARAMETER.0,
+                flag::INSTANCETYPE.0,
+                flag::COMPAT.0,
+                flag::FIELD_VALIDATION.0,
+                flag::FAIL_ON_WARN.0,
+                flag::QUIET.0,
             ],
         }],
     ),
@@ -101,90 +83,32 @@ const fn command(name: &'static str, summary: &'static str, flags: &'static [Gro
     Command { name, aliases: &[], summary, details, operands: Operands::Some("FILE …"), flags, commands: &[] }
 }
 
-const FILE: Flag = Flag::new("file", FlagKind::List("path"), "Input: a file, a directory, or - for standard input")
-    .short('f')
-    .offers(Values::Files);
-
-const OUTPUT: Flag =
-    Flag::new("output", FlagKind::Text("format"), "Report as text, rich, json, sarif, junit, github or gitlab")
-        .short('o')
-        .offers(Values::OneOf(&["text", "rich", "json", "sarif", "junit", "github", "gitlab"]));
-
-const TEMPLATE: Flag =
-    Flag::new("template", FlagKind::List("path"), "Look templates up here; their own VMs are not checked")
-        .short('t')
-        .offers(Values::Files);
-
-const PARAMETER: Flag = Flag::new("param", FlagKind::List("name=value"), "Set a parameter of templates").short('p');
-
-const INSTANCETYPE: Flag =
-    Flag::new("instancetype", FlagKind::List("path"), "Instance types and preferences that VMs refer to")
-        .offers(Values::Files);
-
-const COMPAT: Flag = Flag::new("compat", FlagKind::Text("program"), "Evaluate as the validator of ssp-operator does")
-    .offers(Values::OneOf(&["ssp"]));
-
-const FAIL_ON_WARN: Flag = Flag::new("fail-on-warn", FlagKind::Bool, "Exit with 1 on warnings, too");
-
-const QUIET: Flag =
-    Flag::new("quiet", FlagKind::Bool, "Show only problems: no valid objects, no notes, no summary").short('q');
-
 /// The flags of the validator that `serve` replaces, and what that one cannot do.
 #[cfg(feature = "server")]
 const SERVE: Group = Group {
     title: "Flags",
     flags: &[
-        Flag::new("listen", FlagKind::Text("address"), "Address of both ports (default 0.0.0.0)"),
-        Flag::new("webhook-port", FlagKind::Text("port"), "Port for webhooks and probes (default 9443)"),
-        Flag::new("metrics-port", FlagKind::Text("port"), "Port for metrics (default 8443)"),
-        Flag::new(
-            "cert-dir",
-            FlagKind::Text("directory"),
-            "Directory with tls.crt and tls.key; without it there is no TLS",
-        )
-        .short('c')
-        .offers(Values::Directories),
-        Flag::new(
-            "tls-options-dir",
-            FlagKind::Text("directory"),
-            "Directory that may hold tls-config.json (default /tls-options)",
-        )
-        .offers(Values::Directories),
-        Flag::new(
-            "kubeconfig",
-            FlagKind::Text("path"),
-            "How to reach the cluster; else $KUBECONFIG, the pod's account, ~/.kube/config",
-        )
-        .offers(Values::Files),
-        Flag::new("no-cluster", FlagKind::Bool, "Do not connect to a cluster: rules come from VMs and from files"),
-        Flag::new("template", FlagKind::List("path"), "Templates that VMs may refer to")
-            .short('t')
-            .offers(Values::Files),
-        INSTANCETYPE,
-        COMPAT,
-        Flag::new("ratchet", FlagKind::Bool, "Let updates keep what a VM broke before, with a warning"),
-        Flag::new("max-request-bytes", FlagKind::Text("bytes"), "Largest review (default 8388608)"),
-        Flag::new("max-connections", FlagKind::Text("count"), "Connections to each port (default 1024)"),
-        Flag::new("request-timeout", FlagKind::Text("seconds"), "Time for a review and its answer (default 9)"),
-        Flag::new("idle-timeout", FlagKind::Text("seconds"), "Time between two requests of a connection (default 120)"),
-        Flag::new(
-            "shutdown-delay",
-            FlagKind::Text("seconds"),
-            "Continue to serve after SIGTERM while /readyz says no (default 5)",
-        ),
-        Flag::new(
-            "zap-log-level",
-            FlagKind::Text("level"),
-            "error, info, debug or a number for more detail (default info)",
-        )
-        .offers(Values::OneOf(&["error", "info", "debug"])),
-        Flag::new("zap-encoder", FlagKind::Text("format"), "Log as json or console (default json)")
-            .offers(Values::OneOf(&["json", "console"])),
-        Flag::new("zap-time-encoding", FlagKind::Text("format"), "Format of times in the log (default rfc3339)")
-            .offers(Values::OneOf(&["epoch", "millis", "nano", "iso8601", "rfc3339", "rfc3339nano"])),
-        Flag::new("zap-devel", FlagKind::Bool, "Log for people, in detail"),
-        Flag::new("zap-stacktrace-level", FlagKind::Text("level"), "Accepted as in the reference, without effect")
-            .offers(Values::OneOf(&["info", "error", "panic"])),
-        Flag::new("version", FlagKind::Bool, "Show the version").short('V'),
+        flag::LISTEN.0,
+        flag::WEBHOOK_PORT.0,
+        flag::METRICS_PORT.0,
+        flag::CERT_DIR.0,
+        flag::TLS_OPTIONS_DIR.0,
+        flag::KUBECONFIG.0,
+        flag::NO_CLUSTER.0,
+        flag::SERVE_TEMPLATE.0,
+        flag::INSTANCETYPE.0,
+        flag::COMPAT.0,
+        flag::RATCHET.0,
+        flag::MAX_REQUEST_BYTES.0,
+        flag::MAX_CONNECTIONS.0,
+        flag::REQUEST_TIMEOUT.0,
+        flag::IDLE_TIMEOUT.0,
+        flag::SHUTDOWN_DELAY.0,
+        flag::ZAP_LOG_LEVEL.0,
+        flag::ZAP_ENCODER.0,
+        flag::ZAP_TIME_ENCODING.0,
+        flag::ZAP_DEVEL.0,
+        flag::ZAP_STACKTRACE_LEVEL.0,
+        flag::VERSION.0,
     ],
 };

@@ -9,6 +9,7 @@ mod commands;
 mod disk;
 mod explain;
 mod export;
+mod flag;
 mod lint;
 mod load;
 mod output;

@@ -17,8 +17,9 @@ use ytterby_kubevirt::server::log::{Encoder, Log, Times};
 use ytterby_kubevirt::server::{self, Config, FileTemplate, Known, Limits};
 
 use super::args::{is_compat, one_of};
+use super::flag;
 use super::{Failure, Host, OK, UNREADABLE, load, usage};
-use crate::flags::Invocation;
+use crate::flags::{Invocation, Text};
 
 /// How often certificates are looked at.
 const RELOAD: Duration = Duration::from_secs(2);
@@ -83,38 +84,38 @@ struct Options {
 
 impl Options {
     fn read(flags: &Invocation) -> Result<Options, Failure> {
-        let path = |name: &str| Some(flags.text(name)).filter(|text| !text.is_empty()).map(PathBuf::from);
+        let path = |flag: &Text| Some(flags.text(flag)).filter(|text| !text.is_empty()).map(PathBuf::from);
         let defaults = Limits::default();
         let mut limits = Limits {
-            body: number(flags, "max-request-bytes", 1024, 1 << 30)?.unwrap_or(defaults.body),
-            connections: number(flags, "max-connections", 1, 1 << 20)?
+            body: number(flags, &flag::MAX_REQUEST_BYTES, 1024, 1 << 30)?.unwrap_or(defaults.body),
+            connections: number(flags, &flag::MAX_CONNECTIONS, 1, 1 << 20)?
                 .map_or(defaults.connections, |count| count as usize),
-            request: seconds(flags, "request-timeout", 1)?.unwrap_or(defaults.request),
-            idle: seconds(flags, "idle-timeout", 1)?.unwrap_or(defaults.idle),
+            request: seconds(flags, &flag::REQUEST_TIMEOUT, 1)?.unwrap_or(defaults.request),
+            idle: seconds(flags, &flag::IDLE_TIMEOUT, 1)?.unwrap_or(defaults.idle),
             ..defaults
         };
         // One review must fit.
         limits.memory = limits.memory.max((limits.body as usize).saturating_mul(2));
         let levels = [("info", ()), ("error", ()), ("panic", ())];
-        one_of(flags, "zap-stacktrace-level", &levels)?;
+        one_of(flags, &flag::ZAP_STACKTRACE_LEVEL, &levels)?;
         let options = Options {
             listen: address(flags)?,
-            webhook_port: port(flags, "webhook-port")?.unwrap_or(9443),
-            metrics_port: port(flags, "metrics-port")?.unwrap_or(8443),
-            cert_dir: path("cert-dir"),
-            tls_options_dir: path("tls-options-dir").unwrap_or_else(|| "/tls-options".into()),
-            kubeconfig: path("kubeconfig"),
-            no_cluster: flags.is_on("no-cluster"),
-            templates: flags.list("template").to_vec(),
-            instancetypes: flags.list("instancetype").to_vec(),
-            policy: Policy { compat: is_compat(flags)?, ratchet: flags.is_on("ratchet") },
+            webhook_port: port(flags, &flag::WEBHOOK_PORT)?.unwrap_or(9443),
+            metrics_port: port(flags, &flag::METRICS_PORT)?.unwrap_or(8443),
+            cert_dir: path(&flag::CERT_DIR),
+            tls_options_dir: path(&flag::TLS_OPTIONS_DIR).unwrap_or_else(|| "/tls-options".into()),
+            kubeconfig: path(&flag::KUBECONFIG),
+            no_cluster: flags.is_on(&flag::NO_CLUSTER),
+            templates: flags.list(&flag::SERVE_TEMPLATE).to_vec(),
+            instancetypes: flags.list(&flag::INSTANCETYPE).to_vec(),
+            policy: Policy { compat: is_compat(flags)?, ratchet: flags.is_on(&flag::RATCHET) },
             limits,
-            shutdown_delay: seconds(flags, "shutdown-delay", 0)?.unwrap_or(Duration::from_secs(5)),
+            shutdown_delay: seconds(flags, &flag::SHUTDOWN_DELAY, 0)?.unwrap_or(Duration::from_secs(5)),
             verbosity: verbosity(flags)?,
-            encoder: one_of(flags, "zap-encoder", &[("json", Encoder::Json), ("console", Encoder::Console)])?,
+            encoder: one_of(flags, &flag::ZAP_ENCODER, &[("json", Encoder::Json), ("console", Encoder::Console)])?,
             times: one_of(
                 flags,
-                "zap-time-encoding",
+                &flag::ZAP_TIME_ENCODING,
                 &[
                     ("epoch", Times::Epoch),
                     ("millis", Times::Millis),
@@ -124,7 +125,7 @@ impl Options {
                     ("rfc3339nano", Times::Rfc3339Nano),
                 ],
             )?,
-            devel: flags.is_on("zap-devel"),
+            devel: flags.is_on(&flag::ZAP_DEVEL),
         };
         if options.no_cluster && options.kubeconfig.is_some() {
             return Err(usage(Id::FLAG_VALUE, "--no-cluster and --kubeconfig exclude each other"));
@@ -184,40 +185,31 @@ impl Options {
 }
 
 fn address(flags: &Invocation) -> Result<IpAddr, Failure> {
-    let text = flags.text("listen");
-    if !flags.is_given("listen") {
-        return Ok(Ipv4Addr::UNSPECIFIED.into());
-    }
+    let Some(text) = flags.given(&flag::LISTEN) else { return Ok(Ipv4Addr::UNSPECIFIED.into()) };
     text.parse().map_err(|_| usage(Id::FLAG_VALUE, format!("--listen must be an IP address, found {text}")))
 }
 
-fn number(flags: &Invocation, name: &str, least: u64, most: u64) -> Result<Option<u64>, Failure> {
-    if !flags.is_given(name) {
-        return Ok(None);
-    }
-    let text = flags.text(name);
+fn number(flags: &Invocation, flag: &Text, least: u64, most: u64) -> Result<Option<u64>, Failure> {
+    let Some(text) = flags.given(flag) else { return Ok(None) };
     match text.parse() {
         Ok(number) if (least..=most).contains(&number) => Ok(Some(number)),
         _ => {
-            let text = format!("--{name} must be a number from {least} to {most}, found {text}");
+            let text = format!("--{} must be a number from {least} to {most}, found {text}", flag.name);
             Err(usage(Id::FLAG_VALUE, text))
         }
     }
 }
 
-fn port(flags: &Invocation, name: &str) -> Result<Option<u16>, Failure> {
-    Ok(number(flags, name, 0, u16::MAX.into())?.map(|number| number as u16))
+fn port(flags: &Invocation, flag: &Text) -> Result<Option<u16>, Failure> {
+    Ok(number(flags, flag, 0, u16::MAX.into())?.map(|number| number as u16))
 }
 
-fn seconds(flags: &Invocation, name: &str, least: u64) -> Result<Option<Duration>, Failure> {
-    Ok(number(flags, name, least, 3600)?.map(Duration::from_secs))
+fn seconds(flags: &Invocation, flag: &Text, least: u64) -> Result<Option<Duration>, Failure> {
+    Ok(number(flags, flag, least, 3600)?.map(Duration::from_secs))
 }
 
 fn verbosity(flags: &Invocation) -> Result<Option<i32>, Failure> {
-    if !flags.is_given("zap-log-level") {
-        return Ok(None);
-    }
-    let text = flags.text("zap-log-level");
+    let Some(text) = flags.given(&flag::ZAP_LOG_LEVEL) else { return Ok(None) };
     match text.to_ascii_lowercase().as_str() {
         "error" | "panic" => Ok(Some(-1)),
         "info" => Ok(Some(0)),

@@ -15,6 +15,7 @@ use ytterby_project::{Limits, Placed, ProjectFile, SetValue, Target, join};
 use ytterby_text::spelling;
 
 use super::engine::{Compiled, Job};
+use crate::commands::flag;
 use crate::flags::Invocation;
 use crate::kubernetes;
 use crate::limits;
@@ -168,14 +169,14 @@ impl<'a> Inputs<'a> {
 
     /// The check of a target's output.
     fn check(&self, target: &Target, base: &str) -> Result<Option<Arc<dyn OutputCheck>>, Vec<Diagnostic>> {
-        let flag = self.flags.text("kubernetes");
+        let flag = self.flags.text(&flag::KUBERNETES_VERSION);
         let version = match (flag, &target.kubernetes) {
             ("off", _) | ("", None) => return Ok(None),
             ("", Some(version)) => version.value.clone(),
             (flag, _) => flag.to_owned(),
         };
         let mut schemas: Vec<String> = target.schemas.iter().map(|path| join_location(base, &path.value)).collect();
-        schemas.extend(self.flags.list("kubernetes-schema").iter().cloned());
+        schemas.extend(self.flags.list(&flag::KUBERNETES_SCHEMA).iter().cloned());
         let key = (version.clone(), schemas.clone());
         let mut checks = self.checks.lock().unwrap_or_else(PoisonError::into_inner);
         let make = || kubernetes::check_of(self.flags, &version, &schemas, &self.sources);

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ytterby::Failure;
 use ytterby_diag::{Id, Origin, Pos, Sources};
 
+use crate::commands::flag;
 use crate::flags::Invocation;
 use crate::project::engine::Reached;
 use crate::project::inputs::Inputs;
@@ -27,8 +28,8 @@ impl Format {
     /// # Errors
     /// There is no such format.
     pub fn of(flags: &Invocation) -> Result<Option<Format>, Failure> {
-        match flags.text("coverage") {
-            _ if !flags.is_given("coverage") => Ok(None),
+        match flags.text(&flag::COVERAGE) {
+            _ if !flags.is_given(&flag::COVERAGE) => Ok(None),
             "text" => Ok(Some(Format::Text)),
             "lcov" => Ok(Some(Format::Lcov)),
             other => {

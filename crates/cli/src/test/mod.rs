@@ -20,6 +20,7 @@ use ytterby_project::{ProjectFile, Target, Test, select};
 
 use self::case::Case;
 use self::output::{Format, Writer};
+use crate::commands::flag;
 use crate::flags::Invocation;
 use crate::project::engine::{Engine, Reached, Renderers};
 use crate::project::inputs::Inputs;
@@ -68,7 +69,7 @@ pub struct Tested {
 
 /// Runs tests as the flags say. Gives the exit code.
 pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
-    let format = Format::find(flags.text("format"))?;
+    let format = Format::find(flags.text(&flag::FORMAT))?;
     let coverage = coverage::Format::of(flags)?;
     let shard = build::shard(flags)?;
     let jobs = build::jobs(flags)?;
@@ -104,7 +105,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
     found.problems.iter().for_each(|problem| writer.wrong("", std::slice::from_ref(problem)));
     let all = cases.len();
     let used = find::Used::of(&cases);
-    let filter = flags.text("filter");
+    let filter = flags.text(&flag::FILTER);
     cases.retain(|case| case.test.name.value.contains(filter));
     cases.retain(|case| shard.is_none_or(|shard| shard.contains(&case.id())));
     if cases.is_empty() && writer.is_good() {
@@ -123,7 +124,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
     let engine =
         Engine { program: program.to_owned(), rendering: Rendering::Json, sources: Arc::clone(sources), reached };
     let inputs = Inputs::new(file, root, flags, engine.rendering, sources);
-    let update = flags.is_on("update");
+    let update = flags.is_on(&flag::UPDATE);
     let mut progress = Progress::new("Running tests");
     let mut broken = BTreeSet::new();
     let mut waiting: BTreeMap<usize, Tested> = BTreeMap::new();
@@ -229,7 +230,7 @@ fn target(project: Option<&Project>, test: &Test) -> Result<Target, Box<Diagnost
 /// How problems are drawn on standard output.
 fn rich(flags: &Invocation) -> Result<Rendering, Failure> {
     use std::io::IsTerminal;
-    let wish = flags.text("color");
+    let wish = flags.text(&flag::COLOR);
     let is_terminal = std::io::stdout().is_terminal();
     let colour = match host::colour(wish)? {
         Colour::Ansi if is_terminal || wish == "always" => Colour::Ansi,

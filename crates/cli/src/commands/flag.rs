@@ -1,0 +1,258 @@
+//! The flags, one row each: name, kind of value, help, what a shell can offer.
+//!
+//! Where commands have flags of the same name that mean different things, the name of the command goes before it.
+
+use crate::flags::{List, Switch, Text, Values};
+
+pub const FILE: List = List::new(
+    "file",
+    "path",
+    "Input: a file, a directory, an HTTP(S) URL, or - for standard input; name=path gives it another name",
+)
+.short('f')
+.offers(Values::Files);
+
+pub const FILE_MARK: List = List::new(
+    "file-mark",
+    "path:key=value",
+    "Treat matching files otherwise: path, type, exclude, for-output, exclusive-for-output",
+);
+
+pub const ALLOW_SYMLINK_DESTINATION: List =
+    List::commas("allow-symlink-destination", "path", "Follow symbolic links that lead to this place or below it")
+        .offers(Values::Files);
+
+pub const DANGEROUS_ALLOW_ALL_SYMLINK_DESTINATIONS: Switch =
+    Switch::new("dangerous-allow-all-symlink-destinations", "Follow symbolic links wherever they lead");
+
+pub const DATA_VALUE: List =
+    List::new("data-value", "key=text", "Set one data value to a string: db.name=prod").short('v').offers(Values::Keys);
+
+pub const DATA_VALUE_YAML: List =
+    List::new("data-value-yaml", "key=yaml", "Set one data value to a piece of YAML: db.port=5432")
+        .offers(Values::Keys);
+
+pub const DATA_VALUE_FILE: List =
+    List::new("data-value-file", "key=path", "Set one data value to the content of a file").offers(Values::KeysOfFiles);
+
+pub const DATA_VALUES_FILE: List =
+    List::new("data-values-file", "path", "Set data values from plain YAML files").offers(Values::Files);
+
+pub const DATA_VALUES_ENV: List = List::new(
+    "data-values-env",
+    "prefix",
+    "Set data values to strings from variables of the environment: PREFIX_db__name",
+);
+
+pub const DATA_VALUES_ENV_YAML: List = List::new("data-values-env-yaml", "prefix", "The same, each read as YAML");
+
+pub const DATA_VALUE_COERCE: Switch = Switch::new(
+    "data-value-coerce",
+    "Read strings from flags and the environment as numbers or booleans where the schema wants those",
+);
+
+pub const DIAGNOSTICS: Text =
+    Text::new("diagnostics", "format", "Report problems as text, rich, json, sarif, github, gitlab or junit")
+        .offers(Values::OneOf(&["text", "rich", "json", "sarif", "github", "gitlab", "junit"]));
+
+pub const COLOR: Text = Text::new("color", "when", "Colour reports: auto, always or never")
+    .offers(Values::OneOf(&["auto", "always", "never"]));
+
+pub const STRICT: Switch = Switch::new("strict", "Accept only the strict subset of YAML").short('s');
+
+pub const IGNORE_UNKNOWN_COMMENTS: Switch =
+    Switch::new("ignore-unknown-comments", "Accept comments other than #! and #@ in templates");
+
+pub const IMPLICIT_MAP_KEY_OVERRIDES: Switch =
+    Switch::new("implicit-map-key-overrides", "Accept repeated map keys in templates; the last one wins");
+
+pub const DEBUG: Switch = Switch::new("debug", "Say what is being done");
+
+pub const FILES_INSPECT: Switch = Switch::new("files-inspect", "Show which files take part, and stop");
+
+pub const BULK_IN: Text = Text::new("bulk-in", "json", "Take the input files from this JSON instead");
+
+pub const DATA_VALUES_INSPECT: Switch = Switch::new("data-values-inspect", "Show the final data values, and stop");
+
+pub const DATA_VALUES_SCHEMA_INSPECT: Switch =
+    Switch::new("data-values-schema-inspect", "Show the schema in the format that --output names, and stop");
+
+pub const SCHEMA_INSPECT: Switch =
+    Switch::new("schema-inspect", "The same, as a description of all fields unless --output says otherwise");
+
+pub const LIBRARY: List =
+    List::new("library", "name", "Inspect this library instead; repeat it for a library in a library");
+
+pub const ALL_ERRORS: Switch =
+    Switch::new("all-errors", "Report all wrong data values, not only those of the first input");
+
+pub const STRICT_ANNOTATIONS: Switch =
+    Switch::new("strict-annotations", "Fail on unknown, repeated and misplaced annotations");
+
+pub const DANGEROUS_DATA_VALUES_DISABLE_VALIDATION: Switch =
+    Switch::new("dangerous-data-values-disable-validation", "Do not check the rules of data values");
+
+pub const DATA_VALUE_SCHEMA_DISABLE_VALIDATION: Switch =
+    Switch::new("data-value-schema-disable-validation", "The same under its newer name");
+
+pub const OUTPUT_DISABLE_VALIDATION: Switch =
+    Switch::new("output-disable-validation", "Do not check the rules of output documents");
+
+pub const KUBERNETES_VERSION: Text =
+    Text::new("kubernetes", "version", "Check documents as the API server of this version does: 1.24 to 1.36, or off")
+        .offers(Values::OneOf(&[
+            "1.36", "1.35", "1.34", "1.33", "1.32", "1.31", "1.30", "1.29", "1.28", "1.27", "1.26", "1.25", "1.24",
+            "off",
+        ]));
+
+pub const KUBERNETES_SCHEMA: List = List::new(
+    "kubernetes-schema",
+    "path",
+    "Further schemas: CRDs, policies, an OpenAPI document, a directory, a URL or a template of one",
+)
+.offers(Values::Files);
+
+pub const KUBERNETES_UNKNOWN: Text =
+    Text::new("kubernetes-unknown", "mode", "Kinds of which nothing is known: ignore, warn or error")
+        .offers(Values::OneOf(&["ignore", "warn", "error"]));
+
+pub const SKIP: List = List::commas("skip", "kind", "Kinds that are not checked: Secret, apps/v1/Deployment");
+
+pub const STDIO: Switch = Switch::new("stdio", "Use standard input and output, which is what happens anyway");
+
+pub const VALIDATE_OUTPUT: Text =
+    Text::new("output", "format", "Write a result for each resource: text, json, junit, tap or sarif")
+        .short('o')
+        .offers(Values::OneOf(&["text", "json", "junit", "tap", "sarif"]));
+
+pub const SUMMARY: Switch = Switch::new("summary", "Count resources at the end");
+
+pub const VERBOSE: Switch = Switch::new("verbose", "With --output, list valid and skipped resources, too");
+
+pub const COMPAT: Text =
+    Text::new("compat", "version", "Behave as this version of ytt, in everything: 0.49, 0.50 to 0.55; or off")
+        .offers(Values::OneOf(&["0.49", "0.55", "off"]));
+
+pub const LIMIT_TIME: Text = Text::new(
+    "limit-time",
+    "time",
+    "Processor time: 500ms, 10s, 2m or none; by default 10s and 1s for each MB of input",
+);
+
+pub const LIMIT_MEMORY: Text =
+    Text::new("limit-memory", "size", "Memory: 400MiB, 2GiB or none; by default 1GiB and 64 times the input");
+
+pub const LIMIT_STEPS: Text =
+    Text::new("limit-steps", "count", "Turns of loops and calls of functions; by default none");
+
+pub const LIMIT_OUTPUT: Text = Text::new("limit-output", "size", "Output, that of print() included; by default 1GiB");
+
+pub const LIMIT_DEPTH: Text = Text::new("limit-depth", "count", "Calls inside each other; by default 200000");
+
+pub const OUTPUT: List = List::commas("output", "type", "Write documents as yaml, json, pos or yaml+source; show a schema as openapi-v3, json-schema, crd, ytt-schema, markdown, html or values")
+    .short('o')
+    .offers(Values::OneOf(&["yaml", "json", "pos", "yaml+source", "openapi-v3", "json-schema", "crd", "ytt-schema", "markdown", "html", "values"]));
+
+pub const OUTPUT_FILES: Text =
+    Text::new("output-files", "directory", "Write output files to this directory").offers(Values::Directories);
+
+pub const DANGEROUS_EMPTIED_OUTPUT_DIRECTORY: Text = Text::new(
+    "dangerous-emptied-output-directory",
+    "directory",
+    "Write output files to this directory and delete everything else in it",
+)
+.offers(Values::Directories);
+
+pub const SOURCE_MAP: Text =
+    Text::new("source-map", "file", "Write to this file where each line of the output comes from, as JSON")
+        .offers(Values::Files);
+
+pub const BULK_OUT: Switch = Switch::new("bulk-out", "Write output files as JSON to standard output");
+
+pub const VERSION: Switch = Switch::new("version", "Show the version");
+
+pub const FMT_FILE: List =
+    List::new("file", "path", "Input: a file, a directory, an HTTP(S) URL, or - for standard input")
+        .short('f')
+        .offers(Values::Files);
+
+pub const FMT_CHECK: Switch =
+    Switch::new("check", "List files that have another form, and exit with 1 where there are any");
+
+pub const WRITE: Switch = Switch::new("write", "Write files in their new form, and list those that changed");
+
+pub const FMT_DIFF: Switch = Switch::new("diff", "Show what would change");
+
+pub const SHARD: Text = Text::new("shard", "I/N", "Do one of N equal parts of the work, I from 1 to N");
+
+pub const JOBS: Text = Text::new("jobs", "N", "Use this many threads; all cores by default").short('j');
+
+pub const BUILD_CHECK: Switch =
+    Switch::new("check", "Write nothing, and exit with 1 where a directory is not up to date");
+
+pub const BUILD_DIFF: Switch = Switch::new("diff", "Write nothing, and show what would change");
+
+pub const FILTER: Text = Text::new("filter", "text", "Run only tests whose name contains this text");
+
+pub const UPDATE: Switch = Switch::new("update", "Write snapshots that differ or are missing");
+
+pub const FORMAT: Text = Text::new("format", "format", "Report as text, junit, github or json")
+    .offers(Values::OneOf(&["text", "junit", "github", "json"]));
+
+pub const COVERAGE: Text = Text::optional(
+    "coverage",
+    "format",
+    "Say what no test reached, as text or lcov: lines of templates, data values, rules, overlays",
+)
+.offers(Values::OneOf(&["text", "lcov"]));
+
+pub const IGNORE: List = List::commas("ignore", "id", "Leave out findings with this id: lint/unused-value");
+
+pub const DENY: Text =
+    Text::new("deny", "what", "Fail on warnings, too: --deny warnings").offers(Values::OneOf(&["warnings"]));
+
+pub const FIX: Switch = Switch::new("fix", "Apply the fixes that cannot be wrong");
+
+pub const CHECK_DIFF: Switch = Switch::new("diff", "Show these fixes and change nothing");
+
+pub const CHECK_FILE: List = List::new(
+    "file",
+    "path",
+    "Check these files instead of the targets of a project: a file, a directory, a URL, or - for standard input",
+)
+.short('f')
+.offers(Values::Files);
+
+pub const COUNT: Text = Text::new("count", "number", "How many documents to make: 20 unless told, 200 with --check");
+
+pub const SEED: Text = Text::new("seed", "number", "The same seed gives the same documents: 0 unless told");
+
+pub const GEN_CHECK: Switch =
+    Switch::new("check", "Render each document; print the smallest values that fail, and exit with 1");
+
+pub const GEN_OUTPUT: Text =
+    Text::new("output", "type", "Write documents as yaml or json").short('o').offers(Values::OneOf(&["yaml", "json"]));
+
+pub const IMPACT: List = List::new("impact", "value", "Show which nodes of the output change with this data value");
+
+pub const EXPLAIN_OUTPUT: Text =
+    Text::new("output", "type", "Write answers as text or json").short('o').offers(Values::OneOf(&["text", "json"]));
+
+pub const FROM: Text =
+    Text::new("from", "kind", "What FILE holds: schema (the default), or values to make a schema of by example")
+        .offers(Values::OneOf(&["schema", "values"]));
+
+pub const IMPORT_NAME: Text = Text::new(
+    "name",
+    "name",
+    "The schema of an OpenAPI document, the version of a CRD, or the definition of a JSON Schema",
+);
+
+pub const DIFF_OUTPUT: Text =
+    Text::new("output", "type", "Write changes as text or json").short('o').offers(Values::OneOf(&["text", "json"]));
+
+pub const FAIL_ON: Text =
+    Text::new("fail-on", "kind", "Exit with 1 on changes that are major, minor or more, patch or more")
+        .offers(Values::OneOf(&["major", "minor", "patch"]));
+
+pub const NO_DESCRIPTIONS: Switch = Switch::new("no-descriptions", "Offer words without saying what they mean");

@@ -1,0 +1,469 @@
+//! The table of commands: what each takes and what its help says. The flags themselves are in [`flag`].
+
+pub mod flag;
+
+use crate::flags::{Command, Group, Operands};
+use crate::kubevirt::KUBEVIRT;
+
+const FILES: Group = Group {
+    title: "Input",
+    flags: &[
+        flag::FILE.0,
+        flag::FILE_MARK.0,
+        flag::FILES_INSPECT.0,
+        flag::BULK_IN.0,
+        flag::ALLOW_SYMLINK_DESTINATION.0,
+        flag::DANGEROUS_ALLOW_ALL_SYMLINK_DESTINATIONS.0,
+    ],
+};
+
+const VALUES: Group = Group {
+    title: "Data values",
+    flags: &[
+        flag::DATA_VALUE.0,
+        flag::DATA_VALUE_YAML.0,
+        flag::DATA_VALUE_FILE.0,
+        flag::DATA_VALUES_FILE.0,
+        flag::DATA_VALUES_ENV.0,
+        flag::DATA_VALUES_ENV_YAML.0,
+        flag::DATA_VALUE_COERCE.0,
+        flag::DATA_VALUES_INSPECT.0,
+        flag::DATA_VALUES_SCHEMA_INSPECT.0,
+        flag::SCHEMA_INSPECT.0,
+        flag::LIBRARY.0,
+    ],
+};
+
+const CHECKS: Group = Group {
+    title: "Checks",
+    flags: &[
+        flag::ALL_ERRORS.0,
+        flag::STRICT_ANNOTATIONS.0,
+        flag::DANGEROUS_DATA_VALUES_DISABLE_VALIDATION.0,
+        flag::DATA_VALUE_SCHEMA_DISABLE_VALIDATION.0,
+        flag::OUTPUT_DISABLE_VALIDATION.0,
+    ],
+};
+
+/// The check of rendered output.
+const KUBERNETES: Group = Group {
+    title: "Kubernetes",
+    flags: &[flag::KUBERNETES_VERSION.0, flag::KUBERNETES_SCHEMA.0, flag::KUBERNETES_UNKNOWN.0, flag::SKIP.0],
+};
+
+/// `lsp`.
+const LSP: Group = Group { title: "Flags", flags: &[flag::STDIO.0] };
+
+/// `kubernetes validate`.
+const VALIDATE: Group = Group {
+    title: "Flags",
+    flags: &[
+        flag::KUBERNETES_VERSION.0,
+        flag::KUBERNETES_SCHEMA.0,
+        flag::KUBERNETES_UNKNOWN.0,
+        flag::SKIP.0,
+        flag::VALIDATE_OUTPUT.0,
+        flag::SUMMARY.0,
+        flag::VERBOSE.0,
+        flag::DIAGNOSTICS.0,
+        flag::COLOR.0,
+    ],
+};
+
+const KUBERNETES_COMMANDS: &[Command] = &[Command {
+    name: "validate",
+    aliases: &[],
+    summary: "Check manifests as the API server does",
+    details: "Reads files, directories (.yaml, .yml, .json) or standard input. Exits with 0 where all are valid, 1 where \
+              one is not, and 2 where something cannot be read.",
+    operands: Operands::Some("[FILE|DIRECTORY|-] …"),
+    flags: &[VALIDATE],
+    commands: &[],
+}];
+
+const LANGUAGE: Group = Group {
+    title: "Language",
+    flags: &[flag::STRICT.0, flag::IGNORE_UNKNOWN_COMMENTS.0, flag::IMPLICIT_MAP_KEY_OVERRIDES.0, flag::COMPAT.0],
+};
+
+/// What a run may use: for every command that evaluates, reads or checks what others wrote.
+pub const LIMITS: Group = Group {
+    title: "Limits",
+    flags: &[flag::LIMIT_TIME.0, flag::LIMIT_MEMORY.0, flag::LIMIT_STEPS.0, flag::LIMIT_OUTPUT.0, flag::LIMIT_DEPTH.0],
+};
+
+const OUTPUT: Group = Group {
+    title: "Output",
+    flags: &[
+        flag::OUTPUT.0,
+        flag::OUTPUT_FILES.0,
+        flag::DANGEROUS_EMPTIED_OUTPUT_DIRECTORY.0,
+        flag::SOURCE_MAP.0,
+        flag::BULK_OUT.0,
+        flag::DIAGNOSTICS.0,
+        flag::COLOR.0,
+        flag::DEBUG.0,
+    ],
+};
+
+const VERSION: Group = Group { title: "Other", flags: &[flag::VERSION.0] };
+
+const FMT: Group = Group {
+    title: "Flags",
+    flags: &[
+        flag::FMT_FILE.0,
+        flag::STRICT.0,
+        flag::FMT_CHECK.0,
+        flag::WRITE.0,
+        flag::FMT_DIFF.0,
+        flag::DIAGNOSTICS.0,
+        flag::COLOR.0,
+        flag::DEBUG.0,
+    ],
+};
+
+const BUILD: Group = Group {
+    title: "Flags",
+    flags: &[flag::BUILD_CHECK.0, flag::BUILD_DIFF.0, flag::SHARD.0, flag::JOBS.0, flag::DIAGNOSTICS.0, flag::COLOR.0],
+};
+
+const WATCH: Group = Group { title: "Flags", flags: &[flag::JOBS.0, flag::DIAGNOSTICS.0, flag::COLOR.0] };
+
+const INIT: Group = Group { title: "Flags", flags: &[flag::DIAGNOSTICS.0, flag::COLOR.0] };
+
+const TEST: Group = Group {
+    title: "Flags",
+    flags: &[
+        flag::FILTER.0,
+        flag::UPDATE.0,
+        flag::FORMAT.0,
+        flag::COVERAGE.0,
+        flag::SHARD.0,
+        flag::JOBS.0,
+        flag::COLOR.0,
+    ],
+};
+
+/// `check`.
+const CHECK: Group = Group {
+    title: "Findings",
+    flags: &[flag::IGNORE.0, flag::DENY.0, flag::FIX.0, flag::CHECK_DIFF.0, flag::DIAGNOSTICS.0, flag::COLOR.0],
+};
+
+/// The inputs of `check` where there is no project.
+const CHECK_INPUT: Group = Group {
+    title: "Input",
+    flags: &[
+        flag::CHECK_FILE.0,
+        flag::FILE_MARK.0,
+        flag::DATA_VALUE.0,
+        flag::DATA_VALUE_YAML.0,
+        flag::DATA_VALUE_FILE.0,
+        flag::DATA_VALUES_FILE.0,
+        flag::DATA_VALUES_ENV.0,
+        flag::DATA_VALUES_ENV_YAML.0,
+        flag::DATA_VALUE_COERCE.0,
+        flag::ALLOW_SYMLINK_DESTINATION.0,
+        flag::DANGEROUS_ALLOW_ALL_SYMLINK_DESTINATIONS.0,
+        flag::STRICT.0,
+        flag::IGNORE_UNKNOWN_COMMENTS.0,
+        flag::IMPLICIT_MAP_KEY_OVERRIDES.0,
+    ],
+};
+
+/// The inputs of commands around a render.
+const INPUTS: Group = Group {
+    title: "Input",
+    flags: &[
+        flag::FILE.0,
+        flag::FILE_MARK.0,
+        flag::ALLOW_SYMLINK_DESTINATION.0,
+        flag::DANGEROUS_ALLOW_ALL_SYMLINK_DESTINATIONS.0,
+        flag::DATA_VALUE.0,
+        flag::DATA_VALUE_YAML.0,
+        flag::DATA_VALUE_FILE.0,
+        flag::DATA_VALUES_FILE.0,
+        flag::DATA_VALUES_ENV.0,
+        flag::DATA_VALUES_ENV_YAML.0,
+        flag::DATA_VALUE_COERCE.0,
+    ],
+};
+
+/// How templates are read, for commands around a render.
+const DIALECT: Group = Group {
+    title: "Language",
+    flags: &[flag::STRICT.0, flag::IGNORE_UNKNOWN_COMMENTS.0, flag::IMPLICIT_MAP_KEY_OVERRIDES.0],
+};
+
+const GEN: Group = Group {
+    title: "Flags",
+    flags: &[flag::COUNT.0, flag::SEED.0, flag::GEN_CHECK.0, flag::GEN_OUTPUT.0, flag::DIAGNOSTICS.0, flag::COLOR.0],
+};
+
+const EXPLAIN: Group =
+    Group { title: "Flags", flags: &[flag::IMPACT.0, flag::EXPLAIN_OUTPUT.0, flag::DIAGNOSTICS.0, flag::COLOR.0] };
+
+const IMPORT: Group =
+    Group { title: "Flags", flags: &[flag::FROM.0, flag::IMPORT_NAME.0, flag::DIAGNOSTICS.0, flag::COLOR.0] };
+
+const DIFF: Group =
+    Group { title: "Flags", flags: &[flag::DIFF_OUTPUT.0, flag::FAIL_ON.0, flag::DIAGNOSTICS.0, flag::COLOR.0] };
+
+const SHELL_DETAILS: &str = "Writes the script to standard output.";
+
+const SHELL: Group = Group { title: "Flags", flags: &[flag::NO_DESCRIPTIONS.0] };
+
+const fn shell(name: &'static str, summary: &'static str) -> Command {
+    let operands = Operands::None;
+    Command { name, aliases: &[], summary, details: SHELL_DETAILS, operands, flags: &[SHELL], commands: &[] }
+}
+
+/// For the scripts: what could follow the words behind it.
+const fn question(name: &'static str) -> Command {
+    let operands = Operands::Raw("WORD …");
+    Command { name, aliases: &[], summary: "", details: "", operands, flags: &[], commands: &[] }
+}
+
+const SHELLS: &[Command] = &[
+    shell("bash", "Completions for bash"),
+    shell("fish", "Completions for fish"),
+    shell("powershell", "Completions for PowerShell"),
+    shell("zsh", "Completions for zsh"),
+];
+
+const SCHEMA: &[Command] = &[
+    Command {
+        name: "diff",
+        aliases: &[],
+        summary: "Compare two versions of a schema",
+        details: "Lists what changed and whether it is a major, a minor or a patch release for users of the schema.",
+        operands: Operands::Some("OLD NEW"),
+        flags: &[DIFF, LIMITS],
+        commands: &[],
+    },
+    Command {
+        name: "import",
+        aliases: &[],
+        summary: "Write a schema from JSON Schema, OpenAPI, a CRD or values",
+        details: "Recognises what FILE is by its content. What has no counterpart is reported as a warning.",
+        operands: Operands::Some("FILE"),
+        flags: &[IMPORT, LIMITS],
+        commands: &[],
+    },
+    Command {
+        name: "project",
+        aliases: &[],
+        summary: "Show the JSON Schema of ytterby.yml",
+        details: "",
+        operands: Operands::None,
+        flags: &[],
+        commands: &[],
+    },
+];
+
+/// The program itself. Without a subcommand it renders templates.
+pub static ROOT: Command = Command {
+    name: "",
+    aliases: &[],
+    summary: "Template, patch and validate YAML",
+    details: "Reads the files given by -f, evaluates the code in their comments, applies overlays and writes the result.",
+    operands: Operands::None,
+    flags: &[FILES, VALUES, CHECKS, KUBERNETES, LANGUAGE, LIMITS, OUTPUT, VERSION],
+    commands: &[
+        question("__complete"),
+        question("__completeNoDesc"),
+        Command {
+            name: "build",
+            aliases: &[],
+            summary: "Render the targets of a project",
+            details: "Reads ytterby.yml, here or above. Without names, all targets are built.",
+            operands: Operands::Some("[TARGET] …"),
+            flags: &[BUILD, KUBERNETES, LIMITS],
+            commands: &[],
+        },
+        Command {
+            name: "check",
+            aliases: &[],
+            summary: "Find problems without writing output",
+            details: "Reports what runs of all targets report, and what can be told from the files: values that nothing \
+                      declares or uses, overlays that match nothing, rules that decide nothing. Exits with 1 on errors.",
+            operands: Operands::Some("[TARGET] …"),
+            flags: &[CHECK, CHECK_INPUT, KUBERNETES],
+            commands: &[],
+        },
+        Command {
+            name: "completion",
+            aliases: &[],
+            summary: "Write completions for a shell",
+            details: "Each subcommand writes the script for one shell.",
+            operands: Operands::None,
+            flags: &[],
+            commands: SHELLS,
+        },
+        Command {
+            name: "explain",
+            aliases: &[],
+            summary: "Show where a data value or a node of the output comes from",
+            details: "A data value is written db.port; a node of the output Deployment/web:spec.replicas, \
+                      Deployment/shop/web:spec.replicas, or #2:spec for the second document; * stands for any name. Shows \
+                      what gave, changed and removed it, and the data values that decide it.",
+            operands: Operands::Some("[VALUE|DOCUMENT:PATH] …"),
+            flags: &[INPUTS, EXPLAIN, DIALECT, LIMITS],
+            commands: &[],
+        },
+        Command {
+            name: "fmt",
+            aliases: &[],
+            summary: "Format YAML and templates",
+            details: "Writes all YAML files that are named to standard output, comments kept; or writes them back (--write).",
+            operands: Operands::Some("[FILE|DIRECTORY] …"),
+            flags: &[FMT, LIMITS],
+            commands: &[],
+        },
+        Command {
+            name: "gen",
+            aliases: &[],
+            summary: "Make data values that the schema allows, and find those that fail",
+            details: "Writes values files made from the schema and its rules: defaults, bounds, each member of enums and \
+                      unions, optional keys given and not, pairs of choices. With --check it renders each of them and \
+                      reports legal values that fail.",
+            operands: Operands::None,
+            flags: &[INPUTS, GEN, KUBERNETES, DIALECT, LIMITS],
+            commands: &[],
+        },
+        Command {
+            name: "help",
+            aliases: &[],
+            summary: "Show the help of a command",
+            details: "",
+            operands: Operands::Some("[COMMAND]"),
+            flags: &[],
+            commands: &[],
+        },
+        Command {
+            name: "init",
+            aliases: &[],
+            summary: "Start a new project",
+            details: "Writes a schema, a template, values for two targets, a test and ytterby.yml. Overwrites nothing.",
+            operands: Operands::Some("[DIRECTORY]"),
+            flags: &[INIT],
+            commands: &[],
+        },
+        Command {
+            name: "kubernetes",
+            aliases: &[],
+            summary: "Check manifests as the Kubernetes API server does",
+            details: "",
+            operands: Operands::None,
+            flags: &[],
+            commands: KUBERNETES_COMMANDS,
+        },
+        KUBEVIRT,
+        Command {
+            name: "lsp",
+            aliases: &[],
+            summary: "Serve editors: the language server",
+            details: "Speaks the Language Server Protocol on standard input and output. Editors start it; docs/editors.md has their settings.",
+            operands: Operands::None,
+            flags: &[LSP],
+            commands: &[],
+        },
+        Command {
+            name: "schema",
+            aliases: &[],
+            summary: "Import, compare and show schemas",
+            details: "",
+            operands: Operands::None,
+            flags: &[],
+            commands: SCHEMA,
+        },
+        Command {
+            name: "template",
+            aliases: &["t", "tpl"],
+            summary: "Render templates (deprecated: leave the word out)",
+            details: "Does the same as the program without a subcommand.",
+            operands: Operands::None,
+            flags: &[FILES, VALUES, CHECKS, KUBERNETES, LANGUAGE, LIMITS, OUTPUT],
+            commands: &[],
+        },
+        Command {
+            name: "test",
+            aliases: &[],
+            summary: "Run the tests of a project",
+            details: "Runs the tests of files named *_test.yml, below the paths or those that tests: of ytterby.yml names. Exits \
+                      with 1 where a test fails, and with 2 where a test file is wrong.",
+            operands: Operands::Some("[PATH] …"),
+            flags: &[TEST, KUBERNETES, LIMITS],
+            commands: &[],
+        },
+        Command {
+            name: "version",
+            aliases: &[],
+            summary: "Show the version",
+            details: "",
+            operands: Operands::None,
+            flags: &[],
+            commands: &[],
+        },
+        Command {
+            name: "watch",
+            aliases: &[],
+            summary: "Build again whenever an input changes",
+            details: "Says what changed in the output, and goes on after errors.",
+            operands: Operands::Some("[TARGET] …"),
+            flags: &[WATCH, KUBERNETES, LIMITS],
+            commands: &[],
+        },
+    ],
+};
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::path::Path;
+
+    use super::*;
+
+    fn check(command: &Command) {
+        let mut seen = HashSet::new();
+        for flag in command.all_flags() {
+            assert!(seen.insert(flag.name.to_owned()), "--{} twice", flag.name);
+            assert!(flag.short.is_none_or(|short| seen.insert(short.to_string())), "-{:?} twice", flag.short);
+            assert!(!flag.help.is_empty() && !flag.help.ends_with('.'), "--{}", flag.name);
+        }
+        assert!(command.commands.is_sorted_by_key(|command| command.name), "{}", command.name);
+        command.commands.iter().for_each(check);
+    }
+
+    /// The commands that people use, as they are called, and their flags.
+    fn all(path: &str, command: &Command, commands: &mut Vec<String>, flags: &mut Vec<String>) {
+        if !path.is_empty() {
+            commands.push(format!("ytterby {path}"));
+        }
+        flags.extend(command.all_flags().map(|flag| format!("--{}", flag.name)));
+        for command in command.commands.iter().filter(|command| !command.is_hidden()) {
+            all(format!("{path} {}", command.name).trim(), command, commands, flags);
+        }
+    }
+
+    #[test]
+    fn the_documentation_names_all_commands_and_flags() {
+        let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+        let entries = docs.read_dir().expect("the documentation is there");
+        let paths = entries.map(|entry| entry.expect("its pages can be listed").path());
+        let pages = paths.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
+        let pages: String = pages.map(|path| std::fs::read_to_string(path).expect("a page can be read")).collect();
+        let goes_on = |c: char| c.is_alphanumeric() || c == '-';
+        let is_named =
+            |name: &String| pages.match_indices(&**name).any(|(at, _)| !pages[at + name.len()..].starts_with(goes_on));
+        let (mut commands, mut flags) = (Vec::new(), Vec::new());
+        all("", &ROOT, &mut commands, &mut flags);
+        let missing: Vec<&String> = commands.iter().chain(&flags).filter(|name| !is_named(name)).collect();
+        assert!(missing.is_empty(), "no page in docs/ names these: {missing:?}");
+    }
+
+    #[test]
+    fn the_table_is_sound() {
+        check(&ROOT);
+    }
+}
