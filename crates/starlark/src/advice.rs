@@ -7,7 +7,7 @@ use ytterby_text::Str;
 use ytterby_text::spelling::{closest, nearest};
 
 use crate::host::BinaryOp;
-use crate::{Problem, builtins};
+use crate::{Dialect, Problem, builtins};
 
 /// The advice for a problem whose token is at `place`, or at an unknown place where there is nothing to edit.
 pub(crate) fn helps(problem: &Problem, place: Pos) -> Vec<Help> {
@@ -57,7 +57,7 @@ fn undefined(name: &Str, place: Pos) -> Option<Help> {
 
 /// A built-in function whose name is similar. The reference does not look for these.
 fn builtin(name: &Str, place: Pos) -> Option<Help> {
-    let similar = Str::from(nearest(&name.to_str(), builtins::names())?);
+    let similar = Str::from(nearest(&name.to_str(), builtins::names(Dialect::Ytt))?);
     Some(renamed(place, Part::Exactly(name.to_str().into_owned()), name, &similar))
 }
 

@@ -9,11 +9,14 @@ use std::ops::Index;
 use ytterby_diag::Pos;
 use ytterby_text::Str;
 
+use crate::Dialect;
 use crate::host::{BinaryOp, CompareOp, UnaryOp};
 
 /// All expressions of a program.
 #[derive(Default, Debug)]
 pub struct Ast {
+    /// The dialect that it is written in.
+    pub(crate) dialect: Dialect,
     exprs: Vec<Expr>,
 }
 
@@ -28,6 +31,10 @@ impl ExprId {
 }
 
 impl Ast {
+    pub(crate) fn new(dialect: Dialect) -> Ast {
+        Ast { dialect, ..Ast::default() }
+    }
+
     pub(crate) fn add(&mut self, start: Pos, pos: Pos, end: Pos, kind: ExprKind) -> ExprId {
         self.exprs.push(Expr { start, pos, end, kind });
         ExprId(self.exprs.len() as u32 - 1)

@@ -140,7 +140,7 @@ pub fn compile_covered(
     predeclared: &[&str],
     coverage: Option<&Coverage>,
 ) -> Result<Program, Vec<SyntaxError>> {
-    let toplevel = dialect.compiling(|| crate::compile::compile(pieces, predeclared, coverage))?;
+    let toplevel = crate::compile::compile(dialect, pieces, predeclared, coverage)?;
     Ok(Program { toplevel: Arc::new(toplevel) })
 }
 
@@ -159,7 +159,7 @@ pub struct Syntax {
 /// # Errors
 /// The first error of reading.
 pub fn parse_in(dialect: Dialect, pieces: &[Piece<'_>]) -> Result<Syntax, Box<SyntaxError>> {
-    let (ast, stmts) = dialect.compiling(|| crate::syntax::parse(pieces))?;
+    let (ast, stmts) = crate::syntax::parse(dialect, pieces)?;
     Ok(Syntax { ast, stmts })
 }
 

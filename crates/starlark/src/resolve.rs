@@ -245,7 +245,7 @@ impl<'a> Resolver<'a> {
                 self.given.insert(name, binding);
                 binding
             }
-            None if crate::builtins::universe(&name).is_some() => {
+            None if crate::builtins::universe(self.ast.dialect, &name).is_some() => {
                 let binding = self.new_binding(Scope::Universal, 0, name.clone());
                 self.given.insert(name, binding);
                 binding

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use ytterby::FileKind;
 use ytterby_diag::{Diagnostic, Edit, Help, Id, Label, Part, Pos, Role, Safety};
-use ytterby_starlark::universe;
+use ytterby_starlark::{Dialect, universe};
 
 use crate::names::{LoadStmt, Names, Symbol, SymbolKind};
 use crate::project::{Project, ProjectFile, resolve_load};
@@ -182,7 +182,7 @@ fn shadowed(file: &ProjectFile, names: &Names, out: &mut Vec<Diagnostic>) {
             if !is_variable || names.is_in_function(id) {
                 report(symbol, symbol.pos, described(hidden), Some(hidden.pos));
             }
-        } else if universe(symbol.name.as_bytes()).is_some() {
+        } else if universe(Dialect::Current, symbol.name.as_bytes()).is_some() {
             report(symbol, symbol.pos, "the built-in function of this name", None);
         }
     }

@@ -73,10 +73,9 @@ thread_local! {
         FUNCTIONS.iter().map(|(name, code)| Value::Builtin(Rc::new(Builtin::plain(*name, *code)))).collect();
 }
 
-/// The value of a name that every program knows: `None`, `len` and so on, as the program that is being compiled has it;
-/// outside of that, as ytt has it.
-pub fn universe(name: &[u8]) -> Option<Value> {
-    if has(Dialect::of_compiler(), name) { universal(name) } else { None }
+/// The value of a name that every program of a dialect knows: `None`, `len` and so on.
+pub fn universe(dialect: Dialect, name: &[u8]) -> Option<Value> {
+    if has(dialect, name) { universal(name) } else { None }
 }
 
 /// The same in the dialect that has all names.
@@ -92,8 +91,7 @@ pub(crate) fn universal(name: &[u8]) -> Option<Value> {
 }
 
 /// The names of all functions.
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    let dialect = Dialect::of_compiler();
+pub(crate) fn names(dialect: Dialect) -> impl Iterator<Item = &'static str> {
     FUNCTIONS.iter().map(|(name, _)| *name).filter(move |name| has(dialect, name.as_bytes()))
 }
 
@@ -135,8 +133,7 @@ pub(crate) fn method_names(dialect: Dialect, receiver: &Value) -> Vec<Str> {
 }
 
 /// The methods of built-in types that have this name.
-pub(crate) fn methods(name: &Str) -> Name {
-    let dialect = Dialect::of_compiler();
+pub(crate) fn methods(dialect: Dialect, name: &Str) -> Name {
     Name {
         name: name.clone(),
         string: find(strings::METHODS, name).filter(|_| has(dialect, name)),

@@ -39,7 +39,7 @@ impl FnCompiler<'_> {
             ExprKind::Int(value) if i32::try_from(*value).is_ok() => self.constant(Constant::Int(*value)),
             ExprKind::Ident(_) => {
                 let binding = self.program.binding(id)?;
-                match crate::builtins::universe(&binding.name) {
+                match crate::builtins::universe(self.ast.dialect, &binding.name) {
                     Some(Value::None | Value::Bool(_)) if binding.scope == Scope::Universal => {
                         self.constant(Constant::Universal(binding.name.clone()))
                     }
@@ -139,7 +139,7 @@ impl FnCompiler<'_> {
             Scope::Free => self.emit(Instr::Free { dst, index: binding.index as u16 }, pos),
             Scope::Global => self.emit(Instr::Global { dst, index }, pos),
             Scope::Predeclared => self.emit(Instr::Predeclared { dst, index }, pos),
-            Scope::Universal => match crate::builtins::universe(&binding.name) {
+            Scope::Universal => match crate::builtins::universe(self.ast.dialect, &binding.name) {
                 Some(Value::None) => self.emit(Instr::None { dst }, Pos::UNKNOWN),
                 Some(Value::Bool(value)) => self.emit(Instr::Bool { dst, value }, Pos::UNKNOWN),
                 Some(_) => {
@@ -487,7 +487,7 @@ impl FnCompiler<'_> {
         if binding.scope != Scope::Universal {
             return Ok(None);
         }
-        match crate::builtins::universe(&binding.name) {
+        match crate::builtins::universe(self.ast.dialect, &binding.name) {
             Some(Value::Builtin(_)) => Ok(u16::try_from(self.constant(Constant::Universal(binding.name.clone()))).ok()),
             _ => Ok(None),
         }

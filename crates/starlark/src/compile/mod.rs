@@ -21,15 +21,16 @@ use crate::ast::{Ast, Def, DefBody, ExprId, ExprKind, Param, Stmt};
 use crate::program::Toplevel;
 use crate::resolve::{Binding, FunctionScope, NameError, Resolved, Scope, resolve};
 use crate::syntax::parse;
-use crate::{Coverage, Piece, Problem, SyntaxError};
+use crate::{Coverage, Dialect, Piece, Problem, SyntaxError};
 
 /// Compiles a program; see [`crate::compile`].
 pub(crate) fn compile(
+    dialect: Dialect,
     pieces: &[Piece<'_>],
     predeclared: &[&str],
     coverage: Option<&Coverage>,
 ) -> Result<Toplevel, Vec<SyntaxError>> {
-    let (ast, stmts) = parse(pieces).map_err(|error| vec![error.advised(pieces)])?;
+    let (ast, stmts) = parse(dialect, pieces).map_err(|error| vec![error.advised(pieces)])?;
     let resolved = resolve(&ast, &stmts, predeclared).map_err(|errors| {
         let error =
             |NameError { pos, problem, message }| SyntaxError::at(pos, problem, message, pieces).advised(pieces);
@@ -428,7 +429,7 @@ impl<'a> FnCompiler<'a> {
         }
         let index =
             u16::try_from(self.names.len()).map_err(|_| "too many attribute names in one function (limit is 65536)")?;
-        self.names.push(crate::builtins::methods(name));
+        self.names.push(crate::builtins::methods(self.ast.dialect, name));
         self.name_of.insert(name.clone(), index);
         Ok(index)
     }

@@ -257,7 +257,7 @@ impl FnCompiler<'_> {
         let target = self.ast.unparen(target);
         let expr = &self.ast[target];
         match &expr.kind {
-            ExprKind::Ident(_) if op == BinaryOp::Or && Dialect::of_compiler() == Dialect::Current => {
+            ExprKind::Ident(_) if op == BinaryOp::Or && self.ast.dialect == Dialect::Current => {
                 let x = self.temporary_operand(target)?;
                 self.add_or_compute(op, x, value, pos)?;
                 self.assign(target, x, pos)
@@ -321,7 +321,7 @@ impl FnCompiler<'_> {
 
     /// `x op= value` for a temporary.
     fn add_or_compute(&mut self, op: BinaryOp, x: Reg, value: ExprId, pos: Pos) -> Compiled<()> {
-        if op == BinaryOp::Or && Dialect::of_compiler() == Dialect::Current {
+        if op == BinaryOp::Or && self.ast.dialect == Dialect::Current {
             return self.or_assign(x, value, pos);
         }
         if op != BinaryOp::Add {

@@ -15,6 +15,7 @@ use crate::program::OpArgs;
 use crate::{Dialect, OpenBracket, Piece, Problem, SyntaxError};
 
 pub(crate) struct Lexer<'a> {
+    dialect: Dialect,
     pieces: &'a [Piece<'a>],
     piece: usize,
     part: Part,
@@ -43,8 +44,9 @@ enum Part {
 }
 
 impl<'a> Lexer<'a> {
-    pub(crate) fn new(pieces: &'a [Piece<'a>]) -> Lexer<'a> {
+    pub(crate) fn new(dialect: Dialect, pieces: &'a [Piece<'a>]) -> Lexer<'a> {
         let mut lexer = Lexer {
+            dialect,
             pieces,
             piece: 0,
             part: Part::End,
@@ -350,7 +352,7 @@ impl<'a> Lexer<'a> {
 
     /// Whether a byte string begins with the quote at a place; ytt has none.
     fn begins_bytes(&self, quote: usize) -> bool {
-        Dialect::of_compiler() == Dialect::Current && matches!(self.text.get(quote), Some(b'"' | b'\''))
+        self.dialect == Dialect::Current && matches!(self.text.get(quote), Some(b'"' | b'\''))
     }
 
     fn name(&mut self) -> Parsed<(Tok, TokenValue)> {

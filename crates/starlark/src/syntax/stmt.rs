@@ -9,18 +9,18 @@ use super::lexer::Lexer;
 use super::token::{Tok, Token, TokenValue};
 use crate::ast::{Ast, Def, DefBody, ExprId, ExprKind, Load, Param, Stmt};
 use crate::host::BinaryOp;
-use crate::{Piece, Problem};
+use crate::{Dialect, Piece, Problem};
 
 /// Blocks and expressions may be nested this deep.
 const MAX_BLOCKS: usize = 500;
 const MAX_NESTING: usize = 5_000;
 
 /// Reads a whole program.
-pub(crate) fn parse(pieces: &[Piece<'_>]) -> Parsed<(Ast, Vec<Stmt>)> {
-    let mut tokens = Blocks::new(Lexer::new(pieces));
+pub(crate) fn parse(dialect: Dialect, pieces: &[Piece<'_>]) -> Parsed<(Ast, Vec<Stmt>)> {
+    let mut tokens = Blocks::new(Lexer::new(dialect, pieces));
     let token = tokens.next()?;
     let last_end = token.start;
-    let mut parser = Parser { tokens, token, last_end, ast: Ast::default(), nesting: 0, blocks: 0 };
+    let mut parser = Parser { tokens, token, last_end, ast: Ast::new(dialect), nesting: 0, blocks: 0 };
     let mut stmts = Vec::new();
     while parser.token.tok != Tok::Eof {
         if parser.token.tok == Tok::Newline {
