@@ -1,6 +1,9 @@
 //! TOML to Starlark values. Keys are sorted, as in the reference; dates become strings, which the reference cannot do.
 
-use toml::de::{DeArray, DeFloat, DeInteger, DeTable, DeValue};
+use std::borrow::Cow;
+
+use toml::Spanned;
+use toml::de::{DeArray, DeTable, DeValue};
 use ytterby_starlark::Value;
 use ytterby_text::budget;
 
@@ -8,51 +11,57 @@ use ytterby_text::budget;
 const BYTES: usize = 32;
 
 /// The table of a text as a dict. The error is a message.
-pub(super) fn read(text: &[u8]) -> Result<Value, String> {
-    budget::memory(BYTES * text.len()).and_then(|()| budget::work(text.len())).map_err(|why| why.to_string())?;
-    let line = |at: usize| 1 + memchr::memchr_iter(b'\n', &text[..at.min(text.len())]).count();
-    let utf8 = std::str::from_utf8(text)
-        .map_err(|wrong| format!("toml: line {}: not UTF-8, which TOML has to be", line(wrong.valid_up_to())))?;
-    let utf8 = utf8.strip_prefix('\u{feff}').unwrap_or(utf8);
-    let table = DeTable::parse(utf8).map_err(|wrong| {
-        let at = wrong.span().map_or(0, |span| span.start) + (text.len() - utf8.len());
-        format!("toml: line {}: {}", line(at), wrong.message())
-    })?;
-    dict(table.get_ref())
+pub(super) fn read(bytes: &[u8]) -> Result<Value, String> {
+    budget::memory(BYTES * bytes.len())
+        .and_then(|()| budget::work(bytes.len()))
+        .map_err(|exceeded| exceeded.to_string())?;
+    let text = std::str::from_utf8(bytes)
+        .map_err(|wrong| problem(bytes, wrong.valid_up_to(), "not UTF-8, which TOML has to be"))?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let table = DeTable::parse(text)
+        .map_err(|wrong| problem(text.as_bytes(), wrong.span().map_or(0, |span| span.start), wrong.message()))?;
+    Reader { text }.dict(table.get_ref())
 }
 
-fn dict(table: &DeTable<'_>) -> Result<Value, String> {
-    let pair = |(key, value): (&toml::Spanned<_>, &toml::Spanned<DeValue<'_>>)| {
-        Ok((Value::from(AsRef::<str>::as_ref(key.get_ref())), self::value(value.get_ref())?))
-    };
-    let pairs: Vec<(Value, Value)> = table.iter().map(pair).collect::<Result<_, String>>()?;
-    Ok(Value::dict(pairs).expect("strings can be hashed"))
+fn problem(text: &[u8], at: usize, why: &str) -> String {
+    let line = 1 + memchr::memchr_iter(b'\n', &text[..at.min(text.len())]).count();
+    format!("toml: line {line}: {why}")
 }
 
-fn list(array: &DeArray<'_>) -> Result<Value, String> {
-    let items: Vec<Value> = array.iter().map(|item| value(item.get_ref())).collect::<Result<_, _>>()?;
-    Ok(Value::list(items))
+struct Reader<'t> {
+    text: &'t str,
 }
 
-fn value(value: &DeValue<'_>) -> Result<Value, String> {
-    Ok(match value {
-        DeValue::String(text) => Value::from(&**text),
-        DeValue::Integer(number) => Value::Int(integer(number)?),
-        DeValue::Float(number) => Value::Float(float(number)?),
-        DeValue::Boolean(value) => Value::Bool(*value),
-        DeValue::Datetime(time) => Value::from(time.to_string()),
-        DeValue::Array(items) => return crate::deep(|| list(items)),
-        DeValue::Table(table) => return crate::deep(|| dict(table)),
-    })
-}
+impl Reader<'_> {
+    fn dict(&self, table: &DeTable<'_>) -> Result<Value, String> {
+        let pair = |(key, value): (&Spanned<Cow<'_, str>>, _)| Ok((Value::from(&**key.get_ref()), self.value(value)?));
+        let pairs: Vec<(Value, Value)> = table.iter().map(pair).collect::<Result<_, String>>()?;
+        Ok(Value::dict(pairs).expect("strings can be hashed"))
+    }
 
-fn integer(number: &DeInteger<'_>) -> Result<i64, String> {
-    i64::from_str_radix(number.as_str(), number.radix())
-        .map_err(|_| format!("toml: {} does not fit into 64 bits", number.as_str()))
-}
+    fn list(&self, array: &DeArray<'_>) -> Result<Value, String> {
+        let items: Vec<Value> = array.iter().map(|item| self.value(item)).collect::<Result<_, _>>()?;
+        Ok(Value::list(items))
+    }
 
-fn float(number: &DeFloat<'_>) -> Result<f64, String> {
-    number.as_str().parse().map_err(|_| format!("toml: {} is no number", number.as_str()))
+    fn value(&self, spanned: &Spanned<DeValue<'_>>) -> Result<Value, String> {
+        let too_large = || problem(self.text.as_bytes(), spanned.span().start, "the number is too large");
+        Ok(match spanned.get_ref() {
+            DeValue::String(text) => Value::from(&**text),
+            DeValue::Integer(number) => {
+                Value::Int(i64::from_str_radix(number.as_str(), number.radix()).map_err(|_| too_large())?)
+            }
+            DeValue::Float(number) => match number.as_str().parse::<f64>() {
+                Ok(value) if value.is_infinite() && !number.as_str().contains("inf") => return Err(too_large()),
+                Ok(value) => Value::Float(value),
+                Err(_) => return Err(too_large()),
+            },
+            DeValue::Boolean(value) => Value::Bool(*value),
+            DeValue::Datetime(time) => Value::from(time.to_string()),
+            DeValue::Array(items) => return crate::deep(|| self.list(items)),
+            DeValue::Table(table) => return crate::deep(|| self.dict(table)),
+        })
+    }
 }
 
 #[cfg(test)]
@@ -97,6 +106,9 @@ mod tests {
     fn errors_name_the_line() {
         assert!(read(b"a = 1\nb = \"\xe9\"").unwrap_err().starts_with("toml: line 2: not UTF-8"));
         assert!(read("\u{feff}a = 1\nb = 1\n\na = 2".as_bytes()).unwrap_err().starts_with("toml: line 4: duplicate"));
-        assert!(read(b"a = 99999999999999999999").unwrap_err().starts_with("toml: "));
+        for number in ["99999999999999999999", "1e999"] {
+            let message = read(format!("\na = {number}").as_bytes()).unwrap_err();
+            assert_eq!(message, "toml: line 2: the number is too large");
+        }
     }
 }
