@@ -280,6 +280,20 @@ impl OutputTypes {
         ("values", SchemaFormat::Values),
     ];
 
+    /// All names, those of documents first.
+    pub const NAMES: &'static [&'static str] = &{
+        let mut names = [""; Self::FORMATS.len() + Self::SCHEMA_FORMATS.len()];
+        let mut at = 0;
+        while at < names.len() {
+            names[at] = match at < Self::FORMATS.len() {
+                true => Self::FORMATS[at].0,
+                false => Self::SCHEMA_FORMATS[at - Self::FORMATS.len()].0,
+            };
+            at += 1;
+        }
+        names
+    };
+
     /// The document format; YAML if none is named.
     pub(crate) fn format(&self, known: KnownSchemaFormats) -> Result<Format, Failure> {
         self.check(known)?;

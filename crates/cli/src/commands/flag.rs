@@ -151,7 +151,7 @@ pub const LIMIT_DEPTH: Text = Text::new("limit-depth", "count", "Calls inside ea
 
 pub const OUTPUT: List = List::commas("output", "type", "Write documents as yaml, json, pos or yaml+source; show a schema as openapi-v3, json-schema, crd, ytt-schema, markdown, html or values")
     .short('o')
-    .offers(Values::OneOf(&["yaml", "json", "pos", "yaml+source", "openapi-v3", "json-schema", "crd", "ytt-schema", "markdown", "html", "values"]));
+    .offers(Values::OneOf(ytterby::OutputTypes::NAMES));
 
 pub const OUTPUT_FILES: Text =
     Text::new("output-files", "directory", "Write output files to this directory").offers(Values::Directories);
