@@ -154,6 +154,7 @@ pub enum Inspect {
 
 /// The form of the result that the host can use; the other one is not made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub enum Target {
     /// All documents in one stream.
     #[default]

@@ -4,6 +4,7 @@
 
 /// The format of a report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub enum Rendering {
     /// ytt's text.
     #[default]

@@ -16,6 +16,7 @@ use crate::validate::{Described, Detail};
 
 /// How much a change matters to users of a schema.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[non_exhaustive]
 pub enum Impact {
     /// Only words changed.
     Patch,

@@ -110,6 +110,7 @@ impl Limit {
 
 /// A limit that was reached, or a request to stop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Exceeded {
     /// The time is up.
     Time(Duration),

@@ -33,6 +33,7 @@ pub struct ImportOptions {
 
 /// What the file to import holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub enum ImportFrom {
     /// A schema, whose language is recognised by its content.
     #[default]
