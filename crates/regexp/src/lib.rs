@@ -1,10 +1,11 @@
 //! Regular expressions in Go's syntax.
 //!
-//! A pattern is read by Go's rules (classes are ASCII, `\Q…\E`, at most 1000 repetitions, its error texts) and written anew
-//! in the syntax of the `regex` crate, which then does the matching: both find the leftmost match that comes first.
-//! Text that is no UTF-8 is matched as Go does it, with U+FFFD in place of each wrong piece.
+//! A pattern is parsed by Go's rules (ASCII classes, `\Q…\E`, at most 1000 repetitions, Go's error
+//! texts) and translated to the syntax of the `regex` crate, which then does the matching. Both
+//! prefer the leftmost match, and the first alternative among several. Text that is not UTF-8 is
+//! matched as in Go: each invalid piece counts as U+FFFD.
 //!
-//! Names of groups stay on our side, because Go allows some that the crate does not.
+//! Group names stay on our side, because Go allows some that the crate does not.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -30,22 +31,22 @@ pub struct Regexp {
 /// Compiled programs above this size are refused: `\pL{1000}` still fits.
 const MAX_PROGRAM_BYTES: usize = 64 << 20;
 
-/// Longer texts are not made.
+/// The maximum length of a result.
 const MAX_BYTES: usize = 1 << 30;
 
-/// What compiling a pattern counts for at least, in units of work.
+/// Minimum charge for compiling a pattern, in units of work.
 const COMPILATION: usize = 1024;
 
-/// Bytes behind a match that count as one unit of work when the next one is looked for: it may be far away, and the
-/// search for it may look at all of them.
+/// Bytes after a match that count as one unit of work when searching for the next match. The next
+/// one may be far away, and the search may scan all of them.
 const BYTES_PER_UNIT: usize = 16 << 10;
 
-/// How many compiled patterns are kept.
+/// Number of compiled patterns in the cache.
 const KEPT: usize = 64;
 
 thread_local! {
-    /// Patterns in use: templates match the same few patterns in loops, a schema gives one to many nodes, and compiling
-    /// one takes longer than matching.
+    /// Cache of compiled patterns. Templates match the same few patterns in loops, a schema uses
+    /// one for many nodes, and compiling takes longer than matching.
     static COMPILED: RefCell<HashMap<Str, Rc<Regexp>>> = RefCell::default();
 }
 
@@ -53,14 +54,14 @@ thread_local! {
     static COUNT: Cell<usize> = const { Cell::new(0) };
 }
 
-/// How many patterns this thread has compiled: shows that each is compiled once.
+/// Number of patterns compiled on this thread; tests use it to show that each is compiled once.
 pub fn compiled() -> usize {
     COUNT.get()
 }
 
 impl Regexp {
-    /// The compiled pattern, shared because a copy would have to build its caches anew. Errors are those of
-    /// [`Regexp::new`].
+    /// The compiled pattern from the cache. It is shared, because a clone would have to rebuild the
+    /// caches of the `regex` crate. Fails like [`Regexp::new`].
     pub fn shared(pattern: &Str) -> Result<Rc<Regexp>, String> {
         if let Some(regexp) = COMPILED.with_borrow(|kept| kept.get(pattern).cloned()) {
             return Ok(regexp);
@@ -75,10 +76,10 @@ impl Regexp {
         Ok(regexp)
     }
 
-    /// Compiles a pattern; an error has Go's text, `error parsing regexp: …`.
+    /// Compiles a pattern. An error has Go's text, `error parsing regexp: …`.
     ///
     /// # Errors
-    /// Where Go refuses the pattern, or where it is larger than what we compile.
+    /// If Go refuses the pattern, or if the compiled program is too large.
     pub fn new(pattern: &[u8]) -> Result<Regexp, String> {
         COUNT.set(COUNT.get() + 1);
         budget::work(COMPILATION + pattern.len()).map_err(|exceeded| exceeded.to_string())?;
@@ -91,7 +92,8 @@ impl Regexp {
             .nest_limit(8 * translate::MAX_DEPTH)
             .build()
             .map_err(|error| {
-                // What Go accepts, the translation can say.
+                // The translation can express everything that Go accepts, so only the size can be
+                // wrong.
                 debug_assert!(matches!(error, regex::Error::CompiledTooBig(_)), "{pattern:?}: {error}");
                 format!("error parsing regexp: expression too large: `{pattern}`")
             })?;
@@ -99,17 +101,19 @@ impl Regexp {
         Ok(Regexp { regex, names, dollars, has_vertical_tab })
     }
 
-    /// Each `$` outside of `(?m)`. Other dialects let it match before a final line feed too.
+    /// Each `$` outside of `(?m)`. In other dialects it also matches before a final line feed.
     pub fn dollars(&self) -> &[Dollar] {
         &self.dollars
     }
 
-    /// Whether `\v` stands in the pattern: one character here, any vertical space in other dialects.
+    /// Whether the pattern contains `\v`: one character in Go, any vertical space in other
+    /// dialects.
     pub fn has_vertical_tab(&self) -> bool {
         self.has_vertical_tab
     }
 
-    /// The pattern in the syntax of the `regex` crate, for those who read it with `regex-syntax`.
+    /// The pattern in the syntax of the `regex` crate, for callers that parse it with
+    /// `regex-syntax`.
     pub fn translated(&self) -> &str {
         self.regex.as_str()
     }
@@ -129,15 +133,15 @@ impl Regexp {
         self.regex.find(text).map(|found| found.as_str())
     }
 
-    /// All matches in the text that do not overlap, from left to right.
+    /// All non-overlapping matches in the text, from left to right.
     pub fn find_all_in<'t>(&self, text: &'t str) -> impl Iterator<Item = &'t str> {
         self.regex.find_iter(text).map(|found| found.as_str())
     }
 
-    /// The text with every match replaced by `template`, in which `$1`, `$name` and `${name}` stand for groups.
+    /// Replaces every match by `template`, in which `$1`, `$name` and `${name}` refer to groups.
     ///
     /// # Errors
-    /// Where the result would be larger than a gigabyte.
+    /// If the result would be larger than a gigabyte.
     pub fn replace_all(&self, text: &Str, template: &Str) -> Result<Str, String> {
         let template = template.to_str();
         self.try_replace_all(text, |captures, out| {
@@ -146,10 +150,10 @@ impl Regexp {
         })
     }
 
-    /// The text with every match replaced by what `replacement` says of the matched text.
+    /// Replaces every match by the result of calling `replacement` with the matched text.
     ///
     /// # Errors
-    /// Those of `replacement`, and where the result would be larger than a gigabyte.
+    /// Those of `replacement`, and if the result would be larger than a gigabyte.
     pub fn replace_all_with<E: From<String>>(
         &self,
         text: &Str,
@@ -190,12 +194,13 @@ impl Regexp {
         Ok(Str::from(out))
     }
 
-    /// Appends `template` with its references filled in; a group that is not there or took no part is empty.
+    /// Appends `template` with its references expanded. A group that does not exist or did not
+    /// match is empty.
     fn expand(&self, template: &str, captures: &Captures<'_>, out: &mut Vec<u8>) {
         let mut rest = template;
         while let Some((before, after)) = rest.split_once('$') {
             out.extend_from_slice(before.as_bytes());
-            // The caller looks at the length; nobody will see the rest.
+            // The caller checks the length and fails, so the rest is not needed.
             if out.len() > MAX_BYTES {
                 return;
             }
@@ -233,7 +238,8 @@ fn has_leading_zero(digits: &str) -> bool {
     digits.len() > 1 && digits.starts_with('0')
 }
 
-/// The name after a `$` and what follows it: the longest run of letters, digits and `_`, or what stands in braces.
+/// The name after a `$` and the text after it. The name is the longest run of letters, digits and
+/// `_`, or the text in braces.
 fn reference(text: &str) -> Option<(&str, &str)> {
     let (braced, body) = match text.strip_prefix('{') {
         Some(body) => (true, body),
@@ -261,7 +267,8 @@ pub fn escape(text: &str) -> Cow<'_, str> {
     out.into()
 }
 
-/// Whether ECMA-262 has the syntax that a pattern uses: no inline flags, no `\A`, `\z`, `\Q`, no `(?P<`, no `[[:alpha:]]`.
+/// Whether a pattern uses only syntax of ECMA-262: no inline flags, no `\A`, `\z`, `\Q`, no `(?P<`,
+/// no `[[:alpha:]]`.
 pub fn is_ecma(pattern: &str) -> bool {
     let has_class_end = pattern.contains(":]");
     let mut rest = pattern;
@@ -332,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_in_the_words_of_go() {
+    fn refuses_with_the_error_texts_of_go() {
         for (pattern, text) in [
             ("[", "missing closing ]: `[`"),
             ("a[b", "missing closing ]: `[b`"),
@@ -391,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn dollars_are_known() {
+    fn reports_dollars() {
         for (pattern, expected) in [
             ("^a$", &[(2, true)][..]),
             ("a$|b$", &[(1, true), (4, true)]),
@@ -409,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn vertical_tabs_are_known() {
+    fn reports_vertical_tabs() {
         for (pattern, expected) in
             [("\\v", true), ("[a\\v]", true), ("[\\t-\\v]", true), ("\\\\v", false), ("\\Q\\v", false)]
         {

@@ -1,19 +1,20 @@
-//! From Go's syntax to that of the `regex` crate, in one pass from left to right.
+//! Translates Go's syntax to that of the `regex` crate, in one pass from left to right.
 //!
-//! Every piece of a pattern is written in a form that means the same to both, so nothing of the crate's own syntax
-//! (set operations in classes, `#` and `x` mode, Unicode classes) can be reached by accident.
+//! Every piece of a pattern is written in a form that means the same in both dialects. So a pattern
+//! can never use the crate's own syntax by accident (set operations in classes, `#` and `x` mode,
+//! Unicode classes).
 
 use std::fmt;
 
 use regex::Regex;
 
-/// Groups may be nested this deep, as in Go.
+/// Maximum nesting of groups, as in Go.
 pub(super) const MAX_DEPTH: u32 = 1000;
 
-/// Counted repetitions, multiplied along the nesting, may not exceed this.
+/// Maximum product of counted repetitions along the nesting.
 const MAX_REPEAT: u32 = 1000;
 
-/// A pattern of the `regex` crate, and the names that its groups had; group 0 included.
+/// A pattern of the `regex` crate, and the names of its groups in Go, including group 0.
 pub(super) struct Translated {
     pub pattern: String,
     pub names: Vec<Option<String>>,
@@ -24,7 +25,7 @@ pub(super) struct Translated {
 /// A `$` that matches at the end of the text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dollar {
-    /// Its place in the pattern, in bytes.
+    /// Byte offset in the pattern.
     pub at: usize,
     /// Whether nothing can follow it in a match.
     pub is_last: bool,
@@ -51,7 +52,7 @@ const BAD_ESCAPE: &str = "invalid escape sequence";
 const BAD_RANGE: &str = "invalid character class range";
 const BAD_CAPTURE: &str = "invalid named capture";
 
-/// Writes a pattern of Go anew.
+/// Translates a pattern of Go.
 pub(super) fn translate(pattern: &str) -> Result<Translated, Refusal> {
     let mut translator = Translator {
         whole: pattern,
@@ -75,7 +76,7 @@ pub(super) fn translate(pattern: &str) -> Result<Translated, Refusal> {
     Ok(Translated { pattern: out, names, dollars: dollars.collect(), has_vertical_tab })
 }
 
-/// Whether the `$` at a place ends the pattern, or an alternative of the whole pattern.
+/// Whether the `$` at `at` ends the pattern, or an alternative at its top level.
 fn is_last(pattern: &str, at: usize, in_group: bool) -> bool {
     let behind = &pattern[at + 1..];
     let behind_groups = behind.trim_start_matches(')');
@@ -88,12 +89,12 @@ struct Translator<'p> {
     rest: &'p str,
     out: String,
     names: Vec<Option<String>>,
-    /// What surrounds the group that is open now, outermost first.
+    /// The levels around the group that is open now, outermost first.
     groups: Vec<Level>,
     level: Level,
-    /// The pattern from the repetition operator on, directly after one.
+    /// Directly after a repetition operator: the pattern from that operator on.
     last_repeat: Option<&'p str>,
-    /// Places of `$`, and whether they are in a group.
+    /// Byte offsets of `$`, and whether they are in a group.
     dollars: Vec<(usize, bool)>,
     has_vertical_tab: bool,
 }
@@ -102,7 +103,7 @@ struct Translator<'p> {
 #[derive(Clone, Copy, Default)]
 struct Level {
     flags: Flags,
-    /// What the next repetition operator applies to.
+    /// The operand of the next repetition operator.
     atom: Option<Atom>,
     /// The largest product of counted repetitions so far.
     repeats: u32,
@@ -110,7 +111,7 @@ struct Level {
 
 #[derive(Clone, Copy)]
 struct Atom {
-    /// Where it ends in the output: changes of flags may have been written behind it.
+    /// Where it ends in the output. Flag changes may have been written after it.
     end: usize,
     repeats: u32,
 }
@@ -126,7 +127,7 @@ impl Flags {
         self.0[1]
     }
 
-    /// All of them, said explicitly: `i-msU`.
+    /// Writes all flags explicitly: `i-msU`.
     fn write(self, out: &mut String) {
         let of =
             |wanted: bool| FLAG_NAMES.iter().zip(self.0).filter(move |(_, on)| *on == wanted).map(|(name, _)| *name);
@@ -238,14 +239,15 @@ impl<'p> Translator<'p> {
         }
         self.out.insert_str(atom.end, &before[..length]);
         self.level.repeats = self.level.repeats.max(repeats);
-        // Behind flags that were changed in between, the atom would be lost to the crate, and to us nothing follows it:
-        // two operators in a row are refused.
+        // If flags changed after the atom, the operator is inserted directly after the atom,
+        // because the crate would not find it otherwise. Nothing can apply to the atom again: two
+        // operators in a row are refused.
         self.level.atom = Some(Atom { end: atom.end + length, repeats });
         self.last_repeat = Some(before);
         Ok(())
     }
 
-    /// What begins with `(?`.
+    /// A group that begins with `(?`.
     fn perl_group(&mut self) -> Result<(), Refusal> {
         let text = self.rest;
         let name_start = match text.as_bytes() {
@@ -308,7 +310,7 @@ impl<'p> Translator<'p> {
         Ok(())
     }
 
-    /// What begins with a backslash, outside of classes.
+    /// An escape outside of classes.
     fn escape(&mut self) -> Result<(), Refusal> {
         let zero_width = match self.rest.as_bytes().get(1) {
             Some(b'A') => "\\A",
@@ -339,7 +341,7 @@ impl<'p> Translator<'p> {
         Ok(())
     }
 
-    /// `[…]`
+    /// A class, `[…]`.
     fn class(&mut self) -> Result<(), Refusal> {
         let whole = self.rest;
         let mut rest = &whole[1..];
@@ -402,10 +404,11 @@ impl<'p> Translator<'p> {
     }
 }
 
-/// A class that no character is in.
+/// A class that matches no character.
 const NOTHING: &str = "[a&&b]";
 
-/// `{2}`, `{2,}`, `{2,3}` at the beginning: the counts and the length; numbers too large to hold are very large.
+/// The counts in `{2}`, `{2,}` or `{2,3}` at the beginning of the text, and their length. Numbers
+/// that do not fit saturate.
 fn counts(text: &str) -> Option<(u32, Option<u32>, usize)> {
     let (low, rest) = number(&text[1..])?;
     let (high, rest) = match rest.strip_prefix(',') {
@@ -427,7 +430,8 @@ fn number(text: &str) -> Option<(u32, &str)> {
     Some((digits.parse().unwrap_or(u32::MAX), rest))
 }
 
-/// An escape for one character: its code point, which may be half of a surrogate pair, and what follows.
+/// An escape for one character: its code point, which may be half of a surrogate pair, and the
+/// rest.
 fn char_escape(text: &str) -> Result<(u32, &str), Refusal> {
     let mut chars = text[1..].chars();
     let Some(c) = chars.next() else {
@@ -482,7 +486,7 @@ fn char_escape(text: &str) -> Result<(u32, &str), Refusal> {
     Ok((code, chars.as_str()))
 }
 
-/// An escape for a set of characters, `\d` or `\p{…}`: the set as a class of its own, and what follows.
+/// An escape for a set of characters, `\d` or `\p{…}`: the set as a class, and the rest.
 fn set_escape(text: &str) -> Result<Option<(String, &str)>, Refusal> {
     let set = match text.as_bytes() {
         [b'\\', b'd', ..] => "[0-9]",
@@ -497,7 +501,7 @@ fn set_escape(text: &str) -> Result<Option<(String, &str)>, Refusal> {
     Ok(Some((set.to_owned(), &text[2..])))
 }
 
-/// `\pL`, `\p{Greek}`, `\P{^Greek}`
+/// A Unicode class: `\pL`, `\p{Greek}`, `\P{^Greek}`.
 fn unicode_class(text: &str) -> Result<(String, &str), Refusal> {
     let mut negated = text.as_bytes()[1] == b'P';
     let (name, length) = match text[2..].chars().next() {
@@ -523,14 +527,14 @@ fn unicode_class(text: &str) -> Result<(String, &str), Refusal> {
     Ok((format!("{open}{set}]"), &text[length..]))
 }
 
-/// Categories by the short names that Go knows. Surrogates (`Cs`) never occur in UTF-8.
+/// Categories by the short names of Go. Surrogates (`Cs`) never occur in UTF-8.
 const CATEGORIES: &str =
     " Cc Cf Co L Ll Lm Lo Lt Lu M Mc Me Mn N Nd Nl No P Pc Pd Pe Pf Pi Po Ps S Sc Sk Sm So Z Zl Zp Zs ";
 
 fn unicode_set(name: &str) -> Option<String> {
     match name {
         "Any" => return Some("\\x{0}-\\x{10FFFF}".to_owned()),
-        // Go's `Other` lacks what is not assigned.
+        // Go's `Other` does not include unassigned code points.
         "C" => return Some("\\p{Cc}\\p{Cf}\\p{Co}".to_owned()),
         "Cs" => return Some(NOTHING.to_owned()),
         _ => {}
@@ -538,7 +542,8 @@ fn unicode_set(name: &str) -> Option<String> {
     if !name.is_empty() && CATEGORIES.contains(&format!(" {name} ")) {
         return Some(format!("\\p{{{name}}}"));
     }
-    // Scripts go by their long names with capitals, `Old_Italic`; the crate would take others too.
+    // Go accepts only long script names with capitals, `Old_Italic`; the crate would accept others
+    // too.
     let is_long_name = name.len() > 2
         && name.split('_').all(|word| word.starts_with(|c: char| c.is_ascii_uppercase()))
         && name.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_');
@@ -546,7 +551,7 @@ fn unicode_set(name: &str) -> Option<String> {
     (is_long_name && Regex::new(&set).is_ok()).then_some(set)
 }
 
-/// The name between `[:` and `:]`.
+/// Whether this is the name of a class written `[:name:]`.
 fn is_posix_class(name: &str) -> bool {
     const NAMES: [&str; 14] = [
         "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper",

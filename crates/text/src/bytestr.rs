@@ -1,7 +1,8 @@
-//! The string type of both languages: bytes, cheap to clone, short ones without allocation.
+//! The string type of YAML and Starlark: bytes, cheap to clone, short ones without allocation.
 //!
-//! Starlark strings are byte strings (`len("héllo")` is 6) and a slice of one need not be UTF-8, so `Str` holds bytes.
-//! Almost always they are UTF-8; [`Str::to_str`] gives them as text and replaces what is not.
+//! Starlark strings are byte strings (`len("héllo")` is 6) and a slice of one need not be UTF-8, so
+//! `Str` contains bytes. Almost always they are UTF-8; [`Str::to_str`] returns them as text and
+//! replaces invalid bytes.
 
 use std::borrow::{Borrow, Cow};
 use std::cmp::Ordering;
@@ -15,17 +16,18 @@ const INLINE: usize = 22;
 
 /// A byte string, 24 bytes in size: up to 22 bytes are stored in place, longer ones are shared.
 ///
-/// What is shared never changes; [`Str::push`] appends in place only where nobody else holds the same bytes, so that
-/// building a string piece by piece takes linear time.
+/// Shared bytes never change. [`Str::push`] appends in place only if no other `Str` shares the
+/// bytes, so that building a string piece by piece takes linear time.
 #[derive(Clone)]
 pub struct Str(Repr);
 
-/// Short strings are always stored in place and long ones never, so one of each kind are not equal.
+/// Short strings are always stored in place and long ones never, so strings of different variants
+/// are not equal.
 #[derive(Clone)]
 enum Repr {
     /// More than [`INLINE`] bytes.
     Shared(Arc<Vec<u8>>),
-    /// The length, the bytes, and zeros behind them: equal strings agree in all 23.
+    /// The length, the bytes, and zeros as padding: equal strings agree in all 23.
     Inline([u8; 1 + INLINE]),
 }
 
@@ -46,7 +48,7 @@ impl Str {
         }
     }
 
-    /// The two strings, one behind the other.
+    /// Concatenates two strings.
     pub fn concat(left: &[u8], right: &[u8]) -> Str {
         let len = left.len() + right.len();
         if len <= INLINE {
@@ -63,7 +65,7 @@ impl Str {
         }
     }
 
-    /// The same where both are short and so is the result; `None` where that is not so.
+    /// Concatenates two short strings if the result is short too; otherwise returns `None`.
     #[inline]
     pub fn concat_short(left: &Str, right: &Str) -> Option<Str> {
         let (Repr::Inline(left), Repr::Inline(right)) = (&left.0, &right.0) else { return None };
@@ -73,7 +75,7 @@ impl Str {
         }
         let mut buf = *left;
         buf[0] = (start + len) as u8;
-        // Byte by byte, which for so few is quicker than a call.
+        // Byte by byte: for so few bytes this is faster than a call.
         for (slot, byte) in buf[1 + start..].iter_mut().zip(&right[1..=len]) {
             *slot = *byte;
         }
@@ -108,8 +110,8 @@ impl Str {
         }
     }
 
-    /// Length and bytes of a short string as numbers, which are the same for equal strings and no others; `None` for
-    /// strings of more than 22 bytes.
+    /// Length and bytes of a short string as numbers, which are equal exactly for equal strings.
+    /// `None` for strings of more than 22 bytes.
     #[inline]
     pub fn short(&self) -> Option<[u64; 3]> {
         match &self.0 {
@@ -118,7 +120,7 @@ impl Str {
         }
     }
 
-    /// A copy of a short string, which is nothing but its bytes; `None` for strings of more than 22 bytes.
+    /// A bitwise copy of a short string; `None` for strings of more than 22 bytes.
     #[inline(always)]
     pub fn copy_short(&self) -> Option<Str> {
         match &self.0 {
@@ -133,11 +135,12 @@ impl Str {
         matches!(self.0, Repr::Inline(_))
     }
 
-    /// A copy of a short string of ASCII whose bytes are changed in place, to others of ASCII; `None` for other strings.
+    /// A copy of a short ASCII string, modified in place by `change`, which must keep it ASCII;
+    /// `None` for other strings.
     #[inline]
     pub fn changed_short(&self, change: impl FnOnce(&mut [u8])) -> Option<Str> {
         let Repr::Inline(buf) = &self.0 else { return None };
-        // The length is ASCII as well, and so are the zeros behind the text.
+        // The length is ASCII as well, and so is the padding.
         if words(buf).iter().any(|word| word & 0x8080_8080_8080_8080 != 0) {
             return None;
         }
@@ -147,7 +150,8 @@ impl Str {
         Some(Str(Repr::Inline(buf)))
     }
 
-    /// The decimal digits of an integer, without an allocation: no integer has more than 20 characters.
+    /// The decimal digits of an integer, without an allocation: an integer has at most 20
+    /// characters.
     #[inline]
     pub fn of_int(value: i64) -> Str {
         let mut digits = [0; 20];
@@ -164,13 +168,13 @@ impl Str {
         std::str::from_utf8(self.as_bytes()).ok()
     }
 
-    /// The bytes as text, with `U+FFFD` in place of what is not UTF-8.
+    /// The bytes as text, with `U+FFFD` for invalid UTF-8.
     pub fn to_str(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(self.as_bytes())
     }
 }
 
-/// The decimal digits of all numbers below 100, two by two.
+/// The two decimal digits of each number below 100.
 const PAIRS: [[u8; 2]; 100] = {
     let mut pairs = [[0; 2]; 100];
     let mut at = 0;
@@ -181,7 +185,7 @@ const PAIRS: [[u8; 2]; 100] = {
     pairs
 };
 
-/// Writes an integer to the end of `digits`; gives where it begins.
+/// Writes an integer to the end of `digits` and returns where it begins.
 #[inline]
 fn write_digits(value: i64, digits: &mut [u8; 20]) -> usize {
     let mut at = digits.len();
@@ -216,14 +220,15 @@ fn words(buf: &[u8; 1 + INLINE]) -> [u64; 3] {
     [bytes_at(buf, 0), bytes_at(buf, 8), bytes_at(buf, 15)]
 }
 
-/// Eight bytes as a number, the first of which counts least. This is one load whatever the level of optimisation.
+/// Eight bytes as a little-endian number. This compiles to one load at every optimisation level.
 #[inline(always)]
 fn bytes_at(buf: &[u8; 1 + INLINE], at: usize) -> u64 {
     let bytes: [u8; 8] = buf[at..at + 8].try_into().expect("eight bytes are eight bytes");
     u64::from_le_bytes(bytes)
 }
 
-/// The two strings, one behind the other, with room for more: whoever appends once appends again.
+/// Concatenates two strings and reserves room for more, since a caller that appends once usually
+/// appends again.
 fn with_room(left: &[u8], right: &[u8]) -> Str {
     let mut bytes = Vec::with_capacity((left.len() + right.len()) * 2);
     bytes.extend_from_slice(left);
@@ -261,7 +266,7 @@ impl PartialEq for Str {
     #[inline]
     fn eq(&self, other: &Str) -> bool {
         match (&self.0, &other.0) {
-            // The first word holds the length: most strings that differ, differ there.
+            // The first word contains the length: most strings that differ, differ there.
             (Repr::Inline(a), Repr::Inline(b)) => [0, 8, 15].into_iter().all(|at| bytes_at(a, at) == bytes_at(b, at)),
             (Repr::Shared(a), Repr::Shared(b)) => a == b,
             _ => false,
@@ -292,8 +297,8 @@ impl PartialOrd for Str {
 impl Ord for Str {
     fn cmp(&self, other: &Str) -> Ordering {
         match (&self.0, &other.0) {
-            // With the zeros behind them short strings are as long as each other; those that are still equal then
-            // differ in zeros of their own.
+            // Compares including the padding, so that both have the same length. Strings that are
+            // equal then can differ only in zero bytes at their ends, so the length decides.
             (Repr::Inline(a), Repr::Inline(b)) => {
                 let order = |at| bytes_at(a, at).swap_bytes().cmp(&bytes_at(b, at).swap_bytes());
                 order(1).then_with(|| order(9)).then_with(|| order(15)).then_with(|| a[0].cmp(&b[0]))

@@ -1,8 +1,11 @@
-//! Names and texts in CEL. Kubernetes escapes names of fields that CEL cannot have.
+//! Names and string literals in CEL.
+//!
+//! CEL restricts identifiers, but keys of YAML are arbitrary. Kubernetes therefore escapes field
+//! names: `-` becomes `__dash__`, and so on. This module converts in both directions.
 
 use crate::quote;
 
-/// Words that cannot be names.
+/// Words that cannot be identifiers.
 const RESERVED: [&str; 21] = [
     "as",
     "break",
@@ -27,15 +30,16 @@ const RESERVED: [&str; 21] = [
     "while",
 ];
 
-/// What names in CEL cannot hold, and what stands for it. The first is a mark of the others.
+/// Characters that CEL identifiers cannot contain, and their escapes. The first one protects the
+/// escapes themselves.
 const ESCAPES: [(&str, &str); 4] = [("__", "__underscores__"), ("-", "__dash__"), (".", "__dot__"), ("/", "__slash__")];
 
-/// Whether a word cannot be a name.
+/// Whether a word is reserved and cannot be an identifier.
 pub fn is_reserved(word: &str) -> bool {
     RESERVED.contains(&word)
 }
 
-/// Whether a key is a name as it is.
+/// Whether a key is a valid identifier without escaping.
 pub fn is_plain(key: &str) -> bool {
     is_identifier(key) && !is_reserved(key)
 }
@@ -45,7 +49,7 @@ fn is_identifier(text: &str) -> bool {
         && text.chars().next().is_some_and(|c| !c.is_ascii_digit())
 }
 
-/// A key as Kubernetes writes it in CEL; none where it cannot be.
+/// A key as Kubernetes escapes it in CEL; `None` if it cannot be escaped.
 pub fn escaped(key: &str) -> Option<String> {
     if is_reserved(key) {
         return Some(format!("__{key}__"));
@@ -54,7 +58,7 @@ pub fn escaped(key: &str) -> Option<String> {
     is_identifier(&escaped).then_some(escaped)
 }
 
-/// The key that Kubernetes writes like this.
+/// The key for an escaped field name.
 pub fn unescaped(field: &str) -> String {
     let word = field.strip_prefix("__").and_then(|rest| rest.strip_suffix("__"));
     if let Some(word) = word.filter(|word| is_reserved(word)) {
@@ -73,7 +77,7 @@ pub fn unescaped(field: &str) -> String {
     key + rest
 }
 
-/// A text as a literal.
+/// A text as a string literal.
 pub fn quoted(text: &str) -> String {
     quote::literal('\'', text, |c| c.is_control().then(|| quote::unicode_escape(c)))
 }
@@ -88,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn names_come_back() {
+    fn escaping_round_trips() {
         for key in ["a", "a-b", "a.b/c", "in", "__", "a__dash__b", "___", "a__", "-", "namespace", "__in__"] {
             assert_eq!(unescaped(&escaped(key).expect("it can be written")), key);
         }

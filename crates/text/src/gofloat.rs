@@ -1,20 +1,23 @@
 //! Floats as Go writes them: the `e`, `f` and `g` forms of its `strconv` package.
 //!
-//! Rust finds the same digits (the fewest that read back as the same number); only the layout differs: Go writes
-//! the exponent with a sign and at least two digits, infinities as `+Inf` and `-Inf`, and `g` turns to the
-//! exponent form below 1e-4 and, for the shortest digits, from 1e+06 upwards (1e+21 in some writers).
+//! Rust finds the same digits (the fewest that read back as the same number); only the layout
+//! differs. Go writes the exponent with a sign and at least two digits, infinities as `+Inf` and
+//! `-Inf`, and `g` switches to the exponent form below 1e-4 and, for the shortest digits, from
+//! 1e+06 upwards (1e+21 in some writers).
 
-/// The shortest text that reads back as `value`, in the `g` form: `1`, `0.5`, `1e+06`, `+Inf`, `NaN`.
+/// The shortest text that reads back as `value`, in the `g` form: `1`, `0.5`, `1e+06`, `+Inf`,
+/// `NaN`.
 pub fn format_g(value: f64) -> String {
     shortest(value, 6)
 }
 
-/// Like [`format_g`], but without an exponent up to 1e+21, as Go's `%v` and JSON writers want it.
+/// Like [`format_g`], but without an exponent up to 1e+21, as in Go's `%v` and its JSON writer.
 pub fn format_g21(value: f64) -> String {
     shortest(value, 21)
 }
 
-/// The `g` form with at most `precision` significant digits and no trailing zeros: `0.333333`, `1e+06`.
+/// The `g` form with at most `precision` significant digits and no trailing zeros: `0.333333`,
+/// `1e+06`.
 pub fn format_g_precision(value: f64, precision: usize) -> String {
     if let Some(text) = special(value) {
         return text;
@@ -32,17 +35,18 @@ pub fn format_g_precision(value: f64, precision: usize) -> String {
     }
 }
 
-/// The `f` form with `precision` digits behind the point (Go's default is 6): `1.500000`.
+/// The `f` form with `precision` digits after the point (Go's default is 6): `1.500000`.
 pub fn format_f(value: f64, precision: usize) -> String {
     special(value).unwrap_or_else(|| format!("{value:.precision$}"))
 }
 
-/// The shortest text that reads back as `value` without ever using an exponent: `1000000`, `0.00001`.
+/// The shortest text that reads back as `value` without ever using an exponent: `1000000`,
+/// `0.00001`.
 pub fn format_f_shortest(value: f64) -> String {
     special(value).unwrap_or_else(|| format!("{value}"))
 }
 
-/// The `e` form with `precision` digits behind the point (Go's default is 6): `1.500000e+00`.
+/// The `e` form with `precision` digits after the point (Go's default is 6): `1.500000e+00`.
 pub fn format_e(value: f64, precision: usize) -> String {
     special(value).unwrap_or_else(|| with_go_exponent(&format!("{value:.precision$e}")))
 }
@@ -71,7 +75,7 @@ fn special(value: f64) -> Option<String> {
     }
 }
 
-/// Mantissa and exponent of text that Rust's `{:e}` wrote.
+/// Mantissa and exponent of the output of Rust's `{:e}`.
 fn split_exponent(text: &str) -> (&str, i32) {
     let (mantissa, exponent) = text.split_once('e').expect("the e form has an exponent");
     (mantissa, exponent.parse().expect("the exponent of a float is a small integer"))

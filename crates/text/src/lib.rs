@@ -1,8 +1,8 @@
-//! Small pieces of text handling that Ytterby's languages share.
+//! Text handling that Ytterby's languages share.
 //!
-//! Nothing here knows about YAML or Starlark: byte strings that are cheap to clone ([`Str`]), Go's way of
-//! writing floats, JSON and quoted strings, Go's URLs, CEL's names and texts, spelling distance, Kubernetes quantities;
-//! and the [`budget`] of a run, which all of its work is charged to.
+//! Nothing here knows about YAML or Starlark. There are byte strings that are cheap to clone
+//! ([`Str`]), floats, JSON, quoted strings and URLs as in Go, names and strings of CEL, spelling
+//! distance, Kubernetes quantities, and the [`budget`] of a run, to which all its work is charged.
 
 pub mod budget;
 mod bytestr;

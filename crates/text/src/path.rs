@@ -1,4 +1,4 @@
-//! Paths as text, without a look at the disk.
+//! Paths as text. Nothing here accesses the disk.
 
 /// The shortest path that means the same: no `.`, no doubled slash, `..` resolved where possible.
 ///

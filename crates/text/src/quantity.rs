@@ -1,12 +1,13 @@
 //! Exact decimals and Kubernetes quantities.
 //!
-//! A [`Decimal`] is a sign, digits and a power of ten, of any length: comparing and testing for wholeness need no more,
-//! and `1.5Gi` is 1610612736 and nothing near it. Arithmetic is deliberately absent, apart from the binary suffixes.
+//! A [`Decimal`] is a sign, digits and a power of ten, of any length. That suffices to compare and
+//! to test for integers, and it is exact: `1.5Gi` is 1610612736. Arithmetic is deliberately absent,
+//! apart from the binary suffixes.
 
 use std::cmp::Ordering;
 use std::fmt;
 
-/// Exponents beyond this are taken for this; no text that can be written out comes near.
+/// Exponents saturate here; no text of realistic length comes near.
 const EXPONENT_LIMIT: i64 = 1 << 40;
 
 /// An exact decimal number.
@@ -15,7 +16,7 @@ pub struct Decimal {
     negative: bool,
     /// Values 0..=9, most significant first, without zeros at either end; none for zero.
     digits: Vec<u8>,
-    /// The last digit counts `10^exponent`; 0 for zero.
+    /// The exponent of the last digit; 0 for zero.
     exponent: i64,
 }
 
@@ -23,7 +24,8 @@ impl Decimal {
     /// Zero.
     pub const ZERO: Decimal = Decimal { negative: false, digits: Vec::new(), exponent: 0 };
 
-    /// Reads a number as JSON writes it, a little wider: a sign, digits with or without a point, an exponent.
+    /// Parses a JSON number, and a little more: a sign, digits with or without a point, an
+    /// exponent.
     pub fn parse(text: &str) -> Option<Decimal> {
         let (number, rest) = mantissa(text)?;
         if rest.is_empty() {
@@ -33,7 +35,7 @@ impl Decimal {
         Some(number.finish(exponent))
     }
 
-    /// The shortest decimal that reads back as this float; nothing for infinities and NaN.
+    /// The shortest decimal that reads back as this float; `None` for infinities and NaN.
     pub fn from_f64(value: f64) -> Option<Decimal> {
         if value.is_finite() { Decimal::parse(&format!("{value:e}")) } else { None }
     }
@@ -48,7 +50,7 @@ impl Decimal {
         self.negative
     }
 
-    /// The number as an `i64`, where it is a whole number that fits.
+    /// The number as an `i64`, if it is an integer that fits.
     pub fn to_i64(&self) -> Option<i64> {
         if self.exponent < 0 || self.digits.len() as i64 + self.exponent > 19 {
             return None;
@@ -58,7 +60,7 @@ impl Decimal {
         i64::try_from(if self.negative { -magnitude } else { magnitude }).ok()
     }
 
-    /// The nearest whole numbers at or below and at or above: equal for a whole number.
+    /// The nearest integers at or below and at or above; both are equal for an integer.
     pub fn floor_ceil(&self) -> (Decimal, Decimal) {
         if self.is_integer() {
             return (self.clone(), self.clone());
@@ -140,7 +142,8 @@ impl fmt::Display for Decimal {
     }
 }
 
-/// The exact value of a Kubernetes quantity (`500m`, `1.5Gi`, `2e3`), or nothing if the text is none.
+/// The exact value of a Kubernetes quantity (`500m`, `1.5Gi`, `2e3`); `None` if the text is not a
+/// quantity.
 pub fn quantity(text: &str) -> Option<Decimal> {
     let (number, suffix) = mantissa(text)?;
     let (tens, kibis) = match suffix {
@@ -165,7 +168,7 @@ pub fn quantity(text: &str) -> Option<Decimal> {
     Some(number.times_1024(kibis).finish(tens))
 }
 
-/// Digits as they were read: zeros at both ends, `scale` of them behind the point.
+/// Digits as they were read: possibly with zeros at both ends, `scale` of them after the point.
 struct Raw {
     negative: bool,
     digits: Vec<u8>,
@@ -203,7 +206,8 @@ impl Raw {
     }
 }
 
-/// Splits a number into sign, digits and point, and what follows. There is at least one digit.
+/// Splits a number into its mantissa (sign, digits, point) and the rest. Requires at least one
+/// digit.
 fn mantissa(text: &str) -> Option<(Raw, &str)> {
     let (negative, unsigned) = match text.as_bytes().first()? {
         b'-' => (true, &text[1..]),
@@ -226,7 +230,7 @@ fn mantissa(text: &str) -> Option<(Raw, &str)> {
     Some((Raw { negative, digits, scale: fraction.len() as i64 }, &unsigned[end..]))
 }
 
-/// Reads `e3`, `E-12`.
+/// Parses `e3`, `E-12`.
 fn exponent(text: &str) -> Option<i64> {
     let text = text.strip_prefix(['e', 'E'])?;
     let (sign, digits) = match text.as_bytes().first()? {
@@ -282,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn wholeness_and_neighbours() {
+    fn integers_and_neighbours() {
         for (text, floor, ceil) in [("1.5", "1", "2"), ("-1.5", "-2", "-1"), ("0.1", "0", "1"), ("9.99", "9", "10")] {
             let (low, high) = Decimal::parse(text).unwrap().floor_ceil();
             assert_eq!((low.to_string().as_str(), high.to_string().as_str()), (floor, ceil), "{text}");

@@ -1,9 +1,9 @@
-//! Strings in quotes: as Go's `strconv.Quote` writes them, and as most languages of today do.
+//! Quoted strings: as Go's `strconv.Quote` writes them, and as literals of most modern languages.
 
 use crate::Str;
 
-/// Appends `bytes` to `out` in double quotes. What is not printable is escaped (`\n`, `\x00`, `\u00ad`); bytes that are
-/// not UTF-8 become `\xff`.
+/// Appends `bytes` to `out` in double quotes. Characters that are not printable are escaped (`\n`,
+/// `\x00`, `\u00ad`); invalid UTF-8 becomes `\xff`.
 pub fn quote_into(out: &mut Vec<u8>, bytes: &[u8]) {
     out.push(b'"');
     for chunk in bytes.utf8_chunks() {
@@ -32,8 +32,8 @@ pub fn quote(bytes: &[u8]) -> Str {
     Str::from(out)
 }
 
-/// A text between two `mark`s. Marks, backslashes, line feeds, carriage returns and tabs have a backslash in front; what else
-/// may not stand in the literal is written as `escape` says.
+/// A text between two `mark`s. Marks, backslashes, line feeds, carriage returns and tabs get a
+/// backslash in front. `escape` decides about all other characters.
 pub fn literal(mark: char, text: &str, escape: impl Fn(char) -> Option<String>) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push(mark);
@@ -92,10 +92,11 @@ fn escape_into(out: &mut Vec<u8>, c: char) {
     out.extend_from_slice(&[b'\\', short]);
 }
 
-/// Whether Go's `unicode.IsPrint` says so: letters, marks, numbers, punctuation, symbols and the ASCII space.
+/// Whether Go's `unicode.IsPrint` is true: letters, marks, numbers, punctuation, symbols and the
+/// ASCII space.
 pub fn is_print(c: char) -> bool {
-    // The standard library knows which characters are printable but tells it only through its debug escapes; behind
-    // another character it leaves combining marks alone, as Go does.
+    // The standard library exposes which characters are printable only through its debug escapes.
+    // After another character it does not escape combining marks, which matches Go.
     let mut buf = [b'a', 0, 0, 0, 0];
     let len = 1 + c.encode_utf8(&mut buf[1..]).len();
     match c {

@@ -1,17 +1,17 @@
-//! Which of some names did the user mean?
+//! Suggestions for misspelled names: finds the candidate that the user probably meant.
 //!
-//! Work and memory grow with the product of two lengths, so words that are very long are compared with nothing.
+//! Time and memory grow with the product of two lengths, so very long words are not compared.
 
 use std::collections::HashMap;
 
-/// Most pairs of letters that are looked at to compare two words: 32 MB and some milliseconds.
+/// Maximum number of letter pairs when comparing two words: 32 MB and some milliseconds.
 const MOST_PAIRS: usize = 1 << 22;
 
-/// Longest misspelling, in bytes, that [`closest`] looks for.
+/// Longest misspelling, in bytes, that [`closest`] considers.
 const LONGEST: usize = 200;
 
-/// The candidate nearest to `word`, if one is near enough: fewer edits than half of its letters. Case and underscores do
-/// not count. Of equally near ones the first wins.
+/// The candidate nearest to `word`, if it needs fewer edits than half of its letters. Case and
+/// underscores are ignored. If several are equally near, the first wins.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = folded(word);
     let mut best = None;
@@ -30,7 +30,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     best
 }
 
-/// Bytes to insert, remove or replace to turn one into the other.
+/// Number of bytes to insert, remove or replace to turn one into the other.
 fn edit_distance(left: &[u8], right: &[u8]) -> usize {
     let mut row: Vec<usize> = (0..=right.len()).collect();
     for (i, a) in left.iter().enumerate() {
@@ -51,8 +51,9 @@ fn folded(word: &str) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// The Damerau–Levenshtein distance of two words: the number of characters to insert, delete, replace, or swap with
-/// their neighbour to get from one to the other. Nothing where they are too long to be compared.
+/// The Damerau–Levenshtein distance of two words: the number of characters to insert, delete,
+/// replace, or swap with their neighbour to get from one to the other. `None` if they are too long
+/// to compare.
 pub fn distance(a: &str, b: &str) -> Option<usize> {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let pairs = pairs(a.len(), b.len())?;
@@ -91,18 +92,18 @@ pub fn distance(a: &str, b: &str) -> Option<usize> {
     Some(cost[at(a.len(), b.len())])
 }
 
-/// How many pairs two words of these lengths have, their ends included, if that is not too many.
+/// The size of the table for two words of these lengths, if it is within the limit.
 fn pairs(left: usize, right: usize) -> Option<usize> {
     (left + 1).checked_mul(right + 1).filter(|pairs| *pairs <= MOST_PAIRS)
 }
 
-/// Whether one word may be a misspelling of the other: what is very long was hardly typed.
+/// Whether one word may be a misspelling of the other: nobody types very long words by hand.
 pub fn is_comparable(a: &str, b: &str) -> bool {
     a.len() <= LONGEST && b.len() <= LONGEST
 }
 
-/// The candidate with the smallest [`distance`] to `word`, the first of equals, if it is at most `limit` away and
-/// comparable at all.
+/// The candidate with the smallest [`distance`] to `word`, if it is comparable and at most `limit`
+/// away. If several are equally near, the first wins.
 pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>, limit: usize) -> Option<&'a str> {
     let length = word.chars().count();
     candidates
@@ -114,12 +115,13 @@ pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>, li
         .map(|(_, candidate)| candidate)
 }
 
-/// How far a misspelling of a word may be from it: a third of its letters, but two at least.
+/// Maximum distance of a misspelling: a third of the word's letters, but at least two.
 pub fn tolerance(word: &str) -> usize {
     (word.chars().count() / 3).max(2)
 }
 
-/// The same for names that can be very short, such as keys: of those no more than half of the letters may be wrong.
+/// The same for names that can be very short, such as keys: at most half of their letters may be
+/// wrong.
 pub fn tolerance_of_short(word: &str) -> usize {
     tolerance(word).min(word.chars().count() / 2)
 }

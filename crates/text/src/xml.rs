@@ -1,6 +1,6 @@
-//! Texts in XML.
+//! Escapes text for XML.
 
-/// A text for elements and attributes. Characters that XML does not have are replaced.
+/// A text for elements and attributes. Characters that XML does not allow are replaced.
 ///
 /// ```
 /// assert_eq!(ytterby_text::xml::escaped("a < \"b\"\u{0}"), "a &lt; &quot;b&quot;\u{fffd}");
@@ -22,7 +22,8 @@ pub fn escaped(text: &str) -> String {
     out
 }
 
-/// The same on one line: readers of attributes turn line breaks and tabs into blanks where they are not escaped.
+/// The same on one line: line breaks and tabs are escaped, because readers turn them into spaces in
+/// attributes.
 pub fn escaped_line(text: &str) -> String {
     escaped(text).replace('\n', "&#10;").replace('\t', "&#9;")
 }

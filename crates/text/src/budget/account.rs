@@ -1,4 +1,8 @@
-//! The account of the run on this thread.
+//! The account of the run on this thread: what it may use and what it has used.
+//!
+//! Charges count down two thread-local numbers (`ROOM` and `FUEL`), which is cheap. Only when one
+//! of them reaches zero, the account checks the memory, the clock and the cancellation token, and
+//! grants more.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -9,49 +13,49 @@ use std::time::Duration;
 use super::limits::{Cancellation, Exceeded, Limits, Meter};
 
 thread_local! {
-    /// Bytes that may be charged until the memory is looked at.
+    /// Bytes that may be charged before the memory is checked again.
     pub(super) static ROOM: Cell<u64> = const { Cell::new(u64::MAX) };
-    /// Units of work until the clock is looked at; 0 once a limit was reached, and never before.
+    /// Units of work before the clock is checked again; 0 only after a limit was reached.
     pub(super) static FUEL: Cell<u64> = const { Cell::new(u64::MAX) };
     static ACCOUNT: RefCell<Option<Account>> = const { RefCell::new(None) };
 }
 
-/// How many budgets are open in this process.
+/// Number of open budgets in this process.
 static ACTIVE: AtomicUsize = AtomicUsize::new(0);
 
-/// Units of work between two looks: 0.1 ms, or 10 ms where a unit is slow.
+/// Units of work between two checks: 0.1 ms, or 10 ms where a unit is slow.
 const UNITS_PER_LOOK: u64 = 4096;
 
-/// Bytes between two looks at the memory of the process, at most. What is charged is less than what is used where
-/// collections double or small allocations are rounded up, and such errors must stay small.
+/// Maximum bytes between two checks of the process memory. Charges underestimate the real usage
+/// where collections double or small allocations are rounded up, so this keeps the error small.
 const BYTES_PER_LOOK: u64 = 16 << 20;
 
-/// Samples are taken at so many places at most: programs are not that long.
+/// Maximum number of code positions in the time profile; programs are shorter than that.
 const MAX_PLACES: usize = 10_000;
 
 struct Account {
     limits: Limits,
     cancellation: Option<Cancellation>,
     meter: Option<Arc<dyn Meter>>,
-    /// Bytes that were read.
+    /// Bytes of input read.
     input: u64,
     output: u64,
     steps: u64,
-    /// Bytes that were charged, up to the room that was given last.
+    /// Bytes charged, up to the room granted last.
     charged: u64,
-    /// The room that was given last.
+    /// The room granted last.
     room: u64,
     started: Duration,
-    /// The clock at the last look.
+    /// The clock at the last check.
     looked: Duration,
-    /// Nanoseconds by the place of the code that ran; units of work without a clock.
+    /// Nanoseconds by code position; units of work if there is no clock.
     hot: HashMap<(u32, u32), u64>,
-    /// Where code was last seen.
+    /// The position of the code that ran last.
     place: Option<(u32, u32)>,
     exceeded: Option<Exceeded>,
 }
 
-/// A run that has a budget; the end of it ends the budget, and the one of a run around it goes on.
+/// A run with a budget. Dropping it ends the budget and restores that of the enclosing run, if any.
 pub struct Running {
     around: Option<Box<(Option<Account>, u64, u64)>>,
 }
@@ -75,7 +79,7 @@ pub fn begin(limits: Limits, cancellation: Option<Cancellation>, meter: Option<A
         place: None,
         exceeded: None,
     };
-    // The first look comes early enough for small limits, and not at all in small runs.
+    // The first check is early enough for small limits, and small runs never reach it.
     let room = account.limits.memory_with(0).min(BYTES_PER_LOOK / 4);
     account.room = room;
     ACTIVE.fetch_add(1, Ordering::Relaxed);
@@ -96,7 +100,7 @@ impl Drop for Running {
 }
 
 impl Account {
-    /// Refuses everything from now on.
+    /// Refuses all further charges.
     fn exceed(&mut self, exceeded: Exceeded) -> Exceeded {
         let first = *self.exceeded.get_or_insert(exceeded);
         ROOM.set(0);
@@ -104,13 +108,14 @@ impl Account {
         first
     }
 
-    /// Whether the memory suffices for so many bytes more; gives new room.
+    /// Checks whether `bytes` more are within the limit, and grants new room.
     fn more_memory(&mut self, bytes: u64) -> Result<(), Exceeded> {
         self.charged += self.room - ROOM.get().min(self.room);
         let limit = self.limits.memory_with(self.input);
         let measured = self.meter.as_ref().and_then(|meter| meter.memory());
         let used = match measured {
-            // What others in the process use is not ours; what we were ever given is the most that we can have.
+            // With several runs in the process, the measured memory includes that of the others.
+            // This run cannot use more than it was granted.
             Some(measured) if ACTIVE.load(Ordering::Relaxed) > 1 => measured.min(self.charged),
             Some(measured) => measured,
             None => self.charged,
@@ -123,7 +128,7 @@ impl Account {
             return Err(self.exceed(Exceeded::Memory(limit)));
         }
         self.charged = self.charged.saturating_add(bytes);
-        // Half of what is left: charges are estimates.
+        // Half of the rest: charges are estimates.
         let mut room = rest - bytes;
         if measured.is_some() {
             room = (room / 2).min(BYTES_PER_LOOK);
@@ -133,7 +138,7 @@ impl Account {
         Ok(())
     }
 
-    /// Looks at the clock and the token.
+    /// Checks the clock and the cancellation token.
     fn look(&mut self, units: u64) -> Result<(), Exceeded> {
         if let Some(exceeded) = self.exceeded {
             return Err(exceeded);
@@ -164,7 +169,7 @@ impl Account {
     }
 }
 
-/// Does something with the account of this thread; `otherwise` where there is none.
+/// Calls `act` with the account of this thread; returns `otherwise` if there is none.
 fn with<T>(otherwise: T, act: impl FnOnce(&mut Account) -> T) -> T {
     ACCOUNT.with_borrow_mut(|account| match account {
         Some(account) => act(account),
@@ -233,8 +238,8 @@ pub(super) fn depth() -> Option<usize> {
     ACCOUNT.with_borrow(|account| account.as_ref().and_then(|account| account.limits.depth))
 }
 
-/// The places of code that took most of the time, the hottest first, each with its part of the time in percent. Where
-/// code was last seen counts for the time since.
+/// The code positions that took most of the time, hottest first, each with its share in percent.
+/// The time between two positions counts for the first.
 pub fn hottest() -> Vec<((u32, u32), u64)> {
     ACCOUNT.with_borrow(|account| {
         let Some(account) = account else { return Vec::new() };

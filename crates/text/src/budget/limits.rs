@@ -1,4 +1,4 @@
-//! The limits of a run, and what reaching one is.
+//! The limits of a run, and the errors for reaching them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,30 +7,31 @@ use std::time::Duration;
 
 use super::parse::{shown_size, shown_time};
 
-/// What one run may use. `None` is the default of the field.
+/// Limits of one run. `None` means the default of the field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Limits {
-    /// Processor time. The default is [`Limits::TIME`] and a second for each MB of input.
+    /// Processor time. The default is [`Limits::TIME`] plus one second for each MB of input.
     pub time: Option<Duration>,
-    /// Bytes of memory. The default is [`Limits::MEMORY`] and 64 times the input. Without a [`Meter`] that knows the
-    /// memory of the process there is no default, and a limit counts all that was ever allocated.
+    /// Bytes of memory. The default is [`Limits::MEMORY`] plus 64 times the input. Without a
+    /// [`Meter`] that measures the memory of the process there is no default, and a given limit
+    /// counts all bytes ever allocated.
     pub memory: Option<u64>,
-    /// Turns of loops and calls of functions. There is no default.
+    /// Iterations of loops and calls of functions. There is no default.
     pub steps: Option<u64>,
     /// Bytes of output, `print()` included. The default is [`Limits::OUTPUT`].
     pub output: Option<u64>,
-    /// Calls inside each other. The default is that of the language.
+    /// Depth of nested calls. The default is that of the language.
     pub depth: Option<usize>,
 }
 
 impl Limits {
-    /// The default limit of time.
+    /// The default time limit.
     pub const TIME: Duration = Duration::from_secs(10);
-    /// The default limit of memory.
+    /// The default memory limit.
     pub const MEMORY: u64 = 1 << 30;
-    /// The default limit of output.
+    /// The default output limit.
     pub const OUTPUT: u64 = 1 << 30;
-    /// No limits; the depth keeps its default, since the stack has an end.
+    /// No limits. The depth keeps its default, since the stack is finite.
     pub const NONE: Limits = Limits {
         time: Some(Duration::MAX),
         memory: Some(u64::MAX),
@@ -39,12 +40,12 @@ impl Limits {
         depth: None,
     };
 
-    /// The time that a run may take that read so many bytes.
+    /// The time limit of a run that read `input` bytes.
     pub(super) fn time_with(&self, input: u64) -> Duration {
         self.time.unwrap_or_else(|| Limits::TIME + Duration::from_micros(input))
     }
 
-    /// The memory that a run may have that read so many bytes.
+    /// The memory limit of a run that read `input` bytes.
     pub(super) fn memory_with(&self, input: u64) -> u64 {
         self.memory.unwrap_or_else(|| Limits::MEMORY.saturating_add(input.saturating_mul(64)))
     }
@@ -55,43 +56,45 @@ impl Limits {
 pub struct Cancellation(Arc<AtomicBool>);
 
 impl Cancellation {
-    /// A token that nobody has used yet.
+    /// A token that is not cancelled.
     pub fn new() -> Cancellation {
         Cancellation::default()
     }
 
-    /// Stops the runs that have this token, soon.
+    /// Stops the runs that have this token, at their next check.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it was used.
+    /// Whether it was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// What a host can measure; the engine has no clock of its own.
+/// Measurements by the host. The engine itself has no clock.
 pub trait Meter: fmt::Debug + Send + Sync {
-    /// Processor time of this thread, from any fixed point on. A clock on the wall will do where there is no other.
+    /// Processor time of this thread, from an arbitrary fixed point on. Wall-clock time works if
+    /// there is nothing better.
     fn time(&self) -> Option<Duration>;
 
-    /// Bytes of memory that the run has now. Where others share the process, the memory of the process will do.
+    /// Bytes of memory that the run uses now. The memory of the process works if other threads
+    /// share it.
     fn memory(&self) -> Option<u64>;
 }
 
 /// One of the limits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Limit {
-    /// Of nested calls.
+    /// Nested calls.
     Depth,
-    /// Of memory.
+    /// Memory.
     Memory,
-    /// Of output.
+    /// Output.
     Output,
-    /// Of steps.
+    /// Steps.
     Steps,
-    /// Of time.
+    /// Time.
     Time,
 }
 
@@ -112,20 +115,20 @@ impl Limit {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Exceeded {
-    /// The time is up.
+    /// The time limit was reached.
     Time(Duration),
-    /// There is no memory left.
+    /// The memory limit was reached.
     Memory(u64),
-    /// There are no steps left.
+    /// The step limit was reached.
     Steps(u64),
-    /// There is too much output.
+    /// The output limit was reached.
     Output(u64),
-    /// Somebody used the token.
+    /// The token was cancelled.
     Cancelled,
 }
 
 impl Exceeded {
-    /// The limit; none where the run was cancelled.
+    /// The limit; `None` if the run was cancelled.
     pub fn limit(self) -> Option<Limit> {
         Some(match self {
             Exceeded::Time(_) => Limit::Time,

@@ -1,16 +1,18 @@
-//! What a run may use, and the account of what it has used.
+//! The budget of a run: what it may use, and what it has used.
 //!
-//! A run has one budget for all of its work: code, built-in functions, overlays, schemas, rules, exports. It belongs to
-//! the thread that the run is on, so that every function that allocates or loops can charge it without a parameter:
-//! [`begin`] opens it, the guard that it returns closes it. Without a budget, nothing is refused.
+//! A run has one budget for all of its work: code, built-in functions, overlays, schemas, rules,
+//! exports. It belongs to the thread of the run, so that every function that allocates or loops can
+//! charge it without a parameter. [`begin`] opens the budget, and the guard that it returns closes
+//! it. Without a budget, no charge is refused.
 //!
-//! Charges come before the work. They count down two numbers of the thread; only when one is used up do we look at the
-//! clock, the memory of the process, the token of cancellation. A budget that was exceeded stays exceeded: functions
-//! that cannot fail stop early ([`may_go_on`]), and the next one that can fail reports it; long walks that have no way
-//! to stop are unwound ([`or_unwind`]).
+//! Charges come before the work. They count down two numbers of the thread; only when one is used
+//! up do we check the clock, the memory of the process and the cancellation token. A budget that
+//! was exceeded stays exceeded: functions that cannot fail stop early ([`may_go_on`]), and the next
+//! one that can fail reports it. Long walks that have no way to stop are unwound ([`or_unwind`]).
 //!
-//! The clock and the memory are the host's ([`Meter`]); without one, only steps, output and cancellation are limited,
-//! and memory where a limit is given: then every charge counts, and nothing is ever given back.
+//! The host measures time and memory ([`Meter`]). Without a meter, only steps, output and
+//! cancellation are limited, and memory if a limit is given: then every charge counts, and freed
+//! memory is not subtracted.
 
 mod account;
 mod limits;
@@ -30,7 +32,7 @@ const BYTES_PER_UNIT: usize = 32;
 /// Charges memory that is about to be allocated.
 ///
 /// # Errors
-/// Where the run may not have it.
+/// If it exceeds the memory limit.
 #[inline]
 pub fn memory(bytes: usize) -> Result<(), Exceeded> {
     let room = ROOM.get();
@@ -41,7 +43,7 @@ pub fn memory(bytes: usize) -> Result<(), Exceeded> {
     account::more_memory(bytes as u64)
 }
 
-/// Charges memory for `count` values of one size, which may be too many for any machine.
+/// Charges memory for `count` values of `size` bytes; the product may overflow.
 ///
 /// # Errors
 /// As [`memory`].
@@ -50,10 +52,11 @@ pub fn memory_of(count: usize, size: usize) -> Result<(), Exceeded> {
     memory(count.saturating_mul(size))
 }
 
-/// Charges work of built-in functions, in units that take about as long as one turn of a short loop.
+/// Charges work of built-in functions. One unit takes about as long as one iteration of a short
+/// loop.
 ///
 /// # Errors
-/// Where the time is up, or the run was cancelled.
+/// If the time limit is reached, or the run was cancelled.
 #[inline]
 pub fn work(units: usize) -> Result<(), Exceeded> {
     let fuel = FUEL.get();
@@ -64,7 +67,7 @@ pub fn work(units: usize) -> Result<(), Exceeded> {
     account::look(units as u64)
 }
 
-/// Charges a pass over so many bytes.
+/// Charges a pass over `bytes` bytes.
 ///
 /// # Errors
 /// As [`work`].
@@ -73,7 +76,7 @@ pub fn scan(bytes: usize) -> Result<(), Exceeded> {
     work(1 + bytes / BYTES_PER_UNIT)
 }
 
-/// Charges a text that is about to be made, and the pass that makes it.
+/// Charges a text that is about to be built: its memory, and the pass that writes it.
 ///
 /// # Errors
 /// As [`memory`] and [`work`].
@@ -83,8 +86,8 @@ pub fn text(bytes: usize) -> Result<(), Exceeded> {
     scan(bytes)
 }
 
-/// Charges a step of a walk that cannot fail; false where it should stop. What it made so far is to be dropped: the
-/// next charge fails.
+/// Charges a step of a walk that cannot fail. If it returns false, the walk should stop; its result
+/// is incomplete and will be dropped, because the next charge fails.
 #[inline]
 #[must_use]
 pub fn may_go_on(bytes: usize) -> bool {
@@ -97,10 +100,10 @@ pub fn is_exceeded() -> bool {
     FUEL.get() == 0
 }
 
-/// Reports a limit that was reached by functions that cannot fail.
+/// Reports a limit that was reached in functions that cannot fail.
 ///
 /// # Errors
-/// Where there is one.
+/// If a limit was reached.
 #[inline]
 pub fn check() -> Result<(), Exceeded> {
     if is_exceeded() { account::look(0) } else { Ok(()) }
@@ -109,17 +112,17 @@ pub fn check() -> Result<(), Exceeded> {
 /// Charges steps of code.
 ///
 /// # Errors
-/// As [`work`], and where the limit of steps is reached.
+/// As [`work`], and if the step limit is reached.
 pub fn steps(count: u64) -> Result<(), Exceeded> {
     account::steps(count)
 }
 
-/// Notes where code is; the time until the next place is noted counts for this one.
+/// Notes the position of the running code. The time until the next position counts for this one.
 pub fn at(file: u32, offset: u32) {
     account::at((file, offset));
 }
 
-/// Steps that are left.
+/// Remaining steps.
 pub fn steps_left() -> u64 {
     account::steps_left()
 }
@@ -127,17 +130,17 @@ pub fn steps_left() -> u64 {
 /// Charges bytes that are about to be written.
 ///
 /// # Errors
-/// Where that is more than the run may write.
+/// If the output limit is reached.
 pub fn output(bytes: usize) -> Result<(), Exceeded> {
     account::output(bytes as u64)
 }
 
-/// Notes bytes of input, which raise the limits that were not set.
+/// Notes bytes of input, which raise the default limits.
 pub fn input(bytes: usize) {
     account::input(bytes as u64);
 }
 
-/// Calls inside each other that are allowed, where that was set.
+/// The maximum depth of nested calls, if it was set.
 pub fn depth() -> Option<usize> {
     account::depth()
 }

@@ -1,4 +1,4 @@
-//! Limits as people write them: `10s`, `1GiB`, `none`.
+//! Parses and formats limits as people write them: `10s`, `1GiB`, `none`.
 
 use std::time::Duration;
 
@@ -92,7 +92,7 @@ pub fn parse_count(text: &str) -> Option<u64> {
     text.replace(['_', ','], "").parse().ok().filter(|count| *count > 0)
 }
 
-/// The number that a text begins with, and the rest.
+/// The number at the beginning of a text, and the rest.
 fn split_number(text: &str) -> Option<(f64, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, rest) = text.split_at(end);
@@ -104,11 +104,11 @@ fn split_number(text: &str) -> Option<(f64, &str)> {
 
 fn times(number: f64, unit: u64) -> Option<u64> {
     let product = number * unit as f64;
-    // Nine exabytes or 300 years: what is more is a slip.
+    // More than nine exabytes or 300 years is a mistake.
     (product < (1u64 << 63) as f64).then_some(product as u64)
 }
 
-/// A time as [`parse_time`] reads it.
+/// Formats a time so that [`parse_time`] reads it back.
 pub fn shown_time(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     if time == Duration::MAX {
@@ -122,7 +122,7 @@ pub fn shown_time(time: Duration) -> String {
     }
 }
 
-/// A size as [`parse_size`] reads it.
+/// Formats a size so that [`parse_size`] reads it back.
 pub fn shown_size(bytes: u64) -> String {
     if bytes == u64::MAX {
         return "none".to_owned();

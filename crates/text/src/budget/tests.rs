@@ -1,4 +1,4 @@
-//! The account: what is refused, and that nothing is refused without a budget.
+//! Tests of the account: which charges are refused, and that none is without a budget.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::*;
 
-/// A host whose clock and memory are numbers.
+/// A host with a fake clock and fake memory.
 #[derive(Debug, Default)]
 struct Numbers {
     nanos: AtomicU64,
@@ -47,13 +47,14 @@ fn the_default_counts_no_memory_without_a_meter() {
 }
 
 #[test]
-fn with_a_meter_only_what_is_there_counts() {
+fn with_a_meter_only_measured_memory_counts() {
     let host = Arc::new(Numbers::default());
     let _running = begin(Limits { memory: Some(100 << 20), ..Limits::default() }, None, Some(host.clone()));
     for _ in 0..10_000 {
         assert_eq!(memory(1 << 20), Ok(()), "garbage does not count");
     }
-    // More than the limit was charged by now, so other budgets in the process (other tests) make no difference.
+    // By now more than the limit was charged, so other budgets in the process (of other tests) make
+    // no difference.
     host.bytes.store(90 << 20, Ordering::Relaxed);
     assert_eq!(memory(60 << 20), Err(Exceeded::Memory(100 << 20)));
 }
@@ -69,7 +70,7 @@ fn input_raises_the_defaults() {
 }
 
 #[test]
-fn the_time_is_up() {
+fn time_limit_is_reported() {
     let _running = begin(
         Limits { time: Some(Duration::from_millis(20)), ..Limits::default() },
         None,
@@ -126,7 +127,7 @@ fn walks_that_cannot_fail_are_unwound() {
         assert_eq!(catch(|| walk(10)), Ok(1024));
         assert_eq!(catch(|| walk(60)), Err(Exceeded::Time(Duration::from_millis(20))));
     }
-    // Without somebody who catches, it goes on; a panic stays one.
+    // Without a `catch` the walk goes on, and an ordinary panic is not caught as a limit.
     let _running = begin(limits, None, Some(meter));
     assert_eq!(walk(18), 1 << 18);
     assert!(std::panic::catch_unwind(|| catch(|| std::panic::resume_unwind(Box::new("other")))).is_err());

@@ -1,8 +1,9 @@
 //! A way out of walks over user data that cannot fail.
 //!
-//! Most functions that walk over values return what they find, and not whether they were allowed to look for it. Where
-//! the budget ends in the middle of one, the thread unwinds to [`catch`], as it does in a panic, but without a message:
-//! nobody sees what was half done, because all of it belongs to the run. Where a target cannot unwind, the walk goes on.
+//! Most functions that walk over values return plain results, without an error for an exceeded
+//! budget. If the budget ends in the middle of one, the thread unwinds to [`catch`], as in a panic,
+//! but without a message. That is safe, because all half-finished data belongs to the run and is
+//! dropped. On targets that cannot unwind, the walk goes on.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -10,14 +11,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use super::Exceeded;
 
 thread_local! {
-    /// How many calls of [`catch`] there are around.
+    /// Number of enclosing calls of [`catch`].
     static CATCHES: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Runs something that may be unwound because the budget ends.
+/// Runs `run`, which may be unwound if the budget ends.
 ///
 /// # Errors
-/// Where it was.
+/// If it was unwound.
 pub fn catch<T>(run: impl FnOnce() -> T) -> Result<T, Exceeded> {
     CATCHES.set(CATCHES.get() + 1);
     let result = catch_unwind(AssertUnwindSafe(run));
@@ -28,7 +29,8 @@ pub fn catch<T>(run: impl FnOnce() -> T) -> Result<T, Exceeded> {
     })
 }
 
-/// Goes on where a charge was accepted, and unwinds to [`catch`] where it was not. Without a `catch` it goes on.
+/// Returns if the charge was accepted, and unwinds to [`catch`] if not. Without a `catch` it
+/// returns.
 #[inline]
 pub fn or_unwind(charge: Result<(), Exceeded>) {
     if let Err(exceeded) = charge {

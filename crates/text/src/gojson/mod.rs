@@ -1,7 +1,7 @@
-//! JSON as Go's `encoding/json` has it: what it accepts, what it says when it does not, and what it writes.
+//! JSON as in Go's `encoding/json`: which texts it accepts, its error messages, and what it writes.
 //!
-//! Trees are not made here. Who reads says through [`Build`] what becomes of a value; who writes has writers for the
-//! leaves.
+//! This module builds no trees. A reader implements [`Build`] to turn values into its own types;
+//! the writers cover only strings and numbers.
 
 mod read;
 mod write;

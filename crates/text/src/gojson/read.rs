@@ -1,7 +1,8 @@
 //! Reads one value, with Go's rules and Go's error texts.
 //!
-//! Nesting is kept on a stack of our own and bounded by the caller. Whether a value fits what it is for (numbers that
-//! are too large, keys that stand twice) is the caller's business: Go, too, checks the whole text first.
+//! Nesting is kept on an explicit stack, and the caller limits it. Whether a value suits its
+//! purpose (numbers that are too large, duplicate keys) is the caller's business: Go, too, checks
+//! the syntax of the whole text first.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,43 +10,43 @@ use std::ops::Range;
 
 use crate::{budget, quote};
 
-/// How many arrays and objects in one another Go reads.
+/// Maximum nesting of arrays and objects that Go reads.
 pub const MAX_DEPTH: usize = 10_000;
 
-/// What to make of the values of a text. Spans are in bytes.
+/// Builds the values of a text. Spans are in bytes.
 pub trait Build {
-    /// What becomes of a value.
+    /// The type of a value.
     type Value;
-    /// What becomes of the key of a member.
+    /// The type of a member's key.
     type Key;
 
-    /// A value without parts.
+    /// A scalar.
     fn scalar(&mut self, scalar: Scalar<'_>, span: Range<usize>) -> Self::Value;
 
-    /// A key; bytes that are not UTF-8 are replaced.
+    /// A key; invalid UTF-8 is replaced.
     fn key(&mut self, text: Cow<'_, str>, span: Range<usize>) -> Self::Key;
 
     /// An array.
     fn array(&mut self, items: Vec<Self::Value>, span: Range<usize>) -> Self::Value;
 
-    /// An object: all its members in order, also those whose key stands twice.
+    /// An object: all its members in order, including those with duplicate keys.
     fn object(&mut self, members: Vec<(Self::Key, Self::Value)>, span: Range<usize>) -> Self::Value;
 }
 
-/// A value without parts.
+/// A scalar.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Scalar<'a> {
     /// `null`.
     Null,
     /// `true`, `false`.
     Bool(bool),
-    /// A number, as it is written.
+    /// A number, as it is written in the text.
     Number(&'a str),
-    /// A string without its escapes; bytes that are not UTF-8 are replaced.
+    /// A string with its escapes decoded; invalid UTF-8 is replaced.
     String(Cow<'a, str>),
 }
 
-/// Why a text is no JSON. Shown, it is what Go says.
+/// Why a text is not JSON. `Display` writes Go's message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReadError {
     /// Where the reader stopped, in bytes.
@@ -59,13 +60,13 @@ pub struct ReadError {
 /// The ways in which a text fails to be JSON.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Problem {
-    /// A byte that cannot stand at this place.
+    /// A byte that is not allowed at this place.
     Unexpected(u8, Place),
     /// The text ends at this place.
     End(Place),
-    /// More arrays and objects in one another than the caller wants; this byte opens one more.
+    /// The arrays and objects are nested deeper than the limit; this byte opens one more.
     Depth(u8),
-    /// The run may not use more memory or time; see [`crate::budget`].
+    /// The run reached its memory or time limit; see [`crate::budget`].
     Exceeded,
 }
 
@@ -74,35 +75,35 @@ pub enum Problem {
 pub enum Place {
     /// Before a value.
     Value,
-    /// Behind the only value of the text.
+    /// After the only value of the text.
     AfterTopLevel,
     /// Before a key.
     Key,
     /// Between a key and its colon.
     AfterKey,
-    /// Behind a member of an object.
+    /// After a member of an object.
     AfterMember,
-    /// Behind an item of an array.
+    /// After an item of an array.
     AfterItem,
     /// Within this word, before the byte with this index.
     Word(&'static str, usize),
     /// Before the first digit of a number.
     Digits,
-    /// Behind a decimal point.
+    /// After a decimal point.
     Fraction,
     /// Before the first digit of an exponent.
     Exponent,
     /// Within a string.
     String,
-    /// Behind a backslash.
+    /// After a backslash.
     Escape,
-    /// Within the four digits behind `\u`.
+    /// Within the four digits after `\u`.
     Hex,
 }
 
 impl Place {
-    /// Whether Go is content with a space here. It feeds one to its reader when a text ends too early, and complains
-    /// about that space in all other places.
+    /// Whether Go accepts a space here. Go feeds a space to its reader when a text ends too early,
+    /// and complains about that space in all other places.
     fn takes_space(self) -> bool {
         use Place::*;
         match self {
@@ -164,8 +165,8 @@ impl fmt::Display for Shown {
     }
 }
 
-/// Reads a text that is one value with nothing but space around it, with at most `max_depth` arrays and objects in one
-/// another.
+/// Reads a text that consists of one value, optionally surrounded by white space, with arrays and
+/// objects nested at most `max_depth` deep.
 pub fn read<B: Build>(text: &[u8], max_depth: usize, build: &mut B) -> Result<B::Value, ReadError> {
     Reader { text, at: 0, last_string: 0..0, max_depth, open: Vec::new(), build }.document()
 }
@@ -179,7 +180,7 @@ struct Reader<'a, 'b, B: Build> {
     build: &'b mut B,
 }
 
-/// A collection whose end was not seen yet, and where it begins.
+/// A collection that is not closed yet, and where it begins.
 enum Open<B: Build> {
     Array(usize, Vec<B::Value>),
     /// The members so far, and the key whose value comes next.
@@ -190,7 +191,7 @@ impl<'a, B: Build> Reader<'a, '_, B> {
     fn document(mut self) -> Result<B::Value, ReadError> {
         loop {
             let mut complete = self.begin_value()?;
-            // The value may be the last of the collections around it.
+            // The value may also complete the collections around it.
             while let Some(value) = complete {
                 self.skip_space();
                 complete = match self.open.pop() {
@@ -202,7 +203,8 @@ impl<'a, B: Build> Reader<'a, '_, B> {
         }
     }
 
-    /// A scalar or an empty collection; `None` where a collection was opened whose first value comes next.
+    /// A scalar or an empty collection; `None` if a collection was opened and its first value comes
+    /// next.
     fn begin_value(&mut self) -> Result<Option<B::Value>, ReadError> {
         self.skip_space();
         let start = self.at;
@@ -239,9 +241,10 @@ impl<'a, B: Build> Reader<'a, '_, B> {
         Ok(Some(self.build.scalar(scalar, start..self.at)))
     }
 
-    /// Adds a value to the collection that it stands in. Gives back the collection if this was its last.
+    /// Adds a value to the enclosing collection. Returns the collection if this was its last value.
     fn append(&mut self, open: Open<B>, value: B::Value) -> Result<Option<B::Value>, ReadError> {
-        // A string or number has about as much as it takes in the text, which was charged.
+        // The content of strings and numbers is about as long as in the text, which was charged
+        // before.
         if !budget::may_go_on(size_of::<B::Value>()) {
             return Err(self.error(Problem::Exceeded));
         }
@@ -313,7 +316,7 @@ impl<'a, B: Build> Reader<'a, '_, B> {
         Ok(())
     }
 
-    /// A string; the reader stands at its first quote.
+    /// A string; the reader is at its first quote.
     fn string(&mut self) -> Result<Cow<'a, str>, ReadError> {
         self.last_string = self.at..self.at;
         self.at += 1;
@@ -330,7 +333,7 @@ impl<'a, B: Build> Reader<'a, '_, B> {
         Ok(Cow::Owned(replaced(&out).into_owned()))
     }
 
-    /// The bytes up to the next that means something in a string.
+    /// The bytes up to the next special one in a string.
     fn plain(&mut self) -> &'a [u8] {
         let rest = &self.text[self.at..];
         let count = rest.iter().take_while(|byte| !matches!(byte, b'"' | b'\\' | 0..=0x1f)).count();
@@ -360,8 +363,8 @@ impl<'a, B: Build> Reader<'a, '_, B> {
         Ok(())
     }
 
-    /// What `\u` stands for, together with a second half in `\u` where it is the first half of a pair. A lone half is
-    /// replaced.
+    /// The character of a `\u` escape; the first half of a surrogate pair is combined with the `\u`
+    /// escape that follows. A lone half is replaced.
     fn code_point(&mut self) -> Result<char, ReadError> {
         let first = self.hex()?;
         if let Some(c) = char::from_u32(first) {
@@ -410,7 +413,7 @@ impl<'a, B: Build> Reader<'a, '_, B> {
         if self.take(byte) { Ok(()) } else { Err(self.problem(place)) }
     }
 
-    /// The byte at hand cannot stand here, or there is none.
+    /// The error for a byte that is not allowed at this place, or for the end of the text.
     fn problem(&self, place: Place) -> ReadError {
         self.error(self.peek().map_or(Problem::End(place), |byte| Problem::Unexpected(byte, place)))
     }
@@ -420,7 +423,7 @@ impl<'a, B: Build> Reader<'a, '_, B> {
     }
 }
 
-/// The text with `U+FFFD` for each byte that is not UTF-8.
+/// The text with `U+FFFD` for each byte that is not valid UTF-8.
 fn replaced(bytes: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return Cow::Borrowed(text);
@@ -437,7 +440,7 @@ fn replaced(bytes: &[u8]) -> Cow<'_, str> {
 mod tests {
     use super::*;
 
-    /// Values as text, with spans behind scalars and collections.
+    /// Builds values as text, with spans after scalars and collections.
     struct Text;
 
     impl Build for Text {
@@ -491,7 +494,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_lose_their_escapes() {
+    fn string_escapes_are_decoded() {
         check(r#""x\u00e9\ud83d\uDE00z""#, "\"xé😀z\"@0..22");
         check(r#""\/\"\\\b\f\n\r\t""#, r#""/\"\\\u{8}\u{c}\n\r\t"@0..18"#);
         check(r#""\ud800\u0041\ude00\ud800""#, "\"\u{fffd}A\u{fffd}\u{fffd}\"@0..26");
@@ -500,7 +503,7 @@ mod tests {
     }
 
     #[test]
-    fn says_what_go_says() {
+    fn reports_the_messages_of_go() {
         let end = "unexpected end of JSON input";
         for (text, offset, expected) in [
             ("", 0, end),
@@ -543,14 +546,14 @@ mod tests {
     }
 
     #[test]
-    fn depth_is_bounded() {
+    fn depth_is_limited() {
         check("[".repeat(100) + "{}", "100: invalid character '{' exceeded max depth");
         check("[".repeat(100_000), "100: invalid character '[' exceeded max depth");
         assert!(read(("[".repeat(100) + &"]".repeat(100)).as_bytes(), 100, &mut Text).is_ok());
     }
 
     #[test]
-    fn an_error_knows_the_last_string() {
+    fn an_error_contains_the_last_string() {
         let last = |text: &str| read(text.as_bytes(), 100, &mut Text).expect_err("no JSON").last_string;
         assert_eq!(last("[1"), 0..0);
         assert_eq!(last("{\"a\" 1"), 1..3);

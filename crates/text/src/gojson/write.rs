@@ -2,7 +2,7 @@
 
 use crate::gofloat;
 
-/// Whether `<`, `>` and `&` are written as escapes, so that the text can stand inside HTML.
+/// Whether `<`, `>` and `&` are escaped, so that the text can be embedded in HTML.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Html {
     /// `\u003c`.
@@ -58,7 +58,8 @@ fn escape_into(out: &mut Vec<u8>, what: &[u8]) {
     }
 }
 
-/// Appends a float; gives back `false` and appends nothing where JSON has no text for it (NaN, infinities).
+/// Appends a float. Returns `false` and appends nothing if JSON cannot express it (NaN,
+/// infinities).
 pub fn float_into(out: &mut Vec<u8>, value: f64) -> bool {
     if !value.is_finite() {
         return false;

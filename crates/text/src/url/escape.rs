@@ -1,4 +1,4 @@
-//! Percent-escapes. What is escaped depends on the part of the URL; the rules are those of Go's `net/url`.
+//! Percent-escapes, with the rules of Go's `net/url`. Each part of a URL needs other escapes.
 
 use crate::quote::quote;
 
@@ -7,7 +7,7 @@ use crate::quote::quote;
 pub enum Part {
     /// The name or address of a server.
     Host,
-    /// Behind the `%25` of an IPv6 address.
+    /// The zone of an IPv6 address, after its `%25`.
     Zone,
     /// A user's name or password.
     User,
@@ -17,7 +17,7 @@ pub enum Part {
     PathSegment,
     /// A name or value of the query.
     Query,
-    /// What follows the `#`.
+    /// The text after the `#`.
     Fragment,
 }
 
@@ -41,7 +41,7 @@ impl Part {
     }
 }
 
-/// `bytes` with escapes where the part needs them.
+/// Escapes `bytes` as the part requires.
 pub fn escape(bytes: &[u8], part: Part) -> Vec<u8> {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";
     let mut out = Vec::with_capacity(bytes.len());
@@ -57,7 +57,7 @@ pub fn escape(bytes: &[u8], part: Part) -> Vec<u8> {
     out
 }
 
-/// `text` with its escapes replaced. The error is the reference's message.
+/// Decodes the escapes of `text`. The error is the reference's message.
 pub fn unescape(text: &[u8], part: Part) -> Result<Vec<u8>, String> {
     let mut out = Vec::with_capacity(text.len());
     let mut at = 0;
@@ -90,7 +90,8 @@ fn value(escape: &[u8]) -> Option<u8> {
     }
 }
 
-/// Hosts hold escapes of what is not ASCII only; zones of what could not stand there.
+/// Whether an escape is allowed. Hosts may contain only escapes of non-ASCII bytes, and zones only
+/// those of spaces and of bytes that a host can contain unescaped. `%25` is allowed in both.
 fn is_allowed(escape: &[u8], value: u8, part: Part) -> bool {
     match part {
         Part::Host => value >= 0x80 || escape == b"%25",

@@ -1,7 +1,7 @@
-//! Paths as URIs, for formats that have those in place of paths.
+//! Paths as URIs, for formats that use URIs instead of paths.
 
-/// A path as a reference: relative paths stay relative, absolute ones get `file:`, and URLs stay what they are. Whatever may not
-/// stand in a URI is percent-encoded.
+/// A path as a URI reference: relative paths stay relative, absolute ones get `file:`, and URLs
+/// stay unchanged. Characters that URIs do not allow are percent-encoded.
 pub fn reference(path: &str) -> String {
     let scheme = path.split_once("://").map(|(scheme, _)| scheme);
     if scheme.is_some_and(|scheme| matches!(scheme, "http" | "https")) {
@@ -11,10 +11,10 @@ pub fn reference(path: &str) -> String {
     if is_drive {
         format!("file:///{}", encoded(&path.replace('\\', "/"), b":"))
     } else if path.starts_with('/') {
-        // What follows two slashes would be a host.
+        // After only two slashes, the first step would be a host.
         format!("file:///{}", encoded(path.trim_start_matches('/'), b""))
     } else {
-        // A colon in the first step of a path would end a scheme.
+        // A colon in the first step of a path would end a scheme, so it is encoded too.
         encoded(path, b"")
     }
 }

@@ -1,4 +1,4 @@
-//! URLs taken apart and put together, as Go's `net/url` does it.
+//! Parses and writes URLs, as Go's `net/url` does.
 
 mod escape;
 mod file;
@@ -13,26 +13,26 @@ pub use self::file::reference;
 #[derive(Clone, Default, Debug)]
 pub struct Url {
     scheme: Vec<u8>,
-    /// What stands behind `scheme:` where no slash follows.
+    /// The text after `scheme:` if it does not begin with a slash.
     opaque: Vec<u8>,
-    /// Who logs in, if that is said.
+    /// The user to log in as, if given.
     pub user: Option<User>,
     host: Vec<u8>,
     path: Escapable,
     query: Vec<u8>,
-    /// A `?` with nothing behind it.
+    /// Whether there is a `?` with nothing after it.
     has_empty_query: bool,
     fragment: Escapable,
     /// `scheme:/path`: there is no `//`.
     omits_host: bool,
 }
 
-/// Who logs in.
+/// The user to log in as.
 #[derive(Clone, Debug)]
 pub struct User {
     /// The name.
     pub name: Str,
-    /// The password; it can be empty or missing.
+    /// The password; it can be empty or absent.
     pub password: Option<Str>,
 }
 
@@ -48,7 +48,7 @@ impl User {
     }
 }
 
-/// A text with the escapes that it was written with, where they are not the usual ones.
+/// A decoded text, and its original escapes if they differ from the usual ones.
 #[derive(Clone, Default, Debug)]
 struct Escapable {
     text: Vec<u8>,
@@ -76,7 +76,7 @@ impl Escapable {
     }
 }
 
-/// Takes a URL apart. The error is the reference's message.
+/// Parses a URL. The error is the reference's message.
 pub fn parse(text: &[u8]) -> Result<Url, String> {
     let (rest, fragment) = cut(text, b'#');
     let failed = |shown: &[u8], problem: String| format!("parse {}: {problem}", quote(shown));
@@ -123,7 +123,7 @@ fn parse_without_fragment(text: &[u8]) -> Result<Url, String> {
     Ok(url)
 }
 
-/// The scheme, empty where there is none, and what follows its colon.
+/// The scheme, empty if there is none, and the text after its colon.
 fn split_scheme(text: &[u8]) -> Result<(&[u8], &[u8]), String> {
     for (at, byte) in text.iter().enumerate() {
         match byte {
@@ -182,7 +182,7 @@ fn check_port(port: &[u8]) -> Result<(), String> {
     }
 }
 
-/// Nothing, or a colon and any number of digits.
+/// Whether the text is empty, or a colon and any number of digits.
 fn is_port(text: &[u8]) -> bool {
     match text {
         [] => true,
@@ -191,7 +191,7 @@ fn is_port(text: &[u8]) -> bool {
     }
 }
 
-/// A path from the root, with `.` and `..` taken in. An empty path stays empty.
+/// A path from the root, with `.` and `..` resolved. An empty path stays empty.
 fn without_dots(path: &[u8]) -> Vec<u8> {
     if path.is_empty() {
         return Vec::new();
@@ -234,7 +234,7 @@ impl Url {
                 out.push(b'/');
             }
             if out.is_empty() && cut(&path, b'/').0.contains(&b':') {
-                // Otherwise the first segment would read as a scheme.
+                // Without this, the first segment would read as a scheme.
                 out.extend_from_slice(b"./");
             }
             out.extend_from_slice(&path);
@@ -267,7 +267,7 @@ impl Url {
         out.extend(escape(&self.host, Part::Host));
     }
 
-    /// The same for nobody in particular.
+    /// The same URL without a user.
     pub fn without_user(&self) -> Url {
         Url { user: None, ..self.clone() }
     }
@@ -282,17 +282,17 @@ impl Url {
         self.path.escaped(Part::Path)
     }
 
-    /// What follows the `?`, with its escapes.
+    /// The text after the `?`, with its escapes.
     pub fn query(&self) -> &[u8] {
         &self.query
     }
 
-    /// In lower case, empty for a reference without one.
+    /// The scheme in lower case; empty for a reference without one.
     pub fn scheme(&self) -> &[u8] {
         &self.scheme
     }
 
-    /// What a client asks the server for: path and query, with escapes.
+    /// The target of an HTTP request: path and query, with escapes.
     pub fn request_target(&self) -> Vec<u8> {
         let mut out = self.path.escaped(Part::Path);
         if !out.starts_with(b"/") {
@@ -305,7 +305,7 @@ impl Url {
         out
     }
 
-    /// Where a reference leads that was found at this URL. The rules are RFC 3986's.
+    /// Resolves a reference that was found at this URL, by RFC 3986.
     pub fn join(&self, reference: &Url) -> Url {
         let mut url = reference.clone();
         if !reference.scheme.is_empty() && !reference.opaque.is_empty() {
@@ -340,7 +340,7 @@ impl Url {
         url
     }
 
-    /// The port that is written, empty if there is none.
+    /// The port as written; empty if there is none.
     pub fn port(&self) -> &[u8] {
         match self.host.iter().rposition(|&byte| byte == b':') {
             Some(colon) if is_port(&self.host[colon..]) => &self.host[colon + 1..],
@@ -364,7 +364,7 @@ impl Url {
 mod tests {
     use super::*;
 
-    /// What a URL reads back as, or the message without the `parse "…": ` in front.
+    /// Checks what a URL reads back as, or the message without the `parse "…": ` in front.
     #[track_caller]
     fn check(text: &str, expected: &str) {
         let found = match parse(text.as_bytes()) {
@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_what_is_not_escaped_well() {
+    fn normalises_escapes() {
         check("HTTP://HOST/", "http://HOST/");
         check("http://host/a b", "http://host/a%20b");
         check("http://host/%2f/é?é#é", "http://host///%C3%A9?é#%C3%A9");
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn says_what_go_says() {
+    fn reports_the_messages_of_go() {
         check("http://[::1", "missing ']' in host");
         check("http://[::1]x/", "invalid port \"x\" after host");
         check("http://a:b:c/", "invalid port \":c\" after host");
