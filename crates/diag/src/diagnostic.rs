@@ -1,7 +1,7 @@
-//! What is wrong, as data.
+//! Problems as data.
 //!
-//! A [`Diagnostic`] says what is wrong, where, and what would be right, in pieces that a program can use. Nothing here
-//! is laid out: that is the business of [`crate::render`].
+//! A [`Diagnostic`] contains what is wrong, where, and how to correct it, in pieces that a program
+//! can use. It contains no layout: that is the business of [`crate::render`].
 
 use crate::outline::Part;
 use crate::{Id, Path, PlaceNames, Pos, Secrets, Sources, Span, Text};
@@ -16,7 +16,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// As renderings call it.
+    /// Its name in renderings.
     pub fn name(self) -> &'static str {
         match self {
             Severity::Error => "error",
@@ -33,35 +33,35 @@ pub struct Diagnostic {
     pub id: Id,
     /// Error or warning.
     pub severity: Severity,
-    /// What is wrong, in one line that needs no other.
+    /// What is wrong, in one line that can be understood alone.
     pub message: Text,
-    /// Whether the text rendering leaves it out: warnings about common slips, for which ytt has none.
+    /// Whether the text rendering omits it: warnings about common mistakes that ytt does not have.
     pub beyond_text: bool,
-    /// ytt's words for it, where they differ from the message.
+    /// ytt's wording, if it differs from the message.
     pub reference: Option<Text>,
-    /// Where it is and what else matters; the first one is the place of the problem.
+    /// Positions that matter. The first one is the position of the problem.
     pub labels: Vec<Label>,
     /// The data value or node in question.
     pub path: Option<Path>,
-    /// What follows the path in a sentence: ` (document 0 at config.yml:1)`.
+    /// Text after the path in a sentence: ` (document 0 at config.yml:1)`.
     pub suffix: Text,
-    /// What a rule asks for.
+    /// What a rule requires.
     pub must_be: Option<Text>,
-    /// What a type, an annotation or a matcher asks for.
+    /// What a type, an annotation or a matcher expects.
     pub expected: Option<Text>,
-    /// What was there instead.
+    /// What was found instead.
     pub found: Option<Text>,
     /// Facts that help to understand it.
     pub notes: Vec<Text>,
-    /// What to do about it, the most useful first.
+    /// Advice, the most useful first.
     pub helps: Vec<Help>,
     /// The calls that led to it, innermost first.
     pub frames: Vec<Frame>,
-    /// The data values that caused it, where that is known.
+    /// The data values that caused it, if known.
     pub data_values: Vec<Path>,
 }
 
-/// A place that matters for a problem.
+/// A position that matters for a problem.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Label {
     /// Where it begins.
@@ -74,12 +74,12 @@ pub struct Label {
     pub text: Text,
 }
 
-/// Why a place matters.
+/// Why a position matters.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Role {
     /// The problem is here.
     Problem,
-    /// The rule, type or annotation that asks for something else.
+    /// The rule, type or annotation that expects something else.
     Rule,
     /// A candidate that was considered.
     Candidate,
@@ -88,7 +88,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// As the machine-readable renderings call it.
+    /// Its name in machine-readable renderings.
     pub fn name(self) -> &'static str {
         match self {
             Role::Problem => "problem",
@@ -99,71 +99,71 @@ impl Role {
     }
 }
 
-/// What to do about a problem.
+/// Advice about a problem.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Help {
-    /// The advice, a sentence without a full stop.
+    /// The advice: a sentence without a full stop.
     pub text: Text,
-    /// Edits that follow it, where a tool can make them.
+    /// Edits that implement the advice, if a tool can apply them.
     pub fix: Option<Fix>,
 }
 
-/// Edits that mend a problem.
+/// Edits that correct a problem.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Fix {
     /// What the edits do: `Change "nmae" to "name"`.
     pub title: String,
     /// The edits. No two overlap.
     pub edits: Vec<Edit>,
-    /// Whether the edits can be made without asking.
+    /// Whether the edits can be applied without asking.
     pub safety: Safety,
 }
 
-/// Whether edits can be made without asking.
+/// Whether edits can be applied without asking.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Safety {
-    /// They cannot be wrong.
+    /// They are always correct.
     Safe,
-    /// They are probably what was meant.
+    /// They are probably what the user meant.
     Likely,
 }
 
-/// One edit: a part of a source is replaced.
+/// One edit: replaces a part of a source.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Edit {
     /// Where the part begins.
     pub pos: Pos,
     /// How far it reaches.
     pub part: Part,
-    /// What comes in its place.
+    /// The new text.
     pub replacement: String,
 }
 
-/// One call that was going on.
+/// One call that was active.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Frame {
-    /// Its function; none for a place that is no call.
+    /// Its function; `None` for a position that is not a call.
     pub name: Option<String>,
-    /// The place that ytt's text shows.
+    /// The position that ytt's text shows.
     pub pos: Pos,
-    /// Where it really is.
+    /// The actual position.
     pub place: Pos,
-    /// Whether it belongs to a library whose lines ytt's text does not show.
+    /// Whether it belongs to a library whose lines ytt's text omits.
     pub is_foreign: bool,
 }
 
 impl Diagnostic {
-    /// An error with nothing known but its message.
+    /// An error with only a message.
     pub fn error(id: Id, message: impl Into<Text>) -> Diagnostic {
         Diagnostic::new(Severity::Error, id, message)
     }
 
-    /// A warning with nothing known but its message.
+    /// A warning with only a message.
     pub fn warning(id: Id, message: impl Into<Text>) -> Diagnostic {
         Diagnostic::new(Severity::Warning, id, message)
     }
 
-    /// A problem with nothing known but its message.
+    /// A problem with only a message.
     pub fn new(severity: Severity, id: Id, message: impl Into<Text>) -> Diagnostic {
         Diagnostic {
             id,
@@ -184,13 +184,13 @@ impl Diagnostic {
         }
     }
 
-    /// The problem at a place; an unknown place changes nothing.
+    /// Adds the position of the problem; an unknown one changes nothing.
     #[must_use]
     pub fn at(self, pos: Pos, part: Part) -> Diagnostic {
         self.label(Label::new(Role::Problem, pos, part))
     }
 
-    /// The problem with one more place; an unknown one changes nothing.
+    /// Adds one more position; an unknown one changes nothing.
     #[must_use]
     pub fn label(mut self, label: Label) -> Diagnostic {
         if label.pos.is_known() {
@@ -199,62 +199,62 @@ impl Diagnostic {
         self
     }
 
-    /// The problem with ytt's words for it.
+    /// Adds ytt's wording.
     #[must_use]
     pub fn reference(mut self, text: impl Into<Text>) -> Diagnostic {
         self.reference = Some(text.into());
         self
     }
 
-    /// The problem, left out of the text rendering.
+    /// Omits the problem from the text rendering.
     #[must_use]
     pub fn beyond_text(self) -> Diagnostic {
         Diagnostic { beyond_text: true, ..self }
     }
 
-    /// The problem with a path.
+    /// Adds a path.
     #[must_use]
     pub fn path(mut self, path: Path) -> Diagnostic {
         self.path = Some(path);
         self
     }
 
-    /// The problem with something to do about it.
+    /// Adds advice.
     #[must_use]
     pub fn help(mut self, help: impl Into<Help>) -> Diagnostic {
         self.helps.push(help.into());
         self
     }
 
-    /// The problem with several things to do about it.
+    /// Adds several pieces of advice.
     #[must_use]
     pub fn helps(mut self, helps: impl IntoIterator<Item = Help>) -> Diagnostic {
         self.helps.extend(helps);
         self
     }
 
-    /// The problem with a fact that helps to understand it.
+    /// Adds a fact that helps to understand the problem.
     #[must_use]
     pub fn note(mut self, note: impl Into<Text>) -> Diagnostic {
         self.notes.push(note.into());
         self
     }
 
-    /// The problem with what was expected.
+    /// Adds what was expected.
     #[must_use]
     pub fn expected(mut self, text: impl Into<Text>) -> Diagnostic {
         self.expected = Some(text.into());
         self
     }
 
-    /// The problem with what was found instead.
+    /// Adds what was found instead.
     #[must_use]
     pub fn found(mut self, text: impl Into<Text>) -> Diagnostic {
         self.found = Some(text.into());
         self
     }
 
-    /// The place of the problem: its first label.
+    /// The position of the problem: its first label.
     pub fn primary(&self) -> Option<&Label> {
         self.labels.first()
     }
@@ -280,8 +280,8 @@ impl Diagnostic {
         }
     }
 
-    /// The diagnostic, with edits that have no place moved to the place of the problem. A fix without a place is
-    /// dropped.
+    /// Moves edits without a position to the position of the problem. Drops a fix that has no
+    /// position then.
     #[must_use]
     pub(crate) fn with_placed_edits(mut self) -> Diagnostic {
         let place = self.labels.first().map_or(Pos::UNKNOWN, |label| label.pos);
@@ -297,8 +297,8 @@ impl Diagnostic {
         self
     }
 
-    /// The diagnostic with other places: `layer` is where they are looked up now, `place` says where they are afterwards
-    /// (see [`Sources::absorb`]).
+    /// Changes all positions. They are looked up in `layer` now, and `place` returns where they are
+    /// afterwards (see [`Sources::absorb`]).
     #[must_use]
     pub fn relocate(mut self, layer: &Sources, place: &dyn Fn(Pos) -> Pos) -> Diagnostic {
         let Diagnostic { message, reference, suffix, must_be, expected, found, notes, .. } = &mut self;
@@ -335,31 +335,31 @@ impl Diagnostic {
 }
 
 impl Label {
-    /// A place without words.
+    /// A label without text.
     pub fn new(role: Role, pos: Pos, part: Part) -> Label {
         Label { pos, part, role, text: Text::default() }
     }
 
-    /// The place with words about it.
+    /// Adds a text.
     #[must_use]
     pub fn text(mut self, text: impl Into<Text>) -> Label {
         self.text = text.into();
         self
     }
 
-    /// The range in its source; the token there where the part is not found.
+    /// The range in its source; the token at the position if the part is not found.
     pub fn span(&self, sources: &Sources) -> Option<Span> {
         span(sources, self.pos, &self.part).or_else(|| span(sources, self.pos, &Part::Token))
     }
 }
 
 impl Edit {
-    /// Puts a text in place of a part of a source.
+    /// Replaces a part of a source by a text.
     pub fn replace(pos: Pos, part: Part, replacement: impl Into<String>) -> Edit {
         Edit { pos, part, replacement: replacement.into() }
     }
 
-    /// Inserts a text at a place.
+    /// Inserts a text at a position.
     pub fn insert(pos: Pos, text: impl Into<String>) -> Edit {
         Edit::replace(pos, Part::Bytes(0), text)
     }
@@ -377,7 +377,7 @@ fn span(sources: &Sources, pos: Pos, part: &Part) -> Option<Span> {
 }
 
 impl Help {
-    /// Advice that no tool can follow.
+    /// Advice without edits.
     pub fn new(text: impl Into<Text>) -> Help {
         Help { text: text.into(), fix: None }
     }
@@ -395,7 +395,7 @@ impl Help {
         Help::replace_here(format!("did you mean {new}?"), title, Part::Quoted(name.to_owned()), &new)
     }
 
-    /// The advice with edits that follow it; without them where the place of one is unknown.
+    /// Adds edits that implement the advice; adds none if the position of one is unknown.
     #[must_use]
     pub fn fixed_by(mut self, title: impl Into<String>, edits: Vec<Edit>, safety: Safety) -> Help {
         if edits.iter().all(|edit| edit.pos.is_known()) {
@@ -404,7 +404,7 @@ impl Help {
         self
     }
 
-    /// Advice to replace a part of what is at the place of the problem, which is known later.
+    /// Advice to replace a part of the text at the position of the problem, which is set later.
     fn replace_here(text: impl Into<Text>, title: String, part: Part, replacement: &str) -> Help {
         let edits = vec![Edit::replace(Pos::UNKNOWN, part, replacement)];
         Help { text: text.into(), fix: Some(Fix { title, edits, safety: Safety::Likely }) }
@@ -429,7 +429,7 @@ impl<T: Into<Text>> From<T> for Help {
     }
 }
 
-/// A text as one line: its lines trimmed, with a space between them.
+/// Joins the lines of a text: each is trimmed, with a space between them.
 pub(crate) fn one_line(text: &str) -> String {
     let lines: Vec<_> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines.join(" ")

@@ -1,8 +1,9 @@
 //! Why a run failed.
 //!
-//! A [`Failure`] has a cause, and gathers on its way out what was being done ([`Context`]). A cause is one problem or
-//! a report of many; each keeps its pieces, so that ytt's text ([`crate::render::ytt`]) and the diagnostics
-//! ([`Failure::diagnostics`]) are two readings of the same data.
+//! A [`Failure`] has a cause. On its way out of the engine it collects what was being done
+//! ([`Context`]). A cause is one problem or a report of many. It stays structured data, so that
+//! ytt's text ([`crate::render::ytt`]) and the diagnostics ([`Failure::diagnostics`]) are two views
+//! of it.
 
 use std::fmt;
 
@@ -11,7 +12,7 @@ use ytterby_text::budget::Exceeded;
 use crate::outline::Part;
 use crate::{Diagnostic, Frame, Help, Id, Kind, Label, Path, Pos, Role, Secrets, Sources, Step, Text};
 
-/// Why a run failed. As small as a pointer.
+/// Why a run failed. Boxed, so that it is as small as a pointer.
 #[derive(Clone)]
 pub struct Failure(Box<Inner>);
 
@@ -26,9 +27,9 @@ struct Inner {
 /// What was being done when something failed.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Context {
-    /// `Doing this: …`, on the line of what follows.
+    /// `Doing this: …`, on the same line as the text after it.
     Doing(Text),
-    /// The same on a line of its own, where the text that follows does not begin with one.
+    /// The same on a separate line, unless the text after it begins with a line feed.
     Stage(Text),
 }
 
@@ -39,16 +40,16 @@ pub enum Cause {
     Problem(Box<Diagnostic>),
     /// Code that cannot be parsed, or failed: one problem or several.
     Code(Vec<CodeProblem>),
-    /// Values or annotations that do not fit a schema, under a title.
+    /// Values or annotations that do not match a schema, under a title.
     Schema(SchemaReport),
-    /// A failure that ytt reports once more under a title.
+    /// A failure that ytt reports again under a title.
     Nested(String, Failure),
     /// Values that break rules.
     Violations(Vec<ViolationBlock>),
-    /// Annotations that `--strict-annotations` refuses. One of them may be why the run failed anyway, so ytt's text
-    /// does not show that failure.
+    /// Annotations that `--strict-annotations` refuses. One of them may be the reason for the
+    /// failure of the run, so ytt's text omits that failure.
     StrictAnnotations(Vec<Diagnostic>, Option<Failure>),
-    /// Failures that are told one after the other.
+    /// Failures that are reported one after the other.
     Series(Vec<Failure>),
 }
 
@@ -61,28 +62,29 @@ pub struct CodeProblem {
     pub message: CodeMessage,
     /// Where.
     pub label: Option<Label>,
-    /// Other places that matter.
+    /// Other positions that matter.
     pub related: Vec<Label>,
-    /// The calls that were going on, innermost first; for code that cannot be parsed, its place.
+    /// The active calls, innermost first; for code that cannot be parsed, its position.
     pub frames: Vec<Frame>,
-    /// How many calls are left out, and before which frame.
+    /// How many calls are omitted, and before which frame.
     pub omitted: (usize, usize),
     /// The hint that ytt adds to the message.
     pub hint: Option<&'static str>,
-    /// What to do about it.
+    /// Advice.
     pub helps: Vec<Help>,
 }
 
-/// What code says about its problem.
+/// The message of a problem of code.
 #[derive(Clone, Debug)]
 pub enum CodeMessage {
     /// A text.
     Text(Text),
-    /// A failure of the engine that a function passed on, after the names of functions: `overlay.apply: `.
+    /// A failure of the engine that a function passed on, after the names of functions:
+    /// `overlay.apply: `.
     Failure(String, Failure),
 }
 
-/// Blocks about values or annotations that do not fit, under a title.
+/// Blocks about values or annotations that do not match a schema, under a title.
 #[derive(Clone, Debug)]
 pub struct SchemaReport {
     /// `One or more data values were invalid`.
@@ -91,12 +93,12 @@ pub struct SchemaReport {
     pub blocks: Vec<SchemaBlock>,
 }
 
-/// A value, or an annotation, that does not fit a schema.
+/// A value, or an annotation, that does not match a schema.
 #[derive(Clone, Debug)]
 pub struct SchemaBlock {
     /// What sort of problem it is.
     pub id: Id,
-    /// What is wrong, where found and expected do not tell.
+    /// What is wrong, if found and expected do not explain it.
     pub about: Option<String>,
     /// Annotations that matter.
     pub annotations: Vec<Pos>,
@@ -104,7 +106,7 @@ pub struct SchemaBlock {
     pub pos: Pos,
     /// The part of the node that is wrong.
     pub part: Part,
-    /// The call that made it, if no source contains it.
+    /// The call that created it, if no source contains it.
     pub call: Pos,
     /// What the value looks like, if no source contains it.
     pub exhibit: Exhibit,
@@ -112,7 +114,8 @@ pub struct SchemaBlock {
     pub found: Text,
     /// What was expected.
     pub expected: Text,
-    /// Where the type or annotation that expects it is, and how ytt introduces that place.
+    /// The position of the type or annotation that expects it, and how ytt introduces that
+    /// position.
     pub by: Option<By>,
     /// ytt's hints.
     pub hints: Vec<String>,
@@ -120,25 +123,25 @@ pub struct SchemaBlock {
     pub helps: Vec<Help>,
     /// Facts that help to understand it.
     pub notes: Vec<Text>,
-    /// The declared key that comes nearest to one that is not declared.
+    /// The declared key that is most similar to the undeclared one.
     pub near: Option<String>,
     /// The data value in question.
     pub path: Option<Path>,
 }
 
-/// The place that a type, a list of keys or a notice comes from.
+/// The position that a type, a list of keys or a notice comes from.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum By {
     /// `(by a.yml:3)`, after what was expected.
     Type(Pos),
     /// `(from a.yml:3)`, after what was expected.
     Keys(Pos),
-    /// A place that the text names itself.
+    /// A position that the text itself contains.
     Named(Pos),
 }
 
 impl By {
-    /// The place.
+    /// The position.
     pub fn pos(self) -> Pos {
         match self {
             By::Type(pos) | By::Keys(pos) | By::Named(pos) => pos,
@@ -146,18 +149,18 @@ impl By {
     }
 }
 
-/// How ytt's text shows a node that does not fit.
+/// How ytt's text shows a node that does not match.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Exhibit {
     /// By its line.
     Line,
-    /// By an empty line: ytt has none for a document that no `---` begins.
+    /// By an empty line, because ytt has no line for a document without a leading `---`.
     EmptyLine,
-    /// As the collection that is the whole value of a flag, for which ytt has neither file nor line.
+    /// As a collection that is the whole value of a flag. ytt has neither file nor line for it.
     FlagCollection,
-    /// Not at all: a whole document that code made.
+    /// Not at all: it is a whole document that code created.
     Nothing,
-    /// By this text: code made it, and no line contains it.
+    /// By this text: code created it, so no line contains it.
     Calculated(Text),
 }
 
@@ -183,35 +186,35 @@ impl SchemaBlock {
         }
     }
 
-    /// The block with what is wrong.
+    /// Adds what is wrong.
     #[must_use]
     pub fn about(mut self, text: impl Into<String>) -> SchemaBlock {
         self.about = Some(text.into());
         self
     }
 
-    /// The block with an annotation that matters.
+    /// Adds an annotation that matters.
     #[must_use]
     pub fn annotation(mut self, pos: Pos) -> SchemaBlock {
         self.annotations.push(pos);
         self
     }
 
-    /// The block with one of ytt's hints.
+    /// Adds one of ytt's hints.
     #[must_use]
     pub fn hint(mut self, text: impl Into<String>) -> SchemaBlock {
         self.hints.push(text.into());
         self
     }
 
-    /// The block with advice that ytt does not have.
+    /// Adds advice that ytt does not have.
     #[must_use]
     pub fn help(mut self, help: impl Into<Help>) -> SchemaBlock {
         self.helps.push(help.into());
         self
     }
 
-    /// The block with the place that expects something else.
+    /// Adds the position that expects something else.
     #[must_use]
     pub fn by(mut self, by: By) -> SchemaBlock {
         self.by = Some(by);
@@ -242,7 +245,7 @@ impl SchemaBlock {
         let is_schema = self.id == Id::SCHEMA_INVALID;
         let place = if self.pos.is_known() { self.pos } else { self.call };
         let mut diagnostic = Diagnostic::error(self.id, self.message(title));
-        // What is wrong with a schema is most often wrong with an annotation.
+        // A problem of a schema is usually a problem of an annotation.
         if let (true, Some(annotation)) = (is_schema, self.annotations.first()) {
             diagnostic = diagnostic.at(*annotation, Part::Line).label(Label::new(Role::Related, place, Part::Key));
         } else {
@@ -275,7 +278,8 @@ impl SchemaBlock {
     }
 }
 
-/// Of advice that is given twice, once as ytt's hint and once with a fix, the one with the fix.
+/// Removes duplicate advice: if it is both a hint of ytt and advice with a fix, the one with the
+/// fix stays.
 fn with_fixes_first(helps: impl Iterator<Item = Help>) -> Vec<Help> {
     let mut found: Vec<Help> = Vec::new();
     for help in helps {
@@ -293,29 +297,29 @@ fn with_fixes_first(helps: impl Iterator<Item = Help>) -> Vec<Help> {
 pub struct ViolationBlock {
     /// The path of the value.
     pub path: ViolationPath,
-    /// What follows the path: ` (document 0 at config.yml:1)`.
+    /// Text after the path: ` (document 0 at config.yml:1)`.
     pub suffix: Text,
     /// Where the value is.
     pub from: Pos,
-    /// Which part of the text there is meant.
+    /// Which part of the text at `from` is meant.
     pub part: Part,
-    /// Data values that the line there reads, and where each came from.
+    /// Data values that the line there reads, and where each comes from.
     pub reads: Vec<(Path, Pos)>,
     /// The broken rules.
     pub violations: Vec<Violation>,
 }
 
-/// What is shown as the path of a value.
+/// How the path of a value is shown.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ViolationPath {
     /// A path through a document.
     Path(Path),
-    /// Something else that code checks, by its name.
+    /// The name of something else that code checks.
     Name(String),
 }
 
 impl ViolationPath {
-    /// The path, where it is one.
+    /// The path, if it is one.
     pub fn path(&self) -> Option<&Path> {
         match self {
             ViolationPath::Path(path) => Some(path),
@@ -337,19 +341,19 @@ impl ViolationPath {
 pub struct Violation {
     /// What sort of problem it is.
     pub id: Id,
-    /// What a valid value is.
+    /// A description of valid values.
     pub must_be: Text,
-    /// What was found instead; empty where there is nothing to say.
+    /// What was found instead; may be empty.
     pub found: Text,
-    /// A custom message in place of both.
+    /// A custom message that replaces both.
     pub message: Option<Text>,
     /// Where the rule is.
     pub by: Pos,
-    /// Which part of the text there is meant.
+    /// Which part of the text at `by` is meant.
     pub by_part: Part,
-    /// Why it is so, in lines of their own.
+    /// Reasons, each on a separate line.
     pub reasons: Vec<Text>,
-    /// What to do about it.
+    /// Advice.
     pub helps: Vec<Help>,
 }
 
@@ -372,7 +376,7 @@ impl ViolationBlock {
         if let (Some(label), Some(found), true) = (diagnostic.labels.first_mut(), &found, is_given) {
             label.text = Text::new("found: ").join(found.clone());
         }
-        // `assert.validate()` has the value and its rules in one place.
+        // In `assert.validate()`, the value and its rules have the same position.
         if violation.by != self.from || violation.by_part != self.part {
             let words = if is_given { "required by this rule" } else { "required here" };
             diagnostic = diagnostic.label(Label::new(Role::Rule, violation.by, violation.by_part.clone()).text(words));
@@ -395,7 +399,8 @@ impl ViolationBlock {
 }
 
 impl CodeProblem {
-    /// The diagnostics: those of a failure that was passed on, with the calls, or one of its own.
+    /// The diagnostics: those of a failure that was passed on, with the calls added, or a single
+    /// one.
     fn diagnostics(&self) -> Vec<Diagnostic> {
         let text = match &self.message {
             CodeMessage::Text(text) => text,
@@ -428,7 +433,7 @@ impl Failure {
         Failure(Box::new(Inner { cause, contexts: Vec::new(), warnings: Vec::new() }))
     }
 
-    /// A failure of one problem with nothing known but its message.
+    /// A failure of one problem with only a message.
     pub fn new(id: Id, message: impl Into<Text>) -> Failure {
         Diagnostic::error(id, message).into()
     }
@@ -448,7 +453,7 @@ impl Failure {
         &self.0.contexts
     }
 
-    /// The warnings of the run until it failed.
+    /// The warnings of the run before it failed.
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.0.warnings
     }
@@ -458,21 +463,21 @@ impl Failure {
         self.0.warnings = warnings;
     }
 
-    /// The failure seen from one level further out: what was being done there.
+    /// Adds what was being done one level further out.
     #[must_use]
     pub fn doing(mut self, text: impl Into<Text>) -> Failure {
         self.0.contexts.push(Context::Doing(text.into()));
         self
     }
 
-    /// The same as the title of a stage.
+    /// The same, as the title of a stage.
     #[must_use]
     pub fn in_stage(mut self, text: impl Into<Text>) -> Failure {
         self.0.contexts.push(Context::Stage(text.into()));
         self
     }
 
-    /// The problems, in their order.
+    /// The problems in order.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         self.problems().into_iter().map(Diagnostic::with_placed_edits).collect()
     }
@@ -497,14 +502,15 @@ impl Failure {
         }
     }
 
-    /// The failure without the problems that `keep` refuses; nothing where none is left. Each problem is asked for once.
+    /// Drops the problems for which `keep` returns false; `None` if none is left. Calls `keep` once
+    /// for each problem.
     pub fn retain(mut self, keep: &mut dyn FnMut(&Diagnostic) -> bool) -> Option<Failure> {
         let is_left = match &mut self.0.cause {
             Cause::Problem(diagnostic) => keep(&(**diagnostic).clone().with_placed_edits()),
             Cause::Code(problems) => {
                 problems.retain(|problem| {
                     let found = problem.diagnostics().into_iter().map(Diagnostic::with_placed_edits);
-                    // All are asked, also behind one that is kept.
+                    // Calls `keep` for all, even after one that is kept.
                     found.map(|diagnostic| keep(&diagnostic)).filter(|is_kept| *is_kept).count() > 0
                 });
                 !problems.is_empty()
@@ -543,7 +549,7 @@ impl Failure {
         is_left.then_some(self)
     }
 
-    /// Says where it is, unless it says so itself.
+    /// Sets the position, unless it has one.
     pub fn place_at(&mut self, pos: Pos, part: Part) {
         if !pos.is_known() {
             return;
@@ -558,7 +564,7 @@ impl Failure {
         }
     }
 
-    /// Says that it is about something below this step.
+    /// Prepends a step to the path: the problem is below this step.
     pub fn add_step(&mut self, step: Step) {
         match &mut self.0.cause {
             Cause::Problem(diagnostic) => diagnostic.path.get_or_insert_default().prepend(step),
@@ -581,13 +587,14 @@ impl Failure {
         }
     }
 
-    /// Says of limits that were reached which flag raises them, and where most of the time went.
+    /// For limits that were reached, adds which flag raises them and where most of the time was
+    /// spent.
     pub fn explain_limits(&mut self, hottest: Option<Label>) {
         let advice = |id: Id| {
             let flag = id.limit()?.flag();
             Some(Help::new(format!("raise the limit with --{flag}, or make the code need less")))
         };
-        // Calls inside each other and output have nothing to do with time.
+        // Call depth and output have nothing to do with time.
         let is_about_time = |id: Id| [Id::LIMIT_TIME, Id::LIMIT_STEPS, Id::LIMIT_MEMORY].contains(&id);
         match &mut self.0.cause {
             Cause::Problem(diagnostic) => {
@@ -644,7 +651,7 @@ impl Failure {
         }
     }
 
-    /// ytt's text, with places looked up in `sources`.
+    /// ytt's text, with positions looked up in `sources`.
     pub fn text(&self, sources: &Sources) -> String {
         crate::render::ytt::text(self, sources)
     }
@@ -710,7 +717,7 @@ impl From<Diagnostic> for Failure {
     }
 }
 
-/// The text without the names of places; [`Failure::text`] has them.
+/// The text without names of sources; [`Failure::text`] includes them.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text(&Sources::new()))

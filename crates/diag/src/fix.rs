@@ -1,6 +1,7 @@
-//! Fixes applied: sources with their edits made, and the difference as a text.
+//! Applies fixes: returns the changed sources, or the difference as text.
 //!
-//! Nothing is written here; a host decides what to do with the result. A fix is made as a whole or not at all.
+//! Nothing is written here; a host decides what to do with the result. A fix is applied as a whole
+//! or not at all.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -9,8 +10,8 @@ use similar::TextDiff;
 
 use crate::{FileId, Fix, Origin, REDACTED, Source, Sources};
 
-/// The files that fixes change, with their new content. A fix that overlaps one before it, or that changes something
-/// else than files, is left out; one that wants the same edit as another is not made twice.
+/// The files that fixes change, with their new content. A fix is omitted if it overlaps an earlier
+/// one, or if it changes sources other than files. Identical edits are applied once.
 pub fn apply_fixes<'a>(sources: &Sources, fixes: impl IntoIterator<Item = &'a Fix>) -> Vec<(FileId, Vec<u8>)> {
     let edited = |(file, edits): (FileId, Vec<PlainEdit>)| Some((file, content(&*sources.get(file)?, &edits)));
     accepted(sources, fixes).into_iter().filter_map(edited).collect()
@@ -29,7 +30,7 @@ pub fn diff_of_fixes<'a>(sources: &Sources, fixes: impl IntoIterator<Item = &'a 
     out
 }
 
-/// An edit in bytes of its source.
+/// An edit as a range of bytes.
 #[derive(Clone, PartialEq, Eq)]
 struct PlainEdit {
     range: Range<usize>,
@@ -37,13 +38,13 @@ struct PlainEdit {
 }
 
 impl PlainEdit {
-    /// Whether two edits cannot both be made. Edits that touch can.
+    /// Whether the edits conflict. Adjacent edits do not.
     fn overlaps(&self, other: &PlainEdit) -> bool {
         self.range.start < other.range.end && other.range.start < self.range.end
     }
 }
 
-/// The edits to be made in each file, in the order of their ranges.
+/// The edits to apply in each file, sorted by their ranges.
 fn accepted<'a>(sources: &Sources, fixes: impl IntoIterator<Item = &'a Fix>) -> BTreeMap<FileId, Vec<PlainEdit>> {
     let mut found: BTreeMap<FileId, Vec<PlainEdit>> = BTreeMap::new();
     for fix in fixes {
@@ -59,7 +60,7 @@ fn accepted<'a>(sources: &Sources, fixes: impl IntoIterator<Item = &'a Fix>) -> 
             new.into_iter().for_each(|(file, edit)| found.entry(file).or_default().push(edit));
         }
     }
-    // The sort is stable: insertions at one place stay in the order of the problems.
+    // The sort is stable: insertions at one position stay in the order of the problems.
     found.values_mut().for_each(|edits| edits.sort_by_key(|edit| (edit.range.start, edit.range.end)));
     found
 }
@@ -88,7 +89,7 @@ fn content(source: &Source, edits: &[PlainEdit]) -> Vec<u8> {
     out
 }
 
-/// The content as it may be shown. What replaces a part of a secret is one, too.
+/// The content with secrets replaced. The replacement of a part of a secret is secret, too.
 fn shown_content(source: &Source, edits: &[PlainEdit]) -> String {
     let mut out = String::new();
     let mut copied = 0;

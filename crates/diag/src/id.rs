@@ -1,16 +1,16 @@
-//! The names of everything that can be wrong: one table.
+//! The ids of all problems, in one table.
 //!
-//! An id is stable: users write it into `--ignore` and CI filters, and `docs/errors.md` has a section for each. The
-//! test `docs` holds page and table together.
+//! An id is stable: users write it into `--ignore` and CI filters, and `docs/errors.md` has a
+//! section for each. A test in `render::help` checks that page and table agree.
 
 use std::fmt;
 
 use ytterby_text::budget::Limit;
 
-/// What sort of problem it is: the `kind` of the JSON rendering.
+/// The category of a problem: the `kind` of the JSON rendering.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// A value has another type than the schema says.
+    /// A value has another type than the schema declares.
     Type,
     /// The schema does not declare a key.
     UnknownKey,
@@ -33,7 +33,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// As the machine-readable renderings call it.
+    /// Its name in machine-readable renderings.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Type => "type",
@@ -63,7 +63,7 @@ struct Row {
 }
 
 impl Id {
-    /// The id of this name, if there is one.
+    /// The id with this name, if there is one.
     pub fn find(name: &str) -> Option<Id> {
         ALL.iter().copied().find(|id| id.name() == name)
     }
@@ -79,7 +79,7 @@ impl Id {
         }
     }
 
-    /// The limit that it is about.
+    /// The limit it reports, if any.
     pub fn limit(self) -> Option<Limit> {
         let limits = [Limit::Depth, Limit::Memory, Limit::Output, Limit::Steps, Limit::Time];
         limits.into_iter().find(|limit| Id::of_limit(*limit) == self)
@@ -92,34 +92,34 @@ impl Id {
         found.unwrap_or(Id::RULE_CUSTOM)
     }
 
-    /// `schema/type`.
+    /// Its name: `schema/type`.
     pub fn name(self) -> &'static str {
         self.0.name
     }
 
-    /// The sort of problem.
+    /// Its category.
     pub fn kind(self) -> Kind {
         self.0.kind
     }
 
-    /// What it is about, in a sentence.
+    /// A short description.
     pub fn title(self) -> &'static str {
         self.0.title
     }
 
-    /// All of them, in the order of their names.
+    /// All ids, sorted by name.
     pub fn all() -> &'static [Id] {
         &ALL
     }
 
-    /// The page that explains it.
+    /// The URL of the page that explains it.
     pub fn help_uri(self) -> String {
         format!("{HELP_BASE}#{}", self.name().replace('/', ""))
     }
 }
 
-/// Where the page of errors is published; links of all renderings begin with it. The domain is reserved for examples
-/// until there is one.
+/// The base URL of the page of errors, for the links in all renderings. The domain is a placeholder
+/// until there is a real one.
 pub const HELP_BASE: &str = "https://ytterby.example/errors.html";
 
 impl PartialEq for Id {

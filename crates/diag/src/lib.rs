@@ -1,9 +1,10 @@
-//! Where things are and what is wrong with them.
+//! Sources, positions, and problems found in them.
 //!
-//! A [`Source`] is a piece of input with a name; a [`Pos`] is a place in one, small enough to be kept with every node.
-//! A [`Diagnostic`] is data: an [`Id`], ranges, a typed path, advice with edits that a tool can apply. A [`Failure`] is
-//! why a run ended. How they are shown (ytt's text, rich, JSON lines, SARIF and others) is the business of [`render`]
-//! alone; other crates make diagnostics and never lay out text.
+//! A [`Source`] is a piece of input with a name; a [`Pos`] is a position in one, small enough to be
+//! kept with every node. A [`Diagnostic`] is data: an [`Id`], ranges, a typed path, advice with
+//! edits that a tool can apply. A [`Failure`] is the reason why a run ended. Only [`render`]
+//! decides how they are shown (ytt's text, rich, JSON lines, SARIF and others); other crates create
+//! diagnostics and never format them.
 
 mod diagnostic;
 mod failure;

@@ -1,9 +1,10 @@
-//! Which lines of a file ytt's text shows for a place in a template's program.
+//! The source lines that ytt's text shows for a position in a template's program.
 //!
-//! In YAML and Starlark files that is the line of the place, in text templates the piece of code or text. ytt compiles
-//! templates to generated code, and some generated lines stand for nothing in the source: its messages show the
-//! generated line between the nearest lines that do. Such places have offsets from [`GENERATED`] on. Other renderings
-//! use [`Listing::source_place`] and the source itself.
+//! In YAML and Starlark files that is the line of the position, in text templates the piece of code
+//! or text. ytt compiles templates to generated code, and some generated lines have no counterpart
+//! in the source. Its messages show such a line between the nearest lines that have one. Positions
+//! of generated lines have offsets from [`GENERATED`] on. Other renderings use
+//! [`Listing::source_place`] and the source itself.
 
 use std::ops::Range;
 
@@ -16,24 +17,24 @@ const GENERATED: u32 = 0xc000_0000;
 #[derive(Debug, Default)]
 pub struct Listing {
     style: ListingStyle,
-    /// Of text templates: the pieces in order.
+    /// For text templates: the pieces in order.
     pieces: Vec<ListedPiece>,
     generated: Vec<Generated>,
 }
 
-/// How places and lines are written.
+/// How positions and lines are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum ListingStyle {
     /// `file:3 | whole line`.
     #[default]
     Yaml,
-    /// `3 | whole line`, as ytt has it for Starlark files.
+    /// `3 | whole line`, as ytt writes it for Starlark files.
     Starlark,
     /// `file:3 | piece of code`.
     Text,
 }
 
-/// A piece of a text template: where it begins, and what is shown of it.
+/// A piece of a text template: where it begins, and which part is shown.
 #[derive(Debug)]
 struct ListedPiece {
     start: u32,
@@ -58,7 +59,7 @@ impl Listing {
         self.add_piece_without(0, start, end);
     }
 
-    /// Adds a piece of a text template whose first bytes are not shown.
+    /// Adds a piece of a text template whose first bytes are hidden.
     pub fn add_piece_without(&mut self, hidden: u32, start: u32, end: u32) {
         self.pieces.push(ListedPiece { start, shown: start + hidden..end });
     }
@@ -68,25 +69,26 @@ impl Listing {
         self.pieces.extend(other.pieces);
     }
 
-    /// A place for a line that ytt generates, after the place `before`.
+    /// Adds a line that ytt generates after the position `before`, and returns a position for it.
     pub fn add_generated(&mut self, file: FileId, text: impl Into<String>, before: Option<Pos>) -> Pos {
         self.generated.push(Generated { text: text.into(), before, after: None });
         Pos::new(file, GENERATED + self.generated.len() as u32 - 1)
     }
 
-    /// The next line that stands for something in the source: it follows the generated lines added since the last call.
+    /// Adds the next line that exists in the source: it follows the generated lines added since the
+    /// last call.
     pub fn continue_at(&mut self, pos: Pos) {
         for line in self.generated.iter_mut().rev().take_while(|line| line.after.is_none()) {
             line.after = Some(pos);
         }
     }
 
-    /// The place of the source that a place in the program stands for.
+    /// The source position for a position in the program.
     pub fn source_place(&self, pos: Pos) -> Pos {
         self.generated(pos).and_then(|generated| generated.before.or(generated.after)).unwrap_or(pos)
     }
 
-    /// The lines that ytt's text shows for a place, without indentation.
+    /// The lines that ytt's text shows for a position, without indentation.
     pub(crate) fn lines(&self, pos: Pos, source: &Source) -> Vec<String> {
         let Some(generated) = self.generated(pos) else {
             return self.source_line(pos, source).into_iter().collect();

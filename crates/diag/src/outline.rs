@@ -1,8 +1,8 @@
-//! What is where in a source: the ranges of keys, values and tokens.
+//! Finds ranges in a source: keys, values and tokens.
 //!
-//! Nodes keep only where they begin. When a diagnostic needs the end, the source reads its text once more
-//! ([`Outline`], [`Readers::token`]): errors are rare, and a run without any pays nothing. How YAML and Starlark are
-//! read is not known here; crates above pass functions.
+//! Nodes keep only where they begin. When a diagnostic needs the end, the source parses its text
+//! again ([`Outline`], [`Readers::token`]). Errors are rare, and a run without errors pays nothing.
+//! This crate does not know how YAML and Starlark are parsed; crates above pass functions.
 
 use std::ops::Range;
 
@@ -15,22 +15,23 @@ pub enum Part {
     Bytes(u32),
     /// The key of the item that begins there.
     Key,
-    /// The value of the item that begins there; its key where there is no value to see.
+    /// The value of the item that begins there; its key if the value is not visible.
     #[default]
     Value,
     /// The token there: a name, an operator, a call with its arguments.
     Token,
     /// An annotation: `#@overlay/match`.
     Annotation,
-    /// One argument of the annotation there, by its name or, where it has none, its number counted from 0.
+    /// One argument of the annotation there, by its name or, if it has none, its index from 0.
     Argument(Argument),
-    /// The name of a keyword argument of the call or annotation there; nothing where it has no such argument.
+    /// The name of a keyword argument of the call or annotation there; no range if it has no such
+    /// argument.
     ArgumentName(String),
-    /// The first string with this content on the line, quotes included; nothing where there is none.
+    /// The first string with this content on the line, with its quotes; no range if there is none.
     Quoted(String),
-    /// These bytes; nothing where there are others.
+    /// Exactly these bytes; no range if the text differs.
     Exactly(String),
-    /// The rest of the line, without blanks at its end.
+    /// The rest of the line, without trailing blanks.
     Line,
 }
 
@@ -39,14 +40,14 @@ pub enum Part {
 pub enum Argument {
     /// `name=…`.
     Named(String),
-    /// The argument at this place, counted from 0.
+    /// The argument with this index, counted from 0.
     Position(usize),
 }
 
-/// The items of a YAML text, by where they begin.
+/// The items of a YAML text, by offset.
 #[derive(Clone, Debug, Default)]
 pub struct Outline {
-    /// In the order of `at`.
+    /// Sorted by `at`.
     items: Vec<OutlineItem>,
 }
 
@@ -55,9 +56,9 @@ pub struct Outline {
 pub struct OutlineItem {
     /// Where it begins: its key or `-`.
     pub at: u32,
-    /// The key, quotes included; empty for items of arrays.
+    /// The key, including quotes; empty for items of arrays.
     pub key: Range<u32>,
-    /// The value, quotes and brackets included; empty where there is none in the source.
+    /// The value, including quotes and brackets; empty if the source contains none.
     pub value: Range<u32>,
 }
 
@@ -80,7 +81,7 @@ impl Outline {
     }
 }
 
-/// Functions that read a text again to find ranges in it.
+/// Functions that parse a text again to find ranges in it.
 #[derive(Clone, Copy, Debug)]
 pub struct Readers {
     /// Finds keys and values.
@@ -111,7 +112,7 @@ pub fn word_at(text: &[u8], offset: u32) -> Range<u32> {
     offset..offset + len as u32
 }
 
-/// The range of a part of the text at an offset, if it is there. It never reaches beyond the text.
+/// The range of a part of the text at an offset, if it exists. It never exceeds the text.
 pub(crate) fn range_of(source: &Source, offset: u32, part: &Part) -> Option<Range<u32>> {
     let end = source.text().len() as u32;
     let offset = offset.min(end);
@@ -193,7 +194,8 @@ fn quoted_range(text: &[u8], offset: u32, content: &str) -> Option<Range<u32>> {
     Some(offset + at as u32..offset + (at + len) as u32)
 }
 
-/// The name of a keyword argument of the annotation at an offset, or of the call whose `(` is there.
+/// The name of a keyword argument of the annotation at an offset, or of the call whose `(` is
+/// there.
 fn keyword_range(text: &[u8], offset: u32, name: &[u8]) -> Option<Range<u32>> {
     let rest = text.get(offset as usize..)?;
     let (args, mut start) = match rest.strip_prefix(b"(") {
@@ -214,7 +216,7 @@ fn keyword_range(text: &[u8], offset: u32, name: &[u8]) -> Option<Range<u32>> {
     None
 }
 
-/// Splits arguments at commas outside of brackets and quotes, up to a bracket that closes them all.
+/// Splits arguments at commas outside of brackets and quotes, up to the unmatched closing bracket.
 fn split_arguments(args: &[u8]) -> Vec<&[u8]> {
     let (mut depth, mut quote, mut start) = (0_i32, None, 0);
     let mut found = Vec::new();

@@ -1,7 +1,7 @@
-//! The way from a document to one of its nodes, as data.
+//! The path from a document to one of its nodes, as data.
 //!
-//! A path is a list of keys and indexes. Its text (`db.hosts[0]`) is for people: a key may itself hold dots and
-//! brackets, so nothing ever reads a path back out of its text.
+//! A path is a list of keys and indexes. Its text (`db.hosts[0]`) is for people: a key may contain
+//! dots and brackets, so nothing ever parses the text of a path.
 
 use std::fmt;
 
@@ -55,35 +55,35 @@ impl Path {
         Path(steps)
     }
 
-    /// Goes one step further.
+    /// Appends a step.
     pub fn push(&mut self, step: Step) {
         self.0.push(step);
     }
 
-    /// Goes back the last step.
+    /// Removes the last step.
     pub fn pop(&mut self) -> Option<Step> {
         self.0.pop()
     }
 
-    /// Puts a step in front: the path as seen from one level further out.
+    /// Prepends a step: the path as seen from one level further out.
     pub fn prepend(&mut self, step: Step) {
         self.0.insert(0, step);
     }
 
-    /// The path that `below` names, seen from here.
+    /// The path `below`, relative to this one.
     #[must_use]
     pub fn join(&self, below: &Path) -> Path {
         Path(self.0.iter().chain(&below.0).cloned().collect())
     }
 
-    /// The path of the outermost array on the way here; the path itself where there is none.
+    /// The path up to the outermost array; the whole path if there is none.
     #[must_use]
     pub fn without_items(&self) -> Path {
         let end = self.0.iter().position(|step| matches!(step, Step::Index(_))).unwrap_or(self.0.len());
         Path(self.0[..end].to_vec())
     }
 
-    /// Replaces keys that are secrets, as those that templates make can be.
+    /// Replaces keys that are secrets; templates can create such keys.
     pub fn hide(&mut self, secrets: &Secrets) {
         for step in &mut self.0 {
             if let Step::Key(key) = step

@@ -1,8 +1,9 @@
-//! The values that no message may show.
+//! Values that no message may show.
 //!
-//! The engine never puts the value of a secret node into a diagnostic ([`crate::Piece::Value`] is made from nodes that
-//! may be shown). This is the second net, for texts that code makes: `fail("no user for " + data.values.password)`.
-//! A secret of four or more characters is replaced wherever it occurs, a shorter one only where it is the whole value,
+//! The engine never puts the value of a secret node into a diagnostic ([`crate::Piece::Value`] is
+//! created only from nodes that are not secret). This module is the second safeguard, for texts
+//! that code creates: `fail("no user for " + data.values.password)`. A secret of four or more
+//! characters is replaced everywhere. A shorter one is replaced only if it is the whole value,
 //! since `a` and `12` occur everywhere.
 
 use std::cmp::Reverse;
@@ -12,10 +13,10 @@ use std::sync::OnceLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-/// What is shown in place of a secret.
+/// The text that replaces a secret.
 pub const REDACTED: &str = "<redacted>";
 
-/// Secrets of fewer characters are only replaced where they are the whole value.
+/// Secrets with fewer characters are replaced only if they are the whole value.
 const SEARCHED: usize = 4;
 
 /// The texts of all secrets of a run.
@@ -28,7 +29,7 @@ pub struct Secrets {
 }
 
 impl Secrets {
-    /// Adds a secret, as one of the texts that it may be shown as.
+    /// Adds a secret in one of its textual forms.
     pub fn add(&mut self, text: &str) {
         if text.is_empty() {
             return;
@@ -49,7 +50,7 @@ impl Secrets {
         self.searched.is_empty() && self.short.is_empty()
     }
 
-    /// The text with secrets replaced, where there are any in it.
+    /// The text with secrets replaced; `None` if it contains none.
     pub fn hidden(&self, text: &str) -> Option<String> {
         if self.short.contains(text) {
             return Some(REDACTED.to_owned());
@@ -75,13 +76,14 @@ impl Secrets {
         if self.short.contains(bare) { Some(REDACTED.to_owned()) } else { self.hidden(text) }
     }
 
-    /// Where secrets occur in a text.
+    /// The ranges of secrets in a text.
     pub fn places(&self, text: &[u8]) -> Vec<Range<usize>> {
         let Some(finder) = self.finder() else { return Vec::new() };
         finder.find_iter(text).map(|found| found.range()).collect()
     }
 
-    /// Finds the longest secret at the first place where there is one: one pass however many there are.
+    /// Finds the longest secret at the first position with one: one pass, however many secrets
+    /// there are.
     fn finder(&self) -> Option<&AhoCorasick> {
         let build = || {
             let texts = self.searched.iter().map(|(_, text)| text);
@@ -110,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn short_secrets_are_hidden_where_they_are_the_value() {
+    fn short_secrets_are_hidden_only_as_whole_values() {
         let secrets = secrets(&["a", "12"]);
         assert_eq!(secrets.hidden("a cat of 12 years"), None);
         assert_eq!(secrets.hidden_value("\"a\"").as_deref(), Some(REDACTED));

@@ -1,8 +1,9 @@
 //! Inputs, positions in them, and their lines.
 //!
-//! A [`Pos`] is a byte offset, small enough to be kept with every node. Everything else about a place (its line, the
-//! token or value there, whether it may be shown) is found out when a diagnostic is rendered: the [`Source`] knows how
-//! to read its own text again ([`Readers`]). A run that succeeds pays nothing for it.
+//! A [`Pos`] is a byte offset, small enough to be kept with every node. Everything else about a
+//! position (its line, the token or value there, whether it is secret) is computed when a
+//! diagnostic is rendered: the [`Source`] can parse its own text again ([`Readers`]). A run that
+//! succeeds pays nothing for it.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -13,29 +14,29 @@ use crate::outline::{Outline, Part, Readers};
 use crate::secrets::REDACTED;
 use crate::text::PlaceNames;
 
-/// Names a [`Source`] in its [`Sources`].
+/// Identifies a [`Source`] in its [`Sources`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct FileId(pub u32);
 
-/// A place in a source: a byte offset. Nodes carry it; the line is looked up on demand.
+/// A position in a source: a byte offset. Nodes carry it; the line is looked up on demand.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Pos {
-    /// The source, or [`Pos::UNKNOWN`]'s.
+    /// The source; invalid in [`Pos::UNKNOWN`].
     pub file: FileId,
     /// Bytes from its beginning.
     pub offset: u32,
 }
 
 impl Pos {
-    /// The position of what code made and no source contains.
+    /// The position of nodes that code created and no source contains.
     pub const UNKNOWN: Pos = Pos { file: FileId(u32::MAX), offset: 0 };
 
-    /// The place `offset` bytes into `file`.
+    /// The position `offset` bytes into `file`.
     pub fn new(file: FileId, offset: u32) -> Pos {
         Pos { file, offset }
     }
 
-    /// Whether this is a place in a source.
+    /// Whether this is a position in a source.
     pub fn is_known(self) -> bool {
         self != Pos::UNKNOWN
     }
@@ -64,7 +65,7 @@ impl Span {
     }
 }
 
-/// What a source is.
+/// Where a source comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[non_exhaustive]
 pub enum Origin {
@@ -73,26 +74,26 @@ pub enum Origin {
     File,
     /// Standard input.
     Stdin,
-    /// What a URL returned.
+    /// The response of a URL.
     Url,
     /// A data value given by a flag.
     Flag(Form),
     /// A data value given by an environment variable.
     Variable(Form),
-    /// An argument of the command line as a whole.
+    /// A whole argument of the command line.
     Argument,
-    /// Text that code made or decoded.
+    /// Text that code created or decoded.
     Code,
 }
 
-/// How a flag or variable gives its value.
+/// How a flag or variable specifies its value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Form {
     /// The value is a string.
     Text,
     /// The value is YAML.
     Yaml,
-    /// The value names a file whose content counts.
+    /// The value is the name of a file with the content.
     Content,
 }
 
@@ -100,7 +101,7 @@ pub enum Form {
 #[derive(Debug)]
 pub struct Source {
     name: String,
-    /// Where it can be opened, or what it is part of, where its name does not tell.
+    /// The path to open it, or the source that contains it, if its name does not tell.
     place: Option<String>,
     origin: Origin,
     text: Arc<[u8]>,
@@ -108,21 +109,21 @@ pub struct Source {
     lines_before: u32,
     readers: Readers,
     line_starts: OnceLock<Vec<u32>>,
-    /// The characters before each block of the text.
+    /// The number of characters before each block of the text.
     blocks: OnceLock<Vec<u32>>,
     outline: OnceLock<Outline>,
     listing: RwLock<Option<Arc<Listing>>>,
-    /// Ranges that must not be shown, in their order; no two overlap.
+    /// Secret ranges, sorted; they do not overlap.
     hidden: RwLock<Vec<Range<u32>>>,
 }
 
-/// Bytes of a text that are counted together.
+/// Bytes of a block, whose characters are counted together.
 const BLOCK: usize = 4096;
 
-/// Bytes of a long line that an excerpt shows.
+/// Bytes that an excerpt shows of a long line.
 const LONG_LINE: usize = 240;
 
-/// No excerpt is longer: a line can be as long as its file.
+/// Maximum bytes of an excerpt: a line can be as long as its file.
 const MAX_EXCERPT: usize = 4096;
 
 impl Source {
@@ -143,25 +144,26 @@ impl Source {
         }
     }
 
-    /// The source with what it is.
+    /// Sets where it comes from.
     #[must_use]
     pub fn with_origin(self, origin: Origin) -> Source {
         Source { origin, ..self }
     }
 
-    /// The source with the path where it can be opened, whatever messages call it.
+    /// Sets the path to open it, which may differ from the name in messages.
     #[must_use]
     pub fn with_place(self, place: Option<impl Into<String>>) -> Source {
         Source { place: place.map(Into::into), ..self }
     }
 
-    /// The source with functions that find values and tokens in its text.
+    /// Sets the functions that find values and tokens in its text.
     #[must_use]
     pub fn with_readers(self, readers: Readers) -> Source {
         Source { readers, ..self }
     }
 
-    /// A text that is part of this source, such as a string in a YAML file: its first line has this number.
+    /// A text that is part of this source, such as a string in a YAML file. Its first line has the
+    /// number `first_line`.
     pub fn embedded(&self, text: impl Into<Arc<[u8]>>, first_line: u32) -> Source {
         Source {
             place: self.place.clone(),
@@ -177,22 +179,22 @@ impl Source {
         &self.name
     }
 
-    /// The name, or that of what it is part of.
+    /// The name, or that of the source that contains it.
     pub fn full_name(&self) -> &str {
         if self.name.is_empty() { self.place() } else { &self.name }
     }
 
-    /// The path from the working directory where it can be opened, or the full name.
+    /// The path from the working directory to open it, or the full name.
     pub fn place(&self) -> &str {
         self.place.as_deref().unwrap_or(&self.name)
     }
 
-    /// What it is.
+    /// Where it comes from.
     pub fn origin(&self) -> Origin {
         self.origin
     }
 
-    /// Whether it is part of a flag or variable and has no name of its own.
+    /// Whether it is part of a flag or variable and has no name itself.
     pub fn is_nameless(&self) -> bool {
         self.name.is_empty()
     }
@@ -215,7 +217,8 @@ impl Source {
         (line, self.characters(start..end) + 1)
     }
 
-    /// The characters in a range. Many errors can be on one long line, so longer texts are counted only once.
+    /// The number of characters in a range. Many errors can be on one long line, so longer texts
+    /// are counted only once.
     fn characters(&self, range: Range<usize>) -> u32 {
         if range.len() <= BLOCK {
             return characters(&self.text[range]);
@@ -244,24 +247,24 @@ impl Source {
         Some(start..end)
     }
 
-    /// The text of a line (counted from 1) without its line feed; what is not UTF-8 is replaced. It may contain
-    /// secrets: messages show [`Source::shown_line`].
+    /// The text of a line (counted from 1) without its line feed; invalid UTF-8 is replaced. It may
+    /// contain secrets: messages show [`Source::shown_line`].
     pub fn line_text(&self, line: u32) -> Option<String> {
         Some(String::from_utf8_lossy(&self.text[self.line_range(line)?]).into_owned())
     }
 
-    /// A line (counted from 1) as messages show it: secrets replaced.
+    /// A line (counted from 1) for messages: secrets are replaced.
     pub fn shown_line(&self, line: u32) -> Option<String> {
         Some(self.shown(self.line_range(line)?))
     }
 
-    /// The whole text as messages show it: secrets replaced.
+    /// The whole text for messages: secrets are replaced.
     pub fn shown_text(&self) -> String {
         self.shown_whole(0..self.text.len())
     }
 
-    /// What an excerpt shows of the line of an offset, in bytes of the text: all of it, or of a long line the part
-    /// around the offset.
+    /// The bytes that an excerpt shows of the line of an offset: all of it, or the part around the
+    /// offset if the line is long.
     pub fn window(&self, offset: u32) -> Option<Range<usize>> {
         let Range { start, end } = self.line_range(self.line(offset))?;
         if end - start <= LONG_LINE {
@@ -274,7 +277,7 @@ impl Source {
         Some(if from == start { start } else { boundary(from) }..boundary(from + LONG_LINE))
     }
 
-    /// A part of the text with secrets replaced; of a very long one the beginning.
+    /// A part of the text with secrets replaced; a very long one is cut.
     pub fn shown(&self, range: Range<usize>) -> String {
         if range.len() <= MAX_EXCERPT {
             return self.shown_whole(range);
@@ -296,7 +299,7 @@ impl Source {
         out
     }
 
-    /// The hidden ranges within a range, cut to it.
+    /// The secret ranges within a range, cut to it.
     pub fn hidden_in(&self, range: Range<usize>) -> Vec<Range<usize>> {
         let hidden = self.hidden.read().unwrap_or_else(PoisonError::into_inner);
         let first = hidden.partition_point(|hidden| hidden.end as usize <= range.start);
@@ -304,7 +307,7 @@ impl Source {
         inside.map(|hidden| (hidden.start as usize).max(range.start)..(hidden.end as usize).min(range.end)).collect()
     }
 
-    /// The same source again, for a layer to change.
+    /// A copy of the source, for a layer to change.
     fn copy(&self) -> Source {
         Source {
             place: self.place.clone(),
@@ -317,7 +320,7 @@ impl Source {
         }
     }
 
-    /// Keeps ranges from being shown from now on.
+    /// Hides ranges from now on.
     pub(crate) fn hide(&self, ranges: impl IntoIterator<Item = Range<u32>>) {
         let end = self.text.len() as u32;
         let ranges = ranges.into_iter().map(|range| range.start.min(end)..range.end.min(end));
@@ -333,7 +336,8 @@ impl Source {
         }
     }
 
-    /// The range of what is at an offset: a value, a key, a token. Nothing where a part is not there that has to be.
+    /// The range of a part at an offset: a value, a key, a token. `None` if a part that must exist
+    /// does not.
     pub fn part(&self, offset: u32, part: &Part) -> Option<Range<u32>> {
         crate::outline::range_of(self, offset, part)
     }
@@ -360,25 +364,26 @@ impl Source {
     }
 }
 
-/// The characters in a text: the bytes that are not inside of one.
+/// The number of characters in a text: counts the bytes that begin one.
 fn characters(text: &[u8]) -> u32 {
     text.iter().filter(|byte| **byte & 0xc0 != 0x80).count() as u32
 }
 
-/// All inputs of a run. Inputs can be added while it goes on: text that a template decodes, values of flags.
+/// All inputs of a run. Inputs can be added during the run: text that a template decodes, values of
+/// flags.
 ///
-/// Runs that share files share their sources: each has a layer of its own over them ([`Sources::over`]), which ends with
-/// the run.
+/// Runs that share files share their sources: each has a separate layer over them
+/// ([`Sources::over`]), which ends with the run.
 #[derive(Default, Debug)]
 pub struct Sources {
-    /// What lies below, if this is a layer.
+    /// The shared sources, if this is a layer.
     base: Option<Arc<Sources>>,
     own: RwLock<Vec<Arc<Source>>>,
-    /// Sources of the base that this layer shows less of.
+    /// Sources of the base in which this layer hides more ranges.
     changed: RwLock<HashMap<FileId, Arc<Source>>>,
 }
 
-/// Set in the numbers of the sources of a layer.
+/// A bit that is set in the ids of sources of a layer.
 const LAYER: u32 = 1 << 31;
 
 impl Sources {
@@ -387,7 +392,7 @@ impl Sources {
         Sources::default()
     }
 
-    /// How many there are, without those of what lies below.
+    /// Their number, without those of the base.
     pub fn len(&self) -> usize {
         self.own.read().unwrap_or_else(PoisonError::into_inner).len()
     }
@@ -397,12 +402,12 @@ impl Sources {
         self.len() == 0
     }
 
-    /// A layer over sources that are shared: what is added or hidden here does not reach them.
+    /// A layer over shared sources. Adding or hiding here does not affect them.
     pub fn over(base: &Arc<Sources>) -> Sources {
         Sources { base: Some(base.clone()), ..Sources::default() }
     }
 
-    /// Adds a source and names it.
+    /// Adds a source and returns its id.
     pub fn add(&self, source: Source) -> FileId {
         let mut own = self.own.write().unwrap_or_else(PoisonError::into_inner);
         own.push(Arc::new(source));
@@ -410,7 +415,7 @@ impl Sources {
         FileId(if self.base.is_some() { LAYER | number } else { number })
     }
 
-    /// Adds a source that belongs to a shared file, to what lies below.
+    /// Adds a source that belongs to a shared file, to the base.
     pub fn add_shared(&self, source: Source) -> FileId {
         match &self.base {
             Some(base) => base.add_shared(source),
@@ -418,7 +423,7 @@ impl Sources {
         }
     }
 
-    /// The source of that name, if it is one of these.
+    /// The source with this id, if there is one.
     pub fn get(&self, file: FileId) -> Option<Arc<Source>> {
         let own = || self.own.read().unwrap_or_else(PoisonError::into_inner);
         match &self.base {
@@ -431,7 +436,8 @@ impl Sources {
         }
     }
 
-    /// Adds the sources of a layer over these, what it hides included. Gives the new place of each place in the layer.
+    /// Adds the sources of a layer over these, including what it hides. Returns a function that
+    /// maps positions in the layer to the new ones.
     pub fn absorb(&self, layer: &Sources) -> impl Fn(Pos) -> Pos + use<> {
         let mut names: HashMap<FileId, FileId> = HashMap::new();
         let mut adopt = |old: FileId, source: &Arc<Source>| {
@@ -449,7 +455,7 @@ impl Sources {
         move |pos| names.get(&pos.file).map_or(pos, |file| Pos::new(*file, pos.offset))
     }
 
-    /// Keeps ranges of a source from being shown from now on.
+    /// Hides ranges of a source from now on.
     pub fn hide(&self, file: FileId, ranges: impl IntoIterator<Item = Range<u32>>) {
         let Some(source) = self.get(file) else { return };
         if self.base.is_none() || file.0 & LAYER != 0 {
@@ -459,25 +465,26 @@ impl Sources {
         changed.entry(file).or_insert_with(|| Arc::new(source.copy())).hide(ranges);
     }
 
-    /// Says how messages of ytt list the lines of a source.
+    /// Sets how ytt's messages list the lines of a source.
     pub fn set_listing(&self, file: FileId, listing: Listing) {
         if let Some(source) = self.get(file) {
             *source.listing.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(listing));
         }
     }
 
-    /// The place of the source that a place in a program stands for.
+    /// The source position for a position in a program.
     pub fn source_place(&self, pos: Pos) -> Pos {
         let listing = self.get(pos.file).and_then(|source| source.listing());
         listing.map_or(pos, |listing| listing.source_place(pos))
     }
 
-    /// `file:line` as ytt's messages show it; `?` where the position is unknown. Text without a name has only a line.
+    /// `file:line` as ytt's messages show it; `?` if the position is unknown. Text without a name
+    /// has only a line.
     pub fn locate(&self, pos: Pos) -> String {
         self.locate_as(pos, PlaceNames::Reference)
     }
 
-    /// `file:line`, named for the reader in question.
+    /// `file:line`, with the given naming.
     pub fn locate_as(&self, pos: Pos, names: PlaceNames) -> String {
         let Some(source) = self.get(pos.file) else { return "?".to_owned() };
         let line = source.line(pos.offset);
@@ -488,7 +495,7 @@ impl Sources {
         if name.is_empty() { line.to_string() } else { format!("{name}:{line}") }
     }
 
-    /// The line of a position, counted from 1; 0 where it is unknown.
+    /// The line of a position, counted from 1; 0 if it is unknown.
     pub fn line(&self, pos: Pos) -> u32 {
         self.get(pos.file).map_or(0, |source| source.line(pos.offset))
     }
@@ -547,7 +554,7 @@ mod tests {
     }
 
     #[test]
-    fn embedded_texts_count_on() {
+    fn embedded_texts_continue_line_numbers() {
         let outer = Source::new("a.yml", *b"").with_place(Some("config/a.yml"));
         let source = outer.embedded(*b"ab\ncd", 7);
         assert_eq!((source.name(), source.place()), ("a.yml", "config/a.yml"));
@@ -557,7 +564,7 @@ mod tests {
     }
 
     #[test]
-    fn layers_leave_what_lies_below_alone() {
+    fn layers_do_not_change_their_base() {
         let base = Arc::new(Sources::new());
         let file = base.add(Source::new("a.yml", *b"key: hush\n"));
         let (one, other) = (Sources::over(&base), Sources::over(&base));

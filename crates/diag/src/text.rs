@@ -1,8 +1,8 @@
-//! The words of a message, with its values and places kept apart.
+//! The text of a message, with its values and positions kept apart.
 //!
-//! Code that reports a problem writes no `file:line` and no value into a string: it leaves [`Piece`]s, and the
-//! renderer decides how a place is named. A value of user data is a piece of its own, so that a secret can be
-//! replaced where it *is* the value, and not by searching for its text.
+//! Code that reports a problem does not format positions or values. It builds a list of [`Piece`]s,
+//! and the renderer decides how to name a position. A value of user data is a separate piece, so
+//! that a secret can be replaced without searching for its text.
 
 use std::borrow::Cow;
 
@@ -11,13 +11,13 @@ use crate::{Pos, Secrets, Sources};
 /// One part of a [`Text`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Piece {
-    /// Words of ours, or names that the user chose.
+    /// Our own words, or names that the user chose.
     Words(Cow<'static, str>),
     /// A value of user data.
     Value(String),
-    /// A place: `config/a.yml:3` where a reader can use it.
+    /// A position: `config/a.yml:3`.
     Place(Pos),
-    /// Several places, in the order of their names.
+    /// Several positions, sorted by their names.
     Places(Vec<Pos>),
 }
 
@@ -25,67 +25,67 @@ pub enum Piece {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Text(Vec<Piece>);
 
-/// How places in texts are named.
+/// How positions in texts are named.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PlaceNames {
     /// As ytt names them: some sources have no name there.
     Reference,
-    /// So that a reader can open them.
+    /// So that a reader can open the file.
     Full,
 }
 
 impl Text {
-    /// A text of these words.
+    /// A text that consists of these words.
     pub fn new(words: impl Into<Cow<'static, str>>) -> Text {
         Text(vec![Piece::Words(words.into())])
     }
 
-    /// A text that is a value of user data.
+    /// A text that consists of a value of user data.
     pub fn of_value(value: impl Into<String>) -> Text {
         Text(vec![Piece::Value(value.into())])
     }
 
-    /// The text followed by words.
+    /// Appends words.
     #[must_use]
     pub fn then(mut self, words: impl Into<Cow<'static, str>>) -> Text {
         self.0.push(Piece::Words(words.into()));
         self
     }
 
-    /// The text followed by a value of user data.
+    /// Appends a value of user data.
     #[must_use]
     pub fn value(mut self, value: impl Into<String>) -> Text {
         self.0.push(Piece::Value(value.into()));
         self
     }
 
-    /// The text followed by a place.
+    /// Appends a position.
     #[must_use]
     pub fn at(mut self, pos: Pos) -> Text {
         self.0.push(Piece::Place(pos));
         self
     }
 
-    /// The text followed by several places.
+    /// Appends several positions.
     #[must_use]
     pub fn at_all(mut self, places: Vec<Pos>) -> Text {
         self.0.push(Piece::Places(places));
         self
     }
 
-    /// The text followed by another one.
+    /// Appends another text.
     #[must_use]
     pub fn join(mut self, other: Text) -> Text {
         self.0.extend(other.0);
         self
     }
 
-    /// The pieces in their order.
+    /// The pieces in order.
     pub fn pieces(&self) -> &[Piece] {
         &self.0
     }
 
-    /// Whether there is nothing to read.
+    /// Whether the text is empty.
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(|piece| match piece {
             Piece::Words(words) => words.is_empty(),
@@ -110,7 +110,7 @@ impl Text {
         }
     }
 
-    /// Moves places.
+    /// Changes all positions.
     pub(crate) fn relocate(&mut self, place: &dyn Fn(Pos) -> Pos) {
         for piece in &mut self.0 {
             match piece {
@@ -128,7 +128,7 @@ impl Text {
         out
     }
 
-    /// The text without the names of places, for texts that have none.
+    /// The text without names of sources, for texts without positions.
     pub fn plain(&self) -> Cow<'_, str> {
         match &self.0[..] {
             [] => "".into(),
@@ -168,10 +168,10 @@ impl Text {
     }
 }
 
-/// A message shows so many bytes of a text or a value; nobody reads more.
+/// Maximum bytes of a text or a value in a message.
 const MAX_PIECE: usize = 64 << 10;
 
-/// Appends a text, or the beginning of a long one and how much of it is left out.
+/// Appends a text. A long one is cut, and the number of omitted bytes is added.
 pub(crate) fn push_cut(out: &mut String, text: &str, max: usize) {
     if text.len() <= max {
         out.push_str(text);

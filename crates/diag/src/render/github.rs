@@ -1,4 +1,4 @@
-//! Workflow commands of GitHub Actions: marks in the changed files of a pull request.
+//! Workflow commands of GitHub Actions, which annotate the changed files of a pull request.
 
 use super::Report;
 use super::resolved::Resolved;
@@ -23,7 +23,7 @@ fn command(problem: &Resolved) -> String {
     workflow_command(problem.severity.name(), at, problem.id.name(), &text)
 }
 
-/// Where a workflow command puts its mark.
+/// The position of a workflow command.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkflowPlace<'a> {
     /// The path of the file, from the root of the repository.
@@ -36,8 +36,8 @@ pub struct WorkflowPlace<'a> {
     pub end_column: Option<u32>,
 }
 
-/// A line that GitHub Actions shows as a mark: `::error file=a.yml,line=3,title=schema/type::text`. `level` is `error`,
-/// `warning` or `notice`.
+/// A line that GitHub Actions shows as an annotation: `::error
+/// file=a.yml,line=3,title=schema/type::text`. `level` is `error`, `warning` or `notice`.
 pub fn workflow_command(level: &str, at: Option<WorkflowPlace<'_>>, title: &str, text: &str) -> String {
     let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
     let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");

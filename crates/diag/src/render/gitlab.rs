@@ -1,7 +1,7 @@
 //! A Code Quality report of GitLab: one JSON array, shown in merge requests.
 //!
-//! GitLab compares the reports of two branches by fingerprint. Lines are no part of a fingerprint: a problem stays the
-//! same when others are solved above it.
+//! GitLab compares the reports of two branches by fingerprint. Line numbers are not part of a
+//! fingerprint, so that a problem stays the same when lines above it change.
 
 use std::collections::HashMap;
 
@@ -29,7 +29,8 @@ fn entry(problem: &Resolved, known: &mut HashMap<u64, u32>) -> String {
         .finish()
 }
 
-/// The place; GitLab ignores entries without one, so a problem of the whole run is one of the root directory.
+/// The position. GitLab ignores entries without one, so a problem of the whole run is reported for
+/// the root directory.
 fn location(problem: &Resolved) -> String {
     let Some(range) = problem.range() else {
         return Object::new().text("path", ".").raw("lines", &Object::new().number("begin", 1_u32).finish()).finish();
@@ -40,14 +41,14 @@ fn location(problem: &Resolved) -> String {
     Object::new().text("path", &range.file).raw("lines", &lines.finish()).raw("positions", &positions.finish()).finish()
 }
 
-/// The same for the same problem in every run, and used once in a report.
+/// A fingerprint that is stable across runs and unique in a report.
 fn fingerprint(problem: &Resolved, known: &mut HashMap<u64, u32>) -> String {
     let file = problem.range().map_or("", |range| &range.file);
     let mut hash = FNV_START;
     for text in [problem.id.name(), file, &problem.message] {
         hash = fnv(fnv(hash, text.as_bytes()), &[0]);
     }
-    // Equal problems differ by their number.
+    // Identical problems get a sequence number.
     let number = known.entry(hash).or_default();
     if *number > 0 {
         hash = fnv(hash, &number.to_le_bytes());

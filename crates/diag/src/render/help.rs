@@ -1,15 +1,15 @@
 //! The page of errors, by id.
 //!
-//! The page is part of the program, so `ytterby help ID` works without network and fits the version. It is written in
-//! Markdown for the web; here it becomes plain text for a terminal.
+//! The page is embedded in the program, so `ytterby help ID` works offline and matches the version.
+//! The page is Markdown for the web; this module converts a section to plain text for a terminal.
 
 use crate::Id;
 
-/// All errors and warnings with examples and remedies: `docs/errors.md`, through a link, so that the page comes along
-/// where this crate is packaged alone.
+/// `docs/errors.md`: all errors and warnings with examples and remedies. It is included through a
+/// link, so that the page is part of the package of this crate.
 const PAGE: &str = include_str!("errors.txt");
 
-/// What an id means, with an example and a remedy, as text for a terminal.
+/// The section about an id, with an example and a remedy, as text for a terminal.
 pub fn help(id: Id) -> String {
     let mut out = format!("{id}\n");
     let mut in_code = false;
@@ -41,7 +41,7 @@ fn section(name: &str) -> Option<&'static str> {
     sections().find(|(known, _)| *known == name).map(|(_, text)| text.trim_end())
 }
 
-/// A line without the marks of bold words; links as `text (page)`.
+/// A line without Markdown's marks; links become `text (page)`.
 fn without_marks(line: &str) -> String {
     let mut out = String::new();
     let mut rest = line;
@@ -53,7 +53,7 @@ fn without_marks(line: &str) -> String {
     out.replace("**", "")
 }
 
-/// A link in a line, and what is around it.
+/// A link in a line, and the text around it.
 struct Link<'a> {
     before: &'a str,
     text: &'a str,

@@ -1,7 +1,7 @@
-//! A JUnit report: each problem is a test that failed.
+//! A JUnit report: each problem is a failed test.
 //!
-//! A warning is a test that passed and printed something: the run succeeds in spite of it. A run without problems is
-//! one test that passed, since many readers take a report without tests for a broken one.
+//! A warning is a passed test that printed something, because the run succeeds in spite of it. A
+//! run without problems is one passed test, since many readers reject a report without tests.
 
 use ytterby_text::xml::escaped;
 
@@ -35,7 +35,8 @@ fn push_case(out: &mut String, problem: &Resolved, program: &str) {
         Some(range) => (escaped(&range.file), format!(" line=\"{}\"", range.start.line)),
         None => (program.to_owned(), String::new()),
     };
-    // The attributes `file` and `line` are not in the first JUnit formats; GitLab, Jenkins and others use them.
+    // The attributes `file` and `line` are not in the first JUnit formats; GitLab, Jenkins and
+    // others use them.
     let file = if place.is_empty() { String::new() } else { format!(" file=\"{class}\"") };
     out.push_str(&format!("    <testcase classname=\"{class}\" name=\"{id}: {message}\"{file}{place}>\n"));
     let text = escaped(&text(problem));
@@ -46,7 +47,7 @@ fn push_case(out: &mut String, problem: &Resolved, program: &str) {
     out.push_str("    </testcase>\n");
 }
 
-/// The place, the message, and what to do about it.
+/// The position, the message, and the advice.
 fn text(problem: &Resolved) -> String {
     let mut out = String::new();
     if let Some(range) = problem.range() {

@@ -1,8 +1,8 @@
 //! Renderings of a run's diagnostics.
 //!
-//! Each takes the same [`Report`] and gives the bytes for standard error. The text rendering is ytt's, to the letter;
-//! all others are made from the diagnostics as data, and drop what they do not show. Adding one means adding a file
-//! and a row in [`Rendering::NAMES`].
+//! Each takes the same [`Report`] and returns the text for standard error. The text rendering is
+//! ytt's, to the letter. All others use the diagnostics as data, and ignore the fields that they do
+//! not show. To add one, add a file and a row in [`Rendering::NAMES`].
 
 mod github;
 mod gitlab;
@@ -23,20 +23,20 @@ pub use help::help;
 pub use json::note;
 pub use rendering::{Colour, Rendering, RichOptions};
 
-/// What there is to report at the end of a run.
+/// Everything to report at the end of a run.
 #[derive(Clone, Copy)]
 pub struct Report<'a> {
-    /// The name before messages.
+    /// The program's name in front of messages.
     pub program: &'a str,
     /// The version of the program.
     pub version: &'a str,
     /// Why the run failed, if it did.
     pub failure: Option<&'a Failure>,
-    /// Warnings in their order.
+    /// Warnings in order.
     pub warnings: &'a [Diagnostic],
-    /// Where positions are looked up.
+    /// Used to look up positions.
     pub sources: &'a Sources,
-    /// What code printed, for a rendering that must contain everything.
+    /// Text that code printed, for renderings that must contain all output.
     pub printed: &'a str,
 }
 
@@ -54,7 +54,7 @@ pub fn render(report: &Report<'_>, rendering: Rendering) -> String {
 }
 
 impl<'a> Report<'a> {
-    /// A report without printed text, under the version of this crate.
+    /// A report without printed text, with the version of this crate.
     pub fn new(
         program: &'a str,
         failure: Option<&'a Failure>,
@@ -74,7 +74,7 @@ impl<'a> Report<'a> {
         self.warnings.iter().cloned().chain(errors).collect()
     }
 
-    /// All diagnostics with their texts and places looked up.
+    /// All diagnostics with their texts and positions resolved.
     fn resolved(&self) -> Vec<Resolved> {
         self.entries().iter().map(|diagnostic| Resolved::new(diagnostic, self.sources)).collect()
     }

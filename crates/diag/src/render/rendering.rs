@@ -1,6 +1,6 @@
-//! The formats that a report can have, by name.
+//! The formats of a report, by name.
 //!
-//! One table lists them, so that flags, help and completions cannot disagree.
+//! One table lists them, so that flags, help and completions agree.
 
 /// The format of a report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -24,7 +24,7 @@ pub enum Rendering {
 }
 
 impl Rendering {
-    /// All of them by name, as `--diagnostics` takes them.
+    /// All renderings by name, as `--diagnostics` accepts them.
     pub const NAMES: [(&'static str, Rendering); 7] = [
         ("text", Rendering::Text),
         ("rich", Rendering::Rich(RichOptions { colour: Colour::Off, width: None })),
@@ -35,17 +35,17 @@ impl Rendering {
         ("junit", Rendering::Junit),
     ];
 
-    /// The rendering of this name, if there is one; `rich` without colour.
+    /// The rendering with this name, if there is one; `rich` is without colour.
     pub fn find(name: &str) -> Option<Rendering> {
         Rendering::NAMES.iter().find(|(known, _)| *known == name).map(|(_, rendering)| *rendering)
     }
 
-    /// Whether a program reads it.
+    /// Whether it is machine-readable.
     pub fn is_for_machines(self) -> bool {
         !matches!(self, Rendering::Text | Rendering::Rich(_))
     }
 
-    /// Whether the report is one document, so that nothing else may be written beside it.
+    /// Whether the report is one document, so that nothing else may be written to the same stream.
     pub fn is_one_document(self) -> bool {
         matches!(self, Rendering::Sarif | Rendering::Gitlab | Rendering::Junit)
     }
@@ -54,9 +54,10 @@ impl Rendering {
 /// How the rich rendering looks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RichOptions {
-    /// Whether it has colours.
+    /// Whether to use colours.
     pub colour: Colour,
-    /// Columns of the terminal. Without it, texts are not wrapped and only very long source lines are cut.
+    /// Columns of the terminal. `None` means that texts are not wrapped and only very long source
+    /// lines are cut.
     pub width: Option<usize>,
 }
 
@@ -65,7 +66,7 @@ pub struct RichOptions {
 pub enum Colour {
     /// ANSI escapes, with the colours of the terminal's palette.
     Ansi,
-    /// None.
+    /// No colours.
     #[default]
     Off,
 }

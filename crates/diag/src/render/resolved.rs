@@ -1,14 +1,15 @@
-//! Diagnostics with their texts spelled out and their places looked up.
+//! Diagnostics with their texts formatted and their positions looked up.
 //!
-//! All renderings but ytt's start from here, so that a place has the same line and column in each of them. Texts end
-//! at [`MAX_TEXT`]: code can make a message of any length, and no log viewer wants all of it.
+//! All renderings except ytt's start from here, so that a position has the same line and column in
+//! each of them. Texts are cut at [`MAX_TEXT`]: code can create a message of any length, and log
+//! viewers cannot handle that.
 
 use crate::{
     Diagnostic, FileId, Fix, Frame, Help, Id, Label, Origin, Path, PlaceNames, Pos, Role, Severity, Source, Sources,
     Span, Text,
 };
 
-/// Bytes of a text that is shown.
+/// Maximum bytes of a text.
 const MAX_TEXT: usize = 64 * 1024;
 
 /// A problem, ready to be written.
@@ -41,7 +42,7 @@ pub(super) struct ResolvedHelp {
 
 pub(super) struct ResolvedFix {
     pub(super) title: String,
-    /// Ranges and what replaces them.
+    /// Ranges and their replacements.
     pub(super) edits: Vec<(SourceRange, String)>,
 }
 
@@ -54,14 +55,14 @@ pub(super) struct ResolvedFrame {
 #[derive(Clone, PartialEq)]
 pub(super) struct SourceRange {
     pub(super) span: Span,
-    /// The path where the source can be opened, or its name.
+    /// The path to open the source, or its name.
     pub(super) file: String,
     pub(super) start: Point,
     /// One past the last character.
     pub(super) end: Point,
 }
 
-/// A place in a source.
+/// A position in a source.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Point {
     /// Counted from 1.
@@ -104,7 +105,7 @@ impl Resolved {
         self.labels.first().map(|label| &label.range)
     }
 
-    /// The first place with this role.
+    /// The first position with this role.
     pub(super) fn place(&self, role: Role) -> Option<&SourceRange> {
         self.labels.iter().find(|label| label.role == role).map(|label| &label.range)
     }
@@ -114,13 +115,13 @@ impl Resolved {
         self.helps.iter().map(|help| &help.text)
     }
 
-    /// Facts and advice with what each is: `note` or `help`.
+    /// Notes and advice, each with its name: `note` or `help`.
     pub(super) fn remarks(&self) -> impl Iterator<Item = (&'static str, &String)> {
         let notes = self.notes.iter().map(|note| ("note", note));
         notes.chain(self.helps.iter().map(|help| ("help", &help.text)))
     }
 
-    /// The fixes that a program can make: those that change only files.
+    /// The fixes that a program can apply: those that change only files.
     pub(super) fn file_fixes(&self, sources: &Sources) -> Vec<&ResolvedFix> {
         let is_file = |file: FileId| sources.get(file).is_some_and(|source| source.origin() == Origin::File);
         let fixes = self.helps.iter().filter_map(|help| help.fix.as_ref());
@@ -129,7 +130,7 @@ impl Resolved {
 }
 
 impl ResolvedFix {
-    /// The fix, unless it changes something that may not be shown.
+    /// The fix, unless it changes secret text.
     fn new(fix: &Fix, sources: &Sources) -> Option<ResolvedFix> {
         let edits = fix.edits.iter().map(|edit| {
             let span = edit.span(sources)?;
@@ -164,7 +165,7 @@ impl Point {
     }
 }
 
-/// A text that ends at the limit.
+/// Cuts a text at the limit.
 fn limited(mut text: String) -> String {
     if text.len() > MAX_TEXT {
         let fits = (0..=MAX_TEXT - '…'.len_utf8()).rev().find(|end| text.is_char_boundary(*end));

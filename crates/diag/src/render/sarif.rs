@@ -1,4 +1,6 @@
-//! SARIF 2.1.0: one log with one run, a rule for each id that occurs, a result for each problem.
+//! SARIF 2.1.0, the log format of static analysis tools.
+//!
+//! A report is one log with one run, a rule for each id that occurs, and a result for each problem.
 
 use ytterby_text::url;
 
@@ -29,7 +31,7 @@ pub(super) fn render(report: &Report<'_>) -> String {
     log.finish() + "\n"
 }
 
-/// The run of the program, with what it printed.
+/// The invocation of the program, with the text it printed.
 fn invocation(report: &Report<'_>) -> String {
     let notification = Object::new().text("level", "note").raw("message", &text_object(report.printed));
     Object::new()

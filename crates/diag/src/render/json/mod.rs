@@ -1,7 +1,7 @@
-//! JSON lines: one object for each problem, with everything that is known about it.
+//! JSON lines: one object for each problem, with all its details.
 //!
-//! The format is public. Lines and columns count from 1, columns count characters, offsets count bytes from 0, and
-//! ends are exclusive.
+//! The format is public. Lines and columns count from 1, columns count characters, offsets count
+//! bytes from 0, and ends are exclusive.
 
 mod writer;
 
@@ -15,7 +15,7 @@ pub(super) fn render(report: &Report<'_>) -> String {
     report.resolved().iter().map(|problem| line(problem, report.sources) + "\n").collect()
 }
 
-/// A line for what is no problem: something that code printed, or what `--debug` says.
+/// A line for other messages: text that code printed, or debug output.
 pub fn note(kind: &str, text: &str) -> String {
     Object::new().text("severity", "note").text("kind", kind).text("message", text).finish() + "\n"
 }
@@ -45,7 +45,7 @@ fn line(problem: &Resolved, sources: &Sources) -> String {
         .finish()
 }
 
-/// The fields that are not places, where they are known.
+/// Adds the fields that are not positions, if they are known.
 pub(super) fn details(mut object: Object, problem: &Resolved) -> Object {
     if let Some(path) = &problem.path {
         object = object.text("path", &path.shown()).raw("path_items", &path_items(path));

@@ -1,7 +1,7 @@
 //! Writes JSON objects, field by field.
 //!
-//! The machine-readable renderings have a fixed order of fields and leave out what is not known. That is all they
-//! need, so a few lines do the work of a library.
+//! The machine-readable renderings have a fixed order of fields and omit unknown ones. They need no
+//! more than that, so a few lines replace a library.
 
 use ytterby_text::quote;
 
@@ -13,22 +13,22 @@ impl Object {
         Object("{".to_owned())
     }
 
-    /// The object with a string.
+    /// Adds a string.
     pub(in crate::render) fn text(self, name: &str, value: &str) -> Object {
         self.raw(name, &quoted(value))
     }
 
-    /// The object with a number.
+    /// Adds a number.
     pub(in crate::render) fn number(self, name: &str, value: impl Into<u64>) -> Object {
         self.raw(name, &value.into().to_string())
     }
 
-    /// The object with a list, unless that is empty.
+    /// Adds a list, unless it is empty.
     pub(in crate::render) fn list(self, name: &str, items: Vec<String>) -> Object {
         if items.is_empty() { self } else { self.raw(name, &array(items)) }
     }
 
-    /// The object with a field whose value is JSON already.
+    /// Adds a field whose value is JSON already.
     pub(in crate::render) fn raw(mut self, name: &str, value: &str) -> Object {
         if self.0.len() > 1 {
             self.0.push(',');

@@ -1,16 +1,16 @@
-//! The calls that led to an error of code, as the lines of a note.
+//! The calls that led to an error in code, as the lines of a note.
 
 use super::{counted, names};
 use crate::Sources;
 use crate::render::resolved::ResolvedFrame;
 
-/// Calls that are shown: the innermost ones, and where it all began.
+/// Maximum number of calls: the innermost ones, and the outermost.
 const MAX_CALLS: usize = 5;
 
-/// The name that code outside of functions has.
+/// The name of code outside of functions.
 const TOP_LEVEL: &str = "<toplevel>";
 
-/// A line for each call, innermost first; none where there is only one and it is no function.
+/// A line for each call, innermost first; none if the only call is not a function.
 pub(super) fn lines(frames: &[ResolvedFrame], sources: &Sources) -> Vec<String> {
     let is_function = |frame: &ResolvedFrame| frame.name.as_deref().is_some_and(|name| name != TOP_LEVEL);
     if !frames.iter().any(is_function) {
@@ -42,7 +42,7 @@ pub(super) fn lines(frames: &[ResolvedFrame], sources: &Sources) -> Vec<String> 
     lines
 }
 
-/// The calls with those that repeat the one before them counted.
+/// The calls, with consecutive equal ones counted.
 fn folded(frames: &[ResolvedFrame]) -> Vec<(&ResolvedFrame, usize)> {
     let mut found: Vec<(&ResolvedFrame, usize)> = Vec::new();
     for frame in frames {

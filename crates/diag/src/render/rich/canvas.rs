@@ -1,4 +1,4 @@
-//! Where the lines of a problem are drawn: the margin with line numbers, wrapping, colours.
+//! Draws the lines of a problem: the margin with line numbers, wrapping, colours.
 //!
 //! The layout is the same with and without colours: a [`Style`] only adds escapes.
 
@@ -7,23 +7,24 @@ use unicode_width::UnicodeWidthStr;
 use super::line::clean;
 use crate::render::{Colour, RichOptions};
 
-/// Columns of a source line where the width of the terminal is not known.
+/// Columns of a source line if the width of the terminal is unknown.
 const DEFAULT_COLUMNS: usize = 140;
 
-/// Widths that excerpts adapt to. Narrower terminals wrap, wider ones stay empty at the right.
+/// Excerpts adapt to widths in this range. Narrower terminals wrap, wider ones leave space at the
+/// right.
 const MIN_WIDTH: usize = 40;
 const MAX_WIDTH: usize = 400;
 
-/// What a piece of text is, for its colour.
+/// The role of a piece of text, for its colour.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
-    /// The word `error`, and what underlines one.
+    /// The word `error` and its underlines.
     Error,
-    /// The word `warning`, and what underlines one.
+    /// The word `warning` and its underlines.
     Warning,
     /// The message.
     Message,
-    /// Line numbers, rulers, and what underlines other places.
+    /// Line numbers, rulers, and underlines of other positions.
     Ruler,
     /// The word `note`.
     Note,
@@ -38,7 +39,8 @@ pub(super) enum Style {
 }
 
 impl Style {
-    /// The parameters of the escape sequence: colours of the palette, which every theme chooses for itself.
+    /// The parameters of the escape sequence. They use the terminal's palette, which its theme
+    /// defines.
     fn escape(self) -> Option<&'static str> {
         match self {
             Style::Error => Some("1;31"),
@@ -62,7 +64,7 @@ pub(super) struct Canvas {
 }
 
 impl Canvas {
-    /// An empty canvas, with a margin for line numbers up to this one.
+    /// An empty canvas, with a margin wide enough for line number `last_line`.
     pub(super) fn new(options: RichOptions, last_line: u32) -> Canvas {
         let width = options.width.map(|width| width.clamp(MIN_WIDTH, MAX_WIDTH));
         let options = RichOptions { width, ..options };
@@ -73,17 +75,18 @@ impl Canvas {
         self.out
     }
 
-    /// Columns for source text after the margin. One stays free at the right, for a mark at the end of the line.
+    /// Columns for source text after the margin. One stays free at the right, for a mark at the end
+    /// of the line.
     pub(super) fn columns(&self) -> usize {
         self.options.width.map_or(DEFAULT_COLUMNS, |width| width - self.margin - " | ".len() - 1)
     }
 
-    /// Columns for the texts of labels after the margin; they are not wrapped where the width is not known.
+    /// Columns for label texts after the margin; they are not wrapped if the width is unknown.
     pub(super) fn label_columns(&self) -> usize {
         self.options.width.map_or(usize::MAX, |_| self.columns())
     }
 
-    /// Columns for texts after so many that are taken.
+    /// Columns for texts if `taken` columns are used already.
     fn text_columns(&self, taken: usize) -> usize {
         self.options.width.map_or(usize::MAX, |width| width.saturating_sub(taken).max(MIN_WIDTH / 2))
     }
@@ -116,7 +119,7 @@ impl Canvas {
         self.row(&[]);
     }
 
-    /// `...`, in place of lines that are left out.
+    /// `...`, for omitted lines.
     pub(super) fn gap(&mut self, style: Style, bar: &str) {
         self.push(Style::Ruler, &format!("{:width$}", "...", width = self.margin + " | ".len()));
         self.push(style, bar);
@@ -149,7 +152,7 @@ impl Canvas {
         self.end_line();
     }
 
-    /// `= help: text`, further lines below the text.
+    /// `= help: text`; further lines are aligned below the text.
     pub(super) fn remark(&mut self, style: Style, name: &str, lines: &[String]) {
         let indent = self.margin + " = ".len() + name.len() + ": ".len();
         let columns = self.text_columns(indent);
@@ -175,20 +178,20 @@ impl Canvas {
         }
     }
 
-    /// Ends a line, without blanks at its end.
+    /// Ends a line and removes trailing blanks.
     fn end_line(&mut self) {
         self.out.truncate(self.out.trim_end_matches(' ').len());
         self.out.push('\n');
     }
 }
 
-/// A text as lines of at most so many columns, broken at blanks. A word that is longer stays whole: it may be a path
-/// that someone wants to copy. Blanks at the beginning are kept, in front of every line.
+/// Wraps a text at blanks, to lines of at most `columns` columns. A longer word stays whole: it may
+/// be a path that someone wants to copy. Leading blanks are repeated on every line.
 pub(super) fn wrap(text: &str, columns: usize) -> Vec<String> {
     wrap_after(0, text, columns)
 }
 
-/// The same, where so many columns of the first line are taken.
+/// The same, if `taken` columns of the first line are used already.
 fn wrap_after(taken: usize, text: &str, columns: usize) -> Vec<String> {
     let words = text.trim_start_matches(' ');
     let indent = &text[..text.len() - words.len()];

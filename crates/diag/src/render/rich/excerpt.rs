@@ -1,8 +1,8 @@
-//! Excerpts of the sources: which lines are shown, and what underlines them.
+//! Excerpts of the sources: which lines are shown, and how they are underlined.
 //!
-//! Labels are grouped by source, that of the problem first, and drawn in the order of their lines. Each label has an
-//! underline of its own, so that any number of them fits below a line without crossing. A range over several lines is
-//! drawn with a bar at its left.
+//! Labels are grouped by source, that of the problem first, and drawn in the order of their lines.
+//! Each label has a separate underline, so that any number of them fits below a line without
+//! crossing. A range over several lines is drawn with a bar at its left.
 
 use std::ops::Range;
 
@@ -15,19 +15,19 @@ use crate::diagnostic::one_line;
 use crate::render::resolved::{Resolved, ResolvedLabel};
 use crate::{FileId, Role, Source, Sources};
 
-/// Candidates that are shown.
+/// Maximum number of candidates.
 const MAX_CANDIDATES: usize = 3;
 
-/// Labels that are shown in all.
+/// Maximum number of labels.
 const MAX_LABELS: usize = 8;
 
-/// Lines of a longer range that are shown at its beginning.
+/// Lines shown at the beginning of a longer range.
 const FIRST_LINES: u32 = 2;
 
-/// Columns that a text below its underline has at least.
+/// Minimum columns of a text below its underline.
 const LABEL_COLUMNS: usize = 40;
 
-/// Draws the labels of a problem. Returns how many were left out.
+/// Draws the labels of a problem. Returns the number of omitted ones.
 pub(super) fn draw(canvas: &mut Canvas, problem: &Resolved, style: Style, sources: &Sources) -> usize {
     let labels = chosen(&problem.labels);
     let mut files: Vec<FileId> = Vec::new();
@@ -52,7 +52,7 @@ pub(super) fn draw(canvas: &mut Canvas, problem: &Resolved, style: Style, source
     problem.labels.len() - labels.len()
 }
 
-/// The labels that are shown: of candidates the nearest ones, and each place only once.
+/// The labels to show: only the nearest candidates, and each position once.
 fn chosen(labels: &[ResolvedLabel]) -> Vec<&ResolvedLabel> {
     let mut candidates = 0;
     let mut found: Vec<&ResolvedLabel> = Vec::new();
@@ -66,7 +66,7 @@ fn chosen(labels: &[ResolvedLabel]) -> Vec<&ResolvedLabel> {
     found
 }
 
-/// A label of one source, in lines and bytes.
+/// A label in one source, as lines and bytes.
 struct Mark {
     lines: Range<u32>,
     bytes: Range<usize>,
@@ -106,7 +106,7 @@ impl Mark {
 /// The excerpt of one source.
 struct Section<'a> {
     source: &'a Source,
-    /// The marks of one line, in their order.
+    /// The marks within one line, in order.
     marks: Vec<Mark>,
     /// The mark with a bar at its left.
     long: Option<Mark>,
@@ -117,7 +117,8 @@ impl<'a> Section<'a> {
         let (long, mut marks): (Vec<Mark>, Vec<Mark>) = marks.into_iter().partition(Mark::is_long);
         let mut long = long.into_iter();
         let first = long.next();
-        // Bars would cross: of further ranges over several lines, only the first line is underlined.
+        // Bars would cross: of further ranges over several lines, only the first line is
+        // underlined.
         for mut mark in long {
             let end = source.line_range(mark.lines.start).map_or(mark.bytes.start, |line| line.end);
             mark.lines.end = mark.lines.start + 1;
@@ -141,7 +142,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// The lines that are shown, in their order.
+    /// The lines to show, in order.
     fn lines(&self) -> Vec<u32> {
         let mut lines: Vec<u32> = self.marks.iter().map(|mark| mark.lines.start).collect();
         if let Some(long) = &self.long {
@@ -153,7 +154,8 @@ impl<'a> Section<'a> {
         lines
     }
 
-    /// A line and what is below it. A long line of which not all marks can be seen is drawn again for the others.
+    /// A line and the marks below it. If a cut line does not show all marks, it is drawn again for
+    /// the rest.
     fn draw_line(&self, canvas: &mut Canvas, line: u32) {
         let bar = self.bar(line);
         let columns = canvas.columns() - if self.long.is_some() { 2 } else { 0 };
@@ -162,7 +164,7 @@ impl<'a> Section<'a> {
             let focus = marks.first().map(|mark| mark.bytes.clone()).or_else(|| self.focus(line)).unwrap_or(0..0);
             let Some(shown) = ShownLine::of_source(self.source, line, &focus, columns) else { return };
             canvas.numbered(line, '|', &[(self.bar_style(), bar), (Style::Plain, &shown.text)]);
-            // The first one is what the line was cut around.
+            // The line was cut around the first mark.
             let is_visible = |(number, mark): &(usize, &Mark)| *number == 0 || shown.shows(&mark.bytes);
             let (visible, others): (Vec<_>, Vec<_>) = marks.into_iter().enumerate().partition(is_visible);
             for (_, mark) in visible {
@@ -176,7 +178,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// The bytes of the long range that matter on a line.
+    /// The relevant bytes of the long range on a line.
     fn focus(&self, line: u32) -> Option<Range<usize>> {
         let long = self.long.as_ref()?;
         if line == long.last_line() {
@@ -186,7 +188,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// What is left of a line.
+    /// The bar at the left of a line.
     fn bar(&self, line: u32) -> &'static str {
         match &self.long {
             Some(long) if long.lines.contains(&line) && line != long.lines.start => "| ",
@@ -218,7 +220,7 @@ impl<'a> Section<'a> {
         self.draw_mark(canvas, bar, &line, start, mark);
     }
 
-    /// The line of a mark with its text: beside the line where that fits, below it where not.
+    /// The underline of a mark and its text: beside it if that fits, otherwise below.
     fn draw_mark(&self, canvas: &mut Canvas, bar: &str, line: &str, start: usize, mark: &Mark) {
         let room = canvas.label_columns() - bar.len();
         let mut row = |text: &str| canvas.row(&[(self.bar_style(), bar), (mark.style, text)]);
@@ -227,7 +229,7 @@ impl<'a> Section<'a> {
             return;
         }
         row(line);
-        // A text needs some room; far at the right it begins further left.
+        // A text needs a minimum of space, so far at the right it begins further left.
         let indent = start.min(room.saturating_sub(mark.text.width().min(LABEL_COLUMNS)));
         for words in wrap(&mark.text, room - indent) {
             row(&format!("{:indent$}{words}", ""));

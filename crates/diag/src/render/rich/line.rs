@@ -1,8 +1,8 @@
 //! One line of text as a terminal shows it.
 //!
-//! Bytes, characters and columns are three different things: tabs and secrets are replaced by something of another
-//! width, East Asian characters are two columns wide, control characters would move the cursor. A [`ShownLine`] knows
-//! in which columns a range of bytes ends up, also where only a part of a long line is shown.
+//! Bytes, characters and columns differ: tabs and secrets are replaced by text of another width,
+//! East Asian characters are two columns wide, control characters would move the cursor. A
+//! [`ShownLine`] maps ranges of bytes to columns, even if only a part of a long line is shown.
 
 use std::ops::Range;
 
@@ -13,10 +13,10 @@ use crate::{REDACTED, Source};
 const TAB: &str = "    ";
 const CUT: &str = "…";
 
-/// The longest encoding of a character: no more bytes than this are needed for a column.
+/// Maximum bytes of a character, hence of a column.
 const MAX_BYTES: usize = 4;
 
-/// What a terminal shows of a line.
+/// A line as a terminal shows it.
 pub(super) struct ShownLine {
     pub(super) text: String,
     cells: Vec<Cell>,
@@ -25,22 +25,22 @@ pub(super) struct ShownLine {
     is_cut: bool,
 }
 
-/// Something that is shown as a whole, and the bytes that it is shown for.
+/// A piece that is shown as a unit, and the bytes that it represents.
 struct Cell {
     bytes: Range<usize>,
     columns: Range<usize>,
 }
 
 impl ShownLine {
-    /// A line (counted from 1) of a source in so many columns. Of a long line, the part around the bytes of `focus` is
-    /// shown.
+    /// A line (counted from 1) of a source, in at most `columns` columns. A long line is cut to the
+    /// part around the bytes of `focus`.
     pub(super) fn of_source(source: &Source, line: u32, focus: &Range<usize>, columns: usize) -> Option<ShownLine> {
         let mut line = source.line_range(line)?;
         let text = source.text();
         if text[line.clone()].ends_with(b"\r") {
             line.end -= 1;
         }
-        // Bytes that cannot be shown are not looked at: a line can have megabytes.
+        // Skips bytes that do not fit anyway: a line can have megabytes.
         let is_inside = |at: &usize| *at > line.start && text.get(*at).is_some_and(|byte| byte & 0xc0 == 0x80);
         let boundary = |at: usize| (at..line.end).take(MAX_BYTES).find(|at| !is_inside(at)).unwrap_or(at);
         let far = columns * MAX_BYTES;
@@ -59,7 +59,7 @@ impl ShownLine {
         Some(part.fit(focus, columns))
     }
 
-    /// A line of text that is in no source.
+    /// A line of text that does not belong to a source.
     pub(super) fn of_text(text: &str, focus: &Range<usize>, columns: usize) -> ShownLine {
         let mut part = LinePart { starts_line: true, ends_line: true, ..LinePart::default() };
         part.push(text, 0..text.len());
@@ -80,7 +80,7 @@ impl ShownLine {
         ShownLine { text, cells, end: column, is_cut }
     }
 
-    /// The columns of a range of bytes, as far as they are shown; at least one.
+    /// The visible columns of a range of bytes; at least one.
     pub(super) fn columns(&self, bytes: &Range<usize>) -> Range<usize> {
         let start =
             self.cells.iter().find(|cell| cell.bytes.end > bytes.start && cell.columns.start < cell.columns.end);
@@ -90,14 +90,14 @@ impl ShownLine {
         start..end.max(start + 1)
     }
 
-    /// Whether the beginning of a range of bytes can be seen.
+    /// Whether the beginning of a range of bytes is visible.
     pub(super) fn shows(&self, bytes: &Range<usize>) -> bool {
         let is_it = |cell: &Cell| cell.bytes.start <= bytes.start && bytes.start < cell.bytes.end;
         !self.is_cut || self.cells.iter().any(is_it)
     }
 }
 
-/// A part of a line, before it is cut to the columns that there are.
+/// A part of a line, before it is cut to the available columns.
 #[derive(Default)]
 struct LinePart {
     glyphs: Vec<Glyph>,
@@ -113,9 +113,9 @@ struct Glyph {
 }
 
 impl LinePart {
-    /// Adds the glyphs of a text that is shown for some bytes.
+    /// Adds the glyphs of a text that represents some bytes.
     fn push(&mut self, text: &str, bytes: Range<usize>) {
-        // What is not UTF-8 is shown as U+FFFD, most often for each byte.
+        // Invalid UTF-8 is shown as U+FFFD, usually one for each byte.
         let is_lossy = text.len() != bytes.len();
         let mut at = bytes.start;
         for c in text.chars() {
@@ -144,7 +144,7 @@ impl LinePart {
         ShownLine::new(&glyphs[first..last], start_mark, end_mark)
     }
 
-    /// The first column that is shown where there is not room for all of them.
+    /// The first visible column if not all of them fit.
     fn first_column(&self, focus: &Range<usize>, room: usize) -> usize {
         let start = self.glyphs.partition_point(|glyph| glyph.bytes.end <= focus.start);
         let end = self.glyphs.partition_point(|glyph| glyph.bytes.start < focus.end).max(start);
@@ -152,7 +152,7 @@ impl LinePart {
         if self.starts_line && before + of_focus <= room {
             return 0;
         }
-        // The focus is in the middle, or begins near the left where it is too long for that.
+        // The focus is in the middle; if it is too long for that, it begins near the left.
         let lead = room.saturating_sub(of_focus).max(room / 4) / 2;
         let latest = if self.ends_line { width(&self.glyphs).saturating_sub(room) } else { usize::MAX };
         before.saturating_sub(lead).min(latest)
@@ -175,12 +175,12 @@ fn count_until(glyphs: &[Glyph], is_end: impl Fn(usize, usize) -> bool) -> usize
     glyphs.len()
 }
 
-/// A text that moves no cursor and changes no colours. Line feeds are left alone.
+/// A text without characters that move the cursor or change colours. Line feeds are kept.
 pub(super) fn clean(text: &str) -> String {
     text.chars().map(|c| if c == '\n' { c } else { visible(c) }).collect()
 }
 
-/// A character, or the picture of one that would control the terminal.
+/// A character; control characters become visible symbols.
 fn visible(c: char) -> char {
     match c {
         '\t' => ' ',

@@ -1,6 +1,7 @@
 //! The rendering for people at a terminal.
 //!
-//! A problem is a headline, excerpts of the sources with the ranges underlined, then notes and advice:
+//! A problem is a headline, excerpts of the sources with the ranges underlined, then notes and
+//! advice:
 //!
 //! ```text
 //! error[schema/type]: replicas: expected integer, found string
@@ -12,7 +13,8 @@
 //!   = help: …
 //! ```
 //!
-//! Everything about widths is in [`line`] and [`canvas`]; everything about which lines are shown is in [`excerpt`].
+//! Everything about widths is in [`line`] and [`canvas`]; everything about which lines are shown is
+//! in [`excerpt`].
 
 mod calls;
 mod canvas;
@@ -27,7 +29,7 @@ use super::{Report, RichOptions};
 use crate::{Severity, Sources};
 use canvas::{Canvas, Style};
 
-/// Problems of each severity that are shown.
+/// Maximum number of problems of each severity.
 const MAX_SHOWN: usize = 100;
 
 pub(super) fn render(report: &Report<'_>, options: RichOptions) -> String {
@@ -53,7 +55,7 @@ pub(super) fn render(report: &Report<'_>, options: RichOptions) -> String {
         out.push_str(&totals.join(", "));
         out.push('\n');
     } else {
-        // The blank line after the only problem.
+        // Removes the blank line after the only problem.
         out.pop();
     }
     out
@@ -99,7 +101,7 @@ fn problem(problem: &Resolved, sources: &Sources, options: RichOptions) -> Strin
     canvas.finish()
 }
 
-/// Lines of a note that are shown.
+/// Maximum lines of a note.
 const MAX_LINES: usize = 12;
 
 fn lines(text: &str) -> Vec<String> {

@@ -1,12 +1,12 @@
-//! What a source is called: as its user knows it.
+//! Names of sources, as the user knows them.
 //!
-//! A file is a path that can be opened, with line and column. What came from the command line or the environment is
-//! named by its flag or variable; a line number means nothing there.
+//! A file is a path that can be opened, with line and column. A value from the command line or the
+//! environment is named by its flag or variable, because a line number means nothing there.
 
 use crate::render::resolved::SourceRange;
 use crate::{Form, Origin, Source, Sources};
 
-/// The place as `file:line:column`, or the flag or variable.
+/// The position as `file:line:column`, or the flag or variable.
 pub(super) fn place(range: &SourceRange, sources: &Sources) -> String {
     let name = match sources.get(range.span.file) {
         Some(source) => match source.origin() {

@@ -1,4 +1,4 @@
-//! A fix as the lines it removes and adds.
+//! Shows a fix as the lines that it removes and adds, like a diff.
 
 use std::ops::Range;
 
@@ -7,10 +7,10 @@ use super::line::ShownLine;
 use crate::render::resolved::ResolvedFix;
 use crate::{Source, Sources};
 
-/// Changed lines that are shown.
+/// Maximum number of changed lines.
 const MAX_LINES: usize = 6;
 
-/// Bytes of changed lines that are looked at. A fix in longer lines is described by its text only.
+/// Maximum bytes of changed lines. A fix in longer lines is described by its text only.
 const MAX_BYTES: usize = 4 * 1024;
 
 /// Draws the changes of a fix: those in the source of its first edit.
@@ -38,7 +38,7 @@ struct Edit<'a> {
     replacement: &'a str,
 }
 
-/// Neighbouring lines that change.
+/// Consecutive changed lines.
 struct Block {
     /// The number of the first line.
     line: u32,
@@ -67,7 +67,7 @@ impl Block {
         Some(Block { line, old: lines(&source.shown(bytes)), new: lines(&new) }.without_equal_lines())
     }
 
-    /// The block without lines at its beginning and end that stay as they are.
+    /// Removes unchanged lines at the beginning and end.
     fn without_equal_lines(mut self) -> Block {
         let same = self.old.iter().zip(&self.new).take_while(|(old, new)| old == new).count();
         self.old.drain(..same);
@@ -91,7 +91,7 @@ impl Block {
         }
     }
 
-    /// The bytes of a line around which it is cut: from the first one that differs between old and new.
+    /// The bytes around which a line is cut: from the first difference between old and new on.
     fn change(&self, line: &str) -> Range<usize> {
         let (Some(old), Some(new)) = (self.old.first(), self.new.first()) else { return 0..0 };
         let same = old.bytes().zip(new.bytes()).take_while(|(old, new)| old == new).count();

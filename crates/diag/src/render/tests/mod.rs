@@ -1,4 +1,4 @@
-//! Each rendering of typical problems, and the limits of renderings.
+//! Tests of each rendering with typical problems, and of the limits of renderings.
 
 mod samples;
 
@@ -116,7 +116,7 @@ fn repeated_calls_are_folded() {
 }
 
 #[test]
-fn messages_and_excerpts_are_bounded() {
+fn messages_and_excerpts_are_limited() {
     let sample = Sample::default();
     let file = sample.file("a.yml", &format!("{}nope{}", "é".repeat(1_000_000), "-".repeat(1_000_000)));
     let (pos, part) = sample.find(file, "nope");
@@ -164,7 +164,7 @@ fn odd_ranges_are_drawn() {
 }
 
 #[test]
-fn workflow_commands_escape_what_ends_them() {
+fn workflow_commands_escape_delimiters() {
     let at = WorkflowPlace { file: "a,b:c.yml", line: 3, column: Some(7), end_column: None };
     assert_eq!(
         workflow_command("error", Some(at), "a: b", "100 %\nof: it, all"),
@@ -202,7 +202,7 @@ fn reports_without_problems() {
 }
 
 #[test]
-fn equal_problems_have_fingerprints_of_their_own() {
+fn equal_problems_have_different_fingerprints() {
     let sample = Sample::default();
     let problem = || Diagnostic::error(Id::CODE_FAIL, "wrong");
     let rendered = sample.failing(problem()).failing(problem()).rendered(Rendering::Gitlab);

@@ -4,7 +4,7 @@ use crate::outline::{Part, outline_of_pair};
 use crate::render::{Rendering, Report, render};
 use crate::*;
 
-/// What one run reports.
+/// The report of one run.
 #[derive(Default)]
 pub(super) struct Sample {
     pub(super) sources: Sources,
@@ -17,7 +17,7 @@ impl Sample {
         self.sources.add(Source::new(name, text.as_bytes()))
     }
 
-    /// The first place of a text in a source, and its length.
+    /// The first occurrence of a text in a source, and its length.
     pub(super) fn find(&self, file: FileId, text: &str) -> (Pos, Part) {
         let source = self.sources.get(file).expect("the sample has this source");
         let bytes = source.text();

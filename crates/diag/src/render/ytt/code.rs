@@ -1,4 +1,5 @@
-//! Errors of code: the message, then the calls with their source lines, then the rest of a long message.
+//! Errors in code: the message, then the calls with their source lines, then the rest of a long
+//! message.
 
 use crate::{CodeMessage, CodeProblem, Frame, PlaceNames, Pos, Sources};
 
@@ -41,7 +42,7 @@ fn write_frame(out: &mut String, frame: &Frame, sources: &Sources) {
     }
 }
 
-/// The lines that are shown for a call.
+/// The source lines for a call.
 fn lines(frame: &Frame, sources: &Sources) -> Vec<String> {
     let pos: Pos = frame.pos;
     let Some(source) = sources.get(pos.file) else { return Vec::new() };
@@ -51,7 +52,7 @@ fn lines(frame: &Frame, sources: &Sources) -> Vec<String> {
     }
 }
 
-/// A number with its thousands apart.
+/// A number with separators between thousands.
 pub(in crate::render) fn with_commas(number: usize) -> String {
     let digits = number.to_string();
     let groups: Vec<&str> =

@@ -1,7 +1,8 @@
 //! ytt's text: warnings line by line, then the error, to the letter.
 //!
-//! This is the only place that knows ytt's layouts: the list of calls under `- message`, the blocks with a ruler under
-//! their title, the violations with `from:` and `must be:`. The recorded cases of the reference hold it in place.
+//! This is the only module that knows ytt's layouts: the list of calls under `- message`, the
+//! blocks with a ruler under their title, the violations with `from:` and `must be:`. The cases
+//! below `tests/cases`, recorded from the reference, pin it.
 
 mod code;
 mod schema;
@@ -27,7 +28,7 @@ pub(super) fn render(report: &Report<'_>) -> String {
     out
 }
 
-/// The text of a failure: what follows `Error: `, before the last step of ytt's layout.
+/// The text of a failure, after `Error: `, before ytt's last layout step (`spread`).
 pub fn text(failure: &Failure, sources: &Sources) -> String {
     let mut out = String::new();
     write(&mut out, failure, sources);
@@ -87,7 +88,7 @@ fn warning_line(warning: &Diagnostic, sources: &Sources) -> String {
     }
 }
 
-/// `(data-value arg)` without its parentheses, since it is shown in others.
+/// `(data-value arg)` without its parentheses, since it is written inside of others.
 fn without_parentheses(name: &str) -> String {
     match name.strip_prefix('(').and_then(|rest| rest.split_once(')')) {
         Some((inside, behind)) => format!("{inside}{behind}"),

@@ -1,4 +1,4 @@
-//! Blocks about values and annotations that do not fit a schema: source lines, what was found, what was expected.
+//! Blocks about values and annotations that do not match a schema: source lines, found, expected.
 
 use crate::{By, Exhibit, Origin, PlaceNames, Pos, SchemaBlock, SchemaReport, Sources};
 
@@ -90,7 +90,7 @@ fn are_neighbours(sources: &Sources, one: Pos, other: Pos) -> bool {
     one.is_known() && other.is_known() && one.file == other.file && sources.line(one).abs_diff(sources.line(other)) <= 1
 }
 
-/// The line of a position; of a flag the whole value, which may have several.
+/// The line of a position; for a flag the whole value, which may have several lines.
 fn source_text(sources: &Sources, pos: Pos) -> String {
     let Some(source) = sources.get(pos.file) else { return String::new() };
     match source.origin() {

@@ -1,11 +1,12 @@
-//! The last step that the reference takes with every error text.
+//! The last layout step of the reference, applied to every error text.
 //!
-//! It spreads `Doing this: Doing that: what failed` over lines. On the way it reads brackets, so a text whose brackets do
-//! not pair up changes: a wrong closing bracket becomes the right one, and what follows a surplus one is lost. Users
-//! compare our texts with the reference's, so we take the same step.
+//! It spreads `Doing this: Doing that: what failed` over several lines. It also parses brackets, so
+//! a text with unbalanced brackets changes: a wrong closing bracket becomes the right one, and the
+//! text after a surplus one is lost. Users compare our texts with the reference's, so we do the
+//! same.
 
-/// Appends a text whose first line is spread over several; the other lines stay as they are. A text can have
-/// gigabytes, since ytt repeats a long line for every error on it.
+/// Appends a text whose first line is spread over several; the other lines are not changed. A text
+/// can have gigabytes, since ytt repeats a long line for every error on it.
 pub(super) fn spread_into(out: &mut String, text: &str) {
     let first = text.find('\n').unwrap_or(text.len());
     out.push_str(&spread_line(&text[..first]));
@@ -14,7 +15,8 @@ pub(super) fn spread_into(out: &mut String, text: &str) {
     out.push_str(&text[first..]);
 }
 
-/// What encloses a character: the closing bracket to write, or raw text in which brackets mean nothing.
+/// What encloses a character: the closing bracket to write, or raw text in which brackets have no
+/// meaning.
 #[derive(Clone, Copy, PartialEq)]
 enum Container {
     Root,
@@ -29,7 +31,7 @@ fn spread_line(line: &str) -> String {
     let mut out = String::with_capacity(line.len() + 16);
     let mut stack = vec![Container::Root];
     let mut depth = 0;
-    // Where the text outside of brackets that is being written began.
+    // The start of the current run of text outside of brackets.
     let mut run_start = 0;
     for (at, c) in line.char_indices() {
         let Some(&top) = stack.last() else { break };
@@ -55,7 +57,7 @@ fn spread_line(line: &str) -> String {
                 _ => {}
             }
         }
-        // The reference does not see an opening mark at the very end of the line.
+        // The reference does not recognise an opening mark at the very end of the line.
         if line[at..].starts_with(RAW_OPEN) && at + RAW_OPEN.len() < line.len() {
             stack.push(Container::Raw);
             out.push(c);

@@ -1,4 +1,4 @@
-//! Values that break rules: the path, where the value is, and each rule with what was found.
+//! Values that break rules: the path, the position of the value, and each rule with what was found.
 
 use crate::{Sources, ViolationBlock};
 
