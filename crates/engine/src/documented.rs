@@ -84,6 +84,32 @@ fn reference_of_editors() {
         module.attr_names().into_iter().map(move |name| format!("{of}.{name}"))
     });
     compare("modules.txt", members.collect());
+    // What is marked as missing in ytt is missing there.
+    let marked = |file: &str| -> Vec<(String, bool)> {
+        let text = read(file);
+        let entry = |part: &str| {
+            let name = part.split(['(', ' ', '=', '\n']).next().unwrap_or_default().trim_start_matches('@').to_owned();
+            (name, part.lines().any(|line| line == "only: ytterby"))
+        };
+        format!("\n{text}").split("\n## ").skip(1).map(entry).collect()
+    };
+    let of_ytt: Vec<String> = stdlib::modules(Level::Ytt049)
+        .flat_map(|module| {
+            let of = module.name().clone();
+            module.attr_names().into_iter().map(move |name| format!("{of}.{name}"))
+        })
+        .collect();
+    for (name, is_marked) in marked("modules.txt") {
+        let is_made_per_file = ["data.", "library.", "template."].iter().any(|module| name.starts_with(module));
+        assert_eq!(is_marked, !of_ytt.contains(&name) && !is_made_per_file, "modules.txt: {name}");
+    }
+    for (name, is_marked) in marked("rules.txt") {
+        assert_eq!(is_marked, rules::find(&name, Level::Ytt049).is_none(), "rules.txt: {name}");
+    }
+    for (name, is_marked) in marked("annotations.txt") {
+        let is_new = annotation::Ann::from_name(name.as_bytes(), Level::Ytt049).is_none();
+        assert_eq!(is_marked, is_new, "annotations.txt: {name}");
+    }
     let rules = read("rules.txt");
     for format in formats::names() {
         assert!(names(&rules, format), "rules.txt does not name the format {format}");

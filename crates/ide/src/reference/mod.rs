@@ -1,8 +1,9 @@
 //! What modules, functions, annotations and rules are, in one place.
 //!
-//! Hover, completion and signature help show these entries; a test holds them complete against the engine, and `docs/`
-//! can be made from them. The texts are in files beside this one: `##` begins an entry with its signature, `- name:`
-//! tells about an argument, indented lines are an example.
+//! Hover, completion and signature help show these entries, and `docs/` is checked against them. Tests compare the
+//! names with the engine's tables and run every example. The texts are in files beside this one: `#` begins a module or
+//! a type, `##` an entry with its signature. `only: ytterby` marks what ytt does not have, `also:` lists aliases, `on:`
+//! the nodes of an annotation, `- name:` describes an argument. Indented lines are an example, `=> ` is its output.
 
 use std::sync::OnceLock;
 
@@ -19,13 +20,17 @@ pub struct Entry {
     pub arguments: Vec<(String, String)>,
     /// Lines that show it.
     pub example: String,
+    /// What the example prints, if that is worth showing.
+    pub result: String,
+    /// Whether ytt lacks it.
+    pub beyond_ytt: bool,
     /// Other names.
     pub aliases: Vec<String>,
     /// Where an annotation belongs.
     pub on: String,
 }
 
-/// A module with its members.
+/// A module with its members, or a type with its methods.
 #[derive(Clone, Debug)]
 pub struct Module {
     /// `json`.
@@ -57,16 +62,13 @@ pub fn builtins() -> &'static [Entry] {
 /// The modules of `@ytt:`.
 pub fn modules() -> &'static [Module] {
     static MODULES: OnceLock<Vec<Module>> = OnceLock::new();
-    MODULES.get_or_init(|| {
-        let text = include_str!("modules.txt");
-        let parts = text.split("\n# ").map(|part| part.trim_start_matches("# "));
-        let module = |part: &str| {
-            let (name, rest) = part.split_once('\n').unwrap_or((part, ""));
-            let text = rest.split("\n## ").next().unwrap_or_default().trim();
-            Module { name: name.trim().to_owned(), text: text.to_owned(), members: entries(rest) }
-        };
-        parts.map(module).collect()
-    })
+    MODULES.get_or_init(|| groups(include_str!("modules.txt")))
+}
+
+/// The built-in types that have methods.
+pub fn types() -> &'static [Module] {
+    static TYPES: OnceLock<Vec<Module>> = OnceLock::new();
+    TYPES.get_or_init(|| groups(include_str!("methods.txt")))
 }
 
 /// Names of formats.
@@ -111,11 +113,26 @@ pub fn module(name: &str) -> Option<&'static Module> {
 /// A member of a module.
 pub fn member(module: &str, name: &str) -> Option<&'static Entry> {
     let members = &self::module(module)?.members;
-    members.iter().find(|entry| entry.name.split_once('.').is_some_and(|(_, own)| own == name))
+    members.iter().find(|entry| entry.own_name() == name)
+}
+
+/// A method of a built-in type.
+pub fn method(of: &str, name: &str) -> Option<&'static Entry> {
+    let members = &types().iter().find(|known| known.name == of)?.members;
+    members.iter().find(|entry| entry.own_name() == name)
 }
 
 fn find(entries: &'static [Entry], name: &str) -> Option<&'static Entry> {
     entries.iter().find(|entry| entry.name == name || entry.aliases.iter().any(|alias| alias == name))
+}
+
+fn groups(text: &str) -> Vec<Module> {
+    let module = |part: &str| {
+        let (name, rest) = part.split_once('\n').unwrap_or((part, ""));
+        let text = rest.split("\n## ").next().unwrap_or_default().trim();
+        Module { name: name.trim().to_owned(), text: text.to_owned(), members: entries(rest) }
+    };
+    text.split("\n# ").map(|part| module(part.trim_start_matches("# "))).collect()
 }
 
 fn entries(text: &str) -> Vec<Entry> {
@@ -133,6 +150,8 @@ fn entry(part: &str) -> Entry {
         text: String::new(),
         arguments: Vec::new(),
         example: String::new(),
+        result: String::new(),
+        beyond_ytt: false,
         aliases: Vec::new(),
         on: String::new(),
     };
@@ -140,6 +159,11 @@ fn entry(part: &str) -> Entry {
         if let Some(example) = line.strip_prefix("    ") {
             entry.example.push_str(example);
             entry.example.push('\n');
+        } else if let Some(result) = line.strip_prefix("=> ") {
+            entry.result.push_str(result);
+            entry.result.push('\n');
+        } else if line == "only: ytterby" {
+            entry.beyond_ytt = true;
         } else if let Some((name, about)) = line.strip_prefix("- ").and_then(|line| line.split_once(": ")) {
             entry.arguments.push((name.to_owned(), about.to_owned()));
         } else if let Some(names) = line.strip_prefix("also: ") {
@@ -168,17 +192,34 @@ impl Entry {
         if !self.on.is_empty() && self.on != "nothing" {
             out.push_str(&format!("\n\nOn: {}", self.on));
         }
+        if self.beyond_ytt {
+            out.push_str("\n\nNot in ytt.");
+        }
         if !self.example.is_empty() {
             out.push_str(&format!("\n\n```yaml\n{}```\n", self.example));
         }
+        if !self.result.is_empty() {
+            out.push_str(&format!("\ngives\n\n```yaml\n{}```\n", self.result));
+        }
         out
+    }
+
+    /// The name without that of its module or type: `encode`.
+    pub fn own_name(&self) -> &str {
+        self.name.rsplit_once('.').map_or(&self.name, |(_, own)| own)
     }
 
     /// The names of its parameters as the signature has them: `[indent=int]`.
     pub fn parameters(&self) -> Vec<String> {
         let Some(open) = self.signature.find('(') else { return Vec::new() };
-        let inner = self.signature[open + 1..].trim_end_matches(')');
-        let pieces = inner.split(',').map(str::trim).filter(|piece| !piece.is_empty());
+        let inner = self.signature[open + 1..].strip_suffix(')').unwrap_or(&self.signature[open + 1..]);
+        let mut depth = 0;
+        // Commas in brackets belong to a parameter: `[(description, function), …]`.
+        let is_separator = |c: char| {
+            depth += i32::from(matches!(c, '(' | '[')) - i32::from(matches!(c, ')' | ']'));
+            c == ',' && depth == 0
+        };
+        let pieces = inner.split(is_separator).map(str::trim).filter(|piece| !piece.is_empty());
         pieces.map(str::to_owned).collect()
     }
 

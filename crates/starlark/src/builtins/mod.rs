@@ -155,4 +155,19 @@ mod tests {
             assert!(table.is_sorted_by_key(|(name, _)| *name));
         }
     }
+
+    /// The reference that editors and the manual show has an entry for each function, and no other but `load`.
+    #[test]
+    fn functions_are_documented() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../ide/src/reference/builtins.txt");
+        let text = std::fs::read_to_string(path).expect("the reference is there");
+        let entries = format!("\n{text}");
+        let entries = entries.split("\n## ").skip(1).map(|entry| {
+            let name = entry.split('(').next().unwrap_or_default().to_owned();
+            (name, entry.lines().any(|line| line == "only: ytterby"))
+        });
+        let documented: Vec<(String, bool)> = entries.filter(|(name, _)| name != "load").collect();
+        let known = FUNCTIONS.iter().map(|(name, _)| ((*name).to_owned(), ADDED.contains(name)));
+        assert_eq!(documented, known.collect::<Vec<_>>());
+    }
 }
