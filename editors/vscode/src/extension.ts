@@ -23,7 +23,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
 }
 
 export async function deactivate(): Promise<void> {
-  await client?.stop();
+  if (client?.state === State.Running) await client.stop();
 }
 
 async function start(): Promise<void> {

@@ -1,5 +1,5 @@
 import assert from "node:assert";
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,16 +7,9 @@ import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { StreamMessageReader, StreamMessageWriter, createMessageConnection } from "vscode-jsonrpc/node";
 import { LANGUAGES, Preview, command, documentSelector, outputLine, quoted, sourceRow } from "../src/server";
+import { program } from "./program";
 
 const root = join(__dirname, "..");
-
-/** The program: from the environment, from a build of this repository, or from PATH. */
-function program(): string | undefined {
-  const builds = ["release", "debug"].map((profile) => join(root, "../../target", profile, "ytterby"));
-  const named = [process.env.YTTERBY ?? "", ...builds].filter((path) => path && existsSync(path));
-  if (named[0]) return named[0];
-  return spawnSync("ytterby", ["version"]).error ? undefined : "ytterby";
-}
 
 const found = program();
 const skip = found ? false : "there is no ytterby: set YTTERBY to the program";
