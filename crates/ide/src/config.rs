@@ -203,6 +203,32 @@ pub fn missing_files(project: &Project, file: &File) -> Vec<Finding> {
     found
 }
 
+/// Where `set:` of a target, or that of all, gives a data value: its key and its value.
+pub fn set_place(file: &File, target: &str, steps: &[&str]) -> Option<(TextRange, TextRange)> {
+    let model = file.model();
+    let named = |parent: Option<usize>, key: &str| {
+        model.children(0, parent).find(|item| model.items[*item].key.as_deref() == Some(key))
+    };
+    let of_target = named(None, "targets").and_then(|targets| named(Some(targets), target));
+    let sets = [of_target.and_then(|target| named(Some(target), "set")), named(None, "set")];
+    let find = |set: usize| {
+        let (mut at, mut rest) = (set, steps);
+        while !rest.is_empty() {
+            // A key may be dotted: `db.host`.
+            let next = model.children(0, Some(at)).find_map(|item| {
+                let key = model.items[item].key.as_deref()?;
+                let parts = key.split('.').count();
+                (parts <= rest.len() && key.split('.').eq(rest[..parts].iter().copied())).then_some((item, parts))
+            });
+            let Some((item, parts)) = next else { break };
+            (at, rest) = (item, &rest[parts..]);
+        }
+        let item = &model.items[at];
+        (at != set).then_some((item.key_range, if item.value.is_empty() { item.key_range } else { item.value }))
+    };
+    sets.into_iter().flatten().find_map(find)
+}
+
 /// Where a target is named.
 pub fn target_range(file: &File, name: &str) -> Option<TextRange> {
     let model = file.model();

@@ -95,6 +95,19 @@ impl<'a> Cursor<'a> {
         crate::TextRange::new(before, after)
     }
 
+    /// The library whose data values a document is about.
+    pub fn library(&self, document: usize) -> String {
+        match self.index {
+            Some(index) if !self.is_values_file() => self.project.library_of_document(index, document),
+            _ => String::new(),
+        }
+    }
+
+    /// The schema that counts for a document.
+    pub fn schema(&self, document: usize) -> std::sync::Arc<crate::Schema> {
+        self.project.schema_of_library(&self.library(document))
+    }
+
     /// Whether the file gives data values and nothing else.
     pub fn is_values_file(&self) -> bool {
         self.file.language == Language::Values || self.project.is_values_file(&self.file.path)
@@ -136,11 +149,19 @@ impl<'a> Cursor<'a> {
         (above.find(|(_, item)| item.column < column).map(|(index, _)| index), column)
     }
 
-    /// The catalog of Kubernetes that the project asks for.
+    /// The catalog of Kubernetes: the version that the project asks for, or the latest. Fields are known either way;
+    /// only a project that asks for it is checked.
     pub fn catalog(&self) -> Option<Catalog> {
-        let version = self.project.config.as_ref()?.kubernetes.as_deref()?;
-        let version = Version::parse(version)?;
+        let version = match self.project.config.as_ref().and_then(|config| config.kubernetes.as_deref()) {
+            Some(version) => Version::parse(version)?,
+            None => Version::NEWEST,
+        };
         Some(Catalog::new(Options { version, unknown: Unknown::Ignore, skip: Vec::new() }))
+    }
+
+    /// Whether the project says that its output is for Kubernetes.
+    pub fn is_for_kubernetes(&self) -> bool {
+        self.project.config.as_ref().is_some_and(|config| config.kubernetes.is_some())
     }
 
     /// `apiVersion` and `kind` of a document.
@@ -221,17 +242,16 @@ impl Cursor<'_> {
         let range = model.tokens[call.callee].range;
         let at = Cursor { offset: range.end, ..*self };
         let name = range.of(self.text());
-        if let Some((chain, Some(part))) = at.chain() {
-            return match self.project.meaning(self.index?, chain, part + 1)? {
-                Meaning::ModuleMember(module, name) => Some(Callee::Member(module, name)),
-                _ => None,
-            };
+        if let Some((chain, Some(part))) = at.chain()
+            && let Some(Meaning::ModuleMember(module, name)) = self.project.meaning(self.index?, chain, part + 1)
+        {
+            return Some(Callee::Member(module, name));
         }
-        // A method of what another call returns: `library.get("x").with_data_values(…)`.
-        let is_method = call.callee > 0 && model.tokens[call.callee - 1].range.of(self.text()) == ".";
-        if is_method {
-            return crate::reference::member("library", name)
-                .map(|_| Callee::Member("library".to_owned(), name.to_owned()));
+        // A method: `library.get("x").with_data_values(…)`, `names.append(…)`.
+        let dot = call.callee.checked_sub(1).map(|index| model.tokens[index].range);
+        if let Some(dot) = dot.filter(|dot| dot.of(self.text()) == ".") {
+            let of = crate::infer::receiver(*self, dot.start)?;
+            return crate::infer::method(of, name).map(|_| Callee::Method(of, name.to_owned()));
         }
         let reference = model.references.binary_search_by_key(&range.start, |r| r.range.start).ok();
         match reference.and_then(|reference| model.references[reference].definition) {
@@ -252,6 +272,8 @@ pub enum Callee {
     Function(usize, usize),
     /// A function of a module.
     Member(String, String),
+    /// A method of a type.
+    Method(crate::infer::TypeName, String),
     /// A function that every file has.
     Builtin(String),
 }

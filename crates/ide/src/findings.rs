@@ -30,6 +30,8 @@ pub struct Finding {
     pub is_unnecessary: bool,
     /// Whether the range is deprecated: editors strike it through.
     pub is_deprecated: bool,
+    /// The data value that is required here and not given, by its path.
+    pub missing: Option<Vec<Option<String>>>,
     /// Other places that matter.
     pub related: Vec<RelatedPlace>,
     /// Edits that mend it.
@@ -93,6 +95,7 @@ impl Finding {
             wants_string: false,
             is_unnecessary: false,
             is_deprecated: false,
+            missing: None,
             related: Vec::new(),
             fixes: Vec::new(),
         }

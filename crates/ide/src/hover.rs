@@ -5,7 +5,7 @@ use crate::context::{Cursor, Known};
 use crate::file;
 use crate::model::TokenKind;
 use crate::project::Meaning;
-use crate::{TextRange, describe, reference};
+use crate::{TextRange, describe, infer, reference};
 
 /// What is under the cursor, as Markdown.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -98,7 +98,7 @@ fn code(at: Cursor<'_>, known: Known<'_>) -> Option<Hover> {
     let word = token.range.of(at.text());
     let is_attribute = at.text()[..token.range.start].ends_with('.');
     let entry = match is_attribute {
-        true => reference::member("library", word).filter(|_| at.text().contains("@ytt:library")),
+        true => infer::receiver(at, token.range.start - 1).and_then(|of| infer::method(of, word)),
         false => reference::builtin(word),
     };
     entry.map(|entry| Hover { range: token.range, markdown: entry.markdown("python", "") })
@@ -140,8 +140,9 @@ fn key(at: Cursor<'_>, known: Known<'_>) -> Option<Hover> {
     let document = model.items[item].document;
     let path = model.path(item);
     if at.is_values_file() || model.is_schema(document) || model.is_values(document) {
-        let schema = at.project.schema_for(&at.file.path);
+        let schema = at.schema(document);
         let node = schema.find(&path)?;
+        let known = if at.library(document).is_empty() { known } else { Known::default() };
         return Some(Hover { range, markdown: describe::value(&schema, node, known) });
     }
     let (api_version, kind) = at.kind(document)?;

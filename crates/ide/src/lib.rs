@@ -16,6 +16,7 @@ pub mod findings;
 pub mod folding;
 pub mod format;
 pub mod hover;
+pub mod infer;
 pub mod inlay;
 pub mod links;
 pub mod model;

@@ -2,9 +2,10 @@
 
 use crate::TextRange;
 use crate::file::{self, File};
-use crate::project::Project;
+use crate::model::{TokenKind, string_content};
+use crate::project::{Meaning, Project};
 
-/// The files that a file names: in `load`, and in the project file.
+/// The files that a file names: in `load`, in `data.read`, and in the project file.
 pub fn links(project: &Project, file: &File) -> Vec<(TextRange, String)> {
     let model = file.model();
     if file::is_project_file(&file.path) {
@@ -20,5 +21,32 @@ pub fn links(project: &Project, file: &File) -> Vec<(TextRange, String)> {
         let other = project.loaded(index, &load.path)?;
         Some((load.path_range, project.files[other].file.path.clone()))
     });
-    loads.collect()
+    loads.chain(read_files(project, file, index)).collect()
+}
+
+/// The files that `data.read("…")` names.
+fn read_files<'a>(
+    project: &'a Project,
+    file: &'a File,
+    index: usize,
+) -> impl Iterator<Item = (TextRange, String)> + 'a {
+    let (model, text) = (file.model(), &*file.text);
+    let own = &project.files[index].logical;
+    let root = file.path.strip_suffix(own.as_str()).unwrap_or(&project.root);
+    model.chains.iter().filter_map(move |chain| {
+        let last = chain.parts.last().filter(|last| chain.is_called && last.name.as_deref() == Some("read"))?;
+        let is_read = project.meaning(index, chain, chain.parts.len())
+            == Some(Meaning::ModuleMember("data".to_owned(), "read".to_owned()));
+        let token = model.tokens.partition_point(|token| token.range.start < last.range.end) + 1;
+        let token = model.tokens.get(token).filter(|token| is_read && token.kind == TokenKind::Str)?;
+        let written = token.range.of(text);
+        let name = string_content(written);
+        let path = match name.strip_prefix('/') {
+            Some(name) => file::join(root.trim_end_matches('/'), name),
+            None => file::join(file::parent(&file.path), name),
+        };
+        let is_there = project.file(&path).is_some() || project.system.stamp(&path).is_some();
+        let start = token.range.start + written.find(name).unwrap_or(1);
+        is_there.then(|| (TextRange::new(start, start + name.len()), path))
+    })
 }

@@ -52,16 +52,9 @@ pub fn symbol(at: Cursor<'_>) -> Option<(Symbol, TextRange)> {
         return None;
     }
     let path: Vec<Option<String>> = model.path(item).into_iter().map(|step| step.map(str::to_owned)).collect();
-    let schema = at.project.schema_for(&at.file.path);
-    schema.find(&path)?;
-    Some((Symbol::Value(library_of(at), path), key_name(model, at.text(), item)))
-}
-
-fn library_of(at: Cursor<'_>) -> String {
-    match at.index {
-        Some(index) if !at.is_values_file() => at.project.library(&at.project.files[index].logical),
-        _ => String::new(),
-    }
+    let library = at.library(document);
+    at.project.schema_of_library(&library).find(&path)?;
+    Some((Symbol::Value(library, path), key_name(model, at.text(), item)))
 }
 
 /// A key without its quotes.
@@ -75,21 +68,38 @@ fn key_name(model: &Model, text: &str, item: usize) -> TextRange {
 fn set_key(at: Cursor<'_>) -> Option<(Symbol, TextRange)> {
     let model = at.model();
     let item = model.key_at(at.offset)?;
-    let path = set_path(model, item)?;
+    let names = set_names(model, at.text(), item);
+    let (path, range) = names.into_iter().find(|(_, range)| range.touches(at.offset))?;
     at.project.schema().find(&path)?;
-    Some((Symbol::Value(String::new(), path), key_name(model, at.text(), item)))
+    Some((Symbol::Value(String::new(), path), range))
 }
 
-/// The data value that a key below `set:` gives; dotted keys are nothing that can be renamed in parts.
-fn set_path(model: &Model, item: usize) -> Option<Vec<Option<String>>> {
+/// A data value and where its name is.
+type NamedValue = (Vec<Option<String>>, TextRange);
+
+/// The data values that a key below `set:` names: in `db.host`, both parts.
+fn set_names(model: &Model, text: &str, item: usize) -> Vec<NamedValue> {
     let path = model.path(item);
     let below = match &path[..] {
         [Some("set"), rest @ ..] => rest,
         [Some("targets"), Some(_), Some("set"), rest @ ..] => rest,
-        _ => return None,
+        _ => return Vec::new(),
     };
-    let has_dots = below.iter().any(|step| step.is_none_or(|step| step.contains('.')));
-    (!below.is_empty() && !has_dots).then(|| below.iter().map(|step| step.map(str::to_owned)).collect())
+    let Some((own, above)) = below.split_last() else { return Vec::new() };
+    let Some(own) = own else { return Vec::new() };
+    let mut value: Vec<Option<String>> = Vec::new();
+    for step in above {
+        let Some(step) = step else { return Vec::new() };
+        value.extend(step.split('.').map(|part| Some(part.to_owned())));
+    }
+    let mut found = Vec::new();
+    let mut start = key_name(model, text, item).start;
+    for part in own.split('.') {
+        value.push(Some(part.to_owned()));
+        found.push((value.clone(), TextRange::new(start, start + part.len())));
+        start += part.len() + 1;
+    }
+    found
 }
 
 fn code_symbol(at: Cursor<'_>) -> Option<(Symbol, TextRange)> {
@@ -133,18 +143,78 @@ fn code_symbol(at: Cursor<'_>) -> Option<(Symbol, TextRange)> {
     if let Some(reference) = reference {
         return Some((own_symbol(at.project, file, reference.definition?), reference.range));
     }
-    library_name(at)
+    named_argument(at).or_else(|| library_name(at))
+}
+
+/// The name of an argument in a call is that of the parameter.
+fn named_argument(at: Cursor<'_>) -> Option<(Symbol, TextRange)> {
+    let model = at.model();
+    let (index, token) = at.token().filter(|(_, token)| token.kind == TokenKind::Name)?;
+    if model.tokens.get(index + 1)?.range.of(at.text()) != "=" {
+        return None;
+    }
+    let call = open_call(model, at.text(), token.range.start)?;
+    let Callee::Function(file, function) = at.callee(&call)? else { return None };
+    let source = at.project.files[file].file.model();
+    let parameter = source.definitions.iter().position(|definition| {
+        definition.kind == DefKind::Parameter
+            && definition.name == token.range.of(at.text())
+            && function_of(source, definition) == Some(function)
+    })?;
+    Some((Symbol::Definition(file, parameter), token.range))
+}
+
+/// The function that a parameter belongs to: its scope begins behind the name.
+fn function_of(model: &Model, parameter: &crate::model::Definition) -> Option<usize> {
+    let start = model.scopes[parameter.scope].range.start;
+    model
+        .definitions
+        .iter()
+        .position(|definition| matches!(definition.kind, DefKind::Function { .. }) && definition.range.end == start)
+}
+
+/// The places where calls of a function name one of its arguments.
+fn argument_places(project: &Project, file: usize, function: usize, name: &str) -> Vec<Place> {
+    let mut found = Vec::new();
+    for (place, _) in definition_occurrences(project, file, function) {
+        let Some(source) = project.file(&place.path) else { continue };
+        let (model, text) = (source.model(), &*source.text);
+        let word = |index: usize| model.tokens.get(index).map_or("", |token| token.range.of(text));
+        let callee = model.tokens.partition_point(|token| token.range.start < place.range.start);
+        let is_called = word(callee + 1) == "(" && !(callee > 0 && word(callee - 1) == "def");
+        if !is_called {
+            continue;
+        }
+        let mut depth = 0_usize;
+        for index in callee + 1..model.tokens.len() {
+            match word(index) {
+                "(" | "[" | "{" => depth += 1,
+                ")" | "]" | "}" if depth <= 1 => break,
+                ")" | "]" | "}" => depth -= 1,
+                own if depth == 1 && own == name && word(index + 1) == "=" && matches!(word(index - 1), "(" | ",") => {
+                    found.push(Place { path: place.path.clone(), range: model.tokens[index].range });
+                }
+                _ => {}
+            }
+        }
+    }
+    found
 }
 
 /// The name of a library in `library.get("…")`.
 fn library_name(at: Cursor<'_>) -> Option<(Symbol, TextRange)> {
     let model = at.model();
     let (_, token) = at.token().filter(|(_, token)| token.kind == TokenKind::Str)?;
-    let call = open_call(model, at.text(), at.offset)?;
-    if at.callee(&call)? != Callee::Member("library".to_owned(), "get".to_owned()) {
-        return None;
-    }
     let name = string_content(token.range.of(at.text()));
+    let is_ref = model.annotation_at(at.offset).is_some_and(|index| model.annotations[index].name == "library/ref");
+    let name = match is_ref {
+        true => name.strip_prefix('@')?.split('~').next()?,
+        false => {
+            let call = open_call(model, at.text(), at.offset)?;
+            let is_get = at.callee(&call)? == Callee::Member("library".to_owned(), "get".to_owned());
+            is_get.then_some(name)?
+        }
+    };
     let directory = at.project.library_directory(at.index?, name)?;
     Some((Symbol::Library(directory), token.range))
 }
@@ -203,8 +273,8 @@ pub fn definition(at: Cursor<'_>) -> Vec<Place> {
         vec![Place { path: source.path.clone(), range: source.model().definitions[definition].range }]
     };
     match symbol {
-        Symbol::Value(_, path) => {
-            let schema = project.schema_for(&at.file.path);
+        Symbol::Value(library, path) => {
+            let schema = project.schema_of_library(&library);
             schema.find(&path).map(|node| schema.nodes[node].places.clone()).unwrap_or_default()
         }
         Symbol::Definition(file, definition) => of_definition(file, definition),
@@ -310,10 +380,11 @@ fn value_occurrences(project: &Project, library: &str, path: &[Option<String>]) 
             }
         }
     };
-    for (_, source) in project.inputs() {
-        if source.file.kind() == crate::model::FileKind::Yaml && project.library(&source.logical) == library {
-            keys_of(&source.file, &|model, document| model.is_schema(document), true);
-            keys_of(&source.file, &|model, document| model.is_values(document), false);
+    for (index, source) in project.inputs() {
+        if source.file.kind() == crate::model::FileKind::Yaml {
+            let is_own = |document: usize| project.library_of_document(index, document) == library;
+            keys_of(&source.file, &|model, document| model.is_schema(document) && is_own(document), true);
+            keys_of(&source.file, &|model, document| model.is_values(document) && is_own(document), false);
         }
     }
     if library.is_empty() {
@@ -338,11 +409,9 @@ fn value_occurrences(project: &Project, library: &str, path: &[Option<String>]) 
     }
     if let Some(file) = project.project_file.as_ref().filter(|_| library.is_empty()) {
         let model = file.model();
-        for item in 0..model.items.len() {
-            if set_path(model, item).as_deref() == Some(path) {
-                let place = Place { path: file.path.clone(), range: key_name(model, &file.text, item) };
-                found.insert((place, false));
-            }
+        let names = (0..model.items.len()).flat_map(|item| set_names(model, &file.text, item));
+        for (_, range) in names.filter(|(value, _)| value == path) {
+            found.insert((Place { path: file.path.clone(), range }, false));
         }
     }
     found
@@ -369,6 +438,12 @@ fn definition_occurrences(project: &Project, file: usize, definition: usize) -> 
         found.insert((place(source, reference.range), false));
     }
     if origin_of.scope != 0 {
+        if origin_of.kind == DefKind::Parameter
+            && let Some(function) = function_of(model, origin_of)
+        {
+            let places = argument_places(project, file, function, &origin_of.name);
+            found.extend(places.into_iter().map(|place| (place, false)));
+        }
         return found;
     }
     for (other, loader) in project.inputs() {
@@ -461,8 +536,8 @@ pub fn rename(at: Cursor<'_>, name: &str) -> Result<Vec<TextEdit>, String> {
         return Err(format!("{name:?} is not a name"));
     }
     match &symbol {
-        Symbol::Value(_, path) => {
-            let schema = at.project.schema_for(&at.file.path);
+        Symbol::Value(library, path) => {
+            let schema = at.project.schema_of_library(library);
             let (last, above) = path.split_last().ok_or("there is no name here")?;
             let owner = if above.is_empty() { None } else { schema.find(above) };
             let is_taken = schema.step(owner, Some(name)).is_some();

@@ -7,7 +7,7 @@ use crate::model::{FileKind, RegionKind};
 /// The edits after a line break before the cursor.
 pub fn after_line_break(at: Cursor<'_>) -> Vec<TextEdit> {
     let (model, text) = (at.model(), at.text());
-    if !at.is_template() || at.file.kind() == FileKind::Text {
+    if !at.is_template() {
         return Vec::new();
     }
     let line = model.lines.line_of(at.offset);
@@ -19,10 +19,16 @@ pub fn after_line_break(at: Cursor<'_>) -> Vec<TextEdit> {
         return Vec::new();
     }
     let is_star = model.regions.first().is_some_and(|region| region.kind == RegionKind::Whole);
-    let word = if is_star { "end" } else { "#@ end" };
+    let head_line = model.lines.range(text, above).of(text);
+    let word = match at.file.kind() {
+        // A block whose mark is still open goes on in the next line.
+        FileKind::Text if !head_line.trim_end().ends_with("@)") => return Vec::new(),
+        FileKind::Text => "(@ end @)",
+        _ if is_star => "end",
+        _ => "#@ end",
+    };
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
-    let head = model.lines.range(text, above).of(text);
-    let indent: String = head.chars().take_while(|c| c.is_whitespace()).collect();
+    let indent: String = head_line.chars().take_while(|c| c.is_whitespace()).collect();
     let end = model.lines.range(text, line).end;
     vec![TextEdit::insert(&at.file.path, end, format!("{newline}{indent}{word}"))]
 }

@@ -175,6 +175,29 @@ impl Project {
         self.schemas().by_library.get(&library).cloned().unwrap_or_default()
     }
 
+    /// The library that a document gives data values to: that of `@library/ref`, or that of its file.
+    pub fn library_of_document(&self, file: usize, document: usize) -> String {
+        let source = &self.files[file];
+        let model = source.file.model();
+        let annotations = model.documents.get(document).map(|document| &document.annotations[..]).unwrap_or_default();
+        let named = annotations.iter().map(|index| &model.annotations[*index]).find_map(|annotation| {
+            let text = annotation.arguments.of(&source.file.text).trim();
+            let name = text.trim_matches(['"', '\'']).strip_prefix('@')?;
+            // An alias follows a tilde.
+            (annotation.name == "library/ref").then(|| name.split('~').next().unwrap_or(name))
+        });
+        match named.and_then(|name| self.library_directory(file, name)) {
+            Some(directory) => directory,
+            None if source.role == Role::Input => self.library(&source.logical),
+            None => String::new(),
+        }
+    }
+
+    /// The schema of a library; the root's has an empty name.
+    pub fn schema_of_library(&self, library: &str) -> Arc<Schema> {
+        self.schemas().by_library.get(library).cloned().unwrap_or_default()
+    }
+
     /// The schema of the root.
     pub fn schema(&self) -> Arc<Schema> {
         self.schemas().by_library.get("").cloned().unwrap_or_default()

@@ -207,7 +207,7 @@ impl Schema {
                 }
                 "schema/validation" | "schema/validate" => {
                     for argument in arguments {
-                        if argument.name.as_deref() == Some("one_of") {
+                        if matches!(argument.name.as_deref(), Some("one_of" | "enum")) {
                             node.members = list_members(&argument.value);
                         }
                         node.rules.push(argument.text.clone());

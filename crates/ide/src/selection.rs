@@ -49,7 +49,10 @@ pub fn ranges(at: Cursor<'_>) -> Vec<TextRange> {
     }
     let document = model.documents.get(at.document());
     if let Some(document) = document {
-        let end = model.lines.range(text, document.end_line).end;
+        // Blocks that begin in a document belong to it, their ends included.
+        let within = model.blocks.iter().filter(|block| (document.line..=document.end_line).contains(&block.line));
+        let last = within.map(|block| block.end_line).max().map_or(document.end_line, |end| end.max(document.end_line));
+        let end = model.lines.range(text, last).end;
         found.push(TextRange::new(model.lines.start(document.line), end));
     }
     found.push(TextRange::new(0, text.len()));

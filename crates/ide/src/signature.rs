@@ -28,6 +28,7 @@ pub fn signature(at: Cursor<'_>) -> Option<Signature> {
             (definition.name.clone(), parameters.clone(), doc.clone().unwrap_or_default())
         }
         Callee::Member(module, name) => entry(reference::member(&module, &name)?),
+        Callee::Method(of, name) => entry(crate::infer::method(of, &name)?),
         Callee::Builtin(name) => entry(reference::builtin(&name)?),
     };
     let mut label = format!("{name}(");

@@ -47,6 +47,9 @@ pub fn serve(mut server: Server, mut input: impl BufRead + Send + 'static, outpu
         let event = match receiver.try_recv() {
             Ok(event) => event,
             Err(_) => {
+                if is_busy || is_checking {
+                    server.stop_outdated();
+                }
                 if !is_busy && let Some(job) = server.next_job() {
                     is_busy = jobs.send(job).is_ok();
                 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use ytterby_ide::analysis::{self, Analysis, Engine, Preview};
+use ytterby_ide::analysis::{self, Analysis, Cancellation, Engine, Preview};
 use ytterby_ide::{File, FileSystem, Finding, Language, Lines, Project, Workspace, file};
 
 use crate::capabilities::{self, Client};
@@ -64,12 +64,17 @@ pub struct Server {
     /// The last good preview of a root and target.
     previews: HashMap<(String, Option<String>), Value>,
     waiting_previews: Vec<(Value, String, Option<String>)>,
+    /// Previews that are being made and that the client no longer wants.
+    cancelled_previews: Vec<Value>,
     has_to_introduce: bool,
     /// Whether hints were asked for: only then are they worth a refresh.
     pub(crate) hints_asked: bool,
     /// The target whose values are shown.
     pub(crate) target: Option<String>,
     engine: Engine,
+    /// The work that is being done.
+    running: Vec<Running>,
+    next_job_number: u64,
     phase: Phase,
     /// Messages as JSON texts.
     messages: Vec<String>,
@@ -131,8 +136,19 @@ pub(crate) enum PendingRequest {
     CodeActions { params: Value },
 }
 
+/// Work that is being done, and the token that stops it.
+struct Running {
+    number: u64,
+    project: Arc<Project>,
+    selected: Option<String>,
+    token: Cancellation,
+    /// The request that it answers.
+    id: Option<Value>,
+}
+
 /// Work that may take long.
 pub struct Job {
+    number: u64,
     project: Arc<Project>,
     engine: Engine,
     selected: Option<String>,
@@ -146,12 +162,14 @@ enum JobKind {
     Lints(Arc<Analysis>),
     Preview {
         id: Value,
+        path: String,
         target: Option<String>,
     },
 }
 
 /// The result of a [`Job`].
 pub struct Done {
+    number: u64,
     project: Arc<Project>,
     selected: Option<String>,
     kind: JobKind,
@@ -162,6 +180,8 @@ enum JobResult {
     Analysis(Analysis),
     Lints(Vec<Finding>),
     Preview(Option<Preview>),
+    /// It was stopped: what it would have told is out of date.
+    Cancelled,
     Failed,
 }
 
@@ -176,12 +196,15 @@ impl Job {
                 JobResult::Preview(analysis::preview(&self.project, &self.engine, target.as_deref(), selected))
             }
         };
-        Done { project: self.project, selected: self.selected, kind: self.kind, result }
+        let is_cancelled = self.engine.cancellation.is_cancelled();
+        let result = if is_cancelled { JobResult::Cancelled } else { result };
+        Done { number: self.number, project: self.project, selected: self.selected, kind: self.kind, result }
     }
 
     /// The result where the work ended in a panic.
     pub fn failed(&self) -> Done {
         Done {
+            number: self.number,
             project: self.project.clone(),
             selected: self.selected.clone(),
             kind: self.kind.clone(),
@@ -202,10 +225,13 @@ impl Server {
             published: HashMap::new(),
             previews: HashMap::new(),
             waiting_previews: Vec::new(),
+            cancelled_previews: Vec::new(),
             has_to_introduce: false,
             hints_asked: false,
             target: None,
             engine,
+            running: Vec::new(),
+            next_job_number: 0,
             phase: Phase::New,
             messages: Vec::new(),
             next_id: 0,
@@ -432,9 +458,16 @@ impl Server {
     }
 
     fn cancel(&mut self, id: &Value) {
-        let Some(at) = self.pending.iter().position(|pending| pending.id == *id) else { return };
-        let pending = self.pending.remove(at);
-        self.answer(pending.id, Err(RpcError::new(-32800, "cancelled")));
+        if let Some(at) = self.pending.iter().position(|pending| pending.id == *id) {
+            let pending = self.pending.remove(at);
+            self.answer(pending.id, Err(RpcError::new(-32800, "cancelled")));
+        } else if let Some(at) = self.waiting_previews.iter().position(|(waiting, ..)| waiting == id) {
+            self.waiting_previews.remove(at);
+            self.answer(id.clone(), Err(RpcError::new(-32800, "cancelled")));
+        } else if let Some(running) = self.running.iter().find(|running| running.id.as_ref() == Some(id)) {
+            running.token.cancel();
+            self.cancelled_previews.push(id.clone());
+        }
     }
 
     /// The file and project that a request is about.
@@ -469,15 +502,39 @@ impl Server {
         if !self.waiting_previews.is_empty() {
             let (id, path, target) = self.waiting_previews.remove(0);
             let project = self.workspace.project(&path);
-            let kind = JobKind::Preview { id, target };
-            return Some(Job { project, engine: self.engine.clone(), selected, kind });
+            return Some(self.start(project, selected, JobKind::Preview { id, path, target }));
         }
         self.answer_pending();
         let projects = self.projects();
         let wanted: Vec<String> = self.pending.iter().flat_map(|pending| pending.paths()).collect();
         let extra = wanted.iter().map(|path| self.workspace.project(path)).collect::<Vec<_>>();
         let stale = extra.into_iter().chain(projects).find(|project| self.current_analysis(project).is_none())?;
-        Some(Job { project: stale, engine: self.engine.clone(), selected, kind: JobKind::Analysis })
+        Some(self.start(stale, selected, JobKind::Analysis))
+    }
+
+    /// A job with a token of its own.
+    fn start(&mut self, project: Arc<Project>, selected: Option<String>, kind: JobKind) -> Job {
+        let token = Cancellation::new();
+        let id = match &kind {
+            JobKind::Preview { id, .. } => Some(id.clone()),
+            _ => None,
+        };
+        self.next_job_number += 1;
+        let number = self.next_job_number;
+        let (of, by) = (project.clone(), selected.clone());
+        self.running.push(Running { number, project: of, selected: by, token: token.clone(), id });
+        Job { number, project, engine: self.engine.with_cancellation(token), selected, kind }
+    }
+
+    /// Stops work whose project has changed since. A host calls it after messages, while work is being done.
+    pub fn stop_outdated(&mut self) {
+        for index in 0..self.running.len() {
+            let project = self.workspace.project_at(&self.running[index].project.root.clone());
+            let running = &self.running[index];
+            if !Arc::ptr_eq(&project, &running.project) || running.selected != self.target {
+                running.token.cancel();
+            }
+        }
     }
 
     /// The projects of open files and of what was told before: closing a file does not end its project.
@@ -499,7 +556,19 @@ impl Server {
 
     /// Takes the result of work.
     pub fn done(&mut self, done: Done) {
+        self.running.retain(|running| running.number != done.number);
         match (done.kind, done.result) {
+            (JobKind::Analysis | JobKind::Lints(_), JobResult::Cancelled) => {}
+            // The client still waits for it, unless it said otherwise: it gets the newer state.
+            (JobKind::Preview { id, path, target }, JobResult::Cancelled) => {
+                match self.cancelled_previews.iter().position(|cancelled| *cancelled == id) {
+                    Some(at) => {
+                        self.cancelled_previews.remove(at);
+                        self.answer(id, Err(RpcError::new(-32800, "cancelled")));
+                    }
+                    None => self.waiting_previews.insert(0, (id, path, target)),
+                }
+            }
             (JobKind::Analysis, result) => {
                 let root = done.project.root.clone();
                 let analysis = match result {
@@ -529,7 +598,8 @@ impl Server {
                     self.take_analysis(Some(known.analysis), new);
                 }
             }
-            (JobKind::Preview { id, target }, JobResult::Preview(Some(preview))) => {
+            (JobKind::Preview { id, target, .. }, JobResult::Preview(Some(preview))) => {
+                self.cancelled_previews.retain(|cancelled| *cancelled != id);
                 let key = (done.project.root.clone(), target.or(done.selected));
                 let answer = self.preview_json(&preview, self.previews.get(&key).cloned());
                 if !preview.is_failed {
@@ -537,7 +607,7 @@ impl Server {
                 }
                 self.answer(id, Ok(answer));
             }
-            (JobKind::Preview { id, target }, JobResult::Preview(None)) => {
+            (JobKind::Preview { id, target, .. }, JobResult::Preview(None)) => {
                 let names = analysis::target_names(&done.project);
                 let target = target.unwrap_or_default();
                 let text = format!("there is no target {target}; targets are {}", names.join(", "));
@@ -573,8 +643,8 @@ impl Server {
         };
         let project = projects.iter().find(is_due)?.clone();
         let runs = self.analyses.get(&project.root)?.runs.clone();
-        let kind = JobKind::Lints(runs);
-        Some(Job { project, engine: self.engine.clone(), selected: self.target.clone(), kind })
+        let selected = self.target.clone();
+        Some(self.start(project, selected, JobKind::Lints(runs)))
     }
 
     fn preview(&mut self, id: Value, params: &Value) {

@@ -71,6 +71,32 @@ pub(super) fn finding(
             finding.fixes.push(Fix { title: fix.title.clone(), edits, is_preferred: fix.safety == Safety::Safe });
         }
     }
+    // A value of `set:` is written in the project file.
+    let is_flag = |label: &Label| {
+        let source = label.span(sources).and_then(|span| sources.get(span.file));
+        source.is_some_and(|source| matches!(source.origin(), Origin::Flag(_)))
+    };
+    if primary.is_some_and(is_flag)
+        && let (Some(path), Some(file)) = (&diagnostic.path, &project.project_file)
+    {
+        let name = variant.name.as_deref().unwrap_or_default().split('[').next().unwrap_or_default();
+        let keys = path.steps().iter().map_while(|step| match step {
+            Step::Key(key) => Some(key.as_str()),
+            Step::Index(_) => None,
+        });
+        if let Some((key, value)) = config::set_place(file, name, &keys.collect::<Vec<_>>()) {
+            finding.range = if id == "schema/unknown-key" { key } else { value };
+        }
+    }
+    if id == "values/required" {
+        finding.missing = diagnostic.path.as_ref().map(|path| {
+            let step = |step: &Step| match step {
+                Step::Key(key) => Some(key.to_string()),
+                Step::Index(_) => None,
+            };
+            path.steps().iter().map(step).collect()
+        });
+    }
     if id == "values/required"
         && let Some(path) = &diagnostic.path
         && let Some((path, range)) = nearest_given(project, variant, path.steps())

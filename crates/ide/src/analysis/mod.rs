@@ -10,7 +10,9 @@ mod run;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
+pub use ytterby::{Cancellation, Meter};
 use ytterby::{Inspect, Options, OutputCheck, OutputNode, OutputValue};
 use ytterby_check::{Depth, ValuesAre};
 use ytterby_diag::{Diagnostic, Failure, Pos, Sources};
@@ -35,6 +37,12 @@ pub struct Engine {
     pub kubernetes: Option<Arc<KubernetesCheck>>,
     /// Steps that the code of one file may take: an endless loop must not keep the server busy.
     pub max_steps: u64,
+    /// Processor time that one run may take, where there is a clock.
+    pub max_time: Duration,
+    /// The clock, which the host brings.
+    pub meter: Option<Arc<dyn Meter>>,
+    /// Stops the work that is being done with this copy.
+    pub cancellation: Cancellation,
     /// What was compiled before.
     cache: Arc<Mutex<Cache>>,
 }
@@ -73,6 +81,11 @@ impl Engine {
     pub fn with_kubernetes(check: Arc<KubernetesCheck>) -> Engine {
         Engine { kubernetes: Some(check), ..Engine::default() }
     }
+
+    /// The same, what was compiled included, with this token.
+    pub fn with_cancellation(&self, token: Cancellation) -> Engine {
+        Engine { cancellation: token, ..self.clone() }
+    }
 }
 
 impl Engine {
@@ -97,6 +110,10 @@ impl Engine {
             return value;
         }
         let value = data_values(project, self, variant);
+        // What was not computed to its end is not known.
+        if self.cancellation.is_cancelled() {
+            return value;
+        }
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         if cache.values.len() > 64 {
             cache.values.clear();
@@ -108,7 +125,14 @@ impl Engine {
 
 impl Default for Engine {
     fn default() -> Engine {
-        Engine { kubernetes: None, max_steps: 20_000_000, cache: Arc::default() }
+        Engine {
+            kubernetes: None,
+            max_steps: 20_000_000,
+            max_time: Duration::from_secs(5),
+            meter: None,
+            cancellation: Cancellation::new(),
+            cache: Arc::default(),
+        }
     }
 }
 
@@ -228,7 +252,12 @@ fn checked(project: &Project, engine: &Engine, variants: &[Variant], broken: &[F
     let target = |variant: &Variant| {
         let mut run = Run::new(project, engine, variant);
         run.replace(broken);
-        let options = Options { values: run.values(), all_errors: true, ..settings() };
+        let options = Options {
+            values: run.values(),
+            all_errors: true,
+            cancellation: Some(engine.cancellation.clone()),
+            ..settings()
+        };
         let files = run.inputs().filter_map(|file| run.input(file)).chain(run.other_inputs());
         ytterby_check::Target { files: files.collect(), options, values }
     };
@@ -293,6 +322,9 @@ fn run_findings(project: &Project, engine: &Engine, variant: &Variant) -> Vec<Fi
     let mut run = Run::new(project, engine, variant);
     let mut findings = run.replace_known();
     for _ in 0..MAX_REPEATS {
+        if engine.cancellation.is_cancelled() {
+            break;
+        }
         let (is_failed, found) = run.findings(None);
         let is_replaced = is_failed && run.replace(&found);
         findings.extend(found.iter().filter(|finding| run.is_to_tell(finding)).cloned());

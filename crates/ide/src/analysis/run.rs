@@ -136,7 +136,13 @@ impl<'a> Run<'a> {
             values: self.values(),
             inspect,
             all_errors: true,
-            limits: ytterby::Limits { steps: Some(self.engine.max_steps), ..ytterby::Limits::default() },
+            limits: ytterby::Limits {
+                steps: Some(self.engine.max_steps),
+                time: Some(self.engine.max_time),
+                ..ytterby::Limits::default()
+            },
+            meter: self.engine.meter.clone(),
+            cancellation: Some(self.engine.cancellation.clone()),
             output_check: check,
             ..settings()
         };

@@ -4,7 +4,7 @@ use super::{Completion, CompletionKind};
 use crate::context::{Callee, Cursor, Known, open_call};
 use crate::model::{DefKind, FileKind, RegionKind, TokenKind, string_content};
 use crate::project::{Meaning, Role};
-use crate::{TextRange, describe, reference};
+use crate::{TextRange, describe, infer, reference};
 
 /// What fits at a place in code; nothing where the cursor is not in code.
 pub(super) fn complete(at: Cursor<'_>, known: Known<'_>) -> Option<Vec<Completion>> {
@@ -23,7 +23,9 @@ pub(super) fn complete(at: Cursor<'_>, known: Known<'_>) -> Option<Vec<Completio
         found.extend(annotation_arguments(at, annotation));
     }
     found.extend(call_arguments(at));
-    found.extend(names(at));
+    // An argument that is given already is not a function of the same name: `min=1, ma…`.
+    let given = given_arguments(at, region.kind);
+    found.extend(names(at).into_iter().filter(|item| !given.contains(&item.label)));
     let is_statement = region.kind.has_statements() && is_first_word(at);
     if is_statement {
         found.extend(snippets(at, region.kind));
@@ -41,11 +43,14 @@ fn annotation_name(at: Cursor<'_>) -> Option<Vec<Completion>> {
     let entries = reference::annotations().iter().filter(|entry| entry.on != "nothing");
     let fits =
         entries.filter(|entry| namespace.is_none_or(|namespace| entry.name.starts_with(&format!("{namespace}/"))));
-    let item = |entry: &reference::Entry| {
-        let item = Completion::new(&entry.name, CompletionKind::Annotation, range);
-        item.detail(format!("on {}", entry.on)).documentation(entry.markdown("yaml", "#@"))
+    let items = |entry: &'static reference::Entry| {
+        let names = std::iter::once((&entry.name, 5)).chain(entry.aliases.iter().map(|alias| (alias, 6)));
+        names.map(move |(name, rank)| {
+            let item = Completion::new(name, CompletionKind::Annotation, range).rank(rank);
+            item.detail(format!("on {}", entry.on)).documentation(entry.markdown("yaml", "#@"))
+        })
     };
-    Some(fits.map(item).collect())
+    Some(fits.flat_map(items).collect())
 }
 
 fn annotation_arguments(at: Cursor<'_>, annotation: usize) -> Vec<Completion> {
@@ -65,8 +70,7 @@ fn annotation_arguments(at: Cursor<'_>, annotation: usize) -> Vec<Completion> {
         let texts = |name: &String| {
             entry.arguments.iter().find(|(argument, _)| argument == name).map_or("", |(_, about)| about.as_str())
         };
-        let is_positional =
-            |name: &str| !entry.signature.contains(&format!("{name}=")) && !matches!(name, "one_of" | "or_inferred");
+        let is_positional = |name: &str| !entry.signature.contains(&format!("{name}="));
         for name in entry.keyword_names() {
             if !is_given(&name) && !is_positional(&name) && name != "rule" {
                 let item = Completion::new(&name, CompletionKind::Argument, range).text(format!("{name}="));
@@ -84,6 +88,15 @@ fn annotation_arguments(at: Cursor<'_>, annotation: usize) -> Vec<Completion> {
         }
     }
     found
+}
+
+/// The names of the arguments of an annotation that are written already.
+fn given_arguments(at: Cursor<'_>, kind: RegionKind) -> Vec<String> {
+    let RegionKind::Arguments { annotation } = kind else { return Vec::new() };
+    let model = at.model();
+    let given = crate::schema::arguments(model, at.text(), model.annotations[annotation].arguments);
+    let others = given.into_iter().filter(|argument| !argument.range.touches(at.offset));
+    others.filter_map(|argument| argument.name).collect()
 }
 
 /// Strings that name something: modules and files in `load`, libraries, formats, keys.
@@ -122,6 +135,26 @@ fn in_string(at: Cursor<'_>) -> Option<Vec<Completion>> {
     {
         return Some(libraries(at, range));
     }
+    let region = at.region()?;
+    if let RegionKind::Arguments { annotation } = region.kind
+        && model.annotations[annotation].name == "library/ref"
+    {
+        let mut found = libraries(at, range);
+        for item in &mut found {
+            item.label.insert(0, '@');
+            item.text.insert(0, '@');
+        }
+        return Some(found);
+    }
+    // `hasattr(data.values, "…")`.
+    if let Some(call) = open_call(model, at.text(), at.offset)
+        && matches!(at.callee(&call), Some(Callee::Builtin(name)) if matches!(name.as_str(), "hasattr" | "getattr"))
+        && let Some(first) = model.tokens.get(call.bracket + 1)
+        && let Some(chain) = model.chains.iter().find(|chain| chain.root_range == first.range)
+        && let Some(Meaning::DataValue(path)) = at.project.meaning(at.index?, chain, chain.parts.len())
+    {
+        return Some(data_values(at, &path, range, Known::default()));
+    }
     // `data.values["…"]`.
     if before(1) == "["
         && let Some((chain, Some(part))) = at.chain()
@@ -141,25 +174,38 @@ fn load_paths(at: Cursor<'_>, range: TextRange) -> Vec<Completion> {
     let directory = own.logical.rsplit_once('/').map_or("", |(directory, _)| directory);
     let library = at.project.library(&own.logical);
     let is_loadable = |file: &&crate::project::ProjectFile| {
-        let is_code = matches!(file.file.kind(), FileKind::Starlark | FileKind::Yaml | FileKind::Text);
-        file.role == Role::Input
-            && is_code
-            && file.file.path != own.file.path
-            && at.project.library(&file.logical) == library
+        is_loadable_file(file) && file.file.path != own.file.path && at.project.library(&file.logical) == library
     };
     let files = at.project.files.iter().filter(is_loadable).map(|file| {
         let path = match relative(directory, &file.logical) {
             Some(path) => path,
             None => format!("/{}", file.logical.strip_prefix(&format!("{library}/")).unwrap_or(&file.logical)),
         };
-        let is_code = file.logical.ends_with(".star") || file.logical.contains(".lib.");
-        Completion::new(path, CompletionKind::File, range).detail("file").rank(if is_code { 1 } else { 3 })
+        Completion::new(path, CompletionKind::File, range).detail("file").rank(1)
     });
-    files.chain(modules).collect()
+    let in_libraries = at.project.files.iter().filter(|file| is_loadable_file(file)).filter_map(|file| {
+        let (_, below) = file.logical.rsplit_once("_ytt_lib/")?;
+        let (name, rest) = below.split_once('/')?;
+        let directory = at.project.library_directory(at.index?, name)?;
+        let is_it = file.logical.strip_prefix(&directory).and_then(|path| path.strip_prefix('/')) == Some(rest);
+        let path = format!("@{name}:{rest}");
+        is_it.then(|| Completion::new(path, CompletionKind::File, range).detail("file of a library").rank(2))
+    });
+    files.chain(in_libraries).chain(modules).collect()
+}
+
+/// Whether `load` accepts a file.
+pub(crate) fn is_loadable_file(file: &crate::project::ProjectFile) -> bool {
+    let is_code = match file.file.kind() {
+        FileKind::Starlark => true,
+        FileKind::Yaml | FileKind::Text => file.file.name().contains(".lib."),
+        FileKind::Other => false,
+    };
+    file.role == Role::Input && is_code
 }
 
 /// A path below a directory.
-fn relative(directory: &str, path: &str) -> Option<String> {
+pub(crate) fn relative(directory: &str, path: &str) -> Option<String> {
     match directory.is_empty() {
         true => Some(path.to_owned()),
         false => path.strip_prefix(directory).and_then(|rest| rest.strip_prefix('/')).map(str::to_owned),
@@ -207,27 +253,30 @@ fn attribute(at: Cursor<'_>, known: Known<'_>) -> Option<Vec<Completion>> {
     if !at.text()[..range.start].ends_with('.') {
         return None;
     }
-    let Some((chain, Some(part))) = at.chain() else { return Some(after_call(at, range)) };
-    let Some(meaning) = at.project.meaning(at.index?, chain, part) else { return Some(after_call(at, range)) };
+    let dot = range.start - 1;
+    let meaning = match at.chain() {
+        Some((chain, Some(part))) => at.project.meaning(at.index?, chain, part),
+        _ => None,
+    };
     Some(match meaning {
-        Meaning::DataValue(path) => data_values(at, &path, range, known),
-        Meaning::Module(module) => {
-            let members = reference::module(&module).map(|module| &module.members[..]).unwrap_or_default();
-            let is_method = |entry: &&reference::Entry| !entry.text.contains("A method of what");
-            members.iter().filter(is_method).map(|entry| member(entry, range)).collect()
+        Some(Meaning::DataValue(path)) => {
+            let keys = data_values(at, &path, range, known);
+            match infer::of_value(at.project, &at.file.path, &path) {
+                Some(of) if keys.is_empty() => methods(of, range),
+                _ => keys,
+            }
         }
-        _ => Vec::new(),
+        Some(Meaning::Module(module)) => {
+            let members = reference::module(&module).map(|module| &module.members[..]).unwrap_or_default();
+            let is_own = |entry: &&reference::Entry| !infer::is_library_method(entry);
+            members.iter().filter(is_own).map(|entry| member(entry, range)).collect()
+        }
+        _ => infer::receiver(at, dot).map(|of| methods(of, range)).unwrap_or_default(),
     })
 }
 
-/// Methods of a library, which is what a call with a dot behind it mostly returns.
-fn after_call(at: Cursor<'_>, range: TextRange) -> Vec<Completion> {
-    if !at.text()[..range.start].ends_with(").") || !at.text().contains("@ytt:library") {
-        return Vec::new();
-    }
-    let Some(module) = reference::module("library") else { return Vec::new() };
-    let methods = module.members.iter().filter(|entry| entry.text.contains("A method of what"));
-    methods.map(|entry| member(entry, range)).collect()
+fn methods(of: infer::TypeName, range: TextRange) -> Vec<Completion> {
+    infer::methods(of).into_iter().map(|entry| member(entry, range)).collect()
 }
 
 fn member(entry: &reference::Entry, range: TextRange) -> Completion {
@@ -275,8 +324,14 @@ fn call_arguments(at: Cursor<'_>) -> Vec<Completion> {
                 _ => Vec::new(),
             }
         }
+        Some(Callee::Member(module, name)) if (module.as_str(), name.as_str()) == ("assert", "validate") => {
+            reference::rules().iter().map(|rule| rule.name.clone()).collect()
+        }
         Some(Callee::Member(module, name)) => {
             reference::member(&module, &name).map(reference::Entry::keyword_names).unwrap_or_default()
+        }
+        Some(Callee::Method(of, name)) => {
+            infer::method(of, &name).map(reference::Entry::keyword_names).unwrap_or_default()
         }
         _ => Vec::new(),
     };
@@ -323,12 +378,19 @@ fn names(at: Cursor<'_>) -> Vec<Completion> {
 
 /// Where a `load` of a module goes, and its line.
 pub(crate) fn load_line(at: Cursor<'_>, module: &str) -> (usize, String) {
+    symbol_load_line(at, &format!("@ytt:{module}"), module)
+}
+
+/// Where a `load` of a symbol goes, and its line.
+pub(crate) fn symbol_load_line(at: Cursor<'_>, path: &str, symbol: &str) -> (usize, String) {
     let model = at.model();
-    let code = format!("load(\"@ytt:{module}\", \"{module}\")");
+    let code = format!("load(\"{path}\", \"{symbol}\")");
+    let newline = if at.text().contains("\r\n") { "\r\n" } else { "\n" };
     let line = match at.file.kind() {
-        FileKind::Starlark => format!("{code}\n"),
-        FileKind::Text => format!("(@ {code} @)\n"),
-        _ => format!("#@ {code}\n"),
+        FileKind::Starlark => format!("{code}{newline}"),
+        // Without `-`, the line break would be part of the text.
+        FileKind::Text => format!("(@ {code} -@){newline}"),
+        _ => format!("#@ {code}{newline}"),
     };
     let last = model.loads.iter().map(|load| model.lines.line_of(load.range.end)).max();
     (last.map_or(0, |last| model.lines.start(last + 1)), line)

@@ -12,7 +12,7 @@ pub(super) fn complete(at: Cursor<'_>) -> Vec<Completion> {
     if let Some(item) = value_item(at) {
         return values(at, item, document);
     }
-    let Some((api_version, kind)) = at.kind(document) else { return first_keys(at) };
+    let Some((api_version, kind)) = at.kind(document) else { return first_keys(at, document) };
     let (parent, column) = at.surroundings();
     let parent = parent.filter(|_| column > 0 || parent.is_some_and(|parent| model.items[parent].is_array_item));
     let path = parent.map(|parent| model.path(parent)).unwrap_or_default();
@@ -33,9 +33,12 @@ pub(super) fn complete(at: Cursor<'_>) -> Vec<Completion> {
 }
 
 /// `apiVersion` and `kind`, while a document does not have them.
-fn first_keys(at: Cursor<'_>) -> Vec<Completion> {
+fn first_keys(at: Cursor<'_>, document: usize) -> Vec<Completion> {
     let (parent, column) = at.surroundings();
-    if parent.is_some() && column > 0 {
+    // Other YAML is none of our business.
+    let mut tops = at.model().children(document, None).map(|item| at.model().items[item].key.as_deref());
+    let is_manifest = at.is_for_kubernetes() || tops.any(|key| matches!(key, Some("apiVersion" | "kind")));
+    if !is_manifest || parent.is_some() && column > 0 {
         return Vec::new();
     }
     let given = given_keys(at, None);

@@ -3,7 +3,7 @@
 //! Where the cursor is decides who answers: the project file, values (`values`), code (`code`) or the keys of
 //! Kubernetes (`manifest`).
 
-pub(crate) use code::load_line;
+pub(crate) use code::{is_loadable_file, load_line, relative, symbol_load_line};
 
 mod code;
 mod manifest;
@@ -123,17 +123,92 @@ pub fn complete(at: Cursor<'_>, known: Known<'_>) -> Vec<Completion> {
 }
 
 fn project_file(at: Cursor<'_>) -> Vec<Completion> {
-    let (parent, column) = at.surroundings();
-    let path = parent.filter(|_| column > 0).map(|parent| at.model().path(parent)).unwrap_or_default();
-    if values::value_item(at).is_some() {
-        return Vec::new();
+    let model = at.model();
+    if let Some(found) = project_value(at) {
+        return found;
     }
+    let (path, given) = match values::flow_place(at) {
+        Some((owner, true)) => {
+            (owner.map(|owner| model.path(owner)).unwrap_or_default(), values::given_keys(at, owner))
+        }
+        Some((_, false)) => return Vec::new(),
+        None if values::value_item(at).is_some() => return Vec::new(),
+        None => {
+            let (parent, column) = at.surroundings();
+            let parent = parent.filter(|_| column > 0);
+            (parent.map(|parent| model.path(parent)).unwrap_or_default(), values::given_keys(at, parent))
+        }
+    };
     let range = values::key_range(at);
-    let given = values::given_keys(at, parent.filter(|_| column > 0));
+    if let [Some("set"), rest @ ..] | [Some("targets"), Some(_), Some("set"), rest @ ..] = &path[..] {
+        return values::set_keys(at, rest, &given, range);
+    }
     let keys = config::keys_at(&path).iter().filter(|key| !given.iter().any(|given| given == key.name));
     keys.map(|key| {
         let item = Completion::new(key.name, CompletionKind::Field, range);
         item.text(format!("{}: ", key.name)).documentation(key.about)
     })
     .collect()
+}
+
+/// Paths and versions in the project file; nothing where the cursor is not in such a value.
+fn project_value(at: Cursor<'_>) -> Option<Vec<Completion>> {
+    let (model, text) = (at.model(), at.text());
+    let line = model.lines.range(text, model.lines.line_of(at.offset));
+    let before = &text[line.start..at.offset];
+    let in_flow = model.items.iter().rposition(|item| {
+        let value = item.value.of(text);
+        let is_open = at.offset < item.value.end || !value.ends_with(']') && at.offset == item.value.end;
+        value.starts_with('[') && item.value.start < at.offset && is_open
+    });
+    let own_dash = || {
+        let (own, _) = at.surroundings();
+        own.filter(|own| model.items[*own].is_array_item && before.trim_start().starts_with('-'))
+    };
+    let item = in_flow.or_else(own_dash).or_else(|| values::value_item(at))?;
+    let path = model.path(item);
+    let last = path.iter().rev().flatten().next()?;
+    let is_place = match &path[..] {
+        [_] | [_, None] => true,
+        [Some("targets"), Some(_), rest @ ..] => matches!(rest, [Some(_)] | [Some(_), None]),
+        _ => false,
+    };
+    if !is_place {
+        return None;
+    }
+    let start = before.rfind(['[', ',', ' ', '"', '\'']).map_or(0, |at| at + 1);
+    let range = TextRange::new(line.start + start, at.offset);
+    match *last {
+        "files" | "values" | "tests" | "schemas" => Some(project_paths(at, *last == "values", range)),
+        "kubernetes" => {
+            let versions = ytterby_kubernetes::Version::all().map(|version| format!("\"{version}\""));
+            Some(versions.map(|version| Completion::new(version, CompletionKind::Value, range)).collect())
+        }
+        _ => None,
+    }
+}
+
+/// The files and directories of a project, as its file names them.
+fn project_paths(at: Cursor<'_>, only_files: bool, range: TextRange) -> Vec<Completion> {
+    const MAX: usize = 500;
+    let system = &at.project.system;
+    let mut found = Vec::new();
+    let mut open = vec![(String::new(), 0)];
+    while let Some((directory, depth)) = open.pop() {
+        let mut entries = system.list(&file::join(&at.project.root, &directory));
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        for entry in entries.into_iter().filter(|entry| !entry.name.starts_with('.')) {
+            let path = if directory.is_empty() { entry.name } else { format!("{directory}/{}", entry.name) };
+            let is_input = file::is_input(&path) && !file::is_project_file(&path);
+            let is_wanted = if entry.is_directory { !only_files } else { is_input };
+            if is_wanted && found.len() < MAX {
+                let detail = if entry.is_directory { "directory" } else { "file" };
+                found.push(Completion::new(&path, CompletionKind::File, range).detail(detail));
+            }
+            if entry.is_directory && depth < 4 && found.len() < MAX {
+                open.push((path, depth + 1));
+            }
+        }
+    }
+    found
 }

@@ -6,7 +6,7 @@ use crate::schema::{Schema, yaml_literal};
 use crate::{TextRange, describe};
 
 pub(super) fn complete(at: Cursor<'_>, known: Known<'_>) -> Vec<Completion> {
-    let schema = at.project.schema_for(&at.file.path);
+    let schema = at.schema(at.document());
     let model = at.model();
     if let Some((parent, is_key)) = flow_place(at) {
         let path = parent.map(|parent| model.path(parent)).unwrap_or_default();
@@ -59,6 +59,22 @@ fn keys(
         Completion { is_deprecated: declared.deprecated.is_some() || declared.removed.is_some(), rank, ..item }
     };
     open.map(item).collect()
+}
+
+/// The data values that `set:` of the project file can name.
+pub(super) fn set_keys(at: Cursor<'_>, path: &[Option<&str>], given: &[String], range: TextRange) -> Vec<Completion> {
+    let schema = at.project.schema();
+    let owner = if path.is_empty() { None } else { schema.find(path) };
+    if owner.is_none() && !path.is_empty() {
+        return Vec::new();
+    }
+    let open = schema.keys(owner).iter().filter(|node| !given.contains(&schema.nodes[**node].key));
+    open.map(|node| {
+        let item = Completion::new(&schema.nodes[*node].key, CompletionKind::Field, range);
+        let text = format!("{}: ", schema.nodes[*node].key);
+        item.text(text).documentation(describe::value(&schema, *node, Known::default()))
+    })
+    .collect()
 }
 
 /// The members of an enumeration, booleans, null.
@@ -128,7 +144,7 @@ pub(super) fn given_keys(at: Cursor<'_>, parent: Option<usize>) -> Vec<String> {
 }
 
 /// In `{…}`: the item around it, and whether a key can be written.
-fn flow_place(at: Cursor<'_>) -> Option<(Option<usize>, bool)> {
+pub(super) fn flow_place(at: Cursor<'_>) -> Option<(Option<usize>, bool)> {
     let model = at.model();
     let owner = model.items.iter().rposition(|item| {
         let value = item.value.of(at.text());

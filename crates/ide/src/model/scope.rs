@@ -606,12 +606,14 @@ impl Reader<'_> {
         let mut at = start + 1;
         while at < end {
             if self.is_op(at, ".") {
-                let has_name = at + 1 < end
-                    && matches!(
-                        self.model.tokens[at + 1].kind,
-                        TokenKind::Name | TokenKind::Keyword | TokenKind::Number
-                    )
-                    && !self.model.tokens[at + 1].begins_line;
+                // In `z. for z in`, the word goes on with the expression: an attribute is being written.
+                let is_word = |token: &Token| match token.kind {
+                    TokenKind::Name | TokenKind::Number => true,
+                    TokenKind::Keyword => token.range.start == self.range(at).end,
+                    _ => false,
+                };
+                let has_name =
+                    at + 1 < end && is_word(&self.model.tokens[at + 1]) && !self.model.tokens[at + 1].begins_line;
                 if !has_name {
                     let empty = TextRange::new(self.range(at).end, self.range(at).end);
                     chain.parts.push(ChainPart { name: Some(String::new()), range: empty });

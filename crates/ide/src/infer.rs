@@ -1,0 +1,242 @@
+//! The type of an expression, as far as its tokens tell.
+//!
+//! Completion and hover want to know what `x.` may be followed by. Types are followed through literals, variables, the
+//! calls whose results are known, and data values with their schema. What is not certain has no type: a wrong method
+//! would be worse than none.
+
+use crate::context::Cursor;
+use crate::model::{DefKind, Model, TokenKind};
+use crate::project::{Meaning, Project};
+use crate::reference::{self, Entry};
+
+/// A type with methods: the name of a group of `reference::types`, or `library`.
+pub type TypeName = &'static str;
+
+/// Variables that are followed.
+const MAX_STEPS: usize = 8;
+
+/// The type of what is before the dot at an offset.
+pub fn receiver(at: Cursor<'_>, dot: usize) -> Option<TypeName> {
+    let model = at.model();
+    let token = model.tokens.partition_point(|token| token.range.start < dot);
+    let is_dot = model.tokens.get(token).is_some_and(|token| token.range.start == dot);
+    let types = Types { project: at.project, file: at.index?, model, text: at.text() };
+    if is_dot { types.before(token, MAX_STEPS) } else { None }
+}
+
+/// A method of a type.
+pub fn method(of: TypeName, name: &str) -> Option<&'static Entry> {
+    if of == "library" {
+        return reference::member("library", name).filter(|entry| is_library_method(entry));
+    }
+    reference::method(of, name)
+}
+
+/// The methods of a type.
+pub fn methods(of: TypeName) -> Vec<&'static Entry> {
+    if of == "library" {
+        let members = reference::module("library").map(|module| &module.members[..]).unwrap_or_default();
+        return members.iter().filter(|entry| is_library_method(entry)).collect();
+    }
+    let group = reference::types().iter().find(|group| group.name == of);
+    group.map(|group| group.members.iter().collect()).unwrap_or_default()
+}
+
+/// Whether an entry of the module `library` is a method of what `library.get` returns.
+pub fn is_library_method(entry: &Entry) -> bool {
+    entry.name.starts_with("library.") && entry.name != "library.get"
+}
+
+/// The type of a data value.
+pub fn of_value(project: &Project, path: &str, value: &[Option<String>]) -> Option<TypeName> {
+    let schema = project.schema_for(path);
+    match schema.nodes[schema.find(value)?].type_name.as_str() {
+        "string" => Some("string"),
+        "array" => Some("list"),
+        _ => None,
+    }
+}
+
+struct Types<'a> {
+    project: &'a Project,
+    file: usize,
+    model: &'a Model,
+    text: &'a str,
+}
+
+impl<'a> Types<'a> {
+    fn word(&self, index: usize) -> &'a str {
+        self.model.tokens.get(index).map_or("", |token| token.range.of(self.text))
+    }
+
+    fn kind(&self, index: usize) -> Option<TokenKind> {
+        self.model.tokens.get(index).map(|token| token.kind)
+    }
+
+    /// The type of the operand that ends before a token.
+    fn before(&self, end: usize, steps: usize) -> Option<TypeName> {
+        let last = end.checked_sub(1)?;
+        match (self.kind(last)?, self.word(last)) {
+            (TokenKind::Str, text) => (!text.starts_with(['b', 'B'])).then_some("string"),
+            (TokenKind::Name, _) => self.of_name(last, steps),
+            (TokenKind::Op, "}") => Some("dict"),
+            (TokenKind::Op, "]") => {
+                let open = self.open_bracket(last)?;
+                match self.is_operand_end(open) {
+                    // An item of a string is a string; of others it can be anything.
+                    true => self.before(open, steps).filter(|of| *of == "string"),
+                    false => Some("list"),
+                }
+            }
+            (TokenKind::Op, ")") => {
+                let open = self.open_bracket(last)?;
+                match self.is_operand_end(open) {
+                    true => self.of_call(open - 1, steps),
+                    // Brackets around one expression; a tuple has no methods.
+                    false => {
+                        let has_comma = (open + 1..last).any(|index| self.word(index) == ",");
+                        (!has_comma).then(|| self.before(last, steps)).flatten()
+                    }
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether an operand ends before a token, so that a bracket there is a call or an index.
+    fn is_operand_end(&self, index: usize) -> bool {
+        let Some(before) = index.checked_sub(1) else { return false };
+        let is_same_region = self.region(before) == self.region(index);
+        is_same_region
+            && match self.kind(before) {
+                Some(TokenKind::Name | TokenKind::Str) => true,
+                _ => matches!(self.word(before), ")" | "]" | "}"),
+            }
+    }
+
+    fn region(&self, token: usize) -> usize {
+        self.model.regions.partition_point(|region| region.tokens.end <= token)
+    }
+
+    /// The bracket that a closing one closes.
+    fn open_bracket(&self, close: usize) -> Option<usize> {
+        let mut depth = 0_usize;
+        for index in (0..=close).rev().take(4096) {
+            if self.kind(index) == Some(TokenKind::Op) {
+                match self.word(index) {
+                    ")" | "]" | "}" => depth += 1,
+                    "(" | "[" | "{" => {
+                        depth = depth.checked_sub(1)?;
+                        if depth == 0 {
+                            return Some(index);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        None
+    }
+
+    /// The type of a variable or an attribute.
+    fn of_name(&self, name: usize, steps: usize) -> Option<TypeName> {
+        let range = self.model.tokens[name].range;
+        let path = &self.project.files[self.file].file.path;
+        let chain = self.model.chains.iter().find_map(|chain| {
+            let part = chain.parts.iter().position(|part| part.range == range)?;
+            Some((chain, part + 1))
+        });
+        if let Some((chain, parts)) = chain {
+            return match self.project.meaning(self.file, chain, parts)? {
+                Meaning::DataValue(value) => of_value(self.project, path, &value),
+                _ => None,
+            };
+        }
+        let steps = steps.checked_sub(1)?;
+        let reference = self.model.references.binary_search_by_key(&range.start, |r| r.range.start).ok()?;
+        let number = self.model.references[reference].definition?;
+        if let Some(Meaning::DataValue(value)) = self.project.resolve(self.file, number) {
+            return of_value(self.project, path, &value);
+        }
+        let definition = &self.model.definitions[number];
+        if !matches!(definition.kind, DefKind::Variable(_)) {
+            return None;
+        }
+        let target = self.model.tokens.partition_point(|token| token.range.start < definition.range.start);
+        if self.word(target + 1) != "=" {
+            return None;
+        }
+        self.of_expression(target + 2, steps)
+    }
+
+    /// The type of the expression that begins at a token and ends with its statement.
+    fn of_expression(&self, start: usize, steps: usize) -> Option<TypeName> {
+        let region = self.model.regions.get(self.region(start))?;
+        let mut depth = 0_usize;
+        let mut end = start;
+        while end < region.tokens.end {
+            let token = &self.model.tokens[end];
+            if depth == 0 && end > start && token.begins_line || token.kind == TokenKind::Comment {
+                break;
+            }
+            match (token.kind, self.word(end)) {
+                (TokenKind::Op, "(" | "[" | "{") => depth += 1,
+                (TokenKind::Op, ")" | "]" | "}") => depth = depth.saturating_sub(1),
+                // A choice, a comparison or a lambda: the last operand does not decide.
+                (TokenKind::Keyword, _) if depth == 0 => return None,
+                (TokenKind::Op, "==" | "!=" | "<" | ">" | "<=" | ">=" | ",") if depth == 0 => return None,
+                _ => {}
+            }
+            end += 1;
+        }
+        let is_sum = matches!(self.word(start + 1), "+" | "%");
+        match self.kind(start) {
+            Some(TokenKind::Str) if is_sum => Some("string"),
+            _ => self.before(end, steps),
+        }
+    }
+
+    /// The type of what a call returns; `callee` is the last token of what is called.
+    fn of_call(&self, callee: usize, steps: usize) -> Option<TypeName> {
+        let name = self.word(callee);
+        if self.kind(callee) != Some(TokenKind::Name) {
+            return None;
+        }
+        if callee == 0 || self.word(callee - 1) != "." {
+            return match name {
+                "str" | "repr" | "chr" | "type" => Some("string"),
+                "list" | "sorted" | "reversed" | "enumerate" | "zip" | "dir" => Some("list"),
+                "dict" => Some("dict"),
+                "set" => Some("set"),
+                _ => None,
+            };
+        }
+        let range = self.model.tokens[callee].range;
+        let chain = self.model.chains.iter().find(|chain| chain.parts.last().is_some_and(|part| part.range == range));
+        if let Some(chain) = chain
+            && let Some(Meaning::ModuleMember(module, name)) = self.project.meaning(self.file, chain, chain.parts.len())
+        {
+            return match (module.as_str(), name.as_str()) {
+                ("library", "get") => Some("library"),
+                ("data", "list") => Some("list"),
+                ("data", "read") | ("base64" | "json" | "yaml" | "toml", "encode") | ("base64", "decode") => {
+                    Some("string")
+                }
+                ("sha256" | "md5", "sum") | ("regexp", "replace") => Some("string"),
+                ("url", name) if name != "parse" && name != "query_params_decode" => Some("string"),
+                _ => None,
+            };
+        }
+        match (self.before(callee - 1, steps)?, name) {
+            ("library", "with_data_values" | "with_data_values_schema") => Some("library"),
+            ("string", "split" | "rsplit" | "splitlines") => Some("list"),
+            ("string", "capitalize" | "format" | "join" | "lower" | "lstrip" | "removeprefix" | "removesuffix") => {
+                Some("string")
+            }
+            ("string", "replace" | "rstrip" | "strip" | "title" | "upper") => Some("string"),
+            ("dict", "items" | "keys" | "values") => Some("list"),
+            ("set", "difference" | "intersection" | "symmetric_difference" | "union") => Some("set"),
+            _ => None,
+        }
+    }
+}
