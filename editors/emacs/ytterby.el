@@ -1,6 +1,6 @@
 ;;; ytterby.el --- ytt templates with ytterby lsp -*- lexical-binding: t -*-
 
-;; Needs Emacs 29 (eglot) and yaml-mode or yaml-ts-mode. Load it from your init file:
+;; Needs eglot (part of Emacs 29) and yaml-mode or yaml-ts-mode. Load it from your init file:
 ;;   (load "/path/to/editors/emacs/ytterby.el")
 
 ;;; Code:
@@ -28,10 +28,14 @@
 (add-to-list 'auto-mode-alist '("\\.values\\.ya?ml\\'" . ytt-values-mode))
 (add-to-list 'magic-mode-alist '("\\`#@" . ytt-mode))
 
+(defun ytterby--contact (&rest _)
+  "How eglot starts the server."
+  (list ytterby-program "lsp"))
+
 (with-eval-after-load 'eglot
   (add-to-list 'eglot-server-programs
-               `(((ytt-mode :language-id "ytt") (ytt-values-mode :language-id "ytt-values"))
-                 . (,ytterby-program "lsp"))))
+               '(((ytt-mode :language-id "ytt") (ytt-values-mode :language-id "ytt-values"))
+                 . ytterby--contact)))
 
 (add-hook 'ytt-mode-hook #'eglot-ensure)
 (add-hook 'ytt-values-mode-hook #'eglot-ensure)
