@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use ytterby_diag::{Failure, Sources};
-use ytterby_ide::analysis::{Engine, Meter};
+use ytterby_ide::analysis::Engine;
 use ytterby_ide::{DirectoryEntry, FileSystem};
 use ytterby_lsp::{Server, serve};
 
@@ -21,8 +21,8 @@ pub fn run() -> Result<i32, Failure> {
     let check = |version: &str, schemas: &[String], sources: &Arc<Sources>| {
         kubernetes::plain_check(version, schemas, sources).ok()
     };
-    let meter: Arc<dyn Meter> = Arc::new(limits::Process::default());
-    let engine = Engine { meter: Some(meter), ..Engine::with_kubernetes(Arc::new(check)) };
+    let mut engine = Engine::with_kubernetes(Arc::new(check));
+    engine.meter = Some(Arc::new(limits::Process::default()));
     let server = Server::new(Arc::new(Disk), engine);
     Ok(serve(server, BufReader::new(io::stdin()), &mut io::stdout().lock()))
 }

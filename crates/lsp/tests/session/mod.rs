@@ -73,9 +73,13 @@ impl Session {
     }
 
     pub fn with(files: &[(&str, &str)], capabilities: Value) -> Session {
+        Session::with_engine(files, capabilities, Engine::default())
+    }
+
+    pub fn with_engine(files: &[(&str, &str)], capabilities: Value, engine: Engine) -> Session {
         let memory = Arc::new(Memory::default());
         let mut session = Session {
-            server: Server::new(memory.clone(), Engine::default()),
+            server: Server::new(memory.clone(), engine),
             files: memory,
             marks: HashMap::new(),
             texts: HashMap::new(),
