@@ -24,7 +24,7 @@ pub(crate) fn helps(problem: &Problem, place: Pos) -> Vec<Help> {
         Problem::NotExported { name, similar: Some(similar) } => {
             vec![renamed(place, Part::Exactly(format!("\"{name}\"")), &quoted(name), &quoted(similar))]
         }
-        Problem::MissingKey { key: Some(key), similar: Some(similar) } => {
+        Problem::MissingKey { key: Some(key), similar: Some(similar), .. } => {
             let index = |key: &Str| Str::from(format!("[\"{key}\"]"));
             vec![renamed(place, Part::Exactly(index(key).to_str().into_owned()), &index(key), &index(similar))]
         }
@@ -121,6 +121,10 @@ fn words(problem: &Problem) -> Option<&'static str> {
         Problem::NotIterable { of } if of == "NoneType" => "the value is None: write `for item in value or []:`",
         Problem::NotASequence { of } if of == "string" => {
             "a string is not a pair of values; to iterate over a map, write `for key, value in map.items():`"
+        }
+        // Only dicts have get().
+        Problem::MissingKey { of, .. } if of != "dict" => {
+            "to allow that the key is missing, check it first: `value[\"key\"] if \"key\" in value else None`"
         }
         Problem::MissingKey { .. } => "use get(key), which returns None, or get(key, default) for optional keys",
         _ => return None,

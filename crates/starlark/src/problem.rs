@@ -65,6 +65,8 @@ pub enum Problem {
     Index,
     /// A key does not exist.
     MissingKey {
+        /// The type of the value.
+        of: String,
         /// The key, if it is a string.
         key: Option<Str>,
         /// A key that is similar.

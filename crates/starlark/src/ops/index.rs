@@ -64,7 +64,7 @@ fn missing(x: &Value, key: &Value) -> Error {
         _ => None,
     };
     let similar = key.as_ref().and_then(|key| similar_key(x, key));
-    Error::of(Problem::MissingKey { key, similar }, message)
+    Error::of(Problem::MissingKey { of: x.type_name().to_string(), key, similar }, message)
 }
 
 /// A key of a mapping that is similar.
