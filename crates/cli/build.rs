@@ -1,9 +1,12 @@
-//! Links the release build for Linux into one file without dependencies, at fixed addresses.
+//! Packs the manual into releases, and links the release build for Linux into one file without dependencies, at fixed
+//! addresses.
 //!
 //! Without dependencies it runs on every distribution and in empty containers, and starts in a third of the CPU time: no libraries
 //! to load, no relocations. The compiler's own way, `-C target-feature=+crt-static`, can only be asked for together with all
 //! procedural macros, which cannot be linked so; `docs/decisions/static-linking.md` tells more. Where the static C library is
 //! not installed, the program is linked as usual.
+
+mod manual_pages;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,6 +20,11 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed=YTTERBY_LINK");
     let var = |name: &str| env::var(name).unwrap_or_default();
+    println!("cargo:rustc-check-cfg=cfg(manual_on_disk)");
+    match var("PROFILE") == "release" {
+        true => pack_manual(&PathBuf::from(var("OUT_DIR"))),
+        false => println!("cargo:rustc-cfg=manual_on_disk"),
+    }
     let is_native = var("HOST") == var("TARGET");
     let is_glibc = var("CARGO_CFG_TARGET_OS") == "linux" && var("CARGO_CFG_TARGET_ENV") == "gnu";
     let is_wanted = var("PROFILE") == "release" && var("YTTERBY_LINK") != "dynamic";
@@ -24,6 +32,16 @@ fn main() {
         // Nothing is lost where it cannot be done: the usual way of linking is left.
         let _ = link_statically(&PathBuf::from(var("OUT_DIR")));
     }
+}
+
+/// Writes all pages as one compressed piece: each its name, a line break, its text and a zero byte.
+fn pack_manual(dir: &Path) {
+    println!("cargo:rerun-if-changed=manual_pages.rs");
+    println!("cargo:rerun-if-changed=manual/");
+    let pages = manual_pages::pages(Path::new("manual"));
+    let text: String = pages.iter().map(|(name, text)| format!("{name}\n{text}\0")).collect();
+    let packed = miniz_oxide::deflate::compress_to_vec(text.as_bytes(), 10);
+    fs::write(dir.join("manual.bin"), packed).expect("the output directory is ours");
 }
 
 fn link_statically(dir: &Path) -> Option<()> {

@@ -81,7 +81,7 @@ fn dispatch(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result
     let command = flags.command();
     let done = |text: String| host::write_output(text.as_bytes()).map(|()| 0);
     if flags.is_on(&HELP) {
-        return done(help::help(program, &flags.path));
+        return done(help::short(program, &flags.path));
     }
     if flags.is_on(&flag::VERSION) {
         return done(version(program, flags)?);
@@ -121,7 +121,7 @@ fn dispatch(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result
         ["schema", "diff"] => schema::diff(program, flags, sources),
         ["schema", "project"] => done(ytterby_project::json_schema()),
         ["schema", "import"] => limits::within(flags, || schema::import(program, flags, sources)),
-        ["help"] => help_of(program, &flags.operands).and_then(done),
+        ["help"] => help::answer(program, flags).and_then(done),
         ["completion", shell] => completion_script(program, shell, flags),
         ["__complete"] => completion::answer(&commands::ROOT, &flags.operands, Descriptions::Shown).and_then(done),
         ["__completeNoDesc"] => {
@@ -131,7 +131,7 @@ fn dispatch(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result
         _ if !command.commands.is_empty() => match flags.operands.first() {
             // The reference shows the help of its only command of this kind whatever follows it.
             Some(word) if command.name != "completion" => Err(help::unknown_command(program, &flags.path, word)),
-            _ => done(help::help(program, &flags.path)),
+            _ => done(help::short(program, &flags.path)),
         },
         _ => {
             let text = format!("{} is not there yet", help::command_name(program, &flags.path));
@@ -143,19 +143,6 @@ fn dispatch(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result
 fn completion_script(program: &str, shell: &str, flags: &Invocation) -> Result<i32, Failure> {
     let question = if flags.is_on(&flag::NO_DESCRIPTIONS) { "__completeNoDesc" } else { "__complete" };
     host::write_output(completion::script(shell, program, question).as_bytes()).map(|()| 0)
-}
-
-/// The help of the command that the words name.
-fn help_of(program: &str, words: &[String]) -> Result<String, Failure> {
-    let mut path = vec![&commands::ROOT];
-    for word in words.iter().filter(|word| !word.is_empty()) {
-        match path[path.len() - 1].find(word) {
-            Some(command) => path.push(command),
-            None if path.len() == 1 && word.contains('/') => return help::of_id(word),
-            None => return Err(help::unknown_command(program, &path, word)),
-        }
-    }
-    Ok(help::help(program, &path))
 }
 
 /// Where we are ytt and nothing more, we are what scripts that ask for the version of ytt expect.

@@ -15,22 +15,21 @@ pub const FILE: List = List::new(
 pub const FILE_MARK: List = List::new(
     "file-mark",
     "path:key=value",
-    "Treat matching files otherwise: path, type, exclude, for-output, exclusive-for-output",
+    "Change how matching files are treated: path, type, exclude, for-output, exclusive-for-output",
 );
 
 pub const ALLOW_SYMLINK_DESTINATION: List =
-    List::commas("allow-symlink-destination", "path", "Follow symbolic links that lead to this place or below it")
+    List::commas("allow-symlink-destination", "path", "Follow symbolic links to this path or below it")
         .offers(Values::Files);
 
 pub const DANGEROUS_ALLOW_ALL_SYMLINK_DESTINATIONS: Switch =
-    Switch::new("dangerous-allow-all-symlink-destinations", "Follow symbolic links wherever they lead");
+    Switch::new("dangerous-allow-all-symlink-destinations", "Follow all symbolic links");
 
 pub const DATA_VALUE: List =
     List::new("data-value", "key=text", "Set one data value to a string: db.name=prod").short('v').offers(Values::Keys);
 
 pub const DATA_VALUE_YAML: List =
-    List::new("data-value-yaml", "key=yaml", "Set one data value to a piece of YAML: db.port=5432")
-        .offers(Values::Keys);
+    List::new("data-value-yaml", "key=yaml", "Set one data value to YAML: db.port=5432").offers(Values::Keys);
 
 pub const DATA_VALUE_FILE: List =
     List::new("data-value-file", "key=path", "Set one data value to the content of a file").offers(Values::KeysOfFiles);
@@ -38,17 +37,15 @@ pub const DATA_VALUE_FILE: List =
 pub const DATA_VALUES_FILE: List =
     List::new("data-values-file", "path", "Set data values from plain YAML files").offers(Values::Files);
 
-pub const DATA_VALUES_ENV: List = List::new(
-    "data-values-env",
-    "prefix",
-    "Set data values to strings from variables of the environment: PREFIX_db__name",
-);
+pub const DATA_VALUES_ENV: List =
+    List::new("data-values-env", "prefix", "Set data values from environment variables, as strings: PREFIX_db__name");
 
-pub const DATA_VALUES_ENV_YAML: List = List::new("data-values-env-yaml", "prefix", "The same, each read as YAML");
+pub const DATA_VALUES_ENV_YAML: List =
+    List::new("data-values-env-yaml", "prefix", "Set data values from environment variables, read as YAML");
 
 pub const DATA_VALUE_COERCE: Switch = Switch::new(
     "data-value-coerce",
-    "Read strings from flags and the environment as numbers or booleans where the schema wants those",
+    "Convert strings from flags and the environment to the types that the schema declares",
 );
 
 pub const DIAGNOSTICS: Text =
@@ -66,11 +63,11 @@ pub const IGNORE_UNKNOWN_COMMENTS: Switch =
 pub const IMPLICIT_MAP_KEY_OVERRIDES: Switch =
     Switch::new("implicit-map-key-overrides", "Accept repeated map keys in templates; the last one wins");
 
-pub const DEBUG: Switch = Switch::new("debug", "Say what is being done");
+pub const DEBUG: Switch = Switch::new("debug", "Show debug output");
 
-pub const FILES_INSPECT: Switch = Switch::new("files-inspect", "Show which files take part, and stop");
+pub const FILES_INSPECT: Switch = Switch::new("files-inspect", "List the input files, and stop");
 
-pub const BULK_IN: Text = Text::new("bulk-in", "json", "Take the input files from this JSON instead");
+pub const BULK_IN: Text = Text::new("bulk-in", "json", "Read the input files from this JSON instead");
 
 pub const DATA_VALUES_INSPECT: Switch = Switch::new("data-values-inspect", "Show the final data values, and stop");
 
@@ -78,10 +75,10 @@ pub const DATA_VALUES_SCHEMA_INSPECT: Switch =
     Switch::new("data-values-schema-inspect", "Show the schema in the format that --output names, and stop");
 
 pub const SCHEMA_INSPECT: Switch =
-    Switch::new("schema-inspect", "The same, as a description of all fields unless --output says otherwise");
+    Switch::new("schema-inspect", "Show the schema as a list of all fields, unless --output names another format");
 
 pub const LIBRARY: List =
-    List::new("library", "name", "Inspect this library instead; repeat it for a library in a library");
+    List::new("library", "name", "Inspect this library instead of the root; repeat it for a nested library");
 
 pub const ALL_ERRORS: Switch =
     Switch::new("all-errors", "Report all wrong data values, not only those of the first input");
@@ -90,13 +87,13 @@ pub const STRICT_ANNOTATIONS: Switch =
     Switch::new("strict-annotations", "Fail on unknown, repeated and misplaced annotations");
 
 pub const DANGEROUS_DATA_VALUES_DISABLE_VALIDATION: Switch =
-    Switch::new("dangerous-data-values-disable-validation", "Do not check the rules of data values");
+    Switch::new("dangerous-data-values-disable-validation", "Skip the validation of data values");
 
 pub const DATA_VALUE_SCHEMA_DISABLE_VALIDATION: Switch =
-    Switch::new("data-value-schema-disable-validation", "The same under its newer name");
+    Switch::new("data-value-schema-disable-validation", "The same as --dangerous-data-values-disable-validation");
 
 pub const OUTPUT_DISABLE_VALIDATION: Switch =
-    Switch::new("output-disable-validation", "Do not check the rules of output documents");
+    Switch::new("output-disable-validation", "Skip the validation of output documents");
 
 pub const KUBERNETES_VERSION: Text =
     Text::new("kubernetes", "version", "Check documents as the API server of this version does: 1.24 to 1.36, or off")
@@ -108,17 +105,17 @@ pub const KUBERNETES_VERSION: Text =
 pub const KUBERNETES_SCHEMA: List = List::new(
     "kubernetes-schema",
     "path",
-    "Further schemas: CRDs, policies, an OpenAPI document, a directory, a URL or a template of one",
+    "More schemas: CRDs, policies, an OpenAPI document, a directory, a URL or a URL template",
 )
 .offers(Values::Files);
 
 pub const KUBERNETES_UNKNOWN: Text =
-    Text::new("kubernetes-unknown", "mode", "Kinds of which nothing is known: ignore, warn or error")
+    Text::new("kubernetes-unknown", "mode", "What to do with unknown kinds: ignore, warn or error")
         .offers(Values::OneOf(&["ignore", "warn", "error"]));
 
-pub const SKIP: List = List::commas("skip", "kind", "Kinds that are not checked: Secret, apps/v1/Deployment");
+pub const SKIP: List = List::commas("skip", "kind", "Do not check these kinds: Secret, apps/v1/Deployment");
 
-pub const STDIO: Switch = Switch::new("stdio", "Use standard input and output, which is what happens anyway");
+pub const STDIO: Switch = Switch::new("stdio", "Use standard input and output: the default");
 
 pub const VALIDATE_OUTPUT: Text =
     Text::new("output", "format", "Write a result for each resource: text, json, junit, tap or sarif")
@@ -127,10 +124,10 @@ pub const VALIDATE_OUTPUT: Text =
 
 pub const SUMMARY: Switch = Switch::new("summary", "Count resources at the end");
 
-pub const VERBOSE: Switch = Switch::new("verbose", "With --output, list valid and skipped resources, too");
+pub const VERBOSE: Switch = Switch::new("verbose", "With --output, also list valid and skipped resources");
 
 pub const COMPAT: Text =
-    Text::new("compat", "version", "Behave as this version of ytt, in everything: 0.49, 0.50 to 0.55; or off")
+    Text::new("compat", "version", "Behave exactly like this version of ytt: 0.49 to 0.55, or off")
         .offers(Values::OneOf(&["0.49", "0.55", "off"]));
 
 pub const LIMIT_TIME: Text = Text::new(
@@ -143,11 +140,12 @@ pub const LIMIT_MEMORY: Text =
     Text::new("limit-memory", "size", "Memory: 400MiB, 2GiB or none; by default 1GiB and 64 times the input");
 
 pub const LIMIT_STEPS: Text =
-    Text::new("limit-steps", "count", "Turns of loops and calls of functions; by default none");
+    Text::new("limit-steps", "count", "Number of loop turns and function calls; by default none");
 
-pub const LIMIT_OUTPUT: Text = Text::new("limit-output", "size", "Output, that of print() included; by default 1GiB");
+pub const LIMIT_OUTPUT: Text =
+    Text::new("limit-output", "size", "Size of the output, print() included; by default 1GiB");
 
-pub const LIMIT_DEPTH: Text = Text::new("limit-depth", "count", "Calls inside each other; by default 200000");
+pub const LIMIT_DEPTH: Text = Text::new("limit-depth", "count", "Depth of nested calls; by default 200000");
 
 pub const OUTPUT: List = List::commas("output", "type", "Write documents as yaml, json, pos or yaml+source; show a schema as openapi-v3, json-schema, crd, ytt-schema, markdown, html or values")
     .short('o')
@@ -164,7 +162,7 @@ pub const DANGEROUS_EMPTIED_OUTPUT_DIRECTORY: Text = Text::new(
 .offers(Values::Directories);
 
 pub const SOURCE_MAP: Text =
-    Text::new("source-map", "file", "Write to this file where each line of the output comes from, as JSON")
+    Text::new("source-map", "file", "Write the origin of each line of the output to this file, as JSON")
         .offers(Values::Files);
 
 pub const BULK_OUT: Switch = Switch::new("bulk-out", "Write output files as JSON to standard output");
@@ -177,9 +175,9 @@ pub const FMT_FILE: List =
         .offers(Values::Files);
 
 pub const FMT_CHECK: Switch =
-    Switch::new("check", "List files that have another form, and exit with 1 where there are any");
+    Switch::new("check", "List files that are not formatted, and exit with 1 if there are any");
 
-pub const WRITE: Switch = Switch::new("write", "Write files in their new form, and list those that changed");
+pub const WRITE: Switch = Switch::new("write", "Format files in place, and list those that changed");
 
 pub const FMT_DIFF: Switch = Switch::new("diff", "Show what would change");
 
@@ -187,14 +185,13 @@ pub const SHARD: Text = Text::new("shard", "I/N", "Do one of N equal parts of th
 
 pub const JOBS: Text = Text::new("jobs", "N", "Use this many threads; all cores by default").short('j');
 
-pub const BUILD_CHECK: Switch =
-    Switch::new("check", "Write nothing, and exit with 1 where a directory is not up to date");
+pub const BUILD_CHECK: Switch = Switch::new("check", "Write nothing, and exit with 1 if a directory is not up to date");
 
 pub const BUILD_DIFF: Switch = Switch::new("diff", "Write nothing, and show what would change");
 
 pub const FILTER: Text = Text::new("filter", "text", "Run only tests whose name contains this text");
 
-pub const UPDATE: Switch = Switch::new("update", "Write snapshots that differ or are missing");
+pub const UPDATE: Switch = Switch::new("update", "Write snapshots that are different or missing");
 
 pub const FORMAT: Text = Text::new("format", "format", "Report as text, junit, github or json")
     .offers(Values::OneOf(&["text", "junit", "github", "json"]));
@@ -202,18 +199,18 @@ pub const FORMAT: Text = Text::new("format", "format", "Report as text, junit, g
 pub const COVERAGE: Text = Text::optional(
     "coverage",
     "format",
-    "Say what no test reached, as text or lcov: lines of templates, data values, rules, overlays",
+    "Show what no test reached, as text or lcov: lines of templates, data values, rules, overlays",
 )
 .offers(Values::OneOf(&["text", "lcov"]));
 
 pub const IGNORE: List = List::commas("ignore", "id", "Leave out findings with this id: lint/unused-value");
 
 pub const DENY: Text =
-    Text::new("deny", "what", "Fail on warnings, too: --deny warnings").offers(Values::OneOf(&["warnings"]));
+    Text::new("deny", "what", "Fail on warnings as well: --deny warnings").offers(Values::OneOf(&["warnings"]));
 
-pub const FIX: Switch = Switch::new("fix", "Apply the fixes that cannot be wrong");
+pub const FIX: Switch = Switch::new("fix", "Apply all safe fixes");
 
-pub const CHECK_DIFF: Switch = Switch::new("diff", "Show these fixes and change nothing");
+pub const CHECK_DIFF: Switch = Switch::new("diff", "Show the safe fixes and change nothing");
 
 pub const CHECK_FILE: List = List::new(
     "file",
@@ -223,9 +220,10 @@ pub const CHECK_FILE: List = List::new(
 .short('f')
 .offers(Values::Files);
 
-pub const COUNT: Text = Text::new("count", "number", "How many documents to make: 20 unless told, 200 with --check");
+pub const COUNT: Text = Text::new("count", "number", "Number of documents; by default 20, with --check 200");
 
-pub const SEED: Text = Text::new("seed", "number", "The same seed gives the same documents: 0 unless told");
+pub const SEED: Text =
+    Text::new("seed", "number", "Seed for random choices; the same seed gives the same documents; by default 0");
 
 pub const GEN_CHECK: Switch =
     Switch::new("check", "Render each document; print the smallest values that fail, and exit with 1");
@@ -233,13 +231,14 @@ pub const GEN_CHECK: Switch =
 pub const GEN_OUTPUT: Text =
     Text::new("output", "type", "Write documents as yaml or json").short('o').offers(Values::OneOf(&["yaml", "json"]));
 
-pub const IMPACT: List = List::new("impact", "value", "Show which nodes of the output change with this data value");
+pub const IMPACT: List =
+    List::new("impact", "value", "Show which nodes of the output change if this data value changes");
 
 pub const EXPLAIN_OUTPUT: Text =
     Text::new("output", "type", "Write answers as text or json").short('o').offers(Values::OneOf(&["text", "json"]));
 
 pub const FROM: Text =
-    Text::new("from", "kind", "What FILE holds: schema (the default), or values to make a schema of by example")
+    Text::new("from", "kind", "What FILE contains: schema (the default), or values from which to infer a schema")
         .offers(Values::OneOf(&["schema", "values"]));
 
 pub const IMPORT_NAME: Text = Text::new(
@@ -252,7 +251,9 @@ pub const DIFF_OUTPUT: Text =
     Text::new("output", "type", "Write changes as text or json").short('o').offers(Values::OneOf(&["text", "json"]));
 
 pub const FAIL_ON: Text =
-    Text::new("fail-on", "kind", "Exit with 1 on changes that are major, minor or more, patch or more")
+    Text::new("fail-on", "kind", "Exit with 1 on changes of this kind or larger: major, minor or patch")
         .offers(Values::OneOf(&["major", "minor", "patch"]));
 
-pub const NO_DESCRIPTIONS: Switch = Switch::new("no-descriptions", "Offer words without saying what they mean");
+pub const NO_DESCRIPTIONS: Switch = Switch::new("no-descriptions", "Offer words without descriptions");
+
+pub const MAN: Switch = Switch::new("man", "Write the page of a command for man, in roff");

@@ -74,8 +74,8 @@ const KUBERNETES_COMMANDS: &[Command] = &[Command {
     name: "validate",
     aliases: &[],
     summary: "Check manifests as the API server does",
-    details: "Reads files, directories (.yaml, .yml, .json) or standard input. Exits with 0 where all are valid, 1 where \
-              one is not, and 2 where something cannot be read.",
+    details: "Reads files, directories (.yaml, .yml, .json) or standard input. Exits with 0 if all are valid, with 1 \
+              if one is not, and with 2 if something cannot be read.",
     operands: Operands::Some("[FILE|DIRECTORY|-] …"),
     flags: &[VALIDATE],
     commands: &[],
@@ -209,6 +209,9 @@ const IMPORT: Group =
 const DIFF: Group =
     Group { title: "Flags", flags: &[flag::DIFF_OUTPUT.0, flag::FAIL_ON.0, flag::DIAGNOSTICS.0, flag::COLOR.0] };
 
+/// `help`.
+const HELP_FLAGS: Group = Group { title: "Flags", flags: &[flag::MAN.0] };
+
 const SHELL_DETAILS: &str = "Writes the script to standard output.";
 
 const SHELL: Group = Group { title: "Flags", flags: &[flag::NO_DESCRIPTIONS.0] };
@@ -236,7 +239,7 @@ const SCHEMA: &[Command] = &[
         name: "diff",
         aliases: &[],
         summary: "Compare two versions of a schema",
-        details: "Lists what changed and whether it is a major, a minor or a patch release for users of the schema.",
+        details: "Lists the changes, and says whether they are major, minor or patch changes for users of the schema.",
         operands: Operands::Some("OLD NEW"),
         flags: &[DIFF, LIMITS],
         commands: &[],
@@ -245,7 +248,7 @@ const SCHEMA: &[Command] = &[
         name: "import",
         aliases: &[],
         summary: "Write a schema from JSON Schema, OpenAPI, a CRD or values",
-        details: "Recognises what FILE is by its content. What has no counterpart is reported as a warning.",
+        details: "Recognises the kind of FILE by its content. Warns about keywords that have no counterpart.",
         operands: Operands::Some("FILE"),
         flags: &[IMPORT, LIMITS],
         commands: &[],
@@ -276,7 +279,7 @@ pub static ROOT: Command = Command {
             name: "build",
             aliases: &[],
             summary: "Render the targets of a project",
-            details: "Reads ytterby.yml, here or above. Without names, all targets are built.",
+            details: "Reads ytterby.yml in this directory or above it. Without names it builds all targets.",
             operands: Operands::Some("[TARGET] …"),
             flags: &[BUILD, KUBERNETES, LIMITS],
             commands: &[],
@@ -285,8 +288,8 @@ pub static ROOT: Command = Command {
             name: "check",
             aliases: &[],
             summary: "Find problems without writing output",
-            details: "Reports what runs of all targets report, and what can be told from the files: values that nothing \
-                      declares or uses, overlays that match nothing, rules that decide nothing. Exits with 1 on errors.",
+            details: "Reports every problem that a run of any target would report, and also values that nothing declares or \
+                      uses, overlays that match nothing and rules without effect. Exits with 1 on errors.",
             operands: Operands::Some("[TARGET] …"),
             flags: &[CHECK, CHECK_INPUT, KUBERNETES],
             commands: &[],
@@ -306,7 +309,7 @@ pub static ROOT: Command = Command {
             summary: "Show where a data value or a node of the output comes from",
             details: "A data value is written db.port; a node of the output Deployment/web:spec.replicas, \
                       Deployment/shop/web:spec.replicas, or #2:spec for the second document; * stands for any name. Shows \
-                      what gave, changed and removed it, and the data values that decide it.",
+                      where it was set, changed and removed, and which data values decide it.",
             operands: Operands::Some("[VALUE|DOCUMENT:PATH] …"),
             flags: &[INPUTS, EXPLAIN, DIALECT, LIMITS],
             commands: &[],
@@ -315,7 +318,7 @@ pub static ROOT: Command = Command {
             name: "fmt",
             aliases: &[],
             summary: "Format YAML and templates",
-            details: "Writes all YAML files that are named to standard output, comments kept; or writes them back (--write).",
+            details: "Writes the formatted files to standard output, or formats them in place (--write). Keeps comments.",
             operands: Operands::Some("[FILE|DIRECTORY] …"),
             flags: &[FMT, LIMITS],
             commands: &[],
@@ -323,10 +326,10 @@ pub static ROOT: Command = Command {
         Command {
             name: "gen",
             aliases: &[],
-            summary: "Make data values that the schema allows, and find those that fail",
-            details: "Writes values files made from the schema and its rules: defaults, bounds, each member of enums and \
-                      unions, optional keys given and not, pairs of choices. With --check it renders each of them and \
-                      reports legal values that fail.",
+            summary: "Generate valid data values, and find those that fail",
+            details: "Writes data values that the schema and its rules allow: defaults, bounds, each member of enums and \
+                      unions, with and without optional keys, pairs of choices. With --check it renders each of them and \
+                      reports valid values that fail.",
             operands: Operands::None,
             flags: &[INPUTS, GEN, KUBERNETES, DIALECT, LIMITS],
             commands: &[],
@@ -334,17 +337,18 @@ pub static ROOT: Command = Command {
         Command {
             name: "help",
             aliases: &[],
-            summary: "Show the help of a command",
-            details: "",
-            operands: Operands::Some("[COMMAND]"),
-            flags: &[],
+            summary: "Show all flags of a command, or a page of the manual",
+            details: "Without a word it lists commands and pages. The word may also be the id of an error, an annotation, a \
+                      module, a function or a rule.",
+            operands: Operands::Some("[COMMAND|PAGE|NAME]"),
+            flags: &[HELP_FLAGS],
             commands: &[],
         },
         Command {
             name: "init",
             aliases: &[],
             summary: "Start a new project",
-            details: "Writes a schema, a template, values for two targets, a test and ytterby.yml. Overwrites nothing.",
+            details: "Writes a schema, a template, values for two targets, a test and ytterby.yml. Never overwrites files.",
             operands: Operands::Some("[DIRECTORY]"),
             flags: &[INIT],
             commands: &[],
@@ -362,8 +366,8 @@ pub static ROOT: Command = Command {
         Command {
             name: "lsp",
             aliases: &[],
-            summary: "Serve editors: the language server",
-            details: "Speaks the Language Server Protocol on standard input and output. Editors start it; docs/editors.md has their settings.",
+            summary: "Run the language server for editors",
+            details: "Speaks the Language Server Protocol on standard input and output. Editors start it.",
             operands: Operands::None,
             flags: &[LSP],
             commands: &[],
@@ -390,8 +394,8 @@ pub static ROOT: Command = Command {
             name: "test",
             aliases: &[],
             summary: "Run the tests of a project",
-            details: "Runs the tests of files named *_test.yml, below the paths or those that tests: of ytterby.yml names. Exits \
-                      with 1 where a test fails, and with 2 where a test file is wrong.",
+            details: "Runs the tests in files named *_test.yml below the given paths, or below those of tests: in ytterby.yml. \
+                      Exits with 1 if a test fails, and with 2 if a test file is invalid.",
             operands: Operands::Some("[PATH] …"),
             flags: &[TEST, KUBERNETES, LIMITS],
             commands: &[],
@@ -409,7 +413,7 @@ pub static ROOT: Command = Command {
             name: "watch",
             aliases: &[],
             summary: "Build again whenever an input changes",
-            details: "Says what changed in the output, and goes on after errors.",
+            details: "Shows what changed in the output, and continues after errors.",
             operands: Operands::Some("[TARGET] …"),
             flags: &[WATCH, KUBERNETES, LIMITS],
             commands: &[],

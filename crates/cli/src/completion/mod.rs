@@ -162,7 +162,13 @@ fn words(root: &'static Command, line: &Line, current: &str) -> Found {
     let shown = command.commands.iter().filter(|command| !command.is_hidden() && command.name.starts_with(current));
     let candidates =
         shown.map(|command| Candidate { word: command.name.to_owned(), description: command.summary.into() });
-    Found { candidates: candidates.collect(), files: Files::None }
+    let mut candidates: Vec<Candidate> = candidates.collect();
+    if line.command().name == "help" && line.operands.is_empty() {
+        let pages = crate::help::topics().into_iter().filter(|(name, _)| name.starts_with(current));
+        let new = pages.filter(|(name, _)| root.find(name).is_none());
+        candidates.extend(new.map(|(word, title)| Candidate { word, description: title.into() }));
+    }
+    Found { candidates, files: Files::None }
 }
 
 #[cfg(test)]
@@ -197,7 +203,8 @@ mod tests {
         check("completion bash ", "files");
         check("schema ", "diff import project");
         check("schema diff a.yml ", "files");
-        check("help s", "schema");
+        check("help sc", "schema");
+        check("help ov", "overlays");
         check("help schema ", "diff import project");
         check("help nope ", "");
         check("nope ", "files");

@@ -31,7 +31,7 @@ pub const INSTANCETYPE: List =
 pub const COMPAT: Text =
     Text::new("compat", "program", "Evaluate as the validator of ssp-operator does").offers(Values::OneOf(&["ssp"]));
 
-pub const FAIL_ON_WARN: Switch = Switch::new("fail-on-warn", "Exit with 1 on warnings, too");
+pub const FAIL_ON_WARN: Switch = Switch::new("fail-on-warn", "Exit with 1 on warnings as well");
 
 pub const QUIET: Switch = Switch::new("quiet", "Show only problems: no valid objects, no notes, no summary").short('q');
 

@@ -1,0 +1,51 @@
+//! The pages of the manual, as they are in `docs/`.
+//!
+//! A release has them inside, compressed in one piece that is unpacked only when somebody asks. A development build reads
+//! them from the source tree, so that a change of a page needs no new build.
+
+#[cfg(manual_on_disk)]
+use std::path::Path;
+
+/// A page.
+pub struct Page {
+    /// How it is asked for: `overlays`.
+    pub name: String,
+    /// Markdown.
+    pub text: String,
+}
+
+impl Page {
+    /// The first heading.
+    pub fn title(&self) -> &str {
+        self.text.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or(&self.name)
+    }
+}
+
+/// The page of this name; pages in folders are found without the folder, too.
+pub fn find(name: &str) -> Option<Page> {
+    let mut pages = all();
+    let is_it = |page: &Page| page.name.rsplit('/').next() == Some(name);
+    let at = pages.iter().position(|page| page.name == name).or_else(|| pages.iter().position(is_it))?;
+    Some(pages.swap_remove(at))
+}
+
+/// All pages, in the order of their names; those of guides and of the cookbook last.
+#[cfg(not(manual_on_disk))]
+pub fn all() -> Vec<Page> {
+    const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/manual.bin"));
+    let bytes = miniz_oxide::inflate::decompress_to_vec(PACKED).unwrap_or_default();
+    let text = String::from_utf8(bytes).unwrap_or_default();
+    let pages = text.split_terminator('\0').filter_map(|page| page.split_once('\n'));
+    pages.map(|(name, text)| Page { name: name.to_owned(), text: text.to_owned() }).collect()
+}
+
+/// All pages, in the order of their names; those of guides and of the cookbook last.
+#[cfg(manual_on_disk)]
+pub fn all() -> Vec<Page> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("manual");
+    manual::pages(&root).into_iter().map(|(name, text)| Page { name, text }).collect()
+}
+
+#[cfg(manual_on_disk)]
+#[path = "../../manual_pages.rs"]
+mod manual;
