@@ -5,11 +5,14 @@
 //! `YTTERBY_BLESS=docs` writes into the pages what the commands print.
 
 mod claims;
+mod complete;
 mod errors;
 mod example;
+mod generated;
 mod layout;
 mod links;
 mod page;
+mod picture;
 #[path = "../cases/words.rs"]
 mod words;
 
@@ -20,7 +23,15 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use page::Page;
 
 /// Pages that have no examples on purpose. Everything in `docs/decisions` is about reasons and has none either.
-const WITHOUT_EXAMPLES: [&str; 4] = ["docs/README.md", "docs/embedding.md", "docs/errors.md", "docs/editors.md"];
+const WITHOUT_EXAMPLES: [&str; 7] = [
+    "docs/README.md",
+    "docs/SUMMARY.md",
+    "docs/commands.md",
+    "docs/editors.md",
+    "docs/embedding.md",
+    "docs/errors.md",
+    "docs/modules.md",
+];
 
 /// Folders below the root that hold pages of ours.
 const FOLDERS: [&str; 4] = ["docs", "examples", "crates", "tests/browser"];
@@ -40,6 +51,15 @@ fn main() {
             let (at, path) = (root.clone(), file.clone());
             trials.push(Trial::test(format!("paths/{name}"), move || claims::paths(&at, &path).map_err(Failed::from)));
         }
+        if name == "README.md" {
+            let (at, path) = (root.clone(), file.clone());
+            trials.push(Trial::test("pictures", move || picture::check(&at, &path).map_err(Failed::from)));
+        }
+        if name.starts_with("docs/") {
+            let path = file.clone();
+            trials
+                .push(Trial::test(format!("generated/{name}"), move || generated::check(&path).map_err(Failed::from)));
+        }
         if name == "README.md" || name.starts_with("docs/") && !name.starts_with("docs/decisions/") {
             let root = root.clone();
             trials.push(Trial::test(format!("examples/{name}"), move || examples(&root, &file, &name)));
@@ -52,6 +72,8 @@ fn main() {
     }
     let at = root.clone();
     trials.push(Trial::test("errors", move || errors::complete(&at).map_err(Failed::from)));
+    let at = root.clone();
+    trials.push(Trial::test("complete", move || complete::check(&at).map_err(Failed::from)));
     let at = root.clone();
     trials.push(Trial::test("layout", move || layout::check(&at).map_err(Failed::from)));
     let at = root.clone();

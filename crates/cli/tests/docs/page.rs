@@ -37,8 +37,9 @@ pub struct Command<'a> {
 /// Says that the sections of a page share one directory.
 const CONTINUOUS: &str = "<!-- examples: each section goes on where the last one ended -->";
 
-/// Blocks that are only read: messages and layouts, code that `cargo test --doc` runs, and what other programs run.
-const NOT_RUN: [&str; 5] = ["text", "rust", "sh", "toml", "yaml title=workflow"];
+/// Blocks that are only read: messages and layouts, code that `cargo test --doc` runs, what other programs run, and
+/// examples of the reference, which the tests of `ytterby-ide` run.
+const NOT_RUN: [&str; 6] = ["text", "rust", "sh", "toml", "yaml title=workflow", "yaml title=example"];
 
 impl<'a> Page<'a> {
     /// Reads a page. The error begins with a line number.
