@@ -21,8 +21,11 @@ fn main() {
     println!("cargo:rerun-if-env-changed=YTTERBY_LINK");
     let var = |name: &str| env::var(name).unwrap_or_default();
     println!("cargo:rustc-check-cfg=cfg(manual_on_disk)");
+    println!("cargo:rerun-if-changed=manual_pages.rs");
+    pack_manual(&PathBuf::from(var("OUT_DIR")));
     match var("PROFILE") == "release" {
-        true => pack_manual(&PathBuf::from(var("OUT_DIR"))),
+        true => println!("cargo:rerun-if-changed=manual/"),
+        // Pages are read where they are, so that a change of one needs no new build.
         false => println!("cargo:rustc-cfg=manual_on_disk"),
     }
     let is_native = var("HOST") == var("TARGET");
@@ -36,8 +39,6 @@ fn main() {
 
 /// Writes all pages as one compressed piece: each its name, a line break, its text and a zero byte.
 fn pack_manual(dir: &Path) {
-    println!("cargo:rerun-if-changed=manual_pages.rs");
-    println!("cargo:rerun-if-changed=manual/");
     let pages = manual_pages::pages(Path::new("manual"));
     let text: String = pages.iter().map(|(name, text)| format!("{name}\n{text}\0")).collect();
     let packed = miniz_oxide::deflate::compress_to_vec(text.as_bytes(), 10);

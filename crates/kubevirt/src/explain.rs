@@ -42,7 +42,7 @@ pub fn sentences(entry: &Entry) -> Vec<String> {
         }
         Check::Regex(Some(Argument::Literal(Err(fault)))) => format!("cannot be checked: {}", fault.message),
         Check::Regex(Some(Argument::Path(path))) => {
-            format!("must contain a match of the regular expression that stands at {}", path.text)
+            format!("must contain a match of the regular expression at {}", path.text)
         }
     };
     let mut sentences = vec![format!("{every} {} {wanted}.", rule.path.text)];

@@ -155,7 +155,7 @@ impl<'a> Walk<'a> {
         for at in doubles {
             let name = &entries[at].0;
             self.way.push(Way::Name(name));
-            self.add("duplicate-field", format!("`{name}` stands here more than once; the last one counts"));
+            self.add("duplicate-field", format!("duplicate field `{name}`; the last one counts"));
             self.way.pop();
         }
     }
@@ -370,7 +370,7 @@ mod tests {
     fn a_key_given_twice_is_told() {
         check_spec(
             r#"{"hostname":"a","hostname":"b"}"#,
-            &["§.hostname: field given twice: `hostname` stands here more than once; the last one counts"],
+            &["§.hostname: field given twice: duplicate field `hostname`; the last one counts"],
         );
     }
 

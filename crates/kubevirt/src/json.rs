@@ -136,8 +136,8 @@ impl JsonError {
             Problem::Exceeded => return self.error.to_string(),
         };
         match (self.found.unwrap_or_default(), place) {
-            ('\u{feff}', _) => "a byte order mark (U+FEFF) stands before the JSON".to_owned(),
-            (']' | '}', Place::Value | Place::Key) => "a comma stands before the closing bracket".to_owned(),
+            ('\u{feff}', _) => "there is a byte order mark (U+FEFF) before the JSON".to_owned(),
+            (']' | '}', Place::Value | Place::Key) => "there is a comma before the closing bracket".to_owned(),
             ('"', Place::AfterMember | Place::AfterItem) => "a comma is missing before this string".to_owned(),
             ('{', Place::AfterItem) => "a comma is missing between two rules".to_owned(),
             ('/' | '#', _) => "JSON has no comments".to_owned(),
@@ -154,7 +154,7 @@ impl JsonError {
             return Some("replace it by \" (U+0022); `lint --fix` straightens all of them".to_owned());
         }
         match (self.error.problem, self.found) {
-            (Problem::Unexpected(..), Some('\'')) => Some("JSON strings stand in double quotes".to_owned()),
+            (Problem::Unexpected(..), Some('\'')) => Some("JSON strings need double quotes".to_owned()),
             (Problem::Unexpected(..), Some('\u{feff}' | ']' | '}' | '/' | '#')) => Some("remove it".to_owned()),
             _ => None,
         }
@@ -317,7 +317,7 @@ mod tests {
         for (text, part) in [
             ("[{\"a\u{201d}: \"b\"}]", "U+201D right double quotation mark"),
             ("[{\u{201c}a\": 1}]", "U+201C left double quotation mark"),
-            ("[1,]", "comma stands before the closing bracket"),
+            ("[1,]", "comma before the closing bracket"),
             ("[{\"a\":1 \"b\":2}]", "comma is missing"),
             ("[1 // no\n]", "no comments"),
         ] {

@@ -205,7 +205,7 @@ impl Unreadable {
         match self {
             Unreadable::Json(error) => error.message(),
             Unreadable::Shape { message, .. } => message.clone(),
-            Unreadable::Stray { found } => format!("the annotation must be a string that holds JSON, found {found}"),
+            Unreadable::Stray { found } => format!("the annotation must be a string that contains JSON, found {found}"),
         }
     }
 
@@ -214,7 +214,7 @@ impl Unreadable {
         match self {
             Unreadable::Json(error) => error.hint(),
             Unreadable::Shape { .. } => Some("write a JSON array of objects: [{\"name\": …}, …]".to_owned()),
-            Unreadable::Stray { .. } => Some("put `|` behind its key and write JSON below".to_owned()),
+            Unreadable::Stray { .. } => Some("put `|` after its key and write JSON below".to_owned()),
         }
     }
 }

@@ -140,7 +140,13 @@ pub fn unknown_command(program: &str, path: &[&Command], word: &str) -> Failure 
     let name = command_name(program, path);
     let known = path.last().map_or(&[][..], |command| command.commands).iter().filter(|command| !command.is_hidden());
     let near = spelling::nearest(word, known.map(|command| command.name));
-    let hint = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
+    let hint = match near {
+        _ if word == "export" && path.last().is_some_and(|command| command.name == "schema") => {
+            "; a schema is exported by --data-values-schema-inspect -o FORMAT".to_owned()
+        }
+        Some(near) => format!("; did you mean \"{near}\"?"),
+        None => String::new(),
+    };
     Failure::new(Id::FLAG_UNKNOWN, format!("unknown command {} for \"{name}\"{hint}", quote(word.as_bytes())))
 }
 

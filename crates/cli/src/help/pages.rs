@@ -32,11 +32,7 @@ pub fn find(name: &str) -> Option<Page> {
 /// All pages, in the order of their names; those of guides and of the cookbook last.
 #[cfg(not(manual_on_disk))]
 pub fn all() -> Vec<Page> {
-    const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/manual.bin"));
-    let bytes = miniz_oxide::inflate::decompress_to_vec(PACKED).unwrap_or_default();
-    let text = String::from_utf8(bytes).unwrap_or_default();
-    let pages = text.split_terminator('\0').filter_map(|page| page.split_once('\n'));
-    pages.map(|(name, text)| Page { name: name.to_owned(), text: text.to_owned() }).collect()
+    packed()
 }
 
 /// All pages, in the order of their names; those of guides and of the cookbook last.
@@ -46,6 +42,34 @@ pub fn all() -> Vec<Page> {
     manual::pages(&root).into_iter().map(|(name, text)| Page { name, text }).collect()
 }
 
+/// The pages that the build script packed.
+#[cfg(any(test, not(manual_on_disk)))]
+fn packed() -> Vec<Page> {
+    const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/manual.bin"));
+    let bytes = miniz_oxide::inflate::decompress_to_vec(PACKED).unwrap_or_default();
+    let text = String::from_utf8(bytes).unwrap_or_default();
+    let pages = text.split_terminator('\0').filter_map(|page| page.split_once('\n'));
+    pages.map(|(name, text)| Page { name: name.to_owned(), text: text.to_owned() }).collect()
+}
+
 #[cfg(manual_on_disk)]
 #[path = "../../manual_pages.rs"]
 mod manual;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packed_pages_are_whole() {
+        let pages = packed();
+        assert!(pages.iter().any(|page| page.name == "overlays" && page.title() == "Overlays"));
+        assert!(pages.len() > 20 && pages.iter().all(|page| page.text.starts_with("# ")));
+    }
+
+    #[test]
+    fn pages_are_found_with_and_without_their_folder() {
+        assert_eq!(find("overlays").map(|page| page.name), Some("overlays".to_owned()));
+        assert!(find("nope").is_none());
+    }
+}

@@ -367,7 +367,7 @@ fn unreadable_rules_are_placed_in_the_yaml() {
     assert_eq!(run.code, 2);
     assert!(run.out.contains("vm.yaml:12:11: typographic quote \u{201c} (U+201C"), "{}", run.out);
     for (old, new, place) in [
-        ("1610612736\n", "1610612736,\n", "15:9: a comma stands before the closing bracket"),
+        ("1610612736\n", "1610612736,\n", "15:9: there is a comma before the closing bracket"),
         ("\"integer\",", "\"integer\"", "13:11: a comma is missing"),
         ("      [\n", "      {\"a\": [\n", "24:8: the JSON ends too early"),
     ] {
@@ -602,7 +602,7 @@ fn long_lines_take_linear_time() {
 #[test]
 fn rules_that_are_no_text_are_told() {
     let vm = "kind: VirtualMachine\nmetadata:\n  name: x\n  annotations:\n    vm.kubevirt.io/validations:\n    - name: a\nspec: {template: {spec: {domain: {}}}}\n";
-    let problem = "the annotation must be a string that holds JSON, found an array";
+    let problem = "the annotation must be a string that contains JSON, found an array";
     for command in ["validate", "validate --compat ssp", "lint", "explain", "export cel"] {
         let run = run(&format!("{command} vm.yaml"), &[("vm.yaml", vm)]);
         assert_eq!(run.code, 2, "{command}");

@@ -59,7 +59,7 @@ pub(super) fn check(directory: &str) -> Result<Place, String> {
     match find_repository(&real) {
         None => Ok(place),
         Some(found) => Err(format!(
-            "Expected output directory '{directory}' to not hold a repository ('{}' would be deleted)",
+            "Expected output directory '{directory}' to not contain a repository ('{}' would be deleted)",
             found.display()
         )),
     }
@@ -74,7 +74,7 @@ fn refuse_others(directory: &str, real: &Path, what: &str) -> Result<(), String>
     let named: Vec<String> = others.iter().take(NAMED).map(|path| format!("'{}'", path.display())).collect();
     let more = if others.len() > NAMED { " and more" } else { "" };
     Err(format!(
-        "Expected output directory '{directory}' to hold only files of an earlier run, because it is {what}; \
+        "Expected output directory '{directory}' to contain only files of an earlier run, because it is {what}; \
          no earlier run wrote {}{more}",
         named.join(", ")
     ))
@@ -88,7 +88,7 @@ fn refuse_vital(directory: &str, real: &Path) -> Result<(), String> {
     for (vital, name) in [(here, "current"), (home, "home")] {
         let holds = vital.and_then(|vital| fs::canonicalize(vital).ok()).is_some_and(|vital| vital.starts_with(real));
         if holds {
-            return Err(format!("Expected output directory '{directory}' to not hold the {name} directory"));
+            return Err(format!("Expected output directory '{directory}' to not contain the {name} directory"));
         }
     }
     Ok(())
@@ -236,7 +236,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn directories_of_the_system_are_not_emptied() {
         for (directory, what) in
-            [("/etc", "directly below the root"), ("/usr", "to hold only"), ("/proc", "a mount point")]
+            [("/etc", "directly below the root"), ("/usr", "to contain only"), ("/proc", "a mount point")]
         {
             let why = check(directory).expect_err(directory);
             assert!(why.contains(what) || why.contains("to not hold"), "{why}");

@@ -93,7 +93,7 @@ fn map_of(pairs: impl Iterator<Item = (Value, Value)>, depth: usize, nodes_left:
 
 fn not_yaml(value: &Value) -> String {
     match value {
-        Value::BigInt(number) => format!("integer {number} does not fit into 64 bits, which is what YAML values hold"),
+        Value::BigInt(number) => format!("integer {number} does not fit into 64 bits, the range of YAML values"),
         Value::Function(_) | Value::Builtin(_) => {
             format!("a {} cannot be a YAML value (did you mean to call it?)", value.type_name())
         }

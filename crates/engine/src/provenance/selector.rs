@@ -44,7 +44,7 @@ pub(super) fn read(text: &str) -> Result<Selector, String> {
         let (number, path) = rest.split_once(':').unwrap_or((rest, ""));
         let number: usize =
             number.parse().ok().filter(|number| *number > 0).ok_or_else(|| {
-                format!("expected the number of a document behind #, counted from 1, but was '{number}'")
+                format!("expected the number of a document after #, counted from 1, but was '{number}'")
             })?;
         return Ok(Selector::Output { document: DocumentPattern::Number(number), path: pattern(path)? });
     }
@@ -100,7 +100,7 @@ pub(super) fn pattern(text: &str) -> Result<Pattern, String> {
                 }
                 None => {
                     let (number, after) =
-                        inside.split_once(']').ok_or_else(|| format!("expected ] behind [ in '{text}'"))?;
+                        inside.split_once(']').ok_or_else(|| format!("expected ] after [ in '{text}'"))?;
                     let step = match number {
                         "*" => PatternStep::AnyIndex,
                         number => PatternStep::Index(

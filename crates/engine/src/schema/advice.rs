@@ -129,8 +129,8 @@ fn with_example(text: &str, example: Option<String>) -> String {
 
 fn about_null(misfit: Misfit<'_>, slot: &Slot, written: Option<&str>) -> String {
     let what = match (written, misfit.is_item) {
-        (Some(""), false) => "a key with nothing behind it has the value null",
-        (Some(""), true) => "an item with nothing behind it is null",
+        (Some(""), false) => "a key without a value is null",
+        (Some(""), true) => "an item without a value is null",
         _ => "null is not a value of this type",
     };
     let remedy = match (misfit.is_item, &slot.required) {

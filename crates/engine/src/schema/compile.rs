@@ -418,7 +418,7 @@ impl Compiler<'_> {
         }
         let name = slot.ty.name_besides_null();
         for (text, pos, part) in rules.unfit(&samples) {
-            let text = format!("the rule \"{text}\" holds for no value of type {name}, which is declared here");
+            let text = format!("no value of type {name}, which is declared here, satisfies the rule \"{text}\"");
             let warning = Diagnostic::warning(Id::SCHEMA_INVALID, text).at(pos, part.clone()).beyond_text();
             self.cx.run.warn(warning);
         }

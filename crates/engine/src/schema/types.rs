@@ -219,7 +219,7 @@ fn meant(text: &str) -> Option<String> {
     if COLLECTIONS.contains(&name) {
         return meant(name);
     }
-    let more = if name == "float" && text == "number" { ", which takes integers, too" } else { "" };
+    let more = if name == "float" && text == "number" { ", which also accepts integers" } else { "" };
     Some(format!("did you mean \"{name}\"{more}?"))
 }
 
@@ -277,7 +277,7 @@ mod tests {
             ("strin", "did you mean \"string\"?"),
             ("Integer", "did you mean \"int\"?"),
             ("boolan", "did you mean \"bool\"?"),
-            ("number", "did you mean \"float\", which takes integers, too?"),
+            ("number", "did you mean \"float\", which also accepts integers?"),
             ("STR", "did you mean \"string\"?"),
         ] {
             assert_eq!(meant(written).as_deref(), Some(hint), "{written}");

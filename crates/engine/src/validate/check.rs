@@ -79,7 +79,7 @@ impl<'a> Checker<'a> {
                     let mut violation = self.violation(rule, &found);
                     violation.message = own_message(rule, spot, &found);
                     if !named.suits(spot.value) {
-                        let words = format!(" holds for no value of type {}", spot.value.type_name());
+                        let words = format!(" is never satisfied by a value of type {}", spot.value.type_name());
                         violation.helps.push(Text::new("the rule at ").at(rule.pos).then(words).into());
                     }
                     violations.push(violation);

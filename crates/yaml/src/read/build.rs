@@ -299,7 +299,7 @@ impl<'a> Parser<'a> {
         self.anchors.counted = self.anchors.counted.saturating_add(nodes);
         self.anchors.expanded = self.anchors.expanded.saturating_add(nodes);
         if self.anchors.expanded > MAX_ALIAS_NODES {
-            return Err(self.scan_error(&format!("aliases stand for more than {MAX_ALIAS_NODES} nodes")));
+            return Err(self.scan_error(&format!("aliases expand to more than {MAX_ALIAS_NODES} nodes")));
         }
         if self.frames.len() + height as usize > MAX_DEPTH {
             return Err(self.scan_error(&format!("collections are nested more than {MAX_DEPTH} levels deep")));
