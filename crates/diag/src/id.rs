@@ -87,9 +87,9 @@ impl Id {
 
     /// The id of the rule with this name, as annotations write it: `min_len` is `rule/min-len`.
     pub fn of_rule(rule: &str) -> Id {
-        let name = rule.replace('_', "-");
-        let found = ALL.iter().copied().find(|id| id.name().strip_prefix("rule/") == Some(&name));
-        found.unwrap_or(Id::RULE_CUSTOM)
+        let name = format!("rule/{}", rule.replace('_', "-"));
+        // One by one would be 6,000 instructions for each rule of a schema.
+        ALL.binary_search_by(|id| id.name().cmp(&name)).map_or(Id::RULE_CUSTOM, |at| ALL[at])
     }
 
     /// Its name: `schema/type`.

@@ -180,9 +180,36 @@ pub(super) fn add_assign(eval: &mut Eval, code: &LinkedCode, regs: &mut [Value],
         regs[at(x)].put_float(sum);
         return Ok(());
     }
+    if let Some((Value::Str(text), Value::Str(tail))) = target_and_operand(code, regs, x, y) {
+        return append_to(eval, text, tail);
+    }
     let left = regs[at(x)].take();
     let sum = add_in_place(eval, left, code.operand(regs, y))?;
     regs[at(x)].put(sum);
+    Ok(())
+}
+
+/// The register that an operand changes, and the operand; `None` where they are the same.
+#[inline(always)]
+fn target_and_operand<'a>(
+    code: &'a LinkedCode,
+    regs: &'a mut [Value],
+    x: Reg,
+    y: Reg,
+) -> Option<(&'a mut Value, &'a Value)> {
+    if at(y) >= regs.len() {
+        return Some((&mut regs[at(x)], code.operand(&[], y)));
+    }
+    let [x, y] = regs.get_disjoint_mut([at(x), at(y)]).ok()?;
+    Some((x, y))
+}
+
+/// Appends to a string where it is.
+#[inline(always)]
+fn append_to(eval: &mut Eval, text: &mut Str, tail: &Str) -> Done {
+    sum(text.as_bytes().len(), tail.as_bytes().len(), 1)?;
+    eval.charge(tail.as_bytes().len())?;
+    text.push(tail);
     Ok(())
 }
 
@@ -207,9 +234,7 @@ pub(super) fn add_assign_global(eval: &mut Eval, function: &Function, index: u32
 fn add_in_place(eval: &mut Eval, mut x: Value, y: &Value) -> Result<Value, Error> {
     match (&mut x, y) {
         (Value::Str(text), Value::Str(tail)) => {
-            sum(text.as_bytes().len(), tail.as_bytes().len(), 1)?;
-            eval.charge(tail.as_bytes().len())?;
-            text.push(tail);
+            append_to(eval, text, tail)?;
             Ok(x)
         }
         (Value::List(list), _) => {
