@@ -56,6 +56,7 @@ fn render(
     terminal: &Rc<Terminal>,
 ) -> Result<Vec<Diagnostic>, Failure> {
     let Inputs { files, options } = inputs(program, flags, rendering, compat, sources)?;
+    let options = Options { is_last_run: true, ..options };
     let result = ytterby::render(files, &options, sources, terminal.clone());
 
     if flags.is_on(&flag::BULK_OUT) {
@@ -190,6 +191,7 @@ pub fn options(
         source_map: flags.is_given(&flag::SOURCE_MAP) && !compat.is_ytt_only(),
         output_check: None,
         coverage: None,
+        is_last_run: false,
     })
 }
 

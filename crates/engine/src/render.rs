@@ -18,7 +18,7 @@ use crate::library::{
 };
 use crate::limits;
 use crate::node::{Array, ArrayItem, Document, DocumentSet, Node};
-use crate::output;
+use crate::output::{self, Written};
 use crate::output_check;
 use crate::output_source;
 use crate::provenance::causes::Causes;
@@ -304,7 +304,7 @@ fn write(run: &Run, evaluated: Evaluated) -> Result<Rendered, Failure> {
             }
             false => Vec::new(),
         };
-        return Ok(Rendered { files: output::files(evaluated)?, source_map, ..Rendered::default() });
+        return Ok(Rendered { files: output::files(evaluated, written(run))?, source_map, ..Rendered::default() });
     }
     let has_other_files = !evaluated.texts.is_empty();
     let docs: Vec<FileDocuments> = evaluated.documents.into_iter().map(|(_, docs)| docs).collect();
@@ -315,11 +315,16 @@ fn write(run: &Run, evaluated: Evaluated) -> Result<Rendered, Failure> {
     Ok(Rendered { has_other_files, source_map, ..documents(run, docs)? })
 }
 
+/// What becomes of documents that are written.
+fn written(run: &Run) -> Written {
+    if run.options.is_last_run { Written::Leave } else { Written::Free }
+}
+
 /// One stream of documents in the format that `--output` names.
 fn documents(run: &Run, docs: Vec<FileDocuments>) -> Result<Rendered, Failure> {
     let (types, known) = (&run.options.output_types, known_formats(run));
     let documents = match types.format(known)? {
-        Format::Yaml => output::yaml(docs)?,
+        Format::Yaml => output::yaml_and(written(run), docs)?,
         Format::Json => output::json(&docs)?,
         Format::Pos => output::positions(run, &docs)?,
         Format::YamlSource if !run.is_beyond_ytt() => {

@@ -223,9 +223,39 @@ fn local_file(place: Place, name: &str, metadata: &Metadata, symlinks: &Symlinks
 fn read_file(place: &Place) -> Result<std::sync::Arc<[u8]>, String> {
     let failed = |verb: &str, error: io::Error| format!("{verb} {}: {}", place.shown, io_text(&error));
     let mut file = fs::File::open(&place.path).map_err(|error| failed("open", error))?;
-    let mut bytes = Vec::with_capacity(file.metadata().map_or(0, |metadata| metadata.len() as usize + 1));
-    file.read_to_end(&mut bytes).map_err(|error| failed("read", error))?;
-    Ok(bytes.into())
+    let length = file.metadata().map_or(0, |metadata| metadata.len());
+    read_all(&mut file, length).map_err(|error| failed("read", error))
+}
+
+/// Files of these sizes are read into the memory that they stay in. A copy of a large one costs more than the time that
+/// it takes to copy: each of its pages is one more page of the process. Nothing is set aside ahead for larger ones.
+const READ_IN_PLACE: std::ops::Range<u64> = 64 << 10..1 << 28;
+
+/// All bytes of a file that has about `length` of them.
+fn read_all(file: &mut impl Read, length: u64) -> io::Result<std::sync::Arc<[u8]>> {
+    let mut rest = Vec::new();
+    if !READ_IN_PLACE.contains(&length) {
+        rest.reserve_exact(length.min(READ_IN_PLACE.end) as usize + 1);
+        file.read_to_end(&mut rest)?;
+        return Ok(rest.into());
+    }
+    let mut bytes: std::sync::Arc<[u8]> = std::iter::repeat_n(0, length as usize).collect();
+    let place = std::sync::Arc::get_mut(&mut bytes).expect("nobody else has it yet");
+    let mut filled = 0;
+    while filled < place.len() {
+        match file.read(&mut place[filled..]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    file.read_to_end(&mut rest)?;
+    if filled == bytes.len() && rest.is_empty() {
+        return Ok(bytes);
+    }
+    // The file got another size in the meantime.
+    Ok([&bytes[..filled], &rest].concat().into())
 }
 
 #[cfg(unix)]
@@ -256,6 +286,15 @@ pub fn io_text(error: &io::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn all_bytes_are_read_whatever_the_length_was() {
+        let text: Vec<u8> = (0..200_000u32).map(|at| (at % 251) as u8).collect();
+        for length in [0, 1, 65_535, 65_536, 199_999, 200_000, 200_001, 300_000, READ_IN_PLACE.end] {
+            assert_eq!(*read_all(&mut &text[..], length).expect("it can be read"), *text, "{length}");
+        }
+        assert_eq!(*read_all(&mut &b""[..], 100_000).expect("it can be read"), *b"");
+    }
 
     #[test]
     fn names_and_urls_are_told_apart() {

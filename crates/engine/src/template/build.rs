@@ -72,8 +72,32 @@ enum Building {
     MapItem(MapItem),
     Array(Array),
     ArrayItem(ArrayItem),
-    TextRoot(Vec<u8>),
+    TextRoot(WholeText),
     Text(Str),
+}
+
+/// The pieces of a text. A long one that stays alone, like a file without code, is not copied.
+#[derive(Default)]
+struct WholeText {
+    alone: Str,
+    joined: Vec<u8>,
+}
+
+impl WholeText {
+    fn push(&mut self, piece: &Str) {
+        if self.joined.is_empty() {
+            if self.alone.is_empty() && piece.len() > LONG {
+                self.alone = piece.clone();
+                return;
+            }
+            self.joined.extend_from_slice(&std::mem::take(&mut self.alone));
+        }
+        self.joined.extend_from_slice(piece);
+    }
+
+    fn finish(self) -> Str {
+        if self.joined.is_empty() { self.alone } else { Str::from(self.joined) }
+    }
 }
 
 enum Replacement {
@@ -109,10 +133,10 @@ impl Context {
     /// Opens a node.
     pub fn start(&mut self, table: &Table, tag: Tag) -> Result<()> {
         let node = table.node(tag);
-        if let Kind::Text = node.kind
-            && self.next_text(table, tag)
-        {
-            return Ok(());
+        match node.kind {
+            Kind::Text if self.next_text(table, tag) => return Ok(()),
+            Kind::MapItem(_) | Kind::ArrayItem if self.next_item(table, tag)? => return Ok(()),
+            _ => {}
         }
         if let Some(innermost) = self.open.last() {
             let common = table.common_parent(innermost.tag, tag);
@@ -154,10 +178,37 @@ impl Context {
         if text.len() > LONG && budget::text(text.len()).is_err() {
             return false;
         }
-        whole.extend_from_slice(text);
+        whole.push(text);
         *text = Str::EMPTY;
         *open = tag;
         true
+    }
+
+    /// Opens an item where the item before it is open: what [`Context::start`] does for any node, with half of the
+    /// instructions. Gives whether it was that.
+    fn next_item(&mut self, table: &Table, tag: Tag) -> Result<bool> {
+        let node = table.node(tag);
+        let [.., Open { tag: above, node: collection, .. }, innermost] = &mut self.open[..] else { return Ok(false) };
+        let siblings = node.parent == *above && table.node(innermost.tag).parent == *above;
+        let is_plain = self.annotations.is_empty() && self.keys.is_empty() && innermost.replacement.is_none();
+        if !siblings || !is_plain {
+            return Ok(false);
+        }
+        let (pos, meta) = (node.pos, None);
+        match (collection, &mut innermost.node, &node.kind) {
+            (Building::Map(map), Building::MapItem(open), Kind::MapItem(key)) => {
+                let new = MapItem { key: key.clone(), value: Node::NULL, pos, meta };
+                map.push(std::mem::replace(open, new));
+                make_room(map, open, self.overrides)?;
+            }
+            (Building::Array(array), Building::ArrayItem(open), Kind::ArrayItem) => {
+                array.items.push(std::mem::replace(open, ArrayItem { value: Node::NULL, pos, meta }));
+            }
+            _ => return Ok(false),
+        }
+        innermost.tag = tag;
+        innermost.overlay = None;
+        Ok(true)
     }
 
     /// Gives the innermost open node a value from the source.
@@ -236,7 +287,7 @@ impl Context {
             Some(Building::DocumentSet(docs)) => Built::Yaml(FragmentData::Documents(Rc::new(docs))),
             Some(Building::Map(map)) => Built::Yaml(FragmentData::Node(Node::map(map))),
             Some(Building::Array(array)) => Built::Yaml(FragmentData::Node(Node::array(array))),
-            Some(Building::TextRoot(text)) => Built::Text(Str::from(text)),
+            Some(Building::TextRoot(text)) => Built::Text(text.finish()),
             Some(Building::Text(text)) => Built::Text(text),
             Some(Building::Document(Document { value, .. }))
             | Some(Building::MapItem(MapItem { value, .. }))
@@ -260,7 +311,7 @@ impl Context {
                 Building::Array(Array { items: Vec::with_capacity(*items as usize), ..Array::default() })
             }
             Kind::ArrayItem => Building::ArrayItem(ArrayItem { value: Node::NULL, pos: node.pos, meta }),
-            Kind::TextRoot => Building::TextRoot(Vec::new()),
+            Kind::TextRoot => Building::TextRoot(WholeText::default()),
             Kind::Text => Building::Text(Str::EMPTY),
             Kind::MapItem(key) => {
                 let given = self.keys.iter().position(|(of, _)| *of == tag).map(|at| self.keys.remove(at).1);
@@ -383,7 +434,7 @@ impl Building {
                 if text.len() > LONG {
                     budget::text(text.len()).map_err(|exceeded| exceeded.to_string())?;
                 }
-                whole.extend_from_slice(&text);
+                whole.push(&text);
             }
             (parent, B::Map(mut map)) => {
                 map.shrink_to_fit();

@@ -68,6 +68,11 @@ impl YamlWriter {
         YamlWriter { out: Vec::with_capacity(bytes), ..YamlWriter::default() }
     }
 
+    /// How many bytes were written so far.
+    pub fn written(&self) -> usize {
+        self.out.len()
+    }
+
     /// All that was written.
     pub fn finish(mut self) -> Vec<u8> {
         self.end_line();
