@@ -18,6 +18,7 @@ mod kubernetes;
 mod kubevirt;
 mod limits;
 mod lsp;
+mod profile;
 mod project;
 mod read;
 mod render;

@@ -11,12 +11,13 @@ use ytterby::{
 };
 use ytterby_diag::render::{Rendering, Report};
 use ytterby_diag::{Diagnostic, Id, Sources};
+use ytterby_text::profile::phase;
 
 use crate::commands::flag;
 use crate::flags::Invocation;
 use crate::host::{self, Terminal};
 use crate::read::{self, Rules, Skip, Stdin, Symlinks, Urls};
-use crate::{bulk, kubernetes, limits, report, source_map, write};
+use crate::{bulk, kubernetes, limits, profile, report, source_map, write};
 
 const OTHER_FILES: &str = "Found Non-YAML templates in input. Non-YAML templates are not rendered to standard output.
 If you want to include those results, use the --output-files or --dangerous-emptied-output-directory flag.";
@@ -30,8 +31,13 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
         _ if compat.is_ytt_only() => Rendering::Text,
         rendering => rendering,
     };
+    let profiling = if compat.is_ytt_only() { None } else { profile::begin(flags)? };
     let terminal = Rc::new(Terminal::new(rendering));
-    let outcome = render(program, flags, rendering, compat, sources, &terminal);
+    let mut outcome = render(program, flags, rendering, compat, sources, &terminal);
+    let profiled = profiling.map_or(Ok(()), |profiling| profiling.finish(sources));
+    if let (Ok(_), Err(failure)) = (&outcome, profiled) {
+        outcome = Err(failure);
+    }
 
     let (failure, warnings) = match &outcome {
         Ok(warnings) => (None, &warnings[..]),
@@ -55,7 +61,10 @@ fn render(
     sources: &Arc<Sources>,
     terminal: &Rc<Terminal>,
 ) -> Result<Vec<Diagnostic>, Failure> {
-    let Inputs { files, options } = inputs(program, flags, rendering, compat, sources)?;
+    let Inputs { files, options } = {
+        let _span = phase("inputs");
+        inputs(program, flags, rendering, compat, sources)?
+    };
     let options = Options { is_last_run: true, ..options };
     let result = ytterby::render(files, &options, sources, terminal.clone());
 
@@ -73,6 +82,7 @@ fn render(
     }
 
     let rendered = result?;
+    let _span = phase("output");
     let mut warnings = rendered.warnings;
     if flags.is_given(&flag::SOURCE_MAP) && !compat.is_ytt_only() {
         source_map::write(flags.text(&flag::SOURCE_MAP), &rendered.source_map)?;

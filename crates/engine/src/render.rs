@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ytterby_diag::{Diagnostic, Failure, Id, Origin, Pos, Sources};
 use ytterby_starlark::Eval;
+use ytterby_text::profile::phase;
 
 use crate::api::{
     Format, Host, Inspect, KnownSchemaFormats, Options, OutputTypes, Rendered, SchemaFormat, Silent, Target,
@@ -116,6 +117,7 @@ fn finish(run: &Rc<Run>, root: &LibraryRun, eval: &mut Eval, prepared: Prepared)
         coverage.add_values(&values.value, &record.reads);
     }
     if let Some((check, values)) = checked {
+        let _span = phase("checks of the output");
         output_check::check(run, check, &evaluated, &values, causes)?;
     }
     look_for_slips(run, root, schema.as_deref(), &evaluated);
@@ -161,6 +163,7 @@ pub(crate) fn stages(run: &Rc<Run>, library: Rc<Library>) -> Result<Rendered, Fa
         return documents(run, vec![FileDocuments::Nodes(DocumentSet { items: vec![doc] })]);
     }
     let evaluated = finish(run, &root, &mut eval, prepared)?;
+    let _span = phase("write");
     write(run, evaluated)
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ytterby_diag::{FileId, Pos};
-use ytterby_text::{Str, budget};
+use ytterby_text::{Str, budget, profile};
 
 use crate::error::fail;
 use crate::program::{Exports, Module};
@@ -173,10 +173,44 @@ impl Eval {
     }
 
     /// Notes that a statement runs.
-    pub(crate) fn reach(&self, pos: Pos) {
+    #[cold]
+    pub(crate) fn reach(&mut self, pos: Pos) {
         if let Some(coverage) = &self.coverage {
             coverage.reach(pos);
         }
+        if profile::is_on() {
+            self.settle();
+            profile::line((pos.file.0, pos.offset));
+        }
+    }
+
+    /// Notes in the profile that the innermost function begins.
+    #[cold]
+    pub(crate) fn profile_function(&mut self) {
+        self.settle();
+        if let Some(frame) = self.frames.last() {
+            let code = &frame.function.code;
+            profile::enter(&code.name, (code.pos.file.0, code.pos.offset), self.frames.len());
+        }
+    }
+
+    /// Notes in the profile that the innermost function ends.
+    #[cold]
+    pub(crate) fn profile_return(&mut self) {
+        self.settle();
+        profile::leave();
+    }
+
+    /// Charges all steps and bytes so far to the budget of the run, for an exact profile. The limits are checked when
+    /// they would have been checked otherwise; one that is reached by this is reported then.
+    fn settle(&mut self) {
+        let used = self.fuel_given - self.fuel;
+        self.fuel_given = self.fuel;
+        self.steps_used += u64::from(used);
+        let _ = budget::steps(u64::from(used));
+        let new = self.memory_used - self.memory_charged;
+        self.memory_charged = self.memory_used;
+        let _ = budget::memory(usize::try_from(new).unwrap_or(usize::MAX));
     }
 
     /// Says which operators and methods values have; [`Dialect::Ytt`] by default.

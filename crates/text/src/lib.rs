@@ -2,7 +2,8 @@
 //!
 //! Nothing here knows about YAML or Starlark. There are byte strings that are cheap to clone
 //! ([`Str`]), floats, JSON, quoted strings and URLs as in Go, names and strings of CEL, spelling
-//! distance, Kubernetes quantities, and the [`budget`] of a run, to which all its work is charged.
+//! distance, Kubernetes quantities, the [`budget`] of a run, to which all its work is charged, and its
+//! [`profile`].
 
 pub mod budget;
 mod bytestr;
@@ -10,6 +11,7 @@ pub mod cel;
 pub mod gofloat;
 pub mod gojson;
 pub mod path;
+pub mod profile;
 mod quantity;
 pub mod quote;
 pub mod spelling;

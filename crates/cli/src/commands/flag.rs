@@ -167,6 +167,16 @@ pub const SOURCE_MAP: Text =
 
 pub const BULK_OUT: Switch = Switch::new("bulk-out", "Write output files as JSON to standard output");
 
+pub const PROFILE: Text = Text::optional(
+    "profile",
+    "format",
+    "Say what the run spent time, steps and memory on, as text, json, a trace for Chrome and Perfetto, or a flame graph",
+)
+.offers(Values::OneOf(&["text", "json", "trace", "flame"]));
+
+pub const PROFILE_FILE: Text =
+    Text::new("profile-file", "file", "Write the profile to this file instead of standard error").offers(Values::Files);
+
 pub const VERSION: Switch = Switch::new("version", "Show the version");
 
 pub const FMT_FILE: List =

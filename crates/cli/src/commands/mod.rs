@@ -103,6 +103,8 @@ const OUTPUT: Group = Group {
         flag::DIAGNOSTICS.0,
         flag::COLOR.0,
         flag::DEBUG.0,
+        flag::PROFILE.0,
+        flag::PROFILE_FILE.0,
     ],
 };
 

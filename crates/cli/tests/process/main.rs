@@ -15,6 +15,7 @@ mod limits;
 #[cfg(unix)]
 mod output;
 mod pipes;
+mod profile;
 #[cfg(unix)]
 mod projects;
 #[cfg(all(unix, feature = "server"))]

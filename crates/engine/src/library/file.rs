@@ -5,7 +5,8 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use ytterby_diag::{Cause, Diagnostic, Failure, FileId};
-use ytterby_text::budget;
+use ytterby_text::profile::{self, SpanKind};
+use ytterby_text::{Str, budget};
 use ytterby_yaml::{ReadOptions, Tree};
 
 use crate::input::InputFile;
@@ -175,6 +176,7 @@ impl File {
         let parse = || {
             let (file, bytes) = self.source(run)?;
             run.debug(|| format!("## parse {} ({} bytes)\n", self.path(), bytes.len()));
+            let _span = profile::span(SpanKind::Parse, || Str::from(self.path()));
             let options = ReadOptions { strict, comments: self.has_code(), ..run.read_options() };
             let tree = ytterby_yaml::parse(&bytes, file, &options).map_err(|error| {
                 let failure = Failure::from(Diagnostic::from(error));
@@ -266,6 +268,7 @@ impl File {
             return Ok(template);
         }
         let compile = || {
+            let _span = profile::span(SpanKind::Compile, || Str::from(self.path()));
             let template = compile()?;
             run.debug(|| format!("## compile {} ({})\n", self.path(), template.size()));
             Ok(template)

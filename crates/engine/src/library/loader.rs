@@ -10,6 +10,7 @@ use std::rc::Rc;
 use ytterby_diag::{Failure, FileId, Id, Pos};
 use ytterby_starlark::{Error, Eval, Exports, Value};
 use ytterby_text::Str;
+use ytterby_text::profile::{self, SpanKind};
 
 use super::FileDocuments;
 use super::file::File;
@@ -217,6 +218,7 @@ impl Loader {
         doing: &'static str,
     ) -> Result<Outcome, Failure> {
         self.run.debug(|| format!("## evaluate {}\n", file.path()));
+        let _span = profile::span(SpanKind::Evaluate, || Str::from(file.path()));
         self.own.borrow_mut().insert(file.path().to_owned());
         let ops = template.ops(&self.run, self.options.key_overrides);
         let context = Rc::new(FileContext { loader: self.clone(), place: place.clone(), ops: ops.clone() });

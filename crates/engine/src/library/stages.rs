@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use ytterby_diag::{Diagnostic, Failure, Id, Part, Pos, Text};
 use ytterby_starlark::{Eval, Value};
+use ytterby_text::profile::phase;
 
 use super::{Evaluated, FileDocuments, FileInLibrary, LibraryRun, Loader, module};
 use crate::causes::FindCauses;
@@ -46,6 +47,7 @@ impl LibraryRun {
 
     /// The schema, with what others add to it.
     pub fn schema(&self, eval: &mut Eval, given: Vec<Envelope>) -> Result<Declared, Failure> {
+        let _span = phase("schema");
         values::schema_of(self, eval, given)
     }
 
@@ -57,6 +59,7 @@ impl LibraryRun {
 
     /// The data values, with what others give, under a schema that is known already.
     pub fn prepare_with(&self, eval: &mut Eval, declared: Declared, given: Vec<Envelope>) -> Result<Prepared, Failure> {
+        let _span = phase("data values");
         let Declared { schema, for_children: schemas, mut files } = declared;
         let mut values = values::values_of(self, eval, given, schema.as_deref())?;
         files.append(&mut values.files);
@@ -73,9 +76,16 @@ impl LibraryRun {
     ) -> Result<Evaluated, Failure> {
         let waiting = Rc::new(prepared.waiting);
         let loader = self.loader(&prepared.values.doc, &waiting);
-        let evaluated = self.evaluate(eval, &loader, &prepared.used_up)?;
+        let evaluated = {
+            let _span = phase("templates");
+            self.evaluate(eval, &loader, &prepared.used_up)?
+        };
         self.check_all_used(&waiting)?;
-        let mut evaluated = self.apply_overlays(eval, evaluated)?;
+        let mut evaluated = {
+            let _span = phase("overlays");
+            self.apply_overlays(eval, evaluated)?
+        };
+        let _span = phase("checks of the output");
         self.check_output(eval, &mut evaluated, &prepared.values.doc, causes)?;
         Ok(evaluated)
     }

@@ -6,7 +6,8 @@ use std::rc::Rc;
 
 use ytterby_diag::{Diagnostic, Failure, Id, Part, Step, Text};
 use ytterby_starlark::{Error, Eval, Value};
-use ytterby_text::budget;
+use ytterby_text::profile::{self, SpanKind};
+use ytterby_text::{Str, budget};
 
 use super::action::{self, Action, Insertion, Replacement};
 use super::compare;
@@ -57,6 +58,14 @@ impl<'c> Merge<'c> {
             record.begin(left.snapshot());
         }
         for doc in right {
+            let _span = profile::span_at(SpanKind::Overlay, (doc.pos.file.0, doc.pos.offset), || {
+                Str::from(match self.purpose {
+                    Purpose::Templates => "templates",
+                    Purpose::Call => "overlay.apply",
+                    Purpose::Values => "data values",
+                    Purpose::Schema => "schema",
+                })
+            });
             self.item(left, doc, Expects::default())
                 .map_err(|failure| explain::inside(failure, Text::new("Document on line ").at(doc.pos), doc.pos))?;
             if let Some(record) = &record {

@@ -5,7 +5,8 @@ use ytterby_diag::{
     ViolationPath,
 };
 use ytterby_starlark::{Error, Eval, Value};
-use ytterby_text::budget;
+use ytterby_text::profile::{self, SpanKind};
+use ytterby_text::{Str, budget};
 
 use super::custom::{BUDGET, Context, Custom, Verdict};
 use super::message::Fields;
@@ -70,6 +71,8 @@ impl<'a> Checker<'a> {
         let mut below: Vec<ViolationBlock> = Vec::new();
         for rule in &rules.rules {
             budget::work(weight(spot.value))?;
+            let place = (rule.pos.file.0, rule.pos.offset);
+            let _span = profile::span_at(SpanKind::Rule, place, || Str::from(rule.must_be.as_str()));
             match &rule.check {
                 Check::Named(named) => {
                     if named.accepts(spot.value) {

@@ -158,8 +158,11 @@ pub(crate) enum Instr {
     /// Loads names into registers from `first`.
     Load { first: Reg, index: u16 },
 
-    /// A statement begins; only in programs that are compiled with [`crate::Coverage`].
+    /// A statement begins; only in programs that are compiled with [`crate::Coverage`] or during a profile.
     Reach,
+    /// A function begins or ends; only in programs that are compiled during a profile.
+    ProfileEnter,
+    ProfileLeave,
 
     /// An operation of the host.
     Op { op: u32 },

@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap as HashMap;
 use std::sync::Arc;
 
 use ytterby_diag::{FileId, Pos, Span};
-use ytterby_text::Str;
+use ytterby_text::{Str, profile};
 
 use crate::ast::{Ast, Def, DefBody, ExprId, ExprKind, Param, Stmt};
 use crate::program::Toplevel;
@@ -40,7 +40,8 @@ pub(crate) fn compile(
         Some(Piece::Code { at, .. } | Piece::Op { at, .. }) => *at,
         None => Pos::UNKNOWN,
     };
-    let program = ProgramCompiler { ast: Arc::new(ast), resolved, pieces, coverage };
+    let profiled = profile::is_on();
+    let program = ProgramCompiler { ast: Arc::new(ast), resolved, pieces, coverage, profiled };
     let code = program.toplevel(&stmts, at).map_err(|TooLarge { message, pos }| {
         let pos = pos.unwrap_or(at);
         vec![SyntaxError::at(pos, Problem::Syntax, message, pieces)]
@@ -57,6 +58,8 @@ struct ProgramCompiler<'a> {
     resolved: Resolved,
     pieces: &'a [Piece<'a>],
     coverage: Option<&'a Coverage>,
+    /// Whether the program is to note its functions and lines in the profile of the thread.
+    profiled: bool,
 }
 
 type Compiled<T> = Result<T, TooLarge>;
@@ -113,9 +116,13 @@ impl ProgramCompiler<'_> {
         for reg in 0..compiler.params.count() {
             compiler.assigned.insert(reg);
         }
+        if self.profiled {
+            compiler.emit(Instr::ProfileEnter, Pos::UNKNOWN);
+        }
         let first_pos = match &def.body {
             DefBody::Lambda(body) => {
                 let reg = compiler.temporary_operand(*body)?;
+                compiler.leave_profile();
                 compiler.emit(Instr::Return { x: reg }, Pos::UNKNOWN);
                 compiler.lambda = Some((self.ast.clone(), *body));
                 self.leaf_of_expr(*body).or(Some(def.pos))
@@ -128,6 +135,7 @@ impl ProgramCompiler<'_> {
                 }
                 compiler.stmts(stmts)?;
                 let end = if compiler.fragment.is_some() { Instr::LeaveNone } else { Instr::ReturnNone };
+                compiler.leave_profile();
                 compiler.emit(end, Pos::UNKNOWN);
                 match compiler.fragment {
                     Some(_) => self.first_pos_of_stmts(stmts),
@@ -361,6 +369,13 @@ impl<'a> FnCompiler<'a> {
             lambda: self.lambda,
             file: self.file,
         })
+    }
+
+    /// Notes in the profile that the function ends here.
+    fn leave_profile(&mut self) {
+        if self.program.profiled {
+            self.emit(Instr::ProfileLeave, Pos::UNKNOWN);
+        }
     }
 
     fn emit(&mut self, instr: Instr, pos: Pos) {

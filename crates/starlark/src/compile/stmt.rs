@@ -12,8 +12,12 @@ impl FnCompiler<'_> {
     pub(super) fn stmts(&mut self, stmts: &[Stmt]) -> Compiled<()> {
         for stmt in stmts {
             let mark = self.next;
-            if let (Some(coverage), Some(pos)) = (self.program.coverage, self.place(stmt)) {
-                coverage.declare(pos);
+            if (self.program.coverage.is_some() || self.program.profiled)
+                && let Some(pos) = self.place(stmt)
+            {
+                if let Some(coverage) = self.program.coverage {
+                    coverage.declare(pos);
+                }
                 self.emit(Instr::Reach, pos);
             }
             let done = stacker::maybe_grow(64 << 10, 1 << 20, || self.stmt(stmt));
@@ -73,6 +77,7 @@ impl FnCompiler<'_> {
                     (None, None) => (Instr::ReturnNone, Pos::UNKNOWN),
                     (None, Some(_)) => (Instr::LeaveNone, Pos::UNKNOWN),
                 };
+                self.leave_profile();
                 self.emit(instr, pos);
                 self.assigned.unreachable = true;
             }

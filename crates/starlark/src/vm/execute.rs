@@ -349,6 +349,8 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                     }
 
                     Instr::Reach => eval.reach(code.positions[at]),
+                    Instr::ProfileEnter => eval.profile_function(),
+                    Instr::ProfileLeave => eval.profile_return(),
                     Instr::Op { op } => {
                         note!();
                         check!(function.module.ops.op(eval, op, OpValues::None));

@@ -14,6 +14,8 @@ pub(crate) use iter::Iter;
 
 use std::rc::Rc;
 
+use ytterby_text::profile;
+
 use crate::eval::CallFrame;
 use crate::value::Function;
 use crate::{Args, Error, Eval, Value};
@@ -49,6 +51,9 @@ fn unwind(eval: &mut Eval, floor: usize, mut error: Error) -> Error {
         && let Some(frame) = eval.frames.pop()
     {
         error.push_frame(frame.frame());
+    }
+    if profile::is_on() {
+        profile::unwind(floor);
     }
     error
 }

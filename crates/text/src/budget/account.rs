@@ -219,6 +219,13 @@ pub(super) fn steps_left() -> u64 {
     })
 }
 
+pub(super) fn used() -> (u64, u64) {
+    ACCOUNT.with_borrow(|account| match account {
+        Some(account) => (account.steps, account.charged + account.room.saturating_sub(ROOM.get())),
+        None => (0, 0),
+    })
+}
+
 pub(super) fn output(bytes: u64) -> Result<(), Exceeded> {
     with(Ok(()), |account| {
         if let Some(exceeded) = account.exceeded {

@@ -127,6 +127,11 @@ pub fn steps_left() -> u64 {
     account::steps_left()
 }
 
+/// The steps and bytes that were charged so far.
+pub fn used() -> (u64, u64) {
+    account::used()
+}
+
 /// Charges bytes that are about to be written.
 ///
 /// # Errors
