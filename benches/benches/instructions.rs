@@ -1,4 +1,4 @@
-//! Instructions of reading, writing, compiling and evaluating, counted by valgrind.
+//! Instructions of reading, writing, compiling, evaluating and of whole runs, counted by valgrind.
 //!
 //! Unlike times they are the same on every run and do not depend on what else the machine does. `compare` in the folder
 //! above runs them and prints the change against `baseline.txt`.
@@ -8,6 +8,7 @@ use std::hint::black_box;
 use std::rc::Rc;
 
 use gungraun::{library_benchmark, library_benchmark_group, main};
+use ytterby::{Project, Values};
 use ytterby_diag::{FileId, Pos};
 use ytterby_starlark::{Eval, Exports, NoOps, Piece, Program, compile};
 use ytterby_yaml::write::{YamlWriter, write_tree};
@@ -122,6 +123,79 @@ fn evaluate(program: Program) -> Rc<Exports> {
     black_box(program.run(&mut eval, Rc::new(NoOps), &Exports::default()).expect("the program runs"))
 }
 
+/// The files of a project, by their paths.
+type Files = Vec<(&'static str, String)>;
+
+/// A template with a loop, functions and a condition.
+fn templates() -> Files {
+    let template = "#@ load('@ytt:data', 'data')\n#@ def labels(name):\napp: #@ name\ntier: backend\n#@ end\n\
+        #@ for i in range(100):\n#@ name = 'app-{}'.format(i)\n---\nkind: Service\nmetadata:\n  name: #@ name\n  \
+        labels: #@ labels(name)\nspec:\n  #@ if i % 2 == 0:\n  type: ClusterIP\n  #@ else:\n  type: NodePort\n  #@ end\n  \
+        ports:\n  - port: #@ 8000 + i\n#@ end\n";
+    vec![("config.yml", template.to_owned())]
+}
+
+/// Documents, and overlays that find some of them by name and merge arrays by key.
+fn overlays() -> Files {
+    let mut docs = String::new();
+    let mut changes = String::from("#@ load('@ytt:overlay', 'overlay')\n");
+    for at in 0..100 {
+        let name = format!("app-{at}");
+        write!(docs, "---\nname: {name}\nitems:\n- name: a\n  value: 1\n- name: b\n  value: 2\n")
+            .expect("it takes all text");
+        if at % 4 == 0 {
+            write!(
+                changes,
+                "#@overlay/match by=overlay.subset({{'name': '{name}'}})\n---\nitems:\n#@overlay/match by='name'\n\
+                 - name: b\n  value: 3\n"
+            )
+            .expect("it takes all text");
+        }
+    }
+    vec![("config.yml", docs), ("overlay.yml", changes)]
+}
+
+/// A schema with many keys, and data values for half of them.
+fn schema() -> Files {
+    let mut schema = String::from("#@data/values-schema\n---\n");
+    let mut values = String::from("#@data/values\n---\n");
+    for at in 0..100 {
+        write!(schema, "key{at}:\n  name: \"\"\n  #@schema/nullable\n  port: 80\n  list:\n  - \"\"\n")
+            .expect("it takes all text");
+        if at % 2 == 0 {
+            write!(values, "key{at}:\n  name: x\n  list: [a, b]\n").expect("it takes all text");
+        }
+    }
+    vec![("schema.yml", schema), ("values.yml", values), ("config.yml", "a: 1\n".to_owned())]
+}
+
+/// The same with rules, all of which hold.
+fn rules() -> Files {
+    let mut schema = String::from("#@data/values-schema\n---\n");
+    for at in 0..100 {
+        write!(
+            schema,
+            "#@schema/validation min_len=1, max_len=20\nname{at}: abc\n#@schema/validation min=1, max=65535\nport{at}: 80\n\
+             #@schema/validation ('even', lambda x: x % 2 == 0)\neven{at}: 2\n"
+        )
+        .expect("it takes all text");
+    }
+    vec![("schema.yml", schema), ("config.yml", "a: 1\n".to_owned())]
+}
+
+/// A whole run: files are parsed, compiled and evaluated, documents are written.
+#[library_benchmark]
+#[bench::templates(templates())]
+#[bench::overlays(overlays())]
+#[bench::schema(schema())]
+#[bench::rules(rules())]
+fn run(files: Files) -> String {
+    let project = Project::new(files).expect("the files are there");
+    let output = project.render(&Values::new()).unwrap_or_else(|error| panic!("{error}"));
+    black_box(output.yaml().expect("it is small"))
+}
+
 library_benchmark_group!(name = yaml; benchmarks = read, written);
 library_benchmark_group!(name = starlark; benchmarks = compile_code, evaluate);
-main!(library_benchmark_groups = yaml, starlark);
+library_benchmark_group!(name = engine; benchmarks = run);
+main!(library_benchmark_groups = yaml, starlark, engine);
