@@ -54,7 +54,7 @@ pub fn example(root: &Path, section: &Section) -> Result<(), String> {
     if !section.text.contains("**Remedy:**") {
         return Err("the section has no remedy".to_owned());
     }
-    let directory = Directory::new(root, &section.id);
+    let directory = Directory::new(root, &section.id, section.text.contains("examples/"));
     let mut commands = Vec::new();
     let mut lines = section.text.lines();
     while let Some(line) = lines.next() {

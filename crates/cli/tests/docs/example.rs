@@ -20,10 +20,10 @@ pub struct Outcome {
 /// Runs a page's examples. An error is a mistake in how they are written.
 pub fn run(root: &Path, name: &str, page: &Page<'_>) -> Result<Outcome, String> {
     let mut outcome = Outcome::default();
-    let mut directory = Directory::new(root, name);
+    let mut directory = Directory::new(root, name, page.sections.iter().any(Section::uses_examples));
     for (number, section) in page.sections.iter().enumerate() {
         if !page.is_continuous && number > 0 {
-            directory = Directory::new(root, name);
+            directory = Directory::new(root, name, section.uses_examples());
             // What stands before the first section is there in all of them.
             directory.write_files(&page.sections[0])?;
         }
@@ -34,20 +34,37 @@ pub fn run(root: &Path, name: &str, page: &Page<'_>) -> Result<Outcome, String> 
 
 /// A directory in which examples are run; it is deleted afterwards.
 pub struct Directory {
+    /// Where commands run: the directory itself, or the copy of the example that the page belongs to.
     pub path: PathBuf,
+    /// What is deleted.
+    root: PathBuf,
     /// How the last command ended, for `echo $?`.
     exit: i32,
 }
 
 impl Directory {
-    pub fn new(root: &Path, name: &str) -> Directory {
+    /// A new directory for a page; with a copy of `examples/` where the page uses it, or of the example that the page is
+    /// about.
+    pub fn new(root: &Path, name: &str, uses_examples: bool) -> Directory {
         use std::sync::atomic::{AtomicU32, Ordering};
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("docs-{}-{number}-{}", std::process::id(), name.replace('/', "-"));
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        copy(&root.join("examples"), &path.join("examples")).expect("the target directory is ours");
-        Directory { path, exit: 0 }
+        let folder = format!("docs-{}-{number}-{}", std::process::id(), name.replace('/', "-"));
+        let copied = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
+        let example = name.strip_prefix("examples/").and_then(|page| page.split_once('/')).map(|(example, _)| example);
+        let path = match example {
+            Some(example) => copied.join("examples").join(example),
+            None => copied.clone(),
+        };
+        fs::create_dir_all(&path).expect("the target directory is ours");
+        let needed = match example {
+            Some(example) => Some(Path::new("examples").join(example)),
+            None => uses_examples.then(|| PathBuf::from("examples")),
+        };
+        if let Some(needed) = needed {
+            copy(&root.join(&needed), &copied.join(&needed)).expect("the target directory is ours");
+        }
+        Directory { path, root: copied, exit: 0 }
     }
 
     fn run(&mut self, section: &Section<'_>, name: &str, outcome: &mut Outcome) -> Result<(), String> {
@@ -88,6 +105,18 @@ impl Directory {
     fn inside(&self, name: &str) -> Result<PathBuf, String> {
         let is_inside = Path::new(name).components().all(|part| matches!(part, std::path::Component::Normal(_)));
         if is_inside { Ok(self.path.join(name)) } else { Err(format!("{name} is outside of the example")) }
+    }
+
+    /// Runs a command of the program that must succeed and have nothing to say on standard error.
+    pub fn succeed(&self, args: &[&str]) -> Result<(), String> {
+        let mut process = Process::new(env!("CARGO_BIN_EXE_ytterby"));
+        process.args(args).current_dir(&self.path).env_clear();
+        let output = process.output().expect("the program can be started");
+        if output.status.success() && output.stderr.is_empty() {
+            return Ok(());
+        }
+        let printed = [output.stdout, output.stderr].concat();
+        Err(format!("$ ytterby {}\n{}", args.join(" "), String::from_utf8_lossy(&printed)))
     }
 
     /// Runs a command and gives what it prints, standard output and standard error in their order.
@@ -154,7 +183,7 @@ fn tidy(text: &str) -> String {
 
 impl Drop for Directory {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.path);
+        let _ = fs::remove_dir_all(&self.root);
     }
 }
 

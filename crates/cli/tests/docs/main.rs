@@ -1,5 +1,5 @@
-//! Keeps the documentation true: runs the examples of README.md and `docs/`, follows the links of every page, and checks
-//! what pages for contributors say about the repository.
+//! Keeps the documentation true: runs the examples of README.md, `docs/` and `examples/`, checks the manifests of
+//! `examples/`, follows the links of every page, and checks what pages for contributors say about the repository.
 //!
 //! CONTRIBUTING.md says how examples are written. `cargo test --test docs [NAME]` runs the pages whose name holds NAME;
 //! `YTTERBY_BLESS=docs` writes into the pages what the commands print.
@@ -11,6 +11,7 @@ mod example;
 mod generated;
 mod layout;
 mod links;
+mod manifests;
 mod page;
 mod picture;
 #[path = "../cases/words.rs"]
@@ -23,13 +24,15 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use page::Page;
 
 /// Pages that have no examples on purpose. Everything in `docs/decisions` is about reasons and has none either.
-const WITHOUT_EXAMPLES: [&str; 7] = [
+const WITHOUT_EXAMPLES: [&str; 9] = [
     "docs/README.md",
     "docs/SUMMARY.md",
     "docs/commands.md",
+    "docs/cookbook/README.md",
     "docs/editors.md",
     "docs/embedding.md",
     "docs/errors.md",
+    "docs/guides/README.md",
     "docs/modules.md",
 ];
 
@@ -60,10 +63,16 @@ fn main() {
             trials
                 .push(Trial::test(format!("generated/{name}"), move || generated::check(&path).map_err(Failed::from)));
         }
-        if name == "README.md" || name.starts_with("docs/") && !name.starts_with("docs/decisions/") {
+        let is_of_example = name.starts_with("examples/") && name.matches('/').count() == 2;
+        if name == "README.md" || is_of_example || name.starts_with("docs/") && !name.starts_with("docs/decisions/") {
             let root = root.clone();
             trials.push(Trial::test(format!("examples/{name}"), move || examples(&root, &file, &name)));
         }
+    }
+    for example in manifests::examples(&root) {
+        let name = format!("manifests/{example}");
+        let at = root.clone();
+        trials.push(Trial::test(name, move || manifests::check(&at, &example).map_err(Failed::from)));
     }
     for section in errors::sections(&root) {
         let name = format!("errors/{}", section.id);

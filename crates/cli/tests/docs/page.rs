@@ -16,6 +16,13 @@ pub struct Section<'a> {
     pub steps: Vec<Step<'a>>,
 }
 
+impl Section<'_> {
+    /// Whether a command names something in `examples/`.
+    pub fn uses_examples(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Command(command) if command.text.contains("examples/")))
+    }
+}
+
 /// A step of an example.
 pub enum Step<'a> {
     /// A fenced block whose info string names a file.
