@@ -290,7 +290,8 @@ impl Catalog {
         decoder.object(root, schema, at);
         // What follows reads typed values; where a type is wrong, the server does not come that far either.
         if decoder.type_errors == 0 && !report.is_done() {
-            meta::check(root, at, builtin::name_rule(known, self.options.version), report);
+            let scope = meta::Scope { namespaced: known.namespaced, core: builtin::has_core_metadata(known) };
+            meta::check(root, at, builtin::name_rule(known, self.options.version), scope, report);
             builtin::check(root, known, self, at, report);
         }
     }
@@ -305,7 +306,8 @@ impl Catalog {
         };
         structural::prune(&custom.schemas, root, custom.root, at, true, report);
         if type_errors == 0 {
-            meta::check(root, at, NameRule::Form(crate::names::dns_subdomain), report);
+            let scope = meta::Scope { namespaced: custom.namespaced, core: false };
+            meta::check(root, at, NameRule::Form(crate::names::dns_subdomain), scope, report);
         }
         if report.is_done() {
             return;

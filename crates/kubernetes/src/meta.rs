@@ -14,19 +14,44 @@ const MAX_ANNOTATIONS: usize = 256 << 10;
 pub(crate) enum NameRule {
     /// It needs one of this form.
     Form(fn(&str) -> Fault),
+    /// It has this form where there is one.
+    Optional(fn(&str) -> Fault),
     /// Objects that only ask a question have none.
     None,
 }
 
+/// What kind of object has the metadata.
+#[derive(Clone, Copy)]
+pub(crate) struct Scope {
+    pub namespaced: bool,
+    /// Whether it is a built-in kind whose finalizers need domains.
+    pub core: bool,
+}
+
 /// Checks the metadata of an object.
-pub(crate) fn check(root: &Node, at: &At<'_>, rule: NameRule, report: &mut Report) {
+pub(crate) fn check(root: &Node, at: &At<'_>, rule: NameRule, of: Scope, report: &mut Report) {
+    let Scope { namespaced, core } = of;
     let empty = Node::new(crate::document::Value::Map(Vec::new()));
     let (meta, here) = match root.given("metadata") {
         Some(meta) => (meta, at.key("metadata", meta)),
         None => (&empty, at.missing("metadata")),
     };
     name(meta, &here, rule, report);
-    if let Some(namespace) = meta.given("namespace")
+    if let NameRule::Form(_) | NameRule::Optional(_) = rule
+        && let Some(finalizers) = meta.given("finalizers").filter(|_| core)
+    {
+        let at = here.key("finalizers", finalizers);
+        for (index, item) in finalizers.items().iter().enumerate() {
+            if let Some(fault) = item.as_str().and_then(core_finalizer) {
+                let place = at.index(index, item);
+                report
+                    .error(Id::KUBERNETES_METADATA, &place, || Finding::of_value(format!("a finalizer {fault}"), item));
+            }
+        }
+    }
+    // Objects of the whole cluster may have any namespace: it is dropped.
+    if namespaced
+        && let Some(namespace) = meta.given("namespace")
         && let Some(text) = namespace.as_str().filter(|text| !text.is_empty())
         && let Some(fault) = names::dns_label(text)
     {
@@ -34,7 +59,11 @@ pub(crate) fn check(root: &Node, at: &At<'_>, rule: NameRule, report: &mut Repor
         report
             .error(Id::KUBERNETES_METADATA, &place, || Finding::of_value(format!("the namespace {fault}"), namespace));
     }
-    if let Some(generation) = meta.given("generation").filter(|node| node.as_int().is_some_and(|value| value < 0)) {
+    // The server counts generations itself where an object has a specification.
+    if core
+        && root.get("spec").is_none()
+        && let Some(generation) = meta.given("generation").filter(|node| node.as_int().is_some_and(|value| value < 0))
+    {
         let place = here.key("generation", generation);
         report.error(Id::KUBERNETES_METADATA, &place, || Finding::of_value("must not be negative", generation));
     }
@@ -67,13 +96,20 @@ pub(crate) fn common(meta: &Node, at: &At<'_>, report: &mut Report) {
     if let Some(finalizers) = meta.given("finalizers") {
         let here = at.key("finalizers", finalizers);
         for (index, item) in finalizers.items().iter().enumerate() {
-            if let Some(fault) = item.as_str().and_then(names::qualified_name) {
+            if let Some(fault) = names::qualified_name(item.as_str().unwrap_or_default()) {
                 let place = here.index(index, item);
                 report
                     .error(Id::KUBERNETES_METADATA, &place, || Finding::of_value(format!("a finalizer {fault}"), item));
             }
         }
     }
+}
+
+/// Only three finalizers of most built-in kinds have no domain. Custom kinds may have any.
+fn core_finalizer(text: &str) -> Fault {
+    let is_known = text.contains('/') || ["orphan", "foregroundDeletion", "kubernetes"].contains(&text);
+    let is_name = names::qualified_name(text).is_none();
+    (is_name && !is_known).then_some("must have a domain before its name, such as example.com/cleanup")
 }
 
 /// Checks a map of labels.
@@ -94,8 +130,20 @@ pub(crate) fn check_labels(labels: &Node, at: &At<'_>, report: &mut Report) {
 }
 
 fn name(meta: &Node, at: &At<'_>, rule: NameRule, report: &mut Report) {
-    let NameRule::Form(form) = rule else { return };
+    let (form, is_needed) = match rule {
+        NameRule::Form(form) => (form, true),
+        NameRule::Optional(form) => (form, false),
+        NameRule::None => return,
+    };
     let text = |key: &str| meta.given(key).filter(|node| node.as_str().is_none_or(|text| !text.is_empty()));
+    if let Some(node) = text("generateName") {
+        // The server adds letters and digits; a dash at the end is usual.
+        let masked = node.as_str().map(|text| text.strip_suffix('-').map_or(text.to_owned(), |t| format!("{t}a")));
+        if let Some(fault) = masked.as_deref().and_then(form) {
+            let here = at.key("generateName", node);
+            report.error(Id::KUBERNETES_METADATA, &here, || Finding::of_value(format!("the name {fault}"), node));
+        }
+    }
     match (text("name"), text("generateName")) {
         (Some(node), _) => {
             if let Some(fault) = node.as_str().and_then(form) {
@@ -107,17 +155,10 @@ fn name(meta: &Node, at: &At<'_>, rule: NameRule, report: &mut Report) {
                 });
             }
         }
-        (None, Some(node)) => {
-            // The server adds letters and digits; a dash at the end is usual.
-            let masked = node.as_str().map(|text| text.strip_suffix('-').map_or(text.to_owned(), |t| format!("{t}a")));
-            if let Some(fault) = masked.as_deref().and_then(form) {
-                let here = at.key("generateName", node);
-                report.error(Id::KUBERNETES_METADATA, &here, || Finding::of_value(format!("the name {fault}"), node));
-            }
-        }
+        (None, Some(_)) => {}
         (None, None) => {
             // A name of another type has been told already.
-            if meta.given("name").is_none_or(|node| node.as_str().is_some()) {
+            if is_needed && meta.given("name").is_none_or(|node| node.as_str().is_some()) {
                 report.key_error(Id::KUBERNETES_REQUIRED, &at.missing("name"), || {
                     Finding::new("the object has no name").help("give `metadata.name` or `metadata.generateName`")
                 });
@@ -129,7 +170,7 @@ fn name(meta: &Node, at: &At<'_>, rule: NameRule, report: &mut Report) {
 fn owners(meta: &Node, at: &At<'_>, report: &mut Report) {
     let Some(owners) = meta.given("ownerReferences") else { return };
     let here = at.key("ownerReferences", owners);
-    let mut controllers = 0;
+    let mut controllers: Vec<&Node> = Vec::new();
     for (index, owner) in owners.items().iter().enumerate() {
         let place = here.index(index, owner);
         for key in ["apiVersion", "kind", "name", "uid"] {
@@ -143,9 +184,13 @@ fn owners(meta: &Node, at: &At<'_>, report: &mut Report) {
         if owner.text("kind") == Some("Event") && owner.text("apiVersion").is_some_and(|v| v.ends_with("v1")) {
             report.error(Id::KUBERNETES_METADATA, &place, || Finding::new("an Event cannot be an owner"));
         }
-        controllers += usize::from(owner.get("controller").and_then(Node::as_bool) == Some(true));
+        // The server drops owners that are given twice.
+        let is_new = || controllers.iter().all(|other| !other.value.same(&owner.value));
+        if owner.get("controller").and_then(Node::as_bool) == Some(true) && is_new() {
+            controllers.push(owner);
+        }
     }
-    if controllers > 1 {
+    if controllers.len() > 1 {
         report.error(Id::KUBERNETES_METADATA, &here, || Finding::new("only one owner can have `controller: true`"));
     }
 }

@@ -133,6 +133,15 @@ pub(crate) fn path_segment(text: &str) -> Fault {
     is_bad.then_some("must not be '.' or '..' and must not contain '/' or '%'")
 }
 
+/// A domain, a slash and a path, such as `example.com/controller`.
+pub(crate) fn domain_path(text: &str) -> Fault {
+    let is_good = text.split_once('/').is_some_and(|(domain, path)| {
+        let is_path = |byte: u8| byte.is_ascii_alphanumeric() || b"/%:@$&+,;=.-_~!*'()".contains(&byte);
+        dns_subdomain(domain).is_none() && !path.is_empty() && path.bytes().all(is_path)
+    });
+    (!is_good).then_some("must be a domain and a path, such as example.com/controller")
+}
+
 /// `25%`.
 pub(crate) fn percent(text: &str) -> Option<u64> {
     let digits = text.strip_suffix('%')?;

@@ -44,11 +44,16 @@ impl Decoder<'_> {
             (Kind::Array, Value::List(items)) => {
                 let Some(of) = schema.items else { return };
                 for (index, item) in items.iter().enumerate() {
-                    self.check(item, of, &at.index(index, item), depth);
+                    let here = at.index(index, item);
+                    match item.value {
+                        Value::Null => self.null_item(of, &here, depth),
+                        _ => self.check(item, of, &here, depth),
+                    }
                 }
             }
             (Kind::String, Value::Str(text)) => {
-                if depth == Depth::Full && !schema.enumeration.is_empty() && !text.is_empty() {
+                let is_checked = depth == Depth::Full && !schema.enumeration.is_empty();
+                if is_checked && !(text.is_empty() && empty_is_default(at)) {
                     self.enumeration(node, schema, at);
                 }
             }
@@ -74,10 +79,23 @@ impl Decoder<'_> {
                     self.fault(Id::KUBERNETES_FORMAT, at, base64_fault);
                 }
             }
+            // Go reads a list of numbers as bytes, too.
+            (Kind::Bytes, Value::List(items))
+                if items.iter().all(|item| item.as_int().is_some_and(|byte| (0..256).contains(&byte))) => {}
             (Kind::SchemaOrBool | Kind::SchemaOrArray | Kind::SchemaOrStrings, _) => {
                 self.schema_or(node, schema.kind, at, depth);
             }
             (kind, _) => self.fault(Id::KUBERNETES_TYPE, at, || Finding::wrong_type(kind.name(), node)),
+        }
+    }
+
+    /// Null in a list is an item without content: what it needs is missing.
+    fn null_item(&mut self, of: SchemaId, at: &At<'_>, depth: Depth) {
+        let schema = self.schemas.get(of);
+        if depth == Depth::Full && schema.kind == Kind::Object {
+            for name in &schema.required {
+                self.report.key_error(Id::KUBERNETES_REQUIRED, &at.missing(name), || required(name));
+            }
         }
     }
 
@@ -164,10 +182,29 @@ impl Decoder<'_> {
     }
 }
 
+/// Whether an empty text is the same as none: these fields have a default, or are not looked at when they are empty.
+fn empty_is_default(at: &At<'_>) -> bool {
+    let mut keys = at.keys();
+    let (key, parent) = (keys.next().unwrap_or_default(), keys.next().unwrap_or_default());
+    match key {
+        "concurrencyPolicy" | "dnsPolicy" | "restartPolicy" | "imagePullPolicy" | "terminationMessagePolicy" => true,
+        "persistentVolumeReclaimPolicy" | "reclaimPolicy" | "stopSignal" | "scheme" | "pullPolicy" => true,
+        "allocationMode" | "externalTrafficPolicy" | "sessionAffinity" | "podManagementPolicy" => true,
+        "operator" | "effect" => parent == "tolerations",
+        "type" => matches!(parent, "strategy" | "updateStrategy" | "hostPath" | "spec"),
+        // Not in endpoint slices, whose ports are at the root, and not in network policies.
+        "protocol" => keys.next().is_some_and(|above| above != "ingress" && above != "egress"),
+        _ => false,
+    }
+}
+
 /// Reports an unknown field; the declared name that was probably meant.
 pub(crate) fn unknown_field<'s>(report: &mut Report, schema: &'s Schema, key: &str, at: &At<'_>) -> Option<&'s str> {
     let names = || schema.fields.iter().map(|field| &*field.name);
+    // Two letters that changed places are one mistake, also in a short word: `prot`.
+    let swapped = || names().find(|name| spelling::distance(key, name) == Some(1));
     let near = names().find(|name| name.eq_ignore_ascii_case(key)).or_else(|| spelling::nearest(key, names()));
+    let near = near.or_else(swapped);
     report.key_error(Id::KUBERNETES_UNKNOWN_FIELD, at, || {
         let finding = Finding::new(format!("unknown field \"{key}\""));
         match near {

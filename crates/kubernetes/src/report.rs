@@ -43,6 +43,14 @@ impl<'a> At<'a> {
         At { up: Some(self), step: AtStep::Index(index), pos: if node.pos.is_known() { node.pos } else { self.pos } }
     }
 
+    /// The last keys of the path, innermost first; indexes are left out.
+    pub fn keys(&self) -> impl Iterator<Item = &'a str> {
+        std::iter::successors(Some(*self), |at| at.up.copied()).filter_map(|at| match at.step {
+            AtStep::Key(key) => Some(key),
+            AtStep::Root | AtStep::Index(_) => None,
+        })
+    }
+
     pub fn path(&self) -> Path {
         let mut steps = Vec::new();
         let mut at = Some(self);

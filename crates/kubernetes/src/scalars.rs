@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use ytterby_regexp::Regexp;
 
 /// What is wrong with a quantity, or nothing.
@@ -30,6 +30,10 @@ fn quantity_shape(text: &str) -> bool {
     let rest = rest.strip_prefix(['+', '-']).unwrap_or(rest);
     has_digit && number.matches('.').count() <= 1 && rest.bytes().all(|byte| byte.is_ascii_digit())
 }
+
+/// Bits after the last byte may be set, as in Go.
+const STANDARD: GeneralPurpose =
+    GeneralPurpose::new(&base64::alphabet::STANDARD, GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true));
 
 /// Decodes base64 as Go does: line ends are skipped, padding is needed.
 pub(crate) fn base64(text: &str) -> Option<Vec<u8>> {

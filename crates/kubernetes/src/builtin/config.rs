@@ -1,11 +1,11 @@
-//! Everything else: data, roles, quotas, namespaces, leases, device claims.
+//! Everything else: data, namespaces, nodes, leases, API services.
 
 use std::collections::HashSet;
 
 use ytterby_cel::{Env, Program, Type};
 use ytterby_diag::Id;
 
-use super::{Cx, each, entries, resources, with};
+use super::{Cx, each, entries, pod, quota, rbac, resources, with};
 use crate::document::Node;
 use crate::facts::KnownKind;
 use crate::names;
@@ -25,18 +25,14 @@ pub(super) fn check(cx: &mut Cx<'_>, known: &KnownKind, root: &Node, spec: &Node
                 cx.invalid(at, node, "must be \"kubernetes\" or have a domain before the name");
             }
         }),
-        ("", "LimitRange") => limit_range(cx, spec, spec_at),
-        ("", "ResourceQuota") => quota(cx, spec, spec_at),
-        ("", "Node") => with(spec, spec_at, "podCIDR", |node, at| {
-            if node.as_str().is_some_and(|text| !text.is_empty() && names::cidr(text).is_none()) {
-                cx.invalid(at, node, "must be a CIDR, such as 10.9.8.0/24");
-            }
-        }),
+        ("", "LimitRange") => quota::limit_range(cx, spec, spec_at),
+        ("", "ResourceQuota") => quota::quota(cx, spec, spec_at),
+        ("", "Node") => node(cx, spec, spec_at),
         ("coordination.k8s.io", "Lease") => {
             cx.range(spec, spec_at, "leaseDurationSeconds", 1, i64::MAX);
             cx.not_negative(spec, spec_at, &["leaseTransitions"]);
         }
-        ("rbac.authorization.k8s.io", kind) => roles(cx, kind, root, at),
+        ("rbac.authorization.k8s.io", kind) => rbac::check(cx, kind, root, at),
         ("scheduling.k8s.io", "PriorityClass") => with(root, at, "value", |node, at| {
             let name = root.at(&["metadata", "name"]).and_then(Node::as_str).unwrap_or_default();
             if node.as_int().is_some_and(|value| value > 1_000_000_000) && !name.starts_with("system-") {
@@ -44,9 +40,48 @@ pub(super) fn check(cx: &mut Cx<'_>, known: &KnownKind, root: &Node, spec: &Node
             }
         }),
         ("apiregistration.k8s.io", "APIService") => api_service(cx, root, spec, at, spec_at),
-        ("node.k8s.io", "RuntimeClass") => cx.form(root, at, "handler", names::dns_label),
+        ("node.k8s.io", "RuntimeClass") => {
+            cx.given_form(root, at, "handler", names::dns_label);
+            with(root, at, "overhead", |overhead, at| {
+                with(overhead, at, "podFixed", |list, at| resources::list(cx, list, at));
+            });
+            with(root, at, "scheduling", |scheduling, at| {
+                with(scheduling, at, "nodeSelector", |labels, at| crate::meta::check_labels(labels, at, cx.report));
+                pod::tolerations(cx, scheduling, at);
+            });
+        }
         _ => {}
     }
+}
+
+fn node(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
+    const MESSAGE: &str = "must be a CIDR, such as 10.9.8.0/24";
+    with(spec, at, "podCIDR", |node, at| {
+        if node.as_str().is_some_and(|text| !text.is_empty() && names::cidr(text).is_none()) {
+            cx.invalid(at, node, MESSAGE);
+        }
+    });
+    // A podCIDR that is not the first of the list replaces the list.
+    let first = spec.given("podCIDRs").and_then(|list| list.items().first()).and_then(Node::as_str);
+    let replaces = spec.text("podCIDR").is_some_and(|cidr| !cidr.is_empty() && Some(cidr) != first);
+    let mut families = HashSet::new();
+    each(spec, at, "podCIDRs", |node, at| match node.as_str().and_then(names::cidr) {
+        _ if replaces => {}
+        None => cx.invalid(at, node, MESSAGE),
+        Some((address, _)) if !families.insert(address.is_ipv4()) => {
+            cx.invalid(at, node, "there can be one range of each IP family");
+        }
+        Some(_) => {}
+    });
+    let mut seen = HashSet::new();
+    each(spec, at, "taints", |taint, at| {
+        cx.given_form(taint, at, "key", names::qualified_name);
+        cx.form(taint, at, "value", names::label_value);
+        let text = |key: &str| taint.text(key).unwrap_or_default().to_owned();
+        if !seen.insert((text("key"), text("effect"))) {
+            cx.wrong(at, "an earlier taint has the same key and effect");
+        }
+    });
 }
 
 fn config_map(cx: &mut Cx<'_>, root: &Node, at: &At<'_>) {
@@ -131,132 +166,6 @@ fn docker_config(cx: &mut Cx<'_>, root: &Node, at: &At<'_>) {
     }
 }
 
-fn limit_range(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
-    let mut seen = HashSet::new();
-    each(spec, at, "limits", |limit, at| {
-        if let Some(node) = limit.get("type") {
-            let here = at.key("type", node);
-            let name = node.as_str().unwrap_or_default();
-            if let Some(fault) = names::qualified_name(name) {
-                cx.invalid(&here, node, fault);
-            }
-            if !seen.insert(name.to_owned()) {
-                cx.duplicate(&here, node);
-            }
-        }
-        let amount =
-            |key: &str, name: &str| limit.given(key).and_then(|list| list.given(name)).and_then(resources::quantity);
-        for (low, high) in [
-            ("min", "max"),
-            ("default", "max"),
-            ("defaultRequest", "default"),
-            ("defaultRequest", "max"),
-            ("min", "default"),
-            ("min", "defaultRequest"),
-        ] {
-            entries(limit, at, low, |name, node, at| {
-                if let (Some(low_value), Some(high_value)) = (resources::quantity(node), amount(high, name))
-                    && low_value > high_value
-                {
-                    cx.invalid(at, node, &format!("must not be above {high}, which is {high_value}"));
-                }
-            });
-        }
-    });
-}
-
-/// Resources of quotas that are counted in whole numbers.
-const COUNTED: [&str; 10] = [
-    "pods",
-    "services",
-    "replicationcontrollers",
-    "resourcequotas",
-    "secrets",
-    "configmaps",
-    "persistentvolumeclaims",
-    "services.nodeports",
-    "services.loadbalancers",
-    "count/",
-];
-
-fn quota(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
-    entries(spec, at, "hard", |name, node, at| {
-        if let Some(fault) = names::qualified_name(name) {
-            cx.forbidden(at, &format!("the name of a resource {fault}"));
-        } else if !name.contains('/') {
-            let plain = name.strip_prefix("requests.").or(name.strip_prefix("limits.")).unwrap_or(name);
-            let is_known = COUNTED.contains(&name)
-                || matches!(plain, "cpu" | "memory" | "ephemeral-storage" | "storage")
-                || plain.starts_with("hugepages-");
-            if !is_known {
-                cx.forbidden(at, &format!("\"{name}\" is no resource of quotas"));
-            }
-        }
-        resources::not_negative(cx, node, at);
-        let is_counted = COUNTED.contains(&name) || name.starts_with("count/");
-        if is_counted && resources::quantity(node).is_some_and(|value| !value.is_integer()) {
-            cx.invalid(at, node, "must be a whole number");
-        }
-    });
-}
-
-fn roles(cx: &mut Cx<'_>, kind: &str, root: &Node, at: &At<'_>) {
-    if kind == "Role" || kind == "ClusterRole" {
-        return each(root, at, "rules", |rule, at| {
-            let is_empty = |key: &str| rule.given(key).is_none_or(|list| list.items().is_empty());
-            if is_empty("verbs") && rule.given("verbs").is_some() {
-                cx.required(at, "verbs", "there must be one at least");
-            }
-            if !is_empty("nonResourceURLs") {
-                if kind == "Role" {
-                    let node = rule.get("nonResourceURLs").expect("it has items");
-                    cx.invalid(&at.key("nonResourceURLs", node), node, "rules of a namespace have none");
-                } else if !is_empty("apiGroups") || !is_empty("resources") || !is_empty("resourceNames") {
-                    cx.wrong(at, "a rule has either resources or nonResourceURLs");
-                }
-                return;
-            }
-            if is_empty("apiGroups") {
-                cx.required(at, "apiGroups", "rules of resources need it; the core group is \"\"");
-            }
-            if is_empty("resources") {
-                cx.required(at, "resources", "rules of resources need it");
-            }
-        });
-    }
-    with(root, at, "roleRef", |role, at| {
-        let kinds: &[&str] = if kind == "RoleBinding" { &["Role", "ClusterRole"] } else { &["ClusterRole"] };
-        with(role, at, "kind", |node, at| cx.one_of(node, at, kinds));
-        with(role, at, "apiGroup", |node, at| cx.one_of(node, at, &["rbac.authorization.k8s.io"]));
-        cx.filled(role, at, "name");
-        cx.form(role, at, "name", names::path_segment);
-    });
-    each(root, at, "subjects", |subject, at| {
-        cx.filled(subject, at, "name");
-        match subject.text("kind") {
-            Some("ServiceAccount") => {
-                cx.form(subject, at, "name", names::dns_subdomain);
-                with(subject, at, "apiGroup", |node, at| {
-                    if node.as_str() != Some("") {
-                        cx.invalid(at, node, "must be \"\" for service accounts");
-                    }
-                });
-                if kind == "ClusterRoleBinding" {
-                    cx.text(subject, at, "namespace");
-                }
-            }
-            Some("User" | "Group") => with(subject, at, "apiGroup", |node, at| {
-                cx.one_of(node, at, &["rbac.authorization.k8s.io"]);
-            }),
-            Some(_) => {
-                let node = subject.get("kind").expect("it is a text");
-                cx.one_of(node, &at.key("kind", node), &["ServiceAccount", "User", "Group"]);
-            }
-            None => {}
-        }
-    });
-}
-
 fn api_service(cx: &mut Cx<'_>, root: &Node, spec: &Node, at: &At<'_>, spec_at: &At<'_>) {
     let text = |key: &str| spec.text(key).unwrap_or_default();
     let expected = format!("{}.{}", text("version"), text("group"));
@@ -270,55 +179,17 @@ fn api_service(cx: &mut Cx<'_>, root: &Node, spec: &Node, at: &At<'_>, spec_at: 
         cx.range(spec, spec_at, key, 1, most);
     }
     with(spec, spec_at, "insecureSkipTLSVerify", |node, at| {
-        if node.as_bool() == Some(true) && spec.given("caBundle").is_some() {
+        let has_bundle = spec.text("caBundle").is_some_and(|bundle| !bundle.is_empty());
+        if node.as_bool() == Some(true) && has_bundle {
             cx.invalid(at, node, "must not be set together with caBundle");
+        } else if node.as_bool() == Some(true) && spec.given("service").is_none() {
+            cx.invalid(at, node, "only API services with a service have it");
         }
     });
-}
-
-/// Claims of devices: requests of one kind, selectors that compile.
-pub(super) fn device_claim(cx: &mut Cx<'_>, kind: &str, spec: &Node, at: &At<'_>) {
-    let (spec, at) = match (kind, spec.given("spec")) {
-        ("ResourceClaimTemplate", Some(inner)) => (inner, at.key("spec", inner)),
-        _ => (spec, *at),
-    };
-    if kind == "DeviceClass" {
-        return each(spec, &at, "selectors", |selector, at| device_selector(cx, selector, at));
-    }
-    with(spec, &at, "devices", |devices, at| {
-        let mut seen = HashSet::new();
-        each(devices, at, "requests", |request, at| {
-            cx.form(request, at, "name", names::dns_label);
-            if let Some(node) =
-                request.get("name").filter(|node| node.as_str().is_some_and(|name| !seen.insert(name.to_owned())))
-            {
-                cx.duplicate(&at.key("name", node), node);
-            }
-            let is_nested = request.get("deviceClassName").is_none();
-            if is_nested {
-                match (request.given("exactly"), request.given("firstAvailable")) {
-                    (None, None) => cx.wrong_key(at, "a request needs exactly or firstAvailable"),
-                    (Some(_), Some(_)) => cx.wrong(at, "a request has either exactly or firstAvailable"),
-                    _ => {}
-                }
-            }
-            with(request, at, "exactly", |exactly, at| {
-                each(exactly, at, "selectors", |selector, at| device_selector(cx, selector, at));
-            });
-            each(request, at, "firstAvailable", |sub, at| {
-                each(sub, at, "selectors", |selector, at| device_selector(cx, selector, at));
-            });
-            each(request, at, "selectors", |selector, at| device_selector(cx, selector, at));
-        });
-    });
-}
-
-fn device_selector(cx: &mut Cx<'_>, selector: &Node, at: &At<'_>) {
-    with(selector, at, "cel", |cel, at| {
-        with(cel, at, "expression", |node, at| {
-            let env = Env { variables: vec![("device".to_owned(), Type::Dyn)], ..Env::default() };
-            expression(cx, node, at, &env, &[Type::Bool, Type::Dyn]);
-        });
+    with(spec, spec_at, "service", |service, at| {
+        cx.text(service, at, "name");
+        cx.text(service, at, "namespace");
+        cx.range(service, at, "port", 1, 65535);
     });
 }
 

@@ -48,13 +48,17 @@ pub(super) fn check(cx: &mut Cx<'_>, root: &Node, spec: &Node, at: &At<'_>, spec
         cx.filled(names_node, at, "kind");
         cx.form(names_node, at, "plural", names::dns1035_label);
         cx.form(names_node, at, "singular", names::dns1035_label);
-        with(names_node, at, "kind", |node, at| {
-            let lower = node.as_str().unwrap_or_default().to_ascii_lowercase();
-            if !lower.is_empty() && names::dns1035_label(&lower).is_some() {
-                cx.invalid(at, node, "must be letters, digits and '-', and begin with a letter");
-            }
-        });
-        each(names_node, at, "shortNames", |node, at| cx.form_of(node, at, names::dns1035_label));
+        for key in ["kind", "listKind"] {
+            with(names_node, at, key, |node, at| {
+                let lower = node.as_str().unwrap_or_default().to_ascii_lowercase();
+                if !lower.is_empty() && names::dns1035_label(&lower).is_some() {
+                    cx.invalid(at, node, "must be letters, digits and '-', and begin with a letter");
+                }
+            });
+        }
+        for key in ["shortNames", "categories"] {
+            each(names_node, at, key, |node, at| cx.item_form(node, at, names::dns1035_label));
+        }
     });
     versions(cx, spec, spec_at);
     with(spec, spec_at, "conversion", |conversion, at| {
@@ -117,6 +121,13 @@ fn versions(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     each(spec, at, "versions", |version, at| {
         cx.filled(version, at, "name");
         cx.form(version, at, "name", names::dns1035_label);
+        with(version, at, "deprecationWarning", |node, at| {
+            if version.get("deprecated").and_then(Node::as_bool) != Some(true) {
+                cx.forbidden(at, "only deprecated versions have it");
+            } else if node.as_str().is_some_and(|text| text.trim().is_empty() || text.len() > 256) {
+                cx.invalid(at, node, "must be a text of at most 256 bytes");
+            }
+        });
         if let Some(node) =
             version.get("name").filter(|node| node.as_str().is_some_and(|name| !seen.insert(name.to_owned())))
         {
@@ -138,6 +149,12 @@ fn versions(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
         });
         with(version, at, "subresources", |subresources, at| {
             with(subresources, at, "scale", |scale, at| {
+                with(scale, at, "labelSelectorPath", |node, at| {
+                    let is_good = |path: &str| path.starts_with(".status.") || path.starts_with(".spec.");
+                    if node.as_str().is_some_and(|path| !path.is_empty() && !is_good(path)) {
+                        cx.invalid(at, node, "must begin with .spec. or .status.");
+                    }
+                });
                 for (key, head) in [("specReplicasPath", ".spec."), ("statusReplicasPath", ".status.")] {
                     with(scale, at, key, |node, at| {
                         if node.as_str().is_some_and(|path| !path.starts_with(head)) {
@@ -241,7 +258,13 @@ impl Structure<'_, '_> {
             "$schema",
             "additionalItems",
         ] {
-            with(raw, at, key, |_, at| self.cx.forbidden(at, &format!("{key} cannot be used in a definition")));
+            with(raw, at, key, |node, at| {
+                let is_empty = node.as_str() == Some("") || matches!(&node.value, Value::Map(map) if map.is_empty());
+                let is_empty = is_empty && key != "$ref" && key != "dependencies";
+                if !is_empty {
+                    self.cx.forbidden(at, &format!("{key} cannot be used in a definition"));
+                }
+            });
         }
         if flag("uniqueItems") {
             let node = raw.get("uniqueItems").expect("it is true");
@@ -297,6 +320,8 @@ impl Structure<'_, '_> {
                 let property_at = here.key(&entry.key, &entry.node);
                 if is_meta && *entry.key == *"metadata" {
                     self.metadata(&entry.node, &property_at);
+                } else if entry.node.is_null() && inner == Place::Node {
+                    self.cx.required(&property_at, "type", "every schema needs one");
                 } else {
                     self.node(&entry.node, &property_at, inner);
                 }
@@ -385,7 +410,7 @@ impl Structure<'_, '_> {
                 });
             }
         }
-        with(raw, at, "x-kubernetes-map-type", |node, at| self.cx.one_of(node, at, &["atomic", "granular"]));
+        with(raw, at, "x-kubernetes-map-type", |node, at| self.cx.chosen(node, at, &["atomic", "granular"]));
     }
 
     /// A default has to be what its own schema allows.

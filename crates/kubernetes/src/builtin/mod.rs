@@ -5,11 +5,16 @@
 
 mod admission;
 mod autoscaling;
+mod cluster;
 mod config;
 mod cron;
 mod definition;
+mod devices;
+mod job;
 mod network;
 mod pod;
+mod quota;
+mod rbac;
 mod resources;
 mod storage;
 mod workload;
@@ -33,13 +38,32 @@ pub(crate) fn name_rule(known: &KnownKind, version: Version) -> NameRule {
         "CertificateSigningRequest" | "ClusterTrustBundle" | "APIService" | "IPAddress" => {
             NameRule::Form(names::path_segment)
         }
+        // The server gives ranges without a name one, and looks at the names of budgets only as parts of paths.
+        "LimitRange" => NameRule::Optional(names::dns_subdomain),
+        "PodDisruptionBudget" | "Event" => NameRule::Form(names::path_segment),
         "Namespace" => NameRule::Form(names::dns_label),
         "Service" => NameRule::Form(service_name(version)),
         "CronJob" => NameRule::Form(cron_job_name),
+        "StatefulSet" if version.minor() >= 27 => NameRule::Form(names::dns_label),
         // The name has to be made of two others, which is told better.
         "CustomResourceDefinition" => NameRule::Form(names::path_segment),
         _ => NameRule::Form(names::dns_subdomain),
     }
+}
+
+/// Whether the finalizers of a kind need domains: those that the core's own code checks.
+pub(crate) fn has_core_metadata(known: &KnownKind) -> bool {
+    const OTHERS: [&str; 8] = [
+        "admissionregistration.k8s.io",
+        "apiextensions.k8s.io",
+        "apiregistration.k8s.io",
+        "authentication.k8s.io",
+        "authorization.k8s.io",
+        "coordination.k8s.io",
+        "node.k8s.io",
+        "policy",
+    ];
+    !OTHERS.contains(&known.group)
 }
 
 /// The names of services may begin with a digit since 1.36.
@@ -65,8 +89,13 @@ pub(crate) fn check(root: &Node, known: &KnownKind, catalog: &Catalog, at: &At<'
         None => (&empty, at.missing("spec")),
     };
     match (known.group, known.kind) {
-        ("", "Pod") => pod::spec(cx, spec, &spec_at, &pod::Owner::Pod),
+        ("apps", "ControllerRevision") => cluster::revision(cx, root, at),
+        ("", "Pod") => pod::spec(cx, spec, &spec_at, pod::Owner::Pod),
         ("", "PodTemplate") => each_template(cx, root, at),
+        ("batch", "Job") => {
+            job::name(cx, root, spec, at);
+            job::job(cx, spec, &spec_at);
+        }
         ("apps", _) | ("batch", _) | ("", "ReplicationController") => workload::check(cx, known.kind, spec, &spec_at),
         ("", "Service") => network::service(cx, spec, &spec_at),
         ("", "Endpoints") => network::endpoints(cx, root, at),
@@ -81,7 +110,14 @@ pub(crate) fn check(root: &Node, known: &KnownKind, catalog: &Catalog, at: &At<'
         ("storage.k8s.io", "StorageClass") => storage::class(cx, root, at),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => definition::check(cx, root, spec, at, &spec_at),
         ("admissionregistration.k8s.io", _) => admission::check(cx, known.kind, root, spec, at, &spec_at),
-        ("resource.k8s.io", _) => config::device_claim(cx, known.kind, spec, &spec_at),
+        ("resource.k8s.io", _) => devices::check(cx, known.kind, spec, &spec_at),
+        ("storage.k8s.io", _) => storage::other(cx, known.kind, root, spec, at, &spec_at),
+        ("flowcontrol.apiserver.k8s.io", _) => cluster::flow_control(cx, known.kind, spec, &spec_at),
+        ("certificates.k8s.io", "CertificateSigningRequest") => cluster::signing_request(cx, spec, &spec_at),
+        ("networking.k8s.io", "ServiceCIDR") => cluster::service_cidr(cx, spec, &spec_at),
+        ("networking.k8s.io", "IPAddress") => cluster::ip_address(cx, root, spec, at, &spec_at),
+        ("" | "events.k8s.io", "Event") => cluster::event(cx, root, at),
+        ("authorization.k8s.io", kind) => cluster::access_review(cx, kind, spec, &spec_at),
         _ => config::check(cx, known, root, spec, at, &spec_at),
     }
 }
@@ -92,7 +128,13 @@ pub(crate) fn selects(selector: &Node, labels: Option<&Node>) -> bool {
 }
 
 fn each_template(cx: &mut Cx<'_>, root: &Node, at: &At<'_>) {
-    with(root, at, "template", |template, at| pod::template(cx, template, at, &pod::Owner::Pod));
+    match root.given("template") {
+        Some(template) => pod::template(cx, template, &at.key("template", template), pod::Owner::Template),
+        None => {
+            let empty = Node::new(Value::Map(Vec::new()));
+            pod::template(cx, &empty, &at.missing("template"), pod::Owner::Template);
+        }
+    }
 }
 
 /// What checks need.
@@ -156,6 +198,29 @@ impl Cx<'_> {
             let _ = text;
             self.report.error(Id::KUBERNETES_ENUM, at, || crate::native::one_of(&values, node));
         }
+    }
+
+    /// One of several texts, where an empty one is none of them.
+    pub fn chosen(&mut self, node: &Node, at: &At<'_>, allowed: &[&str]) {
+        match node.as_str() {
+            Some("") => {
+                let values: Vec<Value> = allowed.iter().map(|value| Value::Str((*value).into())).collect();
+                self.report.error(Id::KUBERNETES_ENUM, at, || crate::native::one_of(&values, node));
+            }
+            _ => self.one_of(node, at, allowed),
+        }
+    }
+
+    /// The form of an item of a list of texts; null is an empty text.
+    pub fn item_form(&mut self, node: &Node, at: &At<'_>, form: fn(&str) -> Fault) {
+        if let Some(fault) = form(node.as_str().unwrap_or_default()) {
+            self.invalid(at, node, fault);
+        }
+    }
+
+    /// The form of a text, where it is given: an empty text is not the same as none.
+    pub fn given_form(&mut self, of: &Node, at: &At<'_>, key: &str, form: fn(&str) -> Fault) {
+        with(of, at, key, |node, at| self.item_form(node, at, form));
     }
 
     /// The form of a text, where it is given and not empty.
@@ -236,7 +301,7 @@ impl Cx<'_> {
     pub fn selector(&mut self, selector: &Node, at: &At<'_>) {
         with(selector, at, "matchLabels", |labels, at| meta::check_labels(labels, at, self.report));
         each(selector, at, "matchExpressions", |expression, at| {
-            self.form(expression, at, "key", names::qualified_name);
+            self.given_form(expression, at, "key", names::qualified_name);
             let values = expression.given("values").map(Node::items).unwrap_or_default();
             match expression.text("operator") {
                 Some("In" | "NotIn") if values.is_empty() => {
@@ -248,7 +313,7 @@ impl Cx<'_> {
                 }
                 Some(_) => {
                     let node = expression.get("operator").expect("it is a text");
-                    self.one_of(node, &at.key("operator", node), &["In", "NotIn", "Exists", "DoesNotExist"]);
+                    self.chosen(node, &at.key("operator", node), &["In", "NotIn", "Exists", "DoesNotExist"]);
                 }
                 None => {}
             }
@@ -293,7 +358,7 @@ pub(super) fn with(of: &Node, at: &At<'_>, key: &str, look: impl FnOnce(&Node, &
 }
 
 /// Looks at each item of a list, where it is given; null is an object without fields.
-pub(super) fn each(of: &Node, at: &At<'_>, key: &str, mut look: impl FnMut(&Node, &At<'_>)) {
+pub(super) fn each<'n>(of: &'n Node, at: &At<'_>, key: &str, mut look: impl FnMut(&'n Node, &At<'_>)) {
     if let Some(node) = of.given(key) {
         let here = at.key(key, node);
         for (index, item) in node.items().iter().enumerate() {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::net::IpAddr;
 
 use super::{Cx, each, ip_form, with};
-use crate::document::Node;
+use crate::document::{Node, Value};
 use crate::meta;
 use crate::names;
 use crate::report::At;
@@ -28,11 +28,12 @@ pub(super) fn service(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     service_ports(cx, spec, at, kind, ports.len());
     with(spec, at, "selector", |labels, at| meta::check_labels(labels, at, cx.report));
     with(spec, at, "sessionAffinityConfig", |config, at| {
-        if spec.text("sessionAffinity").is_none_or(|affinity| affinity == "None" || affinity.is_empty()) {
-            return cx.forbidden(at, "must not be given where sessionAffinity is None");
+        // Without affinity the server drops it.
+        if spec.text("sessionAffinity") == Some("ClientIP") {
+            with(config, at, "clientIP", |client, at| cx.range(client, at, "timeoutSeconds", 1, 86_400));
         }
-        with(config, at, "clientIP", |client, at| cx.range(client, at, "timeoutSeconds", 1, 86_400));
     });
+    cluster_ips(cx, spec, at);
     with(spec, at, "clusterIP", |node, at| {
         if node.as_str().is_some_and(|text| !text.is_empty() && text != "None" && names::ip(text).is_none()) {
             cx.invalid(at, node, "must be empty, \"None\" or an IP address");
@@ -48,17 +49,37 @@ pub(super) fn service(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
                 }
             }
         }
-        if let Some(ip) = spec.given("clusterIP").filter(|ip| ip.as_str() != Some("")) {
-            cx.forbidden(&at.key("clusterIP", ip), "a service of type ExternalName has no clusterIP");
+        for key in ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"] {
+            with(spec, at, key, |node, at| {
+                let is_empty = node.as_str() == Some("") || matches!(&node.value, Value::List(list) if list.is_empty());
+                if !is_empty {
+                    cx.forbidden(at, &format!("a service of type ExternalName has no {key}"));
+                }
+            });
         }
     }
     each(spec, at, "externalIPs", |ip, at| {
-        cx.form_of(ip, at, ip_form);
+        cx.item_form(ip, at, ip_form);
         with_special(cx, ip, at);
     });
-    cx.form(spec, at, "loadBalancerIP", ip_form);
+    cx.given_form(spec, at, "loadBalancerClass", names::qualified_name);
+    with(spec, at, "trafficDistribution", |node, at| {
+        let modes = ["PreferClose", "PreferSameZone", "PreferSameNode"];
+        cx.chosen(node, at, if cx.version.minor() >= 34 { &modes } else { &modes[..1] });
+    });
+    with(spec, at, "healthCheckNodePort", |node, at| {
+        let is_local = kind == "LoadBalancer" && spec.text("externalTrafficPolicy") == Some("Local");
+        match node.as_int() {
+            Some(0) => {}
+            Some(_) if !is_local => {
+                cx.forbidden(at, "only services of type LoadBalancer with externalTrafficPolicy: Local have it");
+            }
+            Some(port) if !(1..=65535).contains(&port) => cx.invalid(at, node, "must be between 1 and 65535"),
+            _ => {}
+        }
+    });
     each(spec, at, "loadBalancerSourceRanges", |range, at| {
-        if range.as_str().is_some_and(|text| names::cidr(text.trim()).is_none()) {
+        if names::cidr(range.as_str().unwrap_or_default().trim()).is_none() {
             cx.invalid(at, range, "must be a CIDR, such as 10.9.8.0/24 or 2001:db8::/64");
         }
     });
@@ -81,10 +102,39 @@ pub(super) fn service(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     }
     let mut families = HashSet::new();
     each(spec, at, "ipFamilies", |family, at| {
+        if family.is_null() {
+            cx.invalid(at, family, "must be IPv4 or IPv6");
+        } else {
+            cx.chosen(family, at, &["IPv4", "IPv6"]);
+        }
         if family.as_str().is_some_and(|text| !families.insert(text.to_owned())) {
             cx.duplicate(at, family);
         }
     });
+}
+
+/// `clusterIPs`: the first is `clusterIP`, and there is at most one of each family.
+fn cluster_ips(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
+    let Some(list) = spec.given("clusterIPs").filter(|list| !list.items().is_empty()) else { return };
+    let here = at.key("clusterIPs", list);
+    let texts: Vec<&str> = list.items().iter().map(|item| item.as_str().unwrap_or_default()).collect();
+    match spec.text("clusterIP").unwrap_or_default() {
+        "" => cx.wrong(&here, "must not be given without clusterIP"),
+        first if first != texts[0] => cx.wrong(&here, "the first one must be clusterIP"),
+        _ => {}
+    }
+    if texts[0] == "None" {
+        if texts.len() > 1 {
+            cx.wrong(&here, "\"None\" must be the only one");
+        }
+        return;
+    }
+    each(spec, at, "clusterIPs", |ip, at| cx.item_form(ip, at, ip_form));
+    let count =
+        |is_v4: bool| texts.iter().filter_map(|text| names::ip(text)).filter(|ip| ip.is_ipv4() == is_v4).count();
+    if count(true) > 1 || count(false) > 1 {
+        cx.wrong(&here, "there can be one address of each IP family");
+    }
 }
 
 /// Addresses that reach nothing outside of a machine.
@@ -123,7 +173,7 @@ fn service_ports(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>, kind: &str, count: u
         if port.given("targetPort").is_some_and(|target| target.as_int() != Some(0) && target.as_str() != Some("")) {
             cx.port(port, at, "targetPort");
         }
-        cx.form(port, at, "appProtocol", names::qualified_name);
+        cx.given_form(port, at, "appProtocol", names::qualified_name);
         let protocol = port.text("protocol").filter(|protocol| !protocol.is_empty()).unwrap_or("TCP").to_owned();
         if let Some(number) = port.get("port").and_then(Node::as_int)
             && !ports_seen.insert((number, protocol.clone()))
@@ -157,6 +207,7 @@ pub(super) fn endpoints(cx: &mut Cx<'_>, root: &Node, at: &At<'_>) {
                 cx.form(address, at, "ip", ip_form);
                 with(address, at, "ip", |ip, at| with_special(cx, ip, at));
                 cx.form(address, at, "hostname", names::dns_label);
+                cx.given_form(address, at, "nodeName", names::dns_subdomain);
             });
         }
         let count = subset.given("ports").map_or(0, |ports| ports.items().len());
@@ -166,6 +217,7 @@ pub(super) fn endpoints(cx: &mut Cx<'_>, root: &Node, at: &At<'_>) {
             }
             cx.form(port, at, "name", names::dns_label);
             cx.range(port, at, "port", 1, 65535);
+            cx.given_form(port, at, "appProtocol", names::qualified_name);
         });
     });
 }
@@ -187,6 +239,22 @@ pub(super) fn endpoint_slice(cx: &mut Cx<'_>, root: &Node, at: &At<'_>) {
             }
         });
         cx.form(endpoint, at, "hostname", names::dns_label);
+        cx.given_form(endpoint, at, "nodeName", names::dns_subdomain);
+        with(endpoint, at, "hints", |hints, at| {
+            for (key, form) in
+                [("forZones", names::label_value as fn(&str) -> names::Fault), ("forNodes", names::dns_subdomain)]
+            {
+                let mut seen = HashSet::new();
+                each(hints, at, key, |hint, at| {
+                    cx.form(hint, at, "name", form);
+                    if let Some(node) =
+                        hint.get("name").filter(|node| node.as_str().is_some_and(|name| !seen.insert(name.to_owned())))
+                    {
+                        cx.duplicate(&at.key("name", node), node);
+                    }
+                });
+            }
+        });
     });
     let mut seen = HashSet::new();
     each(root, at, "ports", |port, at| {
@@ -197,7 +265,7 @@ pub(super) fn endpoint_slice(cx: &mut Cx<'_>, root: &Node, at: &At<'_>) {
         {
             cx.duplicate(&at.key("name", node), node);
         }
-        cx.range(port, at, "port", 1, 65535);
+        cx.given_form(port, at, "appProtocol", names::qualified_name);
     });
 }
 
@@ -217,7 +285,7 @@ pub(super) fn ingress(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
             each(http, at, "paths", |path, at| {
                 let kind = path.text("pathType");
                 if let Some(node) = path.get("pathType") {
-                    cx.one_of(node, &at.key("pathType", node), &["Exact", "Prefix", "ImplementationSpecific"]);
+                    cx.chosen(node, &at.key("pathType", node), &["Exact", "Prefix", "ImplementationSpecific"]);
                 }
                 let text = path.text("path").unwrap_or_default();
                 let needs = matches!(kind, Some("Exact" | "Prefix"));
@@ -249,7 +317,10 @@ pub(super) fn ingress(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
         });
     });
     each(spec, at, "tls", |tls, at| {
-        each(tls, at, "hosts", |host, at| host_name(cx, host, at, false));
+        each(tls, at, "hosts", |host, at| match host.as_str().unwrap_or_default() {
+            "" => cx.invalid(at, host, "must be a DNS name"),
+            _ => host_name(cx, host, at, false),
+        });
         cx.form(tls, at, "secretName", names::dns_subdomain);
     });
 }
@@ -286,27 +357,53 @@ fn backend(cx: &mut Cx<'_>, backend: &Node, at: &At<'_>) {
                 (None, Some(_)) => with(service, &here, "port", |port, at| cx.range(port, at, "number", 1, 65535)),
             }
         }
-        (None, Some(_)) => {}
+        (None, Some(resource)) => object_ref(cx, resource, &at.key("resource", resource)),
+    }
+}
+
+/// A reference to an object of some group.
+fn object_ref(cx: &mut Cx<'_>, of: &Node, at: &At<'_>) {
+    cx.given_form(of, at, "apiGroup", names::dns_subdomain);
+    for key in ["kind", "name"] {
+        cx.filled(of, at, key);
+        cx.form(of, at, key, names::path_segment);
     }
 }
 
 pub(super) fn ingress_class(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     match cx.text(spec, at, "controller") {
-        Some(controller) if controller.len() > 250 || !controller.contains('/') => {
+        Some(controller) if controller.len() > 250 || names::domain_path(controller).is_some() => {
             let node = spec.get("controller").expect("it is given");
             cx.invalid(&at.key("controller", node), node, "must be a domain and a path, at most 250 characters");
         }
         _ => {}
     }
+    with(spec, at, "parameters", |parameters, at| {
+        object_ref(cx, parameters, at);
+        let has_namespace = parameters.given("namespace").is_some();
+        with(parameters, at, "scope", |node, at| cx.chosen(node, at, &["Cluster", "Namespace"]));
+        match parameters.text("scope").unwrap_or("Cluster") {
+            "Namespace" if !has_namespace => cx.required(at, "namespace", "the scope Namespace needs it"),
+            "Namespace" => cx.given_form(parameters, at, "namespace", names::dns_label),
+            "Cluster" => with(parameters, at, "namespace", |_, at| {
+                cx.forbidden(at, "only parameters with scope: Namespace have it");
+            }),
+            _ => {}
+        }
+    });
 }
 
 pub(super) fn policy(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     with(spec, at, "podSelector", |selector, at| cx.selector(selector, at));
-    each(spec, at, "policyTypes", |kind, at| cx.one_of(kind, at, &["Ingress", "Egress"]));
+    if let Some(kinds) = spec.given("policyTypes").filter(|kinds| kinds.items().len() > 2) {
+        cx.wrong(&at.key("policyTypes", kinds), "there can be at most two");
+    }
+    each(spec, at, "policyTypes", |kind, at| cx.chosen(kind, at, &["Ingress", "Egress"]));
     for (rules, peers) in [("ingress", "from"), ("egress", "to")] {
         each(spec, at, rules, |rule, at| {
             each(rule, at, "ports", |port, at| {
                 cx.port(port, at, "port");
+                cx.range(port, at, "endPort", 1, 65535);
                 let end = port.given("endPort").and_then(Node::as_int);
                 match (end, port.given("port").map(Node::as_int)) {
                     (Some(_), None) => cx.required(at, "port", "endPort needs it"),
@@ -341,6 +438,9 @@ fn ip_block(cx: &mut Cx<'_>, block: &Node, at: &At<'_>) {
     cx.filled(block, at, "cidr");
     let outer = block.given("cidr").and_then(|cidr| block_cidr(cx, cidr, &at.key("cidr", cidr)));
     each(block, at, "except", |node, at| {
+        if node.as_str().is_none_or(str::is_empty) {
+            return cx.invalid(at, node, "must be a CIDR, such as 10.9.8.0/24 or 2001:db8::/64");
+        }
         if let (Some((outer, bits)), Some((inner, inner_bits))) = (outer, block_cidr(cx, node, at)) {
             let shift = |address: IpAddr| match address {
                 IpAddr::V4(address) => u128::from(u32::from(address)).checked_shr(32 - u32::from(bits)),

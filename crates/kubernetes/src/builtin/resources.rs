@@ -61,6 +61,17 @@ fn can_exceed(name: &str) -> bool {
         || name.starts_with("kubernetes.io/")
 }
 
+/// The name of a resource of containers.
+pub(super) fn name(cx: &mut Cx<'_>, node: &Node, at: &At<'_>) {
+    let text = node.as_str().unwrap_or_default();
+    let is_known = STANDARD.contains(&text) || text.starts_with("hugepages-") || text.contains('/');
+    if let Some(fault) = names::qualified_name(text).filter(|_| !text.is_empty()) {
+        cx.invalid(at, node, fault);
+    } else if !is_known && !text.is_empty() {
+        cx.invalid(at, node, "must be cpu, memory, ephemeral-storage, hugepages-… or have a domain");
+    }
+}
+
 /// The names and quantities of a list of resources.
 pub(super) fn list(cx: &mut Cx<'_>, resources: &Node, at: &At<'_>) {
     for entry in resources.entries() {

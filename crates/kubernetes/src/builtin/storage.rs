@@ -1,6 +1,8 @@
 //! Volumes, claims and their classes.
 
-use super::{Cx, absolute, each, pod, resources, with};
+use std::collections::HashSet;
+
+use super::{Cx, each, pod, resources, with};
 use crate::document::Node;
 use crate::names;
 use crate::report::At;
@@ -34,24 +36,41 @@ pub(super) fn claim(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     }
     with(spec, at, "selector", |selector, at| cx.selector(selector, at));
     cx.form(spec, at, "storageClassName", names::dns_subdomain);
-    with(spec, at, "volumeMode", |node, at| cx.one_of(node, at, &["Block", "Filesystem"]));
-    for key in ["dataSource", "dataSourceRef"] {
-        with(spec, at, key, |source, at| {
+    cx.form(spec, at, "volumeAttributesClassName", names::dns_subdomain);
+    with(spec, at, "volumeMode", |node, at| cx.chosen(node, at, &["Block", "Filesystem"]));
+    data_sources(cx, spec, at);
+}
+
+/// What a claim begins with. Other than a `dataSourceRef`, a `dataSource` that is of no known kind is dropped.
+fn data_sources(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
+    with(spec, at, "dataSourceRef", |source, at| {
+        cx.text(source, at, "name");
+        cx.text(source, at, "kind");
+        let is_core = source.text("apiGroup").unwrap_or_default().is_empty();
+        let is_other = source.text("kind").is_some_and(|kind| kind != "PersistentVolumeClaim");
+        if is_core && is_other && source.given("namespace").is_none() {
+            cx.wrong(at, "the kind of the core group must be PersistentVolumeClaim");
+        }
+    });
+    with(spec, at, "dataSource", |source, at| {
+        let is_kept = match source.text("apiGroup").unwrap_or_default() {
+            "" => source.text("kind") == Some("PersistentVolumeClaim"),
+            group => group == "snapshot.storage.k8s.io" && source.text("kind") == Some("VolumeSnapshot"),
+        };
+        if is_kept {
             cx.text(source, at, "name");
-            cx.text(source, at, "kind");
-            let group = source.text("apiGroup").unwrap_or_default();
-            if group.is_empty() && source.text("kind").is_some_and(|kind| kind != "PersistentVolumeClaim") {
-                cx.wrong(at, "the kind of the core group must be PersistentVolumeClaim");
-            }
-        });
-    }
+        }
+    });
 }
 
 fn modes(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     if spec.given("accessModes").is_none_or(|modes| modes.items().is_empty()) {
         cx.required(at, "accessModes", "there must be one at least");
     }
-    each(spec, at, "accessModes", |mode, at| cx.one_of(mode, at, &MODES));
+    each(spec, at, "accessModes", |mode, at| match mode.is_null() {
+        true => cx.invalid(at, mode, "must be an access mode, such as ReadWriteOnce"),
+        false => cx.chosen(mode, at, &MODES),
+    });
     let modes = spec.given("accessModes").map(Node::items).unwrap_or_default();
     let is_single = modes.iter().any(|mode| mode.as_str() == Some("ReadWriteOncePod"));
     if is_single && modes.len() > 1 {
@@ -99,24 +118,24 @@ pub(super) fn volume(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
             cx.forbidden(&at.key(&second.key, &second.node), "a volume cannot have more than one source");
         }
     }
-    with(spec, at, "nfs", |nfs, at| {
-        cx.filled(nfs, at, "server");
-        cx.form(nfs, at, "path", absolute);
-    });
+    pod::source(cx, spec, at);
     with(spec, at, "hostPath", |path, at| {
-        cx.filled(path, at, "path");
-        if let Some(node) =
-            path.get("path").filter(|node| node.as_str().is_some_and(|text| text.split('/').any(|part| part == "..")))
-        {
-            cx.invalid(&at.key("path", node), node, "must not contain '..'");
-        }
         if path.text("path") == Some("/") && spec.text("persistentVolumeReclaimPolicy") == Some("Recycle") {
             cx.forbidden(at, "the volume \"/\" cannot be recycled");
         }
     });
     with(spec, at, "csi", |csi, at| {
-        cx.filled(csi, at, "driver");
+        pod::driver(cx, csi, at);
         cx.filled(csi, at, "volumeHandle");
+        for key in ["controllerPublishSecretRef", "controllerExpandSecretRef", "nodePublishSecretRef"] {
+            with(csi, at, key, |secret, at| {
+                cx.text(secret, at, "name");
+                cx.text(secret, at, "namespace");
+            });
+        }
+    });
+    with(spec, at, "local", |local, at| {
+        cx.filled(local, at, "path");
     });
     if spec.given("local").is_some() && spec.given("nodeAffinity").is_none() {
         cx.required(at, "nodeAffinity", "a local volume has to say on which node it is");
@@ -126,7 +145,84 @@ pub(super) fn volume(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
         Some(selector) => pod::node_selector(cx, selector, &at.key("required", selector)),
     });
     cx.form(spec, at, "storageClassName", names::dns_subdomain);
-    with(spec, at, "volumeMode", |node, at| cx.one_of(node, at, &["Block", "Filesystem"]));
+    cx.given_form(spec, at, "volumeAttributesClassName", names::dns_subdomain);
+    if spec.given("volumeAttributesClassName").is_some() && spec.given("csi").is_none() {
+        cx.required(at, "csi", "volumeAttributesClassName needs it");
+    }
+    with(spec, at, "volumeMode", |node, at| cx.chosen(node, at, &["Block", "Filesystem"]));
+}
+
+/// Kinds that drivers make rather than authors.
+pub(super) fn other(cx: &mut Cx<'_>, kind: &str, root: &Node, spec: &Node, at: &At<'_>, spec_at: &At<'_>) {
+    match kind {
+        "CSIDriver" => {
+            each(spec, spec_at, "volumeLifecycleModes", |node, at| cx.chosen(node, at, &["Ephemeral", "Persistent"]));
+            with(spec, spec_at, "fsGroupPolicy", |node, at| {
+                cx.chosen(node, at, &["File", "None", "ReadWriteOnceWithFSType"]);
+            });
+            cx.range(spec, spec_at, "nodeAllocatableUpdatePeriodSeconds", 10, i64::MAX);
+            let mut seen = HashSet::new();
+            each(spec, spec_at, "tokenRequests", |request, at| {
+                cx.range(request, at, "expirationSeconds", 600, 1 << 32);
+                if !seen.insert(request.text("audience").unwrap_or_default().to_owned()) {
+                    cx.wrong(at, "an earlier request has the same audience");
+                }
+            });
+        }
+        "CSINode" => {
+            let mut seen = HashSet::new();
+            each(spec, spec_at, "drivers", |driver, at| {
+                cx.filled(driver, at, "nodeID");
+                cx.given_form(driver, at, "name", driver_name);
+                if !seen.insert(driver.text("name").unwrap_or_default().to_owned()) {
+                    cx.wrong(at, "an earlier driver has the same name");
+                }
+                let mut keys = HashSet::new();
+                each(driver, at, "topologyKeys", |key, at| {
+                    cx.item_form(key, at, names::qualified_name);
+                    if !keys.insert(key.as_str().unwrap_or_default().to_owned()) {
+                        cx.duplicate(at, key);
+                    }
+                });
+                with(driver, at, "allocatable", |allocatable, at| cx.not_negative(allocatable, at, &["count"]));
+            });
+        }
+        "CSIStorageCapacity" => {
+            with(root, at, "nodeTopology", |selector, at| cx.selector(selector, at));
+            cx.filled(root, at, "storageClassName");
+            cx.form(root, at, "storageClassName", names::dns_subdomain);
+            for key in ["capacity", "maximumVolumeSize"] {
+                with(root, at, key, |node, at| resources::not_negative(cx, node, at));
+            }
+        }
+        "VolumeAttachment" => {
+            cx.filled(spec, spec_at, "attacher");
+            cx.form(spec, spec_at, "attacher", driver_name);
+            cx.given_form(spec, spec_at, "nodeName", names::dns_subdomain);
+            with(spec, spec_at, "source", |source, at| {
+                cx.exactly_one(source, at, &["persistentVolumeName", "inlineVolumeSpec"], "a source");
+                cx.given_form(source, at, "persistentVolumeName", names::dns_subdomain);
+            });
+        }
+        "VolumeAttributesClass" => {
+            cx.filled(root, at, "driverName");
+            cx.form(root, at, "driverName", |text| match text.len() {
+                0..=63 => names::qualified_name(&text.to_ascii_lowercase()),
+                _ => Some("must have at most 63 characters"),
+            });
+            if root.given("parameters").is_none_or(|parameters| parameters.entries().is_empty()) {
+                cx.required(at, "parameters", "there must be one at least");
+            }
+        }
+        _ => {}
+    }
+}
+
+fn driver_name(text: &str) -> names::Fault {
+    match text.len() {
+        0..=63 => names::dns_subdomain_caseless(text),
+        _ => Some("must have at most 63 characters"),
+    }
 }
 
 pub(super) fn class(cx: &mut Cx<'_>, root: &Node, at: &At<'_>) {
@@ -141,5 +237,37 @@ pub(super) fn class(cx: &mut Cx<'_>, root: &Node, at: &At<'_>) {
         }
     });
     with(root, at, "reclaimPolicy", |node, at| cx.one_of(node, at, &["Delete", "Retain"]));
-    with(root, at, "volumeBindingMode", |node, at| cx.one_of(node, at, &["Immediate", "WaitForFirstConsumer"]));
+    with(root, at, "volumeBindingMode", |node, at| cx.chosen(node, at, &["Immediate", "WaitForFirstConsumer"]));
+    let mut terms: Vec<Option<&Node>> = Vec::new();
+    each(root, at, "allowedTopologies", |term, at| {
+        let expressions = term.given("matchLabelExpressions");
+        let is_same = |other: &Option<&Node>| match (other, expressions) {
+            (Some(other), Some(expressions)) => other.value.same(&expressions.value),
+            (other, expressions) => other.is_none() && expressions.is_none(),
+        };
+        if expressions.is_none_or(|list| list.items().is_empty()) {
+            cx.required(at, "matchLabelExpressions", "a term without expressions matches nothing");
+        } else if terms.iter().any(is_same) {
+            cx.wrong(at, "an earlier term is the same");
+        }
+        terms.push(expressions);
+        let mut keys = HashSet::new();
+        each(term, at, "matchLabelExpressions", |expression, at| {
+            cx.given_form(expression, at, "key", names::qualified_name);
+            if let Some(key) =
+                expression.get("key").filter(|key| key.as_str().is_some_and(|text| !keys.insert(text.to_owned())))
+            {
+                cx.duplicate(&at.key("key", key), key);
+            }
+            if expression.given("values").is_some_and(|values| values.items().is_empty()) {
+                cx.required(at, "values", "there must be one at least");
+            }
+            let mut seen = HashSet::new();
+            each(expression, at, "values", |value, at| {
+                if !seen.insert(value.as_str().unwrap_or_default().to_owned()) {
+                    cx.duplicate(at, value);
+                }
+            });
+        });
+    });
 }

@@ -1,7 +1,9 @@
-//! Kinds that run pods: deployments, sets, jobs.
+//! Kinds that keep pods running: deployments, sets, controllers.
+
+use std::collections::HashSet;
 
 use super::pod::{self, Owner};
-use super::{Cx, cron, each, storage, with};
+use super::{Cx, each, job, storage, with};
 use crate::document::{Node, Value};
 use crate::names;
 use crate::report::At;
@@ -44,18 +46,17 @@ pub(super) fn check(cx: &mut Cx<'_>, kind: &str, spec: &Node, at: &At<'_>) {
         }
         "StatefulSet" => stateful(cx, spec, at),
         "ReplicationController" => controller(cx, spec, at),
-        "Job" => job(cx, spec, at),
-        "CronJob" => cron_job(cx, spec, at),
+        "CronJob" => job::cron_job(cx, spec, at),
         _ => {}
     }
 }
 
 /// The selector and the template that it has to match.
 fn selected(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
-    selected_as(cx, spec, at, None);
+    selected_as(cx, spec, at, None, Owner::Service);
 }
 
-fn selected_as(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>, template: Option<&Node>) {
+fn selected_as(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>, template: Option<&Node>, owner: Owner) {
     match spec.given("selector") {
         // Where there is a spec, its schema asks for the selector.
         None => {
@@ -78,10 +79,11 @@ fn selected_as(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>, template: Option<&Node
             }
         }
     }
-    with_template(cx, spec, at, template, &Owner::Service);
+    with_template(cx, spec, at, template, owner);
 }
 
-fn with_template(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>, replaced: Option<&Node>, owner: &Owner) {
+/// Checks the template of a kind that runs pods.
+pub(super) fn with_template(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>, replaced: Option<&Node>, owner: Owner) {
     let template = replaced.or(spec.given("template"));
     match template {
         Some(template) => pod::template(cx, template, &at.key("template", template), owner),
@@ -93,7 +95,7 @@ fn with_template(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>, replaced: Option<&No
 }
 
 /// Reports that the labels of the template are not what the selector asks for, at the labels.
-fn unmatched(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
+pub(super) fn unmatched(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     let message = "the selector does not match the labels of the template";
     let Some(template) = spec.given("template") else { return cx.wrong_key(&at.missing("template"), message) };
     let template_at = at.key("template", template);
@@ -183,7 +185,11 @@ fn daemon_strategy(cx: &mut Cx<'_>, strategy: &Node, at: &At<'_>) {
 }
 
 fn stateful(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
-    cx.not_negative(spec, at, &["replicas", "minReadySeconds", "revisionHistoryLimit"]);
+    cx.not_negative(spec, at, &["replicas", "minReadySeconds"]);
+    // Pods are reached by names below that of the service.
+    if cx.version.minor() >= 36 {
+        cx.form(spec, at, "serviceName", names::dns_label);
+    }
     with(spec, at, "updateStrategy", |strategy, at| {
         if strategy.text("type") == Some("OnDelete")
             && let Some(rolling) = strategy.given("rollingUpdate")
@@ -213,7 +219,7 @@ fn stateful(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     let claims = spec.given("volumeClaimTemplates").map(Node::items).unwrap_or_default();
     let names: Vec<&str> = claims.iter().filter_map(|claim| claim.at(&["metadata", "name"])?.as_str()).collect();
     let replaced = with_volumes(spec.given("template"), &names);
-    selected_as(cx, spec, at, replaced.as_ref());
+    selected_as(cx, spec, at, replaced.as_ref(), Owner::Stateful);
 }
 
 /// The template with volumes of these names, so that they can be mounted.
@@ -235,7 +241,9 @@ fn with_volumes(template: Option<&Node>, names: &[&str]) -> Option<Node> {
         let key = Entry { key: "name".into(), node: Node::new(Value::Str((**name).into())) };
         Node::new(Value::Map(vec![key]))
     };
-    let added: Vec<Node> = names.iter().filter(|name| !known.iter().any(|other| other == **name)).map(volume).collect();
+    let mut seen = HashSet::new();
+    let mut is_new = |name: &str| seen.insert(name.to_owned()) && !known.iter().any(|other| other == name);
+    let added: Vec<Node> = names.iter().filter(|name| is_new(name)).map(volume).collect();
     match fields.iter_mut().find(|entry| *entry.key == *"volumes") {
         Some(Entry { node: Node { value: Value::List(volumes), .. }, .. }) => volumes.extend(added),
         Some(entry) => entry.node.value = Value::List(added),
@@ -261,78 +269,6 @@ fn controller(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     if spec.given("template").is_none() {
         cx.required(at, "template", "");
     } else {
-        with_template(cx, spec, at, None, &Owner::Service);
-    }
-}
-
-fn job(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
-    cx.not_negative(
-        spec,
-        at,
-        &[
-            "parallelism",
-            "completions",
-            "activeDeadlineSeconds",
-            "backoffLimit",
-            "ttlSecondsAfterFinished",
-            "backoffLimitPerIndex",
-            "maxFailedIndexes",
-        ],
-    );
-    let is_indexed = spec.text("completionMode") == Some("Indexed");
-    if is_indexed && spec.given("completions").is_none() {
-        cx.required(at, "completions", "the mode Indexed needs it");
-    }
-    if !is_indexed {
-        with(spec, at, "backoffLimitPerIndex", |_, at| cx.forbidden(at, "only jobs with the mode Indexed have it"));
-    }
-    let is_manual = spec.given("manualSelector").and_then(Node::as_bool) == Some(true);
-    if !is_manual && let Some(selector) = spec.given("selector") {
-        let here = at.key("selector", selector);
-        cx.wrong(&here, "the selector of a job is made by the server; leave it out, or set manualSelector");
-    }
-    with(spec, at, "podFailurePolicy", |_, at| {
-        if spec.at(&["template", "spec", "restartPolicy"]).and_then(Node::as_str) != Some("Never") {
-            cx.wrong(at, "needs the restartPolicy Never");
-        }
-    });
-    with_template(cx, spec, at, None, &Owner::Job);
-}
-
-fn cron_job(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
-    cx.filled(spec, at, "schedule");
-    with(spec, at, "schedule", |node, at| {
-        let text = node.as_str().unwrap_or_default();
-        if text.contains("TZ") {
-            cx.invalid(at, node, "must not name a time zone; use timeZone");
-        } else if let Some(fault) = Some(text).filter(|text| !text.is_empty()).and_then(cron::fault) {
-            cx.invalid(at, node, &fault);
-        }
-    });
-    with(spec, at, "timeZone", |node, at| {
-        let text = node.as_str().unwrap_or_default();
-        let is_name = text.split('/').all(|part| {
-            !part.is_empty()
-                && part != ".."
-                && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._+-".contains(&byte))
-        });
-        if text.is_empty() || !is_name || text.eq_ignore_ascii_case("local") {
-            cx.invalid(at, node, "must be the name of a time zone, such as Europe/Stockholm");
-        }
-    });
-    cx.not_negative(spec, at, &["startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"]);
-    match spec.given("jobTemplate") {
-        None => {}
-        Some(template) => {
-            let here = at.key("jobTemplate", template);
-            with(template, &here, "metadata", |metadata, at| crate::meta::common(metadata, at, cx.report));
-            match template.given("spec") {
-                Some(spec) => job(cx, spec, &here.key("spec", spec)),
-                None => {
-                    let empty = Node::new(Value::Map(Vec::new()));
-                    job(cx, &empty, &here.missing("spec"));
-                }
-            }
-        }
+        with_template(cx, spec, at, None, Owner::Service);
     }
 }

@@ -260,7 +260,7 @@ fn compile(version: Version) -> Builtin {
 }
 
 /// Fields that the documents call required and no server asks for: absent is the same as the zero value there.
-const NOT_ASKED_FOR: [(&str, &str); 7] = [
+const NOT_ASKED_FOR: [(&str, &str); 27] = [
     ("CSIDriver", "spec"),
     ("StatefulSetSpec", "serviceName"),
     ("NetworkPolicySpec", "podSelector"),
@@ -268,6 +268,26 @@ const NOT_ASKED_FOR: [(&str, &str); 7] = [
     ("ControllerRevision", "revision"),
     ("Event", "metadata"),
     ("ResourceFieldSelector", "divisor"),
+    ("PodFailurePolicy", "rules"),
+    ("ForZone", "name"),
+    ("Event", "involvedObject"),
+    ("DeviceClass", "spec"),
+    ("ResourceClaim", "spec"),
+    ("ResourceClaimTemplate", "spec"),
+    ("ResourceClaimTemplateSpec", "spec"),
+    ("ResourcePool", "generation"),
+    ("DeviceCapacity", "value"),
+    ("TokenRequest", "audience"),
+    ("CSINode", "spec"),
+    ("CSINodeSpec", "drivers"),
+    ("LimitRangeSpec", "limits"),
+    ("Sysctl", "value"),
+    ("PreferredSchedulingTerm", "preference"),
+    ("HTTPHeader", "value"),
+    ("SleepAction", "seconds"),
+    ("ISCSIVolumeSource", "lun"),
+    ("ISCSIPersistentVolumeSource", "lun"),
+    ("ScaleIOVolumeSource", "secretRef"),
 ];
 
 struct Compiler {
