@@ -28,7 +28,7 @@ pub fn check(root: &Path, file: &Path) -> Result<(), String> {
         };
         let target = pair[1].rsplit_once("](").and_then(|(_, rest)| rest.strip_suffix(')'));
         let target = target.ok_or_else(|| format!("no image follows the command `{command}`"))?;
-        let directory = Directory::new(root, "picture");
+        let directory = Directory::new(root, "picture", false);
         for step in page.sections.iter().flat_map(|section| &section.steps) {
             if let Step::File { name, content } = step {
                 directory.write(name, content)?;
