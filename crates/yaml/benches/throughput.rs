@@ -56,7 +56,7 @@ fn best(run: impl Fn()) -> Duration {
     (0..12).map(|_| time()).min().expect("there are runs")
 }
 
-/// The time that this thread had a processor, where the system tells; it counts out other programs.
+/// Processor time of this thread, if the system provides it; it excludes other programs.
 fn cpu_time() -> Option<Duration> {
     let times = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     times.split(' ').next()?.parse().ok().map(Duration::from_nanos)

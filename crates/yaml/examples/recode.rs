@@ -1,5 +1,6 @@
-//! Reads YAML from standard input and writes it again, as `ytt -f -` does with plain YAML. `--strict`, `--json` and `--fmt` do
-//! what they say. Serves to compare the reader and the writer with others, by hand or by script.
+//! Reads YAML from standard input and writes it again, as `ytt -f -` does with plain YAML. The
+//! flags `--strict`, `--json` and `--fmt` select the mode. Used to compare the reader and the
+//! writer with others, by hand or by script.
 
 use std::io::{Read, Write};
 use std::process::ExitCode;

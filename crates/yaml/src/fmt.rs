@@ -1,7 +1,8 @@
-//! `ytt fmt`: YAML in one form, with its comments.
+//! `ytt fmt`: writes YAML in one normal form and keeps its comments.
 //!
-//! Two spaces per level, also for arrays below a key; comments above their node at its indentation, with an empty line before
-//! and behind; one comment behind a node. Items with the same key are all kept, for a template may give them.
+//! Two spaces per level, also for arrays below a key. Comments are above their node at its
+//! indentation, with an empty line before and after, or one comment at the end of the node's line.
+//! Items with duplicate keys are all kept, because a template may produce them conditionally.
 
 use ytterby_text::quote::quote;
 
@@ -37,13 +38,13 @@ struct Formatter<'a> {
     last: Last,
 }
 
-/// What was written last.
+/// The kind of output written last.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Last {
     Line,
-    /// `-` or `key:`; what follows may go on behind it.
+    /// `-` or `key:`; a value may follow on the same line.
     Opening,
-    /// The wish for an empty line, should anything follow.
+    /// An empty line is due if anything follows.
     Space,
 }
 
@@ -59,7 +60,7 @@ enum Open<'a> {
     Array(std::iter::Enumerate<std::slice::Iter<'a, ArrayItem>>),
 }
 
-/// What stands in front of a value, and the value.
+/// A value and the text before it.
 struct Next<'a> {
     head: Vec<u8>,
     array: bool,
@@ -69,7 +70,8 @@ struct Next<'a> {
 
 impl<'a> Formatter<'a> {
     fn value(&mut self, id: NodeId) {
-        // Of each open collection also the comments of the item that holds it: space follows it.
+        // Each open collection, with the comments of the item that contains it, because space
+        // follows them.
         let mut open: Vec<(Open<'a>, Option<Found<'a>>)> = Vec::new();
         match self.tree.value(id) {
             View::Scalar(value) => return self.content(0, &scalar_text(value), true),
@@ -102,7 +104,7 @@ impl<'a> Formatter<'a> {
         }
     }
 
-    /// Writes an item, or the beginning of one that holds items itself.
+    /// Writes an item, or only its beginning if it contains items itself.
     fn item(&mut self, next: Next<'a>, level: usize) -> Option<(Open<'a>, Option<Found<'a>>)> {
         let Next { head, array, value, found } = next;
         let open = match self.tree.value(value) {
@@ -144,7 +146,7 @@ impl<'a> Formatter<'a> {
         self.content(level, &behind([&head, &b" "[..], &text].concat(), suffix), true);
     }
 
-    /// Writes the comments above a node; gives the one behind it.
+    /// Writes the comments above a node and returns the one at the end of its line.
     fn comments(&mut self, comments: &'a [Comment], level: usize, first: bool) -> Found<'a> {
         let mut found = Found { suffix: None, above: false };
         for comment in comments {
@@ -178,7 +180,7 @@ impl<'a> Formatter<'a> {
         self.last = Last::Opening;
     }
 
-    /// Writes a line, behind an opening if that is possible.
+    /// Writes a line; it continues the line of an opening if possible.
     fn content(&mut self, level: usize, text: &[u8], joins: bool) {
         match self.last {
             Last::Opening if joins => self.out.push(b' '),
@@ -214,7 +216,7 @@ fn key_text(key: &Scalar) -> Vec<u8> {
     }
 }
 
-/// A line with the comment behind it.
+/// A line with its trailing comment.
 fn behind(mut line: Vec<u8>, suffix: Option<&Comment>) -> Vec<u8> {
     if let Some(comment) = suffix {
         line.extend_from_slice(b" #");

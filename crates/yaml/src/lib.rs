@@ -1,7 +1,8 @@
 //! YAML 1.1 as ytt reads and writes it.
 //!
-//! [`parse`] turns bytes into a [`Tree`] with every comment and place; the writers in [`mod@write`] are driven call by call, so
-//! that any tree can be written without being converted first. Nothing here knows about templates: a comment is text.
+//! [`parse`] turns bytes into a [`Tree`] with every comment and position. The writers in
+//! [`mod@write`] are driven call by call, so that any tree can be written without converting it
+//! first. Nothing here knows about templates: a comment is text.
 
 mod fmt;
 mod outline;

@@ -1,15 +1,15 @@
-//! Where keys and values are in a text.
+//! Finds the ranges of keys and values in a text.
 //!
-//! Trees keep only where items begin, which is what a run needs. A diagnostic that underlines a key or a value reads
-//! the text once more.
+//! Trees keep only where items begin, which suffices for a run. A diagnostic that underlines a key
+//! or a value parses the text again.
 
 use ytterby_diag::{FileId, Outline, OutlineItem};
 
 use crate::tree::MapItem;
 use crate::{NodeId, ReadOptions, Scalar, Tree, parse};
 
-/// Lists every item of a text's maps and arrays, with the ranges of its key and its value. A text that is not YAML has
-/// none.
+/// Lists every item of a text's maps and arrays, with the ranges of its key and its value. The list
+/// is empty if the text is not YAML.
 pub fn outline(text: &[u8]) -> Outline {
     let options = ReadOptions { comments: false, ..ReadOptions::default() };
     let Ok(tree) = parse(text, FileId(0), &options) else { return Outline::default() };
@@ -29,7 +29,7 @@ pub fn outline(text: &[u8]) -> Outline {
 
 type Range = std::ops::Range<u32>;
 
-/// The key of an item, quotes included, without anchor and tag.
+/// The key of an item, including quotes, without anchor and tag.
 fn key_range(text: &[u8], item: &MapItem) -> Range {
     let start = skip_properties(text, item.pos.offset as usize);
     let rest = &text[start..];
@@ -58,7 +58,7 @@ fn value_range(text: &[u8], tree: &Tree, after: u32, value: NodeId) -> Range {
     start as u32..(start + len) as u32
 }
 
-/// The place after anchors and tags, on the same line.
+/// The offset after anchors and tags, on the same line.
 fn skip_properties(text: &[u8], mut at: usize) -> usize {
     while let Some(b'&' | b'!') = text.get(at) {
         let len = text[at..].iter().position(|byte| byte.is_ascii_whitespace()).unwrap_or(text.len() - at);

@@ -1,7 +1,7 @@
-//! Which type a plain scalar has.
+//! Determines the type of a plain scalar.
 //!
-//! The first byte rules out almost everything: a scalar that begins with none of `yYnNtTfFoO~.+-0…9` is a string.
-//! The forms are those of YAML 1.1 as the reference knows them, together with Go's number syntax.
+//! The first byte excludes most types: a scalar that begins with none of `yYnNtTfFoO~.+-0…9` is a
+//! string. The forms are those of YAML 1.1 in the reference, together with Go's number syntax.
 
 mod number;
 mod timestamp;
@@ -10,7 +10,7 @@ use ytterby_text::Str;
 
 use crate::Scalar;
 
-/// The type that a scalar turned out to have. Timestamps stay strings in the tree.
+/// The type of a scalar. Timestamps stay strings in the tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Type {
     Null,
@@ -22,7 +22,7 @@ pub(crate) enum Type {
 }
 
 impl Type {
-    /// The tag as messages show it.
+    /// The tag in messages.
     pub(crate) fn tag(self) -> &'static str {
         match self {
             Type::Null => "!!null",
@@ -35,7 +35,7 @@ impl Type {
     }
 }
 
-/// What the first byte of a scalar allows it to be.
+/// The types that are possible by the first byte of a scalar.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Hint {
     Str,
@@ -62,7 +62,7 @@ const HINTS: [Hint; 256] = {
     hints
 };
 
-/// The scalar that a plain, untagged text means.
+/// The scalar for a plain, untagged text.
 ///
 /// ```
 /// use ytterby_yaml::{Scalar, resolve};
@@ -74,7 +74,7 @@ pub fn resolve(text: &[u8]) -> Scalar {
     resolve_type(text).1
 }
 
-/// Whether a plain, untagged text means itself, a string.
+/// Whether a plain, untagged text is a string.
 pub(crate) fn is_plain_string(text: &[u8]) -> bool {
     match text.first() {
         None => false,
@@ -93,7 +93,7 @@ pub(crate) fn resolve_type(text: &[u8]) -> (Type, Scalar) {
     (Type::Str, Scalar::Str(Str::new(text)))
 }
 
-/// The type and value of a text that is no string; a timestamp has no value of its own.
+/// The type and value of a text that is not a string; a timestamp has no value.
 fn special(text: &[u8]) -> Option<(Type, Option<Scalar>)> {
     match HINTS[text[0] as usize] {
         Hint::Str => None,
@@ -139,10 +139,11 @@ fn word(text: &[u8]) -> Option<Scalar> {
     })
 }
 
-/// What a text means under one of the tags `!!bool`, `!!int`, `!!float`, `!!null`, `!!timestamp`, or why it does not fit.
+/// The value of a text with one of the tags `!!bool`, `!!int`, `!!float`, `!!null`, `!!timestamp`,
+/// or why it is not valid.
 pub(crate) fn resolve_tagged(text: &[u8], wanted: Type) -> Result<Scalar, String> {
     let (mut found, mut value) = resolve_type(text);
-    // Only a scalar that is asked for one, or for nothing, is taken for a timestamp.
+    // A text is a timestamp only if it has that tag or none.
     if found == Type::Timestamp && wanted != Type::Timestamp {
         (found, value) = match numeric(text) {
             Some(value) => (type_of(&value), value),
@@ -156,7 +157,8 @@ pub(crate) fn resolve_tagged(text: &[u8], wanted: Type) -> Result<Scalar, String
     }
 }
 
-/// Whether YAML 1.1 would read `text` as a number of base 60 (`1:30`). We read a string, but quote it for others.
+/// Whether YAML 1.1 would read `text` as a base-60 number (`1:30`). We read a string, but quote it
+/// on output for other readers.
 pub(crate) fn is_base60(text: &[u8]) -> bool {
     let text = text.strip_prefix(b"+").or_else(|| text.strip_prefix(b"-")).unwrap_or(text);
     if !text.first().is_some_and(u8::is_ascii_digit) {
@@ -188,7 +190,7 @@ pub(crate) fn is_base60(text: &[u8]) -> bool {
     seen
 }
 
-/// What a plain, untagged text means in strict mode, or why it is refused.
+/// The value of a plain, untagged text in strict mode, or why it is refused.
 pub(crate) fn resolve_strict(text: &[u8]) -> Result<Scalar, String> {
     let (found, value) = resolve_type(text);
     let plain = conservative(text, found)?;
@@ -199,7 +201,7 @@ pub(crate) fn resolve_strict(text: &[u8]) -> Result<Scalar, String> {
     Ok(value)
 }
 
-/// The type that a text has for readers of every version of YAML.
+/// The type, if a text has the same one in every version of YAML.
 fn conservative(text: &[u8], found: Type) -> Result<Type, String> {
     match text {
         b"" => return Ok(Type::Null),

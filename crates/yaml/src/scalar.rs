@@ -1,40 +1,40 @@
-//! Typed scalars: what a leaf of a YAML tree holds, and what every map key is.
+//! Typed scalars: the leaves of a YAML tree and the keys of its maps.
 
 use std::sync::Arc;
 
 use ytterby_text::Str;
 
-/// A YAML scalar after its type has been found out. 24 bytes, cheap to clone.
+/// A YAML scalar with its type resolved. 24 bytes, cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub enum Scalar {
-    /// `null`, `~`, or nothing at all.
+    /// `null`, `~`, or an empty text.
     #[default]
     Null,
     /// `true`, `no`, `On`: the booleans of YAML 1.1.
     Bool(bool),
-    /// Any whole number that fits.
+    /// Any integer that fits.
     Int(i64),
-    /// A whole number above [`i64::MAX`]; never one that [`Scalar::Int`] could hold.
+    /// An integer above [`i64::MAX`]; smaller ones are always [`Scalar::Int`].
     UInt(u64),
     /// `1.5`, `1e3`, `.inf`, `.nan`.
     Float(f64),
-    /// Everything else. Bytes that are not UTF-8 come from `!!binary` only.
+    /// Everything else. Only `!!binary` produces bytes that are not UTF-8.
     Str(Str),
-    /// A map or an array as a key of a map: `? {a: 1}`. Leaves of a tree are never one.
+    /// A map or an array as a key of a map: `? {a: 1}`. Leaves of a tree are never complex.
     Complex(Arc<ComplexKey>),
 }
 
-/// A map or an array that is a key. What is in it is [`Scalar::Complex`] where it is a collection.
+/// A map or an array that is a key. Collections inside of it are [`Scalar::Complex`] too.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ComplexKey {
     /// Keys and values, in order.
     Map(Vec<(Scalar, Scalar)>),
-    /// Items, and the line of each as the reference counts it: its output shows it.
+    /// Items, and the line of each as the reference counts it, because its output contains it.
     Array(Vec<(Scalar, u32)>),
 }
 
 impl ComplexKey {
-    /// Whether nothing is in it.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         match self {
             ComplexKey::Map(items) => items.is_empty(),
@@ -66,7 +66,8 @@ impl Scalar {
     }
 }
 
-/// Equality of map keys: of one type and with one value. `1`, `1.0` and `"1"` are three keys, `0x10` and `16` one.
+/// Equality of map keys: same type and same value. `1`, `1.0` and `"1"` are three keys, `0x10` and
+/// `16` are one.
 impl PartialEq for Scalar {
     fn eq(&self, other: &Scalar) -> bool {
         match (self, other) {

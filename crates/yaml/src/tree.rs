@@ -1,8 +1,9 @@
-//! The tree that the reader makes: documents, items, scalars, each with its place and its comments.
+//! The tree that the reader builds: documents, items and scalars, with positions and comments.
 //!
-//! All nodes live in vectors of the tree and name each other by number, so a tree of any depth is dropped without recursion
-//! and costs few allocations. An alias is the number of the node it stands for: the same [`NodeId`] can be reached
-//! in several ways, and consumers treat each as a copy. Duplicate keys are all kept; see [`last_wins`].
+//! All nodes are in vectors of the tree and refer to each other by index, so a tree of any depth is
+//! dropped without recursion and needs few allocations. An alias is the index of its node: the same
+//! [`NodeId`] can occur several times, and consumers treat each as a copy. Duplicate keys are all
+//! kept; see [`last_wins`].
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -12,7 +13,7 @@ use ytterby_text::Str;
 
 use crate::Scalar;
 
-/// Everything one file says.
+/// The content of one file.
 #[derive(Debug)]
 pub struct Tree {
     pub(crate) file: FileId,
@@ -23,29 +24,30 @@ pub struct Tree {
     pub(crate) comments: Vec<Comment>,
 }
 
-/// Names a node of a [`Tree`].
+/// Identifies a node of a [`Tree`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct NodeId(pub(crate) u32);
 
-/// A node seen from outside.
+/// The content of a node.
 #[derive(Clone, Copy, Debug)]
 pub enum View<'a> {
     /// A leaf.
     Scalar(&'a Scalar),
-    /// A map: its items in order, duplicate keys included.
+    /// A map: its items in order, including duplicate keys.
     Map(&'a [MapItem]),
     /// An array: its items in order.
     Array(&'a [ArrayItem]),
 }
 
-/// What stands between two `---`.
+/// A document: the text between two `---`.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// The line of `---`; the beginning of the file for a first document without one.
+    /// The position of `---`; the beginning of the file for a first document without one.
     pub pos: Pos,
-    /// Its content; null where there is none.
+    /// Its content; null if there is none.
     pub value: NodeId,
-    /// Not in the text: added at the end of the file to carry the comments that found no node. Its `pos` is unknown.
+    /// Whether it is not in the text, but was added at the end of the file for comments without a
+    /// node. Its `pos` is unknown.
     pub injected: bool,
     pub(crate) comments: u32,
 }
@@ -57,7 +59,7 @@ pub struct MapItem {
     pub key: Scalar,
     /// Where the key begins.
     pub pos: Pos,
-    /// The value; null where there is none.
+    /// The value; null if there is none.
     pub value: NodeId,
     pub(crate) comments: u32,
 }
@@ -67,28 +69,28 @@ pub struct MapItem {
 pub struct ArrayItem {
     /// The `-`; in flow style the `[` or `,` before the item.
     pub pos: Pos,
-    /// The value; null where there is none.
+    /// The value; null if there is none.
     pub value: NodeId,
     pub(crate) comments: u32,
 }
 
-/// A comment: from behind `#` to the end of the line.
+/// A comment: from the `#` to the end of the line.
 #[derive(Clone, Debug)]
 pub struct Comment {
-    /// Where the `#` stands.
+    /// The position of the `#`.
     pub pos: Pos,
-    /// What follows the `#`.
+    /// The text after the `#`.
     pub text: Str,
-    /// Whether it stands on the line of its node; if not, above it.
+    /// Whether it is on the line of its node; otherwise it is above.
     pub inline: bool,
-    /// Offset of the node that owns it. The comments of one node stand next to each other.
+    /// Offset of the node that owns it. The comments of one node are consecutive.
     pub(crate) owner: u32,
 }
 
 /// How a node is written in the source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Style {
-    /// A scalar without quotes, or nothing at all.
+    /// A scalar without quotes, or an empty text.
     Plain,
     /// A scalar in `'…'`.
     SingleQuoted,
@@ -98,7 +100,7 @@ pub enum Style {
     Literal,
     /// A block scalar after `>`.
     Folded,
-    /// A map or array told by its indentation.
+    /// A map or array that is structured by indentation.
     Block,
     /// A map or array in `{…}` or `[…]`.
     Flow,
@@ -107,7 +109,8 @@ pub enum Style {
 const STYLES: [Style; 7] =
     [Style::Plain, Style::SingleQuoted, Style::DoubleQuoted, Style::Literal, Style::Folded, Style::Block, Style::Flow];
 
-/// 32 bytes: the value, where its text begins (behind anchor and tag), and its length and style in one number.
+/// 32 bytes: the value, where its text begins (after anchor and tag), and its length and style in
+/// one number.
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) value: Value,
@@ -130,14 +133,15 @@ impl Node {
     }
 
     pub(crate) fn new(value: Value, start: u32, end: u32, style: Style) -> Node {
-        // Three bits hold the style. A text beyond half a gigabyte is shown shorter than it is.
+        // Three bits store the style. The length of a text saturates at half a gigabyte.
         let len = end.saturating_sub(start).min(u32::MAX >> 3);
         Node { value, start, extent: len << 3 | style as u32 }
     }
 }
 
 impl Tree {
-    /// The documents in order. As in ytt, the first one is empty where a comment stands above the first `---`.
+    /// The documents in order. As in ytt, the first one is empty if a comment precedes the first
+    /// `---`.
     pub fn documents(&self) -> &[Document] {
         &self.documents
     }
@@ -152,7 +156,8 @@ impl Tree {
         }
     }
 
-    /// The text of a node in the source, without anchor and tag: quotes and brackets included, empty for an absent value.
+    /// The text of a node in the source, without anchor and tag, including quotes and brackets;
+    /// empty for an absent value.
     pub fn span(&self, id: NodeId) -> Span {
         let node = &self.nodes[id.0 as usize];
         Span::new(self.file, node.start, node.start + (node.extent >> 3))
@@ -182,13 +187,13 @@ impl Tree {
     }
 }
 
-/// What can have comments: [`Document`], [`MapItem`], [`ArrayItem`].
+/// Types that can have comments: [`Document`], [`MapItem`], [`ArrayItem`].
 pub trait Commented {
     #[doc(hidden)]
     fn place(&self) -> (u32, u32);
 }
 
-/// Owns the comments of a document that stands nowhere.
+/// The owner of the comments of a document without a position.
 pub(crate) const NO_OFFSET: u32 = u32::MAX;
 
 impl Commented for Document {
@@ -209,10 +214,10 @@ impl Commented for ArrayItem {
     }
 }
 
-/// Up to this many items keys are compared with each other, beyond it they are hashed.
+/// Up to this many items, keys are compared with each other; beyond it they are hashed.
 const COMPARED: usize = 8;
 
-/// Whether some key stands twice.
+/// Whether there are duplicate keys.
 pub fn has_duplicate_keys(items: &[MapItem]) -> bool {
     if items.len() <= COMPARED {
         return items.iter().enumerate().any(|(at, item)| items[..at].iter().any(|other| other.key == item.key));
@@ -221,8 +226,8 @@ pub fn has_duplicate_keys(items: &[MapItem]) -> bool {
     !items.iter().all(|item| seen.insert(HashedKey(&item.key)))
 }
 
-/// The items that remain when a key given twice has its last value at its first place, the rule for plain YAML.
-/// The second of a pair is the item that comes first and gives the place.
+/// The items without duplicate keys: the last value wins, at the place of the first. This is the
+/// rule for plain YAML. Each item comes with the position of the first one with its key.
 pub fn last_wins(items: &[MapItem]) -> Vec<(&MapItem, Pos)> {
     let mut kept: Vec<(&MapItem, Pos)> = Vec::with_capacity(items.len());
     if items.len() <= COMPARED {
@@ -255,7 +260,7 @@ impl PartialEq for HashedKey<'_> {
     }
 }
 
-// A NaN is not equal to itself; as a key it is then one more item, as in the reference.
+// A NaN is not equal to itself, so each is a separate key, as in the reference.
 impl Eq for HashedKey<'_> {}
 
 impl std::hash::Hash for HashedKey<'_> {
@@ -268,7 +273,7 @@ impl std::hash::Hash for HashedKey<'_> {
             // 0.0 and -0.0 are equal and so must hash alike.
             Scalar::Float(value) => (value + 0.0).to_bits().hash(state),
             Scalar::Str(text) => text.hash(state),
-            // There are few; they are compared.
+            // There are few, so comparing them suffices.
             Scalar::Complex(_) => 1u8.hash(state),
         }
     }

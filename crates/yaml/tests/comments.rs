@@ -1,4 +1,4 @@
-//! Which node a comment belongs to.
+//! Tests which node a comment belongs to.
 
 mod common;
 
@@ -30,7 +30,7 @@ fn of_documents() {
 }
 
 #[test]
-fn at_the_end_to_a_document_of_their_own() {
+fn at_the_end_to_a_separate_document() {
     check_comments("a: 1\n# x\n", "1 ---\n1 a\n? --- | ^ x");
     check_comments("a: 1\n...\n# lost\n", "1 ---\n1 a");
     check_comments("# x", "1 ---\n? --- | ^ x");

@@ -1,9 +1,10 @@
-//! Errors as data: the range of the mistake, other places, advice and the text after its fix.
+//! Tests of errors as data: the range of the mistake, other positions, advice, and the text after
+//! its fix.
 
 use ytterby_diag::{Diagnostic, FileId, Id, Source, Sources};
 use ytterby_yaml::{ReadOptions, outline, parse};
 
-/// What a diagnostic says about a text: where it is, other places, advice, and the text after the fix.
+/// The content of a diagnostic: its position, other positions, advice, and the text after the fix.
 fn told(input: &str) -> String {
     let sources = Sources::new();
     let file = sources.add(Source::new("a.yml", input.as_bytes()));

@@ -1,4 +1,5 @@
-//! Laws: what is written reads back as the same, and no input makes the reader fail in another way than by an error.
+//! Properties: written values read back as the same, and every input is either read or refused with
+//! an error.
 
 mod common;
 
@@ -7,7 +8,7 @@ use ytterby_diag::FileId;
 use ytterby_yaml::write::YamlWriter;
 use ytterby_yaml::{NodeId, ReadOptions, Scalar, Sink, Tree, View, format, parse};
 
-/// A value as a test makes one.
+/// A generated value.
 #[derive(Clone, Debug)]
 enum Node {
     Scalar(Scalar),
@@ -47,7 +48,8 @@ fn same(node: &Node, tree: &Tree, id: NodeId) -> bool {
     }
 }
 
-/// Strings with everything that has a meaning in YAML. LS and PS are left out: the reference's layout changes them.
+/// Strings with all characters that are special in YAML. LS and PS are left out: the reference's
+/// layout changes them.
 fn string() -> impl Strategy<Value = Scalar> {
     let piece = prop_oneof![
         "[a-z0-9]{1,5}",
@@ -85,7 +87,7 @@ fn node() -> impl Strategy<Value = Node> {
     })
 }
 
-/// Text in which every construct of YAML turns up, mostly in the wrong place.
+/// Text with every construct of YAML, mostly in the wrong place.
 fn yaml_like() -> impl Strategy<Value = String> {
     let pieces = [
         "a",
@@ -156,7 +158,7 @@ proptest! {
 
     #[test]
     fn writing_what_was_read_is_stable(input in yaml_like()) {
-        // An array that is a key is written with its lines, as the reference does it.
+        // An array that is a key is written with its lines, as in the reference.
         let shows_lines = |text: &[u8]| text.windows(7).any(|piece| piece == b"  line:");
         if let Ok(first) = common::recode(input.as_bytes(), false)
             && !shows_lines(&first)

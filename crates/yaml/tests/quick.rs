@@ -1,4 +1,5 @@
-//! The short ways of the reader give what the long way gives: the same tree with the same places, or the same error.
+//! The fast paths of the reader agree with the general code: the same tree with the same positions,
+//! or the same error.
 
 use proptest::prelude::*;
 use ytterby_diag::FileId;
@@ -30,7 +31,7 @@ fn lines_of_common_forms() {
     check("a: |\n  x\n \n  y\n  \n\n  z");
 }
 
-/// Pieces of which lines are made.
+/// Pieces of lines.
 fn piece() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
         "a",

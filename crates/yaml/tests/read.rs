@@ -1,4 +1,5 @@
-//! Reading: structure, errors, limits. Expectations were taken from the reference unless a test says otherwise.
+//! Reading: structure, errors, limits. Expectations come from the reference unless a test says
+//! otherwise.
 
 mod common;
 
@@ -58,7 +59,7 @@ fn lines_may_end_in_every_way() {
 }
 
 #[test]
-fn what_the_scanner_notices_has_its_line() {
+fn errors_of_the_scanner_have_its_line() {
     check("a: 1\nb: c: d\n", "yaml: line 2: mapping values are not allowed in this context");
     check("a: 1\nb\nc: 2\n", "yaml: line 3: could not find expected ':'");
     check("a: 1\nb", "yaml: line 3: could not find expected ':'");
@@ -68,7 +69,7 @@ fn what_the_scanner_notices_has_its_line() {
 }
 
 #[test]
-fn the_scanner_is_one_piece_ahead() {
+fn the_scanner_is_one_token_ahead() {
     check("a: 1\n\"b\"@c\n", "yaml: line 2: found character that cannot start any token");
     check("a: 1\n[1, 2]@b\n", "yaml: line 2: found character that cannot start any token");
     check("*a@b\n", "yaml: line 1: found character that cannot start any token");
@@ -81,7 +82,7 @@ fn the_scanner_is_one_piece_ahead() {
 }
 
 #[test]
-fn a_key_without_colon_is_noticed_behind_all_that_follows_on_its_line() {
+fn a_key_without_colon_is_reported_after_the_rest_of_its_line() {
     let missing = |line: u32| format!("yaml: line {line}: could not find expected ':'");
     check("a: 1\n\"q\" b\n c\n d\ne: 1\n", &missing(5));
     check("a: 1\n\"\"\"\nx\ny: \"b\"\nc: 1\n", &missing(4));
@@ -97,7 +98,7 @@ fn a_key_without_colon_is_noticed_behind_all_that_follows_on_its_line() {
 }
 
 #[test]
-fn what_the_parser_notices_has_the_line_before() {
+fn errors_of_the_parser_have_the_line_before() {
     check("a:\n  b: 1\n c: 2\n", "yaml: line 2: did not find expected key");
     check("- a\nb: 1\n", "yaml: line 1: did not find expected '-' indicator");
     check("---\na: ]\n", "yaml: line 1: did not find expected node content");
@@ -109,7 +110,7 @@ fn what_the_parser_notices_has_the_line_before() {
 }
 
 #[test]
-fn syntax_errors_go_before_errors_of_meaning() {
+fn syntax_errors_precede_errors_of_meaning() {
     check("a: !!int x\nb: ]\n", "yaml: line 1: did not find expected node content");
     check("a: !!int x\nb: 1\n", "yaml: cannot decode !!str `x` as a !!int");
     check("a: !!int x\n%YAML 1.1\n---\n", "yaml: cannot decode !!str `x` as a !!int");
@@ -117,7 +118,7 @@ fn syntax_errors_go_before_errors_of_meaning() {
 }
 
 #[test]
-fn bytes_that_are_no_text_have_a_place() {
+fn invalid_bytes_have_a_position() {
     let place = |input: &[u8]| parse(input, FileId(0), &ReadOptions::default()).map(|_| ()).unwrap_err();
     let error = place(b"a: 1\nb: \xFF\n");
     assert_eq!((error.reference().as_str(), error.span.start), ("yaml: invalid leading UTF-8 octet", 8));
@@ -128,7 +129,7 @@ fn bytes_that_are_no_text_have_a_place() {
 }
 
 #[test]
-fn errors_behind_the_last_line_are_on_it() {
+fn errors_after_the_last_line_are_on_it() {
     for (input, line) in [("a: [1,\n", 1), ("a: [1,", 1), ("b:\n  a: {b: 1\n", 2), ("---\na: [1,\r\n", 2)] {
         let error = parse(input.as_bytes(), FileId(0), &ReadOptions::default()).expect_err("something is missing");
         let found = input[..error.span.start as usize].matches('\n').count() + 1;

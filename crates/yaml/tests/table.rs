@@ -1,4 +1,5 @@
-//! The recorded rows of `../shared/conformance/yaml-table.json` that need no template engine.
+//! Compares with the recorded table of the reference, as far as its rows need no template engine.
+//! The table is not part of this repository; without it the test is skipped.
 
 mod common;
 
@@ -35,7 +36,7 @@ fn recorded_rows_agree() {
         let agrees = match (row["exit"].as_i64(), &found) {
             (Some(0), Ok(out)) => out == expected.as_bytes(),
             (Some(1), Err(message)) => same_message(expected, message),
-            // The reference crashed; any proper error will do.
+            // The reference crashed; any proper error is accepted.
             (Some(2), Err(message)) => message.starts_with("yaml: "),
             _ => false,
         };
@@ -47,7 +48,8 @@ fn recorded_rows_agree() {
     assert!(failures.is_empty(), "{} of {run} rows differ:\n{}", failures.len(), failures.join("\n"));
 }
 
-/// The recorded text went through the formatter of the command, which breaks lines at colons and cuts at brackets.
+/// The recorded text went through ytt's last layout step, which breaks lines at colons and cuts at
+/// brackets.
 fn same_message(recorded: &str, message: &str) -> bool {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let recorded = words(recorded.split_once("'stdin.yml': ").map_or(recorded, |(_, rest)| rest));

@@ -1,4 +1,5 @@
-//! Writing: quoting, layout, JSON, positions, `fmt`. Expectations were taken from the reference unless a test says otherwise.
+//! Writing: quoting, layout, JSON, positions, `fmt`. Expectations come from the reference unless a
+//! test says otherwise.
 
 mod common;
 
@@ -9,7 +10,7 @@ use ytterby_yaml::write::{JsonOptions, PosWriter, scalar_text};
 use ytterby_yaml::{ReadOptions, Scalar, format, parse};
 
 #[test]
-fn strings_that_would_be_something_else_are_quoted() {
+fn strings_that_look_like_other_types_are_quoted() {
     for text in ["yes", "~", "null", "1", "0x1", "1e3", "1:30", "2001-01-01", ".inf", ""] {
         check(&format!("a: '{text}'\n"), &format!("a: \"{text}\"\n"));
     }
@@ -22,7 +23,7 @@ fn strings_that_would_be_something_else_are_quoted() {
 }
 
 #[test]
-fn long_and_multi_line_keys_stand_behind_a_question_mark() {
+fn long_and_multi_line_keys_follow_a_question_mark() {
     let key = "k".repeat(129);
     check(&format!("? {key}\n: {{a: 1}}\n"), &format!("? {key}\n: a: 1\n"));
     check(&format!("? {key}\n: [1, [2]]\n"), &format!("? {key}\n: - 1\n  - - 2\n"));
@@ -42,7 +43,7 @@ fn maps_and_arrays_can_be_keys() {
 }
 
 #[test]
-fn errors_beside_such_keys_name_their_own_line() {
+fn errors_near_complex_keys_have_their_own_line() {
     check("a: {{ x }}\nb: 1\n  c: 2\n", "yaml: line 3: mapping values are not allowed in this context");
     check("a: b\n{{ x }}\nb: 1\n", "yaml: line 3: could not find expected ':'");
     let deep = format!("a: {}x{}\n", "{".repeat(102), "}".repeat(102));
@@ -69,7 +70,7 @@ fn json_is_sorted_and_escaped() {
 }
 
 #[test]
-fn positions_stand_in_a_column() {
+fn positions_form_a_column() {
     let mut pos = PosWriter::new();
     pos.document(Some("a.yml:1"));
     pos.begin();
@@ -88,7 +89,7 @@ fn check_format(input: &str, expected: &str) {
     let tree = parse(input.as_bytes(), FileId(0), &ReadOptions::default()).unwrap();
     let found = String::from_utf8(format(&tree)).unwrap();
     assert_eq!(found, expected, "for {input:?}");
-    // What is formatted stays as it is.
+    // Formatting is idempotent.
     let again = parse(found.as_bytes(), FileId(0), &ReadOptions::default()).unwrap();
     assert_eq!(String::from_utf8(format(&again)).unwrap(), expected, "a second time for {input:?}");
 }
@@ -99,6 +100,6 @@ fn formatting_keeps_comments() {
     check_format("a:\n - |\n    b\n    c\n", "a:\n  - |\n    b\n    c\n");
     // The reference drops empty collections.
     check_format("a: {}\nb: [[]]\n", "a: {}\nb:\n  - []\n");
-    // The reference writes keys as they are, so that they mean something else afterwards.
+    // The reference writes keys without quotes, which changes their meaning.
     check_format("'yes': 1\n'a: b': 2\n", "\"yes\": 1\n'a: b': 2\n");
 }

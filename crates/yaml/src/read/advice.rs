@@ -1,19 +1,19 @@
-//! The range of an error, other places that matter, and what to do about it.
+//! Adds the range of an error, related positions and advice.
 //!
-//! Reading ends with the first error, so this runs at most once for a text: it looks at the line of the error and at
-//! what the parser had open there. The reference's words are left alone.
+//! Reading ends with the first error, so this runs at most once for a text. It examines the line of
+//! the error and the collections that the parser had open. The reference's message is not changed.
 
 use ytterby_diag::{Edit, Help, Label, Part, Pos, Role, Safety, Span};
 
 use super::parser::{Kind, Parser};
 use super::{Failure, ReadError};
 
-/// What sort of mistake an error is about, as far as there is advice.
+/// The kind of mistake, if there is advice for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Mistake {
     /// A tab in the indentation.
     Tab,
-    /// A character that begins no plain scalar: `%`, `@`, `` ` ``, `*` before something that is no name.
+    /// A character that cannot begin a plain scalar: `%`, `@`, `` ` ``, or `*` without a name.
     Indicator,
     /// A quote that is never closed; the error is where it opens.
     Quote,
@@ -23,9 +23,9 @@ pub(super) enum Mistake {
     Colon,
     /// A `-` on the line of a key.
     Dash,
-    /// No `:` after what has to be a key; the error is where that begins.
+    /// No `:` after text that must be a key; the error is where that text begins.
     NoColon,
-    /// A line that fits no indentation before it.
+    /// A line whose indentation matches none before it.
     Indentation,
     #[default]
     Other,
@@ -34,7 +34,7 @@ pub(super) enum Mistake {
 /// Spaces in place of a tab.
 const TAB: &str = "  ";
 
-/// Most lines whose tabs one fix replaces.
+/// Maximum number of lines whose tabs one fix replaces.
 const MOST_LINES: usize = 1000;
 
 impl Parser<'_> {
@@ -100,7 +100,7 @@ impl Parser<'_> {
         Help::new("a key cannot have both a value and keys below it: remove the value, or indent the key less")
     }
 
-    /// A line that has to be a key and has no `: `.
+    /// A line that must be a key and has no `: `.
     fn colon(&self, at: usize, line: Line) -> Option<Help> {
         let text = &self.at.text[at..line.end];
         let colon = text.iter().position(|byte| *byte == b':').filter(|colon| !text[*colon..].starts_with(b"://"));
@@ -114,7 +114,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A line that fits no indentation: moves it to the nearest one.
+    /// A line whose indentation matches none: moves it to the nearest one.
     fn reindented(&self, at: usize, line: Line) -> Option<Help> {
         let column = at - line.start;
         if self.after_blanks(line.start) != at {
@@ -175,7 +175,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Shows where a string begins that ends on the line of the error: a quote is probably missing there.
+    /// Shows where a string begins that ends on the line of the error: its closing quote is
+    /// probably missing.
     fn add_long_string(&self, error: &mut ReadError) {
         let Some((start, end)) = self.long_string else { return };
         let at = error.span.start as usize;
@@ -235,13 +236,13 @@ fn contains(text: &[u8], needle: &[u8]) -> bool {
 }
 
 impl ReadError {
-    /// The error as one about a mistake for which there is advice.
+    /// Marks the error with a mistake for which there is advice.
     pub(super) fn about(mut self: Box<Self>, mistake: Mistake) -> Failure {
         self.mistake = mistake;
         self
     }
 
-    /// The error at another place.
+    /// Moves the error to another offset.
     pub(super) fn at(mut self: Box<Self>, at: usize) -> Failure {
         self.span = Span::new(self.span.file, at as u32, at as u32);
         self

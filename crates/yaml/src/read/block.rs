@@ -1,4 +1,4 @@
-//! Block style: collections told by their indentation.
+//! Block style: collections that are structured by indentation.
 
 use super::Failure;
 use super::advice::Mistake;
@@ -9,7 +9,8 @@ use crate::Scalar;
 use crate::tree::Style;
 
 impl<'a> Parser<'a> {
-    /// Whether the innermost block collection ends here: at the end, a document marker or less indentation.
+    /// Whether the innermost block collection ends here: at the end, a document marker or less
+    /// indentation.
     #[inline]
     fn block_ends(&self) -> bool {
         (self.at.column() as i32) < self.indent
@@ -17,7 +18,7 @@ impl<'a> Parser<'a> {
             || self.at.column() == 0 && (self.at.byte() == b'%' || self.at.at_document_marker())
     }
 
-    /// Goes on in a map: the next key, or its end.
+    /// Continues a map: reads the next key, or ends it.
     pub(super) fn next_block_key(&mut self) -> Result<Step, Failure> {
         loop {
             self.skip_to_token();
@@ -72,7 +73,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Takes properties with no content behind them; with a `:` they are a key.
+    /// Handles an anchor or tag without content; if a `:` follows, it is a key.
     pub(super) fn bare_properties(
         &mut self,
         candidate: Option<Candidate>,
@@ -95,7 +96,7 @@ impl<'a> Parser<'a> {
         self.simple_key(candidate.expect("only a candidate takes a colon"), outer, key, false)
     }
 
-    /// Goes on in an array: the next item, or its end.
+    /// Continues an array: reads the next item, or ends it.
     pub(super) fn next_block_item(&mut self) -> Result<Step, Failure> {
         loop {
             self.skip_to_token();
@@ -123,7 +124,7 @@ impl<'a> Parser<'a> {
     /// Reads a node: the value of a key, an item of an array, a document's content.
     pub(super) fn block_node(&mut self) -> Result<Step, Failure> {
         let mut properties = Properties::default();
-        // Properties on a line of their own belong to the node; those on a key's line to the key.
+        // Properties on a separate line belong to the node; those on a key's line to the key.
         let mut outer = Properties::default();
         let mut candidate: Option<Candidate> = None;
         loop {
@@ -168,7 +169,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The empty node, or the array without indentation, that stands here where no other node can.
+    /// The empty node, or the array without indentation, at a position where no other node is
+    /// possible.
     #[inline]
     fn absent_block_node(&mut self, outer: Properties<'a>, inner: Properties<'a>) -> Result<Option<Step>, Failure> {
         let column = self.at.column() as i32;
@@ -179,7 +181,8 @@ impl<'a> Parser<'a> {
             if column > self.indent {
                 return Ok(None);
             }
-            // In the column of the collection around: the next item of it, or an array without indentation.
+            // In the column of the enclosing collection: its next item, or an array without
+            // indentation.
             let entry = self.at.byte() == b'-' && self.at.is_blank_or_end(self.at.pos + 1);
             match self.frames.last().map(|frame| frame.kind) {
                 // A block scalar cannot be a key, so it is the value even here.
@@ -212,8 +215,8 @@ impl<'a> Parser<'a> {
         self.scalar(value, self.value_at, self.value_at, Style::Plain, properties)
     }
 
-    /// Reads a scalar, an alias or the beginning of a flow collection. A scalar is a key if a `:` follows; in the column
-    /// of a map it has to be one.
+    /// Reads a scalar, an alias or the beginning of a flow collection. A scalar is a key if a `:`
+    /// follows; in the column of a map's keys it must be one.
     pub(super) fn content(
         &mut self,
         candidate: Option<Candidate>,
@@ -264,13 +267,13 @@ impl<'a> Parser<'a> {
         Ok(step)
     }
 
-    /// Whether what began at a candidate stands in the column of a map's keys.
+    /// Whether the candidate begins in the column of a map's keys.
     #[inline]
     pub(super) fn has_to_be_key(&self, candidate: Option<Candidate>) -> bool {
         self.flow_level == 0 && candidate.is_some_and(|candidate| candidate.column as i32 == self.indent)
     }
 
-    /// Takes a key that was followed by a `:`; its value is read next.
+    /// Adds a key that was followed by a `:`; its value is read next.
     pub(super) fn simple_key(
         &mut self,
         candidate: Candidate,

@@ -1,4 +1,4 @@
-//! Items, comments and anchors: what the parser found becomes part of the tree.
+//! Builds the tree: adds the items, comments and anchors that the parser found.
 
 use std::collections::HashMap;
 
@@ -14,23 +14,23 @@ use super::{Failure, MAX_ALIAS_NODES, MAX_DEPTH, ReadError};
 use crate::tree::{ArrayItem, Comment, Document, MapItem, NO_OFFSET, Style, Value};
 use crate::{NodeId, Scalar};
 
-/// Comments that no node owns yet, and what decides who will.
+/// Comments that have no owner yet, and the state that decides about it.
 ///
-/// A comment belongs to the last node on its line, else to the first node below it. Since nodes are met in the order of the
-/// text, the owner is either the node met last or the one met next.
+/// A comment belongs to the last node on its line, otherwise to the first node below it. Since
+/// nodes are read in the order of the text, the owner is either the last node read or the next one.
 #[derive(Default)]
 pub(super) struct Pending {
     comments: Vec<PendingComment>,
-    /// Offset and line of the node met last in this document.
+    /// Offset and line of the last node read in this document.
     last: Option<(u32, u32)>,
-    /// A `[` or `,` was read: the node met next has its line, though it comes behind the comment.
+    /// A `[` or `,` was read: the next node gets its line, although it comes after the comment.
     pub(super) awaiting_item: bool,
 }
 
 struct PendingComment {
     comment: Comment,
     line: u32,
-    /// The node on its line, should the next one be on another.
+    /// The node on its line, in case the next node is on another.
     fallback: Option<u32>,
 }
 
@@ -48,14 +48,14 @@ impl Pending {
 #[derive(Default)]
 pub(super) struct Anchors<'a> {
     named: HashMap<&'a [u8], Anchor>,
-    /// Nodes so far, those that aliases stand for included.
+    /// Number of nodes so far, with aliases expanded.
     pub(super) counted: u64,
-    /// Nodes that aliases stand for.
+    /// Number of nodes that aliases add.
     expanded: u64,
 }
 
 struct Anchor {
-    /// None while the node is still being read.
+    /// `None` while the node is still being read.
     node: Option<NodeId>,
     height: u32,
     nodes: u64,
@@ -92,13 +92,13 @@ impl<'a> Parser<'a> {
         self.open_array_items.push(ArrayItem { pos, value: NodeId(0), comments });
     }
 
-    /// The key that was begun last turned out to be `<<`.
+    /// The last key begun turned out to be `<<`.
     pub(super) fn merge_instead(&mut self) {
         self.open_map_items.pop();
         self.top().merge = true;
     }
 
-    /// A scalar that is no simple key: a value, an item, or the key behind `?`.
+    /// A scalar that is not a simple key: a value, an item, or a key after `?`.
     pub(super) fn scalar(
         &mut self,
         value: Scalar,
@@ -133,7 +133,7 @@ impl<'a> Parser<'a> {
         self.take(id, 0)
     }
 
-    /// Hands a node to the innermost collection.
+    /// Adds a node to the innermost collection.
     pub(super) fn take(&mut self, id: NodeId, height: u32) -> Result<(), Failure> {
         let frame = self.frames.last_mut().expect("inside a collection");
         frame.height = frame.height.max(height);
@@ -153,7 +153,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Notes the height of something in the innermost collection.
+    /// Records the height of something in the innermost collection.
     pub(super) fn note_height(&mut self, height: u32) {
         if let Some(frame) = self.frames.last_mut() {
             frame.height = frame.height.max(height);
@@ -173,7 +173,7 @@ impl<'a> Parser<'a> {
             }
     }
 
-    /// Takes in the comment that stands here and ends at `end`.
+    /// Adds the comment that begins here and ends at `end`.
     pub(super) fn comment(&mut self, end: usize) {
         if !self.options.comments {
             return;
@@ -192,7 +192,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Gives a node that was met its comments so far; gives where its comments begin among all.
+    /// Assigns the pending comments to a node that was read; returns the index of its first
+    /// comment.
     #[inline]
     pub(super) fn own_comments(&mut self, owner: u32, line: u32) -> u32 {
         self.pending.last = (line > 0).then_some((owner, line));
@@ -216,7 +217,7 @@ impl<'a> Parser<'a> {
         start.unwrap_or(self.tree.comments.len() as u32)
     }
 
-    /// The comments that are left at the end get a document of their own.
+    /// The comments that are left at the end get a separate document.
     pub(super) fn leftover_document(&mut self) {
         let start = self.tree.comments.len();
         let mut left = 0;
@@ -234,7 +235,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Makes the anchor of a collection known before its content is read.
+    /// Registers the anchor of a collection before its content is read.
     pub(super) fn open_anchor(&mut self, properties: Properties<'a>) {
         if let Some(name) = properties.anchor {
             self.anchors.named.insert(name, Anchor { node: None, height: 0, nodes: 0 });
@@ -248,7 +249,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A key can have an anchor too; an alias to it then stands for a scalar.
+    /// A key can have an anchor too; an alias to it then refers to a scalar.
     pub(super) fn anchor_scalar(
         &mut self,
         properties: Properties<'a>,
@@ -264,7 +265,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads the alias that stands here; it is a key if a `:` follows.
+    /// Reads the alias here; it is a key if a `:` follows.
     pub(super) fn alias(&mut self, candidate: Option<Candidate>) -> Result<Step, Failure> {
         let start = self.at.pos;
         let name = self.anchor_name()?;

@@ -1,8 +1,8 @@
-//! A place in the text, with its line.
+//! A position in the text, with its line.
 
 use super::valid::Shape;
 
-/// Walks over the text. Reading behind the end gives 0, which no valid text holds.
+/// Walks over the text. Reading past the end returns 0, which no valid text contains.
 pub(super) struct Cursor<'a> {
     pub(super) text: &'a [u8],
     pub(super) pos: usize,
@@ -13,7 +13,7 @@ pub(super) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// Begins at `pos`, behind what is no part of the content.
+    /// Begins at `pos`, after bytes that are not part of the content.
     pub(super) fn new(text: &'a [u8], pos: usize, shape: Shape) -> Cursor<'a> {
         Cursor { text, pos, line: 1, line_start: pos, line_feeds_only: shape.line_feeds_only }
     }
@@ -28,7 +28,7 @@ impl<'a> Cursor<'a> {
         self.text.get(pos).copied().unwrap_or(0)
     }
 
-    /// Columns are counted in bytes: in front of anything whose column matters there is only ASCII.
+    /// Columns count bytes: only ASCII precedes anything whose column matters.
     #[inline]
     pub(super) fn column(&self) -> usize {
         self.pos - self.line_start
@@ -54,7 +54,7 @@ impl<'a> Cursor<'a> {
         starts
     }
 
-    /// Length of the line break at a place, 0 if there is none.
+    /// Length of the line break at an offset, 0 if there is none.
     #[inline]
     pub(super) fn break_len(&self, pos: usize) -> usize {
         match self.at(pos) {
@@ -71,7 +71,7 @@ impl<'a> Cursor<'a> {
         matches!(self.at(pos), b' ' | b'\t')
     }
 
-    /// Whether a place holds a blank, a line break or the end.
+    /// Whether there is a blank, a line break or the end at an offset.
     #[inline]
     pub(super) fn is_blank_or_end(&self, pos: usize) -> bool {
         match self.at(pos) {
@@ -81,7 +81,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Goes over the line break here; false if there is none.
+    /// Skips the line break here; returns false if there is none.
     #[inline]
     pub(super) fn skip_break(&mut self) -> bool {
         let len = self.break_len(self.pos);
@@ -94,7 +94,7 @@ impl<'a> Cursor<'a> {
         true
     }
 
-    /// Goes over the line break here and appends what it means: a line feed, or itself if it is LS or PS.
+    /// Skips the line break here and appends its meaning: a line feed, or itself if it is LS or PS.
     pub(super) fn read_break(&mut self, out: &mut Vec<u8>) {
         let from = self.pos;
         if self.skip_break() {
@@ -106,7 +106,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Where the line that `from` is on ends, before its break.
+    /// The end of the line that contains `from`, before its break.
     #[inline]
     pub(super) fn line_end(&self, from: usize) -> usize {
         if self.line_feeds_only {
@@ -115,7 +115,7 @@ impl<'a> Cursor<'a> {
         (from..self.text.len()).find(|&at| self.break_len(at) > 0).unwrap_or(self.text.len())
     }
 
-    /// Whether `---` or `...` stands here, at the beginning of a line and by itself.
+    /// Whether a `---` or `...` is here, alone at the beginning of a line.
     #[inline]
     pub(super) fn at_document_marker(&self) -> bool {
         self.pos == self.line_start
@@ -125,8 +125,9 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Joins lines as plain, quoted and folded scalars do: one break becomes a space, of several the first is dropped.
-/// `breaks` holds the text of all of them; only a first one that is a line feed can be dropped.
+/// Joins lines as in plain, quoted and folded scalars: one break becomes a space, and the first of
+/// several is dropped. `breaks` contains the text of all of them; the first can be dropped only if
+/// it is a line feed.
 pub(super) fn fold(breaks: &[u8], out: &mut Vec<u8>) {
     match breaks {
         b"\n" => out.push(b' '),

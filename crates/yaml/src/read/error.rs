@@ -1,7 +1,7 @@
 //! Why a text is not YAML, as data.
 //!
-//! The reference's words and its line are kept apart from the place, so that its text can be repeated to the letter
-//! while other renderings show where the problem really is.
+//! The reference's message and its line are kept apart from the position. So its text can be
+//! repeated to the letter, while other renderings show the actual position of the problem.
 
 use std::borrow::Cow;
 
@@ -12,15 +12,15 @@ use super::advice::Mistake;
 /// Why a text is not YAML.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadError {
-    /// The reference's words, without its line: `did not find expected key`.
+    /// The reference's message, without its line: `did not find expected key`.
     pub problem: Cow<'static, str>,
-    /// The line that the reference names, if it names one. It is one too early for what its parser notices.
+    /// The line in the reference's message, if any. It is one too low for errors of its parser.
     pub reference_line: Option<u32>,
-    /// Where the problem really is.
+    /// The actual position of the problem.
     pub span: Span,
-    /// Other places that matter.
+    /// Other positions that matter.
     pub labels: Vec<Label>,
-    /// What to do about it.
+    /// Advice.
     pub helps: Vec<Help>,
     pub(super) mistake: Mistake,
 }

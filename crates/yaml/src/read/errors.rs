@@ -1,8 +1,9 @@
-//! What is wrong with a text, in the reference's words and with its lines.
+//! Syntax errors, with the reference's messages and lines.
 //!
-//! The reference reads in two stages. Its scanner cuts the text into pieces and reports the line it is on; its
-//! parser puts them together and reports the line before. We have one stage, so each error says whose it would be, and
-//! where both would complain about one place the scanner goes first ([`Parser::unexpected`]).
+//! The reference reads in two stages. Its scanner splits the text into tokens and reports its
+//! current line; its parser combines them and reports the line before. We have one stage, so each
+//! error says which stage would report it. If both would complain about one position, the scanner
+//! goes first ([`Parser::unexpected`]).
 
 use ytterby_diag::Span;
 
@@ -10,7 +11,7 @@ use super::advice::Mistake;
 use super::parser::{Candidate, Kind, Parser};
 use super::{Failure, ReadError};
 
-/// Whether to look at what comes after the next piece, too.
+/// Whether to check the token after the next one, too.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ahead {
     Yes,
@@ -18,40 +19,42 @@ pub(super) enum Ahead {
 }
 
 impl Parser<'_> {
-    /// An error that the reference's scanner would notice here.
+    /// An error that the reference's scanner would report here.
     #[cold]
     pub(super) fn scan_error(&self, problem: &str) -> Failure {
         self.error(problem, self.at.line, self.at.line)
     }
 
-    /// An error that the reference's parser would notice about what stands here.
+    /// An error that the reference's parser would report about the token here.
     #[cold]
     pub(super) fn parse_error(&self, problem: &str) -> Failure {
         // At the end of the text the reference counts a line break, even if the last line has none.
         let line = self.at.line + u32::from(self.at.at_end() && self.at.column() > 0);
-        // One line early; the reference fails on line 0, where we say 1.
+        // One line too low. The reference crashes on line 0; we report 1.
         self.error(problem, line, if self.shifted { (line - 1).max(1) } else { line - 1 })
     }
 
     fn error(&self, problem: &str, line: u32, shown: u32) -> Failure {
-        // At the end of the text there is nothing to see; the reference names the line before.
+        // At the end of the text there is nothing to show, so the reference reports the line
+        // before.
         let is_behind_last_line = shown < line && self.at.at_end() && self.at.column() == 0;
         let at = self.at.pos.saturating_sub(usize::from(is_behind_last_line)) as u32;
-        // The reference takes the first line of its input for "no line".
+        // The reference treats the first line of its input as "no line".
         let reference_line = (line > 1 || self.shifted).then_some(shown);
         let span = Span::new(self.file, at, at);
         Box::new(ReadError { reference_line, ..ReadError::new(problem.to_owned(), span) })
     }
 
-    /// What is wrong with what stands here, where `problem` is all that the grammar has to say. The scanner, which
-    /// is asked first, may have something against it too.
+    /// The error for the token here. `problem` is the parser's message; the scanner is checked
+    /// first and may have its own.
     #[cold]
     pub(super) fn unexpected(&mut self, problem: &str) -> Failure {
         self.scan_problem(Ahead::Yes).unwrap_or_else(|| self.parse_error(problem))
     }
 
-    /// What the reference's scanner has against what stands here, or, where that could be a key, against what comes after
-    /// it: whether it is one is known only then.
+    /// The error of the reference's scanner about the token here. If the token could be a key, the
+    /// scanner reads on, because only the text after it decides; so it may complain about that
+    /// text.
     #[cold]
     pub(super) fn scan_problem(&mut self, ahead: Ahead) -> Option<Failure> {
         if self.at.at_end() || self.at.at_document_marker() {
@@ -101,7 +104,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What the grammar has to say where another node begins right behind one.
+    /// The parser's message if another node begins directly after one.
     pub(super) fn instead_of_end(&self) -> &'static str {
         match self.frames.last().map(|frame| frame.kind) {
             None => "did not find expected <document start>",
@@ -118,8 +121,9 @@ impl Parser<'_> {
         self.scan_error("found character that cannot start any token").about(mistake)
     }
 
-    /// The error for what stands here where another item has to begin, in the column of the collection around it. As a key it
-    /// would need a `:`, and the reference's scanner misses that first.
+    /// The error for a token where another item must begin, in the column of the enclosing
+    /// collection. As a key it would need a `:`, and the reference's scanner notices first that it
+    /// is missing.
     #[cold]
     pub(super) fn unexpected_item(&mut self, problem: &str) -> Failure {
         let candidate = self.candidate().filter(|candidate| candidate.column as i32 == self.indent);
@@ -146,7 +150,7 @@ impl Parser<'_> {
         self.unexpected(problem)
     }
 
-    /// Goes behind anchor, tag and the plain text on their line. Whether they could be a key.
+    /// Skips anchor, tag and the plain text on their line. Returns whether they could be a key.
     fn properties_and_text(&mut self) -> Result<bool, Failure> {
         let line = self.at.line;
         while let b'&' | b'!' = self.at.byte() {
@@ -174,8 +178,8 @@ impl Parser<'_> {
         Ok(true)
     }
 
-    /// The error for something that has to be a key, because of its column, and is followed by no `:`. `problem` is what the grammar has
-    /// to say.
+    /// The error for something that must be a key, because of its column, but has no `:`. `problem`
+    /// is the parser's message.
     #[cold]
     pub(super) fn missing_colon(&mut self, candidate: Option<Candidate>, problem: &str) -> Failure {
         let start = candidate.map_or(self.at.pos, |candidate| candidate.pos);
@@ -185,13 +189,14 @@ impl Parser<'_> {
         })
     }
 
-    /// What the reference's scanner has against something that has to be a key, because of its column: most likely that there is
-    /// no `:`. It goes on behind the key if there is one somewhere on the line, and leaves the rest to the parser.
+    /// The error of the reference's scanner about something that must be a key, because of its
+    /// column: most likely that there is no `:`. If there is one somewhere on the line, the scanner
+    /// continues after it and leaves the rest to the parser.
     #[cold]
     pub(super) fn colon_problem(&mut self, candidate: Option<Candidate>) -> Option<Failure> {
         let start = candidate.map_or(self.at.pos, |candidate| candidate.pos);
         let line = candidate.map_or(self.at.line, |candidate| candidate.line);
-        // A plain scalar takes in the line ends behind it; then the scanner notices at once.
+        // A plain scalar includes the line ends after it; then the scanner notices at once.
         if self.at.line == line {
             self.skip_to_token();
         }
@@ -204,8 +209,9 @@ impl Parser<'_> {
         Some(self.error("could not find expected ':'", line, line).at(start).about(Mistake::NoColon))
     }
 
-    /// Goes on as the reference's scanner does, which still hopes for the `:` of the key that began at `start`: over all that
-    /// follows on its line. Without a `:` the cursor ends up where the scanner notices.
+    /// Reads on like the reference's scanner, which still expects the `:` of the key that began at
+    /// `start`, to the end of its line. Without a `:`, the cursor ends up where the scanner reports
+    /// the error.
     fn finds_colon(&mut self, start: usize, line: u32) -> Result<bool, Failure> {
         let mut brackets = 0_usize;
         while self.at.line == line && !self.at.at_end() && !self.is_too_far(start, self.at.pos) {
@@ -214,7 +220,7 @@ impl Parser<'_> {
             match self.at.byte() {
                 _ if inside => {}
                 b':' if alone => return Ok(true),
-                // These end the hope at once.
+                // After these no `:` can follow.
                 b']' | b'}' | b',' | b'|' | b'>' => return Ok(false),
                 _ => {}
             }

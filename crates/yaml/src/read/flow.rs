@@ -5,7 +5,7 @@ use super::parser::{Candidate, Kind, Parser, Role, Step};
 use super::properties::Properties;
 
 impl<'a> Parser<'a> {
-    /// Opens the collection whose bracket stands here.
+    /// Opens the collection whose bracket is here.
     pub(super) fn open_flow(
         &mut self,
         candidate: Option<Candidate>,
@@ -50,7 +50,8 @@ impl<'a> Parser<'a> {
         Ok(self.close())
     }
 
-    /// Goes to the next item of a collection that ends with `closing`; gives the step if it ends instead.
+    /// Goes to the next item of a collection that ends with `closing`; returns a step if it ends
+    /// instead.
     fn separator(&mut self, closing: u8, problem: &str) -> Result<Option<Step>, Failure> {
         self.skip_to_token();
         if self.at.byte() == closing {
@@ -120,7 +121,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads the key behind the `?` that stands here.
+    /// Reads the key after the `?` here.
     fn explicit_flow_key(&mut self) -> Result<Step, Failure> {
         self.at.pos += 1;
         self.value_at = self.at.pos;
@@ -150,7 +151,7 @@ impl<'a> Parser<'a> {
         self.flow_value()
     }
 
-    /// The value behind a `:`, which may be absent.
+    /// The value after a `:`, which may be absent.
     pub(super) fn flow_value(&mut self) -> Result<Step, Failure> {
         self.skip_to_token();
         let closing = if self.top().kind == Kind::FlowMap { b'}' } else { b']' };

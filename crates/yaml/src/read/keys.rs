@@ -1,7 +1,7 @@
-//! Maps and arrays as keys: `? [a, b]`, and what `{{ x }}` of other template languages means in YAML.
+//! Maps and arrays as keys: `? [a, b]`, and also `{{ x }}` of other template languages.
 //!
-//! A collection is read like any other. When it ends where a key has to be, or a `:` follows, it leaves the tree and
-//! becomes a [`Scalar::Complex`].
+//! A collection is read like any other. If it ends where a key is required, or if a `:` follows, it
+//! is removed from the tree and becomes a [`Scalar::Complex`].
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::tree::Value;
 use crate::{ComplexKey, NodeId, Scalar};
 
 impl Parser<'_> {
-    /// Takes a collection that ended where a key has to be.
+    /// Handles a collection that ended where a key is required.
     #[cold]
     pub(super) fn collection_as_key(&mut self, id: NodeId, height: u32) -> Result<Step, Failure> {
         let key = self.key_of(id, height)?;
@@ -37,7 +37,7 @@ impl Parser<'_> {
         Ok(self.key_node(id))
     }
 
-    /// Recursive; the height of nodes, keys included, is limited.
+    /// Recursive; the height of nodes, including keys, is limited.
     fn key_node(&self, id: NodeId) -> Scalar {
         let key = match &self.tree.nodes[id.0 as usize].value {
             Value::Scalar(scalar) => return scalar.clone(),
@@ -51,7 +51,7 @@ impl Parser<'_> {
             }
             Value::Array(from, to) => {
                 let items = &self.tree.array_items[*from as usize..*to as usize];
-                // The reference counts lines from 0, behind a `---` that it adds where there is none.
+                // The reference counts lines from 0, after a `---` that it adds if there is none.
                 let shift = u32::from(!self.shifted);
                 let item = |item: &crate::ArrayItem| {
                     (self.key_node(item.value), self.line_of(item.pos.offset as usize) - shift)
@@ -62,7 +62,7 @@ impl Parser<'_> {
         Scalar::Complex(Arc::new(key))
     }
 
-    /// The line of a place that was read already.
+    /// The line of an offset that was read already.
     fn line_of(&self, at: usize) -> u32 {
         let starts = self.line_starts.get_or_init(|| self.at.line_starts());
         starts.partition_point(|start| *start <= at) as u32

@@ -1,9 +1,9 @@
 //! The reader: bytes to [`Tree`] in one pass, without recursion.
 //!
-//! There is no stream of tokens. The parser ([`parser`]) stands at a place in the text, knows the collections it is in, and
-//! reads one scalar or opens or closes one collection at a time; a scalar becomes a key when a `:` is found behind it.
-//! Errors have the reference's texts, also where the reference tells them apart by the stage that noticed: what its
-//! scanner notices has the right line, what its parser notices has the line before.
+//! There is no stream of tokens. The parser ([`parser`]) has a position in the text and a stack of
+//! open collections. Each step reads one scalar, or opens or closes one collection; a scalar
+//! becomes a key when a `:` follows it. Errors have the reference's texts, including its line
+//! numbers: errors of its scanner have the right line, errors of its parser the line before.
 
 mod advice;
 mod block;
@@ -25,33 +25,34 @@ use ytterby_diag::FileId;
 
 use crate::Tree;
 
-/// Collections can be nested this deep.
+/// Maximum nesting of collections.
 pub const MAX_DEPTH: usize = 10_000;
 
-/// Collections that are keys can be nested this deep.
+/// Maximum nesting of collections that are keys.
 pub const MAX_KEY_DEPTH: u32 = 100;
 
-/// Aliases can add this many nodes to those in the text; a long scalar counts as several.
+/// Maximum number of nodes that aliases can add to those in the text; a long scalar counts as
+/// several.
 pub const MAX_ALIAS_NODES: u64 = 1_000_000;
 
-/// How to read.
+/// Options of the reader.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadOptions {
     /// Refuse plain scalars whose type could surprise (`--strict`).
     pub strict: bool,
     /// Keep comments.
     pub comments: bool,
-    /// What a byte order mark at the beginning is.
+    /// How to treat a byte order mark at the beginning.
     pub mark: ByteOrderMark,
 }
 
-/// What a byte order mark at the beginning of a file is.
+/// How to treat a byte order mark at the beginning of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum ByteOrderMark {
-    /// No part of the content.
+    /// It is not part of the content.
     #[default]
     Mark,
-    /// Part of the first scalar, as ytt has it.
+    /// It is part of the first scalar, as in ytt.
     Content,
 }
 
@@ -61,7 +62,7 @@ impl Default for ReadOptions {
     }
 }
 
-/// A [`ReadError`] on its way out, small so that results are.
+/// A [`ReadError`], boxed to keep results small.
 type Failure = Box<ReadError>;
 
 /// Reads a file.
@@ -78,7 +79,7 @@ pub fn parse(text: &[u8], file: FileId, options: &ReadOptions) -> Result<Tree, R
     parser::read(text, file, options, shape, Quick::Yes).map_err(|failure| *failure)
 }
 
-/// Reads a file without any of the short ways: what tests compare [`parse`] with.
+/// Reads a file without the fast paths; tests compare [`parse`] with it.
 #[doc(hidden)]
 pub fn parse_slowly(text: &[u8], file: FileId, options: &ReadOptions) -> Result<Tree, ReadError> {
     let shape = valid::check(text, file)?;

@@ -1,4 +1,4 @@
-//! The state of a reading, documents, and what block and flow style have in common.
+//! The state of the parser, documents, and the code that block and flow style share.
 
 use std::cell::OnceCell;
 
@@ -20,17 +20,19 @@ pub(super) struct Parser<'a> {
     pub(super) at: Cursor<'a>,
     pub(super) file: FileId,
     pub(super) options: ReadOptions,
-    /// Whether lines of common forms are read the short way; see [`super::quick`].
+    /// Whether to use the fast paths for lines of common forms; see [`super::quick`].
     pub(super) quick: bool,
-    /// The text does not begin with `---`; the reference then reads it behind a line `---`, which shifts its lines.
+    /// Whether the text does not begin with `---`. The reference then prepends a line `---`, which
+    /// shifts its line numbers.
     pub(super) shifted: bool,
-    /// Column of the innermost block collection, -1 outside of all.
+    /// Column of the innermost block collection; -1 outside of all.
     pub(super) indent: i32,
     pub(super) flow_level: usize,
     /// Whether a key without `?`, or a `-`, may begin here.
     pub(super) key_allowed: bool,
     pub(super) frames: Vec<Frame<'a>>,
-    /// Text of a scalar that is no slice of the input, and line breaks that may become part of it.
+    /// Text of a scalar that is not a slice of the input, and line breaks that may become part of
+    /// it.
     pub(super) buffer: Vec<u8>,
     pub(super) breaks: Vec<u8>,
     /// Items of the collections that are still open.
@@ -40,36 +42,37 @@ pub(super) struct Parser<'a> {
     pub(super) pending: Pending,
     pub(super) anchors: Anchors<'a>,
     pub(super) tag_handles: TagHandles<'a>,
-    /// The first error in what scalars mean. It counts only if the rest of the document is well-formed.
+    /// The first error about the meaning of a scalar. It counts only if the rest of the document is
+    /// well-formed.
     pub(super) deferred: Option<Failure>,
-    /// Behind the last `:`, `-` or `---`: where an absent value would stand.
+    /// After the last `:`, `-` or `---`: the position of an absent value.
     pub(super) value_at: usize,
-    /// Behind the last scalar, alias or bracket: where a block collection ends.
+    /// After the last scalar, alias or bracket: the end of a block collection.
     pub(super) content_end: usize,
     /// The last quoted scalar of several lines: where it begins and ends.
     pub(super) long_string: Option<(usize, usize)>,
-    /// Where lines begin; only found out where collections are keys.
+    /// Where lines begin; computed only if collections are keys.
     pub(super) line_starts: OnceCell<Vec<usize>>,
     /// A limit was reached.
     is_stopped: bool,
 }
 
-/// A collection that is open.
+/// An open collection.
 pub(super) struct Frame<'a> {
     pub(super) kind: Kind,
     pub(super) role: Role,
-    /// The key was `<<`: the items of the value are taken over.
+    /// Whether the key was `<<`, so that the items of the value are merged.
     pub(super) merge: bool,
     /// In flow style: `[`, `{` or `,` was read, and an item or the end may follow.
     pub(super) fresh: bool,
     /// [`Parser::indent`] outside of it.
     pub(super) outer_indent: i32,
-    /// Its first item among the open ones.
+    /// Index of its first item among the open ones.
     pub(super) base: usize,
     /// Where its text begins.
     pub(super) start: usize,
     pub(super) properties: Properties<'a>,
-    /// Set if a flow collection would be a key with a `:` behind it.
+    /// Set if a flow collection would be a key when a `:` follows.
     pub(super) candidate: Option<Candidate>,
     /// In a flow array: the `[` or `,` before the next item, and its line.
     pub(super) separator: (usize, u32),
@@ -83,7 +86,7 @@ pub(super) struct Frame<'a> {
 pub(super) enum Kind {
     BlockMap,
     BlockArray,
-    /// An array whose `-` stand in the column of the keys of the map around it.
+    /// An array whose `-` are in the column of the keys of the enclosing map.
     IndentlessArray,
     FlowMap,
     FlowArray,
@@ -91,20 +94,20 @@ pub(super) enum Kind {
     FlowPair,
 }
 
-/// What the node that is read next will be in its collection.
+/// The role of the next node in its collection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Role {
-    /// A key with a `:` behind it; in a flow map also one without.
+    /// A key followed by `:`; in a flow map also without.
     Key,
-    /// A key behind `?`.
+    /// A key after `?`.
     ExplicitKey,
-    /// None yet: a `:` may follow the key that was behind `?`.
+    /// None yet: a `:` may follow the key after `?`.
     AfterKey,
     Value,
     Item,
 }
 
-/// Where something begins that is a key if a `:` follows.
+/// The beginning of something that is a key if a `:` follows.
 #[derive(Clone, Copy)]
 pub(super) struct Candidate {
     pub(super) pos: usize,
@@ -116,16 +119,16 @@ pub(super) struct Candidate {
 pub(super) enum Step {
     /// Read a node for the innermost collection.
     Node,
-    /// A node is complete: hand it to the innermost collection.
+    /// A node is complete: add it to the innermost collection.
     Done(NodeId, u32),
-    /// Go on in the innermost collection.
+    /// Continue the innermost collection.
     Next,
 }
 
-/// A key that is longer than this many characters needs a `?`.
+/// A key with more characters needs a `?`.
 const LONGEST_KEY: usize = 1024;
 
-/// Whether to use the short ways.
+/// Whether to use the fast paths.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quick {
     Yes,
@@ -183,10 +186,10 @@ pub(super) fn read(
     }
 }
 
-/// Whoever opened the budget of the run knows which limit it was.
+/// The caller that opened the budget knows which limit it was.
 const STOPPED: &str = "a limit was reached";
 
-/// Longer texts are charged before anything is made of them.
+/// Texts longer than this are charged before they are built.
 const LONG: usize = 64 << 10;
 
 fn begins_with_marker(text: &[u8]) -> bool {
@@ -198,7 +201,8 @@ fn begins_with_marker(text: &[u8]) -> bool {
 impl<'a> Parser<'a> {
     fn documents(&mut self) -> Result<(), Failure> {
         if self.shifted {
-            // A first document without `---`. It takes no comments: what stands above its first node belongs to that.
+            // A first document without `---`. It owns no comments: those above its first node
+            // belong to that node.
             self.document(Pos::new(self.file, self.at.pos as u32), 0)?;
         } else {
             self.skip_to_token();
@@ -214,7 +218,7 @@ impl<'a> Parser<'a> {
                 let kept = self.pending.len();
                 self.skip_to_token();
                 if self.at.at_end() {
-                    // Comments behind the last `...` are lost.
+                    // Comments after the last `...` are lost.
                     self.pending.truncate(kept);
                 }
             }
@@ -235,7 +239,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Reads the content of a document; `line` is 0 if it can own no comments.
+    /// Reads the content of a document; `line` is 0 if it cannot own comments.
     fn document(&mut self, pos: Pos, line: u32) -> Result<(), Failure> {
         let mut comments = self.own_comments(pos.offset, line);
         if line == 0 {
@@ -252,7 +256,7 @@ impl<'a> Parser<'a> {
                 Step::Next => self.next()?,
                 Step::Done(id, height) => match self.frames.last() {
                     None => break id,
-                    // What is no collection is noticed to be a key before it is done.
+                    // Scalars and aliases are recognised as keys earlier, so this is a collection.
                     Some(Frame { role: Role::Key | Role::ExplicitKey, .. }) => self.collection_as_key(id, height)?,
                     Some(frame) => {
                         let kind = frame.kind;
@@ -284,10 +288,10 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Goes over blank space, comments and line ends.
+    /// Skips white space, comments and line ends.
     #[inline(always)]
     pub(super) fn skip_to_token(&mut self) {
-        // Behind a value that was read the short way there is none.
+        // After a value that was read on the fast path there is nothing to skip.
         if matches!(self.at.byte(), b' ' | b'\t' | b'#' | b'\n' | b'\r' | 0xC2 | 0xE2) {
             self.skip_blank_space();
         }
@@ -316,12 +320,13 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Where a key would begin that began here, if one may.
+    /// The candidate for a key that begins here, if one may.
     pub(super) fn candidate(&self) -> Option<Candidate> {
         self.key_allowed.then(|| Candidate { pos: self.at.pos, line: self.at.line, column: self.at.column() })
     }
 
-    /// Whether what began at a candidate is a key: a `:` follows on its line and not too far away. Goes behind the `:`.
+    /// Whether the candidate is a key: a `:` follows on its line and not too far away. Skips the
+    /// `:`.
     #[inline]
     pub(super) fn take_colon(&mut self, candidate: Option<Candidate>) -> bool {
         let Some(candidate) = candidate else { return false };
@@ -344,7 +349,7 @@ impl<'a> Parser<'a> {
         true
     }
 
-    /// Whether there are more characters between two places than a key may have.
+    /// Whether the distance of two offsets exceeds the maximum length of a key.
     #[inline]
     pub(super) fn is_too_far(&self, from: usize, to: usize) -> bool {
         to - from > LONGEST_KEY && {
@@ -387,7 +392,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Ends the innermost collection behind what was read last.
+    /// Closes the innermost collection after the last content read.
     pub(super) fn close(&mut self) -> Step {
         let end = self.content_end.max(self.value_at);
         let frame = self.frames.pop().expect("a collection that ends was open");
@@ -422,7 +427,8 @@ impl<'a> Parser<'a> {
         NodeId(self.tree.nodes.len() as u32 - 1)
     }
 
-    /// Charges the nodes that are to come, as many as there are. Where a limit is reached, the next step fails.
+    /// Charges as many further nodes as there are now, since vectors double. If a limit is reached,
+    /// the next step fails.
     #[cold]
     #[inline(never)]
     fn charge_growth(&mut self) {
@@ -431,7 +437,7 @@ impl<'a> Parser<'a> {
         self.is_stopped = charged.and_then(|()| budget::work(count / 8)).is_err();
     }
 
-    /// What a scalar means: its text, its style and its tag.
+    /// The value of a scalar by its text, style and tag.
     pub(super) fn meaning(&mut self, text: Text, style: Style, properties: Properties<'_>) -> Scalar {
         let bytes = match text {
             Text::Input(start, end) => &self.at.text[start..end],
@@ -452,7 +458,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Remembers an error in what the text means; see [`Parser::deferred`].
+    /// Stores an error about the meaning of the text; see [`Parser::deferred`].
     pub(super) fn defer(&mut self, problem: String) {
         self.defer_at(problem, self.value_at, self.at.pos);
     }

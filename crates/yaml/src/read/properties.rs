@@ -10,7 +10,7 @@ use super::parser::Parser;
 use crate::Scalar;
 use crate::resolve::{Type, resolve_tagged};
 
-/// What stands in front of a node.
+/// The anchor and tag in front of a node.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Properties<'a> {
     pub(super) anchor: Option<&'a [u8]>,
@@ -23,7 +23,7 @@ impl Properties<'_> {
     }
 }
 
-/// The tags that have a meaning for scalars; on collections all are ignored.
+/// The tags that have a meaning for scalars; all are ignored on collections.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tag {
     Str,
@@ -35,7 +35,7 @@ pub(super) enum Tag {
     Other,
 }
 
-/// Go's standard encoding, which does not look at the last bits.
+/// Go's standard encoding, which ignores trailing bits.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &base64::alphabet::STANDARD,
     GeneralPurposeConfig::new()
@@ -59,7 +59,7 @@ impl Tag {
         }
     }
 
-    /// What a scalar with this tag means, or why it cannot have it.
+    /// The value of a scalar with this tag, or why it cannot have the tag.
     pub(super) fn meaning(self, text: &[u8]) -> Result<Scalar, String> {
         match self {
             Tag::Str | Tag::Merge | Tag::Bang | Tag::Other => Ok(Scalar::Str(Str::new(text))),
@@ -75,7 +75,7 @@ impl Tag {
     }
 }
 
-/// The handles that `%TAG` directives define for one document; `!` and `!!` are always there.
+/// The handles that `%TAG` directives define for one document; `!` and `!!` are predefined.
 #[derive(Default)]
 pub(super) struct TagHandles<'a>(Vec<(&'a [u8], Vec<u8>)>);
 
@@ -100,7 +100,7 @@ fn is_word(byte: u8) -> bool {
 }
 
 impl<'a> Parser<'a> {
-    /// Reads an anchor or tag, if one stands here that the node does not have yet.
+    /// Reads an anchor or tag, if there is one here that the node does not have yet.
     #[inline]
     pub(super) fn property(&mut self, properties: &mut Properties<'a>) -> Result<bool, Failure> {
         match self.at.byte() {
@@ -113,7 +113,7 @@ impl<'a> Parser<'a> {
         Ok(true)
     }
 
-    /// The properties of a node that stand on several lines.
+    /// Combines the properties of a node from several lines.
     #[inline]
     pub(super) fn merge_properties(
         &self,
@@ -126,7 +126,7 @@ impl<'a> Parser<'a> {
         Ok(Properties { anchor: outer.anchor.or(inner.anchor), tag: outer.tag.or(inner.tag) })
     }
 
-    /// Reads the name behind `&` or `*`.
+    /// Reads the name after `&` or `*`.
     pub(super) fn anchor_name(&mut self) -> Result<&'a [u8], Failure> {
         let start = self.at.pos;
         self.at.pos += 1;
@@ -148,7 +148,7 @@ impl<'a> Parser<'a> {
         &self.at.text[start..self.at.pos]
     }
 
-    /// Reads the tag that stands here: `!<uri>`, `!handle!suffix` or `!suffix`.
+    /// Reads the tag here: `!<uri>`, `!handle!suffix` or `!suffix`.
     pub(super) fn tag(&mut self) -> Result<Tag, Failure> {
         let start = self.at.pos;
         let tag = if self.at.at(start + 1) == b'<' {
@@ -164,7 +164,7 @@ impl<'a> Parser<'a> {
             let (handle, suffix) = if handle.len() > 1 && handle.ends_with(b"!") {
                 (handle, self.tag_uri(&[])?)
             } else {
-                // No handle after all, but the beginning of the suffix of `!`.
+                // It was not a handle, but the beginning of the suffix of `!`.
                 (&handle[..1], self.tag_uri_after(&handle[1..])?)
             };
             self.end_of_tag()?;

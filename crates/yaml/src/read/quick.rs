@@ -1,8 +1,9 @@
-//! The short way for lines like `name: value`, `name:` and `- value`, which most lines are, and for what is mostly
-//! between brackets.
+//! Fast paths for lines like `name: value`, `name:` and `- value`, which most lines are, and for
+//! common content of brackets.
 //!
-//! Whatever is not plainly of this form is left to the long way, which gives the same result: `parse_slowly` reads
-//! without the short ways, and the tests compare. On the `big-file` workload they save half of the instructions.
+//! Everything else is left to the general code, which returns the same result: `parse_slowly` reads
+//! without the fast paths, and the tests compare both. On the `big-file` workload the fast paths
+//! save half of the instructions.
 
 use super::Failure;
 use super::parser::{Kind, Parser, Role};
@@ -11,15 +12,15 @@ use crate::tree::{Style, Value};
 use crate::{NodeId, Scalar, resolve};
 use ytterby_text::Str;
 
-/// Can begin a scalar without being an indicator, and nothing can follow it that changes that.
+/// Can begin a scalar, is not an indicator, and no following text changes that.
 const FIRST: u8 = 1;
-/// Can stand in a key.
+/// Can be part of a key.
 const KEY: u8 = 2;
-/// Can stand in a value; `:` and `#` depend on their neighbours.
+/// Can be part of a value; `:` and `#` depend on their neighbours.
 const VALUE: u8 = 4;
-/// Can stand in quotes; each kind of quote ends at its own.
+/// Can be inside of quotes; each kind of quote ends at its own.
 const QUOTED: u8 = 8;
-/// Can stand in a value between brackets.
+/// Can be part of a value between brackets.
 const FLOW: u8 = 16;
 
 const CLASSES: [u8; 256] = {
@@ -52,7 +53,8 @@ fn class(text: &[u8], at: usize) -> u8 {
     text.get(at).map_or(0, |&byte| CLASSES[byte as usize])
 }
 
-/// Where a key ends that begins at `start`, is made of letters, digits and few other characters and has a `:` behind it.
+/// The end of a key at `start` that consists of letters, digits and few other characters and is
+/// followed by `:`.
 #[inline(always)]
 fn key_end(text: &[u8], start: usize) -> Option<usize> {
     if class(text, start) & FIRST == 0 {
@@ -66,7 +68,7 @@ fn key_end(text: &[u8], start: usize) -> Option<usize> {
     is_key.then_some(end)
 }
 
-/// Where the quote is that ends the scalar in quotes that begins at `start`, if it has one line and no escapes.
+/// The closing quote of the scalar that begins at `start`, if it has one line and no escapes.
 #[inline(always)]
 fn quote_end(text: &[u8], start: usize, quote: u8) -> Option<usize> {
     let mut end = start + 1;
@@ -85,9 +87,9 @@ fn quote_end(text: &[u8], start: usize, quote: u8) -> Option<usize> {
 
 /// A value that ends with its line.
 struct Line {
-    /// Behind its last character.
+    /// The end of the value.
     end: usize,
-    /// Where the next line begins, and where its first character is that is no space.
+    /// Where the next line begins, and its first character that is not a space.
     next: usize,
     content: usize,
 }
@@ -106,7 +108,8 @@ impl Line {
 }
 
 impl Parser<'_> {
-    /// Takes a key made of letters, digits and few other characters, in the column of its map and with `:` behind it.
+    /// Reads a key of letters, digits and few other characters, in the column of its map and
+    /// followed by `:`.
     #[inline]
     pub(super) fn quick_key(&mut self) -> bool {
         let start = self.at.pos;
@@ -131,7 +134,7 @@ impl Parser<'_> {
         true
     }
 
-    /// Takes a value that ends with its line: a plain one, or one in quotes without escapes.
+    /// Reads a value that ends with its line: a plain one, or one in quotes without escapes.
     #[inline]
     pub(super) fn quick_value(&mut self) -> bool {
         let text = self.at.text;
@@ -159,7 +162,7 @@ impl Parser<'_> {
         true
     }
 
-    /// Opens the map that begins on the line below a key, if its first line is of the short form.
+    /// Opens the map that begins on the line below a key, if its first line has a simple form.
     #[inline]
     pub(super) fn quick_map(&mut self) -> Result<bool, Failure> {
         let text = self.at.text;
@@ -177,7 +180,7 @@ impl Parser<'_> {
         Ok(true)
     }
 
-    /// Takes a plain value behind `-` that ends with its line.
+    /// Reads a plain value after `-` that ends with its line.
     #[inline]
     pub(super) fn quick_item(&mut self) -> bool {
         let start = self.at.pos + 1;
@@ -192,7 +195,7 @@ impl Parser<'_> {
         true
     }
 
-    /// Opens the map that begins behind `-`, if its first line is of the short form.
+    /// Opens the map that begins after `-`, if its first line has a simple form.
     #[inline]
     pub(super) fn quick_item_map(&mut self) -> Result<bool, Failure> {
         let start = self.at.pos + 1;
@@ -205,7 +208,7 @@ impl Parser<'_> {
         Ok(true)
     }
 
-    /// Where a plain scalar ends that ends with its line and is followed by no line that belongs to it.
+    /// The end of a plain scalar that ends with its line and does not continue on the next.
     #[inline(always)]
     fn plain_line_end(&self, start: usize) -> Option<Line> {
         let text = self.at.text;
@@ -229,7 +232,7 @@ impl Parser<'_> {
             end -= 1;
         }
         let line = Line::ends(text, end, feed);
-        // It goes on if the next line is indented deeper than the collection.
+        // It continues if the next line is indented deeper than the collection.
         let deeper = (line.content - line.next) as i32 > self.indent;
         if deeper || matches!(text.get(line.content), Some(b'\n' | b'\r' | b'\t' | 0x80..)) {
             return None;
@@ -237,7 +240,7 @@ impl Parser<'_> {
         Some(line)
     }
 
-    /// Where a scalar in quotes ends that has no escapes and ends with its line.
+    /// The end of a quoted scalar without escapes that ends with its line.
     #[inline(always)]
     fn quoted_line(&self, start: usize, quote: u8) -> Option<Line> {
         let text = self.at.text;
@@ -245,7 +248,7 @@ impl Parser<'_> {
         (text.get(end + 1) == Some(&b'\n')).then(|| Line::ends(text, end + 1, end + 1))
     }
 
-    /// Takes a scalar between brackets that is followed by a comma or by the bracket that closes.
+    /// Reads a scalar between brackets that is followed by a comma or by the closing bracket.
     #[inline]
     pub(super) fn quick_flow_scalar(&mut self, closing: u8) -> Option<NodeId> {
         let (text, start) = (self.at.text, self.at.pos);
@@ -285,7 +288,7 @@ impl Parser<'_> {
         Some(self.node(Value::Scalar(value), start, end, style))
     }
 
-    /// Takes a key between brackets with `: ` behind it; the cursor is then behind the colon.
+    /// Reads a key between brackets that is followed by `: `; the cursor is then after the colon.
     #[inline]
     pub(super) fn quick_flow_key(&mut self) -> bool {
         let (text, start) = (self.at.text, self.at.pos);
@@ -301,7 +304,7 @@ impl Parser<'_> {
         true
     }
 
-    /// Goes on behind a value, at the first character of the next line.
+    /// Continues after a value, at the first character of the next line.
     #[inline(always)]
     fn go_to(&mut self, line: Line) {
         self.content_end = line.end;

@@ -1,21 +1,21 @@
-//! Scalars of every style: where they end and what text they hold.
+//! Scalars of every style: finds their end and their text.
 //!
-//! The text is a slice of the input where that is possible, and is put together in a buffer where lines are joined or
-//! characters escaped.
+//! The text is a slice of the input if possible; it is built in a buffer if lines are joined or
+//! characters are escaped.
 
 use super::Failure;
 use super::advice::Mistake;
 use super::cursor::fold;
 use super::parser::Parser;
 
-/// A scalar's text: as it stands in the input, or in [`Parser::buffer`].
+/// A scalar's text: a slice of the input, or [`Parser::buffer`].
 #[derive(Clone, Copy)]
 pub(super) enum Text {
     Input(usize, usize),
     Buffer,
 }
 
-/// What can end a run of plain characters.
+/// Characters that can end a run of plain text.
 const PLAIN_STOP: u8 = 1;
 const FLOW_STOP: u8 = 2;
 const QUOTED_STOP: u8 = 4;
@@ -40,7 +40,7 @@ const CLASSES: [u8; 256] = {
 };
 
 impl Parser<'_> {
-    /// Reads a plain scalar and the blank space behind it, if more lines could belong to it.
+    /// Reads a plain scalar, and the white space after it if more lines could belong to it.
     pub(super) fn plain(&mut self) -> Result<(Text, usize), Failure> {
         let stop = if self.flow_level > 0 { PLAIN_STOP | FLOW_STOP } else { PLAIN_STOP };
         let start = self.at.pos;
@@ -49,7 +49,7 @@ impl Parser<'_> {
         if !self.continues()? {
             return Ok((Text::Input(start, first_end), first_end));
         }
-        // More lines follow; from here on the text has to be put together.
+        // More lines follow; from here on the text is built in the buffer.
         self.buffer.clear();
         self.buffer.extend_from_slice(&self.at.text[start..first_end]);
         loop {
@@ -66,7 +66,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Goes to the end of the part of a plain scalar that is on this line, blanks behind it left out.
+    /// Goes to the end of the part of a plain scalar on this line, without trailing blanks.
     #[inline]
     fn plain_line(&mut self, stop: u8) -> usize {
         let text = self.at.text;
@@ -102,8 +102,9 @@ impl Parser<'_> {
         pos
     }
 
-    /// Whether a plain scalar goes on behind the end of its part here; then the cursor is at the next part and `breaks` holds
-    /// the line breaks between. If not, and a line break was gone over, a key may follow.
+    /// Whether a plain scalar continues after the part before the cursor. If so, the cursor is at
+    /// the next part and `breaks` contains the line breaks between. If not, and a line break was
+    /// skipped, a key may follow.
     #[inline]
     fn continues(&mut self) -> Result<bool, Failure> {
         while self.at.is_blank(self.at.pos) {
@@ -138,7 +139,7 @@ impl Parser<'_> {
         Ok(!ends)
     }
 
-    /// Reads a scalar in quotes; the cursor is at the first of them.
+    /// Reads a quoted scalar; the cursor is at the first quote.
     pub(super) fn quoted(&mut self) -> Result<Text, Failure> {
         let quote = self.at.byte();
         let start = self.at.pos + 1;
@@ -172,7 +173,7 @@ impl Parser<'_> {
         Ok(Text::Buffer)
     }
 
-    /// Puts a quoted scalar together that has escapes or several lines.
+    /// Builds the text of a quoted scalar that has escapes or several lines.
     fn quoted_parts(&mut self, quote: u8) -> Result<(), Failure> {
         loop {
             if self.at.at_document_marker() {
@@ -181,7 +182,7 @@ impl Parser<'_> {
             if self.at.at_end() {
                 return Err(self.scan_error("found unexpected end of stream").about(Mistake::Quote));
             }
-            // An escaped line break joins two lines without anything between.
+            // An escaped line break joins two lines without a space.
             let mut joined = false;
             while !self.at.is_blank_or_end(self.at.pos) {
                 let byte = self.at.byte();
@@ -280,7 +281,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Reads a block scalar into the buffer; the cursor is at its `|` or `>`. Gives where its text ends.
+    /// Reads a block scalar into the buffer; the cursor is at its `|` or `>`. Returns where its
+    /// text ends.
     pub(super) fn block_scalar(&mut self) -> Result<usize, Failure> {
         let literal = self.at.byte() == b'|';
         self.at.pos += 1;
@@ -331,7 +333,8 @@ impl Parser<'_> {
         Ok(end)
     }
 
-    /// Where the text of the next line begins, if a line feed ends this one here and the next is indented and not empty.
+    /// Where the text of the next line begins, if a line feed ends this one here and the next is
+    /// indented and not empty.
     #[inline]
     fn next_full_line(&self, indent: usize) -> Option<usize> {
         const SPACES: [u8; 32] = [b' '; 32];
@@ -344,7 +347,8 @@ impl Parser<'_> {
         (self.at.byte() == b'\n' && full && spaces == &SPACES[..indent]).then_some(start)
     }
 
-    /// Reads what may follow `|` or `>` on its line: chomping, indentation, a comment that is lost.
+    /// Reads the text after `|` or `>` on its line: chomping, indentation, and a comment, which is
+    /// lost.
     fn block_header(&mut self) -> Result<(Chomp, Option<usize>), Failure> {
         let (mut chomp, mut indent) = (None, None);
         loop {
@@ -369,7 +373,7 @@ impl Parser<'_> {
         Ok((chomp.unwrap_or(Chomp::Clip), indent))
     }
 
-    /// Goes over empty lines and the indentation of the next line; finds out the indentation (0) from them.
+    /// Skips empty lines and the indentation of the next line; detects the indentation if it is 0.
     fn block_breaks(&mut self, indent: &mut usize, breaks: &mut Vec<u8>) -> Result<(), Failure> {
         let mut widest = 0;
         loop {

@@ -1,13 +1,13 @@
-//! What the bytes of a file may be: UTF-8 without control characters, and less than 4 GiB.
+//! Checks the bytes of a file: UTF-8 without control characters, and less than 4 GiB.
 
 use ytterby_diag::{FileId, Span};
 
 use super::ReadError;
 
-/// What the whole text looks like; lets the parser take short cuts.
+/// Properties of the whole text that let the parser take short cuts.
 #[derive(Clone, Copy)]
 pub(super) struct Shape {
-    /// Nothing but line feeds ends lines: no CR, NEL, LS or PS anywhere.
+    /// Only line feeds end lines: there is no CR, NEL, LS or PS.
     pub(super) line_feeds_only: bool,
 }
 
@@ -16,7 +16,7 @@ pub(super) fn check(text: &[u8], file: FileId) -> Result<Shape, ReadError> {
     if u32::try_from(text.len()).is_err() {
         return Err(ReadError::new("files of 4 GiB or more cannot be read", Span::new(file, 0, 0)));
     }
-    // One pass without branches, so that it is done many bytes at a time.
+    // One pass without branches, so that the compiler can vectorise it.
     let (mut high, mut control, mut cr) = (false, false, false);
     for &byte in text {
         high |= byte >= 0x80;
@@ -44,7 +44,7 @@ pub(super) fn check(text: &[u8], file: FileId) -> Result<Shape, ReadError> {
     Ok(Shape { line_feeds_only: !odd })
 }
 
-/// The error for a byte; the reference gives no line here.
+/// The error for a byte; the reference reports no line here.
 fn bad(file: FileId, at: usize, problem: &'static str) -> ReadError {
     ReadError::new(problem, Span::new(file, at as u32, at as u32 + 1))
 }
@@ -53,7 +53,7 @@ fn is_control(value: u32) -> bool {
     !matches!(value, 0x09 | 0x0A | 0x0D | 0x20..=0x7E | 0x85 | 0xA0..=0xD7FF | 0xE000..=0xFFFD | 0x10000..=0x10FFFF)
 }
 
-/// The character that a text begins with and its width, or which byte is wrong and why.
+/// The first character of a text and its width, or which byte is wrong and why.
 fn decode(text: &[u8]) -> Result<(u32, usize), (usize, &'static str)> {
     let first = u32::from(text[0]);
     let (width, bits, least) = match text[0] {
@@ -91,11 +91,11 @@ mod tests {
     }
 
     #[test]
-    fn short_cuts_say_what_the_long_way_says() {
+    fn short_cuts_agree_with_the_general_code() {
         for byte in 0..0x80u8 {
             let expected = (!is_control(u32::from(byte))).then_some(byte != b'\r');
             assert_eq!(line_feeds_only(&[byte]), expected, "{byte:#x} alone");
-            // What is not ASCII makes it look at each character.
+            // A non-ASCII byte forces the check of each character.
             assert_eq!(line_feeds_only(&[byte, 0xc3, 0xa9]), expected, "{byte:#x} before é");
         }
         for c in ['\u{85}', '\u{2028}', '\u{2029}'] {
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_characters_are_named() {
+    fn invalid_bytes_are_reported() {
         let check = |text: &[u8], expected: &str, offset| {
             let error = check(text, FileId(0)).err().expect("it cannot be read");
             assert_eq!((&*error.reference(), error.span.start), (expected, offset), "{text:x?}");

@@ -1,10 +1,11 @@
-//! Numbers in Go's syntax: prefixes `0x`, `0o`, `0b`, a leading `0` for octal, and `_` between digits.
+//! Numbers in Go's syntax: prefixes `0x`, `0o`, `0b`, a leading `0` for octal, and `_` between
+//! digits.
 
 use std::borrow::Cow;
 
 use crate::Scalar;
 
-/// The number that a text beginning with a digit or a sign is, if it is one.
+/// The number in a text that begins with a digit or a sign, if it is one.
 pub(super) fn number(text: &[u8]) -> Option<Scalar> {
     // Most numbers in configuration are short and plain: 8080, 3, 100.
     if text.len() <= 18 && text[0] != b'0' && text.iter().all(u8::is_ascii_digit) {
@@ -32,11 +33,11 @@ fn integer(text: &[u8]) -> Option<Scalar> {
         _ => (10, digits),
     };
     let value = magnitude(digits, base)?;
-    // An unsigned integer beyond i64 must come without any sign.
+    // An unsigned integer beyond i64 must not have a sign.
     sign(value, negative).or_else(|| text[0].is_ascii_digit().then_some(Scalar::UInt(value)))
 }
 
-/// `0b-1` and `0b+1`: the sign may stand behind the prefix, and only for this base.
+/// `0b-1` and `0b+1`: for this base only, the sign may follow the prefix.
 fn signed_binary(text: &[u8]) -> Option<Scalar> {
     let digits = text.strip_prefix(b"0b")?;
     let (negative, digits) = match digits.first()? {
@@ -90,7 +91,7 @@ fn float(text: &[u8]) -> Option<Scalar> {
     finite(text).map(Scalar::Float)
 }
 
-/// A float that begins with its point: there `_` is allowed between two digits only.
+/// A float that begins with its point: there `_` is allowed only between two digits.
 pub(super) fn pointed_float(text: &[u8]) -> Option<f64> {
     if !text.contains(&b'_') {
         return match float(text)? {

@@ -1,6 +1,7 @@
-//! Timestamps: recognised so that they can be quoted on output; they stay strings.
+//! Recognises timestamps, so that they can be quoted on output; they stay strings.
 
-/// Whether `text` is a date (`2001-1-31`), a date and a time behind spaces, or a date and a time with zone behind `T` or `t`.
+/// Whether `text` is a date (`2001-1-31`), a date and a time after spaces, or a date and a time
+/// with zone after `T` or `t`.
 pub(super) fn is_timestamp(text: &[u8]) -> bool {
     let year = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     if year != 4 || text.get(4) != Some(&b'-') {
@@ -18,7 +19,7 @@ pub(super) fn is_timestamp(text: &[u8]) -> bool {
     }
 }
 
-/// Year, month and day; gives what follows.
+/// Parses year, month and day; returns the rest.
 fn date(text: &[u8]) -> Option<&[u8]> {
     let year = text[..4].iter().fold(0u32, |sum, digit| sum * 10 + u32::from(digit - b'0'));
     let (month, rest) = one_or_two_digits(&text[5..])?;
@@ -33,7 +34,7 @@ fn date(text: &[u8]) -> Option<&[u8]> {
     (1..=days).contains(&day).then_some(rest)
 }
 
-/// Hour, minute, second and perhaps a fraction; gives what follows.
+/// Parses hour, minute, second and an optional fraction; returns the rest.
 fn clock(text: &[u8]) -> Option<&[u8]> {
     let (hour, rest) = one_or_two_digits(text)?;
     let (minute, rest) = one_or_two_digits(rest.strip_prefix(b":")?)?;
@@ -49,7 +50,7 @@ fn clock(text: &[u8]) -> Option<&[u8]> {
     })
 }
 
-/// `Z` or `+hh:mm`; gives what follows.
+/// Parses `Z` or `+hh:mm`; returns the rest.
 fn zone(text: &[u8]) -> Option<&[u8]> {
     match text {
         [b'Z', rest @ ..] => Some(rest),
@@ -57,7 +58,7 @@ fn zone(text: &[u8]) -> Option<&[u8]> {
             let number = |tens: &u8, units: &u8| {
                 (tens.is_ascii_digit() && units.is_ascii_digit()).then(|| (tens - b'0') * 10 + (units - b'0'))
             };
-            // Go allows these two limits themselves.
+            // Go includes these two limits.
             (number(h1, h2)? <= 24 && number(m1, m2)? <= 60).then_some(rest)
         }
         _ => None,
@@ -78,7 +79,7 @@ mod tests {
     use super::is_timestamp;
 
     #[test]
-    fn timestamps_are_what_go_reads_as_one() {
+    fn recognises_the_timestamps_of_go() {
         for text in [
             "2001-1-31",
             "2001-01-31",

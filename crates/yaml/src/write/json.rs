@@ -1,6 +1,6 @@
-//! JSON as Go writes it: keys sorted, HTML characters escaped, its own float text.
+//! JSON as Go writes it: sorted keys, escaped HTML characters, Go's format of floats.
 //!
-//! Since keys are sorted, a document is kept until it is complete and written then.
+//! Since keys are sorted, a document is buffered until it is complete.
 
 use ytterby_text::Str;
 use ytterby_text::gojson::{Html, float_into, string_into};
@@ -12,7 +12,7 @@ use crate::Scalar;
 /// The layout of JSON.
 #[derive(Clone, Copy, Debug)]
 pub struct JsonOptions {
-    /// Spaces per level; with 0 all is on one line.
+    /// Spaces per level; 0 writes everything on one line.
     pub indent: usize,
     /// Whether `<`, `>` and `&` are escaped.
     pub html: Html,
@@ -24,12 +24,12 @@ impl Default for JsonOptions {
     }
 }
 
-/// Writes documents, one behind the other with nothing between, as `ytt -o json` does.
+/// Writes documents, one after the other without a separator, as `ytt -o json` does.
 #[derive(Debug, Default)]
 pub struct JsonWriter {
     options: JsonOptions,
     out: Vec<u8>,
-    /// Text of the leaves of the document at hand.
+    /// Text of the leaves of the current document.
     leaves: Vec<u8>,
     nodes: Vec<Node>,
     /// Items of closed collections.
@@ -54,12 +54,12 @@ struct Item {
 }
 
 impl JsonWriter {
-    /// Nothing written yet.
+    /// An empty writer.
     pub fn new(options: JsonOptions) -> JsonWriter {
         JsonWriter { options, ..JsonWriter::default() }
     }
 
-    /// All that was written, or the first value that JSON has no text for.
+    /// The output, or the first value that JSON cannot express.
     pub fn finish(self) -> Result<Vec<u8>, String> {
         match self.problem {
             Some(problem) => Err(problem),
@@ -77,7 +77,7 @@ impl JsonWriter {
         self.complete(Node::Leaf(start, self.leaves.len()));
     }
 
-    /// A node is complete; the outermost one is written.
+    /// A node is complete. The outermost one is written.
     fn complete(&mut self, node: Node) {
         let id = self.nodes.len();
         self.nodes.push(node);
@@ -88,7 +88,7 @@ impl JsonWriter {
             self.leaves.clear();
             return;
         };
-        // In a map a key waits for its node.
+        // In a map, the last key waits for its node.
         match self.open_items[base..].last_mut() {
             Some(item) if item.node == usize::MAX => item.node = id,
             _ => self.open_items.push(Item { key: Str::EMPTY, node: id }),
@@ -173,7 +173,7 @@ impl Sink for JsonWriter {
         let base = *self.open.last().expect("a map that ends was begun");
         let items = &mut self.open_items[base..];
         if !items.is_sorted_by(|a, b| a.key < b.key) {
-            // The sort is stable, so of equal keys the last is the last given, and that one counts.
+            // The sort is stable, so the last of equal keys is the one given last, which wins.
             items.sort_by(|a, b| a.key.cmp(&b.key));
             let mut kept = base;
             for at in base..self.open_items.len() {

@@ -1,12 +1,12 @@
-//! The text of a string in each of its forms.
+//! Writes a string in each of its forms: single-quoted, double-quoted, literal.
 
 use super::style::{char_width, is_break, is_printable};
 
-/// `'…'`. A line break inside (only LS and PS come here) is followed by the indentation.
+/// `'…'`. A line break inside (only LS and PS are possible) is followed by the indentation.
 pub(super) fn single(text: &[u8], indent: usize, out: &mut Vec<u8>) {
     out.push(b'\'');
     if text.is_ascii() {
-        // Of ASCII only a quote needs care: a line feed never comes here.
+        // In ASCII only a quote must be escaped: line feeds do not occur here.
         for (at, part) in text.split(|&byte| byte == b'\'').enumerate() {
             if at > 0 {
                 out.extend_from_slice(b"''");
@@ -42,7 +42,7 @@ pub(super) fn double(text: &[u8], out: &mut Vec<u8>) {
         out.push(b'"');
         return;
     }
-    // The reference mistakes every character for a byte order mark if the first is one.
+    // If the first character is a byte order mark, the reference treats every character as one.
     let all = text.starts_with(b"\xEF\xBB\xBF");
     let text = String::from_utf8_lossy(text);
     for (at, char) in text.char_indices() {
@@ -87,7 +87,7 @@ fn escape(char: char, out: &mut Vec<u8>) {
     out.extend_from_slice(&[b'\\', short]);
 }
 
-/// `|` with its hints, and the lines below it. Gives whether the text ends with a line break.
+/// `|` with its hints, and the lines below it. Returns whether the text ends with a line break.
 pub(super) fn literal(text: &[u8], indent: usize, out: &mut Vec<u8>) -> bool {
     out.push(b'|');
     if text[0] == b' ' || is_break(text) {
@@ -128,7 +128,7 @@ fn next_line(text: &[u8]) -> usize {
     text.len()
 }
 
-/// Length of the line break that a text ends with.
+/// Length of the line break at the end of a text.
 fn last_break(text: &[u8]) -> usize {
     match text {
         [.., b'\n'] => 1,

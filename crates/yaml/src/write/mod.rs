@@ -1,8 +1,8 @@
-//! Writers: documents go in as a series of calls, text comes out.
+//! Writers: they receive documents as a series of calls and produce text.
 //!
-//! Whoever holds a tree walks it and calls a [`Sink`]; no writer asks for a particular tree. The calls of one document:
-//! `document`, then one value, where a value is `scalar`, or `begin_map`, pairs of `key` and a value, `end_map`, or
-//! `begin_array`, values, `end_array`.
+//! The owner of a tree walks it and calls a [`Sink`], so no writer depends on a particular tree.
+//! The calls of one document are `document`, then one value. A value is `scalar`, or `begin_map`,
+//! pairs of `key` and a value, `end_map`, or `begin_array`, values, `end_array`.
 
 mod json;
 mod layout;
@@ -18,7 +18,7 @@ pub use yaml::{YamlWriter, scalar_text};
 
 use crate::Scalar;
 
-/// Takes documents in pieces.
+/// Receives documents in pieces.
 pub trait Sink {
     /// A document begins; its value follows.
     fn document(&mut self);

@@ -1,9 +1,9 @@
-//! `-o pos`: the structure of documents with the place of each node in front of it.
+//! `-o pos`: the structure of documents, with the position of each node in front of it.
 
 use super::yaml::scalar_text;
 use crate::Scalar;
 
-/// Writes lines like `config.yml:3 |   name: "5"`. The column of places grows as longer ones turn up.
+/// Writes lines like `config.yml:3 |   name: "5"`. The column of positions widens for longer ones.
 #[derive(Debug, Default)]
 pub struct PosWriter {
     out: Vec<u8>,
@@ -12,23 +12,23 @@ pub struct PosWriter {
 }
 
 impl PosWriter {
-    /// Nothing written yet.
+    /// An empty writer.
     pub fn new() -> PosWriter {
         PosWriter::default()
     }
 
-    /// All that was written.
+    /// The output.
     pub fn finish(self) -> Vec<u8> {
         self.out
     }
 
-    /// A document; what it holds follows between [`PosWriter::begin`] and [`PosWriter::end`].
+    /// A document; its content follows between [`PosWriter::begin`] and [`PosWriter::end`].
     pub fn document(&mut self, place: Option<&str>) {
         self.line(place, b"[doc]");
     }
 
-    /// An item of a map. The text of a `leaf` stands on the line if it fits; a collection follows between `begin` and
-    /// `end`.
+    /// An item of a map. The text of a `leaf` is on the same line if it fits; a collection follows
+    /// between `begin` and `end`.
     pub fn map_item(&mut self, place: Option<&str>, key: &Scalar, leaf: Option<&[u8]>) {
         let mut text = match key {
             Scalar::Str(text) => text.to_vec(),
@@ -43,17 +43,17 @@ impl PosWriter {
         self.item(place, format!("[{index}]").into_bytes(), leaf);
     }
 
-    /// The text of a leaf on a line of its own.
+    /// The text of a leaf on a separate line.
     pub fn leaf(&mut self, text: &[u8]) {
         self.line(Some(""), text);
     }
 
-    /// What follows belongs to the item or document before it.
+    /// The following items belong to the item or document before.
     pub fn begin(&mut self) {
         self.depth += 1;
     }
 
-    /// Ends what [`PosWriter::begin`] began.
+    /// Ends the scope of [`PosWriter::begin`].
     pub fn end(&mut self) {
         self.depth -= 1;
     }
@@ -75,7 +75,7 @@ impl PosWriter {
         }
     }
 
-    /// A line; a node whose place is unknown has no column for it.
+    /// A line; a node without a known position has no column for it.
     fn line(&mut self, place: Option<&str>, text: &[u8]) {
         if let Some(place) = place {
             if place.len() > self.width {

@@ -1,4 +1,4 @@
-//! How a string has to be written so that it reads back as the same string.
+//! Decides how a string must be quoted so that it reads back as the same string.
 
 use crate::resolve::{is_base60, is_plain_string};
 
@@ -11,7 +11,7 @@ pub(super) enum Quoting {
     Literal,
 }
 
-/// Can stand in a plain scalar; a space not first nor last, `:` and `#` depending on their neighbours.
+/// Can be part of a plain scalar; a space only inside, `:` and `#` depending on their neighbours.
 const SAFE: u8 = 1;
 /// Cannot be the first byte of a plain scalar, or only sometimes.
 const INDICATOR: u8 = 2;
@@ -34,7 +34,7 @@ const CLASSES: [u8; 256] = {
     classes
 };
 
-/// Whether a string is surely written as it is: a name, a path, a sentence. Most strings are.
+/// A fast check whether a string needs no quotes: a name, a path, a sentence. Most strings pass.
 #[inline]
 pub(super) fn is_plain(text: &[u8]) -> bool {
     is_safe(text) && is_plain_string(text)
@@ -49,14 +49,14 @@ fn is_safe(text: &[u8]) -> bool {
         && text.iter().all(|&byte| CLASSES[byte as usize] & SAFE != 0)
 }
 
-/// The way to write a string that is UTF-8.
+/// The quoting for a string that is UTF-8.
 #[inline]
 pub(super) fn quoting(text: &[u8]) -> Quoting {
     if text.is_empty() {
         return Quoting::Double;
     }
     if is_safe(text) {
-        // Without a colon it is no number of base 60.
+        // Without a colon it cannot be a base-60 number.
         return if is_plain_string(text) { Quoting::Plain } else { Quoting::Double };
     }
     let found = analyze_ascii(text).unwrap_or_else(|| analyze(text));
@@ -75,7 +75,7 @@ pub(super) fn quoting(text: &[u8]) -> Quoting {
     }
 }
 
-/// The ways that are open to a string by its characters.
+/// The quoting styles that the characters of a string allow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Allowed {
     plain: bool,
@@ -83,8 +83,9 @@ struct Allowed {
     block: bool,
 }
 
-/// The same as [`analyze`] for texts of printable ASCII and line feeds, which most are; `None` for others. The passes over
-/// all bytes have no branches, so that they go many bytes at a time: 1 instruction per byte instead of 65.
+/// Like [`analyze`] for texts of printable ASCII and line feeds, which most are; `None` for others.
+/// The passes over all bytes have no branches, so that they are vectorised: 1 instruction per byte
+/// instead of 65.
 fn analyze_ascii(text: &[u8]) -> Option<Allowed> {
     let &last = text.last()?;
     let (mut breaks, mut other) = (false, false);
@@ -178,7 +179,8 @@ pub(super) fn is_break(text: &[u8]) -> bool {
     matches!(text, [b'\n' | b'\r', ..] | [0xC2, 0x85, ..] | [0xE2, 0x80, 0xA8 | 0xA9, ..])
 }
 
-/// Whether a text begins with a character that may stand unescaped. The reference escapes all beyond U+FFFF.
+/// Whether a text begins with a character that needs no escape. The reference escapes all beyond
+/// U+FFFF.
 pub(super) fn is_printable(text: &[u8]) -> bool {
     match text {
         [b'\n' | 0x20..=0x7E, ..] => true,
@@ -193,7 +195,7 @@ pub(super) fn is_printable(text: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// Every text up to six characters long that is made of these.
+    /// Every text of up to six characters of the alphabet.
     fn texts(alphabet: &[&str]) -> impl Iterator<Item = String> {
         let count = alphabet.len();
         let alphabet: Vec<String> = alphabet.iter().map(|part| (*part).to_owned()).collect();
@@ -205,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn the_short_way_says_what_the_long_way_says() {
+    fn the_fast_path_agrees_with_the_general_code() {
         let mut short = 0;
         for alphabet in
             [&[" ", "a", ":", "#", "-", "\n"][..], &["'", "?", ".", "\n", " ", "\t"], &["-", ".", "[", "~", "é", "\r"]]

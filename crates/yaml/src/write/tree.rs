@@ -1,4 +1,4 @@
-//! Drives a [`Sink`] with what the reader made.
+//! Writes a tree of the reader to a [`Sink`].
 
 use ytterby_diag::Pos;
 use ytterby_text::budget;
@@ -6,7 +6,8 @@ use ytterby_text::budget;
 use super::Sink;
 use crate::{ArrayItem, MapItem, NodeId, Tree, View, has_duplicate_keys, last_wins};
 
-/// Writes a plain YAML file as `ytt -f` does: empty documents are left out, of equal keys the last value remains.
+/// Writes a plain YAML file as `ytt -f` does: empty documents are omitted, and the last of
+/// duplicate keys wins.
 pub fn write_tree(tree: &Tree, sink: &mut impl Sink) {
     for document in tree.documents() {
         let empty = match tree.value(document.value) {
@@ -24,7 +25,7 @@ pub fn write_tree(tree: &Tree, sink: &mut impl Sink) {
 /// A collection whose items are being written.
 enum Open<'a> {
     Map(std::slice::Iter<'a, MapItem>),
-    /// One that had keys twice.
+    /// A map that had duplicate keys.
     Resolved(std::vec::IntoIter<(&'a MapItem, Pos)>),
     Array(std::slice::Iter<'a, ArrayItem>),
 }
@@ -34,7 +35,7 @@ fn write_node(tree: &Tree, id: NodeId, sink: &mut impl Sink) {
     let mut next = Some(id);
     loop {
         if let Some(id) = next.take() {
-            // An alias writes a node once more.
+            // An alias writes its node again.
             let len = match tree.value(id) {
                 View::Scalar(_) => 0,
                 View::Map(items) => items.len(),

@@ -1,4 +1,5 @@
-//! YAML as ytt writes it: block style, two spaces, arrays in the column of their key, lines never folded.
+//! YAML as ytt writes it: block style, two spaces, arrays in the column of their key, lines never
+//! folded.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -10,7 +11,7 @@ use super::layout::{double, literal, single, spaces};
 use super::style::{Quoting, is_plain, quoting};
 use crate::{ComplexKey, Scalar};
 
-/// Longest key, in bytes, that stands in front of its `:` on one line.
+/// Longest key, in bytes, that is written on one line before its `:`.
 const LONGEST_SIMPLE_KEY: usize = 128;
 /// `!!binary` is broken into lines of this length.
 const BINARY_LINE: usize = 70;
@@ -31,19 +32,19 @@ const BINARY_LINE: usize = 70;
 pub struct YamlWriter {
     out: Vec<u8>,
     levels: Vec<Level>,
-    /// What stands on the current line.
+    /// The content of the current line.
     line: Line,
     written: bool,
 }
 
-/// A collection that is open.
+/// An open collection.
 #[derive(Debug)]
 struct Level {
     indent: usize,
     array: bool,
 }
 
-/// What stands on the current line, and so what a value has to put before itself.
+/// The content of the current line, which decides what to write before a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Line {
     /// Nothing.
@@ -51,29 +52,29 @@ enum Line {
     Empty,
     /// A key and its `:`.
     Key,
-    /// A `-`, `?` or `:` with a space behind it; an item of a collection may follow at once.
+    /// A `-`, `?` or `:` and a space; an item of a collection may follow on the same line.
     Indicator,
-    /// A value: the line is full.
+    /// A value: the line is complete.
     Full,
 }
 
 impl YamlWriter {
-    /// Nothing written yet.
+    /// An empty writer.
     pub fn new() -> YamlWriter {
         YamlWriter::default()
     }
 
-    /// Like [`YamlWriter::new`] with room for `bytes`.
+    /// Like [`YamlWriter::new`], with a capacity of `bytes`.
     pub fn with_capacity(bytes: usize) -> YamlWriter {
         YamlWriter { out: Vec::with_capacity(bytes), ..YamlWriter::default() }
     }
 
-    /// How many bytes were written so far.
+    /// The number of bytes written so far.
     pub fn written(&self) -> usize {
         self.out.len()
     }
 
-    /// All that was written.
+    /// The output.
     pub fn finish(mut self) -> Vec<u8> {
         self.end_line();
         self.out
@@ -91,10 +92,11 @@ impl YamlWriter {
         self.levels.last().map_or(0, |level| level.indent)
     }
 
-    /// Goes to where an item of the innermost collection begins: behind an indicator, or on a line of its own.
+    /// Goes to the start of an item of the innermost collection: after an indicator, or on a new
+    /// line.
     #[inline]
     fn begin_item(&mut self) {
-        /// A line break and the indentation behind it are written in one piece.
+        /// A line break and indentation, written in one piece.
         const BREAK: [u8; 33] = *b"\n                                ";
         let indent = self.indent();
         match self.line {
@@ -108,7 +110,7 @@ impl YamlWriter {
         self.line = Line::Empty;
     }
 
-    /// Writes what stands between a value and what is before it.
+    /// Writes the separator between a value and the text before it.
     #[inline]
     fn begin_value(&mut self) {
         match self.levels.last() {
@@ -135,15 +137,15 @@ impl YamlWriter {
         }
         let indent = match self.levels.last() {
             None => 0,
-            // An array stands in the column of its key, unless it begins on the line of a lone `:`.
+            // An array is in the column of its key, unless it begins on the line of a lone `:`.
             Some(level) if array && self.line == Line::Key => level.indent,
             Some(level) => level.indent + 2,
         };
         self.levels.push(Level { indent, array });
     }
 
-    /// Writes a collection that is a key, or part of one. The reference keeps array items in a structure there, which its
-    /// output shows: see tests/cases/own/yaml-keys.
+    /// Writes a collection that is a key, or part of one. The reference keeps array items in a
+    /// structure there, which its output shows: see tests/cases/own/yaml-keys.
     #[cold]
     fn complex(&mut self, key: &ComplexKey) {
         match key {
@@ -179,7 +181,7 @@ impl YamlWriter {
 
     /// Writes a key or a leaf.
     fn text(&mut self, value: &Scalar) {
-        // The lines of a scalar are indented deeper than what is around it.
+        // The lines of a scalar are indented deeper than the enclosing collection.
         let indent = self.indent() + 2;
         self.line = if scalar(value, indent, &mut self.out) { Line::Empty } else { Line::Full };
     }
@@ -249,7 +251,7 @@ impl Sink for YamlWriter {
     }
 }
 
-/// Whether a key can stand in front of its `:`: it is short and has one line.
+/// Whether a key can be written before its `:`: it is short and has one line.
 #[inline]
 fn is_simple_key(key: &Scalar) -> bool {
     let text = match key {
@@ -262,12 +264,12 @@ fn is_simple_key(key: &Scalar) -> bool {
     }
     match std::str::from_utf8(text) {
         Ok(text) => text.len() <= LONGEST_SIMPLE_KEY && !text.contains(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']),
-        // Of one line it is shorter than the limit, tag included.
+        // On one line it is shorter than the limit, including the tag.
         Err(_) => !binary(text).contains(&b'\n'),
     }
 }
 
-/// A scalar as it stands in YAML by itself, without line break: as ytt shows it in positions, and for other listings.
+/// A scalar as YAML on one line: as ytt shows it in positions, and for other listings.
 pub fn scalar_text(value: &Scalar) -> Vec<u8> {
     let mut out = Vec::new();
     if scalar(value, 2, &mut out) {
@@ -276,7 +278,7 @@ pub fn scalar_text(value: &Scalar) -> Vec<u8> {
     out
 }
 
-/// Writes a scalar; gives whether it ended its line.
+/// Writes a scalar; returns whether it ended its line.
 fn scalar(value: &Scalar, indent: usize, out: &mut Vec<u8>) -> bool {
     match value {
         Scalar::Null => out.extend_from_slice(b"null"),
@@ -355,7 +357,7 @@ fn string(text: &Str, indent: usize, out: &mut Vec<u8>) -> bool {
     false
 }
 
-/// Base64, in lines where one would not do.
+/// Base64, split into lines if it does not fit on one.
 fn binary(bytes: &[u8]) -> Vec<u8> {
     let packed = STANDARD.encode(bytes).into_bytes();
     if packed.len() < BINARY_LINE {

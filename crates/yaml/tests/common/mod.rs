@@ -1,11 +1,11 @@
-//! What the tests share.
+//! Helpers that the tests share.
 #![allow(dead_code)]
 
 use ytterby_diag::FileId;
 use ytterby_yaml::write::{JsonOptions, JsonWriter, YamlWriter, write_tree};
 use ytterby_yaml::{Comment, NodeId, ReadOptions, Scalar, Tree, View, parse};
 
-/// Reads and writes again, as `ytt -f -` does with plain YAML.
+/// Reads and writes a text, as `ytt -f -` does with plain YAML.
 pub fn recode(input: &[u8], strict: bool) -> Result<Vec<u8>, String> {
     let options = ReadOptions { strict, ..ReadOptions::default() };
     let tree = parse(input, FileId(0), &options).map_err(|error| error.reference())?;
@@ -14,7 +14,7 @@ pub fn recode(input: &[u8], strict: bool) -> Result<Vec<u8>, String> {
     Ok(yaml.finish())
 }
 
-/// Checks what `input` becomes: YAML, or a message that begins with `yaml: `.
+/// Checks the output for `input`: YAML, or a message that begins with `yaml: `.
 #[track_caller]
 pub fn check(input: &str, expected: &str) {
     let found = match recode(input.as_bytes(), false) {
@@ -24,7 +24,7 @@ pub fn check(input: &str, expected: &str) {
     assert_eq!(found, expected, "for {input:?}");
 }
 
-/// Checks what `input` becomes in JSON.
+/// Checks the JSON for `input`.
 #[track_caller]
 pub fn check_json(input: &str, options: JsonOptions, expected: &str) {
     let tree = parse(input.as_bytes(), FileId(0), &ReadOptions::default()).expect("the input is YAML");
@@ -35,8 +35,8 @@ pub fn check_json(input: &str, options: JsonOptions, expected: &str) {
     assert_eq!(found, expected, "for {input:?}");
 }
 
-/// Checks which node has which comments: one line per node, `line name | comment | comment`, `^` before a comment
-/// that stands above its node.
+/// Checks which node has which comments: one line per node, `line name | comment | comment`, with
+/// `^` before a comment that is above its node.
 #[track_caller]
 pub fn check_comments(input: &str, expected: &str) {
     let tree = parse(input.as_bytes(), FileId(0), &ReadOptions::default()).expect("the input is YAML");
