@@ -1,8 +1,9 @@
-//! What to try about a value that does not fit.
+//! Advice about values that do not match the schema.
 //!
-//! YAML reads much of what people write as something else than they mean: `1.20` is a number, `no` a boolean, nothing
-//! at all is null. Advice says how to write what was meant, with an edit where one can be made. A value is quoted from
-//! its source only where the source has exactly that value, and never if it is a secret.
+//! YAML reads many texts differently than people expect: `1.20` is a number, `no` a boolean, an
+//! empty text is null. Advice explains how to write the intended value, with an edit if possible. A
+//! value is quoted from its source only if the source contains exactly that value, and never if it
+//! is secret.
 
 use ytterby_diag::{Edit, Form, Help, Origin, Part, Pos, Safety};
 use ytterby_text::{Str, spelling};
@@ -11,18 +12,18 @@ use super::{Kind, Slot, Type};
 use crate::node::{Node, Scalar};
 use crate::run::Run;
 
-/// A value that does not fit, and where it stands.
+/// A value that does not match, and its position.
 #[derive(Clone, Copy)]
 pub(super) struct Misfit<'a> {
     pub value: &'a Node,
     pub pos: Pos,
-    /// Whether the value must not be shown.
+    /// Whether the value is secret.
     pub is_secret: bool,
     /// Whether it is an item of an array.
     pub is_item: bool,
 }
 
-/// How to write what was probably meant.
+/// How to write what the user probably meant.
 pub(super) fn advice(run: &Run, misfit: Misfit<'_>, slot: &Slot) -> Option<Help> {
     let Node::Scalar(scalar) = misfit.value else { return None };
     let source = run.sources.get(misfit.pos.file);
@@ -41,7 +42,7 @@ pub(super) fn advice(run: &Run, misfit: Misfit<'_>, slot: &Slot) -> Option<Help>
         _ => {}
     }
     if !misfit.pos.is_known() {
-        // Code made it, and knows its types.
+        // Code created it, and code chooses its types explicitly.
         return None;
     }
     let behind = behind_key(run, misfit.pos);
@@ -72,7 +73,7 @@ pub(super) fn advice(run: &Run, misfit: Misfit<'_>, slot: &Slot) -> Option<Help>
         return array.item.ty.fits(scalar).then(|| replaced(help, "Put the value in brackets", example));
     }
     match scalar {
-        // What is in quotes may look like something else, and that is told.
+        // A quoted string may look like another type; the advice then says so.
         _ if misfit.is_secret => None,
         Scalar::Str(text) if behind.is_some_and(|text| text.starts_with(['"', '\''])) => {
             coerced(text, slot).map(|_| {
@@ -90,10 +91,10 @@ pub(super) fn advice(run: &Run, misfit: Misfit<'_>, slot: &Slot) -> Option<Help>
     }
 }
 
-/// Names that are shown of a map that has more.
+/// Maximum number of names shown of a large map.
 const NAMED: usize = 3;
 
-/// The keys of a large map that are nearest to one that is none of them.
+/// The keys of a large map that are most similar to an unknown key.
 pub(super) fn declared_keys(key: &str, names: &[String]) -> Option<String> {
     let away = |name: &String| spelling::distance(key, name).unwrap_or(usize::MAX);
     let mut nearest: Vec<(usize, &String)> = names.iter().map(|name| (away(name), name)).collect();
@@ -106,7 +107,7 @@ pub(super) fn declared_keys(key: &str, names: &[String]) -> Option<String> {
     }
 }
 
-/// What a string would be if YAML read it, where the place takes that and no strings.
+/// The scalar that YAML would read from a string, if the slot accepts that scalar but no strings.
 pub(crate) fn coerced(text: &Str, slot: &Slot) -> Option<Scalar> {
     let is_scalar = |ty: &Type| matches!(ty, Type::Scalar(kind) if *kind != Kind::String);
     let takes_scalars = match &slot.ty {
@@ -156,16 +157,17 @@ fn about_strings(scalar: &Scalar, written: Option<&str>, given: Option<Origin>) 
     }
 }
 
-/// Longest stretch of a source that is searched for a value.
+/// Maximum bytes of a source to search for a value.
 const LONGEST: usize = 200;
 
-/// The text of a plain scalar at `pos`, or behind the key or dash there, if it is the text of this very scalar.
+/// The text of a plain scalar at `pos`, or after the key or dash there, if it has exactly this
+/// value.
 fn as_written(run: &Run, pos: Pos, scalar: &Scalar) -> Option<String> {
     let places = [behind_key(run, pos), line_from(run, pos)];
     places.iter().flatten().map(|text| plain(text)).find(|text| means(text, scalar)).map(str::to_owned)
 }
 
-/// What stands behind the key or dash at `pos` on its line.
+/// The text after the key or dash at `pos` on its line.
 fn behind_key(run: &Run, pos: Pos) -> Option<String> {
     let line = line_from(run, pos)?;
     let behind_dash = line.strip_prefix('-').filter(|rest| is_end(rest));
@@ -173,7 +175,7 @@ fn behind_key(run: &Run, pos: Pos) -> Option<String> {
     behind_dash.or_else(behind_colon).map(|text| text.trim_start().to_owned())
 }
 
-/// The rest of the line at `pos`, or the beginning of it.
+/// The rest of the line at `pos`, possibly cut.
 fn line_from(run: &Run, pos: Pos) -> Option<String> {
     let source = run.sources.get(pos.file)?;
     let rest = source.text().get(pos.offset as usize..)?;
@@ -181,12 +183,12 @@ fn line_from(run: &Run, pos: Pos) -> Option<String> {
     Some(String::from_utf8_lossy(&line[..line.len().min(LONGEST)]).into_owned())
 }
 
-/// Whether a text begins with what ends an indicator of YAML.
+/// Whether a text begins with a character that ends an indicator of YAML.
 fn is_end(text: &str) -> bool {
     text.is_empty() || text.starts_with([' ', '\t', '\r'])
 }
 
-/// The plain scalar that a text begins with.
+/// The plain scalar at the beginning of a text.
 fn plain(text: &str) -> &str {
     let text = text.split(" #").next().unwrap_or_default();
     let text = text.split([',', '}', ']']).next().unwrap_or_default().trim();
@@ -195,6 +197,6 @@ fn plain(text: &str) -> &str {
 
 /// Whether YAML reads a text as this scalar.
 fn means(text: &str, scalar: &Scalar) -> bool {
-    // Not-a-number is not equal to itself.
+    // NaN is not equal to itself.
     ytterby_yaml::resolve(text.as_bytes()) == *scalar
 }

@@ -1,8 +1,9 @@
-//! Fills in what a value leaves out and checks its types, in one pass.
+//! Adds defaults to a value and checks its types, in one pass.
 //!
-//! [`fit`] answers quickly whether a value fits and what it is with all defaults in; nothing is copied that stays as it
-//! is. Only where it does not fit, [`problems`] goes through the value again and finds out everything there is to say,
-//! in the reference's order: collections of the wrong kind first and alone, then scalars and unknown keys.
+//! [`fit`] quickly decides whether a value matches, and returns it with all defaults added;
+//! unchanged parts are not copied. Only if it does not match, [`problems`] walks the value again
+//! and collects all errors, in the reference's order: collections of the wrong kind first and
+//! alone, then scalars and unknown keys.
 
 use std::rc::Rc;
 
@@ -32,21 +33,21 @@ impl Context<'_> {
     }
 }
 
-/// What an item of a map or an array takes, roughly, where it is copied.
+/// Approximate bytes of a copied item of a map or an array.
 const MAP_BYTES: usize = 96;
 
-/// How a value fits into its place.
+/// How a value matches its slot.
 #[derive(Debug)]
 pub(crate) enum Fit {
-    /// It does not.
+    /// It does not match.
     Not,
-    /// As it is.
+    /// It matches without changes.
     AsIs,
-    /// With these defaults in.
+    /// It matches with these defaults added.
     Filled(Node),
 }
 
-/// Whether a value fits, and what it is with all defaults in.
+/// Whether a value matches, and the value with all defaults added.
 pub(crate) fn fit(cx: &mut Context<'_>, node: &Node, slot: &Slot) -> Result<Fit, Failure> {
     match node {
         Node::Scalar(scalar) => {
@@ -64,7 +65,7 @@ pub(crate) fn fit(cx: &mut Context<'_>, node: &Node, slot: &Slot) -> Result<Fit,
     }
 }
 
-/// The fit of a collection where none is declared.
+/// The result for a collection where none is declared.
 fn free(slot: &Slot) -> Fit {
     match slot.ty {
         Type::Any | Type::Shapes(_) => Fit::AsIs,
@@ -105,7 +106,7 @@ fn fit_map(cx: &mut Context<'_>, map: &Rc<Map>, ty: &MapType) -> Result<Fit, Fai
     Ok(filled.map_or(Fit::AsIs, |map| Fit::Filled(Node::map(map))))
 }
 
-/// The items that are always there and that a map lacks, in the order of the schema.
+/// The items with defaults that a map lacks, in the order of the schema.
 fn missing<'a>(map: &'a Map, ty: &'a MapType) -> impl Iterator<Item = MapItem> + 'a {
     let lacks = |item: &&Item| matches!(item.presence, Presence::Always) && map.find(&item.key).is_none();
     ty.items.iter().filter(lacks).map(Item::default)
@@ -127,12 +128,12 @@ fn fit_array(cx: &mut Context<'_>, array: &Rc<Array>, slot: &Slot) -> Result<Fit
     Ok(filled.map_or(Fit::AsIs, |array| Fit::Filled(Node::array(array))))
 }
 
-/// In which order problems are told.
+/// The order in which problems are reported.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// The reference's.
+    /// The reference's order.
     Reference,
-    /// That of the document, root to leaf.
+    /// The order of the document, root to leaf.
     Document,
 }
 
@@ -147,7 +148,7 @@ pub(crate) fn problems(
     search(cx, node, Place { pos, label: Label::Document, way: &Way::Document, secret: false }, slot, order)
 }
 
-/// Everything that is wrong with a value that an annotation gives for a place.
+/// Everything that is wrong with a value that an annotation specifies for a node.
 pub(super) fn problems_of(cx: &mut Context<'_>, node: &Node, slot: &Slot) -> Result<Vec<Block>, Failure> {
     let place = Place { pos: slot.pos, label: Label::Annotated, way: &Way::Document, secret: false };
     search(cx, node, place, slot, Order::Reference)
@@ -180,11 +181,11 @@ struct Place<'a> {
     secret: bool,
 }
 
-/// What comes before a value.
+/// The text before a value.
 #[derive(Clone, Copy)]
 enum Label<'a> {
     Document,
-    /// Nothing: an annotation gives the value.
+    /// Nothing: the value comes from an annotation.
     Annotated,
     Key(&'a Scalar),
     Dash,
@@ -232,7 +233,7 @@ impl Search {
                     self.values.push(undeclared(cx.run, item, place, ty));
                 }
                 Some(declared) if self.order == Order::Document => self.item(cx, item, place, declared)?,
-                // Keys that are not declared come first.
+                // Undeclared keys come first.
                 Some(declared) => later.push((item, declared)),
             }
         }
@@ -275,7 +276,7 @@ fn mismatch(run: &Run, node: &Node, place: Place<'_>, slot: &Slot) -> Block {
     }
 }
 
-/// Names that a list of declared keys can have to be shown: as many as one can keep in mind at once.
+/// Maximum number of declared keys to list.
 const LISTED: usize = 9;
 
 fn undeclared(run: &Run, item: &MapItem, place: Place<'_>, ty: &MapType) -> Block {
@@ -328,7 +329,7 @@ fn undeclared(run: &Run, item: &MapItem, place: Place<'_>, ty: &MapType) -> Bloc
     block
 }
 
-/// Whether a map takes this key as a string.
+/// Whether a map accepts this key as a string.
 fn takes_text(ty: &MapType, key: &str) -> bool {
     let takes = |item: &Item| match &item.presence {
         Presence::Pattern(rule) => match &rule.allowed {
@@ -345,12 +346,12 @@ fn did_you_mean(name: &str) -> String {
     format!("did you mean \"{name}\"?")
 }
 
-/// Advice to give a key another name.
+/// Advice to rename a key.
 fn rename(run: &Run, pos: Pos, key: &str, name: &str) -> Help {
     let help = Help::new(did_you_mean(name));
     let origin = run.sources.get(pos.file).map(|source| source.origin());
     match origin {
-        // The key of a flag can be one of several in its path.
+        // The key of a flag can be one of several in its path, so there is no edit for it.
         Some(DiagOrigin::File | DiagOrigin::Stdin) => {
             let edit = Edit::replace(pos, Part::Key, yaml_key(name));
             help.fixed_by(format!("Change \"{key}\" to \"{name}\""), vec![edit], Safety::Likely)
@@ -371,7 +372,7 @@ fn yaml_key(name: &str) -> String {
 
 fn exhibit(run: &Run, node: &Node, place: Place<'_>) -> Exhibit {
     if !place.pos.is_known() {
-        // Of a whole document that code made, ytt shows nothing.
+        // ytt shows nothing for a whole document that code created.
         if matches!((place.label, node), (Label::Document, Node::Scalar(_))) {
             return Exhibit::Nothing;
         }
@@ -390,13 +391,13 @@ fn exhibit(run: &Run, node: &Node, place: Place<'_>) -> Exhibit {
     let starts_document =
         || source.text().get(place.pos.offset as usize..).is_some_and(|text| text.starts_with(b"---"));
     match place.label {
-        // ytt has no line for a document that no `---` begins.
+        // ytt has no line for a document without a leading `---`.
         Label::Document if !starts_document() => Exhibit::EmptyLine,
         _ => Exhibit::Line,
     }
 }
 
-/// A value that code made, as ytt shows it.
+/// A value that code created, as ytt shows it.
 fn literal(node: &Node) -> String {
     match node {
         Node::Scalar(Scalar::Null) => "<nil>".to_owned(),

@@ -1,4 +1,8 @@
-//! From a schema document to its type tree.
+//! Compiles a schema document into its type tree.
+//!
+//! Each document, map item and array item becomes a slot: its type is inferred from the value,
+//! unless annotations specify it, and the value becomes the default. All `@schema/…` annotations
+//! are read here.
 
 use std::rc::Rc;
 
@@ -15,12 +19,12 @@ use crate::node::{Annotated, Array, ArrayItem, Document, Map, MapItem, Node, Ori
 use crate::run::Run;
 use crate::validate::Rules;
 
-/// What a document is for.
+/// The role of a document.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     /// It is a schema.
     Schema,
-    /// It changes one: the values of nodes that stay as they are do not matter.
+    /// It overlays a schema: the values of nodes that do not change are irrelevant.
     Overlay,
 }
 
@@ -45,7 +49,7 @@ fn compile_document(eval: &mut Eval, run: &Run, doc: &Document, role: Role) -> R
     Ok(Schema { root, uses: compiler.uses })
 }
 
-/// Refuses declarations of schemas for something else than data values.
+/// Refuses schema declarations for anything other than data values.
 fn check_declaration(run: &Run, doc: &Document) -> Result<(), Failure> {
     let Some(ann) = doc.annotation(Ann::DataValuesSchema) else { return Ok(()) };
     if ann.name == Ann::DataValuesSchema.name() {
@@ -66,17 +70,18 @@ fn check_declaration(run: &Run, doc: &Document) -> Result<(), Failure> {
     Err(block.under(format!("Invalid schema - unsupported @{}", ann.name)))
 }
 
-/// The arguments of an annotation as they stand in its line.
+/// The arguments of an annotation as written in the source.
 fn arguments_as_written(run: &Run, ann: &Annotation) -> String {
     let line = run.sources.line_text(ann.pos).unwrap_or_default();
     let written = line.split_once(&format!("@{}", ann.name)).map_or("", |(_, behind)| behind.trim());
     if written.is_empty() { "no arguments".to_owned() } else { written.to_owned() }
 }
 
-/// Gives `@schema/validation-defaults-for-strings` to all items at and below the nodes that carry it; the nearest wins.
+/// Distributes `@schema/validation-defaults-for-strings` to all items at and below the annotated
+/// nodes; the nearest annotation wins.
 ///
 /// # Errors
-/// Where the arguments are wrong, also if no string is there to take them.
+/// If the arguments are wrong, even if there is no string to apply them to.
 pub(crate) fn distribute_defaults_for_strings(run: &Run, doc: &mut Document) -> Result<(), Failure> {
     if !mentions_defaults(&doc.value) && !doc.has(Ann::SchemaValidationDefaultsForStrings) {
         return Ok(());
@@ -124,7 +129,7 @@ pub(super) struct Compiler<'a> {
 }
 
 impl Compiler<'_> {
-    /// What a document, map item or array item declares.
+    /// Compiles a document, map item or array item.
     pub fn slot(&mut self, node: &dyn Annotated) -> Result<Slot, Failure> {
         let run = self.cx.run;
         if self.is_left_alone(node) {
@@ -162,12 +167,12 @@ impl Compiler<'_> {
         Ok(slot)
     }
 
-    /// Whether this stands for a node of the schema below that keeps its value.
+    /// Whether this node refers to a node of the schema below that keeps its value.
     fn is_left_alone(&self, node: &dyn Annotated) -> bool {
         self.role == Role::Overlay && node.has(Ann::OverlayNoop)
     }
 
-    /// The place with its type and the default that the value gives.
+    /// A slot with its type, and with the value as its default.
     fn typed(&mut self, node: &dyn Annotated) -> Result<Slot, Failure> {
         let run = self.cx.run;
         let (value, pos) = (node.value(), node.pos());
@@ -397,7 +402,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The rules of `@schema/validation`; a plain string without any takes those meant for strings.
+    /// The rules of `@schema/validation`; a plain string without any gets the defaults for strings.
     fn rules(&mut self, node: &dyn Annotated, slot: &Slot) -> Result<Option<Rc<Rules>>, Failure> {
         let ann = match node.annotation(Ann::SchemaValidation) {
             None if slot.ty.is_string() => node.annotation(Ann::SchemaValidationDefaultsForStrings),
@@ -410,7 +415,7 @@ impl Compiler<'_> {
         Ok(rules)
     }
 
-    /// Warns about rules that hold for no value of the declared type: every user would be told that theirs is wrong.
+    /// Warns about rules that no value of the declared type can satisfy.
     fn warn_about_unfit(&self, rules: &Rules, slot: &Slot) {
         let samples = samples(&slot.ty);
         if samples.is_empty() {
@@ -442,7 +447,7 @@ impl Compiler<'_> {
         Ok(Required { description, pos: ann.pos })
     }
 
-    /// Nothing is declared inside a node of type any.
+    /// Refuses declarations inside a node of type any.
     pub fn check_inside_any(&self, node: &Node) -> Result<(), Failure> {
         match node {
             Node::Scalar(_) => Ok(()),
@@ -492,7 +497,7 @@ impl Compiler<'_> {
     }
 }
 
-/// A value of each type that a place takes; none where it takes everything.
+/// A sample value of each type that a slot accepts; none if it accepts everything.
 pub(crate) fn samples(ty: &Type) -> Vec<Node> {
     let scalar = |scalar: Scalar| vec![Node::Scalar(scalar)];
     match ty {
@@ -501,7 +506,7 @@ pub(crate) fn samples(ty: &Type) -> Vec<Node> {
         Type::Scalar(Kind::Int) => scalar(Scalar::Int(1)),
         Type::Scalar(Kind::Float) => scalar(Scalar::Float(0.5)),
         Type::Scalar(Kind::String) => vec![Node::str("a")],
-        // What code makes is not null where it is empty.
+        // An empty collection from code is not null.
         Type::Map(_) => {
             let mut map = Map::new();
             map.origin = Origin::Code;
@@ -512,8 +517,8 @@ pub(crate) fn samples(ty: &Type) -> Vec<Node> {
     }
 }
 
-/// Where a collection is declared: at the item that holds it, or, where a function made it, at the document that the
-/// function stands in.
+/// The position of a collection's declaration: the item that contains it, or, if a function created
+/// it, the document with the function.
 fn collection_pos(run: &Run, value: &Node, holder: Pos) -> Pos {
     let first = match value {
         Node::Scalar(_) => return holder,

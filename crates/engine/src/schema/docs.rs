@@ -1,5 +1,7 @@
-//! Annotations that say something about a place: description, title, examples, deprecation; and what they have in
-//! common with the other annotations of schemas: a fixed number of arguments.
+//! Annotations that document a node: description, title, examples, deprecation.
+//!
+//! Also the helpers that they share with the other schema annotations, which all have a fixed
+//! number of arguments.
 
 use ytterby_diag::{By, Cause, Failure, Pos, SchemaBlock as Block, SchemaReport, Text};
 use ytterby_starlark::Value;
@@ -13,7 +15,7 @@ use crate::run::Run;
 
 const EXAMPLE_FORM: &str = "2-tuple containing description (string) and example value (of expected type)";
 
-/// What the annotations of a node say about it, examples not yet checked.
+/// Reads the documentation from a node's annotations; examples are checked later.
 pub(super) fn read(run: &Run, node: &dyn Annotated) -> Result<Docs, Failure> {
     let mut docs = Docs::default();
     let invalid = |block: Block| block.under("Invalid schema");
@@ -43,7 +45,7 @@ pub(super) fn read(run: &Run, node: &dyn Annotated) -> Result<Docs, Failure> {
     Ok(docs)
 }
 
-/// The one string that an annotation takes.
+/// The only argument of an annotation, which must be a string.
 pub(super) fn string(ann: &Annotation, node: Pos) -> Result<Str, Failure> {
     let syntax = |found: String| syntax_error(ann, node, found, "string");
     let invalid = |block: Block| Err(block.under("Invalid schema"));
@@ -67,7 +69,7 @@ pub(super) fn syntax_error(ann: &Annotation, node: Pos, found: impl Into<Text>, 
         .annotation(ann.pos)
 }
 
-/// A block about an annotation on a kind of node that it has no meaning for.
+/// A block about an annotation on a kind of node that does not support it.
 pub(super) fn not_supported(ann: &Annotation, node: &dyn Annotated, expected: &str) -> Failure {
     let title = format!("Invalid schema - @{} not supported on {}", ann.name, node.kind());
     Block::at(node.pos(), "", expected.to_owned()).annotation(ann.pos).under(title)
@@ -87,7 +89,7 @@ fn example(ann: &Annotation, node: Pos) -> Result<Example, Failure> {
     }
 }
 
-/// Stands for a value that is not YAML until [`check_examples`] reports it.
+/// A placeholder for a value that is not YAML, until [`check_examples`] reports it.
 const UNFIT: Node = Node::NULL;
 
 /// `@schema/examples (description, value), …`, or one list of these.
@@ -136,7 +138,7 @@ fn example_args(run: &Run, ann: &Annotation) -> Vec<Value> {
     }
 }
 
-/// Checks that examples are of the type that they are examples of.
+/// Checks that examples have the type of their node.
 pub(super) fn check_examples(cx: &mut check::Context<'_>, node: &dyn Annotated, slot: &Slot) -> Result<(), Failure> {
     let anns = [node.annotation(Ann::SchemaExample), node.annotation(Ann::SchemaExamples)];
     let mut examples = slot.docs.examples.iter();
@@ -164,12 +166,12 @@ pub(super) fn check_examples(cx: &mut check::Context<'_>, node: &dyn Annotated, 
     Ok(())
 }
 
-/// The node that an argument of an annotation stands for, placed at the annotated node.
+/// An argument of an annotation as a node, with the position of the annotated node.
 fn value_node(value: &Value, node: Pos) -> Option<Node> {
     node_from_value(value).ok().map(|value| with_position(&value, node))
 }
 
-/// The same; where the value is not YAML, a block that says so.
+/// The same; if the value is not YAML, a block with the error.
 pub(super) fn value_as_node(
     run: &Run,
     value: &Value,
@@ -193,11 +195,11 @@ pub(super) fn value_as_node(
     Err(Box::new(block.hint("did you mean to call it?")))
 }
 
-/// How deep a value is searched for parts that are not YAML: it may contain itself.
+/// Maximum depth of the search for parts that are not YAML: a value may contain itself.
 const DEPTH: usize = 100;
 
-/// The first part of a value that has no place in YAML, and the place that it was meant for. A set is none: it has no
-/// order.
+/// The first part of a value that YAML cannot express, and the slot it was meant for. A set is one,
+/// because it has no order.
 fn misfit<'s>(value: &Value, slot: &'s Slot, depth: usize) -> Option<(Value, &'s Slot)> {
     if depth > DEPTH {
         return None;
@@ -212,7 +214,7 @@ fn misfit<'s>(value: &Value, slot: &'s Slot, depth: usize) -> Option<(Value, &'s
     }
 }
 
-/// The place behind a key of a map; where none is declared, that of the map.
+/// The slot of a key in a map; the map's slot if the key is not declared.
 fn below<'s>(slot: &'s Slot, key: &Value) -> &'s Slot {
     let key = match node_from_value(key) {
         Ok(Node::Scalar(key)) => key,

@@ -1,4 +1,6 @@
 //! `@schema/key`: which keys a map may have, and how many.
+//!
+//! An item with this annotation is either optional, or it is a pattern for any key that matches.
 
 use std::fmt;
 
@@ -20,7 +22,7 @@ use ytterby_regexp::Regexp;
 pub(crate) struct KeyRule {
     pub allowed: Option<Allowed>,
     pub expects: Expects,
-    /// Where the annotation stands.
+    /// The position of the annotation.
     pub pos: Pos,
 }
 
@@ -30,7 +32,7 @@ pub(crate) enum Allowed {
     Any,
     /// Those that the regular expression matches as a whole; with its text.
     Matching(Regexp, Str),
-    /// Those for which the function says so.
+    /// Those for which the function returns true.
     Function(KeyFunction),
 }
 
@@ -65,7 +67,7 @@ pub(crate) struct KeyFunction {
 impl KeyFunction {
     fn new(value: &Value, run: &Run) -> KeyFunction {
         let name = match value {
-            // A lambda has no name; its code says more than that it is one.
+            // A lambda has no name, so its code is shown instead.
             Value::Function(function) if function.lambda().is_some() => describe(value, run),
             Value::Function(function) => function.name().to_string(),
             Value::Builtin(builtin) => builtin.name().to_string(),
@@ -76,7 +78,7 @@ impl KeyFunction {
 }
 
 impl Presence {
-    /// Whether nothing is said about how many items there are: a literal key is there or not.
+    /// Whether any number of items is allowed: a literal key may be present or absent.
     pub fn accepts_any_number(&self) -> bool {
         match self {
             Presence::Always | Presence::Removed(_) => true,
@@ -85,7 +87,7 @@ impl Presence {
         }
     }
 
-    /// Whether it is a literal key that no default stands in for and that must be there all the same.
+    /// Whether it is a literal key that is required and has no default.
     pub fn must_be_given(&self) -> bool {
         match self {
             Presence::Optional(rule) => (rule.expects.takes(0), rule.expects.takes(1)) == (Some(false), Some(true)),
@@ -95,7 +97,7 @@ impl Presence {
 }
 
 impl Allowed {
-    /// Which keys these are: `a key matching "x-.*"`.
+    /// A description of the keys: `a key matching "x-.*"`.
     pub fn keys(&self) -> String {
         match self {
             Allowed::Any => "any key".to_owned(),
@@ -104,7 +106,7 @@ impl Allowed {
         }
     }
 
-    /// The condition in CEL under which the key that the variable holds is one of these.
+    /// A CEL condition that is true if the key in the variable matches.
     pub fn cel(&self, variable: &str) -> Option<String> {
         match self {
             Allowed::Any => Some("true".to_owned()),
@@ -116,7 +118,7 @@ impl Allowed {
         }
     }
 
-    /// As lists of expected keys show it.
+    /// The text in lists of expected keys.
     pub fn text(&self) -> String {
         match self {
             Allowed::Any => "/.*/".to_owned(),
@@ -145,10 +147,10 @@ impl Expects {
         }
     }
 
-    /// Whether this many items are right.
+    /// Whether this number of items is allowed.
     ///
     /// # Errors
-    /// Where a function fails or gives no bool.
+    /// If a function fails or does not return a bool.
     pub fn accepts(&self, eval: &mut Eval, count: usize) -> Result<bool, Error> {
         let number = count as i64;
         match self {
@@ -172,13 +174,13 @@ impl Expects {
         }
     }
 
-    /// Whether any number between the bounds is right.
+    /// Whether every number between the bounds is allowed.
     pub fn is_between_bounds(&self) -> bool {
         match (self, self.bounds()) {
             (Expects::Function(_), _) => false,
             (Expects::AnyOf(list), (Some(lowest), Some(highest))) => {
                 let is_listed = |n| list.iter().any(|one| matches!(one, Expects::Exactly(number) if *number == n));
-                // Long lists would be gone through for nothing.
+                // Avoids walking over long lists.
                 highest - lowest < 1000 && (lowest..=highest).all(is_listed)
             }
             (Expects::AnyOf(_), _) => false,
@@ -186,7 +188,7 @@ impl Expects {
         }
     }
 
-    /// Whether this many items are right; none where a function decides.
+    /// Whether this number of items is allowed; `None` if a function decides.
     fn takes(&self, count: i64) -> Option<bool> {
         match self {
             Expects::Exactly(n) => Some(count == *n),
@@ -203,7 +205,7 @@ impl Expects {
         }
     }
 
-    /// The lowest and the highest number, where they are known.
+    /// The lowest and the highest number, if known.
     pub fn bounds(&self) -> (Option<i64>, Option<i64>) {
         match self {
             Expects::Exactly(n) => (Some(*n), Some(*n)),
@@ -220,10 +222,10 @@ impl Expects {
 }
 
 impl KeyRule {
-    /// Whether a key belongs to the pattern whose key in the schema is `written`.
+    /// Whether a key matches the pattern whose key in the schema is `written`.
     ///
     /// # Errors
-    /// Where a function fails or gives no bool.
+    /// If a function fails or does not return a bool.
     pub fn accepts(&self, eval: &mut Eval, key: &Scalar, written: &Scalar) -> Result<bool, Error> {
         match (&self.allowed, key) {
             (None, _) => Ok(false),
@@ -244,7 +246,7 @@ impl KeyRule {
         }
     }
 
-    /// What a wrong number of items violates: `1 or more items with any key`.
+    /// The requirement that a wrong number of items violates: `1 or more items with any key`.
     pub fn must_be(&self, written: &Scalar) -> String {
         let which = match &self.allowed {
             None => format!("the key {}", scalar_to_value(written).repr()),
@@ -254,7 +256,8 @@ impl KeyRule {
     }
 }
 
-/// Reads `@schema/key`, `@schema/any-key` and `@schema/key-may-be-present`. None where the item is an ordinary one.
+/// Reads `@schema/key`, `@schema/any-key` and `@schema/key-may-be-present`. `None` for an ordinary
+/// item.
 pub(crate) fn read(run: &Run, ann: &Annotation, node: Pos) -> Result<Option<KeyRule>, Failure> {
     let block = |found: String, expected: &'static str| {
         Block::at(node, placed(found, "by", ann.pos), expected).annotation(ann.pos)
@@ -319,7 +322,7 @@ pub(crate) fn read(run: &Run, ann: &Annotation, node: Pos) -> Result<Option<KeyR
     Ok(Some(KeyRule { allowed, expects, pos }))
 }
 
-/// A literal key that may be there or not.
+/// A literal key that is optional.
 fn either_way() -> Expects {
     Expects::AnyOf(vec![Expects::Exactly(0), Expects::Exactly(1)])
 }
@@ -329,7 +332,8 @@ fn read_allowed(run: &Run, ann: &Annotation, node: Pos, value: &Value) -> Result
         Value::Str(text) if *text == "any" => Ok(Allowed::Any),
         Value::Str(text) => {
             let whole = format!("^(?:{text})$");
-            // The text alone must be a regular expression; a stray `)` could make sense in the whole.
+            // The text itself must be a valid regular expression; a stray `)` could be valid in the
+            // whole.
             let compiled = Regexp::new(text.as_bytes()).and_then(|_| Regexp::new(whole.as_bytes()));
             compiled.map(|regexp| Allowed::Matching(regexp, text.clone())).map_err(|problem| {
                 let title = "Invalid schema - allowed= is not a valid regular expression";

@@ -1,8 +1,9 @@
-//! Schemas: what data values there are, of which types, with which defaults.
+//! Schemas: which data values exist, with their types and defaults.
 //!
-//! A schema document is compiled once ([`compile`]) into a tree of [`Slot`]s. The tree holds everything that is ever
-//! asked of a schema, so that checking, validation, warnings and exports read the same structure. [`check`] fills and
-//! checks a value in one pass; only when that fails a second pass finds out what is wrong.
+//! A schema document is compiled once ([`compile`]) into a tree of [`Slot`]s. The tree contains all
+//! information about a schema, so that checking, validation, warnings and exports read the same
+//! structure. [`check`] completes and checks a value in one pass; only if that fails, a second pass
+//! finds the errors.
 
 mod advice;
 pub(crate) mod check;
@@ -29,7 +30,7 @@ use crate::node::{Document, Map, MapItem, Node, Scalar, key_text};
 use crate::run::Run;
 use crate::validate::Rules;
 
-/// A text with a place in parentheses: `null (by schema.yml:3)`.
+/// A text with a position in parentheses: `null (by schema.yml:3)`.
 fn placed(text: impl Into<Text>, word: &'static str, pos: Pos) -> Text {
     text.into().then(" (").then(word).then(" ").at(pos).then(")")
 }
@@ -37,20 +38,20 @@ fn placed(text: impl Into<Text>, word: &'static str, pos: Pos) -> Text {
 /// A compiled schema document.
 #[derive(Debug)]
 pub(crate) struct Schema {
-    /// What the document holds.
+    /// The content of the document.
     pub root: Slot,
-    /// What kinds of declarations occur, so that runs pay only for what they use.
+    /// Which kinds of declarations occur, so that runs pay only for those.
     pub uses: Uses,
 }
 
-/// Which declarations beyond plain types a schema has somewhere.
+/// Which declarations beyond plain types occur in a schema.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Uses {
-    /// `@schema/key` that lets keys be absent or free.
+    /// `@schema/key` that makes keys optional, or matches many.
     pub keys: bool,
     /// `@schema/type` with several types.
     pub unions: bool,
-    /// `@schema/one-of` and its like.
+    /// `@schema/one-of` and similar annotations.
     pub shapes: bool,
     pub deprecated: bool,
     pub removed: bool,
@@ -59,26 +60,26 @@ pub(crate) struct Uses {
     pub rules: bool,
 }
 
-/// A place for a value: in a document, behind a key, in an array.
+/// The declaration of a value: in a document, under a key, in an array.
 #[derive(Clone, Debug)]
 pub(crate) struct Slot {
     pub ty: Type,
-    /// Whether null is allowed besides.
+    /// Whether null is allowed too.
     pub nullable: bool,
     /// Where it is declared.
     pub pos: Pos,
-    /// What stands there when nothing is given.
+    /// The default value.
     pub default: Node,
     pub docs: Docs,
     pub rules: Option<Rc<Rules>>,
     pub required: Option<Rc<Required>>,
-    /// Whether its value and all below must not be shown.
+    /// Whether the value and all below it are secret.
     pub secret: bool,
-    /// Whether some `@schema/…` annotation stands on it.
+    /// Whether it has a `@schema/…` annotation.
     pub annotated: bool,
 }
 
-/// What may stand in a place.
+/// The type of a slot.
 #[derive(Clone, Debug)]
 pub(crate) enum Type {
     Any,
@@ -105,15 +106,15 @@ pub(crate) struct MapType {
     pub pos: Option<Pos>,
     /// The items with literal keys, in the order of the schema.
     pub items: Vec<Item>,
-    /// Items that stand for any key that matches, in the order of the schema.
+    /// Items that apply to any matching key, in the order of the schema.
     pub patterns: Vec<Item>,
-    /// The literal keys, to find them fast: parallel to `items`.
+    /// The literal keys, for fast lookup: parallel to `items`.
     index: Map,
-    /// How many items are always there.
+    /// The number of items that are always present.
     always: usize,
-    /// Whether there are items that are only there where they are given; then items have an order.
+    /// Whether there are optional items; then the order of items must be maintained.
     has_order: bool,
-    /// The map when nothing is given.
+    /// The default of the map.
     pub default: Node,
     names: OnceCell<Vec<String>>,
 }
@@ -126,16 +127,16 @@ pub(crate) struct Item {
     pub presence: Presence,
 }
 
-/// When an item is there.
+/// When an item is present.
 #[derive(Debug)]
 pub(crate) enum Presence {
-    /// Always: its default stands in for it.
+    /// Always: it has a default.
     Always,
-    /// Only where it is given; the rule says how often that must be.
+    /// Optional; the rule says whether it must be given.
     Optional(Rc<KeyRule>),
-    /// Wherever a key matches.
+    /// For each key that matches.
     Pattern(Rc<KeyRule>),
-    /// Never: giving it is an error that shows the remedy.
+    /// Never: giving it is an error that contains the remedy.
     Removed(Removed),
 }
 
@@ -147,7 +148,7 @@ pub(crate) struct Removed {
 }
 
 impl Removed {
-    /// What is said where the key is given.
+    /// The error if the key is given.
     pub fn block(&self, key: &Scalar, pos: Pos, path: Path) -> Block {
         let expected = Text::new("no value (removed by ").at(self.pos).then(")");
         let block = Block::at(pos, key_text(key).into_owned(), expected)
@@ -178,7 +179,7 @@ pub(crate) struct Required {
     pub pos: Pos,
 }
 
-/// What is said about a place.
+/// The documentation of a slot.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Docs {
     pub title: Option<Str>,
@@ -195,26 +196,26 @@ pub(crate) struct Example {
 }
 
 impl Schema {
-    /// Notes the secrets of data values, so that no diagnostic of the run shows them.
+    /// Registers the secrets in data values, so that no diagnostic of the run shows them.
     pub fn keep_secrets(&self, run: &Run, values: &Node) {
         if self.uses.secrets {
             secrets::gather(&mut run.secrets.borrow_mut(), values, &self.root);
         }
     }
 
-    /// The schema of data values that have none: anything goes.
+    /// The schema of data values without a schema: everything is allowed.
     pub fn absent() -> Schema {
         Schema { root: Slot::of(Type::Any, Pos::UNKNOWN, Node::NULL), uses: Uses::default() }
     }
 
-    /// The document that one gets by giving nothing.
+    /// The document of all defaults.
     pub fn defaults(&self) -> Document {
         Document::new(self.root.default.clone(), self.root.pos)
     }
 }
 
 impl Slot {
-    /// A place with nothing said about it.
+    /// A slot without further declarations.
     pub fn of(ty: Type, pos: Pos, default: Node) -> Slot {
         Slot {
             ty,
@@ -229,7 +230,7 @@ impl Slot {
         }
     }
 
-    /// Where its type is declared.
+    /// The position of its type's declaration.
     pub fn declared_at(&self) -> Pos {
         match &self.ty {
             Type::Map(map) => map.place(),
@@ -238,13 +239,13 @@ impl Slot {
         }
     }
 
-    /// Whether null may stand here.
+    /// Whether null is allowed.
     pub fn allows_null(&self) -> bool {
         self.nullable || self.ty.allows_null()
     }
 
-    /// The item of a map value that this key names, be it literal or by pattern. Patterns that are functions are not
-    /// asked; see [`MapType::item_for`].
+    /// The type of a map value. Use [`MapType::item_for`] to find the item for a key, including
+    /// patterns that are functions.
     pub fn as_map(&self) -> Option<&Rc<MapType>> {
         self.ty.as_map()
     }
@@ -255,7 +256,7 @@ impl Slot {
 }
 
 impl Type {
-    /// As messages name it.
+    /// Its name in messages.
     pub fn name(&self) -> String {
         match self {
             Type::Any | Type::Shapes(_) => "any".to_owned(),
@@ -266,7 +267,7 @@ impl Type {
         }
     }
 
-    /// The same without null, if there is something else.
+    /// The same without null, unless null is the only type.
     pub fn name_besides_null(&self) -> String {
         let is_null = |member: &Type| matches!(member, Type::Scalar(Kind::Null));
         match self {
@@ -277,7 +278,7 @@ impl Type {
         }
     }
 
-    /// Whether null is a value of it.
+    /// Whether null is a value of this type.
     pub fn allows_null(&self) -> bool {
         match self {
             Type::Any | Type::Scalar(Kind::Null) => true,
@@ -304,7 +305,7 @@ impl Type {
         }
     }
 
-    /// Whether a scalar is a value of it. An integer can stand for a float.
+    /// Whether a scalar is a value of this type. A float also accepts an integer.
     pub fn fits(&self, scalar: &Scalar) -> bool {
         match self {
             Type::Any | Type::Shapes(_) => true,
@@ -321,7 +322,7 @@ impl Type {
         }
     }
 
-    /// Whether it is string and nothing else.
+    /// Whether it accepts only strings.
     pub fn is_string(&self) -> bool {
         matches!(self, Type::Scalar(Kind::String))
     }
@@ -338,7 +339,7 @@ fn any_of<'a>(types: impl Iterator<Item = &'a Type>) -> String {
 }
 
 impl Kind {
-    /// As messages name it.
+    /// Its name in messages.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Bool => "boolean",
@@ -369,18 +370,19 @@ impl MapType {
         }
     }
 
-    /// Whether the items of a map stand as they should: literal ones in the order of the schema, others behind them.
+    /// Whether the items of a map are in order: literal ones in the order of the schema, others
+    /// after them.
     fn is_in_order(&self, map: &Map) -> bool {
         !self.has_order || map.iter().is_sorted_by_key(|item| self.rank(&item.key))
     }
 
-    /// Whether the item at a place stands rightly between its neighbours.
+    /// Whether the item at an index is in order with its neighbours.
     pub fn is_in_order_at(&self, map: &Map, at: usize) -> bool {
         let around = at.saturating_sub(1)..(at + 2).min(map.len());
         !self.has_order || map.items()[around].is_sorted_by_key(|item| self.rank(&item.key))
     }
 
-    /// Puts the items of a map into that order.
+    /// Sorts the items of a map into that order.
     pub fn put_in_order(&self, map: &mut Map) {
         if !self.is_in_order(map) {
             map.edit(|items| items.sort_by_key(|item| self.rank(&item.key)));
@@ -391,12 +393,12 @@ impl MapType {
         self.index.find(key).unwrap_or(usize::MAX)
     }
 
-    /// How many items are always there.
+    /// The number of items that are always present.
     fn always(&self) -> usize {
         self.always
     }
 
-    /// The literal keys that can be given, sorted.
+    /// The literal keys that may be given, sorted.
     pub fn names(&self) -> &[String] {
         self.names.get_or_init(|| {
             let declared = self.items.iter().filter(|item| !matches!(item.presence, Presence::Removed(_)));
@@ -411,10 +413,11 @@ impl MapType {
         self.index.find(key).map(|at| &self.items[at])
     }
 
-    /// The item that decides about a key: the literal one, else the first pattern that accepts it.
+    /// The item that decides about a key: the literal one, otherwise the first pattern that accepts
+    /// it.
     ///
     /// # Errors
-    /// Where a function of a pattern fails.
+    /// If a function of a pattern fails.
     pub fn item_for(
         &self,
         eval: &mut ytterby_starlark::Eval,
@@ -437,20 +440,20 @@ impl MapType {
         self.items.iter().chain(&self.patterns)
     }
 
-    /// Where the map is declared.
+    /// The position of the map's declaration.
     pub fn place(&self) -> Pos {
         self.pos.unwrap_or(Pos::UNKNOWN)
     }
 }
 
-/// The type of a map that no schema declares: the keys that it has, all optional to give.
+/// The type of a map without a schema: its own keys, each with a default.
 pub(crate) fn inferred_map(map: &Map, slot: &mut dyn FnMut(&Node) -> Slot) -> MapType {
     let item = |item: &MapItem| Item { key: item.key.clone(), slot: slot(&item.value), presence: Presence::Always };
     MapType::new(map.iter().map(item).collect(), Vec::new(), Pos::UNKNOWN)
 }
 
 impl Item {
-    /// The item when nothing is given for it.
+    /// The item with its default value.
     pub fn default(&self) -> MapItem {
         MapItem::new(self.key.clone(), self.slot.default.clone(), self.slot.pos)
     }

@@ -1,7 +1,7 @@
 //! `@schema/secret`: values that are never shown.
 //!
-//! [`gather`] notes what the inputs of a run give for secret nodes in its [`SecretValues`]. [`redact`] makes a copy of
-//! values for inspection.
+//! [`gather`] collects the values that inputs give for secret nodes in the run's [`SecretValues`].
+//! [`redact`] returns a copy of values without secrets, for inspection.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -15,22 +15,24 @@ use crate::annotation::Ann;
 use crate::node::{Annotated, Document, FragmentData, Node, Scalar, from_value, key_text, scalar_to_value};
 use crate::secrets::SecretValues;
 
-/// Gathers secrets from values and their schema.
+/// Collects secrets from values and their schema.
 struct Gatherer<'s> {
     secrets: &'s mut SecretValues,
-    /// Of maps in which undeclared keys were met, the items that hold secrets, by their places in the type.
+    /// For maps with undeclared keys: the items that contain secrets, by their indexes in the type.
     secret_items: HashMap<*const MapType, Rc<[usize]>>,
 }
 
-/// Names that undeclared keys are compared with in all; beyond that, what is not declared counts as a secret.
+/// Maximum number of names to compare undeclared keys with; beyond that, every undeclared value
+/// counts as secret.
 const COMPARISONS: usize = 200_000;
 
-/// Notes the scalars of `node` that `slot` declares secret, and those under keys that are nearly named like one.
+/// Collects the scalars of `node` that `slot` declares secret, and those under keys with similar
+/// names.
 pub(crate) fn gather(secrets: &mut SecretValues, node: &Node, slot: &Slot) {
     Gatherer::new(secrets).value(node, Some(slot), false);
 }
 
-/// Notes what a schema document gives for secrets itself.
+/// Collects the secrets in a schema document itself.
 pub(crate) fn gather_annotated(secrets: &mut SecretValues, doc: &Document) {
     Gatherer::new(secrets).annotated(doc, false);
 }
@@ -41,7 +43,7 @@ impl Gatherer<'_> {
     }
 
     fn value(&mut self, node: &Node, slot: Option<&Slot>, secret: bool) {
-        // A map where an array is wanted, or the other way round, may contain anything.
+        // A map instead of an array, or the other way round, may contain anything.
         let is_misplaced = |slot: &Slot| !is_of_kind(node, slot) && holds_secret(slot);
         let secret = secret || slot.is_some_and(|slot| slot.secret || is_misplaced(slot));
         if let Some(Type::Shapes(shapes)) = slot.map(|slot| &slot.ty) {
@@ -74,7 +76,7 @@ impl Gatherer<'_> {
         }
     }
 
-    /// The item with secrets that a key which is not declared is similar to.
+    /// The item with secrets whose name is similar to an undeclared key.
     fn meant<'t>(&mut self, ty: &'t Rc<MapType>, key: &Scalar) -> Option<&'t Slot> {
         let find =
             || ty.items.iter().enumerate().filter(|(_, item)| holds_secret(&item.slot)).map(|(at, _)| at).collect();
@@ -126,13 +128,14 @@ impl Gatherer<'_> {
     }
 }
 
-/// Whether a name is so near to another that it may have been meant.
+/// Whether a name is so similar to another that it may have been meant.
 fn is_near(name: &str, other: &str) -> bool {
     let by_letters = spelling::closest(name, [other], spelling::tolerance_of_short(name));
     by_letters.is_some() || spelling::nearest(name, [other]).is_some()
 }
 
-/// The names of all secrets of a schema: lines that name one are not shown where a values file cannot be parsed.
+/// The names of all secrets of a schema. If a values file cannot be parsed, lines with such a name
+/// are not shown.
 pub(crate) fn secret_names(slot: &Slot) -> HashSet<String> {
     fn visit(slot: &Slot, found: &mut HashSet<String>) {
         match &slot.ty {
@@ -154,14 +157,15 @@ pub(crate) fn secret_names(slot: &Slot) -> HashSet<String> {
     found
 }
 
-/// Keeps a source that cannot be parsed from showing lines that name a secret, and what belongs to them.
+/// Hides the lines of an unparsable source that contain the name of a secret, and the lines below
+/// that belong to them.
 pub(crate) fn hide_lines_naming(sources: &Sources, file: FileId, names: &HashSet<String>) {
     let Some(source) = sources.get(file) else { return };
     let names_secret = |line: &str| {
         let words = line.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-'));
         words.filter(|word| !word.is_empty()).any(|word| names.iter().any(|name| word == name || is_near(word, name)))
     };
-    // The indentation of a line that is hidden: what follows further to the right belongs to it.
+    // The indentation of a hidden line: following lines with a deeper indentation belong to it.
     let mut hidden_from: Option<usize> = None;
     for number in 1.. {
         let (Some(range), Some(line)) = (source.line_range(number), source.line_text(number)) else { break };
@@ -177,7 +181,7 @@ pub(crate) fn hide_lines_naming(sources: &Sources, file: FileId, names: &HashSet
     }
 }
 
-/// Whether something in a place is secret.
+/// Whether a slot contains something secret.
 fn holds_secret(slot: &Slot) -> bool {
     fn inside(ty: &Type) -> bool {
         match ty {
@@ -191,7 +195,7 @@ fn holds_secret(slot: &Slot) -> bool {
     slot.secret || inside(&slot.ty)
 }
 
-/// Whether a map stands where a map may be, an array where an array may be.
+/// Whether a map is where a map is allowed, or an array where an array is allowed.
 fn is_of_kind(node: &Node, slot: &Slot) -> bool {
     match (node, &slot.ty) {
         (Node::Scalar(_), _) | (_, Type::Any) => true,
@@ -201,7 +205,8 @@ fn is_of_kind(node: &Node, slot: &Slot) -> bool {
     }
 }
 
-/// The slot of a key without asking functions: a free key counts as secret if any pattern is.
+/// The slot of a key, without calling functions: a key that patterns may match is secret if any
+/// pattern is.
 fn declared<'a>(ty: &'a MapType, key: &Scalar) -> Option<&'a Slot> {
     let literal = ty.literal(key);
     literal
@@ -210,18 +215,18 @@ fn declared<'a>(ty: &'a MapType, key: &Scalar) -> Option<&'a Slot> {
         .map(|i| &i.slot)
 }
 
-/// A value as it may be shown: secrets replaced.
+/// A value with secrets replaced.
 pub(crate) fn redact(node: &Node, slot: &Slot) -> Node {
     redact_beside(node, slot, Unknown::Shown)
 }
 
-/// The same for a value that need not fit: what is not declared is replaced, too, for it may be a secret under a
-/// misspelt key.
+/// The same for a value that may not match the schema: undeclared parts are replaced too, because
+/// they may be secrets under a misspelt key.
 pub(crate) fn redact_misfit(node: &Node, slot: &Slot) -> Node {
     redact_beside(node, slot, Unknown::Hidden)
 }
 
-/// What becomes of items that are not declared.
+/// What happens to undeclared items.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Unknown {
     Shown,
@@ -253,7 +258,7 @@ fn redact_beside(node: &Node, slot: &Slot, unknown: Unknown) -> Node {
             }
             Node::array(result)
         }
-        // What one shape does not declare another may.
+        // Another shape may declare what one shape does not.
         (_, Type::Shapes(shapes)) => {
             let shown = shapes.slots.iter().fold(node.clone(), |node, slot| crate::deep(|| redact(&node, slot)));
             let holds_secret = unknown == Unknown::Hidden && shapes.slots.iter().any(holds_secret);
@@ -264,7 +269,7 @@ fn redact_beside(node: &Node, slot: &Slot, unknown: Unknown) -> Node {
     }
 }
 
-/// A value without what none of these declares.
+/// A value without the parts that none of these slots declares.
 fn without_undeclared(node: Node, slots: &[&Slot]) -> Node {
     let below = |value: &Node, inner: Vec<&Slot>| match inner.as_slice() {
         [] => hidden(value),

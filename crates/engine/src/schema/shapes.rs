@@ -1,7 +1,7 @@
 //! `@schema/one-of`, `@schema/any-of`, `@schema/all-of`: a value that has one of several shapes.
 //!
-//! While inputs are merged such a node takes anything. When all is merged, [`Shapes::matching`] finds out which shapes
-//! the value has, and the first of them fills it.
+//! While inputs are merged, such a node accepts anything. After the merge, [`Shapes::matching`]
+//! finds the shapes that the value matches, and the first of them adds its defaults.
 
 use std::rc::Rc;
 
@@ -14,14 +14,14 @@ use super::{Presence, Slot, Type};
 use crate::annotation::{Ann, Annotation};
 use crate::node::{Annotated, Document, Fragment, FragmentData, Map, Node, key_text};
 
-/// How many of the shapes a value must have.
+/// How many of the shapes a value must match.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Combination {
     /// Exactly one.
     One,
     /// At least one.
     Any,
-    /// All, each taking the keys that it declares.
+    /// All; each applies to the keys that it declares.
     All,
 }
 
@@ -30,7 +30,7 @@ pub(crate) enum Combination {
 pub(crate) struct Shapes {
     pub combination: Combination,
     pub slots: Vec<Slot>,
-    /// Where the annotation stands.
+    /// The position of the annotation.
     pub pos: Pos,
 }
 
@@ -94,7 +94,7 @@ fn syntax_error(ann: &Annotation, node: Pos) -> Failure {
         .under("Invalid schema")
 }
 
-/// A fragment as a document of its own. It stands where its first item does.
+/// A fragment as a separate document. Its position is that of its first item.
 pub(crate) fn shape_document(fragment: &Fragment, default_pos: Pos) -> Document {
     let value = match fragment.data() {
         FragmentData::Node(node) => node.clone(),
@@ -111,22 +111,23 @@ pub(crate) fn shape_document(fragment: &Fragment, default_pos: Pos) -> Document 
     Document::new(value, first.unwrap_or(default_pos))
 }
 
-/// Which shapes a value has.
+/// The shapes that a value matches.
 #[derive(Debug)]
 pub(crate) struct Matching {
-    /// The numbers of the shapes, counted from 0.
+    /// The indexes of the shapes, from 0.
     pub shapes: Vec<usize>,
-    /// The value, filled from the first of them (all-of: from all).
+    /// The value with the defaults of the first of them (all-of: of all).
     pub filled: Node,
-    /// Keys that no shape declares, or other reasons why all-of fails without a shape to blame.
+    /// Whether all-of fails for a reason that belongs to no single shape, such as keys that none
+    /// declares.
     pub stray: bool,
 }
 
-/// So many keys of a shape are named.
+/// Maximum number of keys to list of a shape.
 const NAMED: usize = 20;
 
 impl Shapes {
-    /// What there must be, for documentation: `one of 2 shapes`.
+    /// The requirement, for documentation: `one of 2 shapes`.
     pub fn type_name(&self) -> String {
         let which = match self.combination {
             Combination::One => "one of",
@@ -142,7 +143,7 @@ impl Shapes {
         shapes.join(if self.combination == Combination::All { ", and " } else { ", or " })
     }
 
-    /// What the number of shapes must be.
+    /// The required number of shapes.
     pub fn must_be(&self) -> String {
         let count = self.slots.len();
         match self.combination {
@@ -152,7 +153,7 @@ impl Shapes {
         }
     }
 
-    /// Whether the shapes that a value has are enough, and otherwise what was found.
+    /// Whether a value matches enough shapes, otherwise what was found.
     pub fn verdict(&self, matching: &Matching) -> Result<(), String> {
         let numbers: Vec<String> = matching.shapes.iter().map(|at| (at + 1).to_string()).collect();
         match (self.combination, &numbers[..]) {
@@ -173,8 +174,8 @@ impl Shapes {
         }
     }
 
-    /// Which shapes `value` has. `holds` says whether the rules of a shape hold on the value filled from it, and whether
-    /// everything is there that it requires.
+    /// The shapes that `value` matches. `holds` decides whether the value, completed from a shape,
+    /// satisfies its rules and has all required items.
     pub fn matching(
         &self,
         cx: &mut Context<'_>,
@@ -205,7 +206,8 @@ impl Shapes {
         Ok(matching)
     }
 
-    /// What a shape looks at: with all-of the keys that it declares, else everything.
+    /// The part of a value that a shape applies to: with all-of the keys that it declares,
+    /// otherwise everything.
     pub fn part(&self, cx: &mut Context<'_>, value: &Node, slot: &Slot) -> Result<Node, Failure> {
         match self.combination {
             Combination::All => declared_part(cx, value, slot),
@@ -247,7 +249,7 @@ fn shape_in_words(slot: &Slot) -> String {
     format!("{{{}}}{null}", named.join(", "))
 }
 
-/// The items of a map that a shape declares; other values as they are.
+/// The items of a map that a shape declares; other values unchanged.
 fn declared_part(cx: &mut Context<'_>, value: &Node, slot: &Slot) -> Result<Node, Failure> {
     let (Node::Map(map), Some(ty)) = (value, slot.as_map()) else { return Ok(value.clone()) };
     let mut part = Map::with_capacity(map.len());
@@ -259,7 +261,7 @@ fn declared_part(cx: &mut Context<'_>, value: &Node, slot: &Slot) -> Result<Node
     Ok(Node::map(part))
 }
 
-/// Fills in what a shape declares and the value still lacks.
+/// Adds the defaults of a shape that the value still lacks.
 fn fill_more(cx: &mut Context<'_>, value: &mut Node, slot: &Slot) -> Result<(), Failure> {
     let part = declared_part(cx, value, slot)?;
     if let Fit::Filled(filled) = check::fit(cx, &part, slot)? {
@@ -268,7 +270,8 @@ fn fill_more(cx: &mut Context<'_>, value: &mut Node, slot: &Slot) -> Result<(), 
     Ok(())
 }
 
-/// Adds to a map what another has and it lacks; items of both are taken from the other, which is filled deeper.
+/// Adds the items that only the other map has. Items of both are taken from the other map, which
+/// has more defaults.
 fn fill_from(node: &mut Node, filled: &Node) {
     match (node, filled) {
         (Node::Map(map), Node::Map(filled)) => {

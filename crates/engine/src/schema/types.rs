@@ -1,4 +1,4 @@
-//! `@schema/type`: which types a place takes.
+//! `@schema/type`: which types a node accepts.
 
 use std::rc::Rc;
 
@@ -13,13 +13,13 @@ use crate::args::go_type;
 use crate::run::Run;
 use crate::validate::formats;
 
-/// What `@schema/type` asks for.
+/// The content of `@schema/type`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Asked {
-    /// Nothing: the type is that of the value.
+    /// No type: it is inferred from the value.
     Inferred,
     Any,
-    /// These, and that of the value if `or_inferred`.
+    /// These types, and that of the value if `or_inferred`.
     OneOf {
         kinds: Vec<Kind>,
         or_inferred: bool,
@@ -173,7 +173,7 @@ impl Reader<'_> {
             .about(format!("unknown type \"{text}\" in @schema/type"))
             .annotation(self.ann.pos);
         if let Some(hint) = meant(&text) {
-            // The help that has the same words brings the fix.
+            // The help with the same words contains the fix.
             let name = similar_name(&text).filter(|name| NAMES.iter().any(|(known, _)| known == name));
             let fix = name.map(|name| Help { text: hint.clone().into(), ..Help::rename_string(&text, name) });
             block = block.hint(hint);
@@ -183,7 +183,7 @@ impl Reader<'_> {
     }
 }
 
-/// What other languages, and our own messages, call the types.
+/// Names of the types in other languages, and in our own messages.
 const OTHER_NAMES: [(&str, &str); 12] = [
     ("boolean", "bool"),
     ("decimal", "float"),
@@ -199,10 +199,10 @@ const OTHER_NAMES: [(&str, &str); 12] = [
     ("uint", "int"),
 ];
 
-/// Names of what no name declares but the value itself.
+/// Names of collections, whose type is always inferred from the value.
 const COLLECTIONS: [&str; 8] = ["array", "dict", "list", "map", "mapping", "object", "sequence", "struct"];
 
-/// What to try in place of an unknown name.
+/// A suggestion for an unknown name.
 fn meant(text: &str) -> Option<String> {
     let name = text.to_lowercase();
     if COLLECTIONS.contains(&&*name) {
@@ -223,7 +223,7 @@ fn meant(text: &str) -> Option<String> {
     Some(format!("did you mean \"{name}\"{more}?"))
 }
 
-/// The type or collection that another name stands for, or that is spelled nearly like it.
+/// The type or collection for another name, or for one that is spelled similarly.
 fn similar_name(text: &str) -> Option<&'static str> {
     let name = text.to_lowercase();
     let names = || NAMES.iter().map(|(name, _)| *name);
@@ -237,7 +237,7 @@ fn similar_name(text: &str) -> Option<&'static str> {
     known.or(other).or_else(similar)
 }
 
-/// How to name a type for which something else than a string was given.
+/// How to specify a type, if something other than a string was given.
 fn how_to_name(value: &Value) -> String {
     const QUOTED: &str = "types are named by strings";
     let name_of = |value: &Value| match value {
