@@ -1,6 +1,7 @@
-//! The map around a wrong value, as it is after the merge: the value with its neighbours, one line each.
+//! Shows the map around a wrong value, as it is after the merge: the value with its neighbours, one
+//! line each.
 //!
-//! Each map is shown once, however many of its values are wrong.
+//! Each map is shown once, even if several of its values are wrong.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,13 +13,14 @@ use crate::node::{Map, MapItem, Node, Scalar, key_text};
 /// Items shown on each side of the wrong one.
 const NEIGHBOURS: usize = 1;
 
-/// Characters of a text that is shown; a longer one is left out, since part of a secret would not be recognised.
+/// Maximum characters of a text. A longer one is omitted, since a part of a secret would not be
+/// recognised.
 const LONGEST_TEXT: usize = 60;
 
-/// What is shown in place of something long.
+/// Replaces a long text.
 const MORE: &str = "…";
 
-/// For the places of wrong values in a document, in their order: the map to show with each, as lines of YAML.
+/// For each position of a wrong value, in document order: the map to show, as lines of YAML.
 pub(super) fn maps_around(root: &Node, places: &[Pos]) -> Vec<Option<Vec<String>>> {
     let mut search = Search { places: places.iter().copied().collect(), found: HashMap::new() };
     search.node(root, None);
@@ -30,7 +32,7 @@ pub(super) fn maps_around(root: &Node, places: &[Pos]) -> Vec<Option<Vec<String>
     places.iter().map(&mut lines_at).collect()
 }
 
-/// Finds the innermost map around each place, and the item of the map.
+/// Finds the innermost map around each position, and the item of the map.
 struct Search<'n> {
     places: HashSet<Pos>,
     found: HashMap<Pos, (&'n Map, usize)>,
@@ -62,7 +64,7 @@ impl<'n> Search<'n> {
     }
 }
 
-/// The item at a place of a map and its neighbours.
+/// The item at an index of a map and its neighbours.
 fn lines(map: &Map, at: usize) -> Vec<String> {
     let (start, end) = (at.saturating_sub(NEIGHBOURS), (at + NEIGHBOURS + 1).min(map.len()));
     let mut lines: Vec<String> = map.items()[start..end].iter().map(line).collect();
@@ -94,7 +96,7 @@ mod tests {
         Pos::new(FileId(0), offset)
     }
 
-    /// A map of the keys `k0`, `k1`, … with these values; the places are the numbers.
+    /// A map of the keys `k0`, `k1`, … with these values; the positions are the numbers.
     fn map(values: impl IntoIterator<Item = Node>) -> Node {
         let item = |(at, value)| MapItem::new(Scalar::from(&*format!("k{at}")), value, pos(at as u32));
         Node::map(values.into_iter().enumerate().map(item).collect())

@@ -1,8 +1,9 @@
-//! Data values against the rules of their schema and those that they carry themselves.
+//! Validates data values: the rules of their schema, and `@assert/validate` on the values
+//! themselves.
 //!
-//! Values and schema are walked side by side, root to leaf. Besides rules, a schema says what must be given, how many
-//! keys of a kind there must be, and which shapes a value can have; shapes are found out first ([`resolve_shapes`]),
-//! because they fill the value.
+//! Values and schema are walked in parallel, root to leaf. Besides rules, a schema specifies
+//! required items, how many matching keys there must be, and which shapes a value can have. Shapes
+//! are resolved first ([`resolve_shapes`]), because they add defaults.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -22,17 +23,17 @@ use crate::schema::shapes::Matching;
 use crate::schema::{Combination, Item, KeyRule, MapType, Presence, Required, Schema, Shapes, Slot, Type};
 use crate::validate::{Checked, Checker, Rules, Spot};
 
-/// What was found out about shapes: by path, why the value has not the right ones.
+/// By path: why a value does not match the required shapes.
 pub(crate) type Misshapen = HashMap<Path, String>;
 
-/// The paths of values that inputs gave with a wrong type. They were left out of the merge: what stands there is not what
-/// was given, and nothing is said about it.
+/// The paths of values that inputs gave with a wrong type. They were left out of the merge, so the
+/// current value is not the given one, and is not validated.
 #[derive(Default)]
 pub(crate) struct Mistyped(HashSet<Path>);
 
 impl Mistyped {
-    /// Those of the blocks that a merge left: for items of arrays the array, since without them it has another length
-    /// and the others have other places.
+    /// The paths of the errors that a merge collected. For items of arrays it is the array, since
+    /// without the item the length and the other indexes change.
     pub fn of(blocks: &[SchemaBlock]) -> Mistyped {
         let wrong = blocks.iter().filter(|block| block.id == Id::SCHEMA_TYPE);
         Mistyped(wrong.filter_map(|block| Some(around_items(block.path.as_ref()?))).collect())
@@ -43,14 +44,14 @@ impl Mistyped {
     }
 }
 
-/// The path without the indexes at its end.
+/// The path without trailing indexes.
 fn around_items(path: &Path) -> Path {
     let is_index = |step: &&Step| matches!(step, Step::Index(_));
     let items = path.steps().iter().rev().take_while(is_index).count();
     path.steps()[..path.steps().len() - items].iter().cloned().collect()
 }
 
-/// Whether rules count when shapes are found out.
+/// Whether rules count when shapes are resolved.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// Types, rules and required items.
@@ -59,7 +60,8 @@ pub(crate) enum Mode {
     TypesOnly,
 }
 
-/// Fills values that have shapes, notes those that have not the right ones, and warns about deprecated items in shapes.
+/// Adds defaults to values with shapes, records those that do not match, and warns about deprecated
+/// items in shapes.
 pub(crate) fn resolve_shapes(
     eval: &mut Eval,
     run: &Run,
@@ -76,7 +78,7 @@ pub(crate) fn resolve_shapes(
     Ok(resolver.misshapen)
 }
 
-/// What is wrong with the shapes inside of a value, which is filled.
+/// Resolves the shapes inside of a value; returns the errors.
 fn resolve(cx: &mut Context<'_>, node: &mut Node, slot: &Slot, path: &Path) -> Result<Misshapen, Failure> {
     let mut resolver = Resolver { cx, mode: Mode::Rules, misshapen: Misshapen::new(), warns: false };
     resolver.value(node, slot, path, None)?;
@@ -87,13 +89,13 @@ struct Resolver<'a, 'c> {
     cx: &'a mut Context<'c>,
     mode: Mode,
     misshapen: Misshapen,
-    /// Whether to warn about deprecated items: not while shapes are tried.
+    /// Whether to warn about deprecated items. False while shapes are tried.
     warns: bool,
 }
 
 impl Resolver<'_, '_> {
-    /// `given` is the value as it was before anything was filled, where deprecated items have to be looked for: inside of
-    /// shapes, which were not known when the inputs were merged.
+    /// `given` is the value before any defaults were added, if deprecated items must be found:
+    /// inside of shapes, which were unknown when the inputs were merged.
     fn value(&mut self, node: &mut Node, slot: &Slot, path: &Path, given: Option<&Node>) -> Result<(), Failure> {
         if let Type::Shapes(shapes) = &slot.ty {
             return self.shapes(node, slot, shapes, path, given);
@@ -139,7 +141,7 @@ impl Resolver<'_, '_> {
             return Ok(());
         }
         let given = self.warns.then(|| given.unwrap_or(node).clone());
-        // A default is checked like a given value: what it has, a shape need not ask for.
+        // A default is checked like a given value, and satisfies what a shape requires.
         let was_given = holds_given(node);
         mark_values_given(node);
         let matching = self.matching(node, shapes, path)?;
@@ -165,7 +167,7 @@ impl Resolver<'_, '_> {
         })
     }
 
-    /// Warns wherever a deprecated item was given, and tells whether it did.
+    /// Warns about each deprecated item that was given; returns whether it did.
     fn notice(&mut self, item: &dyn Annotated, slot: &Slot, path: &Path) -> bool {
         let Some(notice) = slot.docs.deprecated.as_ref().filter(|_| is_given(item)) else { return false };
         let run = self.cx.run;
@@ -180,7 +182,7 @@ impl Resolver<'_, '_> {
     }
 }
 
-/// Whether a value, filled from a shape, keeps the rules of the shape.
+/// Whether a value, completed from a shape, satisfies the rules of the shape.
 fn holds(cx: &mut Context<'_>, value: &Node, shape: &Slot, path: &Path) -> Result<bool, Failure> {
     let mut value = value.clone();
     if !resolve(cx, &mut value, shape, path)?.is_empty() {
@@ -189,7 +191,7 @@ fn holds(cx: &mut Context<'_>, value: &Node, shape: &Slot, path: &Path) -> Resul
     Ok(violations(cx, value, shape)?.is_empty())
 }
 
-/// The rules of a shape that a value, filled from it, breaks.
+/// The rules of a shape that a value, completed from it, violates.
 fn violations(cx: &mut Context<'_>, value: Node, shape: &Slot) -> Result<Vec<ViolationBlock>, Failure> {
     let doc = Document::new(value, shape.pos);
     let (misshapen, mistyped) = (Misshapen::new(), Mistyped::default());
@@ -204,7 +206,8 @@ fn violations(cx: &mut Context<'_>, value: Node, shape: &Slot) -> Result<Vec<Vio
     Ok(walk.checker.blocks)
 }
 
-/// Why a value does not have the shapes that it should have: `shape 1: bucket: not declared`. Values are not shown.
+/// Why a value does not match the required shapes: `shape 1: bucket: not declared`. Values are not
+/// shown.
 fn reasons(cx: &mut Context<'_>, value: &Node, shapes: &Shapes) -> Result<Vec<Text>, Failure> {
     let mut reasons = Vec::new();
     let mut value = value.clone();
@@ -226,7 +229,7 @@ fn reasons(cx: &mut Context<'_>, value: &Node, shapes: &Shapes) -> Result<Vec<Te
     Ok(reasons)
 }
 
-/// Why a value below the one at hand does not have its shapes: `matches no shape (shape 1: …; shape 2: …)`.
+/// Why a nested value does not match its shapes: `matches no shape (shape 1: …; shape 2: …)`.
 fn nested_reason(cx: &mut Context<'_>, node: &Node, slot: &Slot, path: &Path, found: String) -> Result<Text, Failure> {
     let Some((node, Type::Shapes(shapes))) = part_at(cx, node, slot, path)? else { return Ok(found.into()) };
     let reasons = crate::deep(|| reasons(cx, node, shapes))?;
@@ -285,12 +288,12 @@ fn first_violation(blocks: &[ViolationBlock]) -> Option<Text> {
     Some(told(block.path.path()?, Text::new("must be: ").join(block.violations.first()?.must_be.clone())))
 }
 
-/// What is said about the value at a path; about the whole, without one.
+/// A text about the value at a path; the empty path means the whole value.
 fn told(path: &Path, text: Text) -> Text {
     if path.is_document() { text } else { Text::new(format!("{path}: ")).join(text) }
 }
 
-/// Checks data values. Without a schema, only what they carry themselves.
+/// Checks data values. Without a schema, checks only their own annotations.
 pub(crate) fn check(
     eval: &mut Eval,
     run: &Run,
@@ -328,14 +331,14 @@ fn carries_rules(item: &dyn Annotated) -> bool {
 pub(crate) enum Whose {
     /// Those of the command line.
     Root,
-    /// Those of a library, which the code that uses it gives.
+    /// Those of a library, set by the code that uses it.
     Library,
-    /// Those that code checks, or that a shape is tried on.
+    /// Those that code checks, or that are tried with a shape.
     Other,
 }
 
 impl Whose {
-    /// How to give a value that is missing.
+    /// How to set a missing value.
     fn how_to_give(self, path: &Path, slot: &Slot, secret: bool) -> Option<String> {
         let is_item = path.steps().iter().any(|step| matches!(step, Step::Index(_)));
         Some(match self {
@@ -358,7 +361,7 @@ struct Walk<'a, 'm> {
     whose: Whose,
     misshapen: &'m Misshapen,
     mistyped: &'m Mistyped,
-    /// Whether there is more than rules to check.
+    /// Whether there is more to check than rules.
     beyond: bool,
 }
 
@@ -382,8 +385,8 @@ impl Walk<'_, '_> {
                 return Ok(());
             }
             if let Some(rules) = &slot.rules {
-                // A map that was merged keeps the place of its declaration, and ytt's rules show that. Rules that ytt
-                // does not have show where the value was given.
+                // A merged map keeps the position of its declaration, and ytt's rules show that.
+                // Rules that ytt does not have show where the value was given.
                 let given = item.meta().and_then(|meta| meta.given.last().copied());
                 let pos = given.filter(|_| rules.beyond_ytt).unwrap_or(spot.pos);
                 self.checker.check(rules, &Spot { pos, ..spot })?;
@@ -448,7 +451,7 @@ impl Walk<'_, '_> {
         Context { eval: self.checker.eval, run: self.checker.run }.item_for(ty, &child.key)
     }
 
-    /// Whether there are as many items as `@schema/key` wants.
+    /// Checks the number of keys for `@schema/key`.
     fn count_keys(&mut self, holder: &dyn Annotated, map: &Map, way: &Way<'_>, ty: &MapType) -> Result<(), Failure> {
         let mut counts: Vec<(&Item, &KeyRule, usize)> = ty
             .all_items()
@@ -484,7 +487,7 @@ impl Walk<'_, '_> {
         self.add(ViolationPath::Path(path), slot.pos, Part::Key, Violation { helps, ..missing });
     }
 
-    /// Drops what the blocks from `known` on say again about the value of the block before them.
+    /// Drops violations of the blocks from index `known` on that repeat those of the block before.
     fn drop_repeated(&mut self, known: usize) {
         let (before, added) = self.checker.blocks.split_at_mut(known);
         let Some(last) = before.last() else { return };
@@ -498,7 +501,7 @@ impl Walk<'_, '_> {
         });
     }
 
-    /// Adds a violation, to what was found about the same value if that was found last.
+    /// Adds a violation; to the last block if that is about the same value.
     fn add(&mut self, path: ViolationPath, from: Pos, part: Part, violation: Violation) {
         match self.checker.blocks.last_mut() {
             Some(block) if block.path == path => block.violations.push(violation),
@@ -507,7 +510,7 @@ impl Walk<'_, '_> {
     }
 }
 
-/// A violation that is not a rule's.
+/// A violation that does not come from a rule.
 fn violation(id: Id, must_be: String, found: String, by: Pos) -> Violation {
     Violation {
         id,
@@ -535,7 +538,7 @@ fn holds_given(node: &Node) -> bool {
     }
 }
 
-/// Takes back that everything in the value was given.
+/// Removes the mark that everything in the value was given.
 fn unmark_given(node: &mut Node) {
     match node {
         Node::Scalar(_) => {}

@@ -1,7 +1,8 @@
-//! Keys that hold dots themselves, on the command line.
+//! Keys that contain dots, on the command line.
 //!
-//! `-v tls.crt=x` means the key `crt` of the map `tls`. Where a schema declares no `tls` but a key `tls.crt`, that one is
-//! meant; ytt has no way to name it. What the schema takes as it stands keeps its meaning.
+//! `-v tls.crt=x` means the key `crt` of the map `tls`. If a schema declares no `tls` but a key
+//! `tls.crt`, the latter is meant; ytt has no way to name it. Paths that the schema accepts as they
+//! are keep their meaning.
 
 use std::rc::Rc;
 
@@ -11,7 +12,8 @@ use crate::node::{Annotated, Document, Map, Node, Scalar, key_text};
 use crate::schema::check::Context;
 use crate::schema::{MapType, Schema};
 
-/// Joins keys along the path of a flag, which was split at `separator`, where only that makes them declared ones.
+/// Joins keys along the path of a flag, which was split at `separator`, if only that makes them
+/// declared ones.
 pub(super) fn join_keys(
     cx: &mut Context<'_>,
     doc: &mut Document,
@@ -28,7 +30,7 @@ pub(super) fn join_keys(
             *map = Rc::new(joined);
             declared = ty.literal(&map.items()[0].key);
         }
-        // Behind the last key is the value, which is as the user wrote it.
+        // After the last key comes the value, which must stay as the user wrote it.
         let (Some(declared), false) = (declared, is_last(map)) else { return Ok(()) };
         slot = &declared.slot;
         node = &mut Rc::make_mut(map).item_mut(0).value;
@@ -36,7 +38,7 @@ pub(super) fn join_keys(
     Ok(())
 }
 
-/// The map with its first keys in one, if the schema declares that.
+/// The map with its first keys joined, if the schema declares the joined key.
 fn joined(map: &Map, ty: &MapType, separator: &str) -> Option<Map> {
     let mut item = map.items().first()?;
     let mut key = key_text(&item.key).into_owned();
@@ -53,7 +55,7 @@ fn joined(map: &Map, ty: &MapType, separator: &str) -> Option<Map> {
     None
 }
 
-/// Whether the first item of a map holds the value that a flag gives.
+/// Whether the first item of a map contains the value of the flag.
 fn is_last(map: &Map) -> bool {
     map.items().first().is_none_or(|item| item.policy().replaces)
 }

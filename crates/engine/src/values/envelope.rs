@@ -1,4 +1,7 @@
-//! Documents of data values, or of schemas, addressed to a library.
+//! Documents of data values or schemas, addressed to a library.
+//!
+//! A document for a library below carries its address; each library on the way removes one step,
+//! until the document arrives.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -10,7 +13,7 @@ use crate::annotation::{Ann, Annotation};
 use crate::args::go_type;
 use crate::node::{Annotated, Document};
 
-/// How a document came to be; some messages and conversions depend on it.
+/// The origin of a document; some messages and conversions depend on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Input {
     /// A document of a template, or plain YAML from a file or flag.
@@ -19,9 +22,9 @@ pub(crate) enum Input {
     String,
     /// A string from `--data-values-env`.
     EnvString,
-    /// Code, in a call at this place.
+    /// Code, in a call at this position.
     Code(Pos),
-    /// A value that `schema.apply()` checks: whatever it is, it takes the place of what is of another kind.
+    /// A value that `schema.apply()` checks. It replaces values of any other kind.
     Checked,
 }
 
@@ -30,18 +33,18 @@ pub(crate) enum Input {
 pub(crate) struct Envelope {
     pub doc: Document,
     pub input: Input,
-    /// What the path of the flag that gives it was split at.
+    /// The separator at which the path of its flag was split.
     pub separator: Option<&'static str>,
-    /// Whether it comes after what `with_data_values()` gives.
+    /// Whether it applies after `with_data_values()`.
     pub after_library_module: bool,
-    /// The way that is left to go.
+    /// The remaining steps to its library.
     way: Rc<[LibraryRef]>,
-    /// The whole way, for messages.
+    /// The full address, for messages.
     address: Rc<[LibraryRef]>,
     used: Cell<bool>,
 }
 
-/// One step on the way to a library: `@path`, `@~alias` or `@path~alias`.
+/// One step of an address: `@path`, `@~alias` or `@path~alias`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct LibraryRef {
     pub path: String,
@@ -49,7 +52,7 @@ pub(crate) struct LibraryRef {
 }
 
 impl Input {
-    /// The place of what it has no place for itself.
+    /// The position to use for nodes without one.
     pub fn place(self) -> Pos {
         match self {
             Input::Code(pos) => pos,
@@ -59,7 +62,7 @@ impl Input {
 }
 
 impl LibraryRef {
-    /// Whether a document for `self` is for the library that `other` names.
+    /// Whether a document with the step `self` is for the library `other`.
     fn matches(&self, other: &LibraryRef) -> bool {
         match (self.path.is_empty(), self.alias.is_empty()) {
             (_, true) => self.path == other.path,
@@ -68,7 +71,7 @@ impl LibraryRef {
         }
     }
 
-    /// All steps of `@a@b~c`.
+    /// Parses all steps of `@a@b~c`.
     fn parse(text: &str) -> Result<Rc<[LibraryRef]>, Failure> {
         let wrong = |why: String| Failure::new(Id::LIBRARY_REF, why);
         if text.is_empty() {
@@ -155,23 +158,23 @@ impl Envelope {
         Ok(envelope)
     }
 
-    /// The same, made of a path that was split at this.
+    /// Sets the separator at which its path was split.
     pub fn split_at(self, separator: &'static str) -> Envelope {
         Envelope { separator: Some(separator), ..self }
     }
 
-    /// Whether it is for a library below the one that has it.
+    /// Whether it is for a library below the current one.
     pub fn is_for_child(&self) -> bool {
         !self.way.is_empty()
     }
 
-    /// Whether it reached its library.
+    /// Whether it was delivered to its library.
     pub fn is_used(&self) -> bool {
         self.used.get()
     }
 
-    /// A copy for the library `name`, or for one below it, with that step of the way done; none where it is for
-    /// another one.
+    /// A copy for the library `name`, or for one below it, with that step removed; `None` if it is
+    /// for another one.
     pub fn delivered(&self, name: &LibraryRef) -> Option<Envelope> {
         let way = match self.way.split_first() {
             None => self.way.clone(),
@@ -182,7 +185,7 @@ impl Envelope {
         Some(Envelope { way, used: Cell::new(false), ..self.clone() })
     }
 
-    /// What it is and for whom: `Data Value belonging to library '@a@b' on line v.yml:2`.
+    /// A description for messages: `Data Value belonging to library '@a@b' on line v.yml:2`.
     pub fn description(&self, what: &str) -> Text {
         let address: Vec<String> = self.address.iter().map(LibraryRef::to_string).collect();
         Text::new(format!("{what} belonging to library '@{}' on line ", address.join("@"))).at(self.doc.pos)

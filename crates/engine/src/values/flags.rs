@@ -1,6 +1,7 @@
 //! Data values from flags and the environment.
 //!
-//! Each becomes a document of nested maps with a source of its own, `(data-value arg)`, that messages can show.
+//! Each becomes a document of nested maps with a separate source, `(data-value arg)`, that messages
+//! can show.
 
 use std::rc::Rc;
 
@@ -18,7 +19,7 @@ use crate::run::Run;
 use crate::slips;
 use crate::template;
 
-/// The documents of all flags, in the order in which they count.
+/// The documents of all flags, in the order of precedence.
 pub(crate) fn from_flags(run: &Run) -> Result<Vec<Envelope>, Failure> {
     let flags = &run.options.values;
     let maker = Maker::new(run);
@@ -49,18 +50,18 @@ pub(crate) fn from_flags(run: &Run) -> Result<Vec<Envelope>, Failure> {
     Ok(found)
 }
 
-/// How the argument of a flag is read: a key and a value.
+/// Parses the argument of a flag as a key and a value.
 const PAIRS: Readers = Readers { outline: outline_of_pair, token: word_at };
 
-/// What stands between the keys of a path.
+/// The separator of the keys in a path.
 const IN_FLAGS: &str = ".";
 const IN_VARIABLES: &str = "__";
 
 struct Maker<'a> {
     run: &'a Run,
-    /// On the maps along a key.
+    /// For the maps along the path.
     merge: Rc<Meta>,
-    /// On the value itself, which takes the place of whatever is there.
+    /// For the value itself, which replaces any existing value.
     replace: Rc<Meta>,
 }
 
@@ -72,7 +73,7 @@ impl<'a> Maker<'a> {
     /// `--data-values-file`.
     fn file(&self, flag: &ValuesFile, found: &mut Vec<Envelope>) -> Result<(), Failure> {
         for file in flag.files.as_ref().map_err(Clone::clone)? {
-            // Beside data values, a directory may hold documentation and the like.
+            // A directory of data values may also contain documentation and other files.
             if file.is_implied() && file.kind() != FileKind::Yaml {
                 continue;
             }
@@ -152,7 +153,7 @@ impl<'a> Maker<'a> {
         Ok(Envelope::addressed(doc, Input::Document, &flag.library)?.split_at(IN_FLAGS))
     }
 
-    /// A value that the host read, with its place.
+    /// A value that the host read, with its position.
     fn placed(&self, given: &PlacedValue) -> Result<Envelope, Failure> {
         let (library, key) = split_library(&given.key)?;
         let pos = given.value.pos;
@@ -202,7 +203,7 @@ fn node_of(given: &OutputNode) -> Node {
     }
 }
 
-/// A values file with code or an annotation at a place.
+/// The failure for a values file that contains code or an annotation.
 fn not_plain(path: &str, pos: Pos) -> Failure {
     let text = "Expected to be plain YAML, having no annotations (hint: remove comments starting with `#@`)";
     let problem = Diagnostic::error(Id::VALUES_DOCUMENT, text).at(pos, Part::Line);
@@ -210,7 +211,7 @@ fn not_plain(path: &str, pos: Pos) -> Failure {
     Failure::from(problem.help(help)).doing(format!("Checking data values file '{path}'"))
 }
 
-/// The failure of a flag without a key. What it gives is not shown: it may be a secret.
+/// The failure of a flag without a key. Its value is not shown: it may be a secret.
 fn no_key(pair: &str, form: Form) -> Failure {
     let hint = match form {
         Form::Text | Form::Content => "--data-value takes KEY=VALUE, such as db.port=80",

@@ -1,4 +1,8 @@
-//! Merges inputs over the defaults of a schema, checking each right after it.
+//! Merges inputs over the defaults of a schema.
+//!
+//! Each input is prepared, merged as an overlay, and then checked and completed with defaults,
+//! before the next one follows. With `--all-errors`, an input that does not match is left out and
+//! its errors are collected.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -18,13 +22,13 @@ use crate::run::Run;
 use crate::schema::check::{self, Context, Order};
 use crate::schema::{Schema, redact_misfit};
 
-/// What stands over type errors.
+/// The title of type errors.
 pub(crate) const TITLE: &str = "One or more data values were invalid";
 
-/// The outcome of merging: with `--all-errors`, what is wrong does not end it.
+/// The result of merging. With `--all-errors`, type errors do not end it.
 pub(crate) struct Merged {
     pub doc: Document,
-    /// The type errors of all inputs, in their order.
+    /// The type errors of all inputs, in order.
     pub problems: Vec<Block>,
 }
 
@@ -62,10 +66,10 @@ fn merge_untyped(eval: &mut Eval, run: &Run, inputs: Vec<Envelope>) -> Result<Do
     Ok(merged.unwrap_or_else(|| Document::new(Node::map(Map::new()), Pos::UNKNOWN)))
 }
 
-/// What becomes of one input.
+/// The result of merging one input.
 pub(crate) enum Outcome {
     Merged(Document),
-    /// It does not fit.
+    /// It does not match the schema.
     Wrong(Vec<Block>),
 }
 
@@ -81,14 +85,14 @@ pub(crate) fn try_merge(
     Ok(outcome)
 }
 
-/// Whether the values before an input are wanted back if it does not fit.
+/// Whether to restore the values before an input if it does not match.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Left {
     Lost,
     Kept,
 }
 
-/// Whether messages show what is around a wrong value.
+/// Whether messages show the map around a wrong value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Around {
     Shown,
@@ -109,7 +113,7 @@ fn merge_prepared(
         return Ok((Outcome::Wrong(removed), Some(left)));
     }
     let undo = (keep == Left::Kept).then(|| Undo::of(&left, &right.value, &touch));
-    // Nobody else holds the document: it is changed in place.
+    // The document is not shared here, so it is changed in place.
     let mut merged = overlay::merge_document(cx.eval, run, left, right, Purpose::Values).map_err(|mut failure| {
         if let Input::Code(pos) = input {
             failure.place_at(pos, Part::Token);
@@ -128,7 +132,8 @@ fn merge_prepared(
     for block in &mut found {
         block.call = input.place();
     }
-    // All of the document is looked through for what is around a mistake; for thousands of flags that is too much.
+    // Finding the map around a mistake walks the whole document; for thousands of flags that is too
+    // expensive.
     let size = merged.value.as_map().map_or(1, |map| map.len() + 1);
     let around = if run.may_compare(size) { Around::Shown } else { Around::Omitted };
     add_hints(&mut found, &merged, schema, input, around);
@@ -139,7 +144,7 @@ fn merge_prepared(
     Ok((Outcome::Wrong(found), left))
 }
 
-/// What an input touched. The rest was there before and fits.
+/// The part that an input touched. The rest was checked before.
 fn touched_part(merged: &Node, right: &Node, touch: &Touch) -> Node {
     let (Touch::Items(touched), Node::Map(map), Node::Map(right)) = (touch, merged, right) else {
         return merged.clone();
@@ -157,7 +162,7 @@ fn touched_part(merged: &Node, right: &Node, touch: &Touch) -> Node {
     Node::map(part)
 }
 
-/// Merges one input. With `--all-errors`, what does not fit is noted and left out.
+/// Merges one input. With `--all-errors`, errors are recorded and the input is left out.
 fn step(
     cx: &mut Context<'_>,
     schema: &Schema,
@@ -191,7 +196,7 @@ fn step(
     }
 }
 
-/// What is wrong in an input: by place, and by path where code made it.
+/// The wrong parts of an input: by position, and by path if code created them.
 struct Wrong {
     places: HashSet<Pos>,
     paths: HashSet<Path>,
@@ -206,7 +211,7 @@ impl Wrong {
         }
     }
 
-    /// Takes it out of the input. False where nothing was.
+    /// Removes them from the input. Returns false if there were none.
     fn prune(&self, node: &mut Node, path: &Path) -> bool {
         match node {
             Node::Scalar(_) => false,
@@ -241,16 +246,16 @@ impl Wrong {
         if pos.is_known() { self.places.contains(&pos) } else { self.paths.contains(&self.path(path)) }
     }
 
-    /// A path, if there are any to compare it with.
+    /// A path, if there are any to compare with.
     fn path(&self, path: impl FnOnce() -> Path) -> Path {
         if self.paths.is_empty() { Path::document() } else { path() }
     }
 }
 
-/// Problems for which the map around is shown.
+/// Maximum number of problems for which the surrounding map is shown.
 const SHOWN_AROUND: usize = 3;
 
-/// Adds how to give other types, and the map around a wrong value as it is after the merge.
+/// Adds hints about other types, and the map around a wrong value as it is after the merge.
 fn add_hints(found: &mut [Block], merged: &Document, schema: &Schema, input: Input, around: Around) {
     let flag = match input {
         Input::String => Some("--data-value-yaml"),

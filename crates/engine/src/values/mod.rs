@@ -1,8 +1,10 @@
-//! Data values: from schemas, documents, files, flags and the environment to the one document that templates see.
+//! Data values: combines schemas, documents, files, flags and the environment into the one document
+//! that templates see.
 //!
-//! Every input becomes a document in an [`Envelope`] that says which library it is for. The documents of a library
-//! are merged one by one over the defaults of its schema ([`merge`]); each is checked right after, along its own paths
-//! only, so that one more input costs what it holds and not what is there already.
+//! Every input becomes a document in an [`Envelope`], which contains the library it is for. The
+//! documents of a library are merged one by one over the defaults of its schema ([`merge`]). Each
+//! is checked right after, along its own paths only, so that the cost of an input depends on its
+//! own size and not on the existing values.
 
 mod around;
 pub(crate) mod check;

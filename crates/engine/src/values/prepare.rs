@@ -1,8 +1,9 @@
-//! What is done with an input before it is merged.
+//! Prepares an input before it is merged.
 //!
-//! One walk along the input, the values so far and the schema finds out which places the merge will touch
-//! ([`Touch`]), and does what the schema asks for: it refuses removed keys, warns about deprecated ones, lets free and
-//! optional keys in, lets values of another kind replace each other, and converts strings.
+//! One walk along the input, the current values and the schema finds the parts that the merge will
+//! touch ([`Touch`]). It also does what the schema requires: it refuses removed keys, warns about
+//! deprecated ones, allows optional keys and patterns, lets values of another kind replace each
+//! other, and converts strings.
 
 use std::rc::Rc;
 
@@ -19,11 +20,11 @@ use crate::schema::{Item, Presence, Schema, Slot, Type, coerced};
 pub(super) enum Touch {
     /// Possibly all of it.
     Whole,
-    /// These items, by their places in the map of the input.
+    /// These items, by their indexes in the map of the input.
     Items(Vec<(usize, Touch)>),
 }
 
-/// What the walk found.
+/// The result of the walk.
 pub(super) struct Prepared {
     pub touch: Touch,
     /// Removed keys that the input gives.
@@ -56,7 +57,7 @@ pub(super) fn prepare(
     Ok(Prepared { touch, removed: walk.removed })
 }
 
-/// Annotations after which more than the named items may have changed.
+/// Annotations that may change more than the named items.
 fn is_drastic(ann: &Annotation) -> bool {
     match ann.ann {
         Some(Ann::OverlayMatch) => ann.kwarg("by").is_some(),
@@ -65,17 +66,17 @@ fn is_drastic(ann: &Annotation) -> bool {
     }
 }
 
-/// Whether anything may be at the place of an item after the merge.
+/// Whether an item may be replaced by anything in the merge.
 fn is_replacing(item: &impl Annotated) -> bool {
     item.policy().replaces || item.has(Ann::OverlayReplace) || item.has(Ann::OverlayAssert)
 }
 
-/// Whether an input gives this item: not if it only removes it or leaves it alone.
+/// Whether an input gives a value for this item: not if it only removes it or leaves it unchanged.
 fn gives(item: &dyn Annotated) -> bool {
     !item.has(Ann::OverlayRemove) && !item.has(Ann::OverlayNoop)
 }
 
-/// Whether a collection comes to where something of another kind is.
+/// Whether a collection would be merged into something of another kind.
 fn differs_in_kind(below: &Node, value: &Node) -> bool {
     !below.is_null()
         && std::mem::discriminant(below) != std::mem::discriminant(value)
@@ -85,16 +86,17 @@ fn differs_in_kind(below: &Node, value: &Node) -> bool {
 struct Walk<'w, 'a> {
     cx: &'w mut Context<'a>,
     coerce: bool,
-    /// Whether a value may take the place of one of another kind wherever it is.
+    /// Whether a value may replace one of another kind anywhere.
     replaces_kinds: bool,
-    /// Whether the merge must not fail over what the check behind it can tell, together with everything else.
+    /// Whether the merge must not fail if the check after it can report the error, together with
+    /// others.
     goes_on: bool,
-    /// The place of what code made.
+    /// The position to use for nodes that code created.
     place: Pos,
-    /// Whether there is anything to do besides finding out what is touched.
+    /// Whether there is anything to do besides finding what is touched.
     alters: bool,
     removed: Vec<Block>,
-    /// Whether to warn about deprecated items: not inside one that was warned about.
+    /// Whether to warn about deprecated items: not inside one that was reported.
     warn: bool,
 }
 
@@ -151,7 +153,7 @@ impl Walk<'_, '_> {
             let item = &right.items()[at];
             whole |= item.annotations().iter().any(is_drastic);
             let Some(declared) = self.cx.item_for(ty, &item.key)? else {
-                // The merge, or the check behind it, has something to say about it.
+                // The merge, or the check after it, reports the error.
                 if self.goes_on && gives(item) {
                     Rc::make_mut(right).item_mut(at).meta_mut().policy.adds = true;
                 }
@@ -160,7 +162,7 @@ impl Walk<'_, '_> {
             };
             let below = left.and_then(|left| left.get(&item.key)).map(|item| &item.value);
             let replaces = is_replacing(item);
-            // Scalars are most of what there is; they need no copy of the map.
+            // Most values are scalars; they need no copy of the map.
             if !self.alters && matches!(item.value, Node::Scalar(_)) {
                 touched.push((at, Touch::Whole));
                 continue;
@@ -177,7 +179,7 @@ impl Walk<'_, '_> {
         Ok(if whole { Touch::Whole } else { Touch::Items(touched) })
     }
 
-    /// Does to an item what the schema asks for.
+    /// Changes an item as the schema requires.
     fn alter(
         &mut self,
         item: &mut MapItem,
@@ -223,7 +225,7 @@ impl Walk<'_, '_> {
         if item.pos().is_known() { item.pos() } else { self.place }
     }
 
-    /// Warns about a given item that is deprecated, and then not about what is in it.
+    /// Warns about a given item that is deprecated; the items inside it get no further warnings.
     fn notice(&mut self, item: &dyn Annotated, slot: &Slot, path: &Path) {
         let Some(notice) = &slot.docs.deprecated else { return };
         if self.warn && gives(item) {
@@ -235,11 +237,12 @@ impl Walk<'_, '_> {
     }
 }
 
-/// Reads strings as YAML scalars where the place takes no strings; inside of shapes, where none of them does.
+/// Converts strings to YAML scalars if the slot accepts no strings; inside of shapes, if none of
+/// them does.
 fn coerce(value: &mut Node, slot: &Slot) {
     match value {
         Node::Scalar(Scalar::Str(_)) => coerce_for(value, &[slot]),
-        // Values inside of other types are met on the way.
+        // Values inside of other types are reached by the walk.
         _ if matches!(slot.ty, Type::Shapes(_)) => coerce_for(value, &[slot]),
         _ => {}
     }
@@ -270,7 +273,7 @@ fn coerce_for(value: &mut Node, slots: &[&Slot]) {
     }
 }
 
-/// The places that a value may be meant for: of shapes, all of them.
+/// The slots that a value may be meant for: those of all shapes.
 fn add_places<'s>(slot: &'s Slot, places: &mut Vec<&'s Slot>) {
     match &slot.ty {
         Type::Shapes(shapes) => shapes.slots.iter().for_each(|shape| crate::deep(|| add_places(shape, places))),
@@ -278,7 +281,7 @@ fn add_places<'s>(slot: &'s Slot, places: &mut Vec<&'s Slot>) {
     }
 }
 
-/// The places of a key in a map: the literal one, else those of free keys.
+/// The slots for a key in a map: the literal one, otherwise those of patterns.
 fn items_for<'s>(slot: &'s Slot, key: &Scalar) -> Vec<&'s Slot> {
     let Some(ty) = slot.as_map() else { return Vec::new() };
     match ty.literal(key) {

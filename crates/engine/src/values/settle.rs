@@ -1,4 +1,4 @@
-//! What is done with the values after an input was merged: checking and filling what the merge touched.
+//! After an input was merged: checks what the merge touched, and adds defaults there.
 
 use std::rc::Rc;
 
@@ -9,7 +9,8 @@ use crate::node::{Map, Node};
 use crate::schema::check::{Context, Fit, fit};
 use crate::schema::{Presence, Slot};
 
-/// Checks and fills what `right` touched in `merged`. False where something does not fit.
+/// Checks and completes what `right` touched in `merged`. Returns false if something does not
+/// match.
 pub(super) fn settle(
     cx: &mut Context<'_>,
     merged: &mut Node,
@@ -30,7 +31,7 @@ pub(super) fn settle(
         let Some(declared) = cx.item_for(ty, &item.key)? else {
             match found {
                 Some(_) => return Ok(false),
-                // Nothing was to happen to it.
+                // The input left it unchanged.
                 None => continue,
             }
         };
@@ -42,7 +43,7 @@ pub(super) fn settle(
                     return Ok(false);
                 }
             }
-            // It may be missing only where the input asked for nothing to happen.
+            // It may be missing only if the input did not ask for a change.
             None if matches!(declared.presence, Presence::Always) => return whole(cx, merged, slot),
             None => {}
         }
@@ -62,7 +63,8 @@ fn whole(cx: &mut Context<'_>, node: &mut Node, slot: &Slot) -> Result<bool, Fai
     Ok(true)
 }
 
-/// Gives a position to what code made and an input brought in, so that messages can show where it came from.
+/// Sets a position for nodes that code created and an input added, so that messages can show their
+/// origin.
 pub(super) fn place(merged: &mut Node, right: &Node, pos: Pos) {
     match (merged, right) {
         (Node::Map(merged), Node::Map(right)) => {

@@ -1,4 +1,4 @@
-//! The two stages of a library's run that come before its templates: its schema and its data values.
+//! The two stages of a library's run before its templates: its schema and its data values.
 
 use std::rc::Rc;
 
@@ -18,11 +18,11 @@ use crate::values::check::{Misshapen, Mistyped, Mode, Whose};
 
 /// The schema of a library.
 pub(crate) struct Declared {
-    /// None where the library has no schema: anything goes.
+    /// `None` if the library has no schema: everything is allowed.
     pub schema: Option<Rc<Schema>>,
     /// Schemas for libraries below.
     pub for_children: Vec<Rc<Envelope>>,
-    /// The files that held it; they are not templates.
+    /// The files that contained it; they are not templates.
     pub files: Vec<FileInLibrary>,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct FinalValues {
     pub doc: Document,
     /// Data values for libraries below.
     pub for_children: Vec<Rc<Envelope>>,
-    /// The files that held them; they are not templates.
+    /// The files that contained them; they are not templates.
     pub files: Vec<FileInLibrary>,
 }
 
@@ -63,7 +63,8 @@ pub(crate) fn schema_of(library: &LibraryRun, eval: &mut Eval, given: Vec<Envelo
 
 type Combined = (Option<Rc<Schema>>, Vec<Rc<Envelope>>);
 
-/// What a document of a file declares: it must be a schema by itself. The first one for this library takes its `role`.
+/// The schema in a document of a file, which must be valid by itself. The first one for this
+/// library has the given `role`.
 fn schema_by_itself(
     eval: &mut Eval,
     run: &Run,
@@ -77,7 +78,7 @@ fn schema_by_itself(
     Ok((envelope, Some(schema)))
 }
 
-/// What the documents of files and those that were given declare together.
+/// Combines the documents of files with the given ones.
 fn combine(
     eval: &mut Eval,
     run: &Run,
@@ -111,7 +112,7 @@ fn combine(
     Ok((schema.map(Rc::new), for_children))
 }
 
-/// The data values that the files of a library hold, with `given` on top.
+/// The data values in the files of a library, with `given` on top.
 pub(crate) fn values_of(
     library: &LibraryRun,
     eval: &mut Eval,
@@ -140,7 +141,7 @@ pub(crate) fn values_of(
     Ok(FinalValues { doc, for_children: for_children.into_iter().map(Rc::new).collect(), files })
 }
 
-/// The data values that the files of a library hold, with `given` on top, before they are validated.
+/// The data values in the files of a library, with `given` on top, before validation.
 pub(super) fn merged(
     library: &LibraryRun,
     eval: &mut Eval,
@@ -158,7 +159,7 @@ pub(super) fn merged(
     }
 }
 
-/// The failure of values that do not fit the schema.
+/// The failure for values that do not match the schema.
 pub(crate) fn wrong(blocks: Vec<SchemaBlock>) -> Failure {
     Failure::of(Cause::Schema(SchemaReport { title: merge::TITLE.to_owned(), blocks }))
 }
@@ -180,7 +181,8 @@ pub(crate) fn inputs_of(
     Ok(inputs)
 }
 
-/// Fills values that have shapes, and checks all rules. The violations are given back, other errors end the run.
+/// Adds the defaults of shapes, and checks all rules. Returns the violations; other errors end the
+/// run.
 pub(crate) fn validate(
     library: &LibraryRun,
     eval: &mut Eval,
@@ -212,7 +214,7 @@ fn order_of(files: &[FileInLibrary], more: Option<&str>) -> String {
     names.join(", ")
 }
 
-/// The documents of a file that carry an annotation; there must be no others with content.
+/// The documents of a file with an annotation; others must be empty.
 fn documents_of(
     library: &LibraryRun,
     eval: &mut Eval,
@@ -240,7 +242,7 @@ fn documents_of(
     Ok(docs)
 }
 
-/// Annotations of schemas mean nothing in data values.
+/// Warns about schema annotations, which have no meaning in data values.
 fn warn_about_schema_annotations(run: &Run, doc: &Document) {
     if run.is_beyond_ytt() {
         warn_about_item(run, doc);

@@ -1,7 +1,7 @@
 //! Tries inputs: would this values file be accepted?
 //!
-//! Everything before the file is merged once; an attempt costs the merge of the file and a validation. Nothing is evaluated
-//! again but rules.
+//! Everything before the file is merged once, so an attempt costs only the merge of the file and a
+//! validation. Nothing is evaluated again except rules.
 
 use ytterby_diag::{Failure, Pos};
 use ytterby_starlark::Eval;
@@ -18,12 +18,12 @@ use crate::schema::check::Context;
 /// The data values of a library before and after one values file.
 pub(crate) struct Trial {
     before: Document,
-    /// Variables and flags, which come after files.
+    /// Variables and flags, which apply after files.
     after: Vec<Envelope>,
 }
 
 impl Trial {
-    /// Merges what the files of a library and `given` say before a further values file.
+    /// Merges the files of a library and those of `given` that apply before a further values file.
     pub fn new(library: &LibraryRun, eval: &mut Eval, schema: &Schema, given: Vec<Envelope>) -> Result<Trial, Failure> {
         let (files, after): (Vec<Envelope>, Vec<Envelope>) =
             given.into_iter().partition(|envelope| envelope.separator.is_none());
@@ -31,7 +31,7 @@ impl Trial {
         Ok(Trial { before, after })
     }
 
-    /// Whether the values are legal; otherwise what is wrong. Other errors end the attempt.
+    /// Whether the values are valid; otherwise the errors. Other failures end the attempt.
     pub fn accepts(
         &self,
         library: &LibraryRun,
@@ -43,7 +43,7 @@ impl Trial {
         crate::node::merge_plainly(&mut doc);
         let own = Envelope::new(doc, Input::Document)?;
         let mut merged = self.before.clone();
-        // A values file without content gives nothing.
+        // An empty values file has no effect.
         let own = Some(&own).filter(|_| !values.is_null());
         for input in own.into_iter().chain(&self.after) {
             match try_merge(&mut Context { eval, run: &library.run }, schema, merged, input) {

@@ -1,7 +1,7 @@
-//! Takes a merge back, without a copy of what it did not touch.
+//! Reverts a merge, without copying the parts that it did not touch.
 //!
-//! With `--all-errors` an input that does not fit is left out and the merge goes on. A copy of the values before each
-//! input would cost all of them each time; what is kept here costs as much as the input.
+//! With `--all-errors`, an input that does not match is left out and the merge continues. A full
+//! copy of the values before each input would be expensive; this one costs as much as the input.
 
 use std::rc::Rc;
 
@@ -15,12 +15,12 @@ use crate::node::{Annotated, Map, Meta, Node, Scalar};
 pub(super) enum Undo {
     /// All of it.
     Whole { value: Node, pos: Pos, meta: Option<Rc<Meta>> },
-    /// A map that stays in its place. It is given once more, which is noted behind the times before.
+    /// A map that stays in its place. Being given again is recorded after the earlier times.
     Items { annotations: Vec<Annotation>, given: Option<usize>, items: Vec<(Scalar, Option<Undo>)> },
 }
 
 impl Undo {
-    /// What is needed to take back the merge of `right` into `left`.
+    /// The information to revert the merge of `right` into `left`.
     pub fn of(left: &impl Annotated, right: &Node, touch: &Touch) -> Undo {
         let (Touch::Items(touched), Node::Map(map), Node::Map(right)) = (touch, left.value(), right) else {
             return Undo::Whole {
@@ -41,7 +41,7 @@ impl Undo {
         }
     }
 
-    /// Takes it back.
+    /// Reverts the merge.
     pub fn apply(self, merged: &mut impl Annotated) {
         match self {
             Undo::Whole { value, pos, meta } => {
@@ -68,7 +68,7 @@ impl Undo {
 }
 
 fn put_back(map: &mut Map, items: Vec<(Scalar, Option<Undo>)>) {
-    // What came last goes first: the end of a map is where items are added.
+    // In reverse order, because items are added at the end of a map.
     for (key, before) in items.into_iter().rev() {
         match (map.find(&key), before) {
             (Some(at), Some(before)) => crate::deep(|| before.apply(map.item_mut(at))),
