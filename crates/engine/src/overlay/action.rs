@@ -1,4 +1,4 @@
-//! What an item of an overlay does with the items that it matches, and the arguments of the annotations that say so.
+//! The actions of an overlay's items on matching items, and the arguments of their annotations.
 
 use ytterby_diag::{Failure, Id};
 use ytterby_starlark::Value;
@@ -8,7 +8,7 @@ use crate::annotation::Ann;
 use crate::args::{boolean, go_type};
 use crate::node::Annotated;
 
-/// What to do with the items that match.
+/// The action on matching items.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Action {
     Merge,
@@ -17,12 +17,12 @@ pub(super) enum Action {
     Insert,
     Append,
     Assert,
-    /// Leaves the value alone; only annotations may change.
+    /// Does not change the value; only annotations may change.
     Noop,
 }
 
 impl Action {
-    /// The action that an item's annotations name; that of its policy where they name none.
+    /// The action of an item's annotations; without one, that of its policy.
     pub fn of(item: &impl Annotated) -> Result<Action, Failure> {
         let mut named = item.annotations().iter().filter_map(|annotation| Action::named(annotation.ann?));
         let action = named.next().unwrap_or(if item.policy().replaces { Action::Replace } else { Action::Merge });
@@ -100,7 +100,7 @@ impl<'r> Insertion<'r> {
     }
 }
 
-/// The function of `@overlay/assert via=`; what is no function is found out when it is needed.
+/// The function of `@overlay/assert via=`; it is checked when it is called.
 pub(super) fn assertion(item: &impl Annotated) -> Result<Option<&Value>, Failure> {
     let mut via = None;
     let Some(annotation) = item.annotation(Ann::OverlayAssert) else { return Ok(None) };

@@ -1,14 +1,14 @@
-//! Whether a value has everything that another value asks for.
+//! Whether a value contains everything in another value.
 //!
-//! `overlay.subset()` and `@overlay/assert` ask this: a map may have more keys than expected, an array more items at its
-//! end; leaves must be equal, an integer never equals a float.
+//! Used by `overlay.subset()` and `@overlay/assert`: a map may have more keys than expected, an
+//! array more items at its end; leaves must be equal, and an integer never equals a float.
 
 use std::fmt;
 
 use crate::deep;
 use crate::node::{Node, Scalar};
 
-/// Finds the first place where `left` lacks what `expected` asks for.
+/// Finds the first position where `left` lacks something in `expected`.
 pub(super) fn mismatch(left: &Node, expected: &Node) -> Option<Mismatch> {
     deep(|| match (left, expected) {
         (Node::Map(left), Node::Map(expected)) => expected.iter().find_map(|item| match left.get(&item.key) {
@@ -28,17 +28,17 @@ pub(super) fn mismatch(left: &Node, expected: &Node) -> Option<Mismatch> {
     })
 }
 
-/// Whether `left` has everything that `expected` asks for.
+/// Whether `left` contains everything in `expected`.
 pub(super) fn contains(left: &Node, expected: &Node) -> bool {
     mismatch(left, expected).is_none()
 }
 
-/// Whether a node is this very scalar.
+/// Whether a node is exactly this scalar.
 pub(super) fn is_leaf(node: &Node, expected: &Scalar) -> bool {
     matches!(node, Node::Scalar(scalar) if scalar == expected)
 }
 
-/// Why two values do not compare.
+/// Why two values do not match.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Mismatch {
     NoSuchKey,

@@ -1,5 +1,6 @@
-//! What becomes of annotations when an item of an overlay is merged into another: `@overlay/replace-anns`,
-//! `@overlay/merge-anns`, `@overlay/remove-anns`, and what happens without them.
+//! Changes the annotations of an item when an overlay's item is merged into it:
+//! `@overlay/replace-anns`, `@overlay/merge-anns`, `@overlay/remove-anns`, and the default without
+//! them.
 
 use ytterby_diag::{Failure, Id, Pos};
 use ytterby_starlark::Value;
@@ -22,9 +23,9 @@ pub(super) struct Edits<'r> {
     merge: Option<Selection<'r>>,
 }
 
-/// The annotations that a directive is about.
+/// The annotations that a directive selects.
 struct Selection<'r> {
-    /// Their names; none for all.
+    /// Their names; `None` selects all.
     names: Option<Vec<Name>>,
     via: Option<&'r Value>,
 }
@@ -80,7 +81,7 @@ impl<'r> Selection<'r> {
         Ok(Selection { names: (!names.is_empty()).then_some(names), via })
     }
 
-    /// Names that no annotation has select nothing, so they are as wrong here as on a node (SPEC 0.4).
+    /// Names of unknown annotations select nothing, so they cause the same warning as on a node.
     fn warn(&self, run: &Run, pos: Pos) {
         for name in self.names.iter().flatten() {
             if let Name::Other(name) = name
@@ -121,7 +122,7 @@ impl<'r> Selection<'r> {
         Ok(selected)
     }
 
-    /// Takes the selected annotations off an item.
+    /// Removes the selected annotations from an item.
     fn remove(&self, merge: &mut Merge<'_>, item: &mut impl Annotated) -> Result<(), Failure> {
         let mut kept = Vec::new();
         for annotation in item.annotations() {
@@ -146,7 +147,7 @@ impl Name {
     }
 }
 
-/// Changes the annotations of an item that an overlay's item was merged into.
+/// Changes the annotations of an item after an overlay's item was merged into it.
 pub(super) fn merge_annotations<I: Annotated>(
     merge: &mut Merge<'_>,
     left: &mut I,
@@ -160,7 +161,7 @@ pub(super) fn merge_annotations<I: Annotated>(
         keep_or_add(merge, left, right);
         return Ok(());
     }
-    // What `remove-anns` has added is not merged with itself.
+    // Annotations that `remove-anns` added are not merged with themselves.
     let mut added: Vec<Annotation> = Vec::new();
     if let Some(selection) = &edits.remove {
         selection.remove(merge, left)?;
@@ -186,14 +187,14 @@ pub(super) fn merge_annotations<I: Annotated>(
     Ok(())
 }
 
-/// Without directives the left keeps its annotations. `@assert/validate` is added to what is there.
+/// Without directives the left keeps its annotations. `@assert/validate` is added to existing ones.
 fn keep_or_add<I: Annotated>(merge: &Merge<'_>, left: &mut I, right: &I) {
     if !merge.run.is_beyond_ytt() {
         return;
     }
     match merge.purpose {
         Purpose::Schema => {
-            // What is distributed to all nodes is not said about this one.
+            // A distributed annotation was not written on this node.
             let is_said = |ann: Ann| ann.is_in("schema") && ann != Ann::SchemaValidationDefaultsForStrings;
             let ignored = right.annotations().iter().filter(|annotation| annotation.ann.is_some_and(is_said));
             for annotation in ignored {
@@ -215,7 +216,7 @@ fn keep_or_add<I: Annotated>(merge: &Merge<'_>, left: &mut I, right: &I) {
     }
 }
 
-/// Puts annotations in the place of all that have the same names.
+/// Replaces all annotations with the same names.
 fn replace(left: &mut impl Annotated, mut selected: Vec<Annotation>) {
     while let Some(first) = selected.first().cloned() {
         let (same, rest): (Vec<_>, Vec<_>) = selected.into_iter().partition(|other| other.same_name(&first));
@@ -227,12 +228,13 @@ fn replace(left: &mut impl Annotated, mut selected: Vec<Annotation>) {
     }
 }
 
-/// Adds the arguments of an annotation to those of the left's annotations of that name. There may be several, each with
-/// rules of its own: keywords are replaced where they are, the rest goes to the last.
+/// Adds the arguments of an annotation to the left's annotations with that name. There may be
+/// several, each with its own rules: keywords are replaced in place, other arguments are added to
+/// the last one.
 fn merge_annotation(left: &mut impl Annotated, mut right: Annotation) {
     match right.ann {
         Some(ann) if ann.has_one_argument() => return replace(left, vec![right]),
-        // It says what kind of document this is, in one of several ways; both say the same.
+        // It declares the kind of document, in one of several forms with the same meaning.
         Some(Ann::DataValuesSchema) => return,
         _ => {}
     }

@@ -1,4 +1,4 @@
-//! How many matches an overlay expects: `expects=`, `missing_ok=`, `when=`.
+//! The number of matches that an overlay expects: `expects=`, `missing_ok=`, `when=`.
 
 use num_traits::ToPrimitive;
 use ytterby_diag::{Argument, Diagnostic, Failure, Help, Id, Part, Pos, Text};
@@ -7,7 +7,8 @@ use ytterby_starlark::{Error, Eval, Value};
 use crate::annotation::{Ann, Annotation};
 use crate::node::Annotated;
 
-/// The keyword arguments of `@overlay/match` or `@overlay/match-child-defaults` about the number of matches.
+/// The keyword arguments of `@overlay/match` or `@overlay/match-child-defaults` about the number of
+/// matches.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Expects<'r> {
     pub expects: Option<&'r Value>,
@@ -19,14 +20,14 @@ const YES: Value = Value::Bool(true);
 
 /// Why a number of matches is not accepted.
 pub(super) enum Unmet {
-    /// It is another one than expected.
+    /// It differs from the expected number.
     Count(Text),
-    /// The expectation makes no sense, or its function failed.
+    /// The expectation is invalid, or its function failed.
     Error(Error),
 }
 
 impl<'r> Expects<'r> {
-    /// Takes in a keyword argument; whether it is one of these.
+    /// Sets a keyword argument; returns false if it is not one of these.
     pub fn set(&mut self, name: &[u8], value: &'r Value) -> bool {
         let place = match name {
             b"expects" => &mut self.expects,
@@ -38,7 +39,7 @@ impl<'r> Expects<'r> {
         true
     }
 
-    /// The same with what is missing taken from `defaults`.
+    /// The same with missing arguments from `defaults`.
     pub fn or(self, defaults: Expects<'r>) -> Expects<'r> {
         Expects {
             expects: self.expects.or(defaults.expects),
@@ -47,7 +48,7 @@ impl<'r> Expects<'r> {
         }
     }
 
-    /// Where nothing is said yet: that nothing may match, if `adds`.
+    /// If nothing is specified and `adds` is true, no match is required.
     pub fn or_adding(self, adds: bool) -> Expects<'r> {
         match self {
             Expects { expects: None, missing_ok: None, when: None } if adds => {
@@ -57,7 +58,7 @@ impl<'r> Expects<'r> {
         }
     }
 
-    /// What holds for the children of a node, given what holds for itself.
+    /// The expectation for the children of a node.
     pub fn for_children(self, item: &'r impl Annotated) -> Result<Expects<'r>, Failure> {
         let Some(annotation) = item.annotation(Ann::OverlayMatchChildDefaults) else {
             return Ok(self.or_adding(item.policy().adds_children));
@@ -71,7 +72,7 @@ impl<'r> Expects<'r> {
         Ok(own.or(self))
     }
 
-    /// Accepts a number of matches or not.
+    /// Checks the number of matches.
     pub fn check(&self, eval: &mut Eval, matches: Matches<'_>) -> Result<(), Unmet> {
         let only_one = |a, b| {
             Err(Unmet::Error(Error::new(format!("Expected only one of keyword arguments ('{a}', '{b}') specified"))))
@@ -92,7 +93,7 @@ impl<'r> Expects<'r> {
     }
 }
 
-/// How many items match, and where they are for those who want to know.
+/// The number of matching items, and their positions if needed.
 #[derive(Clone, Copy)]
 pub(super) struct Matches<'a> {
     pub count: usize,
@@ -154,7 +155,7 @@ fn check_value(eval: &mut Eval, value: &Value, argument: &str, matches: Matches<
     }
 }
 
-/// An argument that an annotation does not have.
+/// The error for an unknown argument of an annotation.
 pub(super) fn unknown_argument(annotation: &Annotation, name: &ytterby_text::Str) -> Failure {
     let ann = annotation.ann.expect("the arguments of known annotations are read");
     let text = format!("Unknown '{}' annotation keyword argument '{name}'", ann.name());

@@ -1,5 +1,5 @@
-//! Says more about an overlay that does not match than ytt's text does: what was looked for, which items come nearest,
-//! and which annotation would allow it.
+//! Explains why an overlay does not match, in more detail than ytt's text: what was searched, which
+//! items are most similar, and which annotation would allow it.
 
 use ytterby_diag::{Diagnostic, Edit, Failure, Help, Id, Label, Part, Pos, Role, Safety, Step, Text};
 use ytterby_text::spelling;
@@ -14,7 +14,7 @@ use crate::annotation::{Ann, Annotation};
 use crate::node::{Annotated, Node, Scalar, key_text, scalar_to_value};
 use crate::run::Run;
 
-/// Items of the left side that are listed or labelled.
+/// Maximum number of items of the left side to list or label.
 const LISTED: usize = 3;
 
 /// The failure of an item that matches fewer or more items than expected.
@@ -78,7 +78,7 @@ pub(super) fn unmet<L: Left>(
     problem.into()
 }
 
-/// A failure inside of an item, seen from outside. The first place that a failure passes is the one that it is about.
+/// Adds the context of an enclosing item to a failure. The position of the innermost item is kept.
 pub(super) fn inside(mut failure: Failure, context: Text, pos: Pos) -> Failure {
     failure.place_at(pos, Part::Key);
     failure.doing(context)
@@ -131,15 +131,16 @@ fn path_text(path: &[Scalar]) -> String {
     path.iter().map(|key| key_text(key)).collect::<Vec<_>>().join(".")
 }
 
-/// One item of the left side, and how near it comes.
+/// One item of the left side, and its similarity.
 struct Candidate {
     pos: Pos,
     text: Text,
-    /// What was wanted and is there, then the distance in spelling.
+    /// The number of wanted parts that are present, then the distance in spelling.
     closeness: (usize, std::cmp::Reverse<usize>),
 }
 
-/// The items of the left side as a text and as labels, the nearest first, where something matches only those that do.
+/// The items of the left side as a text and as labels, most similar first; if something matches,
+/// only the matching ones.
 fn candidates<L: Left>(left: &L, found: &Found, key: Option<&str>, wanted: &[Leaf]) -> (Text, Vec<Label>) {
     let matches = found.count() > 0;
     let slots: Vec<usize> = match matches {
@@ -211,7 +212,7 @@ fn candidate<L: Left>(left: &L, slot: usize, key: Option<&str>, wanted: &[Leaf])
     Candidate { pos: item.pos(), text, closeness: (fitting, std::cmp::Reverse(distance.unwrap_or(usize::MAX))) }
 }
 
-/// How far the text at a path is from the one that is wanted there.
+/// The spelling distance of the text at a path from the wanted one.
 fn distance_to(value: &Node, leaf: &Leaf) -> Option<usize> {
     match (at_path(value, &leaf.path)?, &leaf.scalar) {
         (Node::Scalar(Scalar::Str(there)), Scalar::Str(wanted))
@@ -248,7 +249,7 @@ fn tolerance(scalar: &Scalar) -> usize {
     }
 }
 
-/// What to write where nothing matches and that is fine.
+/// How to allow that nothing matches.
 fn allow_missing<L: Left>(
     run: &Run,
     purpose: Purpose,
@@ -267,7 +268,7 @@ fn allow_missing<L: Left>(
     Some(with_argument(run, help, "missing_ok=True", right.pos(), annotation))
 }
 
-/// What to write where several nodes match and that is fine.
+/// How to allow that several nodes match.
 fn allow_many(run: &Run, right: &impl Annotated, annotation: Option<&Annotation>, rule: &Rule<'_>) -> Help {
     let help = Help::new("to change all of them, annotate it with @overlay/match and expects=\"1+\"");
     if rule.expects.expects.is_some() || rule.expects.when.is_some() {
@@ -276,7 +277,8 @@ fn allow_many(run: &Run, right: &impl Annotated, annotation: Option<&Annotation>
     with_argument(run, help, "expects=\"1+\"", right.pos(), annotation)
 }
 
-/// The advice with an edit that adds an argument to `@overlay/match`, or the whole annotation above the item.
+/// The advice with an edit that adds an argument to `@overlay/match`, or the whole annotation above
+/// the item.
 fn with_argument(run: &Run, help: Help, argument: &str, item: Pos, annotation: Option<&Annotation>) -> Help {
     let title = format!("Add {argument}");
     let has = |name: &str| annotation.is_some_and(|annotation| annotation.kwarg(name).is_some());

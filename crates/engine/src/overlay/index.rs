@@ -1,17 +1,17 @@
-//! Finds the items that hold a given scalar at a given path, without looking at every item.
+//! Finds the items with a given scalar at a given path, without scanning every item.
 //!
-//! A path that is asked for once is not worth a table: the caller looks through the items. From the second time on there
-//! is one. A table may name items that have changed since, so what it finds is checked again by the caller; it never
-//! leaves out an item that fits.
+//! A path that is queried once is not worth a table: the caller scans the items. From the second
+//! query on there is a table. It may contain items that have changed since, so the caller checks
+//! each result again; it never misses an item that matches.
 
 use rustc_hash::FxHashMap;
 
 use crate::node::{Node, Scalar, hash};
 
-/// More paths than this are looked for item by item.
+/// Beyond this number of paths, items are scanned.
 const MAX_PATHS: usize = 16;
 
-/// Tables of one sequence of items, made when they pay.
+/// Tables of one sequence of items, created when they pay off.
 #[derive(Default)]
 pub(super) struct Index {
     fields: Vec<Field>,
@@ -26,11 +26,11 @@ struct Field {
 struct Table {
     slots: FxHashMap<u64, Vec<u32>>,
     content: Vec<Content>,
-    /// How many items have nothing at the path.
+    /// The number of items without anything at the path.
     lacking: usize,
 }
 
-/// What an item has at the path.
+/// The content of an item at the path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Content {
     Scalar(u64),
@@ -39,7 +39,7 @@ enum Content {
     Removed,
 }
 
-/// The scalar that must stand at the end of a path of map keys.
+/// A scalar that is required at the end of a path of map keys.
 #[derive(Clone, Debug)]
 pub(super) struct Leaf {
     pub path: Vec<Scalar>,
@@ -47,8 +47,8 @@ pub(super) struct Leaf {
 }
 
 impl Index {
-    /// The slots that may have this leaf, in no order, and how many items have nothing at its path; none where every
-    /// item has to be looked at. `items` gives the slots that are there.
+    /// The slots that may have this leaf, unordered, and the number of items without anything at
+    /// its path; `None` if every item must be scanned. `items` returns the existing slots.
     pub fn candidates<'n>(
         &mut self,
         leaf: &Leaf,
@@ -70,7 +70,7 @@ impl Index {
         Some((table.slots.get(&hash(&leaf.scalar)).map_or(&[], Vec::as_slice), table.lacking))
     }
 
-    /// Takes note of a new or changed item.
+    /// Records a new or changed item.
     pub fn update(&mut self, slot: usize, node: &Node) {
         for Field { path, table } in &mut self.fields {
             if let Some(table) = table {
@@ -79,7 +79,7 @@ impl Index {
         }
     }
 
-    /// Takes note of an item that is gone.
+    /// Records that an item was removed.
     pub fn remove(&mut self, slot: usize) {
         for table in self.fields.iter_mut().filter_map(|field| field.table.as_mut()) {
             table.put(slot, Content::Removed);
@@ -112,12 +112,12 @@ fn content(node: &Node, path: &[Scalar]) -> Content {
     }
 }
 
-/// What stands at a path of map keys.
+/// The node at a path of map keys.
 pub(super) fn at_path<'n>(node: &'n Node, path: &[Scalar]) -> Option<&'n Node> {
     path.iter().try_fold(node, |node, key| Some(&node.as_map()?.get(key)?.value))
 }
 
-/// Up to `limit` of the leaves that a map asks for, outermost first.
+/// Up to `limit` of the leaves in a map, outermost first.
 pub(super) fn leaves(expected: &Node, limit: usize) -> Vec<Leaf> {
     let mut found = Vec::new();
     let mut pending = std::collections::VecDeque::from([(Vec::new(), expected)]);

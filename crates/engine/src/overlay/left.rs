@@ -1,6 +1,7 @@
 //! The left side of an overlay: documents, the items of an array, the items of a map.
 //!
-//! The three differ in how their items are told apart and where new ones go; everything else is the same to `merge`.
+//! The three differ in how their items are identified and where new ones are inserted; `merge`
+//! treats everything else alike.
 
 use super::index::Index;
 use super::matcher::Place;
@@ -9,7 +10,7 @@ use ytterby_diag::{Failure, Id};
 
 use crate::node::{Annotated, ArrayItem, Document, Map, MapItem, Node, Scalar, key_text};
 
-/// What sort of items a left side has.
+/// The kind of items of a left side.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     Document,
@@ -17,16 +18,16 @@ pub(super) enum Kind {
     ArrayItem,
 }
 
-/// Where a new item goes that stands beside no other.
+/// Where to add a new item that is not inserted next to another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum End {
-    /// Behind the last item; of documents, behind the last one of the first file.
+    /// After the last item; for documents, after the last one of the first file.
     First,
-    /// Behind the last item; of documents, behind the last one of the last file.
+    /// After the last item; for documents, after the last one of the last file.
     Last,
 }
 
-/// Items that an overlay changes. A slot names an item for as long as it is there.
+/// Items that an overlay changes. A slot identifies an item as long as it exists.
 pub(super) trait Left {
     type Item: Annotated + Clone;
     const KIND: Kind;
@@ -34,20 +35,20 @@ pub(super) trait Left {
     fn first(&self) -> Option<usize>;
     fn after(&self, slot: usize) -> Option<usize>;
     fn get(&self, slot: usize) -> &Self::Item;
-    /// The item, to change anything but a map item's key.
+    /// The item, mutable except for a map item's key.
     fn get_mut(&mut self, slot: usize) -> &mut Self::Item;
     fn is_live(&self, slot: usize) -> bool;
-    /// The slot of the item with a number.
+    /// The slot of the item with an index.
     fn nth(&self, number: usize) -> Option<usize>;
-    /// Puts slots into the order of their items.
+    /// Sorts slots into the order of their items.
     fn sort(&self, slots: &mut Vec<usize>);
-    /// The item's place as functions see it, given its number.
+    /// The item's place for functions, given its index.
     fn place(&self, slot: usize, number: usize) -> Place<'_>;
-    /// The slot of the item with the same key, where items have keys.
+    /// The slot of the item with the same key, if items have keys.
     fn same_key(&self, _item: &Self::Item) -> Option<usize> {
         None
     }
-    /// The key of an item of this kind, where items have keys.
+    /// The key of an item of this kind, if items have keys.
     fn key_of<'i>(&self, _item: &'i Self::Item) -> Option<&'i Scalar> {
         None
     }
@@ -57,15 +58,15 @@ pub(super) trait Left {
     fn insert(&mut self, slot: usize, side: Side, item: Self::Item);
     fn index(&mut self) -> &mut Index;
 
-    /// Whether there is a place for items that stand beside no other.
+    /// Whether items can be added without a neighbour.
     fn has_room(&self) -> bool {
         true
     }
 
-    /// Takes note of changes inside an item.
+    /// Records changes inside an item.
     fn changed(&mut self, slot: usize);
 
-    /// The slots and values that are there, in order.
+    /// The existing slots and values, in order.
     fn values(&self) -> impl Iterator<Item = (usize, &Node)> {
         std::iter::successors(self.first(), |&slot| self.after(slot)).map(|slot| (slot, self.get(slot).value()))
     }
@@ -90,7 +91,7 @@ impl Items {
 /// Documents of some files.
 pub(super) struct Documents {
     sequence: Sequence<Document>,
-    /// The number of the file that each document belongs to, by slot.
+    /// The index of the file of each document, by slot.
     files: Vec<u32>,
     file_count: usize,
     index: Index,
@@ -216,12 +217,12 @@ impl Left for Documents {
     }
 }
 
-/// The items of a map. Removed ones are taken out all at once, when the overlay of the map is done or the same key
-/// comes again.
+/// The items of a map. Removed items are taken out all at once, when the overlay of the map is done
+/// or the same key is added again.
 pub(super) struct Entries<'a> {
     map: &'a mut Map,
     removed: Vec<bool>,
-    /// Whether an item came in whose key may be there already.
+    /// Whether an item was added whose key may exist already.
     may_repeat: bool,
     index: Index,
 }
@@ -231,7 +232,7 @@ impl<'a> Entries<'a> {
         Entries { map, removed: Vec::new(), may_repeat: false, index: Index::default() }
     }
 
-    /// Takes out what was removed. A key that now stands twice is an error: no map can be written that way.
+    /// Takes out the removed items. A duplicate key is then an error: such a map cannot be written.
     pub fn finish(mut self) -> Result<(), Failure> {
         self.take_out_removed();
         if self.may_repeat {
@@ -329,7 +330,7 @@ impl Left for Entries<'_> {
     }
 
     fn insert(&mut self, _slot: usize, _side: Side, item: MapItem) {
-        // Overlays cannot say where a map item goes; see `merge`.
+        // Overlays cannot specify the position of a map item; see `merge`.
         self.push(item, End::Last);
     }
 

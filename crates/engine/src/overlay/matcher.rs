@@ -1,7 +1,7 @@
 //! The matchers of `@ytt:overlay`: `overlay.all`, `overlay.subset(…)` and so on.
 //!
-//! Programs see built-in functions of three arguments. Overlays recognise them and decide without calling Starlark,
-//! most of the time without looking at every item.
+//! For programs they are built-in functions with three arguments. Overlays recognise them and
+//! decide without calling Starlark, usually without scanning every item.
 
 use std::hash::{Hash, Hasher};
 
@@ -14,10 +14,10 @@ use super::index::{self, Leaf};
 use crate::args::boolean;
 use crate::node::{FragmentData, Node, Scalar, from_value, scalar_to_value, to_value};
 
-/// Of how many leaves of `overlay.subset()` the best is used to find candidates.
+/// Maximum number of leaves of `overlay.subset()` to try as index keys.
 const LEAVES: usize = 4;
 
-/// A function that says whether an item on the left is meant.
+/// A function that decides whether an item on the left matches.
 #[derive(Clone)]
 pub(crate) enum Matcher {
     All,
@@ -29,7 +29,7 @@ pub(crate) enum Matcher {
     Not(Value),
 }
 
-/// Where an item stands: its number, or its key in a map.
+/// The place of an item: its index, or its key in a map.
 #[derive(Clone, Copy)]
 pub(super) enum Place<'a> {
     Number(usize),
@@ -45,20 +45,20 @@ impl Place<'_> {
     }
 }
 
-/// What can match at all, found before items are looked at one by one.
+/// Which items can match at all, known before testing them one by one.
 pub(super) enum Hint {
-    /// Look at every item.
+    /// Test every item.
     Any,
-    /// Only the item with this number; every other one is known not to match.
+    /// Only the item with this index; all others cannot match.
     Number(i64),
-    /// Only items with one of these leaves; others are known not to match.
+    /// Only items with one of these leaves; all others cannot match.
     OneOf(Vec<Leaf>),
     /// Only items with this leaf, if all of them have something at its path.
     Key(Leaf),
 }
 
 impl Matcher {
-    /// Whether an item on the left is meant.
+    /// Whether an item on the left matches.
     pub(super) fn test(&self, eval: &mut Eval, place: Place<'_>, left: &Node, right: &Node) -> Result<bool, Error> {
         self.decide(eval, place, left, right).map_err(|error| error.in_context(self.name()))
     }
@@ -97,9 +97,9 @@ impl Matcher {
         }
     }
 
-    /// The same with what does not depend on the left worked out, for a look at many items.
+    /// The same with the parts precomputed that do not depend on the left, for testing many items.
     pub(super) fn prepared(&self) -> Prepared<'_> {
-        // Functions of the program may change what others compare with.
+        // Functions of the program may change the values that others compare with.
         if self.calls_programs() { Prepared::Other(self) } else { self.prepared_alone() }
     }
 
@@ -120,7 +120,7 @@ impl Matcher {
         prepared.unwrap_or(Prepared::Other(self))
     }
 
-    /// What can match at all.
+    /// Which items can match at all.
     pub(super) fn hint(&self, right: &Node) -> Hint {
         match self {
             Matcher::Index(number) => Hint::Number(*number),
@@ -134,7 +134,7 @@ impl Matcher {
                 Ok(leaves) if !leaves.is_empty() => Hint::OneOf(leaves),
                 _ => Hint::Any,
             },
-            // What the first one refuses, the others never see.
+            // Items that the first matcher refuses never reach the others.
             Matcher::And(all) if !all.iter().any(sees_places) => match all.first().and_then(Value::downcast::<Matcher>)
             {
                 Some(first @ (Matcher::Subset(_) | Matcher::And(_))) => first.hint(right),
@@ -144,7 +144,7 @@ impl Matcher {
         }
     }
 
-    /// The leaves that an item must have, as far as that can be said.
+    /// The leaves that an item must have, as far as known.
     pub(super) fn wanted(&self, right: &Node) -> Vec<Leaf> {
         const SHOWN: usize = 8;
         match self {
@@ -172,7 +172,8 @@ impl Matcher {
         }
     }
 
-    /// As `repr()` and messages call it; `overlay.not_op` makes what the reference calls `or_op`.
+    /// Its name in `repr()` and messages; `overlay.not_op` creates what the reference calls
+    /// `or_op`.
     fn name(&self) -> &'static str {
         match self {
             Matcher::All => "overlay.all",
@@ -185,7 +186,7 @@ impl Matcher {
     }
 }
 
-/// Whether the answer may depend on where an item stands.
+/// Whether the answer may depend on the place of an item.
 fn sees_places(matcher: &Value) -> bool {
     match matcher.downcast::<Matcher>() {
         None | Some(Matcher::Index(_)) => true,
@@ -225,7 +226,7 @@ impl Prepared<'_> {
     }
 }
 
-/// Whether there is one that says yes; those behind it and behind an error are not asked.
+/// Whether one of them returns true; stops at the first that does, and at an error.
 fn first_that<T>(all: &[T], mut says: impl FnMut(&T) -> Result<bool, Error>) -> Result<bool, Error> {
     for one in all {
         if says(one)? {
@@ -235,7 +236,7 @@ fn first_that<T>(all: &[T], mut says: impl FnMut(&T) -> Result<bool, Error>) -> 
     Ok(false)
 }
 
-/// Asks a matcher or a function of the program.
+/// Calls a matcher or a function of the program.
 pub(super) fn test(
     matcher: &Value,
     eval: &mut Eval,
@@ -259,7 +260,7 @@ fn value_of_key<'n>(node: &'n Node, key: &Str) -> Result<&'n Node, Error> {
     }
 }
 
-/// A value as YAML; documents are no value that items could be compared with.
+/// A value as YAML; documents cannot be compared with items.
 fn yaml(value: &Value) -> Result<Node, Error> {
     match from_value(value).map_err(Error::new)? {
         FragmentData::Node(node) => Ok(node),

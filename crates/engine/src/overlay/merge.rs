@@ -1,6 +1,7 @@
 //! Applies an overlay: walks over the right side and changes the left side where it matches.
 //!
-//! Only what matches is touched; shared parts of the left are copied when they change and not before.
+//! Only matching parts are touched; shared parts of the left are copied when they change (copy on
+//! write).
 
 use std::rc::Rc;
 
@@ -26,10 +27,10 @@ use crate::node::{Annotated, Document, FragmentData, Node, Origin, from_value, k
 use crate::record::Record;
 use crate::run::Run;
 
-/// What an item takes, roughly, with its slot in an index.
+/// Approximate bytes of an item, with its slot in an index.
 const ITEM_BYTES: usize = 128;
 
-/// An overlay at work.
+/// The state while an overlay is applied.
 pub(super) struct Merge<'c> {
     pub eval: &'c mut Eval,
     pub run: &'c Run,
@@ -37,12 +38,12 @@ pub(super) struct Merge<'c> {
     copies: Copies,
 }
 
-/// What became of a value.
+/// The result of merging a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Merged {
-    /// The left value was changed as far as necessary.
+    /// The left value was changed as needed.
     Inside,
-    /// The right value takes the place of the left one.
+    /// The right value replaces the left one.
     Replaced,
 }
 
@@ -255,7 +256,7 @@ impl<'c> Merge<'c> {
         Rule::of(L::KIND, pairing, right, defaults)
     }
 
-    /// The items that match; none where `when=` says that there is nothing to do.
+    /// The matching items; none if `when=` is not satisfied.
     fn find<'r, L: Left>(
         &mut self,
         left: &mut L,
@@ -277,7 +278,7 @@ impl<'c> Merge<'c> {
         }
     }
 
-    /// Notes whether an item of the right side found something to act on, where the host wants to know.
+    /// Records whether an item of the right side matched anything, if the host wants to know.
     fn note_effect(&self, right: &impl Annotated, has_effect: bool) {
         if self.purpose == Purpose::Templates
             && let Some(record) = &self.run.options.overlay_record
@@ -286,7 +287,7 @@ impl<'c> Merge<'c> {
         }
     }
 
-    /// An item of the right side as it becomes part of the left.
+    /// A copy of a right-side item for the left side.
     fn copy<I: Annotated + Clone>(&mut self, right: &I) -> I {
         let mut item = right.clone();
         strip(&mut item);
@@ -305,7 +306,7 @@ impl<'c> Merge<'c> {
         value
     }
 
-    /// The same with the value that a function makes of the left and the right value.
+    /// The same with a value that a function computes from the left and the right value.
     fn copy_via<I: Annotated + Clone>(
         &mut self,
         right: &I,
@@ -374,7 +375,7 @@ impl<'c> Merge<'c> {
         }
     }
 
-    /// How a function sees a value of the left side.
+    /// A value of the left side as functions see it.
     fn left_value(&self, left: Option<&Node>) -> Value {
         let Some(left) = left else { return Value::None };
         match self.left_state() {
@@ -409,7 +410,7 @@ impl<'c> Merge<'c> {
     }
 }
 
-/// A value of one kind where an overlay has another.
+/// The error for a value of another kind than the overlay's.
 pub(super) fn conflict(expected: &'static str, found: &str) -> Failure {
     Failure::new(Id::OVERLAY_CONFLICT, format!("Expected {expected}, but was {found}"))
 }

@@ -1,11 +1,12 @@
 //! Overlays: YAML that changes other YAML.
 //!
-//! The right side is walked item by item. Each item names what it means on the left (`search`, `matcher`), how many of
-//! those there should be (`expects`) and what happens to them (`action`, `merge`, `edit`). Items on the left stand in
-//! slots (`left`, `sequence`) and are found through an index where a matcher names fields (`index`), so that an overlay
-//! costs what it touches. Left values are shared until they change.
+//! The right side is walked item by item. Each item specifies which items on the left it matches
+//! (`search`, `matcher`), how many of those are expected (`expects`) and what happens to them
+//! (`action`, `merge`, `edit`). Items on the left are in slots (`left`, `sequence`) and are found
+//! through an index if a matcher names fields (`index`), so that the cost of an overlay depends on
+//! what it touches. Left values are shared until they change.
 //!
-//! Nothing here knows where the two sides come from, except for `templates`.
+//! Only `templates` knows where the two sides come from.
 
 mod action;
 mod compare;
@@ -31,7 +32,7 @@ pub(crate) use values::mark_values_given;
 use crate::node::{Document, FragmentData, Node};
 use crate::run::Run;
 
-/// What an overlay is part of.
+/// The purpose of an overlay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Purpose {
     /// The documents of a library.
@@ -40,19 +41,19 @@ pub(crate) enum Purpose {
     Call,
     /// Data values. Items that the right side gives are marked as given.
     Values,
-    /// A schema. Annotations that have no effect are warned about.
+    /// A schema. Causes warnings about annotations that have no effect.
     Schema,
 }
 
 impl Purpose {
-    /// Whether there is one document on each side, which are merged whatever `@overlay/match` says.
+    /// Whether there is one document on each side, which are merged regardless of `@overlay/match`.
     fn is_one_to_one(self) -> bool {
         matches!(self, Purpose::Values | Purpose::Schema)
     }
 }
 
-/// Merges one document into another: data values or schemas. The cost is that of the overlay, if nobody else shares
-/// the left document.
+/// Merges one document into another: data values or schemas. The cost is that of the overlay, if
+/// the left document is not shared.
 pub(crate) fn merge_document(
     eval: &mut Eval,
     run: &Run,
@@ -95,7 +96,7 @@ pub(crate) fn apply(eval: &mut Eval, run: &Run, left: &mut FragmentData, right: 
     }
 }
 
-/// Data without overlay annotations, whose collections are all YAML's own.
+/// Removes overlay annotations, and turns all collections into YAML nodes.
 pub(crate) fn clean(data: &mut FragmentData) {
     match data {
         FragmentData::Node(node) => {

@@ -1,4 +1,5 @@
-//! Which items on the left an item of an overlay means: the arguments of `@overlay/match`, and the search.
+//! Finds the items on the left that an overlay's item matches: the arguments of `@overlay/match`,
+//! and the search.
 
 use ytterby_diag::{Failure, Id};
 use ytterby_starlark::{Eval, Value};
@@ -12,7 +13,7 @@ use crate::annotation::Ann;
 use crate::args::go_type;
 use crate::node::{Annotated, Node};
 
-/// Which items are meant, and how many there should be.
+/// Which items match, and how many are expected.
 pub(super) struct Rule<'r> {
     pub by: By<'r>,
     pub expects: Expects<'r>,
@@ -22,21 +23,21 @@ pub(super) struct Rule<'r> {
 pub(super) enum By<'r> {
     /// The item with the same key.
     Key,
-    /// The one document that there is.
+    /// The only document.
     OnlyDocument,
-    /// None: the item is to be added.
+    /// None: the item is added.
     Nothing,
-    /// Items of which a matcher says so.
+    /// Items for which a matcher returns true.
     Matcher(Matcher),
-    /// Items of which a function says so.
+    /// Items for which a function returns true.
     Function(&'r Value),
     /// `by=` is missing.
     Missing,
-    /// `by=` is something else.
+    /// `by=` has an invalid value.
     Wrong(&'r Value),
 }
 
-/// Whether an overlay's documents are matched, or there is one on each side.
+/// Whether an overlay's documents are matched, or paired one to one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Pairing {
     ByMatch,
@@ -97,7 +98,7 @@ fn no_arguments() -> Failure {
     Failure::new(Id::OVERLAY_MATCHER, text)
 }
 
-/// Slots that were found, in order. Most often there is one, which costs no allocation.
+/// The slots found, in order. Usually there is one, which needs no allocation.
 #[derive(Default, Debug)]
 pub(super) struct Found {
     first: Option<usize>,
@@ -127,14 +128,14 @@ impl From<Option<usize>> for Found {
     }
 }
 
-/// Whether the left side is as functions of programs should see it.
+/// Whether the left side is ready to be passed to functions of programs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum LeftState {
     Clean,
     AsItCame,
 }
 
-/// Finds the items that a rule means. `right` is the clean value of the overlay's item.
+/// Finds the items that match a rule. `right` is the clean value of the overlay's item.
 pub(super) fn find<L: Left>(
     eval: &mut Eval,
     left: &mut L,
@@ -199,7 +200,7 @@ fn by_matcher<L: Left>(
         }),
         Hint::Key(leaf) => with_index(left, |index, left| match index.candidates(&leaf, left.values()) {
             Some((slots, 0)) => Some(slots.to_vec()),
-            // Items without the key are an error that the search item by item words.
+            // Items without the key are an error; the scan item by item creates its message.
             _ => None,
         }),
         Hint::Number(_) | Hint::Any => None,
@@ -218,7 +219,7 @@ fn by_matcher<L: Left>(
     slots.dedup();
     let mut found = Found::default();
     for slot in slots {
-        // Matchers with hints do not look at numbers.
+        // Matchers with hints ignore indexes.
         if prepared.test(eval, left.place(slot, 0), left.get(slot).value(), right)? {
             found.push(slot);
         }
@@ -233,7 +234,7 @@ fn with_index<L: Left, R>(left: &mut L, look: impl FnOnce(&mut Index, &L) -> R) 
     result
 }
 
-/// Asks about every item.
+/// Tests every item.
 fn scan<L: Left>(
     left: &L,
     mut test: impl FnMut(matcher::Place<'_>, &Node) -> Result<bool, Failure>,

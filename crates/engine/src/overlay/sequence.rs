@@ -1,8 +1,9 @@
-//! A sequence whose places stay valid while items are put between them or taken out.
+//! A sequence whose slots stay valid while items are inserted or removed.
 //!
-//! Items live in slots. As long as nothing is inserted or removed, slots are in order and there is nothing else; the
-//! first insertion or removal adds links between the slots. So each change costs the same, however long the sequence
-//! is, and an index over the slots survives it.
+//! Items are stored in slots. As long as nothing is inserted or removed, slots are in order and
+//! nothing else is needed; the first insertion or removal adds links between the slots. So each
+//! change takes constant time, however long the sequence is, and an index over the slots stays
+//! valid.
 
 /// Items in slots.
 pub(super) struct Sequence<T> {
@@ -10,19 +11,19 @@ pub(super) struct Sequence<T> {
     links: Option<Links>,
 }
 
-/// The order of the slots once it is no longer that of their numbers.
+/// The order of the slots, if it differs from that of their numbers.
 struct Links {
     next: Vec<u32>,
     previous: Vec<u32>,
     first: u32,
     last: u32,
-    /// Whether slots may be out of order; removals alone keep it.
+    /// Whether slots may be out of order; removals alone keep the order.
     shuffled: bool,
 }
 
 /// No slot: the end of the sequence.
 const END: u32 = u32::MAX;
-/// In place of the next slot, for a slot whose item was taken out.
+/// Instead of the next slot, for a slot whose item was removed.
 const REMOVED: u32 = u32::MAX - 1;
 
 /// On which side of an item.
@@ -45,7 +46,7 @@ impl<T> Sequence<T> {
         &mut self.slots[slot]
     }
 
-    /// Whether the item of a slot is still there.
+    /// Whether the item of a slot still exists.
     pub fn is_live(&self, slot: usize) -> bool {
         slot < self.slots.len() && self.links.as_ref().is_none_or(|links| links.next[slot] != REMOVED)
     }
@@ -58,7 +59,7 @@ impl<T> Sequence<T> {
         }
     }
 
-    /// The slot behind this one, whose item is there.
+    /// The slot after this one, whose item must exist.
     pub fn after(&self, slot: usize) -> Option<usize> {
         match &self.links {
             Some(links) => known(links.next[slot]),
@@ -66,7 +67,7 @@ impl<T> Sequence<T> {
         }
     }
 
-    /// The slot of the item with this number.
+    /// The slot of the item with this index.
     pub fn nth(&self, number: usize) -> Option<usize> {
         match &self.links {
             Some(_) => std::iter::successors(self.first(), |&slot| self.after(slot)).nth(number),
@@ -74,7 +75,7 @@ impl<T> Sequence<T> {
         }
     }
 
-    /// Puts slots into the order of their items.
+    /// Sorts slots into the order of their items.
     pub fn sort(&self, slots: &mut Vec<usize>) {
         slots.sort_unstable();
         if slots.len() > 1 && self.links.as_ref().is_some_and(|links| links.shuffled) {
@@ -83,7 +84,7 @@ impl<T> Sequence<T> {
         }
     }
 
-    /// Adds an item at the end and says in which slot.
+    /// Adds an item at the end and returns its slot.
     pub fn push(&mut self, item: T) -> usize {
         let slot = self.slots.len();
         self.slots.push(item);
@@ -97,7 +98,7 @@ impl<T> Sequence<T> {
         slot
     }
 
-    /// Puts an item beside that of a slot and says in which slot it is.
+    /// Inserts an item next to that of a slot and returns its slot.
     pub fn insert(&mut self, anchor: usize, side: Side, item: T) -> usize {
         let slot = self.slots.len();
         self.slots.push(item);
@@ -114,7 +115,7 @@ impl<T> Sequence<T> {
         slot
     }
 
-    /// Takes an item out; its slot stays empty.
+    /// Removes an item; its slot stays empty.
     pub fn remove(&mut self, slot: usize) {
         let count = self.slots.len();
         let links = self.links.get_or_insert_with(|| Links::in_order(count));

@@ -1,4 +1,4 @@
-//! The overlays among a library's documents: they are taken out and applied to the others.
+//! The overlays among a library's documents: takes them out and applies them to the others.
 
 use ytterby_diag::Failure;
 use ytterby_starlark::Eval;
@@ -11,8 +11,9 @@ use crate::annotation::Ann;
 use crate::node::{Annotated, DocumentSet};
 use crate::run::Run;
 
-/// Applies documents with `@overlay/match` to those without. `files` are in the order in which their overlays are
-/// applied; `path` names a file for messages. Empty documents are dropped, and so are files without other documents.
+/// Applies documents with `@overlay/match` to those without. `files` are in overlay order; `path`
+/// returns a file's name for messages. Empty documents are dropped, and so are files without other
+/// documents.
 pub(crate) fn post_process<F>(
     eval: &mut Eval,
     run: &Run,

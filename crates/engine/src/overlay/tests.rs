@@ -1,4 +1,4 @@
-//! Laws of overlays, and of the paths through the index against the path item by item.
+//! Properties of overlays, and of the search through the index compared with the scan.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ fn int(value: i64) -> Node {
     Node::Scalar(Scalar::Int(value))
 }
 
-/// The left side after the overlay, or what went wrong.
+/// The left side after the overlay, or the error.
 fn overlaid(left: &Node, right: &Node) -> Result<Node, String> {
     let mut data = FragmentData::Node(left.clone());
     let run = run();
@@ -119,12 +119,12 @@ fn subset_of_name(name: u8) -> Value {
     Value::host(Matcher::Subset(wanted))
 }
 
-/// A function of a program that answers as a matcher does.
+/// A function of a program that returns the same as a matcher.
 fn as_function(matcher: Value) -> Value {
     Value::from(Builtin::new("f", move |eval: &mut Eval, args| eval.call(&matcher, args.positional, args.named)))
 }
 
-/// What an overlay's item does, in the order of [`changes`].
+/// An overlay's item with the action number `kind`.
 fn change(kind: u8, name: u8, matcher: Value) -> ArrayItem {
     let by = ann(Ann::OverlayMatch, &[("by", matcher), ("expects", Value::from("0+"))]);
     let renamed = map([entry("name", Node::str(format!("n{}", (name % 20 + 1) % 20).as_str()), vec![])]);
@@ -169,7 +169,7 @@ proptest! {
         prop_assert!(in_order(&overlaid(&without, &array([back])).unwrap(), &left));
     }
 
-    /// The index finds what a look at every item finds, whatever the overlay has done before.
+    /// The index finds the same items as a scan, after any sequence of changes.
     #[test]
     fn indexed_and_plain_search_agree(
         names in prop::collection::vec(any::<u8>(), 0..30),
@@ -189,7 +189,7 @@ proptest! {
         prop_assert!(in_order(&fast.unwrap(), &slow.unwrap()));
     }
 
-    /// What overlays do to array items they do to documents.
+    /// Overlays treat documents like array items.
     #[test]
     fn documents_behave_like_array_items(
         names in prop::collection::vec(any::<u8>(), 1..20),
@@ -234,7 +234,7 @@ proptest! {
     }
 
     #[test]
-    fn a_plain_merge_contains_what_it_gives(left in maps_of(any_value()), right in maps_of(any_value())) {
+    fn a_plain_merge_contains_the_right_side(left in maps_of(any_value()), right in maps_of(any_value())) {
         let run = run();
         let mut given = Document::new(right.clone(), Pos::UNKNOWN);
         crate::node::merge_plainly(&mut given);
@@ -340,7 +340,7 @@ fn given_values_are_marked() {
 }
 
 #[test]
-fn failures_say_what_was_there() {
+fn failures_suggest_similar_keys() {
     let left = map([entry("hostname", int(1), vec![]), entry("port", int(2), vec![])]);
     let mut data = FragmentData::Node(left);
     let run = run();

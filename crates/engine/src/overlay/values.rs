@@ -1,4 +1,5 @@
-//! Nodes as overlays hand them on: without overlay annotations, as YAML's own, marked as given.
+//! Prepares nodes that overlays pass on: removes overlay annotations, converts collections to YAML
+//! nodes, marks values as given.
 
 use std::rc::Rc;
 
@@ -7,10 +8,11 @@ use rustc_hash::FxHashMap;
 use crate::deep;
 use crate::node::{Annotated, Array, Map, Node, Origin, Policy};
 
-/// A node without overlay annotations, whose collections are all YAML's own; none where it is so already.
+/// A node without overlay annotations, in which all collections are YAML nodes; `None` if it is so
+/// already.
 ///
-/// The reference turns everything that takes part in an overlay into YAML nodes, so that functions see yamlfragments,
-/// and strips overlay annotations from what comes out.
+/// The reference converts everything that takes part in an overlay to YAML nodes, so that functions
+/// see yamlfragments, and removes overlay annotations from the result.
 pub(crate) fn cleaned(node: &Node) -> Option<Node> {
     deep(|| match node {
         Node::Scalar(_) => None,
@@ -51,7 +53,7 @@ pub(crate) fn cleaned(node: &Node) -> Option<Node> {
     })
 }
 
-/// Cleans an item and what it holds.
+/// Cleans an item and its content.
 pub(crate) fn clean(item: &mut impl Annotated) {
     if is_overlaying(item) {
         strip(item);
@@ -61,7 +63,7 @@ pub(crate) fn clean(item: &mut impl Annotated) {
     }
 }
 
-/// Whether an item says how it is merged.
+/// Whether an item has annotations about merging.
 fn is_overlaying(item: &impl Annotated) -> bool {
     item.policy() != Policy::default() || item.annotations().iter().any(is_overlay)
 }
@@ -81,12 +83,13 @@ pub(super) fn strip(item: &mut impl Annotated) {
     }
 }
 
-/// Clean copies of values of the right side. One value may be put into many places; it is cleaned once.
+/// Clean copies of values of the right side. A value may be inserted in many places; it is cleaned
+/// once.
 #[derive(Default)]
 pub(super) struct Copies(FxHashMap<usize, Option<Node>>);
 
 impl Copies {
-    /// A clean copy of a value, which must live as long as these copies are asked for.
+    /// A clean copy of a value, which must outlive these copies.
     pub fn of(&mut self, node: &Node) -> Node {
         let address = match node {
             Node::Scalar(_) => return node.clone(),
@@ -97,7 +100,7 @@ impl Copies {
     }
 }
 
-/// Notes for an item, and for everything in it, that an input gave it.
+/// Marks an item and everything in it as given by an input.
 pub(crate) fn mark_given(item: &mut impl Annotated) {
     let pos = item.pos();
     item.meta_mut().given.push(pos);
