@@ -1,4 +1,7 @@
 //! An input file: read once, parsed once, compiled once, however many runs use it.
+//!
+//! [`SharedFile`] caches what can be shared between threads (bytes, trees, programs). [`File`] adds
+//! what belongs to one thread.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -15,16 +18,16 @@ use crate::run::Run;
 use crate::slips;
 use crate::template::{self, CompileError, CompiledTemplate, Template, UnknownComments};
 
-/// An input file and what was made of it so far. All runs of a project share it.
+/// An input file with its cached results. All runs of a project share it.
 pub(crate) struct SharedFile {
     input: InputFile,
     source: OnceLock<FileId>,
-    /// By whether `--strict` holds, which a library can set for itself.
+    /// By `--strict`, which a library can set separately.
     trees: Mutex<[Option<Made<Tree>>; 2]>,
     templates: Mutex<Vec<(TemplateKey, Made<CompiledTemplate>)>>,
 }
 
-/// What was made of a file, or why it could not be made, with the warnings about it.
+/// A result computed from a file, or why it failed, with the warnings about it.
 struct Made<T> {
     result: Result<Arc<T>, Failure>,
     warnings: Arc<[Diagnostic]>,
@@ -42,7 +45,7 @@ impl<T> Made<T> {
         Made { result: result.map(Arc::new), warnings: warnings.into() }
     }
 
-    /// The result, after a run was told the warnings.
+    /// Reports the warnings to a run and returns the result.
     fn tell(self, run: &Run) -> Result<Arc<T>, Failure> {
         self.warnings.iter().for_each(|warning| run.warn(warning.clone()));
         self.result
@@ -60,12 +63,12 @@ impl SharedFile {
         SharedFile { input, source: OnceLock::new(), trees: Mutex::default(), templates: Mutex::default() }
     }
 
-    /// What the host gave.
+    /// The input of the host.
     pub fn input(&self) -> &InputFile {
         &self.input
     }
 
-    /// The bytes, and the source that they became.
+    /// The bytes, and their source.
     fn source(&self, run: &Run) -> Result<(FileId, Arc<[u8]>), Failure> {
         let bytes = self.input.content.read()?;
         let file = *self.source.get_or_init(|| run.add_shared_source(self.input.source(bytes.clone())));
@@ -73,14 +76,14 @@ impl SharedFile {
     }
 
     fn tree(&self, run: &Run, strict: bool, parse: impl FnOnce() -> Result<Tree, Failure>) -> Made<Tree> {
-        // Whoever comes second waits for what the first one makes.
+        // A second thread waits for the result of the first.
         let mut trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = &mut trees[usize::from(strict)];
         if let Some(made) = kept {
             return made.clone();
         }
         let made = Made::new(run, parse);
-        // What ends at a limit of one run may pass in another.
+        // An exceeded limit of one run may not apply to another.
         if !budget::is_exceeded() {
             *kept = Some(made.clone());
         }
@@ -110,16 +113,16 @@ impl SharedFile {
     }
 }
 
-/// An input file in a run, or in the runs that one thread does one after another.
+/// An input file in a run, or in consecutive runs on one thread.
 pub(crate) struct File {
     shared: Arc<SharedFile>,
-    /// Its place among the input files: overlays apply, and documents are written, in this order.
+    /// Its index among the input files: overlays apply, and documents are written, in this order.
     pub order: usize,
-    /// The run that these belong to: another one has to be told the warnings again.
+    /// The run that the results belong to: another one must get the warnings again.
     run: Cell<u64>,
     trees: RefCell<[Option<Parsed>; 2]>,
     templates: RefCell<Vec<(TemplateKey, Rc<Template>, u64)>>,
-    /// The documents of plain YAML, and the tree that they were made of.
+    /// The documents of plain YAML, and the tree they come from.
     documents: RefCell<Option<(Arc<Tree>, DocumentSet)>>,
 }
 
@@ -143,7 +146,7 @@ impl File {
         }
     }
 
-    /// What the host gave.
+    /// The input of the host.
     pub fn input(&self) -> &InputFile {
         &self.shared.input
     }
@@ -158,12 +161,12 @@ impl File {
         self.input().name()
     }
 
-    /// The bytes, and the source that they became.
+    /// The bytes, and their source.
     pub fn source(&self, run: &Run) -> Result<(FileId, Arc<[u8]>), Failure> {
         self.shared.source(run)
     }
 
-    /// Whether its comments mean anything.
+    /// Whether its comments can contain code.
     fn has_code(&self) -> bool {
         self.input().is_template() || self.input().is_library()
     }
@@ -191,7 +194,7 @@ impl File {
         self.trees.borrow_mut()[usize::from(strict)].get_or_insert_with(find).clone()
     }
 
-    /// The documents of plain YAML as nodes, which runs that use the same files share.
+    /// The documents of plain YAML as nodes; consecutive runs share them.
     pub fn plain_documents(&self, run: &Run, tree: &Arc<Tree>) -> DocumentSet {
         if !run.is_one_of_many {
             return node::documents_from_tree(tree);
@@ -203,7 +206,7 @@ impl File {
         }
     }
 
-    /// Lets go of what was made of it, to be called where the run does not need it again.
+    /// Drops the cached results, if the run does not need them again.
     pub fn forget(&self, run: &Run) {
         if run.is_one_of_many {
             return;
@@ -213,7 +216,7 @@ impl File {
         self.shared.forget();
     }
 
-    /// The compiled YAML template; none where it is plain YAML.
+    /// The compiled YAML template; `None` for plain YAML.
     pub fn yaml_template(
         &self,
         run: &Run,
@@ -231,7 +234,7 @@ impl File {
         self.cached(run, TemplateKey { strict, unknown }, compile).map(Some)
     }
 
-    /// The compiled text template; the bytes where it is plain text.
+    /// The compiled text template; the bytes for plain text.
     pub fn text_template(&self, run: &Run) -> Result<Result<Rc<Template>, Arc<[u8]>>, Failure> {
         let (file, bytes) = self.source(run)?;
         if !self.has_code() {
@@ -284,7 +287,7 @@ impl File {
         Ok(template)
     }
 
-    /// `malformed` and `syntax` say what was being done.
+    /// `malformed` and `syntax` describe what was being done.
     fn compile_failure(&self, run: &Run, error: CompileError, malformed: &str, syntax: &'static str) -> Failure {
         match error {
             CompileError::Malformed(problem) => Failure::from(*problem).doing(format!("{malformed} '{}'", self.path())),

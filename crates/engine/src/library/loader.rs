@@ -1,7 +1,7 @@
-//! Evaluates the files of a library, and what they `load()`.
+//! Evaluates the files of a library, and the files that they `load()`.
 //!
-//! A loader lives as long as one set of data values: what a file leaves behind for `load()` is kept, so each file is
-//! evaluated once, unless it uses data values that another one changed.
+//! A loader exists for one set of data values. It caches the exports of files for `load()`, so each
+//! file is evaluated once, unless it uses data values that another file changed.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -22,7 +22,7 @@ use crate::run::Run;
 use crate::stdlib;
 use crate::template::{self, Built, KeyOverrides, Outcome, Template, TemplateOps, UnknownComments};
 
-/// Options that a library can set for itself.
+/// Options that a library can set separately.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LoaderOptions {
     pub unknown_comments: UnknownComments,
@@ -30,7 +30,7 @@ pub(crate) struct LoaderOptions {
     pub strict: bool,
 }
 
-/// From where a file's paths count.
+/// The base directories for paths in a file.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     /// The directory of the file: relative paths.
@@ -39,40 +39,41 @@ pub(crate) struct Place {
     pub root: Rc<Library>,
 }
 
-/// Makes `@ytt:library` for a file at a place.
+/// Creates `@ytt:library` for a file at a place.
 type MakeLibraryModule = dyn Fn(&Rc<Loader>, &Place) -> Value;
 
 /// Evaluates files with one set of data values.
 pub(crate) struct Loader {
     pub run: Rc<Run>,
     pub options: LoaderOptions,
-    /// What `data.values` is made of.
+    /// The source of `data.values`.
     values: Node,
-    /// `data.values`, or why it cannot be made. All files share it, as in ytt since 0.52; for ytt 0.49 this is only the
-    /// check, and each file has its own.
+    /// `data.values`, or why it cannot be created. All files share it, as in ytt since 0.52. For
+    /// ytt 0.49 this is only the check, and each file has a separate value.
     shared_values: OnceCell<Result<Value, Error>>,
     /// The lists in `shared_values`.
     shared_lists: Rc<SharedLists>,
     /// How many times a file loaded `@ytt:data`.
     uses_of_data: Cell<usize>,
-    /// What makes `@ytt:library` for a file at a place.
+    /// Creates `@ytt:library` for a file at a place.
     pub library_module: Box<MakeLibraryModule>,
     loaded: RefCell<HashMap<*const File, Loaded>>,
     loading: RefCell<Vec<Rc<File>>>,
-    /// The same files, to be found at once.
+    /// The same files, for fast lookup.
     is_loading: RefCell<HashSet<*const File>>,
     /// Paths of the files that were evaluated here; messages show their lines.
     own: RefCell<HashSet<String>>,
 }
 
-/// What a file leaves behind.
+/// The exports of a file.
 struct Loaded {
     exports: Rc<Exports>,
-    /// The changes of data values ([`SharedLists::changes`]) before it was evaluated, if it uses them.
+    /// If it uses data values: the number of changes ([`SharedLists::changes`]) before it was
+    /// evaluated.
     depends_on: Option<u64>,
 }
 
-/// The file that is being evaluated; what `load()` in it can see.
+/// The file that is being evaluated, for resolving `load()`.
 pub(crate) struct FileContext {
     pub loader: Rc<Loader>,
     pub place: Place,
@@ -123,7 +124,7 @@ impl Loader {
         };
         let outcome = self.evaluate(eval, place, file, &template, "")?;
         if place.root.is_root() {
-            // What other libraries render may be meant for `overlay.apply()`.
+            // Documents of other libraries may be meant for `overlay.apply()`.
             for (ann, pos) in outcome.idle_overlays {
                 let name = ann.name();
                 let text =
@@ -152,7 +153,7 @@ impl Loader {
         }
     }
 
-    /// What a library file leaves behind.
+    /// The exports of a library file.
     pub fn exports(
         self: &Rc<Loader>,
         eval: &mut Eval,
@@ -163,7 +164,7 @@ impl Loader {
         if let Some(loaded) = self.loaded.borrow().get(&key) {
             let is_current = |changes| self.shared_lists.changes() == changes;
             if loaded.depends_on.is_none_or(is_current) {
-                // Whoever loads this file depends on what it depends on.
+                // A file that loads this one has the same dependencies.
                 let uses = usize::from(loaded.depends_on.is_some());
                 self.uses_of_data.set(self.uses_of_data.get() + uses);
                 return Ok(Some(loaded.exports.clone()));
@@ -258,7 +259,7 @@ fn load(eval: &mut Eval, module: &Str, context: &Rc<FileContext>) -> Result<Rc<E
     exports.ok_or_else(|| Error::new(format!("File '{}' type is not a known", file.path())))
 }
 
-/// The module `@ytt:name` as the file of `context` sees it.
+/// The module `@ytt:name` for the file of `context`.
 fn standard(name: &str, context: &Rc<FileContext>) -> Result<Rc<Exports>, Error> {
     let loader = &context.loader;
     let run = &loader.run;

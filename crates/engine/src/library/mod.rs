@@ -1,6 +1,7 @@
-//! The run of one library: its templates become documents, its overlays are applied to them.
+//! Runs one library: evaluates its templates to documents and applies its overlays.
 //!
-//! The root library is the files of the command line; `@ytt:library` runs others, as often as templates ask for it.
+//! The root library consists of the files of the command line. `@ytt:library` runs others, as often
+//! as templates request it.
 
 mod file;
 mod loader;
@@ -31,7 +32,7 @@ use crate::overlay;
 use crate::run::Run;
 use crate::template;
 
-/// A library to be run, and how.
+/// A library to run, with its options.
 #[derive(Clone)]
 pub(crate) struct LibraryRun {
     pub run: Rc<Run>,
@@ -43,21 +44,22 @@ pub(crate) struct LibraryRun {
     pub skip_output_validation: bool,
 }
 
-/// What a library evaluates to, before its overlays are applied.
+/// The result of a library before its overlays are applied.
 #[derive(Clone, Default)]
 pub(crate) struct Evaluated {
     /// Documents by file, in the order in which the files were given.
     pub documents: Vec<(FileInLibrary, FileDocuments)>,
     /// Texts by path.
     pub texts: Vec<(String, Str)>,
-    /// What library files leave behind, by path.
+    /// Exports of library files, by path.
     pub exports: Vec<(String, Rc<Exports>)>,
 }
 
 /// The documents of one file.
 #[derive(Clone)]
 pub(crate) enum FileDocuments {
-    /// Of plain YAML that nothing changes: written from the reader's tree, without becoming nodes.
+    /// Plain YAML that nothing changes: written directly from the reader's tree, without creating
+    /// nodes.
     Plain(Arc<Tree>),
     Nodes(DocumentSet),
 }
@@ -71,7 +73,7 @@ impl FileDocuments {
         }
     }
 
-    /// Without empty documents; nothing where no others are left.
+    /// Drops empty documents; `None` if no others are left.
     fn without_empty(self) -> Option<FileDocuments> {
         match self {
             FileDocuments::Plain(tree) => {
@@ -98,7 +100,7 @@ impl LibraryRun {
         Place { current: file.library.clone(), root: self.library.clone() }
     }
 
-    /// The files with documents that carry one of these annotations, in the order in which they are overlaid.
+    /// The files with documents that have one of these annotations, in overlay order.
     pub fn files_annotated(&self, names: &[&str]) -> Result<Vec<FileInLibrary>, Failure> {
         let mut found = Vec::new();
         for file in self.library.accessible_files() {
@@ -110,7 +112,8 @@ impl LibraryRun {
         Ok(found)
     }
 
-    /// Whether some document of the file carries one of these annotations; elsewhere they are errors.
+    /// Whether some document of the file has one of these annotations; on other nodes they are
+    /// errors.
     fn has_annotated_documents(&self, file: &Rc<File>, names: &[&str]) -> Result<bool, Failure> {
         if file.input().kind() != FileKind::Yaml || !file.input().is_template() {
             return Ok(false);
@@ -119,7 +122,7 @@ impl LibraryRun {
         template::documents_annotated(&tree, names)
     }
 
-    /// Whether a file has documents with content that do not carry an annotation.
+    /// Whether a file has non-empty documents without an annotation.
     pub fn has_other_documents(&self, file: &FileInLibrary, ann: Ann) -> bool {
         let Ok(tree) = file.file.tree(&self.run, self.options.strict) else { return false };
         let is_other = |doc: &ytterby_yaml::Document| {
@@ -187,7 +190,7 @@ impl LibraryRun {
                     }
                 }
                 if self.library.is_root() {
-                    // Other libraries may be evaluated again.
+                    // Only the root library is evaluated just once.
                     input_file.forget(&self.run);
                 }
             } else if input.is_library()

@@ -1,7 +1,8 @@
-//! `@ytt:library`: libraries as values of programs.
+//! `@ytt:library`: libraries as values in programs.
 //!
-//! `library.get()` gives a library that is not run yet; `with_data_values()` and `with_data_values_schema()` give copies
-//! that will be run with more. `eval()`, `export()` and `data_values()` run it, each time anew.
+//! `library.get()` returns a library that has not run yet; `with_data_values()` and
+//! `with_data_values_schema()` return copies with more inputs. `eval()`, `export()` and
+//! `data_values()` run it, again on each call.
 
 use std::rc::Rc;
 
@@ -19,7 +20,7 @@ use crate::stdlib::{self, Module};
 use crate::template::{KeyOverrides, UnknownComments};
 use crate::values::{Envelope, Input, LibraryRef};
 
-/// The module for a file at `place` of `parent`; `waiting` is what was given for libraries below.
+/// The module for a file at `place` of `parent`; `waiting` contains the inputs for libraries below.
 pub(crate) fn module(parent: &LibraryRun, place: &Place, waiting: &Rc<Waiting>) -> Module {
     let (parent, place, waiting) = (parent.clone(), place.clone(), waiting.clone());
     let get = move |_: &mut Eval, args: Args<'_>| get(&parent, &place, &waiting, args);
@@ -58,7 +59,8 @@ fn get(parent: &LibraryRun, place: &Place, waiting: &Waiting, args: Args<'_>) ->
     Ok(instance.into_value())
 }
 
-/// A private library of `parent` with everything that was given for it there, as code would get it by its name alone.
+/// A private library of `parent` with all inputs that were given for it there, as code would get it
+/// by its name alone.
 pub(crate) fn prepare_private(
     eval: &mut Eval,
     parent: &LibraryRun,
@@ -72,7 +74,7 @@ pub(crate) fn prepare_private(
     Ok((instance.run, prepared))
 }
 
-/// A library, not run yet.
+/// A library that has not run yet.
 #[derive(Clone)]
 struct Instance {
     name: LibraryRef,
@@ -99,7 +101,7 @@ impl Instance {
         )
     }
 
-    /// A function whose messages begin with its name and what it was doing.
+    /// A function whose errors begin with its name and what it was doing.
     fn method(
         self: &Rc<Instance>,
         name: &'static str,
@@ -138,7 +140,7 @@ impl Instance {
         let mut doc = Document::new(value, Pos::UNKNOWN);
         schema::distribute_defaults_for_strings(&self.run.run, &mut doc)?;
         let envelope = Envelope::new(doc, Input::Document)?;
-        // A schema that is none by itself is refused here, where it is given.
+        // A schema that is not valid by itself is refused here, in the call that passes it.
         schema::compile(eval, &self.run.run, &envelope.doc, schema::Role::Overlay)?;
         let mut next = self.clone();
         next.schemas.push(Rc::new(envelope));
@@ -226,7 +228,7 @@ impl Instance {
         self.run.finish(eval, prepared, None)
     }
 
-    /// The library with everything that was given for it.
+    /// The library with all inputs for it.
     fn prepared(&self, eval: &mut Eval) -> Result<Prepared, Failure> {
         let deliver = |envelopes: &[Rc<Envelope>]| -> (Vec<Envelope>, Vec<Envelope>) {
             let delivered = envelopes.iter().filter_map(|envelope| envelope.delivered(&self.name));
@@ -237,7 +239,7 @@ impl Instance {
         let (late, early): (Vec<Envelope>, Vec<Envelope>) =
             values.into_iter().partition(|envelope| envelope.after_library_module);
         let mut prepared = self.run.prepare(eval, schemas, early.into_iter().chain(late).collect())?;
-        // What a parent says comes on top of what a library says itself.
+        // Inputs of a parent are applied on top of the library's own.
         prepared.waiting.schemas.extend(schemas_below.into_iter().map(Rc::new));
         prepared.waiting.values.extend(values_below.into_iter().map(Rc::new));
         Ok(prepared)

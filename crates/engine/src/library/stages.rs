@@ -13,7 +13,7 @@ use crate::schema::Schema;
 use crate::validate::output;
 use crate::values::{self, Declared, Envelope, FinalValues};
 
-/// What is given for libraries below and waits for them to be run.
+/// Inputs for libraries below, which wait until those run.
 #[derive(Clone, Default)]
 pub(crate) struct Waiting {
     pub values: Vec<Rc<Envelope>>,
@@ -26,18 +26,18 @@ pub(crate) struct Prepared {
     pub schema: Option<Rc<Schema>>,
     pub values: FinalValues,
     pub waiting: Waiting,
-    /// The files that held schemas and data values.
+    /// The files that contained schemas and data values.
     pub used_up: Vec<FileInLibrary>,
 }
 
 impl LibraryRun {
-    /// What evaluates files before data values are known.
+    /// A loader for files that are evaluated before data values are known.
     pub fn loader_without_values(&self) -> Rc<Loader> {
         let nothing = Document::new(Node::map(Map::new()), Pos::UNKNOWN);
         self.loader(&nothing, &Rc::new(Waiting::default()))
     }
 
-    /// What evaluates files with data values.
+    /// A loader with data values.
     fn loader(&self, values: &Document, waiting: &Rc<Waiting>) -> Rc<Loader> {
         let (this, waiting) = (self.clone(), waiting.clone());
         Loader::new(&self.run, self.options, values.value.clone(), move |_, place| {
@@ -45,19 +45,19 @@ impl LibraryRun {
         })
     }
 
-    /// The schema, with what others add to it.
+    /// The schema, with the additions of others.
     pub fn schema(&self, eval: &mut Eval, given: Vec<Envelope>) -> Result<Declared, Failure> {
         let _span = phase("schema");
         values::schema_of(self, eval, given)
     }
 
-    /// Schema and data values, with what others give.
+    /// Schema and data values, with the inputs of others.
     pub fn prepare(&self, eval: &mut Eval, schemas: Vec<Envelope>, given: Vec<Envelope>) -> Result<Prepared, Failure> {
         let declared = self.schema(eval, schemas)?;
         self.prepare_with(eval, declared, given)
     }
 
-    /// The data values, with what others give, under a schema that is known already.
+    /// The data values, with the inputs of others, for a known schema.
     pub fn prepare_with(&self, eval: &mut Eval, declared: Declared, given: Vec<Envelope>) -> Result<Prepared, Failure> {
         let _span = phase("data values");
         let Declared { schema, for_children: schemas, mut files } = declared;
@@ -67,7 +67,8 @@ impl LibraryRun {
         Ok(Prepared { schema, values, waiting, used_up: files })
     }
 
-    /// Templates and overlays. `causes` finds the data values behind violations of the output.
+    /// Evaluates templates and overlays. `causes` finds the data values that cause violations in
+    /// the output.
     pub fn finish(
         &self,
         eval: &mut Eval,
@@ -90,7 +91,8 @@ impl LibraryRun {
         Ok(evaluated)
     }
 
-    /// Checks the rules that output documents carry, and drops them: whoever uses the documents does not check again.
+    /// Checks the rules on output documents and removes them, so that users of the documents do not
+    /// check again.
     fn check_output(
         &self,
         eval: &mut Eval,
@@ -98,7 +100,7 @@ impl LibraryRun {
         values: &Document,
         causes: Option<&dyn FindCauses>,
     ) -> Result<(), Failure> {
-        // Most runs have no such rules and need not look for them.
+        // Most runs have no such rules and can skip the search.
         if !self.run.is_beyond_ytt() || !self.run.contexts.has_output_rules() {
             return Ok(());
         }
@@ -125,7 +127,7 @@ impl LibraryRun {
         Ok(())
     }
 
-    /// Everything given for a library below must have reached it.
+    /// Checks that all inputs for libraries below were used.
     fn check_all_used(&self, waiting: &Waiting) -> Result<(), Failure> {
         let unused = |envelopes: &[Rc<Envelope>], what: &str| -> Vec<(Text, Pos)> {
             let unused = envelopes.iter().filter(|envelope| !envelope.is_used());

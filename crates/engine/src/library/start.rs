@@ -1,4 +1,4 @@
-//! How the files of a run become the library that it runs.
+//! Creates the library of a run from its files.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -10,12 +10,12 @@ use crate::input::{self, InputFile};
 use crate::run::Run;
 use crate::template::{KeyOverrides, UnknownComments};
 
-/// The library that the files make up, to be run as the options of the run say.
+/// The library of these files, with the options of the run.
 pub(crate) fn root(run: &Rc<Run>, files: Vec<InputFile>) -> Result<LibraryRun, Failure> {
     Ok(library_run(run, library_of(run, files)?))
 }
 
-/// The library that files make up which no other run uses.
+/// The library of files that no other run uses.
 pub(crate) fn library_of(run: &Run, files: Vec<InputFile>) -> Result<Rc<Library>, Failure> {
     let files = input::apply_marks(files, &run.options.file_marks)?;
     let file = |(order, file)| Rc::new(File::new(Arc::new(SharedFile::new(file)), order));
@@ -23,7 +23,7 @@ pub(crate) fn library_of(run: &Run, files: Vec<InputFile>) -> Result<Rc<Library>
     Ok(Library::root(&files))
 }
 
-/// A library to be run as the options of the run say.
+/// A library to run with the options of the run.
 pub(crate) fn library_run(run: &Rc<Run>, library: Rc<Library>) -> LibraryRun {
     let options = &run.options;
     LibraryRun {

@@ -9,13 +9,13 @@ use ytterby_text::spelling;
 
 use super::file::File;
 
-/// How many libraries are listed where one is missing.
+/// Maximum number of libraries to list if one is missing.
 const LISTED: usize = 8;
 
-/// How many files a path that leads to none is compared with.
+/// Maximum number of files to compare with a path that does not exist.
 const COMPARED_FILES: usize = 500;
 
-/// The directory that holds private libraries.
+/// The directory of private libraries.
 const PRIVATE: &str = "_ytt_lib";
 
 /// A directory of input files.
@@ -24,7 +24,7 @@ pub(crate) struct Library {
     name: String,
     children: Vec<Rc<Library>>,
     files: Vec<Rc<File>>,
-    /// Where in `files` the first file of a name is; made when many files are looked for.
+    /// The index in `files` of the first file with a name; created lazily if there are many files.
     places: OnceCell<HashMap<String, usize>>,
 }
 
@@ -35,9 +35,9 @@ const INDEXED: usize = 32;
 #[derive(Clone, Debug)]
 pub(crate) struct FileInLibrary {
     pub file: Rc<File>,
-    /// The innermost directory, from which relative paths count.
+    /// The innermost directory, the base of relative paths.
     pub library: Rc<Library>,
-    /// The path below the library that it is seen from.
+    /// The path relative to the library.
     pub path: String,
 }
 
@@ -56,7 +56,7 @@ impl Library {
         root.finish()
     }
 
-    /// Whether it is the library of all input files, which is evaluated once.
+    /// Whether it is the library of all input files, which is evaluated only once.
     pub fn is_root(&self) -> bool {
         self.name.is_empty()
     }
@@ -65,7 +65,7 @@ impl Library {
         self.name == PRIVATE
     }
 
-    /// The first file of a name in this directory.
+    /// The first file with this name in this directory.
     fn file(&self, name: &str) -> Option<&Rc<File>> {
         if self.files.len() <= INDEXED {
             return self.files.iter().find(|file| file.name() == name);
@@ -84,7 +84,7 @@ impl Library {
         self.children.iter().find(|child| child.name == name)
     }
 
-    /// The private library of a path: `load("@path:file")`, `library.get("path")`.
+    /// The private library at a path: `load("@path:file")`, `library.get("path")`.
     pub fn find_private(&self, path: &str) -> Result<Rc<Library>, Failure> {
         let Some(mut at) = self.child(PRIVATE) else {
             let text = format!("Could not find private library (directory '{PRIVATE}' missing?)");
@@ -108,12 +108,13 @@ impl Library {
         Ok(at.clone())
     }
 
-    /// The directory of a path below this one.
+    /// The directory at a path below this one.
     pub fn find(self: &Rc<Library>, path: &str) -> Result<Rc<Library>, String> {
         let pieces: Vec<&str> = path.split('/').collect();
         let mut at = self;
         for (depth, piece) in pieces.iter().enumerate() {
-            // Like the reference, the message names the directory in which the piece was looked for.
+            // As in the reference, the message contains the directory in which the piece was
+            // missing.
             let found = at.child(piece).ok_or_else(|| format!("Did not find '{}'", pieces[..depth].join("/")))?;
             if found.is_private() {
                 return Err(format!("Encountered private library '{PRIVATE}'"));
@@ -123,7 +124,7 @@ impl Library {
         Ok(at.clone())
     }
 
-    /// The file of a path below this directory.
+    /// The file at a path below this directory.
     pub fn find_file(self: &Rc<Library>, path: &str) -> Result<FileInLibrary, Failure> {
         let missing =
             |text: String| -> Failure { Diagnostic::error(Id::CODE_LOAD, text).helps(self.near_file(path)).into() };
@@ -145,7 +146,8 @@ impl Library {
         }
     }
 
-    /// Which library here was meant by a name, or which there are. `above` is the path to here.
+    /// Suggests a library with a similar name, or lists the existing ones. `above` is the path to
+    /// here.
     fn near_library(&self, name: &str, above: &str) -> Option<Help> {
         let names = || self.children.iter().filter(|child| !child.is_private()).map(|child| child.name.as_str());
         let path = |name: &str| if above.is_empty() { name.to_owned() } else { format!("{above}/{name}") };
@@ -159,7 +161,7 @@ impl Library {
         (!there.is_empty()).then(|| Help::new(format!("found here: {}", there.join(", "))))
     }
 
-    /// Which file here or below was meant by a path: one with a similar path, or of the same name.
+    /// Suggests a file here or below: one with a similar path, or with the same name.
     fn near_file(self: &Rc<Library>, path: &str) -> Option<Help> {
         let files = self.accessible_files();
         let paths = || files.iter().map(|file| file.path.as_str()).take(COMPARED_FILES);
