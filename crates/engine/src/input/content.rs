@@ -7,8 +7,9 @@ use ytterby_diag::{Failure, Id};
 
 type Bytes = Result<Arc<[u8]>, Failure>;
 
-/// Bytes of an input. The host says how to get them; they are read once, when they are first needed, if ever. A directory
-/// can contain gigabytes that no template asks for, and pipes that nobody writes to.
+/// Bytes of an input. The host defines how to read them; they are read once, when they are first
+/// needed, if ever. A directory can contain gigabytes that no template uses, and pipes without a
+/// writer.
 #[derive(Clone)]
 pub struct Content(Arc<LazyLock<Bytes, Box<dyn FnOnce() -> Bytes + Send>>>);
 
@@ -24,7 +25,7 @@ impl Content {
         Content::later(move || Err(why))
     }
 
-    /// Bytes that are read when they are first needed.
+    /// Bytes, read lazily.
     pub fn later(read: impl FnOnce() -> Bytes + Send + 'static) -> Content {
         Content(Arc::new(LazyLock::new(Box::new(read))))
     }
@@ -32,7 +33,7 @@ impl Content {
     /// The bytes, or why they cannot be read.
     ///
     /// # Errors
-    /// What the host says.
+    /// The failure of the host.
     pub fn read(&self) -> Bytes {
         (**self.0).clone()
     }

@@ -1,4 +1,4 @@
-//! One input file and what its name and marks make of it.
+//! One input file, with its kind and role as its name and marks determine them.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use ytterby_diag::{Origin, Source};
 
 use super::Content;
 
-/// What is in a file.
+/// The kind of content.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum FileKind {
     /// YAML, a template or not.
@@ -15,30 +15,31 @@ pub enum FileKind {
     Text,
     /// Starlark.
     Starlark,
-    /// Anything else: only `data.read()` sees it.
+    /// Anything else: only `data.read()` can access it.
     Data,
 }
 
 /// One input file.
 #[derive(Clone, Debug)]
 pub struct InputFile {
-    /// Where it was found, below the directory that was named; file marks match against this.
+    /// Its path below the directory that was given; file marks match against this.
     pub found_path: String,
-    /// The path that everything else goes by.
+    /// The path for all other purposes.
     pub path: String,
-    /// Where it can be opened, if that is not `path`; machine-readable diagnostics tell it.
+    /// The path to open it, if it differs from `path`; machine-readable diagnostics contain it.
     pub place: Option<String>,
-    /// What it is called where it cannot be parsed, as ytt since 0.50 has it: `file conf/a.yml`. Without it, `found_path`.
+    /// Its name in syntax errors, as in ytt since 0.50: `file conf/a.yml`. Without it,
+    /// `found_path`.
     pub description: Option<String>,
     /// Where it comes from.
     pub origin: Origin,
     /// The bytes.
     pub content: Content,
-    /// The kind that a mark gave it.
+    /// The kind set by a mark.
     pub marked_kind: Option<FileKind>,
-    /// Whether a mark made it a template or kept it from being one.
+    /// Whether it is a template, if a mark sets it.
     pub marked_template: Option<bool>,
-    /// Whether a mark put it into the output or kept it out.
+    /// Whether it is part of the output, if a mark sets it.
     pub marked_output: Option<bool>,
 }
 
@@ -59,12 +60,12 @@ impl InputFile {
         }
     }
 
-    /// The source that its bytes become.
+    /// The source with its bytes.
     pub(crate) fn source(&self, bytes: Arc<[u8]>) -> Source {
         Source::new(self.path.clone(), bytes).with_place(self.place.as_deref()).with_origin(self.origin)
     }
 
-    /// What errors about YAML that cannot be parsed call it; `ytt_minor` is the release of ytt that is followed.
+    /// Its name in syntax errors of YAML; `ytt_minor` is the emulated release of ytt.
     pub(crate) fn described(&self, ytt_minor: u8) -> &str {
         match &self.description {
             _ if ytt_minor < 50 => &self.path,
@@ -78,7 +79,7 @@ impl InputFile {
         self.path.rsplit('/').next().unwrap_or_default()
     }
 
-    /// What is in it: what a mark says, else what the extension says.
+    /// The kind of content: set by a mark, otherwise by the extension.
     pub fn kind(&self) -> FileKind {
         if let Some(kind) = self.marked_kind {
             return kind;
@@ -95,24 +96,25 @@ impl InputFile {
         }
     }
 
-    /// Whether it only serves `load()`: Starlark, or `….lib.<ext>`.
+    /// Whether it is only for `load()`: Starlark, or `….lib.<ext>`.
     pub fn is_library(&self) -> bool {
         let mut pieces = self.name().rsplit('.');
         let before_last = pieces.nth(1);
         (before_last == Some("lib") && pieces.next().is_some()) || self.kind() == FileKind::Starlark
     }
 
-    /// Whether code in it is run.
+    /// Whether its code is run.
     pub fn is_template(&self) -> bool {
         self.marked_template.unwrap_or_else(|| self.is_template_by_name())
     }
 
-    /// Whether what it renders to is part of the output. A file that is no template can be.
+    /// Whether its result is part of the output. This is possible for files that are not templates,
+    /// too.
     pub fn is_for_output(&self) -> bool {
         self.marked_output.unwrap_or_else(|| self.marked_template == Some(true) || self.is_template_by_name())
     }
 
-    /// Whether it was found below a directory that was named, rather than named itself.
+    /// Whether it was found below a given directory, rather than given itself.
     pub fn is_implied(&self) -> bool {
         self.found_path.contains('/')
     }

@@ -1,10 +1,10 @@
-//! `--file-mark path:key=value`.
+//! `--file-mark path:key=value`: changes the kind, the path or the role of input files.
 
 use ytterby_diag::{Failure, Id};
 
 use super::{FileKind, InputFile};
 
-/// Applies marks in order: they rename, exclude, change the kind or take files in or out of the output.
+/// Applies marks in order: they rename, exclude, change the kind, or set whether files are output.
 pub(crate) fn apply_marks(files: Vec<InputFile>, marks: &[String]) -> Result<Vec<InputFile>, Failure> {
     if marks.is_empty() {
         return Ok(files);
@@ -26,7 +26,7 @@ pub(crate) fn apply_marks(files: Vec<InputFile>, marks: &[String]) -> Result<Vec
 struct Marked {
     /// Files, and whether each was marked `exclusive-for-output`.
     files: Vec<(InputFile, bool)>,
-    /// Whether a file ever was, even if a later mark excluded it.
+    /// Whether any file was, even if a later mark excluded it.
     any_exclusive: bool,
 }
 
@@ -98,8 +98,8 @@ impl<'a> Effect<'a> {
     }
 }
 
-/// A path with wildcards. Only the first `**/*` and then the first `*` count; further stars are literal, as in the
-/// reference.
+/// A path with wildcards. Only the first `**/*` and then the first `*` count; further stars are
+/// literal, as in the reference.
 struct Pattern<'a>(Vec<Piece<'a>>);
 
 enum Piece<'a> {
@@ -137,7 +137,7 @@ impl<'a> Pattern<'a> {
     }
 }
 
-/// At most two of the pieces are wildcards, so this is quadratic in the length of a path at worst.
+/// At most two of the pieces are wildcards, so this is at worst quadratic in the length of a path.
 fn match_pieces(pieces: &[Piece<'_>], path: &str) -> bool {
     let Some((first, rest)) = pieces.split_first() else { return path.is_empty() };
     let allowed = match first {

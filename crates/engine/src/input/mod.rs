@@ -1,6 +1,7 @@
-//! Input files: what sort of file each one is, and what `--file-mark` says about it.
+//! Input files: their kinds, and the effect of `--file-mark`.
 //!
-//! Reading is the host's business; this module knows paths and marks only. The order of files is the order of the slice.
+//! The host reads the bytes; this module handles only paths and marks. The order of files is the
+//! order of the slice.
 
 mod content;
 mod file;
@@ -10,7 +11,8 @@ pub use content::Content;
 pub use file::{FileKind, InputFile};
 pub(crate) use marks::apply_marks;
 
-/// Splits `@lib:rest` as data value flags write it into library (with its `@`, empty for the root) and rest.
+/// Splits `@lib:rest` in the flags for data values into library (with its `@`, empty for the root)
+/// and rest.
 pub fn library_and_rest(arg: &str) -> Result<(&str, &str), String> {
     match arg.split_once(':') {
         Some(("@", _)) => Err("Expected library ref to not be empty".into()),
@@ -19,7 +21,7 @@ pub fn library_and_rest(arg: &str) -> Result<(&str, &str), String> {
     }
 }
 
-/// The same where the rest is a key, which holds no colon.
+/// The same if the rest is a key, which cannot contain a colon.
 pub fn library_and_key(arg: &str) -> Result<(&str, &str), String> {
     let (library, key) = library_and_rest(arg)?;
     if key.contains(':') {
