@@ -1,26 +1,26 @@
-//! Annotations that hold rules: their arguments, and rules that were taken for annotations.
+//! Annotations with rules: their arguments, and rules that were mistaken for annotations.
 
 use ytterby_text::Str;
 
 use super::rules;
 use crate::annotation::{Ann, Level, split_own, suggest};
 
-/// Whether two arguments of an annotation mean the same, because rules have aliases.
+/// Whether two arguments of an annotation mean the same; rules have aliases.
 pub(crate) fn is_same_rule(ann: Ann, one: &Str, other: &Str) -> bool {
     let rule = |name: &Str| rules::find(&name.to_str(), Level::Ytterby).map(|(_, entry)| entry.name);
     ann.takes_rules() && rule(one).is_some() && rule(one) == rule(other)
 }
 
-/// What an unknown name was probably meant to be.
+/// The probable meaning of an unknown name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Meant {
     /// Another annotation.
     Name(&'static str),
-    /// Something that is written in another way.
+    /// Something that has another syntax.
     Advice(String),
 }
 
-/// What an unknown name was probably meant to be; a rule that was taken for an annotation is told how to be written.
+/// The probable meaning of an unknown name; for a rule, how to write it.
 pub(crate) fn meant_by_unknown(name: &str, level: Level) -> Option<Meant> {
     if let Some(rule) = rule_as_annotation(name, level) {
         return Some(Meant::Advice(rule));

@@ -1,4 +1,4 @@
-//! Assertion objects: what `assert.min(1)` gives.
+//! Assertion objects: the results of `assert.min(1)` and similar functions.
 
 use std::rc::Rc;
 
@@ -11,16 +11,17 @@ use super::rules::{Found, NamedRule};
 use crate::node::{self, Array, ArrayItem, FragmentData, Node};
 use crate::run::Run;
 
-/// A rule in the hands of Starlark: `.check(value)` says `True` or fails.
+/// A rule as a Starlark value: `.check(value)` returns `True` or fails.
 pub(crate) struct Assertion {
     pub rule: Rc<dyn NamedRule>,
-    /// What breaking the rule is called.
+    /// The id of a violation of the rule.
     pub id: Id,
     check: Value,
 }
 
 impl Assertion {
-    /// The object that a function of `@ytt:assert` gives; `name` is that function's: `assert.min`.
+    /// The result of a function of `@ytt:assert`; `name` is the name of that function:
+    /// `assert.min`.
     pub fn new(name: &'static str, rule: Rc<dyn NamedRule>) -> Assertion {
         let check = match rule.is_native() {
             true => {
@@ -32,14 +33,14 @@ impl Assertion {
         Assertion { rule, id: id_of(name), check }
     }
 
-    /// The rule behind an assertion object or its `.check`.
+    /// The rule of an assertion object, or of its `.check`.
     pub fn rule_of(value: &Value) -> Option<(Rc<dyn NamedRule>, Id)> {
         let object = value.downcast::<Assertion>().map(|assertion| (assertion.rule.clone(), assertion.id));
         object.or_else(|| value.downcast::<Check>().map(|check| (check.rule.clone(), id_of(check.name))))
     }
 }
 
-/// What breaking the rule of a function is called: that of `assert.min` is `rule/min`.
+/// The id of a violation of a function's rule: that of `assert.min` is `rule/min`.
 fn id_of(function: &str) -> Id {
     Id::of_rule(function.strip_prefix("assert.").unwrap_or(function))
 }
@@ -47,7 +48,7 @@ fn id_of(function: &str) -> Id {
 /// Checks a value as code would: in the reference most rules are lambdas, which its traces show.
 fn check(eval: &mut Eval, name: &'static str, rule: &dyn NamedRule, mut args: Args<'_>) -> Result<Value, Error> {
     if rule.is_native() {
-        // Arguments by name are not looked at.
+        // Named arguments are ignored.
         args = Args::of(args.positional);
         args.count("check", 1, 1)?;
     }
@@ -55,7 +56,7 @@ fn check(eval: &mut Eval, name: &'static str, rule: &dyn NamedRule, mut args: Ar
     judge(eval, name, rule, &node)
 }
 
-/// The value as rules see it: documents are the items of an array, so that they have a length.
+/// The value as a node: documents become the items of an array, so that they have a length.
 fn node_of(value: &Value) -> Result<Node, String> {
     Ok(match node::from_value(value)? {
         FragmentData::Node(node) => node,
@@ -66,7 +67,7 @@ fn node_of(value: &Value) -> Result<Node, String> {
     })
 }
 
-/// Fails as `.check()` does where the value is not valid.
+/// Fails like `.check()` if the value is not valid.
 pub(crate) fn judge(eval: &mut Eval, name: &'static str, rule: &dyn NamedRule, value: &Node) -> Result<Value, Error> {
     if rule.accepts(value) {
         return Ok(Value::Bool(true));
@@ -79,7 +80,7 @@ pub(crate) fn judge(eval: &mut Eval, name: &'static str, rule: &dyn NamedRule, v
     Err(in_lambda(eval, name, error))
 }
 
-/// The argument of the lambda that the reference has in place of the rule `name`; the error is a message.
+/// The argument of the lambda that the reference uses for the rule `name`; the error is a message.
 fn argument<'a>(name: &str, args: Args<'a>) -> Result<&'a Value, String> {
     let param = match name {
         "assert.not_null" => "value",
@@ -102,14 +103,14 @@ fn argument<'a>(name: &str, args: Args<'a>) -> Result<&'a Value, String> {
     found.ok_or_else(|| format!("function lambda missing 1 argument ({param})"))
 }
 
-/// The error as if it came out of a lambda in a source that nobody can see.
+/// The error as if it came from a lambda in a source that is not visible.
 fn in_lambda(eval: &Eval, name: &'static str, error: Error) -> Error {
     let Some(run) = eval.data::<Run>() else { return error };
     let pos = Pos::new(run.unseen_source(name), 0);
     error.with_frame(Frame { name: Str::from("lambda"), pos })
 }
 
-/// `.check` of rules that are lambdas in the reference, which is what programs see.
+/// `.check` of rules that are lambdas in the reference; programs can see the difference.
 struct Check {
     name: &'static str,
     rule: Rc<dyn NamedRule>,

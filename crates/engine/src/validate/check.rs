@@ -1,4 +1,4 @@
-//! Running rules on values.
+//! Runs rules on values and collects the violations.
 
 use ytterby_diag::{
     Diagnostic, Failure, Id, Label, Part, Path, Pos, REDACTED, Role, Step, Text, Violation, ViolationBlock,
@@ -16,22 +16,22 @@ use crate::node::{Document, Map, MapItem, Node, Scalar, key_text, to_value};
 use crate::path::Way;
 use crate::run::Run;
 
-/// One check of a document: what it needs, and what it has found so far.
+/// One check of a document: its inputs, and the violations so far.
 pub(crate) struct Checker<'a> {
     pub eval: &'a mut Eval,
     pub run: &'a Run,
     /// `ctx.root`.
     pub root: Option<&'a Node>,
     pub checked: Checked,
-    /// What follows every path: ` (document 0 at config.yml:1)`.
+    /// Added after every path: ` (document 0 at config.yml:1)`.
     pub suffix: Text,
-    /// The data values that templates read, where violations are to name them.
+    /// The data values that templates read, if violations should contain them.
     pub values: Option<&'a Document>,
-    /// What was found.
+    /// The violations.
     pub blocks: Vec<ViolationBlock>,
 }
 
-/// What is checked.
+/// The kind of document that is checked.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Checked {
     /// Data values, or values that code checks.
@@ -40,7 +40,7 @@ pub(crate) enum Checked {
     Output,
 }
 
-/// A value and where it is.
+/// A value and its position.
 #[derive(Clone, Copy)]
 pub(crate) struct Spot<'a> {
     pub value: &'a Node,
@@ -48,7 +48,7 @@ pub(crate) struct Spot<'a> {
     pub parent: Option<&'a Node>,
     pub way: &'a Way<'a>,
     pub pos: Pos,
-    /// Whether the value must not be shown.
+    /// Whether the value is secret.
     pub secret: bool,
 }
 
@@ -57,7 +57,7 @@ impl<'a> Checker<'a> {
         Checker { eval, run, root, checked, suffix: Text::default(), values: None, blocks: Vec::new() }
     }
 
-    /// Checks a value; violations go to `blocks`. An error is one that ends the whole check.
+    /// Checks a value; violations are added to `blocks`. An error ends the whole check.
     pub fn check(&mut self, rules: &Rules, spot: &Spot<'_>) -> Result<(), Failure> {
         if spot.value.is_null() && !rules.not_null {
             return Ok(());
@@ -124,7 +124,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Whether `when=` says yes.
+    /// Whether `when=` is true.
     fn applies(&mut self, when: &Value, rules: &Rules, spot: &Spot<'_>) -> Result<bool, Failure> {
         let context = Context { parent: spot.parent, root: self.root };
         let value = to_value(spot.value);
@@ -169,7 +169,7 @@ impl<'a> Checker<'a> {
                     let mut violation = self.violation(rule, &message);
                     violation.message = own_message(rule, spot, &message);
                     let (steps, pos) = find_below(spot.value, &path);
-                    // Values that code made have no place of their own.
+                    // Values that code created have no position.
                     let from = pos.filter(|pos| pos.is_known()).unwrap_or(spot.pos);
                     let path = match spot.way {
                         _ if path.is_empty() => spot.way.of_violation(),
@@ -186,13 +186,13 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// A rule that was stopped: by a limit, or because the host asked for it.
+    /// The failure for a rule that was stopped: by a limit, or because the host cancelled it.
     fn stopped(&self, error: &Error, rule: &Rule, spot: &Spot<'_>) -> Failure {
         let text = Text::new(format!("Evaluating rule '{}': ", rule.must_be)).join(self.told(error));
         self.broken(id_of(error), spot, rule.pos, text)
     }
 
-    /// Rules that cannot be told to hold or not: the end of the whole check.
+    /// The failure for rules that cannot be evaluated; it ends the whole check.
     fn broken(&self, id: Id, spot: &Spot<'_>, by: Pos, text: Text) -> Failure {
         let path = match spot.way {
             Way::Name(name) => (*name).to_owned(),
@@ -204,7 +204,7 @@ impl<'a> Checker<'a> {
         problem.path(spot.way.path()).into()
     }
 
-    /// The message of an error; one about a limit says where the code was stopped.
+    /// The message of an error; one about a limit includes where the code was stopped.
     fn told(&self, error: &Error) -> Text {
         let text = Text::new(error.text(&self.run.sources));
         match error.frames().first() {
@@ -214,7 +214,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// How much work a rule has with a value: it may look at all of it.
+/// The work of a rule for a value: it may visit all of it.
 fn weight(value: &Node) -> usize {
     match value {
         Node::Scalar(Scalar::Str(text)) => 1 + text.len() / 32,
@@ -229,7 +229,7 @@ fn id_of(error: &Error) -> Id {
     if error.is_fatal() { error.problem().id() } else { Id::RULE_ERROR }
 }
 
-/// What a rule with a message of its own says about a value.
+/// The message of a rule with a custom message.
 fn own_message(rule: &Rule, spot: &Spot<'_>, failure: &str) -> Option<Text> {
     let template = rule.message.as_ref()?;
     let value = match spot.secret {
@@ -241,7 +241,7 @@ fn own_message(rule: &Rule, spot: &Spot<'_>, failure: &str) -> Option<Text> {
     Some(template.render(&fields).into())
 }
 
-/// How many parameters a function declares; a built-in one is taken to have one.
+/// The number of parameters of a function; a built-in one counts as having one.
 fn param_count(function: &Value) -> usize {
     match function {
         Value::Function(function) => function.param_names().len() + usize::from(function.max_positional().is_none()),
@@ -249,13 +249,14 @@ fn param_count(function: &Value) -> usize {
     }
 }
 
-/// A path that code gave, behind a name: `.c`, `[0]`.
+/// A path from code, after a name: `.c`, `[0]`.
 fn below_name(path: &str) -> String {
     if path.starts_with('[') { path.to_owned() } else { format!(".{path}") }
 }
 
-/// The steps of a path that code gave (`hosts[0].name`) below a value, and the position of the item there. A key may
-/// contain dots and brackets itself: the longest one that exists wins. What does not exist is one step.
+/// The steps of a path from code (`hosts[0].name`) below a value, and the position of the item
+/// there. A key may contain dots and brackets: the longest existing one wins. A part that does not
+/// exist is one step.
 fn find_below(value: &Node, path: &str) -> (Path, Option<Pos>) {
     let mut steps = Path::document();
     let mut value = Some(value);
@@ -284,7 +285,7 @@ fn find_below(value: &Node, path: &str) -> (Path, Option<Pos>) {
     (steps, pos)
 }
 
-/// The item whose key begins the path, and what follows.
+/// The item whose key begins the path, and the rest of the path.
 fn step<'m, 'p>(map: &'m Map, path: &'p str) -> Option<(&'m MapItem, &'p str)> {
     let ends = path.match_indices(['.', '[']).map(|(at, _)| at).chain([path.len()]);
     let found = |end: usize| {

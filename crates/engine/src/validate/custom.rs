@@ -1,4 +1,4 @@
-//! Rules that are functions of the user.
+//! Custom rules: functions of the user.
 
 use ytterby_diag::{Cause, Id, Sources};
 use ytterby_starlark::{Budget, Error, Eval, Value};
@@ -7,22 +7,23 @@ use ytterby_text::Str;
 use crate::node::Struct;
 use crate::node::{Fragment, Node, to_value};
 
-/// What one call of a rule, or of `when=`, may use: about a second. There may be as many calls as there are values, and
-/// nobody waits for the limit of a whole file to find out that a rule does not end.
+/// The budget of one call of a rule, or of `when=`: about a second. There may be as many calls as
+/// there are values, so the limit of a whole run would be too late for a rule that does not
+/// terminate.
 pub(crate) const BUDGET: Budget = Budget { steps: 50_000_000, memory: 1 << 30 };
 
-/// A function and how its results are read.
+/// A function and how its results are interpreted.
 #[derive(Debug)]
 pub(crate) struct Custom {
     function: Value,
     form: Form,
     /// Whether it is called with `(value, ctx)`.
     takes_context: bool,
-    /// Whether results beyond `True` and `False` mean something.
+    /// Whether results other than `True` and `False` have a meaning.
     beyond_ytt: bool,
 }
 
-/// How a rule was given.
+/// The syntax of a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Form {
     /// `function`
@@ -33,22 +34,22 @@ pub(crate) enum Form {
     Triple,
 }
 
-/// What a rule says about a value.
+/// The result of a rule.
 #[derive(Debug)]
 pub(crate) enum Verdict {
     Valid,
-    /// Not valid: what `found:` shows, and what `{failure}` stands for.
+    /// Not valid: the text after `found:`, and the value of `{failure}`.
     Invalid {
         found: String,
         failure: String,
-        /// What to do about the rule, where the value may not be to blame.
+        /// Advice about the rule, if the value may not be the reason.
         advice: Option<&'static str>,
     },
-    /// Values below are not valid: their paths and what is wrong with them.
+    /// Nested values are not valid: their paths and what is wrong with them.
     Below(Vec<(String, String)>),
 }
 
-/// What a function may ask about the surroundings of a value.
+/// The surroundings of a value, for functions.
 pub(crate) struct Context<'a> {
     pub parent: Option<&'a Node>,
     pub root: Option<&'a Node>,
@@ -72,7 +73,7 @@ impl Custom {
         Custom { function, form, takes_context, beyond_ytt }
     }
 
-    /// What a function of ours asks for; their names alone say little.
+    /// A hint about the requirement of our own functions; their names alone are not clear.
     pub fn hint(&self) -> Option<String> {
         let Value::Builtin(builtin) = &self.function else { return None };
         let text = match &*builtin.name().to_str() {
@@ -89,7 +90,8 @@ impl Custom {
         &self.function
     }
 
-    /// Whether the function takes a value by itself; none where it looks at other values, or does not end.
+    /// Whether the function accepts a value by itself; `None` if it reads other values, or does not
+    /// terminate.
     pub fn admits(&self, eval: &mut Eval, value: &Node, sources: &Sources) -> Option<bool> {
         if self.takes_context {
             return None;
@@ -98,7 +100,7 @@ impl Custom {
         self.judge(eval, value, &nothing, sources).ok().map(|verdict| matches!(verdict, Verdict::Valid))
     }
 
-    /// Asks the function. Errors that it cannot help (limits, cancellation) are passed on.
+    /// Calls the function. Errors that are not its fault (limits, cancellation) are passed on.
     pub fn judge(
         &self,
         eval: &mut Eval,
@@ -156,7 +158,7 @@ impl Custom {
             Some(failure) => failure.text(sources),
             None => error.bare_message().to_owned(),
         };
-        // `fail(…)` and `.check(…)` of an assertion are what a rule is expected to call.
+        // A rule is expected to call `fail(…)` and `.check(…)` of an assertion.
         let mut names: Vec<&str> = error.contexts().collect();
         for expected in ["fail", "check"] {
             if names.first() == Some(&expected) {
@@ -180,7 +182,7 @@ impl Custom {
     }
 }
 
-/// The path and the message of `assert.fail_at(path, message)`, if that is what an error is.
+/// The path and the message of `assert.fail_at(path, message)`, if the error comes from it.
 fn assertion_below(error: &Error) -> Option<(String, String)> {
     match error.failure()?.cause() {
         Cause::Problem(problem) if problem.id == Id::CODE_ASSERT => {

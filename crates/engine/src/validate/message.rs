@@ -1,4 +1,4 @@
-//! Messages of violations that a rule brings along: `"{key}" (={value}) must be {desc}`.
+//! Custom messages of rules: `"{key}" (={value}) must be {desc}`.
 
 /// A message with fields.
 #[derive(Debug)]
@@ -13,7 +13,7 @@ enum Part {
     Failure,
 }
 
-/// What the fields stand for.
+/// The values of the fields.
 pub(crate) struct Fields<'a> {
     pub key: &'a str,
     pub value: &'a str,
@@ -22,7 +22,7 @@ pub(crate) struct Fields<'a> {
 }
 
 impl Template {
-    /// Reads a message; the error is a field that does not exist, as written. `{{` and `}}` are braces.
+    /// Parses a message; the error is an unknown field, as written. `{{` and `}}` are braces.
     pub fn parse(message: &str) -> Result<Template, String> {
         let mut parts = Vec::new();
         let mut text = String::new();
@@ -62,7 +62,7 @@ impl Template {
         Ok(Template(parts))
     }
 
-    /// The message with its fields filled in.
+    /// The message with its fields replaced.
     pub fn render(&self, fields: &Fields<'_>) -> String {
         let piece = |part: &Part| match part {
             Part::Text(text) => text.clone(),

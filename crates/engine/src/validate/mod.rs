@@ -1,11 +1,11 @@
 //! Validations: rules on data values and on output documents.
 //!
-//! An annotation is read once into [`Rules`]: named rules become checks on nodes, functions stay Starlark. Checking
-//! ([`Checker`]) goes root to leaf and collects every violation; paths and texts are made only for values that are not
-//! valid.
+//! An annotation is parsed once into [`Rules`]: named rules become checks on nodes, functions stay
+//! Starlark. The [`Checker`] walks from root to leaf and collects every violation; paths and texts
+//! are built only for invalid values.
 //!
-//! [`values`] walks data values along their schema, [`output`] the documents of a library run. Neither knows how a
-//! report is shown.
+//! [`values`] walks data values along their schema, [`output`] the documents of a library run.
+//! Neither knows how a report is formatted.
 
 pub(crate) mod annotations;
 mod assertion;
@@ -37,31 +37,32 @@ use message::Template;
 use rules::NamedRule;
 pub(crate) use rules::{FreeKeys, Items, Keyword, Limit, MapShape, Most, Quantity, Shape, Target, Want};
 
-/// What one annotation, or one call of `assert.validate()`, asks of a value.
+/// The requirements of one annotation, or of one call of `assert.validate()`.
 #[derive(Debug)]
 pub(crate) struct Rules {
-    /// In the order in which they run.
+    /// In execution order.
     pub rules: Vec<Rule>,
     when: Option<Value>,
     /// Whether null is checked instead of being skipped.
     not_null: bool,
     /// Whether ytt would refuse these rules.
     pub beyond_ytt: bool,
-    /// The named arguments as they were given. Only kept where we are ytt and nothing more, for its OpenAPI document.
+    /// The named arguments as given. Kept only in the mode compatible with ytt, for its OpenAPI
+    /// document.
     pub arguments: Vec<(Str, Value)>,
 }
 
 /// One rule.
 #[derive(Debug)]
 pub(crate) struct Rule {
-    /// The description of a valid value, as violations and documentation show it.
+    /// The description of a valid value, for violations and documentation.
     pub must_be: String,
     pub check: Check,
-    /// What violations say instead.
+    /// A custom message.
     message: Option<Template>,
-    /// What breaking it is called.
+    /// The id of its violations.
     id: Id,
-    /// Where it was written: an annotation or a call, and the argument there.
+    /// Where it was written: an annotation or a call, and the argument.
     pub pos: Pos,
     pub part: Part,
 }
@@ -72,7 +73,7 @@ pub(crate) enum Check {
     Custom(Custom),
 }
 
-/// Each rule, and whether a value keeps it. A rule that cannot be evaluated is not kept.
+/// Each rule, and whether a value satisfies it. A rule that cannot be evaluated counts as violated.
 pub(crate) fn verdicts(
     rules: &Rules,
     eval: &mut Eval,
@@ -90,46 +91,47 @@ pub(crate) fn verdicts(
     rules.rules.iter().filter(|rule| !rule.is_void()).map(|rule| (rule.id, rules.text(rule), holds(rule))).collect()
 }
 
-/// The failure that violations make; none where there are none.
+/// The failure for violations; `None` if there are none.
 pub(crate) fn failure_of(blocks: Vec<ViolationBlock>) -> Option<Failure> {
     (!blocks.is_empty()).then(|| Failure::of(Cause::Violations(blocks)))
 }
 
-/// How much is told about rules.
+/// The level of detail about rules.
 #[derive(Clone, Copy)]
 pub(crate) enum Detail<'a> {
     Texts,
-    /// Also what the code of functions is, by which changes are found.
+    /// Also the code of functions, to detect changes.
     Sources(&'a Run),
 }
 
-/// What documentation says about one rule.
+/// The documentation of one rule.
 #[derive(Clone, Debug)]
 pub(crate) struct Described {
     /// The must-be text, with the suffix of conditional rules.
     pub text: String,
     /// The hint of its format if it has one.
     pub hint: Option<String>,
-    /// What it asks for: the same for rules that ask the same, whatever their descriptions.
+    /// What it requires: equal for rules with the same requirement, regardless of their
+    /// descriptions.
     pub meaning: String,
     pub limits: Vec<Limit>,
-    /// What a conditional rule would mean without its condition.
+    /// The meaning of a conditional rule without its condition.
     pub without_condition: Option<String>,
 }
 
-/// What exports say about one rule.
+/// One rule in an export.
 #[derive(Debug)]
 pub(crate) struct Exported {
     /// The must-be text, with the suffix of conditional rules.
     pub text: String,
-    /// What stands for it in the target; nothing where only the text can.
+    /// Its keywords in the target; empty if only the text can express it.
     pub keywords: Vec<Keyword>,
     /// The function of a custom rule, which CRDs may translate.
     pub function: Option<Value>,
 }
 
 impl Rules {
-    /// The must-be text; conditional ones say so.
+    /// The must-be text, with a suffix for conditional rules.
     fn text(&self, rule: &Rule) -> String {
         match self.when {
             Some(_) => format!("{} (conditional)", rule.must_be),
@@ -137,7 +139,8 @@ impl Rules {
         }
     }
 
-    /// The rules that can hold for none of these values, which stand for a type: their texts and places.
+    /// The rules that no value of a type can satisfy, given samples of the type: their texts and
+    /// positions.
     pub fn unfit<'r>(&'r self, samples: &'r [Node]) -> impl Iterator<Item = (&'r str, Pos, &'r Part)> {
         let suits = |rule: &Rule| match &rule.check {
             Check::Named(named) => samples.iter().any(|sample| named.suits(sample)),
@@ -146,12 +149,13 @@ impl Rules {
         self.rules.iter().filter(move |rule| !suits(rule)).map(|rule| (rule.must_be.as_str(), rule.pos, &rule.part))
     }
 
-    /// Whether each rule can hold for values of a type, of which these are samples. Under `when=` a rule need not.
+    /// Whether each rule can hold for values of a type, given samples of it. Rules under `when=`
+    /// are excepted.
     pub fn suit(&self, samples: &[Node]) -> bool {
         samples.is_empty() || self.when.is_some() || self.unfit(samples).next().is_none()
     }
 
-    /// What documentation says about each rule.
+    /// The documentation of each rule.
     pub fn described(&self, detail: Detail<'_>) -> Vec<Described> {
         let source = |function: &Value| match detail {
             Detail::Texts => String::new(),
@@ -174,7 +178,7 @@ impl Rules {
         described.collect()
     }
 
-    /// What an export says about each rule, in order. Rules under `when=` have texts only.
+    /// The export of each rule, in order. Rules under `when=` have only texts.
     pub fn exports(&self, target: Target, shape: &Shape) -> Vec<Exported> {
         let keywords = |rule: &Rule| match (&rule.check, &self.when) {
             (Check::Named(named), None) => named.export(target, shape),
@@ -192,8 +196,8 @@ impl Rules {
         exported.collect()
     }
 
-    /// Whether a value is valid by the rules that exports state: not those under `when=`, and of the functions only those
-    /// about which `translated` has an opinion.
+    /// Whether a value is valid by the rules that exports contain: not those under `when=`, and
+    /// only those functions for which `translated` returns a result.
     pub fn hold_in_exports(&self, value: &Node, translated: impl Fn(&Value) -> Option<bool>) -> bool {
         if self.when.is_some() || (value.is_null() && !self.not_null) {
             return true;
@@ -204,7 +208,7 @@ impl Rules {
         })
     }
 
-    /// The length that values have at most, if a rule says so.
+    /// The maximum length of values, if a rule limits it.
     pub fn longest(&self) -> Option<i64> {
         let limits = self.rules.iter().filter(|_| self.when.is_none()).flat_map(|rule| match &rule.check {
             Check::Named(named) => named.limits(),
@@ -217,12 +221,12 @@ impl Rules {
         bounds.min()
     }
 
-    /// The limits of all named rules, of conditional ones, too: for those who make values.
+    /// The limits of all named rules, including conditional ones: for generators of values.
     pub fn limits(&self) -> Vec<Limit> {
         self.named().flat_map(|named| named.limits()).collect()
     }
 
-    /// What named rules ask for besides.
+    /// The other requirements of named rules.
     pub fn wants(&self) -> Vec<Want<'_>> {
         self.named().filter_map(|named| named.wants()).collect()
     }
@@ -234,7 +238,8 @@ impl Rules {
         })
     }
 
-    /// Whether a value by itself keeps the rules; none where that depends on other values or on a condition.
+    /// Whether a value by itself satisfies the rules; `None` if that depends on other values or on
+    /// a condition.
     pub fn admit(&self, eval: &mut Eval, run: &Run, value: &Node) -> Option<bool> {
         if value.is_null() && !self.not_null {
             return Some(true);
@@ -264,7 +269,7 @@ impl Rules {
         self.rules.iter().filter(|rule| !rule.is_void()).map(|rule| self.text(rule)).collect()
     }
 
-    /// Whether null is refused whatever else holds.
+    /// Whether null is always refused.
     pub fn refuses_null(&self) -> bool {
         self.not_null && self.when.is_none()
     }

@@ -1,14 +1,14 @@
-//! Which data values a line of a template reads, for those who look for the cause of an output violation.
+//! Which data values a line of a template reads, to find the cause of a violation in the output.
 //!
-//! The line is looked at as text: `data.values.db.port`, `data.values["db"].port`. Values that reach it through
-//! variables and functions are not found; the line itself is shown anyway.
+//! The line is searched as text: `data.values.db.port`, `data.values["db"].port`. Values that reach
+//! it through variables and functions are not found; the line itself is shown anyway.
 
 use ytterby_diag::{Path, Pos, Step};
 
 use crate::node::{Document, Node};
 use crate::run::Run;
 
-/// The data values that the line of `pos` names: their paths, and where each came from.
+/// The data values in the line of `pos`: their paths, and where each comes from.
 pub(crate) fn values_read(run: &Run, pos: Pos, values: &Document) -> Vec<(Path, Pos)> {
     let Some(line) = run.sources.line_text(pos) else { return Vec::new() };
     let mut found: Vec<(Path, Pos)> = Vec::new();
@@ -26,7 +26,7 @@ pub(crate) fn values_read(run: &Run, pos: Pos, values: &Document) -> Vec<(Path, 
     found
 }
 
-/// Follows the steps at the front of a text as far as there are values.
+/// Follows the steps at the beginning of a text as far as there are values.
 fn follow(mut text: &str, values: &Node) -> Option<(Path, Pos)> {
     let mut node = values;
     let mut path = Path::document();
@@ -40,7 +40,7 @@ fn follow(mut text: &str, values: &Node) -> Option<(Path, Pos)> {
     pos.map(|pos| (path, pos))
 }
 
-/// `.name` or `["name"]` at the front, and what follows it.
+/// `.name` or `["name"]` at the beginning, and the rest.
 fn step(text: &str) -> Option<(&str, &str)> {
     if let Some(name) = text.strip_prefix('.') {
         let end = name.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(name.len());

@@ -14,10 +14,11 @@ use crate::node::{Annotated, Document, DocumentSet, MAX_NODES, Node};
 use crate::path::Way;
 use crate::run::Run;
 
-/// Checks the output documents of a library run, each with its number. `values` are the data values that templates read.
+/// Checks the output documents of a library run, each with its index. `values` are the data values
+/// that templates read.
 ///
 /// # Errors
-/// The violations, or what is wrong with a rule.
+/// The violations, or an error in a rule.
 pub(crate) fn check<'d>(
     eval: &mut Eval,
     run: &Run,
@@ -58,7 +59,7 @@ pub(crate) fn check<'d>(
     failure_of(blocks).map_or(Ok(()), |failure| Err(failure.in_stage(STAGE)))
 }
 
-/// Takes the rules off documents that were checked.
+/// Removes the rules from documents that were checked.
 pub(crate) fn drop_rules(docs: &mut DocumentSet) {
     for doc in docs.items.iter_mut().filter(|doc| has_rules(&**doc)) {
         clean(doc);
@@ -95,10 +96,11 @@ pub(crate) fn check_document(eval: &mut Eval, run: &Run, doc: &Document) -> Resu
     Ok(checker.blocks)
 }
 
-/// Whether there is any rule in a document. Most documents have none, and this is all that they cost.
+/// Whether a document has any rule. Most documents have none, and this is their whole cost.
 ///
-/// Parts that a document shares with itself count each time that they are there, so it may have more nodes than any memory
-/// holds. Such a document cannot be written; where nothing is found in as much of it as can be, there is nothing to check.
+/// Shared parts of a document count each time they occur, so it may have more nodes than fit into
+/// memory. Such a document cannot be written. If the part that could be written contains no rule,
+/// there is nothing to check.
 fn has_rules(item: &impl Annotated) -> bool {
     carries(item, &Cell::new(MAX_NODES))
 }
@@ -130,7 +132,7 @@ fn is_too_large(node: &Node) -> bool {
     runs_out(node, &Cell::new(MAX_NODES))
 }
 
-/// Runs the rules of the annotations on one item; overlays may have left several.
+/// Runs the rules of the annotations on one item; overlays may have added several.
 fn annotated(
     checker: &mut Checker<'_>,
     item: &impl Annotated,

@@ -1,4 +1,4 @@
-//! From an annotation's arguments to rules.
+//! Parses the arguments of an annotation into rules.
 
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ use crate::annotation::{Annotation, Level};
 use crate::run::Run;
 
 impl Rules {
-    /// Reads `@schema/validation`, `@assert/validate` and their like.
+    /// Reads `@schema/validation`, `@assert/validate` and similar annotations.
     pub fn from_annotation(annotation: &Annotation, run: &Run) -> Result<Rules, Failure> {
         let reader = Reader { run, pos: annotation.pos, part: Part::Annotation, annotation: Some(annotation) };
         let invalid = |problem: Problem| problem.about(annotation);
@@ -41,7 +41,7 @@ impl Rules {
 /// The forms of rules.
 const FORMS: &str = "rules are named, as in min=1, functions, or tuples of a description and a function";
 
-/// What is wrong with the arguments.
+/// An error in the arguments.
 struct Problem {
     text: Text,
     /// The argument in question.
@@ -67,7 +67,7 @@ impl Problem {
 
 /// A rule given by name.
 struct Named {
-    /// Its place in the table of rules.
+    /// Its index in the table of rules.
     order: usize,
     rule: Rule,
     is_about_null: bool,
@@ -75,10 +75,10 @@ struct Named {
 
 struct Reader<'a> {
     run: &'a Run,
-    /// Where the annotation or call is, and the argument that is being read.
+    /// The position of the annotation or call, and the current argument.
     pos: Pos,
     part: Part,
-    /// Knows where each argument was written; annotations may have been merged from several.
+    /// Contains where each argument was written; annotations may have been merged from several.
     annotation: Option<&'a Annotation>,
 }
 
@@ -91,7 +91,7 @@ impl Reader<'_> {
             let pos = self.annotation.map_or(self.pos, |annotation| annotation.arg_pos(number));
             let part = self.part_of(Argument::Position(number));
             let rule = Reader { pos, part, ..*self }.positional(arg)?;
-            // ytt skips null before it asks a rule that was given by position.
+            // ytt skips null before it calls a rule that was given by position.
             let is_about_null = matches!(&rule.check, Check::Named(named) if named.is_about_null());
             if is_about_null && self.run.is_beyond_ytt() {
                 result.not_null = true;
@@ -126,7 +126,8 @@ impl Reader<'_> {
             given.push((entry.name, name));
             let (value, description) = reader.pair(entry, &name_text, value);
             let made = match (entry.make)(&value, Subject::Keyword(entry.name)) {
-                // The reference notices only when a value is checked: a schema that is just shown is fine.
+                // The reference reports this only when a value is checked: a schema that is only
+                // shown is fine.
                 Err(bad) if bad.not_yaml && !self.run.is_beyond_ytt() => {
                     let written = format!("{}={}", entry.name, value.repr().to_str());
                     Some(Rc::new(rules::Inapplicable { written, problem: bad.text }) as Rc<dyn NamedRule>)
@@ -150,7 +151,7 @@ impl Reader<'_> {
         Ok(result)
     }
 
-    /// Which part of an annotation is an argument; arguments of calls have no place of their own.
+    /// The part of an annotation for an argument; arguments of calls have no separate position.
     fn part_of(&self, argument: Argument) -> Part {
         if self.annotation.is_some() { Part::Argument(argument) } else { self.part.clone() }
     }
@@ -161,7 +162,7 @@ impl Reader<'_> {
         Problem { part: self.part.clone(), ..text.into() }
     }
 
-    /// The same, told as ytt does for arguments by position.
+    /// The same, in ytt's wording for positional arguments.
     fn by(&self, text: String) -> Problem {
         let text = Text::new(text).then(" (by ").at(self.pos).then(")");
         Problem { part: self.part.clone(), ..text.into() }
@@ -224,7 +225,7 @@ impl Reader<'_> {
         Ok(Rule { must_be, check, message, id, pos: self.pos, part: self.part.clone() })
     }
 
-    /// A rule without a description of its own.
+    /// A rule without a description.
     fn bare(&self, arg: &Value) -> Option<Rule> {
         if let Some((rule, id)) = Assertion::rule_of(arg) {
             return Some(self.named(rule, id, None));
@@ -273,7 +274,7 @@ impl Reader<'_> {
             .map_err(|field| self.at(format!("unknown field \"{field}\" in violation message")))
     }
 
-    /// The value of a named rule and its description, where both are given as a tuple.
+    /// The value of a named rule and its description, if both are given as a tuple.
     fn pair(&self, entry: &Entry, name: &str, value: &Value) -> (Value, Option<Str>) {
         let whole = || (value.clone(), None);
         let Value::Tuple(tuple) = value else { return whole() };
@@ -310,8 +311,8 @@ impl Reader<'_> {
     }
 }
 
-/// Puts the rules that ytt has into the order in which it runs them, whatever the order of the arguments. They keep
-/// to their own places; rules that ytt does not have stay where they were given.
+/// Sorts ytt's own rules into the order in which ytt runs them, regardless of the order of the
+/// arguments. They are sorted among their own places; other rules stay where they were given.
 fn in_order(named: Vec<Named>) -> Vec<Named> {
     let is_shipped = |rule: &Named| rule.order < rules::SHIPPED;
     let places: Vec<bool> = named.iter().map(is_shipped).collect();
@@ -322,25 +323,26 @@ fn in_order(named: Vec<Named>) -> Vec<Named> {
     places.iter().filter_map(next).collect()
 }
 
-/// Whether Go's Starlark gives values of this type attributes.
+/// Whether values of this type have attributes in Go's Starlark.
 fn has_attributes(value: &Value) -> bool {
     matches!(value, Value::Str(_) | Value::List(_) | Value::Dict(_) | Value::Set(_) | Value::Host(_))
 }
 
 fn check_attribute(value: &Value) -> Option<Value> {
     let Value::Host(host) = value else { return None };
-    // Attributes of structs and modules need nothing of an evaluation.
+    // Attributes of structs and modules do not depend on the evaluation.
     host.attr(&mut ytterby_starlark::Eval::new(), &Str::from("check")).ok().flatten()
 }
 
-/// Whether ytt 0.49 would refuse these rules, so that it has no opinion on how they are reported.
+/// Whether ytt 0.49 would refuse these rules, so that it has no report to match.
 fn goes_beyond_ytt(args: &[Value], kwargs: &[(Str, Value)]) -> bool {
     let is_pair = |arg: &Value| matches!(arg, Value::Tuple(tuple) if tuple.len() == 2);
     let is_shipped = |name: &Str| *name == "when" || rules::find(&name.to_str(), Level::Ytt049).is_some();
     !args.iter().all(is_pair) || !kwargs.iter().all(|(name, _)| is_shipped(name))
 }
 
-/// What a bare function asks for: its docstring, its name, or the source of a lambda.
+/// The requirement of a function without a description: its docstring, its name, or the source of a
+/// lambda.
 pub(crate) fn describe(function: &Value, run: &Run) -> String {
     match function {
         Value::Function(function) if function.lambda().is_some() => {
@@ -359,7 +361,7 @@ pub(crate) fn describe(function: &Value, run: &Run) -> String {
     }
 }
 
-/// The code of a function, by which one can tell whether it changed.
+/// The code of a function, to detect changes.
 pub(super) fn source(function: &Value, run: &Run) -> String {
     let Value::Function(function) = function else { return describe(function, run) };
     let span = function.span();
@@ -368,7 +370,7 @@ pub(super) fn source(function: &Value, run: &Run) -> String {
     text.map(|text| on_one_line(&String::from_utf8_lossy(text))).unwrap_or_default()
 }
 
-/// A text with each line break, and the blanks around it, as one blank.
+/// A text in which each line break, and the blanks around it, is one blank.
 fn on_one_line(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines.join(" ")

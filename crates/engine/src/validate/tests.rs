@@ -1,4 +1,4 @@
-//! Rules as annotations give them, and what is told about values that break them.
+//! Tests of rules in annotations, and of the reports about values that violate them.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ fn run(compat: Compat) -> Rc<Run> {
     Rc::new(Run::new(&options, &Arc::new(Sources::new()), Rc::new(Silent)))
 }
 
-/// The report about a value with these named rules; the text of the error where they are wrong.
+/// The report about a value with these named rules; the text of the error if they are wrong.
 fn report(compat: Compat, kwargs: &[(&str, Value)], value: &str) -> String {
     let run = run(compat);
     let kwargs: Vec<(Str, Value)> = kwargs.iter().map(|(name, value)| (Str::from(*name), value.clone())).collect();
@@ -132,7 +132,7 @@ fn exports_say_what_each_target_knows() {
         ("contains", x(), JsonSchema, list(), "contains={\"const\": \"x\"}"),
         ("contains", x(), Crd, texts(), "self.exists(x, x == 'x')"),
         ("contains", x(), Crd, list(), ""),
-        // An object with declared keys is no map for CEL.
+        // An object with declared keys is not a map in CEL.
         ("contains", x(), Crd, map(), ""),
         ("matches", Value::from("(?i)a"), OpenApi, Shape::Text, ""),
         ("matches", Value::from("(?i)a"), Crd, Shape::Text, "pattern=(?i)a"),

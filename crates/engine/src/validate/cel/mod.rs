@@ -1,14 +1,15 @@
-//! The rule `cel=`: expressions about one value, by the evaluator that checks Kubernetes' rules, too.
+//! The rule `cel=`: expressions about one value. It uses the evaluator of the Kubernetes checks.
 //!
-//! Only the functions that every evaluator of CEL knows are there, so that a rule means the same everywhere. An
-//! expression is compiled once; evaluation has a budget and cannot do anything but answer.
+//! Only the functions that every CEL implementation has are available, so that a rule means the
+//! same everywhere. An expression is compiled once; its evaluation has a budget and no side
+//! effects.
 
 use ytterby_cel::{Env, EvalError, Library, Type, Val};
 use ytterby_text::budget;
 
 use crate::node::{Node, Scalar};
 
-/// Nested comprehensions multiply; this much takes about half a second.
+/// Nested comprehensions multiply; this cost takes about half a second.
 const MAX_COST: u64 = 10_000_000;
 
 /// A compiled expression.
@@ -18,7 +19,7 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Compiles an expression; the error says what is wrong with it.
+    /// Compiles an expression; the error is a message.
     pub fn compile(source: &str) -> Result<Program, String> {
         #[cfg(test)]
         COUNT.set(COUNT.get() + 1);
@@ -27,7 +28,7 @@ impl Program {
         Ok(Program { program })
     }
 
-    /// Whether the expression is true with this value as `self`; the error is what went wrong.
+    /// Whether the expression is true with this value as `self`; the error is a message.
     pub fn holds(&self, value: &Node) -> Result<bool, String> {
         match self.program.evaluate(&[value_of(value)], MAX_COST) {
             Ok((Val::Bool(answer), _)) => Ok(answer),
@@ -63,7 +64,7 @@ fn scalar_of(scalar: &Scalar) -> Val {
 
 #[cfg(test)]
 thread_local! {
-    /// How often an expression was compiled.
+    /// Number of compilations.
     pub(crate) static COUNT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 

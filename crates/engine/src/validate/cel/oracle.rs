@@ -1,7 +1,7 @@
-//! Evaluation against another evaluator of CEL, on expressions that are made.
+//! Compares the evaluation with another CEL implementation, on generated expressions.
 //!
-//! Expressions have types that fit, mostly: division by zero, indices that do not exist and keys that are not there happen
-//! all the same, and both evaluators must then fail.
+//! Most expressions are well-typed. Division by zero and missing indexes or keys still occur, and
+//! both evaluators must then fail.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -11,7 +11,8 @@ use crate::validate::rules::tests::yaml;
 
 const CASES: u32 = 3000;
 
-/// Expressions of each type over `self`, a map with an int `i`, a string `s`, a list of ints `l` and a bool `b`.
+/// Expressions of each type over `self`, a map with an int `i`, a string `s`, a list of ints `l`
+/// and a bool `b`.
 #[derive(Clone)]
 struct Grammar {
     int: BoxedStrategy<String>,
@@ -85,7 +86,7 @@ fn values() -> impl Strategy<Value = (i64, String, Vec<i64>, bool)> {
     (-3i64..4, "[abé]{0,3}", proptest::collection::vec(-2i64..4, 0..4), any::<bool>())
 }
 
-/// What the other evaluator says.
+/// The result of the other evaluator.
 fn other(source: &str, (n, s, l, b): &(i64, String, Vec<i64>, bool)) -> Result<bool, String> {
     use std::collections::HashMap;
     let list: Vec<cel::Value> = l.iter().map(|item| (*item).into()).collect();

@@ -1,4 +1,4 @@
-//! Nodes as values of CEL. The evaluator has its own tests, in its own crate.
+//! Tests of nodes as values of CEL. The evaluator has its own tests, in its own crate.
 
 use super::*;
 use crate::validate::rules::tests::yaml;

@@ -4,7 +4,7 @@ pub(super) fn accepts(text: &str) -> bool {
     matches!(full_date(text), Some(""))
 }
 
-/// What follows a date at the front.
+/// Parses a date at the beginning; returns the rest.
 pub(super) fn full_date(text: &str) -> Option<&str> {
     let (year, rest) = super::digits(text, 4)?;
     let (month, rest) = super::digits(rest.strip_prefix('-')?, 2)?;
@@ -12,7 +12,7 @@ pub(super) fn full_date(text: &str) -> Option<&str> {
     (1..=days(year, month)).contains(&day).then_some(rest)
 }
 
-/// How many days a month has; none where there is no such month.
+/// The number of days of a month; 0 if there is no such month.
 fn days(year: u32, month: u32) -> u32 {
     match month {
         1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,

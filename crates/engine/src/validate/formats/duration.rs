@@ -1,4 +1,5 @@
-//! `duration`: what Go's `time.ParseDuration` reads: `1h15m30.918s`, within 64 bits of nanoseconds.
+//! `duration`: the syntax of Go's `time.ParseDuration`: `1h15m30.918s`, within 64 bits of
+//! nanoseconds.
 
 pub(super) fn accepts(text: &str) -> bool {
     let (negative, unsigned) = match text.as_bytes().first() {
@@ -51,9 +52,10 @@ fn unit(name: &str) -> Option<u64> {
     })
 }
 
-/// `unit` times `0.fraction`, cut to a whole number; in floats, because Go's roundings show next to the limit.
+/// `unit` times `0.fraction`, truncated to an integer; in floats, to get Go's rounding near the
+/// limit.
 fn part_of(unit: u64, fraction: &str) -> u64 {
-    // Go stops reading where 63 bits are full.
+    // Go stops reading when 63 bits are full.
     let fits = |digits: usize| fraction[..digits].parse::<u64>().is_ok_and(|value| value < 1 << 63);
     let digits = (0..=fraction.len().min(19)).rev().find(|&digits| fits(digits)).unwrap_or(0);
     let value: u64 = fraction[..digits].parse().unwrap_or(0);

@@ -1,7 +1,7 @@
 //! `email`: Mailbox of RFC 5321, at most 254 octets.
 
 pub(super) fn accepts(text: &str) -> bool {
-    // A quoted local part may hold an `@`; the domain cannot.
+    // A quoted local part may contain an `@`; the domain cannot.
     text.len() <= 254
         && text.is_ascii()
         && text.rsplit_once('@').is_some_and(|(local, domain)| {

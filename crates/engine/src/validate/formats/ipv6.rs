@@ -2,13 +2,13 @@
 
 pub(super) fn accepts(text: &str) -> bool {
     match text.split_once("::") {
-        // A second `::` leaves an empty group behind, which is no group.
+        // A second `::` leaves an empty group, which is not valid.
         Some((left, right)) => matches!((groups(left, false), groups(right, true)), (Some(l), Some(r)) if l + r <= 7),
         None => groups(text, true) == Some(8) && !text.is_empty(),
     }
 }
 
-/// How many groups of 16 bits there are; an IPv4 address at the end counts as two.
+/// The number of groups of 16 bits; an IPv4 address at the end counts as two.
 fn groups(text: &str, may_end_in_ipv4: bool) -> Option<usize> {
     if text.is_empty() {
         return Some(0);

@@ -1,4 +1,5 @@
-//! `iso-duration`: RFC 3339 appendix A; no unit between the largest and the smallest may be left out.
+//! `iso-duration`: RFC 3339 appendix A; no unit between the largest and the smallest may be
+//! omitted.
 
 pub(super) fn accepts(text: &str) -> bool {
     let Some(text) = text.strip_prefix('P') else { return false };
@@ -13,7 +14,8 @@ pub(super) fn accepts(text: &str) -> bool {
     }
 }
 
-/// Whether the text is made of numbers, each followed by the next of `units`, beginning at any of them.
+/// Whether the text consists of numbers, each followed by the next of `units`, starting at any of
+/// them.
 fn is_run(text: &str, units: &str) -> bool {
     let mut rest = text;
     let mut expected: Option<&str> = None;

@@ -1,7 +1,8 @@
 //! Formats of strings: `format="hostname"`.
 //!
-//! One file per format. Each is a pure function over the text and follows the grammar that SPEC section I cites; the tables here
-//! say how a format is called, how it is explained, and which keywords stand for it in exported schemas.
+//! One file per format. Each is a pure function over the text and follows the grammar that
+//! docs/validations.md names. The table here contains the name of a format, its explanation, and
+//! its keywords in exported schemas.
 
 use ytterby_text::{Str, spelling};
 
@@ -28,7 +29,7 @@ pub(crate) struct Format {
     /// The canonical name.
     pub name: &'static str,
     accepts: fn(&str) -> bool,
-    /// What besides strings is valid.
+    /// Which numbers are valid besides strings.
     numbers: Numbers,
     phrase: &'static str,
     citation: &'static str,
@@ -36,7 +37,7 @@ pub(crate) struct Format {
     pub export: Export,
 }
 
-/// Which numbers a format takes.
+/// Which numbers a format accepts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Numbers {
     No,
@@ -44,7 +45,7 @@ enum Numbers {
     All,
 }
 
-/// How a format is said in exported schemas.
+/// How a format is written in exported schemas.
 pub(crate) struct Export {
     /// `format:` in OpenAPI.
     pub open_api: Option<&'static str>,
@@ -54,9 +55,9 @@ pub(crate) struct Export {
     pub crd: Option<&'static str>,
     /// `anyOf` of these `format:`s in JSON Schema and CRD.
     pub any_of: &'static [&'static str],
-    /// `pattern:` of strings, everywhere.
+    /// `pattern:` for strings, in all targets.
     pub pattern: Option<&'static str>,
-    /// `minimum:` and `maximum:` of integers, everywhere.
+    /// `minimum:` and `maximum:` for integers, in all targets.
     pub range: Option<(i64, i64)>,
     /// `x-ytt-format:` in OpenAPI and, with [`Export::x_in_json_schema`], in JSON Schema.
     pub x_format: Option<&'static str>,
@@ -75,7 +76,7 @@ impl Export {
         x_in_json_schema: true,
     };
 
-    /// The same name in every target.
+    /// The same name in all targets.
     const fn everywhere(name: &'static str) -> Export {
         Export { crd: Some(name), ..Export::without_crd(name) }
     }
@@ -204,7 +205,7 @@ const FORMATS: [Format; 15] = [
         phrase: "a Go duration",
         citation: "time.ParseDuration",
         examples: ["10h", "1m30s"],
-        // In JSON Schema `format: duration` is the one of ISO 8601.
+        // In JSON Schema `format: duration` is that of ISO 8601.
         export: Export { crd: Some("duration"), x_format: Some("duration"), ..Export::NONE },
     },
     Format {
@@ -235,19 +236,19 @@ const FORMATS: [Format; 15] = [
 /// (alias, canonical name)
 const ALIASES: [(&str, &str); 1] = [("uriref", "uri-reference")];
 
-/// All names, aliases included.
+/// All names, including aliases.
 #[cfg(test)]
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     FORMATS.iter().map(|format| format.name).chain(ALIASES.iter().map(|(alias, _)| *alias))
 }
 
-/// The format of this name or alias.
+/// The format with this name or alias.
 pub(crate) fn find(name: &str) -> Option<&'static Format> {
     let canonical = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, canonical)| canonical);
     FORMATS.iter().find(|format| format.name == canonical)
 }
 
-/// The text about a name that is none: `unknown format "hostnam"; did you mean "hostname"?`
+/// The error for an unknown name: `unknown format "hostnam"; did you mean "hostname"?`
 pub(crate) fn unknown(name: &Str) -> String {
     let quoted = ytterby_text::quote::quote(name);
     match meant(&name.to_str()) {
@@ -256,7 +257,7 @@ pub(crate) fn unknown(name: &Str) -> String {
     }
 }
 
-/// The format that was probably meant by another name.
+/// The format that was probably meant by an unknown name.
 pub(crate) fn meant(name: &str) -> Option<&'static str> {
     spelling::closest(name, sorted_names(), spelling::tolerance(name))
 }
@@ -301,7 +302,7 @@ impl Format {
     }
 }
 
-/// Takes `count` decimal digits off the front: their value and the rest.
+/// Parses `count` decimal digits at the beginning: returns their value and the rest.
 fn digits(text: &str, count: usize) -> Option<(u32, &str)> {
     let (head, rest) = text.split_at_checked(count)?;
     if !head.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -310,7 +311,7 @@ fn digits(text: &str, count: usize) -> Option<(u32, &str)> {
     Some((head.parse().ok()?, rest))
 }
 
-/// Takes all decimal digits off the front, at least one.
+/// Splits off all decimal digits at the beginning, at least one.
 fn digit_run(text: &str) -> Option<(&str, &str)> {
     let end = text.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
     (end > 0).then(|| text.split_at(end))

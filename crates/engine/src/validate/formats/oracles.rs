@@ -1,8 +1,8 @@
-//! Each format against another reader of the same grammar, on texts that are valid or almost.
+//! Compares each format with another parser of the same grammar, on texts that are valid or almost.
 //!
-//! A text is made by the grammar and then damaged in up to two places, so that both answers are frequent; that they are
-//! is part of each test. Where the other reader follows other rules, the expected answer is the other's with that rule of
-//! SPEC section I applied, by name: nothing is left out of the comparison.
+//! A text is generated from the grammar and then damaged in up to two places, so that both answers
+//! are frequent; each test checks that they are. If the other parser follows different rules, the
+//! test applies our rule to its answer explicitly, so nothing is excluded from the comparison.
 
 use std::cell::Cell;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -19,7 +19,7 @@ use crate::node::{Node, Scalar};
 
 const CASES: u32 = 4000;
 
-/// Compares the answers about `texts`, each as it is and damaged with characters of `alphabet`.
+/// Compares the answers about `texts`, each unchanged and damaged with characters of `alphabet`.
 fn agree(format: &str, texts: impl Strategy<Value = String>, alphabet: &str, expected: impl Fn(&str) -> bool) {
     let ours = find(format).expect("the format exists");
     let alphabet: Vec<char> = alphabet.chars().collect();
@@ -44,7 +44,7 @@ fn agree(format: &str, texts: impl Strategy<Value = String>, alphabet: &str, exp
     );
 }
 
-/// The text with one character put in, taken out, exchanged or doubled.
+/// The text with one character inserted, removed, replaced or doubled.
 fn damaged(text: &str, kind: u8, at: &Index, with: char) -> String {
     let mut chars: Vec<char> = text.chars().collect();
     let place = at.index(chars.len() + 1);
@@ -72,8 +72,8 @@ const TIME: &str = "([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,10})?([Z
 /// The end of a day in UTC, or at some offset, where a leap second may or may not be.
 const LEAP: &str = "(23:59|15:59|22:59|23:29|00:14):60(\\.[0-9]{1,3})?(Z|-08:00|\\+00:15|-00:30|\\+23:30)";
 
-/// Chrono's reading of RFC 3339, with two rules of SPEC: no blank in place of `T`, and a leap second only where the
-/// instant is 23:59:60 UTC. Chrono itself takes second 60 in any minute.
+/// Chrono's parser of RFC 3339, with two more rules: no blank instead of `T`, and a leap second
+/// only at 23:59:60 UTC. Chrono itself accepts second 60 in any minute.
 fn is_date_time(text: &str) -> bool {
     let has_blank = text.as_bytes().get(10) == Some(&b' ');
     !has_blank
@@ -152,7 +152,7 @@ const HOSTS: [&str; 3] = [
     "[a-z]{60}\\.[a-z]{63}\\.[a-z]{63}\\.[a-z]{62,66}",
 ];
 
-/// Draft 4 knows host names as RFC 1034 and RFC 1123 have them; later drafts also look into `xn--` labels.
+/// Draft 4 has host names by RFC 1034 and RFC 1123; later drafts also check `xn--` labels.
 fn host_name() -> impl Fn(&str) -> bool {
     json_schema(jsonschema::Draft::Draft4, "hostname")
 }
@@ -178,14 +178,15 @@ fn email_addresses_are_those_of_email_address() {
         let Some((local, domain)) = text.rsplit_once('@') else { return false };
         let is_quoted = local.len() >= 2 && local.starts_with('"') && local.ends_with('"');
         let inside = if is_quoted { &local[1..local.len() - 1] } else { "" };
-        // RFC 5321 allows an empty quoted string, and a blank behind a backslash; a text that looks as if a display name
-        // stood in front is still a quoted string. The crate is asked about such a local part with the blanks exchanged.
+        // RFC 5321 allows an empty quoted string, and a blank after a backslash; a text that seems
+        // to begin with a display name is still a quoted string. The crate gets such a local part
+        // with the blanks replaced.
         let plain = match inside {
             "" if is_quoted => "x".to_owned(),
             _ => local.replace("\\ ", "\\x").replace(" <", "x<"),
         };
         let is_address = EmailAddress::parse_with_options(&format!("{plain}@{domain}"), options).is_ok();
-        // The domain is a `hostname` or an address in brackets; the crate takes all kinds of text there.
+        // The domain is a `hostname` or an address in brackets; the crate accepts any text there.
         let is_domain = match domain.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
             Some(literal) => match literal.get(..5).filter(|tag| tag.eq_ignore_ascii_case("IPv6:")) {
                 Some(tag) => literal[tag.len()..].parse::<Ipv6Addr>().is_ok(),
@@ -193,7 +194,8 @@ fn email_addresses_are_those_of_email_address() {
             },
             None => is_host_name(domain),
         };
-        // Without SMTPUTF8 (RFC 6531) a mailbox is ASCII; a tab is no part of a quoted string; 254 octets are the limit.
+        // Without SMTPUTF8 (RFC 6531) a mailbox is ASCII; a tab is not part of a quoted string; the
+        // limit is 254 octets.
         is_address && is_domain && text.is_ascii() && !text.contains('\t') && text.len() <= 254
     };
     agree("email", texts(&MAILBOXES), "a0.@\"\\ <>[]:-_\té", expected);
@@ -209,7 +211,8 @@ fn iso_durations_are_those_of_json_schema() {
     agree("iso-duration", texts(&DURATIONS), "PTYMWDHS019.-p", json_schema(jsonschema::Draft::Draft202012, "duration"));
 }
 
-/// What `time.ParseDuration` documents, in nanoseconds; each part is cut to a whole number of them.
+/// The syntax that `time.ParseDuration` documents, in nanoseconds; each part is truncated to an
+/// integer.
 fn go_duration(text: &str) -> Option<BigInt> {
     let whole = regex("^[+-]?(0|(([0-9]+(\\.[0-9]*)?|\\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$");
     if !whole.is_match(text) {
@@ -257,7 +260,7 @@ fn percentages_and_quantities_are_those_of_their_patterns() {
     agree("percent", texts(&["[0-9]{1,4}%"]), "0123456789%.- é", |text| percent.is_match(text));
     let quantity = regex(super::QUANTITY_PATTERN);
     agree("quantity", texts(&QUANTITIES), "0123456789.+-eEKMGTPinumk ", |text| {
-        // KubeVirt's rules read quantities, too, and there they have values.
+        // KubeVirt's rules parse quantities, too, and there they have values.
         assert_eq!(ytterby_text::quantity(text).is_some(), quantity.is_match(text), "{text}");
         quantity.is_match(text)
     });
@@ -265,7 +268,7 @@ fn percentages_and_quantities_are_those_of_their_patterns() {
 
 #[test]
 fn ports_are_numbers_of_16_bits() {
-    // Rust reads a sign and leading zeros; SPEC has neither.
+    // Rust accepts a sign and leading zeros; the format does not.
     let is_canonical = |text: &str| text == "0" || !text.starts_with(['0', '+']);
     let pattern = regex(super::PORT_PATTERN);
     agree("port", texts(&["[0-9]{1,5}", "6553[0-9]", "[1-9][0-9]{3,4}"]), "0123456789+-. é", |text| {

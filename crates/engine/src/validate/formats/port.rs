@@ -1,4 +1,5 @@
-//! `port`: 0 to 65535 in decimal, without sign or leading zeros. Integers are judged by their value.
+//! `port`: 0 to 65535 in decimal, without sign or leading zeros. Integers are checked by their
+//! value.
 
 pub(super) fn accepts(text: &str) -> bool {
     let has_leading_zero = text.len() > 1 && text.starts_with('0');

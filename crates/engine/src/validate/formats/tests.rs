@@ -1,4 +1,4 @@
-//! Every example of SPEC section I.
+//! Examples of valid and invalid texts for every format.
 
 use super::*;
 
@@ -185,7 +185,7 @@ const EXAMPLES: [(&str, &[&str], &[&str]); 14] = [
             "1h5",
             "é",
             "99999999999999999999ns",
-            // Less than the limit by a billionth of a nanosecond, which is lost in Go's floats.
+            // Below the limit by a billionth of a nanosecond, which Go's floats cannot represent.
             "9223372036.854775807999999999s",
         ],
     ),

@@ -1,4 +1,4 @@
-//! `time`: RFC 3339 full-time; the offset is required, and a leap second falls on 23:59:60 UTC only.
+//! `time`: RFC 3339 full-time; the offset is required, and a leap second is only at 23:59:60 UTC.
 
 pub(super) fn accepts(text: &str) -> bool {
     full_time(text).is_some()
@@ -19,7 +19,7 @@ pub(super) fn full_time(text: &str) -> Option<()> {
     (hour < 24 && minute < 60 && second <= last_second).then_some(())
 }
 
-/// `Z` or `±hh:mm`, and nothing behind it.
+/// `Z` or `±hh:mm`, and nothing after it.
 fn offset_minutes(text: &str) -> Option<i32> {
     let (sign, rest) = match text.as_bytes().first()? {
         b'Z' | b'z' if text.len() == 1 => return Some(0),

@@ -4,7 +4,7 @@ pub(super) fn accepts(text: &str) -> bool {
     scheme(text).is_some_and(is_rest)
 }
 
-/// What follows `scheme:`.
+/// The text after `scheme:`.
 fn scheme(text: &str) -> Option<&str> {
     let (scheme, rest) = text.split_once(':')?;
     let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -12,7 +12,7 @@ fn scheme(text: &str) -> Option<&str> {
     is_scheme.then_some(rest)
 }
 
-/// Whether this can stand behind a scheme, or alone as a relative reference: `//authority/path?query#fragment`.
+/// Whether this can follow a scheme, or be a relative reference: `//authority/path?query#fragment`.
 pub(super) fn is_rest(text: &str) -> bool {
     let (text, fragment) = text.split_once('#').unwrap_or((text, ""));
     let (text, query) = text.split_once('?').unwrap_or((text, ""));
@@ -55,7 +55,8 @@ fn is_future_address(literal: &str) -> bool {
     })
 }
 
-/// Whether there are only unreserved characters, delimiters, percent-encoded octets and `others`.
+/// Whether the text consists of unreserved characters, delimiters, percent-encoded octets and
+/// `others`.
 pub(super) fn made_of(text: &str, others: &[u8]) -> bool {
     let bytes = text.as_bytes();
     let mut at = 0;

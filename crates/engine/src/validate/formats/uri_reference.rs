@@ -1,4 +1,5 @@
-//! `uri-reference`: a URI, or a reference relative to one; the first segment of a relative path has no `:`.
+//! `uri-reference`: a URI, or a reference relative to one; the first segment of a relative path has
+//! no `:`.
 
 pub(super) fn accepts(text: &str) -> bool {
     super::uri::accepts(text) || is_relative(text)

@@ -1,4 +1,4 @@
-//! `min`, `max`, `above`, `below`: the value stands in an order with the argument.
+//! `min`, `max`, `above`, `below`: compare the value with the argument.
 
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -46,7 +46,7 @@ fn make(op: CompareOp, value: &Value, subject: Subject<'_>) -> Made {
 }
 
 impl Compare {
-    /// The quick answer for scalars of one kind.
+    /// The fast path for scalars of one kind.
     fn order(&self, value: &Node) -> Option<Ordering> {
         let (Node::Scalar(value), Node::Scalar(limit)) = (value, &self.limit) else { return None };
         match (value, limit) {

@@ -10,7 +10,7 @@ use ytterby_regexp as regexp;
 
 #[derive(Debug)]
 struct Contains {
-    /// The argument as messages show it.
+    /// The argument in messages.
     quoted: String,
     part: Node,
 }

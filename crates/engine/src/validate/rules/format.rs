@@ -46,7 +46,7 @@ impl NamedRule for OfFormat {
     fn suits(&self, value: &Node) -> bool {
         match value {
             Node::Scalar(Scalar::Str(_)) => true,
-            // Some formats take numbers.
+            // Some formats accept numbers.
             Node::Scalar(Scalar::Int(_) | Scalar::UInt(_)) => self.format.accepts(&Node::Scalar(Scalar::Int(1))),
             Node::Scalar(_) => self.format.accepts(value),
             Node::Array(_) | Node::Map(_) => false,

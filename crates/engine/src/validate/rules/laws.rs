@@ -1,7 +1,7 @@
-//! Laws that hold for every rule: the quick answer and the explanation are those of the rule's meaning.
+//! Properties of every rule: the check and the explanation agree with the rule's definition.
 //!
-//! Meanings are written in Starlark (`laws.star`), which is what rules are to their users, and judge arguments and values
-//! that are made so that each rule often holds and often does not.
+//! Definitions are written in Starlark (`laws.star`), as users would write them. They check
+//! generated arguments and values, for which each rule often holds and often does not.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -15,10 +15,11 @@ use ytterby_starlark::{Eval, Exports, NoOps, Piece, compile};
 use super::tests::{rule, strings};
 use super::*;
 
-/// For each rule.
+/// Number of cases for each rule.
 const CASES: u32 = 1500;
 
-/// Numbers in quarters and tenths, strings of few characters: close to each other, so that comparing them is worth it.
+/// Numbers in quarters and tenths, strings of few characters: similar values, so that comparisons
+/// are interesting.
 fn scalars() -> impl Strategy<Value = Node> {
     prop_oneof![
         1 => Just(Node::NULL),
@@ -88,7 +89,7 @@ fn arguments(name: &str) -> BoxedStrategy<Value> {
     }
 }
 
-/// A value for the rule of this name: mostly of the kind that the rule is about.
+/// A value for the rule of this name: mostly of the type that the rule applies to.
 fn values(name: &str) -> BoxedStrategy<Node> {
     let texts = || "[ab:é]{0,4}".prop_map(Node::str);
     match name {
@@ -103,17 +104,17 @@ fn values(name: &str) -> BoxedStrategy<Node> {
     }
 }
 
-/// What a rule means; see `laws.star`.
+/// The definitions of rules; see `laws.star`.
 struct Meanings {
     eval: RefCell<Eval>,
     functions: Rc<Exports>,
 }
 
-/// What a meaning says about a value.
+/// The result of a definition.
 #[derive(PartialEq, Debug)]
 enum Meaning {
     Valid,
-    /// Not valid, with what is found; nothing where any text will do.
+    /// Not valid, with what is found; `None` if any text is accepted.
     Invalid(Option<String>),
 }
 
@@ -127,7 +128,7 @@ impl Meanings {
     }
 
     fn of(&self, name: &str, argument: &Value, value: &Node) -> Meaning {
-        // What ytt ships compares values that went through YAML.
+        // ytt's own rules compare values after a round trip through YAML.
         let is_shipped = matches!(name, "min" | "max" | "above" | "below" | "one_of" | "one_not_null");
         let read = |node: &Node| node::to_plain_value(&if is_shipped { plain(node) } else { node.clone() });
         let limit = read(&node::node_from_value(argument).expect("arguments are YAML"));

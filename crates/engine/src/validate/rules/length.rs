@@ -1,4 +1,4 @@
-//! `min_len`, `max_len`, `len`: how long a string (in bytes), a list or a map is.
+//! `min_len`, `max_len`, `len`: the length of a string (in bytes), a list or a map.
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ use crate::node::{Node, Scalar};
 #[derive(Debug)]
 struct Length {
     bound: Bound,
-    /// The limit as messages show it: it may be larger than any length.
+    /// The limit in messages: it may be larger than any length.
     shown: String,
     limit: i64,
 }
@@ -41,12 +41,12 @@ pub(super) fn len(value: &Value, subject: Subject<'_>) -> Made {
 }
 
 fn make(bound: Bound, value: &Value, subject: Subject<'_>) -> Made {
-    // A float is cut to a whole number, as in the reference.
+    // A float is truncated to an integer, as in the reference.
     let (shown, limit) = match value {
         Value::Int(limit) => (limit.to_string(), *limit),
         Value::BigInt(limit) => (limit.to_string(), if limit.to_f64() < Some(0.0) { i64::MIN } else { i64::MAX }),
         Value::Float(limit) if limit.is_finite() => (format!("{:.0}", limit.trunc() + 0.0), *limit as i64),
-        // The reference's grammar, which users know.
+        // The reference's wording, which users know.
         other if matches!(subject, Subject::Value) => {
             let text = format!("expected value to be an number, but was {}", other.type_name());
             return Err(super::BadArgument::new(text));
@@ -116,7 +116,7 @@ impl NamedRule for Length {
             Shape::Map(_) => ("minProperties", "maxProperties"),
             Shape::Integer | Shape::Float | Shape::Other => return Vec::new(),
         };
-        // Keywords know no negative lengths; nothing is that short.
+        // Keywords cannot express negative lengths; no value is that short.
         if self.limit < 0 && self.bound != Bound::Min {
             return Vec::new();
         }

@@ -1,4 +1,5 @@
-//! `matches`, also `regexp` and `pattern`: a string in which a regular expression matches somewhere.
+//! `matches`, also `regexp` and `pattern`: a string in which a regular expression matches
+//! somewhere.
 
 use std::rc::Rc;
 
@@ -40,7 +41,8 @@ impl NamedRule for Matches {
         text_of(value).is_some()
     }
 
-    /// A pattern that matches the empty text, and asks for nothing around it, matches in every text.
+    /// A pattern that matches the empty text, without conditions on the text around, matches every
+    /// text.
     fn accepts_all(&self) -> bool {
         let pattern = self.pattern.to_str();
         let inner = pattern.strip_prefix('^').or_else(|| pattern.strip_suffix('$')).unwrap_or(&pattern);

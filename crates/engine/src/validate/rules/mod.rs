@@ -1,8 +1,8 @@
 //! Named rules: `min=1`, `format="hostname"`.
 //!
-//! One file per rule (pairs that mirror each other share one): how its argument is read, a quick yes or no on a node, what is said where
-//! the answer is no, and what stands for it in exported schemas. A rule is made once per annotation; nothing is compiled
-//! or converted while values are checked.
+//! One file per rule (opposite pairs share one): it parses the argument, checks a node, explains a
+//! violation, and exports the rule to schemas. A rule is created once per annotation; nothing is
+//! compiled or converted while values are checked.
 
 mod cel;
 mod compare;
@@ -34,48 +34,49 @@ use crate::node::{self, Array, ArrayItem, Map, MapItem, Node, Origin, Scalar};
 
 /// A rule with its argument.
 pub(crate) trait NamedRule: Debug {
-    /// What a valid value is: `a value >= 1`.
+    /// The description of a valid value: `a value >= 1`.
     fn must_be(&self) -> String;
 
     /// Whether the value is valid.
     fn accepts(&self, value: &Node) -> bool;
 
-    /// Whether it can hold for values of the type that this one has. A rule that cannot is a mistake of the schema.
+    /// Whether it can hold for values of this one's type. If not, the schema has a mistake.
     fn suits(&self, _value: &Node) -> bool {
         true
     }
 
-    /// What is wrong with a value that is not valid. Values are never shown.
+    /// What is wrong with an invalid value. Values are never shown.
     fn found(&self, value: &Node) -> Found;
 
-    /// What an exported schema says; nothing where there is no keyword for it.
+    /// Its keywords in an exported schema; empty if there is none.
     fn export(&self, _target: Target, _shape: &Shape) -> Vec<Keyword> {
         Vec::new()
     }
 
-    /// What it says in numbers or lists, so that one can tell whether another rule says more. All of them must hold, and
-    /// together they are the rule; empty where it cannot be said so.
+    /// The rule as numbers or lists, to decide whether another rule is stricter. The rule is
+    /// equivalent to all of them together; empty if that is not possible.
     fn limits(&self) -> Vec<Limit> {
         Vec::new()
     }
 
-    /// What it asks for besides [`NamedRule::limits`], for those who make values that keep it.
+    /// Its requirement besides [`NamedRule::limits`], for generators of values.
     fn wants(&self) -> Option<Want<'_>> {
         None
     }
 
-    /// Whether it holds for every value that it suits, so that nobody need be told: `min_len=0`, which takes another
-    /// rule back.
+    /// Whether it holds for every suitable value, so that it need not be documented: `min_len=0`,
+    /// which cancels another rule.
     fn is_void(&self) -> bool {
         false
     }
 
-    /// Whether it holds for every value that it suits, although it is not [void](NamedRule::is_void) to readers.
+    /// Whether it holds for every suitable value, although it is not [void](NamedRule::is_void) for
+    /// readers.
     fn accepts_all(&self) -> bool {
         false
     }
 
-    /// Whether it tells integers apart by nothing but being even or odd.
+    /// Whether its result for integers depends only on being even or odd.
     fn has_period_two(&self) -> bool {
         false
     }
@@ -85,18 +86,19 @@ pub(crate) trait NamedRule: Debug {
         None
     }
 
-    /// Whether null is checked, before everything else, instead of being skipped.
+    /// Whether it checks null, before all other rules, instead of skipping it.
     fn is_about_null(&self) -> bool {
         false
     }
 
-    /// Whether the reference has a built-in function for it; then `.check()` fails with `check: ` in front.
+    /// Whether it is a built-in function in the reference; then `.check()` fails with `check: ` in
+    /// front.
     fn is_native(&self) -> bool {
         false
     }
 }
 
-/// What a rule asks of values.
+/// The requirement of a rule.
 #[derive(Clone, Copy)]
 pub(crate) enum Want<'r> {
     Prefix(&'r Str),
@@ -129,7 +131,7 @@ pub(crate) enum Quantity {
     Length,
 }
 
-/// Where the limit is.
+/// The position of the limit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bound {
     pub number: f64,
@@ -149,7 +151,7 @@ impl Limit {
         }
     }
 
-    /// Whether both limit the same thing on the same side.
+    /// Whether both limit the same quantity on the same side.
     pub fn is_like(&self, other: &Limit) -> bool {
         match (self, other) {
             (Limit::AtLeast(of, _), Limit::AtLeast(what, _)) | (Limit::AtMost(of, _), Limit::AtMost(what, _)) => {
@@ -172,9 +174,9 @@ impl Bound {
 /// What is wrong with a value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Found {
-    /// The rule does not hold: `.check()` fails as `fail()` does.
+    /// The rule does not hold: `.check()` fails like `fail()`.
     Failure(String),
-    /// The rule could not be applied: `.check()` fails with just this.
+    /// The rule could not be applied: `.check()` fails with just this message.
     Error(String),
 }
 
@@ -186,7 +188,7 @@ impl Found {
     }
 }
 
-/// What a schema is exported to.
+/// The target of an export.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Target {
     OpenApi,
@@ -194,7 +196,7 @@ pub(crate) enum Target {
     Crd,
 }
 
-/// The type of the node that carries a rule, as far as keywords depend on it.
+/// The type of the node with a rule, as far as keywords depend on it.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Shape {
     Text,
@@ -208,21 +210,21 @@ pub(crate) enum Shape {
 /// What is known about the keys of a map.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct MapShape {
-    /// Those that the schema names.
+    /// Those that the schema declares.
     pub keys: Vec<Scalar>,
-    /// Of these, the ones whose values Kubernetes does not show to rules, because they have no type.
+    /// Those of them that are hidden from Kubernetes' rules, because their values have no type.
     pub hidden: Vec<Scalar>,
-    /// And those that hold objects, which rules can compare with null.
+    /// Those of them that are objects, which rules can compare with null.
     pub objects: Vec<Scalar>,
-    /// Those that are there whatever is given.
+    /// Those of them that are always present.
     pub always: Vec<Scalar>,
-    /// And those of them that are not null then.
+    /// Those of the latter whose default is not null.
     pub filled: Vec<Scalar>,
-    /// Whether there may be others, and what they hold.
+    /// Whether other keys are allowed, and their values.
     pub free: FreeKeys,
 }
 
-/// Whether a map may have keys that the schema does not name.
+/// Whether a map may have keys that the schema does not declare.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum FreeKeys {
     #[default]
@@ -233,8 +235,9 @@ pub(crate) enum FreeKeys {
 }
 
 impl MapShape {
-    /// The condition in CEL that a key is there and not null. Kubernetes drops null, and its rules cannot compare
-    /// scalars and lists with it. None where rules cannot ask: for other keys beside named ones, and values without a type.
+    /// The CEL condition that a key is present and not null. Kubernetes drops null, and its rules
+    /// cannot compare scalars and lists with it. `None` if rules cannot test it: for other keys
+    /// beside declared ones, and for values without a type.
     fn cel_has(&self, key: &Scalar) -> Option<String> {
         let text = node::key_text(key);
         if self.keys.contains(key) {
@@ -247,7 +250,7 @@ impl MapShape {
     }
 }
 
-/// What a list holds.
+/// The items of a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Items {
     Texts,
@@ -259,7 +262,8 @@ pub(crate) enum Items {
 }
 
 impl Items {
-    /// A value as CEL compares items with it; none where Kubernetes would refuse to compare them.
+    /// A value as a CEL literal for comparing items with it; `None` if Kubernetes would refuse to
+    /// compare them.
     fn cel_literal(self, value: &Node) -> Option<String> {
         match (self, value) {
             (Items::Texts, Node::Scalar(Scalar::Str(_)))
@@ -273,8 +277,8 @@ impl Items {
 }
 
 impl Shape {
-    /// Keywords about texts, numbers or lists say nothing about values of other types, which rules refuse. So they stand
-    /// only where values of their type do.
+    /// Keywords about texts, numbers or lists ignore values of other types, which rules refuse. So
+    /// they are exported only if values have that type.
     fn may_be_text(&self) -> bool {
         matches!(self, Shape::Text | Shape::Other)
     }
@@ -288,7 +292,7 @@ impl Shape {
     }
 }
 
-/// A piece of an exported schema that stands for a rule.
+/// A piece of an exported schema for a rule.
 #[derive(Clone, Debug)]
 pub(crate) enum Keyword {
     /// `name: value`.
@@ -297,19 +301,20 @@ pub(crate) enum Keyword {
     Pattern(String),
     /// A rule of `x-kubernetes-validations`.
     Cel(String),
-    /// One that looks at the items of a collection. Kubernetes estimates what a rule can cost and refuses definitions with
-    /// expensive ones: it stands only where there are at most so many items, and not inside of other collections.
+    /// One that iterates over a collection. Kubernetes estimates the cost of a rule and refuses
+    /// definitions with expensive ones. So it is exported only for a limited number of items, and
+    /// not inside of other collections.
     Loop(String, Most),
     /// Null is not allowed.
     NotNull,
-    /// Nothing: whatever fits the type keeps the rule.
+    /// Nothing: every value of the type satisfies the rule.
     Void,
 }
 
-/// How many items a rule can go through before Kubernetes finds it too expensive.
+/// The number of items that a rule can visit before Kubernetes considers it too expensive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Most {
-    /// Each item is looked at once, which is cheap.
+    /// Each item is visited once, which is cheap.
     Any,
     /// Items are compared with each other, or with patterns; strings in them may be long.
     Few,
@@ -328,11 +333,12 @@ impl Most {
 #[derive(Debug)]
 pub(crate) struct BadArgument {
     pub text: String,
-    /// Whether messages add where the annotation is; some of the reference's do not.
+    /// Whether messages contain the position of the annotation; some of the reference's do not.
     pub positioned: bool,
-    /// What rich messages add.
+    /// Additional text of rich messages.
     pub hint: Option<Help>,
-    /// Whether it is a value without YAML. ytt notices that only when a value is checked.
+    /// Whether the value cannot be expressed in YAML. ytt reports that only when a value is
+    /// checked.
     pub not_yaml: bool,
 }
 
@@ -350,10 +356,10 @@ impl BadArgument {
     }
 }
 
-/// A rule, or none: `even=False`.
+/// A rule; `None` for `even=False`.
 type Made = Result<Option<Rc<dyn NamedRule>>, BadArgument>;
 
-/// What an argument is called in messages.
+/// The name of an argument in messages.
 #[derive(Clone, Copy)]
 pub(crate) enum Subject<'a> {
     /// `keyword argument "min_len"`
@@ -391,7 +397,7 @@ impl Subject<'_> {
     }
 }
 
-/// How a rule is made of its argument.
+/// Creates a rule from its argument.
 type Make = fn(&Value, Subject<'_>) -> Made;
 
 /// A rule that annotations can name.
@@ -412,11 +418,11 @@ pub(crate) enum Takes {
     Argument,
     /// With nothing: `assert.even()`.
     Nothing,
-    /// In a way of its own, which `@ytt:assert` knows.
+    /// With other arguments, which `@ytt:assert` defines.
     Other,
 }
 
-/// A line of the table; fields that are not as usual follow.
+/// A row of the table; fields that differ from the defaults follow.
 macro_rules! rule {
     ($name:literal, $make:path $(, $field:ident: $value:expr)*) => {
         Entry { $($field: $value,)* ..usual($name, concat!("assert.", $name), $make) }
@@ -427,7 +433,7 @@ const fn usual(name: &'static str, function: &'static str, make: Make) -> Entry 
     Entry { name, function, takes: Takes::Argument, aliases: &[], beyond_ytt: true, make }
 }
 
-/// How many rules of the table ytt has.
+/// The number of ytt's own rules in the table.
 pub(crate) const SHIPPED: usize = 7;
 
 /// All rules; first those of ytt, in the order in which it runs them.
@@ -454,12 +460,12 @@ const TABLE: [Entry; 20] = [
     rule!("cel", cel::make),
 ];
 
-/// The rules that there are.
+/// The available rules.
 pub(crate) fn all(level: Level) -> impl Iterator<Item = &'static Entry> {
     TABLE.iter().filter(move |entry| level == Level::Ytterby || !entry.beyond_ytt)
 }
 
-/// The rule of this name or alias, and its place in the order of the table.
+/// The rule with this name or alias, and its index in the table.
 pub(crate) fn find(name: &str, level: Level) -> Option<(usize, &'static Entry)> {
     let knows = |entry: &Entry| match level {
         Level::Ytt049 => entry.name == name && !entry.beyond_ytt,
@@ -468,7 +474,7 @@ pub(crate) fn find(name: &str, level: Level) -> Option<(usize, &'static Entry)> 
     TABLE.iter().enumerate().find(|(_, entry)| knows(entry))
 }
 
-/// All names, aliases included.
+/// All names, including aliases.
 #[cfg(test)]
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     TABLE.iter().flat_map(|entry| std::iter::once(entry.name).chain(entry.aliases.iter().copied()))
@@ -481,8 +487,9 @@ impl Entry {
     }
 }
 
-/// What a value becomes on its way through `yaml.encode` and `yaml.decode`, which is what ytt compares: whole floats that YAML
-/// writes without a point are integers, and an empty YAML collection is null.
+/// A value after a round trip through `yaml.encode` and `yaml.decode`, which is what ytt compares:
+/// integral floats that YAML writes without a point become integers, and an empty YAML collection
+/// becomes null.
 pub(crate) fn plain(value: &Node) -> Node {
     match value {
         Node::Map(map) if map.is_empty() && map.origin == Origin::Yaml => Node::NULL,
@@ -511,9 +518,9 @@ fn plain_below(value: &Node) -> Node {
     }
 }
 
-/// A float as YAML reads what it writes for it.
+/// A float after a round trip through YAML.
 fn plain_float(float: f64) -> Scalar {
-    // Only small whole numbers are written without a point or an exponent.
+    // Only small integral numbers are written without a point or an exponent.
     if float.fract() == 0.0 && float.abs() < 1e21 {
         let text = gofloat::format_g(float);
         if let Ok(whole) = text.parse() {
@@ -523,7 +530,7 @@ fn plain_float(float: f64) -> Scalar {
     Scalar::Float(float)
 }
 
-/// The node of an argument; what cannot be YAML is an error.
+/// An argument as a node; values that YAML cannot express are an error.
 fn node_of(value: &Value, subject: Subject<'_>) -> Result<Node, BadArgument> {
     node::node_from_value(value).map_err(|problem| {
         let bad = subject.bad(&format!("to be a YAML value: {problem}"));
@@ -531,7 +538,7 @@ fn node_of(value: &Value, subject: Subject<'_>) -> Result<Node, BadArgument> {
     })
 }
 
-/// A rule whose argument is no YAML: no value is valid.
+/// A rule whose argument cannot be expressed in YAML: no value is valid.
 #[derive(Debug)]
 pub(crate) struct Inapplicable {
     /// `min=<assertion>`.
@@ -553,7 +560,7 @@ impl NamedRule for Inapplicable {
     }
 }
 
-/// The name of a value's type as Starlark has it after decoding.
+/// The name of a value's type in Starlark, after decoding.
 pub(crate) fn type_name(value: &Node) -> &'static str {
     match value {
         Node::Scalar(Scalar::Null) => "NoneType",
@@ -582,7 +589,7 @@ fn text_of(value: &Node) -> Option<&Str> {
     }
 }
 
-/// Equality as Starlark has it: an integer can equal a float, the order of keys does not matter.
+/// Equality as in Starlark: an integer can equal a float, the order of keys does not matter.
 pub(crate) fn equal(left: &Node, right: &Node) -> bool {
     match (left, right) {
         (Node::Scalar(left), Node::Scalar(right)) => equal_scalars(left, right),
@@ -607,7 +614,7 @@ pub(crate) fn equal(left: &Node, right: &Node) -> bool {
 fn equal_scalars(left: &Scalar, right: &Scalar) -> bool {
     match (left, right) {
         (Scalar::Int(int), Scalar::Float(float)) | (Scalar::Float(float), Scalar::Int(int)) => {
-            // The conversion back tells apart integers that are equal only after rounding.
+            // The conversion back distinguishes integers that are equal only after rounding.
             *int as f64 == *float && (*float as i128) == i128::from(*int)
         }
         (Scalar::UInt(int), Scalar::Float(float)) | (Scalar::Float(float), Scalar::UInt(int)) => {

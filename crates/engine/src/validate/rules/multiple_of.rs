@@ -1,4 +1,5 @@
-//! `multiple_of`: the value divided by the argument is whole, reckoned in decimal: 0.3 is a multiple of 0.1.
+//! `multiple_of`: the value divided by the argument is an integer, computed in decimal: 0.3 is a
+//! multiple of 0.1.
 
 use std::rc::Rc;
 
@@ -93,7 +94,7 @@ impl Decimal {
         let shift = self.exponent - divisor.exponent;
         let (digits, divisor) = (u128::from(self.digits), u128::from(divisor.digits));
         if shift >= 0 {
-            // (digits · 10^shift) mod divisor without ever leaving 128 bits.
+            // (digits · 10^shift) mod divisor without exceeding 128 bits.
             let mut remainder = digits % divisor;
             for _ in 0..shift {
                 if remainder == 0 {
@@ -104,7 +105,7 @@ impl Decimal {
             remainder == 0
         } else {
             let scaled = 10u128.checked_pow(shift.unsigned_abs()).and_then(|power| divisor.checked_mul(power));
-            // A divisor that large divides nothing but 0.
+            // A divisor that large divides only 0.
             scaled.map_or(digits == 0, |divisor| digits % divisor == 0)
         }
     }

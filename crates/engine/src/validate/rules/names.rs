@@ -1,4 +1,4 @@
-//! What people call the rules: names of JSON Schema and of other languages, and misspellings.
+//! Other names of the rules: those of JSON Schema and other languages, and misspellings.
 
 use ytterby_diag::Help;
 use ytterby_text::spelling;
@@ -7,7 +7,7 @@ use super::{all, find};
 use crate::annotation::Level;
 use crate::validate::formats;
 
-/// Names that are no rules here, in small letters without underscores, and what to write instead.
+/// Names that are not rules, in lower case without underscores, and what to write instead.
 const ELSEWHERE: [(&str, &str); 52] = [
     ("additionalproperties", "@schema/any-key"),
     ("allof", "@schema/all-of"),
@@ -63,7 +63,7 @@ const ELSEWHERE: [(&str, &str); 52] = [
     ("uniqueitems", "unique=True"),
 ];
 
-/// What was meant by a name that is no rule: another rule with its `=`, or another annotation.
+/// The suggestion for a name that is not a rule: another rule with its `=`, or another annotation.
 pub(crate) fn meant(name: &str, level: Level) -> Option<String> {
     let folded: String = name.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect();
     let is_there = |text: &str| match text.split_once('=') {
@@ -82,7 +82,7 @@ pub(crate) fn meant(name: &str, level: Level) -> Option<String> {
     spelling::closest(name, names, spelling::tolerance(name)).map(|name| format!("{name}="))
 }
 
-/// The hint about a name that is no rule.
+/// The hint about a name that is not a rule.
 pub(crate) fn hint(name: &str, level: Level) -> Help {
     match meant(name, level) {
         Some(meant) => {

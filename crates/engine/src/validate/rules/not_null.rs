@@ -1,4 +1,4 @@
-//! `not_null`: null is no value. It runs before all other rules, which only run where it holds.
+//! `not_null`: null is not valid. It runs before all other rules, which run only if it holds.
 
 use std::rc::Rc;
 

@@ -1,4 +1,5 @@
-//! `one_not_null`: a map in which exactly one of the given keys, or of all, has a value that is not null.
+//! `one_not_null`: a map in which exactly one of the given keys, or of all, has a value that is not
+//! null.
 
 use std::rc::Rc;
 
@@ -11,7 +12,7 @@ use crate::node::{Array, ArrayItem, Map, Node, Origin, Scalar, scalar_to_value};
 
 #[derive(Debug)]
 struct OneNotNull {
-    /// None for all keys of the map.
+    /// `None` means all keys of the map.
     keys: Option<Vec<Scalar>>,
     written: String,
 }
@@ -29,7 +30,7 @@ pub(super) fn make(value: &Value, subject: Subject<'_>) -> Made {
         other if super::one_of::is_sequence(other) => {
             let keys = other.iterate().into_iter().flatten().map(|key| node_of(&key, subject));
             let keys = keys.collect::<Result<Vec<Node>, BadArgument>>()?;
-            // A key that is no scalar is in no map; it counts as absent.
+            // A key that is not a scalar is in no map; it counts as absent.
             Some(
                 keys.iter()
                     .filter_map(|key| if let Node::Scalar(key) = plain(key) { Some(key) } else { None })
@@ -49,7 +50,7 @@ pub(super) fn make(value: &Value, subject: Subject<'_>) -> Made {
 }
 
 impl OneNotNull {
-    /// How many values count as not null; stops at two.
+    /// The number of values that are not null; stops at two.
     fn count(&self, map: &Map) -> usize {
         self.not_null(map).take(2).count()
     }
@@ -61,7 +62,7 @@ impl OneNotNull {
         }
     }
 
-    /// The keys that count, as far as the map may have them. None where the schema does not name them all.
+    /// The relevant keys that the map may have. `None` if the schema does not declare them all.
     fn keys_in(&self, shape: &MapShape) -> Option<Vec<Scalar>> {
         let is_possible = |key: &&Scalar| shape.free != FreeKeys::No || shape.keys.contains(key);
         match &self.keys {
@@ -101,7 +102,7 @@ impl NamedRule for OneNotNull {
         let Shape::Map(shape) = shape else { return Vec::new() };
         let keys = self.keys_in(shape).filter(|keys| !keys.is_empty());
         let Some(keys) = keys else {
-            // Where only free keys are there, and none can be null, one is all there may be.
+            // If there are only undeclared keys, and none can be null, exactly one is allowed.
             let is_one = self.keys.is_none() && shape.keys.is_empty() && shape.free == FreeKeys::NotNull;
             let one = |name| Keyword::Plain(name, Node::Scalar(Scalar::Int(1)));
             return if is_one { vec![one("minProperties"), one("maxProperties")] } else { Vec::new() };
@@ -128,7 +129,8 @@ impl NamedRule for OneNotNull {
     }
 }
 
-/// `{required: [key], properties: {key: {not: {type: "null"}}}}`; a key that has a value by default may be left out.
+/// `{required: [key], properties: {key: {not: {type: "null"}}}}`; a key with a default may be
+/// absent.
 fn only(key: &str, has_default: bool) -> Node {
     let map = |name: &str, value: Node| {
         let mut map = Map::new();

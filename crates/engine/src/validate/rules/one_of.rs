@@ -20,11 +20,11 @@ enum Allowed {
     Values(Vec<Node>),
     /// The keys of a map.
     Keys(Node),
-    /// An empty YAML collection reads back as null, in which nothing can be.
+    /// An empty YAML collection reads back as null, which contains nothing.
     Nothing,
 }
 
-/// Whether the reference takes a value for a sequence: it has a length and can be iterated over.
+/// Whether the reference treats a value as a sequence: it has a length and can be iterated over.
 pub(super) fn is_sequence(value: &Value) -> bool {
     !matches!(value, Value::Str(_)) && value.len().is_some() && value.is_iterable()
 }
@@ -117,7 +117,7 @@ impl NamedRule for OneOf {
                 items.push(ArrayItem::new(value.clone(), ytterby_diag::Pos::UNKNOWN));
             }
         }
-        // An empty list is no list of values for most readers of schemas.
+        // Most readers of schemas do not accept an empty list.
         if items.is_empty() {
             return Vec::new();
         }

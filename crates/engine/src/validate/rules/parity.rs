@@ -1,4 +1,4 @@
-//! `even` and `odd`: whole numbers; a float without a fraction counts.
+//! `even` and `odd`: integers; a float without a fraction counts.
 
 use std::rc::Rc;
 
@@ -64,7 +64,7 @@ impl NamedRule for Parity {
             return Vec::new();
         }
         let multiple_of = |number| Keyword::Plain("multipleOf", Node::Scalar(Scalar::Int(number)));
-        // Numbers that are not whole are no multiples of two either.
+        // Numbers with a fraction are not multiples of two either.
         let whole = (*shape == Shape::Float).then(|| multiple_of(1));
         match (self.remainder, target) {
             (0, _) => vec![multiple_of(2)],

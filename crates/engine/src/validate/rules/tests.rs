@@ -5,7 +5,7 @@ use ytterby_diag::FileId;
 use super::*;
 use crate::node::documents_from_tree;
 
-/// The node that a YAML text stands for.
+/// A YAML text as a node.
 pub(crate) fn yaml(text: &str) -> Node {
     let tree = ytterby_yaml::parse(text.as_bytes(), FileId(0), &Default::default())
         .unwrap_or_else(|problem| panic!("{text}: {problem:?}"));

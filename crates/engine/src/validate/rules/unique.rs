@@ -1,4 +1,4 @@
-//! `unique`: a list without two equal items, however deep they are.
+//! `unique`: a list without two equal items; items are compared deeply.
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
@@ -58,7 +58,7 @@ impl NamedRule for Unique {
     }
 }
 
-/// The equal items that stand first, by the first of the two, then by the second.
+/// The first pair of equal items: ordered by the first of the two, then by the second.
 fn first_pair(items: &[ArrayItem]) -> Option<(usize, usize)> {
     let mut seen: HashMap<u64, Vec<usize>> = HashMap::with_capacity(items.len());
     let mut best: Option<(usize, usize)> = None;
