@@ -1,7 +1,7 @@
-//! Between Starlark values and nodes, and from the reader's tree to nodes.
+//! Conversions between Starlark values and nodes, and from the reader's tree to nodes.
 //!
-//! What code makes becomes nodes when it is assigned; its collections keep the mark [`Origin::Code`], because Starlark
-//! sees them as dicts and lists again.
+//! Values of code become nodes when they are assigned. Their collections keep the mark
+//! [`Origin::Code`], because Starlark sees them as dicts and lists again.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -17,17 +17,17 @@ use ytterby_yaml::{NodeId, Tree, View};
 use super::structs::Struct;
 use super::{Array, ArrayItem, Document, DocumentSet, Fragment, FragmentData, Map, MapItem, Node, Origin, Scalar};
 
-/// Deeper values than this have no place in YAML, nor do values that contain themselves.
+/// Maximum nesting of a value in YAML. It also stops values that contain themselves.
 const MAX_DEPTH: usize = 10_000;
 
-/// Nor do values with more parts than this, however they come about. A list or map that holds another one twice, which holds
-/// a third one twice, and so on, is small, but not as YAML.
+/// Maximum number of nodes of a value. A list that contains another one twice, which contains a
+/// third one twice, and so on, is small in memory, but not as YAML.
 pub(crate) const MAX_NODES: u32 = 30_000_000;
 
-/// What a node takes, roughly.
+/// Approximate bytes of a node.
 const NODE_BYTES: usize = 64;
 
-/// The node that a Starlark value stands for. The error is a message without position.
+/// A Starlark value as a node. The error is a message without position.
 pub(crate) fn from_value(value: &Value) -> Result<FragmentData, String> {
     if let Some(fragment) = value.downcast::<Fragment>() {
         return Ok(fragment.data().clone());
@@ -35,7 +35,7 @@ pub(crate) fn from_value(value: &Value) -> Result<FragmentData, String> {
     node_from_value(value).map(FragmentData::Node)
 }
 
-/// The same where documents are not allowed.
+/// The same, without documents.
 pub(crate) fn node_from_value(value: &Value) -> Result<Node, String> {
     node_at_depth(value, 0, &Cell::new(MAX_NODES))
 }
@@ -105,7 +105,7 @@ fn not_yaml(value: &Value) -> String {
     }
 }
 
-/// The scalar that a Starlark value stands for, if it is one.
+/// A Starlark value as a scalar, if it is one.
 pub(crate) fn scalar_from_value(value: &Value) -> Option<Scalar> {
     Some(match value {
         Value::None => Scalar::Null,
@@ -118,7 +118,7 @@ pub(crate) fn scalar_from_value(value: &Value) -> Option<Scalar> {
     })
 }
 
-/// How Starlark sees a scalar.
+/// A scalar as a Starlark value.
 pub(crate) fn scalar_to_value(scalar: &Scalar) -> Value {
     match scalar {
         Scalar::Null => Value::None,
@@ -127,12 +127,13 @@ pub(crate) fn scalar_to_value(scalar: &Scalar) -> Value {
         Scalar::UInt(value) => Value::big((*value).into()),
         Scalar::Float(value) => Value::Float(*value),
         Scalar::Str(value) => Value::Str(value.clone()),
-        // No key of a dict can be a collection; code sees what stands in the file.
+        // A key of a dict cannot be a collection; code sees the text in the file.
         Scalar::Complex(_) => Value::str(key_text(scalar).into_owned()),
     }
 }
 
-/// How Starlark sees a node: what YAML made as a yamlfragment, what code made as dicts and lists.
+/// A node as a Starlark value: collections from YAML as yamlfragments, those from code as dicts and
+/// lists.
 pub(crate) fn to_value(node: &Node) -> Value {
     match node {
         Node::Scalar(scalar) => scalar_to_value(scalar),
@@ -142,7 +143,7 @@ pub(crate) fn to_value(node: &Node) -> Value {
     }
 }
 
-/// A node as dicts and lists all the way down, as `yaml.decode()` gives it.
+/// A node as nested dicts and lists, as `yaml.decode()` returns it.
 pub(crate) fn to_plain_value(node: &Node) -> Value {
     match node {
         Node::Scalar(scalar) => scalar_to_value(scalar),
@@ -151,7 +152,7 @@ pub(crate) fn to_plain_value(node: &Node) -> Value {
     }
 }
 
-// Conversions that cannot fail stop where a limit is reached; nobody sees their results.
+// Conversions that cannot fail stop if a limit is reached; their results are never used.
 fn dict_of(map: &Map, convert: fn(&Node) -> Value) -> Value {
     if !budget::may_go_on(64 + 2 * NODE_BYTES * map.len()) {
         return Value::None;
@@ -167,7 +168,7 @@ fn list_of(array: &Array, convert: fn(&Node) -> Value) -> Value {
     Value::list(array.items.iter().map(|item| convert(&item.value)).collect())
 }
 
-/// A map that code made, as if it stood in YAML at `pos`.
+/// A map that code created, as if it were YAML at `pos`.
 pub(crate) fn map_with_position(map: &Map, pos: Pos) -> Map {
     let items = map.iter().map(|item| {
         let place = if item.pos.is_known() { item.pos } else { pos };
@@ -176,7 +177,7 @@ pub(crate) fn map_with_position(map: &Map, pos: Pos) -> Map {
     items.collect()
 }
 
-/// An array that code made, as if it stood in YAML at `pos`.
+/// An array that code created, as if it were YAML at `pos`.
 pub(crate) fn array_with_position(array: &Array, pos: Pos) -> Array {
     let items = array.items.iter().map(|item| {
         let place = if item.pos.is_known() { item.pos } else { pos };
@@ -185,7 +186,7 @@ pub(crate) fn array_with_position(array: &Array, pos: Pos) -> Array {
     Array { items: items.collect(), origin: Origin::Yaml }
 }
 
-/// A node with what code made in it placed at `pos`; the rest is shared.
+/// A node in which everything that code created has the position `pos`; the rest is shared.
 pub(crate) fn with_position(node: &Node, pos: Pos) -> Node {
     match node {
         Node::Map(map) if needs_position(node) && budget::may_go_on(NODE_BYTES * map.len()) => {
@@ -211,28 +212,28 @@ fn needs_position(node: &Node) -> bool {
     }
 }
 
-/// The documents of a file that has no templating: of a key given twice the last value counts.
+/// The documents of a file without templating: the last of duplicate keys wins.
 pub(crate) fn documents_from_tree(tree: &Tree) -> DocumentSet {
     let docs = tree.documents().iter().filter(|doc| !doc.injected);
     DocumentSet { items: docs.map(|doc| Document::new(from_tree(tree, doc.value), doc.pos)).collect() }
 }
 
-/// The documents of a file of data values: of a key given twice both values count, where they are maps, for each of them is
-/// laid over what is there.
+/// The documents of a file of data values: duplicate keys with maps are merged, because each is
+/// overlaid on the values so far.
 pub(crate) fn values_from_tree(tree: &Tree) -> DocumentSet {
     let docs = tree.documents().iter().filter(|doc| !doc.injected);
     let document = |doc: &ytterby_yaml::Document| Document::new(convert(tree, doc.value, Twice::Merged), doc.pos);
     DocumentSet { items: docs.map(document).collect() }
 }
 
-/// What counts of a key given twice.
+/// How to treat duplicate keys.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Twice {
     LastWins,
     Merged,
 }
 
-/// Whether a document with this value is left out of the output.
+/// Whether a document with this value is omitted from the output.
 pub(crate) fn is_empty(tree: &Tree, id: NodeId) -> bool {
     match tree.value(id) {
         View::Scalar(scalar) => scalar.is_null(),
@@ -241,7 +242,7 @@ pub(crate) fn is_empty(tree: &Tree, id: NodeId) -> bool {
     }
 }
 
-/// A node of the reader's tree. Of a key given twice the last value counts, at the place of the first.
+/// A node of the reader's tree. The last of duplicate keys wins, at the place of the first.
 pub(crate) fn from_tree(tree: &Tree, id: NodeId) -> Node {
     convert(tree, id, Twice::LastWins)
 }
@@ -277,7 +278,7 @@ fn convert(tree: &Tree, id: NodeId, twice: Twice) -> Node {
     }
 }
 
-/// Puts items into a map that may have their keys.
+/// Adds items to a map that may have their keys already.
 fn put_all(map: &mut Map, items: Vec<MapItem>, twice: Twice) {
     for item in items {
         let Some(at) = map.find(&item.key) else {
@@ -294,7 +295,7 @@ fn put_all(map: &mut Map, items: Vec<MapItem>, twice: Twice) {
     }
 }
 
-/// What to do about a map or an array that is a key.
+/// Advice about a map or an array that is a key.
 pub(crate) const COMPLEX_KEY_HELP: &str = "this looks like a Helm or Jinja template: to YAML, `{{ x }}` is a map whose \
      key is a map; put it in quotes if it is text";
 
@@ -311,7 +312,7 @@ pub(crate) fn key_text(key: &Scalar) -> Cow<'_, str> {
     }
 }
 
-/// The name of the type that the reference holds a value in; some of its messages show it.
+/// The name of the Go type of a value in the reference; some of its messages contain it.
 pub(crate) fn go_type_name(value: &Value) -> &'static str {
     match value {
         Value::None => "<nil>",

@@ -1,7 +1,8 @@
-//! `yamlfragment`: how Starlark sees YAML.
+//! `yamlfragment`: YAML as a Starlark value.
 //!
-//! A fragment shares the node; nothing is copied until code assigns it. Code cannot change fragments, with one
-//! exception: `overlay.apply()` changes the one on its left, as it does in the reference.
+//! A fragment shares the node; nothing is copied until code assigns it. Code cannot change
+//! fragments, with one exception: `overlay.apply()` changes the one on its left, as in the
+//! reference.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -12,19 +13,19 @@ use ytterby_text::{Str, spelling};
 use super::convert::{scalar_from_value, scalar_to_value};
 use super::{DocumentSet, Node, Origin, Scalar, to_value};
 
-/// How many keys of a map a name that is none of them is compared with.
+/// Maximum number of keys to compare an unknown name with.
 const COMPARED_KEYS: usize = 1_000;
 
-/// A YAML value or documents in the hands of Starlark.
+/// A YAML value or documents as a Starlark value.
 pub(crate) struct Fragment {
     data: RefCell<FragmentData>,
-    /// Whether this is what an overlay left behind, so that the next one need not look through it.
+    /// Whether this is the result of an overlay, so that the next one need not clean it.
     is_clean: Cell<bool>,
-    /// Whether others may see it that must not see it change.
+    /// Whether others may use it and must not see it change.
     is_frozen: Cell<bool>,
 }
 
-/// What a fragment holds.
+/// The content of a fragment.
 #[derive(Clone, Debug)]
 pub(crate) enum FragmentData {
     Node(Node),
@@ -36,32 +37,33 @@ impl Fragment {
         Fragment::from(FragmentData::Node(node))
     }
 
-    /// What it holds; the clone costs a counter.
+    /// The content; the clone only increments a counter.
     pub fn data(&self) -> FragmentData {
         self.data.borrow().clone()
     }
 
-    /// What an overlay made, and will not have to look through again.
+    /// The result of an overlay, which need not be cleaned again.
     pub fn overlaid(data: FragmentData) -> Fragment {
         Fragment { is_clean: Cell::new(true), ..Fragment::from(data) }
     }
 
-    /// Whether an overlay left it behind.
+    /// Whether it is the result of an overlay.
     pub fn is_clean(&self) -> bool {
         self.is_clean.get()
     }
 
-    /// Whether it must stay as it is.
+    /// Whether it must not change.
     pub fn is_frozen(&self) -> bool {
         self.is_frozen.get()
     }
 
-    /// Takes the data out, so that an overlay can change it in place, until [`Fragment::put_overlaid`].
+    /// Takes the data out, so that an overlay can change it in place, until
+    /// [`Fragment::put_overlaid`].
     pub fn take(&self) -> FragmentData {
         self.data.replace(FragmentData::Node(Node::NULL))
     }
 
-    /// Puts in what an overlay made.
+    /// Puts the result of an overlay back.
     pub fn put_overlaid(&self, data: FragmentData) {
         self.data.replace(data);
         self.is_clean.set(true);
@@ -81,10 +83,10 @@ impl From<DocumentSet> for Fragment {
 }
 
 impl FragmentData {
-    /// What it is, as messages say it.
+    /// Its name in messages.
     pub fn name(&self) -> &'static str {
         match self {
-            // Code's collections have the names of Go's types in the reference's messages.
+            // The reference's messages contain Go's type names for collections of code.
             FragmentData::Node(Node::Map(map)) if map.origin == Origin::Code => "*orderedmap.Map",
             FragmentData::Node(Node::Array(array)) if array.origin == Origin::Code => "[]interface {}",
             FragmentData::Node(node) => node.type_name(),
@@ -92,7 +94,7 @@ impl FragmentData {
         }
     }
 
-    /// The name of the type that the reference holds it in.
+    /// The name of its Go type in the reference.
     pub fn go_type_name(&self) -> &'static str {
         match self {
             FragmentData::Node(Node::Map(_)) => "*yamlmeta.Map",
@@ -137,7 +139,7 @@ impl HostValue for Fragment {
         self.data.borrow().len() > 0
     }
 
-    /// `v.a` is `v["a"]` on maps (SPEC G r105).
+    /// On maps, `v.a` is `v["a"]`.
     fn attr(&self, eval: &mut Eval, name: &Str) -> Result<Option<Value>, Error> {
         match &*self.data.borrow() {
             FragmentData::Node(Node::Map(map)) if eval.dialect() == Dialect::Current => {

@@ -1,4 +1,4 @@
-//! A map that keeps the order of its items and finds keys by hash once it has grown.
+//! A map that keeps the order of its items, and finds keys by hash if it is large.
 
 use std::cell::OnceCell;
 use std::hash::{Hash, Hasher};
@@ -10,16 +10,16 @@ use ytterby_text::Str;
 
 use super::{MapItem, Node, Origin, Scalar};
 
-/// Up to this many items a search goes through them all.
+/// Up to this many items, a lookup scans them all.
 const LINEAR: usize = 8;
 
-/// Items in order; [`Map::find`] is constant time. Where a key stands twice, `find` gives the first.
+/// Items in order; [`Map::find`] takes constant time. For duplicate keys, `find` returns the first.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Map {
     items: Vec<MapItem>,
     index: OnceCell<Box<HashTable<u32>>>,
     pub origin: Origin,
-    /// Whether an overlay was merged into it, so that its items may stand elsewhere than itself.
+    /// Whether an overlay was merged into it, so that its items may have positions elsewhere.
     pub is_merged: bool,
 }
 
@@ -56,7 +56,7 @@ impl Map {
         self.items.iter()
     }
 
-    /// Where the item with this key is.
+    /// The index of the item with this key.
     pub fn find(&self, key: &Scalar) -> Option<usize> {
         if self.items.len() <= LINEAR {
             return self.items.iter().position(|item| item.key == *key);
@@ -65,7 +65,7 @@ impl Map {
         index.find(hash(key), |&at| self.items[at as usize].key == *key).map(|&at| at as usize)
     }
 
-    /// Where the item with this string as key is.
+    /// The index of the item with this string as key.
     pub fn find_text(&self, key: &Str) -> Option<usize> {
         if self.items.len() <= LINEAR {
             return self.items.iter().position(|item| matches!(&item.key, Scalar::Str(text) if text == key));
@@ -82,12 +82,12 @@ impl Map {
         self.get(&Scalar::from(key))
     }
 
-    /// The item at a place, to change anything but its key (for that there is [`Map::edit`]).
+    /// The item at an index, mutable except for its key (use [`Map::edit`] for that).
     pub fn item_mut(&mut self, at: usize) -> &mut MapItem {
         &mut self.items[at]
     }
 
-    /// The items, to change anything but their keys.
+    /// The items, mutable except for their keys.
     pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, MapItem> {
         self.items.iter_mut()
     }
@@ -96,7 +96,7 @@ impl Map {
     pub fn push(&mut self, item: MapItem) {
         if let Some(index) = self.index.get_mut() {
             let (items, key_hash, at) = (&self.items, hash(&item.key), self.items.len() as u32);
-            // Of a key that stands twice the first is found.
+            // For duplicate keys, the first is found.
             if index.find(key_hash, |&at| items[at as usize].key == item.key).is_none() {
                 index.insert_unique(key_hash, at, |&at| hash(&items[at as usize].key));
             }
@@ -109,12 +109,12 @@ impl Map {
         self.push(MapItem::new(key.into(), value.into(), Pos::UNKNOWN));
     }
 
-    /// Gives back the room for more items.
+    /// Frees unused capacity.
     pub fn shrink_to_fit(&mut self) {
         self.items.shrink_to_fit();
     }
 
-    /// Takes out the last item.
+    /// Removes the last item.
     pub fn pop(&mut self) -> Option<MapItem> {
         let item = self.items.pop()?;
         let at = self.items.len() as u32;
@@ -126,13 +126,13 @@ impl Map {
         Some(item)
     }
 
-    /// Takes out an item; linear in the number of items behind it.
+    /// Removes an item; linear in the number of items after it.
     pub fn remove(&mut self, at: usize) -> MapItem {
         self.index.take();
         self.items.remove(at)
     }
 
-    /// Changes the items freely; the index is made anew when it is asked for.
+    /// Changes the items freely; the index is rebuilt lazily.
     pub fn edit<R>(&mut self, change: impl FnOnce(&mut Vec<MapItem>) -> R) -> R {
         self.index.take();
         change(&mut self.items)
@@ -150,7 +150,7 @@ fn build_index(items: &[MapItem]) -> HashTable<u32> {
     index
 }
 
-/// A number that equal scalars share.
+/// A hash that is equal for equal scalars.
 pub(crate) fn hash(key: &Scalar) -> u64 {
     let mut hasher = FxHasher::default();
     match key {
@@ -161,7 +161,7 @@ pub(crate) fn hash(key: &Scalar) -> u64 {
         // 0.0 and -0.0 are equal and so must hash alike.
         Scalar::Float(value) => (value + 0.0).to_bits().hash(&mut hasher),
         Scalar::Str(value) => value.as_bytes().hash(&mut hasher),
-        // There are few; they are compared.
+        // There are few, so comparing them suffices.
         Scalar::Complex(_) => 1u8.hash(&mut hasher),
     }
     hasher.finish()

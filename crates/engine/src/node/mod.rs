@@ -1,11 +1,12 @@
-//! The one value model: YAML nodes that are shared and copied only where they change.
+//! The value model: YAML nodes that are shared and copied on write.
 //!
-//! A [`Node`] is what stands at a place of a YAML document; collections are reference-counted and changed
-//! copy-on-write (`Rc::make_mut`), so a clone costs a counter. Items carry their position and, where they have any,
-//! their annotations; a collection has the position of the item that holds it. Starlark sees nodes through
-//! [`Fragment`]; values made by Starlark code become nodes once, when they are assigned ([`from_value`]).
+//! A [`Node`] is a value in a YAML document. Collections are reference-counted and copied only when
+//! they change (`Rc::make_mut`), so a clone only increments a counter. Items have a position and,
+//! optionally, annotations; a collection has the position of the item that contains it. Starlark
+//! sees nodes through [`Fragment`]. Values of Starlark code become nodes once, when they are
+//! assigned ([`from_value`]).
 //!
-//! Nothing here knows what annotations mean.
+//! Nothing here knows the meaning of annotations.
 
 mod convert;
 mod fragment;
@@ -39,7 +40,8 @@ pub(crate) enum Node {
     Array(Rc<Array>),
 }
 
-/// Who made a collection. Starlark sees what YAML made as a yamlfragment and what code made as a dict or list.
+/// Who created a collection. Starlark sees one from YAML as a yamlfragment, and one from code as a
+/// dict or list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Origin {
     #[default]
@@ -71,7 +73,7 @@ pub(crate) struct ArrayItem {
     pub meta: Option<Rc<Meta>>,
 }
 
-/// What stands between two `---`.
+/// A document: the content between two `---`.
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
     pub value: Node,
@@ -85,13 +87,13 @@ pub(crate) struct DocumentSet {
     pub items: Vec<Document>,
 }
 
-/// What few items have: annotations, and where a data value was given.
+/// Data that few items have: annotations, and where a data value was given.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Meta {
     pub annotations: Vec<Annotation>,
-    /// Where inputs of data values gave this node (SPEC 0.11), in order.
+    /// The positions where inputs of data values gave this node, in order.
     pub given: Vec<Pos>,
-    /// How it is merged where no annotation says so.
+    /// How it is merged if no annotation specifies it.
     pub policy: Policy,
 }
 
@@ -114,8 +116,8 @@ impl Node {
         matches!(self, Node::Scalar(Scalar::Null))
     }
 
-    /// Whether a document with nothing else in it says nothing: null, or an empty collection that YAML made. What code
-    /// made empty is meant.
+    /// Whether a document with only this value is empty: null, or an empty collection from YAML. An
+    /// empty collection from code is intended.
     pub fn is_blank(&self) -> bool {
         match self {
             Node::Scalar(scalar) => scalar.is_null(),
@@ -138,7 +140,7 @@ impl Node {
         }
     }
 
-    /// The type's name as messages show it.
+    /// The type's name in messages.
     pub fn type_name(&self) -> &'static str {
         match self {
             Node::Scalar(Scalar::Null) => "null",
@@ -152,8 +154,8 @@ impl Node {
         }
     }
 
-    /// Equality of content: order of keys, positions, annotations and who made it do not matter; an integer is not
-    /// a float.
+    /// Equality of content: order of keys, positions, annotations and origin do not matter; an
+    /// integer is not equal to a float.
     pub fn same(&self, other: &Node) -> bool {
         budget::or_unwind(budget::work(1));
         match (self, other) {
@@ -199,13 +201,13 @@ impl Document {
         Document { value, pos, meta: None }
     }
 
-    /// Whether it is left out of the output.
+    /// Whether it is omitted from the output.
     pub fn is_empty(&self) -> bool {
         self.value.is_blank()
     }
 }
 
-/// What documents, map items and array items have in common: a value, a position, annotations.
+/// The common interface of documents, map items and array items: a value, a position, annotations.
 pub(crate) trait Annotated {
     fn meta(&self) -> Option<&Meta>;
     fn meta_slot(&mut self) -> &mut Option<Rc<Meta>>;
@@ -232,12 +234,12 @@ pub(crate) trait Annotated {
         self.meta().map_or(Policy::default(), |meta| meta.policy)
     }
 
-    /// The metadata to change; made where there is none.
+    /// The metadata, mutable; created if there is none.
     fn meta_mut(&mut self) -> &mut Meta {
         Rc::make_mut(self.meta_slot().get_or_insert_default())
     }
 
-    /// Adds an annotation, in place of one of the same name.
+    /// Adds an annotation; replaces one with the same name.
     fn annotate(&mut self, annotation: Annotation) {
         let annotations = &mut self.meta_mut().annotations;
         match annotations.iter_mut().find(|old| old.same_name(&annotation)) {

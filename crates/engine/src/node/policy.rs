@@ -1,40 +1,41 @@
-//! How an item of an overlay is merged where no annotation of its own says so.
+//! How an item of an overlay is merged if it has no annotation for that.
 //!
-//! Plain YAML that gives data values has no annotations, and a schema lets more in than an overlay would. Both say so
-//! with a [`Policy`]; an annotation that the user wrote decides against it.
+//! Plain YAML with data values has no annotations, and a schema allows more than an overlay would.
+//! Both use a [`Policy`]; an annotation of the user overrides it.
 
 use std::rc::Rc;
 
 use super::{Annotated, Document, Meta, Node};
 use crate::deep;
 
-/// What is done with an item without annotations. By default it must match one item, and is merged into that.
+/// How to merge an item without annotations. By default it must match one item, and is merged into
+/// that.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Policy {
-    /// It takes the place of what it matches, whatever that is.
+    /// It replaces the item that it matches.
     pub replaces: bool,
-    /// It is added where nothing matches.
+    /// It is added if nothing matches.
     pub adds: bool,
-    /// What is in it is added where nothing matches.
+    /// Its children are added if nothing matches.
     pub adds_children: bool,
 }
 
 impl Policy {
-    /// Merges what is there and adds what is not.
+    /// Merges existing items and adds missing ones.
     pub const MERGE: Policy = Policy { replaces: false, adds: true, adds_children: false };
-    /// Puts the item in place of what is there, or adds it.
+    /// Replaces an existing item, or adds it.
     pub const REPLACE: Policy = Policy { replaces: true, adds: true, adds_children: false };
 
-    /// Metadata that says nothing else.
+    /// Metadata with only this policy.
     pub fn alone(self) -> Rc<Meta> {
         Rc::new(Meta { policy: self, ..Meta::default() })
     }
 }
 
-/// Makes plain YAML an overlay that sets what it contains: maps are merged, everything else is replaced, and what is
-/// missing is added. Annotations that it has are dropped.
+/// Turns plain YAML into an overlay that sets its content: maps are merged, everything else is
+/// replaced, and missing items are added. Its annotations are dropped.
 ///
-/// Whether the document is plain YAML at all is for the caller to check, who knows its comments.
+/// The caller, who knows the comments, must check that the document is plain YAML.
 pub(crate) fn merge_plainly(doc: &mut Document) {
     set(doc, &Policy::MERGE.alone(), &Policy::REPLACE.alone());
 }

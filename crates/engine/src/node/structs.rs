@@ -1,7 +1,8 @@
-//! Structs: what programs see of maps of data values, and what `@ytt:struct` makes.
+//! Structs: maps of data values as programs see them, and the results of `@ytt:struct`.
 //!
-//! A [`Struct`] is an immutable mapping from names to values: `s.a`, `s["a"]`, `for name in s`. An [`Object`] is a
-//! struct with a type name of its own whose fields are mostly functions; it refuses to become YAML.
+//! A [`Struct`] is an immutable mapping from names to values: `s.a`, `s["a"]`, `for name in s`. An
+//! [`Object`] is a struct with its own type name, whose fields are mostly functions; it cannot
+//! become YAML.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -13,7 +14,7 @@ use ytterby_text::Str;
 use super::{Map, Node, Scalar, key_text, scalar_to_value};
 use crate::args::{self, fail};
 
-/// From how many fields on a struct is searched by hash.
+/// From this many fields on, a struct is searched by hash.
 const INDEX_FROM: usize = 9;
 
 /// A struct: names and values, in order.
@@ -21,26 +22,27 @@ const INDEX_FROM: usize = 9;
 pub(crate) struct Struct {
     fields: OnceCell<Rc<[(Str, Value)]>>,
     index: OnceCell<HashMap<Str, usize>>,
-    /// Where the fields come from, as long as nobody asked for all of them.
+    /// The source of the fields, until all of them are requested.
     source: Option<Source>,
 }
 
-/// A map of data values, and the fields that were asked for so far.
+/// A map of data values, and the fields that were requested so far.
 struct Source {
     map: Rc<Map>,
-    /// Who wants to know of the lists in it.
+    /// Tracks the lists in it.
     lists: Option<Rc<SharedLists>>,
     made: RefCell<Made>,
 }
 
-/// Fields by their place in the map.
+/// Fields by their index in the map.
 enum Made {
-    /// Of a map that is not large. With keys that are not copied, `s.port` takes 324 instructions instead of 428.
+    /// For a map that is not large. With keys that are not copied, `s.port` takes 324 instructions
+    /// instead of 428.
     Few(Vec<Option<Value>>),
     Many(BTreeMap<usize, Value>),
 }
 
-/// How many fields a map may have for there to be room for all of them.
+/// Maximum number of fields for which all slots are allocated.
 const FEW: usize = 64;
 
 impl Source {
@@ -49,7 +51,7 @@ impl Source {
         Source { map, lists, made: RefCell::new(made) }
     }
 
-    /// The field at a place of the map, made once: programs may change what is in it.
+    /// The field at an index of the map, created once: programs may change its content.
     fn field(&self, at: usize) -> Value {
         if let Some(reads) = self.lists.as_ref().and_then(|lists| lists.reads.as_ref()) {
             reads.add(&self.map, at);
@@ -75,12 +77,12 @@ impl Source {
 }
 
 impl Struct {
-    /// A struct with these fields; no name may stand twice.
+    /// A struct with these fields; names must be unique.
     pub fn new(fields: impl Into<Rc<[(Str, Value)]>>) -> Struct {
         Struct { fields: OnceCell::from(fields.into()), ..Struct::default() }
     }
 
-    /// A struct of a map, whose keys are strings. Fields are made when they are asked for.
+    /// A struct of a map whose keys are strings. Fields are created lazily.
     pub fn of_map(map: Rc<Map>, lists: Option<Rc<SharedLists>>) -> Struct {
         Struct { source: Some(Source::new(map, lists)), ..Struct::default() }
     }
@@ -135,7 +137,7 @@ impl Struct {
     }
 }
 
-/// A struct with a type of its own: an address, a URL, an assertion.
+/// A struct with its own type: an address, a URL, an assertion.
 pub(crate) struct Object {
     type_name: &'static str,
     go_type: &'static str,
@@ -144,8 +146,8 @@ pub(crate) struct Object {
 }
 
 impl Object {
-    /// An object of the type `type_name`; `go_type` is what the reference holds it in, `hint` says what to do where it
-    /// would have to become YAML: `use .string()`.
+    /// An object of the type `type_name`. `go_type` is its type in the reference; `hint` is the
+    /// advice if it would have to become YAML: `use .string()`.
     pub fn new(
         type_name: &'static str,
         go_type: &'static str,
@@ -156,7 +158,7 @@ impl Object {
     }
 }
 
-/// Implements a host value through the struct in it: both kinds behave alike but for their type name.
+/// Implements a host value through the struct in it: both kinds differ only in their type name.
 macro_rules! struct_like {
     ($type:ty, |$this:ident| $fields:expr, $type_name:expr, $go_type:expr, $why_not_data:expr) => {
         impl HostValue for $type {
@@ -225,13 +227,13 @@ struct_like!(
     Some(format!("{} does not automatically encode (hint: {})", this.type_name, this.hint))
 );
 
-/// Data values as programs see them: maps, whose keys must be strings, are structs. Fields of structs are made as
-/// they are asked for.
+/// Data values as programs see them: maps, whose keys must be strings, are structs. Fields of
+/// structs are created lazily.
 pub(crate) fn values_of(node: &Node) -> Value {
     watched_values_of(node, None)
 }
 
-/// The same; the lists are told to `lists`, because programs may change them.
+/// The same; registers the lists in `lists`, because programs may change them.
 pub(crate) fn watched_values_of(node: &Node, lists: Option<&Rc<SharedLists>>) -> Value {
     match node {
         Node::Scalar(scalar) => scalar_to_value(scalar),
@@ -247,19 +249,20 @@ pub(crate) fn watched_values_of(node: &Node, lists: Option<&Rc<SharedLists>>) ->
     }
 }
 
-/// The lists of data values that several files share. Files may change them, and what a module evaluates to may then be
-/// something else: the reference evaluates modules at every `load()`, we do so where this notices a change.
+/// The lists of data values that several files share. Files may change them, and then a module may
+/// evaluate to something else. The reference evaluates modules at every `load()`; we do so only if
+/// this detects a change.
 #[derive(Default)]
 pub(crate) struct SharedLists {
-    /// Each list, and what was in it when it was last looked at.
+    /// Each list, and its content at the last check.
     lists: RefCell<Vec<(Rc<List>, Vec<Value>)>>,
     changes: Cell<u64>,
-    /// Who wants to know which values are read.
+    /// Records which values are read.
     reads: Option<Rc<Reads>>,
 }
 
 impl SharedLists {
-    /// No lists yet; reads are told to `reads`.
+    /// No lists yet; `reads` records reads.
     pub fn new(reads: Option<Rc<Reads>>) -> SharedLists {
         SharedLists { reads, ..SharedLists::default() }
     }
@@ -268,7 +271,7 @@ impl SharedLists {
         self.lists.borrow_mut().push((list.clone(), list.to_vec()));
     }
 
-    /// How many times there was a change so far.
+    /// The number of changes so far.
     pub fn changes(&self) -> u64 {
         let mut has_changed = false;
         for (list, seen) in self.lists.borrow_mut().iter_mut() {
@@ -283,7 +286,7 @@ impl SharedLists {
     }
 }
 
-/// Whether two values are one and the same, where one may be changed. What code makes is taken for another one.
+/// Whether two mutable values are the same object. Values that code created count as different.
 fn is_same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::None, Value::None) => true,
@@ -297,7 +300,7 @@ fn is_same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// The fields of data values that code asked for: the address of a map, and the place in it.
+/// The fields of data values that code requested: the address of a map, and the index in it.
 #[derive(Default)]
 pub(crate) struct Reads(RefCell<HashSet<(usize, usize)>>);
 
