@@ -1,11 +1,15 @@
-//! Translates simple lambdas into CEL: comparisons and arithmetic on the value, its keys and literals.
+//! Translates simple lambdas into CEL: comparisons and arithmetic on the value, its keys and
+//! literals.
 //!
-//! The two languages differ, and Kubernetes checks types before it takes a rule. So the translation knows the types of the
-//! schema, and gives up where CEL has no expression that says the same: then the rule stays text.
+//! The two languages differ, and Kubernetes checks types before it accepts a rule. So the
+//! translation uses the types of the schema, and gives up if CEL has no equivalent expression; then
+//! the rule stays text.
 //!
 //! - CEL does not mix numbers: integers beside floats are converted.
-//! - A null field does not exist for Kubernetes: where null is no error to us, `has()` asks first.
-//! - `&&` and `||` take either operand first: where the left one can fail, `?:` keeps the order.
+//! - A null field does not exist for Kubernetes: if null is not an error for us, `has()` is tested
+//!   first.
+//! - `&&` and `||` may evaluate either operand first: if the left one can fail, `?:` keeps the
+//!   order.
 //! - `%` has the sign of the left operand in CEL, of the right one in Starlark.
 
 use ytterby_starlark::ast::{Arg, Ast, ExprId, ExprKind};
@@ -16,8 +20,8 @@ use crate::node::{Node, Scalar};
 use crate::schema::{Kind, MapType, Presence, Slot, Type};
 use crate::validate::rules::cel_literal;
 
-/// The CEL expression over `self` that says the same about values of `slot`, if the function is a lambda of one
-/// parameter made of what CEL has.
+/// The equivalent CEL expression over `self` for values of `slot`, if the function is a lambda of
+/// one parameter and uses only what CEL has.
 pub(super) fn translate(function: &Value, slot: &Slot) -> Option<String> {
     let Value::Function(function) = function else { return None };
     let (ast, body) = function.lambda()?;
@@ -33,7 +37,7 @@ pub(super) fn translate(function: &Value, slot: &Slot) -> Option<String> {
 struct Translator<'a> {
     ast: &'a Ast,
     parameter: &'a Str,
-    /// What `self` is. Null is not checked by rules.
+    /// The kind of `self`. Rules do not check null.
     root: CelKind<'a>,
 }
 
@@ -43,11 +47,11 @@ struct Part<'a> {
     precedence: Precedence,
     kind: CelKind<'a>,
     null: Null,
-    /// Whether it may end in an error, then in both languages.
+    /// Whether it may fail, in both languages alike.
     can_fail: bool,
 }
 
-/// What values an expression has.
+/// The kind of an expression's values.
 #[derive(Clone, Copy)]
 enum CelKind<'a> {
     Null,
@@ -55,12 +59,12 @@ enum CelKind<'a> {
     Int,
     Double,
     Text,
-    /// Of which CEL knows nothing before it runs.
+    /// Its type is unknown to CEL before evaluation.
     IntOrText,
     List,
     /// An object with properties.
     Object(&'a MapType),
-    /// A map with free keys.
+    /// A map with arbitrary keys.
     Map(&'a MapType),
 }
 
@@ -76,26 +80,26 @@ impl CelKind<'_> {
     }
 }
 
-/// How null shows.
+/// How null appears.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Null {
     Never,
-    /// As a field that is not there.
+    /// As an absent field.
     Absent,
     /// As a value.
     Value,
 }
 
-/// What becomes of an error in a place.
+/// The effect of an error.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fails {
-    /// The rule does not hold, just as if it were false.
+    /// The rule does not hold, as if it were false.
     AsFalse,
-    /// It must be told from false.
+    /// It must be distinguished from false.
     Apart,
 }
 
-/// Whether it matters which sign a remainder has; not where it is compared with 0.
+/// Whether the sign of a remainder matters; it does not if it is compared with 0.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sign {
     Matters,
@@ -125,7 +129,7 @@ impl<'a> Part<'a> {
         Part { text, precedence: PRIMARY, kind, null: Null::Never, can_fail: false }
     }
 
-    /// The text, in parentheses where it binds less tightly.
+    /// The text, in parentheses if it binds less tightly.
     fn at_least(&self, precedence: Precedence) -> String {
         if self.precedence < precedence { format!("({})", self.text) } else { self.text.clone() }
     }
@@ -205,12 +209,13 @@ impl<'a> Translator<'a> {
         }
     }
 
-    /// An expression that is true or false, and no other value that counts as such.
+    /// An expression that is a boolean, not another value that counts as one.
     fn condition(&self, id: ExprId, fails: Fails) -> Option<Part<'a>> {
         self.expr(id, fails).filter(|part| part.kind == CelKind::Bool && part.null == Null::Never)
     }
 
-    /// `and`. An error on the left can be swallowed by CEL, which matters where it must be told from false.
+    /// `and`. CEL can swallow an error on the left, which matters if it must be distinguished from
+    /// false.
     fn both(&self, left: ExprId, right: ExprId, fails: Fails) -> Option<Part<'a>> {
         let (left, right) = (self.condition(left, fails)?, self.condition(right, fails)?);
         if left.can_fail && fails == Fails::Apart {
@@ -219,7 +224,7 @@ impl<'a> Translator<'a> {
         Some(joined(&left, "&&", &right, AND))
     }
 
-    /// `or`. An error on the left would be swallowed where the right is true.
+    /// `or`. CEL would swallow an error on the left if the right is true.
     fn either(&self, left: ExprId, right: ExprId, fails: Fails) -> Option<Part<'a>> {
         // Beside another operand, an error is no longer the same as false.
         let (left, right) = (self.condition(left, Fails::Apart)?, self.condition(right, fails)?);
@@ -241,7 +246,7 @@ impl<'a> Translator<'a> {
                 let (kind, is_null) = kind_of(&item.slot.ty)?;
                 let is_null = is_null || item.slot.nullable;
                 let is_optional = matches!(item.presence, Presence::Optional(_));
-                // CEL cannot tell a field that is null from one that is not given; we do.
+                // CEL cannot distinguish a null field from an absent one; we do.
                 if matches!(item.presence, Presence::Removed(_)) || (is_optional && is_null) {
                     return None;
                 }
@@ -271,19 +276,19 @@ impl<'a> Translator<'a> {
             (CelKind::Null, _) => return compared_with_null(op, &right),
             (_, CelKind::Null) => return compared_with_null(op, &left),
             (CelKind::List | CelKind::Object(_) | CelKind::Map(_), _) => return None,
-            // Two nulls are equal, but two fields that are not there cannot be compared.
+            // Two nulls are equal, but two absent fields cannot be compared.
             _ if left.null != Null::Never && right.null != Null::Never => return None,
             _ => {}
         }
         let (left, right) = alike(left, right)?;
         let part = joined(&left, op.symbol(), &right, RELATION);
-        // What is not there is null, which differs from all other values.
+        // An absent field is null, which differs from all other values.
         let (field, other) = match (left.null, right.null) {
             (Null::Absent, _) => (&left, &right),
             (_, Null::Absent) => (&right, &left),
             _ => return Some(part),
         };
-        // Asking first would hide that the other one fails.
+        // Testing first would hide that the other operand fails.
         (!other.can_fail).then(|| guarded(field, op == CompareOp::Ne, part))
     }
 
@@ -317,11 +322,11 @@ impl<'a> Translator<'a> {
         Some(Part { text, precedence: PRODUCT, kind: CelKind::Int, null: Null::Never, can_fail })
     }
 
-    /// `<` and the like, of numbers or of texts.
+    /// `<` and similar operators, of numbers or of texts.
     fn ordered(&self, op: CompareOp, left: ExprId, right: ExprId) -> Option<Part<'a>> {
         let (left, right) = alike(self.expr(left, Fails::Apart)?, self.expr(right, Fails::Apart)?)?;
         let has_order = |kind| matches!(kind, CelKind::Int | CelKind::Double | CelKind::Text | CelKind::IntOrText);
-        // Null has no order with anything but itself.
+        // Null can be ordered only with itself.
         let both_null = left.null != Null::Never && right.null != Null::Never;
         if !has_order(left.kind) || !has_order(right.kind) || both_null {
             return None;
@@ -350,7 +355,7 @@ impl<'a> Translator<'a> {
         let mut parts: Vec<Part<'a>> = Vec::with_capacity(items.len());
         for item in items {
             let (same, item) = alike(left, self.expr(*item, Fails::Apart)?)?;
-            // Lists of CEL hold values of one type.
+            // Lists in CEL contain values of one type.
             let is_hidden = same.null == Null::Absent && item.can_fail;
             let fits =
                 !is_hidden && item.null == Null::Never && parts.first().is_none_or(|first| first.kind == item.kind);
@@ -416,7 +421,7 @@ fn alike<'a>(left: Part<'a>, right: Part<'a>) -> Option<(Part<'a>, Part<'a>)> {
     }
 }
 
-/// Two operands with an operator between them, which groups to the left; relations do not group at all.
+/// Two operands with a left-associative operator between them; relations do not associate at all.
 fn joined<'a>(left: &Part<'a>, op: &str, right: &Part<'a>, precedence: Precedence) -> Part<'a> {
     let left_precedence = if precedence == RELATION { precedence + 1 } else { precedence };
     let text = format!("{} {op} {}", left.at_least(left_precedence), right.at_least(precedence + 1));
@@ -430,7 +435,7 @@ fn choice<'a>(condition: &Part<'a>, then: &str, otherwise: &str) -> Part<'a> {
     Part { text, precedence: CHOICE, kind: CelKind::Bool, null: Null::Never, can_fail: true }
 }
 
-/// What is said about a field that may be null: a field that is not there makes it `where_absent`.
+/// An expression about a field that may be null: it is `where_absent` if the field is absent.
 fn guarded<'a>(field: &Part<'a>, where_absent: bool, part: Part<'a>) -> Part<'a> {
     let (text, precedence) = match where_absent {
         true => (format!("!has({}) || {}", field.text, part.at_least(AND)), OR),
@@ -439,7 +444,7 @@ fn guarded<'a>(field: &Part<'a>, where_absent: bool, part: Part<'a>) -> Part<'a>
     Part { text, precedence, ..part }
 }
 
-/// `x == None`. Kubernetes compares nothing but objects with null; `dyn` keeps it from looking.
+/// `x == None`. Kubernetes compares only objects with null; `dyn` avoids the type check.
 fn compared_with_null<'a>(op: CompareOp, part: &Part<'a>) -> Option<Part<'a>> {
     let operand = match part.kind {
         CelKind::Object(_) | CelKind::IntOrText => part.at_least(SUM),
@@ -455,7 +460,8 @@ fn compared_with_null<'a>(op: CompareOp, part: &Part<'a>) -> Option<Part<'a>> {
     }
 }
 
-/// What values of a type are in CEL, and whether null is one of them. None where Kubernetes has no type for it.
+/// The kind of a type's values in CEL, and whether null is one of them. `None` if Kubernetes has no
+/// type for it.
 fn kind_of(ty: &Type) -> Option<(CelKind<'_>, bool)> {
     let kind = match ty {
         Type::Scalar(Kind::Bool) => CelKind::Bool,

@@ -1,7 +1,8 @@
-//! Defaults that break the rules beside them.
+//! Defaults that violate their own rules.
 //!
-//! `name: ""` with `min_len=1` is how authors ask for a value. Kubernetes refuses a schema whose defaults are not valid, so
-//! such places have no default in a CRD: they must be given, and the maps around them too.
+//! `name: ""` with `min_len=1` is how authors make a value required. Kubernetes refuses a schema
+//! with invalid defaults, so such nodes have no default in a CRD: they are required, and so are the
+//! maps around them.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -12,7 +13,7 @@ use crate::node::{Map, MapItem, Node, Scalar};
 use crate::schema::{Allowed, Item, MapType, Presence, Schema, Slot, Type};
 use crate::validate::cel::Program;
 
-/// The places whose default is not valid.
+/// The slots with an invalid default.
 pub(super) struct Unfit(HashSet<*const Slot>);
 
 impl Unfit {
@@ -26,7 +27,7 @@ impl Unfit {
         self.0.contains(&std::ptr::from_ref(slot))
     }
 
-    /// Looks at a place and at all below it.
+    /// Visits a slot and all below it.
     fn visit(&mut self, slot: &Slot) {
         crate::deep(|| {
             let is_whole = self.visit_type(&slot.ty);
@@ -41,7 +42,7 @@ impl Unfit {
         });
     }
 
-    /// Whether the default that the items of a map make is valid as far as these are.
+    /// Whether the default of a map, composed of its items' defaults, is valid as far as these are.
     fn visit_type(&mut self, ty: &Type) -> bool {
         match ty {
             Type::Map(map) => {
@@ -72,7 +73,7 @@ impl Unfit {
     }
 }
 
-/// Whether a map that has nothing but free keys may have this many.
+/// Whether this number of keys is allowed in a map without declared keys.
 fn count_fits(ty: &MapType, count: usize) -> bool {
     let ([], [Item { presence: Presence::Pattern(rule), .. }]) = (&ty.items[..], &ty.patterns[..]) else { return true };
     let (lowest, highest) = rule.expects.bounds();
@@ -80,7 +81,7 @@ fn count_fits(ty: &MapType, count: usize) -> bool {
     lowest.is_none_or(|lowest| count >= lowest) && highest.is_none_or(|highest| count <= highest)
 }
 
-/// Whether a value is valid in a place, by all that a CRD says.
+/// Whether a value is valid for a slot, by everything in a CRD.
 fn holds(slot: &Slot, value: &Node) -> bool {
     crate::deep(|| rules_hold(slot, value) && parts_hold(&slot.ty, value))
 }
@@ -118,12 +119,12 @@ fn declared<'t>(ty: &'t MapType, key: &Scalar) -> Option<&'t Item> {
     ty.literal(key).or_else(|| ty.patterns.iter().find(accepts))
 }
 
-/// Whether a value keeps the rules of a place, as far as exports state them.
+/// Whether a value satisfies the rules of a slot, as far as exports contain them.
 pub(super) fn rules_hold(slot: &Slot, value: &Node) -> bool {
     hold(slot, &without_nulls(value, slot))
 }
 
-/// Whether the default of a place keeps its rules, as far as one can tell without running code.
+/// Whether the default of a slot satisfies its rules, as far as known without running code.
 pub(super) fn default_holds(slot: &Slot) -> bool {
     hold(slot, &slot.default)
 }
@@ -136,7 +137,7 @@ fn hold(slot: &Slot, value: &Node) -> bool {
     })
 }
 
-/// A map as Kubernetes has it: fields whose default is null are not there.
+/// A map as Kubernetes sees it: fields whose default is null are absent.
 fn without_nulls<'v>(value: &'v Node, slot: &Slot) -> Cow<'v, Node> {
     match (value, slot.ty.as_map()) {
         (Node::Map(map), Some(ty)) => {

@@ -1,8 +1,10 @@
-//! `schema diff`: what changed from one version of a schema to the next, and what kind of release that makes.
+//! `schema diff`: the changes between two versions of a schema, and what kind of release they
+//! require.
 //!
-//! Both versions are read as documentation shows them ([`model`]), field by field. A change is *major* where values that
-//! were fine may not be any longer, *minor* where more is possible or something else comes out, *patch* where only words
-//! changed. Where it cannot be told (functions whose code changed), it is major.
+//! Both versions are compared as documentation shows them ([`model`]), field by field. A change is
+//! *major* if values that were valid may become invalid, *minor* if more is allowed or the result
+//! differs, *patch* if only texts changed. If this is unknown (functions whose code changed), it is
+//! major.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,20 +16,20 @@ use crate::run::Run;
 use crate::schema::{Combination, Example, Kind, Schema, Shapes, Type};
 use crate::validate::{Described, Detail};
 
-/// How much a change matters to users of a schema.
+/// The impact of a change on users of a schema.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[non_exhaustive]
 pub enum Impact {
-    /// Only words changed.
+    /// Only texts changed.
     Patch,
-    /// More is possible, or something else comes out.
+    /// More is allowed, or the result differs.
     Minor,
-    /// Values that were fine may not be any longer.
+    /// Values that were valid may become invalid.
     Major,
 }
 
 impl Impact {
-    /// As it is written.
+    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Impact::Patch => "patch",
@@ -40,25 +42,25 @@ impl Impact {
 /// One change of a schema.
 #[derive(Clone, Debug)]
 pub struct Change {
-    /// How much it matters.
+    /// Its impact.
     pub impact: Impact,
     /// The field: `db.hosts[].name`.
     pub path: String,
-    /// What changed, in words.
+    /// A description of the change.
     pub text: String,
 }
 
-/// What changed from one schema to the next. As text, it is a line per change and the verdict.
+/// The changes between two schemas. Formatted, it is a line per change and the verdict.
 #[derive(Clone, Default, Debug)]
 pub struct Changes(Vec<Change>);
 
 impl Changes {
-    /// The changes, in the order of the new schema, what was removed behind the others.
+    /// The changes, in the order of the new schema; removed fields come last.
     pub fn iter(&self) -> impl Iterator<Item = &Change> {
         self.0.iter()
     }
 
-    /// The greatest impact; none where nothing changed.
+    /// The greatest impact; `None` if nothing changed.
     pub fn verdict(&self) -> Option<Impact> {
         self.0.iter().map(|change| change.impact).max()
     }
@@ -73,7 +75,7 @@ impl fmt::Display for Changes {
     }
 }
 
-/// What changed from one schema to another.
+/// Compares two schemas.
 pub(crate) fn diff(old: &Schema, new: &Schema, run: &Run) -> Changes {
     let (old, new) = (model(old, Detail::Sources(run)), model(new, Detail::Sources(run)));
     let mut changes = Changes::default();
@@ -111,7 +113,7 @@ pub(crate) fn diff(old: &Schema, new: &Schema, run: &Run) -> Changes {
     changes
 }
 
-/// Which fields of the two versions are the same. Several patterns of one map have the same way to them.
+/// Matches the fields of the two versions. Several patterns of one map have the same path.
 struct Partners<'a> {
     old: HashMap<&'a str, Vec<usize>>,
     new: HashMap<&'a str, Vec<usize>>,
@@ -130,7 +132,7 @@ impl<'a> Partners<'a> {
         };
         for (id, at_new) in &partners.new {
             let Some(at_old) = partners.old.get(id) else { continue };
-            // Those with the same keys first, the others by their order.
+            // Those with the same keys first, the others in order.
             let mut rest_old = at_old.clone();
             let mut rest_new = Vec::new();
             for at in at_new {
@@ -172,13 +174,13 @@ fn is_below(id: &str, above: &str) -> bool {
     id.strip_prefix(above).is_some_and(|rest| rest.starts_with('\0'))
 }
 
-/// Array items are listed only where something is said about them. Where the other version has the array but says
-/// nothing about its items, this is what `field` is to be compared with.
+/// Array items are listed only if they have documentation. If the other version has the array but
+/// does not list its items, this returns the item to compare `field` with.
 fn plain_items(field: &Field, fields: &HashMap<&str, Vec<usize>>, other: &Model) -> Option<Field> {
     let [at] = fields.get(field.id.strip_suffix("\0[]")?)?[..] else { return None };
     let array = &other.fields[at];
     let Type::Array(ty) = &array.ty else { return None };
-    // A change of the type shows at the array.
+    // A change of the type is reported for the array.
     Some(Field {
         id: field.id.clone(),
         documentation: None,
@@ -202,7 +204,7 @@ fn plain_items(field: &Field, fields: &HashMap<&str, Vec<usize>>, other: &Model)
     })
 }
 
-/// A type and what it is called.
+/// A type and its name.
 type Typed<'a> = (&'a Type, &'a str);
 
 impl Changes {
@@ -233,7 +235,7 @@ impl Changes {
         self.keys(path, &old.presence, &new.presence);
         let reworded = self.rules(path, &old.rules, &new.rules);
         let has_new_rule = self.0[known..].iter().any(|change| change.impact == Impact::Major);
-        // The default is no longer good enough, and no rule says why.
+        // The default is no longer valid, although there is no new rule.
         if new.lacks_default && !old.lacks_default && !old.required && !has_new_rule {
             self.add(Impact::Major, path, "now required");
         }
@@ -273,7 +275,7 @@ impl Changes {
         }
     }
 
-    /// Says what changed about the rules, and tells whether some only got other words.
+    /// Reports changes of the rules; returns whether some were only reworded.
     fn rules(&mut self, path: &str, old: &[Described], new: &[Described]) -> bool {
         let mut reworded = false;
         let mut gone: Vec<&Described> =
@@ -289,7 +291,7 @@ impl Changes {
             };
             let counterpart = gone.iter().position(|from| is_loosened(&from));
             match (is_implied(rule, old), counterpart) {
-                // The same, in another order.
+                // The same rule, in another order.
                 (true, Some(at)) if is_implied(gone[at], new) => {
                     gone.remove(at);
                     reworded = true;
@@ -298,7 +300,7 @@ impl Changes {
                     let from = gone.remove(at);
                     self.add(Impact::Minor, path, format_args!("rule loosened from {} to {}", from.text, rule.text));
                 }
-                // It says less than the other rules.
+                // It is weaker than the other rules.
                 (true, None) => reworded = true,
                 (false, _) => match gone.iter().position(|other| other.text == rule.text) {
                     Some(at) => {
@@ -316,7 +318,7 @@ impl Changes {
     }
 
     fn null(&mut self, path: &str, (old_type, old): (&Type, bool), (new_type, new): (&Type, bool)) {
-        // Where anything goes, null does; a change to or from that is a change of the type.
+        // Type any includes null; a change to or from it is a change of the type.
         if matches!(old_type, Type::Any) || matches!(new_type, Type::Any) {
             return;
         }
@@ -327,7 +329,7 @@ impl Changes {
         }
     }
 
-    /// Whether the key is always there, and which keys a pattern takes.
+    /// Whether the key is always present, and which keys a pattern accepts.
     fn keys(&mut self, path: &str, old: &When, new: &When) {
         match (old, new) {
             (When::Always, When::Given) => self.add(Impact::Minor, path, "now optional"),
@@ -344,7 +346,7 @@ impl Changes {
     }
 }
 
-/// Whether what a rule asks for follows from others.
+/// Whether a rule follows from others.
 fn is_implied(rule: &Described, others: &[Described]) -> bool {
     let known = |meaning: &String| others.iter().any(|other| other.meaning == *meaning);
     let follows = |limit| others.iter().flat_map(|other| &other.limits).any(|other| other.implies(limit));
@@ -357,7 +359,7 @@ fn same_default(old: &Field, new: &Field) -> bool {
         (None, None) => true,
         _ => false,
     };
-    // What has to be given, or need not be there, has no default.
+    // A required or optional field has no default.
     let is_comparable = old.required == new.required && old.presence == new.presence;
     !is_comparable || (same(&old.default, &new.default) && same(&old.own_default, &new.own_default))
 }
@@ -367,7 +369,7 @@ fn same_examples(old: &[Example], new: &[Example]) -> bool {
     old.len() == new.len() && old.iter().zip(new).all(same)
 }
 
-/// What a type is called; documentation calls everything with shapes `any`.
+/// The name of a type; documentation calls everything with shapes `any`.
 fn shown_type(ty: &Type, name: &str) -> String {
     match ty {
         Type::Shapes(shapes) => match shapes.combination {
@@ -379,8 +381,8 @@ fn shown_type(ty: &Type, name: &str) -> String {
     }
 }
 
-/// Whether each value of `part` is one of `whole`, as far as this place is concerned: the items of maps are fields
-/// of their own, and null is looked at by itself.
+/// Whether each value of `part` is one of `whole`, at this level: the items of maps are separate
+/// fields, and null is compared separately.
 fn accepts_all(whole: &Type, part: &Type) -> bool {
     crate::deep(|| match (whole, part) {
         (Type::Any, _) => true,

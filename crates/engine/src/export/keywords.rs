@@ -1,4 +1,4 @@
-//! The keywords of one schema node, in the order in which they are written.
+//! The keywords of one schema node, in output order.
 
 use crate::node::{Map, MapItem, Node, Scalar};
 use ytterby_diag::Pos;
@@ -55,7 +55,7 @@ const ORDER: &[&str] = &[
 pub(super) struct Keywords(Vec<(usize, &'static str, Node)>);
 
 impl Keywords {
-    /// Sets a keyword; the last value counts.
+    /// Sets a keyword; the last value wins.
     pub fn set(&mut self, name: &'static str, value: impl Into<Node>) {
         let rank = ORDER.iter().position(|known| *known == name).unwrap_or(ORDER.len());
         self.remove(name);
@@ -66,7 +66,7 @@ impl Keywords {
         self.0.iter().find(|(_, other, _)| *other == name).map(|(_, _, value)| value)
     }
 
-    /// Adds to the list that a keyword holds.
+    /// Appends to the list of a keyword.
     pub fn push(&mut self, name: &'static str, value: Node) {
         let mut items: Vec<Node> = match self.get(name) {
             Some(Node::Array(list)) => list.items.iter().map(|item| item.value.clone()).collect(),
@@ -76,7 +76,7 @@ impl Keywords {
         self.set(name, array(items));
     }
 
-    /// Takes a keyword away.
+    /// Removes a keyword.
     pub fn remove(&mut self, name: &str) {
         self.0.retain(|(_, other, _)| *other != name);
     }

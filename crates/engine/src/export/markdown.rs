@@ -72,7 +72,7 @@ fn description(field: &Field) -> String {
 /// A value as JSON, in a code span.
 fn code(value: &Node) -> String {
     let json = escaped(&json_text(value));
-    // A code span that holds backticks is delimited by more of them.
+    // A code span that contains backticks is delimited by more of them.
     let fence = "`".repeat(json.split(|c| c != '`').map(str::len).max().unwrap_or(0) + 1);
     match json.starts_with('`') || json.ends_with('`') {
         true => format!("{fence} {json} {fence}"),
@@ -88,8 +88,8 @@ pub(crate) fn json_text(value: &Node) -> String {
     String::from_utf8_lossy(&bytes).trim_end().to_owned()
 }
 
-/// Text that does not end a table cell. Lines of a paragraph are one line, as Markdown has it; paragraphs and items of lists
-/// begin a new one.
+/// Escapes text for a table cell. Lines of a paragraph are joined, as in Markdown; paragraphs and
+/// items of lists begin a new line.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     let mut is_new_paragraph = false;

@@ -1,7 +1,8 @@
 //! Schemas in other languages, and their documentation.
 //!
-//! [`schema`] writes the three dialects of JSON Schema (OpenAPI, JSON Schema, CRD) from the type tree; what a rule becomes
-//! in each of them is the rule's own business. The documentation formats render one list of fields ([`model`]).
+//! [`schema`] writes the three dialects of JSON Schema (OpenAPI, JSON Schema, CRD) from the type
+//! tree; each rule defines its own keywords in them. The documentation formats render one list of
+//! fields ([`model`]).
 
 mod cel;
 mod defaults;

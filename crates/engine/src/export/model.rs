@@ -1,4 +1,4 @@
-//! What documentation says about a schema: one list of fields, depth first, that every format renders.
+//! The documentation of a schema: one list of fields, depth first, that every format renders.
 
 use ytterby_text::Str;
 
@@ -10,7 +10,7 @@ use ytterby_diag::{Pos, REDACTED};
 use crate::schema::{Allowed, Docs, Example, MapType, Presence, Schema, Shapes, Slot, Type, redact};
 use crate::validate::{Described, Detail};
 
-/// A schema as documentation shows it.
+/// The documentation of a schema.
 pub(crate) struct Model {
     pub title: Option<Str>,
     pub documentation: Option<Str>,
@@ -23,13 +23,13 @@ pub(crate) struct Model {
 
 /// One field.
 pub(crate) struct Field {
-    /// The way to it, unlike that of any other field: keys may hold dots.
+    /// A unique path: keys may contain dots, so `path` may be ambiguous.
     pub id: String,
-    /// The key; of an array item the array's key and `[]`.
+    /// The key; for an array item the array's key and `[]`.
     pub name: String,
-    /// The way to it from the root: `databases[].name`.
+    /// The path from the root: `databases[].name`.
     pub path: String,
-    /// How many fields are above it.
+    /// The number of fields above it.
     pub depth: usize,
     pub title: String,
     pub documentation: Option<Str>,
@@ -43,21 +43,21 @@ pub(crate) struct Field {
     pub examples: Vec<Example>,
     pub rules: Vec<Described>,
     pub presence: When,
-    /// Whether it has to be given because the default breaks the rules.
+    /// Whether it is required because the default violates the rules.
     pub lacks_default: bool,
-    /// The default of a map that is not made of its items' defaults.
+    /// The default of a map, if it differs from its items' defaults.
     pub own_default: Option<Node>,
     /// Where it is declared.
     pub pos: Pos,
 }
 
-/// When a field is there.
+/// When a field is present.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum When {
     Always,
-    /// Where it is given.
+    /// If it is given.
     Given,
-    /// Wherever a key is one of these.
+    /// For each key that matches this description.
     Matching(String),
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn model(schema: &Schema, detail: Detail<'_>) -> Model {
     }
 }
 
-/// What is known of the field above.
+/// The field above.
 struct Above {
     id: String,
     path: String,
@@ -131,7 +131,8 @@ impl Walk<'_> {
         });
     }
 
-    /// The fields of each shape, with its number in their paths: `backup (1).bucket`. Changes of shapes are told as a whole.
+    /// The fields of each shape, with its number in their paths: `backup (1).bucket`. Changes of
+    /// shapes are reported as a whole.
     fn shapes(&mut self, shapes: &Shapes, above: &Above) {
         if matches!(self.detail, Detail::Sources(_)) {
             return;
@@ -182,7 +183,7 @@ impl Walk<'_> {
         let Docs { title, description, deprecated, examples } = &slot.docs;
         let is_map = matches!(slot.ty, Type::Map(_)) && !slot.default.is_null();
         let redacted = |value: &Node| match self.detail {
-            // Compared, not shown.
+            // It is compared, not shown.
             Detail::Sources(_) => value.clone(),
             Detail::Texts if at.secret => Node::str(REDACTED),
             Detail::Texts => redact(value, slot),
@@ -220,14 +221,14 @@ enum Shows {
     NoDefault,
 }
 
-/// All rules in one sentence; none where there are none.
+/// All rules in one sentence; `None` if there are none.
 pub(super) fn must_be(rules: &[Described]) -> Option<String> {
     let texts: Vec<String> = rules.iter().map(|rule| rule.explained()).collect();
     (!texts.is_empty()).then(|| format!("Must be: {}.", texts.join("; ")))
 }
 
-/// The rules of a place, and those about the keys of a map. Documentation also says what a required value should be, and
-/// which shapes there are.
+/// The rules of a slot, and those about the keys of a map. Documentation also contains what a
+/// required value should be, and the shapes.
 pub(super) fn rules(slot: &Slot, detail: Detail<'_>) -> Vec<Described> {
     let mut rules = Vec::new();
     if let Detail::Texts = detail {
@@ -251,12 +252,12 @@ pub(super) fn rules(slot: &Slot, detail: Detail<'_>) -> Vec<Described> {
     rules
 }
 
-/// A rule that is known by its text only.
+/// A rule that is known only by its text.
 fn said(text: String) -> Described {
     Described { meaning: text.clone(), text, hint: None, limits: Vec::new(), without_condition: None }
 }
 
-/// `string`, `array of map`, `integer or string`, `one of 2 shapes`; that it may be null is told apart.
+/// `string`, `array of map`, `integer or string`, `one of 2 shapes`; null is handled separately.
 pub(super) fn type_name(ty: &Type) -> String {
     match ty {
         Type::Shapes(shapes) => shapes.type_name(),
@@ -265,12 +266,12 @@ pub(super) fn type_name(ty: &Type) -> String {
     }
 }
 
-/// Whether null is one of the types that are named.
+/// Whether null is among the listed types.
 pub(super) fn lists_null(ty: &Type) -> bool {
     matches!(ty, Type::Union(_)) && ty.allows_null()
 }
 
-/// A title made of a key: `user_password` → `User password`.
+/// A title for a key: `user_password` → `User password`.
 pub(crate) fn title_of(name: &str) -> String {
     let words: Vec<&str> = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let joined = words.join(" ");

@@ -1,4 +1,4 @@
-//! Rules in exported schemas: as keywords where there are some, as CEL in CRDs, otherwise as text.
+//! Rules in exported schemas: as keywords if possible, as CEL in CRDs, otherwise as text.
 
 use super::cel;
 use super::keywords::{Keywords, array, map};
@@ -7,19 +7,20 @@ use crate::node::{Node, Scalar};
 use crate::schema::{Slot, Type};
 use crate::validate::{Exported, Keyword, Rules, Shape, Target};
 
-/// What rules are written for.
+/// The target of the rules.
 pub(super) struct Spot<'a> {
     pub target: Target,
     pub slot: &'a Slot,
     /// Its type, as far as the rules can hold.
     pub ty: &'a Type,
-    /// Whether null may stand there.
+    /// Whether null is allowed.
     pub takes_null: bool,
-    /// In how many lists and maps with free keys it is: there may be any number of it.
+    /// The number of lists and maps with arbitrary keys around it, each of which multiplies the
+    /// cost.
     pub repeats: u8,
 }
 
-/// Writes what stands for the rules of a place. What nothing stands for goes to `texts`.
+/// Writes the rules of a node as keywords. Rules without keywords are added to `texts`.
 pub(super) fn write(keywords: &mut Keywords, rules: &Rules, shape: &Shape, spot: &Spot<'_>, texts: &mut Vec<String>) {
     for exported in rules.exports(spot.target, shape) {
         rule(keywords, exported, spot, texts);
@@ -38,7 +39,7 @@ fn rule(keywords: &mut Keywords, rule: Exported, spot: &Spot<'_>, texts: &mut Ve
     let longest = spot.slot.rules.as_ref().and_then(|rules| rules.longest());
     let is_costly = |piece: &Keyword| match piece {
         Keyword::Loop(_, most) => spot.repeats > 0 || !most.allows(longest),
-        // However cheap a rule is, collections inside of collections multiply it.
+        // Even a cheap rule is multiplied by collections inside of collections.
         Keyword::Cel(_) => spot.repeats > 1,
         _ => false,
     };
@@ -65,7 +66,7 @@ fn rule(keywords: &mut Keywords, rule: Exported, spot: &Spot<'_>, texts: &mut Ve
         if target == Target::OpenApi {
             return texts.push(rule.text);
         }
-        // Kubernetes takes rules in CEL only beside types.
+        // Kubernetes accepts rules in CEL only beside types.
         let (rules, others): (Vec<Keyword>, Vec<Keyword>) = pieces.into_iter().partition(is_cel);
         rules.into_iter().for_each(|piece| apply(keywords, piece, &rule.text, spot));
         let mut schema = Keywords::default();
@@ -79,7 +80,7 @@ fn is_cel(piece: &Keyword) -> bool {
     matches!(piece, Keyword::Cel(_) | Keyword::Loop(..))
 }
 
-/// Of two bounds leaves the one that implies the other, where a flag says that a bound is exclusive.
+/// Keeps the stricter of two bounds, if a flag makes a bound exclusive.
 fn keep_tighter(keywords: &mut Keywords, pieces: &mut Vec<Keyword>, bound: &'static str, flag: &'static str) {
     let find = |wanted: &str| {
         pieces.iter().find_map(|piece| match piece {
@@ -101,7 +102,7 @@ fn keep_tighter(keywords: &mut Keywords, pieces: &mut Vec<Keyword>, bound: &'sta
     }
 }
 
-/// Writes what only words can say.
+/// Writes the rules that only text can express.
 pub(super) fn write_texts(keywords: &mut Keywords, target: Target, texts: Vec<String>) {
     if texts.is_empty() {
         return;
@@ -116,7 +117,7 @@ pub(super) fn write_texts(keywords: &mut Keywords, target: Target, texts: Vec<St
 
 /// Adds a rule of `x-kubernetes-validations`.
 pub(super) fn add_cel(keywords: &mut Keywords, expression: String, message: &str) {
-    // Kubernetes refuses messages of several lines.
+    // Kubernetes refuses messages with several lines.
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
     let rule = map([(Scalar::from("rule"), Node::str(expression)), (Scalar::from("message"), Node::str(message))]);
     keywords.push("x-kubernetes-validations", rule);
@@ -132,13 +133,13 @@ fn apply(keywords: &mut Keywords, piece: Keyword, text: &str, spot: &Spot<'_>) {
             keywords.set("enum", array(values));
         }
         Keyword::Plain("not", Node::Map(schema)) if spot.takes_null => {
-            // Null is no number either.
+            // Null is not a number either.
             let mut schema = (*schema).clone();
             schema.push_new("type", Node::str("number"));
             keywords.set("not", Node::map(schema));
         }
         Keyword::Plain("oneOf", Node::Array(shapes)) if spot.takes_null => {
-            // Null would have all of these shapes.
+            // Null would match all of these shapes.
             let only_objects = shapes.items.iter().map(|shape| match &shape.value {
                 Node::Map(shape) => {
                     let mut shape = (**shape).clone();
@@ -161,7 +162,7 @@ fn apply(keywords: &mut Keywords, piece: Keyword, text: &str, spot: &Spot<'_>) {
     }
 }
 
-/// Of two bounds the one that implies the other.
+/// The stricter of two bounds.
 fn tighter(name: &str, old: &Node, new: &Node) -> Option<Node> {
     let (a, b) = (number(old)?, number(new)?);
     match name {

@@ -52,7 +52,7 @@ pub(crate) fn json_schema(schema: &Schema) -> Document {
 pub(crate) fn crd(schema: &Schema) -> Document {
     let unfit = Unfit::in_schema(schema);
     let mut root = Dialect { target: Target::Crd, unfit: Some(&unfit) }.keywords(&schema.root, Place::ROOT);
-    // Custom resources are maps; null is none.
+    // Custom resources are maps, never null.
     root.remove("nullable");
     if root.get("type").is_none() {
         root.text("type", "object");
@@ -60,7 +60,7 @@ pub(crate) fn crd(schema: &Schema) -> Document {
     Document::new(map([(Scalar::from("openAPIV3Schema"), root.into_node())]), Pos::UNKNOWN)
 }
 
-/// The JSON Schema of a place by itself.
+/// The JSON Schema of a single slot.
 pub(super) fn json_schema_of_slot(slot: &Slot) -> Node {
     Dialect::new(Target::JsonSchema).slot(slot, Place::ROOT)
 }
@@ -69,37 +69,37 @@ pub(super) fn json_schema_of_slot(slot: &Slot) -> Node {
 #[derive(Clone, Copy)]
 struct Dialect<'a> {
     target: Target,
-    /// The places with defaults that are not valid themselves.
+    /// The slots with invalid defaults.
     unfit: Option<&'a Unfit>,
 }
 
-/// Where a schema stands in the whole.
+/// The context of a schema.
 #[derive(Clone, Copy)]
 struct Place {
-    /// Whether the default is part of the schema: not where items are required or optional.
+    /// Whether the default is written: not if items are required or optional.
     shows_default: bool,
     /// Whether something above is secret.
     secret: bool,
     /// Whether other keys are refused; the shapes of `@schema/all-of` share theirs.
     closed: bool,
-    /// Whether it is the value of a map item, which may be left out.
+    /// Whether it is the value of a map item, which may be absent.
     is_property: bool,
     /// Whether it is an item of an array.
     is_item: bool,
-    /// In how many arrays and maps with free keys it is.
+    /// The number of arrays and maps with arbitrary keys around it.
     repeats: u8,
-    /// Which rules are shown.
+    /// Which rules are written.
     shown: Shown,
 }
 
-/// Which rules an export shows.
+/// Which rules an export contains.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shown {
-    /// None, as ytt 0.49.
+    /// None, as in ytt 0.49.
     Nothing,
     /// The named ones on map items and documents, as they are written: ytt since 0.50.
     AsWritten,
-    /// All of them, as far as the target has words for them.
+    /// All of them, as far as the target can express them.
     All,
 }
 
@@ -128,12 +128,12 @@ impl Dialect<'_> {
         Dialect { target, unfit: None }
     }
 
-    /// Whether the default of a place breaks the rules that are written with it.
+    /// Whether the default of a slot violates its exported rules.
     fn is_unfit(self, slot: &Slot) -> bool {
         self.unfit.is_some_and(|unfit| unfit.contains(slot))
     }
 
-    /// Whether a place has no default because Kubernetes would refuse it; then it must be given.
+    /// Whether a slot has no default because Kubernetes would refuse it; then it is required.
     fn loses_default(self, slot: &Slot) -> bool {
         self.target == Target::Crd && self.is_unfit(slot)
     }
@@ -176,7 +176,7 @@ impl Dialect<'_> {
         let no_default = keywords
             .get("default")
             .is_some_and(|default| default.is_null() && (refuses_null || self.target == Target::Crd));
-        // A value around a secret shows it.
+        // A value that contains a secret would show it.
         let shows_secret = keywords.get("default").is_some_and(|default| !redact(default, slot).same(default));
         if !place.shows_default || place.secret || no_default || shows_secret || self.loses_default(slot) {
             keywords.remove("default");
@@ -222,7 +222,7 @@ impl Dialect<'_> {
         }
     }
 
-    /// The keywords of a type; `slot` is the place whose type it is, or part of it.
+    /// The keywords of a type; `slot` is the slot with this type, or with a union that contains it.
     fn describe(self, keywords: &mut Keywords, ty: &Type, slot: &Slot, place: Place) {
         match ty {
             Type::Any => {
@@ -295,7 +295,7 @@ impl Dialect<'_> {
         }
     }
 
-    /// Lets null stand besides what the keywords say so far.
+    /// Allows null in addition to the keywords so far.
     fn allow_null(self, keywords: &mut Keywords) {
         if self.target != Target::JsonSchema {
             if self.target == Target::OpenApi {
@@ -362,24 +362,25 @@ impl Dialect<'_> {
         if !required.is_empty() {
             keywords.set("required", array(required));
         }
-        // Of itself a map has the defaults of its items.
+        // By default, a map has the defaults of its items.
         let is_own = !slot.default.is_null() && !is_made_of_items(&slot.default, ty);
         let may_be_null = slot.nullable || slot.ty.allows_null();
         let shows_default = match self.target {
-            // ytt writes the defaults of items; it has no free keys and no optional ones.
+            // ytt writes the defaults of items; it has no patterns and no optional keys.
             Target::OpenApi => is_own && place.shows_rules() && has_other_keys(&slot.default, ty),
-            // Where null is another value, what the items give does not stand for the map.
+            // If null is allowed too, the defaults of the items do not imply that of the map.
             Target::JsonSchema | Target::Crd => is_own || (may_be_null && !slot.default.is_null()),
         };
         if shows_default {
             keywords.set("default", slot.default.clone());
         } else if place.is_property && !slot.nullable && (self.target == Target::Crd || self.is_unfit(slot)) {
-            // JSON Schema would have such a map left out, where something in it must be given.
+            // Otherwise JSON Schema would allow omitting the map, although something in it is
+            // required.
             keywords.set("default", map([]));
         }
     }
 
-    /// What is said about keys that no item names.
+    /// The keywords for undeclared keys.
     fn free_keys(self, keywords: &mut Keywords, ty: &MapType, place: Place) {
         let repeats = place.repeats.saturating_add(1);
         let inner = Place { closed: true, is_property: true, is_item: false, repeats, shows_default: false, ..place };
@@ -408,7 +409,7 @@ impl Dialect<'_> {
                     patterns.push((Scalar::Str(Str::from(pattern)), schema));
                     earlier.push(text.to_string());
                 }
-                // What comes after it is never asked.
+                // Patterns after it are never used.
                 Some(Allowed::Any) => {
                     others.push(schema);
                     break;
@@ -430,7 +431,8 @@ impl Dialect<'_> {
         keywords.set("additionalProperties", common);
     }
 
-    /// How many items there must be, and with which keys, as far as `properties` and the like do not say it.
+    /// The number of items and their keys, as far as `properties` and similar keywords do not
+    /// express it.
     fn key_rules(self, keywords: &mut Keywords, ty: &Type, slot: &Slot, place: Place, texts: &mut Vec<String>) {
         let Some(ty) = ty.as_map() else { return };
         let counted = ty.items.iter().chain(&ty.patterns).filter(|item| !item.presence.accepts_any_number());
@@ -459,7 +461,7 @@ impl Dialect<'_> {
         self.key_patterns(keywords, ty, is_cheap, texts);
     }
 
-    /// Which keys there may be, where `patternProperties` does not say it.
+    /// The allowed keys, if `patternProperties` does not express it.
     fn key_patterns(self, keywords: &mut Keywords, ty: &MapType, is_cheap: bool, texts: &mut Vec<String>) {
         let rules = ty.patterns.iter().filter_map(|item| match &item.presence {
             Presence::Pattern(rule) => rule.allowed.as_ref(),
@@ -480,7 +482,7 @@ impl Dialect<'_> {
         let text = format!("items with {}", rules.iter().map(|rule| rule.keys()).collect::<Vec<_>>().join(" or "));
         let conditions: Option<Vec<String>> = rules.iter().map(|rule| rule.cel("k")).collect();
         match conditions {
-            // Kubernetes does not show keys beside those of properties to rules.
+            // Kubernetes hides keys beside those of properties from rules.
             Some(conditions) if self.target == Target::Crd && ty.items.is_empty() && is_cheap => {
                 rules::add_cel(keywords, format!("self.all(k, {})", conditions.join(" || ")), &text);
             }
@@ -494,7 +496,7 @@ impl Dialect<'_> {
         let mut members: Vec<&Type> = union.members.iter().filter(|member| !is_null(member)).collect();
         let has = |kind: Kind| members.iter().any(|member| matches!(member, Type::Scalar(other) if *other == kind));
         if members.len() > 2 && has(Kind::Int) && has(Kind::Float) {
-            // An integer is a number too, and one value must not match two members.
+            // An integer is a number too, and a value must not match two members.
             members.retain(|member| !matches!(member, Type::Scalar(Kind::Int)));
         }
         let all_scalars = members.iter().all(|member| matches!(member, Type::Scalar(_)));
@@ -556,7 +558,7 @@ fn narrowed(ty: &Type, rules: &Rules) -> Type {
     }
 }
 
-/// Takes null from the types of JSON Schema.
+/// Removes null from the types of JSON Schema.
 fn refuse_null(keywords: &mut Keywords) {
     let Some(Node::Array(names)) = keywords.get("type").cloned() else { return };
     let left: Vec<Node> =
@@ -568,8 +570,8 @@ fn refuse_null(keywords: &mut Keywords) {
     }
 }
 
-/// In OpenAPI, `nullable` counts only beside a `type`. One member of a union takes null, or all of those that have to
-/// match together.
+/// In OpenAPI, `nullable` only has an effect beside a `type`. So one member of a union allows null,
+/// or all members that must match together.
 fn allow_null_in_members(keywords: &mut Keywords) {
     for (name, count) in [("oneOf", 1), ("anyOf", 1), ("allOf", usize::MAX)] {
         let Some(Node::Array(members)) = keywords.get(name).cloned() else { continue };
@@ -598,8 +600,8 @@ fn json_type(kind: Kind) -> &'static str {
     }
 }
 
-/// The pattern of keys that match as a whole and are none of those that another schema is responsible for: all patterns
-/// of a JSON Schema that match a key apply to it, besides its own property.
+/// The pattern of keys that match as a whole and do not belong to another schema: in JSON Schema,
+/// all matching patterns apply to a key, besides its own property.
 fn without(pattern: &str, others: &[String]) -> String {
     match others {
         [] => format!("^(?:{pattern})$"),
@@ -607,7 +609,7 @@ fn without(pattern: &str, others: &[String]) -> String {
     }
 }
 
-/// Whether the default of a map is what one gets by giving nothing for any of its items.
+/// Whether the default of a map consists of the defaults of its items.
 pub(super) fn is_made_of_items(default: &Node, ty: &MapType) -> bool {
     match (default, &ty.default) {
         (Node::Map(default), Node::Map(made)) => {
@@ -617,13 +619,13 @@ pub(super) fn is_made_of_items(default: &Node, ty: &MapType) -> bool {
     }
 }
 
-/// Whether the default of a map has keys that are not always there.
+/// Whether the default of a map has keys that are not always present.
 fn has_other_keys(default: &Node, ty: &MapType) -> bool {
     let is_always = |key: &Scalar| ty.literal(key).is_some_and(|item| matches!(item.presence, Presence::Always));
     default.as_map().is_some_and(|map| map.iter().any(|item| !is_always(&item.key)))
 }
 
-/// What keywords of rules depend on.
+/// The properties of a type that keywords of rules depend on.
 pub(super) fn shape(ty: &Type) -> Shape {
     match ty {
         Type::Scalar(Kind::String) => Shape::Text,
@@ -660,14 +662,14 @@ fn map_shape(ty: &MapType) -> MapShape {
     MapShape { always, filled, keys: named.map(|item| item.key.clone()).collect(), hidden, objects, free }
 }
 
-/// Whether Kubernetes shows values of a type to rules: what is in a CRD without a type does not exist for them.
+/// Whether Kubernetes shows values of a type to rules: values without a type in a CRD are hidden.
 pub(super) fn is_visible(ty: &Type) -> bool {
     match ty {
         Type::Any => false,
         Type::Scalar(kind) => *kind != Kind::Null,
         Type::Array(array) => crate::deep(|| is_visible(&array.item.ty)),
         Type::Map(map) => {
-            // Beside named keys, free ones are unknown fields of an object.
+            // Beside declared keys, others are unknown fields of an object.
             let values = map.patterns.iter().filter(|_| map.items.is_empty());
             crate::deep(|| values.into_iter().all(|item| is_visible(&item.slot.ty))) && have_one_type(map)
         }
@@ -686,7 +688,8 @@ pub(super) fn is_visible(ty: &Type) -> bool {
     }
 }
 
-/// Whether all free keys of a map have values of the same type; otherwise a CRD gives them none.
+/// Whether all undeclared keys of a map have values of the same type; otherwise a CRD has none for
+/// them.
 fn have_one_type(map: &MapType) -> bool {
     match &map.patterns[..] {
         [first, rest @ ..] if map.items.is_empty() => {

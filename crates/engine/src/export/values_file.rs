@@ -1,10 +1,11 @@
 //! `-o values`: a file of plain values to fill in.
 //!
-//! Everything that can be given is there with its documentation and its default. What need not be given is commented
-//! out, so that the file changes nothing but what its user wants changed: without the `#` in front, a line is a value.
+//! It contains everything that can be set, with its documentation and its default. Optional values
+//! are commented out, so that the file changes only what its user wants to change: without the
+//! leading `#`, a line is a value.
 //!
-//! A file that nobody edited must not pass for one that was filled in: what is required has no value in it, which is an
-//! error, or is commented out where null would be a value.
+//! A file that was not edited must not be accepted as complete: required values are empty in it,
+//! which is an error, or are commented out if null would be valid.
 
 use ytterby_diag::Pos;
 
@@ -31,25 +32,25 @@ pub(crate) fn values_file(schema: &Schema) -> String {
     file.into_text()
 }
 
-/// A line, without what its place adds to it.
+/// A line, without the indentation and comment mark of its position.
 struct Line {
     depth: usize,
-    /// Whether it counts as it stands.
+    /// Whether it is active, not commented out.
     is_active: bool,
     text: String,
 }
 
 struct File {
     lines: Vec<Line>,
-    /// Where remarks go.
+    /// The indentation of remarks.
     depth: usize,
     is_active: bool,
-    /// Whether something around the place at hand is secret.
+    /// Whether something around the current node is secret.
     is_secret: bool,
 }
 
 impl File {
-    /// All items of a map, and what else its default has.
+    /// All items of a map, and further items of its default.
     fn items(&mut self, map: &MapType, default: &Node, depth: usize, is_active: bool) {
         let given = |key: &Scalar| default.as_map().and_then(|default| default.get(key)).map(|item| &item.value);
         for item in map.all_items() {
@@ -82,12 +83,12 @@ impl File {
             self.remark(&format!("Keys: {}.", rule.allowed.as_ref().map(Allowed::keys).unwrap_or_default()));
         }
         self.remarks(slot);
-        // What stands for a secret might satisfy its rules.
+        // The placeholder of a secret might satisfy its rules.
         let is_blank = is_active && (slot.required.is_some() || self.is_secret);
         let shown = if is_blank { Node::NULL } else { self.shown(default, slot) };
         match (&slot.ty, slot.ty.as_map()) {
             (_, Some(map)) if map.all_items().any(|item| !matches!(item.presence, Presence::Removed(_))) => {
-                // The items of what may be null are there to be seen.
+                // The items of a nullable map are shown as documentation.
                 let is_map = !default.is_null();
                 self.key(&item.key, depth, is_active);
                 let inner = if is_map { default } else { &map.default };
@@ -102,7 +103,7 @@ impl File {
         }
     }
 
-    /// A value of a place, without what is secret in it.
+    /// A value of a slot without its secrets.
     fn shown(&self, value: &Node, slot: &Slot) -> Node {
         if !self.is_secret && !slot.secret {
             return redact(value, slot);
@@ -115,7 +116,7 @@ impl File {
         }
     }
 
-    /// The key of a value that follows on lines of its own.
+    /// The key of a value that follows on separate lines.
     fn key(&mut self, key: &Scalar, depth: usize, is_active: bool) {
         self.value(Some(key), &Node::NULL, depth, is_active);
         if let Some(line) = self.lines.last_mut() {
@@ -123,7 +124,7 @@ impl File {
         }
     }
 
-    /// What an item of a list looks like, commented out.
+    /// A sample item of a list, commented out.
     fn sample(&mut self, slot: &Slot, depth: usize) {
         (self.depth, self.is_active) = (depth + 1, false);
         self.remarks(slot);
@@ -132,13 +133,13 @@ impl File {
         };
         let first = self.lines.len();
         self.items(map, &map.default, depth + 1, false);
-        // The first line that is more than a remark stands behind the dash.
+        // The first line that is not a remark follows the dash.
         if let Some(line) = self.lines[first..].iter_mut().find(|line| !line.text.starts_with('#')) {
             (line.depth, line.text) = (depth, format!("- {}", line.text));
         }
     }
 
-    /// What there is to know about a place.
+    /// The documentation of a slot.
     fn remarks(&mut self, slot: &Slot) {
         let docs = &slot.docs;
         for text in [&docs.title, &docs.description].into_iter().flatten() {
@@ -168,7 +169,7 @@ impl File {
         }
     }
 
-    /// A value as YAML writes it, in the map item of a key.
+    /// A value as YAML, for the map item of a key.
     fn value(&mut self, key: Option<&Scalar>, value: &Node, depth: usize, is_active: bool) {
         let value = match key {
             Some(key) => {
@@ -188,7 +189,7 @@ impl File {
 
     fn into_text(self) -> String {
         let mut out = String::new();
-        // The mark of a comment stands where the outermost value begins that is one.
+        // The comment mark is in the column where the outermost commented-out value begins.
         let mut comment_depth = None;
         for Line { depth, is_active, text } in self.lines {
             comment_depth = if is_active { None } else { Some(comment_depth.map_or(depth, |at: usize| at.min(depth))) };
@@ -213,12 +214,12 @@ fn is_empty(node: &Node) -> bool {
     matches!(node, Node::Array(array) if array.items.is_empty())
 }
 
-/// Whether a run fails where nothing is given for an item, and a line can say so.
+/// Whether a run fails if an item is not given, and a line can express that.
 fn must_be_given(item: &Item) -> bool {
     let slot = &item.slot;
     let is_always = matches!(item.presence, Presence::Always);
     if slot.required.is_some() {
-        // Null would be a value, an empty map or array too: these stay comments until somebody wants them.
+        // Null would be valid, and so would an empty map or array: these stay comments.
         return is_always
             && match &slot.ty {
                 Type::Map(map) => crate::deep(|| map.items.iter().any(must_be_given)) && !slot.allows_null(),

@@ -1,7 +1,9 @@
-//! Rules in the OpenAPI document of ytt since 0.50: the arguments of `@schema/validation` as they are written.
+//! Rules in the OpenAPI document of ytt since 0.50: the arguments of `@schema/validation` as
+//! written.
 //!
-//! Nothing is checked or combined here, as in the reference: a bound need not suit the type. Only a condition, or a value
-//! that has no YAML, keeps a keyword out. What Ytterby says by default is in [`super::rules`].
+//! As in the reference, nothing is checked or combined: a bound need not suit the type. A keyword
+//! is omitted only for a condition, or for a value that YAML cannot express. The default of Ytterby
+//! is in [`super::rules`].
 
 use num_traits::ToPrimitive;
 use ytterby_starlark::Value;
@@ -11,7 +13,7 @@ use super::keywords::{Keywords, array};
 use crate::node::{self, Node, Scalar};
 use crate::schema::{Kind, Slot, Type};
 
-/// Writes the named rules of a place.
+/// Writes the named rules of a slot.
 pub(super) fn write(keywords: &mut Keywords, arguments: &[(Str, Value)], slot: &Slot) {
     let names: Vec<_> = arguments.iter().map(|(name, _)| name.to_str()).collect();
     if names.iter().any(|name| name == "when") {
@@ -38,7 +40,7 @@ pub(super) fn write(keywords: &mut Keywords, arguments: &[(Str, Value)], slot: &
     }
 }
 
-/// What lengths are called; nothing where there are none, or where null may stand.
+/// The keywords for lengths; `None` if the type has no length, or if null is allowed.
 fn length_keywords(slot: &Slot) -> Option<(&'static str, &'static str)> {
     match slot.ty {
         _ if slot.nullable => None,
@@ -49,7 +51,7 @@ fn length_keywords(slot: &Slot) -> Option<(&'static str, &'static str)> {
     }
 }
 
-/// A number, cut toward zero, if it fits into 64 bits.
+/// A number, truncated, if it fits into 64 bits.
 fn length(value: &Value) -> Option<Node> {
     let number = match value {
         Value::Int(number) => Some(*number),

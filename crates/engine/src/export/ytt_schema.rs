@@ -1,4 +1,4 @@
-//! `-o ytt-schema`: the fields as YAML, for people who lay out their own documentation.
+//! `-o ytt-schema`: the fields as YAML, for users who generate their own documentation.
 
 use ytterby_diag::Pos;
 
@@ -49,7 +49,7 @@ fn item(name: &str, value: Node) -> (Scalar, Node) {
     (Scalar::from(name), value)
 }
 
-/// A list of texts; nothing where there are none.
+/// A list of texts; `None` if it is empty.
 fn texts(name: &str, texts: impl Iterator<Item = String>) -> Option<(Scalar, Node)> {
     let texts: Vec<Node> = texts.map(Node::str).collect();
     (!texts.is_empty()).then(|| item(name, array(texts)))

@@ -1,8 +1,8 @@
 //! Descriptions: Markdown to HTML that is safe to show.
 //!
-//! `pulldown-cmark` renders the Markdown. `ammonia` then parses the result as a browser would and keeps
-//! only the elements, attributes and link schemes listed here. Its output is balanced, so a description
-//! cannot close an element of the page around it.
+//! `pulldown-cmark` renders the Markdown. `ammonia` then parses the result as a browser would and
+//! keeps only the elements, attributes and link schemes listed here. Its output is balanced, so a
+//! description cannot close an element of the page around it.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -50,8 +50,8 @@ pub(super) const ELEMENTS: [&str; 34] = [
     "td",
 ];
 
-/// Descriptions with more tags are shown as plain text. Parsing nested HTML takes time quadratic in its
-/// depth, and browsers do not show deep nesting anyway.
+/// Descriptions with more tags are shown as plain text. Parsing nested HTML takes time quadratic in
+/// its depth, and browsers do not show deep nesting anyway.
 const MAX_TAGS: usize = 2_000;
 
 static SANITISER: LazyLock<Builder<'static>> = LazyLock::new(|| {

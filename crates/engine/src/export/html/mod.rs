@@ -1,9 +1,9 @@
-//! `-o html`: one page with all fields, to be published as it is.
+//! `-o html`: one self-contained page with all fields.
 //!
-//! The page is a table with a row per field; the fields below a field stand in a table of their own behind a `<details>`, so that
-//! folding needs no script. It asks nothing of the network. The script that adds search and picking stands in a handler
-//! of the page itself: what comes out has no `<script>` at all, so that nobody has to tell ours from one that a
-//! description smuggled in.
+//! The page is a table with a row per field. The fields below a field are in a nested table inside
+//! a `<details>`, so that folding needs no script. It loads nothing from the network. The script
+//! for search and selection is in an event handler of the page: the output contains no `<script>`
+//! at all, so that nobody has to distinguish ours from one that a description smuggled in.
 
 mod markdown;
 #[cfg(test)]
@@ -25,7 +25,7 @@ use ytterby_diag::REDACTED;
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// Nothing is loaded from anywhere; the style and the handler are part of the page.
+/// Nothing is loaded; the style and the handler are part of the page.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
@@ -70,7 +70,7 @@ pub(crate) fn html(schema: &Schema) -> String {
     page.out
 }
 
-/// Only shown where scripts run.
+/// Only shown if scripts run.
 const TOOLS: &str = "<div class=\"tools\" role=\"search\">
 <label for=\"search\">Search</label> <input id=\"search\" type=\"search\" autocomplete=\"off\" placeholder=\"Name, description or rule\">
 <button type=\"button\" id=\"unfold\">Unfold all</button> <button type=\"button\" id=\"fold\">Fold all</button>
@@ -78,7 +78,7 @@ const TOOLS: &str = "<div class=\"tools\" role=\"search\">
 </div>
 ";
 
-/// Shown where a search finds nothing.
+/// Shown if a search finds nothing.
 const NOTHING: &str = "<div class=\"nothing\" id=\"nothing\" hidden>
 <p>No field has all these words.</p> <button type=\"button\" id=\"all\">Show all fields</button>
 </div>
@@ -97,15 +97,15 @@ const SHORT: usize = 60;
 
 struct Page {
     out: String,
-    /// The names of the fields' places in the page, in the order of the fields.
+    /// The anchors of the fields in the page, in the order of the fields.
     ids: Vec<String>,
 }
 
 impl Page {
-    /// All rows; those below a field stand in a table inside it.
+    /// All rows; those below a field are in a table inside it.
     fn fields(&mut self, model: &Model) {
         let fields = &model.fields;
-        // The fields whose tables are open, by their place in the list.
+        // The fields whose tables are open, by their index in the list.
         let mut open: Vec<usize> = Vec::new();
         for (at, field) in fields.iter().enumerate() {
             while open.len() > field.depth {
@@ -138,7 +138,7 @@ impl Page {
         }
     }
 
-    /// The row of a field, in a group that is left open.
+    /// The row of a field, in a group that stays open.
     fn begin(&mut self, field: &Field, at: usize, steps: &Node) {
         let id = self.ids[at].clone();
         let out = &mut self.out;
@@ -161,7 +161,7 @@ impl Page {
         out.push_str("</td>\n</tr>\n");
     }
 
-    /// Finds names for the places of the fields in the page; no two are the same.
+    /// Creates unique anchors for the fields in the page.
     fn ids(&mut self, model: &Model) {
         let keep = |c: char| if c.is_alphanumeric() || "._-[]*".contains(c) { c } else { '-' };
         let mut taken = HashSet::new();
@@ -179,7 +179,7 @@ impl Page {
         }
     }
 
-    /// The fields that every user has to give, with links to them.
+    /// The fields that are required of every user, with links to them.
     fn required_links(&mut self, model: &Model) {
         let links: Vec<String> = always_required(model)
             .map(|at| {
@@ -193,14 +193,15 @@ impl Page {
     }
 }
 
-/// Whether a field has to be given where its map is.
+/// Whether a field is required if its map is present.
 fn is_required(field: &Field) -> bool {
     field.required || field.lacks_default
 }
 
-/// The required fields that no list, shape, nullable or optional map is around, by their places.
+/// The required fields that are not inside a list, a shape, or a nullable or optional map, by
+/// index.
 fn always_required(model: &Model) -> impl Iterator<Item = usize> {
-    // For each depth, whether the field there is there in all data values, and so its map.
+    // For each depth, whether the field there is present in all data values, and so its map.
     let mut is_there = vec![matches!(model.ty, Type::Map(_)) && !model.nullable];
     let mut found = Vec::new();
     for (at, field) in model.fields.iter().enumerate() {
@@ -214,7 +215,7 @@ fn always_required(model: &Model) -> impl Iterator<Item = usize> {
     found.into_iter()
 }
 
-/// The way from the field above: keys, and null for the step into an array.
+/// The path from the field above: keys, and null for the step into an array.
 fn steps(field: &Field, above: Option<&Field>, model: &Model) -> Node {
     let rest = match above {
         Some(above) => without_shape(field.path.strip_prefix(&*above.path).unwrap_or(&field.path)),
@@ -230,7 +231,7 @@ fn steps(field: &Field, above: Option<&Field>, model: &Model) -> Node {
     super::keywords::array(steps)
 }
 
-/// A path without the numbers of shapes that it begins with: ` (1).bucket` is `.bucket`.
+/// A path without the leading number of a shape: ` (1).bucket` becomes `.bucket`.
 fn without_shape(path: &str) -> &str {
     let Some(rest) = path.trim_start().strip_prefix('(') else { return path };
     match rest.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix(')') {
@@ -239,7 +240,8 @@ fn without_shape(path: &str) -> &str {
     }
 }
 
-/// What a values file holds for a field that one picks: the default, else the first example, else an empty value.
+/// The value to copy into a values file for a selected field: the default, else the first example,
+/// else an empty value.
 fn value_to_copy(field: &Field) -> Node {
     let shown = |value: &&Node| !matches!(value, Node::Scalar(Scalar::Str(text)) if field.secret && *text == *REDACTED);
     let given = field.default.as_ref().or_else(|| field.examples.first().map(|example| &example.value));
@@ -266,7 +268,7 @@ fn rules(out: &mut String, rules: &[Described]) {
     }
 }
 
-/// Type, default and marks of a field, the link to it, and the box that picks it.
+/// Type, default and marks of a field, the link to it, and the checkbox that selects it.
 fn facts(out: &mut String, field: &Field, id: &str) {
     let null = if field.nullable { " or null" } else { "" };
     let _ = write!(out, "<div class=\"facts\"><span class=\"type\">{}{null}</span>", escaped(&field.type_name));
@@ -310,7 +312,7 @@ fn facts(out: &mut String, field: &Field, id: &str) {
     }
 }
 
-/// A long value as people read it best: texts as they are, everything else as YAML.
+/// A long value in readable form: texts as they are, everything else as YAML.
 fn readable(value: &Node) -> String {
     match value {
         Node::Scalar(Scalar::Str(text)) => text.to_string(),
@@ -341,7 +343,7 @@ fn example(out: &mut String, example: &Example) {
     );
 }
 
-/// Text that is nothing but text in elements and attributes.
+/// Escapes text for elements and attributes.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

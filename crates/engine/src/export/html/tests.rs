@@ -1,4 +1,4 @@
-//! Descriptions come from anyone: what they can do to the page.
+//! Descriptions are untrusted: tests that they cannot harm the page.
 
 use super::markdown::html;
 
@@ -55,8 +55,8 @@ fn only_harmless_links_survive() {
     ] {
         let result = html(&format!("<a href=\"{link}\">x</a>"));
         assert!(!result.contains("href"), "{link:?}: {result}");
-        // Markdown escapes blanks and control characters: then the link is relative, since no scheme
-        // contains `%`.
+        // Markdown escapes blanks and control characters: then the link is relative, since no
+        // scheme contains `%`.
         let result = html(&format!("[x](<{link}>)"));
         let scheme = result.split_once("href=\"").and_then(|(_, link)| link.split_once(':'));
         assert!(scheme.is_none_or(|(scheme, _)| scheme.contains('%')), "{link:?}: {result}");

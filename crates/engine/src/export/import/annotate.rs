@@ -1,4 +1,4 @@
-//! The annotations of an imported place, in their order.
+//! The annotations of an imported node, in order.
 
 use super::flat::Flat;
 use super::keywords::{Importer, Role, Types, is_true, text};
@@ -8,7 +8,7 @@ use crate::export::keywords::{array, map};
 use crate::node::{Node, Scalar};
 
 impl Importer<'_> {
-    /// Writes the annotations of a place.
+    /// Writes the annotations of a node.
     pub fn annotate(
         &mut self,
         place: &mut Place,
@@ -40,7 +40,7 @@ impl Importer<'_> {
         }
         let has_only_null = matches!(place.value, Sample::Scalar(Scalar::Null));
         if place.besides.shapes.is_some() && !types.null && has_only_null && role != Role::Document {
-            // The value null makes the place take null.
+            // The value null would make the node nullable.
             validation.flag("not_null");
         }
         let write_only = flat.remove("writeOnly").is_some_and(|value| is_true(&value));
@@ -56,7 +56,7 @@ impl Importer<'_> {
         }
         let is_required = is_item(true) && !has_default;
         place.is_unsound = !types.null && (is_required || !sample_is_valid(place, validation));
-        // Nothing was said about what stands there by itself, and the sample would not be valid.
+        // There is no default for it, and the sample would not be valid.
         if is_item(false) && !has_default && place.is_unsound {
             place.annotations.push("key-may-be-present".to_owned());
             place.is_unsound = false;
@@ -95,7 +95,8 @@ impl Importer<'_> {
         }
     }
 
-    /// Puts the default where it belongs: into the sample, or into an annotation. Says whether there is one.
+    /// Puts the default where it belongs: into the sample, or into an annotation. Returns whether
+    /// there is one.
     fn default(
         &mut self,
         place: &mut Place,
@@ -165,7 +166,7 @@ fn type_lines(place: &Place, types: &Types) -> Vec<String> {
     lines
 }
 
-/// Whether the sample keeps the rules, and all in it.
+/// Whether the sample and everything in it satisfy the rules.
 fn sample_is_valid(place: &Place, validation: &Validation) -> bool {
     match &place.value {
         _ if place.besides.shapes.is_some() => false,
@@ -181,7 +182,7 @@ fn sample_is_valid(place: &Place, validation: &Validation) -> bool {
     }
 }
 
-/// A value as a place holds it: JSON does not tell 5 from 5.0.
+/// A value as the node stores it: JSON does not distinguish 5 from 5.0.
 fn fitted(place: &Place, value: Node) -> Node {
     let is = |kind: Kind| matches!(&place.value, Sample::Scalar(sample) if kind_of(sample) == Some(kind));
     match value {

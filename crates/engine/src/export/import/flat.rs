@@ -1,25 +1,26 @@
-//! One map of keywords for a schema that is spread over `$ref`, `allOf` and the like.
+//! Flattens a schema that is spread over `$ref`, `allOf` and similar keywords into one map of
+//! keywords.
 
 use super::Notes;
 use crate::export::keywords::{array, map};
 use crate::node::{ArrayItem, Map, MapItem, Node, Scalar};
 
-/// The keywords of a schema, all in one place.
+/// All keywords of a schema.
 #[derive(Default)]
 pub(super) struct Flat {
     pub keywords: Map,
-    /// Keywords that the schema has several times; each is a schema of its own.
+    /// Further values of repeated keywords; each is a separate schema.
     pub more: Vec<Map>,
     /// The references that were followed.
     pub refs: Vec<String>,
-    /// Whether a reference leads back to something that it is part of.
+    /// Whether a reference is cyclic.
     pub is_cyclic: bool,
 }
 
-/// Longest chain of references and nested `allOf`.
+/// Maximum length of a chain of references and nested `allOf`.
 const MAX_STEPS: usize = 1000;
 
-/// Gathers the keywords of `schema`. `open` holds the references that are being followed further out.
+/// Collects the keywords of `schema`. `open` contains the references that are being followed.
 pub(super) fn flatten(document: &Node, schema: &Map, open: &[String], path: &str, notes: &mut Notes) -> Flat {
     let mut flat = Flat::default();
     let mut waiting = vec![schema.clone()];
@@ -72,7 +73,7 @@ impl Flat {
         Some(self.keywords.remove(at).value)
     }
 
-    /// Adds the keywords of a schema that holds besides.
+    /// Adds the keywords of a schema that must hold too.
     pub fn merge(&mut self, other: &Map, path: &str, notes: &mut Notes) {
         for item in other.iter() {
             self.add(item, path, notes);
@@ -91,7 +92,7 @@ impl Flat {
         let name = item.key.as_str().map(ToString::to_string).unwrap_or_default();
         let is_true = |node: &Node| matches!(node, Node::Scalar(Scalar::Bool(true)));
         let merged = match (&*name, old, &item.value) {
-            // The outermost words are the closest ones.
+            // The outermost texts are the most specific.
             ("title" | "description" | "default" | "example" | "examples" | "deprecated", ..) => return,
             ("$schema" | "$id" | "id" | "$defs" | "definitions" | "$comment", ..) => return,
             ("properties" | "patternProperties", Node::Map(old), Node::Map(new)) => {
@@ -137,7 +138,7 @@ impl Flat {
     }
 }
 
-/// All properties; one that both have must be valid by both.
+/// All properties; one in both must be valid by both.
 fn both_properties(old: &Map, new: &Map) -> Map {
     let mut all = old.clone();
     for item in new.iter() {
@@ -153,12 +154,12 @@ fn both_properties(old: &Map, new: &Map) -> Map {
     all
 }
 
-/// The schema of what is valid by both.
+/// The schema of values that are valid by both.
 fn both(old: &Node, new: &Node) -> Node {
     map([(Scalar::from("allOf"), array([old.clone(), new.clone()]))])
 }
 
-/// The types that both name; none where there are none.
+/// The types in both; `None` if there are none.
 fn common_types(old: &Node, new: &Node) -> Option<Node> {
     let names = |node: &Node| -> Vec<String> {
         let name = |node: &Node| match node {
@@ -191,7 +192,7 @@ pub(super) fn number(node: &Node) -> Option<f64> {
     }
 }
 
-/// What a reference into the same document means: `#/$defs/port`.
+/// The target of a reference into the same document: `#/$defs/port`.
 fn referenced(document: &Node, target: &str) -> Option<Node> {
     let pointer = target.strip_prefix('#')?;
     let mut at = document;
@@ -206,7 +207,7 @@ fn referenced(document: &Node, target: &str) -> Option<Node> {
     (pointer.is_empty() || pointer.starts_with('/')).then(|| at.clone())
 }
 
-/// Text without the escapes of URLs; what is no escape stays.
+/// Decodes the escapes of URLs; invalid escapes stay.
 fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

@@ -1,4 +1,4 @@
-//! From the keywords of a schema to places with annotations.
+//! Converts the keywords of a schema to nodes with annotations.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use super::shapes::{Alternatives, Names};
 use crate::node::{Map, MapItem, Node, Scalar, key_text};
 use ytterby_diag::{Failure, Id};
 
-/// References can multiply: no schema that people write has this many places.
+/// References can multiply: no schema that people write has this many nodes.
 const MAX_PLACES: usize = 200_000;
 
 /// The schema file for a schema in another language.
@@ -45,19 +45,19 @@ pub(super) struct Importer<'a> {
     /// The references that are being followed.
     open: Vec<String>,
     places: usize,
-    /// Functions that give the shapes of values, in the order in which they are defined.
+    /// Functions that return shapes, in the order of their definition.
     pub shapes: Vec<(String, Place)>,
     pub names: Names,
 }
 
-/// What `x-kubernetes-preserve-unknown-fields` says about items that the schema does not name.
+/// The effect of `x-kubernetes-preserve-unknown-fields` on undeclared items.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum UnknownFields {
     Kept,
     Unsaid,
 }
 
-/// What a place is part of.
+/// The role of a node.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Document,
@@ -66,7 +66,7 @@ pub(super) enum Role {
     ArrayItem,
 }
 
-/// The types that a schema names, null apart.
+/// The types of a schema, with null separate.
 #[derive(Default)]
 pub(super) struct Types {
     pub null: bool,
@@ -208,7 +208,7 @@ impl Importer<'_> {
                     }
                 }
             }
-            // Null besides nothing is null besides anything.
+            // Null with no other type means null or anything.
             types.null &= types.count() > 0;
         }
     }
@@ -219,8 +219,8 @@ impl Importer<'_> {
         }
     }
 
-    /// `oneOf` and `anyOf`: where they say what one place can say, they are taken off the schema. Gives those that
-    /// only several shapes can say.
+    /// `oneOf` and `anyOf`: if a single node can express them, they are removed from the schema.
+    /// Returns those that need several shapes.
     fn alternatives(
         &mut self,
         flat: &mut Flat,
@@ -271,7 +271,7 @@ impl Importer<'_> {
         None
     }
 
-    /// The sample value of the types, and what stands below it.
+    /// The sample value of the types, and the nodes below it.
     fn sample(
         &mut self,
         flat: &mut Flat,
@@ -323,7 +323,8 @@ impl Importer<'_> {
         Ok(Place { value, besides: Besides { null: types.null, kinds, ..Besides::default() }, ..Place::default() })
     }
 
-    /// The items of a map: the named ones, those whose keys match a pattern, the one that stands for all others.
+    /// The items of a map: the named ones, those whose keys match a pattern, and the one for all
+    /// others.
     fn items(
         &mut self,
         flat: &mut Flat,
@@ -381,7 +382,7 @@ impl Importer<'_> {
                 Scalar::Str(_) if takes_others || refuses_others => {
                     self.uses_assert |= validation.again("contains", &Node::Scalar(name.key.clone()));
                 }
-                // Nothing else is said about it, but it must be there.
+                // It is not declared otherwise, but required.
                 Scalar::Str(_) => {
                     let annotations = vec!["type any=True".to_owned(), "required".to_owned()];
                     items.push((name.key.clone(), Place { annotations, is_unsound: true, ..ANY }));
@@ -401,7 +402,7 @@ impl Importer<'_> {
         Ok(items)
     }
 
-    /// The place that stands for all items of one of `patternProperties`.
+    /// The node for all items of one of `patternProperties`.
     fn matching_items(&mut self, item: &MapItem, path: &str) -> Result<Option<Place>, Failure> {
         let mut place = self.place(&item.value, &format!("{path}.*"), Role::FreeItem)?;
         let Some(pattern) = rules::whole_key_pattern(&key_text(&item.key)) else {
@@ -413,7 +414,7 @@ impl Importer<'_> {
         Ok(Some(place))
     }
 
-    /// The names that must be there, each once.
+    /// The required names, without duplicates.
     fn required(&mut self, flat: &mut Flat, path: &str) -> Map {
         let mut names = Map::new();
         match flat.remove("required") {
@@ -432,7 +433,7 @@ impl Importer<'_> {
         names
     }
 
-    /// `propertyNames`, where it is a pattern.
+    /// `propertyNames`, if it is a pattern.
     fn key_pattern(&mut self, flat: &mut Flat, path: &str) -> Option<String> {
         let value = flat.remove("propertyNames")?;
         let pattern = value.as_map().filter(|map| map.iter().all(|item| item.key == Scalar::from("pattern")));
@@ -448,7 +449,7 @@ fn matching_keys(pattern: &str) -> String {
     format!("key allowed={}, expects=\"0+\"", quoted(pattern))
 }
 
-/// A place that takes everything, to be annotated.
+/// A node that accepts everything, to be annotated.
 pub(super) const ANY: Place = Place {
     annotations: Vec::new(),
     value: Sample::Scalar(Scalar::Null),
@@ -456,7 +457,7 @@ pub(super) const ANY: Place = Place {
     is_unsound: false,
 };
 
-/// A place that takes everything and of which nothing else is known.
+/// A node that accepts everything, without further declarations.
 pub(super) fn bare_any() -> Place {
     Place { annotations: vec!["type any=True".to_owned()], ..ANY }
 }
@@ -470,7 +471,7 @@ fn zero(kind: Kind) -> Scalar {
     }
 }
 
-/// Keys for items that stand for others: `_`, `__`, `___`, `_4`, `_5`, …, as far as they are not taken.
+/// Keys for items that represent others: `_`, `__`, `___`, `_4`, `_5`, …, unless they are in use.
 struct FreeKeys {
     taken: HashSet<Str>,
     tried: usize,

@@ -1,7 +1,8 @@
-//! `schema import`: a ytt schema from a schema in another language, or from an example of the values.
+//! `schema import`: creates a ytt schema from a schema in another language, or from example values.
 //!
-//! [`recognise`] finds out what a file is, [`keywords`] turns its schema into places with annotations ([`shapes`] where it has
-//! alternatives), [`sample`] does so with plain values, [`print`] writes them. What has no counterpart is reported, never dropped in silence.
+//! [`recognise`] detects what a file contains, [`keywords`] converts its schema to nodes with
+//! annotations ([`shapes`] if it has alternatives), [`sample`] does so with plain values, [`print`]
+//! writes them. Keywords without a counterpart are reported, never dropped silently.
 
 mod annotate;
 mod flat;
@@ -22,23 +23,24 @@ use ytterby_yaml::{ReadOptions, parse};
 use crate::node::{DocumentSet, Node, documents_from_tree};
 use ytterby_diag::{Failure, Id};
 
-/// What `schema import` is told.
+/// The options of `schema import`.
 #[derive(Clone, Debug, Default)]
 pub struct ImportOptions {
-    /// `--name`: a schema of an OpenAPI document, a version of a CRD, or a definition of a JSON Schema.
+    /// `--name`: a schema of an OpenAPI document, a version of a CRD, or a definition of a JSON
+    /// Schema.
     pub name: Option<String>,
     /// `--from`.
     pub from: ImportFrom,
 }
 
-/// What the file to import holds.
+/// The content of the file to import.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum ImportFrom {
-    /// A schema, whose language is recognised by its content.
+    /// A schema, whose language is detected by its content.
     #[default]
     Schema,
-    /// Values, of which a schema is made by example.
+    /// Example values.
     Values,
 }
 
@@ -47,11 +49,11 @@ pub enum ImportFrom {
 pub struct Imported {
     /// The schema file.
     pub text: String,
-    /// Warnings about what has no counterpart.
+    /// Warnings about keywords without a counterpart.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Makes a schema file of another schema, or of values.
+/// Creates a schema file from another schema, or from values.
 pub fn import_schema(content: &[u8], options: &ImportOptions) -> Result<Imported, Failure> {
     crate::on_large_stack(|| import(content, options))
 }
@@ -84,7 +86,7 @@ fn read(content: &[u8]) -> Result<Node, Failure> {
     }
 }
 
-/// What had to be left out, in order and each once.
+/// Omitted keywords, in order and without duplicates.
 #[derive(Default)]
 struct Notes {
     texts: Vec<String>,
@@ -92,7 +94,7 @@ struct Notes {
 }
 
 impl Notes {
-    /// The keyword at this place has no counterpart.
+    /// Records that the keyword at this path has no counterpart.
     fn unsupported(&mut self, keyword: &str, path: &str) {
         let path = if path.is_empty() { "(document)" } else { path };
         let text = format!("keyword \"{keyword}\" at {path} is not supported");

@@ -1,35 +1,35 @@
-//! A schema as text: annotations in comments, values as YAML.
+//! Writes a schema file: annotations in comments, values as YAML.
 
 use ytterby_text::quote;
 
 use crate::node::{MapItem, Node, Scalar, key_text};
 
-/// A place of the schema that is written.
+/// A node of the schema to write.
 #[derive(Debug, Default)]
 pub(super) struct Place {
-    /// What follows `#@schema/` in each of its comments, in order.
+    /// The text after `#@schema/` in each of its comments, in order.
     pub annotations: Vec<String>,
     pub value: Sample,
-    /// What may stand here besides values that are like `value`.
+    /// What is allowed besides values like `value`.
     pub besides: Besides,
-    /// Whether what stands here by itself breaks a rule, or must be given.
+    /// Whether its default violates a rule, or it is required.
     pub is_unsound: bool,
 }
 
-/// What a place takes that its sample does not show.
+/// What a node accepts beyond its sample.
 #[derive(Debug, Default)]
 pub(super) struct Besides {
     pub any: bool,
     pub null: bool,
     /// The scalars of a union.
     pub kinds: Vec<Kind>,
-    /// Whether the item stands for other keys than its own.
+    /// Whether the item represents other keys than its own.
     pub keys: Keys,
-    /// The annotation that names its shapes: `one-of config_1(), config_2()`.
+    /// The annotation with its shapes: `one-of config_1(), config_2()`.
     pub shapes: Option<String>,
 }
 
-/// Which keys an item stands for.
+/// Which keys an item represents.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Keys {
     #[default]
@@ -39,7 +39,7 @@ pub(super) enum Keys {
 }
 
 impl Place {
-    /// Whether a value may stand here. Keys that only a pattern accepts count as unknown.
+    /// Whether a value is allowed here. Keys that only a pattern accepts count as unknown.
     pub fn takes(&self, value: &Node) -> bool {
         crate::deep(|| match value {
             _ if self.besides.any => true,
@@ -82,7 +82,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// As `@schema/type` names it.
+    /// Its name in `@schema/type`.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Bool => "bool",
@@ -97,7 +97,7 @@ impl Kind {
     }
 }
 
-/// The kind of a scalar; null has none.
+/// The kind of a scalar; `None` for null.
 pub(super) fn kind_of(scalar: &Scalar) -> Option<Kind> {
     match scalar {
         Scalar::Null | Scalar::Complex(_) => None,
@@ -108,7 +108,7 @@ pub(super) fn kind_of(scalar: &Scalar) -> Option<Kind> {
     }
 }
 
-/// The value that stands for a type.
+/// The sample value of a type.
 #[derive(Debug)]
 pub(super) enum Sample {
     Scalar(Scalar),
@@ -126,9 +126,9 @@ impl Default for Sample {
 #[derive(Debug, Default)]
 pub(super) struct File {
     pub root: Place,
-    /// Functions that give shapes, each of which may name those before it.
+    /// Functions that return shapes; each may refer to those before it.
     pub shapes: Vec<(String, Place)>,
-    /// Whether annotations name functions of `@ytt:assert`.
+    /// Whether annotations use functions of `@ytt:assert`.
     pub uses_assert: bool,
 }
 
@@ -178,7 +178,7 @@ fn block(out: &mut String, value: &Sample, indent: usize) {
             margin(out, indent);
             out.push('-');
             match &item.value {
-                // The first item stands beside the dash, unless comments come before it.
+                // The first item is on the line of the dash, unless comments precede it.
                 Sample::Map(items) if items.first().is_some_and(|(_, first)| first.annotations.is_empty()) => {
                     let start = out.len();
                     block(out, &item.value, indent + 2);
@@ -218,7 +218,7 @@ fn margin(out: &mut String, indent: usize) {
     out.extend(std::iter::repeat_n(' ', indent));
 }
 
-/// A key; without quotes where it cannot be taken for anything else.
+/// A key; without quotes if that is unambiguous.
 fn key_as_yaml(key: &Scalar) -> String {
     match key {
         Scalar::Str(text) if is_plain(&text.to_str()) => text.to_string(),
@@ -244,7 +244,7 @@ fn scalar_as_yaml(scalar: &Scalar) -> String {
     }
 }
 
-/// A finite float; a whole one keeps its point, so that it is not read as an integer.
+/// A finite float; an integral one keeps its point, so that it is not read as an integer.
 fn float_text(float: f64) -> String {
     if float.fract() == 0.0 && float.abs() < 1e15 {
         return format!("{float:.1}");
@@ -252,7 +252,7 @@ fn float_text(float: f64) -> String {
     ytterby_text::gofloat::format_g(float)
 }
 
-/// A value as a Starlark expression with double quotes; none where Starlark has no literal for it.
+/// A value as a Starlark expression with double quotes; `None` if Starlark has no literal for it.
 pub(super) fn literal(value: &Node) -> Option<String> {
     crate::deep(|| {
         Some(match value {
@@ -280,11 +280,11 @@ pub(super) fn literal(value: &Node) -> Option<String> {
 
 /// A text as a Starlark literal on one line.
 pub(super) fn quoted(text: &str) -> String {
-    // Starlark strings are bytes, so that any character can be written as its bytes.
+    // Starlark strings are bytes, so any character can be written as its bytes.
     in_quotes(text, |c| c.to_string().bytes().map(|byte| format!("\\x{byte:02x}")).collect())
 }
 
-/// A text in double quotes; what ends a line of YAML or may not stand in it is written by `escape`.
+/// A text in double quotes; `escape` writes line breaks and characters that YAML does not allow.
 fn in_quotes(text: &str, escape: impl Fn(char) -> String) -> String {
     let is_unfit =
         |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}');

@@ -1,4 +1,4 @@
-//! Which language a file is in, and which of its schemas is meant.
+//! Detects the language of a file, and selects one of its schemas.
 
 use crate::node::{Map, Node, Scalar, key_text};
 use ytterby_diag::{Failure, Id};
@@ -17,7 +17,7 @@ pub(super) struct Found {
     pub schema: Node,
 }
 
-/// Keywords that tell a JSON Schema from other documents.
+/// Keywords that distinguish a JSON Schema from other documents.
 const TELLING: [&str; 10] =
     ["$schema", "properties", "items", "$ref", "oneOf", "anyOf", "allOf", "enum", "$defs", "additionalProperties"];
 
@@ -84,7 +84,7 @@ fn is_type(value: &Node) -> bool {
     }
 }
 
-/// The schema of a version of a CRD: the named one, else the first.
+/// The schema of a version of a CRD: the named one, or the first.
 fn version_of(crd: &Map, name: Option<&str>) -> Result<Node, Failure> {
     let spec = within(crd, &["spec"]);
     let schema =
@@ -103,7 +103,7 @@ fn version_of(crd: &Map, name: Option<&str>) -> Result<Node, Failure> {
         }
         names.push(own);
     }
-    // The first version of this interface had one schema for all versions.
+    // The first version of this API had one schema for all versions.
     let common = spec.and_then(|spec| within(spec, &["validation"])).and_then(|map| map.get_str("openAPIV3Schema"));
     match common {
         Some(item) if name.is_none_or(|name| names.iter().any(|own| own == name)) => Ok(item.value.clone()),
@@ -111,7 +111,7 @@ fn version_of(crd: &Map, name: Option<&str>) -> Result<Node, Failure> {
     }
 }
 
-/// The member with this name, else the first.
+/// The member with this name, or the first.
 fn member(map: Option<&Map>, name: Option<&str>, what: &str) -> Result<Node, Failure> {
     let items = map.map(Map::items).unwrap_or_default();
     let found = match name {
@@ -135,13 +135,13 @@ fn not_found(what: &str, name: Option<&str>, names: &[String]) -> Failure {
     }
 }
 
-/// The map that these keys lead to.
+/// The map at a path of keys.
 fn within<'a>(map: &'a Map, keys: &[&str]) -> Option<&'a Map> {
     keys.iter().try_fold(map, |map, key| map.get_str(key)?.value.as_map())
 }
 
-/// JSON that the YAML reader can read: without tabs between tokens, and without the escapes that only JSON has. None for
-/// what does not look like JSON.
+/// JSON that the YAML reader can read: without tabs between tokens, and without the escapes that
+/// only JSON has. `None` if the text does not look like JSON.
 pub(super) fn json_as_yaml(content: &[u8]) -> Option<Vec<u8>> {
     let start = content.iter().position(|byte| !byte.is_ascii_whitespace())?;
     if content[start] != b'{' || !content.iter().any(|byte| matches!(byte, b'\t' | b'\\')) {
@@ -184,7 +184,7 @@ pub(super) fn json_as_yaml(content: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// The character that two escapes at the start of `text` make together.
+/// The character of a surrogate pair: two escapes at the start of `text`.
 fn surrogates(text: &[u8]) -> Option<char> {
     let unit = |text: &[u8]| {
         let digits = text.strip_prefix(b"\\u")?.get(..4)?;

@@ -1,4 +1,4 @@
-//! From keywords that restrict values to the arguments of `@schema/validation`.
+//! Converts keywords that restrict values to the arguments of `@schema/validation`.
 
 use super::Notes;
 use super::flat::{Flat, number};
@@ -13,7 +13,7 @@ use crate::validate::rules::{self as named_rules, Subject, cel_literal};
 use ytterby_regexp::Regexp;
 use ytterby_text::cel;
 
-/// The named rules in the order in which they are written.
+/// The named rules in output order.
 const ORDER: [&str; 16] = [
     "min",
     "max",
@@ -38,9 +38,9 @@ const ORDER: [&str; 16] = [
 pub(super) struct Validation {
     positional: Vec<String>,
     named: Vec<(&'static str, String)>,
-    /// Rules in CEL, each with its description; one argument holds all.
+    /// Rules in CEL, each with its description; one argument contains all.
     expressions: Vec<(String, String)>,
-    /// All rules with their arguments, to find out what they accept.
+    /// All rules with their arguments, to test what they accept.
     rules: Vec<(&'static str, Node)>,
 }
 
@@ -49,20 +49,20 @@ impl Validation {
         self.named.iter().any(|(other, _)| *other == name)
     }
 
-    /// Adds a named rule, written like this.
+    /// Adds a named rule with its text.
     fn named(&mut self, name: &'static str, text: String, argument: Node) {
         self.named.push((name, text));
         self.rules.push((name, argument));
     }
 
-    /// Adds a rule that is there or not.
+    /// Adds a rule without an argument.
     pub fn flag(&mut self, name: &'static str) {
         if !self.has(name) {
             self.named(name, "True".to_owned(), Node::Scalar(Scalar::Bool(true)));
         }
     }
 
-    /// Adds a rule whose name may be taken already; then it becomes an assertion, which this tells.
+    /// Adds a rule whose name may be in use; then it becomes an assertion, and this returns true.
     pub fn again(&mut self, name: &'static str, argument: &Node) -> bool {
         let Some(text) = literal(argument) else { return false };
         let is_taken = self.has(name);
@@ -75,7 +75,7 @@ impl Validation {
         is_taken
     }
 
-    /// The arguments as written; none where there are no rules.
+    /// The arguments as written; `None` if there are no rules.
     pub fn text(&self) -> Option<String> {
         let mut named = self.named.clone();
         let (descriptions, expressions): (Vec<&str>, Vec<&str>) =
@@ -95,7 +95,7 @@ impl Validation {
         (!all.is_empty()).then(|| all.join(", "))
     }
 
-    /// Whether a value keeps the rules, as far as they are known by name.
+    /// Whether a value satisfies the named rules.
     pub fn accepts(&self, value: &Node) -> bool {
         self.rules.iter().all(|(name, argument)| {
             let Some((_, entry)) = named_rules::find(name, Level::Ytterby) else { return true };
@@ -107,7 +107,8 @@ impl Validation {
     }
 }
 
-/// What a place holds, as far as keywords depend on it. Places for several types have no rules of one of them.
+/// The type of a node's values, as far as keywords depend on it. Nodes of several types have no
+/// rules for one of them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Holds {
     Text,
@@ -132,7 +133,7 @@ fn holds(place: &Place) -> Holds {
     }
 }
 
-/// What a keyword is about, if it is about values of one type.
+/// The type that a keyword applies to, if it is only one.
 pub(super) fn subject(keyword: &str) -> Option<Holds> {
     match keyword {
         "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf" => Some(Holds::Number),
@@ -143,7 +144,7 @@ pub(super) fn subject(keyword: &str) -> Option<Holds> {
     }
 }
 
-/// Takes the keywords that are rules off `flat`. Says whether some became assertions.
+/// Removes the keywords that are rules from `flat`. Returns whether some became assertions.
 pub(super) fn read(
     flat: &mut Flat,
     place: &Place,
@@ -173,7 +174,7 @@ pub(super) fn read(
     reader.uses_assert
 }
 
-/// Keywords that say in part what a format says.
+/// Keywords that a format already implies.
 fn implied(format: &str, holds: Holds) -> &'static [&'static str] {
     match (format, holds) {
         ("port", Holds::Number) => &["minimum", "maximum"],
@@ -210,10 +211,10 @@ impl Reader<'_> {
         *keywords = Map::from_items(rest);
     }
 
-    /// Reads a keyword; false where it is none of ours.
+    /// Reads a keyword; returns false if it is unknown.
     fn keyword(&mut self, name: &str, value: &Node, exclusive: &[bool]) -> bool {
         if subject(name).is_some_and(|of| self.holds != of && self.holds != Holds::Other) {
-            // About values of another type, which this place does not take.
+            // It applies to values of another type, which this node does not accept.
             return true;
         }
         match name {
@@ -245,7 +246,7 @@ impl Reader<'_> {
                 _ => false,
             },
             "x-kubernetes-list-map-keys" => self.holds == Holds::List && self.unique_keys(value),
-            // How these are merged is no matter of values.
+            // These control merging and do not restrict values.
             "x-kubernetes-map-type" | "x-kubernetes-patch-merge-key" | "x-kubernetes-patch-strategy" => true,
             "pattern" => match value.as_text() {
                 Some(text) if self.holds == Holds::Text && Regexp::new(text.as_bytes()).is_ok() => {
@@ -268,7 +269,7 @@ impl Reader<'_> {
                 _ => false,
             },
             "x-kubernetes-validations" => self.cel(value),
-            // What these say is for readers of the schema, or was read already.
+            // These are for readers of the schema, or were read already.
             "$schema" | "$id" | "id" | "$comment" | "$defs" | "definitions" | "$anchor" | "$vocabulary"
             | "components" | "openapi" => true,
             _ => false,
@@ -305,7 +306,7 @@ impl Reader<'_> {
     }
 
     fn one_of(&mut self, values: Vec<Node>) -> bool {
-        // Null is skipped by rules, wherever it is allowed.
+        // Rules skip null if it is allowed.
         let count = values.len();
         let values: Vec<Node> = values.into_iter().filter(|value| !value.is_null()).collect();
         if values.is_empty() {
@@ -314,7 +315,7 @@ impl Reader<'_> {
         self.repeatable("one_of", &array(values))
     }
 
-    /// `not`: of what a rule can say.
+    /// `not`, as far as a rule can express it.
     fn not(&mut self, schema: &Map) -> bool {
         let [item] = schema.items() else { return false };
         let name = item.key.as_str().map(ToString::to_string).unwrap_or_default();
@@ -341,7 +342,7 @@ impl Reader<'_> {
         true
     }
 
-    /// No two items of a list have the same values of these keys.
+    /// Requires that no two items of a list have the same values of these keys.
     fn unique_keys(&mut self, keys: &Node) -> bool {
         let names: Option<Vec<String>> = match keys {
             Node::Array(list) => list.items.iter().map(|item| item.value.as_text()).collect(),
@@ -364,12 +365,12 @@ impl Reader<'_> {
 
     fn format_keyword(&mut self, name: &str) -> bool {
         match (name, self.language) {
-            // These say how numbers are stored, which YAML does not.
+            // These define how numbers are stored, which YAML does not.
             ("float" | "double" | "int32" | "int64", _) if self.holds != Holds::Text => true,
             ("int-or-string", _) => true,
             ("duration", Language::JsonSchema | Language::OpenApi) => self.format("iso-duration"),
             ("iso-duration" | "password", _) => false,
-            // Formats are about strings.
+            // Formats apply only to strings.
             (name, _) if matches!(self.holds, Holds::Number | Holds::List | Holds::Map) => {
                 formats::find(name).is_some()
             }
@@ -402,7 +403,8 @@ impl Reader<'_> {
     }
 }
 
-/// The keys of which one must not be null, where the alternatives say just that. `properties` are those beside them.
+/// The keys of which exactly one must not be null, if the alternatives express just that.
+/// `properties` are those beside them.
 pub(super) fn one_not_null(members: &[&Map], properties: Option<&Node>) -> Option<Node> {
     let allows_null = |name: &Node| {
         let Node::Scalar(key) = name else { return false };
@@ -430,7 +432,7 @@ pub(super) fn one_not_null(members: &[&Map], properties: Option<&Node>) -> Optio
     keys.filter(|keys| !keys.is_empty()).map(array)
 }
 
-/// Whether the alternatives are both kinds of IP addresses.
+/// Whether the alternatives are the two kinds of IP addresses.
 pub(super) fn is_ip(members: &[&Map]) -> bool {
     let format = |member: &&Map| member.get_str("format").and_then(|item| item.value.as_text());
     let formats: Vec<Option<String>> = members.iter().map(format).collect();
@@ -438,7 +440,7 @@ pub(super) fn is_ip(members: &[&Map]) -> bool {
     members.len() == 2 && members.iter().all(|member| member.len() == 1) && is("ipv4") && is("ipv6")
 }
 
-/// A regular expression that matches a whole key where `pattern` matches some of it.
+/// A regular expression that matches a whole key if `pattern` matches a part of it.
 pub(super) fn whole_key_pattern(pattern: &str) -> Option<String> {
     let inner = pattern.strip_prefix("^(?:").and_then(|rest| rest.strip_suffix(")$"));
     let inner = inner.or_else(|| after_exception(pattern)?.strip_suffix(")$"));
@@ -455,7 +457,7 @@ pub(super) fn whole_key_pattern(pattern: &str) -> Option<String> {
     Regexp::new(whole.as_bytes()).is_ok().then_some(whole)
 }
 
-/// Whether a `|` stands outside of all groups and classes.
+/// Whether there is a `|` outside of all groups and classes.
 fn has_alternatives(pattern: &str) -> bool {
     let (mut depth, mut in_class) = (0i32, false);
     let mut chars = pattern.chars();
@@ -476,8 +478,8 @@ fn has_alternatives(pattern: &str) -> bool {
     false
 }
 
-/// What follows the exception of an exported pattern, `^(?!(?:a|b)$)(?:`. Keys and patterns that come first have their own
-/// items in our schemas, so that there it needs no mention.
+/// The rest of an exported pattern after its exception, `^(?!(?:a|b)$)(?:`. In our schemas, keys
+/// and patterns that come first are separate items, so the exception is not needed.
 fn after_exception(pattern: &str) -> Option<&str> {
     let rest = pattern.strip_prefix("^(?!(?:")?;
     let is_regexp = |text: &str| Regexp::new(text.as_bytes()).is_ok();

@@ -1,15 +1,15 @@
-//! A schema by example: each value stands for its type and is its own default.
+//! A schema by example: the type of each value is inferred, and the value is the default.
 
 use super::Notes;
 use super::print::{Place, Sample, literal};
 use crate::node::{Array, Map, Node, Scalar};
 
-/// The place whose value is like this one.
+/// The node for a value like this one.
 pub(super) fn place(value: &Node, notes: &mut Notes) -> Place {
     of_all(&[value], "", notes)
 }
 
-/// The place whose value may be like any of these, of which there is one at least.
+/// The node for values like any of these; there is at least one.
 fn of_all(values: &[&Node], path: &str, notes: &mut Notes) -> Place {
     crate::deep(|| {
         let nullable = values.iter().any(|value| value.is_null());
@@ -32,7 +32,7 @@ fn all<'a, T>(values: &[&'a Node], read: fn(&'a Node) -> Option<&'a T>) -> Optio
     values.iter().map(|value| read(value)).collect()
 }
 
-/// None where the kinds differ, unless all are numbers.
+/// `None` if the kinds differ, unless all are numbers.
 fn scalar(values: &[&Node]) -> Option<Place> {
     let scalars: Option<Vec<&Scalar>> = values
         .iter()
@@ -55,7 +55,7 @@ fn scalar(values: &[&Node]) -> Option<Place> {
     Some(Place { value: Sample::Scalar(stands.clone()), ..Place::default() })
 }
 
-/// Keys that not all of the maps have are optional; where none has any, all are free.
+/// Keys that not all of the maps have are optional; if there are no keys, any key is allowed.
 fn map(maps: &[&Map], path: &str, notes: &mut Notes) -> Place {
     let mut keys = Map::new();
     let mut values: Vec<Vec<&Node>> = Vec::new();
@@ -68,7 +68,7 @@ fn map(maps: &[&Map], path: &str, notes: &mut Notes) -> Place {
         values[at].push(&item.value);
     }
     if keys.is_empty() && !path.is_empty() {
-        // `annotations: {}` waits for keys that nobody knows yet.
+        // `annotations: {}` expects keys that are not known yet.
         let annotations = vec!["any-key".to_owned(), "type any=True".to_owned()];
         let free = Place { annotations, ..Place::default() };
         return Place { value: Sample::Map(vec![(Scalar::from("_"), free)]), ..Place::default() };
@@ -84,12 +84,12 @@ fn map(maps: &[&Map], path: &str, notes: &mut Notes) -> Place {
     Place { value: Sample::Map(items.collect()), ..Place::default() }
 }
 
-/// One item stands for all; what the arrays hold stays the default.
+/// One item represents all; the content of the array becomes the default.
 fn array(arrays: &[&Array], path: &str, notes: &mut Notes) -> Place {
     let items: Vec<&Node> = arrays.iter().flat_map(|array| &array.items).map(|item| &item.value).collect();
     let item = of_all(&items, &format!("{path}[]"), notes);
     let mut annotations = Vec::new();
-    // Arrays inside items of another array come with those.
+    // Arrays inside items of another array are part of those items.
     if let [array] = arrays
         && !array.items.is_empty()
         && !path.contains("[]")

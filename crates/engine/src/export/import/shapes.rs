@@ -1,7 +1,8 @@
-//! `oneOf` and `anyOf` in general: each alternative becomes a shape of `@schema/one-of` or `@schema/any-of`.
+//! `oneOf` and `anyOf` in general: each alternative becomes a shape of `@schema/one-of` or
+//! `@schema/any-of`.
 //!
-//! A shape is a function that gives a document. What stands beside the alternatives holds for each of them, so it becomes
-//! part of each shape.
+//! A shape is a function that returns a document. Keywords beside the alternatives hold for each of
+//! them, so they become part of each shape.
 
 use std::collections::HashMap;
 
@@ -21,7 +22,7 @@ pub(super) struct Alternatives {
     pub members: Vec<Map>,
 }
 
-/// Keywords that are about the place and not about its value, which stay with the place.
+/// Keywords that describe the node and not its value; they stay with the node.
 const ABOUT_PLACE: [&str; 14] = [
     "title",
     "description",
@@ -40,14 +41,14 @@ const ABOUT_PLACE: [&str; 14] = [
 ];
 
 impl Alternatives {
-    /// None where they are no list of schemas.
+    /// `None` if it is not a list of schemas.
     pub fn read(keyword: &'static str, list: &Node) -> Option<Alternatives> {
         let Node::Array(list) = list else { return None };
         let members: Option<Vec<Map>> = list.items.iter().map(|item| item.value.as_map().cloned()).collect();
         members.map(|members| Alternatives { keyword, members })
     }
 
-    /// One alternative per type, where several are named and something is said about values of one of them.
+    /// One alternative per type, if there are several types and a keyword applies to one of them.
     pub fn of_types(flat: &mut Flat) -> Option<Alternatives> {
         let is_open = flat.get("x-kubernetes-int-or-string").is_some_and(is_true);
         let names: Vec<Node> = match flat.get("type") {
@@ -69,7 +70,7 @@ impl Alternatives {
         Some(Alternatives { keyword: "anyOf", members })
     }
 
-    /// Takes `{type: null}` off; says whether it was there.
+    /// Removes `{type: null}`; returns whether it was present.
     pub fn take_null(&mut self) -> bool {
         let is_null = |member: &Map| member.len() == 1 && text(member, "type").as_deref() == Some("null");
         let count = self.members.len();
@@ -77,7 +78,7 @@ impl Alternatives {
         self.members.len() < count
     }
 
-    /// The values, where each alternative is a constant or a list of them.
+    /// The values, if each alternative is a constant or a list of constants.
     pub fn values(&self) -> Option<Node> {
         let mut values: Vec<Node> = Vec::new();
         for member in &self.members {
@@ -104,8 +105,8 @@ impl Alternatives {
 }
 
 impl Importer<'_> {
-    /// The place that has one of several shapes. None where the alternatives cannot be told apart; then the rest of the
-    /// schema has to do.
+    /// The node with one of several shapes. `None` if the alternatives cannot be distinguished;
+    /// then the rest of the schema must suffice.
     pub fn shaped(
         &mut self,
         flat: &mut Flat,
@@ -146,7 +147,7 @@ impl Importer<'_> {
     }
 }
 
-/// Takes what holds for all alternatives off the schema.
+/// Removes the keywords that hold for all alternatives from the schema.
 fn common(flat: &mut Flat) -> Map {
     let is_about_place = |item: &MapItem| item.key.as_str().is_some_and(|key| ABOUT_PLACE.contains(&&*key.to_str()));
     let (stays, common): (Vec<MapItem>, Vec<MapItem>) =
@@ -155,12 +156,12 @@ fn common(flat: &mut Flat) -> Map {
     Map::from_items(common)
 }
 
-/// The names of the functions that give shapes.
+/// The names of the functions that return shapes.
 #[derive(Default)]
 pub(super) struct Names(HashMap<String, usize>);
 
 impl Names {
-    /// A name after the last key of a path: `config_1`.
+    /// A name from the last key of a path: `config_1`.
     fn name(&mut self, path: &str) -> String {
         let key = path.rsplit('.').next().unwrap_or_default();
         let keep = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
