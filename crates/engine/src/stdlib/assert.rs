@@ -1,6 +1,6 @@
-//! `@ytt:assert`: fails on purpose, tries what may fail, and checks values.
+//! `@ytt:assert`: fails on purpose, catches failures, and checks values.
 //!
-//! Every named rule of validations is also a function here that gives an assertion object.
+//! Every named rule of validations is also a function here, which returns an assertion object.
 
 use ytterby_diag::{Diagnostic, Failure, Id, Path, ViolationBlock};
 use ytterby_starlark::{Args, Builtin, Error, Eval, Problem, Value};
@@ -32,7 +32,7 @@ pub(super) fn module(level: Level) -> Module {
     })
 }
 
-/// The function that gives the assertion object of a rule.
+/// The function that creates the assertion object of a rule.
 fn rule_function(rule: &'static Entry) -> Value {
     Value::from(Builtin::new(rule.function, move |_, args| {
         let given = args.positional.len();
@@ -89,7 +89,7 @@ fn fail_with(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     Err(Error::of(Problem::Fail, string(message)?.to_str()).in_context("fail"))
 }
 
-/// `(result, None)`, or `(None, message)` of what failed. Limits are not for programs to get around.
+/// Returns `(result, None)`, or `(None, message)` on failure. Programs cannot catch reached limits.
 fn try_to(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let [function] = args.positional else {
         fail!(Call, "got {} arguments, want 1", args.positional.len());
@@ -115,7 +115,7 @@ fn try_to(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     }
 }
 
-/// The assertion of a rule whose function is called in a way of its own.
+/// The assertion of a rule whose function has other arguments than the rule.
 fn named_assertion(name: &str, argument: &Value) -> Result<Value, Error> {
     let Some((_, rule)) = rules::find(name, Level::Ytt049) else { fail!("there is no rule {name}") };
     assertion(rule, argument)
@@ -128,7 +128,7 @@ fn not_null(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let object = named_assertion("not_null", &Value::Bool(true))?;
     match (args.positional, object.downcast::<Assertion>()) {
         ([value], Some(assertion)) => {
-            // Whatever is not `None` is fine, also what could never be YAML.
+            // Every value except `None` is valid, even one that YAML cannot express.
             let node = if matches!(value, Value::None) { node::Node::NULL } else { node::Node::str("") };
             judge(eval, "assert.not_null", &*assertion.rule, &node)
         }
@@ -153,7 +153,8 @@ fn one_of(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     }
 }
 
-/// Fails like `fail()`, but about a value below: rules turn it into a violation there (SPEC G r116).
+/// Fails like `fail()`, but about a nested value: rules turn it into a violation there
+/// (docs/validations.md).
 fn fail_at(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let [path, message] = args.positional else {
         fail!(Call, "got {} arguments, want 2", args.positional.len());
@@ -161,11 +162,11 @@ fn fail_at(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let (path, message) = (string(path)?.clone(), string(message)?.clone());
     let text = format!("{}: {}", path.to_str(), message.to_str());
     let problem = Diagnostic::error(Id::CODE_ASSERT, message.to_str().into_owned()).reference(text);
-    // As code writes it; whoever turns it into a violation knows the value that it leads through.
+    // The path as code writes it; the rule that turns it into a violation resolves it in the value.
     Err(Failure::from(problem.path(Path::document().key(path.to_str()))).into())
 }
 
-/// `assert.validate(key, value, *rules, **named)` (SPEC J r189). Key and value may be given by name, too.
+/// `assert.validate(key, value, *rules, **named)`. Key and value may also be given by name.
 fn validate(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let mut positional = args.positional.iter();
     let mut named = args.named.to_vec();
@@ -189,7 +190,7 @@ fn validate(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     told(checker.blocks)
 }
 
-/// `assert.valid(fragment)` (SPEC J r190).
+/// `assert.valid(fragment)`: checks the `@assert/validate` annotations in a fragment.
 fn valid(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let [value] = args.positional else {
         fail!(Call, "got {} arguments, want 1", args.positional.len());

@@ -15,12 +15,12 @@ pub(super) fn module(level: Level) -> Module {
         .when(level == Level::Ytterby, |module| module.with("decodable", decodable))
 }
 
-/// Which flavour of base64 it is.
+/// The variant of base64.
 #[derive(Clone, Copy)]
 struct Flavour {
     alphabet: &'static [u8; 64],
     padded: bool,
-    /// The bits behind the last byte must be 0.
+    /// Whether the bits after the last byte must be 0.
     strict: bool,
 }
 
@@ -46,7 +46,7 @@ fn decode(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     }
 }
 
-/// Whether `decode` would succeed (SPEC J r194).
+/// Whether `decode` would succeed.
 fn decodable(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let flavour = flavour(&args)?;
     Ok(Value::Bool(string(one(&args)?).is_ok_and(|text| decoded(text, flavour).is_ok())))
@@ -77,7 +77,7 @@ const fn digits(alphabet: &[u8; 64]) -> [u8; 256] {
     table
 }
 
-/// The bytes, or the offset that the reference complains about. Line breaks may stand anywhere.
+/// The bytes, or the offset in the reference's error. Line breaks are allowed anywhere.
 fn decoded(text: &[u8], flavour: Flavour) -> Result<Vec<u8>, usize> {
     static STANDARD_DIGITS: [u8; 256] = digits(STANDARD);
     static URL_DIGITS: [u8; 256] = digits(URL);
@@ -112,7 +112,8 @@ fn decoded(text: &[u8], flavour: Flavour) -> Result<Vec<u8>, usize> {
     }
 }
 
-/// Checks the padding that begins at `at`, behind `count` digits of a group, and that nothing follows it; gives the offset behind it.
+/// Checks the padding at `at`, after `count` digits of a group, and that nothing follows; returns
+/// its end.
 fn padding_end(text: &[u8], at: usize, count: usize) -> Result<usize, usize> {
     let skip_breaks = |from: usize| from + text[from..].iter().take_while(|&&byte| is_line_break(byte)).count();
     let mut end = at + 1;

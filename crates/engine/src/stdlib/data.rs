@@ -16,7 +16,7 @@ pub(crate) fn module(run: &Rc<Run>, values: Value, place: &Place) -> Module {
     let (here, there, run) = (place.clone(), place.clone(), run.clone());
     let list = move |_: &mut Eval, args: Args<'_>| list(&here, &args);
     let read = move |_: &mut Eval, args: Args<'_>| read(&run, &there, &args);
-    // What is asked for most comes first.
+    // The most frequently used members come first.
     Module::new("data")
         .with_value("values", values)
         .with_value("list", function("data.list", list))

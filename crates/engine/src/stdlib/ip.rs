@@ -28,7 +28,8 @@ fn parse_cidr(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     }
 }
 
-/// A network: its first address and how many leading bits are fixed, of the 128 of IPv6 or the 32 of IPv4.
+/// A network: its first address and the number of fixed leading bits, of the 128 of IPv6 or the 32
+/// of IPv4.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Net {
     addr: IpAddr,
@@ -55,7 +56,7 @@ fn mask(bits: u32) -> u128 {
     u128::MAX.checked_shl(128 - bits).unwrap_or(0)
 }
 
-/// A network of IPv4 addresses written as IPv6 is one of IPv4.
+/// Converts a network of IPv4 addresses in IPv6 notation to one of IPv4.
 fn mapped(net: Net) -> Net {
     match canonical(net.addr) {
         addr @ IpAddr::V4(_) => Net { addr, bits: net.bits.saturating_sub(96) },

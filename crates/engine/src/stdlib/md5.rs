@@ -1,4 +1,4 @@
-//! `@ytt:md5`.
+//! `@ytt:md5`: the MD5 checksum of a string.
 
 use md5::{Digest, Md5};
 use ytterby_starlark::{Args, Error, Eval, Value};

@@ -1,7 +1,7 @@
-//! The modules of `load("@ytt:…")`: one file per module, one line in the table each.
+//! The modules of `load("@ytt:…")`: one file per module, one row each in the table.
 //!
-//! Modules that depend on where they are loaded (`data`, `library`, `template`) are made by the library run; those in the
-//! table are made when first asked for and then shared by everything in one run.
+//! Modules that depend on the file that loads them (`data`, `library`, `template`) are created by
+//! the library run. Those in the table are created lazily and shared by everything in one run.
 
 mod assert;
 mod base64;
@@ -36,10 +36,10 @@ pub(crate) use crate::node::{Object, Struct};
 use crate::annotation::Level;
 use crate::run::Run;
 
-/// Makes a module. What goes beyond ytt is left out at [`Level::Ytt049`].
+/// Creates a module. Extensions of ytt are omitted at [`Level::Ytt049`].
 type Make = fn(Level) -> Module;
 
-/// The modules that are the same everywhere.
+/// The modules that do not depend on the file.
 const TABLE: &[(&str, Make)] = &[
     ("assert", assert::module),
     ("base64", base64::module),
@@ -61,7 +61,8 @@ const TABLE: &[(&str, Make)] = &[
 /// Modules of [`TABLE`] that ytt does not have.
 const BEYOND: &[(&str, Make)] = &[("schema", |_| schema::module()), ("spelling", |_| spelling::module())];
 
-/// What `load("@ytt:<name>")` gives, if the module is one of those that are the same everywhere; each is made once in a run.
+/// The exports of `load("@ytt:<name>")`, if the module does not depend on the file; each is created
+/// once per run.
 pub(crate) fn find(run: &Run, name: &str) -> Option<Rc<Exports>> {
     let beyond: &[_] = if run.level == Level::Ytterby { BEYOND } else { &[] };
     let &(name, make) = TABLE.iter().chain(beyond).find(|entry| entry.0 == name)?;
@@ -69,19 +70,19 @@ pub(crate) fn find(run: &Run, name: &str) -> Option<Rc<Exports>> {
     Some(made.entry(name).or_insert_with(|| exports(make(run.level))).clone())
 }
 
-/// The modules that are the same everywhere.
+/// The modules that do not depend on the file.
 #[cfg(test)]
 pub(crate) fn modules(level: Level) -> impl Iterator<Item = Module> {
     let beyond: &[_] = if level == Level::Ytterby { BEYOND } else { &[] };
     TABLE.iter().chain(beyond).map(move |(_, make)| make(level))
 }
 
-/// What `load` gives for a module: its name, bound to it.
+/// The exports of a module: its name, bound to it.
 pub(crate) fn exports(module: Module) -> Rc<Exports> {
     Rc::new(Exports::new([(module.name().clone(), Value::host(module))]))
 }
 
-/// What `load` says about a module that does not exist.
+/// The error for a module that does not exist.
 pub(crate) fn unknown_module(name: &str, level: Level) -> Error {
     let error = Error::of(
         Problem::Load,
@@ -98,7 +99,7 @@ pub(crate) fn unknown_module(name: &str, level: Level) -> Error {
 /// Modules that are different for each file.
 const OF_FILES: [&str; 3] = ["data", "library", "template"];
 
-/// A function whose messages begin with its name.
+/// A function whose errors begin with its name.
 pub(crate) fn function(
     name: &'static str,
     body: impl Fn(&mut Eval, Args<'_>) -> Result<Value, Error> + 'static,

@@ -1,11 +1,11 @@
-//! What `load("@ytt:…")` gives, and `@ytt:module`, with which programs make modules of their own.
+//! Values of `load("@ytt:…")`, and `@ytt:module`, with which programs create their own modules.
 
 use ytterby_starlark::{Args, Builtin, Error, Eval, HostValue, Value};
 use ytterby_text::{Str, budget};
 
 use super::function;
 
-/// A module: a name, and functions and values below it.
+/// A module: a name, with functions and values.
 pub(crate) struct Module {
     name: Str,
     members: Vec<(Str, Value)>,
@@ -25,7 +25,7 @@ impl Module {
         &self.name
     }
 
-    /// The module with a function, whose messages begin with `<module>.<name>: `.
+    /// Adds a function, whose errors begin with `<module>.<name>: `.
     pub fn with(self, name: &str, body: Body) -> Module {
         let full = Str::from(format!("{}.{name}", self.name.to_str()));
         let builtin = Builtin::new(full.clone(), move |eval, args| {
@@ -34,19 +34,19 @@ impl Module {
         self.with_value(name, Value::from(builtin))
     }
 
-    /// The module with any value.
+    /// Adds a value.
     pub fn with_value(mut self, name: &str, value: Value) -> Module {
         self.members.push((Str::from(name), value));
         self
     }
 
-    /// The module with what `add` does to it, if `condition` holds.
+    /// Applies `add` if `condition` holds.
     pub fn when(self, condition: bool, add: impl FnOnce(Module) -> Module) -> Module {
         if condition { add(self) } else { self }
     }
 }
 
-/// Charges a call: most functions read all of the texts that they are given, and make something of that size.
+/// Charges a call: most functions read all of their texts, and create something of that size.
 fn charge(args: Args<'_>) -> Result<(), Error> {
     for value in args.positional {
         if let Value::Str(text) = value
@@ -59,7 +59,7 @@ fn charge(args: Args<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Passes over shorter texts are part of the step that they belong to.
+/// Passes over shorter texts are not charged separately.
 const LONG: usize = 2048;
 
 impl HostValue for Module {

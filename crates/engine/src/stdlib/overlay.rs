@@ -29,7 +29,7 @@ fn at_least_one(args: &Args<'_>) -> Result<Vec<Value>, Error> {
     }
 }
 
-/// `overlay.apply(left, right, …)`: the fragment on the left is changed and given back.
+/// `overlay.apply(left, right, …)`: changes the fragment on the left and returns it.
 fn apply(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let Some((first, rights)) = args.positional.split_first() else {
         return Err(Error::new("expected exactly at least argument"));
@@ -38,7 +38,8 @@ fn apply(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let run = eval.data::<Run>().ok_or_else(|| Error::new("overlays need a run"))?;
     let fragment = first.downcast::<Fragment>();
     let mut left = match fragment {
-        // What is taken out is not shared, so that it is changed in place. Functions might look at it meanwhile.
+        // The data is taken out of the fragment, so that it is not shared and can be changed in
+        // place; but not if functions might read it meanwhile.
         Some(fragment) if !fragment.is_frozen() && !rights.iter().any(calls_functions) => fragment.take(),
         Some(fragment) => fragment.data(),
         None => from_value(first).map_err(Error::new)?,
@@ -60,7 +61,7 @@ fn apply(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     }
 }
 
-/// Whether an overlay has functions that may be called.
+/// Whether an overlay contains functions that may be called.
 fn calls_functions(data: &FragmentData) -> bool {
     fn in_item(item: &impl Annotated) -> bool {
         let in_value =
@@ -72,7 +73,7 @@ fn calls_functions(data: &FragmentData) -> bool {
     fn in_node(node: &Node) -> bool {
         match node {
             Node::Scalar(_) => false,
-            // At a limit the run ends with the next charge, whatever the answer.
+            // If a limit is reached, the run ends with the next charge, whatever this returns.
             _ if !budget::may_go_on(0) => true,
             Node::Map(map) => crate::deep(|| map.iter().any(in_item)),
             Node::Array(array) => crate::deep(|| array.items.iter().any(in_item)),

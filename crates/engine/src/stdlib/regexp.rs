@@ -38,7 +38,7 @@ fn replace(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     replaced.map(Value::Str)
 }
 
-/// Whether a pattern could be used (SPEC J r197).
+/// Whether a pattern is valid.
 fn is_valid(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     Ok(Value::Bool(string(one(&args)?).is_ok_and(|pattern| compiled(pattern).is_ok())))
 }

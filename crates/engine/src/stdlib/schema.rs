@@ -1,4 +1,4 @@
-//! `@ytt:schema`: any YAML against any schema.
+//! `@ytt:schema`: checks any YAML with any schema.
 
 use ytterby_diag::{
     Cause, Exhibit, Failure, Kind, PlaceNames, SchemaBlock as Block, SchemaReport, Text, ViolationBlock,
@@ -19,7 +19,7 @@ pub(super) fn module() -> Module {
     Module::new("schema").with("apply", apply).with("check", check)
 }
 
-/// `schema.apply(schema, value)`: the value with defaults in, or an error.
+/// `schema.apply(schema, value)`: returns the value with defaults added, or fails.
 fn apply(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     const CHECKING: &str = "Checking value against schema";
     let (run, schema, value) = read(eval, &args)?;
@@ -35,7 +35,7 @@ fn apply(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     }
 }
 
-/// `schema.check(schema, value)`: a list of what is wrong.
+/// `schema.check(schema, value)`: returns a list of errors.
 fn check(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let (run, schema, value) = read(eval, &args)?;
     let checked = checked(eval, &run, &schema, value)?;
@@ -81,7 +81,7 @@ enum Checked {
     Violates(Vec<ViolationBlock>),
 }
 
-/// The arguments: a compiled schema, and the value as a document of code at the place of the call.
+/// The arguments: a compiled schema, and the value as a document with the position of the call.
 fn read(eval: &mut Eval, args: &Args<'_>) -> Result<(std::rc::Rc<Run>, Schema, Envelope), Error> {
     let (declared, value) = args::two(args)?;
     let Some(fragment) = declared.downcast::<Fragment>() else {
@@ -104,7 +104,7 @@ fn checked(eval: &mut Eval, run: &Run, schema: &Schema, value: Envelope) -> Resu
     let mut doc = match try_merge(&mut Context { eval, run }, schema, schema.defaults(), &value)? {
         Outcome::Merged(doc) => doc,
         Outcome::Wrong(mut blocks) => {
-            // The whole value stands in the line of the call.
+            // The whole value is in the line of the call.
             let without_line = blocks.iter_mut().filter(|block| block.exhibit == Exhibit::EmptyLine);
             without_line.for_each(|block| block.exhibit = Exhibit::Line);
             return Ok(Checked::WrongTypes(blocks));

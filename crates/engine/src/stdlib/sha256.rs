@@ -1,4 +1,4 @@
-//! `@ytt:sha256`.
+//! `@ytt:sha256`: the SHA-256 checksum of a string.
 
 use sha2::{Digest, Sha256};
 use ytterby_starlark::{Args, Error, Eval, Value};

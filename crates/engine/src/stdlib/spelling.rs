@@ -1,4 +1,4 @@
-//! `@ytt:spelling`: which name was probably meant (SPEC J r198).
+//! `@ytt:spelling`: finds the name that was probably meant.
 
 use ytterby_starlark::args::{Iterable, convert};
 use ytterby_starlark::{Args, Error, Eval, Value};

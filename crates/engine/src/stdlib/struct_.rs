@@ -1,4 +1,5 @@
-//! `@ytt:struct`: makes structs, binds functions to values, converts between structs and plain values.
+//! `@ytt:struct`: creates structs, binds functions to values, converts between structs and plain
+//! values.
 
 use std::collections::HashMap;
 
@@ -10,7 +11,7 @@ use crate::args::{fail, one};
 use crate::deep;
 use crate::node::{self, Array, FragmentData, Map, Node, Scalar, Struct};
 
-/// Deepest nesting that `struct.encode` and `struct.decode` convert.
+/// Maximum nesting for `struct.encode` and `struct.decode`.
 const MAX_DEPTH: usize = 10_000;
 
 /// The module.
@@ -39,7 +40,7 @@ fn make_and_bind(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     })))
 }
 
-/// A struct of keyword arguments. `**` can give a name again: the last value wins, at the first place.
+/// A struct of keyword arguments. `**` can repeat a name: the last value wins, at the first place.
 fn from_keywords(keywords: impl Iterator<Item = (Str, Value)>) -> Value {
     let mut fields: Vec<(Str, Value)> = Vec::with_capacity(keywords.size_hint().0);
     let mut places: HashMap<Str, usize> = HashMap::new();
@@ -62,7 +63,7 @@ fn bind(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     }
 }
 
-/// A function that calls `callee` with `first` in front of its own arguments.
+/// A function that calls `callee` with `first` before its own arguments.
 fn bound(callee: Value, first: Vec<Value>) -> Value {
     const NAME: &str = "struct.bind_result";
     Value::from(Builtin::new(NAME, move |eval, args| {
@@ -87,7 +88,7 @@ fn plain_node(value: &Value) -> Result<Node, Error> {
     }
 }
 
-/// A node as Starlark values, its maps as structs.
+/// A node as Starlark values, with maps as structs.
 fn structs_of(node: &Node, depth: usize) -> Result<Value, Error> {
     if depth > MAX_DEPTH {
         fail!("value is nested deeper than {MAX_DEPTH} levels");
@@ -114,7 +115,7 @@ fn struct_of(map: &Map, depth: usize) -> Result<Value, Error> {
     Ok(Value::host(Struct::new(fields.collect::<Result<Vec<_>, Error>>()?)))
 }
 
-/// Puts a function into an object's fields: its messages begin with `name`.
+/// Adds a function to an object's fields: its errors begin with `name`.
 pub(crate) fn method(
     field: &str,
     name: &'static str,

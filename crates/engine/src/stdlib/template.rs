@@ -1,4 +1,4 @@
-//! `@ytt:template`: changes the template at work.
+//! `@ytt:template`: changes the template that is being evaluated.
 
 use std::rc::Rc;
 
@@ -8,7 +8,7 @@ use super::Module;
 use crate::args;
 use crate::template::TemplateOps;
 
-/// The module as the file sees it whose operations these are.
+/// The module for the file of these operations.
 pub(crate) fn module(ops: &Rc<TemplateOps>) -> Module {
     let ops = ops.clone();
     let replace = Builtin::new("template.replace", move |_, args| {

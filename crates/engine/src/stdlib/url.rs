@@ -1,4 +1,4 @@
-//! `@ytt:url`: escaping, query strings, and URLs taken apart.
+//! `@ytt:url`: escaping, query strings, and the parts of URLs.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -31,7 +31,7 @@ fn decode(args: &Args<'_>, part: Part) -> Result<Value, Error> {
     Ok(Value::from(Str::from(unescape(one_string(args)?, part).map_err(Error::new)?)))
 }
 
-/// The texts of a query string, by name.
+/// The values of a query string, by name.
 type Params = BTreeMap<Str, Vec<Str>>;
 
 fn query_params_encode(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
@@ -52,7 +52,7 @@ fn query_params_encode(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
 
 /// The lists of strings in a dict or struct.
 fn params(value: &Value) -> Result<Params, Error> {
-    // What cannot be converted is reported first, wherever it stands.
+    // Values that cannot be converted are reported first, wherever they are.
     node::from_value(value).map_err(Error::new)?;
     let pairs = match value {
         Value::Dict(dict) => dict.items(),

@@ -1,4 +1,4 @@
-//! `@ytt:version`: asks for a version of ytt; ours is the one that we are compatible with.
+//! `@ytt:version`: requires a version of ytt; ours is the one that we are compatible with.
 
 use std::cmp::Ordering;
 
@@ -28,7 +28,7 @@ fn require_at_least(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     }
 }
 
-/// A semantic version; build metadata does not count.
+/// A semantic version; build metadata is ignored.
 struct Version<'a> {
     /// Major, minor and patch: digits without a leading zero.
     numbers: [&'a str; 3],

@@ -1,4 +1,4 @@
-//! `@ytt:yaml`.
+//! `@ytt:yaml`: encodes and decodes YAML.
 
 use std::rc::Rc;
 
@@ -48,14 +48,14 @@ fn decode(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     decoded(one_string(&args)?).map_err(Error::new)
 }
 
-/// Whether `decode` would succeed (SPEC J r196).
+/// Whether `decode` would succeed.
 fn decodable(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     Ok(Value::Bool(string(one(&args)?).is_ok_and(|text| decoded(text).is_ok())))
 }
 
 /// The only document of a text as dicts and lists. The error is a message.
 fn decoded(text: &[u8]) -> Result<Value, String> {
-    // Nothing here outlives the call, so the text needs no entry among the sources.
+    // Nothing here outlives the call, so the text need not be added to the sources.
     let file = Pos::UNKNOWN.file;
     let options = ReadOptions { comments: false, ..ReadOptions::default() };
     let tree = parse(text, file, &options).map_err(|error| error.reference())?;

@@ -1,4 +1,4 @@
-//! `@ytt:json`.
+//! `@ytt:json`: encodes and decodes JSON as the reference does.
 
 mod read;
 
@@ -36,7 +36,7 @@ fn decode(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     read::read(one_string(&args)?).map_err(Error::new)
 }
 
-/// Whether `decode` would succeed (SPEC J r195).
+/// Whether `decode` would succeed.
 fn decodable(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     Ok(Value::Bool(string(one(&args)?).is_ok_and(|text| read::read(text).is_ok())))
 }

@@ -7,19 +7,19 @@ use ytterby_starlark::Value;
 use ytterby_text::gojson::{self, Build, Scalar};
 use ytterby_text::{Str, budget};
 
-/// The value of a text. The error is the reference's message.
+/// Decodes a text. The error is the reference's message.
 pub(super) fn read(text: &[u8]) -> Result<Value, String> {
     let mut values = Values { out_of_range: None };
     let value = gojson::read(text, gojson::MAX_DEPTH, &mut values).map_err(|error| error.to_string())?;
     match values.out_of_range {
-        // Go checks the whole text before it looks at single values.
+        // Go checks the whole text before it converts single values.
         Some(number) => Err(format!("json: cannot unmarshal number {number} into Go value of type float64")),
         None => Ok(value),
     }
 }
 
 struct Values {
-    /// The first number that does not fit into a float.
+    /// The first number that a float cannot represent.
     out_of_range: Option<String>,
 }
 
@@ -47,12 +47,12 @@ impl Build for Values {
     }
 
     fn array(&mut self, items: Vec<Value>, _: Range<usize>) -> Value {
-        // Where a limit is reached, the reader stops by itself.
+        // If a limit is reached, the reader stops by itself.
         let _ = budget::memory(64);
         Value::list(items)
     }
 
-    /// Of a key that stands twice the last value counts.
+    /// The last of duplicate keys wins.
     fn object(&mut self, mut members: Vec<(Str, Value)>, _: Range<usize>) -> Value {
         if !budget::may_go_on(128 + 64 * members.len()) {
             return Value::None;

@@ -1,8 +1,9 @@
-//! Elementary functions to the last digit of the reference.
+//! Elementary functions that match the reference to the last digit.
 //!
-//! The usual mathematical library is more exact, but differs from Go's in the last digit of about every fifth value,
-//! and templates print all digits. So these are the methods that Go's library uses: those of the Cephes library for
-//! trigonometric and hyperbolic functions and gamma, those of FreeBSD's for logarithms, on amd64.
+//! The usual mathematical library is more exact, but differs from Go's in the last digit of about
+//! every fifth value, and templates print all digits. So these are the algorithms of Go's library
+//! on amd64: those of Cephes for trigonometric and hyperbolic functions and gamma, those of FreeBSD
+//! for logarithms.
 
 #![allow(clippy::excessive_precision, reason = "coefficients stand as they were published")]
 
@@ -13,15 +14,16 @@ fn polynomial(coefficients: &[f64], x: f64) -> f64 {
     coefficients.iter().fold(0.0, |sum, c| sum * x + c)
 }
 
-/// The value with the sign of `sign`, for functions that are odd.
+/// The value with the sign of `sign`, for odd functions.
 fn odd(sign: f64, value: f64) -> f64 {
     if sign.is_sign_negative() { -value } else { value }
 }
 
-/// From here on, multiples of π/4 cannot be taken away in three steps; the usual library takes over.
+/// From here on, multiples of π/4 cannot be subtracted in three steps; the usual library is used.
 const REDUCIBLE: f64 = (1u64 << 29) as f64;
 
-/// π/4 in three parts, the first two with so few bits that their products with small integers are exact.
+/// π/4 in three parts, the first two with so few bits that their products with small integers are
+/// exact.
 const PI_4_PARTS: [f64; 3] = [7.85398125648498535156e-1, 3.77489470793079817668e-8, 2.69515142907905952645e-15];
 
 const SINE: [f64; 6] = [
@@ -41,7 +43,8 @@ const COSINE: [f64; 6] = [
     4.16666666666665929218e-2,
 ];
 
-/// The octant of a positive angle, even, and the angle that is left, between -π/4 and π/4.
+/// The octant of a positive angle, rounded to an even one, and the remaining angle, between -π/4
+/// and π/4.
 fn octant(x: f64) -> (u64, f64) {
     let mut octant = (x * (4.0 / PI)) as u64;
     octant += octant & 1;
@@ -107,7 +110,7 @@ pub(super) fn atan(x: f64) -> f64 {
 fn atan_of_positive(x: f64) -> f64 {
     /// tan(3π/8)
     const TAN_3_PI_8: f64 = 2.41421356237309504880;
-    /// What π/2 has behind the digits of a float.
+    /// The bits of π/2 beyond the precision of a float.
     const MORE_BITS: f64 = 6.123233995736765886130e-17;
     if x <= 0.66 {
         atan_near_0(x)
@@ -211,7 +214,7 @@ fn scale(value: f64, exponent: i32) -> f64 {
         -1022..=1023 => value * power(exponent),
         1024.. if exponent > 2100 => value * f64::INFINITY,
         1024.. => scale(value * power(1023), exponent - 1023),
-        // Steps that stay normal do not round; the last one may.
+        // Steps with normal results do not round; the last one may.
         _ if exponent < -2200 => value * 0.0,
         _ => {
             let (mantissa, own) = parts(value);
@@ -225,7 +228,7 @@ fn scale(value: f64, exponent: i32) -> f64 {
     }
 }
 
-/// A mantissa from ½ up to 1 (with the value's sign) and the exponent of 2 that belongs to it.
+/// A mantissa from ½ up to 1 (with the value's sign) and its exponent of 2.
 fn parts(value: f64) -> (f64, i32) {
     if value == 0.0 || !value.is_finite() {
         return (value, 0);
@@ -254,7 +257,7 @@ pub(super) fn ln(x: f64) -> f64 {
     if x.is_nan() || x <= 0.0 || x.is_infinite() {
         return x.ln();
     }
-    // As on amd64, numbers below the smallest normal one are taken for about that one.
+    // As on amd64, subnormal numbers are treated as about the smallest normal one.
     let bits = x.to_bits();
     let mut exponent = f64::from((bits >> 52) as i32 - 1022);
     let mut mantissa = f64::from_bits(bits & ((1 << 52) - 1) | 1022 << 52);
@@ -273,7 +276,7 @@ pub(super) fn ln(x: f64) -> f64 {
 
 /// `ln(1 + x)`.
 fn ln_1p(x: f64) -> f64 {
-    /// √2 - 1 and √½ - 1: between them, nothing has to be split off.
+    /// √2 - 1 and √½ - 1: between them, no reduction is needed.
     const ABOVE: f64 = 4.142135623730950488017e-01;
     const BELOW: f64 = -2.928932188134524755992e-01;
     if x.is_nan()
@@ -353,7 +356,8 @@ pub(super) fn tanh(x: f64) -> f64 {
     }
 }
 
-/// Below it, `asinh` and `atanh` are the identity; above its inverse, the square root in them does not count.
+/// Below it, `asinh` and `atanh` are the identity; above its inverse, their square root is
+/// negligible.
 const TINY: f64 = 1.0 / (1u64 << 28) as f64;
 
 pub(super) fn asinh(x: f64) -> f64 {
@@ -428,7 +432,7 @@ pub(super) fn pow(x: f64, y: f64) -> f64 {
     let mut own = i64::from(own);
     while count != 0 {
         if !(-4096..=4096).contains(&own) {
-            // Already out of range, whatever follows.
+            // Out of range already.
             exponent += own;
             break;
         }
@@ -482,7 +486,7 @@ pub(super) fn gamma(x: f64) -> f64 {
     if x.abs() > 33.0 {
         return if x > 0.0 { stirling(x).0 * stirling(x).1 } else { reflected_gamma(-x) };
     }
-    // Walk to the interval from 2 to 3.
+    // Moves to the interval from 2 to 3.
     let (mut x, mut value) = (x, 1.0);
     while x >= 3.0 {
         x -= 1.0;
@@ -501,7 +505,7 @@ pub(super) fn gamma(x: f64) -> f64 {
     if x == 2.0 { value } else { value * polynomial(&OVER, x - 2.0) / polynomial(&UNDER, x - 2.0) }
 }
 
-/// Gamma of `-x` for a large `x` that is no integer.
+/// Gamma of `-x` for a large non-integer `x`.
 fn reflected_gamma(x: f64) -> f64 {
     let floor = x.floor();
     let sign = if floor % 2.0 == 0.0 { -1.0 } else { 1.0 };
@@ -515,7 +519,7 @@ fn reflected_gamma(x: f64) -> f64 {
     sign * if product.is_infinite() { PI / sine / first / second } else { PI / product }
 }
 
-/// Stirling's formula, as two factors because the first half of the range of floats is left early.
+/// Stirling's formula, as two factors, because a single one would overflow early.
 fn stirling(x: f64) -> (f64, f64) {
     const SERIES: [f64; 5] = [
         7.87311395793093628397e-04,
@@ -544,7 +548,7 @@ fn stirling(x: f64) -> (f64, f64) {
 mod tests {
     use super::*;
 
-    /// Values where the usual library gives another last digit, recorded from the reference.
+    /// Values for which the usual library has another last digit, recorded from the reference.
     #[test]
     fn digits_are_those_of_the_reference() {
         for (name, found, expected) in [

@@ -1,4 +1,4 @@
-//! `@ytt:math`.
+//! `@ytt:math`: mathematical functions and constants, with the reference's results and messages.
 
 mod elementary;
 
@@ -59,14 +59,14 @@ pub(super) fn module() -> Module {
             "floor",
             function("floor", &warned, |args| to_int("floor", args, f64::floor).map_err(named("floor"))),
         )
-        // The reference forgot the name in front of what `log` itself complains about.
+        // The reference omits the name in front of errors of `log` itself.
         .with_value("log", function("log", &warned, log));
     for &(name, compute) in UNARY {
         let call = move |args: Args<'_>| Ok(Value::Float(compute(float(one(&args)?)?)));
         module = module.with_value(name, function(name, &warned, move |args| call(args).map_err(named(name))));
     }
     for &(name, compute) in BINARY {
-        // The reference calls `mod` by another name.
+        // The reference reports `mod` under another name.
         let shown = if name == "mod" { "round" } else { name };
         let call = move |args: Args<'_>| {
             let (x, y) = two(&args)?;
@@ -115,7 +115,7 @@ fn log(args: Args<'_>) -> Result<Value, Error> {
     Ok(Value::Float(elementary::ln(x) / elementary::ln(base)))
 }
 
-/// What is left of `x` when the multiple of `y` that is nearest to it is taken away; of two nearest ones the even.
+/// `x` minus the nearest multiple of `y`; of two nearest ones, the even multiple.
 fn remainder(x: f64, y: f64) -> f64 {
     if x.is_nan() || y.is_nan() || x.is_infinite() || y == 0.0 {
         return f64::NAN;
@@ -124,7 +124,7 @@ fn remainder(x: f64, y: f64) -> f64 {
         return x;
     }
     let size = y.abs();
-    // Twice `y` is taken away first, so that the parity of what else is taken away is known.
+    // The remainder by `2y` is computed first, so that the parity of the quotient is known.
     let mut rest = if size <= f64::MAX / 2.0 { x.abs() % (size + size) } else { x.abs() };
     let is_over_half = |rest: f64, or_equal: bool| {
         if size < 4.0 * f64::MIN_POSITIVE {

@@ -1,4 +1,4 @@
-//! `@ytt:toml`.
+//! `@ytt:toml`: encodes and decodes TOML.
 
 mod read;
 mod write;

@@ -1,4 +1,5 @@
-//! TOML to Starlark values. Keys are sorted, as in the reference; dates become strings, which the reference cannot do.
+//! TOML to Starlark values. Keys are sorted, as in the reference; dates become strings, which the
+//! reference does not support.
 
 use std::borrow::Cow;
 
@@ -7,10 +8,10 @@ use toml::de::{DeArray, DeTable, DeValue};
 use ytterby_starlark::Value;
 use ytterby_text::budget;
 
-/// What the reader takes, roughly, for a byte of text.
+/// Approximate bytes of memory that the reader needs for a byte of text.
 const BYTES: usize = 32;
 
-/// The table of a text as a dict. The error is a message.
+/// Decodes a text to a dict. The error is a message.
 pub(super) fn read(bytes: &[u8]) -> Result<Value, String> {
     budget::memory(BYTES * bytes.len())
         .and_then(|()| budget::work(bytes.len()))

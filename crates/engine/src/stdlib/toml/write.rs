@@ -1,10 +1,11 @@
-//! Nodes to TOML: scalars first, then tables, keys sorted, as the Go library of the reference lays it out.
+//! Nodes to TOML: scalars first, then tables, keys sorted, in the layout of the reference's Go
+//! library.
 
 use ytterby_text::{Str, budget, gofloat};
 
 use crate::node::{Array, Map, Node, Scalar, key_text};
 
-/// Deepest nesting.
+/// Maximum nesting.
 const MAX_DEPTH: usize = 1_000;
 
 /// The node as TOML, with `indent` spaces per level of tables. The error is a message.
@@ -24,7 +25,7 @@ pub(super) fn write(node: &Node, indent: usize) -> Result<Vec<u8>, String> {
 
 const NO_KEY: &str = "toml: top-level values must be Go maps or structs";
 
-/// What an array is in TOML.
+/// The form of an array in TOML.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ArrayKind {
     /// `[1, 2]`.
@@ -55,7 +56,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// What belongs to the key at the end of the path.
+    /// The value of the key at the end of the path.
     fn entry(&mut self, value: &'a Node) -> Result<(), String> {
         match value {
             Node::Map(map) => {
@@ -112,7 +113,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A value behind `=`, all on one line.
+    /// A value after `=`, on one line.
     fn value(&mut self, value: &'a Node) -> Result<(), String> {
         match value {
             Node::Scalar(value) => scalar(&mut self.out, value)?,
@@ -167,7 +168,7 @@ impl<'a> Writer<'a> {
 
 type Entries<'a> = Vec<(&'a Str, &'a Node)>;
 
-/// The entries of a map, sorted: those that stand in the table itself, and those that are tables below it.
+/// The entries of a map, sorted: those in the table itself, and those that are tables below it.
 fn split(map: &Map) -> Result<(Entries<'_>, Entries<'_>), String> {
     let (mut direct, mut below) = (Vec::new(), Vec::new());
     for item in map.iter() {
