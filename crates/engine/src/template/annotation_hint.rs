@@ -1,7 +1,7 @@
-//! What to try about a mistake in the line of an annotation.
+//! Advice about mistakes in the line of an annotation.
 //!
-//! Arguments of annotations are those of a call in Starlark, which people who know YAML do not expect: texts need
-//! quotes, names come before `=`, a blank and no parenthesis follows the annotation.
+//! Arguments of annotations are those of a call in Starlark, which YAML users do not expect: texts
+//! need quotes, names come before `=`, and a blank follows the annotation, not a parenthesis.
 
 use ytterby_diag::{Edit, Help, Part, Pos, Safety};
 use ytterby_starlark::{Problem, SyntaxError};
@@ -24,7 +24,7 @@ pub(super) fn about_annotation(run: &Run, error: &SyntaxError) -> Option<Help> {
     Some(help.fixed_by("Rewrite the annotation", vec![edit], Safety::Likely))
 }
 
-/// The annotation on a line, without `#@`, by itself or after a value, and where it begins.
+/// The annotation on a line, without `#@`, alone or after a value, and where it begins.
 fn annotation_of(line: &str) -> Option<(usize, &str)> {
     let at = if line.trim_start().starts_with("#@") { line.find("#@") } else { line.rfind(" #@").map(|at| at + 1) };
     let at = at? + 2;
@@ -32,7 +32,7 @@ fn annotation_of(line: &str) -> Option<(usize, &str)> {
     (!text.is_empty() && !text.starts_with([' ', '\t'])).then_some((at, text))
 }
 
-/// What to do, and what the annotation becomes.
+/// The advice, and the corrected annotation.
 struct Advice {
     text: String,
     replacement: Option<String>,
@@ -44,7 +44,7 @@ impl From<String> for Advice {
     }
 }
 
-/// Advice for an annotation, written without `#@`, and the problem that it gave.
+/// Advice for an annotation, written without `#@`, and its syntax error.
 fn advice(text: &str, problem: &Problem) -> Option<Advice> {
     let (name, args) = text.split_once(' ').unwrap_or((text, ""));
     if is_code(text) {
@@ -107,7 +107,7 @@ fn argument_before_colon(args: &str) -> Option<&str> {
     before.rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).next().filter(|name| !name.is_empty())
 }
 
-/// `expects=1+`, which is no expression.
+/// `expects=1+`, which is not an expression.
 fn unquoted_expectation(annotation: &str, args: &str) -> Option<Advice> {
     args.match_indices('=').find_map(|(at, _)| {
         let name = args[..at].trim_end().rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_').next()?;

@@ -1,8 +1,9 @@
 //! Builds documents and texts while a template's program runs.
 //!
-//! A context is one result in the making: the documents of a file, the fragment of a function, a text. It holds the open
-//! nodes from the outermost to the innermost. A node that is started closes the open ones down to the nearest node that
-//! both have above them in the source; a node is put into its parent when it is closed.
+//! A context is one result under construction: the documents of a file, the fragment of a function,
+//! a text. It contains the open nodes from the outermost to the innermost. Starting a node closes
+//! the open ones down to the nearest common ancestor in the source; a closed node is added to its
+//! parent.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -20,21 +21,21 @@ use crate::node::{
 /// Longer texts are charged before they are copied.
 const LONG: usize = 4096;
 
-/// In which language a context is written.
+/// The language of a context.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Dialect {
     Yaml = 0,
     Text = 1,
 }
 
-/// What a context becomes.
+/// The result of a context.
 #[derive(Debug)]
 pub(crate) enum Built {
     Yaml(FragmentData),
     Text(Str),
 }
 
-/// Whether a map key may be given again.
+/// Whether a map key may be overridden.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum KeyOverrides {
     /// `--implicit-map-key-overrides`.
@@ -43,25 +44,25 @@ pub(crate) enum KeyOverrides {
     Annotated,
 }
 
-/// One result in the making.
+/// One result under construction.
 pub(crate) struct Context {
     dialect: Dialect,
     overrides: KeyOverrides,
     open: Vec<Open>,
-    /// Annotations of nodes that are yet to start.
+    /// Annotations of nodes that have not started yet.
     annotations: Vec<(Tag, Annotation)>,
-    /// Keys of map items that are yet to start.
+    /// Keys of map items that have not started yet.
     keys: Vec<(Tag, Str)>,
-    /// Overlay annotations in documents that are no overlays, the first one of each.
+    /// Overlay annotations in documents that are not overlays, the first one of each.
     idle_overlays: Vec<(Ann, Pos)>,
 }
 
 struct Open {
     tag: Tag,
     node: Building,
-    /// What `template.replace()` puts in its place.
+    /// The replacement by `template.replace()`.
     replacement: Option<Replacement>,
-    /// Of documents: the first overlay annotation on it or on a node below that is written here.
+    /// For documents: the first overlay annotation on it or on a node below that is written here.
     overlay: Option<(Ann, Pos)>,
 }
 
@@ -120,12 +121,13 @@ impl Context {
         }
     }
 
-    /// Keeps an annotation for the node that is started under `tag`. The last one of a name counts.
+    /// Stores an annotation for the node that is started under `tag`. The last one with a name
+    /// wins.
     pub fn annotate(&mut self, tag: Tag, annotation: Annotation) {
         self.annotations.push((tag, annotation));
     }
 
-    /// Keeps a key for the map item that is started under `tag`.
+    /// Stores a key for the map item that is started under `tag`.
     pub fn set_key(&mut self, tag: Tag, key: Str) {
         self.keys.push((tag, key));
     }
@@ -142,7 +144,7 @@ impl Context {
             let common = table.common_parent(innermost.tag, tag);
             self.close_to(common, &node.kind)?;
         } else if matches!(node.kind, Kind::Document | Kind::MapItem(_) | Kind::ArrayItem | Kind::Text) {
-            // A function may begin with items: they get the collection that holds them in the source.
+            // A function may begin with items: they get their collection from the source.
             self.start(table, node.parent)?;
         }
         let building = self.instantiate(table, tag);
@@ -163,8 +165,8 @@ impl Context {
         Ok(())
     }
 
-    /// Opens a part of a text where the part before it is open: what [`Context::start`] does for any node, with a fifth of
-    /// the instructions. Gives whether it was that.
+    /// Opens a part of a text directly after another: like [`Context::start`], with a fifth of the
+    /// instructions. Returns false if the node is something else.
     fn next_text(&mut self, table: &Table, tag: Tag) -> bool {
         let [.., Open { tag: root, node: Building::TextRoot(whole), .. }, innermost] = &mut self.open[..] else {
             return false;
@@ -174,7 +176,7 @@ impl Context {
         if !siblings || !self.annotations.is_empty() {
             return false;
         }
-        // Where a limit is reached, the next node fails.
+        // If a limit is reached, the next node fails.
         if text.len() > LONG && budget::text(text.len()).is_err() {
             return false;
         }
@@ -222,7 +224,7 @@ impl Context {
         }
     }
 
-    /// Gives the innermost open node the value of an expression.
+    /// Sets the value of the innermost open node to the result of an expression.
     pub fn set_value(&mut self, value: &Value) -> Result<()> {
         let open = self.innermost()?;
         if let Building::Text(text) = &mut open.node {
@@ -252,12 +254,13 @@ impl Context {
             Building::Document(_) => Replacement::Documents(documents_of(data)?),
             Building::MapItem(placeholder) => {
                 let (items, strict) = map_items_of(data, placeholder.pos)?;
-                // Items that code made carry no annotation that could allow an override: it is implied.
+                // Items that code created have no annotation to allow an override, so it is
+                // implied.
                 let overrides = if strict { overrides } else { KeyOverrides::Implicit };
                 if let Some(Open { node: Building::Map(map), .. }) = outer.last_mut() {
                     items.iter().try_for_each(|item| make_room(map, item, overrides))?;
                 }
-                // The item that is replaced counts, too, and cannot be overridden.
+                // The replaced item counts, too, and cannot be overridden.
                 if let Some(item) = items.iter().find(|item| item.key == placeholder.key) {
                     check_override(item, overrides)?;
                     return Err("expected to find placeholder map item in map".into());
@@ -275,8 +278,8 @@ impl Context {
         Ok(())
     }
 
-    /// Closes everything and gives the result, and the overlay annotations that have no effect in it unless it
-    /// becomes part of something else.
+    /// Closes all nodes and returns the result, and the overlay annotations without effect in it,
+    /// unless it becomes part of something else.
     pub fn finish(mut self) -> Result<(Built, Vec<(Ann, Pos)>)> {
         while self.open.len() > 1 {
             self.close()?;
@@ -345,7 +348,7 @@ impl Context {
         Ok(())
     }
 
-    /// Puts the innermost open node into its parent.
+    /// Adds the innermost open node to its parent.
     fn close(&mut self) -> Result<()> {
         let (Some(closed), Some(parent)) = (self.open.pop(), self.open.last_mut()) else { return Ok(()) };
         if let (Building::Document(doc), Some(overlay), None) = (&closed.node, closed.overlay, &closed.replacement)
@@ -370,8 +373,8 @@ impl Context {
 }
 
 impl Building {
-    /// The first overlay annotation on the node itself that needs an overlay around it: a document that is to be added
-    /// is added all the same.
+    /// The first overlay annotation on the node itself that requires an overlay: a document that an
+    /// overlay would append is part of the output anyway.
     fn overlay_annotation(&self) -> Option<(Ann, Pos)> {
         let meta = match self {
             Building::Document(doc) => doc.meta(),
@@ -397,7 +400,7 @@ impl Building {
         }
     }
 
-    /// What it can contain, as messages say it.
+    /// The kinds of children it can have, for messages.
     fn contents(&self) -> &'static str {
         match self {
             Building::DocumentSet(_) => "document sets can only contain documents",
@@ -423,7 +426,7 @@ impl Building {
         if fits { Ok(()) } else { Err(format!("{}; this is a {}", self.contents(), child.name())) }
     }
 
-    /// Takes in a closed child.
+    /// Adds a closed child.
     fn put(&mut self, child: Building) -> Result<()> {
         use Building as B;
         match (self, child) {
@@ -449,7 +452,7 @@ impl Building {
         Ok(())
     }
 
-    /// Gives it a value.
+    /// Sets its value.
     fn add(&mut self, value: Node) -> Result<()> {
         match self {
             Building::Document(doc) => doc.value = value,
@@ -460,7 +463,7 @@ impl Building {
         Ok(())
     }
 
-    /// Gives it a value that an expression computed.
+    /// Sets its value to the result of an expression.
     fn set(&mut self, value: Node) -> Result<()> {
         match self {
             Building::DocumentSet(_) | Building::Map(_) => Err(format!("cannot set value on a {}", self.name())),
@@ -470,7 +473,8 @@ impl Building {
     }
 }
 
-/// The last annotation of each name, in their order. `@schema/desc` counts before its alias, whichever comes last.
+/// The last annotation of each name, in order. `@schema/desc` wins over its alias, whichever comes
+/// last.
 fn last_of_each_name(annotations: Vec<Annotation>) -> Vec<Annotation> {
     if annotations.len() < 2 {
         return annotations;
@@ -487,7 +491,7 @@ fn last_of_each_name(annotations: Vec<Annotation>) -> Vec<Annotation> {
     kept
 }
 
-/// Takes out the item that `item` overrides, where it may.
+/// Removes the item that `item` overrides, if that is allowed.
 fn make_room(map: &mut Map, item: &MapItem, overrides: KeyOverrides) -> Result<()> {
     let Some(at) = map.find(&item.key) else { return Ok(()) };
     check_override(item, overrides)?;
@@ -495,7 +499,7 @@ fn make_room(map: &mut Map, item: &MapItem, overrides: KeyOverrides) -> Result<(
     Ok(())
 }
 
-/// Whether `item` may take the place of one with the same key.
+/// Whether `item` may replace one with the same key.
 fn check_override(item: &MapItem, overrides: KeyOverrides) -> Result<()> {
     if overrides == KeyOverrides::Implicit || item.has(Ann::YamlMapKeyOverride) {
         return Ok(());
@@ -507,7 +511,7 @@ fn check_override(item: &MapItem, overrides: KeyOverrides) -> Result<()> {
     ))
 }
 
-/// Charges the copies of items that are put in the place of others.
+/// Charges the copies of items that replace others.
 fn charge_copies(count: usize) -> Result<()> {
     let charged = budget::memory_of(count, 96).and_then(|()| budget::work(count / 8));
     charged.map_err(|exceeded| exceeded.to_string())
@@ -524,7 +528,7 @@ fn documents_of(data: FragmentData) -> Result<Vec<Document>> {
     }
 }
 
-/// The items, and whether they must not override others unasked.
+/// The items, and whether overriding others needs an annotation.
 fn map_items_of(data: FragmentData, pos: Pos) -> Result<(Vec<MapItem>, bool)> {
     charge_copies(data.len())?;
     match data {

@@ -1,45 +1,45 @@
-//! What a YAML comment says to a template.
+//! Parses a YAML comment as part of a template: code, value, annotation, or a remark.
 
 use ytterby_diag::{Diagnostic, Edit, Failure, Help, Id, Part, Pos, Safety, Sources, Text};
 use ytterby_yaml::{Comment, NodeId, Tree, View};
 
 use super::Malformed;
 
-/// A comment as templates read it.
+/// A parsed comment.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Meta<'a> {
     /// `#! …`: for people.
     Comment,
     /// `#@ …` above a node, or `#@template/code …`: a line of code.
     Code(Content<'a>),
-    /// `#@ …` behind a node, or `#@template/value …`: an expression for its value.
+    /// `#@ …` after a node, or `#@template/value …`: an expression for its value.
     Value(Content<'a>),
     /// `#@name …`: an annotation with its arguments.
     Annotation { name: &'a str, args: Content<'a> },
 }
 
-/// A stretch of code and where it stands.
+/// A piece of code and its position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Content<'a> {
     pub text: &'a str,
     pub at: Pos,
 }
 
-/// What to make of comments that are neither `#@` nor `#!`.
+/// How to treat comments that are neither `#@` nor `#!`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum UnknownComments {
     Refuse,
     Ignore,
 }
 
-/// Reads the comment of a node at `owner`.
+/// Parses the comment of a node at `owner`.
 pub(crate) fn read<'a>(
     comment: &'a Comment,
     owner: Pos,
     sources: &Sources,
     unknown: UnknownComments,
 ) -> Result<Meta<'a>, Malformed> {
-    // Comments come out of text that the reader checked; only `!!binary` scalars need not be UTF-8.
+    // The reader checked the text, so comments are UTF-8; only `!!binary` scalars may not be.
     let text = comment.text.as_str().unwrap_or_default();
     if text.starts_with('!') {
         return Ok(Meta::Comment);
@@ -68,18 +68,18 @@ pub(crate) fn read<'a>(
     })
 }
 
-/// Whether the comment is more than a remark: code or an annotation.
+/// Whether the comment is code or an annotation, and not just a remark.
 pub(crate) fn is_templating(comment: &Comment) -> bool {
     comment.text.strip_prefix(b"@").is_some_and(|rest| rest != b"comment" && !rest.starts_with(b"comment "))
 }
 
-/// Whether the comment annotates with this name (without `@`).
+/// Whether the comment is an annotation with this name (without `@`).
 pub(crate) fn annotates(comment: &Comment, name: &str) -> bool {
     let rest = comment.text.strip_prefix(b"@").and_then(|rest| rest.strip_prefix(name.as_bytes()));
     rest.is_some_and(|rest| rest.is_empty() || rest[0] == b' ')
 }
 
-/// Whether some document carries one of these annotations. On other nodes they are an error.
+/// Whether some document has one of these annotations. On other nodes they are an error.
 pub(crate) fn documents_annotated(tree: &Tree, names: &[&str]) -> Result<bool, Failure> {
     if !tree.all_comments().iter().any(|comment| names.iter().any(|name| annotates(comment, name))) {
         return Ok(false);

@@ -1,4 +1,4 @@
-//! Warns about annotations that do nothing: unknown names, repeated ones, ones that are attached to nothing.
+//! Warns about annotations without effect: unknown names, repeated ones, and those without a node.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,7 +9,7 @@ use crate::annotation::{self, Ann};
 use crate::run::Run;
 use crate::validate::annotations;
 
-/// Looks at every annotation of a template.
+/// Checks every annotation of a template.
 pub(crate) fn warn(tree: &Tree, run: &Run) {
     if !run.is_beyond_ytt() {
         return;
@@ -21,7 +21,7 @@ pub(crate) fn warn(tree: &Tree, run: &Run) {
     if !has_anchors && !tree.all_comments().iter().any(is_ours) {
         return;
     }
-    // Names outside of our namespaces may be somebody else's: ytt's text does not mention them.
+    // Names outside of our namespaces may belong to other tools: ytt's text does not mention them.
     let tells_all = run.options.look_for_slips || run.options.strict_annotations;
     if tells_all {
         for comment in tree.all_comments() {
@@ -53,7 +53,7 @@ struct Linter<'a> {
     gaps: Vec<(Pos, Pos)>,
     /// The nodes that annotations belong to, by the offset of the annotation.
     owners: HashMap<u32, Pos>,
-    /// Values that are null in the source because code gives them.
+    /// Values that are null in the source because code computes them.
     computed: HashSet<NodeId>,
 }
 
@@ -90,7 +90,8 @@ impl Linter<'_> {
         }
     }
 
-    /// A value that is not in the source: code that is taken for an annotation, an alias for what code gives elsewhere.
+    /// A value that is not in the source: code that was mistaken for an annotation, or an alias to
+    /// a computed value.
     fn absent_value(&mut self, comments: &[Comment], owner: Pos, value: NodeId) {
         let mut inline = comments.iter().filter(|comment| comment.inline).peekable();
         if inline.peek().is_none() && self.computed.contains(&value) {
@@ -114,11 +115,11 @@ impl Linter<'_> {
         }
     }
 
-    /// Names that are unknown or stand twice on one node.
+    /// Warns about names that are unknown or repeated on one node.
     fn names(&mut self, comments: &[Comment], owner: Pos) {
         let desc = Ann::SchemaDesc.name();
         let has_desc = comments.iter().filter_map(own_name).any(|name| name == desc);
-        // Those behind the one that is looked at. There are only so many names.
+        // The annotations after the current one. The number of names is limited.
         let mut later: Vec<(Ann, Option<&str>)> = Vec::new();
         for comment in comments.iter().rev() {
             let Some(name) = own_name(comment) else { continue };
@@ -153,7 +154,7 @@ impl Linter<'_> {
         });
     }
 
-    /// Comments behind the last node.
+    /// Comments after the last node.
     fn unattached(&self, comments: &[Comment]) {
         for comment in comments {
             if let Some(name) = own_name(comment) {
@@ -186,7 +187,7 @@ impl Linter<'_> {
     }
 }
 
-/// Advice to give an annotation another name.
+/// Advice to rename an annotation.
 fn rename(pos: Pos, name: &str, meant: &str) -> Help {
     let edit = Edit::replace(pos, Part::Annotation, format!("#@{meant}"));
     let title = format!("Change @{name} to @{meant}");
@@ -198,7 +199,8 @@ fn has_anchors(text: &[u8]) -> bool {
     text.contains(&b'&') && text.contains(&b'*')
 }
 
-/// The text of an annotation that no namespace has and that looks like an expression: `#@v.name`, `#@f(x, y)`.
+/// The text of an annotation outside of all namespaces that looks like an expression: `#@v.name`,
+/// `#@f(x, y)`.
 fn code_without_blank(comment: &Comment) -> Option<&str> {
     let text = comment.text.as_str()?.strip_prefix('@')?;
     let name = text.split_once(' ').map_or(text, |(name, _)| name);
@@ -215,7 +217,8 @@ fn own_name(comment: &Comment) -> Option<&str> {
     (annotation::split_own(name).is_some() || name == "schema").then_some(name)
 }
 
-/// The name of an annotation that would be one of ours, and which, but for capitals and the sign between its parts.
+/// The name of an annotation that differs from one of ours only in capitals or the separator, and
+/// that one.
 fn disguised(comment: &Comment) -> Option<(&str, &'static str)> {
     let text = comment.text.as_str()?.strip_prefix('@')?;
     let name = text.split_once(' ').map_or(text, |(name, _)| name);

@@ -1,8 +1,8 @@
 //! Templates: YAML files, text files and Starlark files as programs.
 //!
-//! A front end writes the lines of a program ([`program`]): the user's code as it stands, and operations on nodes in between.
-//! The Starlark crate compiles them; while they run, [`ops`] builds documents. A file is compiled once and evaluated
-//! as often as needed.
+//! A front end writes the lines of a program ([`program`]): the user's code unchanged, and
+//! operations on nodes in between. The Starlark crate compiles them; while they run, [`ops`] builds
+//! documents. A file is compiled once and evaluated as often as needed.
 
 mod annotation_hint;
 mod build;
@@ -55,13 +55,13 @@ enum Language {
     Starlark,
 }
 
-/// What the run of a file gives.
+/// The result of evaluating a file.
 pub(crate) struct Outcome {
-    /// What it leaves behind for `load()`, without names that begin with `_`.
+    /// Its exports for `load()`, without names that begin with `_`.
     pub exports: Rc<Exports>,
-    /// What it rendered.
+    /// The rendered result.
     pub built: Option<Built>,
-    /// Overlay annotations in documents that are no overlays, the first one of each.
+    /// Overlay annotations in documents that are not overlays, the first one of each.
     pub idle_overlays: Vec<(Ann, Pos)>,
 }
 
@@ -73,7 +73,7 @@ pub(crate) enum CompileError {
     Syntax(Vec<SyntaxError>),
 }
 
-/// What is not well-formed about a template.
+/// An error in the structure of a template.
 type Malformed = Box<Diagnostic>;
 
 impl CompiledTemplate {
@@ -110,32 +110,32 @@ impl CompiledTemplate {
         Ok(CompiledTemplate { program, table: Arc::new(writer.table.finish(tree)), language })
     }
 
-    /// How large it is, in words.
+    /// Its size, as text.
     pub fn size(&self) -> String {
         let (nodes, ops) = self.table.counts();
         format!("{nodes} nodes, {ops} operations")
     }
 
-    /// The file with what belongs to the thread that it is to run on.
+    /// Adds the data that belongs to the current thread.
     pub fn link(&self) -> Template {
         let table = Rc::new(LinkedTable::new(&self.table));
         Template { program: self.program.link(), table, language: self.language }
     }
 }
 
-/// The program of these pieces, with notes of what runs where the run asks for them.
+/// Compiles these pieces; records coverage if the run requests it.
 fn compiled(run: &Run, pieces: &[Piece<'_>]) -> Result<Program, Vec<SyntaxError>> {
     let coverage = run.options.coverage.as_ref().map(|coverage| coverage.of_code());
     ytterby_starlark::compile_covered(run.dialect(), pieces, &[], coverage.as_deref())
 }
 
 impl Template {
-    /// What carries out the operations of one evaluation.
+    /// The operations of one evaluation.
     pub fn ops(&self, run: &Run, overrides: KeyOverrides) -> Rc<TemplateOps> {
         Rc::new(TemplateOps::new(self.table.clone(), overrides, run.level, run.contexts.clone()))
     }
 
-    /// Runs the file.
+    /// Evaluates the file.
     pub fn run(&self, eval: &mut Eval, ops: &Rc<TemplateOps>) -> Result<Outcome, ytterby_starlark::Error> {
         if self.language == Language::Yaml {
             ops.begin(Dialect::Yaml);

@@ -1,4 +1,4 @@
-//! Carries out a template's operations: one [`TemplateOps`] per evaluation of a file.
+//! Executes a template's operations: one [`TemplateOps`] per evaluation of a file.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use crate::annotation::{Ann, Annotation, Level};
 use crate::contexts::{Building, OpenContexts};
 use crate::node::{self, Fragment, Scalar};
 
-/// The contexts that are open while a file's program, or a function of it, runs.
+/// The open contexts while a file's program, or a function of it, runs.
 pub(crate) struct TemplateOps {
     table: Rc<LinkedTable>,
     contexts: Stack,
@@ -31,7 +31,7 @@ impl Building for RefCell<Vec<Context>> {
     }
 }
 
-/// What `template.replace()` returns: the node's value is left alone.
+/// The result of `template.replace()`: the node's value is not changed.
 pub(crate) struct Noop;
 
 impl ytterby_starlark::HostValue for Noop {
@@ -60,7 +60,8 @@ impl TemplateOps {
         Ok(self.end_file()?.0)
     }
 
-    /// The same for the context of the file; also tells the overlay annotations in documents that are no overlays.
+    /// The same for the context of the file; also returns the overlay annotations in documents that
+    /// are not overlays.
     pub fn end_file(&self) -> Result<(Built, Vec<(Ann, Pos)>), String> {
         let context = self.contexts.borrow_mut().pop();
         self.open.end();
@@ -163,7 +164,7 @@ impl Ops for TemplateOps {
     }
 }
 
-/// What the reference calls an operation; its messages begin with that.
+/// The reference's name of an operation; its messages begin with it.
 fn reference_name(op: &Op) -> &'static str {
     match op {
         Op::Nothing => "set_ctx_type",

@@ -1,8 +1,8 @@
-//! From errors of code to problems of a template: the one way for both kinds of errors.
+//! Converts errors of code to problems of a template, for both kinds of errors.
 //!
-//! The language knows what is wrong and gives advice about code. What only a template knows is added here: names that
-//! `load` would bring, annotations whose arguments are written as people who know YAML expect them, pieces of generated
-//! programs that stand for lines of the file.
+//! The language explains the error and gives advice about code. This module adds what only a
+//! template knows: names that `load` would define, annotations whose arguments are written as in
+//! YAML, and the mapping from generated programs to lines of the file.
 
 use ytterby_diag::{Cause, CodeMessage, CodeProblem, Edit, Help, Pos, Safety};
 use ytterby_starlark::{Error, Problem, SyntaxError};
@@ -10,10 +10,11 @@ use ytterby_starlark::{Error, Problem, SyntaxError};
 use super::annotation_hint;
 use crate::run::Run;
 
-/// The problem that a running program ended with. `is_foreign` tells files whose lines ytt's text does not show.
+/// The problem for an error at run time. `is_foreign` returns whether ytt's text omits the lines of
+/// a file.
 pub(crate) fn problem_of_error(run: &Run, error: Error, is_foreign: &dyn Fn(Pos) -> bool) -> CodeProblem {
     let mut problem = error.into_code_problem(is_foreign);
-    // Violations name the calling line themselves where that is the line of the rules.
+    // Violations already contain the calling line if it is the line of the rules.
     if let CodeMessage::Failure(_, failure) = &problem.message
         && let Cause::Violations(blocks) = failure.cause()
     {
@@ -25,7 +26,7 @@ pub(crate) fn problem_of_error(run: &Run, error: Error, is_foreign: &dyn Fn(Pos)
     at_sources(run, problem)
 }
 
-/// The problem that a program could not even be run.
+/// The problem for a syntax error.
 pub(crate) fn problem_of_syntax(run: &Run, error: SyntaxError) -> CodeProblem {
     let help = match &error.problem {
         Problem::Undefined { name, .. } => load_line(run, error.label.pos, &name.to_str()),
@@ -37,7 +38,7 @@ pub(crate) fn problem_of_syntax(run: &Run, error: SyntaxError) -> CodeProblem {
     at_sources(run, problem)
 }
 
-/// The problem with its places in the user's files instead of generated lines.
+/// Replaces positions of generated lines by those in the user's files.
 fn at_sources(run: &Run, mut problem: CodeProblem) -> CodeProblem {
     if let Some(label) = &mut problem.label {
         label.pos = run.sources.source_place(label.pos);
@@ -48,7 +49,7 @@ fn at_sources(run: &Run, mut problem: CodeProblem) -> CodeProblem {
     problem
 }
 
-/// The `load` line that defines a name, where the name is that of a module.
+/// The `load` line that defines a name, if it is the name of a module.
 fn load_line(run: &Run, pos: Pos, name: &str) -> Option<Help> {
     crate::level::has_module(name, run.level).then_some(())?;
     let source = run.sources.get(pos.file)?;

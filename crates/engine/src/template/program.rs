@@ -1,7 +1,7 @@
-//! The lines of a template's program, in the order in which they run.
+//! The lines of a template's program, in execution order.
 //!
-//! Front ends write them here: user code, and operations on nodes. Every line that the reference would generate has its
-//! line here, so that a syntax error is found at the same place.
+//! Front ends write them here: user code, and operations on nodes. Every line that the reference
+//! would generate has a counterpart here, so that a syntax error is found at the same position.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -12,8 +12,8 @@ use ytterby_starlark::{OpArgs, Piece};
 use super::comment::Content;
 use super::table::{Op, Table};
 
-/// How the functions begin that the reference generates calls of. It numbers what it compiles; 2 is the first template of a
-/// run without data values.
+/// The prefix of the functions that the reference's generated code calls. It numbers what it
+/// compiles; 2 is the first template of a run without data values.
 pub(super) const GENERATED: &str = "__ytt_tpl2_";
 
 /// A program being written.
@@ -23,9 +23,9 @@ pub(crate) struct ProgramWriter<'a> {
     pub lines: Listing,
     code: Vec<Line<'a>>,
     last: Option<Pos>,
-    /// How many nodes the reference would have counted by now.
+    /// The number of nodes that the reference would have counted so far.
     shown_tags: u32,
-    /// While a string inside a YAML file is written: the place of that string in the file.
+    /// While a string inside a YAML file is written: the position of that string in the file.
     inside: Option<Pos>,
 }
 
@@ -34,7 +34,7 @@ enum Line<'a> {
     Op { op: u32, dialect: u8, args: Args<'a>, at: Pos },
 }
 
-/// What stands in the parentheses of an operation.
+/// The arguments of an operation.
 #[derive(Clone, Copy)]
 pub(crate) enum Args<'a> {
     None,
@@ -67,28 +67,28 @@ impl<'a> ProgramWriter<'a> {
         self.code.push(Line::Code(text.into(), at));
     }
 
-    /// An operation that stands for a place in the source.
+    /// An operation with a position in the source.
     pub fn op(&mut self, op: Op, dialect: u8, args: Args<'a>, at: Pos) {
         self.mark(at);
         let op = self.table.add_op(op);
         self.code.push(Line::Op { op, dialect, args, at });
     }
 
-    /// An operation that stands for nothing in the source; `text` is the call that the reference generates for it, without the
-    /// beginning that all have.
+    /// An operation without a counterpart in the source; `text` is the call that the reference
+    /// generates for it, without the common prefix.
     pub fn generated_op(&mut self, op: Op, dialect: u8, text: impl Display) {
         let at = self.generated(format!("{GENERATED}{text}"));
         let op = self.table.add_op(op);
         self.code.push(Line::Op { op, dialect, args: Args::None, at });
     }
 
-    /// Counts nodes as the reference counts them, and gives the number of the last one.
+    /// Counts nodes as the reference does, and returns the number of the last one.
     pub fn count_tags(&mut self, count: u32) -> u32 {
         self.shown_tags += count;
         self.shown_tags
     }
 
-    /// Writes lines that come from a string at `place`; messages about generated lines show that place.
+    /// Writes lines from a string at `place`; messages about generated lines show that position.
     pub fn inside<R>(&mut self, place: Pos, write: impl FnOnce(&mut Self) -> R) -> R {
         self.inside = place.is_known().then_some(place);
         let result = write(self);

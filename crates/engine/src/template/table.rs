@@ -1,6 +1,8 @@
-//! What a template's program refers to by number: the nodes of the source and the operations on them.
+//! The nodes of a template's source and the operations on them; the program refers to both by
+//! number.
 //!
-//! Node numbers (tags) are given in the order in which the reference gives them, since some of its messages show them.
+//! Node numbers (tags) are assigned in the reference's order, since some of its messages contain
+//! them.
 
 use std::cell::OnceCell;
 use std::ops::Deref;
@@ -12,10 +14,10 @@ use ytterby_yaml::{NodeId, Tree, View};
 
 use crate::node::{self, Node, Scalar};
 
-/// The number of a node in its template; 0 is the place above all nodes.
+/// The number of a node in its template; 0 is the root above all nodes.
 pub(crate) type Tag = u32;
 
-/// A node as the template's source has it.
+/// A node of the template's source.
 #[derive(Debug)]
 pub(crate) struct TemplateNode {
     pub parent: Tag,
@@ -25,12 +27,12 @@ pub(crate) struct TemplateNode {
     pub value: SourceValue,
 }
 
-/// What the source has as a node's value.
+/// The value of a node in the source.
 #[derive(Clone, Debug)]
 pub(crate) enum SourceValue {
-    /// The scalar of a leaf; null where code gives the value or nodes below make it up.
+    /// The scalar of a leaf; null if code computes the value or if there are nodes below.
     Scalar(Scalar),
-    /// A collection without code below it: the number of one of [`Table::constants`].
+    /// A collection without code below it: an index into [`Table::constants`].
     Constant(u32),
 }
 
@@ -38,15 +40,15 @@ impl SourceValue {
     pub const NULL: SourceValue = SourceValue::Scalar(Scalar::Null);
 }
 
-/// What sort of node it is.
+/// The kind of node.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Kind {
     DocumentSet,
     Document,
-    /// With so many items in the source.
+    /// With the number of items in the source.
     Map(u32),
     MapItem(Scalar),
-    /// With so many items in the source.
+    /// With the number of items in the source.
     Array(u32),
     ArrayItem,
     TextRoot,
@@ -71,25 +73,25 @@ impl Kind {
 /// One operation of a template's program.
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
-    /// Holds the place of a line that the reference generates and that needs nothing done.
+    /// A placeholder for a line that the reference generates and that needs no action.
     Nothing,
-    /// Opens a node: what follows goes into it.
+    /// Opens a node: the following nodes are its children.
     StartNode(Tag),
-    /// Gives the open node the value that the source has.
+    /// Sets the value of the open node to the one in the source.
     SetNode(Tag),
-    /// Gives the open node the value of an expression.
+    /// Sets the value of the open node to the result of an expression.
     SetNodeValue,
-    /// An annotation of the node that is started next under this tag.
+    /// An annotation for the next node that is started under this tag.
     Annotate(Box<Annotate>),
     /// Begins a text inside a YAML template.
     StartText,
-    /// Ends it, and gives it to the open node as value.
+    /// Ends it, and makes it the value of the open node.
     SetNodeText,
-    /// Ends it, and makes it the key of the map item that is started next under this tag.
+    /// Ends it, and makes it the key of the next map item that is started under this tag.
     SetKeyText(Tag),
 }
 
-/// What [`Op::Annotate`] does.
+/// The data of [`Op::Annotate`].
 #[derive(Clone, Debug)]
 pub(crate) struct Annotate {
     pub tag: Tag,
@@ -102,13 +104,13 @@ pub(crate) struct Annotate {
 pub(crate) struct Table {
     nodes: Vec<TemplateNode>,
     ops: Vec<Op>,
-    /// Collections without code below them. They stay in the tree until an evaluation wants them.
+    /// Collections without code below them. They stay in the tree until an evaluation needs them.
     constants: Vec<NodeId>,
-    /// What the constants are part of.
+    /// The tree of the constants.
     tree: Option<Arc<Tree>>,
 }
 
-/// A table with what belongs to one thread: its constants as nodes, each made when it is first needed.
+/// A table with the data of one thread: its constants as nodes, each created lazily.
 pub(crate) struct LinkedTable {
     table: Arc<Table>,
     constants: Box<[OnceCell<Node>]>,
@@ -119,7 +121,7 @@ impl LinkedTable {
         LinkedTable { constants: table.constants.iter().map(|_| OnceCell::new()).collect(), table: table.clone() }
     }
 
-    /// The value that the source has for a node.
+    /// The value of a node in the source.
     pub fn value(&self, tag: Tag) -> Node {
         match &self.node(tag).value {
             SourceValue::Scalar(scalar) => Node::Scalar(scalar.clone()),
@@ -144,14 +146,14 @@ impl Deref for LinkedTable {
 }
 
 impl Table {
-    /// Takes in a node.
+    /// Adds a node.
     pub fn add_node(&mut self, parent: Tag, pos: Pos, kind: Kind, value: SourceValue) -> Tag {
         let depth = self.depth(parent) + 1;
         self.nodes.push(TemplateNode { parent, depth, pos, kind, value });
         self.nodes.len() as Tag
     }
 
-    /// Takes in an operation.
+    /// Adds an operation.
     pub fn add_op(&mut self, op: Op) -> u32 {
         self.ops.push(op);
         self.ops.len() as u32 - 1
@@ -161,7 +163,7 @@ impl Table {
         &self.nodes[tag as usize - 1]
     }
 
-    /// Gives a node the value that a tree has, in which nothing is templated.
+    /// Sets the value of a node to one of a tree, without templating.
     pub fn set_value(&mut self, tag: Tag, tree: &Tree, id: NodeId) {
         let value = match tree.value(id) {
             View::Scalar(scalar) => SourceValue::Scalar(scalar.clone()),
@@ -173,7 +175,7 @@ impl Table {
         self.nodes[tag as usize - 1].value = value;
     }
 
-    /// Gives back the room for more: nothing is added any more. All constants are part of the tree.
+    /// Frees unused capacity: nothing is added any more. All constants are part of the tree.
     pub fn finish(mut self, tree: Option<&Arc<Tree>>) -> Table {
         self.tree = tree.filter(|_| !self.constants.is_empty()).cloned();
         self.constants.shrink_to_fit();
@@ -182,7 +184,7 @@ impl Table {
         self
     }
 
-    /// How many nodes and operations there are.
+    /// The number of nodes and operations.
     pub fn counts(&self) -> (usize, usize) {
         (self.nodes.len(), self.ops.len())
     }
@@ -191,7 +193,8 @@ impl Table {
         &self.ops[op as usize]
     }
 
-    /// The nearest node above `new` that is also `current` or above it; 0 where there is none.
+    /// The nearest ancestor of `new` that is also `current` or an ancestor of it; 0 if there is
+    /// none.
     pub fn common_parent(&self, current: Tag, new: Tag) -> Tag {
         let (mut a, mut b) = (current, self.node(new).parent);
         while a != b {

@@ -13,7 +13,7 @@ use crate::run::Run;
 
 const TEXT: u8 = Dialect::Text as u8;
 
-/// A text template taken apart.
+/// A piece of a text template.
 #[derive(Debug, PartialEq)]
 enum Piece {
     Text { start: usize, end: usize },
@@ -31,7 +31,7 @@ pub(crate) fn write_program<'a>(text: &'a str, file: FileId) -> Result<ProgramWr
     Ok(writer)
 }
 
-/// A string inside a YAML template, up to its end; the next operation takes the text.
+/// The program of a string inside a YAML template; the next operation receives the text.
 pub(crate) fn write_inline<'a>(
     writer: &mut ProgramWriter<'a>,
     run: &'a Run,
@@ -104,7 +104,7 @@ fn write_pieces<'a>(
     }
 }
 
-/// What is inside `(@ … @)`; empty for text.
+/// The code inside `(@ … @)`; empty for text.
 fn code_of<'a>(text: &'a str, piece: &Piece) -> &'a str {
     match *piece {
         Piece::Code { start, end } => &text[start..end],
@@ -112,15 +112,15 @@ fn code_of<'a>(text: &'a str, piece: &Piece) -> &'a str {
     }
 }
 
-/// The code without the marks around it (`-`, `=`), and how many bytes were left out in front.
+/// The code without its modifiers (`-`, `=`), and the number of bytes removed in front.
 fn inner_code(whole: &str) -> (&str, usize) {
     let front = ["-=", "=", "-"].iter().find(|mark| whole.starts_with(**mark)).map_or(0, |mark| mark.len());
-    // A mark can be taken off only once: `(@-@)` opens with it.
+    // A mark can be removed only once: in `(@-@)` it belongs to the opening.
     let rest = &whole[front..];
     (rest.strip_suffix('-').unwrap_or(rest), front)
 }
 
-/// A mark of code that has no partner.
+/// An opening or closing mark without its partner.
 #[derive(Debug, PartialEq)]
 struct Unpaired {
     text: String,
@@ -129,15 +129,15 @@ struct Unpaired {
 }
 
 impl Unpaired {
-    /// The problem at the place of the mark.
+    /// The problem at the position of the mark.
     fn at(self, place: impl Fn(u32) -> Pos) -> Malformed {
         Box::new(Diagnostic::error(Id::CODE_TEMPLATE, self.text).at(place(self.offset), Part::Bytes(2)))
     }
 }
 
-/// Takes a text apart. Code and text alternate, beginning and ending with text.
+/// Splits a text. Code and text alternate, beginning and ending with text.
 ///
-/// Both marks contain an `@`, and most texts have few: only those are looked at.
+/// Both marks contain an `@`, which is rare, so only those characters are searched.
 fn split(text: &str, first_line: u32) -> Result<Vec<Piece>, Unpaired> {
     let mut pieces = Vec::new();
     let (mut start, mut in_code) = (0, false);

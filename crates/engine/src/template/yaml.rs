@@ -1,7 +1,8 @@
-//! The YAML front end: a tree with comments becomes a program.
+//! The YAML front end: converts a tree with comments to a program.
 //!
-//! For every node: the code above it, its annotations, *start node*, then the expression for its value or its children.
-//! What has no code or annotation below it is made once and shared by every evaluation.
+//! For every node it writes the code above it, its annotations, *start node*, then the expression
+//! for its value or its children. Nodes without code or annotation below them are created once and
+//! shared by all evaluations.
 
 use std::collections::HashSet;
 
@@ -26,7 +27,8 @@ pub(crate) fn has_templating(tree: &Tree) -> bool {
     tree.all_comments().iter().any(comment::is_templating)
 }
 
-/// Where this document of the file has the first code or annotation. What stands behind its last node is the next one's.
+/// The position of the first code or annotation in this document. Comments after its last node
+/// belong to the next document.
 pub(crate) fn templating_of_document(tree: &Tree, doc: &Document) -> Option<Pos> {
     templating(tree, doc).or_else(|| templating_below(tree, doc.value))
 }
@@ -47,7 +49,7 @@ fn templating(tree: &Tree, owner: &impl Commented) -> Option<Pos> {
     tree.comments(owner).iter().find(|comment| comment::is_templating(comment)).map(|comment| comment.pos)
 }
 
-/// Whether a node has an annotation of this name (without `@`).
+/// Whether a node has an annotation with this name (without `@`).
 pub(crate) fn annotates(tree: &Tree, owner: &impl Commented, name: &str) -> bool {
     tree.comments(owner).iter().any(|comment| comment::annotates(comment, name))
 }
@@ -76,7 +78,7 @@ struct FrontEnd<'a> {
     writer: ProgramWriter<'a>,
 }
 
-/// What the comments of one node say.
+/// The parsed comments of one node.
 #[derive(Default)]
 struct Metas<'a> {
     code: Vec<(std::borrow::Cow<'a, str>, Pos)>,
@@ -85,7 +87,7 @@ struct Metas<'a> {
     needs_end: bool,
 }
 
-/// What holds a value, and under which key.
+/// The item that contains a value, and its key.
 #[derive(Clone, Copy)]
 enum Item<'a> {
     Document,
@@ -138,10 +140,11 @@ impl<'a> FrontEnd<'a> {
         }
         for (name, args, at) in metas.annotations {
             if ends_string(name) {
-                // Code whose blank behind `#@` was forgotten. The reference puts the name into a string and so finds
-                // that it is no name; so does this, with the name at its place.
+                // Code without the blank after `#@`. The reference puts the name into a string and
+                // so finds that it is not a valid name; this does the same, with the name at its
+                // position.
                 let start = Pos::new(at.file, (at.offset + 2).saturating_sub(3));
-                // At the very beginning of a file the first letter makes room for what is put in front.
+                // At the very beginning of a file, the first letter makes room for the prefix.
                 let shown =
                     if at.offset == 0 { name.trim_start_matches(|c: char| c.is_ascii_alphabetic()) } else { name };
                 self.writer.code(format!("a(\"{shown}\", a({}))", args.text), start);
@@ -157,7 +160,7 @@ impl<'a> FrontEnd<'a> {
         if metas.values.is_empty() {
             self.value(tag, pos, value, strings)?;
         }
-        // What stands behind the last node belongs to a document that nobody wrote, and that nobody gets to see.
+        // Comments after the last node belong to a generated document, which is never visible.
         let is_written = pos.is_known();
         for content in metas.values {
             let op = if is_written { Op::SetNodeValue } else { Op::Nothing };
@@ -169,7 +172,7 @@ impl<'a> FrontEnd<'a> {
         Ok(())
     }
 
-    /// The value of a document, map item or array item as the source has it.
+    /// The value of a document, map item or array item in the source.
     fn value(&mut self, parent: Tag, pos: Pos, value: NodeId, strings: Strings) -> Result<(), Malformed> {
         let view = self.tree.value(value);
         match view {
@@ -229,7 +232,7 @@ impl<'a> FrontEnd<'a> {
         self.writer.generated_op(op, YAML, format!("set_node({shown}) # {described}"));
     }
 
-    /// A string that may hold `(@ … @)`; `then` takes the text.
+    /// A string that may contain `(@ … @)`; `then` receives the text.
     fn string(&mut self, value: &'a Str, pos: Pos, then: Op) -> Result<(), Malformed> {
         text::write_inline(&mut self.writer, self.run, value, pos)?;
         let at = pos;
@@ -286,7 +289,7 @@ fn without_node_sugar(code: &str) -> Option<String> {
     })
 }
 
-/// How the reference's generated lines describe a node.
+/// The description of a node in the reference's generated lines.
 fn debug_comment(kind: &Kind) -> String {
     match kind {
         Kind::DocumentSet => "*yamlmeta.DocumentSet".into(),
@@ -299,7 +302,8 @@ fn debug_comment(kind: &Kind) -> String {
     }
 }
 
-/// The collections whose items, or what is below them, have comments or keys given twice: they are built item by item.
+/// The collections with comments or duplicate keys on their items or below: they are built item by
+/// item.
 fn dynamic_nodes(tree: &Tree) -> HashSet<NodeId> {
     let mut dynamic = HashSet::new();
     for doc in tree.documents() {
@@ -315,7 +319,7 @@ fn mark_dynamic(tree: &Tree, id: NodeId, dynamic: &mut HashSet<NodeId>) -> bool 
             let below = items.iter().fold(false, |any, item: &MapItem| {
                 mark_dynamic(tree, item.value, dynamic) | has_comments(tree, item) | any
             });
-            // A key that is a collection is an error where it is evaluated, as in the reference.
+            // A key that is a collection is an error when it is evaluated, as in the reference.
             let has_complex_key = items.iter().any(|item| matches!(item.key, Scalar::Complex(_)));
             below || has_complex_key || node::has_duplicate_keys(items)
         }
@@ -333,7 +337,7 @@ fn has_comments(tree: &Tree, item: &impl Commented) -> bool {
     tree.comments(item).iter().any(|comment| !comment.text.starts_with(b"!"))
 }
 
-/// Whether a name cannot stand in quotes.
+/// Whether a name would end a quoted string.
 fn ends_string(name: &str) -> bool {
     let mut bytes = name.bytes();
     while let Some(byte) = bytes.next() {
@@ -346,7 +350,7 @@ fn ends_string(name: &str) -> bool {
     false
 }
 
-/// How many nodes the reference counts in a value.
+/// The number of nodes that the reference counts in a value.
 fn count_nodes(tree: &Tree, id: NodeId) -> u32 {
     match tree.value(id) {
         View::Scalar(_) => 0,
