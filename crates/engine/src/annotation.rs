@@ -1,7 +1,8 @@
-//! Every annotation name in one table, and what an annotation carries.
+//! All annotation names in one table, and the data of an annotation.
 //!
-//! Aliases are resolved here, once: code asks for [`Ann`], messages show the canonical name. What is not in the table is
-//! kept on its node and ignored; [`unknown`] tells the name that was probably meant (SPEC 0.4).
+//! Aliases are resolved here, once: code uses [`Ann`], messages show the canonical name. An
+//! annotation that is not in the table is kept on its node and ignored; [`unknown`] is the warning,
+//! with the name that was probably meant.
 
 use ytterby_diag::Pos;
 use ytterby_starlark::Value;
@@ -9,21 +10,21 @@ use ytterby_text::{Str, spelling};
 
 pub(crate) use crate::level::Level;
 
-/// An annotation on a node, its arguments evaluated.
+/// An annotation on a node, with its arguments evaluated.
 #[derive(Clone, Debug)]
 pub(crate) struct Annotation {
-    /// Which one it is, aliases resolved; none where the name is not known.
+    /// Which one it is, with aliases resolved; `None` if the name is unknown.
     pub ann: Option<Ann>,
     /// The name as written, without `@`.
     pub name: Str,
     pub args: Vec<Value>,
     pub kwargs: Vec<(Str, Value)>,
     pub pos: Pos,
-    /// Where each argument comes from, those by position first; empty where all come from `pos`.
+    /// Where each argument comes from, positional ones first; empty if all come from `pos`.
     pub origins: Vec<Pos>,
 }
 
-/// Whether two names of arguments of an annotation mean the same.
+/// Whether two argument names of an annotation mean the same.
 pub(crate) type SameKeyword = fn(Ann, &Str, &Str) -> bool;
 
 impl Annotation {
@@ -40,7 +41,7 @@ impl Annotation {
         }
     }
 
-    /// Whether both are the same annotation, aliases counting as their canonical names.
+    /// Whether both are the same annotation; aliases equal their canonical names.
     pub fn same_name(&self, other: &Annotation) -> bool {
         match (self.ann, other.ann) {
             (None, None) => self.name == other.name,
@@ -56,18 +57,18 @@ impl Annotation {
         }
     }
 
-    /// Where the positional argument with this number was written.
+    /// The position of the positional argument with this index.
     pub fn arg_pos(&self, number: usize) -> Pos {
         self.origins.get(number).copied().unwrap_or(self.pos)
     }
 
-    /// Where the keyword argument with this number was written.
+    /// The position of the keyword argument with this index.
     pub fn kwarg_pos(&self, number: usize) -> Pos {
         self.origins.get(self.args.len() + number).copied().unwrap_or(self.pos)
     }
 
-    /// Takes in the arguments of another annotation of the same name: those by position behind its own, keyword
-    /// arguments in place of those of the same name. Each keeps its position.
+    /// Adds the arguments of another annotation with the same name: positional ones after its own,
+    /// keyword arguments replace those with the same name. Each keeps its position.
     pub fn absorb(&mut self, mut other: Annotation, aliases: SameKeyword) {
         self.spell_out();
         other.spell_out();
@@ -82,7 +83,8 @@ impl Annotation {
         self.kwargs.extend(other.kwargs);
     }
 
-    /// Takes in the keyword arguments of another annotation of the same name that this one has too, in their place.
+    /// Replaces keyword arguments by those of another annotation with the same name, if this one
+    /// has them too.
     pub fn absorb_own_keywords(&mut self, other: &mut Annotation, aliases: SameKeyword) {
         let ann = self.ann;
         let is_same = |one: &Str, other: &Str| one == other || ann.is_some_and(|ann| aliases(ann, one, other));
@@ -99,7 +101,7 @@ impl Annotation {
         }
     }
 
-    /// Writes an alias that stands for arguments, too, with its canonical name.
+    /// Replaces an alias that implies arguments by its canonical name with these arguments.
     fn spell_out(&mut self) {
         let meant = match &*self.name.to_str() {
             "schema/any-key" => vec![("allowed", Value::from("any")), ("expects", Value::from("0+"))],
@@ -110,7 +112,7 @@ impl Annotation {
         self.kwargs.extend(meant.into_iter().map(|(name, value)| (Str::from(name), value)));
     }
 
-    /// Where each argument comes from, written out.
+    /// Where each argument comes from, as an explicit list.
     fn origins_mut(&mut self) -> &mut Vec<Pos> {
         if self.origins.is_empty() {
             self.origins = vec![self.pos; self.args.len() + self.kwargs.len()];
@@ -131,29 +133,29 @@ enum Since {
     Ytterby,
 }
 
-/// What an annotation takes.
+/// The arguments of an annotation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Takes {
-    /// Anything that its reader knows.
+    /// Any arguments; its reader checks them.
     Anything,
     /// These keyword arguments.
     Keywords(&'static [&'static str]),
-    /// Exactly one argument, so that merging annotations replaces it (SPEC L r211).
+    /// Exactly one argument, so that merging annotations replaces it.
     One,
     /// The same, and it is a text.
     OneText,
-    /// A text, or nothing.
+    /// An optional text.
     Text,
     /// Rules.
     Rules,
 }
 
-/// What an annotation means inside of a node of any type, where no schema applies.
+/// The meaning of an annotation inside of a node of any type, where no schema applies.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum InAny {
     /// The same as elsewhere.
     Kept,
-    /// Nothing, which is worth a warning.
+    /// None, which causes a warning.
     Ignored,
     /// It contradicts the node around it.
     Refused,
@@ -166,12 +168,12 @@ enum Times {
     Many,
 }
 
-/// Everything about an annotation but what it does.
+/// All properties of an annotation except its implementation.
 struct Row {
     ann: Ann,
     name: &'static str,
     since: Since,
-    /// Other names; Ytterby alone has them.
+    /// Other names; only Ytterby has them.
     aliases: &'static [&'static str],
     takes: Takes,
     in_any: InAny,
@@ -180,7 +182,7 @@ struct Row {
 
 macro_rules! annotations {
     ($($variant:ident $name:literal $since:ident [$($alias:literal),*] $takes:expr, $in_any:ident, $times:ident;)*) => {
-        /// The annotations that mean something.
+        /// The known annotations.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         pub(crate) enum Ann { $($variant),* }
 
@@ -198,8 +200,8 @@ macro_rules! annotations {
 
 use Takes::{Anything, Keywords, One, OneText, Rules, Text};
 
-// A new annotation is a row here and the code that gives it its meaning. Where several of them are told in one message,
-// it is in this order.
+// To add an annotation, add a row here and its implementation. Messages about several annotations
+// list them in this order.
 annotations! {
     DataValues "data/values" Ytt [] Anything, Kept, Once;
     DataValuesSchema "data/values-schema" Ytt ["schema/definition", "schema/match", "schema"] Anything, Kept, Once;
@@ -243,7 +245,7 @@ annotations! {
 }
 
 impl Ann {
-    /// The annotation of this name or alias (without `@`).
+    /// The annotation with this name or alias (without `@`).
     pub fn from_name(name: &[u8], level: Level) -> Option<Ann> {
         let is_beyond_ytt = level == Level::Ytterby;
         let is_meant = |row: &&Row| match row.name.as_bytes() == name {
@@ -253,7 +255,7 @@ impl Ann {
         TABLE.iter().find(is_meant).map(|row| row.ann)
     }
 
-    /// Those of which something is so inside of a node of any type.
+    /// The annotations with this meaning inside of a node of any type.
     pub fn inside_any(meaning: InAny) -> impl Iterator<Item = Ann> {
         TABLE.iter().filter(move |row| row.in_any == meaning).map(|row| row.ann)
     }
@@ -267,12 +269,12 @@ impl Ann {
         self.row().name
     }
 
-    /// Whether it takes exactly one argument, so that merging annotations replaces it (SPEC L r211).
+    /// Whether it takes exactly one argument, so that merging annotations replaces it.
     pub fn has_one_argument(self) -> bool {
         matches!(self.row().takes, Takes::One | Takes::OneText)
     }
 
-    /// Whether it takes a text and nothing else.
+    /// Whether its only argument is a text.
     pub fn takes_text(self) -> bool {
         matches!(self.row().takes, Takes::OneText | Takes::Text)
     }
@@ -282,7 +284,7 @@ impl Ann {
         self.row().takes == Takes::Rules
     }
 
-    /// Its keyword arguments, where it takes nothing else.
+    /// Its keyword arguments, if it takes nothing else.
     pub fn keywords(self) -> &'static [&'static str] {
         match self.row().takes {
             Takes::Keywords(keywords) => keywords,
@@ -301,7 +303,7 @@ impl Ann {
     }
 }
 
-/// All names, aliases included.
+/// All names, including aliases.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     TABLE.iter().flat_map(|row| std::iter::once(row.name).chain(row.aliases.iter().copied()))
 }
@@ -309,7 +311,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 /// Namespaces whose unknown names are probably mistakes.
 const NAMESPACES: [&str; 7] = ["schema", "overlay", "assert", "data", "library", "yaml", "template"];
 
-/// Names that people write, and what they mean by them.
+/// Names that people write by mistake, and what they mean.
 const MEANT: [(&str, &str); 7] = [
     ("overlay/delete", "overlay/remove"),
     ("overlay/validate", "schema/validation"),
@@ -326,13 +328,13 @@ pub(crate) fn split_own(name: &str) -> Option<(&str, &str)> {
     NAMESPACES.contains(&namespace).then_some((namespace, local))
 }
 
-/// The warning about an unknown name of our namespaces.
+/// The warning about an unknown name in our namespaces.
 pub(crate) fn unknown(name: &str) -> String {
     let meant = suggest(name).map(|meant| format!("; did you mean @{meant}?"));
     format!("unknown annotation @{name}{}", meant.unwrap_or_default())
 }
 
-/// The name of ours that another one is but for capitals and the sign between its parts: `Schema/desc`, `schema.desc`.
+/// The name of ours that differs only in capitals or the separator: `Schema/desc`, `schema.desc`.
 pub(crate) fn disguised(name: &str) -> Option<&'static str> {
     let at = name.find(['/', ':', '.', '-', '_'])?;
     let folded = format!("{}/{}", &name[..at], &name[at + 1..]).to_lowercase();
@@ -340,13 +342,13 @@ pub(crate) fn disguised(name: &str) -> Option<&'static str> {
     (known != name).then_some(known)
 }
 
-/// The canonical name that an unknown name of our namespaces was probably meant to be.
+/// The canonical name that an unknown name in our namespaces was probably meant to be.
 pub(crate) fn suggest(name: &str) -> Option<&'static str> {
     let (namespace, local) = split_own(name)?;
     if let Some((_, meant)) = MEANT.iter().find(|(written, _)| *written == name) {
         return Some(meant);
     }
-    // These aliases are the only names of what they say in one word.
+    // These aliases are the only one-word names for their meaning.
     let is_short = |name: &str| matches!(name, "schema/any-key" | "schema/key-may-be-present");
     let is_canonical = |name: &str| TABLE.iter().any(|row| row.name == name);
     let canonical = || names().filter(|name| is_canonical(name) || is_short(name));

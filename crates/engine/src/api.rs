@@ -1,8 +1,9 @@
-//! What a host gives to the engine and gets back.
+//! The interface between a host and the engine.
 //!
-//! Everything from outside is named by the host *before* [`render`](crate::render): files, the contents behind flags,
-//! environment variables. Only bytes that a run really needs are read ([`Content`]), and what cannot be read travels as
-//! the text of the failure: like the reference, we complain only about inputs that are used, in the order of their use.
+//! The host names everything from outside *before* [`render`](crate::render): files, the contents
+//! that flags refer to, environment variables. Only bytes that a run needs are read ([`Content`]).
+//! An error of reading is reported when the input is used: like the reference, we complain only
+//! about inputs that are used, in the order of their use.
 
 use ytterby_diag::{Diagnostic, Failure, Help, Id, Path};
 use ytterby_text::budget::{Cancellation, Limits, Meter};
@@ -10,17 +11,18 @@ use ytterby_text::spelling;
 
 use crate::input::{Content, InputFile};
 
-/// The version of ytt whose behaviour is the measure; `@ytt:version` answers with it.
+/// The version of ytt that we are compatible with; `@ytt:version` returns it.
 pub const YTT_VERSION: &str = "0.55.0";
 
-/// How many turns of loops and calls a run may take, if the host neither says so nor has a clock ([`Options::meter`]):
-/// minutes of work. Beyond that it hardly ends at all.
+/// The limit of loop iterations and calls if the host neither sets one nor has a clock
+/// ([`Options::meter`]): minutes of work.
 pub const MAX_STEPS: u64 = 2_000_000_000;
 
-/// Everything a run depends on besides its files. New versions can bring new fields: end with `..Options::default()`.
+/// Everything a run depends on besides its files. New versions can add fields: end with
+/// `..Options::default()`.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The name in front of messages: the basename that the program was called by.
+    /// The name in front of messages: the basename of the program.
     pub program: String,
     /// `--strict`: only the strict subset of YAML.
     pub strict: bool,
@@ -28,19 +30,19 @@ pub struct Options {
     pub ignore_unknown_comments: bool,
     /// `--implicit-map-key-overrides`.
     pub implicit_map_key_overrides: bool,
-    /// `--debug`: tell [`Host::debug`] what goes on.
+    /// `--debug`: report progress to [`Host::debug`].
     pub debug: bool,
     /// `--file-mark`, in order.
     pub file_marks: Vec<String>,
     /// Data values from the command line.
     pub values: ValueFlags,
-    /// Environment variables in the order of the environment; empty unless a flag asks for them.
+    /// Environment variables in the order of the environment; empty unless a flag uses them.
     pub env: Vec<(String, String)>,
     /// What to show instead of the rendered templates.
     pub inspect: Option<Inspect>,
     /// `--output`, each type as written.
     pub output_types: OutputTypes,
-    /// In which form the host wants the result.
+    /// The form of the result.
     pub target: Target,
     /// `--dangerous-data-values-disable-validation` and its alias.
     pub skip_value_validation: bool,
@@ -54,25 +56,27 @@ pub struct Options {
     pub coerce_values: bool,
     /// `--compat`.
     pub compat: Compat,
-    /// Whether to look for common slips that are no errors: keys that are booleans, Helm's braces, values files given as
-    /// templates. It takes a walk over all inputs; the warnings are [`Diagnostic::beyond_text`].
+    /// Whether to look for common mistakes that are not errors: boolean keys, Helm's braces, values
+    /// files passed as templates. This walks all inputs; the warnings are
+    /// [`Diagnostic::beyond_text`].
     pub look_for_slips: bool,
-    /// `--limit-time` and the like: what the whole run may use. One call of a validation rule has lower limits.
+    /// `--limit-time` and similar flags: the limits of the whole run. One call of a validation rule
+    /// has lower limits.
     pub limits: Limits,
-    /// The clock and the memory that limits are measured by. Without it, time is not limited.
+    /// Measures time and memory for the limits. Without it, time is not limited.
     pub meter: Option<std::sync::Arc<dyn Meter>>,
     /// A token that another thread can use to stop the run.
     pub cancellation: Option<Cancellation>,
     /// `--library`, outermost first: inspect this library instead of the root.
     pub library: Vec<String>,
-    /// Where to note which items of overlays matched something.
+    /// Records which items of overlays matched something.
     pub overlay_record: Option<std::sync::Arc<crate::overlay_record::OverlayRecord>>,
-    /// Notes of what is reached: lines of templates, data values. It costs time; without it nothing is noted.
+    /// Records coverage: lines of templates, data values. It costs time; `None` records nothing.
     pub coverage: Option<std::sync::Arc<crate::coverage::Coverage>>,
-    /// Whether problems in the output name the data values that decide them, found by experiment; else only those that the
-    /// line reads. It takes further renders where something is wrong.
+    /// Whether problems in the output contain the data values that cause them, found by experiment;
+    /// otherwise only those that the line reads. It needs further renders if something is wrong.
     pub find_causes: bool,
-    /// Whether to tell where each line of the output comes from ([`Rendered::source_map`]).
+    /// Whether to return where each line of the output comes from ([`Rendered::source_map`]).
     pub source_map: bool,
     /// Whether the process ends after this run. Then documents need not be freed, as long as they are small.
     pub is_last_run: bool,
@@ -80,16 +84,16 @@ pub struct Options {
     pub output_check: Option<std::sync::Arc<dyn crate::OutputCheck>>,
 }
 
-/// How far the program goes beyond ytt, and which ytt it is measured by.
+/// Which extensions of ytt are enabled, and which version of ytt is emulated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum Compat {
-    /// All of it; the measure is [`YTT_VERSION`].
+    /// All extensions; the version is [`YTT_VERSION`].
     #[default]
     Latest,
-    /// Exactly ytt 0.`minor`: nothing new is recognised, nothing new is said.
+    /// Exactly ytt 0.`minor`: no extensions and no new messages.
     Ytt {
-        /// The number of the release: 49, or 50 to 55, which differ in nothing but this number.
+        /// The number of the release: 49, or 50 to 55, which differ only in this number.
         minor: u8,
     },
 }
@@ -100,7 +104,7 @@ impl Compat {
     /// Exactly ytt 0.55.
     pub const V0_55: Compat = Compat::Ytt { minor: LATEST_MINOR };
 
-    /// The level that `--compat` names: `0.49`, `0.50` to `0.55`, or `off`.
+    /// The level for a value of `--compat`: `0.49`, `0.50` to `0.55`, or `off`.
     ///
     /// ```
     /// use ytterby::Compat;
@@ -116,17 +120,17 @@ impl Compat {
         minors.into_iter().find(|(text, _)| text == name).map(|(_, minor)| Compat::Ytt { minor })
     }
 
-    /// The version of ytt that templates get to see.
+    /// The version of ytt that templates see.
     pub fn ytt_version(self) -> String {
         format!("0.{}.0", self.minor())
     }
 
-    /// Whether this is ytt and nothing more.
+    /// Whether extensions are disabled.
     pub fn is_ytt_only(self) -> bool {
         self != Compat::Latest
     }
 
-    /// The release of ytt whose behaviour counts where we do not go beyond it.
+    /// The emulated release of ytt, apart from extensions.
     pub(crate) fn minor(self) -> u8 {
         match self {
             Compat::Latest => LATEST_MINOR,
@@ -137,7 +141,7 @@ impl Compat {
     const FIRST_MINOR: u8 = 49;
 }
 
-/// The release that [`YTT_VERSION`] names.
+/// The release of [`YTT_VERSION`].
 const LATEST_MINOR: u8 = 55;
 
 /// What `--…-inspect` flags show.
@@ -148,13 +152,13 @@ pub enum Inspect {
     Files,
     /// `--data-values-inspect`: the final data values.
     Values,
-    /// `--data-values-schema-inspect`: the schema, in the format that `--output` names.
+    /// `--data-values-schema-inspect`: the schema, in the format of `--output`.
     Schema,
-    /// `--schema-inspect`: the same with `ytt-schema` as the format when none is named.
+    /// `--schema-inspect`: the same, with `ytt-schema` as the default format.
     SchemaDocs,
 }
 
-/// The form of the result that the host can use; the other one is not made.
+/// The form of the result that the host needs; the other one is not computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum Target {
@@ -165,7 +169,8 @@ pub enum Target {
     Files,
 }
 
-/// Data values from flags. Precedence is that of the fields, later ones win; within a field, that of the command line.
+/// Data values from flags. Later fields take precedence over earlier ones; within a field, the
+/// order is that of the command line.
 #[derive(Clone, Debug, Default)]
 pub struct ValueFlags {
     /// `--data-values-file`.
@@ -180,22 +185,22 @@ pub struct ValueFlags {
     pub yaml: Vec<String>,
     /// `--data-value-file`: `key=path`.
     pub contents: Vec<ValueFromFile>,
-    /// Values that a host read itself, such as `set` of a project file. They come last.
+    /// Values that a host read itself, such as `set` of a project file. They take precedence.
     pub placed: Vec<PlacedValue>,
 }
 
-/// A data value with its place in a source that the host added.
+/// A data value with its position in a source that the host added.
 #[derive(Clone, Debug)]
 pub struct PlacedValue {
     /// `a.b.c`, with `@library:` before it for a library.
     pub key: String,
-    /// The value. Maps are merged with what is there, as those of values files are; everything else replaces it. The
-    /// place of a node is that of the item that contains it.
+    /// The value. Maps are merged with existing ones, as in values files; everything else is
+    /// replaced. The position of a node is that of the item that contains it.
     pub value: crate::OutputNode,
 }
 
 impl ValueFlags {
-    /// Adds others, which win over these.
+    /// Adds others, which take precedence.
     pub fn append(&mut self, mut others: ValueFlags) {
         self.files.append(&mut others.files);
         self.env.append(&mut others.env);
@@ -209,28 +214,29 @@ impl ValueFlags {
 /// One `--data-values-file`: a file, or all YAML files below a directory.
 #[derive(Clone, Debug)]
 pub struct ValuesFile {
-    /// The library that it is for, with its `@`; empty for the root.
+    /// The target library, with its `@`; empty for the root.
     pub library: String,
     /// The path as written, without the library.
     pub path: String,
-    /// What is there, files of directories that are no YAML included; or what is wrong with the flag or the path.
+    /// The files at the path, including those in directories that are not YAML; or the error in the
+    /// flag or the path.
     pub files: Result<Vec<InputFile>, Failure>,
 }
 
 /// One `--data-value-file`.
 #[derive(Clone, Debug)]
 pub struct ValueFromFile {
-    /// The library that it is for, with its `@`; empty for the root.
+    /// The target library, with its `@`; empty for the root.
     pub library: String,
     /// `a.b.c`.
     pub key: String,
     /// The path as written.
     pub path: String,
-    /// The bytes; reading them fails where something is wrong with the flag or the path.
+    /// The bytes; reading them fails if the flag or the path is wrong.
     pub content: Content,
 }
 
-/// The values of `--output`: at most one document format and one schema format count, the first of each.
+/// The values of `--output`: the first document format and the first schema format count.
 #[derive(Clone, Debug, Default)]
 pub struct OutputTypes(pub Vec<String>);
 
@@ -283,7 +289,7 @@ impl OutputTypes {
         ("values", SchemaFormat::Values),
     ];
 
-    /// All names, those of documents first.
+    /// All names, document formats first.
     pub const NAMES: &'static [&'static str] = &{
         let mut names = [""; Self::FORMATS.len() + Self::SCHEMA_FORMATS.len()];
         let mut at = 0;
@@ -297,13 +303,13 @@ impl OutputTypes {
         names
     };
 
-    /// The document format; YAML if none is named.
+    /// The document format; the default is YAML.
     pub(crate) fn format(&self, known: KnownSchemaFormats) -> Result<Format, Failure> {
         self.check(known)?;
         Ok(self.0.iter().find_map(|name| find(&OutputTypes::FORMATS, name)).unwrap_or_default())
     }
 
-    /// The schema format, if one is named.
+    /// The schema format, if one is given.
     pub(crate) fn schema(&self, known: KnownSchemaFormats) -> Result<Option<SchemaFormat>, Failure> {
         self.check(known)?;
         Ok(self.0.iter().find_map(|name| find(&OutputTypes::SCHEMA_FORMATS, name)))
@@ -324,7 +330,7 @@ impl OutputTypes {
         }
     }
 
-    /// What to try in place of a name that is not known.
+    /// The suggestion for an unknown name.
     fn advice(name: &str, known: KnownSchemaFormats) -> Help {
         if find(&OutputTypes::SCHEMA_FORMATS, name).is_some() {
             return format!("{name} is a format of schemas: add --data-values-schema-inspect").into();
@@ -344,10 +350,11 @@ impl OutputTypes {
     }
 }
 
-/// Which names of schema formats `--output` takes: the newer ones only together with a flag that shows a schema.
+/// Which schema formats `--output` accepts: the newer ones only together with a flag that shows a
+/// schema.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KnownSchemaFormats {
-    /// Only what ytt has.
+    /// Only those of ytt.
     OpenApiOnly,
     /// Everything.
     All,
@@ -357,16 +364,17 @@ fn find<T: Copy>(table: &[(&str, T)], name: &str) -> Option<T> {
     table.iter().find(|entry| entry.0 == name).map(|entry| entry.1)
 }
 
-/// What a run may tell while it goes on. Everything that a run evaluates shares it, hence `&self`.
+/// Receives messages of a run while it goes on. All evaluations of a run share it, hence `&self`.
 pub trait Host {
-    /// Text of `print()` in templates, with its line feed. Strings of code are bytes; they need not be UTF-8.
+    /// Text of `print()` in templates, with its line feed. Strings of code are bytes; they need not
+    /// be UTF-8.
     fn print(&self, text: &[u8]);
 
-    /// A piece of debug output, asked for by [`Options::debug`], with its line feeds.
+    /// A piece of debug output, enabled by [`Options::debug`], with its line feeds.
     fn debug(&self, text: &str);
 }
 
-/// A host that hears nothing.
+/// A host that discards output.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 
@@ -380,17 +388,17 @@ impl Host for Silent {
 pub struct Rendered {
     /// The stream of documents ([`Target::Documents`]).
     pub documents: Vec<u8>,
-    /// The output files in their order ([`Target::Files`]).
+    /// The output files in order ([`Target::Files`]).
     pub files: Vec<OutputFile>,
-    /// Whether there are results that are no YAML and so not part of `documents`.
+    /// Whether there are results that are not YAML and so not part of `documents`.
     pub has_other_files: bool,
     /// Warnings, in the order of the sources.
     pub warnings: Vec<Diagnostic>,
-    /// Where each line of the output comes from, if [`Options::source_map`] asks for it.
+    /// Where each line of the output comes from, if [`Options::source_map`] is set.
     pub source_map: Vec<SourceLine>,
 }
 
-/// A node of the output: on which line it begins, and where it comes from.
+/// A node of the output: the line where it begins, and where it comes from.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct SourceLine {
@@ -402,7 +410,7 @@ pub struct SourceLine {
     pub document: usize,
     /// The path of the node in it.
     pub path: Path,
-    /// The source, as it can be opened.
+    /// The source, as a path that can be opened.
     pub file: String,
     /// The line there, from 1.
     pub source_line: u32,
@@ -413,7 +421,7 @@ pub struct SourceLine {
 /// One output file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OutputFile {
-    /// The path below the output directory, as templates and marks left it.
+    /// The path below the output directory, as templates and marks set it.
     pub path: String,
     /// Its content.
     pub bytes: Vec<u8>,

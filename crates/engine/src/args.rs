@@ -1,13 +1,13 @@
-//! How functions of the modules take their arguments, in the reference's wording.
+//! Reads the arguments of functions in modules, with the reference's error messages.
 //!
-//! The messages carry no function name: whoever wraps a function (`stdlib::function`) puts it in front. Where the
-//! reference names a Go type, so do we, because users search for the texts that they know.
+//! The messages contain no function name: the wrapper of a function (`stdlib::function`) adds it.
+//! If the reference names a Go type, so do we, because users search for the texts that they know.
 
 use num_traits::ToPrimitive;
 use ytterby_starlark::{Args, Error, Value};
 use ytterby_text::Str;
 
-/// Leaves a function with an error whose message is formatted.
+/// Returns an error with a formatted message.
 macro_rules! fail {
     ($problem:ident, $($arg:tt)*) => {
         return Err(::ytterby_starlark::Error::of(::ytterby_starlark::Problem::$problem, format!($($arg)*)))
@@ -18,8 +18,8 @@ macro_rules! fail {
 }
 pub(crate) use fail;
 
-/// The only positional argument. Keyword arguments are not looked at; most functions of the reference ignore those
-/// that they do not know.
+/// The only positional argument. Keyword arguments are not checked; most functions of the reference
+/// ignore unknown ones.
 pub(crate) fn one<'a>(args: &Args<'a>) -> Result<&'a Value, Error> {
     match args.positional {
         [value] => Ok(value),
@@ -83,7 +83,7 @@ pub(crate) fn float(value: &Value) -> Result<f64, Error> {
     }
 }
 
-/// The keyword argument of this name; of several the first.
+/// The keyword argument with this name; the first of several.
 pub(crate) fn keyword<'a>(args: &Args<'a>, name: &str) -> Option<&'a Value> {
     args.named.iter().find(|(key, _)| *key == name).map(|(_, value)| value)
 }
@@ -93,12 +93,12 @@ pub(crate) fn bool_keyword(args: &Args<'_>, name: &str, default: bool) -> Result
     keyword(args, name).map_or(Ok(default), boolean)
 }
 
-/// An integer keyword argument; 0 where it is not given.
+/// An integer keyword argument; the default is 0.
 pub(crate) fn int_keyword(args: &Args<'_>, name: &str) -> Result<i64, Error> {
     keyword(args, name).map_or(Ok(0), int)
 }
 
-/// Checks that there are no other keyword arguments than these.
+/// Checks that there are no other keyword arguments.
 pub(crate) fn known_keywords(args: &Args<'_>, known: &[&str]) -> Result<(), Error> {
     match args.named.iter().find(|(name, _)| !known.iter().any(|known| name == known)) {
         Some((name, _)) => fail!(Call, "invalid argument name: {}", name.to_str()),
@@ -106,7 +106,7 @@ pub(crate) fn known_keywords(args: &Args<'_>, known: &[&str]) -> Result<(), Erro
     }
 }
 
-/// The `indent` of the functions that encode: from 0 to 8 spaces.
+/// The `indent` of the encoding functions: from 0 to 8 spaces.
 pub(crate) fn indent(args: &Args<'_>) -> Result<usize, Error> {
     match int_keyword(args, "indent")? {
         indent @ 0..=8 => Ok(indent as usize),
@@ -114,7 +114,7 @@ pub(crate) fn indent(args: &Args<'_>) -> Result<usize, Error> {
     }
 }
 
-/// The Go type that the reference holds a Starlark value in.
+/// The Go type of a Starlark value in the reference.
 pub(crate) fn go_type(value: &Value) -> &'static str {
     match value {
         Value::None => "starlark.NoneType",

@@ -1,16 +1,17 @@
-//! Who is behind a problem in the output: an interface, so that checks need not know how causes are found.
+//! The interface for finding the data values that cause a problem in the output. Checks use it
+//! without depending on the implementation in `provenance`.
 
 use ytterby_diag::{Path, Pos, Step};
 
 use crate::node::{Document, Node, key_text};
 
-/// Finds the data values that decide nodes of the output.
+/// Finds the data values that determine nodes of the output.
 pub(crate) trait FindCauses {
-    /// For each node, the data values that decide it, and where each was given.
+    /// For each node, the data values that determine it, and where each was given.
     fn of(&self, wrong: &[(Document, Path)]) -> Vec<Vec<(Path, Pos)>>;
 }
 
-/// Adds what is not there yet.
+/// Adds the entries that are not present yet.
 pub(crate) fn add(reads: &mut Vec<(Path, Pos)>, more: Vec<(Path, Pos)>) {
     for (path, pos) in more {
         if !reads.iter().any(|(known, _)| *known == path) {
@@ -19,7 +20,8 @@ pub(crate) fn add(reads: &mut Vec<(Path, Pos)>, more: Vec<(Path, Pos)>) {
     }
 }
 
-/// The document that has a node at this path and place; else one that has what contains it there.
+/// The document with a node at this path and position; otherwise one that contains the item around
+/// it.
 pub(crate) fn document_with<'d>(docs: &'d [Document], path: &Path, pos: Pos) -> Option<&'d Document> {
     let steps = path.steps();
     let around = &steps[..steps.len().saturating_sub(1)];
@@ -27,7 +29,7 @@ pub(crate) fn document_with<'d>(docs: &'d [Document], path: &Path, pos: Pos) -> 
     docs.iter().find(|doc| is_at(doc, steps)).or_else(|| docs.iter().find(|doc| is_at(doc, around)))
 }
 
-/// The place of the item at a path, or of the nearest one around it that has a place.
+/// The position of the item at a path, or of the nearest enclosing one with a position.
 fn place_of(doc: &Document, steps: &[Step]) -> Option<Pos> {
     let (mut node, mut place) = (&doc.value, doc.pos);
     for step in steps {

@@ -1,55 +1,57 @@
-//! What templates have under construction in a run.
+//! The contexts that templates have open in a run: nodes under construction, and their number.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use ytterby_text::budget;
 
-/// How many nodes the templates of a run may make: some gigabytes of them. A loop that does not end makes more.
+/// Maximum number of nodes that the templates of a run may create: some gigabytes. Only an endless
+/// loop creates more.
 const MAX_NODES: u32 = 30_000_000;
 
-/// What a node takes, roughly.
+/// Approximate bytes of a node.
 const NODE_BYTES: usize = 96;
 
-/// The nodes that one evaluation of a file builds at the moment, in layers.
+/// The nodes that one evaluation of a file is building, in layers.
 pub(crate) trait Building {
-    /// Gives up the innermost layer.
+    /// Discards the innermost layer.
     fn give_up(&self);
 }
 
-/// Which contexts are open in a run, whatever their files: what an error leaves open can be given up from outside.
+/// The open contexts of a run, across its files. Contexts that an error left open can be discarded
+/// from outside.
 #[derive(Default)]
 pub(crate) struct OpenContexts {
     stacks: RefCell<Vec<Rc<dyn Building>>>,
-    /// How many nodes were started so far.
+    /// The number of nodes started so far.
     nodes: Cell<u32>,
-    /// Whether some node got rules for the output.
+    /// Whether some node has rules for the output.
     has_output_rules: Cell<bool>,
 }
 
 impl OpenContexts {
-    /// Begins to count nodes for another run.
+    /// Resets the counters for another run.
     pub fn begin_run(&self) {
         self.unwind(0);
         self.nodes.set(0);
     }
 
-    /// Notes that a layer was begun.
+    /// Records that a layer was begun.
     pub fn begin(&self, of: Rc<dyn Building>) {
         self.stacks.borrow_mut().push(of);
     }
 
-    /// Notes that the innermost layer came to its end.
+    /// Records that the innermost layer ended.
     pub fn end(&self) {
         self.stacks.borrow_mut().pop();
     }
 
-    /// How many are open; [`OpenContexts::unwind`] goes back to that.
+    /// The number of open contexts, for [`OpenContexts::unwind`].
     pub fn depth(&self) -> usize {
         self.stacks.borrow().len()
     }
 
-    /// Gives up contexts that an error left open.
+    /// Discards contexts that an error left open.
     pub fn unwind(&self, depth: usize) {
         for stack in self.stacks.borrow_mut().drain(depth..).rev() {
             stack.give_up();
@@ -66,12 +68,12 @@ impl OpenContexts {
         Ok(())
     }
 
-    /// Notes that some node got rules for the output (`@assert/validate`).
+    /// Records that some node has rules for the output (`@assert/validate`).
     pub fn note_output_rules(&self) {
         self.has_output_rules.set(true);
     }
 
-    /// Whether some node got rules for the output.
+    /// Whether some node has rules for the output.
     pub fn has_output_rules(&self) -> bool {
         self.has_output_rules.get()
     }

@@ -1,4 +1,5 @@
-//! What renders reached of a project, noted where somebody asks for it ([`Options::coverage`](crate::Options::coverage)).
+//! Records which parts of a project renders reached, if
+//! [`Options::coverage`](crate::Options::coverage) requests it.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -8,8 +9,8 @@ use ytterby_diag::Pos;
 
 use crate::node::{Map, Node, Reads};
 
-/// What renders reached: statements and nodes of templates, and data values. Renders on several threads can share it; the
-/// files must be compiled by a render that has it.
+/// The parts that renders reached: statements and nodes of templates, and data values. Renders on
+/// several threads can share it; the files must be compiled by a render that has it.
 #[derive(Debug, Default)]
 pub struct Coverage {
     statements: Arc<ytterby_starlark::Coverage>,
@@ -17,12 +18,13 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// Statements of code and nodes of templates, by their places, and whether each was reached.
+    /// Statements of code and nodes of templates, by position, and whether each was reached.
     pub fn statements(&self) -> Vec<(Pos, bool)> {
         self.statements.statements()
     }
 
-    /// The data values that are no maps, by their paths (`db.port`, `hosts[].name`), and whether code asked for each.
+    /// The data values that are not maps, by path (`db.port`, `hosts[].name`), and whether code
+    /// read each.
     pub fn values(&self) -> BTreeMap<String, bool> {
         self.values.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -38,7 +40,7 @@ impl Coverage {
     }
 }
 
-/// Whoever reads a map as a whole, and no item of it, reads all of it.
+/// Code that reads a map as a whole, and no item of it, reads all of it.
 fn add(known: &mut BTreeMap<String, bool>, node: &Node, path: &str, is_read: bool, reads: &Reads) {
     crate::deep(|| match node {
         Node::Map(map) if map.iter().next().is_some() => {

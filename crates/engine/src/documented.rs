@@ -1,4 +1,4 @@
-//! Checks that `docs/` names everything that users can write.
+//! Tests that `docs/` mentions everything that users can write.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ fn pages() -> String {
     pages.map(|path| std::fs::read_to_string(path).expect("a page can be read")).collect()
 }
 
-/// Whether a page has a name, and not only a longer one.
+/// Whether a page contains a name, and not only as part of a longer one.
 fn names(pages: &str, name: &str) -> bool {
     let goes_on = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '/');
     pages.match_indices(name).any(|(at, _)| {
@@ -82,7 +82,7 @@ fn functions() {
     check("functions", members(Level::Ytterby));
 }
 
-/// The table that editors show has an entry for everything.
+/// The reference that editors show has an entry for everything.
 #[test]
 fn reference_of_editors() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ide/src/reference");

@@ -1,16 +1,16 @@
-//! How much of the language a run knows.
+//! Which names are available in a run: all of them, or only those of ytt 0.49.
 
-/// Which names a run knows.
+/// Which names are available in a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Level {
     /// Everything.
     #[default]
     Ytterby,
-    /// `--compat=0.49`: what ytt 0.49 has.
+    /// `--compat=0.49`: the names of ytt 0.49.
     Ytt049,
 }
 
-/// The modules of `load("@ytt:…")`, and from where on they are there. What they hold is in `stdlib`.
+/// The modules of `load("@ytt:…")`, and the level that has them. Their content is in `stdlib`.
 const MODULES: [(&str, Level); 20] = [
     ("assert", Level::Ytt049),
     ("base64", Level::Ytt049),

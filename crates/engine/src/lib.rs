@@ -1,7 +1,7 @@
 //! Templates, patches and validates YAML.
 //!
-//! Files become a [`Project`]: parsed and compiled once, shared among threads, rendered with data values as often as
-//! needed. The crate reads and writes nothing itself.
+//! Files become a [`Project`]: parsed and compiled once, shared among threads, rendered with data
+//! values as often as needed. The crate itself does no input or output.
 //!
 //! ```
 //! use ytterby::{Project, Values};
@@ -15,19 +15,19 @@
 //!
 //! | to | see |
 //! |---|---|
-//! | give data values: structs, YAML, single paths | [`Values`] |
-//! | take documents: structs, trees with places, YAML, JSON | [`Output`] |
+//! | pass data values: structs, YAML, single paths | [`Values`] |
+//! | get documents: structs, trees with positions, YAML, JSON | [`Output`] |
 //! | render many times on one thread | [`Renderer`] |
-//! | change one file and keep what was made of the others | [`Project::with_file`] |
+//! | change one file and reuse the compiled others | [`Project::with_file`] |
 //! | read a schema: fields, types, defaults, rules, descriptions | [`Project::schema`] |
-//! | show what is wrong: text as ytt writes it, JSON lines, SARIF … | [`ProjectError::report`] |
-//! | bound time, memory and output, stop a render from outside | [`ProjectBuilder::limits`], [`Project::with_cancellation`] |
+//! | report errors: ytt's text, JSON lines, SARIF … | [`ProjectError::report`] |
+//! | limit time, memory and output, cancel a render | [`ProjectBuilder::limits`], [`Project::with_cancellation`] |
 //! | check output documents | [`OutputCheck`] |
-//! | make schemas of schemas in other languages, compare schemas | [`import_schema`], [`diff_schemas`] |
-//! | do all that the command does | [`Options`], [`Renderer::run`] |
+//! | import schemas of other languages, compare schemas | [`import_schema`], [`diff_schemas`] |
+//! | do everything that the command does | [`Options`], [`Renderer::run`] |
 //!
-//! The directory `examples` has programs: render files, serve requests over HTTP, render a matrix on threads, list the
-//! fields of a schema.
+//! The directory `examples` has programs: render files, serve requests over HTTP, render a matrix
+//! on threads, list the fields of a schema.
 
 mod annotation;
 mod api;
@@ -84,7 +84,7 @@ pub use render::{diff_schemas, render};
 /// Diagnostics, positions and their renderings.
 pub use ytterby_diag as diag;
 pub use ytterby_diag::Failure;
-/// What a run may use.
+/// The limits of a run.
 pub use ytterby_text::budget::{self, Cancellation, Limits, Meter};
 
 #[cfg(doctest)]

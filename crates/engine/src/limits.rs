@@ -1,16 +1,16 @@
-//! The budget of a run: how it begins, and what is said where it ends.
+//! The budget of a run: how it begins, and the errors when it is exceeded.
 //!
-//! The account itself is `ytterby_text::budget`, which everything that a run does is charged to.
+//! The account itself is `ytterby_text::budget`, to which all work of a run is charged.
 
 use ytterby_diag::{Diagnostic, Failure, FileId, Id, Label, Part, Pos, Role, Sources, Text};
 use ytterby_text::budget::{self, Running};
 
 use crate::api::{MAX_STEPS, Options, Rendered};
 
-/// A line is named as the hottest from this part of the time on, in percent.
+/// Minimum share of the time, in percent, to report a line as the hottest.
 const HOT: u64 = 20;
 
-/// Opens the budget that the options name.
+/// Opens the budget of the options.
 pub(crate) fn begin(options: &Options) -> Running {
     let mut limits = options.limits;
     if options.meter.is_none() {
@@ -19,7 +19,7 @@ pub(crate) fn begin(options: &Options) -> Running {
     budget::begin(limits, options.cancellation.clone(), options.meter.clone())
 }
 
-/// Charges what a run writes.
+/// Charges the output of a run.
 pub(crate) fn charge_output(rendered: Rendered) -> Result<Rendered, Failure> {
     budget::output(rendered.documents.len())?;
     for file in &rendered.files {
@@ -28,13 +28,13 @@ pub(crate) fn charge_output(rendered: Rendered) -> Result<Rendered, Failure> {
     Ok(rendered)
 }
 
-/// Runs something that walks over user data.
+/// Runs a function that walks over user data and may be unwound by a limit.
 pub(crate) fn caught<T>(run: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     budget::catch(run).unwrap_or_else(|exceeded| Err(exceeded.into()))
 }
 
-/// The outcome of a run, a limit that was reached by functions that cannot fail included. A failure at a limit says
-/// which line took most of the time, and which flag raises the limit.
+/// The result of a run, including a limit that was reached in functions that cannot fail. A failure
+/// at a limit contains the line that took most of the time, and the flag that raises the limit.
 pub(crate) fn conclude<T>(result: Result<T, Failure>, sources: &Sources) -> Result<T, Failure> {
     let is_about_limit = |failure: &Failure| {
         let ids = failure.diagnostics().into_iter().map(|diagnostic| diagnostic.id);
@@ -43,7 +43,7 @@ pub(crate) fn conclude<T>(result: Result<T, Failure>, sources: &Sources) -> Resu
     let outcome = match (result, budget::check()) {
         (Ok(done), Ok(())) => return Ok(done),
         (Ok(_), Err(exceeded)) => exceeded.into(),
-        // Where a function could only say that it failed, we know why.
+        // The function could only report that it failed; the account knows the reason.
         (Err(failure), Err(exceeded)) if !is_about_limit(&failure) => {
             let mut limit = Failure::from(exceeded);
             let diagnostics = failure.diagnostics();

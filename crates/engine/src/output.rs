@@ -1,4 +1,4 @@
-//! Writes documents.
+//! Writes documents as YAML, JSON or positions.
 
 use ytterby_diag::{Diagnostic, Failure, Help, Id, Part, Pos, Text};
 use ytterby_text::budget;
@@ -65,7 +65,7 @@ fn too_large(why: String) -> Failure {
     }
 }
 
-/// Documents as JSON; empty ones are left out.
+/// Documents as JSON; empty ones are omitted.
 pub(crate) fn json(docs: &[FileDocuments]) -> Result<Vec<u8>, Failure> {
     let mut writer = JsonWriter::new(JsonOptions::default());
     write(&mut writer, docs).map_err(too_large)?;
@@ -88,7 +88,8 @@ pub(crate) fn json(docs: &[FileDocuments]) -> Result<Vec<u8>, Failure> {
     })
 }
 
-/// The first key that is no string: its type and where it stands. What code made stands at the item above it.
+/// The first key that is not a string: its type and position. Keys that code created have the
+/// position of the item above.
 fn other_key(node: &Node, above: Pos) -> Option<(&'static str, Pos)> {
     let place = |pos: Pos| if pos.is_known() { pos } else { above };
     match node {
@@ -165,7 +166,7 @@ fn write_positions(run: &Run, writer: &mut PosWriter, node: &Node, left: &mut u3
     Ok(())
 }
 
-/// Takes one node off those that may still be written.
+/// Counts one node against the number that may still be written.
 #[inline]
 fn count(left: &mut u32) -> Result<(), String> {
     match left.checked_sub(1) {
@@ -177,7 +178,7 @@ fn count(left: &mut u32) -> Result<(), String> {
     }
 }
 
-/// The text of what has no places inside: a scalar, or what code made.
+/// The text of a value without positions inside: a scalar, or a value that code created.
 fn leaf(node: &Node) -> Result<Option<Vec<u8>>, String> {
     match node {
         Node::Scalar(scalar) => return Ok(Some(scalar_text(scalar))),

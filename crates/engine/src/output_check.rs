@@ -1,7 +1,7 @@
-//! A check of output documents that a host brings, such as that of Kubernetes manifests.
+//! A check of output documents by the host, such as that of Kubernetes manifests.
 //!
-//! The engine gives documents with the places of their nodes, after overlays and rules, and adds to each finding the data
-//! values that its line reads. What is checked is the host's business.
+//! The engine passes documents with the positions of their nodes, after overlays and rules, and
+//! adds to each finding the data values that its line reads. The host decides what to check.
 
 use std::fmt;
 
@@ -16,10 +16,10 @@ use crate::validate::values_read;
 
 /// A check of all output documents of a run.
 pub trait OutputCheck: fmt::Debug + Send + Sync {
-    /// What is being done, for the failure: `Checking output against Kubernetes 1.36`.
+    /// A description for the failure: `Checking output against Kubernetes 1.36`.
     fn title(&self) -> String;
 
-    /// What is wrong with the documents: errors, which fail the run, and warnings.
+    /// The findings: errors, which fail the run, and warnings.
     fn check(&self, documents: Vec<OutputNode>) -> Vec<Diagnostic>;
 }
 
@@ -28,7 +28,7 @@ pub trait OutputCheck: fmt::Debug + Send + Sync {
 pub struct OutputNode {
     /// Its value.
     pub value: OutputValue,
-    /// Where the item that contains it begins in a source; unknown for what code made.
+    /// Where the item that contains it begins in a source; unknown for nodes that code created.
     pub pos: Pos,
 }
 
@@ -37,13 +37,13 @@ pub struct OutputNode {
 pub enum OutputValue {
     /// A leaf.
     Scalar(Scalar),
-    /// Items in their order.
+    /// Items in order.
     Array(Vec<OutputNode>),
-    /// Keys and values in their order.
+    /// Keys and values in order.
     Map(Vec<(Scalar, OutputNode)>),
 }
 
-/// Runs the check that the host brings; `values` are the data values that templates read.
+/// Runs the host's check; `values` are the data values that templates read.
 ///
 /// # Errors
 /// The findings that are errors.
@@ -76,7 +76,7 @@ pub(crate) fn check(
     if errors.is_empty() { Ok(()) } else { Err(Failure::of(Cause::Series(errors)).in_stage(check.title())) }
 }
 
-/// For each finding, the data values that decide its node.
+/// For each finding, the data values that determine its node.
 fn causes_of(causes: &dyn FindCauses, evaluated: &Evaluated, findings: &[Diagnostic]) -> Vec<Vec<(Path, Pos)>> {
     if findings.is_empty() {
         return Vec::new();
@@ -93,7 +93,7 @@ fn causes_of(causes: &dyn FindCauses, evaluated: &Evaluated, findings: &[Diagnos
     causes.of(&nodes)
 }
 
-/// Names the data values that the line of a finding reads, and those that decide its node.
+/// Adds the data values that the line of a finding reads, and those that determine its node.
 fn add_values(run: &Run, finding: &mut Diagnostic, values: &Document, deciding: Option<&Vec<(Path, Pos)>>) {
     let Some(pos) = finding.primary().map(|label| label.pos) else { return };
     let mut reads = values_read(run, pos, values);
@@ -106,7 +106,7 @@ fn add_values(run: &Run, finding: &mut Diagnostic, values: &Document, deciding: 
     }
 }
 
-/// The documents of a file; fewer once the budget is used up.
+/// The documents of a file; incomplete if the budget is used up.
 pub(crate) fn nodes_of(docs: &FileDocuments, budget: &mut u32) -> Vec<OutputNode> {
     match docs {
         FileDocuments::Plain(tree) => {
@@ -117,7 +117,7 @@ pub(crate) fn nodes_of(docs: &FileDocuments, budget: &mut u32) -> Vec<OutputNode
     }
 }
 
-/// A node and everything below it; nothing once the budget is used up.
+/// A node and everything below it; `None` if the budget is used up.
 pub(crate) fn node(of: &Node, pos: Pos, budget: &mut u32) -> Option<OutputNode> {
     *budget = budget.checked_sub(1)?;
     let value = match of {
@@ -133,7 +133,7 @@ pub(crate) fn node(of: &Node, pos: Pos, budget: &mut u32) -> Option<OutputNode> 
     Some(OutputNode { value, pos })
 }
 
-/// The same for plain YAML, which never became nodes.
+/// The same for plain YAML that was never converted to nodes.
 fn plain(tree: &Tree, id: NodeId, pos: Pos, budget: &mut u32) -> Option<OutputNode> {
     *budget = budget.checked_sub(1)?;
     let value = match tree.value(id) {

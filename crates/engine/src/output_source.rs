@@ -1,7 +1,8 @@
-//! Which line of the output comes from where: `-o yaml+source`, `--source-map`.
+//! Where each line of the output comes from: `-o yaml+source`, `--source-map`.
 //!
-//! The writer does not know lines. What it wrote is read again, and the two trees are walked side by side: one has the
-//! lines, the other the places. Only who asks for places pays for it.
+//! The writer does not track lines. Instead, its output is parsed again, and the two trees are
+//! walked in parallel: one has the lines, the other the source positions. Only runs that request it
+//! pay for it.
 
 use ytterby_diag::{Failure, FileId, Id, Path, Pos, Source};
 use ytterby_yaml::ReadOptions;
@@ -23,7 +24,7 @@ struct Line {
     takes_comment: bool,
 }
 
-/// YAML in which each line on which a node begins ends with the place that it comes from.
+/// YAML with the source position in a comment at the end of each line on which a node begins.
 pub(crate) fn yaml(run: &Run, docs: Vec<FileDocuments>) -> Result<Vec<u8>, Failure> {
     let docs = documents(docs);
     let text = written(&docs)?;
@@ -49,7 +50,7 @@ pub(crate) fn yaml(run: &Run, docs: Vec<FileDocuments>) -> Result<Vec<u8>, Failu
     Ok(out)
 }
 
-/// The places of all lines of the documents when they are written as YAML.
+/// The source positions of all lines when the documents are written as YAML.
 pub(crate) fn map(run: &Run, docs: Vec<FileDocuments>, output: Option<&str>) -> Result<Vec<SourceLine>, Failure> {
     let docs = documents(docs);
     let text = written(&docs)?;
@@ -70,7 +71,7 @@ pub(crate) fn map(run: &Run, docs: Vec<FileDocuments>, output: Option<&str>) -> 
     Ok(lines(&text, &docs)?.into_iter().filter_map(row).collect())
 }
 
-/// The name of a source as it can be opened from the current directory.
+/// The name of a source as a path that can be opened from the current directory.
 pub(crate) fn openable(source: &Source) -> String {
     let name = if source.place().is_empty() { source.name() } else { source.place() };
     name.strip_prefix("./").unwrap_or(name).trim().to_owned()
@@ -137,7 +138,8 @@ impl Walk<'_> {
         crate::deep(|| self.value(node, read, path, pos));
     }
 
-    /// Whether the text of several lines that begins on a line is one of `|` or `>`, whose header a comment can follow.
+    /// Whether the multi-line text that begins on a line is a block scalar (`|` or `>`), whose
+    /// header a comment can follow.
     fn is_block(&self, line: u32) -> bool {
         let Some(range) = self.source.line_range(line) else { return false };
         let text = self.text[range].trim_ascii_end();

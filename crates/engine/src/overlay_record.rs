@@ -1,17 +1,17 @@
-//! Which items of overlays matched something, noted while a run applies them.
+//! Records which items of overlays matched something, while a run applies them.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use ytterby_diag::Pos;
 
-/// Notes of the overlays that runs applied: for each item whether it had an effect. Several runs can share one; each
-/// has positions of its own.
+/// The overlays that runs applied: for each item whether it had an effect. Several runs can share
+/// one; each has its own positions.
 #[derive(Debug, Default)]
 pub struct OverlayRecord(Mutex<BTreeMap<(u32, u32), bool>>);
 
 impl OverlayRecord {
-    /// Notes that an overlay item was applied. Once it had an effect, it keeps it.
+    /// Records that an overlay item was applied. Once it had an effect, that stays recorded.
     pub(crate) fn note(&self, pos: Pos, has_effect: bool) {
         if pos.is_known() {
             let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,7 +1,7 @@
-//! The way from a document to one of its nodes, while it is walked.
+//! The path from a document to one of its nodes, during a walk.
 //!
-//! Walkers extend a [`Way`] on their stack, which costs nothing. Only where something is wrong it becomes a
-//! [`Path`], the form that diagnostics keep.
+//! Walkers extend a [`Way`] on their stack, which needs no allocation. Only for an error it is
+//! converted to a [`Path`], the form that diagnostics keep.
 
 use std::borrow::Cow;
 
@@ -18,12 +18,12 @@ pub(crate) enum Way<'a> {
     Key(&'a Way<'a>, &'a Scalar),
     /// An item of an array.
     Index(&'a Way<'a>, usize),
-    /// A value that is not in a document, by what code calls it.
+    /// A value that is not in a document, by its name in code.
     Name(&'a str),
 }
 
 impl Way<'_> {
-    /// The path. A name is no step of it.
+    /// The path. A name is not a step of it.
     pub fn path(&self) -> Path {
         let mut steps = Vec::new();
         let mut at = self;
@@ -44,7 +44,7 @@ impl Way<'_> {
         Path::from(steps)
     }
 
-    /// What violations show.
+    /// The form for violations.
     pub fn of_violation(&self) -> ViolationPath {
         match self {
             Way::Name(name) => ViolationPath::Name((*name).to_owned()),
@@ -52,7 +52,7 @@ impl Way<'_> {
         }
     }
 
-    /// The key, index or name that it ends with.
+    /// Its last key, index or name.
     pub fn last_step(&self) -> Cow<'_, str> {
         match self {
             Way::Document => "0".into(),

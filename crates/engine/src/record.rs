@@ -1,8 +1,8 @@
-//! What a run notes about itself where somebody asked for it: which data values were read, what overlays left, where libraries
-//! were evaluated.
+//! Records about a run for provenance: which data values were read, the results of overlays, where
+//! libraries were evaluated.
 //!
-//! A run that nobody asks has no [`Record`]; the places that would write into it look at an `Option` once per file, overlay
-//! document or library, never per node.
+//! By default a run has no [`Record`]; the code that would write to it checks an `Option` once per
+//! file, overlay document or library, never per node.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -12,7 +12,7 @@ use ytterby_diag::Pos;
 use crate::node::{Document, Reads};
 use crate::run::Run;
 
-/// The notes of one run.
+/// The records of one run.
 #[derive(Default)]
 pub(crate) struct Record {
     pub reads: Rc<Reads>,
@@ -20,23 +20,24 @@ pub(crate) struct Record {
     libraries: RefCell<Vec<LibraryCall>>,
 }
 
-/// Documents while overlays were applied to them. A number names a document for as long as it is there.
+/// Documents while overlays are applied to them. A number identifies a document as long as it
+/// exists.
 pub(crate) struct History {
     pub start: Vec<(usize, Document)>,
-    /// Each overlay document, and what it left.
+    /// Each overlay document, and the documents after it.
     pub steps: Vec<(Document, Vec<(usize, Document)>)>,
 }
 
 /// A library that code evaluated.
 pub(crate) struct LibraryCall {
     pub name: String,
-    /// Where the code is that did.
+    /// The position of the call.
     pub pos: Pos,
     pub documents: Vec<Document>,
 }
 
 impl Record {
-    /// The notes of a run, if somebody asked for them.
+    /// The records of a run, if enabled.
     pub fn of(run: &Run) -> Option<Rc<Record>> {
         run.record.borrow().clone()?.downcast().ok()
     }
@@ -46,7 +47,7 @@ impl Record {
         self.histories.borrow_mut().push(History { start, steps: Vec::new() });
     }
 
-    /// Notes what an overlay document left.
+    /// Records the documents after an overlay document.
     pub fn step(&self, overlay: &Document, left: Vec<(usize, Document)>) {
         if let Some(history) = self.histories.borrow_mut().last_mut() {
             history.steps.push((overlay.clone(), left));

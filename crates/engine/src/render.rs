@@ -1,4 +1,4 @@
-//! The whole way from files to documents: what a run does, in order.
+//! The order of a run: schema, data values, templates, overlays, checks, output.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -96,7 +96,7 @@ fn given_values(run: &Rc<Run>, root: &LibraryRun) -> Result<Vec<Envelope>, Failu
     values::from_flags(run).inspect_err(|failure| hide_secrets_of(run, root, failure))
 }
 
-/// The data values of the root library, those for libraries below kept for them.
+/// The data values of the root library; those for libraries below wait for them.
 fn prepare(root: &LibraryRun, eval: &mut Eval, declared: Declared, given: Vec<Envelope>) -> Result<Prepared, Failure> {
     let (for_children, given): (Vec<Envelope>, Vec<Envelope>) = given.into_iter().partition(Envelope::is_for_child);
     let mut prepared = root.prepare_with(eval, declared, given)?;
@@ -124,7 +124,7 @@ fn finish(run: &Rc<Run>, root: &LibraryRun, eval: &mut Eval, prepared: Prepared)
     Ok(evaluated)
 }
 
-/// What the host asked for: documents, or what an inspection shows.
+/// The result that the host requested: documents, or an inspection.
 pub(crate) fn stages(run: &Rc<Run>, library: Rc<Library>) -> Result<Rendered, Failure> {
     let options = &run.options;
     let root = library_run(run, library);
@@ -167,8 +167,8 @@ pub(crate) fn stages(run: &Rc<Run>, library: Rc<Library>) -> Result<Rendered, Fa
     write(run, evaluated)
 }
 
-/// Keeps lines that name secrets from being shown where a values file, flag or variable cannot be parsed: only the
-/// schema knows what is secret, and it was not looked at yet.
+/// Hides lines with names of secrets if a values file, flag or variable cannot be parsed: only the
+/// schema knows the secrets, and it was not evaluated yet.
 fn hide_secrets_of(run: &Run, root: &LibraryRun, failure: &Failure) {
     let has_secrets = |file: &FileInLibrary| {
         let text = file.file.input().content.read();
@@ -177,7 +177,7 @@ fn hide_secrets_of(run: &Run, root: &LibraryRun, failure: &Failure) {
     if !run.is_beyond_ytt() || !root.library.accessible_files().iter().any(has_secrets) {
         return;
     }
-    // What its code prints has nothing to do with this run.
+    // The output of its `print()` does not belong to this run.
     let quiet = Rc::new(Run::new(&run.options, &run.sources, Rc::new(Silent)));
     let library = LibraryRun { run: quiet.clone(), ..root.clone() };
     let Ok(declared) = library.schema(&mut quiet.new_eval(), Vec::new()) else { return };
@@ -199,7 +199,7 @@ fn hide_secrets_of(run: &Run, root: &LibraryRun, failure: &Failure) {
 
 const SECRET: &[u8] = b"schema/secret";
 
-/// Warns about slips that only the whole run shows.
+/// Warns about mistakes that are only visible in the whole run.
 fn look_for_slips(run: &Run, root: &LibraryRun, schema: Option<&Schema>, evaluated: &Evaluated) {
     if !run.options.look_for_slips {
         return;
@@ -214,12 +214,12 @@ fn look_for_slips(run: &Run, root: &LibraryRun, schema: Option<&Schema>, evaluat
     }
 }
 
-/// The library of these files that names lead to, each one private to the one before.
+/// The library at a path of names, each one private to the one before.
 pub(crate) fn library_below(run: &Rc<Run>, files: Vec<InputFile>, names: &[String]) -> Result<LibraryRun, Failure> {
     below(&library_run(run, library_of(run, files)?), names)
 }
 
-/// The library that these names lead to, each one private to the one before.
+/// The library at a path of names, each one private to the one before.
 fn below(root: &LibraryRun, names: &[String]) -> Result<LibraryRun, Failure> {
     let mut at = root.clone();
     for name in names {
@@ -232,7 +232,7 @@ fn below(root: &LibraryRun, names: &[String]) -> Result<LibraryRun, Failure> {
     Ok(at)
 }
 
-/// The schema in the format that `--output` names.
+/// The schema in the format of `--output`.
 fn inspected_schema(run: &Run, schema: Option<&Schema>) -> Result<Rendered, Failure> {
     let absent = Schema::absent();
     let schema = schema.unwrap_or(&absent);
@@ -266,7 +266,7 @@ fn inspected_schema(run: &Run, schema: Option<&Schema>) -> Result<Rendered, Fail
     documents(run, vec![FileDocuments::Nodes(DocumentSet { items: vec![doc] })])
 }
 
-/// A schema in a format that is no YAML and so cannot be JSON either.
+/// A schema in a format that is not YAML and so cannot be JSON either.
 fn text(format: Format, name: &str, write: impl FnOnce() -> String) -> Result<Rendered, Failure> {
     match format {
         Format::Json => {
@@ -278,7 +278,7 @@ fn text(format: Format, name: &str, write: impl FnOnce() -> String) -> Result<Re
     }
 }
 
-/// The names of schema formats that `--output` takes in this run.
+/// The schema formats that `--output` accepts in this run.
 fn known_formats(run: &Run) -> KnownSchemaFormats {
     match run.options.inspect {
         Some(Inspect::Schema | Inspect::SchemaDocs) if run.is_beyond_ytt() => KnownSchemaFormats::All,
@@ -294,7 +294,7 @@ fn inspected_files(root: &LibraryRun) -> Document {
     Document::new(Node::array(Array { items: items.collect(), ..Array::default() }), Pos::UNKNOWN)
 }
 
-/// What the host asked for: one stream of documents, or files.
+/// The result that the host requested: one stream of documents, or files.
 fn write(run: &Run, evaluated: Evaluated) -> Result<Rendered, Failure> {
     if run.options.target == Target::Files {
         let source_map = match run.options.source_map {

@@ -1,4 +1,4 @@
-//! What all parts of one run share: sources, options, secrets, warnings.
+//! The data that all parts of one run share: sources, options, secrets, warnings.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -19,32 +19,32 @@ use crate::contexts::OpenContexts;
 use crate::level::Level;
 use crate::secrets::SecretValues;
 
-/// Names that unknown keys are compared with in all: enough for every schema that people write, and a bound where
-/// thousands of keys are wrong.
+/// Maximum number of names to compare unknown keys with: enough for realistic schemas, and a limit
+/// if thousands of keys are wrong.
 const COMPARISONS: usize = 500_000;
 
 /// One run of the engine, from files to documents.
 pub(crate) struct Run {
-    /// Tells runs apart.
+    /// Identifies the run.
     pub number: u64,
     /// Whether other runs use the same files.
     pub is_one_of_many: bool,
     pub sources: Arc<Sources>,
     pub options: Options,
-    /// Whether what goes beyond ytt is switched on.
+    /// Whether extensions of ytt are enabled.
     pub level: Level,
     pub host: Rc<dyn Host>,
-    /// The templates at work, innermost last.
+    /// The open contexts of templates, innermost last.
     pub contexts: Rc<OpenContexts>,
-    /// The modules of `load("@ytt:…")` that were made.
+    /// The modules of `load("@ytt:…")` created so far.
     pub modules: RefCell<HashMap<&'static str, Rc<Exports>>>,
-    /// What diagnostics must not show.
+    /// Values that diagnostics must not show.
     pub secrets: RefCell<SecretValues>,
     warnings: RefCell<Warnings>,
     unseen: RefCell<HashMap<&'static str, FileId>>,
-    /// How many names unknown keys were compared with.
+    /// The number of names that unknown keys were compared with.
     compared: Cell<usize>,
-    /// Notes about where things come from, if somebody wants to know.
+    /// Records for provenance, if enabled.
     pub record: RefCell<Option<Rc<dyn Any>>>,
 }
 
@@ -92,34 +92,34 @@ impl Run {
         eval
     }
 
-    /// The release of ytt, 0.N, whose behaviour counts where we do not go beyond it.
+    /// The emulated release of ytt, 0.N, apart from extensions.
     pub fn ytt_minor(&self) -> u8 {
         self.options.compat.minor()
     }
 
-    /// Whether what goes beyond ytt is switched on.
+    /// Whether extensions of ytt are enabled.
     pub fn is_beyond_ytt(&self) -> bool {
         self.level == Level::Ytterby
     }
 
-    /// The Starlark that programs are written in.
+    /// The dialect of Starlark.
     pub fn dialect(&self) -> Dialect {
         if self.is_beyond_ytt() { Dialect::Current } else { Dialect::Ytt }
     }
 
-    /// How YAML is read.
+    /// The options of the YAML reader.
     pub fn read_options(&self) -> ReadOptions {
         let mark = if self.is_beyond_ytt() { ByteOrderMark::Mark } else { ByteOrderMark::Content };
         ReadOptions { mark, ..ReadOptions::default() }
     }
 
-    /// Whether an unknown key is compared with so many names that it could be meant for.
+    /// Whether an unknown key may be compared with this many more names.
     pub fn may_compare(&self, names: usize) -> bool {
         self.compared.set(self.compared.get() + names);
         self.compared.get() <= COMPARISONS
     }
 
-    /// Adds a text that is read as YAML or code.
+    /// Adds a text that is parsed as YAML or code.
     pub fn add_source(&self, source: Source) -> FileId {
         budget::input(source.text().len());
         self.sources.add(source.with_readers(READERS))
@@ -130,25 +130,26 @@ impl Run {
         self.sources.add_shared(source.with_readers(READERS))
     }
 
-    /// `file:line` of a position, for values that code sees and for `-o pos`; `?` where it is unknown.
+    /// `file:line` of a position, for values that code sees and for `-o pos`; `?` if it is unknown.
     pub fn locate(&self, pos: Pos) -> String {
         self.sources.locate(pos)
     }
 
-    /// Tells what goes on, where `--debug` asks for it.
+    /// Writes debug output, if `--debug` is set.
     pub fn debug(&self, text: impl FnOnce() -> String) {
         if self.options.debug {
             self.host.debug(&text());
         }
     }
 
-    /// A source that has a name but no lines, for traces through code that nobody can see.
+    /// A source that has a name but no lines, for traces through code that is not visible.
     pub fn unseen_source(&self, name: &'static str) -> FileId {
         let add = || self.sources.add(Source::new(name, *b"").with_origin(Origin::Code));
         *self.unseen.borrow_mut().entry(name).or_insert_with(add)
     }
 
-    /// Warns, once per place and text. Warnings about annotations fail the run with `--strict-annotations`.
+    /// Warns, once per position and text. Warnings about annotations fail the run with
+    /// `--strict-annotations`.
     pub fn warn(&self, warning: Diagnostic) {
         if !self.is_beyond_ytt() {
             return;
@@ -160,26 +161,26 @@ impl Run {
         }
     }
 
-    /// Does something, and gives the warnings that came up instead of keeping them.
+    /// Runs `work` and returns the warnings that it caused, instead of keeping them.
     pub fn collect_warnings<T>(&self, work: impl FnOnce() -> T) -> (T, Vec<Diagnostic>) {
         let before = self.warnings.take();
         let result = work();
         (result, self.warnings.replace(before).list)
     }
 
-    /// Warns about the annotation at a place.
+    /// Warns about the annotation at a position.
     pub fn warn_of_annotation(&self, id: Id, pos: Pos, text: impl Into<Text>) {
         self.warn(Diagnostic::warning(id, text).at(pos, Part::Annotation));
     }
 
-    /// The outcome of the run with its warnings, in the order of the sources, and without secrets. With
-    /// `--strict-annotations`, warnings about annotations become one error.
+    /// The result of the run with its warnings, in the order of the sources, and without secrets.
+    /// With `--strict-annotations`, warnings about annotations become one error.
     pub fn conclude(&self, result: Result<Rendered, Failure>) -> Result<Rendered, Failure> {
         let (rendered, warnings) = self.conclude_with(result)?;
         Ok(Rendered { warnings, ..rendered })
     }
 
-    /// The same for any outcome.
+    /// The same for any result.
     pub fn conclude_with<T>(&self, result: Result<T, Failure>) -> Result<(T, Vec<Diagnostic>), Failure> {
         let mut warnings = std::mem::take(&mut self.warnings.borrow_mut().list);
         warnings.sort_by_key(|warning| {
@@ -214,5 +215,5 @@ impl Run {
     }
 }
 
-/// How sources find ranges in their texts.
+/// The functions that find ranges in sources.
 pub(crate) const READERS: Readers = Readers { outline: ytterby_yaml::outline, token: ytterby_starlark::token_at };

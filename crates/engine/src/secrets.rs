@@ -1,17 +1,17 @@
-//! The secrets that a run has come across: what messages and excerpts of sources leave out.
+//! The secrets found in a run, which messages and excerpts of sources must not show.
 
 use std::collections::HashSet;
 
 use ytterby_diag::{Diagnostic, FileId, Part, Pos, Secrets, Source, Sources};
 
-/// The secrets of a run's data values: the texts, for messages that code makes, and the places, so that excerpts of
-/// sources leave the values out.
+/// The secrets of a run's data values: the texts, for messages of code, and the positions, so that
+/// excerpts of sources omit the values.
 #[derive(Default, Debug)]
 pub(crate) struct SecretValues {
     pub texts: Secrets,
     /// The items whose values are secrets.
     pub items: HashSet<Pos>,
-    /// How many names undeclared keys were compared with.
+    /// The number of names that undeclared keys were compared with.
     pub compared: usize,
 }
 
@@ -20,7 +20,7 @@ impl SecretValues {
         self.texts.is_empty() && self.items.is_empty()
     }
 
-    /// Keeps the sources that these diagnostics refer to from showing secrets.
+    /// Hides secrets in the sources that these diagnostics refer to.
     pub fn hide_in_sources<'d>(&self, sources: &Sources, diagnostics: impl IntoIterator<Item = &'d Diagnostic>) {
         if self.is_empty() {
             return;
@@ -40,7 +40,7 @@ impl SecretValues {
     }
 }
 
-/// What excerpts leave out of the item at an offset: its value, or whatever the line has in its place.
+/// The range to hide for the item at an offset: its value, or the rest of the line in its place.
 fn hidden_range(source: &Source, offset: u32) -> std::ops::Range<u32> {
     match source.outline().item(offset) {
         Some(item) if !item.value.is_empty() => item.value.clone(),

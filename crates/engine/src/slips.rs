@@ -1,8 +1,8 @@
-//! Warns about common slips that are no errors: keys that are booleans or given twice, code in strings, values files
-//! given as templates, runs without output.
+//! Warns about common mistakes that are not errors: boolean or duplicate keys, code in strings,
+//! values files passed as templates, runs without output.
 //!
-//! ytt says nothing about any of them, so these warnings are left out of its text, and nobody looks for them where
-//! that is what is shown.
+//! ytt has no such warnings, so they are omitted from its text, and the checks do not run if only
+//! that text is shown.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,8 @@ use crate::run::Run;
 use crate::schema::Schema;
 use crate::template;
 
-/// Warns about keys such as `on` and `y`, except in schemas, which are told about each key that is no string.
+/// Warns about keys such as `on` and `y`, except in schemas, which report each key that is not a
+/// string.
 pub(crate) fn warn_about_boolean_keys(tree: &Tree, run: &Run) {
     if !is_wanted(run) {
         return;
@@ -23,7 +24,7 @@ pub(crate) fn warn_about_boolean_keys(tree: &Tree, run: &Run) {
     docs.for_each(|doc| each_map(tree, doc.value, &mut |items| boolean_keys(run, items)));
 }
 
-/// Warns about `{{ x }}`, which YAML takes for a map whose key is a map.
+/// Warns about `{{ x }}`, which YAML reads as a map whose key is a map.
 pub(crate) fn warn_about_braces(tree: &Tree, run: &Run) {
     if !is_wanted(run) {
         return;
@@ -44,7 +45,7 @@ pub(crate) fn warn_about_braces(tree: &Tree, run: &Run) {
     }
 }
 
-/// Whether the bracket at a place follows another one.
+/// Whether the bracket at a position follows another one.
 fn is_in_braces(run: &Run, pos: Pos) -> bool {
     let source = run.sources.get(pos.file);
     let at = pos.offset as usize;
@@ -90,7 +91,7 @@ fn boolean_keys(run: &Run, items: &[MapItem]) {
     }
 }
 
-/// The word that begins at a place.
+/// The word that begins at a position.
 fn word_at(run: &Run, pos: Pos) -> Option<String> {
     let source = run.sources.get(pos.file)?;
     let rest = source.text().get(pos.offset as usize..)?;
@@ -113,7 +114,8 @@ fn repeated_keys(tree: &Tree, run: &Run, items: &[MapItem]) {
     }
 }
 
-/// Warns about code that YAML takes for text: `(@= x @)` where strings are no templates, `"#@ x"` in quotes.
+/// Warns about code that YAML reads as text: `(@= x @)` in strings that are not templates, `"#@ x"`
+/// in quotes.
 pub(crate) fn warn_about_code_in_strings(tree: &Tree, run: &Run) {
     if is_wanted(run) && template::has_templating(tree) {
         for doc in tree.documents() {
@@ -122,7 +124,7 @@ pub(crate) fn warn_about_code_in_strings(tree: &Tree, run: &Run) {
     }
 }
 
-/// The annotation that makes templates of strings.
+/// The annotation that turns strings into templates.
 const TEXT_TEMPLATES: &str = "yaml/text-templated-strings";
 
 fn strings(tree: &Tree, run: &Run, id: NodeId, owner: Pos, are_templates: bool) {
@@ -163,7 +165,8 @@ fn string(run: &Run, owner: Pos, text: &str, are_templates: bool) {
     }
 }
 
-/// Warns about a plain file that gives nothing but data values: it was probably meant for `--data-values-file`.
+/// Warns about a plain file that contains only data values: it was probably meant for
+/// `--data-values-file`.
 pub(crate) fn warn_about_plain_values(tree: &Tree, run: &Run, schema: &Schema) {
     let Some(ty) = schema.root.as_map().filter(|_| is_wanted(run)) else { return };
     if template::has_templating(tree) {
@@ -183,7 +186,7 @@ pub(crate) fn warn_about_plain_values(tree: &Tree, run: &Run, schema: &Schema) {
     run.warn(warning.help(help).beyond_text());
 }
 
-/// Warns about a run that has nothing to write.
+/// Warns about a run without output.
 pub(crate) fn warn_about_no_output(run: &Run, files: usize) {
     if is_wanted(run) {
         let text = match files {

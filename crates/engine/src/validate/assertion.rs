@@ -110,7 +110,7 @@ fn in_lambda(eval: &Eval, name: &'static str, error: Error) -> Error {
     error.with_frame(Frame { name: Str::from("lambda"), pos })
 }
 
-/// `.check` of rules that are lambdas in the reference; programs can see the difference.
+/// `.check` of rules that are lambdas in the reference; to programs it looks like a lambda.
 struct Check {
     name: &'static str,
     rule: Rc<dyn NamedRule>,
