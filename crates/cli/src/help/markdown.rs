@@ -80,7 +80,9 @@ fn push_heading(out: &mut String, line: &str) {
 }
 
 fn push_code<'a>(out: &mut String, info: &str, lines: impl Iterator<Item = &'a str>) {
-    if let Some(name) = info.split(' ').find_map(|word| word.strip_prefix("file=")) {
+    // Most pages name the file themselves.
+    let is_named = |name: &str| out.trim_end().lines().next_back().is_some_and(|line| line.contains(name));
+    if let Some(name) = info.split(' ').find_map(|word| word.strip_prefix("file=")).filter(|name| !is_named(name)) {
         let _ = writeln!(out, "  {name}:");
     }
     for line in lines {
