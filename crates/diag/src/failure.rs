@@ -10,6 +10,7 @@ use std::fmt;
 use ytterby_text::budget::Exceeded;
 
 use crate::outline::Part;
+use crate::shortened::shortened;
 use crate::{Diagnostic, Frame, Help, Id, Kind, Label, Path, Pos, Role, Secrets, Sources, Step, Text};
 
 /// Why a run failed. Boxed, so that it is as small as a pointer.
@@ -428,8 +429,9 @@ impl CodeProblem {
 }
 
 impl Failure {
-    /// A failure with this cause.
+    /// A failure with this cause. Of a cause with thousands of parts, the first thousand are kept.
     pub fn of(cause: Cause) -> Failure {
+        let cause = shortened(cause);
         Failure(Box::new(Inner { cause, contexts: Vec::new(), warnings: Vec::new() }))
     }
 

@@ -15,6 +15,7 @@ mod outline;
 mod path;
 pub mod render;
 mod secrets;
+mod shortened;
 mod source;
 mod text;
 

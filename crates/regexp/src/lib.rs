@@ -37,6 +37,9 @@ const MAX_BYTES: usize = 1 << 30;
 /// Minimum charge for compiling a pattern, in units of work.
 const COMPILATION: usize = 1024;
 
+/// Longer groups are charged before they are copied.
+const LONG_GROUP: usize = 64 << 10;
+
 /// Bytes after a match that count as one unit of work when searching for the next match. The next
 /// one may be far away, and the search may scan all of them.
 const BYTES_PER_UNIT: usize = 16 << 10;
@@ -180,7 +183,9 @@ impl Regexp {
                 .and_then(|()| budget::memory(whole.start() - copied + 16))
                 .map_err(|exceeded| exceeded.to_string())?;
             out.extend_from_slice(&haystack.as_bytes()[copied..whole.start()]);
+            let before = out.len();
             write(&captures, &mut out)?;
+            budget::text(out.len() - before).map_err(|exceeded| exceeded.to_string())?;
             if out.len() > MAX_BYTES {
                 return Err(format!("excessive text (more than {MAX_BYTES} bytes)").into());
             }
@@ -211,7 +216,12 @@ impl Regexp {
             }
             match reference(after) {
                 Some((name, tail)) => {
-                    out.extend_from_slice(self.group(captures, name).as_bytes());
+                    let group = self.group(captures, name);
+                    // The caller fails on its next charge.
+                    if group.len() > LONG_GROUP && budget::memory(group.len()).is_err() {
+                        return;
+                    }
+                    out.extend_from_slice(group.as_bytes());
                     rest = tail;
                 }
                 None => {

@@ -379,7 +379,9 @@ impl Eval {
         let new = self.memory_used - self.memory_charged;
         self.settle_memory();
         self.memory_charged = self.memory_used;
-        Ok(budget::text(usize::try_from(new).unwrap_or(usize::MAX))?)
+        let charged = budget::text(usize::try_from(new).unwrap_or(usize::MAX));
+        self.note_place();
+        Ok(charged?)
     }
 
     fn settle_memory(&mut self) {
@@ -413,11 +415,8 @@ impl Eval {
     #[cold]
     #[inline(never)]
     pub(crate) fn refuel(&mut self) -> Result<(), Error> {
-        let pos = self.position();
-        if pos.is_known() {
-            budget::at(pos.file.0, pos.offset);
-        }
         self.settle_fuel();
+        self.note_place();
         budget::check()?;
         if self.cancel.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
             return Err(Error::of(Problem::Cancelled, "evaluation was cancelled"));
@@ -425,6 +424,14 @@ impl Eval {
         match self.limits.steps {
             Some(limit) if self.steps_used >= limit => Err(exceeded(Limit::Steps, step_limit(limit))),
             _ => Ok(()),
+        }
+    }
+
+    /// Counts the time since the last note for the line that runs.
+    pub(crate) fn note_place(&self) {
+        let pos = self.position();
+        if pos.is_known() {
+            budget::at(pos.file.0, pos.offset);
         }
     }
 

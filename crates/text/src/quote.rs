@@ -1,15 +1,28 @@
 //! Quoted strings: as Go's `strconv.Quote` writes them, and as literals of most modern languages.
 
-use crate::Str;
+use crate::{Str, budget};
+
+/// Characters that take long, escaped or beyond ASCII, between two charges.
+const SLOW_CHARACTERS: usize = 1024;
 
 /// Appends `bytes` to `out` in double quotes. Characters that are not printable are escaped (`\n`,
 /// `\x00`, `\u00ad`); invalid UTF-8 becomes `\xff`.
+///
+/// If the budget of the run ends, the text is cut; the next charge that can fail reports the limit.
 pub fn quote_into(out: &mut Vec<u8>, bytes: &[u8]) {
     out.push(b'"');
+    let mut slow = 0;
     for chunk in bytes.utf8_chunks() {
         let text = chunk.valid();
         let mut plain_from = 0;
         for (at, c) in text.char_indices() {
+            if matches!(c, ' '..='~') && is_plain(c) {
+                continue;
+            }
+            slow += 1;
+            if slow % SLOW_CHARACTERS == 0 && !budget::may_take(8 * SLOW_CHARACTERS, SLOW_CHARACTERS) {
+                return;
+            }
             if is_plain(c) {
                 continue;
             }

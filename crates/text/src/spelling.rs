@@ -10,9 +10,15 @@ const MOST_PAIRS: usize = 1 << 22;
 /// Longest misspelling, in bytes, that [`closest`] considers.
 const LONGEST: usize = 200;
 
+/// Longest word, in bytes, that is compared at all.
+const LONGEST_WORD: usize = 10_000;
+
 /// The candidate nearest to `word`, if it needs fewer edits than half of its letters. Case and
 /// underscores are ignored. If several are equally near, the first wins.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if word.len() > LONGEST_WORD {
+        return None;
+    }
     let word = folded(word);
     let mut best = None;
     let mut best_distance = word.len().div_ceil(2);

@@ -260,7 +260,11 @@ impl Search {
     }
 }
 
+/// Bytes of a problem: code can make a million values that do not fit.
+const BLOCK: usize = 1 << 10;
+
 fn mismatch(run: &Run, node: &Node, place: Place<'_>, slot: &Slot) -> Block {
+    budget::or_unwind(budget::text(BLOCK));
     let by = slot.declared_at();
     let name = if by.is_known() { slot.ty.name() } else { String::new() };
     let is_item = matches!(place.label, Label::Dash);
@@ -280,6 +284,7 @@ fn mismatch(run: &Run, node: &Node, place: Place<'_>, slot: &Slot) -> Block {
 const LISTED: usize = 9;
 
 fn undeclared(run: &Run, item: &MapItem, place: Place<'_>, ty: &MapType) -> Block {
+    budget::or_unwind(budget::text(BLOCK));
     let names = ty.names();
     let key = key_text(&item.key).into_owned();
     let patterns = ty.patterns.iter().filter_map(|item| match &item.presence {

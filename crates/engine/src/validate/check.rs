@@ -16,6 +16,9 @@ use crate::node::{Document, Map, MapItem, Node, Scalar, key_text, to_value};
 use crate::path::Way;
 use crate::run::Run;
 
+/// Bytes of a violation beside its texts: a short template can break a rule a million times.
+const VIOLATION: usize = 1 << 10;
+
 /// One check of a document: its inputs, and the violations so far.
 pub(crate) struct Checker<'a> {
     pub eval: &'a mut Eval,
@@ -112,6 +115,7 @@ impl<'a> Checker<'a> {
     }
 
     fn violation(&self, rule: &Rule, found: &str) -> Violation {
+        budget::or_unwind(budget::text(VIOLATION + rule.must_be.len() + found.len()));
         Violation {
             id: if self.checked == Checked::Output { Id::OUTPUT_RULE } else { rule.id },
             must_be: rule.must_be.clone().into(),

@@ -13,8 +13,8 @@ pub(super) fn format(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Resul
     let mut rest = text(receiver)?.as_bytes();
     let mut fields = Fields { args, next: 0, automatic: false, manual: false };
     eval.text(|eval, out| {
+        let mut charged = out.len();
         while let Some(at) = next_brace(rest) {
-            let before = out.len();
             out.extend_from_slice(&rest[..at]);
             let brace = rest[at];
             rest = &rest[at + 1..];
@@ -28,16 +28,19 @@ pub(super) fn format(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Resul
                 fail!("format: single '}}' in format");
             }
             if let [b'}', tail @ ..] = rest {
-                fields.value(b"")?.write_text(out);
+                let value = fields.value(b"")?;
+                charge_long(value)?;
+                value.write_text(out);
                 rest = tail;
             } else {
                 let Some(close) = memchr(b'}', rest) else { fail!("format: unmatched '{{' in format") };
                 fields.write(out, &rest[..close])?;
                 rest = &rest[close + 1..];
             }
-            let added = out.len() - before;
-            if added > LONG {
-                budget::text(added)?;
+            // Many short pieces are as much as a long one.
+            if out.len() - charged > LONG {
+                budget::text(out.len() - charged)?;
+                charged = out.len();
             }
             text_size(out.len(), 0)?;
         }
@@ -45,6 +48,14 @@ pub(super) fn format(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Resul
         budget::check()?;
         eval.charge(out.len())
     })
+}
+
+/// Charges a long text before it is copied.
+fn charge_long(value: &Value) -> Result<(), Error> {
+    match value {
+        Value::Str(text) if text.len() > LONG => Ok(budget::memory(text.len())?),
+        _ => Ok(()),
+    }
 }
 
 /// Where the next `{` or `}` is. Most texts are short and have several: looking at one byte after the other is quicker
@@ -85,6 +96,7 @@ impl<'a> Fields<'a> {
             None => (head, &b"s"[..]),
         };
         let value = self.value(name)?;
+        charge_long(value)?;
         if !spec.is_empty() {
             let spec = String::from_utf8_lossy(spec);
             fail!("format spec features not supported in replacement fields: {spec}");

@@ -215,6 +215,9 @@ fn has_affix(name: &str, receiver: &Value, args: Args<'_>, has: fn(&[u8], &[u8])
         Value::Str(affix) => Ok(Value::Bool(has(text, affix))),
         Value::Tuple(affixes) => {
             for (n, affix) in affixes.iter().enumerate() {
+                if let Value::Str(affix) = affix {
+                    Eval::pass(affix.len().min(text.len()))?;
+                }
                 match affix {
                     Value::Str(affix) if has(text, affix) => return Ok(Value::Bool(true)),
                     Value::Str(_) => {}
@@ -316,9 +319,12 @@ fn strip(name: &str, receiver: &Value, args: Args<'_>, ends: Ends) -> Result<Val
     args.count(name, 0, 1)?;
     let set = args.at::<Str>(name, 0)?.unwrap_or_default();
     let text = text(receiver)?;
-    let unwanted: Vec<char> = chars(&set).collect();
-    Eval::pass(text.len().saturating_mul(1 + unwanted.len() / 16))?;
-    let wanted = |c: char| if unwanted.is_empty() { !c.is_whitespace() } else { !unwanted.contains(&c) };
+    let mut unwanted: Vec<char> = chars(&set).collect();
+    // A million characters to strip from a long text must not be compared one by one.
+    unwanted.sort_unstable();
+    unwanted.dedup();
+    Eval::pass(text.len().saturating_mul(4).saturating_add(set.len()))?;
+    let wanted = |c: char| if unwanted.is_empty() { !c.is_whitespace() } else { unwanted.binary_search(&c).is_err() };
     let mut rest = text.as_bytes();
     while ends != Ends::Right
         && let Some((code, len)) = decode_char(rest)

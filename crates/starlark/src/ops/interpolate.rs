@@ -20,6 +20,7 @@ pub(super) fn interpolate(eval: &mut Eval, format: &Str, given: &Value) -> Resul
     let mut rest = format.as_bytes();
     let mut used = 0;
     eval.text(|eval, out| {
+        let mut charged = out.len();
         while let Some(at) = memchr::memchr(b'%', rest) {
             out.extend_from_slice(&rest[..at]);
             rest = &rest[at + 1..];
@@ -48,6 +49,11 @@ pub(super) fn interpolate(eval: &mut Eval, format: &Str, given: &Value) -> Resul
                 }
             }
             convert(out, *conversion, value)?;
+            // Many short pieces are as much as a long one.
+            if out.len() - charged > LONG {
+                budget::text(out.len() - charged)?;
+                charged = out.len();
+            }
             text_size(out.len(), 0)?;
             rest = tail;
             used += 1;

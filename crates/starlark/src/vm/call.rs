@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use ytterby_text::Str;
+use ytterby_text::{Str, budget};
 
 use super::bind::{bind, box_cells, fill_defaults, repeated, too_many, unknown_keyword};
 use super::iter::Iter;
@@ -184,6 +184,7 @@ pub(super) fn gather(regs: &mut [Value], shape: &Shape) -> Result<(Vec<Value>, V
         let Some(items) = items else {
             fail!(Type, "argument after ** must be a mapping, not {}", mapping.type_name())
         };
+        charge_arguments(items.len(), size_of::<(Str, Value)>())?;
         for (key, value) in items {
             match key {
                 Value::Str(key) => named.push((key, value)),
@@ -193,9 +194,30 @@ pub(super) fn gather(regs: &mut [Value], shape: &Shape) -> Result<(Vec<Value>, V
     }
     if let Some(iterable) = star {
         match Iter::of(&iterable) {
-            Some(values) => positional.extend(values),
+            Some(values) => {
+                for value in values {
+                    // Ranges are long without taking memory before this.
+                    if positional.len() >= ARGUMENTS && positional.len().is_multiple_of(ARGUMENTS) {
+                        charge_arguments(ARGUMENTS, size_of::<Value>())?;
+                    }
+                    positional.push(value);
+                }
+            }
             None => fail!(Type, "argument after * must be iterable, not {}", iterable.type_name()),
         }
     }
     Ok((positional, named))
+}
+
+/// Arguments that are charged at a time.
+const ARGUMENTS: usize = 1024;
+
+/// Charges arguments of a call that are about to be collected: those of `*args` and `**kwargs` may be many. They are
+/// collected twice, here and for the function.
+pub(super) fn charge_arguments(count: usize, size: usize) -> Result<(), Error> {
+    if count < ARGUMENTS {
+        return Ok(());
+    }
+    budget::work(count)?;
+    Ok(budget::memory_of(count, 2 * size)?)
 }

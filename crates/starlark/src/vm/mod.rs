@@ -14,7 +14,7 @@ pub(crate) use iter::Iter;
 
 use std::rc::Rc;
 
-use ytterby_text::profile;
+use ytterby_text::{budget, profile};
 
 use crate::eval::CallFrame;
 use crate::value::Function;
@@ -25,6 +25,9 @@ pub(crate) fn call(eval: &mut Eval, function: Rc<Function>, args: Args<'_>) -> R
     eval.native(|eval| {
         let mut stack = eval.spare_stacks.pop().unwrap_or_default();
         let floor = eval.frames.len();
+        if floor == 0 {
+            budget::code_begins();
+        }
         let result = start(eval, &mut stack, function, args).and_then(|()| execute::execute(eval, &mut stack, floor));
         let result = result.map_err(|error| unwind(eval, floor, error));
         stack.clear();
@@ -47,6 +50,8 @@ fn start(eval: &mut Eval, stack: &mut Vec<Value>, function: Rc<Function>, args: 
 /// Takes off the frames above `floor` and notes them in the error.
 #[cold]
 fn unwind(eval: &mut Eval, floor: usize, mut error: Error) -> Error {
+    // Where a limit ends a long operation, this is its line.
+    eval.note_place();
     while eval.frames.len() > floor
         && let Some(frame) = eval.frames.pop()
     {

@@ -50,8 +50,8 @@ struct Account {
     looked: Duration,
     /// Nanoseconds by code position; units of work if there is no clock.
     hot: HashMap<(u32, u32), u64>,
-    /// The position of the code that ran last.
-    place: Option<(u32, u32)>,
+    /// Time since the last noted code position, in the unit of `hot`.
+    pending: u64,
     exceeded: Option<Exceeded>,
 }
 
@@ -76,7 +76,7 @@ pub fn begin(limits: Limits, cancellation: Option<Cancellation>, meter: Option<A
         started,
         looked: started,
         hot: HashMap::new(),
-        place: None,
+        pending: 0,
         exceeded: None,
     };
     // The first check is early enough for small limits, and small runs never reach it.
@@ -155,11 +155,7 @@ impl Account {
             }
             None => units,
         };
-        if let Some(place) = self.place
-            && (self.hot.len() < MAX_PLACES || self.hot.contains_key(&place))
-        {
-            *self.hot.entry(place).or_default() += took;
-        }
+        self.pending = self.pending.saturating_add(took);
         let limit = self.limits.time_with(self.input);
         if now.is_some_and(|now| now.saturating_sub(self.started) >= limit) {
             return Err(self.exceed(Exceeded::Time(limit)));
@@ -209,7 +205,16 @@ pub(super) fn steps(count: u64) -> Result<(), Exceeded> {
 }
 
 pub(super) fn at(place: (u32, u32)) {
-    with((), |account| account.place = Some(place));
+    with((), |account| {
+        let took = std::mem::take(&mut account.pending);
+        if took > 0 && (account.hot.len() < MAX_PLACES || account.hot.contains_key(&place)) {
+            *account.hot.entry(place).or_default() += took;
+        }
+    });
+}
+
+pub(super) fn code_begins() {
+    with((), |account| account.pending = 0);
 }
 
 pub(super) fn steps_left() -> u64 {
@@ -246,7 +251,6 @@ pub(super) fn depth() -> Option<usize> {
 }
 
 /// The code positions that took most of the time, hottest first, each with its share in percent.
-/// The time between two positions counts for the first.
 pub fn hottest() -> Vec<((u32, u32), u64)> {
     ACCOUNT.with_borrow(|account| {
         let Some(account) = account else { return Vec::new() };

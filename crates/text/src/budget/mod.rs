@@ -94,6 +94,13 @@ pub fn may_go_on(bytes: usize) -> bool {
     memory(bytes).is_ok() && work(1).is_ok()
 }
 
+/// As [`may_go_on`] for many steps of a walk: bytes that are about to be allocated, and units of work.
+#[inline]
+#[must_use]
+pub fn may_take(bytes: usize, units: usize) -> bool {
+    memory(bytes).is_ok() && work(units).is_ok()
+}
+
 /// Whether a limit was reached, so that the results of functions that cannot fail are incomplete.
 #[inline]
 pub fn is_exceeded() -> bool {
@@ -117,9 +124,14 @@ pub fn steps(count: u64) -> Result<(), Exceeded> {
     account::steps(count)
 }
 
-/// Notes the position of the running code. The time until the next position counts for this one.
+/// Notes the position of the running code. The time since the last noted position counts for this one.
 pub fn at(file: u32, offset: u32) {
     account::at((file, offset));
+}
+
+/// Notes that code begins to run: the time before counts for none of its lines.
+pub fn code_begins() {
+    account::code_begins();
 }
 
 /// Remaining steps.

@@ -86,9 +86,12 @@ fn steps_output_and_cancellation() {
     let limits = Limits { steps: Some(100), output: Some(10), ..Limits::default() };
     {
         let _running = begin(limits, Some(token.clone()), None);
-        at(0, 7);
         assert_eq!((steps(99), steps_left()), (Ok(()), 1));
         assert_eq!(work(5000), Ok(()));
+        code_begins();
+        assert_eq!(work(3000), Ok(()));
+        assert_eq!(work(3000), Ok(()));
+        at(0, 7);
         assert_eq!(steps(1), Err(Exceeded::Steps(100)));
         assert_eq!(hottest(), [((0, 7), 100)]);
     }

@@ -433,7 +433,8 @@ impl<'a> Parser<'a> {
     #[inline(never)]
     fn charge_growth(&mut self) {
         let count = self.tree.nodes.len();
-        let charged = budget::memory_of(count, size_of::<Node>() + size_of::<MapItem>());
+        // Items are collected aside and then copied to where they stay.
+        let charged = budget::memory_of(count, size_of::<Node>() + 3 * size_of::<MapItem>());
         self.is_stopped = charged.and_then(|()| budget::work(count / 8)).is_err();
     }
 

@@ -2,8 +2,8 @@
 //!
 //! Since keys are sorted, a document is buffered until it is complete.
 
-use ytterby_text::Str;
 use ytterby_text::gojson::{Html, float_into, string_into};
+use ytterby_text::{Str, budget};
 
 use super::Sink;
 use super::layout::spaces;
@@ -69,6 +69,13 @@ impl JsonWriter {
 
     fn fail(&mut self, problem: impl Into<String>) {
         self.problem.get_or_insert(problem.into());
+    }
+
+    /// Charges a collection that begins: its items, and their indentation.
+    fn charge(&self, len: usize) {
+        let line = self.options.indent.saturating_mul(self.open.len() + 1) + 8;
+        let item = size_of::<Node>() + size_of::<Item>();
+        budget::or_unwind(budget::text(len.saturating_mul(item + line)));
     }
 
     fn leaf(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
@@ -144,6 +151,16 @@ impl JsonWriter {
     }
 }
 
+/// Longer texts are charged before they are written.
+const LONG: usize = 64 << 10;
+
+/// Charges a text that is kept as a leaf and then copied. Characters that are escaped take six bytes.
+fn charge_long(text: &[u8]) {
+    let is_escaped = |byte: &&u8| **byte < b' ' || matches!(byte, b'"' | b'\\' | b'<' | b'>' | b'&');
+    let escaped = text.iter().filter(is_escaped).count();
+    budget::or_unwind(budget::text(2 * text.len() + 10 * escaped));
+}
+
 fn line(indent: usize, depth: usize, out: &mut Vec<u8>) {
     if indent > 0 {
         out.push(b'\n');
@@ -154,7 +171,8 @@ fn line(indent: usize, depth: usize, out: &mut Vec<u8>) {
 impl Sink for JsonWriter {
     fn document(&mut self) {}
 
-    fn begin_map(&mut self, _len: usize) {
+    fn begin_map(&mut self, len: usize) {
+        self.charge(len);
         self.open.push(self.open_items.len());
     }
 
@@ -189,7 +207,8 @@ impl Sink for JsonWriter {
         self.complete(Node::Map(start, end));
     }
 
-    fn begin_array(&mut self, _len: usize) {
+    fn begin_array(&mut self, len: usize) {
+        self.charge(len);
         self.open.push(self.open_items.len());
     }
 
@@ -219,7 +238,12 @@ impl Sink for JsonWriter {
                 self.fail(format!("json: unsupported value: {shown}"));
                 self.leaf(|out| out.extend_from_slice(b"null"));
             }
-            Scalar::Str(text) => self.leaf(|out| string_into(out, text, html)),
+            Scalar::Str(text) => {
+                if text.len() > LONG {
+                    charge_long(text);
+                }
+                self.leaf(|out| string_into(out, text, html));
+            }
             Scalar::Complex(key) => {
                 self.fail(format!("json: unsupported value: {} of a key", key.kind()));
                 self.leaf(|out| out.extend_from_slice(b"null"));

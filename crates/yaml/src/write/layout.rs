@@ -1,6 +1,11 @@
 //! Writes a string in each of its forms: single-quoted, double-quoted, literal.
 
+use ytterby_text::budget;
+
 use super::style::{char_width, is_break, is_printable};
+
+/// Indentation below which lines are not charged to the budget of the run: it is about as long as they are.
+const SHORT_INDENT: usize = 64;
 
 /// `'…'`. A line break inside (only LS and PS are possible) is followed by the indentation.
 pub(super) fn single(text: &[u8], indent: usize, out: &mut Vec<u8>) {
@@ -89,6 +94,10 @@ fn escape(char: char, out: &mut Vec<u8>) {
 
 /// `|` with its hints, and the lines below it. Returns whether the text ends with a line break.
 pub(super) fn literal(text: &[u8], indent: usize, out: &mut Vec<u8>) -> bool {
+    if indent > SHORT_INDENT {
+        let lines = 1 + memchr::memchr_iter(b'\n', text).count();
+        budget::or_unwind(budget::text(lines.saturating_mul(indent)));
+    }
     out.push(b'|');
     if text[0] == b' ' || is_break(text) {
         out.push(b'2');

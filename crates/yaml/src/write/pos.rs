@@ -1,5 +1,7 @@
 //! `-o pos`: the structure of documents, with the position of each node in front of it.
 
+use ytterby_text::budget;
+
 use super::yaml::scalar_text;
 use crate::Scalar;
 
@@ -84,6 +86,7 @@ impl PosWriter {
             let width = self.width;
             self.out.extend_from_slice(format!("{place:>width$} | ").as_bytes());
         }
+        budget::or_unwind(budget::text(self.width + 2 * self.depth + text.len()));
         super::layout::spaces(2 * self.depth, &mut self.out);
         self.out.extend_from_slice(text);
         self.out.push(b'\n');

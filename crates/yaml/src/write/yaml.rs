@@ -4,7 +4,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ytterby_text::gofloat::format_g;
-use ytterby_text::{Str, push_int};
+use ytterby_text::{Str, budget, push_int};
 
 use super::Sink;
 use super::layout::{double, literal, single, spaces};
@@ -141,6 +141,8 @@ impl YamlWriter {
             Some(level) if array && self.line == Line::Key => level.indent,
             Some(level) => level.indent + 2,
         };
+        // Indentation can be most of the output: maps of 10,000 levels in 50 kB make 100 MB.
+        budget::or_unwind(budget::text(len.saturating_mul(indent + 8)));
         self.levels.push(Level { indent, array });
     }
 
@@ -202,14 +204,15 @@ impl Sink for YamlWriter {
     #[inline]
     fn key(&mut self, key: &Scalar) {
         self.begin_item();
-        if let Scalar::Str(text) = key
-            && text.len() <= LONGEST_SIMPLE_KEY
-            && is_plain(text)
-        {
-            self.out.extend_from_slice(text);
-            self.out.push(b':');
-            self.line = Line::Key;
-            return;
+        if let Scalar::Str(text) = key {
+            if text.len() > LONGEST_SIMPLE_KEY {
+                budget::or_unwind(budget::text(text.len()));
+            } else if is_plain(text) {
+                self.out.extend_from_slice(text);
+                self.out.push(b':');
+                self.line = Line::Key;
+                return;
+            }
         }
         if is_simple_key(key) {
             self.text(key);

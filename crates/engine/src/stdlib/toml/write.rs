@@ -213,7 +213,14 @@ pub(super) fn key(out: &mut Vec<u8>, name: &[u8]) {
     }
 }
 
+/// Longer texts are charged before they are written.
+const LONG: usize = 64 << 10;
+
 fn string(out: &mut Vec<u8>, bytes: &[u8]) {
+    // Where that is too much, the run ends when code goes on.
+    if bytes.len() > LONG && budget::text(2 * bytes.len()).is_err() {
+        return;
+    }
     out.push(b'"');
     for &byte in bytes {
         match byte {
