@@ -4,7 +4,7 @@ use ytterby_text::Decimal;
 
 use crate::schema::{Field, Kind};
 
-/// Suffixes and what they stand for, the largest first.
+/// Suffixes and their factors, the largest first.
 const BINARY: [(&str, i64); 6] =
     [("Ei", 1 << 60), ("Pi", 1 << 50), ("Ti", 1 << 40), ("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10)];
 const DECIMAL: [(&str, i64); 6] = [
@@ -21,7 +21,7 @@ pub(crate) fn shown(number: &Decimal, field: Option<&Field>) -> String {
     if field.is_some_and(|field| field.kind == Kind::Quantity) { quantity(number) } else { number.to_string() }
 }
 
-/// A number as a quantity of at most two digits behind the point; as it is where that is not exact.
+/// A number as a quantity of at most two decimal places; as it is where that is not exact.
 fn quantity(number: &Decimal) -> String {
     let plain = || number.to_string();
     let Some(whole) = number.to_i64().filter(|whole| number.is_integer() && whole.unsigned_abs() >= 1000) else {

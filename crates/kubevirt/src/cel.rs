@@ -49,7 +49,7 @@ pub struct Validation {
 pub struct Refused {
     /// The rule's name.
     pub rule: String,
-    /// Where the rule stands in the annotation, in bytes.
+    /// The offset of the rule in the annotation, in bytes.
     pub offset: usize,
     /// Why.
     pub reason: String,
@@ -304,7 +304,7 @@ fn exists(place: &Place, steps: &[Step], depth: usize) -> Result<String, String>
     }
 }
 
-/// What an expression need not test because it stands behind a test already.
+/// What an expression need not test because an earlier test covers it.
 #[derive(Clone, Copy, PartialEq)]
 enum Known {
     Nothing,

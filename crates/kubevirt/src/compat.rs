@@ -40,7 +40,7 @@ pub struct Rule {
     max_length: Option<Number>,
     values: Vec<Text>,
     regex: String,
-    /// Where it stands in the annotation, in bytes.
+    /// Its offset in the annotation, in bytes.
     pub offset: usize,
 }
 
@@ -69,7 +69,7 @@ pub struct Report {
     pub just_warning: bool,
     /// What became of it.
     pub verdict: Verdict,
-    /// Where the rule stands in the annotation, in bytes.
+    /// The offset of the rule in the annotation, in bytes.
     pub offset: usize,
 }
 

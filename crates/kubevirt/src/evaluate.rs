@@ -63,7 +63,7 @@ pub struct Outcome {
     pub message: String,
     /// What was seen.
     pub detail: String,
-    /// Where the rule stands in the annotation, in bytes.
+    /// The offset of the rule in the annotation, in bytes.
     pub offset: Option<usize>,
     /// The keys from the VM to the first value that breaks the rule, or to where it should be;
     /// nothing if the VM is not to blame.
@@ -77,7 +77,7 @@ pub struct Outcome {
 pub enum Sizing {
     /// From the VM itself.
     Own,
-    /// From an instance type that nobody gave us.
+    /// From an instance type that is not known.
     Instancetype(String),
 }
 
@@ -413,7 +413,7 @@ impl Bounds {
     }
 }
 
-/// The exact number at a result and how to show it; or what stands there instead.
+/// The exact number at a result and how to show it; or a description of what was found.
 fn number(item: &Item<'_>) -> Result<(Decimal, String), String> {
     let Some(value) = item.scalar() else { return Err(what(item)) };
     if let Some(number) = value.as_number() {

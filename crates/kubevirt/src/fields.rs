@@ -2,8 +2,8 @@
 //!
 //! What Kubernetes calls field validation, offline: the API server drops an unknown field or
 //! refuses the VM, and a rule that looks at the field that was meant sees a default instead. The
-//! table of fields belongs to one release of KubeVirt; whoever uses a newer one can switch this
-//! off. What stands outside of the table (`status`, the specs of data volumes) is not looked at.
+//! table of fields belongs to one release of KubeVirt; users of a newer one can switch this
+//! off. Parts outside of the table (`status`, the specs of data volumes) are not checked.
 
 use std::collections::HashSet;
 
@@ -82,7 +82,7 @@ pub fn misfits(vm: &Value) -> Vec<Misfit> {
     walk.found
 }
 
-/// A [`Key`] on the way, borrowed: most fields fit, and then nobody asks for it.
+/// A [`Key`] on the way, borrowed: most fields fit, and then it is not needed.
 #[derive(Clone, Copy)]
 enum Way<'a> {
     Name(&'a str),
@@ -142,7 +142,7 @@ impl<'a> Walk<'a> {
         self.way.pop();
     }
 
-    /// Strict readers refuse a key that stands twice; others take the last.
+    /// Strict readers refuse a duplicate key; others take the last.
     fn duplicates(&mut self, entries: &'a [(Box<str>, Value)]) {
         // Most objects have a handful of keys.
         let double = |at: usize| entries[..at].iter().any(|(name, _)| *name == entries[at].0);
@@ -205,7 +205,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What an unknown name may stand for: a name like it, or the same name further in or further
+    /// What an unknown name may mean: a name like it, or the same name further in or further
     /// out.
     fn hint(&self, field: &'static Field, name: &str) -> String {
         if let Some(name) = guess(name, field.children().map(|child| child.name)) {
@@ -242,7 +242,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// Why a value cannot stand in a field.
+/// Why a value does not fit a field.
 fn unfit(value: &Value, field: &Field) -> Option<String> {
     let whole = |value: &Value| match value {
         Value::Int(int) => Some(*int),

@@ -1,4 +1,4 @@
-//! Mends what can be mended without a guess: typographic quotes and missing `jsonpath::` prefixes.
+//! Fixes what has only one fix: typographic quotes and missing `jsonpath::` prefixes.
 
 use crate::json::{self, Kind, Node, quote_name};
 use crate::jsonpath::PREFIX;
@@ -8,13 +8,13 @@ use crate::jsonpath::PREFIX;
 pub struct Edit {
     /// Where, in bytes.
     pub offset: usize,
-    /// What stands there now.
+    /// The current text.
     pub old: String,
-    /// What shall stand there.
+    /// The new text.
     pub new: String,
 }
 
-/// The changes that mend an annotation; none if there is nothing to mend or it cannot be mended.
+/// The changes that fix an annotation; empty if nothing is wrong or nothing can be fixed.
 pub fn edits(text: &str) -> Vec<Edit> {
     let quotes = if json::parse(text).is_ok() { Vec::new() } else { straighten(text) };
     let straight = applied(text, &quotes);
@@ -37,7 +37,7 @@ pub fn edits(text: &str) -> Vec<Edit> {
     edits
 }
 
-/// The text with all changes made; they stand in order and do not overlap.
+/// The text with all changes made; they are in order and do not overlap.
 pub fn applied(text: &str, edits: &[Edit]) -> String {
     let mut out = String::with_capacity(text.len() + 16 * edits.len());
     let mut at = 0;
@@ -57,7 +57,7 @@ fn bare_path(key: &Node, value: &Node) -> Option<usize> {
     (matches!(key, "path" | "valid") && text.starts_with(['.', '$'])).then_some(value.start + 1)
 }
 
-/// Typographic quotes that stand where JSON has its own: around a string, not in it.
+/// Typographic quotes used as JSON's quotes: around a string, not in it.
 fn straighten(text: &str) -> Vec<Edit> {
     let mut edits = Vec::new();
     let mut in_string = false;
@@ -86,7 +86,7 @@ fn straighten(text: &str) -> Vec<Edit> {
 
 /// From places in a changed text back to the original.
 struct Back {
-    /// Offsets behind each change: changed, original.
+    /// Offsets after each change: changed, original.
     points: Vec<(usize, usize)>,
 }
 

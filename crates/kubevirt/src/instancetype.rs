@@ -3,7 +3,7 @@
 //!
 //! Where they come from: files that the user gives, then the table of the common ones that KubeVirt
 //! ships (`data/instancetypes.tsv`, `data/preferences.tsv`). In a cluster, the webhook asks
-//! KubeVirt before it uses the table, since an administrator may have changed what a name stands
+//! KubeVirt before it uses the table, since an administrator may have changed what a name is
 //! for.
 
 use std::collections::HashMap;
@@ -134,7 +134,7 @@ fn apply(vm: &mut Value, (instancetype, preference): Specs) -> bool {
     true
 }
 
-/// Sockets, cores and threads of so many cpus.
+/// Sockets, cores and threads of this many CPUs.
 fn topology(count: i128, preference: Option<&Value>) -> (i128, i128, i128) {
     let cpu = preference.and_then(|preference| preference.get("cpu"));
     let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();

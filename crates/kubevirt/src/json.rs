@@ -1,4 +1,4 @@
-//! Reads JSON and knows where every value stands.
+//! Reads JSON and keeps the place of every value.
 //!
 //! Annotations are written by hand, so the errors matter more than the speed: each carries its offset, Go's text
 //! (compatibility mode repeats it to the letter) and, for the usual slips, what to do about it.
@@ -19,9 +19,9 @@ pub const MAX_DEPTH: usize = 256;
 pub struct Node {
     /// First byte.
     pub start: usize,
-    /// Byte behind the last one.
+    /// One past the last byte.
     pub end: usize,
-    /// What stands there.
+    /// The value.
     pub kind: Kind,
 }
 
@@ -86,7 +86,7 @@ impl Node {
 pub struct JsonError {
     /// Where the reader stopped, in bytes.
     pub offset: usize,
-    /// The typographic quote that is to blame, and where it stands: often it was swallowed by the string before.
+    /// The typographic quote that is the cause, and its place: often the string before it contains it.
     pub quote: Option<(usize, char)>,
     /// The character at which the reader stopped.
     found: Option<char>,
@@ -96,7 +96,7 @@ pub struct JsonError {
 impl JsonError {
     fn new(text: &str, error: ReadError) -> JsonError {
         let found = text.get(error.offset..).and_then(|rest| rest.chars().next());
-        // An end is shown behind the last thing that is written, not on a line of its own.
+        // An unexpected end is shown after the last token, not on a separate line.
         let offset = if found.is_none() { text.trim_end().len() } else { error.offset };
         let swallows = match error.problem {
             Problem::Unexpected(_, Place::AfterKey | Place::AfterMember | Place::String) | Problem::End(_) => true,

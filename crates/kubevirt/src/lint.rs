@@ -163,7 +163,7 @@ impl Linter<'_> {
 
     fn valid(&mut self, valid: &Path, offset: usize) {
         let Some(Target::Field(field)) = valid.steps().map(schema::target) else { return };
-        // These stand in every VM; the parents of other fields may be absent.
+        // Every VM has these; the parents of other fields may be absent.
         let always = [".spec", ".spec.domain"].contains(&field.path)
             || field.has_default() && field.path.matches('.').count() == 2 && field.path.starts_with(".spec.");
         if always {

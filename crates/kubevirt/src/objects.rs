@@ -1,6 +1,6 @@
 //! Finds VMs, templates and instance types in YAML.
 //!
-//! Lists are opened, templates get their parameters filled in, and each object knows where it stands and where its rules are
+//! Lists are opened, templates get their parameters filled in, and each object knows its place and where its rules are
 //! written. What is none of these is passed over.
 
 use std::borrow::Cow;
@@ -40,7 +40,7 @@ pub struct Objects {
 /// A VM.
 #[derive(Debug)]
 pub struct Vm {
-    /// The kind of the object that it stands in: `VirtualMachine`, `Template`, `VirtualMachineTemplate`.
+    /// The kind of the object that contains it: `VirtualMachine`, `Template`, `VirtualMachineTemplate`.
     pub kind: &'static str,
     /// The name of that object.
     pub name: String,
@@ -54,7 +54,7 @@ pub struct Vm {
     pub value: Value,
     /// Its own rules.
     pub rules: Option<Annotation>,
-    /// The template in the same file that it stands in, by its place in [`Objects::templates`].
+    /// The template in the same file that contains it, by its index in [`Objects::templates`].
     pub template: Option<usize>,
     /// Why its parameters could not be filled in.
     pub problem: Option<String>,
@@ -65,7 +65,7 @@ pub struct Vm {
 pub struct Template {
     /// Its name.
     pub name: String,
-    /// Its namespace; empty if it has none, and then it stands for any.
+    /// Its namespace; empty if it has none; then it matches any.
     pub namespace: String,
     /// Rules on the template itself.
     pub rules: Option<Annotation>,
@@ -73,7 +73,7 @@ pub struct Template {
     pub vm_rules: Option<Annotation>,
 }
 
-/// The text of an annotation and where it stands.
+/// The text of an annotation and its place.
 #[derive(Clone, Debug)]
 pub struct Annotation {
     /// The rules as text.
@@ -84,7 +84,7 @@ pub struct Annotation {
     pub span: (usize, usize),
     /// How it is written.
     pub style: Style,
-    /// What stands there instead of a text, in words; there is no text then.
+    /// A description of the value if it is not a string; the text is empty then.
     stray: Option<&'static str>,
     /// Whether parameters changed the text, so that places in it say nothing about the file.
     changed: bool,
@@ -107,7 +107,7 @@ impl Annotation {
         self.text.is_empty() && self.stray.is_none()
     }
 
-    /// Where a byte of the text stands in the file.
+    /// The offset in the file of a byte of the text.
     pub fn locate(&self, source: &[u8], offset: usize) -> usize {
         if self.changed || self.stray.is_some() {
             return self.key;
@@ -340,7 +340,7 @@ fn start(tree: &Tree, id: NodeId) -> usize {
     }
 }
 
-/// Where the value at the end of some keys stands, in bytes.
+/// The offset of the value at the end of some keys, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Spot {
     /// Its key, or the beginning of a list's item.

@@ -4,6 +4,8 @@
 
 use std::collections::HashMap;
 
+use ytterby_text::budget;
+
 use crate::value::Value;
 
 /// Generated text ends here, whatever the expression asks for.
@@ -80,6 +82,10 @@ fn expanded(text: &str, parameters: &Parameters) -> String {
         let end = inside.bytes().take(256).position(|byte| byte == b'}');
         match end.map(|end| &inside[..end]).and_then(|name| Some((name, parameters.get(name)?))) {
             Some((name, value)) => {
+                // A parameter of 100 kB can be used 20,000 times; the caller that opened the budget reports it.
+                if budget::text(value.len()).is_err() {
+                    return out;
+                }
                 out.push_str(value);
                 rest = &inside[name.len() + 1..];
             }

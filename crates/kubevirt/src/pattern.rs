@@ -64,7 +64,7 @@ impl Pattern {
         let weight = 1 + (text.len() / STRIDE) as u64;
         for (number, steps) in ATTEMPTS.into_iter().enumerate() {
             if number > 0 && budget.left() < steps.saturating_mul(weight) {
-                // Whoever has a larger budget may come to another result, so this one is used up.
+                // A larger budget may give another result, so this one counts as exhausted.
                 let _ = budget.spend(budget.left());
                 break;
             }

@@ -22,7 +22,7 @@ impl Positions {
         Positions { points: points.into_iter().map(|(to, from)| (to, start + from)).collect() }
     }
 
-    /// Where a byte of the decoded text stands in the file.
+    /// The offset in the file of a byte of the decoded text.
     pub fn source(&self, decoded: usize) -> Option<usize> {
         let index = self.points.partition_point(|&(to, _)| to <= decoded).checked_sub(1)?;
         let (to, from) = self.points[index];
@@ -110,7 +110,7 @@ fn char_len(text: &[u8], at: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// For each needle: what stands in the source where the map says that it stands.
+    /// For each needle: the source text at the place that the map gives.
     fn check(source: &str, style: Style, decoded: &str, needles: &[&str]) {
         let map = Positions::new(source.as_bytes(), 100, style, decoded);
         for needle in needles {

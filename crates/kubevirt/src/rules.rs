@@ -1,6 +1,6 @@
 //! Rules, read from the text of an annotation.
 //!
-//! A text that is no JSON array of objects cannot be read at all. Otherwise every rule stands for
+//! A text that is not a JSON array of objects cannot be read at all. Otherwise every rule counts for
 //! itself: a broken one is an entry that says what is wrong and where, and the others are still
 //! rules. Offsets are bytes into the annotation.
 
@@ -48,7 +48,7 @@ pub struct Entry {
     pub name: Box<str>,
     /// Where the object begins.
     pub offset: usize,
-    /// Where its `name` stands.
+    /// The offset of its `name`.
     pub name_offset: usize,
     /// The rule, or why there is none.
     pub state: State,
@@ -61,7 +61,7 @@ pub struct Entry {
 pub struct UnknownKey {
     /// The key.
     pub key: Box<str>,
-    /// Where it stands.
+    /// Its offset.
     pub offset: usize,
     /// What it may have been meant to be.
     pub nearest: Option<&'static str>,
@@ -76,7 +76,7 @@ pub enum State {
     UnknownKind {
         /// Its `rule`.
         kind: Box<str>,
-        /// Where it stands.
+        /// Its offset.
         offset: usize,
         /// Its `message`, if any.
         message: Box<str>,
@@ -112,17 +112,17 @@ pub struct Rule {
     pub message: Box<str>,
     /// What it looks at.
     pub path: Path,
-    /// Where the path stands.
+    /// The offset of the path.
     pub path_offset: usize,
     /// The rule is left out where this does not exist.
     pub valid: Option<Path>,
-    /// Where that stands.
+    /// The offset of that.
     pub valid_offset: usize,
     /// Whether breaking it is only worth a warning.
     pub just_warning: bool,
     /// What it asks for.
     pub check: Check,
-    /// Argument keys that this kind of rule does not use, and where they stand.
+    /// Argument keys that this kind of rule does not use, and their offsets.
     pub unused: Vec<(&'static str, usize)>,
     /// What the reference would refuse: where, and why.
     pub extensions: Vec<(usize, &'static str)>,
@@ -183,7 +183,7 @@ pub enum Unreadable {
     },
     /// It is JSON, but not an array of objects.
     Shape {
-        /// Where the wrong value stands.
+        /// The offset of the wrong value.
         offset: usize,
         /// What it is and what it should be.
         message: String,
@@ -426,7 +426,7 @@ impl<'a> Object<'a> {
                 None
             }
             Err(error) => {
-                // Inside the quotes, as long as no escape stands before it.
+                // Inside the quotes, as long as there is no escape before it.
                 let at = offset + 1 + error.offset;
                 self.fault("bad-path", at, format!("`{key}` is no path: {}", error.go), None);
                 None

@@ -16,7 +16,7 @@ pub struct Field {
     pub name: &'static str,
     /// The whole path below `.spec.template`.
     pub path: &'static str,
-    /// What stands there.
+    /// The type of the field.
     pub kind: Kind,
     /// Whether it is a pointer in Go, so that it may be absent; other scalars have a default.
     pub pointer: bool,
@@ -31,7 +31,7 @@ pub struct Field {
 /// Kinds of fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// Fields of its own.
+    /// Its fields.
     Object,
     /// Any keys.
     Map,
@@ -128,7 +128,7 @@ fn read() -> Vec<Field> {
         object(1, "spec", "v1.VirtualMachineSpec", false),
         object(2, "template", "*v1.VirtualMachineInstanceTemplateSpec", true),
     ];
-    // Lines stand in order of depth first, so the ancestors of a line are the lines on this stack.
+    // Lines are in depth-first order, so the ancestors of a line are the lines on this stack.
     let mut ancestors: Vec<usize> = vec![2];
     for line in FIELDS.lines().filter(|line| !line.starts_with('#')) {
         let mut columns = line.split('\t');

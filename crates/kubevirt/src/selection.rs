@@ -1,7 +1,7 @@
 //! Selects VMs in CEL as [`crate::select`] does.
 //!
 //! A policy is for the rules of one text. It selects the VMs that carry this text themselves, and
-//! those without rules that name a template which has it; never a VM with other rules of its own,
+//! those without rules that name a template which has it; never a VM that has other rules itself,
 //! not even `[]`.
 
 use std::collections::BTreeSet;

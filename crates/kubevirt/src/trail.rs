@@ -1,4 +1,4 @@
-//! Where in a VM a value stands: the keys that lead to it.
+//! The place of a value in a VM: the keys that lead to it.
 //!
 //! Results of a path are values without a place. A place is only wanted for what breaks a rule, so it is looked for then:
 //! along the path as far as the path is plain, below that by the address of the value.

@@ -1,7 +1,7 @@
 //! Answers to reviews, and their JSON.
 //!
 //! Bytes are those of the reference: the order of keys, Go's escapes, `metadata: {}`. Warnings,
-//! which the reference does not give, stand behind them where the API has them.
+//! which the reference does not give, follow them where the API has them.
 
 use ytterby_text::gojson::{Html, string_into};
 
@@ -21,7 +21,7 @@ pub struct Answer {
     pub version: Version,
     /// The id of the request.
     pub uid: String,
-    /// What is to be done: `CREATE`, `UPDATE`, `DELETE`.
+    /// The operation: `CREATE`, `UPDATE`, `DELETE`.
     pub operation: String,
     /// The namespace of the object.
     pub namespace: String,
@@ -149,7 +149,7 @@ impl Answer {
         }
     }
 
-    /// The answer to a request that nobody could judge.
+    /// The answer to a request that could not be judged.
     pub fn to_sender(sender: Sender, verdict: Verdict) -> Answer {
         let Sender { uid, operation, namespace, name, user, dry_run } = sender;
         Answer { operation, namespace, name, user, dry_run, ..Answer::to(&uid, verdict) }
@@ -209,7 +209,7 @@ fn fitting(warnings: &[String]) -> Vec<String> {
         let rest = warnings.len() - number;
         let last = format!("and {rest} more warnings");
         let length = warning.chars().count();
-        // The last one needs no room for a remark on those behind it.
+        // The last one needs no room for a remark on those after it.
         let reserve = if rest > 1 { last.len() } else { 0 };
         if length + reserve > left {
             kept.push(if rest == 1 { cut_to(&warning, left) } else { last });

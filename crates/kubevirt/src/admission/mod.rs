@@ -40,6 +40,8 @@ pub struct Policy {
 /// How much work a review may take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effort {
+    /// As little as most reviews need: if the rules take more, there is no answer.
+    Glance,
     /// Little: if the rules take more, there is no answer.
     First,
     /// All that the rules of a VM may take; a rule that takes more is in error.
@@ -64,7 +66,7 @@ pub trait Surroundings {
         Arc::new(rules::parse(text))
     }
 
-    /// Whether whoever asked has given up by now.
+    /// Whether the client has given up by now.
     fn is_late(&self) -> bool {
         false
     }
@@ -110,13 +112,17 @@ pub fn virtual_machine_within(
         Err(answer) => return Some(*answer),
     };
     let is_late = || surroundings.is_late();
-    let steps = if effort == Effort::First { budget::FIRST_STEPS } else { budget::STEPS };
+    let steps = match effort {
+        Effort::Glance => budget::GLANCE_STEPS,
+        Effort::First => budget::FIRST_STEPS,
+        Effort::Full => budget::STEPS,
+    };
     let budget = Budget::new(steps).until(&is_late);
     let (verdict, warnings) = match vm_of(&review, policy) {
         Err(verdict) => (verdict, Vec::new()),
         Ok(vm) => judged(vm, &review, policy, surroundings, &budget),
     };
-    if effort == Effort::First && budget.is_exhausted() {
+    if effort != Effort::Full && budget.is_exhausted() {
         return None;
     }
     Some(review.answer(verdict, warnings))

@@ -15,7 +15,7 @@ pub enum Version {
 }
 
 impl Version {
-    /// As it stands in `apiVersion`.
+    /// As `apiVersion` has it.
     pub fn as_str(self) -> &'static str {
         match self {
             Version::V1 => "admission.k8s.io/v1",
@@ -155,7 +155,7 @@ impl Review {
 pub struct Sender {
     /// The id of the request.
     pub uid: String,
-    /// What is to be done.
+    /// The operation.
     pub operation: String,
     /// The namespace of the object.
     pub namespace: String,
@@ -191,7 +191,7 @@ impl Sender {
 /// How much of a review is looked through.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Look {
-    /// Up to the object, which API servers send behind everything that tells who asks.
+    /// Up to the object, which API servers send after the user and the resource.
     Head,
     /// All of it.
     All,

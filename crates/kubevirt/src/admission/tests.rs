@@ -57,7 +57,7 @@ fn what_is_known_of_a_template_decides() {
     ] {
         let answer = of_template(parent.clone(), policy);
         assert_eq!((answer.verdict.code(), answer.warnings), (code, warnings.iter().map(|&w| w.to_owned()).collect()));
-        // The reference knows nothing of instance types, and tells nobody what it did not check.
+        // The reference does not know instance types, and does not report what it did not check.
         let answer = of_template(parent.clone(), ssp);
         let code = if matches!(parent, Parent::Rules(_)) { 422 } else { code };
         assert_eq!((answer.verdict.code(), answer.warnings.len()), (code, 0), "{parent:?}");

@@ -38,7 +38,7 @@ pub struct Item<'a> {
     pub near: Option<&'a Value>,
 }
 
-/// What stands at a result.
+/// What a result is.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Seen<'a> {
     /// A value that the VM gives.
@@ -465,7 +465,7 @@ fn compare(left: &Item<'_>, right: &Item<'_>, specification: bool) -> Result<Com
 }
 
 impl Item<'_> {
-    /// The scalar that stands here: given, literal or default.
+    /// The scalar of this result: given, literal or default.
     pub fn scalar(&self) -> Option<Value> {
         match self.seen {
             Seen::Given(value) => match value {
@@ -485,7 +485,7 @@ impl Item<'_> {
     }
 }
 
-/// The value of a scalar field that nobody set.
+/// The value of a scalar field that is not set.
 pub fn default(field: &Field) -> Option<Value> {
     match field.kind {
         Kind::String => Some(Value::from("")),

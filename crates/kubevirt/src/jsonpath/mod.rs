@@ -1,6 +1,6 @@
 //! kubectl's JSONPath dialect, as the `jsonpath::` paths of rules use it.
 //!
-//! It is not RFC 9535: a path is a template of literal text and `{…}` expressions, glued behind `{.spec.template`, dots
+//! It is not RFC 9535: a path is a template of literal text and `{…}` expressions, appended to `{.spec.template`, dots
 //! in keys are escaped by a backslash, filters compare exactly once. [`Path::parse`] reads one; `eval` follows it on a VM.
 
 pub mod eval;
@@ -26,7 +26,7 @@ pub struct Path {
 /// A piece of a template.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Part {
-    /// Text outside braces; it is a result of its own.
+    /// Text outside braces; it is a separate result.
     Text(String),
     /// An expression, followed from the VM.
     Expression(Vec<Step>),
@@ -58,7 +58,7 @@ pub enum Step {
 pub struct Slice {
     /// First index; negative from the end.
     pub start: Option<i64>,
-    /// Index behind the last one.
+    /// One past the last index.
     pub end: Option<i64>,
     /// Whether `end` was made from `start`: a single index.
     pub single: bool,

@@ -37,8 +37,8 @@ pub(super) struct Pace(Arc<Mutex<State>>);
 #[derive(Debug)]
 struct State {
     phase: Phase,
-    /// Of whoever waits for bytes. It must look again when a phase with another end begins: hyper does not ask
-    /// a stream anew that has once said to wait.
+    /// Of the task that waits for bytes. It must poll again when a phase with another deadline begins: hyper does
+    /// not poll a stream again that returned `Pending`.
     waker: Option<Waker>,
     /// Whether the client was given up in the middle of something.
     is_slow: bool,

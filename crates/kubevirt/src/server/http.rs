@@ -112,7 +112,7 @@ async fn review(request: Request<Incoming>, webhook: Webhook, shared: &Arc<Share
     if status == StatusCode::METHOD_NOT_ALLOWED {
         response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST"));
     }
-    // Who comes back would find nobody.
+    // The connection closes, so the client must open another.
     if !is_read || shared.is_leaving() {
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
@@ -172,8 +172,8 @@ async fn read(
             }
             continue;
         }
-        // Reviews of the usual size do not wait behind large ones whose senders are slow. Large
-        // ones wait for all that they need: nobody holds a part and waits for the rest.
+        // Reviews of the usual size do not wait for large ones whose senders are slow. Large
+        // ones wait for all memory that they need: none keeps a part and waits for the rest.
         if seen > SMALL && memory.is_none() {
             let share = u32::try_from(length.unwrap_or(most)).unwrap_or(u32::MAX);
             match timeout_at(deadline, shared.memory.acquire_many(share)).await {
@@ -193,7 +193,7 @@ async fn read(
     Ok((read, memory))
 }
 
-/// Judges a review: at once if it takes little, else when nobody is disturbed.
+/// Judges a review: at once if it takes little, else in the queue for long ones.
 async fn judge(body: Vec<u8>, webhook: Webhook, until: Instant, shared: &Arc<Shared>) -> Answer {
     let surroundings = shared.known.until(until);
     let work = Arc::new(Work { body, webhook, surroundings, is_running: AtomicBool::new(false) });
@@ -218,6 +218,12 @@ async fn judged(work: &Arc<Work>, shared: &Arc<Shared>) -> Option<Answer> {
     } else {
         Some(&shared.quick)
     };
+    // Most reviews take less time than another thread takes to begin. Others lose 0.1 ms by this.
+    if first.is_some_and(|queue| Arc::ptr_eq(queue, &shared.quick))
+        && let Judged::Answer(answer) = work.judge(Effort::Glance, shared)
+    {
+        return answer;
+    }
     if let Some(queue) = first {
         // Of large ones only some are read at a time.
         let share = if is_large { u32::try_from(body.len()).unwrap_or(u32::MAX) } else { 0 };
@@ -243,7 +249,7 @@ enum Judged {
     TooMuch,
 }
 
-/// A review that is to be judged.
+/// A review to judge.
 struct Work {
     body: Vec<u8>,
     webhook: Webhook,
@@ -257,26 +263,32 @@ impl Work {
     async fn run(self: &Arc<Work>, effort: Effort, turn: Turn, shared: &Arc<Shared>) -> Judged {
         let (work, shared) = (Arc::clone(self), Arc::clone(shared));
         let task = tokio::task::spawn_blocking(move || {
-            work.is_running.store(true, Relaxed);
-            let surroundings = work.surroundings.attempt(&shared.known, &shared.log);
-            let judged = catch_unwind(AssertUnwindSafe(|| match work.webhook {
-                Webhook::VirtualMachine => {
-                    admission::virtual_machine_within(&work.body, shared.policy, &surroundings, effort)
-                }
-                Webhook::Template => Some(admission::template(&work.body, shared.policy, &surroundings)),
-            }));
-            work.is_running.store(false, Relaxed);
+            let judged = work.judge(effort, &shared);
             drop(turn);
-            match judged {
-                Ok(Some(answer)) => Judged::Answer(Some(answer)),
-                Ok(None) => Judged::TooMuch,
-                Err(panic) => {
-                    tell_bug(&*panic, &shared);
-                    Judged::Answer(None)
-                }
-            }
+            judged
         });
         task.await.unwrap_or(Judged::Answer(None))
+    }
+
+    /// Judges on this thread.
+    fn judge(&self, effort: Effort, shared: &Shared) -> Judged {
+        self.is_running.store(true, Relaxed);
+        let surroundings = self.surroundings.attempt(&shared.known, &shared.log);
+        let judged = catch_unwind(AssertUnwindSafe(|| match self.webhook {
+            Webhook::VirtualMachine => {
+                admission::virtual_machine_within(&self.body, shared.policy, &surroundings, effort)
+            }
+            Webhook::Template => Some(admission::template(&self.body, shared.policy, &surroundings)),
+        }));
+        self.is_running.store(false, Relaxed);
+        match judged {
+            Ok(Some(answer)) => Judged::Answer(Some(answer)),
+            Ok(None) => Judged::TooMuch,
+            Err(panic) => {
+                tell_bug(&*panic, shared);
+                Judged::Answer(None)
+            }
+        }
     }
 }
 

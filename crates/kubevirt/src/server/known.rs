@@ -25,7 +25,7 @@ const KEPT_EACH: usize = 32 << 10;
 pub struct FileTemplate {
     /// Its name.
     pub name: String,
-    /// Its namespace; empty if it stands for any.
+    /// Its namespace; empty if it matches any.
     pub namespace: String,
     /// Its rules, if it has some.
     pub rules: Option<Arc<str>>,
@@ -112,7 +112,7 @@ impl Known {
     }
 }
 
-/// What one review may use, whoever judges it and however often.
+/// What one review may use in total, however often it is tried.
 pub(super) struct Until {
     until: Instant,
     /// What the cluster made of the VMs with instance types, in the order in which they were asked
@@ -155,7 +155,7 @@ impl Surroundings for Attempt<'_> {
             return true;
         }
         let given = &self.known.instancetypes;
-        // KubeVirt knows what a name stands for in this cluster; without it, the common ones are as
+        // KubeVirt knows what a name means in this cluster; without it, the common ones are as
         // they are shipped.
         let Some(cluster) = &self.known.cluster else { return instancetype::expand_common(vm, given) };
         let number = self.expansions.replace(self.expansions.get() + 1);

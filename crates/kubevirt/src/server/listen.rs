@@ -217,10 +217,10 @@ impl Visit {
         builder.header_read_timeout(None).max_buf_size(HEAD).half_close(true);
         let mut served = pin!(builder.serve_connection(Guarded::new(stream, pace.clone(), patience), service));
         let asked = either(seat.close.notified(), stopping(&mut stage));
-        // What hyper says of a connection's end is of no use: it was told to whoever is concerned.
+        // The error of a connection that ended is not useful here: it was reported already.
         match either(served.as_mut(), asked).await {
             Either::First(_) => {}
-            // Nothing is lost with it, and nobody knows whether there will ever be something.
+            // No request is lost, and there may never be another.
             Either::Second(_) if pace.is_fresh() => return,
             Either::Second(_) => {
                 served.as_mut().graceful_shutdown();
@@ -251,7 +251,7 @@ async fn caught<F: Future>(task: F) -> Result<F::Output, Box<dyn Any + Send>> {
 
 /// Waits until no new requests are wanted.
 async fn stopping(stage: &mut watch::Receiver<Stage>) {
-    // Without a sender nobody can ask us to stop any more: we have been.
+    // A dropped sender means that the server has been asked to stop.
     let _ = stage.wait_for(|stage| *stage == Stage::Stopping).await;
 }
 

@@ -140,7 +140,7 @@ impl Log {
         }
         line.push_str("}\n");
         if let Ok(mut out) = self.out.lock() {
-            // There is nobody to tell that nothing can be told.
+            // An error of the log cannot be logged.
             let _ = out.write_all(line.as_bytes());
         }
     }

@@ -260,7 +260,7 @@ impl Running {
                 _ => end.await,
             }
         });
-        // What is being judged for nobody must not keep us.
+        // Reviews whose clients are gone must not delay the end.
         runtime.shutdown_background();
         shared.log.info("stopped", &[]);
     }

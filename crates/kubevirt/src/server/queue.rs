@@ -1,10 +1,10 @@
 //! Who is judged next: reviews wait in a queue that is fair by namespace and user.
 //!
 //! A flow is everything that one user does in one namespace. Each flow has its own clock, which
-//! moves on by the time that its reviews took; the review whose flow is furthest behind comes next
-//! (start-time fair queueing). So a flow that asks for a lot waits behind its own requests, and one
+//! moves on by the time that its reviews took; the review whose clock is lowest comes next
+//! (start-time fair queueing). So a busy flow waits for its own requests, and one
 //! that asks for little hardly waits at all. A flow that was silent starts at the present, so
-//! nobody can save up.
+//! a flow cannot save up time.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -62,7 +62,7 @@ impl Queue {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for a slot. Whoever stops waiting leaves the queue.
+    /// Waits for a slot. Dropping the future leaves the queue.
     pub(super) async fn enter(self: &Arc<Queue>, flow: Flow) -> Turn {
         let waiter = {
             let mut state = self.state();
@@ -100,7 +100,7 @@ impl Queue {
             && let Some(((start, _), granted)) = state.waiting.pop_first()
         {
             state.now = state.now.max(start);
-            // Whoever has just left gets nothing.
+            // A waiter that has just left gets nothing.
             if granted.send(()).is_ok() {
                 state.free -= 1;
             }

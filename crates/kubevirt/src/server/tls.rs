@@ -1,6 +1,6 @@
 //! Certificates and TLS options from files that may change at any time.
 //!
-//! The files are read anew every few seconds and compared. That sees every way of replacing them, the swapped links of
+//! The files are read again every few seconds and compared. That sees every way of replacing them, the swapped links of
 //! Kubernetes' volumes and file systems without notifications included. What cannot be used is told once, and the last
 //! configuration that could be used stays.
 

@@ -19,7 +19,7 @@ use crate::value::Value;
 
 /// Objects of one part of a list.
 const PAGE: usize = 500;
-/// Failures in a row after which what was read before is not trusted any more: a watch begins anew
+/// Failures in a row after which what was read before is not trusted any more: a watch begins again
 /// with a list, and an API that was there is gone.
 const TRUST: u32 = 3;
 /// The longest pause that the API server can ask for.
@@ -109,7 +109,7 @@ impl Cache {
         self.read().objects.get(key).map_or(Lookup::Nothing, |text| Lookup::Found(text.clone()))
     }
 
-    /// The keys of objects with this text, sorted; or why nobody knows.
+    /// The keys of objects with this text, sorted; or why they are unknown.
     pub(super) fn keys_with(&self, wanted: &str) -> Result<Vec<String>, String> {
         if let Some(why) = self.unread() {
             return Err(why);
@@ -310,7 +310,7 @@ async fn watch_on(cache: &Cache, client: &Client, version: &mut String, failures
             }
             Err(error) if error.is(410) || error.is(404) => {
                 log.detail(1, "the watch is lost", &[("cache", cache.name.into())]);
-                // Whoever says so each time is not asked all the time.
+                // A server that answers so every time is not asked without a pause.
                 if began.elapsed() < Duration::from_secs(1) && before == *version {
                     sleep(failures.pauses.first).await;
                 }
@@ -319,7 +319,7 @@ async fn watch_on(cache: &Cache, client: &Client, version: &mut String, failures
             Err(error) => {
                 cache.is_unreadable(&error);
                 failures.pause(&error, cache, log).await;
-                // It may be the version that is wrong, for example behind the time to which a
+                // It may be the version that is wrong, for example older than the time to which a
                 // cluster was restored.
                 if failures.count >= TRUST {
                     return;

@@ -10,6 +10,7 @@ use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue, RETRY_AFTER, USER_AGENT};
 use hyper::{Method, Request, Response, StatusCode};
+use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
@@ -27,8 +28,13 @@ const CONNECT: Duration = Duration::from_secs(10);
 const BEGIN: Duration = Duration::from_secs(30);
 /// For the next bytes of an answer that is no watch.
 const SILENCE: Duration = Duration::from_secs(30);
-/// Longer than a watch may last; it has an end of its own.
+/// Longer than a watch may last: watches have their own timeout.
 const WATCHED: Duration = Duration::from_secs(3600);
+/// The system asks a silent API server for a sign of life after this time, and again after half of it.
+const KEEP_ALIVE: Duration = Duration::from_secs(10);
+/// Unanswered probes after which a connection is dead: 25 seconds without a sign.
+#[cfg(unix)]
+const PROBES: u32 = 3;
 /// The largest answer that is not a stream, and the largest event of one that is.
 pub(super) const LARGEST: usize = 256 << 20;
 
@@ -197,6 +203,8 @@ impl Client {
             match TcpStream::connect(address).await {
                 Ok(stream) => {
                     let _ = stream.set_nodelay(true);
+                    // Without it a dead host is noticed all the same, when the watch ends.
+                    let _ = SockRef::from(&stream).set_tcp_keepalive(&keep_alive());
                     return Ok(stream);
                 }
                 Err(error) => last = fail(&error),
@@ -204,6 +212,14 @@ impl Client {
         }
         Err(last)
     }
+}
+
+/// How the system watches over a connection.
+fn keep_alive() -> TcpKeepalive {
+    let probes = TcpKeepalive::new().with_time(KEEP_ALIVE);
+    #[cfg(unix)]
+    let probes = probes.with_interval(KEEP_ALIVE / 2).with_retries(PROBES);
+    probes
 }
 
 async fn send<S>(
@@ -219,7 +235,7 @@ where
     let io = Guarded::new(stream, Pace::busy(), patience);
     let (mut sender, connection) = http1::handshake(io).await.map_err(|error| fail(&error))?;
     let ending = Ending(tokio::spawn(async move {
-        // Whoever reads the answer gets the error.
+        // The reader of the answer gets the error.
         let _ = connection.await;
     }));
     let sent = timeout(within, sender.send_request(request)).await;

@@ -35,7 +35,7 @@ pub struct Connection {
     pub(super) port: u16,
     /// Host and port as in the URL.
     pub(super) authority: String,
-    /// What stands before all paths.
+    /// The prefix of all paths.
     pub(super) prefix: String,
     pub(super) tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
     auth: Auth,
@@ -46,7 +46,7 @@ pub struct Connection {
 enum Auth {
     None,
     Token(String),
-    /// Read anew for every request: tokens of pods are replaced.
+    /// Read again for every request: tokens of pods are replaced.
     TokenFile(PathBuf),
 }
 
@@ -189,7 +189,7 @@ struct File {
     directory: PathBuf,
 }
 
-/// Reads kubeconfigs; of what stands in several of them, the first counts.
+/// Reads kubeconfigs; where several define a name, the first one counts.
 fn kubeconfig(paths: &[PathBuf], resolver: Resolver) -> Result<Connection, String> {
     let files: Vec<File> = paths.iter().map(|path| File::read(path)).collect::<Result<_, _>>()?;
     let shown: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
@@ -248,7 +248,7 @@ fn named<'a>(files: &'a [File], list: &str, key: &str, name: &str) -> Result<(&'
     found.ok_or_else(|| format!("there is no {key} named {name:?}"))
 }
 
-/// What stands in `KEY-data`, or in the file that `KEY` names.
+/// The content of `KEY-data`, or of the file that `KEY` names.
 fn data(file: &File, object: &Value, key: &str) -> Result<Option<Vec<u8>>, String> {
     if let Some(text) = object.at(&[&format!("{key}-data")]).and_then(Value::as_str).filter(|text| !text.is_empty()) {
         // The text of the error must not hold any of a key.
