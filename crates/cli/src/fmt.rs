@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
-use ytterby::{FileKind, InputFile, OutputFile};
+use ytterby::{FileKind, InputFile};
 use ytterby_diag::{Diagnostic, Failure, FileId, Id, Readers, Source, Sources};
 use ytterby_yaml::{NodeId, ReadOptions, Tree, View, format, parse};
 
@@ -122,9 +122,7 @@ fn one(file: &InputFile, options: &ReadOptions, sources: &Sources, mode: Mode) -
         if file.place.is_none() {
             return Err(Failure::new(Id::FILE_WRITE, format!("{place} is not a file that can be written")));
         }
-        let (directory, name) = place.rsplit_once('/').unwrap_or((".", &place));
-        let directory = if directory.is_empty() { "/" } else { directory };
-        write::add_files(directory, &[OutputFile { path: name.to_owned(), bytes: text }])?;
+        write::change_source(&place, &text)?;
     }
     Ok(Form::Other)
 }

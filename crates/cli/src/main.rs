@@ -68,12 +68,16 @@ fn run(program: &str, args: Vec<OsString>) -> i32 {
         let words: Vec<String> = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
         let given = |flag: &Text| flags::value_of(&commands::ROOT, &words, flag);
         report::error(program, &given, &failure, &sources);
-        failure_code(&words)
+        failure_code(&words, &failure)
     })
 }
 
-/// The exit code of a command that could not be carried out. Where 1 means that what was checked is wrong, it is 2.
-fn failure_code(words: &[String]) -> i32 {
+/// The exit code of a command that could not be carried out. Where 1 means that what was checked is wrong, it is 2,
+/// but for limits: these end every command with 1.
+fn failure_code(words: &[String], failure: &Failure) -> i32 {
+    if failure.diagnostics().iter().any(|diagnostic| diagnostic.id.limit().is_some()) {
+        return 1;
+    }
     let path = flags::read_line(&commands::ROOT, words).path;
     if path.get(1).is_some_and(|command| matches!(command.name, "kubevirt" | "test")) { 2 } else { 1 }
 }
@@ -115,9 +119,14 @@ fn dispatch(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result
         ["test"] => test::run(program, flags, sources),
         ["watch"] => watch::run(program, flags),
         ["version"] => done(version(program, flags)?),
-        ["kubernetes", "validate"] => kubernetes::run(program, flags, report::rendering(program, flags)?, sources),
-        ["kubevirt", "explain" | "lint" | "serve" | "validate"] | ["kubevirt", "export", "cel"] => {
-            kubevirt::run(program, flags)
+        ["kubernetes", "validate"] => {
+            let rendering = report::rendering(program, flags)?;
+            limits::within(flags, || kubernetes::run(program, flags, rendering, sources))
+        }
+        // It has limits for each review.
+        ["kubevirt", "serve"] => kubevirt::run(program, flags),
+        ["kubevirt", "explain" | "lint" | "validate"] | ["kubevirt", "export", "cel"] => {
+            limits::within(flags, || kubevirt::run(program, flags))
         }
         ["schema", "diff"] => schema::diff(program, flags, sources),
         ["schema", "project"] => done(ytterby_project::json_schema()),

@@ -15,7 +15,7 @@ use ytterby_text::spelling;
 
 use crate::commands::flag;
 use crate::flags::Invocation;
-use crate::{host, read, report};
+use crate::{host, limits, report, write};
 
 /// Rounds of fixing: a fix can bring up another finding.
 const ROUNDS: usize = 5;
@@ -23,6 +23,7 @@ const ROUNDS: usize = 5;
 /// Runs the command and gives the exit code.
 pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
     let rendering = report::rendering(program, flags)?;
+    limits::of_flags(flags)?;
     let ignored = ignored(flags)?;
     let deny = match flags.text(&flag::DENY) {
         "" => false,
@@ -48,10 +49,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
             let before = findings.len();
             for (file, content) in changed {
                 let Some(source) = sources.get(file) else { continue };
-                let path = source.place();
-                std::fs::write(path, content).map_err(|error| {
-                    Failure::new(Id::FILE_WRITE, format!("Writing file '{path}': {}", read::io_text(&error)))
-                })?;
+                write::change_source(source.place(), &content)?;
             }
             sources = Arc::new(Sources::new());
             findings = find(program, flags, rendering, &ignored, &sources)?;

@@ -77,7 +77,7 @@ const KUBERNETES_COMMANDS: &[Command] = &[Command {
     details: "Reads files, directories (.yaml, .yml, .json) or standard input. Exits with 0 if all are valid, with 1 \
               if one is not, and with 2 if something cannot be read.",
     operands: Operands::Some("[FILE|DIRECTORY|-] …"),
-    flags: &[VALIDATE],
+    flags: &[VALIDATE, LIMITS],
     commands: &[],
 }];
 
@@ -293,7 +293,7 @@ pub static ROOT: Command = Command {
             details: "Reports every problem that a run of any target would report, and also values that nothing declares or \
                       uses, overlays that match nothing and rules without effect. Exits with 1 on errors.",
             operands: Operands::Some("[TARGET] …"),
-            flags: &[CHECK, CHECK_INPUT, KUBERNETES],
+            flags: &[CHECK, CHECK_INPUT, KUBERNETES, LIMITS],
             commands: &[],
         },
         Command {

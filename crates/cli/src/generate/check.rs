@@ -8,6 +8,7 @@ use ytterby::{
     Content, Failure, InputFile, Options, Project, ProjectError, Renderer, Silent, ValuesDocument, ValuesFile,
 };
 use ytterby_diag::{Diagnostic, Sources};
+use ytterby_text::budget::Limit;
 
 /// Turns of loops and calls that one input may take: generated values must not make a check endless.
 const STEPS: u64 = 50_000_000;
@@ -67,6 +68,11 @@ pub fn check(
         if !known.insert(way.clone()) {
             continue;
         }
+        // A limit is for all of it: neither smaller values nor other ones are tried at its cost.
+        if failure.diagnostics().iter().any(|problem| problem.id.limit().is_some_and(is_of_the_run)) {
+            found.push(Failing { values: document.clone(), failure, sources });
+            break;
+        }
         let values = document.shrunk(&mut |values| match attempts.attempt(values) {
             Ok(()) => false,
             Err((failure, sources)) => ways(&failure, &sources).contains(&way),
@@ -76,6 +82,11 @@ pub fn check(
         found.push(Failing { values, failure, sources });
     }
     Ok(found)
+}
+
+/// Whether a limit is not the one of steps, which each input has for itself.
+fn is_of_the_run(limit: Limit) -> bool {
+    limit != Limit::Steps
 }
 
 struct Attempts {

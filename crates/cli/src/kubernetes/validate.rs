@@ -10,6 +10,7 @@ use std::sync::Arc;
 use ytterby_diag::render::{Rendering, Report, render as report};
 use ytterby_diag::{Cause, Diagnostic, Failure, FileId, Id, Readers, Severity, Source, Sources};
 use ytterby_kubernetes::{Checked, State, Version, documents, types_of};
+use ytterby_text::budget;
 use ytterby_yaml::{ReadOptions, Tree, parse};
 
 use super::results::{self, Format, Outcome};
@@ -17,6 +18,9 @@ use super::schemas::{self, Schemas};
 use crate::commands::flag;
 use crate::flags::Invocation;
 use crate::{host, read};
+
+/// Units of work that a document takes beside its expressions and patterns, which are charged where they run.
+const DOCUMENT: usize = 1_000;
 
 /// The exit code where something cannot be read.
 const UNREADABLE: i32 = 2;
@@ -76,6 +80,7 @@ pub fn run(program: &str, flags: &Invocation, rendering: Rendering, sources: &Ar
     learn(&inputs, &mut schemas);
     for input in &inputs {
         results.check(input, &schemas);
+        budget::check()?;
     }
     results.report(program, flags, rendering, format)
 }
@@ -178,6 +183,7 @@ impl Results {
                 return;
             }
         };
+        budget::input(text.len());
         let file = FileId(self.files);
         let before = self.findings.len();
         match tree(&text, file) {
@@ -188,6 +194,9 @@ impl Results {
             }
             Ok(tree) => {
                 for document in documents(&tree) {
+                    if budget::work(DOCUMENT).is_err() {
+                        return;
+                    }
                     for checked in schemas.catalog.check(&document) {
                         self.outcomes.push(Outcome::of(&name, &checked));
                         self.take(checked);

@@ -4,25 +4,26 @@
 //! not have never gets here. Here values are checked.
 
 use ytterby_diag::Id;
+use ytterby_diag::render::Rendering;
 use ytterby_kubevirt::parameters::Parameters;
 
 use super::flag;
 use super::{Failure, usage};
+use crate::commands::flag::DIAGNOSTICS;
 use crate::flags::{Invocation, Text};
 
 /// How results are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Format {
+    /// Each object with its problems.
     #[default]
     Text,
+    /// Each object with all of its results.
     Json,
-    Sarif,
+    /// A suite for each object, a case for each rule.
     Junit,
-    Github,
-    /// As diagnostics, with excerpts of the files.
-    Rich,
-    /// As diagnostics, for merge requests of GitLab.
-    Gitlab,
+    /// What is wrong, as every other command reports it.
+    Diagnostics(Rendering),
 }
 
 /// What becomes of fields that KubeVirt does not have; the words are those of the Kubernetes API.
@@ -58,20 +59,7 @@ impl Args {
             templates: flags.list(&flag::TEMPLATE).to_vec(),
             instancetypes: flags.list(&flag::INSTANCETYPE).to_vec(),
             parameters: parameters(flags.list(&flag::PARAMETER))?,
-            format: one_of(
-                flags,
-                &flag::OUTPUT,
-                &[
-                    ("text", Format::Text),
-                    ("json", Format::Json),
-                    ("sarif", Format::Sarif),
-                    ("junit", Format::Junit),
-                    ("github", Format::Github),
-                    ("gitlab", Format::Gitlab),
-                    ("rich", Format::Rich),
-                ],
-            )?
-            .unwrap_or_default(),
+            format: format(flags)?,
             compat: is_compat(flags)?,
             field_validation: one_of(
                 flags,
@@ -99,12 +87,34 @@ impl Args {
     }
 }
 
+/// The format that the flags name: `--output` first, then `--diagnostics` and its variable.
+fn format(flags: &Invocation) -> Result<Format, Failure> {
+    const OTHER: [(&str, Format); 3] = [("text", Format::Text), ("json", Format::Json), ("junit", Format::Junit)];
+    let diagnostics = |name: &str| {
+        let rendering = Rendering::find(name).expect("the table has every name");
+        (Rendering::NAMES.iter().find(|known| known.0 == name).expect("as above").0, Format::Diagnostics(rendering))
+    };
+    let mut known = OTHER.to_vec();
+    known.extend(["sarif", "github", "gitlab", "rich"].map(diagnostics));
+    if let Some(format) = one_of(flags, &flag::OUTPUT, &known)? {
+        return Ok(format);
+    }
+    let has_flag = flags.command().all_flags().any(|flag| flag.name == DIAGNOSTICS.0.name);
+    let is_asked =
+        has_flag && (flags.given(&DIAGNOSTICS).is_some() || std::env::var_os("YTTERBY_DIAGNOSTICS").is_some());
+    if !is_asked {
+        return Ok(Format::Text);
+    }
+    let rendering = crate::report::rendering("ytterby", flags).map_err(|failure| Failure::Usage(Box::new(failure)))?;
+    Ok(if rendering == Rendering::Text { Format::Text } else { Format::Diagnostics(rendering) })
+}
+
 /// Whether `--compat ssp` is given.
 pub(super) fn is_compat(flags: &Invocation) -> Result<bool, Failure> {
     Ok(one_of(flags, &flag::COMPAT, &[("ssp", ())])?.is_some())
 }
 
-/// What the value of a flag stands for; nothing if it was not given.
+/// The meaning of a flag's value; `None` if it was not given.
 pub(super) fn one_of<T: Copy>(flags: &Invocation, flag: &Text, known: &[(&str, T)]) -> Result<Option<T>, Failure> {
     let Some(given) = flags.given(flag) else { return Ok(None) };
     if let Some((_, meaning)) = known.iter().find(|(text, _)| *text == given) {

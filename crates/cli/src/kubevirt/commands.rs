@@ -3,6 +3,8 @@
 //! A flag is listed only where it has an effect, so that a command refuses the others.
 
 use super::flag;
+use crate::commands::LIMITS;
+use crate::commands::flag::{COLOR, DIAGNOSTICS};
 use crate::flags::{Command, Group, Operands};
 
 /// `kubevirt` and everything below it.
@@ -21,16 +23,22 @@ const COMMANDS: &[Command] = &[
     command(
         "explain",
         "Explain rules in words",
-        &[Group {
-            title: "Flags",
-            flags: &[flag::FILE.0, flag::TEMPLATE.0, flag::PARAMETER.0, flag::INSTANCETYPE.0, flag::RULE.0],
-        }],
+        &[
+            Group {
+                title: "Flags",
+                flags: &[flag::FILE.0, flag::TEMPLATE.0, flag::PARAMETER.0, flag::INSTANCETYPE.0, flag::RULE.0],
+            },
+            LIMITS,
+        ],
     ),
     Command {
         commands: &[command(
             "cel",
             "Write rules as admission policies in CEL",
-            &[Group { title: "Flags", flags: &[flag::FILE.0, flag::PARAMETER.0, flag::FAIL_ON_WARN.0, flag::NAME.0] }],
+            &[
+                Group { title: "Flags", flags: &[flag::FILE.0, flag::PARAMETER.0, flag::FAIL_ON_WARN.0, flag::NAME.0] },
+                LIMITS,
+            ],
         )],
         operands: Operands::None,
         ..command("export", "Write rules in another language", &[])
@@ -38,18 +46,23 @@ const COMMANDS: &[Command] = &[
     command(
         "lint",
         "Find mistakes in rules",
-        &[Group {
-            title: "Flags",
-            flags: &[
-                flag::FILE.0,
-                flag::OUTPUT.0,
-                flag::PARAMETER.0,
-                flag::INSTANCETYPE.0,
-                flag::FAIL_ON_WARN.0,
-                flag::QUIET.0,
-                flag::FIX.0,
-            ],
-        }],
+        &[
+            Group {
+                title: "Flags",
+                flags: &[
+                    flag::FILE.0,
+                    flag::OUTPUT.0,
+                    DIAGNOSTICS.0,
+                    COLOR.0,
+                    flag::PARAMETER.0,
+                    flag::INSTANCETYPE.0,
+                    flag::FAIL_ON_WARN.0,
+                    flag::QUIET.0,
+                    flag::FIX.0,
+                ],
+            },
+            LIMITS,
+        ],
     ),
     #[cfg(feature = "server")]
     Command {
@@ -61,20 +74,25 @@ const COMMANDS: &[Command] = &[
     command(
         "validate",
         "Check virtual machines against rules",
-        &[Group {
-            title: "Flags",
-            flags: &[
-                flag::FILE.0,
-                flag::OUTPUT.0,
-                flag::TEMPLATE.0,
-                flag::PARAMETER.0,
-                flag::INSTANCETYPE.0,
-                flag::COMPAT.0,
-                flag::FIELD_VALIDATION.0,
-                flag::FAIL_ON_WARN.0,
-                flag::QUIET.0,
-            ],
-        }],
+        &[
+            Group {
+                title: "Flags",
+                flags: &[
+                    flag::FILE.0,
+                    flag::OUTPUT.0,
+                    DIAGNOSTICS.0,
+                    COLOR.0,
+                    flag::TEMPLATE.0,
+                    flag::PARAMETER.0,
+                    flag::INSTANCETYPE.0,
+                    flag::COMPAT.0,
+                    flag::FIELD_VALIDATION.0,
+                    flag::FAIL_ON_WARN.0,
+                    flag::QUIET.0,
+                ],
+            },
+            LIMITS,
+        ],
     ),
 ];
 

@@ -35,6 +35,6 @@ impl Host for Disk {
     }
 
     fn write(&self, path: &Path, content: &[u8]) -> io::Result<()> {
-        std::fs::write(path, content)
+        crate::write::change_source(&path.to_string_lossy(), content).map_err(io::Error::other)
     }
 }

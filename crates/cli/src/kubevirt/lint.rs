@@ -8,7 +8,7 @@ use super::output::{self, Issue, Level, counted, plain, xml};
 use super::report::Place;
 use super::validate::{ABBREVIATED, is_abbreviated};
 use super::world::{World, place};
-use super::{BROKEN, Failure, Host, NOTHING, OK, UNREADABLE, usage};
+use super::{BROKEN, Failure, Host, NOTHING, OK, UNREADABLE, usage, within_limits};
 use ytterby_diag::{Id, Pos, Sources};
 use ytterby_kubevirt::evaluate::{Status, evaluate};
 use ytterby_kubevirt::fix;
@@ -73,6 +73,7 @@ pub(super) fn run(
                 }
                 for vm in objects.vms.iter().filter(|vm| vm.template.is_some() && vm.problem.is_none()) {
                     own_rules(vm, file, &world, &mut found);
+                    within_limits()?;
                 }
             }
         }
@@ -219,9 +220,7 @@ fn write(found: &[Found], annotations: usize, args: &Args, sources: &Sources, ou
         }
         Format::Json => json(found, out),
         Format::Junit => junit(found, out),
-        Format::Sarif => output::sarif(&issues(found), out),
-        Format::Github => output::github(&issues(found), out),
-        Format::Rich | Format::Gitlab => output::diagnostics(&issues(found), args.format, sources, out),
+        Format::Diagnostics(rendering) => output::diagnostics(&issues(found), rendering, sources, out),
     }
 }
 
@@ -235,7 +234,15 @@ fn issues(found: &[Found]) -> Vec<Issue> {
             (_, Level::Error) => Id::KUBEVIRT_RULE,
             _ => Id::KUBEVIRT_LINT,
         };
-        Issue { id: found.id.to_owned(), sort, level: found.level, at: found.at.clone(), text, rule_at: None }
+        Issue {
+            id: found.id.to_owned(),
+            sort,
+            level: found.level,
+            at: found.at.clone(),
+            text,
+            path: None,
+            rule_at: None,
+        }
     };
     found.iter().map(issue).collect()
 }

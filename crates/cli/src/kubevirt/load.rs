@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ytterby_diag::{FileId, Pos, Source, Sources};
+use ytterby_text::budget;
 use ytterby_yaml::{ReadOptions, Tree, parse};
 
 use super::Host;
@@ -32,6 +33,8 @@ pub(super) struct File {
     /// Its text.
     pub source: Option<Arc<Source>>,
     id: FileId,
+    /// Whether all of it is one line that is too long to look at.
+    pub is_one_line: bool,
     /// What is in it.
     pub objects: Result<Objects, Problem>,
     /// All of it, for the places of values, if there is a VM in it.
@@ -56,12 +59,6 @@ impl File {
     /// A byte as a place for diagnostics.
     pub(super) fn pos(&self, offset: usize) -> Pos {
         Pos::new(self.id, offset.min(self.text().len()) as u32)
-    }
-
-    /// Whether all of it is one line that is too long to look at.
-    pub(super) fn is_one_line(&self) -> bool {
-        let text = self.text().trim_ascii();
-        text.len() > LONG_LINE && !text.contains(&b'\n')
     }
 
     /// The line of a byte, from 1.
@@ -140,9 +137,11 @@ fn read(
         Ok(content) => content,
         Err(error) => {
             let problem = Problem { message: io_text(&error), at: None };
-            return File { name, path, source: None, id: FileId(u32::MAX), objects: Err(problem), tree: None };
+            let objects = Err(problem);
+            return File { name, path, source: None, id: FileId(u32::MAX), is_one_line: false, objects, tree: None };
         }
     };
+    budget::input(content.len());
     let id = sources.add(Source::new(name.clone(), content));
     let source = sources.get(id).expect("the source was just added");
     let options = ReadOptions { comments: false, ..ReadOptions::default() };
@@ -154,7 +153,9 @@ fn read(
         }
     };
     let tree = tree.filter(|_| objects.as_ref().is_ok_and(|objects| !objects.vms.is_empty()));
-    File { name, path, source: Some(source), id, objects, tree }
+    let text = source.text().trim_ascii();
+    let is_one_line = text.len() > LONG_LINE && !text.contains(&b'\n');
+    File { name, path, source: Some(source), id, is_one_line, objects, tree }
 }
 
 /// What the system says, without its number.

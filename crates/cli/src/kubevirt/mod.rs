@@ -97,6 +97,11 @@ enum Failure {
     Output(io::Error),
 }
 
+/// Fails where a limit of the command was reached: what was found so far is not all.
+fn within_limits() -> Result<(), Failure> {
+    ytterby_text::budget::check().map_err(|exceeded| Failure::Usage(Box::new(exceeded.into())))
+}
+
 /// The command was misused.
 fn usage(id: Id, text: impl Into<String>) -> Failure {
     Failure::Usage(Box::new(ytterby_diag::Failure::new(id, text.into())))

@@ -1,19 +1,22 @@
-//! Writes results: text for people, JSON, SARIF, JUnit and GitHub's workflow commands for machines.
+//! Writes results: a result for each object and rule as text, JSON or JUnit; or what is wrong as diagnostics.
+//!
+//! The formats of diagnostics are those of every command and are laid out in `ytterby_diag::render`; here results become
+//! diagnostics.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use ytterby_diag::render::{Rendering, RichOptions, WorkflowPlace, render, workflow_command};
-use ytterby_diag::{Diagnostic, Id, Label, Part, Role, Severity, Sources};
-use ytterby_text::url;
+use ytterby_diag::render::{Rendering, render};
+use ytterby_diag::{Diagnostic, Id, Label, Part, Path, Role, Severity, Sources};
 pub(super) use ytterby_text::xml::escaped_line as xml;
 
 use super::args::{Args, Format};
 use super::report::{Checked, Located, Place, Report};
 use ytterby_kubevirt::evaluate::Status;
-use ytterby_kubevirt::value::{Value, quoted};
+use ytterby_kubevirt::trail::Key;
+use ytterby_kubevirt::value::quoted;
 
-/// Something to show at a place; what SARIF and GitHub have in common for all commands.
+/// Something to report at a place: what becomes a diagnostic.
 pub(super) struct Issue {
     /// The rule or lint that found it.
     pub id: String,
@@ -22,7 +25,9 @@ pub(super) struct Issue {
     pub level: Level,
     pub at: Place,
     pub text: String,
-    /// The rule, where it stands somewhere else.
+    /// The value in the VM.
+    pub path: Option<Path>,
+    /// The rule, if it is at another place.
     pub rule_at: Option<Place>,
 }
 
@@ -49,10 +54,8 @@ pub(super) fn write(report: &Report, args: &Args, sources: &Sources, out: &mut d
     match args.format {
         Format::Text => text(report, args.quiet, out),
         Format::Json => json(report, out),
-        Format::Sarif => sarif(&issues(report), out),
         Format::Junit => junit(report, args.fail_on_warn, out),
-        Format::Github => github(&issues(report), out),
-        Format::Rich | Format::Gitlab => diagnostics(&issues(report), args.format, sources, out),
+        Format::Diagnostics(rendering) => diagnostics(&issues(report), rendering, sources, out),
     }
 }
 
@@ -232,114 +235,66 @@ fn issues(report: &Report) -> Vec<Issue> {
             (false, true) => Id::KUBEVIRT_RULE,
             (false, false) => Id::KUBEVIRT_INVALID,
         };
-        Some(Issue { id: result.id().to_owned(), sort, level, at, text, rule_at })
+        let path = outcome.value.as_deref().map(path);
+        Some(Issue { id: result.id().to_owned(), sort, level, at, text, path, rule_at })
     };
     report.objects.iter().flat_map(|object| object.results.iter().filter_map(|result| issue(object, result))).collect()
 }
 
-/// A message and what was seen, which stands behind a colon unless the message ends by itself.
+/// The keys to a value as a path of diagnostics.
+fn path(keys: &[Key]) -> Path {
+    keys.iter().fold(Path::document(), |path, key| match key {
+        Key::Name(name) => path.key(name.to_string()),
+        Key::Index(index) => path.index(*index),
+    })
+}
+
+/// A message and what was found, after a colon unless the message ends a sentence.
 fn sentence(message: &str, detail: &str) -> String {
     let message = message.trim_end();
     let ended = message.is_empty() || message.ends_with(['.', '!', '?', ':', ';', ',', '…']);
     format!("{message}{}{detail}", if ended { " " } else { ": " }).trim_start().to_owned()
 }
 
-/// Writes SARIF 2.1.0.
-pub(super) fn sarif(issues: &[Issue], out: &mut dyn Write) -> io::Result<()> {
-    let object = |members: Vec<(&str, Value)>| {
-        Value::Object(members.into_iter().map(|(key, value)| (key.into(), value)).collect())
-    };
-    let text = |text: &str| object(vec![("text", Value::from(text))]);
-    let mut ids: Vec<&str> = issues.iter().map(|issue| issue.id.as_str()).collect();
-    ids.sort_unstable();
-    ids.dedup();
-    let rules = ids.iter().map(|id| object(vec![("id", Value::from(*id))])).collect();
-    let physical = |place: &Place| {
-        let region = object(vec![
-            ("startLine", Value::Int(i128::from(place.line.max(1)))),
-            ("startColumn", Value::Int(i128::from(place.column.max(1)))),
-        ]);
-        let artifact = object(vec![("uri", Value::from(url::reference(&place.file).as_str()))]);
-        object(vec![("artifactLocation", artifact), ("region", region)])
-    };
-    let result = |issue: &Issue| {
-        let mut members = vec![
-            ("ruleId", Value::from(issue.id.as_str())),
-            ("level", Value::from(issue.level.as_str())),
-            ("message", text(&issue.text)),
-            ("locations", Value::Array(vec![object(vec![("physicalLocation", physical(&issue.at))])])),
-        ];
-        if let Some(rule) = &issue.rule_at {
-            let related = object(vec![("physicalLocation", physical(rule)), ("message", text("the rule"))]);
-            members.push(("relatedLocations", Value::Array(vec![related])));
-        }
-        object(members)
-    };
-    let driver = object(vec![
-        ("name", Value::from("ytterby")),
-        ("version", Value::from(env!("CARGO_PKG_VERSION"))),
-        ("rules", Value::Array(rules)),
-    ]);
-    let run = object(vec![
-        ("tool", object(vec![("driver", driver)])),
-        ("results", Value::Array(issues.iter().map(result).collect())),
-    ]);
-    let log = object(vec![
-        ("$schema", Value::from("https://json.schemastore.org/sarif-2.1.0.json")),
-        ("version", Value::from("2.1.0")),
-        ("runs", Value::Array(vec![run])),
-    ]);
-    writeln!(out, "{log}")
-}
-
-/// Writes issues as diagnostics, whose form is the business of `diag`. Notes are left out:
-/// diagnostics are errors and warnings.
-pub(super) fn diagnostics(issues: &[Issue], format: Format, sources: &Sources, out: &mut dyn Write) -> io::Result<()> {
-    let diagnostic = |issue: &Issue| {
-        let severity = match issue.level {
-            Level::Error => Severity::Error,
-            Level::Warning => Severity::Warning,
-            Level::Note => return None,
-        };
-        let text = match issue.id.as_str() {
-            "" => issue.text.clone(),
-            id => format!("{id}: {}", issue.text),
-        };
-        let mut diagnostic = Diagnostic::new(severity, issue.sort, text).at(issue.at.pos, Part::Line);
-        if let Some(path) = &issue.at.path {
-            diagnostic = diagnostic.note(format!("at {path}"));
-        }
-        if let Some(rule) = &issue.rule_at {
-            diagnostic = diagnostic.label(Label::new(Role::Rule, rule.pos, Part::Line).text("the rule"));
-        }
-        Some(diagnostic)
-    };
-    let warnings: Vec<Diagnostic> = issues.iter().filter_map(diagnostic).collect();
-    let version = env!("CARGO_PKG_VERSION");
-    let report = ytterby_diag::render::Report {
-        program: "ytterby",
-        version,
-        failure: None,
-        warnings: &warnings,
-        sources,
-        printed: "",
-    };
-    let rendering = match format {
-        Format::Gitlab => Rendering::Gitlab,
-        _ => Rendering::Rich(RichOptions::default()),
-    };
+/// Writes issues as diagnostics, whose form is the business of `diag`. Notes are left out: diagnostics are errors and
+/// warnings.
+pub(super) fn diagnostics(
+    issues: &[Issue],
+    rendering: Rendering,
+    sources: &Sources,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let diagnostics: Vec<Diagnostic> = issues.iter().filter_map(diagnostic).collect();
+    let report = ytterby_diag::render::Report::new("ytterby", None, &diagnostics, sources);
     out.write_all(render(&report, rendering).as_bytes())
 }
 
-/// Writes GitHub's workflow commands, one per issue.
-pub(super) fn github(issues: &[Issue], out: &mut dyn Write) -> io::Result<()> {
-    for Issue { id, level, at, text, rule_at, .. } in issues {
-        let command = if *level == Level::Note { "notice" } else { level.as_str() };
-        let rule = rule_at.as_ref().map_or(String::new(), |place| format!(" (rule at {place})"));
-        let at = WorkflowPlace { file: &at.file, line: at.line, column: Some(at.column), end_column: None };
-        out.write_all(workflow_command(command, Some(at), id, &format!("{text}{rule}")).as_bytes())?;
+fn diagnostic(issue: &Issue) -> Option<Diagnostic> {
+    let severity = match issue.level {
+        Level::Error => Severity::Error,
+        Level::Warning => Severity::Warning,
+        Level::Note => return None,
+    };
+    let text = match issue.id.as_str() {
+        "" => issue.text.clone(),
+        id => format!("{id}: {}", issue.text),
+    };
+    let mut diagnostic = Diagnostic::new(severity, issue.sort, text).at(issue.at.pos, part(&issue.at));
+    if let Some(path) = &issue.path {
+        diagnostic = diagnostic.path(path.clone());
     }
-    Ok(())
+    if let Some(path) = &issue.at.path {
+        diagnostic = diagnostic.note(format!("at {path}"));
+    }
+    if let Some(rule) = &issue.rule_at {
+        diagnostic = diagnostic.label(Label::new(Role::Rule, rule.pos, part(rule)).text("the rule"));
+    }
+    Some(diagnostic)
+}
+
+/// What is marked at a place: the rest of its line, unless the file is one line.
+fn part(place: &Place) -> Part {
+    if place.is_on_long_line { Part::Bytes(1) } else { Part::Line }
 }
 
 fn junit(report: &Report, fail_on_warn: bool, out: &mut dyn Write) -> io::Result<()> {

@@ -32,7 +32,7 @@ pub(super) struct Located {
     pub id: &'static str,
     /// Where the VM is wrong.
     pub at: Option<Place>,
-    /// Where the rule stands.
+    /// The place of the rule.
     pub rule_at: Option<Place>,
 }
 
@@ -73,12 +73,14 @@ pub(super) struct Place {
     pub pos: Pos,
     /// The keys that lead there, where a line and a column are no help: the file is one long line.
     pub path: Option<String>,
+    /// Whether its line is too long to be shown.
+    pub is_on_long_line: bool,
 }
 
 impl Place {
     /// A place of a file that could not be read.
     pub(super) fn unread(file: String, line: u32, column: u32) -> Place {
-        Place { file, line, column, pos: Pos::UNKNOWN, path: None }
+        Place { file, line, column, pos: Pos::UNKNOWN, path: None, is_on_long_line: false }
     }
 }
 

@@ -27,6 +27,7 @@ const RELOAD: Duration = Duration::from_secs(2);
 /// Runs the server that the flags describe.
 pub(super) fn run(program: &str, flags: &Invocation, host: &dyn Host) -> Result<i32, Failure> {
     let options = Options::read(flags)?;
+    give_memory_back();
     let log = Arc::new(options.log());
     log.info("Starting", &[("component", program.into()), ("version", env!("CARGO_PKG_VERSION").into())]);
     let known = match options.known(host) {
@@ -62,6 +63,33 @@ pub(super) fn run(program: &str, flags: &Invocation, host: &dyn Host) -> Result<
         }
     }
 }
+
+/// Settings of the C library with which it gives memory back after a flood of large reviews: 19 MB stay of 168, instead of
+/// 111 of 199. What each thread keeps for itself pins the memory around it; requests take as long without it. The
+/// settings are read when a program starts. See `docs/decisions/allocator.md`.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const MEMORY: &str = "glibc.malloc.arena_max=2:glibc.malloc.tcache_count=0:\
+                      glibc.malloc.trim_threshold=131072:glibc.malloc.mmap_threshold=131072";
+
+/// Starts this program once more, in the same process, with [`MEMORY`]; does nothing where somebody chose other settings.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn give_memory_back() {
+    use std::os::unix::process::CommandExt;
+
+    const TUNABLES: &str = "GLIBC_TUNABLES";
+    let is_chosen =
+        |(name, _): (std::ffi::OsString, _)| name == TUNABLES || name.as_encoded_bytes().starts_with(b"MALLOC_");
+    if std::env::vars_os().any(is_chosen) {
+        return;
+    }
+    let mut words = std::env::args_os();
+    let (Some(name), Ok(program)) = (words.next(), std::env::current_exe()) else { return };
+    // It returns only where it fails, and then the server runs with the usual settings.
+    let _ = std::process::Command::new(program).arg0(name).args(words).env(TUNABLES, MEMORY).exec();
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+fn give_memory_back() {}
 
 struct Options {
     listen: IpAddr,

@@ -7,7 +7,7 @@ use super::args::{Args, FieldValidation};
 use super::load::File;
 use super::report::{Checked, Located, Place, Report};
 use super::world::{Cache, Governed, World, key_place, place, value_place};
-use super::{BROKEN, Failure, Host, NOTHING, OK, UNREADABLE, output};
+use super::{BROKEN, Failure, Host, NOTHING, OK, UNREADABLE, output, within_limits};
 use ytterby_kubevirt::compat::{self, Verdict};
 use ytterby_kubevirt::evaluate::{Outcome, Sizing, Status, evaluate, untried};
 use ytterby_kubevirt::fields;
@@ -27,7 +27,10 @@ pub(super) fn run(args: &Args, host: &dyn Host, stdout: &mut dyn Write) -> Resul
         match &file.objects {
             Err(_) => report.objects.extend(unreadable_file(file)),
             Ok(objects) => {
-                report.objects.extend(objects.vms.iter().map(|vm| check(vm, file, &world, fields, &mut cache)));
+                for vm in &objects.vms {
+                    report.objects.push(check(vm, file, &world, fields, &mut cache));
+                    within_limits()?;
+                }
             }
         }
     }
@@ -167,7 +170,7 @@ fn outcomes(
             let (value, sizing) = world.prepared(vm);
             let mut outcomes = evaluate(rules, &value, &sizing);
             if vm.template.is_some() && value.at(&["spec", "template"]).is_none() {
-                // A sketch of a template, which nobody can create a VM from: worth a warning.
+                // A sketch of a template, from which no VM can be created: worth a warning.
                 outcomes.iter_mut().for_each(|outcome| outcome.status = Status::Warning);
             }
             Ok(outcomes)

@@ -24,7 +24,7 @@ pub(super) struct World {
     instancetypes: Given,
     /// Where diagnostics look up what they show.
     pub sources: Sources,
-    /// Where templates of a name stand: numbers of files, those of `templates` behind those of
+    /// Where templates of a name are: numbers of files, those of `templates` after those of
     /// `files`, and of templates.
     by_name: HashMap<Box<str>, Vec<(usize, usize)>>,
     pub compat: bool,
@@ -32,7 +32,7 @@ pub(super) struct World {
 
 /// The rules of a VM.
 pub(super) enum Governed<'w> {
-    /// By these rules, which stand in this file.
+    /// By these rules, in this file.
     By(&'w Annotation, &'w File),
     /// By none: it is exempt.
     Exempt(&'static str),
@@ -104,7 +104,7 @@ impl World {
         let fits = |template: &Template| template.namespace.is_empty() || template.namespace == namespace;
         if let Some((file, template)) = self.named(name).find(|(_, template)| fits(template)) {
             let own = template.rules.as_ref();
-            // The reference never looks at the VM inside; offline, nobody has copied its annotation
+            // The reference never looks at the VM inside; offline, its annotation has not been copied
             // yet.
             let rules = if self.compat { own } else { own.or(template.vm_rules.as_ref()) };
             return rules.map_or(Governed::Free, |rules| Governed::By(rules, file));
@@ -152,17 +152,17 @@ impl Cache {
     }
 }
 
-/// Where a byte of an annotation stands.
+/// The place of a byte of an annotation.
 pub(super) fn place(annotation: &Annotation, file: &File, offset: usize) -> Place {
     place_of(file, annotation.locate(file.text(), offset))
 }
 
-/// Where a value of a VM stands, or what is nearest to it.
+/// The place of a value of a VM, or of what is nearest to it.
 pub(super) fn value_place(vm: &Vm, file: &File, keys: &[Key]) -> Place {
     Place { path: path_in(file, keys), ..place_of(file, spot(vm, file, keys).value) }
 }
 
-/// Where the key of a value of a VM stands.
+/// The place of the key of a value of a VM.
 pub(super) fn key_place(vm: &Vm, file: &File, keys: &[Key]) -> Place {
     Place { path: path_in(file, keys), ..place_of(file, spot(vm, file, keys).key) }
 }
@@ -170,7 +170,7 @@ pub(super) fn key_place(vm: &Vm, file: &File, keys: &[Key]) -> Place {
 /// The keys from a VM to a value, where lines do not tell.
 fn path_in(file: &File, keys: &[Key]) -> Option<String> {
     let text: String = keys.iter().map(Key::to_string).collect();
-    Some(text.trim_start_matches('.').to_owned()).filter(|path| !path.is_empty() && file.is_one_line())
+    Some(text.trim_start_matches('.').to_owned()).filter(|path| !path.is_empty() && file.is_one_line)
 }
 
 fn spot(vm: &Vm, file: &File, keys: &[Key]) -> Spot {
@@ -180,5 +180,12 @@ fn spot(vm: &Vm, file: &File, keys: &[Key]) -> Spot {
 
 fn place_of(file: &File, offset: usize) -> Place {
     let (line, column) = file.position(offset);
-    Place { file: file.name.clone(), line, column, pos: file.pos(offset), path: None }
+    Place {
+        file: file.name.clone(),
+        line,
+        column,
+        pos: file.pos(offset),
+        path: None,
+        is_on_long_line: file.is_one_line,
+    }
 }

@@ -94,6 +94,26 @@ fn add(directory: &str, files: &[OutputFile]) -> Result<(), String> {
     moves.finish(|_| Ok(()))
 }
 
+/// Replaces the content of a file that somebody wrote by hand. Unlike output, it cannot be made again, so the new content
+/// is on the disk before the old one is gone.
+pub fn change_source(path: &str, bytes: &[u8]) -> Result<(), Failure> {
+    change(path, bytes).map_err(|why| Failure::new(Id::FILE_WRITE, format!("Writing file '{path}': {why}")))
+}
+
+fn change(path: &str, bytes: &[u8]) -> Result<(), String> {
+    // The file itself changes, not a link to it.
+    let real = std::fs::canonicalize(path).map_err(|error| io_text(&error))?;
+    let (Some(directory), Some(name)) = (real.parent(), real.file_name().and_then(|name| name.to_str())) else {
+        return Err("it is not a file with a name in UTF-8".to_owned());
+    };
+    let mut moves = Moves::new(directory, &Watch::start())?;
+    moves.add_synced(name, bytes)?;
+    moves.finish(|_| Ok(()))?;
+    // Best effort: the content is safe, only its name may still be the old one's.
+    let _ = std::fs::File::open(directory).and_then(|directory| directory.sync_all());
+    Ok(())
+}
+
 /// Files with their paths below the output directory.
 fn placed(files: &[OutputFile]) -> Result<Vec<(String, &OutputFile)>, String> {
     files.iter().map(|file| Ok((relative(&file.path, System::HERE)?, file))).collect()

@@ -125,6 +125,14 @@ impl Moves {
         Ok(())
     }
 
+    /// As [`Moves::add`], and waits until the disk has the file.
+    pub(super) fn add_synced(&mut self, place: &str, bytes: &[u8]) -> Result<(), String> {
+        let aside = self.journal.next();
+        self.add(place, bytes)?;
+        let synced = File::open(&aside).and_then(|file| file.sync_all());
+        synced.map_err(|error| failed("sync", &aside, &error))
+    }
+
     /// Moves all files into place. `prepare` is called when that is certain to happen.
     pub(super) fn finish(mut self, prepare: impl FnOnce(&Watch) -> Result<(), String>) -> Result<(), String> {
         let watch = Rc::clone(&self.stage.watch);

@@ -106,3 +106,60 @@ fn values_of_flags() {
         assert_eq!(scratch.run(&["-f", "t.yml", flag]), (0, "a: 1\n".to_owned(), String::new()));
     }
 }
+
+/// A line of code can break a rule a million times: the first thousand are reported, the others are counted.
+#[test]
+fn reports_are_bounded() {
+    let schema = "#@data/values-schema\n---\n#@schema/default [1] * 20000\na:\n#@schema/validation min=2\n- 1\n";
+    let scratch = Scratch::with(&[("s.yml", schema)]);
+    for format in ["text", "rich", "json"] {
+        let (exit, _, stderr) = scratch.run(&["-f", ".", &format!("--diagnostics={format}")]);
+        assert_eq!(exit, 1);
+        assert!(stderr.len() < 2_000_000, "{format}: {} bytes", stderr.len());
+        assert!(stderr.contains("19000 more values break rules, of which this is the first"), "{format}");
+    }
+}
+
+/// What is written counts, not only the values that it is made of: indentation can be most of it.
+#[test]
+fn indentation_counts_as_memory() {
+    let deep =
+        "#@ def f(n):\n#@   return {\"a\": f(n - 1)} if n else 1\n#@ end\n#@ x = f(2000)\n---\nx: #@ [x] * 200\n";
+    check(deep, &["--limit-memory", "150MiB"], "limit/memory", None);
+}
+
+/// Long calls of built-in functions end in time, and their line is the hottest.
+#[test]
+fn long_calls_of_functions() {
+    for code in [
+        "repr(\"\\x01\" * 100000000)",
+        "(\"a\" * 3000000).strip(\"bcdefghijk\" * 100000 + \"a\")",
+        "(\"a\" * 3000000).startswith(tuple([\"a\" * 2999999 + \"b\"] * 100000))",
+        "(\"{0}\" * 1000000).format(\"a\" * 1000)",
+        "(\"%(a)s\" * 1000000) % {\"a\": \"a\" * 1000}",
+    ] {
+        let template = format!("#@ for i in range(1000):\n#@   x = {code}\n#@ end\n---\nx: 1\n");
+        let scratch = Scratch::with(&[("t.yml", template.as_str())]);
+        let args = ["-f", "t.yml", "--diagnostics=json", "--limit-time", "500ms", "--limit-memory", "300MiB"];
+        let (exit, _, stderr) = scratch.run(&args);
+        assert!(exit == 1 && stderr.contains("\"id\":\"limit/"), "{code}: {stderr}");
+    }
+}
+
+#[test]
+fn commands_that_check_have_limits() {
+    let vm = "kind: VirtualMachine\nmetadata: {name: a}\nspec: {template: {spec: {domain: {}}}}\n";
+    let scratch = Scratch::with(&[("vm.yml", vm), ("pod.yml", "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n")]);
+    for command in [
+        &["kubevirt", "validate", "vm.yml"][..],
+        &["kubevirt", "lint", "vm.yml"],
+        &["kubevirt", "explain", "vm.yml"],
+        &["kubernetes", "validate", "pod.yml"],
+    ] {
+        // Any process has more than that.
+        let (exit, stdout, stderr) = scratch.run(&[command, &["--limit-memory", "1KiB"]].concat());
+        assert_eq!((exit, stdout.as_str()), (1, ""), "{command:?} {stderr}");
+        assert!(stderr.contains("memory limit exceeded (--limit-memory 1KiB)"), "{command:?} {stderr}");
+        assert_ne!(scratch.run(&[command, &["--limit-memory", "1GiB"]].concat()).2, stderr);
+    }
+}

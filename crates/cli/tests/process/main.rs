@@ -21,6 +21,8 @@ mod projects;
 #[cfg(all(unix, feature = "server"))]
 mod serve;
 mod server;
+#[cfg(target_os = "linux")]
+mod shim;
 #[cfg(unix)]
 mod signals;
 
