@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn fixes_are_made_together() {
+    fn fixes_are_applied_together() {
         let sources = Sources::new();
         let one = sources.add(Source::new("a.yml", *b"a: no\nb: 1.20\n"));
         let other = sources.add(Source::new("b.yml", *b"nmae: x\n"));
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn overlapping_fixes_are_left_out_as_a_whole() {
+    fn overlapping_fixes_are_omitted_as_a_whole() {
         let sources = Sources::new();
         let file = sources.add(Source::new("a.yml", *b"abcdef"));
         let fixes =
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_edits_are_made_once() {
+    fn equal_edits_are_applied_once() {
         let sources = Sources::new();
         let file = sources.add(Source::new("a.yml", *b"x"));
         let (one, other) = (fix(&[(file, 0..0, "1\n")]), fix(&[(file, 0..0, "2\n")]));

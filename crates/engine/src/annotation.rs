@@ -373,7 +373,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_in_disguise_are_recognised() {
+    fn names_with_other_case_or_separator_are_recognised() {
         for (written, meant) in [
             ("Schema/desc", Some("schema/desc")),
             ("schema:validation", Some("schema/validation")),

@@ -18,7 +18,7 @@ fn to_the_last_node_of_a_line() {
 }
 
 #[test]
-fn to_the_bracket_if_nothing_is_in_it() {
+fn to_the_bracket_if_it_is_empty() {
     check_comments("a: [ # x\n]\nb: 1\n", "1 ---\n1 a |  x\n3 b");
 }
 

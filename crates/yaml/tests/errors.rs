@@ -127,7 +127,7 @@ fn quotes_and_brackets() {
 }
 
 #[test]
-fn templates_of_others() {
+fn other_template_languages() {
     let help = "begins an expression of Helm or Jinja, which is not YAML; put the value in quotes if it is text";
     let text = "a: {{ .Values.x }}-{{ .Values.y }}\n";
     assert!(told(text).contains(&format!("= `{{{{` {help}")), "{}", told(text));

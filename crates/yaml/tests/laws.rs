@@ -145,7 +145,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_written_reads_back(node in node()) {
+    fn written_values_read_back(node in node()) {
         let mut yaml = YamlWriter::new();
         yaml.document();
         write(&node, &mut yaml);
@@ -157,7 +157,7 @@ proptest! {
     }
 
     #[test]
-    fn writing_what_was_read_is_stable(input in yaml_like()) {
+    fn writing_is_idempotent(input in yaml_like()) {
         // An array that is a key is written with its lines, as in the reference.
         let shows_lines = |text: &[u8]| text.windows(7).any(|piece| piece == b"  line:");
         if let Ok(first) = common::recode(input.as_bytes(), false)
@@ -169,14 +169,14 @@ proptest! {
     }
 
     #[test]
-    fn reading_ends_well(input in yaml_like(), strict in any::<bool>()) {
+    fn any_text_is_read_or_refused(input in yaml_like(), strict in any::<bool>()) {
         if let Ok(tree) = parse(input.as_bytes(), FileId(0), &ReadOptions { strict, ..ReadOptions::default() }) {
             format(&tree);
         }
     }
 
     #[test]
-    fn reading_bytes_ends_well(input in proptest::collection::vec(any::<u8>(), 0..200)) {
+    fn any_bytes_are_read_or_refused(input in proptest::collection::vec(any::<u8>(), 0..200)) {
         let _ = parse(&input, FileId(0), &ReadOptions::default());
     }
 }

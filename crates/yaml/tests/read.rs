@@ -52,7 +52,7 @@ fn values_are_indented_deeper_than_their_keys() {
 }
 
 #[test]
-fn lines_may_end_in_every_way() {
+fn all_line_breaks_are_accepted() {
     check("a: 1\rb: 2\r", "a: 1\nb: 2\n");
     check("a: |\r\n  b\r\n  c\r\n", "a: |\n  b\n  c\n");
     check("a: 1\u{85}b: 2\u{85}", "a: 1\nb: 2\n");

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_hold_paragraphs_and_lists() {
+    fn cells_contain_paragraphs_and_lists() {
         for (text, cell) in [
             ("One\ntwo | three\n", "One two \\| three"),
             ("One\n\nTwo\n", "One<br><br>Two"),

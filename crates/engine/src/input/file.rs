@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn names_tell_kinds() {
+    fn kinds_follow_from_names() {
         let check = |path: &str, kind, is_library| {
             assert_eq!((file(path).kind(), file(path).is_library()), (kind, is_library), "{path}");
         };

@@ -286,8 +286,8 @@ impl SharedLists {
     }
 }
 
-/// Whether two values are the same: scalars by value, lists and host values by identity. Other values
-/// count as different.
+/// Whether two values are the same: scalars by value, lists and host values by identity. Other
+/// values count as different.
 fn is_same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::None, Value::None) => true,

@@ -247,7 +247,7 @@ proptest! {
 }
 
 #[test]
-fn a_removed_key_can_come_again() {
+fn a_removed_key_can_be_added_again() {
     let left = map([entry("a", int(1), vec![]), entry("b", int(2), vec![])]);
     let right = map([
         entry("a", Node::NULL, vec![ann(Ann::OverlayRemove, &[])]),

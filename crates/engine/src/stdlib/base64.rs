@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn names_the_offset_of_bad_text() {
+    fn errors_contain_the_offset() {
         for (text, expected) in [
             ("aGk", Err(0)),
             ("a G k=", Err(1)),

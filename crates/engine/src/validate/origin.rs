@@ -58,7 +58,7 @@ mod tests {
     use crate::validate::rules::tests::yaml;
 
     #[test]
-    fn finds_what_a_line_names() {
+    fn finds_the_data_values_of_a_line() {
         let values = yaml("{db: {port: 1, 'a-b': 2}, name: x}");
         let path = |text: &str| follow(text, &values).map(|(path, _)| path.to_string());
         assert_eq!(path(".db.port + 1").as_deref(), Some("db.port"));

@@ -43,7 +43,7 @@ fn strings(items: &[&str]) -> Value {
 }
 
 #[test]
-fn a_block_tells_everything_about_a_value() {
+fn a_block_contains_all_violations_of_a_value() {
     let rules = [("format", Value::from("ipv4")), ("max_len", Value::Int(0))];
     let text = "  v\n    from: ?\n    - must be: format \"ipv4\" (by: ?)\n      found: not a valid ipv4\n    \
                 - must be: length <= 0 (by: ?)\n      found: length = 1\n\n";
@@ -53,7 +53,7 @@ fn a_block_tells_everything_about_a_value() {
 }
 
 #[test]
-fn a_description_may_stand_beside_the_value() {
+fn a_rule_can_have_a_description() {
     let nine = Value::Int(9);
     for (name, argument, must_be) in [
         ("min", pair("nine", nine.clone()), "nine"),
@@ -76,7 +76,7 @@ fn a_description_may_stand_beside_the_value() {
 }
 
 #[test]
-fn mistakes_are_told_with_their_place() {
+fn mistakes_are_reported_with_their_position() {
     let one = || Value::Int(1);
     for (rules, text) in [
         (vec![("foo", one())], "unknown keyword argument \"foo\" (at ?)"),
@@ -101,7 +101,7 @@ fn rules_of_ytt_run_in_its_order_around_the_others() {
 }
 
 #[test]
-fn exports_say_what_each_target_knows() {
+fn exports_contain_the_keywords_of_each_target() {
     let run = run(Compat::Latest);
     let exported = |name: &str, argument: Value, target: Target, shape: Shape| {
         let kwargs = [(Str::from(name), argument)];

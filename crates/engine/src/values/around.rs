@@ -110,14 +110,14 @@ mod tests {
     }
 
     #[test]
-    fn large_maps_are_cut_around_what_is_wrong() {
+    fn large_maps_are_cut_around_the_error() {
         let numbers = map((0..100).map(|at| Node::Scalar(Scalar::Int(at))));
         let shown = maps_around(&numbers, &[pos(50)]).remove(0).unwrap();
         assert_eq!(shown, ["…", "k49: 49", "k50: 50", "k51: 51", "…"]);
     }
 
     #[test]
-    fn long_values_are_left_out() {
+    fn long_values_are_omitted() {
         let values = [Node::str("é".repeat(500)), map([]), Node::NULL, Node::str("short")];
         let shown = maps_around(&map(values), &[pos(2)]).remove(0).unwrap();
         assert_eq!(shown, ["…", "k1: {…}", "k2: null", "k3: short"]);

@@ -15,7 +15,7 @@ use crate::node::{Annotated, Map, Meta, Node, Scalar};
 pub(super) enum Undo {
     /// All of it.
     Whole { value: Node, pos: Pos, meta: Option<Rc<Meta>> },
-    /// A map that stays in its place. Being given again is recorded after the earlier times.
+    /// A map that was changed in place. `given` is the number of positions before the merge.
     Items { annotations: Vec<Annotation>, given: Option<usize>, items: Vec<(Scalar, Option<Undo>)> },
 }
 

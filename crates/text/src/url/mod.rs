@@ -477,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn asks_for_path_and_query() {
+    fn request_target_is_path_and_query() {
         for (text, target, port) in [
             ("http://h", "/", ""),
             ("http://h:80?x=y z", "/?x=y z", "80"),

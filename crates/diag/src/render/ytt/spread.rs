@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn brackets_that_do_not_pair_up_change_the_text() {
+    fn unbalanced_brackets_change_the_text() {
         check("a (b] c", "a (b) c");
         check("a) b: C", "a");
         check("a (b", "a (b");

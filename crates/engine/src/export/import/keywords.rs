@@ -208,7 +208,7 @@ impl Importer<'_> {
                     }
                 }
             }
-            // Null with no other type means null or anything.
+            // Without other types anything is allowed, including null.
             types.null &= types.count() > 0;
         }
     }

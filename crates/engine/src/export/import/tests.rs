@@ -36,12 +36,12 @@ opt: \"\"
 }
 
 #[test]
-fn json_that_is_no_yaml_is_read() {
+fn json_that_is_not_yaml_is_read() {
     check("{\"type\":\t\"string\", \"default\": \"a\\/b \\ud83d\\ude00\"}", "---\n\"a/b 😀\"\n");
 }
 
 #[test]
-fn references_are_followed_but_not_in_circles() {
+fn references_are_followed_without_cycles() {
     let imported = import(
         r##"{"$defs": {"node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}, "size": {"type": "integer"}}}},
             "$ref": "#/$defs/node"}"##,
@@ -52,7 +52,7 @@ fn references_are_followed_but_not_in_circles() {
 }
 
 #[test]
-fn references_cannot_multiply_without_end() {
+fn the_number_of_nodes_is_limited() {
     let mut defs = String::from(r#""d0": {"type": "string"}"#);
     for level in 1..40 {
         let inner = level - 1;
@@ -65,7 +65,7 @@ fn references_cannot_multiply_without_end() {
 }
 
 #[test]
-fn what_has_no_counterpart_is_named() {
+fn keywords_without_counterpart_are_reported() {
     let imported = import(
         r#"{"type": "object", "properties": {"a": {"type": "object", "properties": {"b": {"type": "string", "if": {}}}}}}"#,
     );
@@ -83,7 +83,7 @@ fn other_documents_are_refused() {
 }
 
 #[test]
-fn values_serve_as_an_example() {
+fn schemas_from_example_values() {
     let options = ImportOptions { from: ImportFrom::Values, ..ImportOptions::default() };
     let text = "a: 1\nhosts:\n- name: x\n  port: 1\n- name: z\nnone: null\nempty: []\nratio: [1, 0.5]\n";
     let imported = import_schema(text.as_bytes(), &options).expect("it is YAML");
@@ -108,7 +108,7 @@ ratio:
 }
 
 #[test]
-fn keys_that_stand_for_others_are_not_those_of_properties() {
+fn placeholder_keys_differ_from_properties() {
     check(
         r#"{"type": "object", "properties": {"__": {"type": "string"}, "_": false},
             "patternProperties": {"^a$": {"type": "string"}, "^b$": {"type": "string"}, "^c$": {"type": "string"}}}"#,

@@ -84,14 +84,14 @@ mod tests {
     }
 
     #[test]
-    fn numbers_out_of_range_are_looked_at_last() {
+    fn numbers_out_of_range_are_reported_last() {
         check("[1e999]", "json: cannot unmarshal number 1e999 into Go value of type float64");
         check("[1e998, -1e999]", "json: cannot unmarshal number 1e998 into Go value of type float64");
         check("[1e999", "unexpected end of JSON input");
     }
 
     #[test]
-    fn depth_is_bounded() {
+    fn depth_is_limited() {
         check(&"[".repeat(20_000), "invalid character '[' exceeded max depth");
         let deep = format!("{}1{}", "[".repeat(10_000), "]".repeat(10_000));
         assert!(read(deep.as_bytes()).is_ok());

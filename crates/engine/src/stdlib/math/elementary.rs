@@ -550,7 +550,7 @@ mod tests {
 
     /// Values for which the usual library has another last digit, recorded from the reference.
     #[test]
-    fn digits_are_those_of_the_reference() {
+    fn digits_match_the_reference() {
         for (name, found, expected) in [
             ("exp", exp(1.5), 4.481689070338065),
             ("exp", exp(-745.0), 5e-324),
@@ -578,7 +578,7 @@ mod tests {
     }
 
     #[test]
-    fn borders_are_kept() {
+    fn handles_the_limits_of_the_range() {
         assert_eq!(exp(710.0), f64::INFINITY);
         assert_eq!(exp(-746.0), 0.0);
         assert_eq!(pow(2.0, 1024.0), f64::INFINITY);

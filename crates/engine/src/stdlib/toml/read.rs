@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_the_line() {
+    fn errors_contain_the_line() {
         assert!(read(b"a = 1\nb = \"\xe9\"").unwrap_err().starts_with("toml: line 2: not UTF-8"));
         assert!(read("\u{feff}a = 1\nb = 1\n\na = 2".as_bytes()).unwrap_err().starts_with("toml: line 4: duplicate"));
         for number in ["99999999999999999999", "1e999"] {

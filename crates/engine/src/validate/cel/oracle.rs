@@ -107,7 +107,7 @@ fn other(source: &str, (n, s, l, b): &(i64, String, Vec<i64>, bool)) -> Result<b
 }
 
 #[test]
-fn answers_are_those_of_another_evaluator() {
+fn agrees_with_another_evaluator() {
     let counts = std::cell::Cell::new((0u32, 0u32, 0u32));
     TestRunner::new(Config { cases: CASES, failure_persistence: None, ..Config::default() })
         .run(&(grammar(3).bool, values()), |(source, value)| {

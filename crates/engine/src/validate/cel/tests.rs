@@ -25,7 +25,7 @@ fn nodes_have_their_types() {
 }
 
 #[test]
-fn what_is_no_answer_is_an_error() {
+fn failed_evaluations_are_errors() {
     assert!(Program::compile("self >").is_err());
     assert_eq!(says("self", "1"), Err("CEL expression is not a bool, but int".to_owned()));
     let nested = "self.all(a, self.all(b, self.all(c, self.all(d, a + b + c + d < 1000))))";

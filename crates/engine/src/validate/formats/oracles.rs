@@ -85,7 +85,7 @@ fn is_date_time(text: &str) -> bool {
 }
 
 #[test]
-fn dates_and_times_are_chronos() {
+fn dates_and_times_agree_with_chrono() {
     const ALPHABET: &str = "0123456789-:.TtZz+ é";
     let dates = || texts(&[DATE, "[0-9]{4}-02-(28|29|30)"]);
     let times = || texts(&[TIME, TIME, LEAP]);
@@ -104,7 +104,7 @@ const IPV6: [&str; 4] = [
 ];
 
 #[test]
-fn addresses_are_those_of_the_standard_library() {
+fn addresses_agree_with_the_standard_library() {
     const ALPHABET: &str = "0123456789abcdefG:./%[]é";
     const BOTH: [&str; 5] = [IPV4, IPV6[0], IPV6[1], IPV6[2], IPV6[3]];
     agree("ipv4", texts(&[IPV4]), ALPHABET, |text| text.parse::<Ipv4Addr>().is_ok());
@@ -126,7 +126,7 @@ const RELATIVE: [&str; 3] = [
 ];
 
 #[test]
-fn uris_are_those_of_fluent_uri() {
+fn uris_agree_with_fluent_uri() {
     const ALPHABET: &str = "az09:/?#[]@%!$&'()*+,;=-._~ \\^|\"<>{}`é";
     let is_uri = |text: &str| fluent_uri::Uri::parse(text).is_ok();
     let is_reference = |text: &str| fluent_uri::UriRef::parse(text).is_ok();
@@ -158,12 +158,12 @@ fn host_name() -> impl Fn(&str) -> bool {
 }
 
 #[test]
-fn host_names_are_those_of_json_schema() {
+fn host_names_agree_with_json_schema() {
     agree("hostname", texts(&HOSTS), "a9-._* é", host_name());
 }
 
 #[test]
-fn email_addresses_are_those_of_email_address() {
+fn email_addresses_agree_with_email_address() {
     use email_address::{EmailAddress, Options};
     const MAILBOXES: [&str; 5] = [
         "[a-z0-9!#$%&'*+/=?^_`{|}~-]{1,5}(\\.[a-z0-9+]{1,3}){0,2}@[a-z0-9]{1,4}(\\.[a-z]{2,3}){0,2}",
@@ -202,7 +202,7 @@ fn email_addresses_are_those_of_email_address() {
 }
 
 #[test]
-fn iso_durations_are_those_of_json_schema() {
+fn iso_durations_agree_with_json_schema() {
     const DURATIONS: [&str; 3] = [
         "P([0-9]{1,3}Y)?([0-9]{1,2}M)?([0-9]{1,2}D)?(T([0-9]{1,2}H)?([0-9]{1,2}M)?([0-9]{1,2}S)?)?",
         "P[0-9]{1,2}W",
@@ -236,7 +236,7 @@ fn go_duration(text: &str) -> Option<BigInt> {
 }
 
 #[test]
-fn durations_are_those_of_go() {
+fn durations_agree_with_go() {
     const DURATIONS: [&str; 6] = [
         "[+-]?[0-9]{1,3}(\\.[0-9]{0,3})?(h|m|s|ms|us|µs|μs|ns)([0-9]{1,2}(m|s|ns)){0,2}",
         "[+-]?\\.[0-9]{1,3}[hms]",
@@ -250,7 +250,7 @@ fn durations_are_those_of_go() {
 }
 
 #[test]
-fn percentages_and_quantities_are_those_of_their_patterns() {
+fn percentages_and_quantities_agree_with_their_patterns() {
     const QUANTITIES: [&str; 3] = [
         "[+-]?[0-9]{1,4}(\\.[0-9]{0,3})?([KMGTPE]i|[numkMGTPE])?",
         "[+-]?\\.[0-9]{1,3}([eE][+-]?[0-9]{1,2})?",

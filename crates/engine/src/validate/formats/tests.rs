@@ -225,7 +225,7 @@ fn quantities_are_those_of_kubernetes() {
 }
 
 #[test]
-fn some_take_numbers() {
+fn some_accept_numbers() {
     let accepts = |name: &str, scalar: Scalar| find(name).unwrap().accepts(&Node::Scalar(scalar));
     assert!(accepts("port", Scalar::Int(0)) && accepts("port", Scalar::Int(65535)));
     assert!(!accepts("port", Scalar::Int(-1)) && !accepts("port", Scalar::Int(65536)));

@@ -145,7 +145,7 @@ impl Meanings {
 }
 
 #[test]
-fn answers_and_explanations_are_those_of_the_meaning() {
+fn rules_agree_with_their_definitions() {
     let meanings = Meanings::new();
     for entry in &TABLE {
         let name = entry.name;

@@ -135,7 +135,7 @@ fn wrong_arguments_are_refused() {
 }
 
 #[test]
-fn the_old_level_knows_only_what_ytt_has() {
+fn the_old_level_has_only_the_rules_of_ytt() {
     assert!(find("min_len", Level::Ytt049).is_some());
     assert!(find("format", Level::Ytt049).is_none());
     assert!(find("enum", Level::Ytt049).is_none());
