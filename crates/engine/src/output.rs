@@ -1,4 +1,7 @@
 //! Writes documents as YAML, JSON or positions.
+//!
+//! Plain YAML that nothing changed is written from the reader's tree; all other documents are
+//! nodes.
 
 use ytterby_diag::{Diagnostic, Failure, Help, Id, Part, Pos, Text};
 use ytterby_text::budget;

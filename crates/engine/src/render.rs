@@ -1,4 +1,7 @@
 //! The order of a run: schema, data values, templates, overlays, checks, output.
+//!
+//! This module only puts the stages in order and handles the inspection flags, which stop after a
+//! stage and show its result. The stages of a library are in `library`.
 
 use std::rc::Rc;
 use std::sync::Arc;

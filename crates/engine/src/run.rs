@@ -1,4 +1,7 @@
 //! The data that all parts of one run share: sources, options, secrets, warnings.
+//!
+//! Warnings are collected here, and [`Run::conclude`] returns them with the result. It also removes
+//! secrets from all diagnostics.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};

@@ -1,4 +1,8 @@
 //! `-o openapi-v3`, `-o json-schema`, `-o crd`: dialects of one language.
+//!
+//! One walk over the type tree writes the keywords of each slot. The dialects differ in how they
+//! express null, defaults, undeclared keys and rules; a `Dialect` makes these decisions. Rules
+//! themselves are in `rules`.
 
 use std::rc::Rc;
 

@@ -1,4 +1,6 @@
 //! `--file-mark path:key=value`: changes the kind, the path or the role of input files.
+//!
+//! Marks apply in the order of the flags. A path can contain the wildcards `*` and `**/*`.
 
 use ytterby_diag::{Failure, Id};
 

@@ -1,4 +1,7 @@
 //! Libraries: directories of files, with private ones below `_ytt_lib`.
+//!
+//! All input files form one tree of directories. `load()` and `library.get()` look up paths in it,
+//! and get a suggestion if a path does not exist.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;

@@ -1,4 +1,7 @@
 //! The number of matches that an overlay expects: `expects=`, `missing_ok=`, `when=`.
+//!
+//! By default exactly one item must match. `expects=` takes a number, a text such as `1+`, a list
+//! of these, or a function.
 
 use num_traits::ToPrimitive;
 use ytterby_diag::{Argument, Diagnostic, Failure, Help, Id, Part, Pos, Text};

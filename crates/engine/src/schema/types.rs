@@ -1,4 +1,7 @@
 //! `@schema/type`: which types a node accepts.
+//!
+//! By default the type is inferred from the value. The annotation names one type, several (a
+//! union), or any. Unknown names get a suggestion, because people use the names of other languages.
 
 use std::rc::Rc;
 

@@ -1,4 +1,6 @@
 //! Warns about annotations without effect: unknown names, repeated ones, and those without a node.
+//!
+//! The walk over a template's tree only reads comments; nothing is evaluated.
 
 use std::collections::{HashMap, HashSet};
 

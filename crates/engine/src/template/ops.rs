@@ -1,4 +1,7 @@
 //! Executes a template's operations: one [`TemplateOps`] per evaluation of a file.
+//!
+//! The program calls operations by number. Each one acts on the innermost open context, which
+//! builds documents or text ([`Context`]).
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,4 +1,7 @@
 //! The text front end: `(@ code @)`, `(@= expression @)`, text in between.
+//!
+//! It splits a text file, or a string in a YAML template, into pieces of code and text, and writes
+//! a line of the program for each. `(@-` and `-@)` trim the white space around.
 
 use ytterby_diag::{Diagnostic, FileId, Id, Listing, ListingStyle, Part, Pos};
 use ytterby_text::Str;

@@ -1,4 +1,7 @@
 //! Assertion objects: the results of `assert.min(1)` and similar functions.
+//!
+//! An object has a function `check`, which code can call, and it can be used as a rule in
+//! annotations.
 
 use std::rc::Rc;
 

@@ -1,4 +1,7 @@
 //! Runs rules on values and collects the violations.
+//!
+//! Null is skipped, unless a rule is about null, and `when=` is evaluated first. A rule that cannot
+//! be evaluated is an error in the rule and ends the whole check.
 
 use ytterby_diag::{
     Diagnostic, Failure, Id, Label, Part, Path, Pos, REDACTED, Role, Step, Text, Violation, ViolationBlock,

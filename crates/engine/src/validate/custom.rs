@@ -1,4 +1,7 @@
 //! Custom rules: functions of the user.
+//!
+//! A function gets the value, and optionally `ctx` with the values around it. It is called with its
+//! own budget, and its result, or its failure, becomes a [`Verdict`].
 
 use ytterby_diag::{Cause, Id, Sources};
 use ytterby_starlark::{Budget, Error, Eval, Value};

@@ -1,4 +1,7 @@
 //! `@assert/validate` on nodes of output documents.
+//!
+//! Rules run after all overlays, root to leaf. Documents without rules are recognised quickly,
+//! because most have none.
 
 use std::cell::Cell;
 use std::rc::Rc;

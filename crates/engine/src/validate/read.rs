@@ -1,4 +1,7 @@
 //! Parses the arguments of an annotation into rules.
+//!
+//! A rule is a keyword argument (`min=1`), a function, or a tuple of a description and a function;
+//! `when=` makes all of them conditional. Errors have ytt's texts if ytt has them.
 
 use std::rc::Rc;
 

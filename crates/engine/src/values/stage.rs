@@ -1,4 +1,8 @@
 //! The two stages of a library's run before its templates: its schema and its data values.
+//!
+//! Both find the files with the matching documents, evaluate them, and merge them with the inputs
+//! from outside (flags, or the code that uses the library). Documents for libraries below are kept
+//! for them.
 
 use std::rc::Rc;
 

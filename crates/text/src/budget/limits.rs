@@ -1,4 +1,7 @@
 //! The limits of a run, and the errors for reaching them.
+//!
+//! Time and memory have defaults that grow with the input. They need a [`Meter`] of the host; a
+//! [`Cancellation`] stops a run from another thread.
 
 use std::fmt;
 use std::sync::Arc;

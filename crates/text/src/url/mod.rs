@@ -1,4 +1,8 @@
 //! Parses and writes URLs, as Go's `net/url` does.
+//!
+//! The parts of a [`Url`] are stored decoded, together with their original escapes if these differ
+//! from the usual ones, so that valid escapes are written as they were read. Error messages are
+//! those of Go.
 
 mod escape;
 mod file;

@@ -1,4 +1,7 @@
 //! Block style: collections that are structured by indentation.
+//!
+//! A collection ends when a line is indented less than its column. Whether a scalar is a key is
+//! known only after it was read: then a `:` follows.
 
 use super::Failure;
 use super::advice::Mistake;

@@ -1,4 +1,8 @@
 //! Builds the tree: adds the items, comments and anchors that the parser found.
+//!
+//! Items of open collections are collected in vectors of the parser and moved to the tree when the
+//! collection ends. Comments wait until their owner is known. Anchors are kept for the aliases of
+//! their document.
 
 use std::collections::HashMap;
 

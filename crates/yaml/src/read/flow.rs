@@ -1,4 +1,7 @@
 //! Flow style: collections in brackets.
+//!
+//! Each function reads one item, separator or bracket and returns the next step; the stack of open
+//! collections is in the parser.
 
 use super::Failure;
 use super::parser::{Candidate, Kind, Parser, Role, Step};

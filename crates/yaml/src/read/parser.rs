@@ -1,4 +1,8 @@
 //! The state of the parser, documents, and the code that block and flow style share.
+//!
+//! The main loop executes one [`Step`] at a time: read a node, add a complete node to the innermost
+//! collection, or continue that collection. The open collections are a stack of [`Frame`]s, so that
+//! deep nesting needs no recursion.
 
 use std::cell::OnceCell;
 

@@ -1,4 +1,7 @@
 //! Anchors, tags and directives.
+//!
+//! Only tags of scalars have a meaning (`!!str`, `!!int`, `!!binary` and so on); `%TAG` directives
+//! define handles for one document.
 
 use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};

@@ -1,4 +1,8 @@
 //! Decides how a string must be quoted so that it reads back as the same string.
+//!
+//! The decision matches the reference: plain if possible, otherwise in quotes or as a block,
+//! depending on the characters and on what a plain text would be resolved to. Most strings are
+//! plain ASCII, for which there are fast paths.
 
 use crate::resolve::{is_base60, is_plain_string};
 

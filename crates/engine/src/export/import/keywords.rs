@@ -1,4 +1,7 @@
 //! Converts the keywords of a schema to nodes with annotations.
+//!
+//! Each schema is flattened first, so that its keywords are in one map. Every keyword that is
+//! understood is removed from the map; those that are left at the end are reported as unsupported.
 
 use std::collections::HashSet;
 

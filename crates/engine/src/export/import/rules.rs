@@ -1,4 +1,7 @@
 //! Converts keywords that restrict values to the arguments of `@schema/validation`.
+//!
+//! Most keywords correspond to a named rule. If the name is in use already, the rule becomes an
+//! assertion (`assert.min(1)`), and `x-kubernetes-validations` become the rule `cel=`.
 
 use super::Notes;
 use super::flat::{Flat, number};
