@@ -36,8 +36,8 @@ pub struct WorkflowPlace<'a> {
     pub end_column: Option<u32>,
 }
 
-/// A line that GitHub Actions shows as an annotation: `::error
-/// file=a.yml,line=3,title=schema/type::text`. `level` is `error`, `warning` or `notice`.
+/// A line that GitHub Actions shows as an annotation:
+/// `::error file=a.yml,line=3,title=schema/type::text`. `level` is `error`, `warning` or `notice`.
 pub fn workflow_command(level: &str, at: Option<WorkflowPlace<'_>>, title: &str, text: &str) -> String {
     let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
     let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
