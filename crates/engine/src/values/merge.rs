@@ -1,8 +1,8 @@
 //! Merges inputs over the defaults of a schema.
 //!
 //! Each input is prepared, merged as an overlay, and then checked and completed with defaults,
-//! before the next one follows. With `--all-errors`, an input that does not match is left out and
-//! its errors are collected.
+//! before the next one follows. With `--all-errors`, the parts of an input that do not match are
+//! left out and their errors are collected.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -162,7 +162,7 @@ fn touched_part(merged: &Node, right: &Node, touch: &Touch) -> Node {
     Node::map(part)
 }
 
-/// Merges one input. With `--all-errors`, errors are recorded and the input is left out.
+/// Merges one input. With `--all-errors`, errors are recorded and the wrong parts are left out.
 fn step(
     cx: &mut Context<'_>,
     schema: &Schema,
