@@ -4,6 +4,7 @@
 //! By default a run has no [`Record`]; the code that would write to it checks an `Option` once per
 //! file, overlay document or library, never per node.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -18,6 +19,8 @@ pub(crate) struct Record {
     pub reads: Rc<Reads>,
     histories: RefCell<Vec<History>>,
     libraries: RefCell<Vec<LibraryCall>>,
+    /// The libraries at work, outermost first.
+    running: RefCell<Vec<String>>,
 }
 
 /// Documents while overlays are applied to them. A number identifies a document as long as it
@@ -30,10 +33,13 @@ pub(crate) struct History {
 
 /// A library that code evaluated.
 pub(crate) struct LibraryCall {
+    /// As data values are addressed to it, without the first `@`: `app@db`.
     pub name: String,
     /// The position of the call.
     pub pos: Pos,
     pub documents: Vec<Document>,
+    /// What it was run with.
+    pub details: Rc<dyn Any>,
 }
 
 impl Record {
@@ -54,8 +60,21 @@ impl Record {
         }
     }
 
-    pub fn library(&self, name: String, pos: Pos, documents: Vec<Document>) {
-        self.libraries.borrow_mut().push(LibraryCall { name, pos, documents });
+    /// Notes that a library begins to run.
+    pub fn enter_library(&self, name: String) {
+        self.running.borrow_mut().push(name);
+    }
+
+    /// Notes that the innermost library came to its end; gives its whole name.
+    pub fn leave_library(&self) -> String {
+        let mut running = self.running.borrow_mut();
+        let name = running.join("@");
+        running.pop();
+        name
+    }
+
+    pub fn library(&self, call: LibraryCall) {
+        self.libraries.borrow_mut().push(call);
     }
 
     pub fn take(&self) -> (Vec<History>, Vec<LibraryCall>) {

@@ -124,6 +124,8 @@ pub(crate) struct File {
     templates: RefCell<Vec<(TemplateKey, Rc<Template>, u64)>>,
     /// The documents of plain YAML, and the tree they come from.
     documents: RefCell<Option<(Arc<Tree>, DocumentSet)>>,
+    /// Whether documents carry one of several annotations, and the tree that tells.
+    annotated: RefCell<Vec<(Arc<Tree>, Vec<String>, bool)>>,
 }
 
 type Parsed = Result<Arc<Tree>, Failure>;
@@ -143,6 +145,7 @@ impl File {
             trees: RefCell::default(),
             templates: RefCell::default(),
             documents: RefCell::default(),
+            annotated: RefCell::default(),
         }
     }
 
@@ -204,6 +207,27 @@ impl File {
             Some((of, docs)) if Arc::ptr_eq(of, tree) => docs.clone(),
             _ => kept.insert((tree.clone(), node::documents_from_tree(tree))).1.clone(),
         }
+    }
+
+    /// Whether its documents carry one of these annotations, as `look` finds; runs that use the same files share the answer.
+    pub fn annotated(
+        &self,
+        run: &Run,
+        tree: &Arc<Tree>,
+        names: &[&str],
+        look: impl FnOnce() -> Result<bool, Failure>,
+    ) -> Result<bool, Failure> {
+        if !run.is_one_of_many {
+            return look();
+        }
+        let mut kept = self.annotated.borrow_mut();
+        let known = kept.iter().find(|(of, known, _)| Arc::ptr_eq(of, tree) && known == names);
+        if let Some((.., answer)) = known {
+            return Ok(*answer);
+        }
+        let answer = look()?;
+        kept.push((tree.clone(), names.iter().map(|name| (*name).to_owned()).collect(), answer));
+        Ok(answer)
     }
 
     /// Drops the cached results, if the run does not need them again.

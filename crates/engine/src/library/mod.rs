@@ -20,7 +20,7 @@ use ytterby_yaml::Tree;
 
 pub(crate) use file::{File, SharedFile};
 pub(crate) use loader::{Loader, LoaderOptions, Place};
-pub(crate) use module::prepare_private;
+pub(crate) use module::{RanLibrary, prepare_private};
 pub(crate) use stages::{Prepared, Waiting};
 pub(crate) use start::{library_of, library_run, root};
 pub(crate) use tree::{FileInLibrary, Library};
@@ -73,6 +73,14 @@ impl FileDocuments {
         }
     }
 
+    /// The same for the documents of a file, which runs that use the same files share where it is plain.
+    pub fn into_nodes_of(self, file: &FileInLibrary, run: &Run) -> DocumentSet {
+        match self {
+            FileDocuments::Plain(tree) => file.file.plain_documents(run, &tree),
+            FileDocuments::Nodes(docs) => docs,
+        }
+    }
+
     /// Drops empty documents; `None` if no others are left.
     fn without_empty(self) -> Option<FileDocuments> {
         match self {
@@ -119,7 +127,7 @@ impl LibraryRun {
             return Ok(false);
         }
         let tree = file.tree(&self.run, self.options.strict)?;
-        template::documents_annotated(&tree, names)
+        file.annotated(&self.run, &tree, names, || template::documents_annotated(&tree, names))
     }
 
     /// Whether a file has non-empty documents without an annotation.
@@ -150,10 +158,7 @@ impl LibraryRun {
             return Ok(evaluated);
         }
         let nodes = |(file, docs): (FileInLibrary, FileDocuments)| {
-            let docs = match docs {
-                FileDocuments::Plain(tree) => file.file.plain_documents(&self.run, &tree),
-                FileDocuments::Nodes(docs) => docs,
-            };
+            let docs = docs.into_nodes_of(&file, &self.run);
             (file, docs)
         };
         let files = files.into_iter().map(nodes).collect();

@@ -11,10 +11,10 @@ use ytterby_starlark::{Args, Builtin, Error, Eval, Value};
 use ytterby_text::{Str, spelling};
 
 use super::stages::{Prepared, Waiting};
-use super::{Evaluated, LibraryRun, Place};
+use super::{Evaluated, FileDocuments, LibraryRun, Place};
 use crate::args::{self, fail};
 use crate::node::{self, Annotated, Document, DocumentSet, Fragment, Node};
-use crate::record::Record;
+use crate::record::{LibraryCall, Record};
 use crate::schema;
 use crate::stdlib::{self, Module};
 use crate::template::{KeyOverrides, UnknownComments};
@@ -72,6 +72,16 @@ pub(crate) fn prepare_private(
     let instance = Instance { name, run, values: waiting.values, schemas: waiting.schemas };
     let prepared = instance.prepared(eval)?;
     Ok((instance.run, prepared))
+}
+
+/// A library as code ran it, for those who ask where its data values come from.
+pub(crate) struct RanLibrary {
+    pub run: LibraryRun,
+    pub prepared: Prepared,
+    /// Schemas that were given for it.
+    pub schemas: Vec<Envelope>,
+    /// Data values that were given for it, in the order in which they count.
+    pub given: Vec<Envelope>,
 }
 
 /// A library that has not run yet.
@@ -164,11 +174,9 @@ impl Instance {
             }
         }
         let outcome = this.evaluated(eval)?;
-        let items: Vec<Document> =
-            outcome.documents.into_iter().flat_map(|(_, docs)| docs.into_nodes().items).collect();
-        if let Some(record) = Record::of(&this.run.run) {
-            record.library(this.name.to_string(), eval.position(), items.clone());
-        }
+        let run = &this.run.run;
+        let documents = outcome.documents.into_iter();
+        let items: Vec<Document> = documents.flat_map(|(file, docs)| docs.into_nodes_of(&file, run).items).collect();
         Ok(Value::host(Fragment::from(DocumentSet { items })))
     }
 
@@ -225,20 +233,54 @@ impl Instance {
 
     fn evaluated(&self, eval: &mut Eval) -> Result<Evaluated, Failure> {
         let prepared = self.prepared(eval)?;
-        self.run.finish(eval, prepared, None)
+        match Record::of(&self.run.run) {
+            None => self.run.finish(eval, prepared, None),
+            Some(record) => self.recorded(eval, prepared, &record),
+        }
+    }
+
+    /// The same where somebody asks where things come from.
+    fn recorded(&self, eval: &mut Eval, prepared: Prepared, record: &Record) -> Result<Evaluated, Failure> {
+        let pos = eval.position();
+        let details = Rc::new(RanLibrary {
+            run: self.run.clone(),
+            prepared: prepared.clone(),
+            schemas: self.deliver(&self.schemas).1,
+            given: self.given().1,
+        });
+        record.enter_library(self.name.to_string());
+        let outcome = self.run.finish(eval, prepared, None);
+        let name = record.leave_library();
+        let mut outcome = outcome?;
+        let mut documents = Vec::new();
+        for (file, docs) in &mut outcome.documents {
+            let nodes = docs.clone().into_nodes_of(file, &self.run.run);
+            documents.extend(nodes.items.iter().cloned());
+            *docs = FileDocuments::Nodes(nodes);
+        }
+        record.library(LibraryCall { name, pos, documents, details });
+        Ok(outcome)
+    }
+
+    /// What is for libraries below this one, and what is for itself.
+    fn deliver(&self, envelopes: &[Rc<Envelope>]) -> (Vec<Envelope>, Vec<Envelope>) {
+        let delivered = envelopes.iter().filter_map(|envelope| envelope.delivered(&self.name));
+        delivered.partition(Envelope::is_for_child)
+    }
+
+    /// The data values given for libraries below this one, and for itself, in the order in which they count.
+    fn given(&self) -> (Vec<Envelope>, Vec<Envelope>) {
+        let (below, values) = self.deliver(&self.values);
+        let (late, early): (Vec<Envelope>, Vec<Envelope>) =
+            values.into_iter().partition(|envelope| envelope.after_library_module);
+        (below, early.into_iter().chain(late).collect())
     }
 
     /// The library with all inputs for it.
     fn prepared(&self, eval: &mut Eval) -> Result<Prepared, Failure> {
-        let deliver = |envelopes: &[Rc<Envelope>]| -> (Vec<Envelope>, Vec<Envelope>) {
-            let delivered = envelopes.iter().filter_map(|envelope| envelope.delivered(&self.name));
-            delivered.partition(Envelope::is_for_child)
-        };
-        let (schemas_below, schemas) = deliver(&self.schemas);
-        let (values_below, values) = deliver(&self.values);
-        let (late, early): (Vec<Envelope>, Vec<Envelope>) =
-            values.into_iter().partition(|envelope| envelope.after_library_module);
-        let mut prepared = self.run.prepare(eval, schemas, early.into_iter().chain(late).collect())?;
+        let (schemas_below, schemas) = self.deliver(&self.schemas);
+        let (values_below, values) = self.given();
+        let mut prepared = self.run.prepare(eval, schemas, values)?;
         // Inputs of a parent are applied on top of the library's own.
         prepared.waiting.schemas.extend(schemas_below.into_iter().map(Rc::new));
         prepared.waiting.values.extend(values_below.into_iter().map(Rc::new));

@@ -181,6 +181,12 @@ impl Library {
         found
     }
 
+    /// All files here and below, those of private libraries included.
+    pub fn all_files(&self) -> Vec<Rc<File>> {
+        let below = self.children.iter().flat_map(|child| child.all_files());
+        self.files.iter().cloned().chain(below).collect()
+    }
+
     fn collect(self: &Rc<Library>, prefix: &str, found: &mut Vec<FileInLibrary>) {
         for file in &self.files {
             let path = format!("{prefix}{}", file.name());

@@ -59,6 +59,7 @@ impl FindCauses for Causes {
                 Some((number, path))
             })
             .collect();
+        // Findings name what a user sets by its path alone; data values of libraries are not among them.
         let candidates = experiment::candidates(&session, base.reads.as_deref());
         let size: usize = base.documents.iter().map(|doc| nodes::paths(doc, NODES).len()).sum();
         let is_hit = |changed: &[nodes::Changed], (number, path): (usize, &Path)| {

@@ -2,6 +2,7 @@
 
 use ytterby_diag::{Path, Pos, Sources, Step};
 
+use super::blocks::{self, Block, BlockKind};
 use super::nodes::{self, Found};
 use super::session::Session;
 use super::{ChainLink, ExplainedFrame, ExplainedPlace};
@@ -73,7 +74,7 @@ pub(super) fn of_value<'s>(session: &'s Session, defaults: Option<&'s Document>,
             (None, true, _) => "set",
             (None, false, _) => "insert",
         };
-        let pos = if touch.pos.is_known() { touch.pos } else { input.doc.pos };
+        let pos = if touch.pos.is_known() { touch.pos } else { input.place };
         let value = is.map(|found| found.value);
         links.push(Link { kind: input.kind.name(), pos, action, value, frames: Vec::new() });
     }
@@ -166,14 +167,26 @@ fn action_of(item: &dyn Annotated) -> Option<&'static str> {
     written.or_else(|| (item.policy().replaces && matches!(item.value(), Node::Array(_))).then_some("replace"))
 }
 
+/// What a render noted, and the texts of its files.
+#[derive(Clone, Copy)]
+pub(super) struct Recorded<'h> {
+    pub sources: &'h Sources,
+    pub histories: &'h [History],
+    pub libraries: &'h [LibraryCall],
+}
+
+/// Which of the documents, or of the items of a collection, that one place made: the second of three.
+pub(super) type Turn = Option<(usize, usize)>;
+
 /// The chain of a node of the output: its template, and each overlay that touched it.
 pub(super) fn of_node<'h>(
     doc: &'h Document,
     number: usize,
     path: &Path,
-    histories: &'h [History],
-    libraries: &[LibraryCall],
+    turn: Turn,
+    record: &Recorded<'h>,
 ) -> Vec<Link<'h>> {
+    let histories = record.histories;
     let mut links = Vec::new();
     let slot_in = |history: &History| {
         let (_, docs) = history.steps.last()?;
@@ -181,8 +194,8 @@ pub(super) fn of_node<'h>(
         expected.or_else(|| docs.iter().find(|(_, left)| is_same_document(left, doc))).map(|(slot, _)| *slot)
     };
     match histories.last().and_then(|history| Some((history, slot_in(history)?))) {
-        Some((history, slot)) => history_of(history, slot, path, histories, libraries, &mut links),
-        None => template_of(doc, path, histories, libraries, &mut links),
+        Some((history, slot)) => history_of(history, slot, path, turn, record, &mut links),
+        None => template_of(doc, path, turn, record, &mut links),
     }
     links
 }
@@ -192,8 +205,8 @@ pub(super) fn history_of<'h>(
     history: &'h History,
     slot: usize,
     path: &Path,
-    histories: &'h [History],
-    libraries: &[LibraryCall],
+    turn: Turn,
+    record: &Recorded<'h>,
     links: &mut Vec<Link<'h>>,
 ) {
     let find = |docs: &'h [(usize, Document)]| docs.iter().find(|(number, _)| *number == slot).map(|(_, doc)| doc);
@@ -202,8 +215,8 @@ pub(super) fn history_of<'h>(
         std::iter::once(start).chain(history.steps.iter().map(|(_, docs)| find(docs))).collect();
     let paths = paths_in(&docs, path);
     if let Some(doc) = start {
-        let index = histories.iter().position(|other| std::ptr::eq(other, history)).unwrap_or(0);
-        template_of(doc, &paths[0], &histories[..index], libraries, links);
+        let index = record.histories.iter().position(|other| std::ptr::eq(other, history)).unwrap_or(0);
+        template_of(doc, &paths[0], turn, &Recorded { histories: &record.histories[..index], ..*record }, links);
     }
     for (number, (overlay, _)) in history.steps.iter().enumerate() {
         let (before, after) = (docs[number], docs[number + 1]);
@@ -283,23 +296,18 @@ fn below<'n>(node: &'n Node, step: &Step) -> Option<&'n Node> {
 }
 
 /// What templates made of a node, before overlays; overlays of libraries and of `overlay.apply()` included.
-fn template_of<'h>(
-    doc: &'h Document,
-    path: &Path,
-    earlier: &'h [History],
-    libraries: &[LibraryCall],
-    links: &mut Vec<Link<'h>>,
-) {
-    for history in earlier.iter().rev() {
+fn template_of<'h>(doc: &'h Document, path: &Path, turn: Turn, record: &Recorded<'h>, links: &mut Vec<Link<'h>>) {
+    let libraries = record.libraries;
+    for history in record.histories.iter().rev() {
         let last = history.steps.last().map(|(_, docs)| &docs[..]).unwrap_or_default();
         if let Some((slot, _)) = last.iter().find(|(_, left)| is_same_document(left, doc)) {
-            history_of(history, *slot, path, earlier, libraries, links);
+            history_of(history, *slot, path, turn, record, links);
             add_libraries(doc, path, libraries, links);
             return;
         }
     }
     let Some(found) = nodes::at(doc, path) else { return };
-    let frames = frames(doc, path);
+    let frames = frames(record.sources, doc, path, turn);
     links.push(Link { kind: "template", pos: found.place, action: "set", value: Some(found.value), frames });
     add_libraries(doc, path, libraries, links);
 }
@@ -324,14 +332,15 @@ pub(super) fn is_same_document(one: &Document, other: &Document) -> bool {
     is_shared || (one.pos == other.pos && one.value.same(&other.value))
 }
 
-/// The calls and loops on the way to a node, innermost first. A node that a function made stands elsewhere than what it
-/// became part of; items that a loop made stand at the same place.
-fn frames(doc: &Document, path: &Path) -> Vec<(Pos, String)> {
+/// The functions, calls and loops on the way to a node, innermost first. A node that a function made stands elsewhere than
+/// what it became part of; items that a loop made stand at the same place.
+fn frames(sources: &Sources, doc: &Document, path: &Path, turn: Turn) -> Vec<(Pos, String)> {
     let mut frames = Vec::new();
     let mut node = &doc.value;
+    add_blocks(sources, doc.pos, &[], turn, &mut frames);
     let mut above = doc.pos;
     for step in path.steps() {
-        let (value, pos, twins) = match (step, node) {
+        let (value, pos, turn) = match (step, node) {
             (Step::Key(key), Node::Map(map)) => {
                 let Some(at) = map.iter().position(|item| key_text(&item.key) == *key) else { break };
                 let item = &map.items()[at];
@@ -344,12 +353,12 @@ fn frames(doc: &Document, path: &Path) -> Vec<(Pos, String)> {
             _ => break,
         };
         if pos.is_known() {
-            if above.is_known() && (pos.file != above.file || pos.offset < above.offset) {
+            let is_elsewhere = above.is_known() && (pos.file != above.file || pos.offset < above.offset);
+            if is_elsewhere {
                 frames.push((above, "inserted here".to_owned()));
             }
-            if let Some((turn, of)) = twins {
-                frames.push((pos, format!("turn {turn} of {of} of a loop")));
-            }
+            let around = if is_elsewhere { Vec::new() } else { blocks::around(sources, above) };
+            add_blocks(sources, pos, &around, turn, &mut frames);
             above = pos;
         }
         node = value;
@@ -358,8 +367,28 @@ fn frames(doc: &Document, path: &Path) -> Vec<(Pos, String)> {
     frames
 }
 
+/// Adds the functions and loops around a place that are not around the one above it.
+fn add_blocks(sources: &Sources, pos: Pos, above: &[Block], turn: Turn, frames: &mut Vec<(Pos, String)>) {
+    let own = blocks::around(sources, pos);
+    let new: Vec<&Block> = own.iter().filter(|block| !above.contains(block)).collect();
+    let loops: Vec<&Block> = new.iter().copied().filter(|block| block.kind == BlockKind::Loop).collect();
+    for block in new.iter().filter(|block| block.kind == BlockKind::Function) {
+        frames.push((block.pos, format!("in {}", block.text)));
+    }
+    match (&loops[..], turn) {
+        ([], None) => {}
+        ([], Some((turn, of))) => frames.push((pos, format!("turn {turn} of {of} of a loop"))),
+        ([outer @ .., inner], turn) => {
+            let (turn, of) = turn.unwrap_or((1, 1));
+            // The turns of loops inside of each other are counted together.
+            let inside: String = outer.iter().rev().map(|block| format!(" in {}", block.text)).collect();
+            frames.push((inner.pos, format!("turn {turn} of {of} of {}{inside}", inner.text)));
+        }
+    }
+}
+
 /// Which of the items at the same place this one is; none where it is alone there.
-fn twins(places: impl Iterator<Item = Pos>, at: usize) -> Option<(usize, usize)> {
+pub(super) fn twins(places: impl Iterator<Item = Pos>, at: usize) -> Turn {
     let places: Vec<Pos> = places.collect();
     let own = places.get(at).copied().filter(|pos| pos.is_known())?;
     let of = places.iter().filter(|pos| **pos == own).count();

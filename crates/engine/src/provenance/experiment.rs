@@ -1,7 +1,7 @@
 //! Which data values decide what: each is varied within the schema, the project rendered again, and the output compared.
 //!
 //! A data value that no code read cannot change anything, so only those that were read are tried. Values are those that `gen`
-//! would try: bounds, members of enums, null.
+//! would try: bounds, members of enums, null; before them, those that code compares values with.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -10,10 +10,13 @@ use ytterby_diag::{Path, Pos};
 use ytterby_starlark::Eval;
 use ytterby_text::Str;
 
+use super::constants::Constants;
 use super::nodes::{self, Changed, Side};
 use super::session::Session;
 use crate::generate;
+use crate::library::RanLibrary;
 use crate::node::{Document, Map, Node, Reads, Scalar, key_text};
+use crate::record::LibraryCall;
 use crate::schema::{ArrayType, Kind, Presence, Slot, Type};
 
 /// Variations of one data value.
@@ -29,6 +32,8 @@ pub(super) const ALL: usize = usize::MAX;
 /// What the variations of one data value showed.
 pub(super) struct Effect {
     pub path: Path,
+    /// The library that has the data value; none for the root.
+    pub library: Option<Rc<str>>,
     /// The nodes that changed; those that only other renders have, by their names there.
     pub changed: Vec<Changed>,
     /// Names of documents that only other renders have, and of text files that changed.
@@ -43,9 +48,25 @@ pub(super) struct Rendering<'d> {
     pub texts: &'d [(String, Str)],
 }
 
+impl Effect {
+    /// The data value as it is written: `db.port`, `@app:db.port`.
+    pub fn name(&self) -> String {
+        name_of(self.library.as_deref(), &self.path)
+    }
+}
+
+/// A data value as it is written: `db.port`, `@app:db.port`.
+pub(super) fn name_of(library: Option<&str>, path: &Path) -> String {
+    match library {
+        Some(library) => format!("@{library}:{path}"),
+        None => path.to_string(),
+    }
+}
+
 /// A data value that can be varied.
 pub(super) struct Candidate {
     pub path: Path,
+    pub library: Option<Rc<str>>,
     slot: Slot,
     /// What it is now; none where it is not given and need not be.
     current: Option<Node>,
@@ -67,10 +88,46 @@ pub(super) fn candidates(session: &Session, reads: Option<&Reads>) -> Vec<Candid
     found
 }
 
+/// The same of the libraries that a render ran; of several runs of one library, those of the first.
+pub(super) fn candidates_of_libraries(calls: &[LibraryCall], reads: Option<&Reads>) -> Vec<Candidate> {
+    let mut found: Vec<Candidate> = Vec::new();
+    let mut seen = HashSet::new();
+    for call in calls {
+        let Some(ran) = call.details.downcast_ref::<RanLibrary>() else { continue };
+        let mut own = Vec::new();
+        let inferred;
+        let values = &ran.prepared.values.doc.value;
+        let slot = match &ran.prepared.schema {
+            Some(schema) => &schema.root,
+            None => {
+                inferred = inferred_slot(values);
+                &inferred
+            }
+        };
+        collect(values, slot, &Path::document(), true, reads, &mut own);
+        let name: Rc<str> = call.name.as_str().into();
+        for candidate in own {
+            match seen.insert((name.clone(), candidate.path.clone())) {
+                true => found.push(Candidate { library: Some(name.clone()), ..candidate }),
+                false => {
+                    let known = found
+                        .iter_mut()
+                        .find(|known| known.library.as_ref() == Some(&name) && known.path == candidate.path);
+                    if let Some(known) = known {
+                        known.is_read |= candidate.is_read;
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
 fn collect(value: &Node, slot: &Slot, path: &Path, is_read: bool, reads: Option<&Reads>, found: &mut Vec<Candidate>) {
     let add = |found: &mut Vec<Candidate>| {
         if !path.is_document() {
-            found.push(Candidate { path: path.clone(), slot: slot.clone(), current: Some(value.clone()), is_read });
+            let (path, slot, current) = (path.clone(), slot.clone(), Some(value.clone()));
+            found.push(Candidate { path, library: None, slot, current, is_read });
         }
     };
     let (Node::Map(map), Some(ty)) = (value, slot.as_map()) else { return add(found) };
@@ -85,7 +142,7 @@ fn collect(value: &Node, slot: &Slot, path: &Path, is_read: bool, reads: Option<
                 crate::deep(|| collect(&map.items()[at].value, &item.slot, &below, is_read, reads, found));
             }
             None if matches!(item.presence, Presence::Optional(_)) => {
-                found.push(Candidate { path: below, slot: item.slot.clone(), current: None, is_read });
+                found.push(Candidate { path: below, library: None, slot: item.slot.clone(), current: None, is_read });
             }
             None => {}
         }
@@ -100,20 +157,23 @@ fn collect(value: &Node, slot: &Slot, path: &Path, is_read: bool, reads: Option<
 
 /// Varies the candidates, with at most so many renders. `until` may end the variations of one early: nothing more is asked
 /// of it.
-pub(super) fn run(
+pub(super) fn run<'c>(
     session: &Session,
     eval: &mut Eval,
     base: &Rendering<'_>,
-    candidates: &[Candidate],
+    candidates: impl IntoIterator<Item = &'c Candidate>,
     renders: usize,
     until: &dyn Fn(&[Changed]) -> bool,
 ) -> Vec<Effect> {
+    let candidates: Vec<&Candidate> = candidates.into_iter().collect();
+    let constants = Constants::of(session);
     let mut left = renders;
     let most = if candidates.iter().filter(|one| one.is_read).count() > MANY { VARIATIONS_OF_MANY } else { VARIATIONS };
     let mut effects = Vec::new();
     for candidate in candidates {
         let mut effect = Effect {
             path: candidate.path.clone(),
+            library: candidate.library.clone(),
             changed: Vec::new(),
             added: Vec::new(),
             is_varied: !candidate.is_read,
@@ -122,7 +182,7 @@ pub(super) fn run(
             // What is tried for a secret is none.
             let secrets = session.run.secrets.take();
             let most = most.min(left);
-            left -= vary(session, eval, base, candidate, most, until, &mut effect);
+            left -= vary(session, eval, base, candidate, &constants, most, until, &mut effect);
             session.run.secrets.replace(secrets);
         }
         effects.push(effect);
@@ -131,11 +191,13 @@ pub(super) fn run(
 }
 
 /// Gives how many renders it took.
+#[expect(clippy::too_many_arguments, reason = "each is another thing, and nothing else needs them together")]
 fn vary(
     session: &Session,
     eval: &mut Eval,
     base: &Rendering<'_>,
     candidate: &Candidate,
+    constants: &Constants,
     most: usize,
     until: &dyn Fn(&[Changed]) -> bool,
     effect: &mut Effect,
@@ -143,19 +205,31 @@ fn vary(
     let mut seen: HashSet<Changed> = HashSet::new();
     // Some of the values are what is there already, or are refused.
     let values = generate::variations(eval, &session.run, &candidate.slot, &candidate.path, most * 2 + 4);
+    // What code compares a value with decides more than any other value does, so it comes first.
+    let compared = constants.for_slot(&candidate.slot, most);
+    let most = most + compared.len();
     let mut tried = 0;
-    for value in values {
+    for value in compared.into_iter().chain(values) {
         if tried >= most || until(&effect.changed) {
             break;
         }
         if candidate.current.as_ref().is_some_and(|current| current.same(&value)) {
             continue;
         }
-        let Some(varied) = session.varied(eval, &candidate.path, value) else { continue };
-        if varied.value.same(&session.values.value) {
-            continue;
-        }
-        let Ok(output) = session.render(eval, &varied, false) else { continue };
+        let rendered = match &candidate.library {
+            None => {
+                let Some(varied) = session.varied(eval, &candidate.path, value) else { continue };
+                if varied.value.same(&session.values.value) {
+                    continue;
+                }
+                session.render(eval, &varied, false)
+            }
+            Some(library) => {
+                let Some(below) = Session::varied_below(library, &candidate.path, value) else { continue };
+                session.render_with(eval, &session.values, Some(below), false)
+            }
+        };
+        let Ok(output) = rendered else { continue };
         tried += 1;
         effect.is_varied = true;
         let after = &output.documents;

@@ -4,8 +4,10 @@
 //! node of the output, off what overlays left, which a run notes only where it is asked to ([`crate::record`]). Which data values
 //! decide a node is found by [`experiment`].
 
+mod blocks;
 pub(crate) mod causes;
 mod chain;
+mod constants;
 mod experiment;
 mod nodes;
 mod selector;
@@ -21,6 +23,7 @@ use ytterby_text::{Str, spelling};
 use crate::api::{Options, Silent};
 use crate::export::json_text;
 use crate::input::InputFile;
+use crate::library::RanLibrary;
 use crate::limits;
 use crate::node::{Document, Map, Node, Scalar, key_text};
 use crate::path::Way;
@@ -151,21 +154,27 @@ fn answers(run: &Rc<Run>, files: Vec<InputFile>, questions: &[Question]) -> Resu
     if let Some(schema) = &session.schema {
         schema.keep_secrets(run, &session.values.value);
     }
-    let mut explainer = Explainer { session, eval, output: None };
+    let mut explainer = Explainer { session, eval, output: None, libraries: Vec::new() };
     let mut answers = Vec::new();
     for question in questions {
         match question {
             Question::About(text) => match selector::read(text).map_err(wrong_selector)? {
-                Selector::Value(pattern) => {
-                    for path in explainer.values_named(&pattern)? {
-                        answers.push(explainer.value(&path));
+                Selector::Value { library, path } => {
+                    for of in explainer.owners(library.as_deref())? {
+                        for path in explainer.values_named(of, &path)? {
+                            answers.push(explainer.value(of, &path));
+                        }
                     }
                 }
                 Selector::Output { document, path } => answers.extend(explainer.nodes(text, &document, &path)?),
             },
             Question::Impact(text) => {
-                for path in explainer.values_named(&selector::pattern(text).map_err(wrong_selector)?)? {
-                    answers.push(explainer.impact(&path)?);
+                let (library, path) = selector::value(text).map_err(wrong_selector)?;
+                // Whatever is given for a library is for each of its runs.
+                for of in explainer.owners(library.as_deref())?.into_iter().take(1) {
+                    for path in explainer.values_named(of, &path)? {
+                        answers.push(explainer.impact(of, &path)?);
+                    }
                 }
             }
         }
@@ -174,7 +183,8 @@ fn answers(run: &Rc<Run>, files: Vec<InputFile>, questions: &[Question]) -> Resu
 }
 
 fn wrong_selector(why: String) -> Failure {
-    let help = "a data value is written db.port, a node of the output Deployment/web:spec.replicas or #2:spec";
+    let help = "a data value is written db.port, or @app:db.port where it is a library's; a node of the output \
+                Deployment/web:spec.replicas or #2:spec";
     Diagnostic::error(Id::EXPLAIN_UNKNOWN, why).help(help).into()
 }
 
@@ -182,6 +192,24 @@ struct Explainer {
     session: Session,
     eval: Eval,
     output: Option<Rc<Base>>,
+    /// Libraries whose data values were asked for, with their names.
+    libraries: Vec<(String, Session)>,
+}
+
+/// Whose data values: the root's, or those of a library of [`Explainer::libraries`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    Root,
+    Library(usize),
+}
+
+impl Owner {
+    fn session<'s>(self, root: &'s Session, libraries: &'s [(String, Session)]) -> &'s Session {
+        match self {
+            Owner::Root => root,
+            Owner::Library(number) => &libraries[number].1,
+        }
+    }
 }
 
 /// The render that everything is compared with.
@@ -216,7 +244,9 @@ impl Explainer {
             return Ok(base.clone());
         }
         let output = self.session.render(&mut self.eval, &self.session.values, true)?;
-        let candidates = experiment::candidates(&self.session, output.reads.as_deref());
+        let reads = output.reads.as_deref();
+        let mut candidates = experiment::candidates(&self.session, reads);
+        candidates.extend(experiment::candidates_of_libraries(&output.libraries, reads));
         let base = Rc::new(Base {
             labels: nodes::labels(&output.documents),
             documents: output.documents,
@@ -229,59 +259,80 @@ impl Explainer {
         Ok(base)
     }
 
+    /// The libraries with this name, one for each time that code ran it; the root where there is no name.
+    fn owners(&mut self, library: Option<&str>) -> Result<Vec<Owner>, Failure> {
+        let Some(library) = library else { return Ok(vec![Owner::Root]) };
+        let known = |(at, (name, _)): (usize, &(String, Session))| (name == library).then_some(Owner::Library(at));
+        let found: Vec<Owner> = self.libraries.iter().enumerate().filter_map(known).collect();
+        if !found.is_empty() {
+            return Ok(found);
+        }
+        let base = self.base()?;
+        let mut found = Vec::new();
+        let mut seen: Vec<&Document> = Vec::new();
+        for call in base.libraries.iter().filter(|call| is_named(&call.name, library)) {
+            let Some(ran) = call.details.downcast_ref::<RanLibrary>() else { continue };
+            let values = &ran.prepared.values.doc;
+            // A library that is run in a loop with the same values is one.
+            if seen.iter().any(|other| other.value.same(&values.value)) {
+                continue;
+            }
+            seen.push(values);
+            found.push(Owner::Library(self.libraries.len()));
+            self.libraries.push((library.to_owned(), Session::of_ran(ran, &mut self.eval)?));
+        }
+        if found.is_empty() {
+            let mut names: Vec<String> = base.libraries.iter().map(|call| format!("@{}", call.name)).collect();
+            names.sort();
+            names.dedup();
+            let help = suggestion(&format!("@{library}"), &names, "libraries that code runs");
+            return Err(Failure::new(Id::EXPLAIN_UNKNOWN, format!("code runs no library @{library}; {help}")));
+        }
+        Ok(found)
+    }
+
+    /// The name of a data value, with its library.
+    fn name(&self, of: Owner, path: &Path) -> String {
+        match of {
+            Owner::Root => path.to_string(),
+            Owner::Library(number) => experiment::name_of(Some(&self.libraries[number].0), path),
+        }
+    }
+
     /// The paths of data values that a pattern names.
-    fn values_named(&mut self, pattern: &Pattern) -> Result<Vec<Path>, Failure> {
-        let values = &self.session.values;
+    fn values_named(&mut self, of: Owner, pattern: &Pattern) -> Result<Vec<Path>, Failure> {
+        let session = of.session(&self.session, &self.libraries);
+        let values = &session.values;
         if !pattern.has_wildcards() {
             let path = pattern.path();
-            if nodes::at(values, &path).is_some() || self.is_declared(&path) {
+            if nodes::at(values, &path).is_some() || is_declared(session, &path) {
                 return Ok(vec![path]);
             }
-            return Err(self.unknown_value(&path));
+            return Err(self.unknown_value(of, &path));
         }
         let mut found = nodes::paths(values, MOST_NODES);
         found.retain(|path| !path.is_document() && pattern.matches(path));
         found.truncate(MOST_MATCHES);
-        if found.is_empty() { Err(self.unknown_value(&pattern.path())) } else { Ok(found) }
+        if found.is_empty() { Err(self.unknown_value(of, &pattern.path())) } else { Ok(found) }
     }
 
-    /// Whether the schema names a path itself, not only as one of any keys.
-    fn is_declared(&self, path: &Path) -> bool {
-        let Some(schema) = &self.session.schema else { return false };
-        let mut places = Vec::new();
-        shapes_of(&schema.root, &mut places);
-        for step in path.steps() {
-            let mut below = Vec::new();
-            for place in places {
-                let slot = match step {
-                    Step::Key(key) => {
-                        let item = place.as_map().and_then(|ty| ty.literal(&Scalar::from(key.as_str())));
-                        item.filter(|item| !matches!(item.presence, Presence::Removed(_))).map(|item| &item.slot)
-                    }
-                    Step::Index(_) => None,
-                };
-                slot.into_iter().for_each(|slot| shapes_of(slot, &mut below));
-            }
-            places = below;
-        }
-        !places.is_empty()
-    }
-
-    fn unknown_value(&self, path: &Path) -> Failure {
-        let all = nodes::paths(&self.session.values, MOST_NODES);
-        let all: Vec<String> = all.iter().skip(1).map(Path::to_string).collect();
-        let suggestion = suggestion(&path.to_string(), &all, "data values");
-        Failure::new(Id::EXPLAIN_UNKNOWN, format!("there is no data value {path}; {suggestion}"))
+    fn unknown_value(&self, of: Owner, path: &Path) -> Failure {
+        let all = nodes::paths(&of.session(&self.session, &self.libraries).values, MOST_NODES);
+        let all: Vec<String> = all.iter().skip(1).map(|path| self.name(of, path)).collect();
+        let name = self.name(of, path);
+        let suggestion = suggestion(&name, &all, "data values");
+        Failure::new(Id::EXPLAIN_UNKNOWN, format!("there is no data value {name}; {suggestion}"))
     }
 
     /// The place of a path in the schema.
-    fn slot(&mut self, path: &Path) -> Option<Slot> {
-        let mut slot = self.session.schema.as_ref()?.root.clone();
+    fn slot(&mut self, of: Owner, path: &Path) -> Option<Slot> {
+        let session = of.session(&self.session, &self.libraries);
+        let mut slot = session.schema.as_ref()?.root.clone();
         let mut is_secret = slot.secret;
         for step in path.steps() {
             let mut places = Vec::new();
             shapes_of(&slot, &mut places);
-            let mut cx = Context { eval: &mut self.eval, run: &self.session.run };
+            let mut cx = Context { eval: &mut self.eval, run: &session.run };
             let below = places.iter().find_map(|place| match step {
                 Step::Key(key) => {
                     let ty = place.as_map()?;
@@ -295,10 +346,10 @@ impl Explainer {
         Some(Slot { secret: is_secret, ..slot })
     }
 
-    fn value(&mut self, path: &Path) -> Explanation {
-        let slot = self.slot(path);
-        let rules = slot.as_ref().map(|slot| self.rules(slot, path)).unwrap_or_default();
-        let session = &self.session;
+    fn value(&mut self, of: Owner, path: &Path) -> Explanation {
+        let slot = self.slot(of, path);
+        let rules = slot.as_ref().map(|slot| self.rules(of, slot, path)).unwrap_or_default();
+        let session = of.session(&self.session, &self.libraries);
         let found = nodes::at(&session.values, path);
         let defaults = session.schema.as_ref().map(|schema| schema.defaults());
         let links = chain::of_value(session, defaults.as_ref(), path);
@@ -308,7 +359,7 @@ impl Explainer {
             None => shown(&session.run, node),
         };
         Explanation {
-            path: path.to_string(),
+            path: self.name(of, path),
             value: found.map(|found| shown(found.value)),
             type_name: Some(match (&slot, found) {
                 (Some(slot), _) if slot.nullable => format!("{} or null", slot.ty.name_besides_null()),
@@ -323,21 +374,22 @@ impl Explainer {
         }
     }
 
-    fn rules(&mut self, slot: &Slot, path: &Path) -> Vec<RuleVerdict> {
-        let root = self.session.values.clone();
+    fn rules(&mut self, of: Owner, slot: &Slot, path: &Path) -> Vec<RuleVerdict> {
+        let session = of.session(&self.session, &self.libraries);
+        let root = session.values.clone();
         let Some(found) = nodes::at(&root, path) else { return Vec::new() };
         let mut verdict = Vec::new();
         if let Some(required) = &slot.required {
             let text = required.description.as_ref().map_or_else(|| "given a value".to_owned(), ToString::to_string);
-            let defaults = self.session.schema.as_ref().map(|schema| schema.defaults());
-            let ok = chain::of_value(&self.session, defaults.as_ref(), path).iter().any(|link| link.kind != "schema");
+            let defaults = session.schema.as_ref().map(|schema| schema.defaults());
+            let ok = chain::of_value(session, defaults.as_ref(), path).iter().any(|link| link.kind != "schema");
             verdict.push(RuleVerdict { id: Id::VALUES_REQUIRED.name(), text, ok });
         }
         let Some(rules) = &slot.rules else { return verdict };
         let parent: Path = path.steps()[..path.steps().len().saturating_sub(1)].iter().cloned().collect();
         let parent = (!path.is_document()).then(|| nodes::at(&root, &parent)).flatten().map(|found| found.value);
         let spot = Spot { value: found.value, parent, way: &Way::Document, pos: found.place, secret: slot.secret };
-        let each = verdicts(rules, &mut self.eval, &self.session.run, &spot, &root.value);
+        let each = verdicts(rules, &mut self.eval, &session.run, &spot, &root.value);
         verdict.extend(each.into_iter().map(|(id, text, ok)| RuleVerdict { id: id.name(), text, ok }));
         verdict
     }
@@ -372,7 +424,7 @@ impl Explainer {
             ),
         };
         let not_varied: Vec<String> =
-            effects.iter().filter(|effect| !effect.is_varied).map(|effect| effect.path.to_string()).collect();
+            effects.iter().filter(|effect| !effect.is_varied).map(experiment::Effect::name).collect();
         let session = &self.session;
         let shown = |node: &Node| shown(&session.run, node);
         let explanation = |target: &Target| {
@@ -380,12 +432,23 @@ impl Explainer {
             let links = match (target.document, target.removed) {
                 (Some(number), _) => {
                     let doc = &base.documents[number];
-                    chain::of_node(doc, number, &target.path, &base.histories, &base.libraries)
+                    let turn = chain::twins(base.documents.iter().map(|doc| doc.pos), number);
+                    let record = chain::Recorded {
+                        sources: &session.run.sources,
+                        histories: &base.histories,
+                        libraries: &base.libraries,
+                    };
+                    chain::of_node(doc, number, &target.path, turn, &record)
                 }
                 (None, Some(slot)) => {
                     let mut links = Vec::new();
+                    let record = chain::Recorded {
+                        sources: &session.run.sources,
+                        histories: &base.histories,
+                        libraries: &base.libraries,
+                    };
                     if let Some(history) = base.histories.last() {
-                        chain::history_of(history, slot, &target.path, &base.histories, &base.libraries, &mut links);
+                        chain::history_of(history, slot, &target.path, None, &record, &mut links);
                     }
                     links
                 }
@@ -399,7 +462,7 @@ impl Explainer {
                 value: found.map(|found| shown(found.value)),
                 type_name: found.map(|found| found.value.type_name().to_owned()),
                 chain: links.iter().map(|link| link.written(&session.run.sources, &shown)).collect(),
-                data_values: Some(deciding.map(|effect| effect.path.to_string()).collect()),
+                data_values: Some(deciding.map(experiment::Effect::name).collect()),
                 not_varied: not_varied.clone(),
                 ..Explanation::default()
             }
@@ -408,23 +471,18 @@ impl Explainer {
     }
 
     /// What a data value decides.
-    fn impact(&mut self, path: &Path) -> Result<Explanation, Failure> {
+    fn impact(&mut self, of: Owner, path: &Path) -> Result<Explanation, Failure> {
         let base = self.base()?;
-        let mut answer = self.value(path);
-        let (own, _): (Vec<&Candidate>, Vec<&Candidate>) =
-            base.candidates.iter().partition(|candidate| is_related(&candidate.path, path));
-        let mut effects = Vec::new();
-        for candidate in own {
-            let one = std::slice::from_ref(candidate);
-            effects.extend(experiment::run(
-                &self.session,
-                &mut self.eval,
-                &base.rendering(),
-                one,
-                experiment::ALL,
-                &|_| false,
-            ));
-        }
+        let mut answer = self.value(of, path);
+        let is_of = |candidate: &Candidate| match (of, &candidate.library) {
+            (Owner::Root, None) => true,
+            (Owner::Library(number), Some(name)) => is_named(name, &self.libraries[number].0),
+            _ => false,
+        };
+        let own: Vec<&Candidate> =
+            base.candidates.iter().filter(|candidate| is_of(candidate) && is_related(&candidate.path, path)).collect();
+        let rendering = base.rendering();
+        let effects = experiment::run(&self.session, &mut self.eval, &rendering, own, experiment::ALL, &|_| false);
         let mut changed: Vec<(usize, Path)> = Vec::new();
         let mut added: Vec<String> = Vec::new();
         for effect in &effects {
@@ -446,9 +504,38 @@ impl Explainer {
         let shown = changed.iter().map(|(number, path)| nodes::shown(&base.labels[*number], path));
         answer.impact = Some(shown.chain(added).collect());
         let not_varied = effects.iter().filter(|effect| !effect.is_varied);
-        answer.not_varied = not_varied.map(|effect| effect.path.to_string()).collect();
+        answer.not_varied = not_varied.map(experiment::Effect::name).collect();
         Ok(answer)
     }
+}
+
+/// Whether the schema names a path itself, not only as one of any keys.
+fn is_declared(session: &Session, path: &Path) -> bool {
+    let Some(schema) = &session.schema else { return false };
+    let mut places = Vec::new();
+    shapes_of(&schema.root, &mut places);
+    for step in path.steps() {
+        let mut below = Vec::new();
+        for place in places {
+            let slot = match step {
+                Step::Key(key) => {
+                    let item = place.as_map().and_then(|ty| ty.literal(&Scalar::from(key.as_str())));
+                    item.filter(|item| !matches!(item.presence, Presence::Removed(_))).map(|item| &item.slot)
+                }
+                Step::Index(_) => None,
+            };
+            slot.into_iter().for_each(|slot| shapes_of(slot, &mut below));
+        }
+        places = below;
+    }
+    !places.is_empty()
+}
+
+/// Whether a name of a library is the one that flags would use: an alias may be left out.
+fn is_named(name: &str, asked: &str) -> bool {
+    let (own, asked): (Vec<&str>, Vec<&str>) = (name.split('@').collect(), asked.split('@').collect());
+    let fits = |(own, asked): (&&str, &&str)| own == asked || own.split('~').next() == Some(asked);
+    own.len() == asked.len() && own.iter().zip(&asked).all(fits)
 }
 
 /// A value of the output as JSON, without secrets.

@@ -1,12 +1,12 @@
-//! What to explain, as it is written: `db.port`, `Deployment/web:spec.replicas`, `#2:spec`, with `*` and `**`.
+//! What to explain, as it is written: `db.port`, `@app:db.port`, `Deployment/web:spec.replicas`, `#2:spec`, with `*` and `**`.
 
 use ytterby_diag::{Path, Step};
 
 /// What is asked for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Selector {
-    /// A data value.
-    Value(Pattern),
+    /// A data value, of the root library or of the one with this name.
+    Value { library: Option<String>, path: Pattern },
     /// Nodes of the output.
     Output { document: DocumentPattern, path: Pattern },
 }
@@ -48,10 +48,14 @@ pub(super) fn read(text: &str) -> Result<Selector, String> {
             })?;
         return Ok(Selector::Output { document: DocumentPattern::Number(number), path: pattern(path)? });
     }
+    if text.starts_with('@') {
+        let (library, path) = value(text)?;
+        return Ok(Selector::Value { library, path });
+    }
     let (head, path) = match split(text) {
         Some((head, path)) => (head, path),
         None if text.contains('/') && !text.contains(['[', '"']) => (text, ""),
-        None => return Ok(Selector::Value(pattern(text)?)),
+        None => return Ok(Selector::Value { library: None, path: pattern(text)? }),
     };
     let parts: Vec<&str> = head.split('/').collect();
     let document = match parts[..] {
@@ -68,6 +72,17 @@ pub(super) fn read(text: &str) -> Result<Selector, String> {
         }
     };
     Ok(Selector::Output { document, path: pattern(path)? })
+}
+
+/// Reads the path of a data value, with the name of its library as flags take it: `@app:db.port`.
+pub(super) fn value(text: &str) -> Result<(Option<String>, Pattern), String> {
+    match text.strip_prefix('@') {
+        None => Ok((None, pattern(text)?)),
+        Some(rest) => match rest.split_once(':') {
+            Some((library, path)) if !library.is_empty() => Ok((Some(library.to_owned()), pattern(path)?)),
+            _ => Err(format!("expected @LIBRARY:PATH for a data value of a library, but was '{text}'")),
+        },
+    }
 }
 
 /// The document and the path, at the first colon behind a slash: names of kinds such as `system:node` have colons, too.
@@ -205,15 +220,18 @@ mod tests {
 
     #[test]
     fn selectors_are_told_apart() {
-        assert!(matches!(read("db.port"), Ok(Selector::Value(_))));
-        assert!(matches!(read("hosts[0].name"), Ok(Selector::Value(_))));
-        assert!(matches!(read("a[\"x/y:z\"]"), Ok(Selector::Value(_))));
+        assert!(matches!(read("db.port"), Ok(Selector::Value { library: None, .. })));
+        assert!(matches!(read("hosts[0].name"), Ok(Selector::Value { .. })));
+        assert!(matches!(read("a[\"x/y:z\"]"), Ok(Selector::Value { .. })));
         let Ok(Selector::Output { document, path }) = read("Deployment/shop/web:spec.replicas") else { panic!() };
         let namespace = Some("shop".to_owned());
         assert_eq!(document, DocumentPattern::Named { kind: "Deployment".into(), namespace, name: "web".into() });
         assert_eq!(path.path().to_string(), "spec.replicas");
         assert!(matches!(read("#2:spec"), Ok(Selector::Output { document: DocumentPattern::Number(2), .. })));
         assert!(matches!(read("Service/web"), Ok(Selector::Output { .. })));
+        let Ok(Selector::Value { library, path }) = read("@app@db:url.host") else { panic!() };
+        assert_eq!((library.as_deref(), path.path().to_string()), (Some("app@db"), "url.host".to_owned()));
+        assert!(read("@app").is_err());
         assert!(read("#0:x").is_err());
         assert!(read("a/b/c/d:x").is_err());
     }

@@ -9,9 +9,10 @@ use ytterby_diag::{Failure, Origin, Pos};
 use ytterby_starlark::Eval;
 use ytterby_text::Str;
 
+use crate::annotation::Ann;
 use crate::input::{FileKind, InputFile};
-use crate::library::{LibraryRun, Prepared, Waiting, root};
-use crate::node::{Document, Node, Reads};
+use crate::library::{LibraryRun, Prepared, RanLibrary, Waiting, root};
+use crate::node::{Annotated, Document, Node, Reads};
 use crate::overlay::{self, Purpose};
 use crate::record::{History, LibraryCall, Record};
 use crate::run::Run;
@@ -38,6 +39,8 @@ pub(super) struct Session {
 /// One input of data values.
 pub(super) struct GivenInput {
     pub kind: InputKind,
+    /// Where it is given, for what has no place itself.
+    pub place: Pos,
     pub doc: Document,
     /// The data values after it.
     pub after: Document,
@@ -49,6 +52,8 @@ pub(super) enum InputKind {
     File,
     Flag,
     Variable,
+    /// `with_data_values()`.
+    Library,
 }
 
 impl InputKind {
@@ -58,6 +63,7 @@ impl InputKind {
             InputKind::File => "file",
             InputKind::Flag => "flag",
             InputKind::Variable => "env",
+            InputKind::Library => "library",
         }
     }
 }
@@ -77,16 +83,33 @@ impl Session {
         let library = root(run, files)?;
         compile(&library)?;
         let given = values::from_flags(run)?;
-        let declared = library.schema(eval, Vec::new())?;
+        Session::with(library, eval, Vec::new(), given)
+    }
+
+    /// A library as code ran it, with the chain of its data values.
+    pub fn of_ran(ran: &RanLibrary, eval: &mut Eval) -> Result<Session, Failure> {
+        Session::with(ran.run.clone(), eval, ran.schemas.clone(), ran.given.clone())
+    }
+
+    fn with(
+        library: LibraryRun,
+        eval: &mut Eval,
+        schemas: Vec<Envelope>,
+        given: Vec<Envelope>,
+    ) -> Result<Session, Failure> {
+        let run = &library.run.clone();
+        let declared = library.schema(eval, schemas)?;
         let files = library.files_annotated(&["data/values"])?;
         let documents = values::inputs_of(&library, eval, &files)?;
         let from_documents = documents.into_iter().map(|envelope| (InputKind::Document, envelope));
         let from_flags = given.into_iter().map(|envelope| {
             let source = run.sources.get(envelope.doc.pos.file).map(|source| source.origin());
-            let kind = match (envelope.separator, source) {
-                (None, _) => InputKind::File,
-                (Some(_), Some(Origin::Variable(_))) => InputKind::Variable,
-                (Some(_), _) => InputKind::Flag,
+            let kind = match (envelope.input, envelope.separator, source) {
+                (Input::Code(_), ..) => InputKind::Library,
+                (_, None, _) if envelope.doc.has(Ann::DataValues) => InputKind::Document,
+                (_, None, _) => InputKind::File,
+                (_, Some(_), Some(Origin::Variable(_))) => InputKind::Variable,
+                (_, Some(_), _) => InputKind::Flag,
             };
             (kind, envelope)
         });
@@ -120,7 +143,8 @@ impl Session {
             }
             let is_first = session.inputs.is_empty();
             merged = session.merge(eval, merged, &envelope, is_first)?;
-            session.inputs.push(GivenInput { kind, doc: envelope.doc, after: merged.clone() });
+            let place = if envelope.doc.pos.is_known() { envelope.doc.pos } else { envelope.input.place() };
+            session.inputs.push(GivenInput { kind, place, doc: envelope.doc, after: merged.clone() });
         }
         session.is_valid = session.validate(eval, &mut merged)?.is_none();
         session.values = merged;
@@ -172,12 +196,29 @@ impl Session {
         }
     }
 
+    /// A document that gives a library below another value, as a flag would.
+    pub fn varied_below(library: &str, path: &ytterby_diag::Path, value: Node) -> Option<Envelope> {
+        Envelope::addressed(replacing(path, value), Input::Document, &format!("@{library}")).ok()
+    }
+
     /// Renders with these data values. `record` asks for histories and reads.
     pub fn render(&self, eval: &mut Eval, values: &Document, record: bool) -> Result<Output, Failure> {
+        self.render_with(eval, values, None, record)
+    }
+
+    /// The same with something given for a library below.
+    pub fn render_with(
+        &self,
+        eval: &mut Eval,
+        values: &Document,
+        below: Option<Envelope>,
+        record: bool,
+    ) -> Result<Output, Failure> {
         if record {
             self.run.record.replace(Some(Rc::new(Record::default())));
         }
-        let waiting = Waiting { values: self.values_for_children.clone(), schemas: self.schemas_for_children.clone() };
+        let given = self.values_for_children.iter().cloned().chain(below.map(Rc::new)).collect();
+        let waiting = Waiting { values: given, schemas: self.schemas_for_children.clone() };
         let final_values = FinalValues { doc: values.clone(), for_children: Vec::new(), files: Vec::new() };
         let prepared =
             Prepared { schema: self.schema.clone(), values: final_values, waiting, used_up: self.used_up.clone() };
@@ -187,7 +228,8 @@ impl Session {
         self.run.record.take();
         let evaluated = evaluated?;
         let texts = evaluated.texts;
-        let documents = evaluated.documents.into_iter().flat_map(|(_, docs)| docs.into_nodes().items);
+        let documents = evaluated.documents.into_iter();
+        let documents = documents.flat_map(|(file, docs)| docs.into_nodes_of(&file, &self.run).items);
         let documents = documents.filter(|doc| !doc.is_empty()).collect();
         let (histories, libraries) = record.as_ref().map(|record| record.take()).unwrap_or_default();
         Ok(Output { documents, texts, histories, libraries, reads: record.map(|record| record.reads.clone()) })
@@ -216,7 +258,7 @@ fn compile(library: &LibraryRun) -> Result<(), Failure> {
 
 /// A document that puts one value in place of whatever is there.
 fn replacing(path: &ytterby_diag::Path, value: Node) -> Document {
-    use crate::node::{Annotated, Map, MapItem, Policy, Scalar};
+    use crate::node::{Map, MapItem, Policy, Scalar};
     let mut value = value;
     let mut is_innermost = true;
     for step in path.steps().iter().rev() {
