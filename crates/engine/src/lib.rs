@@ -56,6 +56,7 @@ mod project;
 mod provenance;
 mod record;
 mod render;
+mod reuse;
 mod run;
 mod schema;
 mod secrets;

@@ -3,14 +3,17 @@
 //! Plain YAML that nothing changed is written from the reader's tree; all other documents are
 //! nodes.
 
+use std::sync::Arc;
+
 use ytterby_diag::{Diagnostic, Failure, Help, Id, Part, Pos, Text};
 use ytterby_text::budget;
-use ytterby_yaml::Sink;
 use ytterby_yaml::write::{JsonOptions, JsonWriter, PosWriter, YamlWriter, scalar_text, write_tree};
+use ytterby_yaml::{Sink, Tree};
 
 use crate::api::OutputFile;
 use crate::library::{Evaluated, FileDocuments};
 use crate::node::{self, MAX_NODES, Node, Origin, Scalar};
+use crate::reuse::{Lookup, Reuse};
 use crate::run::Run;
 
 /// What becomes of documents that are written.
@@ -28,19 +31,31 @@ const LEFT: usize = 4 << 20;
 
 /// Documents as YAML; empty ones are left out.
 pub(crate) fn yaml(docs: impl IntoIterator<Item = FileDocuments>) -> Result<Vec<u8>, Failure> {
-    yaml_and(Written::Free, docs)
+    yaml_and(Written::Free, None, docs)
 }
 
-/// The same, with a say in what becomes of them.
-pub(crate) fn yaml_and(written: Written, docs: impl IntoIterator<Item = FileDocuments>) -> Result<Vec<u8>, Failure> {
+/// The same, with a say in what becomes of them, and for a render of many.
+pub(crate) fn yaml_and(
+    written: Written,
+    reuse: Option<&Reuse>,
+    docs: impl IntoIterator<Item = FileDocuments>,
+) -> Result<Vec<u8>, Failure> {
     let mut writer = YamlWriter::new();
     for docs in docs {
         match docs {
-            FileDocuments::Plain(tree) => write_tree(&tree, &mut writer),
+            FileDocuments::Plain(tree) => match reuse {
+                Some(reuse) => write_shared_tree(&mut writer, &tree, reuse),
+                None => write_tree(&tree, &mut writer),
+            },
             FileDocuments::Nodes(docs) => {
                 for doc in docs.items.into_iter().filter(|doc| !doc.is_empty()) {
                     writer.document();
-                    write_node(&mut writer, &doc.value).map_err(too_large)?;
+                    let mut left = MAX_NODES;
+                    let result = match reuse {
+                        Some(reuse) => write_shared(&mut writer, &doc.value, &mut left, reuse),
+                        None => write_below(&mut writer, &doc.value, &mut left),
+                    };
+                    result.map_err(too_large)?;
                     if written == Written::Leave && writer.written() < LEFT {
                         std::mem::forget(doc);
                     }
@@ -52,11 +67,15 @@ pub(crate) fn yaml_and(written: Written, docs: impl IntoIterator<Item = FileDocu
 }
 
 /// Each output file with its content.
-pub(crate) fn files(evaluated: Evaluated, written: Written) -> Result<Vec<OutputFile>, Failure> {
+pub(crate) fn files(
+    evaluated: Evaluated,
+    written: Written,
+    reuse: Option<&Reuse>,
+) -> Result<Vec<OutputFile>, Failure> {
     let texts = evaluated.texts.into_iter().map(|(path, text)| OutputFile { path, bytes: text.to_vec() });
     let mut files: Vec<OutputFile> = texts.collect();
     for (file, docs) in evaluated.documents {
-        files.push(OutputFile { path: file.path, bytes: yaml_and(written, [docs])? });
+        files.push(OutputFile { path: file.path, bytes: yaml_and(written, reuse, [docs])? });
     }
     Ok(files)
 }
@@ -181,6 +200,17 @@ fn count(left: &mut u32) -> Result<(), String> {
     }
 }
 
+/// The same for several nodes.
+fn count_several(left: &mut u32, nodes: u32) -> Result<(), String> {
+    match left.checked_sub(nodes) {
+        Some(less) => {
+            *left = less;
+            budget::work(nodes as usize).map_err(|exceeded| exceeded.to_string())
+        }
+        None => Err(format!("a value of more than {MAX_NODES} nodes cannot be written")),
+    }
+}
+
 /// The text of a value without positions inside: a scalar, or a value that code created.
 fn leaf(node: &Node) -> Result<Option<Vec<u8>>, String> {
     match node {
@@ -216,6 +246,56 @@ fn write<'a>(sink: &mut impl Sink, docs: impl IntoIterator<Item = &'a FileDocume
 pub(crate) fn write_node(sink: &mut impl Sink, node: &Node) -> Result<(), String> {
     let mut left = MAX_NODES;
     write_below(sink, node, &mut left)
+}
+
+/// Writes a value as [`write_below`] does, with the texts of nodes that other renders wrote.
+fn write_shared(writer: &mut YamlWriter, node: &Node, left: &mut u32, reuse: &Reuse) -> Result<(), String> {
+    let place = match reuse.text_of_node(node, writer.point()) {
+        Lookup::Text(value, nodes) => {
+            budget::memory(value.size()).map_err(|exceeded| exceeded.to_string())?;
+            writer.repeat(&value);
+            return count_several(left, nodes);
+        }
+        Lookup::Write { address, point } => Some((address, point)),
+        Lookup::Alone => None,
+    };
+    let (start, before) = (writer.written(), *left);
+    match node {
+        Node::Scalar(_) => write_below(writer, node, left)?,
+        Node::Map(map) => {
+            count(left)?;
+            writer.begin_map(map.len());
+            for item in map.iter() {
+                writer.key(&item.key);
+                write_shared(writer, &item.value, left, reuse)?;
+            }
+            writer.end_map();
+        }
+        Node::Array(array) => {
+            count(left)?;
+            writer.begin_array(array.items.len());
+            for item in &array.items {
+                write_shared(writer, &item.value, left, reuse)?;
+            }
+            writer.end_array();
+        }
+    }
+    if let Some(place) = place {
+        reuse.keep_node(place, node, before - *left, writer, start);
+    }
+    Ok(())
+}
+
+fn write_shared_tree(writer: &mut YamlWriter, tree: &Arc<Tree>, reuse: &Reuse) {
+    match reuse.text_of_tree(tree, writer.point()) {
+        Lookup::Text(value, _) => writer.repeat(&value),
+        Lookup::Alone => write_tree(tree, writer),
+        Lookup::Write { address, point } => {
+            let start = writer.written();
+            write_tree(tree, writer);
+            reuse.keep_tree((address, point), tree, writer, start);
+        }
+    }
 }
 
 fn write_below(sink: &mut impl Sink, node: &Node, left: &mut u32) -> Result<(), String> {

@@ -310,7 +310,8 @@ fn write(run: &Run, evaluated: Evaluated) -> Result<Rendered, Failure> {
             }
             false => Vec::new(),
         };
-        return Ok(Rendered { files: output::files(evaluated, written(run))?, source_map, ..Rendered::default() });
+        let files = output::files(evaluated, written(run), run.reuse.as_deref())?;
+        return Ok(Rendered { files, source_map, ..Rendered::default() });
     }
     let has_other_files = !evaluated.texts.is_empty();
     let docs: Vec<FileDocuments> = evaluated.documents.into_iter().map(|(_, docs)| docs).collect();
@@ -330,7 +331,7 @@ fn written(run: &Run) -> Written {
 fn documents(run: &Run, docs: Vec<FileDocuments>) -> Result<Rendered, Failure> {
     let (types, known) = (&run.options.output_types, known_formats(run));
     let documents = match types.format(known)? {
-        Format::Yaml => output::yaml_and(written(run), docs)?,
+        Format::Yaml => output::yaml_and(written(run), run.reuse.as_deref(), docs)?,
         Format::Json => output::json(&docs)?,
         Format::Pos => output::positions(run, &docs)?,
         Format::YamlSource if !run.is_beyond_ytt() => {

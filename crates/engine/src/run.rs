@@ -20,6 +20,7 @@ use ytterby_yaml::{ByteOrderMark, ReadOptions};
 use crate::api::{Compat, Host, Options, Rendered};
 use crate::contexts::OpenContexts;
 use crate::level::Level;
+use crate::reuse::Reuse;
 use crate::secrets::SecretValues;
 
 /// Maximum number of names to compare unknown keys with: enough for realistic schemas, and a limit
@@ -43,6 +44,8 @@ pub(crate) struct Run {
     pub modules: RefCell<HashMap<&'static str, Rc<Exports>>>,
     /// Values that diagnostics must not show.
     pub secrets: RefCell<SecretValues>,
+    /// What runs of the same project on one thread share.
+    pub reuse: Option<Rc<Reuse>>,
     warnings: RefCell<Warnings>,
     unseen: RefCell<HashMap<&'static str, FileId>>,
     /// The number of names that unknown keys were compared with.
@@ -74,6 +77,7 @@ impl Run {
             contexts: Rc::default(),
             modules: RefCell::default(),
             secrets: RefCell::default(),
+            reuse: None,
             warnings: RefCell::default(),
             unseen: RefCell::default(),
             compared: Cell::default(),

@@ -12,7 +12,7 @@ use ytterby_text::Str;
 use super::compare;
 use super::index::{self, Leaf};
 use crate::args::boolean;
-use crate::node::{FragmentData, Node, Scalar, from_value, scalar_to_value, to_value};
+use crate::node::{FragmentData, Node, Scalar, from_value, scalar_from_value, scalar_to_value, to_value};
 
 /// Maximum number of leaves of `overlay.subset()` to try as index keys.
 const LEAVES: usize = 4;
@@ -76,7 +76,10 @@ impl Matcher {
                 let (left, right) = (value_of_key(left, name)?, value_of_key(right, name)?);
                 Ok(matches!(right, Node::Scalar(scalar) if compare::is_leaf(left, scalar)))
             }
-            Matcher::Subset(expected) => Ok(compare::contains(left, &yaml(expected)?)),
+            Matcher::Subset(expected) => match contains_dict(left, expected, 0) {
+                Some(answer) => Ok(answer),
+                None => Ok(compare::contains(left, &yaml(expected)?)),
+            },
             Matcher::And(all) => {
                 for matcher in all {
                     if !test(matcher, eval, place, left, right)? {
@@ -248,6 +251,27 @@ pub(super) fn test(
         Some(matcher) => matcher.test(eval, place, left, right),
         None => boolean(&eval.call(matcher, &[place.to_value(), to_value(left), to_value(right)], &[])?),
     }
+}
+
+/// Whether a node has everything that a value asks for, where that is dicts and scalars: they need not become nodes, which
+/// takes longer than to compare them. None for other values.
+fn contains_dict(left: &Node, expected: &Value, depth: usize) -> Option<bool> {
+    const DEEPEST: usize = 50;
+    if depth > DEEPEST {
+        return None;
+    }
+    let Value::Dict(dict) = expected else {
+        return scalar_from_value(expected).map(|scalar| compare::is_leaf(left, &scalar));
+    };
+    let left = left.as_map();
+    let mut answer = left.is_some();
+    // What is not YAML is an error wherever it is, so everything is looked at.
+    for (key, value) in dict.items() {
+        let key = scalar_from_value(&key)?;
+        let found = left.and_then(|left| left.get(&key));
+        answer &= contains_dict(found.map_or(&Node::NULL, |item| &item.value), &value, depth + 1)? && found.is_some();
+    }
+    Some(answer)
 }
 
 fn value_of_key<'n>(node: &'n Node, key: &Str) -> Result<&'n Node, Error> {

