@@ -1,14 +1,19 @@
 //! Data values that are read, but whose change changes nothing: found by trying.
 //!
-//! Only values are tried whose every read is unconditional, since what a condition hides cannot be told by trying. A
-//! value is reported where no other value of it changes the output, also when other switches are thrown.
+//! A value is reported where no other value of it changes the output, also when other switches are thrown. A value that is
+//! read under conditions is tried on top of generated values, and only where these reach every line of code: what a
+//! condition hides cannot be told by trying. What an overlay replaces is not reported there: a target without the overlay
+//! may need it.
 
 use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use ytterby::facts::{Literal, OverlayRecord};
-use ytterby::{InputFile, Options, OutputFile, OutputNode, OutputValue, PlacedValue, Silent, Target, render};
+use ytterby::{
+    Content, Coverage, GenerateOptions, InputFile, Options, OutputFile, OutputNode, OutputValue, PlacedValue, Project,
+    Renderer, Silent, Target, ValuesFile,
+};
 use ytterby_diag::{Diagnostic, Id, Part, Pos, Sources};
 use ytterby_yaml::Scalar;
 
@@ -16,13 +21,16 @@ use crate::declared::{Shape, Table, ValueId};
 use crate::flow::Flow;
 
 /// Bytes of input that are rendered in all experiments together.
-const BUDGET: usize = 6 << 20;
+const BUDGET: usize = 24 << 20;
 
 /// Renders at most, however small the input is.
 const RENDERS: usize = 2_000;
 
 /// Values that are tried for one data value.
 const TRIED: usize = 4;
+
+/// Generated documents that values read under conditions are tried with.
+const BASES: usize = 24;
 
 /// What a run with other values gives.
 enum Outcome {
@@ -34,22 +42,32 @@ enum Outcome {
 }
 
 /// Reports values of the root library without effect.
-pub(crate) fn check(experiment: &mut Experiment<'_>, table: &Table, flow: &Flow, out: &mut Vec<Diagnostic>) {
-    let candidates: Vec<ValueId> = (1..table.values.len())
-        .filter(|id| flow.whole[*id] && !flow.conditional[*id] && settable(table, *id).is_some())
-        .filter(|id| !is_read_above(table, flow, *id))
-        .collect();
-    if candidates.is_empty() {
-        return;
+pub(crate) fn check(
+    experiment: &mut Experiment,
+    table: &Table,
+    flow: &Flow,
+    overlays: &[(Pos, bool)],
+    out: &mut Vec<Diagnostic>,
+) {
+    let is_tried = |id: &ValueId| flow.whole[*id] && settable(table, *id).is_some();
+    let is_hidden = |id: &ValueId| flow.conditional[*id] || is_read_above(table, flow, *id);
+    let candidates = (1..table.values.len()).filter(is_tried);
+    let (hidden, open): (Vec<ValueId>, Vec<ValueId>) = candidates.partition(is_hidden);
+    if !open.is_empty() {
+        let Some(Outcome::Output(base)) = experiment.run(&[]) else { return };
+        let idle = open.into_iter().filter(|id| experiment.is_idle(table, *id, &base) == Some(true));
+        out.extend(idle.map(|id| finding(table, id)));
     }
-    let Some(Outcome::Output(base)) = experiment.run(&[]) else { return };
-    for id in candidates {
-        if let Some(true) = experiment.is_idle(table, id, &base) {
-            let text = format!("the data value {} is read, but changes nothing", table.path(id));
-            let finding = Diagnostic::warning(Id::LINT_NO_EFFECT_VALUE, text).at(table.values[id].pos, Part::Key);
-            out.push(finding.help("remove it, or what reads it"));
-        }
+    if !hidden.is_empty() && overlays.is_empty() && experiment.generate() {
+        let idle = hidden.into_iter().filter(|id| experiment.is_idle_in_all(table, *id) == Some(true));
+        out.extend(idle.map(|id| finding(table, id)));
     }
+}
+
+fn finding(table: &Table, id: ValueId) -> Diagnostic {
+    let text = format!("the data value {} is read, but changes nothing", table.path(id));
+    let finding = Diagnostic::warning(Id::LINT_NO_EFFECT_VALUE, text).at(table.values[id].pos, Part::Key);
+    finding.help("remove it, or what reads it")
 }
 
 /// Whether something above a value is read as a whole; then more than its own reads matter.
@@ -73,7 +91,7 @@ fn settable(table: &Table, id: ValueId) -> Option<String> {
 
 /// Notes as effective what overlays match once another value is given.
 pub(crate) fn check_overlays(
-    experiment: &mut Experiment<'_>,
+    experiment: &mut Experiment,
     table: &Table,
     overlays: &mut [(Pos, bool)],
     sources: &Sources,
@@ -101,20 +119,24 @@ pub(crate) fn check_overlays(
 }
 
 /// Runs of one target with other values.
-pub(crate) struct Experiment<'a> {
-    files: &'a [InputFile],
+pub(crate) struct Experiment {
+    /// The files, compiled once for all runs; none where they cannot be.
+    renderer: Option<Renderer>,
     options: Options,
     /// The sources of the last run.
     sources: Arc<Sources>,
     /// The runs that are still allowed.
     left: usize,
+    files: Vec<InputFile>,
+    /// Generated data values, and the output of each.
+    bases: Vec<(ValuesFile, Vec<OutputFile>)>,
 }
 
 /// A data value that is set: its key and the value.
 type Set = (String, Scalar);
 
-impl<'a> Experiment<'a> {
-    pub fn new(files: &'a [InputFile], options: &Options) -> Experiment<'a> {
+impl Experiment {
+    pub fn new(files: &[InputFile], options: &Options) -> Experiment {
         let size: usize = files.iter().filter_map(|file| file.content.read().ok()).map(|text| text.len()).sum();
         // Checks of the output add nothing to what changes in it.
         let options = Options {
@@ -122,9 +144,14 @@ impl<'a> Experiment<'a> {
             look_for_slips: false,
             overlay_record: None,
             output_check: None,
+            find_causes: false,
             ..options.clone()
         };
-        Experiment { files, options, sources: Arc::default(), left: (BUDGET / size.max(1)).clamp(1, RENDERS) }
+        let project = Project::builder().inputs(files.to_vec()).options(options.clone()).build();
+        let renderer = project.ok().map(|project| project.renderer());
+        let left = (BUDGET / size.max(1)).clamp(1, RENDERS);
+        let (files, bases) = (files.to_vec(), Vec::new());
+        Experiment { renderer, options, sources: Arc::default(), left, files, bases }
     }
 
     /// Runs with values set; nothing where there were too many runs.
@@ -135,11 +162,15 @@ impl<'a> Experiment<'a> {
             let value = OutputNode { value: OutputValue::Scalar(value.clone()), pos: Pos::UNKNOWN };
             options.values.placed.push(PlacedValue { key: key.clone(), value });
         }
-        self.sources = Arc::new(Sources::new());
-        let result = render(self.files.to_vec(), &options, &self.sources, Rc::new(Silent));
+        let result = self.renderer.as_mut()?.run(&options, Rc::new(Silent));
         Some(match result {
-            Ok(rendered) => Outcome::Output(rendered.files),
-            Err(failure) => {
+            Ok((rendered, sources)) => {
+                self.sources = sources;
+                Outcome::Output(rendered.files)
+            }
+            Err(error) => {
+                self.sources = error.sources().clone();
+                let failure = error.failure();
                 let is_about_values = |finding: &Diagnostic| {
                     matches!(finding.id.name().split('/').next(), Some("rule" | "schema" | "values"))
                 };
@@ -149,6 +180,48 @@ impl<'a> Experiment<'a> {
                 }
             }
         })
+    }
+
+    /// Makes values to try others with; whether these reach all of the code.
+    fn generate(&mut self) -> bool {
+        let how = GenerateOptions::new(BASES, 0);
+        let made = ytterby::generate(self.files.clone(), &self.options, &Arc::new(Sources::new()), &how);
+        let Ok(made) = made else { return false };
+        let coverage = Arc::new(Coverage::default());
+        // Code is compiled for it.
+        let options = Options { coverage: Some(coverage.clone()), ..self.options.clone() };
+        let project = Project::builder().inputs(self.files.clone()).options(options.clone()).build();
+        let Ok(mut renderer) = project.map(|project| project.renderer()) else { return false };
+        for document in made.documents {
+            let Some(left) = self.left.checked_sub(1) else { return false };
+            self.left = left;
+            let Ok(text) = document.yaml() else { continue };
+            let path = "generated.yml".to_owned();
+            let file = InputFile::new(path.clone(), Content::new(text));
+            let values = ValuesFile { library: String::new(), path, files: Ok(vec![file]) };
+            let mut options = options.clone();
+            options.values.files.push(values.clone());
+            if let Ok((rendered, _)) = renderer.run(&options, Rc::new(Silent)) {
+                self.bases.push((values, rendered.files));
+            }
+        }
+        coverage.statements().iter().all(|(_, is_reached)| *is_reached)
+    }
+
+    /// Whether no other value changes anything on top of any generated values.
+    fn is_idle_in_all(&mut self, table: &Table, id: ValueId) -> Option<bool> {
+        let given = self.options.values.files.len();
+        let mut is_idle = None;
+        for (values, base) in std::mem::take(&mut self.bases) {
+            if is_idle != Some(false) {
+                self.options.values.files.push(values.clone());
+                let found = self.is_idle_among(table, id, &base, &[]);
+                self.options.values.files.truncate(given);
+                is_idle = found.or(is_idle.filter(|_| self.left > 0));
+            }
+            self.bases.push((values, base));
+        }
+        is_idle
     }
 
     /// Whether no other value changes anything; nothing where that could not be found out.

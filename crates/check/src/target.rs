@@ -76,7 +76,7 @@ pub(crate) fn check(target: &Target, depth: Depth, sources: &Arc<Sources>, cache
     let table = report.read(&project, &options, sources, cache);
     if let (Depth::Full, false, Some((table, flow))) = (depth, report.failed, table) {
         let mut experiment = effect::Experiment::new(&files, &options);
-        effect::check(&mut experiment, &table, &flow, &mut report.findings);
+        effect::check(&mut experiment, &table, &flow, &report.overlays, &mut report.findings);
         if target.values == ValuesAre::Examples {
             effect::check_overlays(&mut experiment, &table, &mut report.overlays, sources);
         }
