@@ -98,9 +98,11 @@ impl Reader {
                 let quoted = format!("\"{written}\"");
                 let message = format!("expected a string as key in {what}, found {}", scalar_kind(&map_item.key));
                 let edit = Edit::replace(map_item.pos, Part::Key, quoted.clone());
-                let help = Help::new(format!("quote it: {quoted}"));
-                let help = help.fixed_by(format!("Quote {written}"), vec![edit], Safety::Safe);
-                self.problems.push(problem(self.ids.wrong_type, message, map_item.pos, Part::Key, None).help(help));
+                let hint = format!("quote it: {quoted}");
+                let help = Help::new(hint.clone()).fixed_by(format!("Quote {written}"), vec![edit], Safety::Safe);
+                let mut wrong = problem(self.ids.wrong_type, message, map_item.pos, Part::Key, Some(hint));
+                wrong.helps = vec![help];
+                self.problems.push(wrong);
                 continue;
             };
             let key = key.to_str().into_owned();
@@ -170,7 +172,8 @@ impl Reader {
                 Some(Placed::new(text.to_str().into_owned(), item.pos))
             }
             View::Scalar(ytterby_yaml::Scalar::Str(_)) => {
-                self.wrong_value(item.pos, format!("expected a text for {what}, found an empty one"), None);
+                let hint = Some("write a text, or remove the key".to_owned());
+                self.wrong_value(item.pos, format!("expected a text for {what}, found an empty one"), hint);
                 None
             }
             View::Scalar(ytterby_yaml::Scalar::Null) | View::Map(_) | View::Array(_) => {
@@ -206,7 +209,7 @@ impl Reader {
             View::Scalar(ytterby_yaml::Scalar::UInt(value)) => Some(*value),
             View::Scalar(ytterby_yaml::Scalar::Int(value)) => {
                 let message = format!("expected a number that is not negative for {what}, found {value}");
-                self.wrong_value(item.pos, message, None);
+                self.wrong_value(item.pos, message, Some("write 0 or more".to_owned()));
                 None
             }
             _ => {
@@ -224,7 +227,7 @@ impl Reader {
     fn value_within(&mut self, item: Item, what: &str, depth: usize) -> Option<Value> {
         if depth == 0 {
             let message = format!("{what} is nested more than {MAX_DEPTH} levels deep");
-            self.wrong_value(item.pos, message, None);
+            self.wrong_value(item.pos, message, Some("give large values in a values file".to_owned()));
             return None;
         }
         let data = match self.tree.value(item.node) {
@@ -283,6 +286,7 @@ impl Reader {
             View::Map(_) => "a map",
         };
         let message = format!("expected {expected}, found {found}");
+        let help = help.or_else(|| form_of(expected).map(Help::new));
         let hint = help.as_ref().map(|help| help.text.plain().into_owned());
         let mut wrong = problem(self.ids.wrong_type, message, item.pos, Part::Value, hint);
         if let (Some(help), Some(own)) = (help, wrong.helps.first_mut()) {
@@ -296,6 +300,19 @@ impl Reader {
         let range = self.source.part(pos.offset, &Part::Key).unwrap_or(pos.offset..pos.offset);
         String::from_utf8_lossy(&self.source.text()[range.start as usize..range.end as usize]).into_owned()
     }
+}
+
+/// How what is expected is written.
+fn form_of(expected: &str) -> Option<&'static str> {
+    let forms = [
+        ("a map ", "write a key and its value on each line, or {key: value}"),
+        ("a list ", "write an item behind a dash on each line, or [item, item]"),
+        ("a string ", "write a text"),
+        ("a whole number ", "write a number without quotes: 3"),
+        ("true or false ", "write true or false without quotes"),
+        ("strings, numbers or booleans ", "write single values: [eu, us], [1, 2]"),
+    ];
+    forms.into_iter().find(|(start, _)| expected.starts_with(start)).map(|(_, form)| form)
 }
 
 /// A key that a table does not have.
@@ -320,10 +337,11 @@ fn unknown_key(id: Id, name: &str, pos: Pos, what: &str, table: &'static [Key]) 
     }
 }
 
-/// A syntax error, whose text rendering gets its place.
+/// A syntax error, whose text rendering gets its place. ytt's words for it lack the last bracket, and ytt does not read
+/// this file.
 fn parse_problem(error: Diagnostic) -> Diagnostic {
     let Some(pos) = error.primary().map(|label| label.pos) else { return error };
-    let words = error.reference.clone().unwrap_or_else(|| error.message.clone());
+    let words = error.message.clone();
     error.reference(words.then(" (").at(pos).then(")"))
 }
 

@@ -151,7 +151,8 @@ fn test(reader: &mut Reader, item: Item) -> Option<Test> {
             _ => {
                 found.generate = reader.count(item, "generate").map(|count| Placed::new(count, item.pos));
                 if found.generate.as_ref().is_some_and(|count| count.value == 0) {
-                    reader.wrong_value(item.pos, "expected at least one input to generate, found 0", None);
+                    let hint = Some("write how many inputs to try: 200".to_owned());
+                    reader.wrong_value(item.pos, "expected at least one input to generate, found 0", hint);
                 }
             }
         }

@@ -42,11 +42,17 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
     };
     let targets: Vec<&Target> =
         targets.into_iter().filter(|target| shard.is_none_or(|shard| shard.contains(&target.name))).collect();
-    let engine = Engine { program: program.to_owned(), rendering, sources: Arc::clone(sources), reached: None };
+    let engine = Engine {
+        program: program.to_owned(),
+        rendering,
+        sources: Arc::clone(sources),
+        reached: None,
+        find_causes: true,
+    };
     let inputs = Inputs::new(&project.file, &project.root, flags, rendering, sources);
     let mut findings = Findings::default();
     let mut stream = Stream::default();
-    let mut counts = (0, 0);
+    let mut counts = Counts::default();
     let mut progress = Progress::new("Building targets");
     let work = |own: &mut Renderers, number: usize| build(&engine, own, &inputs, &project, targets[number], mode);
     pool::each(targets.len(), pool::threads(jobs, targets.len()), &mut progress, work, |number, built, progress| {
@@ -69,11 +75,11 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
         }
     });
     let streamed = stream.finish();
-    let is_good = findings.is_good() && (!mode.check || counts.1 == 0);
+    let is_good = findings.is_good() && (!mode.check || counts.changed.is_empty());
     host::write_error(&findings.report(program, sources, rendering));
     if host::is_terminal() && is_good && !mode.diff {
         let verb = if mode.check { "checked" } else { "built" };
-        host::write_error(&format!("{verb} {}, {} changed\n", counted(counts.0, "target"), counts.1));
+        host::write_error(&format!("{verb} {}, {}\n", counted(counts.targets, "target"), counts.shown()));
     }
     write::end_if_interrupted();
     streamed.map(|()| i32::from(!is_good))
@@ -91,6 +97,26 @@ pub struct Mode {
 impl Mode {
     fn writes(self) -> bool {
         !self.check && !self.diff
+    }
+}
+
+/// Targets that were built, and the directories that changed.
+#[derive(Debug, Default)]
+struct Counts {
+    targets: usize,
+    changed: Vec<String>,
+}
+
+impl Counts {
+    /// `2 changed: out/dev, out/prod`.
+    fn shown(&self) -> String {
+        const NAMED: usize = 3;
+        let names = self.changed[..self.changed.len().min(NAMED)].join(", ");
+        match self.changed.len() {
+            0 => "0 changed".to_owned(),
+            count if count > NAMED => format!("{count} changed: {names} and {} more", count - NAMED),
+            count => format!("{count} changed: {names}"),
+        }
     }
 }
 
@@ -168,7 +194,7 @@ fn finish(
     target: &Target,
     built: Built,
     mode: Mode,
-    counts: &mut (usize, usize),
+    counts: &mut Counts,
     findings: &mut Findings,
     (number, name): (usize, &str),
 ) -> Result<Option<Vec<u8>>, Failure> {
@@ -180,7 +206,7 @@ fn finish(
         }
     };
     findings.warn(number, name, &rendered.warnings, &built.sources);
-    counts.0 += 1;
+    counts.targets += 1;
     let (Some(comparison), Some(output)) = (built.comparison, &target.output) else {
         return Ok(Some(rendered.documents).filter(|_| mode.writes()));
     };
@@ -188,7 +214,7 @@ fn finish(
     if comparison.is_equal() {
         return Ok(None);
     }
-    counts.1 += 1;
+    counts.changed.push(directory.clone());
     if mode.writes() {
         write::replace_directory(&directory, &rendered.files)?;
         return Ok(None);

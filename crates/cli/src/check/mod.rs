@@ -10,7 +10,9 @@ use std::sync::Arc;
 use ytterby::Failure;
 use ytterby_check::{Cache, Depth};
 use ytterby_diag::render::{Rendering, Report, render as report_text};
-use ytterby_diag::{Cause, Diagnostic, Fix, Id, Safety, Severity, Sources, Text, apply_fixes, diff_of_fixes};
+use ytterby_diag::{
+    Cause, Diagnostic, Fix, Id, PlaceNames, Safety, Severity, Sources, Text, apply_fixes, diff_of_fixes,
+};
 use ytterby_text::spelling;
 
 use crate::commands::flag;
@@ -119,6 +121,7 @@ fn shown(program: &str, findings: Vec<Diagnostic>, rendering: Rendering, sources
         // ytt has no words for several errors of different stages: each one gets a line with its place.
         let lines = errors.into_iter().map(|error| Failure::from(with_place(error, sources)));
         let lines = lines.map(|failure| report_text(&Report::new(program, Some(&failure), &[], sources), rendering));
+        let warnings: Vec<Diagnostic> = warnings.into_iter().map(|warning| with_place(warning, sources)).collect();
         return report_text(&Report::new(program, None, &warnings, sources), rendering) + &lines.collect::<String>();
     }
     let failures: Vec<Failure> = errors.into_iter().map(Failure::from).collect();
@@ -126,14 +129,18 @@ fn shown(program: &str, findings: Vec<Diagnostic>, rendering: Rendering, sources
     report_text(&Report::new(program, failure.as_ref(), &warnings, sources), rendering)
 }
 
-/// An error whose text contains its place and the first hint.
-fn with_place(error: Diagnostic, sources: &Sources) -> Diagnostic {
-    let mut text = Text::new(error.sentence(sources));
-    if let Some(label) = error.primary() {
-        text = text.then(" (").at(label.pos).then(")");
+/// A finding whose text contains its place, as it can be opened from here; an error also the first hint.
+fn with_place(finding: Diagnostic, sources: &Sources) -> Diagnostic {
+    let mut text = Text::new(finding.sentence(sources));
+    if let Some(label) = finding.primary() {
+        text = text.then(format!(" ({})", sources.locate_as(label.pos, PlaceNames::Full)));
     }
-    if let Some(help) = error.helps.first() {
+    if finding.severity == Severity::Warning {
+        let warning = Diagnostic::warning(finding.id, text);
+        return if finding.beyond_text { warning.beyond_text() } else { warning };
+    }
+    if let Some(help) = finding.helps.first() {
         text = text.then("\n    hint: ").join(help.text.clone());
     }
-    Diagnostic::error(error.id, error.message.clone()).reference(text)
+    Diagnostic::error(finding.id, finding.message.clone()).reference(text)
 }

@@ -63,7 +63,8 @@ fn of_project(
     // A project without targets is one by itself.
     let selected = if project.file.targets.is_empty() { vec![&project.file.base] } else { selected };
     let inputs = Inputs::new(&project.file, &project.root, flags, rendering, sources);
-    let engine = Engine { program: program.to_owned(), rendering, sources: sources.clone(), reached: None };
+    let engine =
+        Engine { program: program.to_owned(), rendering, sources: sources.clone(), reached: None, find_causes: true };
     let mut targets = Vec::new();
     for target in selected {
         match inputs.job(target, &project.base, ytterby::Target::default()) {

@@ -244,6 +244,8 @@ pub const GEN_OUTPUT: Text =
 pub const IMPACT: List =
     List::new("impact", "value", "Show which nodes of the output change if this data value changes");
 
+pub const TARGET: Text = Text::new("target", "name", "Explain this target of the project; the first one by default");
+
 pub const EXPLAIN_OUTPUT: Text =
     Text::new("output", "type", "Write answers as text or json").short('o').offers(Values::OneOf(&["text", "json"]));
 

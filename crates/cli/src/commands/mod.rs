@@ -202,8 +202,10 @@ const GEN: Group = Group {
     flags: &[flag::COUNT.0, flag::SEED.0, flag::GEN_CHECK.0, flag::GEN_OUTPUT.0, flag::DIAGNOSTICS.0, flag::COLOR.0],
 };
 
-const EXPLAIN: Group =
-    Group { title: "Flags", flags: &[flag::IMPACT.0, flag::EXPLAIN_OUTPUT.0, flag::DIAGNOSTICS.0, flag::COLOR.0] };
+const EXPLAIN: Group = Group {
+    title: "Flags",
+    flags: &[flag::IMPACT.0, flag::TARGET.0, flag::EXPLAIN_OUTPUT.0, flag::DIAGNOSTICS.0, flag::COLOR.0],
+};
 
 const IMPORT: Group =
     Group { title: "Flags", flags: &[flag::FROM.0, flag::IMPORT_NAME.0, flag::DIAGNOSTICS.0, flag::COLOR.0] };
@@ -309,7 +311,8 @@ pub static ROOT: Command = Command {
             name: "explain",
             aliases: &[],
             summary: "Show where a data value or a node of the output comes from",
-            details: "A data value is written db.port; a node of the output Deployment/web:spec.replicas, \
+            details: "A data value is written db.port, or @app:db.port in a library; a node of the output \
+                      Deployment/web:spec.replicas, \
                       Deployment/shop/web:spec.replicas, or #2:spec for the second document; * stands for any name. Shows \
                       where it was set, changed and removed, and which data values decide it.",
             operands: Operands::Some("[VALUE|DOCUMENT:PATH] …"),
@@ -331,8 +334,9 @@ pub static ROOT: Command = Command {
             summary: "Generate valid data values, and find those that fail",
             details: "Writes data values that the schema and its rules allow: defaults, bounds, each member of enums and \
                       unions, with and without optional keys, pairs of choices. With --check it renders each of them and \
-                      reports valid values that fail.",
-            operands: Operands::None,
+                      reports valid values that fail. Without -f it uses the files of the project, or of one of its \
+                      targets.",
+            operands: Operands::Some("[TARGET]"),
             flags: &[INPUTS, GEN, KUBERNETES, DIALECT, LIMITS],
             commands: &[],
         },

@@ -4,13 +4,14 @@ mod text;
 
 use std::sync::Arc;
 
-use ytterby::{ChainLink, Compat, ExplainedPlace, Explanation, Failure, Options, Question};
+use ytterby::{ChainLink, ExplainedPlace, Explanation, Failure, Options, Question};
 use ytterby_diag::{Diagnostic, Id, Sources};
 use ytterby_text::gojson::{self, Html};
 
 use crate::commands::flag;
 use crate::flags::Invocation;
-use crate::render::{self, Inputs};
+use crate::project::one::{self, Unnamed};
+use crate::render::Inputs;
 use crate::{host, report};
 
 /// Answers the questions of a command line. Gives the exit code.
@@ -32,7 +33,8 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
             "name a data value (db.port), a node of the output (Deployment/web:spec.replicas), or --impact db.port";
         return Err(Diagnostic::error(Id::FLAG_OPERAND, "Expected something to explain").help(help).into());
     }
-    let Inputs { files, options } = render::inputs(program, flags, rendering, Compat::Latest, sources)?;
+    let target = Some(flags.text(&flag::TARGET).to_owned()).filter(|name| !name.is_empty());
+    let Inputs { files, options } = one::inputs(program, flags, rendering, (target.as_ref(), Unnamed::First), sources)?;
     // The format of this command is not one of renders, and nothing is checked but what is explained.
     let options = Options { output_types: ytterby::OutputTypes::default(), output_check: None, ..options };
     match ytterby::explain(files, &options, sources, &questions) {

@@ -10,6 +10,8 @@ use ytterby::{
 use ytterby_diag::{Diagnostic, Sources};
 use ytterby_text::budget::Limit;
 
+use crate::project::progress::Progress;
+
 /// Turns of loops and calls that one input may take: generated values must not make a check endless.
 const STEPS: u64 = 50_000_000;
 
@@ -56,10 +58,12 @@ pub fn check(
     let mut known: HashSet<Way> = HashSet::new();
     let mut seen: HashSet<Vec<u8>> = HashSet::new();
     let mut found = Vec::new();
-    for document in documents {
+    let mut progress = Progress::new("Trying inputs");
+    for (number, document) in documents.iter().enumerate() {
         if found.len() >= TOLD {
             break;
         }
+        progress.step(number, documents.len());
         if document.yaml().is_ok_and(|text| !seen.insert(text)) {
             continue;
         }
@@ -81,6 +85,7 @@ pub fn check(
         known.extend(ways(&failure, &sources));
         found.push(Failing { values, failure, sources });
     }
+    progress.clear();
     Ok(found)
 }
 

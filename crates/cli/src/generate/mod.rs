@@ -4,13 +4,14 @@ mod check;
 
 use std::sync::Arc;
 
-use ytterby::{Compat, Failure, GenerateOptions, Generated, Options, ValuesDocument};
+use ytterby::{Failure, GenerateOptions, Generated, Options, ValuesDocument};
 use ytterby_diag::render::Rendering;
 use ytterby_diag::{Id, Sources};
 
 use crate::commands::flag;
 use crate::flags::{Invocation, Text};
-use crate::render::{self, Inputs};
+use crate::project::one::{self, Unnamed};
+use crate::render::Inputs;
 use crate::{host, report};
 
 pub use check::{Failing, check};
@@ -33,6 +34,10 @@ enum Format {
 pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
     let rendering = report::rendering(program, flags)?;
     let is_check = flags.is_on(&flag::GEN_CHECK);
+    if let Some(extra) = flags.operands.get(1) {
+        let text = format!("Expected one target at most, but found '{extra}', too");
+        return Err(Failure::new(Id::FLAG_OPERAND, text));
+    }
     let count = number(flags, &flag::COUNT)?.unwrap_or(if is_check { CHECKED as u64 } else { COUNT as u64 });
     let count = usize::try_from(count).ok().filter(|count| *count <= MOST).ok_or_else(|| {
         Failure::new(Id::FLAG_VALUE, format!("Expected --count to be at most {MOST}, but was {count}"))
@@ -46,7 +51,8 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
             return Err(Failure::new(Id::FLAG_VALUE, text));
         }
     };
-    let Inputs { files, options } = render::inputs(program, flags, rendering, Compat::Latest, sources)?;
+    let Inputs { files, options } =
+        one::inputs(program, flags, rendering, (flags.operands.first(), Unnamed::Common), sources)?;
     // The format of this command is not one of renders.
     let options = Options { output_types: ytterby::OutputTypes::default(), ..options };
     let made = ytterby::generate(files.clone(), &options, sources, &how);

@@ -104,6 +104,8 @@ pub struct Engine {
     pub sources: Arc<Sources>,
     /// What renders reach, where somebody asks.
     pub reached: Option<Reached>,
+    /// Whether the data values behind problems of the output are looked for.
+    pub find_causes: bool,
 }
 
 /// What renders reach of a project.
@@ -146,13 +148,15 @@ impl Engine {
         let how = GenerateOptions::new(count, 0);
         let made = ytterby::generate(job.compiled.files.clone(), &options, &layer, &how);
         let documents = made.map_err(|failure| (failure, layer))?.documents;
+        // Shrinking shows which values matter.
+        let engine = Engine { find_causes: false, ..self.clone() };
         let mut attempt = |values: &ValuesDocument| -> Option<(Failure, Arc<Sources>)> {
             let text = values.yaml().ok()?;
             let mut job = job.clone();
             let path = "generated.yml".to_owned();
             let file = InputFile::new(path.clone(), Content::new(text));
             job.values.push(ValuesFile { library: String::new(), path, files: Ok(vec![file]) });
-            let outcome = self.render(renderers, &job);
+            let outcome = engine.render(renderers, &job);
             outcome.result.err().map(|failure| (failure, outcome.sources))
         };
         let mut found: Vec<Failing> = Vec::new();
@@ -191,6 +195,7 @@ impl Engine {
             limits: job.limits,
             meter: Some(Arc::new(limits::Process::default())),
             output_check: job.check.clone(),
+            find_causes: self.find_causes && self.rendering != Rendering::Text,
             coverage: self.reached.as_ref().map(|reached| Arc::clone(&reached.coverage)),
             overlay_record: self.reached.as_ref().map(|reached| Arc::clone(&reached.overlays)),
             ..Options::default()

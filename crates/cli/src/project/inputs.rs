@@ -94,6 +94,11 @@ impl<'a> Inputs<'a> {
         let values = [with(base, &target.values), with(more.base, more.values)].concat();
         let strict = target.strict_annotations;
         let (compiled, values) = self.files_and_values(&files, &values, strict)?;
+        let schemas = target.schemas.iter().filter(|path| is_missing(&join_location(base, &path.value)));
+        let absent: Vec<Diagnostic> = schemas.map(|path| does_not_exist(path, base)).collect();
+        if !absent.is_empty() {
+            return Err(absent);
+        }
         let set = target.set.iter().chain(more.set).cloned().collect();
         Ok(Job { compiled, values, set, limits: self.limits(target.limits), check: self.check(target, base)?, form })
     }
@@ -256,7 +261,18 @@ fn missing(path: &Placed<String>, base: &str, failure: &Failure) -> Diagnostic {
     if is_url(&place) || fs::symlink_metadata(&place).is_ok() {
         return path.problem(Id::FILE_MISSING, failure.to_string(), None);
     }
-    path.problem(Id::FILE_MISSING, format!("{place} does not exist"), neighbour(&place))
+    does_not_exist(path, base)
+}
+
+/// Whether a path names nothing. Templates of paths (`{{ .Group }}`) and URLs cannot be told.
+fn is_missing(place: &str) -> bool {
+    !is_url(place) && !place.contains('{') && fs::symlink_metadata(place).is_err()
+}
+
+fn does_not_exist(path: &Placed<String>, base: &str) -> Diagnostic {
+    let place = join_location(base, path.value.split_once('=').map_or(&*path.value, |(_, path)| path));
+    let hint = neighbour(&place).unwrap_or_else(|| "paths are relative to the file that names them".to_owned());
+    path.problem(Id::FILE_MISSING, format!("{place} does not exist"), Some(hint))
 }
 
 /// A file with a similar name in the same directory.

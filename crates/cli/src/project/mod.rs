@@ -6,6 +6,7 @@
 pub mod engine;
 pub mod findings;
 pub mod inputs;
+pub mod one;
 pub mod pool;
 pub mod progress;
 

@@ -6,6 +6,7 @@ use ytterby_project::{Data, Expectation, Expected, Placed, Scalar, Value};
 use ytterby_text::gojson::{self, Html};
 
 use super::Problem;
+use crate::build::counted;
 
 /// What is wrong with the documents.
 pub fn check(expectation: &Expectation, documents: &[&Value]) -> Vec<Problem> {
@@ -133,11 +134,23 @@ fn nearest(document: &Value, steps: &[Step]) -> Option<String> {
                 let keys: Vec<String> = items.iter().take(10).map(|(key, _)| scalar_text(key)).collect();
                 Some(format!("keys of {} are {}", here.shown(), keys.join(", ")))
             }
-            Data::List(items) => Some(format!("{} has {} items", here.shown(), items.len())),
+            Data::List(items) => Some(list_hint(&here.shown(), items.len(), steps.get(end))),
             Data::Scalar(_) => Some(format!("{} is {}", here.shown(), node.value.kind())),
         };
     }
     None
+}
+
+/// What is in a list, and how its items are named where a key was given.
+fn list_hint(list: &str, count: usize, step: Option<&Step>) -> String {
+    let items = counted(count, "item");
+    match step {
+        Some(Step::Key(key)) if key.bytes().all(|byte| byte.is_ascii_digit()) => {
+            format!("{list} is a list of {items}: write {list}[{key}]")
+        }
+        Some(Step::Key(_)) => format!("{list} is a list of {items}: write {list}[0] for the first one"),
+        _ => format!("{list} has {items}"),
+    }
 }
 
 /// The node that a path leads to. A key that contains dots may be written without quotes.

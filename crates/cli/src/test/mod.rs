@@ -121,8 +121,13 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
     }
     // All problems of a render count for `fails`.
     let reached = coverage.map(|_| Reached::default());
-    let engine =
-        Engine { program: program.to_owned(), rendering: Rendering::Json, sources: Arc::clone(sources), reached };
+    let engine = Engine {
+        program: program.to_owned(),
+        rendering: Rendering::Json,
+        sources: Arc::clone(sources),
+        reached,
+        find_causes: true,
+    };
     let inputs = Inputs::new(file, root, flags, engine.rendering, sources);
     let update = flags.is_on(&flag::UPDATE);
     let mut progress = Progress::new("Running tests");

@@ -51,6 +51,12 @@ pub fn run(program: &str, flags: &Invocation) -> Result<i32, Failure> {
         if session.rounds == 0 && project::find().is_none() {
             return Err(loaded.err().unwrap_or_else(|| unreachable!("a project without a file was loaded")));
         }
+        // A target that there is not will not come by itself.
+        if let (0, Ok(project), false) = (session.rounds, &loaded, flags.operands.is_empty())
+            && let Err(problem) = build::chosen(project, &flags.operands)
+        {
+            return Ok(build::refused(program, (*problem).into(), &sources, rendering));
+        }
         let (paths, hidden) = watched(loaded.as_ref().ok());
         let (before, directories) = Fingerprint::take(&paths, &hidden);
         alarm.listen(&directories);
@@ -135,7 +141,13 @@ impl Session<'_> {
             }
         };
         let program = self.program.to_owned();
-        let engine = Engine { program, rendering: self.rendering, sources: Arc::clone(sources), reached: None };
+        let engine = Engine {
+            program,
+            rendering: self.rendering,
+            sources: Arc::clone(sources),
+            reached: None,
+            find_causes: true,
+        };
         let inputs = Inputs::new(&project.file, &project.root, self.flags, self.rendering, sources);
         let mut findings = Findings::default();
         let mut progress = Progress::new("Building targets");

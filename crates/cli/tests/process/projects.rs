@@ -146,3 +146,159 @@ fn parallel_equals_sequential() {
     assert_eq!(one.1.matches("---\n").count(), 7);
     assert_eq!(scratch.run(&["build", "--jobs", "8"]), one);
 }
+
+#[test]
+fn coverage_names_lines_for_tools() {
+    let template = "#@ load('@ytt:data', 'data')\n---\nhost: #@ data.values.host\n#@ if data.values.host == 'x':\nextra: \
+                    #@ data.values.host\n#@ end\n";
+    let project = "files: [config]\ntargets: {dev: {}}\ntests: [tests]\n";
+    let test = "tests:\n- name: one\n  target: dev\n  expect: [{count: 1}]\n";
+    let files = [SCHEMA, ("config/a.yml", template), ("ytterby.yml", project), ("tests/a_test.yml", test)];
+    let scratch = Scratch::with(&files);
+    let (exit, stdout, stderr) = scratch.run(&["test", "--coverage=lcov"]);
+    assert!(exit == 0 && stderr.ends_with("1 passed\n") && stdout.starts_with("TN:\n"), "{stdout}{stderr}");
+    let records: Vec<&str> = stdout.split("end_of_record\n").filter(|record| record.contains("SF:")).collect();
+    let record = records.iter().find(|record| record.contains("SF:config/a.yml\n")).expect("the template is there");
+    for line in ["DA:3,1", "DA:4,1", "DA:5,0"] {
+        assert!(record.lines().any(|found| found == line), "{line}: {record}");
+    }
+    let numbers = |start: &str| record.lines().find_map(|line| line.strip_prefix(start)?.parse::<usize>().ok());
+    let lines = record.lines().filter(|line| line.starts_with("DA:"));
+    assert_eq!(numbers("LF:"), Some(lines.clone().count()));
+    assert_eq!(numbers("LH:"), Some(lines.filter(|line| !line.ends_with(",0")).count()));
+    scratch.write("tests/a_test.yml", format!("{test}- name: two\n  set: {{host: x}}\n  expect: [{{count: 1}}]\n"));
+    let (_, stdout, _) = scratch.run(&["test", "--coverage=lcov"]);
+    assert!(stdout.contains("DA:5,1") && !stdout.contains(",0\n"), "{stdout}");
+}
+
+/// A template that keeps a core busy for about a second.
+const SLOW: (&str, &str) = (
+    "config/slow.yml",
+    "#@ load('@ytt:data', 'data')\n#@ n = 0\n#@ for i in range(20000000):\n#@   n += 1\n#@ end\n---\nhost: #@ \
+     data.values.host\n",
+);
+
+#[test]
+fn terminals_show_how_far_work_is() {
+    use std::io::Read;
+    use std::os::fd::OwnedFd;
+    use std::process::Stdio;
+
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+    let project = "files: [config]\ntargets: {a: {output: o/a}, b: {output: o/b}}\n";
+    let scratch = Scratch::with(&[SCHEMA, SLOW, ("ytterby.yml", project)]);
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let name = ptsname(&master, Vec::new()).unwrap();
+    let slave: OwnedFd = fs::OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap().into();
+    let mut command = scratch.command(&["build", "--jobs", "2", "--color", "never"]);
+    command.env("TERM", "xterm").stdout(Stdio::null()).stderr(slave);
+    let mut child = command.spawn().unwrap();
+    drop(command);
+    let mut shown = Vec::new();
+    // Reading fails when the program has ended and nobody has the other side open.
+    let _ = fs::File::from(master).read_to_end(&mut shown);
+    assert!(child.wait().unwrap().success());
+    let shown = String::from_utf8_lossy(&shown);
+    assert!(shown.contains("Building targets: 0 of 2"), "{shown:?}");
+    // The line is gone at the end.
+    assert!(shown.contains("\r\u{1b}[Kbuilt 2 targets, 2 changed"), "{shown:?}");
+    // Nobody sees it elsewhere.
+    assert_eq!(scratch.run(&["build", "--check"]), (0, String::new(), String::new()));
+}
+
+#[test]
+fn interrupted_builds_leave_directories_whole() {
+    use std::os::unix::process::ExitStatusExt;
+
+    use rustix::process::{Pid, Signal, kill_process};
+
+    let project = "files: [config]\ntargets:\n  quick: {set: {host: q}, output: out/quick}\n  \
+                   slow: {files: [slow.yml], output: out/slow}\n";
+    let endless = "#@ n = 0\n#@ while True:\n#@   n += 1\n#@ end\n---\na: 1\n";
+    let files = [SCHEMA, TEMPLATE, ("slow.yml", endless), ("ytterby.yml", project), ("out/slow/a.yml", "old")];
+    let scratch = Scratch::with(&files);
+    let mut child = scratch.command(&["build", "--jobs", "1", "--limit-time", "100s"]).spawn().unwrap();
+    let quick = scratch.0.join("out/quick/a.yml");
+    let started = Instant::now();
+    while !quick.exists() {
+        assert!(started.elapsed() < Duration::from_secs(60), "nothing is written");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let status = child.wait().unwrap();
+    assert!(started.elapsed() < Duration::from_secs(90));
+    assert!(status.signal() == Some(2) || status.code() == Some(130), "{status:?}");
+    assert_eq!(scratch.list("out"), ["quick/", "quick/a.yml=host: q", "slow/", "slow/a.yml=old"]);
+}
+
+/// Runs a line of a shell in a copy of the shop, as a machine of the fleet would.
+fn shell(scratch: &Scratch, line: &str, variables: &[(&str, &str)]) -> i32 {
+    let programs = Path::new(super::BIN).parent().unwrap().display().to_string();
+    let path = format!("{programs}:{}", std::env::var("PATH").unwrap_or_default());
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", line]).current_dir(&scratch.0).env("PATH", path).envs(variables.iter().copied());
+    command.stdout(std::process::Stdio::null()).status().unwrap().code().unwrap()
+}
+
+#[test]
+fn fleets_build_what_one_machine_builds() {
+    let shop = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/shop");
+    let whole = Scratch::new();
+    copied(&shop, &whole.0);
+    assert_eq!(whole.run(&["build"]).0, 0);
+    let expected = whole.list("out");
+    let workflow = fs::read_to_string(shop.join(".github/workflows/shop.yml")).unwrap();
+    let lines: Vec<&str> = workflow.lines().filter_map(|line| line.trim().strip_prefix("- run: ")).collect();
+    let (build, checks) = lines.split_last().unwrap();
+    assert!(checks.len() == 3 && build.contains("--shard ${{ matrix.shard }}/2"), "{lines:?}");
+    let fleet = Scratch::new();
+    copied(&shop, &fleet.0);
+    for line in checks {
+        assert_eq!(shell(&fleet, line, &[]), 0, "{line}");
+    }
+    fs::remove_dir_all(fleet.0.join("out")).unwrap();
+    for shard in ["1", "2"] {
+        assert_eq!(shell(&fleet, &build.replace("${{ matrix.shard }}", shard), &[]), 0);
+    }
+    assert_eq!(fleet.list("out"), expected);
+    let job = fs::read_to_string(shop.join("fleet/job.yml")).unwrap();
+    let command = job.lines().find_map(|line| line.trim().strip_prefix("command: ")).unwrap();
+    let command: Vec<String> = serde_json::from_str(command).unwrap();
+    assert_eq!(command[..2], ["sh", "-c"]);
+    fs::remove_dir_all(fleet.0.join("out")).unwrap();
+    for index in 0..8 {
+        assert_eq!(shell(&fleet, &command[2], &[("JOB_COMPLETION_INDEX", &index.to_string())]), 0);
+    }
+    assert_eq!(fleet.list("out"), expected);
+}
+
+#[test]
+fn generated_values_are_those_of_the_project() {
+    let template = "#@ load('@ytt:data', 'data')\n---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: #@ \
+                    data.values.host\n";
+    let project = "files: [config]\nkubernetes: \"1.36\"\ntargets:\n  fixed: {set: {host: fixed}}\n  other: {}\n";
+    let scratch = Scratch::with(&[SCHEMA, ("config/a.yml", template), ("ytterby.yml", project)]);
+    let (exit, stdout, _) = scratch.run(&["gen", "--count", "3", "--seed", "1"]);
+    assert_eq!((exit, stdout.matches("---\n").count()), (0, 2), "{stdout}");
+    // An empty name is no name of a ConfigMap; where the name is set, nothing can be wrong.
+    let (exit, stdout, _) = scratch.run(&["gen", "--check"]);
+    assert!(exit == 1 && stdout.contains("kubernetes/") && stdout.contains("host: \"\""), "{stdout}");
+    let (exit, stdout, _) = scratch.run(&["gen", "fixed", "--check"]);
+    assert_eq!((exit, stdout.as_str()), (0, ""));
+    assert_eq!(scratch.run(&["gen", "nope", "--check"]).0, 1);
+    let (exit, stdout, _) = scratch.run(&["explain", "host"]);
+    assert!(exit == 0 && stdout.contains("host = \"fixed\"") && stdout.contains("ytterby.yml:4"), "{stdout}");
+    let (exit, stdout, _) = scratch.run(&["explain", "--target", "other", "host"]);
+    assert!(exit == 0 && stdout.contains("host = \"localhost\""), "{stdout}");
+}
+
+#[test]
+fn watching_an_unknown_target_ends() {
+    let project = "files: [config]\ntargets: {dev: {output: out}}\n";
+    let scratch = Scratch::with(&[SCHEMA, TEMPLATE, ("ytterby.yml", project)]);
+    let (exit, _, stderr) = scratch.run(&["watch", "dve"]);
+    assert!(exit == 1 && stderr.contains("did you mean \"dev\""), "{stderr}");
+}
