@@ -164,8 +164,41 @@ impl<'a> Cursor<'a> {
         self.project.config.as_ref().is_some_and(|config| config.kubernetes.is_some())
     }
 
-    /// `apiVersion` and `kind` of a document.
+    /// `apiVersion` and `kind` of a document: its own, or those that an overlay matches.
     pub fn kind(&self, document: usize) -> Option<(String, String)> {
+        self.own_kind(document).or_else(|| self.matched_kind(document))
+    }
+
+    /// The kind that `overlay.subset({"kind": "Deployment"})` of an overlay names. Without `apiVersion` it is that of the
+    /// most stable version that has the kind.
+    fn matched_kind(&self, document: usize) -> Option<(String, String)> {
+        let model = self.model();
+        let annotations = &model.documents.get(document)?.annotations;
+        let matching = annotations.iter().map(|index| &model.annotations[*index]);
+        let range = matching.into_iter().find(|annotation| annotation.name == "overlay/match")?.arguments;
+        let first = model.tokens.partition_point(|token| token.range.start < range.start);
+        let end = model.tokens.partition_point(|token| token.range.start < range.end);
+        let text_of = |index: usize| {
+            let token = model.tokens[..end].get(index).filter(|token| token.kind == TokenKind::Str)?;
+            Some(crate::model::string_content(token.range.of(self.text())))
+        };
+        let value = |key: &str| {
+            let is_colon = |index: usize| model.tokens.get(index).is_some_and(|t| t.range.of(self.text()) == ":");
+            let at = (first..end).find(|index| text_of(*index) == Some(key) && is_colon(index + 1))?;
+            text_of(at + 2).map(str::to_owned)
+        };
+        let kind = value("kind")?;
+        if let Some(api_version) = value("apiVersion") {
+            return Some((api_version, kind));
+        }
+        let known = self.catalog()?.kinds();
+        let versions = known.into_iter().filter(|(_, other)| *other == kind).map(|(version, _)| version);
+        let version =
+            versions.min_by_key(|version| (version.contains("alpha"), version.contains("beta"), version.len()))?;
+        Some((version, kind))
+    }
+
+    fn own_kind(&self, document: usize) -> Option<(String, String)> {
         let model = self.model();
         let scalar = |key: &str| {
             let mut items = model.children(document, None);

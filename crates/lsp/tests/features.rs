@@ -316,6 +316,19 @@ fn lints_are_silenced_by_a_comment() {
     assert_eq!(session.diagnostics("schema.yml"), Vec::<String>::new());
 }
 
+/// What only an experiment shows is told when the session is quiet.
+#[test]
+fn values_without_effect_are_told() {
+    let schema = "#@data/values-schema\n---\nname: shop\nfactor: 2\n";
+    let template = format!("{LOAD}a: #@ data.values.name\nb: #@ data.values.factor * 0\n");
+    let mut session = Session::new(&[("schema.yml", schema), ("t.yml", &template)]);
+    session.open("schema.yml", "ytt");
+    session.open("t.yml", "ytt");
+    assert_eq!(session.diagnostics("schema.yml"), ["4 lint/no-effect-value"]);
+    session.replace("t.yml", "* 0", "* 3");
+    assert_eq!(session.diagnostics("schema.yml"), Vec::<String>::new());
+}
+
 #[test]
 fn unknown_methods_and_phases_are_errors() {
     let mut session = with_template("a: 1\n");

@@ -150,6 +150,20 @@ fn manifests_need_no_project_file() {
             ("shop:\n  name: a\n«1»\n", &[], &["apiVersion", "kind"]),
         ],
     );
+    // An overlay names the kind that it matches.
+    offers(
+        "o.yml",
+        "ytt",
+        "#@ load(\"@ytt:overlay\", \"overlay\")\n",
+        &[
+            (
+                "#@overlay/match by=overlay.subset({\"kind\": \"Service\"})\n---\nspec:\n  «1»\n",
+                &["ports"],
+                &["replicas"],
+            ),
+            ("#@overlay/match by=overlay.all\n---\nspec:\n  «1»\n", &[], &["ports"]),
+        ],
+    );
 }
 
 #[test]

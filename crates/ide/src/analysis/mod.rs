@@ -82,6 +82,11 @@ impl Engine {
         Engine { kubernetes: Some(check), ..Engine::default() }
     }
 
+    /// What one run may use.
+    fn limits(&self) -> ytterby::Limits {
+        ytterby::Limits { steps: Some(self.max_steps), time: Some(self.max_time), ..ytterby::Limits::default() }
+    }
+
     /// The same, what was compiled included, with this token.
     pub fn with_cancellation(&self, token: Cancellation) -> Engine {
         Engine { cancellation: token, ..self.clone() }
@@ -241,7 +246,11 @@ fn all_run_findings(project: &Project, engine: &Engine, targets: &[Variant]) -> 
     }
 }
 
-/// What `ytterby check` finds without running anything: all files that do not compile, unknown values in any branch,
+/// Projects up to this size are checked by experiments, too.
+const MAX_EXPERIMENT_FILES: usize = 200;
+const MAX_EXPERIMENT_TARGETS: usize = 4;
+
+/// What `ytterby check` finds without running anything, and by experiments in projects that are not large: all files that do not compile, unknown values in any branch,
 /// lints. Of files that do not compile, the last good version counts, so that lints do not come and go with every key.
 fn checked(project: &Project, engine: &Engine, variants: &[Variant], broken: &[Finding]) -> Vec<Finding> {
     thread_local! {
@@ -255,6 +264,8 @@ fn checked(project: &Project, engine: &Engine, variants: &[Variant], broken: &[F
         let options = Options {
             values: run.values(),
             all_errors: true,
+            limits: engine.limits(),
+            meter: engine.meter.clone(),
             cancellation: Some(engine.cancellation.clone()),
             ..settings()
         };
@@ -263,7 +274,16 @@ fn checked(project: &Project, engine: &Engine, variants: &[Variant], broken: &[F
     };
     let targets: Vec<ytterby_check::Target> = variants.iter().map(target).collect();
     let sources = Arc::new(Sources::new());
-    let found = CACHE.with_borrow_mut(|cache| ytterby_check::check(&targets, Depth::Static, &sources, cache));
+    let found = CACHE.with_borrow_mut(|cache| {
+        let mut found = ytterby_check::check(&targets, Depth::Static, &sources, cache);
+        // Experiments render again and again; what runs report is known already.
+        let is_small = project.files.len() <= MAX_EXPERIMENT_FILES && targets.len() <= MAX_EXPERIMENT_TARGETS;
+        if is_small && broken.is_empty() && !engine.cancellation.is_cancelled() {
+            let full = ytterby_check::check(&targets, Depth::Full, &sources, cache);
+            found.extend(full.into_iter().filter(|diagnostic| diagnostic.id.name().starts_with("lint/")));
+        }
+        found
+    });
     let variant = Variant::default();
     let found = found.iter().filter_map(|diagnostic| finding(project, &variant, diagnostic, &sources));
     let is_broken = |path: &str| broken.iter().any(|finding| finding.path == path);

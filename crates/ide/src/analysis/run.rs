@@ -136,11 +136,7 @@ impl<'a> Run<'a> {
             values: self.values(),
             inspect,
             all_errors: true,
-            limits: ytterby::Limits {
-                steps: Some(self.engine.max_steps),
-                time: Some(self.engine.max_time),
-                ..ytterby::Limits::default()
-            },
+            limits: self.engine.limits(),
             meter: self.engine.meter.clone(),
             cancellation: Some(self.engine.cancellation.clone()),
             output_check: check,
