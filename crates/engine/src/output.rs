@@ -68,7 +68,7 @@ pub(crate) fn yaml_and(
 
 /// Each output file with its content.
 pub(crate) fn files(evaluated: Evaluated, written: Written, reuse: Option<&Reuse>) -> Result<Vec<OutputFile>, Failure> {
-    let texts = evaluated.texts.into_iter().map(|(path, text)| OutputFile { path, bytes: text.to_vec() });
+    let texts = evaluated.texts.into_iter().map(|(path, text)| OutputFile { path, bytes: text.into_vec() });
     let mut files: Vec<OutputFile> = texts.collect();
     for (file, docs) in evaluated.documents {
         files.push(OutputFile { path: file.path, bytes: yaml_and(written, reuse, [docs])? });

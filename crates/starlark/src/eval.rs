@@ -179,7 +179,7 @@ impl Eval {
             coverage.reach(pos);
         }
         if profile::is_on() {
-            self.settle();
+            self.settle(0);
             profile::line((pos.file.0, pos.offset));
         }
     }
@@ -187,7 +187,8 @@ impl Eval {
     /// Notes in the profile that the innermost function begins.
     #[cold]
     pub(crate) fn profile_function(&mut self) {
-        self.settle();
+        // The step of the call is the function's.
+        self.settle(1);
         if let Some(frame) = self.frames.last() {
             let code = &frame.function.code;
             profile::enter(&code.name, (code.pos.file.0, code.pos.offset), self.frames.len());
@@ -197,15 +198,15 @@ impl Eval {
     /// Notes in the profile that the innermost function ends.
     #[cold]
     pub(crate) fn profile_return(&mut self) {
-        self.settle();
+        self.settle(0);
         profile::leave();
     }
 
-    /// Charges all steps and bytes so far to the budget of the run, for an exact profile. The limits are checked when
-    /// they would have been checked otherwise; one that is reached by this is reported then.
-    fn settle(&mut self) {
-        let used = self.fuel_given - self.fuel;
-        self.fuel_given = self.fuel;
+    /// Charges the steps and bytes so far to the budget of the run, but for the last `kept` steps, for an exact profile.
+    /// The limits are checked when they would have been checked otherwise; one that is reached by this is reported then.
+    fn settle(&mut self, kept: u32) {
+        let used = (self.fuel_given - self.fuel).saturating_sub(kept);
+        self.fuel_given -= used;
         self.steps_used += u64::from(used);
         let _ = budget::steps(u64::from(used));
         let new = self.memory_used - self.memory_charged;

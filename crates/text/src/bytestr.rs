@@ -163,6 +163,14 @@ impl Str {
         Str(Repr::Inline(buf))
     }
 
+    /// The bytes, without a copy where they are long and nobody else holds them.
+    pub fn into_vec(self) -> Vec<u8> {
+        match self.0 {
+            Repr::Shared(bytes) => Arc::unwrap_or_clone(bytes),
+            Repr::Inline(buf) => buf[1..=usize::from(buf[0])].to_vec(),
+        }
+    }
+
     /// The bytes as text, if they are UTF-8.
     pub fn as_str(&self) -> Option<&str> {
         std::str::from_utf8(self.as_bytes()).ok()
@@ -373,6 +381,16 @@ mod tests {
         assert_eq!(size_of::<Str>(), 24);
         assert_eq!(size_of::<Value>(), 24);
         assert_eq!(size_of::<Option<Str>>(), 24);
+    }
+
+    #[test]
+    fn bytes_can_be_taken_out() {
+        for len in [0, 1, 22, 23, 1000] {
+            let bytes = vec![b'x'; len];
+            let text = Str::new(&bytes);
+            assert_eq!(text.clone().into_vec(), bytes);
+            assert_eq!(text.into_vec(), bytes);
+        }
     }
 
     #[test]

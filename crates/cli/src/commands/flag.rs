@@ -170,7 +170,7 @@ pub const BULK_OUT: Switch = Switch::new("bulk-out", "Write output files as JSON
 pub const PROFILE: Text = Text::optional(
     "profile",
     "format",
-    "Say what the run spent time, steps and memory on, as text, json, a trace for Chrome and Perfetto, or a flame graph",
+    "Show what the run spent time, steps and memory on, as text, json, a trace for Chrome and Perfetto, or a flame graph",
 )
 .offers(Values::OneOf(&["text", "json", "trace", "flame"]));
 

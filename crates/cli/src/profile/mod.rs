@@ -10,19 +10,18 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use ytterby::Failure;
 use ytterby::budget::shown_size;
+use ytterby::{Failure, Meter};
 use ytterby_diag::{Diagnostic, FileId, Id, Pos, Sources};
 use ytterby_text::gojson::{self, Html};
 use ytterby_text::profile::{self, Cost, Place, Profile, Recording, SpanKind};
 
 use crate::commands::flag;
 use crate::flags::Invocation;
-use crate::host;
 use crate::read::io_text;
+use crate::{host, limits};
 
 /// Rows of a table for people.
 const ROWS: usize = 15;
@@ -67,9 +66,9 @@ pub fn begin(flags: &Invocation) -> Result<Option<Profiling>, Failure> {
     Ok(Some(Profiling { format, file, recording: profile::begin(clock, format == Format::Trace) }))
 }
 
+/// Processor time, as `--limit-time` counts it: what other programs do meanwhile does not show.
 fn clock() -> Duration {
-    static START: OnceLock<Instant> = OnceLock::new();
-    START.get_or_init(Instant::now).elapsed()
+    limits::Process::default().time().unwrap_or_default()
 }
 
 impl Profiling {

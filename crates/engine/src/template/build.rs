@@ -85,6 +85,7 @@ struct WholeText {
 }
 
 impl WholeText {
+    #[inline]
     fn push(&mut self, piece: &Str) {
         if self.joined.is_empty() {
             if self.alone.is_empty() && piece.len() > LONG {
