@@ -1,4 +1,4 @@
-// Shows the names of files above blocks, and code in comments like code.
+// Shows the names of files above blocks, and code in comments like code; mends links that are right on a code host.
 "use strict";
 for (const code of document.querySelectorAll('pre > code[class*="file="]')) {
     const name = [...code.classList].find((word) => word.startsWith("file=")).slice("file=".length);
@@ -15,5 +15,17 @@ for (const code of document.querySelectorAll('pre > code[class*="file="]')) {
 for (const comment of document.querySelectorAll(".hljs-comment")) {
     if (comment.textContent.startsWith("#@")) {
         comment.classList.add("template-code");
+    }
+}
+// The book has README.md as index.html, and nothing outside of docs/.
+const root = new URL(typeof path_to_root === "undefined" ? "." : path_to_root || ".", document.location).href;
+for (const link of document.querySelectorAll("main a[href]")) {
+    if (link.protocol !== document.location.protocol || link.host !== document.location.host) {
+        continue;
+    }
+    if (link.href.startsWith(root)) {
+        link.href = link.href.replace(/README\.html(?=$|#)/, "index.html");
+    } else {
+        link.replaceWith(...link.childNodes, " (in the repository)");
     }
 }

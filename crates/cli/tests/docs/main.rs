@@ -123,7 +123,7 @@ fn markdown(folder: &Path, depth: Depth) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).expect("the repository can be read").filter_map(Result::ok) {
         let path = entry.path();
-        if path.is_dir() && depth == Depth::Any {
+        if path.is_dir() && !path.is_symlink() && depth == Depth::Any {
             found.extend(markdown(&path, depth));
         } else if path.extension().is_some_and(|extension| extension == "md") {
             found.push(path);
