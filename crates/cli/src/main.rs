@@ -40,6 +40,7 @@ use flags::{HELP, Invocation, Operands, Text};
 use ytterby::Failure;
 use ytterby_diag::{Diagnostic, Help, Id, Sources};
 use ytterby_text::quote::quote;
+use ytterby_text::spelling;
 
 /// Deeply nested input is walked recursively in places that limit the depth; this is room for those limits. Pages are
 /// only committed when they are used.
@@ -103,7 +104,9 @@ fn dispatch(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result
         };
         let problem = Diagnostic::error(Id::FLAG_OPERAND, text);
         let is_file = command.all_flags().any(|flag| flag.name == "file") && Path::new(extra).exists();
-        let advice = is_file.then(|| Help::new(format!("files are given by -f: {name} -f {extra}")));
+        let file = is_file.then(|| Help::new(format!("files are given by -f: {name} -f {extra}")));
+        let near = || spelling::nearest(extra, command.commands.iter().map(|command| command.name));
+        let advice = file.or_else(|| near().map(|near| Help::new(format!("did you mean the command {name} {near}?"))));
         return Err(problem.helps(advice).into());
     }
     let names: Vec<&str> = flags.path.iter().skip(1).map(|command| command.name).collect();

@@ -193,7 +193,12 @@ pub(crate) fn warn_about_no_output(run: &Run, files: usize) {
             0 => "nothing to write: no files were given",
             _ => "nothing to write: no file is a template or plain YAML with content",
         };
-        let help = "a schema and data values alone give no output; give templates by -f";
+        let help = match files {
+            0 => {
+                "give files and directories by -f; `ytterby build` renders a project, `ytterby --help` lists all commands"
+            }
+            _ => "a schema and data values alone give no output; give templates by -f",
+        };
         run.warn(Diagnostic::warning(Id::INPUT_NO_OUTPUT, text).help(help).beyond_text());
     }
 }

@@ -29,6 +29,12 @@ pub(crate) fn helps(problem: &Problem, place: Pos) -> Vec<Help> {
             vec![renamed(place, Part::Exactly(index(key).to_str().into_owned()), &index(key), &index(similar))]
         }
         Problem::Undefined { name, similar: None } => undefined(name, place).into_iter().collect(),
+        Problem::NoAttribute { of, name, similar: None } if of == "struct" && words(problem).is_none() => {
+            vec![Help::new(format!(
+                "if it is a data value, declare {name} in the schema; for an optional one, ask with \
+                 hasattr(value, \"{name}\")"
+            ))]
+        }
         _ => words(problem).map(Help::new).into_iter().collect(),
     }
 }
@@ -113,6 +119,9 @@ fn words(problem: &Problem) -> Option<&'static str> {
         },
         Problem::NoAttribute { of, .. } if of == "NoneType" => {
             "the value is None: check it first, as in `if value != None:`"
+        }
+        Problem::NoAttribute { of, name, .. } if of == "yamlfragment" && &**name == b"get" => {
+            "keys of a fragment are read by index: value[\"key\"]; `\"key\" in value` tells whether one is there"
         }
         Problem::NoAttribute { of, .. } if of == "dict" => "keys of a dict are read by index: value[\"key\"]",
         Problem::NotIterable { of } if of == "struct" => STRUCT_LOOP,

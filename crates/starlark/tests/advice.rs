@@ -82,6 +82,7 @@ fn operators_of_other_languages() {
     check("x = 1\nx++", syntax, "", "write `+= 1`", "x = 1\nx += 1");
     check("x = 1 === 1", syntax, "=", "compare", "x = 1 == 1");
     check("x := 1", syntax, ":", "assigns", "x = 1");
+    check("name: #@ 1", syntax, ":", "a key cannot be code", "");
     check("x = 1 | 'a'", "code/type", "|", "", "");
     check("x = f\"a{b}\"", syntax, "\"a{b}\"", "\"%s\" % value", "");
     check("x = “a”", syntax, "“a”", "straight quotes", "x = \"a\"");
@@ -133,7 +134,8 @@ fn structs() {
     check("for k, v in config:\nend", "code/type", "for", path, "");
     check("x = config['name']", "code/type", "['name']", "", "");
     check("x = config.name.first", "code/attribute", ".first", "the value is None", "");
-    check("x = getattr(config, 'nam')", "code/attribute", "getattr(config, 'nam')", "", "");
+    check("x = config.port", "code/attribute", ".port", "declare port in the schema", "");
+    check("x = getattr(config, 'nam')", "code/attribute", "getattr(config, 'nam')", "declare nam in the schema", "");
 }
 
 #[test]

@@ -86,6 +86,12 @@ impl File {
         // The placeholder of a secret might satisfy its rules.
         let is_blank = is_active && (slot.required.is_some() || self.is_secret);
         let shown = if is_blank { Node::NULL } else { self.shown(default, slot) };
+        if let (true, Some(shape)) = (slot.required.is_some() && default.is_null(), first_shape(&slot.ty)) {
+            self.key(&item.key, depth, false);
+            (self.depth, self.is_active) = (depth + 1, false);
+            self.remark("The first shape:");
+            return self.items(shape, &shape.default, depth + 1, false);
+        }
         match (&slot.ty, slot.ty.as_map()) {
             (_, Some(map)) if map.all_items().any(|item| !matches!(item.presence, Presence::Removed(_))) => {
                 // The items of a nullable map are shown as documentation.
@@ -144,6 +150,9 @@ impl File {
         let docs = &slot.docs;
         for text in [&docs.title, &docs.description].into_iter().flatten() {
             self.remark(&text.to_str());
+        }
+        if slot.secret {
+            self.remark("Secret.");
         }
         if let Some(notice) = &docs.deprecated {
             self.remark(&format!("Deprecated: {notice}"));
@@ -207,6 +216,14 @@ impl File {
             out.push('\n');
         }
         out
+    }
+}
+
+/// The first of several shapes, where it is a map.
+fn first_shape(ty: &Type) -> Option<&MapType> {
+    match ty {
+        Type::Shapes(shapes) => shapes.slots.first().and_then(|slot| slot.ty.as_map()).map(|map| &**map),
+        _ => None,
     }
 }
 

@@ -412,5 +412,8 @@ impl<'c> Merge<'c> {
 
 /// The error for a value of another kind than the overlay's.
 pub(super) fn conflict(expected: &'static str, found: &str) -> Failure {
-    Failure::new(Id::OVERLAY_CONFLICT, format!("Expected {expected}, but was {found}"))
+    let problem = Diagnostic::error(Id::OVERLAY_CONFLICT, format!("Expected {expected}, but was {found}"));
+    let article = |kind: &str| if kind.starts_with(['a', 'i']) { "an" } else { "a" };
+    let (here, below) = (article(expected), article(found));
+    problem.help(format!("{here} {expected} cannot be merged with {below} {found}: give {below} {found} here")).into()
 }

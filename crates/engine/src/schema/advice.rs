@@ -72,6 +72,9 @@ pub(super) fn advice(run: &Run, misfit: Misfit<'_>, slot: &Slot) -> Option<Help>
         let help = Help::new(with_example(text, example.clone()));
         return array.item.ty.fits(scalar).then(|| replaced(help, "Put the value in brackets", example));
     }
+    if let Some(map) = slot.ty.as_map().filter(|map| map.patterns.is_empty()) {
+        return declared_keys("", map.names()).map(|keys| format!("give a map: {keys}").into());
+    }
     match scalar {
         // A quoted string may look like another type; the advice then says so.
         _ if misfit.is_secret => None,

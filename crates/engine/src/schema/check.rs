@@ -328,7 +328,7 @@ fn undeclared(run: &Run, item: &MapItem, place: Place<'_>, ty: &MapType) -> Bloc
         block.helps.extend(match near {
             Some(name) => Some(rename(run, item.pos, &key, name)),
             None if !is_listed => declared_keys(&key, names).map(Help::new),
-            None => None,
+            None => Some(Help::new(format!("declared keys are {}", all.join(", ")))),
         });
     }
     block

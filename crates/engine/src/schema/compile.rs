@@ -208,7 +208,10 @@ impl Compiler<'_> {
                 };
                 match inferred? {
                     Some((ty, default)) => Slot::of(ty, pos, default),
-                    None => return Err(null_value(run, pos, nullable.is_some())),
+                    None => {
+                        let is_required = node.annotation(Ann::SchemaRequired).is_some();
+                        return Err(null_value(pos, nullable.is_some(), is_required));
+                    }
                 }
             }
             Asked::OneOf { kinds, or_inferred, hint } => {
@@ -539,15 +542,18 @@ fn collection_pos(run: &Run, value: &Node, holder: Pos) -> Pos {
     }
 }
 
-fn null_value(_run: &Run, pos: Pos, nullable: bool) -> Failure {
+fn null_value(pos: Pos, is_nullable: bool, is_required: bool) -> Failure {
     let block = Block::at(pos, "null value", "non-null value")
         .hint("in YAML, omitting a value implies null.")
         .hint("to set the default value to null, annotate with @schema/nullable.")
         .hint("to allow any value, annotate with @schema/type any=True.");
-    let block = if nullable {
-        block.help("@schema/nullable is there; what is missing is the type: write a value of it, such as \"\" or 0")
-    } else {
-        block
-    };
+    let block =
+        match (is_nullable, is_required) {
+            (true, _) => block
+                .help("@schema/nullable is there; what is missing is the type: write a value of it, such as \"\" or 0"),
+            (false, true) => block
+                .help("@schema/required is there; what is missing is the type: write a value of it, such as \"\" or 0"),
+            (false, false) => block,
+        };
     block.under("Invalid schema - null value not allowed here")
 }

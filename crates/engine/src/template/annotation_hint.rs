@@ -16,12 +16,30 @@ pub(super) fn about_annotation(run: &Run, error: &SyntaxError) -> Option<Help> {
     let line = source.line(pos.offset);
     let text = source.line_text(line)?;
     let (at, annotation) = annotation_of(&text)?;
+    if let Problem::Undefined { name, .. } = &error.problem
+        && let Some(help) = about_function(&name.to_str(), annotation, source.text())
+    {
+        return Some(help);
+    }
     let Advice { text, replacement } = advice(annotation, &error.problem)?;
     let help = Help::new(text);
     let Some(replacement) = replacement else { return Some(help) };
     let start = Pos::new(pos.file, source.line_start(line)? + at as u32);
     let edit = Edit::replace(start, Part::Bytes(annotation.trim_end().len() as u32), replacement);
     Some(help.fixed_by("Rewrite the annotation", vec![edit], Safety::Likely))
+}
+
+/// Advice about a name that is probably a function: one that is defined too late, or a shape that is not defined at all.
+fn about_function(name: &str, annotation: &str, text: &[u8]) -> Option<Help> {
+    let definition = format!("def {name}(");
+    if text.windows(definition.len()).any(|part| part == definition.as_bytes()) {
+        return Some(Help::new(format!("{name} is defined further down: move its definition above this line")));
+    }
+    let is_shape = ["schema/one-of", "schema/any-of", "schema/all-of"].iter().any(|name| annotation.starts_with(name));
+    is_shape.then(|| {
+        let text = "a shape is the result of a function: define it above by";
+        Help::new(format!("{text} `#@ def {name}():` and `#@ end`, and call it: {name}()"))
+    })
 }
 
 /// The annotation on a line, without `#@`, alone or after a value, and where it begins.

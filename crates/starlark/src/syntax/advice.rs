@@ -59,6 +59,11 @@ struct Around<'a> {
     pos: Pos,
 }
 
+/// Whether the line goes on with `#@`, as in `#@ name: #@ value`.
+fn contains_code(after: &[u8]) -> bool {
+    after.split(|byte| *byte == b'\n').next().is_some_and(|line| line.windows(2).any(|two| two == b"#@"))
+}
+
 impl<'a> Around<'a> {
     fn of(piece: &Piece<'a>, pos: Pos) -> Option<Around<'a>> {
         let (text, start) = text_of(piece).filter(|(_, start)| start.file == pos.file)?;
@@ -107,6 +112,9 @@ impl<'a> Around<'a> {
             ("else", _) => Some(self.misplaced_else()),
             ("string literal", _) if distance == word.len() && is_string_prefix(word) => Some(Help::new(
                 "strings have no prefixes but r: write \"%s\" % value or \"{}\".format(value) for a formatted string",
+            )),
+            (":", "newline") if contains_code(self.after) => Some(Help::new(
+                "a key cannot be code: write `(@= name @): #@ value`, with `#@yaml/text-templated-strings` on the line above",
             )),
             (":", _) if self.after.starts_with(b":=") => Some(self.replaced(":=", "=", "`=` assigns")),
             ("=", _) if self.before.ends_with(b"==") || self.before.ends_with(b"!=") => {

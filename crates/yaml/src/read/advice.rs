@@ -85,8 +85,17 @@ impl Parser<'_> {
             Mistake::Dash => Some(Help::new("begin the array on a line of its own: `-` cannot follow a key")),
             Mistake::NoColon => self.colon(at, line),
             Mistake::Indentation => self.reindented(at, line),
-            Mistake::Other => None,
+            Mistake::Other => self.bracket_in_text(at, line),
         }
+    }
+
+    /// `{spec.rules[0]: x}`: inside of braces and brackets, a bracket ends a plain text.
+    fn bracket_in_text(&self, at: usize, line: Line) -> Option<Help> {
+        let before = *self.at.text[line.start..at].last()?;
+        let is_inside = !before.is_ascii_whitespace() && !b",:[{]}\"'".contains(&before);
+        let is_bracket = matches!(self.at.at(at), b'[' | b'{');
+        (is_inside && is_bracket)
+            .then(|| Help::new("inside of braces and brackets, a text that contains [ or { needs quotes"))
     }
 
     /// A key is indented below a value that is a scalar.

@@ -188,7 +188,7 @@ impl Page {
             })
             .collect();
         if !links.is_empty() {
-            let _ = writeln!(self.out, "<p class=\"to-give\">To be given: {}.</p>", links.join(", "));
+            let _ = writeln!(self.out, "<p class=\"to-give\">Required: {}.</p>", links.join(", "));
         }
     }
 }
