@@ -60,7 +60,7 @@ fn replace_value(at: Cursor<'_>, item: usize, code: &str) -> Option<Vec<TextEdit
     if rest.is_empty() {
         return Some(vec![TextEdit::new(&at.file.path, value, code)]);
     }
-    if !rest.starts_with("#!") && !(rest.starts_with('#') && !rest.starts_with("#@")) {
+    if !rest.starts_with('#') || rest.starts_with("#@") {
         return None;
     }
     let first = model.lines.line_of(value.start);

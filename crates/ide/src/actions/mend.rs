@@ -76,7 +76,7 @@ pub(super) fn add_end(at: Cursor<'_>, finding: &Finding) -> Option<Action> {
     let (model, text) = (at.model(), at.text());
     let open = || model.blocks.iter().filter(|block| block.end.is_none());
     let line = model.lines.line_of(finding.range.start);
-    let block = open().find(|block| block.line == line).or_else(|| open().last())?;
+    let block = open().find(|block| block.line == line).or_else(|| open().next_back())?;
     let is_star = model.regions.first().is_some_and(|region| region.kind == RegionKind::Whole);
     let word = match at.file.kind() {
         FileKind::Text => "(@ end @)",
