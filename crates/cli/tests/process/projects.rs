@@ -300,5 +300,5 @@ fn watching_an_unknown_target_ends() {
     let project = "files: [config]\ntargets: {dev: {output: out}}\n";
     let scratch = Scratch::with(&[SCHEMA, TEMPLATE, ("ytterby.yml", project)]);
     let (exit, _, stderr) = scratch.run(&["watch", "dve"]);
-    assert!(exit == 1 && stderr.contains("did you mean \"dev\""), "{stderr}");
+    assert!(exit == 1 && stderr.contains("unknown target \"dve\""), "{stderr}");
 }
