@@ -381,6 +381,17 @@ impl Catalog {
                 decoder.check(metadata, self.builtin.meta, &here, Depth::Full);
                 if decoder.type_errors == 0 {
                     meta::common(metadata, &here, report);
+                    // Of a name only this much is asked.
+                    for key in ["name", "generateName"] {
+                        if let Some(name) = metadata.given(key)
+                            && let Some(fault) = name.as_str().and_then(crate::names::path_segment)
+                        {
+                            let place = here.key(key, name);
+                            report.error(Id::KUBERNETES_METADATA, &place, || {
+                                Finding::of_value(format!("the name {fault}"), name)
+                            });
+                        }
+                    }
                 }
             }
         }

@@ -309,6 +309,13 @@ pub(crate) fn check(object: &Node, custom: &CustomKind, at: &At<'_>, report: &mu
     run.node(object, custom.root, at);
 }
 
+/// Evaluates the rules of a value by itself.
+pub(crate) fn check_value(value: &Node, schemas: &Schemas, id: SchemaId, at: &At<'_>, report: &mut Report) {
+    // No schema is that of the whole object.
+    let mut run = Run { schemas, root: SchemaId(u32::MAX), report, left: MAX_OBJECT_COST };
+    run.node(value, id, at);
+}
+
 struct Run<'a> {
     schemas: &'a Schemas,
     root: SchemaId,

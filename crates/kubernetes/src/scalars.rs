@@ -285,8 +285,9 @@ fn uuid_variant(text: &str) -> u8 {
     text.bytes().filter(|byte| *byte != b'-').nth(16).unwrap_or(0)
 }
 
+/// Other than in built-in kinds, there are no line ends, and nothing is not base64.
 fn is_byte(text: &str) -> bool {
-    base64(text).is_some()
+    !text.is_empty() && !text.contains(['\n', '\r']) && base64(text).is_some()
 }
 
 /// One label with a dash at most behind its first character, or several of which the last has only letters.

@@ -5,6 +5,7 @@
 //! fields ([`model`]).
 
 mod cel;
+mod costs;
 mod defaults;
 mod diff;
 mod html;

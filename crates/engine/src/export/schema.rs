@@ -61,7 +61,16 @@ pub(crate) fn crd(schema: &Schema) -> Document {
     if root.get("type").is_none() {
         root.text("type", "object");
     }
-    Document::new(map([(Scalar::from("openAPIV3Schema"), root.into_node())]), Pos::UNKNOWN)
+    let schema = super::costs::affordable(&root.into_node());
+    Document::new(map([(Scalar::from("openAPIV3Schema"), schema)]), Pos::UNKNOWN)
+}
+
+/// A value without keys whose value is null: to Kubernetes they are not there.
+fn without_nulls(node: &Node) -> Node {
+    let Some(map) = node.as_map() else { return node.clone() };
+    let kept = map.iter().filter(|item| !item.value.is_null());
+    let items = kept.map(|item| MapItem::new(item.key.clone(), without_nulls(&item.value), item.pos));
+    Node::map(Map::from_items(items.collect()))
 }
 
 /// The JSON Schema of a single slot.
@@ -180,6 +189,13 @@ impl Dialect<'_> {
         let no_default = keywords
             .get("default")
             .is_some_and(|default| default.is_null() && (refuses_null || self.target == Target::Crd));
+        // Kubernetes looks at a default before it fills in those below it: where something is asked of the whole map,
+        // its default has to be whole.
+        let is_empty = keywords.get("default").and_then(Node::as_map).is_some_and(Map::is_empty);
+        let is_judged = ["minProperties", "x-kubernetes-validations"].iter().any(|name| keywords.get(name).is_some());
+        if self.target == Target::Crd && is_empty && is_judged && !slot.default.is_null() {
+            keywords.set("default", without_nulls(&slot.default));
+        }
         // A value that contains a secret would show it.
         let shows_secret = keywords.get("default").is_some_and(|default| !redact(default, slot).same(default));
         if !place.shows_default || place.secret || no_default || shows_secret || self.loses_default(slot) {

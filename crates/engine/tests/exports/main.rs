@@ -5,5 +5,6 @@ mod diff;
 mod imports;
 mod json_schema;
 mod page;
+mod server;
 mod shape;
 mod support;

@@ -413,15 +413,18 @@ impl Structure<'_, '_> {
         with(raw, at, "x-kubernetes-map-type", |node, at| self.cx.chosen(node, at, &["atomic", "granular"]));
     }
 
-    /// A default has to be what its own schema allows.
+    /// A default has to be what its own schema and rules allow, before defaults below it are filled in.
     fn default(&mut self, raw: &Node, default: &Node, at: &At<'_>) {
         let mut compiler = Compiler::of_crd();
         let id = compiler.schema(raw);
-        let schemas = compiler.finish();
+        let mut schemas = compiler.finish();
         structural::prune(&schemas, default, id, at, false, self.cx.report);
-        let mut value = default.clone();
-        structural::prepared(&schemas, &mut value, id);
-        structural::Validator::new(&schemas, self.cx.report).check(&value, id, at);
+        let errors = self.cx.report.errors;
+        structural::Validator::new(&schemas, self.cx.report).check(default, id, at);
+        if self.cx.report.errors == errors {
+            rules::compile_all(&mut schemas, id);
+            rules::check_value(default, &schemas, id, at, self.cx.report);
+        }
     }
 }
 
