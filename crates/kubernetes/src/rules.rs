@@ -167,6 +167,11 @@ fn max_text(schema: &Schema) -> u64 {
     MAX_REQUEST - 2
 }
 
+/// How many values of a schema fit into a request.
+pub(crate) fn most_values(schemas: &Schemas, id: SchemaId) -> u64 {
+    MAX_REQUEST / (min_size(schemas, id, 0) + 1)
+}
+
 /// The fewest bytes that a value of this schema takes as JSON.
 fn min_size(schemas: &Schemas, id: SchemaId, depth: usize) -> u64 {
     let schema = schemas.get(id);

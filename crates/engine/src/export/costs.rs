@@ -13,11 +13,11 @@ use ytterby_text::cel::escaped;
 use super::keywords::array;
 use crate::node::{Map, Node, Scalar};
 
-/// One rule may cost 10,000,000. A real server's estimates were up to 10 % above ours, so some room is left.
-const MAX_RULE: u64 = 6_000_000;
+/// One rule may cost this much.
+const MAX_RULE: u64 = 10_000_000;
 
-/// All rules of a schema together may cost 100,000,000; room is left here, too.
-const MAX_TOTAL: u64 = 60_000_000;
+/// All rules of a schema together may cost this much.
+const MAX_TOTAL: u64 = 100_000_000;
 
 /// The server reads no larger requests; nothing in an object is larger.
 const MAX_REQUEST: u64 = 3 << 20;
@@ -33,7 +33,6 @@ pub(super) fn affordable(schema: &Node) -> Node {
 fn walk(schema: &Node, count: u64, total: &mut u64) -> Node {
     let Some(map) = schema.as_map() else { return schema.clone() };
     let mut out = map.clone();
-    let most = || declared(schema).map_or(1, |(_, shape)| shape.max);
     for item in out.iter_mut() {
         let Scalar::Str(key) = &item.key else { continue };
         match &*key.to_str() {
@@ -44,7 +43,12 @@ fn walk(schema: &Node, count: u64, total: &mut u64) -> Node {
                     item.value = Node::map(fields);
                 }
             }
-            "items" | "additionalProperties" => item.value = walk(&item.value, count.saturating_mul(most()), total),
+            name @ ("items" | "additionalProperties") => {
+                let bound = if name == "items" { "maxItems" } else { "maxProperties" };
+                // Other than for sizes, the server does not count the keys of maps here.
+                let most = number(schema, bound).unwrap_or_else(|| MAX_REQUEST / (min_size(&item.value) + 1));
+                item.value = walk(&item.value, count.saturating_mul(most), total);
+            }
             _ => {}
         }
     }

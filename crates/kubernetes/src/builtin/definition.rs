@@ -466,6 +466,11 @@ impl RuleCosts<'_, '_, '_> {
             self.node(items, of, &at.key("items", items), count.saturating_mul(most), correlates && is_map);
         }
         if let (Some(values), Additional::Of(of)) = (raw.given("additionalProperties"), schema.additional) {
+            // Other than for sizes, the server does not count the keys of maps here.
+            let most = match raw.given("maxProperties").and_then(Node::as_int) {
+                Some(_) => most,
+                None => rules::most_values(self.schemas, of),
+            };
             self.node(values, of, &at.key("additionalProperties", values), count.saturating_mul(most), correlates);
         }
     }
