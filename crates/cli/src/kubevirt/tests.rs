@@ -186,9 +186,9 @@ fn other_formats_are_well_formed() {
     assert!(sarif.out.contains("\"uri\":\"my,vm%231.yaml\""), "{}", sarif.out);
     let github = run("validate -o github vm.yaml", &[("vm.yaml", VM)]);
     let (error, warning) = (
-        "::error file=vm.yaml,line=29,col=25,endColumn=29,title=kubevirt/invalid::memory: VirtualMachine ns/one: This VM \
+        "::error file=vm.yaml,line=29,col=25,endColumn=29,title=kubevirt/invalid::spec.template.spec.domain.memory.guest: memory: VirtualMachine ns/one: This VM \
          requires more memory. value 1Gi is lower than the minimum 1.5Gi",
-        "::warning file=vm.yaml,line=31,col=44,endColumn=52,title=kubevirt/invalid::bus: VirtualMachine ns/one: virtio is \
+        "::warning file=vm.yaml,line=31,col=44,endColumn=51,title=kubevirt/invalid::spec.template.spec.domain.devices.disks[0].disk.bus: bus: VirtualMachine ns/one: virtio is \
          faster: \"sata\" is not among \"virtio\"",
     );
     assert!(github.out.contains(error) && github.out.contains(warning), "{}", github.out);
@@ -211,7 +211,7 @@ fn flags_without_effect_are_refused() {
         ("export cel --quiet vm.yaml", "unknown flag: --quiet"),
         ("validate", "validate: Expected at least one file, directory or - for standard input"),
         ("export cel", "export cel: Expected at least one file, directory or - for standard input"),
-        ("validate -o yaml x", "--output must be text, json, sarif, junit, github, gitlab or rich, found yaml"),
+        ("validate -o yaml x", "--output must be text, json, junit, sarif, github, gitlab or rich, found yaml"),
         ("validate --compat ytt x", "--compat must be ssp, found ytt"),
         ("validate -p x y", "--param must be NAME=VALUE, found x"),
         ("validate x -o", "flag needs an argument: 'o' in -o"),
@@ -239,9 +239,9 @@ fn quiet_shows_only_problems() {
 #[test]
 fn results_are_diagnostics() {
     let rich = run("validate -o rich vm.yaml", &[("vm.yaml", VM)]).out;
-    let start = "warning[kubevirt/invalid]: bus: VirtualMachine ns/one: virtio is faster: \"sata\" is not among \"virtio\"\n  --> vm.yaml:31:44\n";
+    let start = "warning[kubevirt/invalid]: spec.template.spec.domain.devices.disks[0].disk.bus: bus: VirtualMachine ns/one: virtio is faster: \"sata\" is not among \"virtio\"\n  --> vm.yaml:31:44\n";
     assert!(rich.contains(start), "{rich}");
-    assert!(rich.contains("error[kubevirt/invalid]: memory: ") && rich.contains("the rule"), "{rich}");
+    assert!(rich.contains("domain.memory.guest: memory: ") && rich.contains("the rule"), "{rich}");
     assert!(rich.contains("memory: {guest: 1Gi}"), "{rich}");
     let lint = run("lint -o rich vm.yaml", &[("vm.yaml", &VM.replace("\"min\":", "\"mim\":"))]).out;
     assert!(

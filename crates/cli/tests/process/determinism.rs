@@ -20,8 +20,8 @@ fn inputs() -> Vec<(String, String)> {
 
 /// Twenty targets, half of them to directories and half to standard output.
 const PROJECT: &str = "files: [in]\ntargets:\n  \
-    files: {matrix: {n: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]}, set: {size: \"{n}\"}, output: \"built/{n}\"}\n  \
-    stream: {matrix: {n: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]}, set: {size: \"{n}\"}}\n";
+    files: {matrix: {number: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]}, set: {size: \"{number}\"}, output: \"built/{number}\"}\n  \
+    stream: {matrix: {number: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]}, set: {size: \"{number}\"}}\n";
 
 #[test]
 fn surroundings_do_not_matter() {

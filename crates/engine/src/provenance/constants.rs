@@ -118,6 +118,6 @@ mod tests {
         assert_eq!(found.numbers, [-2, -1, 3, 4]);
         let mut found = Constants::default();
         found.add("a: #@ \"x\" in s\nb: = 1 == \nc: <>\"\nd: #@ s.startswith(\"https:\")\n");
-        assert_eq!(found.texts, ["https:", "x"]);
+        assert_eq!(found.texts, ["x", "https:"]);
     }
 }
