@@ -151,7 +151,9 @@ fn long_calls_of_functions() {
 #[test]
 fn commands_that_check_have_limits() {
     let labels: String = (0..50_000).map(|number| format!("    k{number}: v{number}\n")).collect();
-    let vm = format!("kind: VirtualMachine\nmetadata:\n  name: a\n  labels:\n{labels}spec: {{template: {{spec: {{domain: {{}}}}}}}}\n");
+    let vm = format!(
+        "kind: VirtualMachine\nmetadata:\n  name: a\n  labels:\n{labels}spec: {{template: {{spec: {{domain: {{}}}}}}}}\n"
+    );
     let pod = format!("apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  labels:\n{labels}");
     let scratch = Scratch::with(&[("vm.yml", vm.as_str()), ("pod.yml", pod.as_str())]);
     for command in [

@@ -93,7 +93,7 @@ fn drop_costly(out: &mut Map, schema: &Node, count: u64, total: &mut u64) {
 fn cost(source: &str, of: &Type, shape: &Arc<Shape>) -> Option<u64> {
     let env = Env { variables: vec![("self".to_owned(), of.clone())], library: Library::Kubernetes };
     let program = Program::compile(source, &env).ok()?;
-    Some(program.estimate(&[shape.clone()]))
+    Some(program.estimate(std::slice::from_ref(shape)))
 }
 
 /// The type and the sizes of a schema's values, where rules can see them.

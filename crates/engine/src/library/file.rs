@@ -125,8 +125,11 @@ pub(crate) struct File {
     /// The documents of plain YAML, and the tree they come from.
     documents: RefCell<Option<(Arc<Tree>, DocumentSet)>>,
     /// Whether documents carry one of several annotations, and the tree that tells.
-    annotated: RefCell<Vec<(Arc<Tree>, Vec<String>, bool)>>,
+    annotated: RefCell<Vec<Annotated>>,
 }
+
+/// A tree, names of annotations, and whether a document of the tree carries one of them.
+type Annotated = (Arc<Tree>, Vec<String>, bool);
 
 type Parsed = Result<Arc<Tree>, Failure>;
 
