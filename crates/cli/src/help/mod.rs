@@ -153,7 +153,8 @@ pub fn unknown_command(program: &str, path: &[&Command], word: &str) -> Failure 
 /// Says that nothing of the help has this name, and which one could be meant. A misspelt command is told as one.
 fn unknown_topic(program: &str, word: &str) -> Failure {
     let commands = ROOT.commands.iter().filter(|command| !command.is_hidden()).map(|command| command.name);
-    if spelling::nearest(word, commands).is_some() {
+    // Commands are plain words: `schema/tpye` is meant to be an id.
+    if !word.contains(['/', '.', '@']) && spelling::nearest(word, commands).is_some() {
         return unknown_command(program, &[&ROOT], word);
     }
     let mut names = Vec::new();
