@@ -216,7 +216,10 @@ fn finish(
     }
     counts.changed.push(directory.clone());
     if mode.writes() {
-        write::replace_directory(&directory, &rendered.files)?;
+        let written = write::replace_directory(&directory, &rendered.files);
+        // An interrupt while the directory was written must not wait for the other targets.
+        write::end_if_interrupted();
+        written?;
         return Ok(None);
     }
     if mode.check {
