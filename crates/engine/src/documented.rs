@@ -55,7 +55,7 @@ fn arguments() {
         rest.map(|rest| rest.split("\n### ").next().unwrap_or_default().to_owned())
     };
     for name in annotation::names() {
-        // Aliases are named in the section of what they stand for.
+        // The section of an annotation lists its aliases.
         let Some(ann) = annotation::Ann::from_name(name.as_bytes(), Level::Ytterby) else { continue };
         let text = section(ann.name()).unwrap_or_else(|| panic!("docs/annotations.md has no section @{}", ann.name()));
         let others = OTHERS.iter().filter(|(of, _)| *of == ann.name()).flat_map(|(_, names)| names.iter());

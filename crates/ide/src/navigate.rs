@@ -164,7 +164,7 @@ fn named_argument(at: Cursor<'_>) -> Option<(Symbol, TextRange)> {
     Some((Symbol::Definition(file, parameter), token.range))
 }
 
-/// The function that a parameter belongs to: its scope begins behind the name.
+/// The function that a parameter belongs to: its scope begins after the name.
 fn function_of(model: &Model, parameter: &crate::model::Definition) -> Option<usize> {
     let start = model.scopes[parameter.scope].range.start;
     model

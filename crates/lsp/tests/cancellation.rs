@@ -55,7 +55,7 @@ fn a_preview_can_be_cancelled() {
 }
 
 #[test]
-fn a_preview_of_an_older_state_is_made_anew() {
+fn an_outdated_preview_is_rendered_again() {
     let mut session = endless();
     let params = json!({"uri": session.uri("t.yml"), "target": null});
     session.server.handle(json!({"jsonrpc": "2.0", "id": 78, "method": "ytterby/preview", "params": params}));

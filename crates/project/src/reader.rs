@@ -306,7 +306,7 @@ impl Reader {
 fn form_of(expected: &str) -> Option<&'static str> {
     let forms = [
         ("a map ", "write a key and its value on each line, or {key: value}"),
-        ("a list ", "write an item behind a dash on each line, or [item, item]"),
+        ("a list ", "write each item on its own line after a dash, or [item, item]"),
         ("a string ", "write a text"),
         ("a whole number ", "write a number without quotes: 3"),
         ("true or false ", "write true or false without quotes"),

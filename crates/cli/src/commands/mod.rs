@@ -225,7 +225,7 @@ const fn shell(name: &'static str, summary: &'static str) -> Command {
     Command { name, aliases: &[], summary, details: SHELL_DETAILS, operands, flags: &[SHELL], commands: &[] }
 }
 
-/// For the scripts: what could follow the words behind it.
+/// For completion scripts: lists what can follow the given words.
 const fn question(name: &'static str) -> Command {
     let operands = Operands::Raw("WORD …");
     Command { name, aliases: &[], summary: "", details: "", operands, flags: &[], commands: &[] }
@@ -313,7 +313,7 @@ pub static ROOT: Command = Command {
             summary: "Show where a data value or a node of the output comes from",
             details: "A data value is written db.port, or @app:db.port in a library; a node of the output \
                       Deployment/web:spec.replicas, \
-                      Deployment/shop/web:spec.replicas, or #2:spec for the second document; * stands for any name. Shows \
+                      Deployment/shop/web:spec.replicas, or #2:spec for the second document; * matches any name. Shows \
                       where it was set, changed and removed, and which data values decide it.",
             operands: Operands::Some("[VALUE|DOCUMENT:PATH] …"),
             flags: &[INPUTS, EXPLAIN, DIALECT, LIMITS],

@@ -150,7 +150,7 @@ pub fn unknown_command(program: &str, path: &[&Command], word: &str) -> Failure 
     Failure::new(Id::FLAG_UNKNOWN, format!("unknown command {} for \"{name}\"{hint}", quote(word.as_bytes())))
 }
 
-/// Says that nothing of the help has this name, and which one could be meant. A misspelt command is told as one.
+/// The error for an unknown topic, with the nearest name. A misspelt command gets the error for commands.
 fn unknown_topic(program: &str, word: &str) -> Failure {
     let commands = ROOT.commands.iter().filter(|command| !command.is_hidden()).map(|command| command.name);
     // Commands are plain words: `schema/tpye` is meant to be an id.

@@ -104,7 +104,7 @@ pub struct Engine {
     pub sources: Arc<Sources>,
     /// What renders reach, where somebody asks.
     pub reached: Option<Reached>,
-    /// Whether the data values behind problems of the output are looked for.
+    /// Whether to find the data values that cause problems of the output.
     pub find_causes: bool,
 }
 

@@ -101,7 +101,7 @@ fn names_path(span: &str) -> bool {
     is_path && (begins || span.ends_with(".rs"))
 }
 
-/// What stands between backticks.
+/// The texts between backticks.
 fn code_spans(line: &str) -> impl Iterator<Item = &str> {
     line.split('`').skip(1).step_by(2)
 }

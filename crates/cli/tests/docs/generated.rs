@@ -1,6 +1,6 @@
 //! Parts of pages that are made from tables of the program.
 //!
-//! What stands between `<!-- generated: NAME … -->` and `<!-- end -->` is made here from the reference that editors show
+//! The text between `<!-- generated: NAME … -->` and `<!-- end -->` is generated here from the reference that editors show
 //! (`crates/ide/src/reference`), so that the manual, hover and completion say the same. `YTTERBY_BLESS=docs` writes it.
 
 use std::fmt::Write;

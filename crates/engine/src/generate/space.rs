@@ -105,7 +105,7 @@ impl<'s> Space<'s> {
             let path = path.key(key_text(&item.key));
             let may_be_absent = match &item.presence {
                 Presence::Removed(_) | Presence::Pattern(_) => continue,
-                // What is inside of something that is given anew was not given before.
+                // A new value has no parts that were given before.
                 Presence::Always => item.slot.required.is_none() || (self.given == Given::Enough && parent.is_none()),
                 Presence::Optional(_) => !item.presence.must_be_given(),
             };

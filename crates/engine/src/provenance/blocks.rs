@@ -29,7 +29,7 @@ pub(super) fn around(sources: &Sources, pos: Pos) -> Vec<Block> {
     let bytes = source.text();
     let before = &bytes[..bytes.len().min(pos.offset as usize)];
     let mut open: Vec<Block> = Vec::new();
-    // `for/end` is for the one node behind it.
+    // `for/end` applies to the next node only.
     let mut single: Option<Block> = None;
     let mut start = 0;
     for line in before.split_inclusive(|byte| *byte == b'\n') {

@@ -332,8 +332,8 @@ pub(super) fn is_same_document(one: &Document, other: &Document) -> bool {
     is_shared || (one.pos == other.pos && one.value.same(&other.value))
 }
 
-/// The functions, calls and loops on the way to a node, innermost first. A node that a function made stands elsewhere than
-/// what it became part of; items that a loop made stand at the same place.
+/// The functions, calls and loops that made a node, innermost first. A node made by a function has another position than
+/// the node around it; items made by a loop share one position.
 fn frames(sources: &Sources, doc: &Document, path: &Path, turn: Turn) -> Vec<(Pos, String)> {
     let mut frames = Vec::new();
     let mut node = &doc.value;

@@ -52,7 +52,7 @@ impl Constants {
         }
     }
 
-    /// Adds what is beside `==`, `!=`, `<`, `>`, in lists behind `in`, and in calls of `startswith` and `endswith`.
+    /// Adds the operands of `==`, `!=`, `<`, `>`, the items of lists after `in`, and the arguments of `startswith` and `endswith`.
     fn add_line(&mut self, line: &str) {
         const BEFORE: [&str; 6] = ["==", "!=", "<", ">", ".startswith(", ".endswith("];
         for operator in BEFORE {

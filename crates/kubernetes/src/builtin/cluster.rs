@@ -120,7 +120,7 @@ fn priority_level(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
             (Some("Reject"), Some(node)) => cx.forbidden(&here.key("queuing", node), "only the type Queue has it"),
             (_, Some(queuing)) => {
                 let queuing_at = here.key("queuing", queuing);
-                // Zero stands for the default.
+                // Zero means the default.
                 cx.range(queuing, &queuing_at, "queues", 0, 10_000_000);
                 cx.range(queuing, &queuing_at, "queueLengthLimit", 0, i64::MAX);
                 let queues = queuing.given("queues").and_then(Node::as_int).filter(|queues| *queues > 0).unwrap_or(64);

@@ -2,9 +2,8 @@
 //! the test.
 
 use std::collections::BTreeSet;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustls::pki_types::CertificateDer;
@@ -21,55 +20,22 @@ use super::cluster::{PAUSES, connection};
 use super::verdicts::{create, rules as rules_of};
 use super::{Scratch, serve};
 
-/// A process that ends with the test.
-struct Process(Child);
-
-impl Process {
-    fn start(program: &str, log: &Path, args: &[String]) -> Process {
-        let log = std::fs::File::create(log).unwrap();
-        let child = Command::new(program).args(args).stdout(Stdio::null()).stderr(log).spawn();
-        Process(child.unwrap_or_else(|error| panic!("{program}: {error}")))
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn free_address() -> SocketAddr {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
-}
+#[path = "../../../../tests/api_server.rs"]
+mod api_server;
 
 /// An API server with its store.
 struct RealCluster {
     address: SocketAddr,
     certificate: CertificateDer<'static>,
     authority: PathBuf,
-    _apiserver: Process,
-    _etcd: Process,
+    _processes: [api_server::Process; 2],
 }
 
 const TOKEN: &str = "a-token-for-the-test";
 
 impl RealCluster {
-    fn start(apiserver: &str, etcd: &str, scratch: &Path) -> RealCluster {
-        let (store, peers, address) = (free_address(), free_address(), free_address());
+    fn start(binaries: &[String; 2], scratch: &Path) -> RealCluster {
         let path = |name: &str| scratch.join(name).display().to_string();
-        let etcd = Process::start(
-            etcd,
-            &scratch.join("etcd.log"),
-            &[
-                format!("--data-dir={}", path("etcd")),
-                format!("--listen-client-urls=http://{store}"),
-                format!("--advertise-client-urls=http://{store}"),
-                format!("--listen-peer-urls=http://{peers}"),
-                format!("--initial-advertise-peer-urls=http://{peers}"),
-                format!("--initial-cluster=default=http://{peers}"),
-            ],
-        );
         let made = rcgen::generate_simple_self_signed(["localhost".to_owned(), "127.0.0.1".to_owned()]).unwrap();
         let accounts = rcgen::KeyPair::generate().unwrap();
         for (name, text) in [
@@ -77,35 +43,18 @@ impl RealCluster {
             ("api.key", made.signing_key.serialize_pem()),
             ("accounts.key", accounts.serialize_pem()),
             ("accounts.pub", accounts.public_key_pem()),
-            ("tokens.csv", format!("{TOKEN},admin,1,system:masters\n")),
         ] {
             std::fs::write(scratch.join(name), text).unwrap();
         }
-        let apiserver = Process::start(
-            apiserver,
-            &scratch.join("apiserver.log"),
-            &[
-                format!("--etcd-servers=http://{store}"),
-                "--bind-address=127.0.0.1".to_owned(),
-                format!("--secure-port={}", address.port()),
-                format!("--tls-cert-file={}", path("api.crt")),
-                format!("--tls-private-key-file={}", path("api.key")),
-                "--service-account-issuer=https://localhost".to_owned(),
-                format!("--service-account-signing-key-file={}", path("accounts.key")),
-                format!("--service-account-key-file={}", path("accounts.pub")),
-                format!("--token-auth-file={}", path("tokens.csv")),
-                "--authorization-mode=RBAC".to_owned(),
-                "--service-cluster-ip-range=10.0.0.0/24".to_owned(),
-            ],
-        );
+        let identity = [
+            format!("--tls-cert-file={}", path("api.crt")),
+            format!("--tls-private-key-file={}", path("api.key")),
+            format!("--service-account-signing-key-file={}", path("accounts.key")),
+            format!("--service-account-key-file={}", path("accounts.pub")),
+        ];
+        let (address, processes) = api_server::start(binaries, scratch, TOKEN, &identity);
         let certificate = made.cert.der().clone();
-        let cluster = RealCluster {
-            address,
-            certificate,
-            authority: scratch.join("api.crt"),
-            _apiserver: apiserver,
-            _etcd: etcd,
-        };
+        let cluster = RealCluster { address, certificate, authority: scratch.join("api.crt"), _processes: processes };
         cluster.wait("an API server that is ready", || cluster.status("GET", "/readyz", "") == 200);
         cluster
     }
@@ -250,13 +199,9 @@ fn policy() -> [String; 2] {
 
 #[test]
 fn webhook_and_policies_agree_in_a_real_cluster() {
-    let binary = |name: &str| std::env::var(name).ok().filter(|path| Path::new(path).is_file());
-    let (Some(apiserver), Some(etcd)) = (binary("KUBE_APISERVER"), binary("ETCD")) else {
-        eprintln!("SKIPPED: KUBE_APISERVER and ETCD name no binaries");
-        return;
-    };
+    let Some(binaries) = api_server::binaries() else { return };
     let scratch = Scratch::new();
-    let cluster = RealCluster::start(&apiserver, &etcd, &scratch.0);
+    let cluster = RealCluster::start(&binaries, &scratch.0);
     for namespace in ["shop", "ns"] {
         let body = format!(r#"{{"apiVersion":"v1","kind":"Namespace","metadata":{{"name":"{namespace}"}}}}"#);
         cluster.make("/api/v1/namespaces", &body);

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use ammonia::Builder;
 use pulldown_cmark::{Options, Parser};
 
-use super::escaped;
+use ytterby_text::xml::escaped;
 
 /// The elements that a description may contain.
 pub(super) const ELEMENTS: [&str; 34] = [

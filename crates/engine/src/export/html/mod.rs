@@ -12,6 +12,7 @@ mod tests;
 use std::collections::HashSet;
 use std::fmt::Write;
 
+use ytterby_text::xml::escaped;
 use ytterby_yaml::write::YamlWriter;
 
 use super::markdown::json_text;
@@ -341,20 +342,4 @@ fn example(out: &mut String, example: &Example) {
         escaped(&description),
         escaped(&value)
     );
-}
-
-/// Escapes text for elements and attributes.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\0' => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
 }
