@@ -119,9 +119,11 @@ impl Report {
     }
 }
 
-/// Reads an annotation as Go's `encoding/json` does into the reference's types. The error is Go's
-/// text and a place.
-pub fn parse(text: &str) -> Result<Vec<Rule>, (String, usize)> {
+/// The rules of an annotation, or the text of Go's error and its place.
+pub type Reading = Result<Vec<Rule>, (String, usize)>;
+
+/// Reads an annotation as Go's `encoding/json` does into the reference's types.
+pub fn parse(text: &str) -> Reading {
     if text.is_empty() {
         return Ok(Vec::new());
     }

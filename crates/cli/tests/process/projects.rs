@@ -220,6 +220,7 @@ fn interrupted_builds_leave_directories_whole() {
     let endless = "#@ n = 0\n#@ while True:\n#@   n += 1\n#@ end\n---\na: 1\n";
     let files = [SCHEMA, TEMPLATE, ("slow.yml", endless), ("ytterby.yml", project), ("out/slow/a.yml", "old")];
     let scratch = Scratch::with(&files);
+    super::signals::reset_ignored_signals();
     let mut child = scratch.command(&["build", "--jobs", "1", "--limit-time", "100s"]).spawn().unwrap();
     let quick = scratch.0.join("out/quick/a.yml");
     let started = Instant::now();

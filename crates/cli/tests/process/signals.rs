@@ -24,17 +24,25 @@ fn workspace() -> Scratch {
 
 const BEFORE: [&str; 4] = ["out/", "out/d/", "out/d/other.yml=other", "out/f0000.yml=old"];
 
-/// Makes children start with the default action for SIGHUP. Under `nohup` they would inherit that it is
-/// ignored; a signal with a handler gets the default action back when another program is executed.
-fn reset_hangup() {
+/// Makes children start with the default actions for SIGHUP and SIGINT. Under `nohup` or in the background of a script they
+/// would inherit that these are ignored; a signal with a handler gets the default action back when another program is
+/// executed. Signals that are not ignored keep their action, so that Ctrl-C still ends the tests.
+pub(super) fn reset_ignored_signals() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        signal_hook::flag::register(Signal::HUP.as_raw(), Arc::default()).unwrap();
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap_or("0");
+        let ignored = u64::from_str_radix(ignored.trim(), 16).unwrap();
+        for signal in [Signal::HUP.as_raw(), Signal::INT.as_raw()] {
+            if ignored & (1 << (signal - 1)) != 0 {
+                signal_hook::flag::register(signal, Arc::default()).unwrap();
+            }
+        }
     });
 }
 
 fn start(scratch: &Scratch, args: &[&str], stdout: impl Into<Stdio>) -> Child {
-    reset_hangup();
+    reset_ignored_signals();
     scratch.command(args).stdout(stdout).stderr(Stdio::piped()).spawn().unwrap()
 }
 

@@ -66,6 +66,11 @@ pub trait Surroundings {
         Arc::new(rules::parse(text))
     }
 
+    /// Reads rules as the reference does.
+    fn compat_rules(&self, text: &str) -> Arc<compat::Reading> {
+        Arc::new(compat::parse(text))
+    }
+
     /// Whether the client has given up by now.
     fn is_late(&self) -> bool {
         false
@@ -174,7 +179,7 @@ fn judged(
         Source::Deleted | Source::Skipped | Source::None => return (Verdict::Allowed, Vec::new()),
     };
     if policy.compat {
-        return (compat_verdict(text, vm, budget), Vec::new());
+        return (compat_verdict(&surroundings.compat_rules(text), vm, budget), Vec::new());
     }
     let rules = surroundings.rules(text);
     let rules = match &*rules {
@@ -269,10 +274,10 @@ fn told(outcome: &Outcome) -> String {
     }
 }
 
-fn compat_verdict(text: &str, vm: &Value, budget: &Budget<'_>) -> Verdict {
-    let rules = match compat::parse(text) {
+fn compat_verdict(rules: &compat::Reading, vm: &Value, budget: &Budget<'_>) -> Verdict {
+    let rules = match rules {
         Ok(rules) => rules,
-        Err((message, _)) => return Verdict::bad_request(message),
+        Err((message, _)) => return Verdict::bad_request(message.clone()),
     };
     if rules.is_empty() {
         return Verdict::Allowed;
@@ -284,7 +289,7 @@ fn compat_verdict(text: &str, vm: &Value, budget: &Budget<'_>) -> Verdict {
     }
     let mut vm = vm.clone();
     complete_cpu(&mut vm);
-    let Some(reports) = compat::evaluate_within(&rules, &vm, budget) else {
+    let Some(reports) = compat::evaluate_within(rules, &vm, budget) else {
         return Verdict::late();
     };
     if !reports.iter().any(compat::Report::refuses) {

@@ -11,6 +11,7 @@ use super::cluster::Cluster;
 use super::log::Log;
 use super::metrics::CacheFigures;
 use crate::admission::{Ignorance, Parent, Surroundings};
+use crate::compat;
 use crate::instancetype::{self, Given};
 use crate::rules::{self, Rules, Unreadable};
 use crate::value::Value;
@@ -38,14 +39,53 @@ pub struct Known {
     files: HashMap<String, Vec<FileTemplate>>,
     instancetypes: Given,
     cluster: Option<Cluster>,
-    read: Mutex<Kept>,
+    rules: Kept<Result<Rules, Unreadable>>,
+    compat_rules: Kept<compat::Reading>,
 }
 
-/// Rules that were read before.
-#[derive(Debug, Default)]
-struct Kept {
-    rules: HashMap<Box<str>, Arc<Result<Rules, Unreadable>>>,
+/// Rules that were read before, by their text.
+#[derive(Debug)]
+struct Kept<R>(Mutex<KeptRules<R>>);
+
+#[derive(Debug)]
+struct KeptRules<R> {
+    by_text: HashMap<Box<str>, Arc<R>>,
     bytes: usize,
+}
+
+impl<R> Default for KeptRules<R> {
+    fn default() -> Self {
+        KeptRules { by_text: HashMap::new(), bytes: 0 }
+    }
+}
+
+impl<R> Default for Kept<R> {
+    fn default() -> Self {
+        Kept(Mutex::default())
+    }
+}
+
+impl<R> Kept<R> {
+    fn read(&self, text: &str, parse: impl FnOnce(&str) -> R) -> Arc<R> {
+        if let Ok(kept) = self.0.lock()
+            && let Some(rules) = kept.by_text.get(text)
+        {
+            return Arc::clone(rules);
+        }
+        // Outside of the lock: it may take a while.
+        let rules = Arc::new(parse(text));
+        if text.len() <= KEPT_EACH
+            && let Ok(mut kept) = self.0.lock()
+        {
+            if kept.bytes + text.len() > KEPT {
+                *kept = KeptRules::default();
+            }
+            if kept.by_text.insert(text.into(), Arc::clone(&rules)).is_none() {
+                kept.bytes += text.len();
+            }
+        }
+        rules
+    }
 }
 
 impl Known {
@@ -55,7 +95,7 @@ impl Known {
         for template in templates {
             files.entry(template.name.clone()).or_default().push(template);
         }
-        Known { files, instancetypes, cluster, read: Mutex::default() }
+        Known { files, instancetypes, cluster, rules: Kept::default(), compat_rules: Kept::default() }
     }
 
     /// Begins to read from the cluster.
@@ -88,27 +128,6 @@ impl Known {
 
     pub(super) fn figures(&self) -> Vec<CacheFigures> {
         self.cluster.as_ref().map_or(Vec::new(), Cluster::figures)
-    }
-
-    fn rules(&self, text: &str) -> Arc<Result<Rules, Unreadable>> {
-        if let Ok(kept) = self.read.lock()
-            && let Some(rules) = kept.rules.get(text)
-        {
-            return Arc::clone(rules);
-        }
-        // Outside of the lock: it may take a while.
-        let rules = Arc::new(rules::parse(text));
-        if text.len() <= KEPT_EACH
-            && let Ok(mut kept) = self.read.lock()
-        {
-            if kept.bytes + text.len() > KEPT {
-                *kept = Kept::default();
-            }
-            if kept.rules.insert(text.into(), Arc::clone(&rules)).is_none() {
-                kept.bytes += text.len();
-            }
-        }
-        rules
     }
 }
 
@@ -174,7 +193,11 @@ impl Surroundings for Attempt<'_> {
     }
 
     fn rules(&self, text: &str) -> Arc<Result<Rules, Unreadable>> {
-        self.known.rules(text)
+        self.known.rules.read(text, rules::parse)
+    }
+
+    fn compat_rules(&self, text: &str) -> Arc<compat::Reading> {
+        self.known.compat_rules.read(text, compat::parse)
     }
 
     fn is_late(&self) -> bool {
