@@ -64,12 +64,10 @@ pub(super) fn run(program: &str, flags: &Invocation, host: &dyn Host) -> Result<
     }
 }
 
-/// Settings of the C library with which it gives memory back after a flood of large reviews: 19 MB stay of 168, instead of
-/// 111 of 199. What each thread keeps for itself pins the memory around it; requests take as long without it. The
-/// settings are read when a program starts. See `docs/decisions/allocator.md`.
+/// Settings of the C library with which it gives memory back after a flood of large reviews. They are read when a program
+/// starts. See `docs/decisions/allocator.md`.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-const MEMORY: &str = "glibc.malloc.arena_max=2:glibc.malloc.tcache_count=0:\
-                      glibc.malloc.trim_threshold=131072:glibc.malloc.mmap_threshold=131072";
+const MEMORY: &str = "glibc.malloc.arena_max=2:glibc.malloc.trim_threshold=131072:glibc.malloc.mmap_threshold=131072";
 
 /// Starts this program once more, in the same process, with [`MEMORY`]; does nothing where somebody chose other settings.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
