@@ -78,7 +78,7 @@ pub struct Options {
     pub find_causes: bool,
     /// Whether to return where each line of the output comes from ([`Rendered::source_map`]).
     pub source_map: bool,
-    /// Whether the process ends after this run. Then documents need not be freed, as long as they are small.
+    /// Whether the process ends after this run: then the run need not be freed, nor documents as long as they are small.
     pub is_last_run: bool,
     /// A further check of output documents.
     pub output_check: Option<std::sync::Arc<dyn crate::OutputCheck>>,

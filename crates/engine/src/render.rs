@@ -42,7 +42,15 @@ pub fn render(
     crate::on_large_stack(|| {
         let _budget = limits::begin(options);
         let run = Rc::new(Run::new(options, sources, host));
-        let result = limits::caught(|| stages(&run, library_of(&run, files)?).and_then(limits::charge_output));
+        let whole = || {
+            let library = library_of(&run, files)?;
+            if options.is_last_run {
+                // Never freed: the end of the process is quicker than visiting every node.
+                std::mem::forget((Rc::clone(&run), Rc::clone(&library)));
+            }
+            stages(&run, library).and_then(limits::charge_output)
+        };
+        let result = limits::caught(whole);
         run.conclude(limits::conclude(result, sources))
     })
 }
