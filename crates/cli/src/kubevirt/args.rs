@@ -1,7 +1,7 @@
-//! What the flags of `explain`, `export cel`, `lint` and `validate` mean.
+//! The flags of `explain`, `export cel`, `lint` and `validate`, parsed and checked.
 //!
-//! Which command has which flag is in the table ([`super::commands`]); a flag that a command does
-//! not have never gets here. Here values are checked.
+//! The table ([`super::commands`]) defines which command has which flag; others are rejected before
+//! they get here.
 
 use ytterby_diag::Id;
 use ytterby_diag::render::Rendering;
@@ -12,21 +12,21 @@ use super::{Failure, usage};
 use crate::commands::flag::DIAGNOSTICS;
 use crate::flags::{Invocation, Text};
 
-/// How results are written.
+/// The output format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Format {
-    /// Each object with its problems.
+    /// Each object with its problems, as text.
     #[default]
     Text,
     /// Each object with all of its results.
     Json,
-    /// A suite for each object, a case for each rule.
+    /// A suite for each object, with a case for each rule.
     Junit,
-    /// What is wrong, as every other command reports it.
+    /// Problems only, in a format that every command has.
     Diagnostics(Rendering),
 }
 
-/// What becomes of fields that KubeVirt does not have; the words are those of the Kubernetes API.
+/// How to treat fields that KubeVirt does not have; the words are those of the Kubernetes API.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum FieldValidation {
     Ignore,
@@ -34,7 +34,7 @@ pub(super) enum FieldValidation {
     Strict,
 }
 
-/// Checked flags and files. What a command has no flag for has its default.
+/// Checked flags and operands. Flags that a command does not have get their defaults.
 #[derive(Debug, Default)]
 pub(super) struct Args {
     pub files: Vec<String>,
@@ -52,7 +52,7 @@ pub(super) struct Args {
 }
 
 impl Args {
-    /// Reads the flags of a command line.
+    /// Reads the flags of a command.
     pub(super) fn read(flags: &Invocation) -> Result<Args, Failure> {
         let args = Args {
             files: flags.list(&flag::FILE).iter().chain(&flags.operands).cloned().collect(),
@@ -87,7 +87,7 @@ impl Args {
     }
 }
 
-/// The format that the flags name: `--output` first, then `--diagnostics` and its variable.
+/// The format: `--output` first, then `--diagnostics` and its environment variable.
 fn format(flags: &Invocation) -> Result<Format, Failure> {
     const OTHER: [(&str, Format); 3] = [("text", Format::Text), ("json", Format::Json), ("junit", Format::Junit)];
     let diagnostics = |name: &str| {

@@ -1,6 +1,6 @@
-//! The commands and flags below `kubevirt`: its part of the one table.
+//! The commands and flags below `kubevirt`: a part of the table of commands.
 //!
-//! A flag is listed only where it has an effect, so that a command refuses the others.
+//! A flag is listed only where it has an effect, so that a command rejects the others.
 
 use super::flag;
 use crate::commands::LIMITS;
@@ -101,7 +101,7 @@ const fn command(name: &'static str, summary: &'static str, flags: &'static [Gro
     Command { name, aliases: &[], summary, details, operands: Operands::Some("FILE …"), flags, commands: &[] }
 }
 
-/// The flags of the validator that `serve` replaces, and what that one cannot do.
+/// The flags of the validator that `serve` replaces, and our additions.
 #[cfg(feature = "server")]
 const SERVE: Group = Group {
     title: "Flags",

@@ -1,4 +1,4 @@
-//! The files that a command asks for.
+//! The [`Host`](super::Host) of the real program.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! `explain`: says rules in words, with the values that they saw.
+//! `explain`: describes rules in words, with the values that they are applied to.
 
 use std::io::Write;
 

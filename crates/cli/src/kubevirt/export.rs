@@ -1,8 +1,8 @@
 //! `export cel`: writes rules as ValidatingAdmissionPolicies with their bindings.
 //!
 //! A policy selects the VMs to which `validate` and the webhook apply the same rules: those that
-//! carry the text of the rules themselves, and those without rules that name a template which has
-//! the text. So there is one policy for each text, however many templates have it.
+//! have the rules as an annotation of their own, and those without rules that name a template with
+//! these rules. Equal annotations share one policy.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write};
@@ -20,21 +20,21 @@ use ytterby_kubevirt::select::SKIP;
 use ytterby_kubevirt::selection::{Carried, selection};
 use ytterby_kubevirt::value::quoted;
 
-/// Longer names are refused by the API server.
+/// The API server rejects longer names.
 const MAX_NAME: usize = 253;
 
-/// Room for `-12345-warn` behind a name.
+/// Room for a suffix such as `-12345-warn`.
 const SUFFIXES: usize = 16;
 
-/// Rules of one text, and which VMs they are for.
+/// Rules with the same text, and the VMs that they apply to.
 struct Group<'a> {
     annotation: &'a Annotation,
     file: &'a File,
-    /// What the first object is called that has them.
+    /// The name of the first object that has them.
     name: &'a str,
-    /// Whether VMs carry the text themselves, or will when a template is processed.
+    /// Whether VMs have the annotation themselves, or get it when a template is processed.
     is_own: bool,
-    /// Templates whose VMs without rules have these: namespaces, which may be empty, and names.
+    /// Namespace (may be empty) and name of each template whose VMs without rules use these.
     templates: BTreeSet<(&'a str, &'a str)>,
 }
 
@@ -125,8 +125,8 @@ fn found<'a>(objects: &'a Objects, file: &'a File) -> Vec<Group<'a>> {
         }
     }
     for template in &objects.templates {
-        // VMs made from the template carry the rules of the VM inside; the template's own count for
-        // VMs without any.
+        // VMs made from the template get the annotation of the VM inside it; the template's own
+        // annotation applies to VMs without one.
         if let Some(annotation) = template.rules.as_ref().or(template.vm_rules.as_ref()) {
             let templates = BTreeSet::from([(&*template.namespace, &*template.name)]);
             let templates = if template.name.is_empty() { BTreeSet::new() } else { templates };
@@ -137,7 +137,7 @@ fn found<'a>(objects: &'a Objects, file: &'a File) -> Vec<Group<'a>> {
 }
 
 impl<'a> Group<'a> {
-    /// Adds the VMs of another one with the same text.
+    /// Merges a group with the same text.
     fn join(&mut self, other: Group<'a>) {
         self.is_own |= other.is_own;
         self.templates.extend(other.templates);
@@ -147,13 +147,13 @@ impl<'a> Group<'a> {
     }
 }
 
-/// Names of policies, which are not in namespaces: no two may be the same. With the last number
-/// behind each.
+/// Names of policies, which must be unique because policies have no namespace, each with its last
+/// number.
 #[derive(Default)]
 struct Names(HashMap<String, usize>);
 
 impl Names {
-    /// A name like this one that no policy has yet.
+    /// A unique name that begins with this text.
     fn unused(&mut self, text: &str) -> String {
         let base = dns_name(text);
         let mut name = base.clone();
@@ -167,7 +167,7 @@ impl Names {
     }
 }
 
-/// Reports what was left out.
+/// Reports rules that could not be exported.
 fn report(exported: &Exported, annotation: &Annotation, file: &File, stderr: &mut dyn Write) -> io::Result<()> {
     for (left_out, word) in [(&exported.refused, "left out"), (&exported.ignored, "ignored")] {
         for Refused { rule, offset, reason } in left_out {
@@ -177,7 +177,7 @@ fn report(exported: &Exported, annotation: &Annotation, file: &File, stderr: &mu
     Ok(())
 }
 
-/// YAML documents, with a line between them.
+/// Writes YAML documents, separated by `---`.
 struct Documents<'a> {
     out: &'a mut dyn Write,
     is_first: bool,
@@ -237,8 +237,8 @@ fn policy(
     writeln!(out, "spec:\n  policyName: {}\n  validationActions: {actions}", quoted(name))
 }
 
-/// A name that the API server accepts: lower-case letters, digits and dashes, in parts between
-/// dots.
+/// Converts a text to a name that the API server accepts: lower-case letters, digits and dashes, in
+/// parts separated by dots.
 fn dns_name(text: &str) -> String {
     let clean: String = text
         .chars()

@@ -38,7 +38,7 @@ pub const QUIET: Switch = Switch::new("quiet", "Show only problems: no valid obj
 #[cfg(feature = "server")]
 pub use serve::*;
 
-/// Those of `serve`.
+/// The flags of `serve`.
 #[cfg(feature = "server")]
 mod serve {
     use crate::flags::{List, Switch, Text, Values};

@@ -1,4 +1,4 @@
-//! `lint`: looks for mistakes in the rules themselves, and mends some.
+//! `lint`: finds mistakes in the rules themselves, and fixes some.
 
 use std::io::{self, Write};
 
@@ -18,7 +18,7 @@ use ytterby_kubevirt::rules;
 use ytterby_kubevirt::value::quoted;
 use ytterby_yaml::Style;
 
-/// A finding at its place.
+/// A finding and its position.
 struct Found {
     id: &'static str,
     level: Level,
@@ -40,7 +40,7 @@ pub(super) fn run(
         for file in &world.files {
             count += mend(file, host, stderr)?;
         }
-        // Each file has said how many; the sum is news where there are several, or none.
+        // Each file had its own count; the sum is useful for several files, or for none.
         if count == 0 || world.files.len() > 1 {
             writeln!(stderr, "{} made", counted(count, "change"))?;
         }
@@ -135,7 +135,7 @@ fn findings(annotation: &Annotation, file: &File, found: &mut Vec<Found>) -> Lin
     linted
 }
 
-/// Whether a template's own VM breaks the template's own rules.
+/// Reports rules of a template that its own VM violates.
 fn own_rules(vm: &Vm, file: &File, world: &World, found: &mut Vec<Found>) {
     let enclosing = vm.template.and_then(|index| file.objects.as_ref().ok()?.templates[index].rules.as_ref());
     let Some(annotation) = vm.rules.as_ref().or(enclosing) else { return };
@@ -153,7 +153,7 @@ fn own_rules(vm: &Vm, file: &File, world: &World, found: &mut Vec<Found>) {
     }
     let (value, sizing) = world.prepared(vm);
     if value.at(&["spec", "template"]).is_none() {
-        // A sketch of a template: there is nothing that could break a rule.
+        // An abbreviated template: its VM has no values that could violate a rule.
         return;
     }
     for outcome in evaluate(&rules, &value, &sizing) {
@@ -161,7 +161,7 @@ fn own_rules(vm: &Vm, file: &File, world: &World, found: &mut Vec<Found>) {
             .entries
             .iter()
             .any(|entry| entry.label() == outcome.rule && matches!(entry.state, rules::State::Broken { .. }));
-        // What is wrong with the rule itself has been said.
+        // Problems of the rule itself are already reported.
         if broken_rule || !matches!(outcome.status, Status::Violation | Status::Error) {
             continue;
         }
@@ -176,7 +176,7 @@ fn own_rules(vm: &Vm, file: &File, world: &World, found: &mut Vec<Found>) {
     }
 }
 
-/// Changes a file; how often.
+/// Applies the fixes to a file; returns their number.
 fn mend(file: &File, host: &dyn Host, stderr: &mut dyn Write) -> Result<usize, Failure> {
     let text = file.text();
     let mut changes: Vec<(usize, usize, String)> = Vec::new();
@@ -184,7 +184,7 @@ fn mend(file: &File, host: &dyn Host, stderr: &mut dyn Write) -> Result<usize, F
         for edit in fix::edits(&annotation.text) {
             let start = annotation.locate(text, edit.offset);
             let end = start + edit.old.len();
-            // Only where the file says what the annotation says.
+            // Only if the text in the file is still the text of the annotation.
             if text.get(start..end) == Some(edit.old.as_bytes()) {
                 let escaped = annotation.style == Style::DoubleQuoted;
                 changes.push((start, end, if escaped { edit.new.replace('"', "\\\"") } else { edit.new }));

@@ -12,62 +12,62 @@ use super::Host;
 use ytterby_kubevirt::objects::{Objects, objects};
 use ytterby_kubevirt::parameters::Parameters;
 
-/// Directories in directories that are searched.
+/// Maximum depth of nested directories.
 const MAX_DEPTH: usize = 64;
 
-/// Standard input in messages.
+/// The name of standard input in messages.
 const STDIN: &str = "-";
 
-/// Bytes of a line on which a column is no help.
+/// Lines longer than this are described by paths, because columns do not help.
 const LONG_LINE: usize = 200;
 
-/// How files begin that `gzip` made.
+/// The first bytes of a gzip file.
 const GZIP: &[u8] = &[0x1f, 0x8b];
 
-/// A file that was read, or why not.
+/// A file that was read, or the reason for failing.
 pub(super) struct File {
     /// Its name in messages.
     pub name: String,
-    /// Its path, if it can be written.
+    /// Its path, unless it is standard input.
     pub path: Option<PathBuf>,
     /// Its text.
     pub source: Option<Arc<Source>>,
     id: FileId,
-    /// Whether all of it is one line that is too long to look at.
+    /// Whether the whole file is one long line.
     pub is_one_line: bool,
-    /// What is in it.
+    /// The objects in it.
     pub objects: Result<Objects, Problem>,
-    /// All of it, for the places of values, if there is a VM in it.
+    /// The whole tree, to find positions of values; only if it contains a VM.
     pub tree: Option<Tree>,
 }
 
-/// Why a file cannot be read.
+/// The reason that a file cannot be read.
 #[derive(Clone, Debug)]
 pub(super) struct Problem {
     pub message: String,
-    /// Line and column, where they are known.
+    /// Line and column, if known.
     pub at: Option<(u32, u32)>,
 }
 
 impl File {
-    /// Line and column of a byte, from 1; columns count characters.
+    /// Line and column of a byte offset, from 1; columns count characters.
     pub(super) fn position(&self, offset: usize) -> (u32, u32) {
         let place = |source: &Arc<Source>| source.line_column(offset.min(source.text().len()) as u32);
         self.source.as_ref().map_or((1, 1), place)
     }
 
-    /// A byte as a place for diagnostics.
+    /// A byte offset as a position for diagnostics.
     pub(super) fn pos(&self, offset: usize) -> Pos {
         Pos::new(self.id, offset.min(self.text().len()) as u32)
     }
 
-    /// The line of a byte, from 1.
+    /// The line of a byte offset, from 1.
     pub(super) fn line(&self, offset: usize) -> u32 {
         let line = |source: &Arc<Source>| source.line(offset.min(source.text().len()) as u32);
         self.source.as_ref().map_or(1, line)
     }
 
-    /// What is in it. If it cannot be read, says so on `stderr` and gives nothing.
+    /// The objects in it. If it cannot be read, reports that on `stderr` and returns `None`.
     pub(super) fn readable(&self, stderr: &mut dyn io::Write) -> io::Result<Option<&Objects>> {
         match &self.objects {
             Ok(objects) => Ok(Some(objects)),
@@ -79,13 +79,13 @@ impl File {
         }
     }
 
-    /// The bytes, none if it could not be read.
+    /// The bytes; empty if it could not be read.
     pub(super) fn text(&self) -> &[u8] {
         self.source.as_ref().map_or(&[], |source| source.text())
     }
 }
 
-/// Reads files, directories and standard input, in the order given; directories in alphabetical
+/// Reads files, directories and standard input in the order given; directories in alphabetical
 /// order.
 pub(super) fn files(given: &[String], parameters: &Parameters, host: &dyn Host, sources: &Sources) -> Vec<File> {
     let mut files = Vec::new();
@@ -158,7 +158,7 @@ fn read(
     File { name, path, source: Some(source), id, is_one_line, objects, tree }
 }
 
-/// What the system says, without its number.
+/// The system's error message, without the error number.
 fn io_text(error: &io::Error) -> String {
     let text = error.to_string();
     text.split_once(" (os error").map_or(text.as_str(), |(text, _)| text).to_owned()

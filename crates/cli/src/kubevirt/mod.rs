@@ -1,8 +1,8 @@
 //! `ytterby kubevirt …`: the commands around `ytterby-kubevirt`.
 //!
 //! [`run`] gives a command its files through a [`Host`] and writes what the library finds. Exit
-//! codes: 0 all is well, 1 rules are broken or lint found errors, 2 something could not be read or
-//! the command was misused.
+//! codes: 0 success, 1 rules are violated or lint found errors, 2 something could not be read or
+//! the command line is wrong.
 
 mod args;
 mod commands;
@@ -31,39 +31,38 @@ use args::Args;
 pub(crate) use commands::KUBEVIRT;
 use disk::Disk;
 
-/// What the commands need from the world.
+/// The system as the commands see it; tests replace it.
 trait Host {
     /// The content of a file.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
     /// All of standard input.
     fn stdin(&self) -> io::Result<Vec<u8>>;
-    /// The paths in a directory, in any order; nothing if the path is no directory. Links to other
-    /// directories are not among them: they can lead in circles.
+    /// The paths in a directory, in any order; `None` if the path is no directory. Links to
+    /// directories are left out because they can form cycles.
     fn entries(&self, path: &Path) -> io::Result<Option<Vec<PathBuf>>>;
-    /// Replaces the content of a file; only `lint --fix` does.
+    /// Replaces the content of a file; only `lint --fix` uses it.
     fn write(&self, path: &Path, content: &[u8]) -> io::Result<()>;
 }
 
-/// Everything is well.
+/// Success.
 const OK: i32 = 0;
-/// Rules are broken.
+/// Rules are violated.
 const BROKEN: i32 = 1;
-/// Something could not be read, or the command was misused.
+/// Something could not be read, or the command line is wrong.
 const UNREADABLE: i32 = 2;
 
-/// What is said of a wrong folder.
+/// The message for input without objects to check.
 const NOTHING: &str = "there is no VirtualMachine and no Template in the input";
 
-/// Runs the command that was called. What it finds is on standard output, how it ended is the exit
-/// code.
+/// Runs the command of an invocation: findings go to standard output. Returns the exit code.
 pub(crate) fn run(program: &str, flags: &Invocation) -> Result<i32, ytterby_diag::Failure> {
     let mut stdout = BufWriter::new(io::stdout().lock());
-    // Not locked: the threads of `serve` write there, too.
+    // Not locked, because the threads of `serve` write there, too.
     let code = call(program, flags, &Disk, &mut stdout, &mut io::stderr());
     let code = code.and_then(|code| Ok(stdout.flush().map(|()| code)?));
     match code {
         Ok(code) => Ok(code),
-        // A closed pipe is nobody's fault and there is nobody to tell.
+        // A closed pipe is not an error of this program.
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(OK),
         Err(Failure::Output(error)) => {
             let text = format!("Writing output: {}", crate::read::io_text(&error));
@@ -90,19 +89,19 @@ fn call(
     }
 }
 
-/// Why a command could not be carried out.
+/// The reason that a command could not be run.
 #[derive(Debug)]
 enum Failure {
     Usage(Box<ytterby_diag::Failure>),
     Output(io::Error),
 }
 
-/// Fails where a limit of the command was reached: what was found so far is not all.
+/// Fails if a limit of the command was reached, because the results are then incomplete.
 fn within_limits() -> Result<(), Failure> {
     ytterby_text::budget::check().map_err(|exceeded| Failure::Usage(Box::new(exceeded.into())))
 }
 
-/// The command was misused.
+/// An error of the command line.
 fn usage(id: Id, text: impl Into<String>) -> Failure {
     Failure::Usage(Box::new(ytterby_diag::Failure::new(id, text.into())))
 }

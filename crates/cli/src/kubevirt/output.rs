@@ -1,7 +1,6 @@
-//! Writes results: a result for each object and rule as text, JSON or JUnit; or what is wrong as diagnostics.
+//! Writes results: for each object and rule as text, JSON or JUnit; or only the problems, as diagnostics.
 //!
-//! The formats of diagnostics are those of every command and are laid out in `ytterby_diag::render`; here results become
-//! diagnostics.
+//! `ytterby_diag::render` lays out diagnostics, as for every command; this module converts results to diagnostics.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -16,22 +15,22 @@ use ytterby_kubevirt::evaluate::Status;
 use ytterby_kubevirt::trail::Key;
 use ytterby_kubevirt::value::quoted;
 
-/// Something to report at a place: what becomes a diagnostic.
+/// A problem and its position, to be converted to a diagnostic.
 pub(super) struct Issue {
     /// The rule or lint that found it.
     pub id: String,
-    /// What sort of problem it is.
+    /// The id of the diagnostic.
     pub sort: Id,
     pub level: Level,
     pub at: Place,
     pub text: String,
-    /// The value in the VM.
+    /// The path of the value in the VM.
     pub path: Option<Path>,
-    /// The rule, if it is at another place.
+    /// The position of the rule, if it differs.
     pub rule_at: Option<Place>,
 }
 
-/// How bad an issue is.
+/// The severity of an issue.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Level {
     Note,
@@ -59,8 +58,8 @@ pub(super) fn write(report: &Report, args: &Args, sources: &Sources, out: &mut d
     }
 }
 
-/// A text on one line of a terminal, whatever it holds: names and messages come from files of
-/// others.
+/// Escapes control characters, so that a text fits on one line of a terminal: names and messages
+/// come from untrusted files.
 pub(super) fn plain(text: &str) -> Cow<'_, str> {
     if !text.contains(|c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')) {
         return Cow::Borrowed(text);
@@ -164,7 +163,7 @@ pub(super) fn counted(count: usize, word: &str) -> String {
 }
 
 fn json(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    // By hand, so that ten thousand VMs need no second tree.
+    // Written by hand, so that ten thousand VMs need no second tree.
     write!(out, "{{\n  \"valid\": {},\n  \"objects\": [", report.valid())?;
     for (i, object) in report.objects.iter().enumerate() {
         write!(out, "{}\n    {{", if i == 0 { "" } else { "," })?;
@@ -222,7 +221,7 @@ fn issues(report: &Report) -> Vec<Issue> {
         };
         let text = sentence(&about, &outcome.detail);
         let text = if object.is_file() { text } else { format!("{}: {text}", object.label()) };
-        // A change of a VM is shown at the VM; only where the VM has no part in it, at the rule.
+        // The position of a problem is in the VM, or in the rule if nothing in the VM is responsible.
         let (at, rule_at) = match (at, rule_at) {
             (Some(at), rule_at) => (at.clone(), rule_at.clone()),
             (None, Some(rule_at)) => (rule_at.clone(), None),
@@ -241,7 +240,7 @@ fn issues(report: &Report) -> Vec<Issue> {
     report.objects.iter().flat_map(|object| object.results.iter().filter_map(|result| issue(object, result))).collect()
 }
 
-/// The keys to a value as a path of diagnostics.
+/// Converts keys to a path of diagnostics.
 fn path(keys: &[Key]) -> Path {
     keys.iter().fold(Path::document(), |path, key| match key {
         Key::Name(name) => path.key(name.to_string()),
@@ -249,15 +248,14 @@ fn path(keys: &[Key]) -> Path {
     })
 }
 
-/// A message and what was found, after a colon unless the message ends a sentence.
+/// Joins a message and its detail, with a colon unless the message ends a sentence.
 fn sentence(message: &str, detail: &str) -> String {
     let message = message.trim_end();
     let ended = message.is_empty() || message.ends_with(['.', '!', '?', ':', ';', ',', '…']);
     format!("{message}{}{detail}", if ended { " " } else { ": " }).trim_start().to_owned()
 }
 
-/// Writes issues as diagnostics, whose form is the business of `diag`. Notes are left out: diagnostics are errors and
-/// warnings.
+/// Writes issues as diagnostics. Notes are left out: diagnostics are errors and warnings.
 pub(super) fn diagnostics(
     issues: &[Issue],
     rendering: Rendering,
@@ -292,7 +290,7 @@ fn diagnostic(issue: &Issue) -> Option<Diagnostic> {
     Some(diagnostic)
 }
 
-/// What is marked at a place: the rest of its line, unless the file is one line.
+/// What to mark at a position: the rest of its line, unless the file is one long line.
 fn part(place: &Place) -> Part {
     if place.is_on_long_line { Part::Bytes(1) } else { Part::Line }
 }

@@ -1,15 +1,15 @@
-//! What `validate` found, before it is written in one of the formats.
+//! The results of `validate`, independent of the output format.
 
 use ytterby_diag::Pos;
 use ytterby_kubevirt::evaluate::{Outcome, Status, is_valid};
 
-/// Everything that was checked.
+/// The results for all objects.
 #[derive(Debug, Default)]
 pub(super) struct Report {
     pub objects: Vec<Checked>,
 }
 
-/// One VM or template; or, without a kind, a file.
+/// The results for one VM or template, or for a file if there is no kind.
 #[derive(Debug, Default)]
 pub(super) struct Checked {
     pub kind: String,
@@ -17,22 +17,22 @@ pub(super) struct Checked {
     pub namespace: String,
     pub file: String,
     pub line: u32,
-    /// Whether rules or file could not be read at all.
+    /// Whether the rules or the file could not be read at all.
     pub unreadable: bool,
-    /// Why no rule was looked for.
+    /// The reason that no rules apply.
     pub exempt: Option<&'static str>,
     pub results: Vec<Located>,
 }
 
-/// A result and its places.
+/// A result and its positions.
 #[derive(Debug)]
 pub(super) struct Located {
     pub outcome: Outcome,
-    /// What found it, where no rule did.
+    /// The id, if the result comes from no rule.
     pub id: &'static str,
-    /// Where the VM is wrong.
+    /// The position in the VM.
     pub at: Option<Place>,
-    /// The place of the rule.
+    /// The position of the rule.
     pub rule_at: Option<Place>,
 }
 
@@ -52,33 +52,33 @@ impl Located {
         Located { outcome, id, at: None, rule_at: None }
     }
 
-    /// The rule, or what else found it.
+    /// The id of the rule, or of the check.
     pub(super) fn id(&self) -> &str {
         if self.outcome.rule.is_empty() { self.id } else { &self.outcome.rule }
     }
 
-    /// Whether it is worth a warning.
+    /// Whether to show it as a warning.
     pub(super) fn warns(&self) -> bool {
         self.outcome.status == Status::Warning || self.outcome.notable
     }
 }
 
-/// A place of a file, line and column from 1.
+/// A position in a file; line and column count from 1.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     pub file: String,
     pub line: u32,
     pub column: u32,
-    /// The same for diagnostics.
+    /// The same position for diagnostics.
     pub pos: Pos,
-    /// The keys that lead there, where a line and a column are no help: the file is one long line.
+    /// The path to the value, if the file is one long line.
     pub path: Option<String>,
-    /// Whether its line is too long to be shown.
+    /// Whether its line is too long to show.
     pub is_on_long_line: bool,
 }
 
 impl Place {
-    /// A place of a file that could not be read.
+    /// A position in a file that could not be read.
     pub(super) fn unread(file: String, line: u32, column: u32) -> Place {
         Place { file, line, column, pos: Pos::UNKNOWN, path: None, is_on_long_line: false }
     }
@@ -96,7 +96,7 @@ impl Checked {
         self.results.iter().all(|result| is_valid(std::slice::from_ref(&result.outcome)))
     }
 
-    /// `VirtualMachine ns/name`.
+    /// Example: `VirtualMachine ns/name`.
     pub(super) fn label(&self) -> String {
         match (self.kind.as_str(), self.namespace.as_str(), self.name.as_str()) {
             ("", _, _) => "file".to_owned(),
@@ -106,7 +106,7 @@ impl Checked {
         }
     }
 
-    /// Whether this is a file and no object in one.
+    /// Whether this is a file, not an object in one.
     pub(super) fn is_file(&self) -> bool {
         self.kind.is_empty()
     }

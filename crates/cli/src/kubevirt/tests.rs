@@ -1,4 +1,4 @@
-//! The commands, on files in memory.
+//! Tests of the commands, with files in memory.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -176,7 +176,7 @@ fn other_formats_are_well_formed() {
     let log = json::parse(&sarif.out).unwrap().to_value();
     let results = log.get("runs").unwrap().as_array().unwrap()[0].get("results").unwrap().as_array().unwrap();
     assert_eq!(results.len(), 2);
-    // The value first, where a reviewer looks; the rule beside it.
+    // The value comes first, because a reviewer looks there; then the rule.
     let line = |key: &str| {
         let place = results[0].get(key).unwrap().as_array().unwrap()[0].get("physicalLocation").unwrap();
         place.at(&["region", "startLine"]).unwrap().to_string()
@@ -228,7 +228,7 @@ fn quiet_shows_only_problems() {
     let out = run("validate -q a.yaml b.yaml", &files).out;
     assert!(out.starts_with("b.yaml:1: VirtualMachine ns/one: invalid\n") && !out.contains("2 objects"), "{out}");
     assert_eq!(run("validate --quiet a.yaml", &files).out, "");
-    // Warnings are problems; notes are not.
+    // Warnings count as problems, notes do not.
     let warns = good.replace("bus: virtio", "bus: sata");
     assert!(run("validate -q a.yaml", &[("a.yaml", &warns)]).out.contains("warning: bus"));
     let noted = good.replace("\"values\": [\"virtio\"]", "\"values\": [1]");
@@ -291,7 +291,7 @@ fn a_vm_whose_template_is_not_given_is_told_in_every_format() {
     let run = run("validate -t t.yaml vm.yaml", &[("vm.yaml", &elsewhere), ("t.yaml", TEMPLATE)]);
     let detail = "its template other/tpl is not among the files; t.yaml has one of that name in the namespace ns";
     assert!(run.out.contains(detail), "{}", run.out);
-    // A template without rules, and a VM that names none, are no mistakes.
+    // A template without rules and a VM without a template are valid.
     let empty = TEMPLATE.replace("    validations:", "    other:");
     assert_eq!(verdict("-t t.yaml vm.yaml", &[("vm.yaml", PLAIN), ("t.yaml", &empty)]), (0, Vec::new()));
     let free = "kind: VirtualMachine\nmetadata: {name: x}\nspec: {template: {spec: {domain: {}}}}\n";
@@ -358,7 +358,7 @@ fn the_place_is_that_of_the_vm_or_else_of_the_rule() {
         };
         (place("locations").unwrap(), place("relatedLocations").as_deref() == Some("9,col=9"))
     };
-    // Not set: the key that should hold it. A path that leads nowhere: the rule alone.
+    // A value that is not set: the key that should contain it. A path without any match: the rule only.
     assert_eq!(at(&VM.replace("        memory: {guest: 1Gi}\n", "")), ("28,col=7".to_owned(), true));
     assert_eq!(at(&VM.replace("{guest: 1Gi}", "{}")), ("29,col=9".to_owned(), true));
     assert_eq!(at(&VM.replace("memory.guest", "memory.gest")), ("9,col=9".to_owned(), false));
@@ -455,7 +455,7 @@ fn common_instance_types_are_known() {
     for (name, status) in [("u1.nano", "violation"), ("u1.small", "ok"), ("u1.nonsense", "skipped")] {
         assert_eq!(verdict("vm.yaml", &[("vm.yaml", &vm(name))]).1[0], status, "{name}");
     }
-    // What the user gives counts first.
+    // Values given by the user take precedence.
     let other = "kind: VirtualMachineClusterInstancetype\nmetadata: {name: u1.nano}\nspec: {cpu: {guest: 1}, memory: {guest: 8Gi}}\n";
     let files = [("vm.yaml", vm("u1.nano")), ("i.yaml", other.to_owned())];
     let files = files.each_ref().map(|(name, text)| (*name, text.as_str()));
@@ -479,10 +479,10 @@ fn a_template_whose_vm_is_abbreviated_gets_a_note() {
     assert_eq!(verdict("--fail-on-warn t.yaml", &[("t.yaml", &good)]), (0, vec!["skipped".to_owned()]));
     let out = self::run("validate t.yaml", &[("t.yaml", &good)]).out;
     assert!(out.contains("Template t: valid (its VM has no spec.template to try the rules on)"), "{out}");
-    // What is wrong with the rule itself is told all the same.
+    // Problems of the rule itself are reported nevertheless.
     let bad = good.replace(r#""rule": "integer", "#, "");
     assert_eq!(verdict("t.yaml", &[("t.yaml", &bad)]), (1, vec!["error".to_owned()]));
-    // A VM that is not an abbreviation is one that KubeVirt refuses.
+    // A VM that is not abbreviated is one that KubeVirt rejects.
     let vm = "kind: VirtualMachine\nmetadata:\n  name: x\n  annotations:\n    vm.kubevirt.io/validations: '[{\"name\":\"a\",\"path\":\"jsonpath::.spec.domain.cpu.cores\",\"rule\":\"integer\",\"message\":\"m\",\"min\":1}]'\n";
     assert_eq!(verdict("vm.yaml", &[("vm.yaml", vm)]).0, 1);
 }
@@ -597,7 +597,7 @@ fn long_lines_take_linear_time() {
         )
     };
     let list = format!("{{\"kind\":\"List\",\"items\":[{}]}}", (0..20_000).map(vm).collect::<Vec<_>>().join(","));
-    // Each of 20,000 places counted from the beginning of the line would be 50 billion characters.
+    // Counting each of 20,000 positions from the beginning of the line would visit 50 billion characters.
     let run = run("validate -o github l.json", &[("l.json", &list)]);
     let last = run.out.lines().last().unwrap();
     let column = list.rfind("2}").map(|at| list[..at].chars().count() + 1).unwrap();
@@ -638,7 +638,7 @@ fn rules_of_one_text_share_a_policy() {
     for part in ["name: \"tpl-validations\"\n", "in ['ns/tpl', 'other/tpl']"] {
         assert!(run.out.contains(part), "{part}: {}", run.out);
     }
-    // Other rules get a policy of another name.
+    // Different rules get a policy with a different name.
     let stricter = TEMPLATE.replace("\"min\":4", "\"min\":8");
     let run = self::run("export cel a.yaml b.yaml", &[("a.yaml", TEMPLATE), ("b.yaml", &stricter)]);
     assert_eq!(policies(&run.out), 2);
@@ -670,7 +670,7 @@ fn what_is_left_out_of_policies_is_told() {
     assert!(run.err.contains("the path spec.domain.memory.guest does not begin with a dot"), "{}", run.err);
 }
 
-/// The rendered bundle of kubevirt/common-templates is not ours to ship; the variable names a copy
+/// The rendered bundle of kubevirt/common-templates cannot be included here; the variable names a copy
 /// of it.
 #[test]
 fn shipped_templates_are_valid_on_their_own_rules() {

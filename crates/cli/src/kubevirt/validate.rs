@@ -50,15 +50,15 @@ pub(super) fn run(args: &Args, host: &dyn Host, stdout: &mut dyn Write) -> Resul
     })
 }
 
-/// Why the rules of a template are not tried on its own VM.
+/// The reason for not applying the rules of a template to its own VM.
 pub(super) const ABBREVIATED: &str = "its VM has no spec.template to try the rules on";
 
-/// Whether a template shows only the beginning of its VM, as examples do.
+/// Whether a template contains only the beginning of its VM, as examples do.
 pub(super) fn is_abbreviated(vm: &Vm) -> bool {
     vm.template.is_some() && vm.value.at(&["spec", "template"]).is_none()
 }
 
-/// What to say of a file that cannot be read.
+/// The result for a file that cannot be read.
 fn unreadable_file(file: &File) -> Option<Checked> {
     let problem = file.objects.as_ref().err()?;
     let (line, column) = problem.at.unwrap_or((1, 1));
@@ -70,7 +70,7 @@ fn unreadable_file(file: &File) -> Option<Checked> {
     Some(Checked { file: file.name.clone(), line, unreadable: true, results, ..Checked::default() })
 }
 
-/// What to say where nothing was found: a wrong folder must not look like success.
+/// The result for input without objects: a wrong folder must not look like success.
 fn nothing(args: &Args, world: &World) -> Checked {
     let mut objects = world.files.iter().filter_map(|file| file.objects.as_ref().ok());
     let detail = if objects.any(|objects| !objects.templates.is_empty()) {
@@ -127,7 +127,7 @@ fn check(vm: &Vm, file: &File, world: &World, fields: FieldValidation, cache: &m
         FieldValidation::Strict => Status::Violation,
     };
     let misfits = fields::misfits(&vm.value);
-    // What a rule complains about need not be said twice.
+    // Fields that a rule already complains about are not reported again.
     let told = checked.results.iter().filter(|result| result.outcome.status != Status::Ok);
     let told: HashSet<Vec<Key>> = match misfits.is_empty() {
         true => HashSet::new(),
@@ -146,7 +146,7 @@ fn check(vm: &Vm, file: &File, world: &World, fields: FieldValidation, cache: &m
 }
 
 impl Checked {
-    /// The one result of an object that cannot be read.
+    /// Sets the only result of an object that cannot be read.
     fn spoil(&mut self, at: Place, message: &str, reason: &str) {
         self.unreadable = true;
         let result = Located::new("unreadable", Status::Error, message, format!("{at}: {reason}"));
@@ -154,7 +154,7 @@ impl Checked {
     }
 }
 
-/// What the rules of an annotation say of a VM; or why they cannot be read, and where.
+/// Applies the rules of an annotation to a VM; or returns why they cannot be read, and where.
 fn outcomes(
     annotation: &Annotation,
     vm: &Vm,
@@ -170,7 +170,7 @@ fn outcomes(
             let (value, sizing) = world.prepared(vm);
             let mut outcomes = evaluate(rules, &value, &sizing);
             if vm.template.is_some() && value.at(&["spec", "template"]).is_none() {
-                // A sketch of a template, from which no VM can be created: worth a warning.
+                // An abbreviated template, from which no VM can be created, deserves a warning.
                 outcomes.iter_mut().for_each(|outcome| outcome.status = Status::Warning);
             }
             Ok(outcomes)
@@ -183,7 +183,7 @@ fn outcomes(
 }
 
 fn located(outcome: Outcome, vm: &Vm, file: &File, annotation: &Annotation, rules_file: &File) -> Located {
-    // A place costs a search; only what is shown with one gets it.
+    // Finding a position is expensive, so only results that are shown get one.
     let shown = outcome.notable || !matches!(outcome.status, Status::Ok | Status::Skipped);
     Located {
         at: outcome.value.as_ref().filter(|_| shown).map(|keys| value_place(vm, file, keys)),
@@ -195,12 +195,12 @@ fn located(outcome: Outcome, vm: &Vm, file: &File, annotation: &Annotation, rule
 
 fn compat_outcomes(rules: &[compat::Rule], vm: &Value) -> Vec<Outcome> {
     if !rules.is_empty() && vm.at(&["spec", "template"]).is_none() {
-        // Where the reference crashes: any rule of ours gives the one error that says so.
+        // The reference crashes here; any rule produces the one error that describes this.
         let any = rules::parse("[{}]").expect("an empty rule can be read");
         return evaluate(&any, vm, &Sizing::Own);
     }
     let outcome = |(report, rule): (compat::Report, &compat::Rule)| {
-        // What cannot be applied is the VM's fault; what fails before that is the rule's.
+        // Rules that cannot be applied are a problem of the VM; failures before that, of the rule.
         let (status, detail, blamed) = match report.verdict {
             Verdict::Skipped => (Status::Skipped, String::new(), false),
             Verdict::Satisfied(text) => (Status::Ok, text, false),

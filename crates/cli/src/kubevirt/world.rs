@@ -1,4 +1,4 @@
-//! All that was read for a run, and which rules of it apply to which VM.
+//! All files of a run, and which of their rules apply to which VM.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -22,23 +22,23 @@ pub(super) struct World {
     pub templates: Vec<File>,
     pub instancetype_files: Vec<File>,
     instancetypes: Given,
-    /// Where diagnostics look up what they show.
+    /// Contains the texts that diagnostics quote.
     pub sources: Sources,
-    /// Where templates of a name are: numbers of files, those of `templates` after those of
-    /// `files`, and of templates.
+    /// Templates by name, as the indexes of their file (those of `templates` after those of `files`)
+    /// and of the template in it.
     by_name: HashMap<Box<str>, Vec<(usize, usize)>>,
     pub compat: bool,
 }
 
-/// The rules of a VM.
+/// Which rules apply to a VM.
 pub(super) enum Governed<'w> {
-    /// By these rules, in this file.
+    /// These rules, from this file.
     By(&'w Annotation, &'w File),
-    /// By none: it is exempt.
+    /// None: it is exempt, for this reason.
     Exempt(&'static str),
-    /// By none.
+    /// None.
     Free,
-    /// Nobody knows: its template cannot be found, which this tells.
+    /// Unknown: its template cannot be found, as this message explains.
     Unknown(String),
 }
 
@@ -67,7 +67,7 @@ impl World {
         Ok(World { files, templates, instancetype_files, instancetypes, sources, by_name, compat: args.compat })
     }
 
-    /// Templates of a name, with their files.
+    /// Templates with this name, with their files.
     fn named(&self, name: &str) -> impl Iterator<Item = (&File, &Template)> {
         self.by_name.get(name).into_iter().flatten().filter_map(|&(number, index)| {
             let file = self.files.iter().chain(&self.templates).nth(number)?;
@@ -104,7 +104,7 @@ impl World {
         let fits = |template: &Template| template.namespace.is_empty() || template.namespace == namespace;
         if let Some((file, template)) = self.named(name).find(|(_, template)| fits(template)) {
             let own = template.rules.as_ref();
-            // The reference never looks at the VM inside; offline, its annotation has not been copied
+            // The reference ignores the VM inside; offline, its annotation has not been copied
             // yet.
             let rules = if self.compat { own } else { own.or(template.vm_rules.as_ref()) };
             return rules.map_or(Governed::Free, |rules| Governed::By(rules, file));
@@ -115,7 +115,7 @@ impl World {
         Governed::Unknown(format!("its template {namespace}/{name} is not among the files{elsewhere}"))
     }
 
-    /// The VM as rules see it, and where its cpu and memory come from.
+    /// The VM as rules see it, and the origin of its cpu and memory.
     pub(super) fn prepared(&self, vm: &Vm) -> (Value, Sizing) {
         let mut value = vm.value.clone();
         let mut sizing = Sizing::Own;
@@ -133,7 +133,7 @@ impl World {
     }
 }
 
-/// Annotations that were read already: many VMs carry the same text.
+/// Parsed annotations by text: many VMs have the same.
 #[derive(Default)]
 pub(super) struct Cache(HashMap<Box<str>, Rc<Result<Rules, Unreadable>>>);
 
@@ -152,22 +152,22 @@ impl Cache {
     }
 }
 
-/// The place of a byte of an annotation.
+/// The position of a byte of an annotation.
 pub(super) fn place(annotation: &Annotation, file: &File, offset: usize) -> Place {
     place_of(file, annotation.locate(file.text(), offset))
 }
 
-/// The place of a value of a VM, or of what is nearest to it.
+/// The position of a value of a VM, or of its nearest existing parent.
 pub(super) fn value_place(vm: &Vm, file: &File, keys: &[Key]) -> Place {
     Place { path: path_in(file, keys), ..place_of(file, spot(vm, file, keys).value) }
 }
 
-/// The place of the key of a value of a VM.
+/// The position of the key of a value of a VM.
 pub(super) fn key_place(vm: &Vm, file: &File, keys: &[Key]) -> Place {
     Place { path: path_in(file, keys), ..place_of(file, spot(vm, file, keys).key) }
 }
 
-/// The keys from a VM to a value, where lines do not tell.
+/// The path from a VM to a value, if the file is one long line.
 fn path_in(file: &File, keys: &[Key]) -> Option<String> {
     let text: String = keys.iter().map(Key::to_string).collect();
     Some(text.trim_start_matches('.').to_owned()).filter(|path| !path.is_empty() && file.is_one_line)
