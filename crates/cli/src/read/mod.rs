@@ -1,7 +1,6 @@
-//! Finding input files: paths, directories, URLs, standard input.
+//! Lists input files: paths, directories, URLs, standard input.
 //!
-//! Here files are only listed; their bytes are read when the engine asks for them. Names, order and error texts are the
-//! reference's.
+//! Files are only listed here; the engine reads their bytes lazily. Names, order and error texts are the reference's.
 
 mod http;
 mod path;
@@ -23,13 +22,13 @@ pub use self::path::clean;
 pub use self::skip::{SNAPSHOTS, Skip};
 pub use self::symlink::Symlinks;
 
-/// Lists the files behind `-f` flags, in the order of the flags; files of a directory are sorted by their paths.
+/// Lists the files of `-f` flags, in the order of the flags; files of a directory are sorted by path.
 pub fn list(paths: &[String], symlinks: &Symlinks, stdin: &Stdin) -> Result<Vec<InputFile>, Failure> {
     let rules = Rules { urls: Urls::MayHoldEquals, skip: Skip::Nothing };
     list_as(rules, paths, symlinks, stdin)
 }
 
-/// The same, by other rules.
+/// Like [`list`], with other rules.
 pub fn list_as(
     rules: Rules<'_>,
     paths: &[String],
@@ -74,7 +73,7 @@ fn inputs(
             let metadata = fs::symlink_metadata(path)
                 .map_err(|error| format!("Checking file '{path}': lstat {path}: {}", io_text(&error)))?;
             if metadata.is_dir() {
-                // A name for a directory is accepted and means nothing, as in the reference.
+                // Like the reference, accept and ignore a name for a directory.
                 let found = directory(path, symlinks, skip);
                 files.extend(found.map_err(|error| format!("Listing files '{path}': {error}"))?);
                 continue;
@@ -89,12 +88,12 @@ fn inputs(
     Ok(files)
 }
 
-/// How arguments that name URLs are read.
+/// How to parse arguments that contain URLs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Urls {
-    /// As ytt 0.49 does it: every `=` separates a name from a path.
+    /// As ytt 0.49: every `=` separates a name from a path.
     AreCutAtEquals,
-    /// As later releases do it. The name of a file is the last piece of the path, without the query.
+    /// As later releases. The name of a file is the last segment of the path, without the query.
     MayHoldEquals,
 }
 
@@ -102,7 +101,7 @@ fn is_url(text: &str) -> bool {
     text.starts_with("http://") || text.starts_with("https://")
 }
 
-/// Splits `path` or `name=path`; the name is empty where there is none.
+/// Splits `path` or `name=path`; the name may be empty.
 fn name_and_path(argument: &str, urls: Urls) -> Option<(&str, &str)> {
     match argument.split_once('=') {
         None => Some(("", argument)),
@@ -113,7 +112,7 @@ fn name_and_path(argument: &str, urls: Urls) -> Option<(&str, &str)> {
     }
 }
 
-/// Standard input, which can be read once.
+/// Standard input, which can be read only once.
 #[derive(Default)]
 pub struct Stdin {
     was_read: Cell<bool>,
@@ -132,7 +131,7 @@ impl Stdin {
     }
 }
 
-/// The standard library takes a standard input that cannot be read (`0>file`) for an empty one; a file does not.
+/// Reads through a file, because the standard library treats an unreadable standard input (`0>file`) as empty.
 #[cfg(unix)]
 fn read_stdin() -> io::Result<Vec<u8>> {
     use std::os::fd::AsFd;
@@ -152,7 +151,7 @@ fn read_stdin() -> io::Result<Vec<u8>> {
 fn directory(root: &str, symlinks: &Symlinks, skip: Skip<'_>) -> Result<Vec<InputFile>, String> {
     let mut files = Vec::new();
     let mut filter = skip.filter(root);
-    // What is still to be looked at, last things first: place, and path below the root.
+    // Entries still to visit, in reverse order, each with its path relative to the root.
     let mut pending = entries_of(&Place::new(root), "")?;
     filter.apply(root, &mut pending);
     while let Some((place, below)) = pending.pop() {
@@ -170,7 +169,7 @@ fn directory(root: &str, symlinks: &Symlinks, skip: Skip<'_>) -> Result<Vec<Inpu
     Ok(files)
 }
 
-/// What a directory holds, in reverse order: place, and name behind `prefix`.
+/// The entries of a directory in reverse order, each with its name after `prefix`.
 fn entries_of(directory: &Place, prefix: &str) -> Result<Vec<(Place, String)>, String> {
     let failed = |error: io::Error| format!("open {}: {}", directory.shown, io_text(&error));
     let mut names = Vec::new();
@@ -182,7 +181,7 @@ fn entries_of(directory: &Place, prefix: &str) -> Result<Vec<(Place, String)>, S
     Ok(names.iter().map(entry).collect())
 }
 
-/// Where a file is. Names need not be UTF-8, but everything that we say and compare is.
+/// The path of a file. Names need not be UTF-8, but messages and comparisons use text.
 struct Place {
     path: PathBuf,
     shown: String,
@@ -227,11 +226,11 @@ fn read_file(place: &Place) -> Result<std::sync::Arc<[u8]>, String> {
     read_all(&mut file, length).map_err(|error| failed("read", error))
 }
 
-/// Files of these sizes are read into the memory that they stay in. A copy of a large one costs more than the time that
-/// it takes to copy: each of its pages is one more page of the process. Nothing is set aside ahead for larger ones.
+/// Files of these sizes are read into their final memory. Copying a large file costs more than time: each of its pages
+/// becomes another page of the process. For even larger files nothing is allocated in advance.
 const READ_IN_PLACE: std::ops::Range<u64> = 64 << 10..1 << 28;
 
-/// All bytes of a file that has about `length` of them.
+/// All bytes of a file with an expected length.
 fn read_all(file: &mut impl Read, length: u64) -> io::Result<std::sync::Arc<[u8]>> {
     let mut rest = Vec::new();
     if !READ_IN_PLACE.contains(&length) {
@@ -254,7 +253,7 @@ fn read_all(file: &mut impl Read, length: u64) -> io::Result<std::sync::Arc<[u8]
     if filled == bytes.len() && rest.is_empty() {
         return Ok(bytes);
     }
-    // The file got another size in the meantime.
+    // The size of the file has changed.
     Ok([&bytes[..filled], &rest].concat().into())
 }
 
@@ -269,13 +268,13 @@ fn is_pipe(_: &Metadata) -> bool {
     false
 }
 
-/// What went wrong, in the words of the reference: `no such file or directory`.
+/// The error in the reference's words: `no such file or directory`.
 pub fn io_text(error: &io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or_default();
     let mut chars = text.chars();
     match chars.next() {
-        // `I/O error` and the like keep their capitals.
+        // Acronyms such as `I/O error` keep their capitals.
         Some(first) if chars.clone().next().is_some_and(|second| second.is_lowercase()) => {
             first.to_lowercase().chain(chars).collect()
         }

@@ -2,7 +2,7 @@
 
 pub use ytterby_text::path::clean;
 
-/// The last piece of a path or URL, slashes at its end left out.
+/// The last segment of a path or URL, without trailing slashes.
 pub fn base(path: &str) -> &str {
     match path.trim_end_matches('/').rsplit('/').next() {
         Some("") | None if path.is_empty() => ".",

@@ -1,6 +1,6 @@
-//! What is never an input of a directory: project files, snapshots, tests.
+//! Excludes project files, snapshots and tests from directories.
 //!
-//! They are part of a project, but no templates. Whoever names one of them gets it; only directories leave them out.
+//! They belong to a project, but are no templates. Naming such a file explicitly includes it.
 
 use std::fs;
 use std::path::Path;
@@ -14,38 +14,38 @@ use super::Place;
 /// The directory of snapshots, beside the tests that they belong to.
 pub const SNAPSHOTS: &str = "__snapshots__";
 
-/// What is left out of directories.
+/// What to exclude from directories.
 #[derive(Clone, Copy, Debug)]
 pub enum Skip<'a> {
     /// Nothing, as in ytt.
     Nothing,
     /// Snapshots.
     Snapshots,
-    /// Project files, snapshots and tests, and these directories: the outputs of a project, as absolute paths.
+    /// Project files, snapshots, tests, and these directories: the outputs of a project, as absolute paths.
     Project(&'a [String]),
 }
 
 impl Skip<'_> {
-    /// The filter for a walk that begins at `root`.
+    /// The filter for a directory walk that begins at `root`.
     pub(super) fn filter(self, root: &str) -> Filter {
         let Skip::Project(outputs) = self else {
             return Filter { skips_snapshots: matches!(self, Skip::Snapshots), ..Filter::default() };
         };
         let mut filter = Filter { skips_snapshots: true, skips_projects: true, ..Filter::default() };
         let Some(top) = absolute(root) else { return filter };
-        // The project that the directory belongs to. Its own file is seen on the walk.
+        // The project above the directory. A project file inside it is found during the walk.
         let above = Path::new(&top).ancestors().skip(1).find(|directory| directory.join(FILE_NAME).is_file());
         if let Some(directory) = above.and_then(Path::to_str) {
             filter.add_tests(directory);
         }
         filter.hidden.extend(outputs.iter().cloned());
-        // Whoever names a directory of tests means it.
+        // A directory of tests that is named explicitly is included.
         filter.hidden.retain(|hidden| !is_below(&top, hidden));
         filter
     }
 }
 
-/// Which entries of directories are left out.
+/// Decides which directory entries are excluded.
 #[derive(Default)]
 pub(super) struct Filter {
     skips_snapshots: bool,
@@ -55,7 +55,7 @@ pub(super) struct Filter {
 }
 
 impl Filter {
-    /// Removes entries of `directory`.
+    /// Removes excluded entries of `directory`.
     pub fn apply(&mut self, directory: &str, entries: &mut Vec<(Place, String)>) {
         if !self.skips_snapshots {
             return;
@@ -76,7 +76,7 @@ impl Filter {
         });
     }
 
-    /// Adds the tests of the project in a directory. A file that cannot be read has none; whoever builds hears of it.
+    /// Excludes the tests of the project in a directory. An unreadable project file is ignored; `build` reports it.
     fn add_tests(&mut self, directory: &str) {
         let Ok(text) = fs::read(Path::new(directory).join(FILE_NAME)) else { return };
         let (project, _) = ytterby_project::read(FILE_NAME, Arc::from(text), directory, &Sources::new());

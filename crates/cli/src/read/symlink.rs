@@ -1,33 +1,33 @@
-//! Which symbolic links may be followed.
+//! Decides which symbolic links are followed.
 //!
-//! None, unless the user says so: a link in a directory from somewhere else could lead to any file of the user's.
+//! By default none: a link in an untrusted directory could lead to any file of the user.
 
 use std::collections::VecDeque;
 use std::fs;
 
 use super::{clean, io_text};
 
-/// The user's word on symbolic links.
+/// The links that the user allows.
 #[derive(Clone, Debug, Default)]
 pub struct Symlinks {
-    /// All may be followed.
+    /// All are followed.
     pub allow_all: bool,
-    /// Those that lead to one of these, or below it.
+    /// Links to one of these paths, or below it, are followed.
     pub allowed: Vec<String>,
 }
 
-/// As many links on the way as the reference follows.
+/// The reference follows as many links.
 const MAX_LINKS: usize = 255;
 
 impl Symlinks {
-    /// Whether the link at `path` may be followed; if not, the reference's text.
+    /// Fails with the reference's text if the link at `path` must not be followed.
     pub(super) fn check(&self, path: &str) -> Result<(), String> {
         if self.allow_all {
             return Ok(());
         }
         let target = match resolve(path) {
             Ok(target) => target,
-            // The shell's `<(command)`: a link to a pipe that has no name on disk, so nobody can have planted it.
+            // The shell's `<(command)` is a link to an anonymous pipe, which no untrusted input can create.
             Err(Unresolved::Missing(place)) if is_pipe_name(&place) => return Ok(()),
             Err(Unresolved::Missing(place)) => {
                 return Err(format!("Eval symlink: lstat {place}: no such file or directory"));
@@ -52,7 +52,7 @@ enum Unresolved {
     Other(String),
 }
 
-/// Where a path leads once all links are followed; relative if the path and the links are.
+/// The target of a path after following all links; relative if the path and the links are.
 fn resolve(path: &str) -> Result<String, Unresolved> {
     let mut rest: VecDeque<String> = pieces(path);
     let mut reached = if path.starts_with('/') { "/".to_owned() } else { String::new() };
@@ -88,8 +88,8 @@ fn resolve(path: &str) -> Result<String, Unresolved> {
     Ok(clean(&reached))
 }
 
-/// The directory that holds a path, if the path names it. Like the reference, whose messages show it, this leaves a first
-/// name where it is: `a/..`.
+/// The parent directory of a path, if the path names it. Like the reference, whose messages show it, this keeps a
+/// leading name: `a/..`.
 fn parent(path: &str) -> Option<&str> {
     let (directory, name) = path.rsplit_once('/')?;
     (!directory.is_empty() && name != "..").then_some(directory)
@@ -115,12 +115,12 @@ fn absolute(path: &str) -> Result<String, String> {
     Ok(clean(&format!("{}/{path}", here.to_string_lossy())))
 }
 
-/// Whether a clean absolute path is another one or lies below it.
+/// Whether a clean absolute path equals another one or is below it.
 fn is_below(path: &str, place: &str) -> bool {
     place == "/" || path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// `/proc/<number>/fd/pipe:[<number>]`.
+/// Whether a path looks like `/proc/<number>/fd/pipe:[<number>]`.
 fn is_pipe_name(path: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     path.strip_prefix("/proc/")

@@ -1,25 +1,25 @@
-//! Interrupts while files are written.
+//! Handles interrupts while files are written.
 //!
-//! Whoever writes files asks [`Watch::check`] before each step and takes back what it did. When nothing is written, an
-//! interrupt ends the program at once, as it does with every other program.
+//! Code that writes files calls [`Watch::check`] before each step and undoes its work if that fails. While nothing is
+//! written, an interrupt ends the program at once, as usual.
 
 use std::io;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// As long as this lives, interrupts are only noted.
+/// While this value exists, interrupts are only recorded.
 pub(super) struct Watch(Signals);
 
 #[derive(Clone, Default)]
 struct Signals {
-    /// The last one that came, or zero.
+    /// The last signal, or zero.
     noted: Arc<AtomicUsize>,
-    /// Nobody writes files any more.
+    /// Whether no files are being written.
     over: Arc<AtomicBool>,
 }
 
-/// Once connected, they stay so until the program ends.
+/// Handlers stay registered until the program ends.
 static CONNECTED: OnceLock<Signals> = OnceLock::new();
 
 impl Watch {
@@ -33,7 +33,7 @@ impl Watch {
         Rc::new(Watch(signals.clone()))
     }
 
-    /// Whether to go on.
+    /// Fails if an interrupt was recorded.
     pub(super) fn check(&self) -> Result<(), String> {
         match self.0.noted.load(Ordering::SeqCst) {
             0 => Ok(()),
@@ -41,7 +41,7 @@ impl Watch {
         }
     }
 
-    /// The same for what cannot be taken back, but can be left for later.
+    /// Like [`Watch::check`], for steps that cannot be undone but can be postponed.
     pub(super) fn go_on(&self) -> io::Result<()> {
         match self.0.noted.load(Ordering::SeqCst) {
             0 => Ok(()),
@@ -49,13 +49,13 @@ impl Watch {
         }
     }
 
-    /// One that no signal is connected to.
+    /// A watch without registered signals.
     #[cfg(test)]
     pub(super) fn alone() -> Rc<Watch> {
         Rc::new(Watch(Signals::default()))
     }
 
-    /// As if a signal had come.
+    /// Simulates a signal.
     #[cfg(test)]
     pub(super) fn interrupt(&self) {
         self.0.noted.store(2, Ordering::SeqCst);
@@ -73,7 +73,7 @@ fn connect(signals: &Signals) {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let ignored = ignored();
     for signal in [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0) {
-        // Where that fails, the signal ends the program at once, which is what it did before.
+        // If this fails, the signal ends the program at once, as before.
         let _ = signal_hook::flag::register_conditional_default(signal, Arc::clone(&signals.over));
         let _ = signal_hook::flag::register_usize(signal, Arc::clone(&signals.noted), signal as usize);
     }
@@ -82,7 +82,7 @@ fn connect(signals: &Signals) {
 #[cfg(not(unix))]
 fn connect(_: &Signals) {}
 
-/// Ends the program by the signal that came while files were written, so that whoever started it sees what it died of.
+/// Ends the program by the recorded signal, if any, so that the parent process sees it.
 pub fn end_if_interrupted() {
     #[cfg(unix)]
     if let Some(signals) = CONNECTED.get()
@@ -92,8 +92,8 @@ pub fn end_if_interrupted() {
     }
 }
 
-/// The signals that whoever started us wants ignored (`nohup`, jobs in the background of a script), one bit each. Only
-/// Linux tells.
+/// The signals that the parent process set to be ignored (`nohup`, background jobs of a script), one bit each. Only
+/// known on Linux.
 #[cfg(unix)]
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -1,11 +1,11 @@
-//! Moving many files into place as one step that survives the death of the program.
+//! Moves many files into place as one step that survives a crash of the program.
 //!
-//! All new files are complete in the working directory before the first one moves. Then a list of the moves is written
-//! ([`Journal::commit`]): from there on, whoever finds it can finish them, since a file that was moved is no longer in
-//! the working directory. Where a move fails, the list changes its name, and from there on the same list says what to
-//! take back. Both ways can be walked again from the beginning, as often as it takes.
+//! All new files are complete in the working directory before the first one is moved. Then a list of the moves is written
+//! ([`Journal::commit`]): from then on, any later run that finds it can finish the moves, because a file that was moved
+//! is no longer in the working directory. If a move fails, the list is renamed, and from then on it lists what to undo.
+//! Both directions can be restarted from the beginning any number of times.
 //!
-//! Old files are linked aside before new ones take their names, so that no name is ever missing.
+//! Old files are hard-linked to a backup before new ones take their names, so that no name is ever missing.
 
 use std::collections::HashSet;
 use std::fs::{self, Metadata, OpenOptions};
@@ -16,11 +16,11 @@ use super::failed;
 use super::paths::{self, System};
 use super::stage::{copy, make_directories, write_file};
 
-/// The moves are to be finished.
+/// The list's name while the moves are to be finished.
 const FORWARD: &str = "journal";
-/// The moves are to be taken back.
+/// The list's name while the moves are to be undone.
 const BACKWARD: &str = "rollback";
-/// The list before it counts.
+/// The list's name before it takes effect.
 const DRAFT: &str = "draft";
 
 /// The first entry of the list.
@@ -30,9 +30,9 @@ const HEADER: &str = "ytterby-journal 1";
 pub(super) struct Journal {
     stage: PathBuf,
     target: PathBuf,
-    /// Directories that have to be made, outermost first, relative to the target.
+    /// Directories to create, outermost first, relative to the target.
     directories: Vec<String>,
-    /// Where the files go that are called 0, 1, 2 … in the working directory, relative to the target.
+    /// The destinations of the files 0, 1, 2 … in the working directory, relative to the target.
     places: Vec<String>,
 }
 
@@ -55,17 +55,17 @@ impl Journal {
         self.stage.join(number.to_string())
     }
 
-    /// The old file that a new one takes the name of.
+    /// The path of the backup of a replaced file.
     fn backup(&self, number: usize) -> PathBuf {
         self.stage.join(format!("{number}.old"))
     }
 
-    /// The old content of a file that is overwritten.
+    /// The path of the old content of a file that is overwritten.
     fn content(&self, number: usize) -> PathBuf {
         self.stage.join(format!("{number}.content"))
     }
 
-    /// Writes the list: from now on the moves happen, whatever becomes of the program.
+    /// Writes the list: from now on the moves will happen, even if the program crashes.
     pub(super) fn commit(&mut self) -> Result<(), String> {
         let root = paths::real(&self.target);
         let mut missing = Vec::new();
@@ -96,7 +96,7 @@ impl Journal {
         fs::rename(&draft, &list).map_err(|error| failed("rename", &list, &error))
     }
 
-    /// Moves the files, those that were not moved yet. `go_on` is asked before each.
+    /// Moves the files that were not moved yet. Calls `go_on` before each.
     pub(super) fn finish(&self, go_on: &dyn Fn() -> Result<(), String>) -> Result<(), String> {
         for (number, place) in self.places.iter().enumerate() {
             go_on()?;
@@ -112,8 +112,8 @@ impl Journal {
         Ok(())
     }
 
-    /// The reference writes into the file that is there. We put another one in its place where nobody can tell the
-    /// difference, so that readers see the old or the new content and nothing between.
+    /// The reference overwrites an existing file. We replace it by a new file if nobody can tell the difference, so that
+    /// readers see either the old or the new content.
     fn move_one(&self, aside: &Path, place: &Path, number: usize) -> Result<(), String> {
         let open = |error: io::Error| failed("open", place, &error);
         let Ok(old) = fs::symlink_metadata(place) else {
@@ -122,7 +122,7 @@ impl Journal {
                 Err(_) => self.copy_one(aside, place),
             };
         };
-        // A link, a file or a device that we may write to.
+        // A writable link, file or device.
         drop(OpenOptions::new().write(true).open(place).map_err(open)?);
         let is_replaced = old.is_file()
             && is_like(&old, aside, &self.backup(number))
@@ -131,7 +131,7 @@ impl Journal {
         if is_replaced && keep_aside(place, &backup) {
             match fs::rename(aside, place) {
                 Ok(()) => return Ok(()),
-                // Files that are there can be written where none can be renamed.
+                // In a read-only directory, existing files can be written although none can be renamed.
                 Err(_) if fs::symlink_metadata(place).is_ok() => _ = fs::remove_file(&backup),
                 Err(error) => return Err(open(error)),
             }
@@ -150,7 +150,7 @@ impl Journal {
         fs::remove_file(aside).map_err(|error| failed("remove", aside, &error))
     }
 
-    /// Takes back the moves that happened, last first, as well as it goes: there is an error on its way already.
+    /// Undoes the moves, last first, ignoring errors: the original error is more important.
     pub(super) fn take_back(&self) {
         let _ = fs::rename(self.stage.join(FORWARD), self.stage.join(BACKWARD));
         for (number, place) in self.places.iter().enumerate().rev() {
@@ -169,8 +169,8 @@ impl Journal {
         }
     }
 
-    /// Reads the list of a working directory that somebody left behind, and does what it says. Gives whether everything
-    /// in it is done, so that the working directory can go.
+    /// Reads the list in the working directory of a crashed run, and follows it. On success the working directory can be
+    /// deleted.
     pub(super) fn recover(stage: &Path, target: &Path) -> Result<(), String> {
         if let Some(journal) = Journal::read(stage, target, BACKWARD)? {
             journal.take_back();
@@ -210,7 +210,7 @@ impl Journal {
     }
 }
 
-/// Refuses a place that a file cannot be put to, before anything is moved.
+/// Fails if a file cannot be moved to this path, before anything is moved.
 fn check_place(place: &Path) -> Result<(), String> {
     let Ok(old) = fs::symlink_metadata(place) else { return Ok(()) };
     if is_pipe(&old) {
@@ -222,13 +222,13 @@ fn check_place(place: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Gives a file a second name, or where links do not exist, another one.
+/// Links a file to its backup, or renames it on file systems without hard links.
 fn keep_aside(place: &Path, backup: &Path) -> bool {
     fs::symlink_metadata(backup).is_ok() || fs::hard_link(place, backup).is_ok() || fs::rename(place, backup).is_ok()
 }
 
-/// Whether our new file can stand in for the old one: it has the same owner, and the old one has no other name but the
-/// one that we gave it.
+/// Whether our new file can replace the old one: it has the same owner, and the old one has no hard links except our
+/// backup.
 #[cfg(unix)]
 fn is_like(old: &Metadata, aside: &Path, backup: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;

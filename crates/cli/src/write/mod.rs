@@ -1,8 +1,8 @@
-//! Output files.
+//! Writes output files.
 //!
-//! Everything is written aside first and moved into place when it is complete, so that a full disk, a bad path or an
-//! interrupt leaves what was there before. Where the program is killed in the middle, the next run that writes to the
-//! directory finishes or takes back what it began ([`journal`]).
+//! Everything is written to a working directory first and moved into place when complete, so that a full disk, a bad
+//! path or an interrupt leaves the old files. If the program is killed in the middle, the next run that writes to the
+//! directory finishes or undoes the moves ([`journal`]).
 
 mod interrupt;
 mod journal;
@@ -23,10 +23,10 @@ use crate::read::{clean, io_text};
 use ytterby::{Failure, OutputFile};
 use ytterby_diag::Id;
 
-/// Directories that nobody wants emptied, as the reference lists them.
+/// Directories that are never emptied, as the reference lists them.
 const SUSPICIOUS: [&str; 4] = ["/", ".", "./", ""];
 
-/// Makes `directory` hold these files and nothing else.
+/// Replaces the content of `directory` with these files.
 pub fn replace_directory(directory: &str, files: &[OutputFile]) -> Result<(), Failure> {
     replace(directory, files).map_err(|why| Failure::new(Id::FILE_WRITE, why))
 }
@@ -41,14 +41,14 @@ fn replace(directory: &str, files: &[OutputFile]) -> Result<(), String> {
     }
     let place = protect::check(directory)?;
     let files = placed(files)?;
-    // The list has a checksum of every file: a fifth of the time of a target where it is not needed.
+    // The list contains a checksum of every file, which takes a fifth of the time of a target, so only write it if needed.
     let list = (place != Place::Usual)
         .then(|| OutputFile { path: MANIFEST.to_owned(), bytes: protect::manifest(&files).into_bytes() });
     let list = list.as_ref().map(|list| (list.path.clone(), list));
 
     let target = PathBuf::from(clean(directory));
     if place == Place::Mounted {
-        // Another directory cannot take its place, so its content does.
+        // A mount point cannot be renamed, so its content is replaced instead.
         let mut moves = Moves::new(&target, &Watch::start())?;
         for (path, file) in files.iter().chain(&list) {
             moves.add(path, &file.bytes)?;
@@ -61,7 +61,7 @@ fn replace(directory: &str, files: &[OutputFile]) -> Result<(), String> {
         _ => PathBuf::from("."),
     };
     let watch = Watch::start();
-    // Declared before what is inside of them, so that they go after it.
+    // Declared before their contents, so that they are dropped after those.
     let mut made = NewDirectories::make(&parent)?;
     stage::recover(&parent, &target)?;
     let stage = Stage::new(&parent, &watch).map_err(|error| {
@@ -81,7 +81,7 @@ fn replace(directory: &str, files: &[OutputFile]) -> Result<(), String> {
     Ok(())
 }
 
-/// Adds these files to `directory`, over those of the same name.
+/// Adds these files to `directory`, replacing those of the same name.
 pub fn add_files(directory: &str, files: &[OutputFile]) -> Result<(), Failure> {
     add(directory, files).map_err(|why| Failure::new(Id::FILE_WRITE, why))
 }
@@ -96,14 +96,14 @@ fn add(directory: &str, files: &[OutputFile]) -> Result<(), String> {
     moves.finish(|_| Ok(()))
 }
 
-/// Replaces the content of a file that somebody wrote by hand. Unlike output, it cannot be made again, so the new content
-/// is on the disk before the old one is gone.
+/// Replaces the content of a source file. Unlike output, it cannot be recreated, so the new content is synced to disk
+/// before the old one is removed.
 pub fn change_source(path: &str, bytes: &[u8]) -> Result<(), Failure> {
     change(path, bytes).map_err(|why| Failure::new(Id::FILE_WRITE, format!("Writing file '{path}': {why}")))
 }
 
 fn change(path: &str, bytes: &[u8]) -> Result<(), String> {
-    // The file itself changes, not a link to it.
+    // Replaces the file itself, not a link to it.
     let real = std::fs::canonicalize(path).map_err(|error| io_text(&error))?;
     let (Some(directory), Some(name)) = (real.parent(), real.file_name().and_then(|name| name.to_str())) else {
         return Err("it is not a file with a name in UTF-8".to_owned());
@@ -111,22 +111,22 @@ fn change(path: &str, bytes: &[u8]) -> Result<(), String> {
     let mut moves = Moves::new(directory, &Watch::start())?;
     moves.add_synced(name, bytes)?;
     moves.finish(|_| Ok(()))?;
-    // Best effort: the content is safe, only its name may still be the old one's.
+    // Best effort: the content is safe; at worst the name still refers to the old file.
     let _ = std::fs::File::open(directory).and_then(|directory| directory.sync_all());
     Ok(())
 }
 
-/// Files with their paths below the output directory.
+/// Files with their paths relative to the output directory.
 fn placed(files: &[OutputFile]) -> Result<Vec<(String, &OutputFile)>, String> {
     files.iter().map(|file| Ok((relative(&file.path, System::HERE)?, file))).collect()
 }
 
-/// The lines that say which files were written.
+/// The lines that report which files were written.
 pub fn announcement(directory: &str, files: &[OutputFile]) -> String {
     files.iter().map(|file| format!("creating: {}\n", clean(&format!("{directory}/{}", file.path)))).collect()
 }
 
-/// `open out/a.yml: is a directory`.
+/// Example: `open out/a.yml: is a directory`.
 fn failed(verb: &str, path: &Path, error: &io::Error) -> String {
     format!("{verb} {}: {}", path.display(), io_text(error))
 }

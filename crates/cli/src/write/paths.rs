@@ -1,9 +1,8 @@
-//! Where output files may be written: the rules of both systems.
+//! Checks where output files may be written, by the rules of Unix and Windows.
 //!
-//! Names can come from whoever wrote the input. On Unix only `/` separates, and every other name is just a name; on
-//! Windows there are two separators, drives, streams and names of devices, and dots and spaces at the end of a name do
-//! not count. The rules look at text only, so both are tested everywhere; what links on the disk add to it is
-//! [`refuse_links`].
+//! Names can come from untrusted input. On Unix only `/` is special; Windows has two separators, drives, streams and
+//! device names, and ignores trailing dots and spaces. These functions look at text only, so that both are tested
+//! everywhere; links on disk are the business of [`refuse_links`].
 
 use std::collections::HashSet;
 use std::fs;
@@ -11,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::read::clean;
 
-/// Whose rules count.
+/// The system whose rules apply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum System {
     Unix,
@@ -25,7 +24,7 @@ impl System {
     pub(super) const HERE: System = System::Unix;
 }
 
-/// An output path below its directory, with `/` between names. One that leads out of the directory is refused.
+/// Normalizes an output path to use `/`. Fails if it leads out of its directory.
 pub(super) fn relative(path: &str, system: System) -> Result<String, String> {
     let unified = match system {
         System::Unix => path.to_owned(),
@@ -49,9 +48,9 @@ pub(super) fn relative(path: &str, system: System) -> Result<String, String> {
     Ok(below)
 }
 
-/// Why a name cannot be that of a file on Windows.
+/// The reason that Windows does not allow a file name.
 fn windows_problem(name: &str) -> Option<String> {
-    // The part before the first dot decides: NUL.tar.gz is the device, too.
+    // The part before the first dot decides: NUL.tar.gz is a device, too.
     let stem = name.split(['.', ':']).next().unwrap_or_default().trim_end().to_uppercase();
     let is_numbered = |device: &str| {
         let rest = stem.strip_prefix(device);
@@ -75,13 +74,13 @@ fn windows_problem(name: &str) -> Option<String> {
     None
 }
 
-/// The directory that output goes to, without links: whoever named it may have named a link.
+/// The output directory with links resolved: the user may have named a link.
 pub(super) fn real(target: &Path) -> PathBuf {
     fs::canonicalize(target).unwrap_or_else(|_| target.to_owned())
 }
 
-/// Refuses a place that a symbolic link inside of the directory leads out of it. `root` is the directory without links;
-/// `known` has the directories that were looked at before.
+/// Refuses a path that leads out of the directory through a symbolic link. `root` is the directory without links;
+/// `known` contains directories that were already checked.
 pub(super) fn refuse_links(root: &Path, place: &Path, known: &mut HashSet<PathBuf>) -> Result<(), String> {
     let leads_out = |to: &Path| {
         format!(
@@ -97,7 +96,7 @@ pub(super) fn refuse_links(root: &Path, place: &Path, known: &mut HashSet<PathBu
         match fs::canonicalize(above) {
             Ok(real) if !real.starts_with(root) && above.starts_with(root) => return Err(leads_out(&real)),
             Ok(_) => {}
-            // A link that leads nowhere, in the middle of the path.
+            // A dangling link in the middle of the path.
             Err(_) => return Err(leads_out(&fs::read_link(above).unwrap_or_default())),
         }
     }

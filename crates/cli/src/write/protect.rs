@@ -1,8 +1,8 @@
-//! What `--dangerous-emptied-output-directory` does not empty.
+//! Directories that `--dangerous-emptied-output-directory` refuses to empty.
 //!
-//! Besides the current and the home directory: what is directly below the root, a mount point, and what has a repository
-//! in it or is part of one's metadata. The first two are common in containers (`/out`), so they are allowed where
-//! nothing is in them but what an earlier run wrote: there a list of the files ([`MANIFEST`]) is written with them.
+//! Besides the current and the home directory: directories directly below the root, mount points, and those that contain
+//! a repository or are part of its metadata. The first two are common in containers (`/out`), so they are allowed if they
+//! contain only files of an earlier run; to know this, a list of the files ([`MANIFEST`]) is written with them.
 
 use std::collections::HashMap;
 use std::fs;
@@ -20,17 +20,17 @@ const HEADER: &str = "ytterby-manifest 1";
 /// Where version control keeps its data.
 const REPOSITORIES: [&str; 4] = [".git", ".hg", ".jj", ".svn"];
 
-/// How many files that an earlier run did not write a message names.
+/// Maximum number of foreign files named in a message.
 const NAMED: usize = 3;
 
-/// What kind of directory is to be emptied.
+/// How a directory may be emptied.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Place {
-    /// Any one.
+    /// Without restrictions.
     Usual,
-    /// One that is emptied only with a list of what is in it.
+    /// Only files on the list may exist.
     Listed,
-    /// The same, and it cannot be exchanged for another one.
+    /// Only files on the list may exist, and the directory itself cannot be renamed.
     Mounted,
 }
 
@@ -65,7 +65,7 @@ pub(super) fn check(directory: &str) -> Result<Place, String> {
     }
 }
 
-/// Refuses a directory with files that no earlier run wrote.
+/// Fails if the directory contains files that no earlier run wrote.
 fn refuse_others(directory: &str, real: &Path, what: &str) -> Result<(), String> {
     let others = not_listed(real);
     if others.is_empty() {
@@ -80,8 +80,8 @@ fn refuse_others(directory: &str, real: &Path, what: &str) -> Result<(), String>
     ))
 }
 
-/// Refuses to empty the current directory, the home directory and everything above them (`..`), which the reference
-/// would delete without a question.
+/// Refuses to empty the current directory, the home directory and their parents (`..`), which the reference would delete
+/// without asking.
 fn refuse_vital(directory: &str, real: &Path) -> Result<(), String> {
     let here = std::env::current_dir().ok();
     let home = std::env::var_os("HOME").map(PathBuf::from);
@@ -98,7 +98,7 @@ fn repository_name(name: &std::ffi::OsStr) -> Option<&'static str> {
     REPOSITORIES.into_iter().find(|repository| name == *repository)
 }
 
-/// The data of a repository somewhere below a directory.
+/// The metadata of a repository somewhere below a directory.
 fn find_repository(directory: &Path) -> Option<PathBuf> {
     let mut pending = vec![directory.to_owned()];
     while let Some(directory) = pending.pop() {
@@ -123,7 +123,7 @@ fn is_mount_point(real: &Path) -> bool {
     differs || is_in_mount_table(real)
 }
 
-/// A directory of the same file system can be mounted, too; Linux has a table.
+/// A bind mount is on the same file system as its parent, so look into the table of mounts.
 #[cfg(unix)]
 fn is_in_mount_table(real: &Path) -> bool {
     let table = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
@@ -137,7 +137,7 @@ fn is_mount_point(_: &Path) -> bool {
     false
 }
 
-/// The first files in a directory that its list does not have, or has with another content.
+/// The first files in a directory that its list does not contain, or whose content has changed.
 fn not_listed(directory: &Path) -> Vec<PathBuf> {
     let text = fs::read_to_string(directory.join(MANIFEST)).unwrap_or_default();
     let mut lines = text.lines();
@@ -162,7 +162,7 @@ fn not_listed(directory: &Path) -> Vec<PathBuf> {
                 break;
             }
             let below = format!("{name}{}", entry.file_name().to_string_lossy());
-            // New file systems have `lost+found`.
+            // New file systems contain `lost+found`.
             let is_ours = below == MANIFEST && has_list || below == "lost+found";
             if is_ours || name.is_empty() && below.starts_with(super::stage::PREFIX) {
                 continue;
@@ -184,13 +184,13 @@ pub(super) fn manifest(files: &[(String, &OutputFile)]) -> String {
     format!("{HEADER}\n") + &files.iter().map(line).collect::<String>()
 }
 
-/// FNV-1a: to notice changes, not to withstand attacks.
+/// FNV-1a: detects changes, not attacks.
 fn checksum(bytes: &[u8]) -> String {
     let add = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     format!("{:016x}", bytes.iter().fold(0xcbf2_9ce4_8422_2325, add))
 }
 
-/// Deletes what is in a directory but for our own working directories, as long as `go_on` says so.
+/// Deletes the content of a directory, except our own working directories, until `go_on` fails.
 pub(super) fn empty(directory: &Path, go_on: &dyn Fn() -> io::Result<()>) -> io::Result<()> {
     for entry in fs::read_dir(directory)? {
         let entry = entry?;
@@ -202,7 +202,7 @@ pub(super) fn empty(directory: &Path, go_on: &dyn Fn() -> io::Result<()>) -> io:
     Ok(())
 }
 
-/// Deletes a file or a directory with all that is in it, as long as `go_on` says so. Links are deleted, not followed.
+/// Deletes a file or a directory recursively, until `go_on` fails. Links are deleted, not followed.
 pub(super) fn remove(path: &Path, go_on: &dyn Fn() -> io::Result<()>) -> io::Result<()> {
     go_on()?;
     if !fs::symlink_metadata(path)?.is_dir() {
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn vital_directories_are_not_emptied() {
-        // Only the check is called, so nothing can happen to them.
+        // Only the check is called, so nothing is deleted.
         for directory in ["..", "../", "../..", "./.", "/", "."] {
             assert!(check(directory).is_err(), "{directory}");
         }

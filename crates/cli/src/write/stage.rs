@@ -1,4 +1,4 @@
-//! Files that are not yet where they belong.
+//! Working directories: files are complete here before they are moved into place.
 
 use std::cell::Cell;
 use std::fs::{self, File, OpenOptions};
@@ -11,29 +11,29 @@ use super::interrupt::Watch;
 use super::journal::Journal;
 use super::{failed, protect};
 
-/// How the names of working directories begin.
+/// The prefix of working directories.
 pub(super) const PREFIX: &str = ".ytterby-";
 
-/// Whoever works in a working directory keeps this file locked; the lock ends with the program.
+/// A lock file. The lock is released when the program ends, in whatever way.
 const LOCK: &str = "lock";
 
-/// What the directory is called that the content of a working directory is to replace.
+/// Contains the name of the directory that the new content replaces.
 const TARGET: &str = "target";
 
-/// A working directory without a lock may be so young that its owner has not got to locking it.
+/// The owner of a younger working directory may not have locked it yet.
 const YOUNG: Duration = Duration::from_secs(60);
 
-/// A directory of our own. It is gone when this is dropped.
+/// A working directory, deleted on drop.
 pub(super) struct Stage {
     path: PathBuf,
     watch: Rc<Watch>,
     lock: Option<File>,
-    /// Whether it stays although we end.
+    /// Whether to keep it on drop.
     is_left: Cell<bool>,
 }
 
 impl Stage {
-    /// A new one in `parent`, so that moving is renaming.
+    /// Creates one in `parent`, on the same file system, so that files can be renamed.
     pub(super) fn new(parent: &Path, watch: &Rc<Watch>) -> io::Result<Stage> {
         for attempt in 0..100 {
             let path = parent.join(format!("{PREFIX}{}-{attempt}", std::process::id()));
@@ -59,7 +59,7 @@ impl Stage {
         write_file(path, bytes)
     }
 
-    /// Puts `new` in the place of `target`, whatever that is or was, and deletes that.
+    /// Replaces `target`, whatever that is or was, with `new`.
     pub(super) fn swap(&self, new: &Path, target: &Path) -> Result<(), String> {
         self.watch.check()?;
         if fs::symlink_metadata(target).is_err() {
@@ -68,7 +68,7 @@ impl Stage {
         let mut old = new.to_owned();
         if exchange(new, target).is_err() {
             old = self.path.join("old");
-            // Where the program dies between the two renames, the next run finds the old one by this.
+            // If the program dies between the two renames, the next run finds the old directory by this.
             let name = target.file_name().unwrap_or_default();
             write_file(&self.path.join(TARGET), name.as_encoded_bytes())?;
             fs::rename(target, &old).map_err(|error| failed("rename", target, &error))?;
@@ -79,7 +79,7 @@ impl Stage {
         }
         let removed = protect::remove(&old, &|| self.watch.go_on());
         removed.map_err(|error| {
-            // What is left is not needed any more; the next run deletes it.
+            // The remaining old files are not needed; the next run deletes them.
             self.is_left.set(error.kind() == io::ErrorKind::Interrupted);
             let why = super::io_text(&error);
             format!("Deleting the old content of '{}', which is now in '{}': {why}", target.display(), old.display())
@@ -96,14 +96,14 @@ impl Drop for Stage {
     }
 }
 
-/// Files on their way into an existing directory. What was replaced comes back unless [`Moves::finish`] is reached.
+/// Files to be moved into an existing directory. Replaced files are restored unless [`Moves::finish`] succeeds.
 pub(super) struct Moves {
     journal: Journal,
     is_committed: bool,
-    // On drop, fields go in this order: the stage goes, and then the directories that it was in can.
+    // Fields are dropped in this order: the stage before the directories that contain it.
     stage: Stage,
     made: NewDirectories,
-    // Until the last of them.
+    // Dropped last.
     _watch: Rc<Watch>,
 }
 
@@ -111,21 +111,21 @@ impl Moves {
     pub(super) fn new(target: &Path, watch: &Rc<Watch>) -> Result<Moves, String> {
         let made = NewDirectories::make(target)?;
         recover(target, target)?;
-        // Files that are there can be written where none can be added.
+        // In a read-only directory, existing files can be written although none can be added.
         let stage = Stage::new(target, watch).or_else(|_| Stage::new(&std::env::temp_dir(), watch));
         let stage = stage.map_err(|error| failed("mkdir", target, &error))?;
         let journal = Journal::new(&stage.path, target);
         Ok(Moves { journal, is_committed: false, stage, made, _watch: Rc::clone(watch) })
     }
 
-    /// Writes a file aside, which belongs to `place` below the target.
+    /// Writes a file to the working directory, to be moved to `place` below the target.
     pub(super) fn add(&mut self, place: &str, bytes: &[u8]) -> Result<(), String> {
         self.stage.write(&self.journal.next(), bytes)?;
         self.journal.add(place);
         Ok(())
     }
 
-    /// As [`Moves::add`], and waits until the disk has the file.
+    /// Like [`Moves::add`], but waits until the file is on disk.
     pub(super) fn add_synced(&mut self, place: &str, bytes: &[u8]) -> Result<(), String> {
         let aside = self.journal.next();
         self.add(place, bytes)?;
@@ -133,7 +133,7 @@ impl Moves {
         synced.map_err(|error| failed("sync", &aside, &error))
     }
 
-    /// Moves all files into place. `prepare` is called when that is certain to happen.
+    /// Moves all files into place. `prepare` is called once nothing can prevent that.
     pub(super) fn finish(mut self, prepare: impl FnOnce(&Watch) -> Result<(), String>) -> Result<(), String> {
         let watch = Rc::clone(&self.stage.watch);
         watch.check()?;
@@ -149,8 +149,8 @@ impl Moves {
 
 #[cfg(test)]
 impl Moves {
-    /// Does so many steps and then nothing more, not even at the end: as if the program were killed. The first step is
-    /// the list, each other one moves a file.
+    /// Performs this many steps and leaves everything as if the program were killed. The first step writes the list, each
+    /// other one moves a file.
     pub(super) fn die_after(mut self, steps: usize) {
         let left = Cell::new(steps);
         let go_on = || match left.get() {
@@ -164,7 +164,7 @@ impl Moves {
             self.journal.commit().unwrap();
             let _ = self.journal.finish(&go_on);
         }
-        // The lock ends with the program.
+        // The lock is released when the program ends.
         drop(self.stage.lock.take());
         std::mem::forget(self);
     }
@@ -178,8 +178,8 @@ impl Drop for Moves {
     }
 }
 
-/// Finishes or takes back what runs began that died: their working directories are in `place`. Those of runs that are
-/// still at it are left alone.
+/// Finishes or undoes the work of crashed runs, whose working directories are in `place`. Those of running programs are
+/// left alone.
 pub(super) fn recover(place: &Path, target: &Path) -> Result<(), String> {
     let Ok(entries) = fs::read_dir(place) else { return Ok(()) };
     for entry in entries.flatten() {
@@ -204,7 +204,7 @@ pub(super) fn recover(place: &Path, target: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Puts a directory back whose new content never came.
+/// Restores a directory whose new content never arrived.
 fn restore_old(stage: &Path, parent: &Path) {
     let Ok(name) = fs::read_to_string(stage.join(TARGET)) else { return };
     let target = parent.join(name);
@@ -213,7 +213,7 @@ fn restore_old(stage: &Path, parent: &Path) {
     }
 }
 
-/// Whether a directory is one that we could have made: nobody else may have written its list.
+/// Whether we own a directory, so that nobody else can have written its list.
 #[cfg(unix)]
 fn is_own_directory(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -226,13 +226,13 @@ fn is_own_directory(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|data| data.is_dir())
 }
 
-/// Locks a file, unless another program has it.
+/// Locks a file; returns false if another program has locked it.
 #[cfg(unix)]
 fn is_locked(file: &File) -> bool {
     rustix::fs::flock(file, rustix::fs::FlockOperation::NonBlockingLockExclusive).is_ok()
 }
 
-/// Without locks, only time tells whether somebody is still at work.
+/// Without locks, only the age shows whether another program still uses it.
 #[cfg(not(unix))]
 fn is_locked(file: &File) -> bool {
     let modified = file.metadata().and_then(|data| data.modified());
@@ -244,17 +244,17 @@ fn is_young(path: &Path) -> bool {
     modified.is_ok_and(|modified| modified.elapsed().is_ok_and(|age| age < YOUNG))
 }
 
-/// New directories, which are removed when this is dropped.
+/// New directories, removed on drop.
 #[derive(Default)]
 pub(super) struct NewDirectories(Vec<PathBuf>);
 
 impl NewDirectories {
-    /// Makes a directory and those above it, and knows which ones are new.
+    /// Creates a directory and its parents, and remembers which ones are new.
     pub(super) fn make(path: &Path) -> Result<NewDirectories, String> {
         Ok(NewDirectories(make_directories(path)?))
     }
 
-    /// They are there to stay.
+    /// Keeps the directories on drop.
     pub(super) fn keep(&mut self) {
         self.0.clear();
     }
@@ -268,7 +268,7 @@ impl Drop for NewDirectories {
     }
 }
 
-/// Makes a directory and those above it; gives those that are new, outermost first.
+/// Creates a directory and its parents; returns the new ones, outermost first.
 pub(super) fn make_directories(path: &Path) -> Result<Vec<PathBuf>, String> {
     let mut made = Vec::new();
     let mut missing: Vec<&Path> =
@@ -298,7 +298,7 @@ fn make_directory(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// Writes what stands aside into a file that may be there.
+/// Copies a file from the working directory over one that may exist.
 pub(super) fn copy(aside: &Path, place: &Path) -> Result<(), String> {
     let bytes = fs::read(aside).map_err(|error| failed("open", aside, &error))?;
     write_file(place, &bytes)
@@ -313,7 +313,7 @@ pub(super) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), String> {
     file.write_all(bytes).map_err(|error| failed("write", path, &error))
 }
 
-/// Swaps two directory entries in one step, where the system can.
+/// Swaps two directory entries atomically, if the system supports it.
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 fn exchange(a: &Path, b: &Path) -> io::Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};

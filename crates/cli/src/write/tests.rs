@@ -1,4 +1,4 @@
-//! Directories of our own, written and broken on purpose.
+//! Tests that write to temporary directories and break them on purpose.
 
 use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -31,7 +31,7 @@ impl Scratch {
         self.0.join(below).to_str().unwrap().to_owned()
     }
 
-    /// Everything in it: `a.yml=content`, directories as `d/`.
+    /// All entries: `a.yml=content`, directories as `d/`.
     fn list(&self) -> Vec<String> {
         let mut found = Vec::new();
         let mut pending = vec![self.0.clone()];
@@ -149,7 +149,7 @@ fn links_are_followed_inside_only() {
     assert_eq!(fs::read_to_string(scratch.0.join("out/b.yml")).unwrap(), "b");
 }
 
-/// What a run leaves behind that dies at a given step: nobody calls destructors.
+/// Leaves what a run leaves that is killed at a given step, without destructors.
 fn dies(scratch: &Scratch, steps: usize) {
     let watch = Watch::alone();
     let mut moves = Moves::new(&scratch.0.join("out"), &watch).unwrap();
@@ -169,7 +169,7 @@ fn the_next_run_finishes_what_one_began_that_died() {
         let done =
             ["out/", "out/a.yml=a", "out/c.yml=c", "out/d/", "out/d/b.yml=b", "out/keep.yml=keep", "out/z.yml=z"];
         let undone = ["out/", "out/a.yml=old", "out/keep.yml=keep", "out/z.yml=z"];
-        // Before the list of moves is there, nothing has happened.
+        // Before the list of moves exists, nothing has happened.
         assert_eq!(scratch.list(), if steps == 0 { &undone[..] } else { &done[..] }, "{steps}");
     }
 }

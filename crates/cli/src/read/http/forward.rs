@@ -1,14 +1,14 @@
 //! Plain HTTP through a proxy.
 //!
-//! For `https` a proxy opens a tunnel (`CONNECT`), which `ureq` asks for. For `http` it wants the whole URL in the first line of
-//! the request instead; most proxies refuse tunnels to port 80.
+//! For `https` a proxy opens a tunnel (`CONNECT`), which `ureq` requests. For `http` it expects the whole URL in the
+//! request line instead; most proxies refuse tunnels to port 80.
 
 use ureq::unversioned::transport::{
     Buffers, ConnectionDetails, Connector, NextTimeout, RustlsConnector, TcpConnector, Transport,
 };
 use ureq::{Error, Proxy};
 
-/// Connects to the proxy of the configuration, and sends requests there that are meant for `origin` (`http://host:port`).
+/// Connects to the configured proxy and rewrites requests for `origin` (`http://host:port`).
 #[derive(Debug)]
 pub(super) struct Forward {
     pub origin: String,
@@ -51,7 +51,7 @@ impl<S: Transport> Transport for Forwarded<S> {
         self.stream.buffers()
     }
 
-    /// The first thing sent is `GET /path …`; the origin goes in front of the path.
+    /// The first output is `GET /path …`; the origin is inserted before the path.
     fn transmit_output(&mut self, mut amount: usize, timeout: NextTimeout) -> Result<(), Error> {
         if std::mem::take(&mut self.is_first) {
             let output = self.stream.buffers().output();

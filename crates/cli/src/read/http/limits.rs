@@ -1,27 +1,27 @@
-//! How long and how much a server may send, so that none can hold a run for ever.
+//! Limits on the time and size of a response, so that no server can block a run.
 
 use std::time::{Duration, Instant};
 
 const TIMEOUT: &str = "YTTERBY_HTTP_TIMEOUT";
 const MAX_SIZE: &str = "YTTERBY_HTTP_MAX_SIZE";
 
-/// For one URL, redirects and all.
+/// Limits for one URL, including redirects.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Limits {
     /// In seconds.
     timeout: f64,
-    /// In mebibytes, after unpacking.
+    /// In mebibytes, decompressed.
     size: u32,
 }
 
 impl Limits {
-    /// Those that the user set, otherwise those of COMPATIBILITY.md.
+    /// The user's limits, otherwise the defaults listed in COMPATIBILITY.md.
     pub fn from_variables(env: &dyn Fn(&str) -> Option<String>) -> Result<Limits, String> {
         let set = |name: &str| env(name).filter(|value| !value.is_empty());
         let wrong =
             |name: &str, unit: &str, value: &str| format!("Expected {name} to be a number of {unit}, found '{value}'");
         let timeout = match set(TIMEOUT) {
-            // A year is as good as never, and no clock overflows.
+            // Capped at a year, so that no clock overflows.
             Some(value) => match value.parse() {
                 Ok(seconds) if (0.001..=31_536_000.0).contains(&seconds) => seconds,
                 _ => return Err(wrong(TIMEOUT, "seconds", &value)),
@@ -47,13 +47,13 @@ impl Limits {
         format!("more than {} MiB (hint: set {MAX_SIZE} to as many MiB as it has, or give a file)", self.size)
     }
 
-    /// `what` did not happen in time.
+    /// The error for `what` not happening in time.
     pub fn too_slow(self, what: &str) -> String {
         format!("{what} within {} seconds (hint: set {TIMEOUT} to more seconds)", self.timeout)
     }
 }
 
-/// Limits on a request that is under way.
+/// The limits of a running request.
 pub(super) struct Clock {
     limits: Limits,
     end: Instant,
@@ -64,7 +64,7 @@ impl Clock {
         self.limits
     }
 
-    /// At least a millisecond, which fails like none, with the same text.
+    /// The remaining time; at least a millisecond, so that the request itself fails, with the usual text.
     pub fn left(&self) -> Duration {
         self.end.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
     }

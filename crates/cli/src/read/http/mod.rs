@@ -1,7 +1,7 @@
 //! Inputs from HTTP(S) URLs.
 //!
-//! Redirects and proxies follow the rules of the reference, and so do the texts of failures as far as they are not those of
-//! Go's libraries. Certificates come from the system. Unlike the reference, we do not wait or read for ever: see [`Limits`].
+//! Redirects and proxies follow the reference's rules; so do error texts, unless they come from Go's libraries.
+//! Certificates come from the system. Unlike the reference, we limit time and size: see [`Limits`].
 
 mod forward;
 mod limits;
@@ -26,10 +26,10 @@ use self::forward::Forward;
 use self::limits::{Clock, Limits};
 use self::proxy::Named;
 
-/// As many redirects as the reference follows.
+/// The reference follows as many redirects.
 const MAX_REDIRECTS: usize = 10;
 
-/// The body behind a URL, or why it cannot be had.
+/// The response body of a URL, or the reason for failing.
 pub(super) fn get(address: &str) -> Result<Arc<[u8]>, String> {
     let requesting = |why: String| format!("Requesting URL '{address}': {why}");
     let reading = |why: String| format!("Reading URL '{address}': {why}");
@@ -60,7 +60,7 @@ pub(super) fn get(address: &str) -> Result<Arc<[u8]>, String> {
     };
 
     let mut content = Vec::new();
-    // The library's own limit counts what comes over the wire, which says little about what it unpacks to.
+    // The library's limit counts compressed bytes, which says little about the decompressed size.
     let body = response.body_mut().with_config().limit(u64::MAX).reader();
     let count = body.take(limits.bytes() + 1).read_to_end(&mut content);
     match count {
@@ -78,7 +78,7 @@ pub(super) fn get(address: &str) -> Result<Arc<[u8]>, String> {
     }
 }
 
-/// One request, without following where it leads. The error is the reason only.
+/// Sends one request without following redirects. The error contains only the reason.
 fn request(url: &Url, clock: &Clock, env: &dyn Fn(&str) -> Option<String>) -> Result<Response<Body>, String> {
     let host = url.hostname();
     let Ok(host) = std::str::from_utf8(&host) else { return Err("the name of the host is not UTF-8".into()) };
@@ -91,7 +91,7 @@ fn request(url: &Url, clock: &Clock, env: &dyn Fn(&str) -> Option<String>) -> Re
         let hint = "(hint: write it in the form that begins with xn--)";
         return Err(format!("the name of the host, {host}, is not ASCII {hint}"));
     }
-    // The library would take the default port instead.
+    // The library would use the default port for an invalid one.
     let port = String::from_utf8_lossy(url.port());
     if !port.is_empty() && port.parse::<u16>().is_err() {
         return Err(format!("dial tcp: address {port}: invalid port"));
@@ -128,7 +128,7 @@ fn request(url: &Url, clock: &Clock, env: &dyn Fn(&str) -> Option<String>) -> Re
     request.call().map_err(|error| reason(error, clock, &target, named.as_ref().zip(proxy.as_ref())))
 }
 
-/// Who looks up the addresses of hosts.
+/// The resolver of host names.
 #[cfg(target_os = "linux")]
 fn names() -> names::Names {
     names::Names
@@ -146,17 +146,17 @@ pub fn addresses(host: &str, port: u16) -> std::io::Result<Vec<std::net::SocketA
     std::net::ToSocketAddrs::to_socket_addrs(&(host, port)).map(Iterator::collect)
 }
 
-/// Who looks up the addresses of hosts.
+/// The resolver of host names.
 #[cfg(not(target_os = "linux"))]
 fn names() -> ureq::unversioned::resolver::DefaultResolver {
     Default::default()
 }
 
-/// Whom a request is for.
+/// The destination of a request.
 struct Target<'a> {
     is_tls: bool,
     host: &'a str,
-    /// Empty where the URL has none.
+    /// Empty if the URL has none.
     port: String,
 }
 
@@ -166,7 +166,7 @@ impl<'a> Target<'a> {
         Target { is_tls: url.scheme() == b"https", host, port }
     }
 
-    /// `http://host:port`.
+    /// Example: `http://host:port`.
     fn origin(&self) -> String {
         let scheme = if self.is_tls { "https" } else { "http" };
         let host = bracketed(self.host);
@@ -176,13 +176,13 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// `host:port`.
+    /// Example: `host:port`.
     fn dialled(&self) -> String {
         let default = if self.is_tls { "443" } else { "80" };
         format!("{}:{}", bracketed(self.host), if self.port.is_empty() { default } else { &self.port })
     }
 
-    /// The URL in the characters that can be sent.
+    /// The URL, escaped for the request line.
     fn uri(&self, url: &Url) -> String {
         let mut uri = self.origin();
         for byte in url.request_target() {
@@ -195,7 +195,7 @@ impl<'a> Target<'a> {
     }
 }
 
-/// IPv6 addresses have brackets around them.
+/// Adds brackets to an IPv6 address.
 fn bracketed(host: &str) -> String {
     if host.contains(':') { format!("[{host}]") } else { host.to_owned() }
 }
@@ -211,20 +211,20 @@ fn is_http(proxy: &Proxy) -> bool {
 fn parse_proxy(named: &Named) -> Result<Proxy, String> {
     let Named { variable, value } = named;
     let hint = "(hint: write it as http://host:port, or unset it)";
-    // As in Go, the proxy looks up names.
+    // As in Go, the proxy resolves names.
     let address = value.strip_prefix("socks5://").map(|rest| format!("socks5h://{rest}"));
     let address = address.as_ref().unwrap_or(value);
     Proxy::new(address).map_err(|_| format!("invalid proxy address {} in {variable} {hint}", quote(value.as_bytes())))
 }
 
-/// Where the server wants us to look instead.
+/// The destination of a redirect, if the response is one.
 fn redirect(response: &Response<Body>) -> Option<Vec<u8>> {
     let is_redirect = matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308);
     let location = response.headers().get(header::LOCATION).filter(|_| is_redirect)?;
     Some(location.as_bytes().to_vec()).filter(|location| !location.is_empty())
 }
 
-/// `404 Not Found`.
+/// Example: `404 Not Found`.
 fn status_text(status: StatusCode) -> String {
     format!("{} {}", status.as_u16(), status.canonical_reason().unwrap_or_default()).trim_end().to_owned()
 }
@@ -234,14 +234,14 @@ fn shown(url: &Url) -> Vec<u8> {
     let mut url = url.clone();
     let had_password = url.user.as_mut().is_some_and(|user| user.password.take().is_some());
     let text = url.text().to_vec();
-    // The stars stand for the password as they are: they would be escaped as part of it.
+    // The stars that replace the password must not be escaped.
     match text.iter().position(|&byte| byte == b'@').filter(|_| had_password) {
         Some(at) => [&text[..at], b":***", &text[at..]].concat(),
         None => text,
     }
 }
 
-/// Why there is no response, in the words of the reference, with a remedy where there is one.
+/// The reason for a missing response, in the reference's words, with a hint if possible.
 fn reason(error: Error, clock: &Clock, target: &Target<'_>, proxy: Option<(&Named, &Proxy)>) -> String {
     let (dialled, host, start, hint) = match proxy {
         Some((named, proxy)) => (
@@ -270,7 +270,7 @@ fn reason(error: Error, clock: &Clock, target: &Target<'_>, proxy: Option<(&Name
                     false => format!("{start}dial tcp: lookup {host}: {why}{hint}"),
                 }
             } else if error.raw_os_error().is_some() {
-                // The library does not tell which of several addresses it was.
+                // The library does not report which of several addresses failed.
                 format!("{start}dial tcp {dialled}: connect: {text}{hint}")
             } else {
                 format!("{text}{hint}")
@@ -297,7 +297,7 @@ fn untrusted(why: &str) -> String {
             "x509: certificate signed by unknown authority",
             " (hint: add the certificate of that authority to those of the system, or name its file in SSL_CERT_FILE)",
         ),
-        // What `openssl req -x509` makes unless one says otherwise.
+        // The default certificate of `openssl req -x509`.
         why if why.contains("CaUsedAsEndEntity") => (
             "x509: certificate is one of an authority, not of a server",
             " (hint: make the server's certificate with basicConstraints=CA:FALSE)",

@@ -21,7 +21,7 @@ use ureq::{Error, Timeout};
 /// The most addresses that `ureq` accepts.
 const MAX_ADDRESSES: usize = 16;
 
-/// Limit for a lookup that has no other.
+/// Timeout of a lookup without one.
 const LONGEST: Duration = Duration::from_secs(3600);
 
 /// The resolver for `ureq`.

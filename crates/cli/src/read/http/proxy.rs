@@ -1,7 +1,7 @@
-//! Which proxy a request goes through.
+//! Chooses the proxy of a request.
 //!
-//! The variables and their rules are those of the reference: `HTTP_PROXY` for `http`, `HTTPS_PROXY` for `https`, `NO_PROXY`
-//! for exceptions, each also in lower case. This machine itself is never asked through a proxy.
+//! The variables and their rules are the reference's: `HTTP_PROXY` for `http`, `HTTPS_PROXY` for `https`, `NO_PROXY` for
+//! exceptions, each also in lower case. Requests to this machine never use a proxy.
 
 use std::net::IpAddr;
 
@@ -14,7 +14,7 @@ pub(super) struct Named {
     pub value: String,
 }
 
-/// The proxy for a URL, if there is one. `env` gives the variables.
+/// The proxy for a URL, if any. `env` looks up variables.
 pub(super) fn choose(url: &Url, env: &dyn Fn(&str) -> Option<String>) -> Result<Option<Named>, String> {
     let first = |names: [&'static str; 2]| {
         names.into_iter().find_map(|name| {
@@ -27,7 +27,7 @@ pub(super) fn choose(url: &Url, env: &dyn Fn(&str) -> Option<String>) -> Result<
         _ => (first(["HTTP_PROXY", "http_proxy"]), "80"),
     };
     let Some(named) = named else { return Ok(None) };
-    // In a CGI program the client of the web server chooses this variable.
+    // In a CGI program the client of the web server controls this variable.
     if named.variable == "HTTP_PROXY" && env("REQUEST_METHOD").is_some_and(|method| !method.is_empty()) {
         return Err("refusing to use HTTP_PROXY value in CGI environment; see golang.org/s/cgihttpproxy".into());
     }
@@ -58,7 +58,7 @@ fn is_exception(exceptions: &str, host: &str, port: &str) -> bool {
         if let Ok(excepted) = name.parse::<IpAddr>() {
             return address == Some(excepted);
         }
-        // `name` and what is below it; `.name` and `*.name` only what is below it.
+        // `name` matches itself and its subdomains; `.name` and `*.name` only subdomains.
         let below = name.strip_prefix("*.").or(name.strip_prefix('.'));
         let name = below.unwrap_or(name);
         let is_below = host.strip_suffix(name).is_some_and(|start| start.ends_with('.'));
@@ -66,7 +66,7 @@ fn is_exception(exceptions: &str, host: &str, port: &str) -> bool {
     })
 }
 
-/// `10.0.0.0/8`.
+/// Parses `10.0.0.0/8`.
 fn network(rule: &str) -> Option<(IpAddr, u32)> {
     let (address, bits) = rule.split_once('/')?;
     Some((address.parse().ok()?, bits.parse().ok()?))
@@ -86,7 +86,7 @@ fn is_inside(address: IpAddr, network: IpAddr, bits: u32) -> bool {
     }
 }
 
-/// `name:8080`, `[::1]:8080`, `[::1]`, `::1`.
+/// Splits `name:8080`, `[::1]:8080`, `[::1]`, `::1`.
 fn split_port(rule: &str) -> (&str, Option<&str>) {
     if let Some(inner) = rule.strip_prefix('[')
         && let Some((address, behind)) = inner.split_once(']')
@@ -105,7 +105,7 @@ mod tests {
 
     use super::*;
 
-    /// The variables as `NAME=value` lines; gives the variable that was chosen.
+    /// `variables` has `NAME=value` lines; `want` is the variable that must be chosen.
     fn check(variables: &str, url: &str, want: Option<&str>) {
         let env = |name: &str| {
             let mut lines = variables.split(' ');
