@@ -1,4 +1,4 @@
-//! What differs between a directory and what it should contain.
+//! Compares a directory with the files that it should contain.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use similar::TextDiff;
 use ytterby::OutputFile;
 use ytterby_project::{clean, join};
 
-/// Bytes of a file that are compared line by line.
+/// Larger files are not compared line by line.
 const MAX_DIFF: usize = 4 << 20;
 
 /// Lines around a difference.
@@ -19,9 +19,9 @@ const CONTEXT: usize = 3;
 pub struct Comparison {
     /// Whether there is such a directory.
     pub exists: bool,
-    /// Files that differ, by their paths below the directory.
+    /// Files that differ, by path relative to the directory.
     pub changes: BTreeMap<String, Change>,
-    /// The difference as a unified diff, where it was asked for.
+    /// A unified diff; empty unless requested.
     pub diff: String,
 }
 
@@ -37,12 +37,12 @@ pub enum Change {
 }
 
 impl Comparison {
-    /// Whether there is nothing to do.
+    /// Whether the directory is up to date.
     pub fn is_equal(&self) -> bool {
         self.exists && self.changes.is_empty()
     }
 
-    /// `app.yml differs, old.yml is not part of the output`.
+    /// Example: `app.yml differs, old.yml is not part of the output`.
     pub fn summary(&self) -> String {
         const MAX: usize = 5;
         let words = |(path, change): (&String, &Change)| match change {
@@ -96,12 +96,12 @@ pub fn compare(directory: &str, files: &[OutputFile], with_diff: bool) -> Compar
 
 enum Entry {
     File(PathBuf),
-    /// A link, a device, an empty directory: nothing that we write.
+    /// A link, a device or an empty directory: things that we never write.
     Other,
 }
 
 fn list(directory: &Path, prefix: &str, found: &mut BTreeMap<String, Entry>) {
-    // Each directory with the path that its entries begin with.
+    // Each directory with the prefix of its entries' relative paths.
     let mut pending = vec![(directory.to_owned(), prefix.to_owned())];
     while let Some((directory, prefix)) = pending.pop() {
         let Ok(entries) = fs::read_dir(&directory) else { continue };
@@ -121,7 +121,7 @@ fn list(directory: &Path, prefix: &str, found: &mut BTreeMap<String, Entry>) {
     }
 }
 
-/// A unified diff of one file; a side that is not there is `/dev/null`.
+/// A unified diff of one file; a missing side is `/dev/null`.
 pub fn unified(path: &str, old: Option<&[u8]>, new: Option<&[u8]>) -> String {
     let name = |side: Option<&[u8]>| if side.is_some() { path } else { "/dev/null" };
     let header = format!("--- {}\n+++ {}\n", name(old), name(new));

@@ -1,7 +1,7 @@
 //! `build`: renders the targets of a project.
 //!
-//! Targets are independent. They are rendered and compared with what is on the disk on all cores; files are written on
-//! one thread, so that an interrupt finds either the old or the new directory. What is as it should be is not written.
+//! Targets are independent. All cores render them and compare the results with the disk; one thread writes files, so
+//! that an interrupt leaves either the old or the new directory. Directories that are up to date are not written.
 
 mod compare;
 
@@ -25,7 +25,7 @@ use crate::project::progress::Progress;
 use crate::project::{self, Project, series};
 use crate::{host, limits, report, write};
 
-/// Builds as the flags say. Gives the exit code.
+/// Builds as the flags request. Returns the exit code.
 pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
     let rendering = report::rendering(program, flags)?;
     let shard = shard(flags)?;
@@ -85,12 +85,12 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
     streamed.map(|()| i32::from(!is_good))
 }
 
-/// What is done with differences.
+/// What to do with differences.
 #[derive(Clone, Copy, Debug)]
 pub struct Mode {
-    /// Differences are problems.
+    /// Differences are errors.
     pub check: bool,
-    /// Differences are shown.
+    /// Differences are printed.
     pub diff: bool,
 }
 
@@ -100,7 +100,7 @@ impl Mode {
     }
 }
 
-/// Targets that were built, and the directories that changed.
+/// Number of built targets, and the directories that changed.
 #[derive(Debug, Default)]
 struct Counts {
     targets: usize,
@@ -108,7 +108,7 @@ struct Counts {
 }
 
 impl Counts {
-    /// `2 changed: out/dev, out/prod`.
+    /// Example: `2 changed: out/dev, out/prod`.
     fn shown(&self) -> String {
         const NAMED: usize = 3;
         let names = self.changed[..self.changed.len().min(NAMED)].join(", ");
@@ -120,15 +120,15 @@ impl Counts {
     }
 }
 
-/// What came of one target.
+/// The result of building one target.
 pub struct Built {
-    /// The output, or why there is none.
+    /// The output, or the reason for there being none.
     pub result: Result<Rendered, Failure>,
-    /// Where the places of warnings and problems are looked up.
+    /// Resolves the positions of warnings and problems.
     pub sources: Arc<Sources>,
-    /// How it differs from what is on the disk.
+    /// The differences from the directory on disk.
     pub comparison: Option<Comparison>,
-    /// What its code printed.
+    /// What the target's code printed.
     pub printed: Vec<u8>,
 }
 
@@ -165,7 +165,7 @@ pub fn build(
     Built { result, sources: outcome.sources, comparison, printed: outcome.printed }
 }
 
-/// Why a directory cannot be replaced: only the disk shows links.
+/// The problem with an output directory that must not be replaced: it is a link or a file, or contains inputs.
 fn refused_output(project: &Project, target: &Target, output: &Placed<String>, directory: &str) -> Option<Diagnostic> {
     let metadata = fs::symlink_metadata(directory).ok()?;
     if metadata.is_symlink() || !metadata.is_dir() {
@@ -188,7 +188,7 @@ fn refused_output(project: &Project, target: &Target, output: &Placed<String>, d
     Some(output.problem(Id::PROJECT_OUTPUT, message, hint))
 }
 
-/// Writes, compares or passes on what a target gave. Counts targets and those that changed.
+/// Writes, compares or prints the output of a target. Counts targets and changed directories.
 fn finish(
     project: &Project,
     target: &Target,
@@ -217,7 +217,7 @@ fn finish(
     counts.changed.push(directory.clone());
     if mode.writes() {
         let written = write::replace_directory(&directory, &rendered.files);
-        // An interrupt while the directory was written must not wait for the other targets.
+        // An interrupt during the write must not wait for the other targets.
         write::end_if_interrupted();
         written?;
         return Ok(None);
@@ -228,7 +228,7 @@ fn finish(
     Ok(Some(comparison.diff.into_bytes()).filter(|diff| !diff.is_empty()))
 }
 
-/// A directory that is not what it would be.
+/// The problem that `--check` reports for a directory that is not up to date.
 fn stale(target: &Target, output: &Placed<String>, directory: &str, comparison: &Comparison) -> Diagnostic {
     let message = match comparison.exists {
         true => format!("{directory} is not up to date: {}", comparison.summary()),
@@ -237,12 +237,12 @@ fn stale(target: &Target, output: &Placed<String>, directory: &str, comparison: 
     output.problem(Id::PROJECT_STALE, message, Some(format!("run ytterby build {}", quoted(&target.name))))
 }
 
-/// A name as a shell takes it.
+/// Quotes a name for a shell.
 fn quoted(name: &str) -> String {
     if name.contains(['[', ']', '*', '?']) { format!("'{name}'") } else { name.to_owned() }
 }
 
-/// The targets that the words name.
+/// The targets that the operands select.
 pub fn chosen<'a>(project: &'a Project, words: &[String]) -> Result<Vec<&'a Target>, Box<Diagnostic>> {
     if project.file.targets.is_empty() {
         let message = format!("{} has no targets", project.path());
@@ -253,7 +253,7 @@ pub fn chosen<'a>(project: &'a Project, words: &[String]) -> Result<Vec<&'a Targ
     select(&project.file, words)
 }
 
-/// Reports what keeps a command from its work; gives the exit code.
+/// Reports a failure that prevents the command from starting; returns the exit code.
 pub fn refused(program: &str, failure: Failure, sources: &Arc<Sources>, rendering: Rendering) -> i32 {
     let mut findings = Findings::default();
     for (number, problem) in failure.diagnostics().into_iter().enumerate() {
@@ -263,7 +263,7 @@ pub fn refused(program: &str, failure: Failure, sources: &Arc<Sources>, renderin
     1
 }
 
-/// `--shard`.
+/// The value of `--shard`.
 pub fn shard(flags: &Invocation) -> Result<Option<Shard>, Failure> {
     let text = flags.text(&flag::SHARD);
     match Shard::parse(text) {
@@ -275,7 +275,7 @@ pub fn shard(flags: &Invocation) -> Result<Option<Shard>, Failure> {
     }
 }
 
-/// `--jobs`.
+/// The value of `--jobs`.
 pub fn jobs(flags: &Invocation) -> Result<Option<usize>, Failure> {
     if !flags.is_given(&flag::JOBS) {
         return Ok(None);
@@ -289,12 +289,13 @@ pub fn jobs(flags: &Invocation) -> Result<Option<usize>, Failure> {
     }
 }
 
-/// `1 target`, `2 targets`.
+/// Example: `1 target`, `2 targets`.
 pub fn counted(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Output of targets without a directory: one stream in the order of the project file, whatever is ready first.
+/// Output of targets without a directory: one stream in the order of the project file, regardless of which target
+/// finishes first.
 #[derive(Default)]
 struct Stream {
     waiting: BTreeMap<usize, Option<Vec<u8>>>,
@@ -305,7 +306,7 @@ struct Stream {
 }
 
 impl Stream {
-    /// Adds the output of the target with this number; says whether something was written.
+    /// Adds the output of the target with this number; returns whether anything was written.
     fn add(&mut self, number: usize, text: Option<Vec<u8>>) -> bool {
         self.waiting.insert(number, text);
         let mut has_written = false;
@@ -329,7 +330,7 @@ impl Stream {
         self.failure = host::write_output(separator).and_then(|()| host::write_output(text)).err();
     }
 
-    /// Whether all of it could be written.
+    /// Fails if some of the output could not be written.
     fn finish(self) -> Result<(), Failure> {
         self.failure.map_or(Ok(()), Err)
     }

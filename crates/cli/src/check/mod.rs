@@ -1,7 +1,7 @@
 //! `check`: finds problems without writing output.
 //!
-//! What there is to find is the business of `ytterby_check`; here are the flags, the files, the report on standard
-//! output and the fixes.
+//! `ytterby_check` finds the problems; this module handles flags, input files, the report on standard output, and
+//! fixes.
 
 mod targets;
 
@@ -19,10 +19,10 @@ use crate::commands::flag;
 use crate::flags::Invocation;
 use crate::{host, limits, report, write};
 
-/// Rounds of fixing: a fix can bring up another finding.
+/// Maximum rounds of fixing: one fix can reveal another finding.
 const ROUNDS: usize = 5;
 
-/// Runs the command and gives the exit code.
+/// Runs the command and returns the exit code.
 pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
     let rendering = report::rendering(program, flags)?;
     limits::of_flags(flags)?;
@@ -67,7 +67,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
     Ok(code)
 }
 
-/// The ids that flags ignore.
+/// The ids that the flags ignore.
 fn ignored(flags: &Invocation) -> Result<Vec<Id>, Failure> {
     let find = |name: &String| {
         Id::find(name).ok_or_else(|| {
@@ -103,7 +103,7 @@ fn find(
     Ok(findings)
 }
 
-/// The fixes that cannot be wrong.
+/// The fixes that are safe to apply without review.
 fn safe_fixes(findings: &[Diagnostic]) -> impl Iterator<Item = &Fix> {
     let fixes = findings.iter().filter_map(|finding| finding.helps.iter().find_map(|help| help.fix.as_ref()));
     fixes.filter(|fix| fix.safety == Safety::Safe)
@@ -118,7 +118,7 @@ fn shown(program: &str, findings: Vec<Diagnostic>, rendering: Rendering, sources
     let is_error = |finding: &Diagnostic| finding.severity == Severity::Error;
     let (errors, warnings): (Vec<Diagnostic>, Vec<Diagnostic>) = findings.into_iter().partition(is_error);
     if rendering == Rendering::Text {
-        // ytt has no words for several errors of different stages: each one gets a line with its place.
+        // ytt has no format for several errors of different stages, so each one gets a line with its position.
         let lines = errors.into_iter().map(|error| Failure::from(with_place(error, sources)));
         let lines = lines.map(|failure| report_text(&Report::new(program, Some(&failure), &[], sources), rendering));
         let warnings: Vec<Diagnostic> = warnings.into_iter().map(|warning| with_place(warning, sources)).collect();
@@ -129,7 +129,7 @@ fn shown(program: &str, findings: Vec<Diagnostic>, rendering: Rendering, sources
     report_text(&Report::new(program, failure.as_ref(), &warnings, sources), rendering)
 }
 
-/// A finding whose text contains its place, as it can be opened from here; an error also the first hint.
+/// Adds the position to a finding's text, relative to the working directory; errors also get their first hint.
 fn with_place(finding: Diagnostic, sources: &Sources) -> Diagnostic {
     let mut text = Text::new(finding.sentence(sources));
     if let Some(label) = finding.primary() {

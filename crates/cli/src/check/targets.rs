@@ -1,4 +1,4 @@
-//! What is checked: the targets of the project, or the files of the command line.
+//! Selects what to check: the targets of the project, or the files of the command line.
 
 use std::sync::Arc;
 
@@ -15,16 +15,16 @@ use crate::project::inputs::Inputs;
 use crate::read::{self, Stdin, Symlinks};
 use crate::{kubernetes, project, render};
 
-/// What is checked, and what is wrong with the project file.
+/// The selected targets, and problems of the project file.
 pub struct Checked {
     pub targets: Vec<Target>,
     pub problems: Vec<Diagnostic>,
 }
 
-/// What the command line asks for.
+/// Selects what the command line names.
 ///
 /// # Errors
-/// Where there is neither a file nor a project, or a target is not known.
+/// If there is neither a file nor a project, or a target is unknown.
 pub fn find(
     program: &str,
     flags: &Invocation,
@@ -60,7 +60,7 @@ fn of_project(
 ) -> Result<Checked, Failure> {
     let (project, mut problems) = project::read(sources, "check files with -f, or write a project file")?;
     let selected = select(&project.file, &flags.operands).map_err(|problem| *problem)?;
-    // A project without targets is one by itself.
+    // A project without targets counts as one target.
     let selected = if project.file.targets.is_empty() { vec![&project.file.base] } else { selected };
     let inputs = Inputs::new(&project.file, &project.root, flags, rendering, sources);
     let engine =

@@ -1,4 +1,4 @@
-//! Renders documents of data values and finds those that fail, each shrunk to the smallest that fails in the same way.
+//! Renders with generated data values; each failure is shrunk to the smallest values that fail in the same way.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -12,24 +12,24 @@ use ytterby_text::budget::Limit;
 
 use crate::project::progress::Progress;
 
-/// Turns of loops and calls that one input may take: generated values must not make a check endless.
+/// Maximum Starlark steps for one input: generated values must not make a check endless.
 const STEPS: u64 = 50_000_000;
 
-/// Different failures that are told.
+/// Maximum number of reported failures.
 const TOLD: usize = 10;
 
-/// Values that are legal and fail.
+/// Legal data values that fail to render.
 pub struct Failing {
-    /// The smallest values found that fail in this way.
+    /// The smallest values found that fail in the same way.
     pub values: ValuesDocument,
     /// How they fail.
     pub failure: Failure,
-    /// What the failure points into.
+    /// Resolves the failure's positions.
     pub sources: Arc<Sources>,
 }
 
 impl Failing {
-    /// The failure in a line: `code/value at t.yml:4: division by zero`.
+    /// The failure in one line: `code/value at t.yml:4: division by zero`.
     pub fn summary(&self) -> String {
         let Some(first) = self.failure.diagnostics().into_iter().next() else { return String::new() };
         let place = place(&first, &self.sources);
@@ -39,13 +39,14 @@ impl Failing {
     }
 }
 
-/// What makes two failures the same: the id and the place of the first problem.
+/// The identity of a failure: the id and position of its first problem.
 type Way = (&'static str, String);
 
-/// Renders each document on top of `options`; gives one for each way in which they fail. Files are compiled once.
+/// Renders with each document on top of `options`; returns one failing document for each distinct failure. Files are
+/// compiled once.
 ///
 /// # Errors
-/// Where the files cannot be compiled at all.
+/// If the files cannot be compiled at all.
 pub fn check(
     files: &[InputFile],
     options: &Options,
@@ -72,7 +73,7 @@ pub fn check(
         if !known.insert(way.clone()) {
             continue;
         }
-        // A limit is for all of it: neither smaller values nor other ones are tried at its cost.
+        // The limit is for the whole run: neither shrinking nor further inputs may exceed it.
         if failure.diagnostics().iter().any(|problem| problem.id.limit().is_some_and(is_of_the_run)) {
             found.push(Failing { values: document.clone(), failure, sources });
             break;
@@ -89,7 +90,7 @@ pub fn check(
     Ok(found)
 }
 
-/// Whether a limit is not the one of steps, which each input has for itself.
+/// Whether a limit is for the whole run; the limit of steps is for each input.
 fn is_of_the_run(limit: Limit) -> bool {
     limit != Limit::Steps
 }
@@ -100,7 +101,7 @@ struct Attempts {
 }
 
 impl Attempts {
-    /// Renders with these values; an error comes with its sources.
+    /// Renders with these values; an error includes its sources.
     fn attempt(&mut self, values: &ValuesDocument) -> Result<(), (Failure, Arc<Sources>)> {
         let text = values.yaml().map_err(|failure| (failure, Arc::default()))?;
         let file = InputFile::new("generated.yml", Content::new(text));
@@ -112,7 +113,7 @@ impl Attempts {
     }
 }
 
-/// The ids and places of all problems.
+/// The ids and positions of all problems.
 fn ways(failure: &Failure, sources: &Sources) -> Vec<Way> {
     failure.diagnostics().iter().map(|problem| (problem.id.name(), place(problem, sources))).collect()
 }

@@ -1,4 +1,4 @@
-//! `gen`: data values that a schema allows, and a search for legal values that fail.
+//! `gen`: generates data values that a schema allows, and searches for legal values that fail to render.
 
 mod check;
 
@@ -16,21 +16,21 @@ use crate::{host, report};
 
 pub use check::{Failing, check};
 
-/// Documents that are made unless the flags say otherwise.
+/// Default number of documents.
 const COUNT: usize = 20;
 const CHECKED: usize = 200;
 
-/// More documents than this are a slip.
+/// A larger number of documents is probably a typo.
 const MOST: usize = 1_000_000;
 
-/// How documents are written.
+/// The format of generated documents.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Format {
     Yaml,
     Json,
 }
 
-/// Makes documents, or checks them. Gives the exit code.
+/// Generates documents, or checks them. Returns the exit code.
 pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
     let rendering = report::rendering(program, flags)?;
     let is_check = flags.is_on(&flag::GEN_CHECK);
@@ -53,7 +53,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
     };
     let Inputs { files, options } =
         one::inputs(program, flags, rendering, (flags.operands.first(), Unnamed::Common), sources)?;
-    // The format of this command is not one of renders.
+    // `--output` means another format here than in a render.
     let options = Options { output_types: ytterby::OutputTypes::default(), ..options };
     let made = ytterby::generate(files.clone(), &options, sources, &how);
     let generated = match made {
@@ -95,7 +95,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
     Ok(i32::from(!failing.is_empty()))
 }
 
-/// Comments about shapes that no values file can give.
+/// Comments about values that no values file can set.
 fn unreached(generated: &Generated) -> Result<String, Failure> {
     let mut out = String::new();
     for (path, values) in &generated.unreached {
@@ -109,7 +109,7 @@ fn unreached(generated: &Generated) -> Result<String, Failure> {
     Ok(out)
 }
 
-/// How many draws rules refused; empty where there were none.
+/// The number of generated documents that rules rejected; empty if zero.
 fn rejections(generated: &Generated) -> String {
     match generated.rejected {
         0 => String::new(),
@@ -118,7 +118,7 @@ fn rejections(generated: &Generated) -> String {
     }
 }
 
-/// Says something that is no problem, to people only.
+/// Prints an informational message, but only for people.
 fn remark(rendering: Rendering, text: &str) {
     let text = text.trim_start_matches("; ");
     if !text.is_empty() && !rendering.is_for_machines() {
@@ -134,7 +134,7 @@ fn written(documents: &[ValuesDocument], format: Format) -> Result<Vec<u8>, Fail
     Ok(out)
 }
 
-/// The smallest values for each failure, with what fails above them.
+/// The smallest values of each failure, with the failure as a comment.
 fn written_failing(failing: &[Failing], format: Format) -> Result<Vec<u8>, Failure> {
     let mut out = Vec::new();
     for (number, found) in failing.iter().enumerate() {
@@ -168,7 +168,7 @@ fn write(
     Ok(())
 }
 
-/// The whole number that a flag gives.
+/// The value of a flag as a whole number.
 fn number(flags: &Invocation, flag: &Text) -> Result<Option<u64>, Failure> {
     let Some(text) = flags.given(flag) else { return Ok(None) };
     let name = flag.name;

@@ -1,4 +1,4 @@
-//! The only place that renders targets.
+//! Renders targets; no other module of the project commands calls the engine.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -22,18 +22,18 @@ use crate::limits;
 /// Input files that are parsed and compiled once.
 #[derive(Debug)]
 pub struct Compiled {
-    /// The files, for those who need them once more.
+    /// The files, for callers that need them again.
     pub files: Vec<InputFile>,
     project: ytterby::Project,
-    /// Names it among those that a thread knows.
+    /// Identifies it in the cache of each thread.
     number: u64,
 }
 
 impl Compiled {
-    /// The files as one project. Their sources are added to `sources`.
+    /// Makes a project of the files. Their sources are added to `sources`.
     ///
     /// # Errors
-    /// None today: files are compiled when they are needed.
+    /// None today: files are compiled on demand.
     pub fn new(
         files: Vec<InputFile>,
         strict_annotations: bool,
@@ -51,7 +51,7 @@ impl Compiled {
 }
 
 impl Compiled {
-    /// The rules of its schema: the path of a field (`hosts[].port`), and what a rule asks for.
+    /// The rules of its schema: the path of a field (`hosts[].port`), and the rule's requirement.
     pub fn rules(&self) -> Vec<(String, String)> {
         let fields = self.project.schema().map(|schema| schema.fields).unwrap_or_default();
         let rules = |field: &ytterby::Field| -> Vec<(String, String)> {
@@ -61,11 +61,11 @@ impl Compiled {
     }
 }
 
-/// What a thread keeps between renders.
+/// The renderers that a thread keeps between renders.
 #[derive(Default)]
 pub struct Renderers(HashMap<u64, Renderer>);
 
-/// One render.
+/// The input of one render.
 #[derive(Clone, Debug)]
 pub struct Job {
     /// Input files.
@@ -74,20 +74,20 @@ pub struct Job {
     pub values: Vec<ValuesFile>,
     /// Data values.
     pub set: Vec<SetValue>,
-    /// Limits of the run.
+    /// Resource limits.
     pub limits: Limits,
-    /// A check of the output.
+    /// The check of the output.
     pub check: Option<Arc<dyn OutputCheck>>,
-    /// The form of the result.
+    /// The output format.
     pub form: ytterby::Target,
 }
 
-/// What came of a job.
+/// The result of a [`Job`].
 #[derive(Debug)]
 pub struct Outcome {
-    /// The output, or why there is none.
+    /// The output, or the reason for there being none.
     pub result: Result<Rendered, Failure>,
-    /// Where the places of warnings and problems are looked up.
+    /// Resolves the positions of warnings and problems.
     pub sources: Arc<Sources>,
     /// What its code printed.
     pub printed: Vec<u8>,
@@ -96,19 +96,19 @@ pub struct Outcome {
 /// What all renders of a command share.
 #[derive(Clone, Debug)]
 pub struct Engine {
-    /// The name before messages.
+    /// The program's name, for messages.
     pub program: String,
-    /// How problems are reported, which decides how many of them are looked for.
+    /// How problems are reported, which decides whether to stop at the first one.
     pub rendering: Rendering,
-    /// The sources that those of renders are layers of.
+    /// The base layer of the sources of all renders.
     pub sources: Arc<Sources>,
-    /// What renders reach, where somebody asks.
+    /// Collects coverage, if requested.
     pub reached: Option<Reached>,
     /// Whether to find the data values that cause problems of the output.
     pub find_causes: bool,
 }
 
-/// What renders reach of a project.
+/// What renders reach of a project, for `test --coverage`.
 #[derive(Clone, Debug, Default)]
 pub struct Reached {
     /// Lines and data values.
@@ -117,26 +117,26 @@ pub struct Reached {
     pub overlays: Arc<OverlayRecord>,
 }
 
-/// Values that the schema allows, and that fail.
+/// Values that the schema allows, but that fail to render.
 #[derive(Debug)]
 pub struct Failing {
-    /// The smallest values found that fail in this way, as a values file.
+    /// The smallest values found that fail in the same way, as a values file.
     pub values: String,
     /// Why they fail.
     pub failure: Failure,
-    /// Where its places are looked up.
+    /// Resolves its positions.
     pub sources: Arc<Sources>,
 }
 
-/// Different failures of generated values that are told.
+/// Maximum number of reported failures of generated values.
 const MAX_FAILING: usize = 3;
 
 impl Engine {
-    /// Renders with values that the schema allows, and gives those that fail, each shrunk to the smallest that fails at
-    /// the same place.
+    /// Renders with generated values that the schema allows, and returns those that fail, each shrunk to the smallest
+    /// that fails at the same position.
     ///
     /// # Errors
-    /// Why no values could be made: the files do not compile, or the target's own values are wrong.
+    /// If no values could be generated: the files do not compile, or the target's own values are wrong.
     pub fn generate(
         &self,
         renderers: &mut Renderers,
@@ -148,7 +148,7 @@ impl Engine {
         let how = GenerateOptions::new(count, 0);
         let made = ytterby::generate(job.compiled.files.clone(), &options, &layer, &how);
         let documents = made.map_err(|failure| (failure, layer))?.documents;
-        // Shrinking shows which values matter.
+        // Shrinking already shows which values matter.
         let engine = Engine { find_causes: false, ..self.clone() };
         let mut attempt = |values: &ValuesDocument| -> Option<(Failure, Arc<Sources>)> {
             let text = values.yaml().ok()?;
@@ -181,7 +181,7 @@ impl Engine {
         Ok(found)
     }
 
-    /// What the engine is told for a job.
+    /// The engine's options for a job.
     pub fn options(&self, job: &Job) -> Options {
         Options {
             program: self.program.clone(),
@@ -202,7 +202,7 @@ impl Engine {
         }
     }
 
-    /// Renders.
+    /// Renders a job.
     pub fn render(&self, renderers: &mut Renderers, job: &Job) -> Outcome {
         let options = self.options(job);
         let host = Rc::new(Kept::default());
@@ -213,7 +213,7 @@ impl Engine {
             Ok(Ok((rendered, sources))) => (Ok(rendered), sources),
             Ok(Err(error)) => (Err(error.failure().clone()), error.sources().clone()),
             Err(_) => {
-                // Its state may be anything.
+                // After a panic its state may be inconsistent.
                 renderers.0.remove(number);
                 let text = "Internal error; please report it with the input";
                 (Err(Failure::new(Id::INTERNAL_BUG, text)), Arc::clone(&self.sources))
@@ -223,14 +223,14 @@ impl Engine {
     }
 }
 
-/// What makes two failures the same: the id and the place of the first problem.
+/// The identity of a failure: the id and position of its first problem.
 fn way(failure: &Failure, sources: &Sources) -> Option<(&'static str, String)> {
     let first = failure.diagnostics().into_iter().next()?;
     let place = first.primary().map(|label| sources.locate(label.pos)).unwrap_or_default();
     Some((first.id.name(), place))
 }
 
-/// Keeps what code prints, since several runs go on at a time.
+/// Collects what code prints, because several runs happen at a time.
 #[derive(Default)]
 struct Kept(RefCell<Vec<u8>>);
 
@@ -270,7 +270,7 @@ fn yaml_scalar(scalar: &Scalar) -> YamlScalar {
     }
 }
 
-/// Keeps the documents of a render as data, with the places they come from.
+/// An output check that collects the documents of a render as data, with their positions.
 #[derive(Debug, Default)]
 pub struct Documents {
     inner: Option<Arc<dyn OutputCheck>>,
@@ -278,12 +278,12 @@ pub struct Documents {
 }
 
 impl Documents {
-    /// One that hands the documents on to another check.
+    /// Collects documents and passes them on to another check.
     pub fn and_then(inner: Option<Arc<dyn OutputCheck>>) -> Documents {
         Documents { inner, found: Mutex::default() }
     }
 
-    /// The documents of the render.
+    /// Removes and returns the documents.
     pub fn take(&self) -> Vec<Value> {
         std::mem::take(&mut *self.found.lock().unwrap_or_else(PoisonError::into_inner))
     }

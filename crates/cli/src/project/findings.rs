@@ -1,4 +1,4 @@
-//! What several renders found, each finding once.
+//! Collects the findings of several renders and merges equal ones.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use ytterby_diag::{Diagnostic, Failure, Severity, Sources};
 
 use super::series;
 
-/// Names of targets that a finding lists.
+/// Maximum number of targets named in a finding.
 const MAX_NAMES: usize = 5;
 
 /// Problems and warnings of several renders.
@@ -16,18 +16,18 @@ const MAX_NAMES: usize = 5;
 pub struct Findings {
     failures: Vec<(usize, Failure, Arc<Sources>)>,
     warnings: Vec<(usize, Diagnostic, Arc<Sources>)>,
-    /// The targets, by the numbers that failures and warnings have.
+    /// The targets' names by the numbers in failures and warnings.
     names: HashMap<usize, String>,
 }
 
 impl Findings {
-    /// Notes why the target with this number and name failed. Its places are looked up in `layer`.
+    /// Adds the failure of a target. Its positions are resolved in `layer`.
     pub fn fail(&mut self, number: usize, name: &str, failure: Failure, layer: &Arc<Sources>) {
         self.names.insert(number, name.to_owned());
         self.failures.push((number, failure, Arc::clone(layer)));
     }
 
-    /// Notes warnings.
+    /// Adds warnings of a target.
     pub fn warn(&mut self, number: usize, name: &str, warnings: &[Diagnostic], layer: &Arc<Sources>) {
         if !warnings.is_empty() {
             self.names.insert(number, name.to_owned());
@@ -40,8 +40,8 @@ impl Findings {
         self.failures.is_empty()
     }
 
-    /// The whole report, in the order of the targets. Equal findings are reported once; where there are several
-    /// targets, each finding says in which of them it is. Sources of renders are added to `sources`.
+    /// The whole report, in the order of the targets. Equal findings are reported once; if there are several targets,
+    /// each finding names those that have it. Sources of renders are added to `sources`.
     pub fn report(mut self, program: &str, sources: &Arc<Sources>, rendering: Rendering) -> String {
         self.failures.sort_by_key(|(number, ..)| *number);
         self.warnings.sort_by_key(|(number, ..)| *number);
@@ -51,7 +51,7 @@ impl Findings {
         }
     }
 
-    /// ytt's text has no list of problems, so each failure is told by itself.
+    /// In ytt's text format, which has no list of problems, each failure is reported separately.
     fn text(self, program: &str) -> String {
         let mut seen = HashSet::new();
         let mut out = String::new();
@@ -80,7 +80,7 @@ impl Findings {
         render(&Report::new(program, failure.as_ref(), &warnings, sources), rendering)
     }
 
-    /// All findings, warnings first, with places in `sources`.
+    /// All findings, warnings first, with positions in `sources`.
     pub fn all(self, sources: &Arc<Sources>) -> Vec<Diagnostic> {
         let mut found: Vec<(Diagnostic, Vec<usize>)> = Vec::new();
         let mut seen: HashMap<String, usize> = HashMap::new();
@@ -109,7 +109,7 @@ impl Findings {
     }
 }
 
-/// A diagnostic of a layer, with places in the sources below it.
+/// Moves the positions of a diagnostic from a layer to the sources below it.
 fn moved(diagnostic: Diagnostic, layer: &Arc<Sources>, sources: &Arc<Sources>) -> Diagnostic {
     if Arc::ptr_eq(layer, sources) {
         return diagnostic;
@@ -118,7 +118,7 @@ fn moved(diagnostic: Diagnostic, layer: &Arc<Sources>, sources: &Arc<Sources>) -
     diagnostic.relocate(layer, &place)
 }
 
-/// `in target dev`, `in targets dev, prod and 3 more`.
+/// Example: `in target dev`, `in targets dev, prod and 3 more`.
 fn in_targets(names: &[&str]) -> Option<String> {
     let names: Vec<&str> = names.iter().copied().filter(|name| !name.is_empty()).collect();
     match names.len() {
@@ -131,7 +131,7 @@ fn in_targets(names: &[&str]) -> Option<String> {
     }
 }
 
-/// What makes findings equal: everything that a program would read.
+/// The identity of a finding: everything that a program would read.
 fn key(diagnostic: &Diagnostic, sources: &Sources) -> String {
     match diagnostic.severity {
         Severity::Error => {

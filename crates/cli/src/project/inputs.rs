@@ -1,7 +1,7 @@
-//! What targets and tests read: paths of the project become input files.
+//! Turns the paths of targets and tests into input files.
 //!
-//! A path is listed once, however many targets name it, and its bytes are read once. A path that does not exist is a
-//! problem of the line that names it.
+//! Each path is listed and read once, even if several targets name it. A path that does not exist is reported at the
+//! line that names it.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
@@ -21,9 +21,9 @@ use crate::kubernetes;
 use crate::limits;
 use crate::read::{self, Rules, Skip, Stdin, Symlinks, Urls};
 
-/// Files behind paths, listed once each.
+/// The files of all paths, each listed once.
 pub struct Inputs<'a> {
-    /// The flags of the command: those about Kubernetes win over the project.
+    /// The flags of the command: flags about Kubernetes take precedence over the project.
     flags: &'a Invocation,
     /// Output directories of the project, as absolute paths.
     outputs: Vec<String>,
@@ -34,10 +34,10 @@ pub struct Inputs<'a> {
     sources: Arc<Sources>,
 }
 
-/// Paths, and whether suspicious annotations fail.
+/// Paths, and whether suspicious annotations are errors.
 type CompiledKey = (Vec<String>, bool);
 
-/// A version of Kubernetes and further schemas.
+/// A version of Kubernetes and additional schemas.
 type CheckKey = (String, Vec<String>);
 
 type CheckResult = Result<Arc<dyn OutputCheck>, Failure>;
@@ -68,18 +68,18 @@ impl<'a> Inputs<'a> {
         }
     }
 
-    /// The render of a target whose paths are relative to `base`.
+    /// The job for a target whose paths are relative to `base`.
     ///
     /// # Errors
-    /// Paths that do not exist, and what is wrong with the check of the output.
+    /// If paths do not exist or the check of the output is wrong.
     pub fn job(&self, target: &Target, base: &str, form: ytterby::Target) -> Result<Job, Vec<Diagnostic>> {
         self.job_with(target, base, &Additions::default(), form)
     }
 
-    /// The same with what a test adds.
+    /// The job for a target with the additions of a test.
     ///
     /// # Errors
-    /// Paths that do not exist, and what is wrong with the check of the output.
+    /// If paths do not exist or the check of the output is wrong.
     pub fn job_with(
         &self,
         target: &Target,
@@ -103,10 +103,10 @@ impl<'a> Inputs<'a> {
         Ok(Job { compiled, values, set, limits: self.limits(target.limits), check: self.check(target, base)?, form })
     }
 
-    /// The files and values files behind paths, each with the directory that it is relative to.
+    /// The files and values files at these paths, each with the directory that it is relative to.
     ///
     /// # Errors
-    /// Paths that do not exist.
+    /// If paths do not exist.
     fn files_and_values(
         &self,
         files: &[(String, Placed<String>)],
@@ -116,7 +116,7 @@ impl<'a> Inputs<'a> {
         let mut problems = Vec::new();
         let paths: Vec<String> = files.iter().map(|(base, path)| argument(base, &path.value)).collect();
         let listed = self.list(&paths).or_else(|_| {
-            // Which of them is it?
+            // List each path alone to find the one that fails.
             for ((base, path), argument) in files.iter().zip(&paths) {
                 if let Err(failure) = self.list(std::slice::from_ref(argument)) {
                     problems.push(missing(path, base, &failure));
@@ -149,7 +149,7 @@ impl<'a> Inputs<'a> {
         }
     }
 
-    /// The files as something that can be rendered, once for all targets that have the same.
+    /// Compiles the files, once for all targets that have the same.
     fn compile(&self, paths: Vec<String>, files: &[InputFile], strict: bool) -> Result<Arc<Compiled>, Failure> {
         let mut known = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (paths, strict);
@@ -187,7 +187,7 @@ impl<'a> Inputs<'a> {
         let make = || kubernetes::check_of(self.flags, &version, &schemas, &self.sources);
         let check = checks.entry(key).or_insert_with(make).clone();
         check.map(Some).map_err(|failure| {
-            // What a flag says is not the fault of the file.
+            // A wrong flag is not a problem of the project file.
             let mut problems = failure.diagnostics();
             let is_version = problems.first().is_some_and(|problem| problem.id == Id::FLAG_VALUE);
             let place = match is_version {
@@ -205,7 +205,7 @@ impl<'a> Inputs<'a> {
         })
     }
 
-    /// The limits of a target, or of the flags where they name one.
+    /// The limits of a target; those of the flags take precedence.
     fn limits(&self, own: Limits) -> Limits {
         let given = limits::of_flags(self.flags).unwrap_or_default();
         Limits {
@@ -219,7 +219,7 @@ impl<'a> Inputs<'a> {
 }
 
 impl Inputs<'_> {
-    /// The rules of the schemas of everything that was rendered so far: the path of a field, and what a rule asks for.
+    /// The rules of the schemas of everything rendered so far: the path of a field, and the rule's requirement.
     pub fn rules(&self) -> BTreeSet<(String, String)> {
         let known = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
         known.values().flat_map(|compiled| compiled.rules()).collect()
@@ -239,7 +239,7 @@ pub struct Additions<'a> {
     pub set: &'a [SetValue],
 }
 
-/// What `-f` would be given for a path that is relative to `base`.
+/// The argument that `-f` needs for a path relative to `base`.
 pub fn argument(base: &str, path: &str) -> String {
     match path.split_once('=') {
         Some((name, path)) if !is_url(name) => format!("{name}={}", join_location(base, path)),
@@ -255,7 +255,7 @@ fn is_url(text: &str) -> bool {
     text.starts_with("http://") || text.starts_with("https://")
 }
 
-/// A path that cannot be listed, told at the line that names it.
+/// A path that cannot be listed, reported at the line that names it.
 fn missing(path: &Placed<String>, base: &str, failure: &Failure) -> Diagnostic {
     let place = join_location(base, path.value.split_once('=').map_or(&*path.value, |(_, path)| path));
     if is_url(&place) || fs::symlink_metadata(&place).is_ok() {
@@ -264,7 +264,7 @@ fn missing(path: &Placed<String>, base: &str, failure: &Failure) -> Diagnostic {
     does_not_exist(path, base)
 }
 
-/// Whether a path names nothing. Templates of paths (`{{ .Group }}`) and URLs cannot be told.
+/// Whether a path does not exist. Path templates (`{{ .Group }}`) and URLs are not checked.
 fn is_missing(place: &str) -> bool {
     !is_url(place) && !place.contains('{') && fs::symlink_metadata(place).is_err()
 }

@@ -1,7 +1,7 @@
-//! The project that a command works on: its file, found here or above, and what its paths name.
+//! Finds and reads the project file in this directory or above, and the files that it names.
 //!
-//! `build`, `watch` and `test` stand on this. [`engine`] alone calls the engine; [`inputs`] turns targets into what it
-//! takes; [`pool`] spreads work over all cores.
+//! `build`, `watch`, `test` and others use this. Only [`engine`] calls the engine; [`inputs`] turns targets into its
+//! input; [`pool`] distributes work over all cores.
 
 pub mod engine;
 pub mod findings;
@@ -19,14 +19,14 @@ use ytterby_project::{FILE_NAME, ProjectFile, join};
 
 use crate::read::io_text;
 
-/// A project on the disk.
+/// A project on disk.
 #[derive(Debug)]
 pub struct Project {
-    /// What its file says.
+    /// The parsed project file.
     pub file: ProjectFile,
-    /// The directory that contains it, seen from the working directory: empty, or `../..`.
+    /// Its directory, relative to the working directory: empty, or `../..`.
     pub base: String,
-    /// The same as an absolute path.
+    /// Its directory as an absolute path.
     pub root: String,
 }
 
@@ -36,7 +36,7 @@ impl Project {
         self.at(FILE_NAME)
     }
 
-    /// A path of the project, seen from the working directory.
+    /// A path of the project, relative to the working directory.
     pub fn at(&self, path: &str) -> String {
         join(&self.base, path)
     }
@@ -45,16 +45,16 @@ impl Project {
 /// Finds the project file here or above and reads it.
 ///
 /// # Errors
-/// There is none, or it is wrong; then all its problems are in the failure.
+/// If there is none, or it is wrong; then the failure contains all its problems.
 pub fn load(sources: &Sources) -> Result<Project, Failure> {
     let (project, problems) = read(sources, "ytterby init makes a new project")?;
     if problems.is_empty() { Ok(project) } else { Err(series(problems)) }
 }
 
-/// Finds the project file here or above and reads it, as far as that goes; `hint` says what to do where there is none.
+/// Finds the project file here or above and reads it, as far as possible; `hint` is for the error if there is none.
 ///
 /// # Errors
-/// There is none, or it cannot be read.
+/// If there is none, or it cannot be read.
 pub fn read(sources: &Sources, hint: &'static str) -> Result<(Project, Vec<Diagnostic>), Failure> {
     let Some((base, root)) = find() else {
         let message = format!("there is no {FILE_NAME} in this directory or above it");
@@ -69,12 +69,12 @@ pub fn read(sources: &Sources, hint: &'static str) -> Result<(Project, Vec<Diagn
     Ok((Project { file, base, root }, problems))
 }
 
-/// One failure of several problems.
+/// Combines several problems into one failure.
 pub fn series(problems: Vec<Diagnostic>) -> Failure {
     Failure::of(Cause::Series(problems.into_iter().map(Failure::from).collect()))
 }
 
-/// The directory of the project file, seen from here and as an absolute path.
+/// The directory of the project file, relative to the working directory and as an absolute path.
 pub fn find() -> Option<(String, String)> {
     let here = std::env::current_dir().ok()?;
     let mut base = String::new();
@@ -87,7 +87,7 @@ pub fn find() -> Option<(String, String)> {
     None
 }
 
-/// Whether a path is a file that only the project is about.
+/// Whether a path is that of a test file.
 pub fn is_test_file(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     name.ends_with("_test.yml") || name.ends_with("_test.yaml")

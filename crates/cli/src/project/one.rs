@@ -15,19 +15,19 @@ use crate::flags::Invocation;
 use crate::read::{Stdin, Symlinks};
 use crate::render::{self, Inputs};
 
-/// Which target is meant where none is named.
+/// Which target to use if none is named.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unnamed {
     /// The first one.
     First,
-    /// What all have in common: the keys of the project itself.
+    /// The keys of the project itself, which all targets share.
     Common,
 }
 
-/// What the flags name by `-f`; without that, what the project here or above has for a target.
+/// The files of `-f`; without those, the inputs of a target of the project.
 ///
 /// # Errors
-/// Files that do not exist, flags and project files that are wrong, and a target that is not known.
+/// If files do not exist, flags or project files are wrong, or the target is unknown.
 pub fn inputs(
     program: &str,
     flags: &Invocation,

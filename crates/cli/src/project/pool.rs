@@ -1,4 +1,4 @@
-//! Work on all cores, results on one thread.
+//! Runs work on all cores and collects results on one thread.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,17 +8,18 @@ use std::time::Duration;
 
 use super::progress::Progress;
 
-/// Room for deeply nested input on a thread of its own. Pages are only committed when they are used.
+/// Stack size of a thread, for deeply nested input. Pages are committed on first use.
 const STACK: usize = 256 << 20;
 
-/// Threads for so many pieces of work; `wanted` is what the user asked for, if anything.
+/// The number of threads for a number of jobs; `wanted` is the user's choice, if any.
 pub fn threads(wanted: Option<usize>, pieces: usize) -> usize {
     let cores = || thread::available_parallelism().map_or(1, NonZero::get);
     wanted.unwrap_or_else(cores).clamp(1, pieces.max(1))
 }
 
-/// Does `work` for every number below `pieces` on several threads, each with a state of its own, and gives each result to `take` on this one, in the
-/// order in which they are ready. Only a few results wait to be taken: many large ones need not fit into memory.
+/// Calls `work` for every number below `pieces` on several threads, each with its own state, and passes each result to
+/// `take` on this thread, in order of completion. The queue of results is short: many large ones need not fit into
+/// memory.
 pub fn each<S: Default, T: Send>(
     pieces: usize,
     threads: usize,
@@ -65,7 +66,7 @@ pub fn each<S: Default, T: Send>(
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
-        // Where no thread could be started, this one does what is left.
+        // If no thread could be started, this thread does all the work.
         let left = if started > 0 { pieces } else { 0 };
         let mut state = S::default();
         for number in left..pieces {

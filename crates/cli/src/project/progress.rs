@@ -1,19 +1,19 @@
-//! A line about work that takes long, on terminals only.
+//! A progress line for slow work, on terminals only.
 
 use std::time::{Duration, Instant};
 
 use crate::host;
 
-/// Work that takes less needs no line.
+/// Faster work shows no line.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// How often the line changes.
+/// The minimum time between updates.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// The line. It is only shown where standard error is a terminal.
+/// The progress line. It is shown only if standard error is a terminal.
 #[derive(Debug)]
 pub struct Progress {
-    /// `Building targets`.
+    /// Example: `Building targets`.
     title: &'static str,
     is_on: bool,
     is_shown: bool,
@@ -28,7 +28,7 @@ impl Progress {
         Progress { title, is_on: host::is_terminal() && !is_dumb, is_shown: false, started: Instant::now(), last: None }
     }
 
-    /// Says how much is done, not too often.
+    /// Updates the line, unless the last update was just before.
     pub fn step(&mut self, done: usize, all: usize) {
         let is_due = self.last.is_none_or(|last| last.elapsed() >= INTERVAL);
         if !self.is_on || self.started.elapsed() < PATIENCE || !is_due {
@@ -39,7 +39,7 @@ impl Progress {
         host::write_error(&format!("\r\x1b[K{}: {done} of {all}", self.title));
     }
 
-    /// Makes room for other text.
+    /// Erases the line before other text is written.
     pub fn clear(&mut self) {
         if std::mem::take(&mut self.is_shown) {
             host::write_error("\r\x1b[K");

@@ -1,4 +1,4 @@
-//! One test: what it renders, and whether the outcome is the expected one.
+//! Runs one test: renders, and compares the result with the expectation.
 
 use std::fs;
 use std::sync::Arc;
@@ -13,25 +13,25 @@ use crate::project::engine::{Documents, Engine, Failing, Job, Renderers};
 use crate::project::inputs::{Additions, Inputs};
 use crate::read::SNAPSHOTS;
 
-/// A test and what it renders.
+/// A test and its target.
 #[derive(Debug)]
 pub struct Case {
-    /// The test file, seen from the working directory.
+    /// The test file, relative to the working directory.
     pub path: String,
     /// The test.
     pub test: Test,
-    /// What it adds to.
+    /// The target that the test modifies.
     pub target: Target,
 }
 
 impl Case {
-    /// Its name among all tests.
+    /// Its unique name.
     pub fn id(&self) -> String {
         format!("{}: {}", self.path, self.test.name.value)
     }
 }
 
-/// Runs a test. Paths of the project are relative to `base`; `update` makes a new snapshot of one that differs.
+/// Runs a test. Paths of the project are relative to `base`; `update` replaces a snapshot that differs.
 pub fn run(
     engine: &Engine,
     renderers: &mut Renderers,
@@ -91,9 +91,9 @@ pub fn run(
     Tested { verdict, seconds: 0.0, snapshot, printed: outcome.printed, broken }
 }
 
-/// Problems of values that the schema allows.
+/// Problems of rendering with generated values.
 fn generated(engine: &Engine, renderers: &mut Renderers, job: &Job, count: &Placed<u64>) -> Vec<Problem> {
-    // What the test itself looks at is another render.
+    // The test's own render is separate from those with generated values.
     let number = usize::try_from(count.value).unwrap_or(MAX_GENERATED).min(MAX_GENERATED);
     let moved = |diagnostic: Diagnostic, layer: &Arc<Sources>| {
         let place = engine.sources.absorb(layer);
@@ -120,10 +120,10 @@ fn generated(engine: &Engine, renderers: &mut Renderers, job: &Job, count: &Plac
     }
 }
 
-/// Inputs of one test.
+/// Maximum inputs generated for one test.
 const MAX_GENERATED: usize = 100_000;
 
-/// The rules that a failure is about: the path of the value, and what it must be.
+/// The rules that a failure reports: the path of the value, and the requirement.
 fn rules_of(failure: &Failure, sources: &Sources) -> Vec<(String, String)> {
     let rule = |problem: &Diagnostic| {
         let path: String = problem.path.as_ref()?.steps().iter().fold(String::new(), |path, step| match step {
@@ -141,7 +141,7 @@ fn compared(test: &Test, documents: &[Value]) -> Vec<Problem> {
     test.expect.iter().flat_map(|expectation| expect::check(expectation, &documents)).collect()
 }
 
-/// What is wrong with a snapshot.
+/// The problem with a snapshot, if any.
 fn snapshot_problem(name: &Placed<String>, path: &str, rendered: &Rendered) -> Option<Problem> {
     let old = fs::read(path).ok();
     match &old {
@@ -165,13 +165,13 @@ fn not_failed(expected: &Placed<ExpectedFailure>) -> Problem {
     expected.problem(Id::TEST_FAILS, message, None).into()
 }
 
-/// What is wrong with a failure, unless one of its problems is the expected one.
+/// The problem with a failure, unless it contains the expected one.
 fn other_failure(expected: &Placed<ExpectedFailure>, failure: &Failure, sources: &Sources) -> Vec<Problem> {
     let found = failure.diagnostics();
     if found.iter().any(|problem| is_expected(&expected.value, problem, sources)) {
         return Vec::new();
     }
-    // A text can be that of several problems, or of what was being done.
+    // A message may be that of several problems, or of the failed operation.
     let ExpectedFailure { id, path, message } = &expected.value;
     if let (None, None, Some(text)) = (id, path, message)
         && failure.text(sources).contains(text)
@@ -196,7 +196,7 @@ fn is_expected(expected: &ExpectedFailure, problem: &Diagnostic, sources: &Sourc
     has_id && expected.path.as_ref().is_none_or(has_path) && expected.message.as_ref().is_none_or(has_text)
 }
 
-/// `rule/min at port`.
+/// Example: `rule/min at port`.
 fn words(expected: &ExpectedFailure) -> String {
     let mut out = expected.id.clone().unwrap_or_default();
     for (word, text) in [("at", &expected.path), ("and the message", &expected.message)] {

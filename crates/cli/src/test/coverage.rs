@@ -1,7 +1,7 @@
-//! `test --coverage`: what no test reached.
+//! `test --coverage`: reports what no test reaches.
 //!
-//! Lines of templates count that contain code or belong to a node that code makes. A data value is reached when code
-//! asks for it, an overlay when it matches, a rule when a test breaks it: a rule that no test breaks could be missing.
+//! Counted are lines of templates with code, or with nodes that code creates. A data value is reached when code reads
+//! it, an overlay when it matches, a rule when a test violates it: otherwise the rule could as well be missing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,20 +13,20 @@ use crate::flags::Invocation;
 use crate::project::engine::Reached;
 use crate::project::inputs::Inputs;
 
-/// How coverage is reported.
+/// The format of the report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
     /// Lines for people.
     Text,
-    /// What tools that show coverage read; templates only.
+    /// The format that coverage tools read; templates only.
     Lcov,
 }
 
 impl Format {
-    /// What the flags ask for.
+    /// The format that the flags request, if any.
     ///
     /// # Errors
-    /// There is no such format.
+    /// If the format is unknown.
     pub fn of(flags: &Invocation) -> Result<Option<Format>, Failure> {
         match flags.text(&flag::COVERAGE) {
             _ if !flags.is_given(&flag::COVERAGE) => Ok(None),
@@ -97,12 +97,12 @@ pub fn report(
     out
 }
 
-/// `3 of 4`.
+/// Example: `3 of 4`.
 fn part<'a>(items: impl Iterator<Item = &'a bool> + Clone) -> String {
     format!("{} of {}", items.clone().filter(|reached| **reached).count(), items.count())
 }
 
-/// The lines of files that contain code. A line is reached where anything on it is.
+/// The lines of files that contain code. A line is reached if anything on it is.
 fn files(reached: &Reached, sources: &Sources) -> BTreeMap<String, Lines> {
     let mut found: BTreeMap<String, Lines> = BTreeMap::new();
     for (pos, ran) in reached.coverage.statements() {
@@ -114,7 +114,7 @@ fn files(reached: &Reached, sources: &Sources) -> BTreeMap<String, Lines> {
     found
 }
 
-/// `config/app.yml:3`.
+/// Example: `config/app.yml:3`.
 fn place(pos: Pos, sources: &Sources) -> String {
     let pos = sources.source_place(pos);
     match sources.get(pos.file) {
@@ -123,7 +123,7 @@ fn place(pos: Pos, sources: &Sources) -> String {
     }
 }
 
-/// `lines 3-5 and 9`.
+/// Example: `lines 3-5 and 9`.
 fn ranges(lines: &[u32]) -> String {
     let mut found: Vec<(u32, u32)> = Vec::new();
     for &line in lines {

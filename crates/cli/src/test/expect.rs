@@ -1,4 +1,4 @@
-//! Documents compared with what is expected of them.
+//! Compares documents with an expectation.
 
 use similar::TextDiff;
 use ytterby_diag::{Id, Label, Part, Path, Role, Step};
@@ -8,7 +8,7 @@ use ytterby_text::gojson::{self, Html};
 use super::Problem;
 use crate::build::counted;
 
-/// What is wrong with the documents.
+/// The differences between the documents and the expectation.
 pub fn check(expectation: &Expectation, documents: &[&Value]) -> Vec<Problem> {
     let is_meant = |document: &&&Value| expectation.document.iter().all(|wanted| has(document, wanted));
     let meant: Vec<&Value> = documents.iter().filter(is_meant).copied().collect();
@@ -36,7 +36,7 @@ pub fn is_null(document: &Value) -> bool {
     matches!(document.value, Data::Scalar(Scalar::Null))
 }
 
-/// Whether a document has a node that contains what is wanted.
+/// Whether a document has a node that contains the wanted one.
 fn has(document: &Value, wanted: &Expected) -> bool {
     lookup(document, wanted.path.steps()).is_some_and(|node| contains(node, &wanted.value))
 }
@@ -91,7 +91,7 @@ fn lacks(document: &Value, wanted: &Expected, name: &str) -> Option<Problem> {
         return Some(absent(document, wanted, name, Id::TEST_CONTAINS));
     };
     let is_inside = match (&found.value, &wanted.value.value) {
-        // A text is part of another one only where no structure says what is compared.
+        // Text is compared by substring only at the top, not inside maps and lists.
         (Data::Scalar(Scalar::Text(found)), Data::Scalar(Scalar::Text(wanted))) => found.contains(wanted.as_str()),
         (Data::List(items), Data::Scalar(_) | Data::Map(_)) => items.iter().any(|item| contains(item, &wanted.value)),
         _ => contains(found, &wanted.value),
@@ -110,7 +110,7 @@ fn exists(document: &Value, path: &Placed<Path>, name: &str) -> Option<Problem> 
     Some(path.problem(Id::TEST_ABSENT, message, None).label(label).into())
 }
 
-/// A node that is not there at all.
+/// The problem of a node that does not exist.
 fn absent(document: &Value, wanted: &Expected, name: &str, id: Id) -> Problem {
     let message = format!("{} of {name} does not exist", wanted.path);
     let near = nearest(document, wanted.path.steps());
@@ -122,7 +122,7 @@ fn at(wanted: &Expected, id: Id, message: String, found: &Value) -> ytterby_diag
     wanted.value.problem(id, message, None).label(label)
 }
 
-/// How far a path leads, and which keys are there.
+/// How far a path leads, and which keys exist there.
 fn nearest(document: &Value, steps: &[Step]) -> Option<String> {
     let mut end = steps.len();
     while end > 0 {
@@ -141,7 +141,7 @@ fn nearest(document: &Value, steps: &[Step]) -> Option<String> {
     None
 }
 
-/// What is in a list, and how its items are named where a key was given.
+/// Describes a list, and how to address its items if a key was given.
 fn list_hint(list: &str, count: usize, step: Option<&Step>) -> String {
     let items = counted(count, "item");
     match step {
@@ -153,7 +153,7 @@ fn list_hint(list: &str, count: usize, step: Option<&Step>) -> String {
     }
 }
 
-/// The node that a path leads to. A key that contains dots may be written without quotes.
+/// The node at a path. A key with dots may be written without quotes.
 fn lookup<'a>(node: &'a Value, steps: &[Step]) -> Option<&'a Value> {
     let Some((first, rest)) = steps.split_first() else { return Some(node) };
     match (first, &node.value) {
@@ -175,7 +175,7 @@ fn lookup<'a>(node: &'a Value, steps: &[Step]) -> Option<&'a Value> {
     }
 }
 
-/// Whether nodes are the same. The order of keys does not count.
+/// Whether nodes are equal. The order of keys is ignored.
 fn equal(a: &Value, b: &Value) -> bool {
     match (&a.value, &b.value) {
         (Data::Scalar(a), Data::Scalar(b)) => same(a, b),
@@ -188,7 +188,7 @@ fn equal(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Whether a node has everything that another one has: keys of maps, items of lists in any order, equal leaves.
+/// Whether a node contains another one: keys of maps, items of lists in any order, equal leaves.
 fn contains(node: &Value, wanted: &Value) -> bool {
     match (&node.value, &wanted.value) {
         (Data::Map(items), Data::Map(wanted)) => wanted
@@ -231,7 +231,7 @@ fn name_of(document: &Value, documents: &[&Value]) -> String {
     }
 }
 
-/// `3 (an integer)`, so that `3` and `"3"` can be told apart.
+/// Example: `3 (an integer)`, so that `3` and `"3"` look different.
 fn typed(value: &Value) -> String {
     format!("{} ({})", inline(value), value.value.kind())
 }
@@ -266,7 +266,7 @@ fn scalar_text(scalar: &Scalar) -> String {
     }
 }
 
-/// What differs between two values, line by line.
+/// A line diff of two values.
 fn diff(wanted: &Value, found: &Value) -> String {
     let (old, new) = (block(wanted), block(found));
     let diff = TextDiff::from_lines(&old, &new);

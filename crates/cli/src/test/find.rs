@@ -1,4 +1,4 @@
-//! Test files and snapshots on the disk.
+//! Finds test files and snapshots on disk.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,16 +12,16 @@ use super::case::Case;
 use crate::project::{Project, is_test_file};
 use crate::read::{SNAPSHOTS, io_text};
 
-/// Test files in their order, and what is wrong with the paths that name them.
+/// Test files in order, and paths that do not exist.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// Paths, seen from the working directory.
+    /// Paths, relative to the working directory.
     pub files: Vec<String>,
     /// Paths that do not exist.
     pub problems: Vec<Diagnostic>,
 }
 
-/// The test files below the operands, or below `tests:` of the project.
+/// The test files below the operands, or below the project's `tests:`.
 pub fn files(project: Option<&Project>, operands: &[String]) -> Found {
     let mut found = Found::default();
     let mut seen = BTreeSet::new();
@@ -52,7 +52,7 @@ pub fn files(project: Option<&Project>, operands: &[String]) -> Found {
     found
 }
 
-/// Test files below a directory, by their paths.
+/// Test files below a directory, sorted by path.
 fn below(directory: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut pending = vec![directory.to_owned()];
@@ -74,7 +74,7 @@ fn below(directory: &str) -> Vec<String> {
 /// Reads a test file.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The problems of the file.
 pub fn read(path: &str, sources: &Sources) -> Result<TestFile, Vec<Diagnostic>> {
     let text = fs::read(path)
         .map_err(|error| vec![Diagnostic::error(Id::FILE_MISSING, format!("{path}: {}", io_text(&error)))])?;
@@ -92,7 +92,7 @@ pub fn directory(path: &str) -> &str {
 pub struct Used(BTreeMap<String, BTreeSet<String>>);
 
 impl Used {
-    /// Those of some tests.
+    /// The snapshots of some tests.
     pub fn of(cases: &[Case]) -> Used {
         let mut used = Used::default();
         for case in cases {

@@ -1,7 +1,7 @@
-//! `test`: renders with other values and compares the output with what is expected.
+//! `test`: renders with the values of tests and compares the output with their expectations.
 //!
-//! A test file that is wrong ([`Verdict::Wrong`]) does not keep others from running. Tests run on all cores and are
-//! reported in the order of their files.
+//! A broken test file ([`Verdict::Wrong`]) does not prevent others from running. Tests run on all cores and are reported
+//! in the order of their files.
 
 mod case;
 mod coverage;
@@ -29,12 +29,10 @@ use crate::project::progress::Progress;
 use crate::project::{self, Project};
 use crate::{build, host, limits, write};
 
-/// What came of a test.
+/// The result of a test.
 #[derive(Debug)]
 pub enum Verdict {
-    /// It passed.
     Passed,
-    /// It failed.
     Failed(Vec<Problem>),
     /// It could not be run.
     Wrong(Vec<Diagnostic>),
@@ -43,9 +41,9 @@ pub enum Verdict {
 /// Why a test failed.
 #[derive(Debug)]
 pub struct Problem {
-    /// What is wrong, with places in the shared sources.
+    /// The problem, with positions in the shared sources.
     pub diagnostic: Diagnostic,
-    /// What differs, as lines of a diff; empty where there is nothing to compare.
+    /// Lines of a diff; empty if there is nothing to compare.
     pub diff: String,
 }
 
@@ -63,11 +61,11 @@ pub struct Tested {
     /// A snapshot to write.
     snapshot: Option<(String, OutputFile)>,
     printed: Vec<u8>,
-    /// Rules that the render broke: the path of the value, and what it must be.
+    /// Rules that the render violated: the path of the value, and the requirement.
     broken: Vec<(String, String)>,
 }
 
-/// Runs tests as the flags say. Gives the exit code.
+/// Runs tests as the flags request. Returns the exit code.
 pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
     let format = Format::find(flags.text(&flag::FORMAT))?;
     let coverage = coverage::Format::of(flags)?;
@@ -119,7 +117,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
         });
         return writer.finish();
     }
-    // All problems of a render count for `fails`.
+    // All problems of a render must be found, because `fails` may expect any of them.
     let reached = coverage.map(|_| Reached::default());
     let engine = Engine {
         program: program.to_owned(),
@@ -167,14 +165,14 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
     Ok(exit)
 }
 
-/// Writes a snapshot. Gives a verdict where that fails.
+/// Writes a snapshot. Returns a verdict if that fails.
 fn written(case: &Case, directory: &str, file: OutputFile) -> Option<Verdict> {
     let failure = write::add_files(directory, &[file]).err()?;
     let place = case.test.snapshot.as_ref().unwrap_or(&case.test.name);
     Some(Verdict::Wrong(vec![place.problem(Id::FILE_WRITE, failure.to_string(), None)]))
 }
 
-/// The project here or above. Test files that are named need none.
+/// The project here or above. It is optional if test files are named.
 fn load(operands: &[String], sources: &Sources) -> Result<Option<Project>, Failure> {
     if project::find().is_none() && !operands.is_empty() {
         return Ok(None);
@@ -182,7 +180,7 @@ fn load(operands: &[String], sources: &Sources) -> Result<Option<Project>, Failu
     project::load(sources).map(Some)
 }
 
-/// The tests of a file with what each of them renders, and what is wrong with that.
+/// The tests of a file with their targets, and problems of finding those.
 fn bind(project: Option<&Project>, path: &str, file: ytterby_project::TestFile) -> (Vec<Case>, Vec<Diagnostic>) {
     let mut problems = Vec::new();
     let mut cases = Vec::new();
@@ -195,7 +193,7 @@ fn bind(project: Option<&Project>, path: &str, file: ytterby_project::TestFile) 
     (cases, problems)
 }
 
-/// What a test renders, before what it adds.
+/// The target of a test, without the test's additions.
 fn target(project: Option<&Project>, test: &Test) -> Result<Target, Box<Diagnostic>> {
     let base = project.map(|project| project.file.base.clone());
     match &test.target {
@@ -204,7 +202,7 @@ fn target(project: Option<&Project>, test: &Test) -> Result<Target, Box<Diagnost
             let message = "the test names no files, and there is no project";
             Box::new(test.name.problem(Id::TEST_VALUE, message, Some(hint.into())))
         }),
-        // The files of the project are not meant; what is checked is.
+        // The test does not use the project's files, but its output is checked like theirs.
         None => {
             let base = base.unwrap_or_default();
             Ok(Target { kubernetes: base.kubernetes, schemas: base.schemas, limits: base.limits, ..Target::default() })
@@ -232,7 +230,7 @@ fn target(project: Option<&Project>, test: &Test) -> Result<Target, Box<Diagnost
     }
 }
 
-/// How problems are drawn on standard output.
+/// The format of problems on standard output.
 fn rich(flags: &Invocation) -> Result<Rendering, Failure> {
     use std::io::IsTerminal;
     let wish = flags.text(&flag::COLOR);

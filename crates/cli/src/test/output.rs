@@ -1,4 +1,4 @@
-//! Reports of tests: text, JUnit, GitHub, JSON lines.
+//! Writes the results of tests: text, JUnit, GitHub annotations, JSON lines.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -14,19 +14,19 @@ use super::{Problem, Verdict};
 use crate::host;
 use crate::project::series;
 
-/// Lines of a diff that are shown.
+/// Maximum lines of a diff.
 const MAX_DIFF_LINES: usize = 200;
 
-/// How results are reported.
+/// The output format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
     /// Lines for people.
     Text,
     /// One XML document.
     Junit,
-    /// Lines, and marks in the files of a pull request.
+    /// Text, and annotations in the files of a pull request.
     Github,
-    /// One JSON object a test.
+    /// One JSON object per test.
     Json,
 }
 
@@ -34,7 +34,7 @@ impl Format {
     /// The format of `--format`.
     ///
     /// # Errors
-    /// There is no such format.
+    /// If the format is unknown.
     pub fn find(name: &str) -> Result<Format, Failure> {
         match name {
             "" | "text" => Ok(Format::Text),
@@ -49,21 +49,21 @@ impl Format {
     }
 }
 
-/// Writes results as they come, JUnit at the end.
+/// Writes results immediately, except JUnit, which is written at the end.
 pub struct Writer<'a> {
     format: Format,
     program: &'a str,
-    /// How text draws problems.
+    /// The format of problems in text.
     rich: Rendering,
     sources: &'a Arc<Sources>,
-    /// Where results go: standard output belongs to them unless it is asked for something else.
+    /// Whether results go to standard error, because standard output is used for something else.
     is_aside: bool,
-    /// Why results could not be written any more.
+    /// The first error of writing.
     failure: Cell<Option<Failure>>,
     passed: usize,
     failed: usize,
     wrong: usize,
-    /// Suites of JUnit: the file and its test cases.
+    /// JUnit suites: the file and its test cases.
     suites: Vec<(String, Vec<JunitCase>)>,
 }
 
@@ -81,7 +81,7 @@ impl<'a> Writer<'a> {
         Writer { format, program, rich, sources, is_aside, failure, passed: 0, failed: 0, wrong: 0, suites: Vec::new() }
     }
 
-    /// The same, to standard error.
+    /// Writes to standard error instead.
     #[must_use]
     pub fn aside(self) -> Writer<'a> {
         Writer { is_aside: true, ..self }
@@ -92,7 +92,7 @@ impl<'a> Writer<'a> {
         self.wrong == 0
     }
 
-    /// A test file, or the project, that cannot be used.
+    /// Reports a test file, or a project, that cannot be used.
     pub fn wrong(&mut self, path: &str, problems: &[Diagnostic]) {
         self.wrong += 1;
         match self.format {
@@ -115,7 +115,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The result of a test.
+    /// Reports the result of a test.
     pub fn tested(&mut self, case: &Case, verdict: &Verdict, seconds: f64) {
         let (outcome, problems): (&str, Vec<Diagnostic>) = match verdict {
             Verdict::Passed => ("passed", Vec::new()),
@@ -174,7 +174,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A warning about the tests as a whole.
+    /// Reports a warning about the tests as a whole.
     pub fn warning(&mut self, warning: &Diagnostic) {
         let warnings = std::slice::from_ref(warning);
         let rendering = match self.format {
@@ -186,7 +186,7 @@ impl<'a> Writer<'a> {
         self.print(&self.drawn(warnings, rendering));
     }
 
-    /// Says that there is nothing to run.
+    /// Reports that there are no tests to run.
     pub fn nothing(&mut self, text: &str) {
         match self.format {
             Format::Text | Format::Github => self.print(&format!("{text}\n")),
@@ -194,10 +194,10 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes what is left and gives the exit code.
+    /// Writes the remaining output and returns the exit code.
     ///
     /// # Errors
-    /// Where standard output cannot be written.
+    /// If standard output cannot be written.
     pub fn finish(self) -> Result<i32, Failure> {
         let (passed, failed, wrong) = (self.passed, self.failed, self.wrong);
         match self.format {
@@ -243,7 +243,7 @@ impl<'a> Writer<'a> {
         render(&Report::new(self.program, failure.as_ref(), &warnings, self.sources), rendering)
     }
 
-    /// Problems as JSON objects with commas between them.
+    /// Problems as JSON objects, separated by commas.
     fn json(&self, problems: &[Diagnostic]) -> String {
         self.drawn(problems, Rendering::Json).trim_end().replace('\n', ",")
     }
@@ -300,7 +300,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Rich without colours, for files.
+/// The rich format without colours, for files.
 const PLAIN: Rendering =
     Rendering::Rich(ytterby_diag::render::RichOptions { colour: ytterby_diag::render::Colour::Off, width: None });
 
@@ -316,7 +316,7 @@ fn diffs(verdict: &Verdict) -> String {
     shown
 }
 
-/// A text with four blanks before each line that is not empty.
+/// Indents each line that is not empty by four blanks.
 fn indented(text: &str) -> String {
     text.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("    {line}\n") }).collect()
 }

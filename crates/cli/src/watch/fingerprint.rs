@@ -1,17 +1,17 @@
-//! What inputs look like from outside: which files there are, how long they are, when they were written.
+//! Fingerprints of inputs: which files exist, their sizes and modification times.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// The files of some paths.
+/// The fingerprint of all files below some paths.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Fingerprint {
     files: BTreeMap<PathBuf, Stamp>,
 }
 
-/// How a file looks from outside. Editors that write a new file and rename it change the number.
+/// Metadata of a file. Editors that write a new file and rename it change the inode number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Stamp {
     length: u64,
@@ -20,15 +20,15 @@ struct Stamp {
 }
 
 impl Fingerprint {
-    /// Looks at paths and everything below them, but for hidden directories (absolute paths). Gives the directories that
-    /// tell of changes, too.
+    /// Reads the metadata of paths and everything below them, except hidden directories (absolute paths). Also returns the
+    /// directories to watch for changes.
     pub fn take(paths: &BTreeSet<String>, hidden: &BTreeSet<PathBuf>) -> (Fingerprint, BTreeSet<PathBuf>) {
         let mut found = Fingerprint::default();
         let mut directories = BTreeSet::new();
         for path in paths {
             let path = Path::new(path);
             let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            // Where the path does not exist, what is around it says when it appears.
+            // For a path that does not exist, watch the nearest existing parent.
             let there = parent.ancestors().find(|directory| directory.is_dir() || directory.as_os_str().is_empty());
             let there = there.filter(|there| !there.as_os_str().is_empty()).unwrap_or(Path::new("."));
             directories.insert(there.to_owned());
@@ -49,7 +49,7 @@ impl Fingerprint {
         (found, directories)
     }
 
-    /// The files that differ, by their names.
+    /// The names of files that differ.
     pub fn changes(&self, other: &Fingerprint) -> Vec<String> {
         let differs = |path: &&PathBuf| self.files.get(*path) != other.files.get(*path);
         let all: BTreeSet<&PathBuf> = self.files.keys().chain(other.files.keys()).collect();

@@ -1,7 +1,7 @@
-//! `watch`: builds again whenever an input changes.
+//! `watch`: rebuilds whenever an input changes.
 //!
-//! The inputs are looked at before each build, so that a change during a build is not missed. A build that fails
-//! leaves its directories as they were, and the next change is waited for.
+//! The fingerprint is taken before each build, so that no change during a build is missed. A failed build leaves the
+//! output directories unchanged, and the next change is awaited.
 
 mod fingerprint;
 mod wake;
@@ -29,16 +29,16 @@ use crate::project::progress::Progress;
 use crate::project::{self, Project};
 use crate::{host, limits, report, write};
 
-/// A save is over when nothing changed for this long.
+/// A save is complete after this time without changes.
 const CALM: Duration = Duration::from_millis(8);
 
-/// A save that does not end is built all the same.
+/// A save that takes longer is built nevertheless.
 const PATIENCE: Duration = Duration::from_millis(60);
 
-/// Lines of a difference that are shown.
+/// Maximum lines of a diff.
 const MAX_LINES: usize = 40;
 
-/// Builds until the program is ended.
+/// Builds until the program is terminated.
 pub fn run(program: &str, flags: &Invocation) -> Result<i32, Failure> {
     let rendering = report::rendering(program, flags)?;
     let jobs = build::jobs(flags)?;
@@ -51,7 +51,7 @@ pub fn run(program: &str, flags: &Invocation) -> Result<i32, Failure> {
         if session.rounds == 0 && project::find().is_none() {
             return Err(loaded.err().unwrap_or_else(|| unreachable!("a project without a file was loaded")));
         }
-        // A target that there is not will not come by itself.
+        // An unknown target is an error at the start: waiting does not help.
         if let (0, Ok(project), false) = (session.rounds, &loaded, flags.operands.is_empty())
             && let Err(problem) = build::chosen(project, &flags.operands)
         {
@@ -60,7 +60,7 @@ pub fn run(program: &str, flags: &Invocation) -> Result<i32, Failure> {
         let (paths, hidden) = watched(loaded.as_ref().ok());
         let (before, directories) = Fingerprint::take(&paths, &hidden);
         alarm.listen(&directories);
-        // What changed before the alarm was set.
+        // Include changes between the fingerprint and the start of watching.
         let (before, _) = match session.rounds {
             0 => (before, directories),
             _ => Fingerprint::take(&paths, &hidden),
@@ -72,7 +72,7 @@ pub fn run(program: &str, flags: &Invocation) -> Result<i32, Failure> {
     }
 }
 
-/// Waits for a change, and for its end.
+/// Waits for a change, and until it is complete.
 fn changed(alarm: &Alarm, before: &Fingerprint, paths: &BTreeSet<String>, hidden: &BTreeSet<PathBuf>) -> Fingerprint {
     let look = || Fingerprint::take(paths, hidden).0;
     let mut now = look();
@@ -92,7 +92,7 @@ fn changed(alarm: &Alarm, before: &Fingerprint, paths: &BTreeSet<String>, hidden
     now
 }
 
-/// The paths whose changes count, and the directories that do not.
+/// The paths to watch, and the directories to ignore.
 fn watched(project: Option<&Project>) -> (BTreeSet<String>, BTreeSet<PathBuf>) {
     let base = project.map(|project| project.base.clone()).or_else(|| project::find().map(|(base, _)| base));
     let mut paths = BTreeSet::from([join(&base.unwrap_or_default(), ytterby_project::FILE_NAME)]);
@@ -151,7 +151,7 @@ impl Session<'_> {
         let inputs = Inputs::new(&project.file, &project.root, self.flags, self.rendering, sources);
         let mut findings = Findings::default();
         let mut progress = Progress::new("Building targets");
-        // The difference is shown, and then written.
+        // Compute the diff, and write nevertheless.
         let mode = Mode { check: false, diff: true };
         let work =
             |own: &mut Renderers, number: usize| build::build(&engine, own, &inputs, &project, targets[number], mode);
@@ -176,7 +176,7 @@ impl Session<'_> {
         self.wait_for(Some((targets.len(), changed)), is_good);
     }
 
-    /// Writes what a target gave, and says what changed. Gives whether something did.
+    /// Writes the output of a target and prints its changes. Returns whether there were any.
     fn finish(&mut self, project: &Project, target: &Target, built: Built, is_first: bool) -> Result<bool, Failure> {
         let rendered = built.result?;
         let Some((output, comparison)) = target.output.as_ref().zip(built.comparison) else {
@@ -205,7 +205,7 @@ impl Session<'_> {
             };
             text.push_str(&format!("{}: {word} {}\n", target.name, join(&directory, path)));
         }
-        // A first build says what is new; nobody wants to read all of it.
+        // The first build reports only names; a full diff would be too long.
         let lines = if is_first { 0 } else { MAX_LINES };
         let all = comparison.diff.lines().count();
         comparison.diff.lines().take(lines).for_each(|line| text.push_str(&format!("    {line}\n")));
@@ -224,7 +224,7 @@ impl Session<'_> {
     }
 }
 
-/// At most three names.
+/// Joins at most three names.
 fn shortened(names: &[String]) -> String {
     match names {
         [] => "inputs".to_owned(),

@@ -1,9 +1,8 @@
-//! Waiting for changes on the disk.
+//! Waits for changes on disk.
 //!
-//! On Linux the system says that something happened in a directory, and only then files are looked at. Elsewhere, and
-//! where the system has no room for more watches, they are looked at every 50 ms. Whether something really changed is
-//! decided by [`super::fingerprint`], so an event too many does no harm; once a second it is asked without any event, in
-//! case one was lost.
+//! On Linux, inotify reports that something happened in a directory, and only then files are checked. Elsewhere, and when
+//! the limit of watches is reached, they are checked every 50 ms. [`super::fingerprint`] decides whether something really
+//! changed, so superfluous events do no harm; once a second it is compared without any event, in case one was lost.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -11,24 +10,24 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-/// Between two looks where there are events.
+/// Interval between checks with events.
 const WITH_EVENTS: Duration = Duration::from_secs(1);
 
-/// Between two looks where there are none.
+/// Interval between checks without events.
 const WITHOUT_EVENTS: Duration = Duration::from_millis(50);
 
-/// Wakes whoever waits for changes.
+/// Wakes the thread that waits for changes.
 pub struct Alarm {
     events: Option<Events>,
 }
 
 impl Alarm {
-    /// One that knows no directory yet.
+    /// An alarm without directories.
     pub fn new() -> Alarm {
         Alarm { events: Events::new() }
     }
 
-    /// Listens to these directories, too. The same one may be given again.
+    /// Watches these directories, too. Repeating a directory is harmless.
     pub fn listen(&mut self, directories: &BTreeSet<PathBuf>) {
         let heard = self.events.as_mut().is_some_and(|events| directories.iter().all(|path| events.add(path)));
         if !heard {
@@ -36,7 +35,7 @@ impl Alarm {
         }
     }
 
-    /// Waits until it may be worth to look.
+    /// Waits until the files should be checked.
     pub fn wait(&self) {
         match &self.events {
             Some(events) => match events.receiver.recv_timeout(WITH_EVENTS) {
@@ -48,7 +47,7 @@ impl Alarm {
     }
 }
 
-/// Events of the system.
+/// Events from inotify.
 struct Events {
     receiver: Receiver<()>,
     #[cfg(target_os = "linux")]
@@ -65,7 +64,7 @@ impl Events {
         let reader = std::sync::Arc::clone(&inotify);
         let read = move || {
             let mut buffer = [0; 64 << 10];
-            // What happened does not matter, only that something did. A full channel has said so already.
+            // The content of events does not matter. A full channel already has a wake-up.
             while (&*reader).read(&mut buffer).is_ok_and(|count| count > 0) {
                 if let Err(mpsc::TrySendError::Disconnected(())) = sender.try_send(()) {
                     return;
@@ -85,7 +84,7 @@ impl Events {
             | WatchFlags::MOVE
             | WatchFlags::MOVE_SELF
             | WatchFlags::DELETE_SELF;
-        // A directory that is gone is seen by those around it.
+        // The removal of a directory is reported by its parent.
         match add_watch(&*self.inotify, directory, events) {
             Ok(_) => true,
             Err(error) => error == rustix::io::Errno::NOENT || error == rustix::io::Errno::NOTDIR,
