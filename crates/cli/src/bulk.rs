@@ -7,7 +7,7 @@ use ytterby::{Content, Failure, InputFile, OutputFile};
 use ytterby_diag::Id;
 use ytterby_text::gojson::{self, Build, Html, Scalar};
 
-/// The files of `--bulk-in`. Names of members are compared without case and unknown ones are ignored, as Go does it.
+/// The files of `--bulk-in`. Member names are compared case-insensitively and unknown members ignored, as in Go.
 pub fn read(text: &str) -> Result<Vec<InputFile>, Failure> {
     files(text).map_err(|why| Failure::new(Id::FLAG_VALUE, why))
 }
@@ -58,7 +58,7 @@ fn file(value: Json) -> Result<InputFile, String> {
     Ok(InputFile::new(name, Content::new(data.into_bytes())))
 }
 
-/// A JSON value, as far as somebody asks for it.
+/// A JSON value, as far as this module needs it.
 enum Json {
     Null,
     Bool,
@@ -69,7 +69,7 @@ enum Json {
 }
 
 impl Json {
-    /// What Go calls it when it is not what was expected.
+    /// Go's name for the type, used in its error messages.
     fn kind(&self) -> &'static str {
         match self {
             Json::Null => "null",
@@ -114,7 +114,7 @@ fn mismatch(found: &Json, place: &str, expected: &str) -> String {
     format!("json: cannot unmarshal {} into {place} of type {expected}", found.kind())
 }
 
-/// What `--bulk-out` prints. A failure is part of it.
+/// The output of `--bulk-out`, which includes a failure.
 pub fn write(result: Result<&[OutputFile], &str>) -> Vec<u8> {
     let mut out = vec![b'{'];
     let string = |out: &mut Vec<u8>, bytes: &[u8]| gojson::string_into(out, bytes, Html::Escape);

@@ -1,8 +1,7 @@
-//! `fmt`: YAML files in one form.
+//! `fmt`: formats YAML files.
 //!
-//! Without further flags the result goes to standard output, as ytt does it, and the first error ends the run. With
-//! `--check`, `--diff` and `--write` each file is looked at by itself: a file that cannot be parsed is reported, and the
-//! others are done all the same.
+//! Without `--check`, `--diff` and `--write` the result goes to standard output, as in ytt, and the first error ends the
+//! run. With these flags files are independent: an unparsable one is reported, and the others are still formatted.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -19,7 +18,7 @@ use crate::project::findings::Findings;
 use crate::read::{self, Rules, Skip, Stdin, Symlinks, Urls};
 use crate::{host, report, write};
 
-/// Formats the YAML files that flags and operands name.
+/// Formats the YAML files given by flags and operands.
 pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
     let started = Instant::now();
     let paths: Vec<String> = flags.list(&flag::FMT_FILE).iter().chain(&flags.operands).cloned().collect();
@@ -81,17 +80,17 @@ impl Mode {
     }
 }
 
-/// What a look at a file gave.
+/// The result for one file.
 enum Form {
-    /// It is as it should be.
+    /// It is formatted.
     Same,
-    /// It has, or had, another form.
+    /// It is, or was, not formatted.
     Other,
-    /// It is left alone, and why.
+    /// It cannot be formatted, for this reason.
     Left(Box<Diagnostic>),
 }
 
-/// Looks at one file.
+/// Formats one file as `mode` requests.
 fn one(file: &InputFile, options: &ReadOptions, sources: &Sources, mode: Mode) -> Result<Form, Failure> {
     let content = file.content.read()?;
     ytterby::budget::input(content.len());
@@ -127,7 +126,7 @@ fn one(file: &InputFile, options: &ReadOptions, sources: &Sources, mode: Mode) -
     Ok(Form::Other)
 }
 
-/// Whether some node is used twice.
+/// Whether the tree contains a node that is used twice.
 fn has_aliases(tree: &Tree) -> bool {
     let mut seen = HashSet::new();
     let mut pending: Vec<NodeId> = tree.documents().iter().map(|document| document.value).collect();
@@ -145,7 +144,7 @@ fn has_aliases(tree: &Tree) -> bool {
     false
 }
 
-/// Whether a text has the documents of a tree: what is written over a file must not lose anything.
+/// Whether a text parses to the documents of a tree. A file is only overwritten if it does.
 fn says_the_same(tree: &Tree, text: &[u8], options: &ReadOptions) -> bool {
     let Ok(again) = parse(text, FileId(0), options) else { return false };
     let filled = |tree: &Tree| -> Vec<String> {
@@ -159,7 +158,7 @@ fn says_the_same(tree: &Tree, text: &[u8], options: &ReadOptions) -> bool {
     filled(tree) == filled(&again) && old == new
 }
 
-/// The content of a node in one form.
+/// The content of a node in a canonical form, to compare.
 fn shown(tree: &Tree, node: NodeId) -> String {
     stacker::maybe_grow(64 << 10, 1 << 20, || match tree.value(node) {
         View::Scalar(ytterby_yaml::Scalar::Null) => "null".to_owned(),

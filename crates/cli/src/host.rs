@@ -6,22 +6,22 @@ use std::io::{self, IsTerminal, Write};
 use ytterby_diag::render::{Colour, Rendering, note};
 use ytterby_diag::{Failure, Id};
 
-/// The engine's voice: `print()` and debug output go to standard error at once, so that they show up even if a run is
-/// stopped. Where a program reads standard error, they take the form that it reads.
+/// Receives `print()` and debug output of the engine and writes it to standard error at once, so that it is visible even
+/// if a run is stopped. With `--diagnostics` for programs, it has the same format as the diagnostics.
 #[derive(Default)]
 pub struct Terminal {
     rendering: Rendering,
-    /// What waits for the end, since the form is one whole.
+    /// Output that waits for the end, because the format is one document.
     printed: RefCell<String>,
 }
 
 impl Terminal {
-    /// A voice that speaks in the form of the diagnostics.
+    /// Writes in the format of the diagnostics.
     pub fn new(rendering: Rendering) -> Terminal {
         Terminal { rendering, printed: RefCell::default() }
     }
 
-    /// What was kept back.
+    /// Removes and returns the output that waits for the end.
     pub fn take_printed(&self) -> String {
         self.printed.take()
     }
@@ -50,13 +50,13 @@ impl ytterby::Host for Terminal {
     }
 }
 
-/// Writes to standard error. If that is gone, there is nobody to tell.
+/// Writes to standard error. Failures are ignored: there is nowhere left to report them.
 pub fn write_error(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
-/// Writes the result. A reader that has seen enough (`| head`) ends the program quietly, with the exit code that a shell
-/// shows for a program ended by SIGPIPE.
+/// Writes the result. If the reader closes the pipe (`| head`), ends the program quietly, with the exit code that a
+/// shell shows after SIGPIPE.
 pub fn write_output(bytes: &[u8]) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
@@ -66,7 +66,7 @@ pub fn write_output(bytes: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// Columns of the terminal that standard error is, if it is one and tells.
+/// The width of the terminal on standard error, if known.
 pub fn width() -> Option<usize> {
     let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     columns.filter(|columns| *columns > 0).or_else(terminal_width)
@@ -88,7 +88,7 @@ pub fn is_terminal() -> bool {
     io::stderr().is_terminal()
 }
 
-/// Colour as `--color` says, then as the environment says, then for terminals that can show it.
+/// Whether to use colours: first `--color` decides, then the environment, then the terminal.
 pub fn colour(wish: &str) -> Result<Colour, Failure> {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let is_forced = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");

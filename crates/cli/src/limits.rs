@@ -1,4 +1,4 @@
-//! Limits from flags, and what this process has used.
+//! Limits from flags, and measurement of the process.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use ytterby_diag::{Diagnostic, Id};
 use crate::commands::flag;
 use crate::flags::{Invocation, Text};
 
-/// The limits that the flags name.
+/// The limits that the flags set.
 pub fn of_flags(flags: &Invocation) -> Result<Limits, Failure> {
     let size = "a size such as 400MiB, 2GiB or none";
     Ok(Limits {
@@ -35,7 +35,7 @@ fn read<T>(
     })
 }
 
-/// Runs a command that does not render within the limits that the flags name.
+/// Runs a command that does not render within the limits that the flags set.
 pub fn within<T>(flags: &Invocation, run: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     let _running = budget::begin(of_flags(flags)?, None, Some(Arc::new(Process::default())));
     let result = budget::catch(run).unwrap_or_else(|exceeded| Err(exceeded.into()));
@@ -45,7 +45,7 @@ pub fn within<T>(flags: &Invocation, run: impl FnOnce() -> Result<T, Failure>) -
     Err(failure)
 }
 
-/// What this process has used.
+/// Measures what this process uses.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Process {}
 
@@ -65,7 +65,7 @@ impl Meter for Process {
         Some(START.get_or_init(Instant::now).elapsed())
     }
 
-    /// Pages that are in memory. There is no other number that counts what libraries and the allocator itself take.
+    /// Resident memory. No other number includes what libraries and the allocator use.
     fn memory(&self) -> Option<u64> {
         resident()
     }

@@ -13,10 +13,10 @@ use ytterby_lsp::{Server, serve};
 
 use crate::{kubernetes, limits};
 
-/// Bytes that a file may have to be looked at.
+/// Larger files are ignored.
 const MAX_FILE: u64 = 64 << 20;
 
-/// Serves until the editor says `exit`. Returns the exit code.
+/// Serves until the editor sends `exit`. Returns the exit code.
 pub fn run() -> Result<i32, Failure> {
     let check = |version: &str, schemas: &[String], sources: &Arc<Sources>| {
         kubernetes::plain_check(version, schemas, sources).ok()
@@ -27,7 +27,7 @@ pub fn run() -> Result<i32, Failure> {
     Ok(serve(server, BufReader::new(io::stdin()), &mut io::stdout().lock()))
 }
 
-/// The files of the computer.
+/// Access to the files on disk.
 struct Disk;
 
 impl FileSystem for Disk {
@@ -35,7 +35,7 @@ impl FileSystem for Disk {
         let Ok(entries) = fs::read_dir(native(directory)) else { return Vec::new() };
         let entry = |entry: fs::DirEntry| {
             let name = entry.file_name().into_string().ok()?;
-            // Links to files are followed; links to directories could lead in circles.
+            // Links to files are followed; links to directories could form cycles.
             let is_directory = entry.file_type().ok()?.is_dir();
             let metadata = if is_directory { None } else { Some(fs::metadata(entry.path()).ok()?) };
             if metadata.as_ref().is_some_and(fs::Metadata::is_dir) {

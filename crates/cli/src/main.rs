@@ -1,6 +1,6 @@
 //! The `ytterby` command: flags, reading, writing, subcommands.
 //!
-//! Everything that touches the world is here; what becomes of the bytes is the engine's business.
+//! All effects on the system are here; the engine only transforms bytes.
 
 mod build;
 mod bulk;
@@ -42,8 +42,7 @@ use ytterby_diag::{Diagnostic, Help, Id, Sources};
 use ytterby_text::quote::quote;
 use ytterby_text::spelling;
 
-/// Deeply nested input is walked recursively in places that limit the depth; this is room for those limits. Pages are
-/// only committed when they are used.
+/// Stack size for recursive functions, which limit their depth. Pages are committed on first use.
 const STACK: usize = 512 << 20;
 
 fn main() {
@@ -60,7 +59,7 @@ fn main() {
     std::process::exit(exit);
 }
 
-/// Runs a command line and gives the exit code.
+/// Runs a command line and returns the exit code.
 fn run(program: &str, args: Vec<OsString>) -> i32 {
     let sources = Arc::new(Sources::new());
     let words = flags::words(args.iter().cloned());
@@ -73,8 +72,8 @@ fn run(program: &str, args: Vec<OsString>) -> i32 {
     })
 }
 
-/// The exit code of a command that could not be carried out. Where 1 means that what was checked is wrong, it is 2,
-/// but for limits: these end every command with 1.
+/// The exit code of a command that could not be run. It is 2 for commands that use 1 for problems in what they check,
+/// except for limits, which end every command with 1.
 fn failure_code(words: &[String], failure: &Failure) -> i32 {
     if failure.diagnostics().iter().any(|diagnostic| diagnostic.id.limit().is_some()) {
         return 1;
@@ -126,7 +125,7 @@ fn dispatch(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result
             let rendering = report::rendering(program, flags)?;
             limits::within(flags, || kubernetes::run(program, flags, rendering, sources))
         }
-        // It has limits for each review.
+        // It has limits per review.
         ["kubevirt", "serve"] => kubevirt::run(program, flags),
         ["kubevirt", "explain" | "lint" | "validate"] | ["kubevirt", "export", "cel"] => {
             limits::within(flags, || kubevirt::run(program, flags))
@@ -142,7 +141,7 @@ fn dispatch(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result
         }
         // A command that only has subcommands.
         _ if !command.commands.is_empty() => match flags.operands.first() {
-            // The reference shows the help of its only command of this kind whatever follows it.
+            // `completion` is the reference's only such command; it shows its help for any operand.
             Some(word) if command.name != "completion" => Err(help::unknown_command(program, &flags.path, word)),
             _ => done(help::short(program, &flags.path)),
         },
@@ -158,7 +157,7 @@ fn completion_script(program: &str, shell: &str, flags: &Invocation) -> Result<i
     host::write_output(completion::script(shell, program, question).as_bytes()).map(|()| 0)
 }
 
-/// Where we are ytt and nothing more, we are what scripts that ask for the version of ytt expect.
+/// Scripts that ask ytt for its version get its text, with `--compat=ytt` or if the program is called `ytt`.
 fn version(program: &str, flags: &Invocation) -> Result<String, Failure> {
     let compat = render::compat(program, flags)?;
     let ytt = compat.ytt_version();
@@ -168,14 +167,14 @@ fn version(program: &str, flags: &Invocation) -> Result<String, Failure> {
     })
 }
 
-/// The name that the program was called by.
+/// The name that the program was started by.
 fn program_name() -> String {
     let path = std::env::args_os().next().unwrap_or_default();
     let name = Path::new(&path).file_name().map(|name| name.to_string_lossy().trim_end_matches(".exe").to_owned());
     name.filter(|name| !name.is_empty()).unwrap_or_else(|| "ytterby".to_owned())
 }
 
-/// A panic is a bug of ours; it ends the run as an error that asks for a report, not as a trace.
+/// Records panics. A panic is a bug of ours; the run ends with an error that asks for a report, without a trace.
 fn watch_panics() -> Arc<Mutex<String>> {
     let text = Arc::new(Mutex::new(String::new()));
     let noted = Arc::clone(&text);

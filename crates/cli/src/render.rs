@@ -1,4 +1,4 @@
-//! The main job: render templates.
+//! Renders templates: what the program does without a subcommand.
 
 use std::mem::ManuallyDrop;
 use std::rc::Rc;
@@ -23,12 +23,12 @@ use crate::{bulk, kubernetes, limits, profile, report, source_map, write};
 const OTHER_FILES: &str = "Found Non-YAML templates in input. Non-YAML templates are not rendered to standard output.
 If you want to include those results, use the --output-files or --dangerous-emptied-output-directory flag.";
 
-/// Renders as the flags say. Gives the exit code; an error here is one in the flags themselves.
+/// Renders as the flags request. Returns the exit code; `Err` is a problem of the flags.
 pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
     let started = Instant::now();
     let compat = compat(program, flags)?;
     let rendering = match report::rendering(program, flags)? {
-        // What ytt does not have is switched off: such flags are taken and mean nothing.
+        // `--compat=ytt` disables what ytt does not have: such flags are accepted and ignored.
         _ if compat.is_ytt_only() => Rendering::Text,
         rendering => rendering,
     };
@@ -54,7 +54,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
     std::process::exit(i32::from(outcome.is_err()))
 }
 
-/// Reads, renders, writes. Gives the warnings.
+/// Reads, renders, writes. Returns the warnings.
 fn render(
     program: &str,
     flags: &Invocation,
@@ -76,7 +76,7 @@ fn render(
             Err(failure) => bulk::write(Err(&failure.text(sources))),
         };
         host::write_output(&text)?;
-        // The failure is in the output; only warnings are left to say.
+        // `--bulk-out` contains the failure; only warnings are left to report.
         return Ok(match result {
             Ok(rendered) => rendered.warnings,
             Err(failure) => failure.warnings().to_vec(),
@@ -110,15 +110,15 @@ fn render(
     }
 }
 
-/// What a render needs.
+/// The input of a render.
 pub struct Inputs {
     /// The files of `-f`, not read yet.
     pub files: Vec<InputFile>,
-    /// What the other flags say.
+    /// The options from the other flags.
     pub options: Options,
 }
 
-/// Finds the files and reads the flags that every command with a render has. Flags that a command does not have are off.
+/// Lists the files and reads the flags shared by all commands that render. Flags that a command lacks are off.
 pub fn inputs(
     program: &str,
     flags: &Invocation,
@@ -142,13 +142,13 @@ pub fn inputs(
     Ok(Inputs { files, options })
 }
 
-/// Says which files were written, unless the user does not want to hear it any more.
+/// Prints which files were written, unless the user interrupted the program.
 fn announce(directory: &str, files: &[OutputFile]) -> Result<(), Failure> {
     write::end_if_interrupted();
     host::write_output(write::announcement(directory, files).as_bytes())
 }
 
-/// What the flags say about a run.
+/// The options that the flags set.
 pub fn options(
     program: &str,
     flags: &Invocation,
@@ -207,7 +207,7 @@ pub fn options(
     })
 }
 
-/// How the arguments of flags that name files are read.
+/// How to parse flag arguments that name files.
 pub fn rules(compat: Compat) -> Rules<'static> {
     Rules {
         urls: if compat == Compat::V0_49 { Urls::AreCutAtEquals } else { Urls::MayHoldEquals },
@@ -215,7 +215,7 @@ pub fn rules(compat: Compat) -> Rules<'static> {
     }
 }
 
-/// Finds what a path stands for.
+/// Lists the files of a path.
 type List<'a> = dyn Fn(&str) -> Result<Vec<InputFile>, Failure> + 'a;
 
 fn value_flags(flags: &Invocation, list: &List<'_>) -> ValueFlags {
@@ -230,7 +230,7 @@ fn value_flags(flags: &Invocation, list: &List<'_>) -> ValueFlags {
     }
 }
 
-/// `[@library:]path`.
+/// Parses `[@library:]path`.
 fn values_file(arg: &str, list: &List<'_>) -> ValuesFile {
     let (library, path) = match library_and_rest(arg) {
         Ok(found) => found,
@@ -243,7 +243,7 @@ fn values_file(arg: &str, list: &List<'_>) -> ValuesFile {
     ValuesFile { library: library.to_owned(), path: path.to_owned(), files }
 }
 
-/// `[@library:]key=path`.
+/// Parses `[@library:]key=path`.
 fn value_from_file(arg: &str, list: &List<'_>) -> ValueFromFile {
     let failed = |why: Failure| ValueFromFile {
         library: String::new(),
@@ -260,7 +260,7 @@ fn value_from_file(arg: &str, list: &List<'_>) -> ValueFromFile {
         },
         Err(failure) => return failed(failure.doing(format!("Finding file '{path}'"))),
     };
-    // The reference looks at the key only once it has the content.
+    // The reference checks the key only after reading the content.
     let reading = format!("Reading file '{path}'");
     match library_and_key(key) {
         Ok((library, key)) => ValueFromFile {
@@ -274,7 +274,7 @@ fn value_from_file(arg: &str, list: &List<'_>) -> ValueFromFile {
     }
 }
 
-/// The variables whose names begin with one of these prefixes, each `[@library:]prefix`.
+/// The variables with one of these prefixes, each given as `[@library:]prefix`.
 fn environment<'a>(flags: impl Iterator<Item = &'a String>) -> Result<Vec<(String, String)>, Failure> {
     let prefixes: Vec<&str> = flags.map(|flag| library_and_rest(flag).map_or("", |(_, prefix)| prefix)).collect();
     let mut found = Vec::new();
@@ -296,7 +296,7 @@ fn environment<'a>(flags: impl Iterator<Item = &'a String>) -> Result<Vec<(Strin
     Ok(found)
 }
 
-/// The level of compatibility: as the flag says, then as the environment says; a program that is called `ytt` is that.
+/// The level of compatibility: from the flag, then the environment; a program called `ytt` has the highest.
 pub fn compat(program: &str, flags: &Invocation) -> Result<Compat, Failure> {
     let variable = || std::env::var("YTTERBY_COMPAT").ok().filter(|level| !level.is_empty());
     let level = if flags.is_given(&flag::COMPAT) { Some(flags.text(&flag::COMPAT).to_owned()) } else { variable() };
@@ -310,7 +310,7 @@ pub fn compat(program: &str, flags: &Invocation) -> Result<Compat, Failure> {
     })
 }
 
-/// ytt prints this one without a program's name in front; other formats get it as a warning.
+/// Reports ignored files. ytt prints this without the program's name; other formats get a warning.
 fn warn_of_other_files(rendering: Rendering, warnings: &mut Vec<Diagnostic>) {
     match rendering {
         Rendering::Text => host::write_error(&format!("\nWarning: {OTHER_FILES}\n")),

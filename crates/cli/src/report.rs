@@ -1,4 +1,4 @@
-//! How a command reports: the format that flags, environment and terminal ask for.
+//! Chooses the format of reports from flags, environment and terminal.
 
 use ytterby::Failure;
 use ytterby_diag::render::{Rendering, Report, RichOptions, render};
@@ -13,13 +13,13 @@ pub fn rendering(program: &str, flags: &Invocation) -> Result<Rendering, Failure
     chosen(program, &|flag| flags.given(flag).map(str::to_owned))
 }
 
-/// Reports what is wrong with the command line, in the form that it asks for. `given` looks up flags.
+/// Reports an error of the command line, in the format that it requests. `given` looks up flags.
 pub fn error(program: &str, given: &dyn Fn(&Text) -> Option<String>, failure: &Failure, sources: &Sources) {
     let rendering = chosen(program, given).unwrap_or(Rendering::Text);
     write(&Report::new(program, Some(failure), failure.warnings(), sources), rendering);
 }
 
-/// Reports the outcome of a command that succeeded with warnings or failed.
+/// Reports the result of a command: warnings of a success, or a failure.
 pub fn outcome(program: &str, result: Result<&[Diagnostic], &Failure>, sources: &Sources, rendering: Rendering) {
     let (failure, warnings) = match result {
         Ok(warnings) => (None, warnings),
@@ -33,8 +33,8 @@ pub fn write(report: &Report<'_>, rendering: Rendering) {
     host::write_error(&render(report, rendering));
 }
 
-/// How to report: as the flags say, then as the environment says, then rich on terminals unless the program is
-/// called `ytt`. `given` looks up flags.
+/// The format: from the flags, then the environment; otherwise rich on terminals unless the program is called `ytt`.
+/// `given` looks up flags.
 fn chosen(program: &str, given: &dyn Fn(&Text) -> Option<String>) -> Result<Rendering, Failure> {
     let variable = || std::env::var("YTTERBY_DIAGNOSTICS").ok().filter(|name| !name.is_empty());
     let by_default = if host::is_terminal() && program != "ytt" { "rich" } else { "text" };

@@ -16,10 +16,10 @@ use crate::host::{self, Terminal};
 use crate::read::{self, Stdin, Symlinks};
 use crate::{limits, report};
 
-/// What `--fail-on` may name.
+/// The values of `--fail-on`.
 const IMPACTS: [Impact; 3] = [Impact::Major, Impact::Minor, Impact::Patch];
 
-/// Writes a schema made of another one, or of values.
+/// Converts another kind of schema, or values, to a schema.
 pub fn import(program: &str, flags: &Invocation, sources: &Sources) -> Result<i32, Failure> {
     let rendering = report::rendering(program, flags)?;
     let [path] = &flags.operands[..] else {
@@ -55,7 +55,7 @@ pub fn import(program: &str, flags: &Invocation, sources: &Sources) -> Result<i3
     finish(program, imported, sources, rendering)
 }
 
-/// Tells what changed from one schema to the next.
+/// Reports the changes between two schemas.
 pub fn diff(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
     let rendering = report::rendering(program, flags)?;
     let [old, new] = &flags.operands[..] else {
@@ -98,7 +98,7 @@ pub fn diff(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result
     Ok(exit.max(i32::from(fail_on.is_some() && verdict >= fail_on)))
 }
 
-/// The files of an operand. A single one holds a schema whatever its name: `<(git show HEAD:schema.yml)`.
+/// The files of an operand. A single file contains a schema regardless of its name: `<(git show HEAD:schema.yml)`.
 fn schema_files(path: &String, stdin: &Stdin) -> Result<Vec<InputFile>, Failure> {
     let mut files = read::list(std::slice::from_ref(path), &Symlinks::default(), stdin)?;
     if let [file] = &mut files[..]

@@ -1,4 +1,4 @@
-//! `--source-map`: where each line of the output comes from, for other tools.
+//! `--source-map`: writes the origin of each output line, for other tools.
 
 use std::fs;
 

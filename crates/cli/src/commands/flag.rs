@@ -1,6 +1,6 @@
-//! The flags, one row each: name, kind of value, help, what a shell can offer.
+//! The flags, one row each: name, kind of value, help, completions.
 //!
-//! Where commands have flags of the same name that mean different things, the name of the command goes before it.
+//! Where flags of the same name differ between commands, the constant's name begins with the command's name.
 
 use crate::flags::{List, Switch, Text, Values};
 

@@ -1,4 +1,4 @@
-//! The table of commands: what each takes and what its help says. The flags themselves are in [`flag`].
+//! The table of commands: operands, flags and help of each. The flags themselves are in [`flag`].
 
 pub mod flag;
 
@@ -45,16 +45,16 @@ const CHECKS: Group = Group {
     ],
 };
 
-/// The check of rendered output.
+/// Flags that check rendered output.
 const KUBERNETES: Group = Group {
     title: "Kubernetes",
     flags: &[flag::KUBERNETES_VERSION.0, flag::KUBERNETES_SCHEMA.0, flag::KUBERNETES_UNKNOWN.0, flag::SKIP.0],
 };
 
-/// `lsp`.
+/// Flags of `lsp`.
 const LSP: Group = Group { title: "Flags", flags: &[flag::STDIO.0] };
 
-/// `kubernetes validate`.
+/// Flags of `kubernetes validate`.
 const VALIDATE: Group = Group {
     title: "Flags",
     flags: &[
@@ -86,7 +86,7 @@ const LANGUAGE: Group = Group {
     flags: &[flag::STRICT.0, flag::IGNORE_UNKNOWN_COMMENTS.0, flag::IMPLICIT_MAP_KEY_OVERRIDES.0, flag::COMPAT.0],
 };
 
-/// What a run may use: for every command that evaluates, reads or checks what others wrote.
+/// Resource limits, for every command that evaluates, reads or checks untrusted input.
 pub const LIMITS: Group = Group {
     title: "Limits",
     flags: &[flag::LIMIT_TIME.0, flag::LIMIT_MEMORY.0, flag::LIMIT_STEPS.0, flag::LIMIT_OUTPUT.0, flag::LIMIT_DEPTH.0],
@@ -146,13 +146,13 @@ const TEST: Group = Group {
     ],
 };
 
-/// `check`.
+/// Flags of `check`.
 const CHECK: Group = Group {
     title: "Findings",
     flags: &[flag::IGNORE.0, flag::DENY.0, flag::FIX.0, flag::CHECK_DIFF.0, flag::DIAGNOSTICS.0, flag::COLOR.0],
 };
 
-/// The inputs of `check` where there is no project.
+/// Inputs of `check` outside of a project.
 const CHECK_INPUT: Group = Group {
     title: "Input",
     flags: &[
@@ -173,7 +173,7 @@ const CHECK_INPUT: Group = Group {
     ],
 };
 
-/// The inputs of commands around a render.
+/// Inputs of `explain`, `gen` and other commands that render.
 const INPUTS: Group = Group {
     title: "Input",
     flags: &[
@@ -191,7 +191,7 @@ const INPUTS: Group = Group {
     ],
 };
 
-/// How templates are read, for commands around a render.
+/// Template dialect flags of those commands.
 const DIALECT: Group = Group {
     title: "Language",
     flags: &[flag::STRICT.0, flag::IGNORE_UNKNOWN_COMMENTS.0, flag::IMPLICIT_MAP_KEY_OVERRIDES.0],
@@ -213,7 +213,7 @@ const IMPORT: Group =
 const DIFF: Group =
     Group { title: "Flags", flags: &[flag::DIFF_OUTPUT.0, flag::FAIL_ON.0, flag::DIAGNOSTICS.0, flag::COLOR.0] };
 
-/// `help`.
+/// Flags of `help`.
 const HELP_FLAGS: Group = Group { title: "Flags", flags: &[flag::MAN.0] };
 
 const SHELL_DETAILS: &str = "Writes the script to standard output.";
@@ -225,7 +225,7 @@ const fn shell(name: &'static str, summary: &'static str) -> Command {
     Command { name, aliases: &[], summary, details: SHELL_DETAILS, operands, flags: &[SHELL], commands: &[] }
 }
 
-/// For completion scripts: lists what can follow the given words.
+/// A hidden command that completion scripts call with the words typed so far.
 const fn question(name: &'static str) -> Command {
     let operands = Operands::Raw("WORD …");
     Command { name, aliases: &[], summary: "", details: "", operands, flags: &[], commands: &[] }
@@ -445,7 +445,7 @@ mod tests {
         command.commands.iter().for_each(check);
     }
 
-    /// The commands that people use, as they are called, and their flags.
+    /// Collects the full names of all visible commands, and their flags.
     fn all(path: &str, command: &Command, commands: &mut Vec<String>, flags: &mut Vec<String>) {
         if !path.is_empty() {
             commands.push(format!("ytterby {path}"));

@@ -1,7 +1,7 @@
-//! The keys of data values, from the schema that the files on the line declare.
+//! The keys of data values, from the schema that the files on the command line declare.
 //!
-//! Whoever presses a key wants an answer at once, or none: what takes too long, cannot be read or is wrong is left out
-//! without a word. Values are never part of the answer.
+//! Completion must answer at once or not at all: anything slow, unreadable or wrong is silently left out. Answers never
+//! contain values.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -10,25 +10,25 @@ use ytterby::{Limits, Options, Project};
 
 use crate::read::{self, Stdin, Symlinks};
 
-/// How long a user waits.
+/// Completion gives up after this time.
 const PATIENCE: Duration = Duration::from_millis(1_500);
 
-/// How much code of a schema is run.
+/// Maximum Starlark steps of a schema.
 const STEPS: u64 = 1_000_000;
 
-/// More keys than these help nobody.
+/// Maximum number of offered keys.
 const OFFERED: usize = 500;
 
-/// Room for the engine's recursion, as in a run.
+/// Stack for the engine's recursion, as in a render.
 const STACK: usize = 64 << 20;
 
-/// A key, with dots, and what it is for.
+/// A dotted key and its description.
 pub struct Key {
     pub path: String,
     pub description: String,
 }
 
-/// The keys that the schema in these files (arguments of `--file`) has, in its order.
+/// The keys that the schema in these files (arguments of `--file`) declares, in its order.
 pub fn of_schema(files: Vec<String>, marks: Vec<String>) -> Vec<Key> {
     let files: Vec<String> = files.into_iter().filter_map(|file| readable(&file)).collect();
     if files.is_empty() {
@@ -36,17 +36,17 @@ pub fn of_schema(files: Vec<String>, marks: Vec<String>) -> Vec<Key> {
     }
     let (answer, answered) = mpsc::channel();
     let work = move || {
-        // Nobody waits for the answer if it comes too late.
+        // The receiver is gone after the timeout.
         let _ = answer.send(find(&files, marks).unwrap_or_default());
     };
-    // A thread of its own: it can be left behind, and what goes wrong in it goes wrong there.
+    // A separate thread: it can be abandoned, and a panic stays inside it.
     match std::thread::Builder::new().stack_size(STACK).spawn(work) {
         Ok(_) => answered.recv_timeout(PATIENCE).unwrap_or_default(),
         Err(_) => Vec::new(),
     }
 }
 
-/// The argument as the shell would give it, if it names something that can be read without waiting.
+/// The argument with `~/` expanded, if it names something that can be read without blocking.
 fn readable(argument: &str) -> Option<String> {
     let home = |rest: &str| Some(format!("{}/{rest}", std::env::var("HOME").ok()?));
     let argument = argument.strip_prefix("~/").map_or_else(|| Some(argument.to_owned()), home)?;
@@ -62,13 +62,13 @@ fn find(files: &[String], file_marks: Vec<String>) -> Option<Vec<Key>> {
     let options = Options { file_marks, ignore_unknown_comments: true, limits, ..Options::default() };
     let schema = Project::builder().inputs(files).options(options).build().ok()?.schema().ok()?;
     let mut keys = Vec::new();
-    // What lies below a key that flags cannot name.
+    // Prefix of the fields below a key that flags cannot name.
     let mut unreachable: Option<String> = None;
     for field in schema.fields {
         if unreachable.as_ref().is_some_and(|above| field.path.starts_with(above.as_str())) {
             continue;
         }
-        // Flags take dots for steps, and items of arrays and free keys have no names here. Shells take what is offered as it is.
+        // Flags treat dots as separators; array items and free keys have no names; shells insert candidates unescaped.
         let is_plain = field.name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
         if !is_plain || field.name.is_empty() || field.path.contains(['*', '[']) {
             unreachable = Some(format!("{}.", field.path));

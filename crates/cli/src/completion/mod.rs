@@ -1,9 +1,9 @@
-//! Completions: what can be typed next, and the scripts that make shells ask.
+//! Completions: what can be typed next, and the shell scripts that request it.
 //!
-//! The scripts call the program with the words typed so far (`ytterby __complete -o js`), so that everything about commands
-//! and flags is known here, once. What is answered has the form that scripts made by ytt expect: a candidate and a tab and
-//! its description in each line, and at the end `:` and what to do about files. So the ones that users have
-//! installed for `ytt` work for a link of that name.
+//! The scripts call the program with the words typed so far (`ytterby __complete -o js`), so that all knowledge of
+//! commands and flags is here. The answer has the format that ytt's scripts expect: on each line a candidate, a tab and
+//! a description, and on the last line `:` and a number for file completion. Scripts installed for `ytt` therefore
+//! keep working for a link of that name.
 
 mod keys;
 mod scripts;
@@ -16,7 +16,7 @@ use crate::flags::{Command, Flag, FlagKind, Line, Values, read_line};
 
 pub use self::scripts::script;
 
-/// Answers the scripts. The last word is the one to complete.
+/// Answers a completion script. The last word is the one to complete.
 pub fn answer(root: &'static Command, words: &[String], descriptions: Descriptions) -> Result<String, Failure> {
     let Some((current, before)) = words.split_last() else {
         return Err(Failure::new(Id::FLAG_OPERAND, "requires at least 1 arg(s), only received 0"));
@@ -40,12 +40,10 @@ pub fn answer(root: &'static Command, words: &[String], descriptions: Descriptio
     Ok(out)
 }
 
-/// Whether candidates come with what they mean.
+/// Whether candidates include descriptions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Descriptions {
-    /// They do.
     Shown,
-    /// They do not.
     Hidden,
 }
 
@@ -54,13 +52,13 @@ struct Candidate {
     description: Cow<'static, str>,
 }
 
-/// What else the shell may offer.
+/// What the shell may offer besides the candidates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Files {
     Any,
     None,
     Directories,
-    /// None, and more has to be typed behind what is offered.
+    /// No files; the shell must not add a blank, because more has to be typed.
     NoneAndNoBlank,
 }
 
@@ -75,7 +73,7 @@ fn complete(root: &'static Command, before: &[String], current: &str) -> Found {
         return values(&line, flag, current);
     }
     if !line.only_operands && current.starts_with('-') {
-        // `--flag=value`: the shell wants the value alone.
+        // `--flag=value`: the shell expects only the value.
         return match current.strip_prefix("--").and_then(|rest| rest.split_once('=')) {
             Some((name, value)) => match line.command().all_flags().find(|flag| flag.name == name) {
                 Some(flag) => values(&line, flag, value),
@@ -87,7 +85,7 @@ fn complete(root: &'static Command, before: &[String], current: &str) -> Found {
     words(root, &line, current)
 }
 
-/// The values of a flag. Those of a list are completed behind its last comma.
+/// The values of a flag. In a comma-separated list, the last item is completed.
 fn values(line: &Line, flag: &Flag, current: &str) -> Found {
     let (start, last) = match flag.kind {
         FlagKind::Commas(_) => current.split_at(current.rfind(',').map_or(0, |comma| comma + 1)),
@@ -109,7 +107,7 @@ fn values(line: &Line, flag: &Flag, current: &str) -> Found {
     Found { candidates, files }
 }
 
-/// The data values that the files on the line have.
+/// The data values that the schema of the given files declares.
 fn keys(line: &Line, flag: &Flag, current: &str) -> Found {
     let given = |name: &str| -> Vec<String> {
         let values = line.given.iter().filter(|(given, _)| given.name == name);
@@ -127,7 +125,7 @@ fn keys(line: &Line, flag: &Flag, current: &str) -> Found {
     Found { candidates, files }
 }
 
-/// The flags that begin so, without those that were given and can be given once only.
+/// The flags with this prefix, except those that were given and cannot be repeated.
 fn flags(line: &Line, current: &str) -> Vec<Candidate> {
     let is_open = |flag: &&Flag| {
         let is_many = matches!(flag.kind, FlagKind::List(_) | FlagKind::Commas(_));
@@ -148,7 +146,7 @@ fn flags(line: &Line, current: &str) -> Vec<Candidate> {
 fn words(root: &'static Command, line: &Line, current: &str) -> Found {
     let mut command = line.command();
     if command.name == "help" && line.path.len() == 2 {
-        // Its operands are the names of commands.
+        // The operands of `help` are names of commands.
         command = root;
         for word in &line.operands {
             match command.find(word) {
@@ -176,7 +174,7 @@ mod tests {
     use super::*;
     use crate::commands::ROOT;
 
-    /// The line up to the cursor; the candidates in one line, and `files` or `directories` where they may follow.
+    /// Completes a line; joins the candidates, then `files` or `directories` where the shell may offer them.
     fn check(line: &str, want: &str) {
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
         let (current, before) = words.split_last().unwrap();

@@ -1,4 +1,4 @@
-//! `explain`: where a data value or a node of the output comes from, and what decides it.
+//! `explain`: shows where a data value or a node of the output comes from, and which values affect it.
 
 mod text;
 
@@ -14,7 +14,7 @@ use crate::project::one::{self, Unnamed};
 use crate::render::Inputs;
 use crate::{host, report};
 
-/// Answers the questions of a command line. Gives the exit code.
+/// Explains each operand. Returns the exit code.
 pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
     let rendering = report::rendering(program, flags)?;
     let is_json = match flags.text(&flag::EXPLAIN_OUTPUT) {
@@ -35,7 +35,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
     }
     let target = Some(flags.text(&flag::TARGET).to_owned()).filter(|name| !name.is_empty());
     let Inputs { files, options } = one::inputs(program, flags, rendering, (target.as_ref(), Unnamed::First), sources)?;
-    // The format of this command is not one of renders, and nothing is checked but what is explained.
+    // `--output` means another format here than in a render, and the output is not checked.
     let options = Options { output_types: ytterby::OutputTypes::default(), output_check: None, ..options };
     match ytterby::explain(files, &options, sources, &questions) {
         Ok(answers) => {
@@ -53,7 +53,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
     }
 }
 
-/// An answer as one line of JSON.
+/// An explanation as one line of JSON.
 fn json(answer: &Explanation) -> String {
     let mut fields = vec![field("path", &quoted(&answer.path))];
     fields.push(field("value", answer.value.as_deref().unwrap_or("null")));

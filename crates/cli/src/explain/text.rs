@@ -1,11 +1,11 @@
-//! Answers for people.
+//! Explanations as text for people.
 
 use ytterby::{ChainLink, ExplainedPlace, Explanation};
 
-/// Nodes of an impact that are listed; there may be thousands.
+/// Maximum listed nodes of an impact; there may be thousands.
 const LISTED: usize = 200;
 
-/// All answers, with an empty line between them.
+/// All explanations, separated by empty lines.
 pub fn answers(answers: &[Explanation]) -> String {
     answers.iter().map(answer).collect::<Vec<_>>().join("\n")
 }

@@ -1,11 +1,11 @@
 //! The first record of a CSV text, which is how the reference splits flags at commas.
 
-/// Splits `text` at commas; fields may be quoted. What stands behind the first line is left out, as in the reference.
+/// Splits `text` at commas; fields may be quoted. Text after the first line is ignored, as in the reference.
 pub(super) fn fields(text: &str) -> Result<Vec<String>, String> {
     if text.is_empty() {
         return Ok(Vec::new());
     }
-    // Line ends are those of Windows, too; a last one may be cut in half.
+    // Windows line ends count, too, and so does a trailing CR.
     let text = text.replace("\r\n", "\n");
     let text = text.strip_suffix('\r').unwrap_or(&text);
     let record = text.trim_start_matches('\n');
@@ -27,7 +27,7 @@ pub(super) fn fields(text: &str) -> Result<Vec<String>, String> {
 struct Reader<'a> {
     rest: &'a str,
     line: usize,
-    /// In bytes, counted from 1.
+    /// In bytes, from 1.
     column: usize,
     first_line: usize,
 }

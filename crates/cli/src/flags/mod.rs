@@ -1,26 +1,25 @@
 //! Commands and flags as data, and the reading of a command line.
 //!
-//! One table ([`crate::commands`]) says what there is; parsing, help and completions come from it. The rules of reading
-//! and the texts of errors are those of the reference's command line, since scripts depend on the one and users search
-//! for the other.
+//! One table ([`crate::commands`]) defines them; parsing, help and completions come from it. Parsing rules and error texts
+//! are those of ytt's command line, because scripts depend on the rules and users search for the texts.
 
 mod csv;
 mod parse;
 
 pub use parse::{Invocation, Line, parse, read_line, value_of, words};
 
-/// A command and what can stand behind it.
+/// A command with its flags and subcommands.
 #[derive(Debug)]
 pub struct Command {
-    /// As it is typed; the root's is empty.
+    /// As typed; empty for the root.
     pub name: &'static str,
     /// Other names.
     pub aliases: &'static [&'static str],
-    /// One line, without full stop. A command without one is for programs, not for people: no help or completion has it.
+    /// One line, without full stop. A command without a summary is for programs only: help and completions omit it.
     pub summary: &'static str,
-    /// What the help says below the summary.
+    /// Text below the summary in the help.
     pub details: &'static str,
-    /// What it takes besides flags.
+    /// Its operands.
     pub operands: Operands,
     /// Its flags, in the order of the help.
     pub flags: &'static [Group],
@@ -28,14 +27,13 @@ pub struct Command {
     pub commands: &'static [Command],
 }
 
-/// What a command takes besides flags and subcommands.
+/// The operands of a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operands {
-    /// Nothing.
     None,
-    /// What the usage line shows.
+    /// As the usage line shows them.
     Some(&'static str),
-    /// Everything behind the command's name goes to it unread, flags too.
+    /// Everything after the command's name is passed on unparsed, including flags.
     Raw(&'static str),
 }
 
@@ -48,40 +46,40 @@ pub struct Group {
     pub flags: &'static [Flag],
 }
 
-/// One flag, whatever its values are.
+/// One flag, regardless of its type.
 #[derive(Clone, Copy, Debug)]
 pub struct Flag {
     /// Long name, without dashes.
     pub name: &'static str,
     /// Short name.
     pub short: Option<char>,
-    /// What values it takes.
+    /// Which values it accepts.
     pub kind: FlagKind,
-    /// Which of those a shell can offer.
+    /// Values that a shell can offer.
     pub values: Values,
     /// One or two sentences for the help.
     pub help: &'static str,
 }
 
-/// What values a flag takes.
+/// Which values a flag accepts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FlagKind {
-    /// None, or `=true`, `=false`.
+    /// No value, `=true` or `=false`.
     Bool,
-    /// One; the last one counts. The text names it in the help.
+    /// One value; the last one wins. The text names the value in the help.
     Text(&'static str),
-    /// One after `=`, or none: then it is the first of those that a shell can offer.
+    /// One value after `=`, or none, which means the first value that a shell can offer.
     Optional(&'static str),
-    /// Many, one each time.
+    /// Many values, one for each use of the flag.
     List(&'static str),
-    /// Many, separated by commas (a line of CSV) or by repeating the flag.
+    /// Many values, separated by commas (a line of CSV) or given by repeating the flag.
     Commas(&'static str),
 }
 
 /// Values that a shell can offer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Values {
-    /// None that anybody could know.
+    /// Unknown to the shell.
     Free,
     /// Files and directories.
     Files,
@@ -91,17 +89,17 @@ pub enum Values {
     Keys,
     /// `key=path`.
     KeysOfFiles,
-    /// These.
+    /// One of these.
     OneOf(&'static [&'static str]),
 }
 
 impl FlagKind {
-    /// Whether the next word is the value where none is given by `=`.
+    /// Whether the next word is the value if there is no `=`.
     pub fn takes_next(self) -> bool {
         !matches!(self, FlagKind::Bool | FlagKind::Optional(_))
     }
 
-    /// How the help calls the value.
+    /// The name of the value in the help.
     pub fn value_name(self) -> Option<&'static str> {
         match self {
             FlagKind::Bool | FlagKind::Optional(_) => None,
@@ -110,13 +108,13 @@ impl FlagKind {
     }
 }
 
-/// A flag that is on or off.
+/// A typed flag that is on or off.
 pub struct Switch(pub Flag);
 
-/// A flag with one value.
+/// A typed flag with one value.
 pub struct Text(pub Flag);
 
-/// A flag with many values.
+/// A typed flag with many values.
 pub struct List(pub Flag);
 
 impl Switch {
@@ -127,12 +125,12 @@ impl Switch {
 }
 
 impl Text {
-    /// A flag without short name. `value` is how the help calls its value.
+    /// A flag without short name. `value` names its value in the help.
     pub const fn new(name: &'static str, value: &'static str, help: &'static str) -> Text {
         Text(Flag::new(name, FlagKind::Text(value), help))
     }
 
-    /// The same for a flag whose value may be missing.
+    /// A flag whose value is optional.
     pub const fn optional(name: &'static str, value: &'static str, help: &'static str) -> Text {
         Text(Flag::new(name, FlagKind::Optional(value), help))
     }
@@ -149,7 +147,7 @@ impl List {
         List(Flag::new(name, FlagKind::List(value), help))
     }
 
-    /// The same for a flag that also takes several values with commas between them.
+    /// A flag that also accepts several values separated by commas.
     pub const fn commas(name: &'static str, value: &'static str, help: &'static str) -> List {
         List(Flag::new(name, FlagKind::Commas(value), help))
     }
@@ -196,7 +194,7 @@ impl Command {
         self.flags.iter().flat_map(|group| group.flags).chain(std::iter::once(&HELP.0))
     }
 
-    /// Whether nobody needs to know of it.
+    /// Whether help and completions omit it.
     pub fn is_hidden(&self) -> bool {
         self.summary.is_empty()
     }

@@ -1,4 +1,4 @@
-//! From words to an [`Invocation`].
+//! Parses the words of a command line into an [`Invocation`].
 
 use std::ffi::OsString;
 
@@ -9,13 +9,13 @@ use ytterby_text::spelling;
 use super::csv;
 use super::{Command, Flag, FlagKind, List, Operands, Switch, Text, Values};
 
-/// A command line that was understood.
+/// A successfully parsed command line.
 #[derive(Debug)]
 pub struct Invocation {
-    /// The command and those above it, the root first.
+    /// The command and its parents, the root first.
     pub path: Vec<&'static Command>,
     flags: Vec<(&'static Flag, Value)>,
-    /// What is neither flag nor command.
+    /// Words that are neither flags nor commands.
     pub operands: Vec<String>,
 }
 
@@ -37,12 +37,12 @@ impl Invocation {
         matches!(self.get(flag), Some(Value::Bool(true)))
     }
 
-    /// Whether a flag stands on the command line, with whatever value.
+    /// Whether a flag is present, with any value.
     pub fn is_given(&self, flag: &Flag) -> bool {
         self.get(flag).is_some()
     }
 
-    /// The text of a flag; empty if it was not given.
+    /// The value of a flag; empty if absent.
     pub fn text(&self, flag: &Text) -> &str {
         match self.get(flag) {
             Some(Value::Text(text)) => text,
@@ -50,7 +50,7 @@ impl Invocation {
         }
     }
 
-    /// The text of a flag; none if it was not given.
+    /// The value of a flag; `None` if absent.
     pub fn given(&self, flag: &Text) -> Option<&str> {
         self.is_given(flag).then(|| self.text(flag))
     }
@@ -103,7 +103,7 @@ impl Invocation {
     }
 }
 
-/// The words of a command line. Names of files and values are text in everything that follows.
+/// The words of a command line; fails if one is not UTF-8.
 pub fn words(args: impl Iterator<Item = OsString>) -> Result<Vec<String>, Failure> {
     args.map(|arg| {
         arg.into_string().map_err(|arg| {
@@ -115,14 +115,14 @@ pub fn words(args: impl Iterator<Item = OsString>) -> Result<Vec<String>, Failur
     .collect()
 }
 
-/// A problem with an argument of the command line.
+/// A problem with one argument of the command line.
 fn wrong(sources: &Sources, id: Id, message: String, argument: &str) -> Diagnostic {
     let source = Source::new("command line", argument.as_bytes()).with_origin(Origin::Argument);
     let pos = Pos::new(sources.add(source), 0);
     Diagnostic::error(id, message).at(pos, Part::Bytes(argument.len() as u32))
 }
 
-/// Reads a command line (without the program's name). The arguments that are wrong become sources.
+/// Parses a command line (without the program's name). Wrong arguments become sources, so that reports can quote them.
 pub fn parse(root: &'static Command, args: Vec<String>, sources: &Sources) -> Result<Invocation, Failure> {
     let (path, args) = find_command(root, args);
     let mut found = Invocation { path, flags: Vec::new(), operands: Vec::new() };
@@ -176,7 +176,7 @@ fn parse_long(
     found.set(sources, flag, &value)
 }
 
-/// What an optional value is where none is given.
+/// The value of an optional flag without `=`.
 fn first_offer(flag: &Flag) -> &'static str {
     match flag.values {
         Values::OneOf([first, ..]) => first,
@@ -184,7 +184,7 @@ fn first_offer(flag: &Flag) -> &'static str {
     }
 }
 
-/// Flags of other programs, and what they are called here.
+/// Flags of other programs, and our names for them.
 const ELSEWHERE: [(&str, &str); 12] = [
     ("color", "color"),
     ("env", "data-values-env"),
@@ -200,7 +200,7 @@ const ELSEWHERE: [(&str, &str); 12] = [
     ("var-file", "data-values-file"),
 ];
 
-/// The flag that was probably meant.
+/// A hint that names the flag that was probably meant.
 fn meant(command: &Command, name: &str) -> Option<Help> {
     let elsewhere = ELSEWHERE.iter().find(|(other, _)| *other == name).map(|(_, own)| *own);
     let own = elsewhere.filter(|own| find_long(command, own).is_some());
@@ -209,7 +209,8 @@ fn meant(command: &Command, name: &str) -> Option<Help> {
     Some(Help::new(format!("did you mean --{near}?")))
 }
 
-/// `-s`, `-sf x`, `-fx`, `-f=x`: flags without values can be joined, the rest of the word is the value of one that has one.
+/// Parses `-s`, `-sf x`, `-fx`, `-f=x`: flags without values can be joined; the rest of the word is the value of the
+/// first flag that takes one.
 fn parse_short(
     found: &mut Invocation,
     word: &str,
@@ -241,14 +242,14 @@ fn parse_short(
     Ok(())
 }
 
-/// The command that the words name, and the words without its name. A command's name can stand behind flags of the one
-/// above it, whose values are not taken for names.
+/// The command that the words name, and the other words. Flags of the parent command may come before a command's
+/// name; their values are not mistaken for names.
 fn find_command(root: &'static Command, mut args: Vec<String>) -> (Vec<&'static Command>, Vec<String>) {
     let mut path = vec![root];
     let mut command = root;
     while let Some(at) = first_operand(command, &args) {
         let Some(next) = command.find(&args[at]) else { break };
-        // Like the reference: whoever asks for the version gets it, whatever else stands there.
+        // Like the reference, `--version` wins over everything else.
         if args[..at].iter().any(|arg| arg == "--version") {
             break;
         }
@@ -262,18 +263,18 @@ fn find_command(root: &'static Command, mut args: Vec<String>) -> (Vec<&'static 
     (path, args)
 }
 
-/// A command line that is being typed, read as far as it goes: what is wrong is skipped.
+/// An incomplete command line, for completion: errors are skipped.
 #[derive(Debug)]
 pub struct Line {
-    /// The command and those above it, the root first.
+    /// The command and its parents, the root first.
     pub path: Vec<&'static Command>,
-    /// The flags, each as often as it stands there, with their values if they have any.
+    /// The flags with their values, if any; repeated flags are repeated here.
     pub given: Vec<(&'static Flag, Option<String>)>,
-    /// What is neither flag nor command.
+    /// Words that are neither flags nor commands.
     pub operands: Vec<String>,
-    /// The flag whose value comes next.
+    /// The flag whose value is the next word.
     pub waiting: Option<&'static Flag>,
-    /// There was a `--`.
+    /// Whether there was a `--`.
     pub only_operands: bool,
 }
 
@@ -284,7 +285,7 @@ impl Line {
     }
 }
 
-/// Reads the words of a line that is being typed.
+/// Reads the words of an incomplete line.
 pub fn read_line(root: &'static Command, words: &[String]) -> Line {
     let mut line =
         Line { path: vec![root], given: Vec::new(), operands: Vec::new(), waiting: None, only_operands: false };
@@ -324,7 +325,7 @@ pub fn read_line(root: &'static Command, words: &[String]) -> Line {
     line
 }
 
-/// The last value of a flag on a line that may be wrong elsewhere.
+/// The last value of a flag on a line that may contain errors.
 pub fn value_of(root: &'static Command, words: &[String], wanted: &Flag) -> Option<String> {
     let line = read_line(root, words);
     line.given.into_iter().rev().find(|(flag, _)| flag.name == wanted.name).and_then(|(_, value)| value)
@@ -411,7 +412,7 @@ mod tests {
         parse(&ROOT, words, &Sources::new())
     }
 
-    /// Command, `file`, `strict` and operands in one line.
+    /// Parses a line; shows the command, `file`, `strict` and operands in one line.
     fn check(line: &str, want: &str) {
         let got = match run(line) {
             Ok(found) => format!(

@@ -1,4 +1,4 @@
-//! The help of a command: `--help` in short, `ytterby help COMMAND` at length. Both fit 80 columns.
+//! The help of a command: `--help` is short, `ytterby help COMMAND` complete. Both fit 80 columns.
 
 use std::fmt::Write;
 
@@ -6,11 +6,11 @@ use super::examples::{self, Example};
 use super::wrap;
 use crate::flags::{Command, Flag, FlagKind, HELP, Operands};
 
-/// The widest column of flags; the text of longer ones begins on the next line.
+/// Maximum width of the column of flags; the text of longer ones begins on the next line.
 const FLAG_COLUMN: usize = 34;
 const WIDTH: usize = 80;
 
-/// What the last command on `path` does, an example, and the flags that are used most.
+/// What the last command on `path` does, an example, and its most common flags.
 pub fn short(program: &str, path: &[&Command]) -> String {
     let Some((&command, _)) = path.split_last() else { return String::new() };
     let example = examples::of(path);
@@ -49,7 +49,7 @@ pub fn long(program: &str, path: &[&Command]) -> String {
         let _ = writeln!(out, "\n{}:", group.title);
         push_flags(&mut out, group.flags, width);
     }
-    // The help flag joins the last group unless that has a theme of its own.
+    // The help flag joins the last group if that is a general one.
     if command.flags.last().is_none_or(|group| !matches!(group.title, "Flags" | "Other")) {
         out.push_str(if command.flags.is_empty() { "\nFlags:\n" } else { "\nOther:\n" });
     }
@@ -60,7 +60,7 @@ pub fn long(program: &str, path: &[&Command]) -> String {
     out
 }
 
-/// `ytterby completion bash`.
+/// Example: `ytterby completion bash`.
 pub fn command_name(program: &str, path: &[&Command]) -> String {
     format!("{program} {}", names(path)).trim_end().to_owned()
 }
@@ -69,7 +69,7 @@ fn names(path: &[&Command]) -> String {
     path.iter().skip(1).map(|command| command.name).collect::<Vec<_>>().join(" ")
 }
 
-/// The ways to call it, without the program's name.
+/// The usage lines, without the program's name.
 pub fn usages(path: &[&Command]) -> Vec<String> {
     let Some((&command, _)) = path.split_last() else { return Vec::new() };
     let name = names(path);
@@ -119,7 +119,7 @@ fn push_commands(out: &mut String, command: &Command) {
     }
 }
 
-/// The width of the column of flags: that of the longest one that fits.
+/// The width of the column of flags: that of the longest flag within the limit.
 fn column_width<'f>(flags: impl IntoIterator<Item = &'f Flag>) -> usize {
     let lengths = flags.into_iter().map(|flag| flag_column(flag).chars().count());
     lengths.filter(|length| *length <= FLAG_COLUMN).max().unwrap_or(FLAG_COLUMN)
@@ -138,7 +138,7 @@ fn push_flags<'f>(out: &mut String, flags: impl IntoIterator<Item = &'f Flag>, w
     }
 }
 
-/// `  -f, --file path`.
+/// Example: `  -f, --file path`.
 pub fn flag_column(flag: &Flag) -> String {
     let short = flag.short.map_or("    ".to_owned(), |short| format!("-{short}, "));
     match flag.kind.value_name() {

@@ -1,20 +1,20 @@
-//! An example for each command, the flags that are used most, and the page of the manual.
+//! An example for each command, its most common flags, and its page in the manual.
 
 use crate::flags::Command;
 
-/// What the help shows beside the table of flags.
+/// What help shows beside the table of flags.
 pub struct Example {
     /// The words of the command, without the program's name.
     command: &'static str,
-    /// Command lines without the program's name.
+    /// Example command lines, without the program's name.
     pub lines: &'static [&'static str],
-    /// The flags that `--help` shows; all where there are none.
+    /// The flags that `--help` shows; empty means all.
     pub common: &'static [&'static str],
-    /// The page that tells more.
+    /// The page with more information.
     pub page: Option<&'static str>,
 }
 
-/// The entry of the last command on a path.
+/// The example of the last command on a path.
 pub fn of(path: &[&Command]) -> &'static Example {
     let name = path.iter().skip(1).map(|command| command.name).collect::<Vec<_>>().join(" ");
     EXAMPLES.iter().find(|example| example.command == name).unwrap_or(&NONE)
@@ -114,7 +114,7 @@ mod tests {
     use crate::commands::ROOT;
     use crate::help::pages;
 
-    /// Commands that are their own example.
+    /// Commands that need no example.
     const WITHOUT: [&str; 2] = ["schema project", "version"];
 
     fn check(path: &[&Command], seen: &mut Vec<&'static str>) {

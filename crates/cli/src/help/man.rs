@@ -57,7 +57,7 @@ pub fn page(program: &str, path: &[&Command]) -> String {
     out
 }
 
-/// A text without characters that mean something to roff.
+/// Escapes characters that are special in roff.
 fn text(text: &str) -> String {
     let text = text.replace('\\', "\\e").replace('-', "\\-").replace('"', "\\(dq").replace('…', "...");
     match text.strip_prefix(['.', '\'']) {

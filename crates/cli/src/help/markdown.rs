@@ -1,12 +1,12 @@
-//! Markdown as plain text for a terminal: what the pages of the manual use, and no more.
+//! Converts Markdown to plain text for a terminal, limited to the syntax that the manual uses.
 //!
-//! Headings are underlined, code is indented, tables become lists of their rows where they are too wide.
+//! Headings are underlined, code is indented, and tables that are too wide become lists of their rows.
 
 use std::fmt::Write;
 
 use super::wrap;
 
-/// A page as text in lines of at most `width` characters; code stays as it is.
+/// Converts a page; lines have at most `width` characters, except code.
 pub fn render(text: &str, width: usize) -> String {
     let mut out = String::new();
     let mut lines = text.lines().peekable();
@@ -47,7 +47,7 @@ pub fn render(text: &str, width: usize) -> String {
     out.trim_end().to_owned() + "\n"
 }
 
-/// An item of a list.
+/// Whether a line is a list item.
 fn is_item(line: &str) -> bool {
     let text = line.trim_start();
     let number = text.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -80,7 +80,7 @@ fn push_heading(out: &mut String, line: &str) {
 }
 
 fn push_code<'a>(out: &mut String, info: &str, lines: impl Iterator<Item = &'a str>) {
-    // Most pages name the file themselves.
+    // Most pages name the file just before the code.
     let is_named = |name: &str| out.trim_end().lines().next_back().is_some_and(|line| line.contains(name));
     if let Some(name) = info.split(' ').find_map(|word| word.strip_prefix("file=")).filter(|name| !is_named(name)) {
         let _ = writeln!(out, "  {name}:");
@@ -129,7 +129,7 @@ fn push_table(out: &mut String, rows: &[Vec<String>], width: usize) {
     }
 }
 
-/// A text without marks: links as their text, with the page where that is one of ours.
+/// A text without markup: links become their text, followed by the page if it is one of ours.
 fn plain(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;

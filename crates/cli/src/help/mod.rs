@@ -1,8 +1,8 @@
 //! `--help` and `ytterby help`: commands, pages of the manual, error ids, annotations, functions and rules.
 //!
-//! `--help` is short: what a command does, an example, the flags that people use most. `ytterby help COMMAND` shows all
-//! flags. Every other word is looked up in the manual, which is part of the program ([`pages`]), and in the reference that
-//! editors show. Nothing here runs unless help is asked for.
+//! `--help` is short: what a command does, an example, the most common flags. `ytterby help COMMAND` shows all flags.
+//! Every other word is looked up in the manual, which is part of the program ([`pages`]), and in the reference that
+//! editors show.
 
 mod command;
 mod examples;
@@ -24,7 +24,7 @@ use crate::commands::{ROOT, flag};
 use crate::flags::{Command, Invocation};
 pub use command::{command_name, long, short};
 
-/// The word by which the flags of the program without a subcommand are found.
+/// The word that shows the flags of the program without a subcommand.
 const RENDER: &str = "render";
 
 /// `ytterby help …`.
@@ -41,7 +41,7 @@ pub fn answer(program: &str, flags: &Invocation) -> Result<String, Failure> {
     Ok(match (flags.is_on(&flag::MAN), words.is_empty()) {
         (true, _) => man::page(program, &path),
         (false, true) => overview(program),
-        // Commands such as `check` have a page of their name.
+        // Commands such as `check` also have a page.
         (false, false) => match pages::find(&words.join(" ")) {
             Some(page) => format!("{}\n{}", long(program, &path), markdown::render(&page.text, wrap::width())),
             None => long(program, &path),
@@ -49,7 +49,7 @@ pub fn answer(program: &str, flags: &Invocation) -> Result<String, Failure> {
     })
 }
 
-/// What one word means that is not a command.
+/// The help on a word that is not a command.
 fn topic(program: &str, word: &str, as_man: bool) -> Result<String, Failure> {
     if word == RENDER {
         return Ok(if as_man { man::page(program, &[&ROOT]) } else { long(program, &[&ROOT]) });
@@ -103,7 +103,7 @@ fn entry_text(entry: &Entry) -> String {
     out
 }
 
-/// `ytterby help` alone: what can follow it.
+/// `ytterby help` without operands: the available topics.
 fn overview(program: &str) -> String {
     let mut out = format!("Commands (\"{program} help COMMAND\" shows all flags):\n");
     let shown = || ROOT.commands.iter().filter(|command| !command.is_hidden());
@@ -135,7 +135,7 @@ fn push_rows(out: &mut String, rows: &[(&str, &str)]) {
     }
 }
 
-/// Says that the last command on `path` has no such subcommand, and which one could be meant.
+/// The error for an unknown subcommand, with the nearest name.
 pub fn unknown_command(program: &str, path: &[&Command], word: &str) -> Failure {
     let name = command_name(program, path);
     let known = path.last().map_or(&[][..], |command| command.commands).iter().filter(|command| !command.is_hidden());
@@ -153,7 +153,7 @@ pub fn unknown_command(program: &str, path: &[&Command], word: &str) -> Failure 
 /// The error for an unknown topic, with the nearest name. A misspelt command gets the error for commands.
 fn unknown_topic(program: &str, word: &str) -> Failure {
     let commands = ROOT.commands.iter().filter(|command| !command.is_hidden()).map(|command| command.name);
-    // Commands are plain words: `schema/tpye` is meant to be an id.
+    // Commands are plain words: `schema/tpye` is probably an id.
     if !word.contains(['/', '.', '@']) && spelling::nearest(word, commands).is_some() {
         return unknown_command(program, &[&ROOT], word);
     }
@@ -177,7 +177,7 @@ fn unknown_topic(program: &str, word: &str) -> Failure {
     let problem = Diagnostic::error(Id::FLAG_OPERAND, message.clone());
     match near {
         Some(near) => {
-            // In ytt's text there is no other place for the remedy.
+            // ytt's text format shows no hints, so the message includes this one.
             problem.reference(format!("{message}; did you mean \"{near}\"?")).help(format!("did you mean \"{near}\"?"))
         }
         None => problem

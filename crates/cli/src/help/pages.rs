@@ -1,14 +1,14 @@
-//! The pages of the manual, as they are in `docs/`.
+//! The pages of the manual, from `docs/`.
 //!
-//! A release has them inside, compressed in one piece that is unpacked only when somebody asks. A development build reads
-//! them from the source tree, so that a change of a page needs no new build.
+//! A release contains them in one compressed archive, unpacked on demand. A development build reads them from the
+//! source tree, so that a changed page needs no new build.
 
 #[cfg(manual_on_disk)]
 use std::path::Path;
 
 /// A page.
 pub struct Page {
-    /// How it is asked for: `overlays`.
+    /// The word that shows it: `overlays`.
     pub name: String,
     /// Markdown.
     pub text: String,
@@ -21,7 +21,7 @@ impl Page {
     }
 }
 
-/// The page of this name; pages in folders are found without the folder, too.
+/// The page of this name; for pages in folders, the folder is optional.
 pub fn find(name: &str) -> Option<Page> {
     let mut pages = all();
     let is_it = |page: &Page| page.name.rsplit('/').next() == Some(name);
@@ -29,13 +29,13 @@ pub fn find(name: &str) -> Option<Page> {
     Some(pages.swap_remove(at))
 }
 
-/// All pages, in the order of their names; those of guides and of the cookbook last.
+/// All pages, sorted by name; those of guides and of the cookbook last.
 #[cfg(not(manual_on_disk))]
 pub fn all() -> Vec<Page> {
     packed()
 }
 
-/// All pages, in the order of their names; those of guides and of the cookbook last.
+/// All pages, sorted by name; those of guides and of the cookbook last.
 #[cfg(manual_on_disk)]
 pub fn all() -> Vec<Page> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("manual");

@@ -1,4 +1,4 @@
-//! The page `docs/commands.md`, made from the table of commands. `YTTERBY_BLESS=docs` writes it.
+//! Generates the page `docs/commands.md` from the table of commands. `YTTERBY_BLESS=docs` writes it.
 
 use std::fmt::Write;
 use std::fs;
@@ -20,10 +20,10 @@ A flag of type *list* can be given several times. A boolean flag can be switched
 `-fa.yml` are the same. Every command has `-h`, `--help`.
 ";
 
-/// Groups that several commands have, each with its own section.
+/// Groups shared by several commands; each gets its own section.
 const SHARED: [&str; 2] = ["Kubernetes", "Limits"];
 
-/// The page.
+/// The whole page.
 fn page() -> String {
     let mut out = HEAD.to_owned();
     push_command(&mut out, &[&ROOT]);
@@ -101,7 +101,7 @@ fn push_group(out: &mut String, group: &Group) {
     }
 }
 
-/// A text that a table and Markdown leave as it is.
+/// Escapes a text for a cell of a Markdown table.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('*', "\\*").replace('<', "&lt;")
 }

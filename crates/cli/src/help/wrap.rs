@@ -1,15 +1,15 @@
-//! Text in lines of a width.
+//! Wraps text at a width.
 
 use std::fmt::Write;
 
-/// How wide help is: as the terminal, at most 100 columns; 80 where there is none.
+/// The width of help: that of the terminal, at most 100 columns; 80 without a terminal.
 pub fn width() -> usize {
     let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     columns.map_or(80, |columns: usize| columns.clamp(40, 100))
 }
 
-/// Adds the words of a text in lines of at most `width` characters. The first line begins with `first`, others with
-/// `others`. Words that are longer than a line stay whole.
+/// Appends a text, wrapped at `width` characters. The first line begins with `first`, the others with `others`. Words
+/// longer than a line stay whole.
 pub fn push(out: &mut String, text: &str, first: &str, others: &str, width: usize) {
     let mut line = first.to_owned();
     let mut is_empty = true;

@@ -1,6 +1,6 @@
-//! `init`: a new project that works.
+//! `init`: creates a new, working project.
 //!
-//! Its files are in `template/`; the tests build and test them. Nothing that exists is overwritten.
+//! Its files are in `template/`; tests build and test them. Existing files are never overwritten.
 
 use std::fs;
 use std::path::Path;
@@ -23,7 +23,7 @@ const FILES: [(&str, &str); 6] = [
     ("tests/app_test.yml", include_str!("template/tests/app_test.yml")),
 ];
 
-/// Writes a new project into a directory, the current one unless the operand names another.
+/// Creates a project in the operand's directory, or in the current one.
 pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
     let directory = match &flags.operands[..] {
         [] => ".",

@@ -1,6 +1,6 @@
 //! Kubernetes: `kubernetes validate`, and the check of rendered output.
 //!
-//! The crate `ytterby-kubernetes` decides; here is what it is given: schemas from files, directories and URLs
+//! The crate `ytterby-kubernetes` checks; this module provides its input: schemas from files, directories and URLs
 //! ([`schemas`]), documents of manifests ([`validate`]) or of a render ([`rendered`]).
 
 mod rendered;
@@ -17,7 +17,7 @@ use crate::flags::Invocation;
 pub use rendered::{check_of, output_check, plain_check};
 pub use validate::run;
 
-/// The flags that every command with this check has.
+/// The options shared by all commands with this check.
 fn options(flags: &Invocation, version: &str) -> Result<Options, Failure> {
     let version = self::version(version)?;
     let unknown = match flags.text(&flag::KUBERNETES_UNKNOWN) {
@@ -32,7 +32,7 @@ fn options(flags: &Invocation, version: &str) -> Result<Options, Failure> {
     Ok(Options { version, unknown, skip: flags.list(&flag::SKIP).to_vec() })
 }
 
-/// A version of Kubernetes by its name.
+/// Parses a version of Kubernetes.
 fn version(name: &str) -> Result<Version, Failure> {
     Version::parse(name).ok_or_else(|| {
         let oldest = Version::all().next().expect("there are versions");

@@ -1,4 +1,4 @@
-//! The check of rendered output: `--kubernetes` beside `-f`.
+//! Checks rendered output: `--kubernetes` together with `-f`.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::schemas::{self, Schemas};
 use crate::commands::flag;
 use crate::flags::Invocation;
 
-/// The check that the flags ask for, if they do.
+/// The check that the flags request, if any.
 pub fn output_check(flags: &Invocation, sources: &Arc<Sources>) -> Result<Option<Arc<dyn OutputCheck>>, Failure> {
     let version = flags.text(&flag::KUBERNETES_VERSION);
     if version.is_empty() || version == "off" {
@@ -20,7 +20,7 @@ pub fn output_check(flags: &Invocation, sources: &Arc<Sources>) -> Result<Option
     check_of(flags, version, flags.list(&flag::KUBERNETES_SCHEMA), sources).map(Some)
 }
 
-/// The check against a version with further schemas. Of the flags, those count that say what to do with unknown kinds.
+/// A check against a version with additional schemas. The flags only decide about unknown kinds.
 pub fn check_of(
     flags: &Invocation,
     version: &str,
@@ -32,10 +32,10 @@ pub fn check_of(
     Ok(Arc::new(KubernetesCheck { schemas }))
 }
 
-/// The same without flags: unknown kinds are warnings.
+/// A check without flags: unknown kinds are warnings.
 ///
 /// # Errors
-/// A version that is not known, schemas that cannot be read.
+/// If the version is unknown or schemas cannot be read.
 pub fn plain_check(
     version: &str,
     locations: &[String],
@@ -60,7 +60,7 @@ impl OutputCheck for KubernetesCheck {
         let documents: Vec<Document> = documents.into_iter().filter_map(document).collect();
         let mut schemas = self.schemas.clone();
         for document in &documents {
-            // Definitions in the output describe other documents of it.
+            // Custom resource definitions in the output describe other documents of it.
             schemas.catalog.add_definition(&document.root);
         }
         schemas.look_up(documents.iter().flat_map(|document| types_of(&document.root)));
@@ -69,12 +69,12 @@ impl OutputCheck for KubernetesCheck {
     }
 }
 
-/// A document as the check wants it; empty ones are none.
+/// Converts a document for the check; `None` if it is empty.
 fn document(node: OutputNode) -> Option<Document> {
     if matches!(node.value, OutputValue::Scalar(Scalar::Null)) {
         return None;
     }
-    // The place of a document is that of its first item.
+    // The position of a document is that of its first item.
     let pos = match &node.value {
         OutputValue::Map(items) => items.first().map_or(node.pos, |(_, first)| first.pos),
         _ => node.pos,
@@ -141,7 +141,7 @@ impl Reader {
 
 fn scalar_value(scalar: &Scalar) -> Value {
     match scalar {
-        // Only keys are collections.
+        // Complex scalars occur only as keys.
         Scalar::Null | Scalar::Complex(_) => Value::Null,
         Scalar::Bool(value) => Value::Bool(*value),
         Scalar::Int(value) => Value::Int(*value),

@@ -1,4 +1,4 @@
-//! A result for each resource, in kubeconform's formats.
+//! Writes a result for each resource, in kubeconform's formats.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use ytterby_diag::{PlaceNames, Severity, Sources};
 use ytterby_kubernetes::{Checked, State};
 use ytterby_text::xml::escaped_line as escaped;
 
-/// How results are written.
+/// The output format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Format {
     Text,
@@ -31,13 +31,13 @@ impl Format {
 enum Status {
     Valid,
     Invalid,
-    /// It cannot be read.
+    /// It cannot be parsed.
     Error,
     Skipped,
 }
 
 impl Status {
-    /// As JSON has it.
+    /// The name in JSON.
     fn name(self) -> &'static str {
         match self {
             Status::Valid => "statusValid",
@@ -48,14 +48,14 @@ impl Status {
     }
 }
 
-/// The result of one resource, or of a file that cannot be read.
+/// The result for one resource, or for a file that cannot be read.
 pub(super) struct Outcome {
     file: String,
     kind: String,
     name: String,
     version: String,
     status: Status,
-    /// Path and message of each error.
+    /// Paths and messages.
     errors: Vec<(String, String)>,
 }
 
@@ -106,13 +106,13 @@ impl Outcome {
     }
 }
 
-/// Counts of valid, invalid, unreadable and skipped resources.
+/// The numbers of valid, invalid, unreadable and skipped resources.
 fn counts(outcomes: &[Outcome]) -> [usize; 4] {
     let count = |status: Status| outcomes.iter().filter(|outcome| outcome.status == status).count();
     [count(Status::Valid), count(Status::Invalid), count(Status::Error), count(Status::Skipped)]
 }
 
-/// One line about all resources.
+/// One line that summarizes all resources.
 pub(super) fn summary(outcomes: &[Outcome]) -> String {
     let files: BTreeSet<&str> = outcomes.iter().map(|outcome| &*outcome.file).collect();
     let [valid, invalid, errors, skipped] = counts(outcomes);

@@ -1,4 +1,4 @@
-//! `--kubernetes-schema`: what is there, and schemas of single kinds that are looked up when a document needs them.
+//! `--kubernetes-schema`: loads schemas, and looks up those of single kinds when a document needs them.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -11,7 +11,7 @@ use ytterby_yaml::{ReadOptions, parse};
 
 use crate::read::{self, Stdin, Symlinks};
 
-/// A catalog, and where further schemas are looked up.
+/// A catalog, and the locations for looking up further schemas.
 #[derive(Clone, Debug)]
 pub(super) struct Schemas {
     pub catalog: Catalog,
@@ -19,7 +19,7 @@ pub(super) struct Schemas {
     asked: HashSet<String>,
 }
 
-/// Reads everything that is named by `--kubernetes-schema`.
+/// Reads all locations given by `--kubernetes-schema`.
 pub(super) fn load(locations: &[String], options: Options, sources: &Arc<Sources>) -> Result<Schemas, Failure> {
     let mut schemas = Schemas { catalog: Catalog::new(options), templates: Vec::new(), asked: HashSet::new() };
     for location in locations {
@@ -32,7 +32,7 @@ pub(super) fn load(locations: &[String], options: Options, sources: &Arc<Sources
             schemas.templates.extend(layouts(location));
         }
         for file in list(location)? {
-            // JSON Schemas of single kinds are read when they are needed: there can be thousands.
+            // JSON Schemas of single kinds are parsed on demand: there can be thousands.
             let text = file.content.read()?;
             if is_directory && is_schema_of_kind(&file.path, &text) {
                 continue;
@@ -43,7 +43,7 @@ pub(super) fn load(locations: &[String], options: Options, sources: &Arc<Sources
     Ok(schemas)
 }
 
-/// The files at a location, those of a directory by their extension.
+/// The files at a location; those of a directory are filtered by extension.
 fn list(location: &str) -> Result<Vec<InputFile>, Failure> {
     let symlinks = Symlinks { allow_all: true, allowed: Vec::new() };
     let mut files = read::list(&[location.to_owned()], &symlinks, &Stdin::default())?;
@@ -53,7 +53,7 @@ fn list(location: &str) -> Result<Vec<InputFile>, Failure> {
     Ok(files)
 }
 
-/// Whether a JSON file of a directory is the schema of one kind, told without parsing it.
+/// Guesses, without parsing it, whether a JSON file of a directory is the schema of one kind.
 fn is_schema_of_kind(path: &str, text: &[u8]) -> bool {
     let has = |word: &[u8]| text.windows(word.len()).any(|part| part == word);
     path.ends_with(".json") && !has(b"CustomResourceDefinition") && !has(b"\"swagger\"") && !has(b"\"openapi\"")
@@ -90,7 +90,7 @@ impl Schemas {
             .into())
     }
 
-    /// A JSON Schema that names its kinds itself.
+    /// Adds a JSON Schema that names its kinds itself; returns whether it does.
     fn add_json_schema(&mut self, root: &Node) -> bool {
         let kinds = root.get("x-kubernetes-group-version-kind").map(Node::items).unwrap_or_default();
         for kind in kinds {
@@ -101,12 +101,12 @@ impl Schemas {
         !kinds.is_empty()
     }
 
-    /// Whether there is a place to look schemas up.
+    /// Whether there are locations for looking up schemas.
     pub fn has_templates(&self) -> bool {
         !self.templates.is_empty()
     }
 
-    /// Looks for schemas of kinds that are not known yet.
+    /// Looks up schemas of unknown kinds.
     pub fn look_up(&mut self, kinds: impl IntoIterator<Item = Gvk>) {
         for gvk in kinds {
             if self.catalog.knows(&gvk.api_version(), &gvk.kind) {
@@ -121,7 +121,7 @@ impl Schemas {
                 if !is_url && !Path::new(&location).is_file() {
                     continue;
                 }
-                // A kind without a schema there is one more unknown kind.
+                // A kind without a schema at the location stays unknown.
                 let Ok(files) = list(&location) else { continue };
                 let Some(Ok(text)) = files.first().map(|file| file.content.read()) else { continue };
                 let Ok(roots) = parsed(&location, &text, &Arc::new(Sources::new())) else { continue };

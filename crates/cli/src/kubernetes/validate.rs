@@ -1,7 +1,7 @@
 //! `kubernetes validate`: checks plain manifests.
 //!
-//! Files are read twice: once for the definitions and types in them, once to be checked. In between nothing of them is
-//! kept, so that memory does not grow with the number of files; the text of a file with findings is, to show it.
+//! Files are read twice: first to collect definitions and kinds, then to check them. Nothing is kept in between, so
+//! that memory does not grow with the number of files. Only the texts of files with findings are kept, to quote them.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -19,17 +19,17 @@ use crate::commands::flag;
 use crate::flags::Invocation;
 use crate::{host, read};
 
-/// Units of work that a document takes beside its expressions and patterns, which are charged where they run.
+/// Budget charge for a document, besides its expressions and patterns, which are charged where they run.
 const DOCUMENT: usize = 1_000;
 
-/// The exit code where something cannot be read.
+/// The exit code for unreadable input.
 const UNREADABLE: i32 = 2;
 
 /// One input.
 enum Input {
     Stdin(Vec<u8>),
     File(PathBuf),
-    /// What a URL returned.
+    /// A URL and its content.
     Url(String, Vec<u8>),
 }
 
@@ -85,7 +85,7 @@ pub fn run(program: &str, flags: &Invocation, rendering: Rendering, sources: &Ar
     results.report(program, flags, rendering, format)
 }
 
-/// Says what cannot be read.
+/// Reports unreadable input.
 fn unreadable(program: &str, rendering: Rendering, failure: &Failure, sources: &Arc<Sources>) -> i32 {
     let version = env!("CARGO_PKG_VERSION");
     let report_of = Report { program, version, failure: Some(failure), warnings: &[], sources, printed: "" };
@@ -93,7 +93,7 @@ fn unreadable(program: &str, rendering: Rendering, failure: &Failure, sources: &
     UNREADABLE
 }
 
-/// Lists the files of an operand: those of a directory by their extension, in the order of their names.
+/// Lists the files of an operand; those of a directory are filtered by extension and sorted by name.
 fn list(operand: &str, inputs: &mut Vec<Input>) -> Result<(), Failure> {
     let fail = |error: &std::io::Error| -> Failure {
         let text = format!("Reading '{operand}': {}", read::io_text(error));
@@ -139,7 +139,7 @@ fn list(operand: &str, inputs: &mut Vec<Input>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Takes the definitions among the inputs, and looks up schemas of kinds that nothing else describes.
+/// Collects the definitions among the inputs, then looks up schemas of kinds that are still unknown.
 fn learn(inputs: &[Input], schemas: &mut Schemas) {
     const DEFINITION: &[u8] = b"CustomResourceDefinition";
     for input in inputs {
@@ -160,9 +160,9 @@ fn tree(text: &[u8], file: FileId) -> Result<Tree, ytterby_yaml::ReadError> {
     parse(text, file, &ReadOptions { comments: false, ..ReadOptions::default() })
 }
 
-/// What was found so far.
+/// The results so far.
 struct Results {
-    /// Only files with findings are kept.
+    /// Contains only files with findings.
     sources: Arc<Sources>,
     files: u32,
     outcomes: Vec<Outcome>,
@@ -217,7 +217,7 @@ impl Results {
         }
     }
 
-    /// Writes the results and gives the exit code.
+    /// Writes the results and returns the exit code.
     fn report(
         self,
         program: &str,

@@ -1,6 +1,6 @@
-//! A flame graph as one SVG file: each span is a bar as wide as its time, and stands on the span around it.
+//! Draws a flame graph as one SVG file: each span is a bar as wide as its time, on top of its parent.
 //!
-//! The picture needs no script and no other file. Pointing at a bar shows its name, place, time, steps and memory.
+//! The picture needs no script and no other file. Hovering over a bar shows its name, position, time, steps and memory.
 
 use std::fmt::Write as _;
 
@@ -12,12 +12,12 @@ use super::millis;
 
 const WIDTH: f64 = 1200.0;
 const ROW: f64 = 18.0;
-/// Narrower bars are left out: nobody could see them.
+/// Narrower bars are left out: they would be invisible.
 const NARROWEST: f64 = 0.3;
 /// The width of a letter.
 const LETTER: f64 = 6.6;
 
-/// Draws the spans. `place` tells the file and line of a span.
+/// Draws the spans. `place` returns the file and line of a span.
 pub fn svg(profile: &Profile, place: impl Fn(usize) -> Option<String>) -> String {
     let totals = profile.totals();
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); profile.spans.len()];
@@ -32,7 +32,7 @@ pub fn svg(profile: &Profile, place: impl Fn(usize) -> Option<String>) -> String
     let mut bars = String::new();
     let mut rows = 1;
     bar(&mut bars, 0.0, WIDTH, 0, "#d8dee9", "all", &title("all", None, profile.whole, 1));
-    // Spans are nested 200 levels deep at most, but a stack of our own is as simple.
+    // Spans are nested at most 200 levels deep, but an explicit stack is as simple as recursion.
     let mut pending: Vec<(usize, f64, usize)> = Vec::new();
     let lay_out = |spans: &[usize], mut x: f64, row: usize, pending: &mut Vec<(usize, f64, usize)>| {
         for &span in spans {

@@ -1,7 +1,7 @@
-//! `--profile`: what a run spends time, steps and memory on.
+//! `--profile`: shows where a run spends time, steps and memory.
 //!
 //! The engine records the profile (`ytterby_text::profile`); this module turns it into tables for people, JSON for
-//! programs, a trace for the viewers of Chrome and Perfetto, or a picture. It is written at the end of a run, also of one
+//! programs, a trace for the viewers of Chrome and Perfetto, or a picture. It is written at the end of a run, even if
 //! that fails.
 
 mod flame;
@@ -23,10 +23,10 @@ use crate::flags::Invocation;
 use crate::read::io_text;
 use crate::{host, limits};
 
-/// Rows of a table for people.
+/// Maximum rows of a table.
 const ROWS: usize = 15;
 
-/// How a profile is written.
+/// The output format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Format {
     /// Tables for people.
@@ -39,17 +39,17 @@ enum Format {
     Flame,
 }
 
-/// A profile that is being made because the flags ask for it.
+/// A profile that is being recorded.
 pub struct Profiling {
     format: Format,
     file: Option<String>,
     recording: Recording,
 }
 
-/// Begins the profile that the flags ask for.
+/// Starts the profile that the flags request.
 ///
 /// # Errors
-/// There is no such format.
+/// If the format is unknown.
 pub fn begin(flags: &Invocation) -> Result<Option<Profiling>, Failure> {
     let format = match flags.text(&flag::PROFILE) {
         _ if !flags.is_given(&flag::PROFILE) => return Ok(None),
@@ -66,7 +66,7 @@ pub fn begin(flags: &Invocation) -> Result<Option<Profiling>, Failure> {
     Ok(Some(Profiling { format, file, recording: profile::begin(clock, format == Format::Trace) }))
 }
 
-/// Processor time, as `--limit-time` counts it: what other programs do meanwhile does not show.
+/// Processor time, as `--limit-time` counts it, independent of other programs.
 fn clock() -> Duration {
     limits::Process::default().time().unwrap_or_default()
 }
@@ -75,7 +75,7 @@ impl Profiling {
     /// Ends the profile and writes it.
     ///
     /// # Errors
-    /// The file of `--profile-file` cannot be written.
+    /// If the file of `--profile-file` cannot be written.
     pub fn finish(self, sources: &Sources) -> Result<(), Failure> {
         let report = Report { profile: self.recording.finish(), sources };
         let text = match self.format {
@@ -108,7 +108,7 @@ struct Row {
     total: Cost,
 }
 
-/// The tables: their names in JSON, the heading for people, the spans that they show.
+/// The tables: name in JSON, heading for people, kinds of spans.
 const TABLES: [(&str, &str, &[SpanKind]); 5] = [
     ("phases", "Phases", &[SpanKind::Phase]),
     ("files", "Files", &[SpanKind::Parse, SpanKind::Compile, SpanKind::Evaluate]),
@@ -118,7 +118,7 @@ const TABLES: [(&str, &str, &[SpanKind]); 5] = [
 ];
 
 impl Report<'_> {
-    /// The file and line of a place.
+    /// The file and line of a position.
     fn line(&self, place: Place) -> Option<(String, u32)> {
         let pos = self.sources.source_place(Pos::new(FileId(place.0), place.1));
         let source = self.sources.get(pos.file)?;
@@ -140,7 +140,7 @@ impl Report<'_> {
         self.profile.by_name(kinds).into_iter().map(row).collect()
     }
 
-    /// The lines of code, the one that took longest first.
+    /// The lines of code, slowest first.
     fn lines(&self) -> Vec<Row> {
         let mut lines: BTreeMap<(String, u32), Cost> = BTreeMap::new();
         for (place, cost) in &self.profile.lines {
@@ -213,7 +213,7 @@ impl Report<'_> {
     }
 }
 
-/// Appends a table for people, if there is anything to show.
+/// Appends a table, unless it is empty.
 fn table(out: &mut String, heading: &str, rows: Vec<Row>, whole: Duration) {
     if rows.is_empty() {
         return;
