@@ -86,7 +86,7 @@ impl Program {
     /// ```
     ///
     /// # Errors
-    /// Where the text is no expression, names something unknown, or has a wrong type somewhere.
+    /// If the text is no expression, names something unknown, or has a wrong type somewhere.
     pub fn compile(source: &str, env: &Env) -> Result<Program, CompileError> {
         let expr = syntax::parse(source)?;
         check::check(&expr, env)
@@ -105,7 +105,7 @@ impl Program {
     /// Evaluates it with values for the variables of its environment; also gives the cost.
     ///
     /// # Errors
-    /// Where evaluation fails, or costs more than `limit`.
+    /// If evaluation fails, or costs more than `limit`.
     pub fn evaluate(&self, variables: &[Val], limit: u64) -> Result<(Val, u64), EvalError> {
         eval::evaluate(&self.root, variables, limit)
     }

@@ -131,7 +131,7 @@ impl Report {
         self.overlays = record.items();
     }
 
-    /// Looks at the files. Gives what the root library declares, and what its code reads.
+    /// Looks at the files. Returns what the root library declares, and what its code reads.
     fn read(
         &mut self,
         project: &Project,
