@@ -1,6 +1,6 @@
 //! The syntax tree.
 //!
-//! Expressions stand in one vector and refer to each other by number, so that a tree of any depth can be dropped without
+//! Expressions are in one vector and refer to each other by index, so that a tree of any depth can be dropped without
 //! recursion. A lambda keeps its tree; see [`crate::Function::lambda`].
 
 use num_bigint::BigInt;
@@ -15,12 +15,12 @@ use crate::host::{BinaryOp, CompareOp, UnaryOp};
 /// All expressions of a program.
 #[derive(Default, Debug)]
 pub struct Ast {
-    /// The dialect that it is written in.
+    /// Its dialect.
     pub(crate) dialect: Dialect,
     exprs: Vec<Expr>,
 }
 
-/// Names an expression in its [`Ast`].
+/// Identifies an expression in its [`Ast`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ExprId(u32);
 
@@ -44,7 +44,7 @@ impl Ast {
         self.exprs.len()
     }
 
-    /// All expressions, in the order in which they were read: parts come before what they are part of.
+    /// All expressions in parse order: children come before their parents.
     pub fn ids(&self) -> impl Iterator<Item = ExprId> {
         (0..self.exprs.len() as u32).map(ExprId)
     }
@@ -70,11 +70,11 @@ impl Index<ExprId> for Ast {
 pub struct Expr {
     /// Where it begins.
     pub start: Pos,
-    /// The place that messages show: that of the operator, parenthesis, bracket or dot.
+    /// The position in messages: that of the operator, parenthesis, bracket or dot.
     pub pos: Pos,
     /// Where it ends.
     pub end: Pos,
-    /// What it is.
+    /// The kind of expression, with its parts.
     pub kind: ExprKind,
 }
 
@@ -120,9 +120,9 @@ pub enum ExprKind {
     Cond {
         /// The condition.
         condition: ExprId,
-        /// The value where it holds.
+        /// The value if it is true.
         then: ExprId,
-        /// The value where it does not.
+        /// The value if it is false.
         otherwise: ExprId,
     },
     /// `x.name`
@@ -131,11 +131,11 @@ pub enum ExprKind {
     Index(ExprId, ExprId),
     /// `x[start:stop:step]`
     Slice {
-        /// What is cut.
+        /// The sliced value.
         operand: ExprId,
         /// The first index.
         start: Option<ExprId>,
-        /// The index behind the last.
+        /// One past the last index.
         stop: Option<ExprId>,
         /// The distance between indices.
         step: Option<ExprId>,
@@ -146,10 +146,10 @@ pub enum ExprKind {
     Lambda(Box<Def>),
     /// `[x for x in y]`, `{k: v for k, v in y}`
     Comprehension(Box<Comprehension>),
-    /// The callee of an operation of the host: an index into the program's pieces.
+    /// The callee of a host operation: an index into the program's pieces.
     #[doc(hidden)]
     HostOp(u32),
-    /// The callee that stands for the arguments of an operation of the host.
+    /// The callee that collects the arguments of a host operation.
     #[doc(hidden)]
     HostArgs,
 }
@@ -168,18 +168,18 @@ pub struct DictEntry {
 /// A comprehension.
 #[derive(Debug)]
 pub struct Comprehension {
-    /// What each turn adds.
+    /// What each iteration adds.
     pub body: ComprehensionBody,
     /// `for` and `if` clauses; the first is a `for`.
     pub clauses: Vec<Clause>,
 }
 
-/// What a comprehension makes.
+/// The result of a comprehension.
 #[derive(Debug)]
 pub enum ComprehensionBody {
-    /// A list of this.
+    /// A list of these values.
     List(ExprId),
-    /// A dict of this.
+    /// A dict of these entries.
     Dict(DictEntry),
 }
 
@@ -190,7 +190,7 @@ pub enum Clause {
     For {
         /// The variables.
         vars: ExprId,
-        /// What the loop runs over.
+        /// The value to iterate over.
         iterable: ExprId,
         /// `for`
         pos: Pos,
@@ -223,16 +223,16 @@ pub struct Def {
     pub end: Pos,
     /// The parameters, in order.
     pub params: Vec<Param>,
-    /// What it does.
+    /// Its body.
     pub body: DefBody,
 }
 
 /// The body of a function.
 #[derive(Debug)]
 pub enum DefBody {
-    /// Of a lambda: what it returns.
+    /// The result of a lambda.
     Lambda(ExprId),
-    /// Of a `def`.
+    /// The statements of a `def`.
     Block(Vec<Stmt>),
 }
 
@@ -241,7 +241,7 @@ pub enum DefBody {
 pub enum Param {
     /// `x`; an identifier.
     Plain(ExprId),
-    /// `x = default`, and where `=` stands.
+    /// `x = default`, and the position of `=`.
     Default(ExprId, ExprId, Pos),
     /// `*` or `*args`
     Star(Option<ExprId>, Pos),
@@ -253,9 +253,9 @@ pub enum Param {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Stmt {
-    /// An expression, for what it does.
+    /// An expression, evaluated for its effects.
     Expr(ExprId),
-    /// An operation of the host without arguments: an index into the program's pieces, and its place.
+    /// A host operation without arguments: an index into the program's pieces, and its position.
     HostOp(u32, Pos),
     /// `break`
     Break(Pos),
@@ -267,16 +267,16 @@ pub enum Stmt {
     Assign {
         /// A name, an attribute, an item, or several of them.
         target: ExprId,
-        /// What is assigned.
+        /// The assigned value.
         value: ExprId,
         /// `=`
         pos: Pos,
     },
     /// `target += value`
     Augmented {
-        /// What is changed.
+        /// The changed variable.
         target: ExprId,
-        /// How.
+        /// The operator.
         op: BinaryOp,
         /// The other operand.
         value: ExprId,
@@ -285,18 +285,18 @@ pub enum Stmt {
     },
     /// `if …: elif …: else:`
     If {
-        /// Conditions with what follows them.
+        /// Conditions with their blocks.
         branches: Vec<(ExprId, Vec<Stmt>)>,
-        /// The `else` branch; empty where there is none.
+        /// The `else` block; may be empty.
         otherwise: Vec<Stmt>,
     },
     /// `for vars in iterable:`
     For {
         /// The variables.
         vars: ExprId,
-        /// What the loop runs over.
+        /// The value to iterate over.
         iterable: ExprId,
-        /// What each turn does.
+        /// The block.
         body: Vec<Stmt>,
         /// `for`
         pos: Pos,
@@ -305,10 +305,10 @@ pub enum Stmt {
     While {
         /// The condition.
         condition: ExprId,
-        /// What each turn does.
+        /// The block.
         body: Vec<Stmt>,
     },
-    /// The name, an identifier, and the function.
+    /// The name (an identifier) and the function.
     Def(ExprId, Box<Def>),
     /// `load("module", "name")`
     Load(Box<Load>),
@@ -321,6 +321,6 @@ pub struct Load {
     pub module: Str,
     /// Where the statement begins.
     pub pos: Pos,
-    /// The name in the module with its place, and the identifier that is bound here.
+    /// For each name: the name in the module, its position, and the identifier that it is bound to.
     pub names: Vec<(Str, Pos, ExprId)>,
 }

@@ -1,8 +1,8 @@
-//! How far the token at a place reaches.
+//! Finds the range of the token at a position.
 //!
-//! Instructions know where they begin: a name, an operator, the `.` of an attribute, the `(` of a call. Where a
-//! diagnostic underlines one, the end is found by looking at the text again. Code is often part of something else (a
-//! YAML comment, a text template), so a token never reaches beyond its line.
+//! Instructions only know where they begin: at a name, an operator, the `.` of an attribute, the `(` of a call. To underline
+//! one, a diagnostic finds its end by scanning the text again. Code is often part of something else (a YAML comment, a
+//! text template), so a token never extends beyond its line.
 
 use std::ops::Range;
 
@@ -10,8 +10,8 @@ use ytterby_diag::word_at;
 
 use crate::syntax::Tok;
 
-/// The range of the token at an offset: a name, a number, a string, an operator, an attribute with its dot, an index
-/// with its brackets, a call with its callee and arguments. It is empty where there is none.
+/// The range of the token at an offset: a name, a number, a string, an operator, an attribute with its dot, an index with
+/// its brackets, a call with its callee and arguments. It is empty if there is no token.
 pub fn token_at(text: &[u8], offset: u32) -> Range<u32> {
     let rest = text.get(offset as usize..).unwrap_or_default();
     let line = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
@@ -43,7 +43,7 @@ fn operator_len(line: &[u8]) -> usize {
     OPERATORS.iter().find(|operator| line.starts_with(operator)).map_or(1, |operator| operator.len())
 }
 
-/// The length of a string that begins a line; of one that does not end there, the whole line.
+/// The length of a string at the start of `line`; the whole line if it is unterminated.
 fn string_len(line: &[u8]) -> usize {
     let quote = line[0];
     let quotes = if line.starts_with(&[quote; 3]) { 3 } else { 1 };
@@ -58,7 +58,7 @@ fn string_len(line: &[u8]) -> usize {
     line.trim_ascii_end().len()
 }
 
-/// The length of a number: `10`, `0x1f`, `1.5e-3`.
+/// The length of a number at the start of `line`: `10`, `0x1f`, `1.5e-3`.
 fn number_len(line: &[u8]) -> usize {
     let mut at = 0;
     while let Some(&byte) = line.get(at) {
@@ -75,7 +75,7 @@ fn number_len(line: &[u8]) -> usize {
     at
 }
 
-/// The length of what a bracket that begins a line encloses, both brackets included; 1 where it is closed on another
+/// The length of a bracket at the start of `line` with its contents and closing bracket; 1 if it is closed on another
 /// line.
 fn bracket_len(line: &[u8]) -> usize {
     let mut depth = 0_usize;
@@ -95,7 +95,7 @@ fn bracket_len(line: &[u8]) -> usize {
     1
 }
 
-/// Where the callee begins of a call whose `(` is at an offset: a name with the names and dots before it.
+/// The start of the callee of a call whose `(` is at an offset: a name with the names and dots before it.
 fn call_start(text: &[u8], offset: u32) -> u32 {
     let before = &text[..offset as usize];
     let len = before.iter().rev().take_while(|byte| is_word(**byte) || **byte == b'.').count();
@@ -109,7 +109,7 @@ fn call_start(text: &[u8], offset: u32) -> u32 {
 mod tests {
     use super::*;
 
-    /// The token at the place marked by `|`.
+    /// Checks the token at the offset marked by `|`.
     #[track_caller]
     fn check(marked: &str, expected: &str) {
         let offset = marked.find('|').expect("a mark");

@@ -1,7 +1,7 @@
-//! What to try where code cannot be parsed.
+//! Hints for syntax errors.
 //!
-//! Most mistakes are words and operators of other languages. They are found by looking at the text around the token that
-//! did not fit; this runs only for code that has an error.
+//! Most mistakes are words and operators of other languages. They are found in the text around the unexpected token; this
+//! runs only for code with an error.
 
 use ytterby_diag::{Edit, Help, Label, Part, Pos, Role, Safety, Text};
 
@@ -10,7 +10,7 @@ use super::lexer::{piece_of, text_of};
 use crate::{Piece, Problem, token_at};
 
 impl SyntaxError {
-    /// The error with the range of the mistake and advice.
+    /// Adds the range of the mistake and hints to the error.
     pub(crate) fn advised(mut self, pieces: &[Piece<'_>]) -> SyntaxError {
         if let Some(open) = self.open.filter(|open| open.is_unclosed && open.pos.is_known()) {
             let text = format!("missing '{}' for '{}'", open.closing(), open.bracket);
@@ -40,7 +40,7 @@ impl SyntaxError {
         self
     }
 
-    /// A bracket on a line before, where the grammar waits for it to be closed.
+    /// A hint about a bracket on an earlier line that the grammar expects to be closed.
     fn open_before(&self, around: &Around<'_>) -> Option<Help> {
         let Problem::Unexpected { want: ")" | "]" | "}" | ",", .. } = self.problem else { return None };
         let open = self.open.filter(|open| open.pos.is_known() && !around.is_on_line(open.pos))?;
@@ -51,7 +51,7 @@ impl SyntaxError {
 
 /// The text around a token.
 struct Around<'a> {
-    /// The whole text of its piece, and where that begins.
+    /// The whole text of its piece, and its position.
     text: &'a [u8],
     start: Pos,
     before: &'a [u8],
@@ -59,7 +59,7 @@ struct Around<'a> {
     pos: Pos,
 }
 
-/// Whether the line goes on with `#@`, as in `#@ name: #@ value`.
+/// Whether the line contains another `#@`, as in `#@ name: #@ value`.
 fn contains_code(after: &[u8]) -> bool {
     after.split(|byte| *byte == b'\n').next().is_some_and(|line| line.windows(2).any(|two| two == b"#@"))
 }
@@ -72,7 +72,7 @@ impl<'a> Around<'a> {
         Some(Around { text, start, before, after, pos })
     }
 
-    /// How long the token is; a bracket is one byte, whatever it encloses.
+    /// The length of the token; a bracket has one byte, regardless of its contents.
     fn token_len(&self) -> u32 {
         match self.after.first() {
             Some(b'(' | b'[') => 1,
@@ -80,19 +80,19 @@ impl<'a> Around<'a> {
         }
     }
 
-    /// Whether a place is on the line of the token.
+    /// Whether a position is on the line of the token.
     fn is_on_line(&self, pos: Pos) -> bool {
         let offset = pos.offset.checked_sub(self.start.offset).map(|offset| offset as usize);
         let between = offset.filter(|_| pos.file == self.start.file).and_then(|offset| self.before.get(offset..));
         between.is_some_and(|between| !between.contains(&b'\n'))
     }
 
-    /// A place this many bytes before the token.
+    /// The position this many bytes before the token.
     fn back(&self, bytes: usize) -> Pos {
         Pos::new(self.pos.file, self.pos.offset - bytes as u32)
     }
 
-    /// The last word before the token, and how far before the token it begins.
+    /// The last word before the token, and its distance from the token.
     fn word_before(&self) -> (&'a [u8], usize) {
         let trimmed = self.before.trim_ascii_end();
         let is_word = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
@@ -168,7 +168,7 @@ impl<'a> Around<'a> {
         Some(Help::new(text).fixed_by("Assign the next number", vec![edit], Safety::Likely))
     }
 
-    /// Words that other languages use, and that this one reserves.
+    /// Reserved words that other languages use.
     fn reserved(&self) -> Option<Help> {
         let len = self.token_len() as usize;
         Some(Help::new(match &self.after[..len] {
@@ -221,7 +221,7 @@ impl<'a> Around<'a> {
         label.text("this block has no `end`")
     }
 
-    /// Characters that are no part of the language, and keywords.
+    /// Characters that are not part of the language, and keywords.
     fn other(&self) -> Option<Help> {
         let straight = |quote: char| if matches!(quote, '“' | '”' | '„') { "\"" } else { "'" };
         let text = String::from_utf8_lossy(self.after);
@@ -247,14 +247,14 @@ impl<'a> Around<'a> {
         }
     }
 
-    /// Another text in place of the token.
+    /// A hint to replace the token.
     fn replaced(&self, token: &str, replacement: &str, text: &'static str) -> Help {
         let edit = Edit::replace(self.pos, Part::Exactly(token.to_owned()), replacement);
         likely(text, "Change the token", edit)
     }
 }
 
-/// The last block of a program has no `end`: another word may stand for it.
+/// The last block of a program has no `end`: maybe another word was used instead.
 fn missing_end(pieces: &[Piece<'_>], block: Pos) -> Help {
     const WORDS: [&[u8]; 7] = [b"endif", b"endfor", b"enddef", b"endwhile", b"fi", b"done", b"}"];
     let lines = pieces.iter().filter_map(text_of).flat_map(|(text, start)| {
@@ -273,7 +273,7 @@ fn missing_end(pieces: &[Piece<'_>], block: Pos) -> Help {
         let edit = Edit::replace(pos, Part::Bytes(code.len() as u32), "end");
         return help.fixed_by("Change the word to end", vec![edit], Safety::Likely);
     }
-    // Only in a file that is all code is it known how the line has to look.
+    // The form of the line is only known in a file that contains nothing but code.
     match pieces {
         [Piece::Code { text, at }] => {
             let feed = if text.ends_with(b"\n") { "" } else { "\n" };

@@ -1,7 +1,7 @@
 //! Blocks without indentation.
 //!
-//! A block begins behind a colon at the end of a line and is closed by `end`, or by the `else:` or `elif` of the same
-//! `if`. The parser sees the same tokens as for Starlark with indentation.
+//! A block begins after a colon at the end of a line and is closed by `end`, or by the `else:` or `elif` of the same `if`.
+//! The parser gets the same tokens as for Starlark with indentation.
 
 use std::collections::VecDeque;
 
@@ -14,13 +14,13 @@ use crate::Problem;
 
 pub(super) struct Blocks<'a> {
     pub(super) lexer: Lexer<'a>,
-    /// Tokens that were read ahead; whether an `else` or `elif` has closed the block before it already.
+    /// Lookahead tokens; the flag is whether an `else` or `elif` has already closed the previous block.
     ahead: VecDeque<(Token, bool)>,
-    /// The last two tokens given out, with the place of the last.
+    /// The last two returned tokens, with the position of the last.
     before_last: Tok,
     last: Tok,
     last_start: Pos,
-    /// Where the open blocks began.
+    /// The positions of the open blocks.
     open: Vec<Pos>,
 }
 
@@ -54,7 +54,7 @@ impl<'a> Blocks<'a> {
         };
         match token.tok {
             Tok::Else if !closed => {
-                // Without a colon it belongs to `x if y else z`.
+                // Without a colon it is part of `x if y else z`.
                 let behind = self.lexer.next()?;
                 if behind.tok == Tok::Colon {
                     let place = token.start;
@@ -88,7 +88,7 @@ impl<'a> Blocks<'a> {
         Ok(token)
     }
 
-    /// Closes a block by the token at `place`.
+    /// Closes a block at the token at `place`.
     fn close(&mut self, place: Pos) -> Parsed<Token> {
         match self.open.pop() {
             Some(_) => Ok(self.made_up(Tok::Outdent)),

@@ -1,49 +1,49 @@
-//! What is wrong with the text of a program.
+//! Syntax errors.
 //!
-//! The reference reports the place after the token that it could not use, which is often on another line. An error
-//! keeps that place for the reference's text, and has a label of its own where the mistake really is.
+//! The reference reports the position after the unexpected token, which is often on another line. An error keeps that
+//! position for the reference's text, and has a label at the actual mistake.
 
 use ytterby_diag::{CodeMessage, CodeProblem, Frame, Help, Label, Part, Pos, Role, Text};
 
 use super::lexer::piece_of;
 use crate::{Piece, Problem, advice};
 
-/// What is wrong with the text of a program.
+/// A problem of a program's text.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SyntaxError {
-    /// What sort of problem it is.
+    /// The kind of problem.
     pub problem: Problem,
     /// The reference's text.
     pub message: String,
-    /// The reference's place; unknown in an operation of the host that has no place.
+    /// The reference's position; unknown in a host operation without a position.
     pub pos: Pos,
-    /// The piece that the reference's place is in, counted from 0.
+    /// The piece that contains this position, from 0.
     pub piece: usize,
-    /// Where the token that does not fit begins.
+    /// The start of the unexpected token.
     pub token: Pos,
     /// The bracket that is open there.
     pub open: Option<OpenBracket>,
-    /// Where the mistake is.
+    /// The actual mistake.
     pub label: Label,
-    /// What to do about it.
+    /// How to fix it.
     pub helps: Vec<Help>,
-    /// Where the last token before it ends.
+    /// The end of the token before it.
     pub(super) after: Pos,
 }
 
-/// A bracket that is open where something does not fit.
+/// A bracket that is open at an error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OpenBracket {
-    /// Where it is.
+    /// Its position.
     pub pos: Pos,
     /// `(`, `[` or `{`.
     pub bracket: char,
-    /// Whether nothing could have closed it: the code around it is over.
+    /// Whether it cannot be closed any more, because the code around it ends.
     pub is_unclosed: bool,
 }
 
 impl OpenBracket {
-    /// The bracket that closes it.
+    /// The matching closing bracket.
     pub fn closing(&self) -> char {
         match self.bracket {
             '[' => ']',
@@ -54,7 +54,7 @@ impl OpenBracket {
 }
 
 impl SyntaxError {
-    /// A problem with what is at a place.
+    /// A problem at a position.
     pub(crate) fn at(pos: Pos, problem: Problem, message: String, pieces: &[Piece<'_>]) -> SyntaxError {
         SyntaxError {
             helps: advice::helps(&problem, pos),
@@ -69,7 +69,7 @@ impl SyntaxError {
         }
     }
 
-    /// The error as a problem of code. `is_foreign` tells places whose lines the reference does not show.
+    /// Converts the error to a problem of code. `is_foreign` recognises positions whose lines the reference does not show.
     pub fn into_code_problem(self, is_foreign: &dyn Fn(Pos) -> bool) -> CodeProblem {
         let place = self.label.pos;
         let frame = Frame { name: None, pos: self.pos, place, is_foreign: is_foreign(self.pos) };

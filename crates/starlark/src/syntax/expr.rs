@@ -1,4 +1,4 @@
-//! The parser: expressions.
+//! Parses expressions.
 
 use ytterby_diag::Pos;
 
@@ -9,7 +9,7 @@ use crate::ast::{Arg, Clause, Comprehension, ComprehensionBody, Def, DefBody, Di
 use crate::host::{BinaryOp, CompareOp, UnaryOp};
 use ytterby_text::Str;
 
-/// How tightly operators bind.
+/// Precedences of operators.
 mod level {
     pub(super) const OR: u8 = 0;
     pub(super) const AND: u8 = 1;
@@ -18,13 +18,13 @@ mod level {
 }
 
 impl Parser<'_> {
-    /// Adds an expression that ends with the last token taken.
+    /// Adds an expression that ends with the last consumed token.
     fn add(&mut self, start: Pos, pos: Pos, kind: ExprKind) -> ExprId {
         let end = self.last_end;
         self.ast.add(start, pos, end, kind)
     }
 
-    /// One or more expressions with commas between them.
+    /// One or more expressions separated by commas.
     pub(super) fn expr(&mut self, trailing: TrailingComma) -> Parsed<ExprId> {
         let first = self.test()?;
         if self.tok() != Tok::Comma {
@@ -72,7 +72,7 @@ impl Parser<'_> {
         })
     }
 
-    /// One expression that is no conditional.
+    /// One expression that is not a conditional.
     fn test_without_condition(&mut self) -> Parsed<ExprId> {
         self.nested(|parser| {
             if parser.tok() == Tok::Lambda {
@@ -92,7 +92,7 @@ impl Parser<'_> {
         Ok(self.add(pos, pos, ExprKind::Lambda(Box::new(def))))
     }
 
-    /// Operands and the operators between them that bind at least as tightly as `min`.
+    /// Operands joined by operators with at least precedence `min`.
     fn binary(&mut self, min: u8) -> Parsed<ExprId> {
         let mut left = if self.tok() == Tok::Not && min <= level::NOT {
             let pos = self.advance()?.start;
@@ -126,7 +126,7 @@ impl Parser<'_> {
         }
     }
 
-    /// An operand with what follows it: attributes, indices, calls.
+    /// An operand with its suffixes: attributes, indices, calls.
     pub(super) fn operand(&mut self) -> Parsed<ExprId> {
         let mut x = self.primary()?;
         loop {
@@ -312,7 +312,7 @@ impl Parser<'_> {
                     let pos = self.advance()?.start;
                     let vars = self.loop_vars()?;
                     self.expect(Tok::In)?;
-                    // No conditional, whose `if` would look like a clause.
+                    // Not a conditional, whose `if` would look like a clause.
                     let iterable = self.nested(|parser| parser.binary(level::OR))?;
                     clauses.push(Clause::For { vars, iterable, pos });
                 }
@@ -327,7 +327,7 @@ impl Parser<'_> {
         Ok(self.add(pos, pos, ExprKind::Comprehension(Box::new(Comprehension { body, clauses }))))
     }
 
-    /// The variables of a loop: operands only, so that `in` is left.
+    /// The variables of a loop: operands only, so that `in` remains.
     pub(super) fn loop_vars(&mut self) -> Parsed<ExprId> {
         let first = self.nested(Parser::operand)?;
         if self.tok() != Tok::Comma {

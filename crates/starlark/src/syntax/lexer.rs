@@ -1,9 +1,9 @@
-//! Pieces to tokens.
+//! Converts pieces to tokens.
 //!
-//! An operation of the host is read as if a call stood in its place: `op(7)`, `op(7, (EXPR))` or
-//! `op(7, "name", args(ARGUMENTS))`, on a line of its own. The tokens around the user's text are made up here, so an
-//! error in that text shows where it would show if the line were really there: an open bracket swallows the end of the
-//! line, a comment swallows the closing parentheses.
+//! A host operation is read as if it were a call on its own line: `op(7)`, `op(7, (EXPR))` or
+//! `op(7, "name", args(ARGUMENTS))`. The tokens around the user's text are synthetic, so that an error in that text is
+//! reported as if the line really existed: an open bracket swallows the end of the line, a comment swallows the closing
+//! parentheses.
 
 use ytterby_diag::Pos;
 use ytterby_text::Str;
@@ -19,26 +19,26 @@ pub(crate) struct Lexer<'a> {
     pieces: &'a [Piece<'a>],
     piece: usize,
     part: Part,
-    /// The text of the current part, where it stands, and how much of it was read.
+    /// The text of the current part, its position, and the number of bytes read.
     pub(super) text: &'a [u8],
     pub(super) at: Pos,
     pub(super) offset: usize,
-    /// Open brackets: those of the text, and the made-up ones.
+    /// Open brackets: those of the text, and `None` for synthetic ones.
     open: Vec<Option<OpenBracket>>,
-    /// A bracket of the text that the end of its piece left open.
+    /// A bracket of the text that is still open at the end of its piece.
     unclosed: Option<OpenBracket>,
-    /// Whether nothing but white space was read since the line began.
+    /// Whether only white space was read since the line began.
     fresh_line: bool,
 }
 
-/// What of a piece is being read.
+/// The part of a piece that is being read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Code,
-    /// The made-up tokens before the user's text; how many were given out.
+    /// The synthetic tokens before the user's text; how many were returned.
     OpHead(usize),
     OpText,
-    /// The made-up tokens behind it.
+    /// The synthetic tokens after it.
     OpTail(usize),
     End,
 }
@@ -61,7 +61,7 @@ impl<'a> Lexer<'a> {
         lexer
     }
 
-    /// The place behind what was read.
+    /// The current position: after what was read.
     pub(crate) fn here(&self) -> Pos {
         self.place(self.offset)
     }
@@ -70,13 +70,13 @@ impl<'a> Lexer<'a> {
         if self.at.is_known() { Pos::new(self.at.file, self.at.offset + offset as u32) } else { self.at }
     }
 
-    /// A problem at the place behind what was read.
+    /// A problem at the current position.
     #[cold]
     pub(crate) fn error<T>(&self, message: impl Into<String>) -> Parsed<T> {
         self.problem(Problem::Syntax, self.here(), message)
     }
 
-    /// A problem with a token, told for the place behind what was read.
+    /// A problem with a token, reported at the current position.
     #[cold]
     pub(crate) fn problem<T>(&self, problem: Problem, token: Pos, message: impl Into<String>) -> Parsed<T> {
         let piece = self.piece.min(self.pieces.len().saturating_sub(1));
@@ -87,13 +87,13 @@ impl<'a> Lexer<'a> {
         Err(Box::new(SyntaxError { pos: self.here(), piece, open: self.unclosed.or(open), ..at_token }))
     }
 
-    /// A problem somewhere before.
+    /// A problem at an earlier position.
     #[cold]
     pub(crate) fn error_at<T>(&self, pos: Pos, message: impl Into<String>) -> Parsed<T> {
         self.problem_at(pos, Problem::Syntax, message)
     }
 
-    /// The same, of a given sort.
+    /// The same, with a given kind.
     #[cold]
     pub(crate) fn problem_at<T>(&self, pos: Pos, problem: Problem, message: impl Into<String>) -> Parsed<T> {
         Err(Box::new(SyntaxError::at(pos, problem, message.into(), self.pieces)))
@@ -113,7 +113,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Drops white space at the beginning of a line.
+    /// Skips leading white space of a line.
     fn trim_line(&mut self) {
         while let Some(&byte) = self.text.get(self.offset) {
             match byte {
@@ -142,7 +142,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Whether the piece of this number is an operation of the host with nothing in its parentheses.
+    /// Whether the piece with this index is a host operation without arguments.
     pub(super) fn is_without_args(&self, piece: u32) -> bool {
         matches!(self.pieces.get(piece as usize), Some(Piece::Op { args: OpArgs::None, .. }))
     }
@@ -201,7 +201,7 @@ impl<'a> Lexer<'a> {
         Ok(Some(self.made_up(Tok::RParen, TokenValue::None)))
     }
 
-    /// Keeps the bracket that the text before left open, if it did: what follows is none of it.
+    /// Remembers the bracket that the text left open, if any: the next tokens are synthetic.
     fn notice_unclosed(&mut self) {
         if let (None, Some(Some(open))) = (&self.unclosed, self.open.last()) {
             self.unclosed = Some(OpenBracket { is_unclosed: true, ..*open });
@@ -230,13 +230,13 @@ impl<'a> Lexer<'a> {
         self.begin_piece(trim);
     }
 
-    /// The byte right before a place in the text that is being read.
+    /// The byte right before a position in the current text.
     pub(super) fn byte_before(&self, pos: Pos) -> Option<u8> {
         let offset = pos.offset.checked_sub(self.at.offset)?.checked_sub(1)?;
         self.text.get(offset as usize).copied().filter(|_| pos.file == self.at.file)
     }
 
-    /// Whether a piece of code follows, for strings that run over its beginning.
+    /// Whether a piece of code follows, for strings that continue there.
     pub(super) fn code_follows(&self) -> Option<bool> {
         self.pieces.get(self.piece + 1).map(|piece| self.part == Part::Code && matches!(piece, Piece::Code { .. }))
     }
@@ -256,7 +256,7 @@ impl<'a> Lexer<'a> {
         Some(chunk.valid().chars().next().unwrap_or(char::REPLACEMENT_CHARACTER))
     }
 
-    /// Reads a line feed, carriage return or both, and the white space behind.
+    /// Reads a line feed, carriage return or both, and the white space after it.
     pub(super) fn read_newline(&mut self) {
         let trim = self.offset == 0 || self.text[self.offset - 1] != b'\\';
         if self.text[self.offset..].starts_with(b"\r\n") {
@@ -264,7 +264,7 @@ impl<'a> Lexer<'a> {
         } else {
             self.offset += 1;
         }
-        // Only the text of code is cut into lines; a lone carriage return does not begin one.
+        // Only code has lines; a lone carriage return does not begin one.
         if trim && self.part == Part::Code && self.text[self.offset - 1] == b'\n' {
             self.trim_line();
         }
@@ -350,7 +350,7 @@ impl<'a> Lexer<'a> {
         Ok(Token { tok, start, end: self.here(), value })
     }
 
-    /// Whether a byte string begins with the quote at a place; ytt has none.
+    /// Whether a byte string begins with the quote at an offset; ytt has none.
     fn begins_bytes(&self, quote: usize) -> bool {
         self.dialect == Dialect::Current && matches!(self.text.get(quote), Some(b'"' | b'\''))
     }
@@ -439,14 +439,14 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Whether white space at the beginning of a line is dropped.
+/// Whether leading white space of a line is skipped.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Trim {
     Yes,
     No,
 }
 
-/// The text of a piece and where it begins.
+/// The text of a piece and its position.
 pub(super) fn text_of<'a>(piece: &Piece<'a>) -> Option<(&'a [u8], Pos)> {
     match piece {
         Piece::Code { text, at } => Some((text, *at)),
@@ -455,7 +455,7 @@ pub(super) fn text_of<'a>(piece: &Piece<'a>) -> Option<(&'a [u8], Pos)> {
     }
 }
 
-/// The piece that a place is in.
+/// The piece that contains a position.
 pub(crate) fn piece_of(pieces: &[Piece<'_>], pos: Pos) -> usize {
     let within =
         |text: &[u8], at: Pos| at.file == pos.file && (at.offset..=at.offset + text.len() as u32).contains(&pos.offset);
@@ -466,7 +466,7 @@ pub(crate) fn piece_of(pieces: &[Piece<'_>], pos: Pos) -> usize {
     found.unwrap_or(0)
 }
 
-/// A character in single quotes, escaped where it is not printable.
+/// A character in single quotes, escaped if it is not printable.
 fn quoted_char(c: char) -> String {
     if c == '\'' {
         return "'\\''".to_owned();

@@ -7,19 +7,19 @@ use super::Parsed;
 use super::lexer::Lexer;
 use super::token::{Tok, TokenValue};
 
-/// What a backslash does in a literal.
+/// The meaning of a backslash in a literal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Escapes {
     /// Nothing: `r"…"`.
     Raw,
-    /// What is no escape stays as it is: `"…"`, as in ytt.
+    /// Unknown escapes are kept as they are: `"…"`, as in ytt.
     Kept,
-    /// What is no escape is an error, and there are those for characters: `b"…"`.
+    /// Unknown escapes are errors, and there are escapes for code points: `b"…"`.
     Bytes,
 }
 
 impl Lexer<'_> {
-    /// Reads a string literal that begins here with a quote.
+    /// Reads a string literal; the next byte is its quote.
     pub(super) fn string(&mut self, escapes: Escapes) -> Parsed<Str> {
         let quote = self.text[self.offset];
         let start = self.place(self.offset - usize::from(escapes != Escapes::Kept));
@@ -77,7 +77,7 @@ impl Lexer<'_> {
         Some(text)
     }
 
-    /// The next byte of a string; line ends of any kind are one line feed.
+    /// The next byte of a string; any kind of line end becomes a line feed.
     fn string_byte(&mut self, triple: bool) -> Result<u8, &'static str> {
         match self.peek() {
             Some(b'\n' | b'\r') => {
@@ -93,7 +93,7 @@ impl Lexer<'_> {
                     self.enter_next_code();
                     Ok(b'\n')
                 }
-                // The line of an operation of the host ends behind the string.
+                // The line of a host operation ends after the string.
                 Some(false) if !triple => Err("unexpected newline in string"),
                 _ => Err("unexpected EOF in string"),
             },
@@ -180,7 +180,7 @@ impl Lexer<'_> {
     }
 }
 
-/// Reading a longer integer would take too long.
+/// Parsing a longer integer would take too long.
 const MAX_DIGITS: usize = 300_000;
 
 fn integer(digits: &[u8], base: u32) -> Option<TokenValue> {
@@ -194,7 +194,7 @@ fn integer(digits: &[u8], base: u32) -> Option<TokenValue> {
     }
 }
 
-/// The bytes that the body of a string literal stands for.
+/// The value of the body of a string literal.
 fn unescape(body: &[u8], escapes: Escapes) -> Result<Vec<u8>, String> {
     if escapes == Escapes::Raw || !body.contains(&b'\\') {
         return Ok(body.to_vec());
@@ -252,7 +252,7 @@ fn unescape(body: &[u8], escapes: Escapes) -> Result<Vec<u8>, String> {
             other if escapes == Escapes::Bytes => {
                 return Err(format!("invalid escape sequence \\{}", char::from(*other)));
             }
-            // What is no escape stays as it is.
+            // Unknown escapes are kept as they are.
             other => out.extend_from_slice(&[b'\\', *other]),
         }
     }

@@ -1,4 +1,4 @@
-//! Reading text: pieces to tokens (`lexer`), blocks closed by `end` (`blocks`), tokens to a tree (`parser`).
+//! Parses text: pieces to tokens (`lexer`), blocks closed by `end` (`blocks`), tokens to a tree (`stmt`, `expr`).
 
 mod advice;
 mod blocks;
@@ -13,5 +13,5 @@ pub use error::{OpenBracket, SyntaxError};
 pub(crate) use stmt::parse;
 pub(crate) use token::Tok;
 
-/// Reading stops at the first problem.
+/// Parsing stops at the first problem.
 pub(crate) type Parsed<T> = Result<T, Box<SyntaxError>>;

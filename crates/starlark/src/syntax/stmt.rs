@@ -1,4 +1,4 @@
-//! The parser: statements. Expressions are in `expr`.
+//! Parses statements. Expressions are in `expr`.
 
 use ytterby_diag::{Label, Part, Pos, Role};
 use ytterby_text::Str;
@@ -11,11 +11,11 @@ use crate::ast::{Ast, Def, DefBody, ExprId, ExprKind, Load, Param, Stmt};
 use crate::host::BinaryOp;
 use crate::{Dialect, Piece, Problem};
 
-/// Blocks and expressions may be nested this deep.
+/// Maximum nesting of blocks and expressions.
 const MAX_BLOCKS: usize = 500;
 const MAX_NESTING: usize = 5_000;
 
-/// Reads a whole program.
+/// Parses a whole program.
 pub(crate) fn parse(dialect: Dialect, pieces: &[Piece<'_>]) -> Parsed<(Ast, Vec<Stmt>)> {
     let mut tokens = Blocks::new(Lexer::new(dialect, pieces));
     let token = tokens.next()?;
@@ -36,7 +36,7 @@ pub(super) struct Parser<'a> {
     tokens: Blocks<'a>,
     /// The next token.
     pub(super) token: Token,
-    /// Where the last token that was taken ends.
+    /// The end of the last consumed token.
     pub(super) last_end: Pos,
     pub(super) ast: Ast,
     nesting: usize,
@@ -48,7 +48,7 @@ impl Parser<'_> {
         self.token.tok
     }
 
-    /// Takes the next token.
+    /// Consumes the next token.
     pub(super) fn advance(&mut self) -> Parsed<Token> {
         let next = self.tokens.next()?;
         let token = std::mem::replace(&mut self.token, next);
@@ -56,7 +56,7 @@ impl Parser<'_> {
         Ok(token)
     }
 
-    /// Takes the next token, which must be this one, and gives its place.
+    /// Consumes the next token, which must be this one, and returns its position.
     pub(super) fn expect(&mut self, wanted: Tok) -> Parsed<Pos> {
         if self.tok() != wanted {
             return self.unexpected(wanted.text(), &wanted.shown());
@@ -64,12 +64,12 @@ impl Parser<'_> {
         Ok(self.advance()?.start)
     }
 
-    /// A problem with the next token. Its place is that behind the token, as in the reference.
+    /// A problem with the next token. Like in the reference, its position is after the token.
     pub(super) fn error<T>(&self, message: impl Into<String>) -> Parsed<T> {
         self.problem(Problem::Syntax, message)
     }
 
-    /// The next token is not what the grammar wants; `shown` is how messages write that.
+    /// The next token does not fit the grammar; `shown` is the expected one in messages.
     #[cold]
     pub(super) fn unexpected<T>(&self, want: &'static str, shown: &str) -> Parsed<T> {
         let got = self.tok();
@@ -89,7 +89,7 @@ impl Parser<'_> {
     fn problem<T>(&self, problem: Problem, message: impl Into<String>) -> Parsed<T> {
         self.tokens.lexer.problem(problem, self.token.start, message).map_err(|mut error| {
             error.after = self.last_end;
-            // A token without a text: the mistake is at the end of what is there.
+            // A token without text: the mistake is at the end of the existing text.
             let is_made_up = self.token.start == self.token.end || self.tok() == Tok::Newline;
             if is_made_up && self.last_end.is_known() {
                 error.label = Label::new(Role::Problem, self.last_end, Part::Bytes(0));
@@ -102,7 +102,7 @@ impl Parser<'_> {
         self.tokens.lexer.error_at(pos, message)
     }
 
-    /// Parses what lies one level deeper.
+    /// Parses something one level deeper.
     pub(super) fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.nesting >= MAX_NESTING {
             return self.error(format!("expression nested too deeply (limit is {MAX_NESTING} levels)"));
@@ -229,7 +229,7 @@ impl Parser<'_> {
                 if let TokenValue::HostOp(piece) = self.token.value
                     && self.tokens.lexer.is_without_args(piece)
                 {
-                    // Its name, parentheses and what stands in them: the lexer made them all.
+                    // Its name and parentheses with their contents are synthetic.
                     let pos = self.token.start;
                     for tok in [Tok::Ident, Tok::LParen, Tok::Int, Tok::RParen] {
                         self.expect(tok)?;
@@ -311,7 +311,7 @@ impl Parser<'_> {
         Ok(Stmt::Load(Box::new(Load { module, pos, names })))
     }
 
-    /// Takes a string literal.
+    /// Consumes a string literal.
     fn string(&mut self) -> Parsed<(Str, Pos)> {
         let token = self.advance()?;
         match token.value {
@@ -320,7 +320,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Takes a name.
+    /// Consumes a name.
     pub(super) fn ident(&mut self) -> Parsed<ExprId> {
         if self.tok() != Tok::Ident {
             if self.tok().is_reserved()
@@ -375,7 +375,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether a comma may stand behind the last value of a tuple.
+/// Whether a comma may follow the last value of a tuple.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum TrailingComma {
     Allow,

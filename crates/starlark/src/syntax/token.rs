@@ -78,7 +78,7 @@ pub(crate) enum Tok {
 }
 
 impl Tok {
-    /// As it is written, or what it is.
+    /// The text or name of the token.
     pub(crate) fn text(self) -> &'static str {
         match self {
             Tok::Illegal => "illegal token",
@@ -161,12 +161,12 @@ impl Tok {
         }
     }
 
-    /// Whether it is a word that cannot be a name.
+    /// Whether it is a reserved word.
     pub(crate) fn is_reserved(self) -> bool {
         self == Tok::Illegal || (Tok::And as u8..=Tok::While as u8).contains(&(self as u8)) && self != Tok::NotIn
     }
 
-    /// The reserved word that a name spells.
+    /// The reserved word with this name.
     pub(crate) fn keyword(name: &[u8]) -> Option<Tok> {
         Some(match name {
             b"and" => Tok::And,
@@ -192,7 +192,7 @@ impl Tok {
     }
 }
 
-/// A token with its place.
+/// A token with its position.
 #[derive(Clone, Debug)]
 pub(crate) struct Token {
     pub(crate) tok: Tok,
@@ -201,7 +201,7 @@ pub(crate) struct Token {
     pub(crate) value: TokenValue,
 }
 
-/// What a token stands for.
+/// The value of a token.
 #[derive(Clone, Debug)]
 pub(crate) enum TokenValue {
     None,
@@ -211,8 +211,8 @@ pub(crate) enum TokenValue {
     BigInt(BigInt),
     Float(f64),
     Str(Str),
-    /// The callee of the host's operation in the piece of this number.
+    /// The callee of the host operation in the piece with this index.
     HostOp(u32),
-    /// The callee that gathers the arguments of such an operation.
+    /// The callee that collects the arguments of such an operation.
     HostArgs,
 }
