@@ -1,11 +1,11 @@
 //! The code of the register machine.
 //!
-//! An instruction is eight bytes. Its operands are registers of the running function: parameters and local variables
-//! come first, then temporaries. A local variable is used where it is, without a copy. So is a literal: where the table
-//! says *operand*, the numbers from the top down stand for constants (see [`LinkedCode::operand`]).
+//! An instruction has eight bytes. Its operands are registers of the running function: parameters and local variables
+//! first, then temporaries. Local variables are used in place, without a copy. So are literals: where the table says
+//! *operand*, the highest numbers refer to constants (see [`LinkedCode::operand`]).
 //!
-//! [`Code`] is what the compiler makes; threads share it. Values belong to one thread, so each thread that runs code
-//! links it first: [`LinkedCode`] has the constants as values.
+//! [`Code`] is the compiler's output, which threads share. Values belong to one thread, so each thread links the code
+//! before running it: [`LinkedCode`] contains the constants as values.
 
 use std::cell::Cell;
 use std::ops::Deref;
@@ -23,15 +23,15 @@ use crate::host::{BinaryOp, CompareOp, UnaryOp};
 use crate::value::{Builtin, Bytes, Method};
 use crate::{Args, Eval, Value, builtins, ops};
 
-/// A register, or where an operand is wanted the complement of the number of a constant.
+/// A register, or for an operand the complement of the index of a constant.
 pub(crate) type Reg = u16;
-/// How many constants can be operands.
+/// The number of constants that can be operands.
 pub(crate) const CONSTANT_OPERANDS: u16 = 256;
-/// The number of an instruction.
+/// The index of an instruction.
 pub(crate) type Target = u32;
 
-/// An instruction. `dst` is where the result goes.
-// One line each, so that the set can be read as a table.
+/// An instruction. `dst` is the register of the result.
+// One line each, so that the set reads like a table.
 #[rustfmt::skip]
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Instr {
@@ -42,132 +42,132 @@ pub(crate) enum Instr {
     Bool { dst: Reg, value: bool },
     /// `dst = src`
     Move { dst: Reg, src: Reg },
-    /// `dst = src`, which is a temporary and not used again.
+    /// `dst = src`, where `src` is a temporary that is not used again.
     Take { dst: Reg, src: Reg },
-    /// Lets go of a temporary.
+    /// Releases a temporary.
     Clear { reg: Reg },
-    /// Fails where the variable was not assigned yet.
+    /// Fails if the variable is unassigned.
     CheckLocal { reg: Reg },
     CheckGlobal { index: u32 },
     Global { dst: Reg, index: u32 },
-    /// Takes `src`, a temporary.
+    /// Moves `src`, a temporary.
     SetGlobal { src: Reg, index: u32 },
     Predeclared { dst: Reg, index: u32 },
     Cell { dst: Reg, cell: Reg },
-    /// Takes `src`, a temporary.
+    /// Moves `src`, a temporary.
     SetCell { src: Reg, cell: Reg },
     Free { dst: Reg, index: u16 },
 
-    /// Both `x` and `y` are operands.
+    /// `x` and `y` are operands.
     Add { dst: Reg, x: Reg, y: Reg },
     AddInt { dst: Reg, x: Reg, y: i16 },
-    /// Both `x` and `y` are operands.
+    /// `x` and `y` are operands.
     Binary { op: BinaryOp, dst: Reg, x: Reg, y: Reg },
     BinaryInt { op: BinaryOp, dst: Reg, x: Reg, y: i16 },
-    /// The operators on integers that are worth an instruction each: a second jump saved is 15 % of one.
+    /// Operators on integers with their own instructions: a dispatch less saves 15 %.
     Sub { dst: Reg, x: Reg, y: Reg },
     Mul { dst: Reg, x: Reg, y: Reg },
     MulInt { dst: Reg, x: Reg, y: i16 },
     /// `y` is positive.
     ModInt { dst: Reg, x: Reg, y: i16 },
-    /// `x += y`, an operand: lists are extended and strings grow in place.
+    /// `x += y`, where `y` is an operand: lists are extended and strings grow in place.
     AddAssign { x: Reg, y: Reg },
-    /// `x = x + y`, an operand: only strings grow in place.
+    /// `x = x + y`, where `y` is an operand: only strings grow in place.
     AppendText { x: Reg, y: Reg },
     AddAssignGlobal { y: Reg, index: u32 },
     Unary { op: UnaryOp, dst: Reg, x: Reg },
     Not { dst: Reg, x: Reg },
-    /// Both `x` and `y` are operands.
+    /// `x` and `y` are operands.
     Compare { op: CompareOp, dst: Reg, x: Reg, y: Reg },
     CompareInt { op: CompareOp, dst: Reg, x: Reg, y: i16 },
 
     Jump { to: Target },
     JumpIf { x: Reg, to: Target },
     JumpIfNot { x: Reg, to: Target },
-    /// Jumps by `by` instructions where the comparison of the operands `x` and `y` does not hold.
+    /// Jumps by `by` instructions if the comparison of the operands `x` and `y` is false.
     CompareJump { op: CompareOp, x: Reg, y: Reg, by: i16 },
     CompareIntJump { op: CompareOp, x: Reg, y: i16, by: i16 },
 
-    /// Takes `count` temporaries from `first`.
+    /// Moves `count` temporaries from `first` on.
     List { dst: Reg, first: Reg, count: u16 },
     Tuple { dst: Reg, first: Reg, count: u16 },
     Dict { dst: Reg },
-    /// Takes the key and value in `first` and behind it; keys must differ.
+    /// Moves the key in `first` and the value in the next register; duplicate keys fail.
     DictEntry { dict: Reg, first: Reg },
     /// The same for comprehensions, where later values win.
     DictAdd { dict: Reg, first: Reg },
-    /// Takes `item`.
+    /// Moves `item`.
     ListPush { list: Reg, item: Reg },
-    /// Spreads the values of `src`, a temporary, over registers from `first`.
+    /// Unpacks the values of `src`, a temporary, into registers from `first` on.
     Unpack { src: Reg, first: Reg, count: u16 },
 
     IterStart { dst: Reg, src: Reg },
-    /// Starts a loop over the pairs of a dict and skips the next three instructions, which would do so for any value:
-    /// they call `x.items()` and start a loop over the result.
+    /// Starts a loop over the pairs of a dict and skips the next three instructions, the general case: they call
+    /// `x.items()` and start a loop over the result.
     PairsStart { dst: Reg, x: Reg },
-    /// The same for the result of `enumerate(x)`, where `x` is an operand; skips two instructions for a list.
+    /// The same for the result of `enumerate(x)`, where `x` is an operand; skips two instructions if it is a list.
     EnumerateStart { dst: Reg, x: Reg },
     /// Puts the next value into `dst`, or jumps by `by` to the end of the loop. Counts a step.
     IterNext { iter: Reg, dst: Reg, by: i16 },
-    /// Stands at the end of a loop: what a jump to the [`Instr::IterNext`] at its start would do, which is the
-    /// instruction before the one that `by` leads to.
+    /// Ends a loop body: does the same as a jump to the [`Instr::IterNext`] at its start, which is the instruction before
+    /// the target of `by`.
     IterAgain { iter: Reg, dst: Reg, by: i16 },
-    /// Skips the next instruction, a jump to the end of the loop, where there is a next value.
+    /// Skips the next instruction, a jump to the end of the loop, if there is a next value.
     IterNextFar { iter: Reg, dst: Reg },
-    /// Counts a step; stands where a loop begins anew.
+    /// Counts a step at the start of each iteration.
     Step,
 
     Attr { dst: Reg, x: Reg, name: u16 },
     SetAttr { x: Reg, value: Reg, name: u16 },
     /// `dst = x[y]`, where `y` is an operand.
     Index { dst: Reg, x: Reg, y: Reg },
-    /// `x[y] = value`, where `y` is an operand. Takes `value`, a temporary.
+    /// `x[y] = value`, where `y` is an operand. Moves `value`, a temporary.
     SetIndex { x: Reg, y: Reg, value: Reg },
-    /// Operand, start, stop and step stand in registers from `first`.
+    /// Operand, start, stop and step are in registers from `first` on.
     Slice { dst: Reg, first: Reg },
 
-    /// Calls what is in `base` with the `count` values behind it; the result goes to `base`.
+    /// Calls `base` with the values in the next `count` registers; the result replaces `base`.
     Call { count: u8, base: Reg },
-    /// The same for a function of the language, which is a constant.
+    /// The same for a built-in function, which is a constant.
     CallBuiltin { count: u8, base: Reg, index: u16 },
     /// `dst = constants[index](x)`, where `x` is an operand.
     CallBuiltin1 { dst: Reg, x: Reg, index: u16 },
-    /// A call with names, `*args` or `**kwargs`: `shape` says what stands behind `base`.
+    /// A call with names, `*args` or `**kwargs`: `shape` describes the registers after `base`.
     CallShape { base: Reg, shape: u16 },
-    /// `base = x.name()` or `base = x.name(y)` for a method of a built-in type, with operands for `x` and `y`. Then the
-    /// next two or three instructions are skipped, which do the same for any value.
+    /// `base = x.name()` or `base = x.name(y)` for a method of a built-in type, with operands `x` and `y`. Then skips the
+    /// next two or three instructions, which do the same for any value.
     Method0 { name: u8, base: Reg, x: Reg },
     Method1 { name: u8, base: Reg, x: Reg, y: Reg },
-    /// The same with a second operand, which the next instruction names; skips five.
+    /// The same with a second operand, in the next instruction; skips five.
     Method2 { name: u8, base: Reg, x: Reg, y: Reg },
     Operand { z: Reg },
-    /// Looks a method of the operand `x` up: a method of a built-in type leaves `dst` unset, anything else is put there.
+    /// Looks up a method of the operand `x`: a method of a built-in type leaves `dst` unset, anything else is put there.
     Method { dst: Reg, x: Reg, name: u16 },
-    /// Calls what [`Instr::Method`] found in `base` for the operand `x`, with the `count` values behind; the result goes to `base`.
+    /// Calls the method that [`Instr::Method`] found in `base` for the operand `x`, with the values in the next `count` registers; the result replaces `base`.
     CallMethod { count: u8, base: Reg, x: Reg, name: u16 },
-    /// Makes a function; takes its defaults from `dst` on.
+    /// Makes a function; moves its defaults from `dst` on.
     Function { dst: Reg, index: u16 },
-    /// Takes `x`, a temporary.
+    /// Moves `x`, a temporary.
     Return { x: Reg },
     ReturnNone,
     /// Begins a fragment function.
     Enter { dialect: u8 },
-    /// Ends one; takes `x`.
+    /// Ends one; moves `x`.
     Leave { x: Reg },
     LeaveNone,
     /// Loads names into registers from `first`.
     Load { first: Reg, index: u16 },
 
-    /// A statement begins; only in programs that are compiled with [`crate::Coverage`] or during a profile.
+    /// Marks a statement; only in programs compiled with [`crate::Coverage`] or during a profile.
     Reach,
-    /// A function begins or ends; only in programs that are compiled during a profile.
+    /// Marks the start or end of a function; only in programs compiled during a profile.
     ProfileEnter,
     ProfileLeave,
 
-    /// An operation of the host.
+    /// A host operation.
     Op { op: u32 },
     OpValue { x: Reg, op: u32 },
-    /// The arguments stand from `base` in the shape that the next instruction names.
+    /// A host operation with arguments from `base` on; the next instruction contains their shape.
     OpCall { base: Reg, op: u32 },
     Shape { shape: u16 },
 }
@@ -192,7 +192,7 @@ pub(super) fn int_instr(op: BinaryOp, dst: Reg, x: Reg, y: i16) -> Instr {
     }
 }
 
-/// A function's code, as the compiler makes it.
+/// The code of a function, as compiled.
 pub(crate) struct Code {
     pub(crate) id: CodeId,
     pub(crate) name: Str,
@@ -200,31 +200,31 @@ pub(crate) struct Code {
     pub(crate) span: Span,
     pub(crate) doc: Option<Str>,
     pub(crate) instrs: Box<[Instr]>,
-    /// The place of each instruction; unknown where the one before applies.
+    /// The position of each instruction; unknown means that of the previous one.
     pub(crate) positions: Box<[Pos]>,
-    /// The place that is shown while no instruction is at work yet.
+    /// The position before the first instruction.
     pub(crate) first_pos: Pos,
     pub(crate) registers: usize,
     /// Names of the local variables, by register.
     pub(crate) locals: Box<[Str]>,
     pub(crate) params: Params,
-    /// Parameters that functions inside use.
+    /// Parameters that inner functions use.
     pub(crate) cells: Box<[Reg]>,
     pub(crate) constants: Box<[Constant]>,
     pub(crate) names: Box<[Name]>,
     pub(crate) shapes: Box<[Shape]>,
     pub(crate) functions: Box<[Arc<Code>]>,
     pub(crate) loads: Box<[LoadCode]>,
-    /// Where a new function of this code finds the variables that it shares with the functions around it.
+    /// For a new function of this code, the locations of the variables that it shares with outer functions.
     pub(crate) captures: Box<[Capture]>,
     /// Names of those variables.
     pub(crate) free_names: Box<[Str]>,
     pub(crate) lambda: Option<(Arc<Ast>, ExprId)>,
-    /// Where its `load` statements stand.
+    /// The file of its `load` statements.
     pub(crate) file: FileId,
 }
 
-/// A literal, or a function of the language.
+/// A literal or a built-in function.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Constant {
     Int(i64),
@@ -233,9 +233,9 @@ pub(crate) enum Constant {
     Str(Str),
     Big(Box<BigInt>),
     Bytes(Str),
-    /// What a name of the language stands for.
+    /// A built-in name.
     Universal(Str),
-    /// What carries out `x |= y`.
+    /// The function that implements `x |= y`.
     OrAssign,
 }
 
@@ -247,7 +247,7 @@ impl Constant {
             Constant::Str(text) => Value::Str(text.clone()),
             Constant::Big(value) => Value::big(BigInt::clone(value)),
             Constant::Bytes(bytes) => Value::host(Bytes::new(bytes.clone())),
-            // The compiler found out that its dialect has the name.
+            // The compiler has checked that its dialect has the name.
             Constant::Universal(name) => builtins::universal(name).unwrap_or(Value::None),
             Constant::OrAssign => Value::from(Builtin::plain("|=", or_assign)),
         }
@@ -258,11 +258,11 @@ fn or_assign(eval: &mut Eval, args: Args<'_>) -> Result<Value, crate::Error> {
     ops::or_assign(eval, &args.positional[0], &args.positional[1])
 }
 
-/// Code with what belongs to one thread.
+/// Code with its thread-local data.
 pub(crate) struct LinkedCode {
     code: Arc<Code>,
     pub(crate) constants: Box<[Value]>,
-    /// For each of its shapes the function that was called last and whose parameters have that order.
+    /// For each shape the last called function whose parameters have that order.
     pub(crate) in_order_for: Box<[Cell<CodeId>]>,
     pub(crate) functions: Box<[Rc<LinkedCode>]>,
 }
@@ -277,9 +277,9 @@ impl Deref for LinkedCode {
 }
 
 impl LinkedCode {
-    /// Makes code ready to run on this thread.
+    /// Links code to run on this thread.
     pub(crate) fn new(code: &Arc<Code>) -> Rc<LinkedCode> {
-        // Functions inside of functions are few levels deep: the parser limits that.
+        // Recursion is fine: the parser limits the nesting of functions.
         Rc::new(LinkedCode {
             constants: code.constants.iter().map(Constant::value).collect(),
             in_order_for: code.shapes.iter().map(|_| Cell::default()).collect(),
@@ -297,7 +297,7 @@ impl LinkedCode {
         }
     }
 
-    /// The value of an operand that is an integer; `None` where it is something else.
+    /// The value of an operand if it is an integer.
     #[inline(always)]
     pub(crate) fn int_operand(&self, regs: &[Value], operand: Reg) -> Option<i64> {
         let value = match regs.get(usize::from(operand)) {
@@ -312,8 +312,8 @@ impl LinkedCode {
 }
 
 impl Code {
-    /// The place that messages show for a function that has come up to `pc`: that of the last instruction before it
-    /// that has one.
+    /// The position in messages for a function that has reached `pc`: that of the last instruction before it that has
+    /// one.
     pub(crate) fn position(&self, pc: u32) -> Pos {
         let done = &self.positions[..(pc as usize).min(self.positions.len())];
         done.iter().rev().find(|pos| pos.is_known()).copied().unwrap_or(self.first_pos)
@@ -323,24 +323,24 @@ impl Code {
 /// The parameters of a function.
 #[derive(Default)]
 pub(crate) struct Params {
-    /// Names without `*args` and `**kwargs`: first those that can be given by position, then those by name only.
+    /// Names without `*args` and `**kwargs`: first the positional ones, then those by name only.
     pub(crate) names: Box<[Str]>,
-    /// How many can be given by position.
+    /// The number of positional ones.
     pub(crate) positional: usize,
-    /// For each parameter where its default stands among the function's defaults.
+    /// For each parameter the index of its default among the function's defaults.
     pub(crate) defaults: Box<[Option<u16>]>,
     pub(crate) default_count: usize,
-    /// Whether the register behind the parameters takes surplus values.
+    /// Whether there is `*args`, in the register after the parameters.
     pub(crate) varargs: bool,
-    /// Whether the register behind that takes surplus names.
+    /// Whether there is `**kwargs`, in the next register.
     pub(crate) kwargs: bool,
-    /// How many values by position fill all parameters without further ado: no `*args`, no `**kwargs`, none that goes
-    /// into a cell.
+    /// The number of parameters, if positional values can be used as they are: no `*args`, no `**kwargs`, no parameter
+    /// in a cell.
     pub(crate) plain: Option<usize>,
 }
 
 impl Params {
-    /// How many registers they take.
+    /// The number of registers for parameters.
     pub(crate) fn count(&self) -> usize {
         self.names.len() + usize::from(self.varargs) + usize::from(self.kwargs)
     }
@@ -353,11 +353,11 @@ pub(crate) struct Name {
     pub(crate) list: Option<Method>,
     pub(crate) dict: Option<Method>,
     pub(crate) set: Option<Method>,
-    /// Whether it is `append`, which of all methods is called most.
+    /// Whether it is `append`, the most frequent method.
     pub(crate) is_append: bool,
 }
 
-/// What stands behind the callee: positional values, named values, then `*args` and `**kwargs`.
+/// The registers after the callee: positional values, named values, then `*args` and `**kwargs`.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Shape {
     pub(crate) positional: usize,
@@ -366,12 +366,12 @@ pub(crate) struct Shape {
     pub(crate) star_star: bool,
 }
 
-/// Tells the code of functions apart: equal numbers mean the same code, also after one of them is gone.
+/// Identifies the code of a function; numbers are never reused, even after the code is dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct CodeId(u64);
 
 impl CodeId {
-    /// A number that no other code has. 0 is none.
+    /// A new number. 0 means none.
     pub(super) fn next() -> CodeId {
         static LAST: AtomicU64 = AtomicU64::new(0);
         CodeId(LAST.fetch_add(1, Ordering::Relaxed) + 1)
@@ -380,11 +380,11 @@ impl CodeId {
 
 pub(crate) struct LoadCode {
     pub(crate) module: Str,
-    /// With the place of each.
+    /// Each with its position.
     pub(crate) names: Box<[(Str, Pos)]>,
 }
 
-/// Where a shared variable is, seen from the function that makes another.
+/// The location of a shared variable in the function that creates another.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Capture {
     Register(Reg),

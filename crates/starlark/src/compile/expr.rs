@@ -1,4 +1,4 @@
-//! Expressions.
+//! Compiles expressions.
 
 use ytterby_diag::Pos;
 use ytterby_text::Str;
@@ -10,11 +10,11 @@ use crate::host::{BinaryOp, UnaryOp};
 use crate::resolve::Scope;
 use std::sync::Arc;
 
-/// Lists with more items than this are made item by item.
+/// Longer lists are built item by item.
 const LONG_LIST: usize = 1_000;
 
 impl FnCompiler<'_> {
-    /// A register in which the value can be read. It may be that of a variable.
+    /// A register that contains the value. It may be that of a variable.
     pub(super) fn operand(&mut self, id: ExprId) -> Compiled<Reg> {
         let id = self.ast.unparen(id);
         if let ExprKind::Ident(_) = self.ast[id].kind {
@@ -30,7 +30,7 @@ impl FnCompiler<'_> {
         Ok(reg)
     }
 
-    /// Like [`FnCompiler::operand`], for instructions that can read a literal where the constants are.
+    /// Like [`FnCompiler::operand`], for instructions that can read a literal from the constants.
     pub(super) fn operand_or_constant(&mut self, id: ExprId) -> Compiled<Reg> {
         let id = self.ast.unparen(id);
         let index = match &self.ast[id].kind {
@@ -51,7 +51,7 @@ impl FnCompiler<'_> {
         if index < u32::from(CONSTANT_OPERANDS) { Ok(!(index as Reg)) } else { self.operand(id) }
     }
 
-    /// An operand that can be read without an instruction: a literal, or a variable that has a value for sure.
+    /// An operand that needs no instruction: a literal, or a variable that is certainly assigned.
     fn free_operand(&mut self, id: ExprId) -> Compiled<Option<Reg>> {
         let id = self.ast.unparen(id);
         let free = match &self.ast[id].kind {
@@ -82,7 +82,7 @@ impl FnCompiler<'_> {
         }
     }
 
-    /// Puts the value into `dst`, which is touched only after everything was read.
+    /// Puts the value into `dst`, which is written only after everything was read.
     pub(super) fn into(&mut self, id: ExprId, dst: Reg) -> Compiled<()> {
         let id = self.ast.unparen(id);
         let mark = self.next;
@@ -157,7 +157,7 @@ impl FnCompiler<'_> {
         let expr = &self.ast[id];
         let pos = expr.pos;
         match &expr.kind {
-            // Long lists are data; registers are for what is computed with.
+            // Long lists are data; they would use too many registers.
             ExprKind::List(items) if items.len() > LONG_LIST => {
                 let list = self.scratch(dst)?;
                 self.emit(Instr::List { dst: list, first: list, count: 0 }, Pos::UNKNOWN);
@@ -258,7 +258,7 @@ impl FnCompiler<'_> {
             }
             ExprKind::Slice { operand, start, stop, step } => {
                 let first = self.temporary_operand(*operand)?;
-                // Without any other place, that of the bracket is shown.
+                // Show at least the position of the bracket.
                 if !self.last_pos.is_known() {
                     self.last_pos = pos;
                 }
@@ -296,7 +296,7 @@ impl FnCompiler<'_> {
         Ok(())
     }
 
-    /// `dst` itself where it is a temporary, otherwise a new temporary.
+    /// `dst` itself if it is a temporary, otherwise a new temporary.
     fn scratch(&mut self, dst: Reg) -> Compiled<Reg> {
         if self.is_temp(dst) { Ok(dst) } else { self.temp() }
     }
@@ -307,7 +307,7 @@ impl FnCompiler<'_> {
         }
     }
 
-    /// Puts values into registers next to each other; gives the first.
+    /// Puts values into consecutive registers; returns the first.
     fn consecutive(&mut self, items: &[ExprId]) -> Compiled<Reg> {
         let first = self.next as Reg;
         for item in items {
@@ -346,7 +346,7 @@ impl FnCompiler<'_> {
         Ok(())
     }
 
-    /// Jumps where the truth of a condition is `jump_if`; the jumps are added to `jumps`.
+    /// Jumps if the truth of a condition is `jump_if`; the jumps are added to `jumps`.
     pub(super) fn branch(&mut self, id: ExprId, jump_if: bool, jumps: &mut Vec<usize>) -> Compiled<()> {
         let id = self.ast.unparen(id);
         let mark = self.next;
@@ -390,7 +390,7 @@ impl FnCompiler<'_> {
         jump_if: bool,
         jumps: &mut Vec<usize>,
     ) -> Compiled<()> {
-        // `and` is decided by a false left side, `or` by a true one.
+        // A false left side decides `and`, a true one `or`.
         let decided_by = !is_and;
         if decided_by == jump_if {
             self.branch(x, jump_if, jumps)?;
@@ -416,7 +416,7 @@ impl FnCompiler<'_> {
 
     fn call(&mut self, callee: ExprId, args: &[Arg], dst: Reg, pos: Pos) -> Compiled<()> {
         let simple = args.iter().all(|arg| matches!(arg, Arg::Positional(_)));
-        // A call puts its result where the callee was; that may be `dst` itself if it is the last temporary.
+        // A call replaces the callee by its result; that may be `dst` itself if it is the last temporary.
         let top = self.is_temp(dst) && usize::from(dst) + 1 == self.next;
         let method = match &self.ast[self.ast.unparen(callee)].kind {
             ExprKind::Dot(x, name) if simple => Some((*x, name)),
@@ -477,7 +477,7 @@ impl FnCompiler<'_> {
         Ok(())
     }
 
-    /// The constant that holds a function of the language, if the name stands for one.
+    /// The constant of a built-in function, if the name refers to one.
     fn builtin(&mut self, callee: ExprId) -> Compiled<Option<u16>> {
         let callee = self.ast.unparen(callee);
         if !matches!(self.ast[callee].kind, ExprKind::Ident(_)) {
@@ -502,11 +502,11 @@ impl FnCompiler<'_> {
         Ok(u8::try_from(args.len()).map_err(|_| "too many arguments in call (limit is 255)")?)
     }
 
-    /// Puts arguments into registers next to each other: by position, by name, `*args`, `**kwargs`.
+    /// Puts arguments into consecutive registers: positional, named, `*args`, `**kwargs`.
     pub(super) fn args(&mut self, args: &[Arg]) -> Compiled<u16> {
         let mut shape = Shape::default();
         let mut names = Vec::new();
-        // Named arguments follow those by position; the resolver saw to it.
+        // The resolver has checked that named arguments follow positional ones.
         for arg in args {
             match arg {
                 Arg::Positional(x) => {
@@ -533,7 +533,7 @@ impl FnCompiler<'_> {
             }
         }
         shape.names = names.into_boxed_slice();
-        // Long files repeat the same few: a schema has one call per annotation.
+        // Shapes are shared, because long files repeat the same few: a schema has one call per annotation.
         if let Some(&index) = self.shape_of.get(&shape) {
             return Ok(index);
         }
@@ -544,7 +544,7 @@ impl FnCompiler<'_> {
         Ok(index)
     }
 
-    /// Makes a function. `key` is what the resolver knows it by.
+    /// Makes a function. `key` identifies it in the resolver's result.
     pub(super) fn function(&mut self, key: ExprId, def: &Def, dst: Reg) -> Compiled<()> {
         let code = self.program.function(key, def)?;
         let mut base = None;

@@ -1,9 +1,9 @@
-//! The place that a function shows before any of its instructions was at work, as when it is called with wrong arguments.
+//! The position of a function in messages before its first instruction, for example when its arguments are wrong.
 //!
-//! The reference takes the first place in its own code for the function: that of the first name to be evaluated. Where
-//! a literal or a name of the language comes first, which have no place of their own, it is the place of `def`. The code
-//! of a fragment function begins with a call without a place, so there the first place behind it counts, be it that of a
-//! name or of an operator.
+//! The reference uses the first position in its own code for the function: that of the first evaluated name. Literals and
+//! built-in names have no position there, so if one comes first, it uses the position of `def`. The code of a fragment
+//! function begins with a call without a position, so there the next position counts, that of a name or of an
+//! operator.
 
 use ytterby_diag::Pos;
 
@@ -12,12 +12,12 @@ use crate::ast::{Arg, Clause, Def, ExprId, ExprKind, Param, Stmt};
 use crate::resolve::Scope;
 
 impl ProgramCompiler<'_> {
-    /// The place of the first instruction of a body; `None` where it has none of its own.
+    /// The position of the first instruction of a body, if it has one.
     pub(super) fn leaf_of_stmts(&self, stmts: &[Stmt]) -> Option<Pos> {
         stmts.iter().find_map(|stmt| self.leaf_of_stmt(stmt)).flatten()
     }
 
-    /// `None` where the statement has no instructions.
+    /// `None` if the statement has no instructions.
     fn leaf_of_stmt(&self, stmt: &Stmt) -> Option<Option<Pos>> {
         Some(match stmt {
             Stmt::Expr(x) => match self.ast[*x].kind {

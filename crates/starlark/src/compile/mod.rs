@@ -1,8 +1,8 @@
-//! From pieces to code: parses, binds names, and emits instructions function by function.
+//! Compiles pieces to code: parses, binds names, and emits instructions function by function.
 //!
-//! Expressions are compiled in two ways: [`FnCompiler::operand`] gives a register in which the value can be read, which is
-//! the variable's own where there is one; [`FnCompiler::into`] puts the value into a given register and touches that
-//! register only after everything was read, because it may be a variable that the expression uses.
+//! Expressions are compiled in two ways: [`FnCompiler::operand`] returns a register that contains the value, which may be
+//! that of a variable; [`FnCompiler::into`] puts the value into a given register and writes to it only after everything
+//! was read, because it may be a variable that the expression uses.
 
 mod code;
 mod expr;
@@ -58,16 +58,16 @@ struct ProgramCompiler<'a> {
     resolved: Resolved,
     pieces: &'a [Piece<'a>],
     coverage: Option<&'a Coverage>,
-    /// Whether the program is to note its functions and lines in the profile of the thread.
+    /// Whether the program records its functions and lines in the thread's profile.
     profiled: bool,
 }
 
 type Compiled<T> = Result<T, TooLarge>;
 
-/// What cannot be compiled although it is valid.
+/// A valid construct that exceeds a limit of the machine.
 struct TooLarge {
     message: String,
-    /// The statement that it stands in, once that is known.
+    /// The statement that contains it, once known.
     pos: Option<Pos>,
 }
 
@@ -89,7 +89,7 @@ impl From<String> for TooLarge {
     }
 }
 
-/// Functions with more text than this may need jumps that do not fit into the short forms.
+/// Functions with longer texts may need jumps that do not fit into the short forms.
 const NEAR_TEXT: u32 = 12_000;
 
 impl ProgramCompiler<'_> {
@@ -102,7 +102,7 @@ impl ProgramCompiler<'_> {
         compiler.finish(Str::from("<toplevel>"), at, span, first_pos)
     }
 
-    /// `key` is what the resolver knows the function by.
+    /// `key` identifies the function in the resolver's result.
     fn function(&self, key: ExprId, def: &Def) -> Compiled<Code> {
         let scope = self.resolved.functions.get(&key).ok_or("internal error: function was not resolved")?;
         let span = if def.pos.file == def.end.file && def.pos.offset <= def.end.offset {
@@ -194,7 +194,7 @@ impl ProgramCompiler<'_> {
         }
     }
 
-    /// The dialect of the first operation of the host in a body, not counting functions inside.
+    /// The dialect of the first host operation in a body, not counting inner functions.
     fn fragment_dialect(&self, stmts: &[Stmt]) -> Option<u8> {
         stmts.iter().find_map(|stmt| match stmt {
             Stmt::Expr(x) => match self.host_op(*x) {
@@ -214,7 +214,7 @@ impl ProgramCompiler<'_> {
         })
     }
 
-    /// The piece of an operation of the host, if the expression is one.
+    /// The piece of a host operation, if the expression is one.
     fn host_op(&self, x: ExprId) -> Option<&Piece<'_>> {
         let ExprKind::Call(callee, _) = &self.ast[x].kind else { return None };
         let ExprKind::HostOp(piece) = self.ast[*callee].kind else { return None };
@@ -235,10 +235,10 @@ struct FnCompiler<'a> {
     file: FileId,
     instrs: Vec<Instr>,
     positions: Vec<Pos>,
-    /// The place of the last instruction that has one.
+    /// The position of the last instruction that has one.
     last_pos: Pos,
     locals: usize,
-    /// The next free temporary, and how many registers were ever in use.
+    /// The next free temporary, and the maximum number of registers in use.
     next: usize,
     registers: usize,
     assigned: Assigned,
@@ -263,11 +263,11 @@ struct Loop {
     breaks: Vec<usize>,
 }
 
-/// Which local variables have a value for sure.
+/// Which local variables are certainly assigned.
 #[derive(Clone, Default)]
 struct Assigned {
     words: Vec<u64>,
-    /// Behind `return`, `break` and `continue` nothing runs, so everything may be taken as assigned.
+    /// Code after `return`, `break` and `continue` never runs, so everything counts as assigned there.
     unreachable: bool,
 }
 
@@ -283,7 +283,7 @@ impl Assigned {
         self.unreachable || self.words.get(reg / 64).is_some_and(|word| word >> (reg % 64) & 1 == 1)
     }
 
-    /// What is assigned where two ways meet.
+    /// Keeps what is assigned on both paths.
     fn meet(&mut self, other: &Assigned) {
         if self.unreachable {
             *self = other.clone();
@@ -371,7 +371,7 @@ impl<'a> FnCompiler<'a> {
         })
     }
 
-    /// Notes in the profile that the function ends here.
+    /// Records the end of the function in the profile.
     fn leave_profile(&mut self) {
         if self.program.profiled {
             self.emit(Instr::ProfileLeave, Pos::UNKNOWN);
@@ -401,18 +401,18 @@ impl<'a> FnCompiler<'a> {
         usize::from(reg) >= self.locals
     }
 
-    /// The number of the next instruction.
+    /// The index of the next instruction.
     fn here(&self) -> usize {
         self.instrs.len()
     }
 
-    /// Emits a jump whose target is filled in later.
+    /// Emits a jump whose target is set later.
     fn jump(&mut self) -> usize {
         self.emit(Instr::Jump { to: 0 }, Pos::UNKNOWN);
         self.here() - 1
     }
 
-    /// Lets jumps go to the next instruction.
+    /// Lets jumps lead to the next instruction.
     fn land(&mut self, jumps: Vec<usize>) -> Compiled<()> {
         let target = self.here();
         for at in jumps {

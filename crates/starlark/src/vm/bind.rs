@@ -1,4 +1,4 @@
-//! Arguments to parameters.
+//! Binds arguments to parameters.
 
 use std::rc::Rc;
 
@@ -9,7 +9,7 @@ use crate::compile::LinkedCode;
 use crate::value::{Dict, Function, Tuple};
 use crate::{Error, Problem, Value};
 
-/// Puts arguments into the registers of the parameters. All registers of the function are unset before.
+/// Puts arguments into the registers of the parameters. All registers of the function must be unset.
 pub(super) fn bind<'a>(
     function: &Function,
     slots: &mut [Value],
@@ -56,7 +56,7 @@ pub(super) fn bind<'a>(
     fill_defaults(function, slots, given.min(params.positional))
 }
 
-/// Puts defaults into the parameters from `from` on that were not given.
+/// Puts defaults into the missing parameters from `from` on.
 #[inline]
 pub(super) fn fill_defaults(function: &Function, slots: &mut [Value], from: usize) -> Result<(), Error> {
     let params = &function.code.params;
@@ -71,7 +71,7 @@ pub(super) fn fill_defaults(function: &Function, slots: &mut [Value], from: usiz
     Ok(())
 }
 
-/// Puts the variables that functions inside use into cells.
+/// Puts the variables that inner functions use into cells.
 pub(super) fn box_cells(code: &LinkedCode, slots: &mut [Value]) {
     for &reg in &code.cells {
         let slot = &mut slots[usize::from(reg)];

@@ -1,4 +1,4 @@
-//! Calls of functions of the program: the arguments become the first registers of the callee.
+//! Calls functions of programs: the arguments become the first registers of the callee.
 
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use crate::eval::CallFrame;
 use crate::value::{Dict, Function, Tuple};
 use crate::{Error, Eval, Value};
 
-/// Begins a call whose arguments stand by position in registers from `base` on.
+/// Begins a call with positional arguments in registers from `base` on.
 #[inline(never)]
 pub(super) fn enter(
     eval: &mut Eval,
@@ -23,7 +23,7 @@ pub(super) fn enter(
 ) -> Result<(), Error> {
     begin(eval, stack, &function, base)?;
     let code = &*function.code;
-    // As many values as parameters, as they are: the common case.
+    // The common case: exactly the parameters, used as they are.
     if code.params.plain == Some(count) {
         clear_locals(code, stack, base, count);
         eval.frames.push(CallFrame { function, pc: 0, base: base as u32 });
@@ -79,9 +79,8 @@ fn enter_any(
     Ok(())
 }
 
-/// Begins a call whose arguments stand in registers from `base` on as a shape of the caller says. Most places call the
-/// same function again and again: for the one that was called last it is known that the names stand in the order of its
-/// parameters.
+/// Begins a call with arguments in registers from `base` on, described by a shape of the caller. Most call sites call the
+/// same function repeatedly, so the last function whose parameters have the order of the names is remembered.
 pub(super) fn enter_with_shape(
     eval: &mut Eval,
     stack: &mut Vec<Value>,
@@ -107,11 +106,11 @@ pub(super) fn enter_with_shape(
         };
         let frame = CallFrame { function: function.clone(), pc: 0, base: base as u32 };
         if in_order {
-            // The values stand where they belong.
+            // The values are already in place.
             clear_locals(code, stack, base, given);
             eval.frames.push(frame);
         } else {
-            // They wait behind the registers of the callee until its variables are cleared.
+            // They wait after the registers of the callee until its variables are cleared.
             let waiting = base + code.registers.max(given);
             if stack.len() < waiting + shape.names.len() {
                 stack.resize(waiting + shape.names.len(), Value::UNSET);
@@ -152,21 +151,21 @@ fn begin(eval: &mut Eval, stack: &mut Vec<Value>, function: &Function, base: usi
     eval.step()?;
     let wanted = base + function.code.registers;
     if stack.len() < wanted {
-        // Ahead of need, so that deep recursion does not grow the vector at each call.
+        // Reserve more than needed, so that deep recursion does not grow the vector at each call.
         eval.charge((wanted / 2 + 64) * size_of::<Value>())?;
         stack.resize(wanted + wanted / 2 + 64, Value::UNSET);
     }
     Ok(())
 }
 
-/// Lets go of what temporaries of the caller left in the variables from `from` on.
+/// Clears what temporaries of the caller left in the variables from `from` on.
 #[inline]
 fn clear_locals(code: &LinkedCode, stack: &mut [Value], base: usize, from: usize) {
     let end = code.locals.len().max(from);
     stack[base + from..base + end].iter_mut().for_each(|slot| slot.put(Value::UNSET));
 }
 
-/// The arguments of a call that stand in registers as `shape` says.
+/// Collects the arguments of a call from registers, as described by `shape`.
 #[expect(clippy::type_complexity)]
 pub(super) fn gather(regs: &mut [Value], shape: &Shape) -> Result<(Vec<Value>, Vec<(Str, Value)>), Error> {
     let mut values = regs.iter_mut().map(Value::take);
@@ -196,7 +195,7 @@ pub(super) fn gather(regs: &mut [Value], shape: &Shape) -> Result<(Vec<Value>, V
         match Iter::of(&iterable) {
             Some(values) => {
                 for value in values {
-                    // Ranges are long without taking memory before this.
+                    // A range is long without having used memory before.
                     if positional.len() >= ARGUMENTS && positional.len().is_multiple_of(ARGUMENTS) {
                         charge_arguments(ARGUMENTS, size_of::<Value>())?;
                     }
@@ -209,11 +208,11 @@ pub(super) fn gather(regs: &mut [Value], shape: &Shape) -> Result<(Vec<Value>, V
     Ok((positional, named))
 }
 
-/// Arguments that are charged at a time.
+/// The number of arguments charged at a time.
 const ARGUMENTS: usize = 1024;
 
-/// Charges arguments of a call that are about to be collected: those of `*args` and `**kwargs` may be many. They are
-/// collected twice, here and for the function.
+/// Charges arguments before they are collected: those of `*args` and `**kwargs` may be many. They are collected twice,
+/// here and for the function.
 pub(super) fn charge_arguments(count: usize, size: usize) -> Result<(), Error> {
     if count < ARGUMENTS {
         return Ok(());

@@ -1,6 +1,6 @@
 //! The loop that executes instructions.
 //!
-//! What an instruction mostly does with integers stands here; everything longer is in [`super::work`].
+//! The common operations on integers are inline here; everything longer is in [`super::work`].
 
 use super::call::{enter, enter_with_shape};
 use super::iter::Iter;
@@ -11,7 +11,7 @@ use crate::host::{BinaryOp, CompareOp};
 use crate::program::OpValues;
 use crate::{Error, Eval, Value};
 
-/// Executes the innermost function until the frames are down to `floor`; gives what it returns.
+/// Executes the innermost function until the number of frames is `floor`; returns its result.
 #[inline(never)]
 pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> Result<Value, Error> {
     'frame: loop {
@@ -23,7 +23,7 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
         let instrs = &code.instrs[..];
         let regs = &mut stack[base..base + code.registers];
 
-        /// Notes where the function is, for messages and for the host.
+        /// Stores the current position, for messages and for the host.
         macro_rules! note {
             () => {
                 if let Some(frame) = eval.frames.last_mut() {
@@ -38,7 +38,7 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
         }
 
         let error = 'failed: {
-            /// The value, or leaves with the error.
+            /// Unwraps a result, or returns the error.
             macro_rules! check {
                 ($result:expr) => {
                     match $result {
@@ -47,7 +47,7 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                     }
                 };
             }
-            /// Counts a step. Where the limits are due, they get to know where the function is.
+            /// Counts a step. Before limits are checked, stores the current position.
             macro_rules! step {
                 () => {
                     if eval.is_fuel_used() {
@@ -56,7 +56,7 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                     }
                 };
             }
-            /// Ends the function with a value.
+            /// Returns a value from the function.
             macro_rules! return_value {
                 ($value:expr) => {{
                     let value = $value;
@@ -375,13 +375,13 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
     }
 }
 
-/// The instruction that a short jump of the one before `pc` goes to.
+/// The target of a short jump in the instruction before `pc`.
 #[inline(always)]
 fn jump_by(pc: usize, by: i16) -> usize {
     (pc - 1).wrapping_add_signed(isize::from(by))
 }
 
-/// Two operands that are integers; `None` where one is something else.
+/// The values of two operands if both are integers.
 #[inline(always)]
 fn ints(code: &LinkedCode, regs: &[Value], x: Reg, y: Reg) -> Option<(i64, i64)> {
     Some((code.int_operand(regs, x)?, code.int_operand(regs, y)?))
@@ -393,7 +393,7 @@ fn int_sum(code: &LinkedCode, regs: &[Value], x: Reg, y: Reg) -> Option<i64> {
     x.checked_add(y)
 }
 
-/// An integer and one that is part of the instruction.
+/// Like [`int_operation`], with an immediate operand.
 #[inline(always)]
 fn int_operation_with(op: BinaryOp, x: &Value, y: i16) -> Option<i64> {
     match x {
@@ -409,7 +409,7 @@ fn int_operation(op: BinaryOp, x: i64, y: i64) -> Option<i64> {
         BinaryOp::Add => x.checked_add(y),
         BinaryOp::Sub => x.checked_sub(y),
         BinaryOp::Mul => x.checked_mul(y),
-        // With a positive divisor the two ways of rounding agree.
+        // For a positive divisor both ways of rounding agree.
         BinaryOp::Mod if y > 0 => Some(x.rem_euclid(y)),
         BinaryOp::FloorDiv if y > 0 => Some(x.div_euclid(y)),
         BinaryOp::And => Some(x & y),
@@ -443,8 +443,8 @@ fn truth(value: &Value) -> bool {
     }
 }
 
-/// Puts the next value of an iteration into a register. `then` is the instruction that would follow: one that takes a
-/// pair apart is done at the same time, without making the pair.
+/// Puts the next value of an iteration into a register. If `then`, the next instruction, unpacks a pair, that is done at
+/// the same time, without creating the pair.
 #[inline(always)]
 fn next_value(regs: &mut [Value], iter: Reg, dst: Reg, then: Option<&Instr>) -> Next {
     if let Some(Iter::Range(range, at)) = regs[usize::from(iter)].as_iter_mut() {

@@ -1,4 +1,4 @@
-//! Running iterations. A list, dict or set that is run over refuses changes until the iteration is dropped.
+//! Running iterations. A list, dict or set cannot be changed until the iteration over it is dropped.
 
 use std::rc::Rc;
 
@@ -6,7 +6,7 @@ use crate::Value;
 use crate::host::ValueIter;
 use crate::value::{Dict, List, Range, Set, Tuple};
 
-/// An iteration at some point of its way.
+/// A running iteration.
 #[derive(Default)]
 pub(crate) enum Iter {
     #[default]
@@ -16,15 +16,15 @@ pub(crate) enum Iter {
     Dict(Rc<Dict>, usize),
     Set(Rc<Set>, usize),
     Range(Range, usize),
-    /// What `items()` of a dict gives, without the tuples.
+    /// The result of a dict's `items()`, without the tuples.
     Pairs(std::vec::IntoIter<(Value, Value)>),
-    /// What `enumerate` of a list gives, without the tuples: its values, and the number of the next.
+    /// The result of `enumerate` of a list, without the tuples: its values, and the next index.
     Enumerate(std::vec::IntoIter<Value>, i64),
     Host(ValueIter),
 }
 
 impl Iter {
-    /// The iteration that `for` starts over a value; `None` where it cannot.
+    /// The iteration of `for` over a value; `None` if it is not iterable.
     pub(crate) fn of(value: &Value) -> Option<Iter> {
         Some(match value {
             Value::List(list) => {

@@ -1,7 +1,7 @@
-//! The machine: runs code with a stack of its own, so that calls of functions of the program do not recurse natively.
+//! The machine: runs code with its own stack, so that function calls of programs do not recurse natively.
 //!
-//! Registers of all active functions stand in one vector. The arguments of a call are the caller's last temporaries and
-//! become the first registers of the callee where they are; the result goes to the register before them. Functions of the host that
+//! The registers of all active functions are in one vector. The arguments of a call are the caller's last temporaries and
+//! become the first registers of the callee in place; the result goes to the register before them. Host functions that
 //! call back start another run with another vector.
 
 mod bind;
@@ -47,10 +47,10 @@ fn start(eval: &mut Eval, stack: &mut Vec<Value>, function: Rc<Function>, args: 
     Ok(())
 }
 
-/// Takes off the frames above `floor` and notes them in the error.
+/// Removes the frames above `floor` and adds them to the error.
 #[cold]
 fn unwind(eval: &mut Eval, floor: usize, mut error: Error) -> Error {
-    // Where a limit ends a long operation, this is its line.
+    // If a limit ends a long operation, its time belongs to this line.
     eval.note_place();
     while eval.frames.len() > floor
         && let Some(frame) = eval.frames.pop()

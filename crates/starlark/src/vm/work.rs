@@ -1,8 +1,8 @@
-//! What instructions do where it takes more than a few steps of the processor.
+//! Instructions that take more than a few processor instructions.
 //!
-//! None of these is inlined into the loop of [`super::execute`], which would otherwise have to keep what it needs for every instruction
-//! in memory instead of in the processor's registers. They leave their result in a register of the program, so that a
-//! pointer says how it went.
+//! None of these functions is inlined into the loop of [`super::execute`], which could then not keep its state in processor
+//! registers. They write their result to a register of the program, so that their own result fits into a
+//! pointer.
 
 use std::rc::Rc;
 
@@ -19,7 +19,7 @@ use crate::program::OpValues;
 use crate::value::{Dict, Function, Method, Tuple};
 use crate::{Args, Error, Eval, Exports, Problem, Value};
 
-/// How it went.
+/// Success or failure, as small as a pointer.
 type Done = Result<(), Error>;
 
 fn at(reg: Reg) -> usize {
@@ -38,7 +38,7 @@ pub(super) fn copy_register(regs: &mut [Value], dst: Reg, src: Reg) {
     regs[at(dst)].put(value);
 }
 
-/// Lets go of what registers hold.
+/// Clears registers.
 pub(super) fn release(regs: &mut [Value]) {
     for slot in regs {
         if !slot.owns_nothing() {
@@ -68,7 +68,7 @@ pub(super) fn check_global(function: &Function, index: u32) -> Done {
 
 #[inline(never)]
 pub(super) fn global(function: &Function, index: u32, dst: &mut Value) -> Done {
-    // Apart from the others, because functions are what globals are mostly read for.
+    // Outlined from the other cases, because most reads of globals are functions.
     let value = match &function.module.globals.borrow()[index as usize] {
         Value::Function(function) => Value::Function(function.clone()),
         value => value.clone(),
@@ -82,7 +82,7 @@ pub(super) fn global(function: &Function, index: u32, dst: &mut Value) -> Done {
 
 #[inline(never)]
 pub(super) fn set_global(function: &Function, index: u32, value: Value) {
-    // The old value may look at the globals when it is dropped.
+    // The old value may access the globals when it is dropped.
     let old = std::mem::replace(&mut function.module.globals.borrow_mut()[index as usize], value);
     drop(old);
 }
@@ -142,7 +142,7 @@ pub(super) fn binary(
     Ok(())
 }
 
-/// The common operations with a float as the result; `None` for the others.
+/// The common operations with a float result; `None` for the others.
 #[inline(always)]
 fn float_operation(op: BinaryOp, x: &Value, y: &Value) -> Option<f64> {
     let (x, y) = match (x, y) {
@@ -189,7 +189,7 @@ pub(super) fn add_assign(eval: &mut Eval, code: &LinkedCode, regs: &mut [Value],
     Ok(())
 }
 
-/// The register that an operand changes, and the operand; `None` where they are the same.
+/// The register to change, and the operand; `None` if they are the same.
 #[inline(always)]
 fn target_and_operand<'a>(
     code: &'a LinkedCode,
@@ -204,7 +204,7 @@ fn target_and_operand<'a>(
     Some((x, y))
 }
 
-/// Appends to a string where it is.
+/// Appends to a string in place.
 #[inline(always)]
 fn append_to(eval: &mut Eval, text: &mut Str, tail: &Str) -> Done {
     sum(text.as_bytes().len(), tail.as_bytes().len(), 1)?;
@@ -230,7 +230,7 @@ pub(super) fn add_assign_global(eval: &mut Eval, function: &Function, index: u32
     Ok(())
 }
 
-/// `x += y` where nobody needs the old `x`.
+/// `x += y` if the old `x` is not needed.
 fn add_in_place(eval: &mut Eval, mut x: Value, y: &Value) -> Result<Value, Error> {
     match (&mut x, y) {
         (Value::Str(text), Value::Str(tail)) => {
@@ -297,7 +297,7 @@ pub(super) fn dict(eval: &mut Eval, dst: &mut Value) -> Done {
     Ok(())
 }
 
-/// Adds a pair to a dict that is written out, in which keys must differ.
+/// Adds a pair to a dict literal, which must not have duplicate keys.
 #[inline(never)]
 pub(super) fn dict_entry(eval: &mut Eval, regs: &mut [Value], dict: Reg, first: Reg) -> Done {
     let (key, value) = (regs[at(first)].take(), regs[at(first) + 1].take());
@@ -310,7 +310,7 @@ pub(super) fn dict_entry(eval: &mut Eval, regs: &mut [Value], dict: Reg, first: 
     Ok(())
 }
 
-/// Adds a pair to a dict that a comprehension makes.
+/// Adds a pair to a dict from a comprehension.
 #[inline(never)]
 pub(super) fn dict_add(eval: &mut Eval, regs: &mut [Value], dict: Reg, first: Reg) -> Done {
     let (key, value) = (regs[at(first)].take(), regs[at(first) + 1].take());
@@ -331,14 +331,14 @@ pub(super) fn list_push(eval: &mut Eval, regs: &mut [Value], list: Reg, item: Re
     }
 }
 
-/// Spreads the values of a sequence over registers.
+/// Unpacks the values of a sequence into registers.
 #[inline(never)]
 pub(super) fn unpack(regs: &mut [Value], src: Reg, first: Reg, count: u16) -> Done {
     if count == 2
         && let Value::Tuple(tuple) = &mut regs[at(src)]
         && let Some([one, two]) = Rc::get_mut(tuple).and_then(Tuple::as_pair_mut)
     {
-        // Nobody else has the tuple: its values are moved, and what is left of it is there for the next pair.
+        // The tuple is not shared: move its values and reuse it for the next pair.
         let (one, two) = (one.take(), two.take());
         regs[at(first)].put(one);
         regs[at(first) + 1].put(two);
@@ -376,7 +376,7 @@ pub(super) fn iterate(regs: &mut [Value], dst: Reg, src: Reg) -> Done {
     Ok(())
 }
 
-/// Puts a tuple of two into a register; one that only the register has is used again.
+/// Puts a pair into a register; reuses an existing one that is not shared.
 fn put_pair(dst: &mut Value, one: Value, two: Value) {
     if let Value::Tuple(tuple) = dst
         && let Some(pair) = Rc::get_mut(tuple).and_then(Tuple::as_pair_mut)
@@ -388,13 +388,13 @@ fn put_pair(dst: &mut Value, one: Value, two: Value) {
     dst.put(Value::Tuple(Rc::new(Tuple::pair(one, two))));
 }
 
-/// Starts a loop over the pairs that a dict has now.
+/// Starts a loop over the current pairs of a dict.
 #[inline(never)]
 pub(super) fn start_pairs(eval: &mut Eval, regs: &mut [Value], dst: Reg, x: Reg) -> Done {
     let Value::Dict(dict) = &regs[at(x)] else { return Ok(()) };
     let pairs: Vec<(Value, Value)> = {
         let table = dict.table();
-        // As much as the list of tuples would take.
+        // The cost of the list of tuples.
         eval.charge(table.len() * 4 * size_of::<Value>())?;
         table.iter().map(|(key, value)| (key.clone(), value.clone())).collect()
     };
@@ -402,26 +402,26 @@ pub(super) fn start_pairs(eval: &mut Eval, regs: &mut [Value], dst: Reg, x: Reg)
     Ok(())
 }
 
-/// Starts a loop over what `enumerate` of a list gives.
+/// Starts a loop over the result of `enumerate` of a list.
 #[inline(never)]
 pub(super) fn start_enumerate(eval: &mut Eval, regs: &mut [Value], dst: Reg, x: Reg) -> Done {
     let Value::List(list) = &regs[at(x)] else { return Ok(()) };
     let items = list.to_vec();
-    // As much as the list of tuples would take.
+    // The cost of the list of tuples.
     eval.charge(items.len() * 4 * size_of::<Value>())?;
     items.iter().try_for_each(|_| eval.step())?;
     regs[at(dst)].put(Value::iter(Iter::Enumerate(items.into_iter(), 0)));
     Ok(())
 }
 
-/// What an iteration gave.
+/// The result of advancing an iteration.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
-    /// Nothing any more.
+    /// It has ended.
     End,
-    /// A value, which is in its register.
+    /// A value, stored in its register.
     Value,
-    /// A pair, whose values are in the registers of the instruction that would have taken it apart.
+    /// A pair, stored in the registers of the instruction that would have unpacked it.
     Unpacked,
 }
 
@@ -522,7 +522,7 @@ pub(super) fn method_of(receiver: &Value, name: &Name) -> Option<Method> {
     }
 }
 
-/// Charges what a method of a string may do: look at all of it.
+/// Charges a string method for a pass over the receiver.
 #[inline(always)]
 fn pass_over(receiver: &Value) -> Done {
     match receiver {
@@ -547,7 +547,7 @@ pub(super) fn call_method(
         && count == 1
         && let Value::List(_) = code.operand(regs, x)
     {
-        // The value is a temporary: it moves into the list.
+        // The value is a temporary, so it is moved into the list.
         let item = regs[first].take();
         eval.charge(size_of::<Value>())?;
         if let Value::List(list) = code.operand(regs, x) {
@@ -565,7 +565,7 @@ pub(super) fn call_method(
     Ok(())
 }
 
-/// Calls a method of a built-in type with nothing.
+/// Calls a method of a built-in type without arguments.
 #[inline(never)]
 pub(super) fn method0(
     eval: &mut Eval,
@@ -581,7 +581,7 @@ pub(super) fn method0(
     Ok(())
 }
 
-/// Calls a method of a built-in type with one value, wherever it is.
+/// Calls a method of a built-in type with one argument.
 #[inline(never)]
 pub(super) fn method1(
     eval: &mut Eval,
@@ -599,7 +599,7 @@ pub(super) fn method1(
     Ok(())
 }
 
-/// The same with two.
+/// The same with two arguments.
 #[inline(never)]
 pub(super) fn method2(
     eval: &mut Eval,
@@ -617,7 +617,7 @@ pub(super) fn method2(
     Ok(())
 }
 
-/// Calls what is not a function of the program.
+/// Calls a value that is not a function of a program.
 #[inline(never)]
 pub(super) fn call(eval: &mut Eval, regs: &mut [Value], base: Reg, count: u8) -> Done {
     let first = at(base) + 1;
@@ -627,7 +627,7 @@ pub(super) fn call(eval: &mut Eval, regs: &mut [Value], base: Reg, count: u8) ->
     Ok(())
 }
 
-/// Calls a function of the language with the values behind `base`.
+/// Calls a built-in function with the values after `base`.
 #[inline(never)]
 pub(super) fn call_builtin(eval: &mut Eval, regs: &mut [Value], callee: &Value, base: Reg, count: u8) -> Done {
     let first = at(base) + 1;
@@ -636,7 +636,7 @@ pub(super) fn call_builtin(eval: &mut Eval, regs: &mut [Value], callee: &Value, 
     Ok(())
 }
 
-/// The same with one value, wherever it is.
+/// The same with one argument.
 #[inline(never)]
 pub(super) fn call_builtin1(
     eval: &mut Eval,
@@ -652,7 +652,7 @@ pub(super) fn call_builtin1(
     Ok(())
 }
 
-/// Calls what is not a function of the program, with names, `*args` or `**kwargs`.
+/// Calls a value that is not a function of a program, with names, `*args` or `**kwargs`.
 #[inline(never)]
 pub(super) fn call_with_shape(eval: &mut Eval, regs: &mut [Value], base: Reg, shape: &Shape) -> Done {
     let callee = regs[at(base)].take();
@@ -670,7 +670,7 @@ fn call_value(eval: &mut Eval, callee: &Value, args: Args<'_>) -> Result<Value, 
     }
 }
 
-/// Makes a function of the program; its defaults stand from `dst` on.
+/// Makes a function of the program; its defaults are in registers from `dst` on.
 #[inline(never)]
 pub(super) fn function(eval: &mut Eval, around: &Function, regs: &mut [Value], dst: Reg, index: u16) -> Done {
     eval.charge(128)?;
@@ -736,7 +736,7 @@ fn not_exported(module: &Str, name: &Str, pos: Pos, exports: &Exports) -> Error 
     Error::of(Problem::NotExported { name: name.clone(), similar }, message).about_part(pos)
 }
 
-/// An operation of the host with arguments, which stand in registers as `shape` says.
+/// A host operation with arguments in registers, described by `shape`.
 #[inline(never)]
 pub(super) fn op_call(eval: &mut Eval, function: &Function, op: u32, args: &mut [Value], shape: u16) -> Done {
     let (positional, named) = gather(args, &function.code.shapes[usize::from(shape)])?;
