@@ -1,6 +1,6 @@
-//! What to try about a mistake in code, beyond the reference's hints.
+//! Hints for mistakes in code, in addition to the reference's hints.
 //!
-//! Advice is data, too: where the remedy is certain enough it comes with edits.
+//! A hint is data; if the remedy is certain enough, it includes edits.
 
 use ytterby_diag::{Edit, Help, Part, Pos, Safety};
 use ytterby_text::Str;
@@ -9,7 +9,7 @@ use ytterby_text::spelling::{closest, nearest};
 use crate::host::BinaryOp;
 use crate::{Dialect, Problem, builtins};
 
-/// The advice for a problem whose token is at `place`, or at an unknown place where there is nothing to edit.
+/// The hints for a problem whose token is at `place`; an unknown place means that there is nothing to edit.
 pub(crate) fn helps(problem: &Problem, place: Pos) -> Vec<Help> {
     match problem {
         Problem::Undefined { name, similar: Some(similar) } => {
@@ -39,7 +39,7 @@ pub(crate) fn helps(problem: &Problem, place: Pos) -> Vec<Help> {
     }
 }
 
-/// A candidate that is one typing error away: swapped letters too, which the reference does not recognise.
+/// A candidate that is one typing error away, including swapped letters, which the reference does not recognise.
 pub(crate) fn mistyped<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<Str> {
     if name.len() < 3 {
         return None;
@@ -47,7 +47,7 @@ pub(crate) fn mistyped<'a>(name: &str, candidates: impl IntoIterator<Item = &'a 
     closest(name, candidates, 1).map(Str::from)
 }
 
-/// Names that other languages have.
+/// A hint for a name of another language.
 fn undefined(name: &Str, place: Pos) -> Option<Help> {
     let meant = match &**name {
         b"true" | b"TRUE" => "True",
@@ -61,13 +61,13 @@ fn undefined(name: &Str, place: Pos) -> Option<Help> {
     Some(Help::new(text).fixed_by(format!("Change {name} to {meant}"), vec![edit], Safety::Likely))
 }
 
-/// A built-in function whose name is similar. The reference does not look for these.
+/// A built-in function with a similar name. The reference does not look for these.
 fn builtin(name: &Str, place: Pos) -> Option<Help> {
     let similar = Str::from(nearest(&name.to_str(), builtins::names(Dialect::Ytt))?);
     Some(renamed(place, Part::Exactly(name.to_str().into_owned()), name, &similar))
 }
 
-/// What functions of Helm, Jinja and Python are called here.
+/// Our equivalents of functions of Helm, Jinja and Python.
 fn elsewhere(name: &Str) -> Option<&'static str> {
     Some(match &**name {
         b"toYaml" | b"to_yaml" => "use yaml.encode(value), after load(\"@ytt:yaml\", \"yaml\")",
@@ -95,14 +95,14 @@ fn dotted(name: &Str) -> Str {
     Str::from(format!(".{name}"))
 }
 
-/// Advice to use a similar name.
+/// A hint to use a similar name.
 fn renamed(place: Pos, part: Part, name: &Str, similar: &Str) -> Help {
     let edit = Edit::replace(place, part, similar.to_str());
     let title = format!("Change {name} to {similar}");
     Help::new(format!("did you mean {similar}?")).fixed_by(title, vec![edit], Safety::Likely)
 }
 
-/// Advice without edits.
+/// A hint without edits.
 fn words(problem: &Problem) -> Option<&'static str> {
     Some(match problem {
         Problem::BinaryOp { op: BinaryOp::Add, left, right } if left == "string" || right == "string" => {
@@ -140,6 +140,6 @@ fn words(problem: &Problem) -> Option<&'static str> {
     })
 }
 
-/// The loop that works for structs.
+/// How to iterate over a struct.
 const STRUCT_LOOP: &str = "iterate over the names of a struct: `for key in dir(value):`, and read each field with \
                            `getattr(value, key)`";

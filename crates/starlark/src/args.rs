@@ -1,7 +1,7 @@
-//! Arguments of a call, and how functions of the host take them.
+//! The arguments of a call, and their conversion for host functions.
 //!
-//! The messages are those of the reference for its two ways of declaring parameters: by position only
-//! ([`Args::positional`]) and by position or name ([`Args::named`]).
+//! The messages are those of the reference for its two ways of declaring parameters: by position only ([`Args::at`]) and
+//! by position or name ([`Args::unpack`]).
 
 use std::rc::Rc;
 
@@ -17,9 +17,9 @@ use crate::{Error, Problem, Value};
 /// The arguments of one call.
 #[derive(Clone, Copy)]
 pub struct Args<'a> {
-    /// Those given by position.
+    /// Positional arguments.
     pub positional: &'a [Value],
-    /// Those given by name, in order; a name can occur twice.
+    /// Named arguments, in order; a name can occur twice.
     pub named: &'a [(Str, Value)],
 }
 
@@ -27,15 +27,15 @@ impl<'a> Args<'a> {
     /// No arguments.
     pub const NONE: Args<'static> = Args { positional: &[], named: &[] };
 
-    /// Arguments by position only.
+    /// Positional arguments only.
     pub fn of(positional: &'a [Value]) -> Args<'a> {
         Args { positional, named: &[] }
     }
 
-    /// Checks that there are from `min` to `max` arguments by position and none by name.
+    /// Checks that there are from `min` to `max` positional arguments and no named ones.
     ///
     /// # Errors
-    /// Where there are others.
+    /// If there are others.
     #[inline]
     pub fn count(&self, function: &str, min: usize, max: usize) -> Result<(), Error> {
         let given = self.positional.len();
@@ -59,10 +59,10 @@ impl<'a> Args<'a> {
         fail!(Call, "{function}: got {given} arguments, want {at_most}{max}")
     }
 
-    /// The argument at a position, converted; `None` where it was not given.
+    /// The argument at a position, converted; `None` if it is absent.
     ///
     /// # Errors
-    /// Where it is of another type.
+    /// If it has another type.
     #[inline]
     pub fn at<T: FromValue>(&self, function: &str, index: usize) -> Result<Option<T>, Error> {
         match self.positional.get(index) {
@@ -74,10 +74,10 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// The argument at a position that must be there (see [`Args::count`]).
+    /// The required argument at a position (see [`Args::count`]).
     ///
     /// # Errors
-    /// Where it is missing or of another type.
+    /// If it is missing or has another type.
     #[inline]
     pub fn required<T: FromValue>(&self, function: &str, index: usize) -> Result<T, Error> {
         match self.at(function, index)? {
@@ -86,11 +86,11 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// The arguments for parameters that can be given by position or by name, in the order of `params`. A `?` at the
-    /// end of a parameter's name makes it and all behind it optional.
+    /// The arguments for parameters that accept positions or names, in the order of `params`. A `?` at the end of a
+    /// parameter's name makes it and all later ones optional.
     ///
     /// # Errors
-    /// Where arguments are missing, unknown or given twice.
+    /// If arguments are missing, unknown or given twice.
     pub fn unpack<const N: usize>(&self, function: &str, params: [&str; N]) -> Result<[Option<&'a Value>; N], Error> {
         let mut found = [None; N];
         if self.positional.len() > N {
@@ -122,11 +122,11 @@ impl<'a> Args<'a> {
 }
 
 impl Args<'_> {
-    /// Converts an argument that [`Args::unpack`] found; a message shows its name in quotes if it was given by name, as
-    /// the reference does.
+    /// Converts an argument that [`Args::unpack`] found; like the reference, a message quotes its name if it was given
+    /// by name.
     ///
     /// # Errors
-    /// Where it is of another type.
+    /// If it has another type.
     pub fn param<T: FromValue>(&self, function: &str, param: &str, value: Option<&Value>) -> Result<Option<T>, Error> {
         if self.named.iter().any(|(name, _)| name == param) {
             return convert(function, &format!("\"{param}\""), value);
@@ -138,7 +138,7 @@ impl Args<'_> {
 /// Converts an argument that [`Args::unpack`] found.
 ///
 /// # Errors
-/// Where it is of another type.
+/// If it has another type.
 pub fn convert<T: FromValue>(function: &str, param: &str, value: Option<&Value>) -> Result<Option<T>, Error> {
     match value {
         None => Ok(None),
@@ -156,7 +156,7 @@ fn unexpected_keyword(function: &str, name: &Str, params: &[&str]) -> Error {
     unknown_argument(name, params.iter().map(|param| param.trim_end_matches('?')), message)
 }
 
-/// The error for a keyword argument that a function does not have.
+/// The error for an unknown named argument.
 #[cold]
 pub(crate) fn unknown_argument<'a>(
     name: &Str,
@@ -168,17 +168,17 @@ pub(crate) fn unknown_argument<'a>(
     Error::of(Problem::UnknownArgument { name: name.clone(), similar }, message)
 }
 
-/// A name in quotes, as messages about keyword arguments show it.
+/// A name in quotes, as in messages about named arguments.
 pub(crate) fn quoted(name: &Str) -> Str {
     ytterby_text::quote::quote(name)
 }
 
 /// A type that an argument can be converted to.
 pub trait FromValue: Sized {
-    /// The value as this type, or what is wrong: `got int, want string`.
+    /// Converts a value, or describes the problem: `got int, want string`.
     ///
     /// # Errors
-    /// Where the value is of another type.
+    /// If the value has another type.
     fn from_value(value: &Value) -> Result<Self, String>;
 }
 
@@ -207,7 +207,7 @@ impl FromValue for bool {
     }
 }
 
-/// An integer of 32 bits, as the reference allows for counts and indices.
+/// An integer of 32 bits: the reference's limit for counts and indices.
 impl FromValue for i32 {
     #[inline]
     fn from_value(value: &Value) -> Result<i32, String> {
@@ -256,7 +256,7 @@ impl FromValue for Callable {
     }
 }
 
-/// A value that `for` can run over.
+/// A value that `for` can iterate over.
 pub struct Iterable(pub Value);
 
 impl Iterable {

@@ -1,7 +1,7 @@
-//! Which statements ran.
+//! Records which statements ran.
 //!
-//! A program that is compiled with a [`Coverage`] has an instruction before each statement that notes it; any other
-//! program has none, so nobody else pays for it. Several threads can share the notes.
+//! A program compiled with a [`Coverage`] has an additional instruction before each statement; other programs have none
+//! and no cost. Several threads can share a record.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -13,17 +13,17 @@ use ytterby_diag::Pos;
 pub struct Coverage(Mutex<HashMap<Pos, bool>>);
 
 impl Coverage {
-    /// Notes that there is a statement at a place.
+    /// Adds a statement.
     pub(crate) fn declare(&self, pos: Pos) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(pos).or_default();
     }
 
-    /// Notes that the statement at a place runs.
+    /// Records that a statement runs.
     pub(crate) fn reach(&self, pos: Pos) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(pos, true);
     }
 
-    /// All statements, in no particular order, and whether each one ran.
+    /// All statements in any order, and whether each one ran.
     pub fn statements(&self) -> Vec<(Pos, bool)> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().map(|(pos, ran)| (*pos, *ran)).collect()
     }

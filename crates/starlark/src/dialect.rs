@@ -1,14 +1,14 @@
-//! Which Starlark a program is written in.
+//! Versions of Starlark.
 //!
-//! ytt has the language of 2020. What was added since then changes no program that works, so it is on wherever
-//! nothing asks for exactly ytt; what changed in other ways (the text of floats, unknown escapes in strings) never is.
+//! ytt has the language of 2020. Later additions change no working program, so they are available unless exact
+//! compatibility with ytt is requested; other changes (the text of floats, unknown escapes in strings) never are.
 
-/// A state of the language.
+/// A version of the language.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Dialect {
-    /// What ytt has.
+    /// The language of ytt.
     #[default]
     Ytt,
-    /// With what was added since: `dict | dict`, methods and operators of sets, `removeprefix`, `bytes`, `abs`.
+    /// With later additions: `dict | dict`, methods and operators of sets, `removeprefix`, `bytes`, `abs`.
     Current,
 }

@@ -1,8 +1,8 @@
-//! What goes wrong in a running program.
+//! Errors of running programs.
 //!
-//! An [`Error`] gathers its frames while it travels outwards, so making one costs nothing but its message. A failure of
-//! the host travels inside, as it is. Problems found before a program runs are [`crate::SyntaxError`]s. Both leave the
-//! language in one way: as a [`CodeProblem`].
+//! An [`Error`] collects its frames while it propagates, so that creating one costs only its message. It can contain a
+//! failure of the host unchanged. Problems found before a program runs are [`crate::SyntaxError`]s. For the host, both
+//! become a [`CodeProblem`].
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,59 +13,59 @@ use ytterby_text::budget::Exceeded;
 
 use crate::{Problem, advice};
 
-/// One call that was going on when an error happened.
+/// A call that was active when an error happened.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Frame {
     /// The function's name; `<toplevel>` for the body of a module, `lambda` for a lambda.
     pub name: Str,
-    /// Where it was; unknown for functions none of whose instructions has a place.
+    /// Its current position; unknown for functions without positions.
     pub pos: Pos,
 }
 
 const KEPT_FRAMES: usize = 100;
 const OMITTED_AT_ONCE: usize = 1000;
 
-/// An error of a running program, with the calls that led to it. As small as a pointer.
+/// An error of a running program, with its active calls. As small as a pointer.
 #[derive(Clone)]
 pub struct Error(Box<Inner>);
 
 #[derive(Clone)]
 struct Inner {
     problem: Problem,
-    /// What went wrong; empty where a failure of the host is inside.
+    /// The problem; empty if it contains a failure of the host.
     message: String,
     failure: Option<Failure>,
-    /// The functions that put their names before the message, innermost first.
+    /// Names of functions that prefix the message, innermost first.
     contexts: Vec<String>,
     blame: Blame,
-    /// The string on the line of the error that it is about.
+    /// The string literal on the line of the error that the error is about.
     string: Option<Str>,
     frames: Vec<Frame>,
-    /// How many were left out after the first [`KEPT_FRAMES`].
+    /// The number of frames omitted after the first [`KEPT_FRAMES`].
     omitted: usize,
     helps: Vec<Help>,
 }
 
-/// What is to blame.
+/// The code responsible for an error.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Blame {
-    /// The innermost code that ran.
+    /// The innermost code.
     Innermost,
-    /// The call that led there: its arguments are wrong.
+    /// The call: its arguments are wrong.
     Call,
     /// A part of the innermost code.
     Part(Pos),
 }
 
 impl Error {
-    /// An error about a value, with this message and no frames yet.
+    /// An error about a value, without frames.
     #[cold]
     #[inline(never)]
     pub fn new(message: impl Into<String>) -> Error {
         Error::of(Problem::Value, message)
     }
 
-    /// An error of a given sort.
+    /// An error with a given problem.
     #[cold]
     #[inline(never)]
     pub fn of(problem: Problem, message: impl Into<String>) -> Error {
@@ -82,15 +82,15 @@ impl Error {
         }))
     }
 
-    /// The error with something to try, which is no part of its message.
+    /// Adds a hint, which is not part of the message.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<Help>) -> Error {
         self.0.helps.push(help.into());
         self
     }
 
-    /// The error with `name: ` in front of its message, and without frames: those of the caller count, as for an
-    /// error that is newly made there. The problem and a failure inside stay.
+    /// Adds `name: ` before the message and removes frames: those of the caller count, as for a new error. The problem
+    /// and a contained failure are kept.
     #[must_use]
     pub fn in_context(mut self, name: impl fmt::Display) -> Error {
         let inner = &mut *self.0;
@@ -101,32 +101,32 @@ impl Error {
         self
     }
 
-    /// The error with one more call around it, for functions of the host that stand for code.
+    /// Adds a call, for host functions that represent code.
     #[must_use]
     pub fn with_frame(mut self, frame: Frame) -> Error {
         self.push_frame(frame);
         self
     }
 
-    /// The error, which is about the arguments of the call that led to it.
+    /// Marks the error as being about the arguments of the call.
     pub(crate) fn about_call(mut self) -> Error {
         self.0.blame = Blame::Call;
         self
     }
 
-    /// The error, which is about a part of the code that runs.
+    /// Marks the error as being about a part of the running code.
     pub(crate) fn about_part(mut self, pos: Pos) -> Error {
         self.0.blame = Blame::Part(pos);
         self
     }
 
-    /// The error, which is about a string that is written on its line.
+    /// Marks the error as being about a string literal on its line.
     pub(crate) fn about_string(mut self, text: Str) -> Error {
         self.0.string = Some(text);
         self
     }
 
-    /// What went wrong, after the names of functions. Of an error with a failure inside there are only the names; see
+    /// The message with its prefixes. If the error contains a failure, these are only the prefixes; see
     /// [`Error::text`].
     pub fn message(&self) -> Cow<'_, str> {
         match self.0.contexts.is_empty() {
@@ -135,17 +135,17 @@ impl Error {
         }
     }
 
-    /// What went wrong without the names of functions; empty where a failure is inside.
+    /// The message without prefixes; empty if the error contains a failure.
     pub fn bare_message(&self) -> &str {
         &self.0.message
     }
 
-    /// The functions whose names come before the message, outermost first.
+    /// The names of functions before the message, outermost first.
     pub fn contexts(&self) -> impl Iterator<Item = &str> {
         self.0.contexts.iter().rev().map(String::as_str)
     }
 
-    /// The whole text without calls; places in a failure inside are looked up in `sources`.
+    /// The whole text without calls; positions of a contained failure are resolved by `sources`.
     pub fn text(&self, sources: &Sources) -> String {
         match &self.0.failure {
             Some(failure) => self.prefix() + &failure.text(sources),
@@ -153,27 +153,27 @@ impl Error {
         }
     }
 
-    /// The names of functions before the text: `overlay.apply: `.
+    /// The names before the text: `overlay.apply: `.
     fn prefix(&self) -> String {
         self.contexts().map(|name| format!("{name}: ")).collect()
     }
 
-    /// The sort of error.
+    /// The kind of error.
     pub fn problem(&self) -> &Problem {
         &self.0.problem
     }
 
-    /// The failure of the host that travels inside.
+    /// The contained failure of the host.
     pub fn failure(&self) -> Option<&Failure> {
         self.0.failure.as_ref()
     }
 
-    /// The calls that were going on, innermost first.
+    /// The active calls, innermost first.
     pub fn frames(&self) -> &[Frame] {
         &self.0.frames
     }
 
-    /// The same as messages show them: all of them, or the innermost, how many there are in between, and the outermost.
+    /// The calls as messages show them: all; or the innermost, the number of omitted ones, and the outermost.
     fn calls(&self) -> (&[Frame], usize, &[Frame]) {
         let frames = &self.0.frames;
         if self.0.omitted == 0 {
@@ -184,7 +184,7 @@ impl Error {
         (inner, self.0.omitted + between.len(), outer)
     }
 
-    /// Where it happened: the innermost place that is known. Wrong arguments are the caller's mistake.
+    /// The innermost known position. Wrong arguments are the caller's mistake.
     pub fn place(&self) -> Pos {
         let skipped = match self.0.blame {
             Blame::Part(pos) => return pos,
@@ -195,13 +195,13 @@ impl Error {
         places.find(|pos| pos.is_known()).unwrap_or(Pos::UNKNOWN)
     }
 
-    /// Whether the program could do nothing about it: a limit or a request to stop, which a host must not swallow.
+    /// Whether it is a limit or a cancellation, which a host must not swallow.
     pub fn is_fatal(&self) -> bool {
         self.0.problem.is_fatal()
     }
 
-    /// The error as a problem of code, with its calls. `is_foreign` tells places whose lines the reference does not
-    /// show.
+    /// Converts the error to a problem of code, with its calls. `is_foreign` recognises positions whose lines the
+    /// reference does not show.
     pub fn into_code_problem(self, is_foreign: &dyn Fn(Pos) -> bool) -> CodeProblem {
         let frame = |frame: &Frame| ytterby_diag::Frame {
             name: Some(frame.name.to_str().into_owned()),
@@ -227,7 +227,7 @@ impl Error {
         CodeProblem { id, message, label, related: Vec::new(), frames, omitted, hint, helps }
     }
 
-    /// The error as a failure for which the calls do not matter.
+    /// Converts the error to a failure without calls.
     pub fn into_failure(self) -> Failure {
         let place = self.place();
         let helps = self.helps();
@@ -239,7 +239,7 @@ impl Error {
         }
     }
 
-    /// The reference's hint; it has none where a function puts its name before the message.
+    /// The reference's hint; it has none if the message has a function's name as prefix.
     fn hint(&self) -> Option<&'static str> {
         if !self.0.contexts.is_empty() { None } else { self.0.problem.hint() }
     }
@@ -249,7 +249,7 @@ impl Error {
         self.0.helps.iter().cloned().chain(advice::helps(&self.0.problem, place)).collect()
     }
 
-    /// Of very many frames only the innermost and outermost are kept: runaway recursion has 200,000 of them.
+    /// Keeps only the innermost and outermost of very many frames: runaway recursion has 200,000 of them.
     pub(crate) fn push_frame(&mut self, frame: Frame) {
         let frames = &mut self.0.frames;
         frames.push(frame);
@@ -312,7 +312,7 @@ impl From<Failure> for Error {
     }
 }
 
-/// An error whose message is formatted here and not in the function that fails, which stays small.
+/// Formats the message here and not in the failing function, to keep that small.
 #[cold]
 #[inline(never)]
 pub(crate) fn failed(problem: Problem, message: fmt::Arguments<'_>) -> Error {
@@ -326,8 +326,7 @@ pub(crate) fn failed_value(message: fmt::Arguments<'_>) -> Error {
     failed(Problem::Value, message)
 }
 
-/// Leaves a function with an error whose message is formatted. The sort of problem comes first; none is
-/// [`Problem::Value`].
+/// Returns from a function with a formatted error. The problem comes first; the default is [`Problem::Value`].
 macro_rules! fail {
     ($problem:ident, $($arg:tt)*) => {
         return Err($crate::error::failed($crate::Problem::$problem, format_args!($($arg)*)))

@@ -1,7 +1,7 @@
-//! The state of an evaluation: limits, the call stack, and the hooks of the host.
+//! The state of an evaluation: limits, the call stack, and hooks of the host.
 //!
-//! One [`Eval`] runs any number of programs and calls, one after the other or nested: a function of the host gets it and
-//! can call back. It is not tied to a module.
+//! One [`Eval`] runs any number of programs and calls, sequentially or nested: a host function gets it and can call back.
+//! It does not belong to a module.
 
 use std::any::Any;
 use std::rc::{Rc, Weak};
@@ -16,14 +16,14 @@ use crate::program::{Exports, Module};
 use crate::value::Function;
 use crate::{Args, Coverage, Dialect, Error, Frame, Limit, Problem, Value};
 
-/// Bounds on what programs may use. Reaching one is a [`Problem::Limit`].
+/// Limits on resources. Reaching one is a [`Problem::Limit`].
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Turns of loops and calls of functions.
+    /// Loop iterations and function calls.
     pub steps: Option<u64>,
-    /// Calls inside each other.
+    /// Nested calls.
     pub depth: usize,
-    /// Bytes that programs may allocate, counted roughly and never given back.
+    /// Bytes that programs may allocate, estimated, and counted even after they are freed.
     pub memory: Option<u64>,
 }
 
@@ -33,28 +33,28 @@ impl Default for Limits {
     }
 }
 
-/// What one call may use; see [`Eval::call_within`].
+/// Limits of one call; see [`Eval::call_within`].
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
-    /// As [`Limits::steps`].
+    /// Like [`Limits::steps`].
     pub steps: u64,
-    /// As [`Limits::memory`].
+    /// Like [`Limits::memory`].
     pub memory: u64,
 }
 
-/// Calls of functions of the host that call back, inside each other. Each takes native stack.
+/// Maximum nesting of host functions that call back. Each uses native stack.
 const MAX_NATIVE_DEPTH: usize = 10_000;
 
-/// Steps between two looks at the cancellation flag.
+/// Steps between two checks of the cancellation flag.
 const STEPS_PER_CHECK: u32 = 4096;
 
-/// Bytes between two charges to the budget of the run.
+/// Bytes between two charges to the run's budget.
 const BYTES_PER_CHECK: u64 = 64 << 10;
 
-/// Passes over so few bytes are part of the step that they belong to.
+/// A pass over fewer bytes is not charged separately.
 const SHORT_PASS: usize = 2048;
 
-/// Strings up to this length are copied out of the buffer that they are written into.
+/// Strings up to this length are copied from the reused buffer.
 const SPARE_TEXT: usize = 4096;
 
 type LoadFn = dyn Fn(&mut Eval, &Str, FileId) -> Result<Rc<Exports>, Error>;
@@ -66,14 +66,14 @@ pub struct Eval {
     pub(crate) spare_stacks: Vec<Vec<Value>>,
     /// See [`Eval::text`].
     spare_text: Vec<u8>,
-    /// Steps until the next check.
+    /// Steps before the next check.
     pub(crate) fuel: u32,
     fuel_given: u32,
     steps_used: u64,
     memory_used: u64,
-    /// What of it was charged to the budget of the run.
+    /// The part that was charged to the run's budget.
     memory_charged: u64,
-    /// The memory at which the limits are checked next.
+    /// The limits are checked again when memory reaches this number.
     memory_check: u64,
     native_depth: usize,
     limits: Limits,
@@ -86,10 +86,10 @@ pub struct Eval {
     coverage: Option<Arc<Coverage>>,
 }
 
-/// One call that is going on.
+/// An active call.
 pub(crate) struct CallFrame {
     pub(crate) function: Rc<Function>,
-    /// The next instruction; the one before it is at work.
+    /// The next instruction; the one before it is running.
     pub(crate) pc: u32,
     pub(crate) base: u32,
 }
@@ -101,8 +101,8 @@ impl CallFrame {
     }
 }
 
-/// Keeps track of modules, whose globals and functions refer to each other: when the last evaluation of a family is
-/// dropped, the globals are cleared so that nothing leaks.
+/// The modules of a family of evaluations. Their globals and functions refer to each other in cycles, so the globals are
+/// cleared when the last evaluation is dropped.
 #[derive(Default)]
 struct Arena(std::cell::RefCell<Vec<Weak<Module>>>);
 
@@ -147,8 +147,8 @@ impl Eval {
         }
     }
 
-    /// Another evaluation of the same family, with the same limits, flag and print sink: functions of its modules stay
-    /// callable as long as any evaluation of the family lives.
+    /// Another evaluation of the same family, with the same limits, flag and print hook: functions of its modules can be
+    /// called while any evaluation of the family exists.
     pub fn sibling(&self) -> Eval {
         let mut eval = Eval::new();
         eval.set_limits(self.limits.clone());
@@ -167,12 +167,12 @@ impl Eval {
         self.settle_memory();
     }
 
-    /// Notes which statements run of programs that were compiled with the same notes.
+    /// Records which statements run of programs that were compiled with the same record.
     pub fn set_coverage(&mut self, coverage: Option<Arc<Coverage>>) {
         self.coverage = coverage;
     }
 
-    /// Notes that a statement runs.
+    /// Records that a statement runs.
     #[cold]
     pub(crate) fn reach(&mut self, pos: Pos) {
         if let Some(coverage) = &self.coverage {
@@ -184,10 +184,10 @@ impl Eval {
         }
     }
 
-    /// Notes in the profile that the innermost function begins.
+    /// Records in the profile that the innermost function begins.
     #[cold]
     pub(crate) fn profile_function(&mut self) {
-        // The step of the call is the function's.
+        // The step of the call belongs to the function.
         self.settle(1);
         if let Some(frame) = self.frames.last() {
             let code = &frame.function.code;
@@ -195,15 +195,15 @@ impl Eval {
         }
     }
 
-    /// Notes in the profile that the innermost function ends.
+    /// Records in the profile that the innermost function ends.
     #[cold]
     pub(crate) fn profile_return(&mut self) {
         self.settle(0);
         profile::leave();
     }
 
-    /// Charges the steps and bytes so far to the budget of the run, but for the last `kept` steps, for an exact profile.
-    /// The limits are checked when they would have been checked otherwise; one that is reached by this is reported then.
+    /// Charges the steps and bytes so far to the run's budget, except the last `kept` steps, for an exact profile. If this
+    /// reaches a limit, the next regular check reports it.
     fn settle(&mut self, kept: u32) {
         let used = (self.fuel_given - self.fuel).saturating_sub(kept);
         self.fuel_given -= used;
@@ -214,7 +214,7 @@ impl Eval {
         let _ = budget::memory(usize::try_from(new).unwrap_or(usize::MAX));
     }
 
-    /// Says which operators and methods values have; [`Dialect::Ytt`] by default.
+    /// Sets which operators and methods values have; [`Dialect::Ytt`] by default.
     pub fn set_dialect(&mut self, dialect: Dialect) {
         self.dialect = dialect;
     }
@@ -229,36 +229,36 @@ impl Eval {
         &self.limits
     }
 
-    /// Sets a flag that another thread may raise to stop the evaluation.
+    /// Sets a flag that another thread may set to stop the evaluation.
     pub fn set_cancel(&mut self, flag: Arc<AtomicBool>) {
         self.cancel = Some(flag);
     }
 
-    /// Sets where `print` writes: it gets each line without its line feed.
+    /// Sets the output of `print`: it gets each line without its line feed.
     pub fn set_print(&mut self, print: impl Fn(&[u8]) + 'static) {
         self.print = Some(Rc::new(print));
     }
 
-    /// Sets what `load` calls, with the name of the module and the file that the statement stands in. The result is
-    /// not kept here: loading a module twice asks twice.
+    /// Sets the function that `load` calls, with the name of the module and the file of the statement. Results are not
+    /// cached: loading a module twice calls it twice.
     pub fn set_load(&mut self, load: impl Fn(&mut Eval, &Str, FileId) -> Result<Rc<Exports>, Error> + 'static) {
         self.load = Some(Rc::new(load));
     }
 
-    /// Sets what the host wants to find again in its functions.
+    /// Stores data for host functions.
     pub fn set_data(&mut self, data: Rc<dyn Any>) -> Option<Rc<dyn Any>> {
         self.data.replace(data)
     }
 
-    /// What the host left with [`Eval::set_data`], if it is a `T`.
+    /// The data from [`Eval::set_data`], if it is a `T`.
     pub fn data<T: 'static>(&self) -> Option<Rc<T>> {
         self.data.clone()?.downcast().ok()
     }
 
-    /// Calls a function, or anything that can be called.
+    /// Calls a function, or any other callable value.
     ///
     /// # Errors
-    /// Where the value cannot be called or the call fails.
+    /// If the value cannot be called or the call fails.
     pub fn call(&mut self, callee: &Value, positional: &[Value], named: &[(Str, Value)]) -> Result<Value, Error> {
         let args = Args { positional, named };
         match callee {
@@ -269,10 +269,10 @@ impl Eval {
         }
     }
 
-    /// Calls a function that may use so much and no more, where the limits of the whole evaluation do not come first.
+    /// Calls a function with its own limits, in addition to those of the whole evaluation.
     ///
     /// # Errors
-    /// As those of [`Eval::call`], and a [`Problem::Limit`] that names the limit of this call.
+    /// Those of [`Eval::call`], and a [`Problem::Limit`] with the limit of this call.
     pub fn call_within(&mut self, budget: Budget, callee: &Value, positional: &[Value]) -> Result<Value, Error> {
         let whole = (self.limits.steps, self.limits.memory);
         let last_step = self.steps().saturating_add(budget.steps);
@@ -298,12 +298,12 @@ impl Eval {
         result
     }
 
-    /// The calls that are going on, innermost first. For a function of the host, the first is its caller.
+    /// The active calls, innermost first. For a host function, the first is its caller.
     pub fn frames(&self) -> impl Iterator<Item = Frame> + '_ {
         self.frames.iter().rev().map(CallFrame::frame)
     }
 
-    /// Where the innermost function of a program is: for a function of the host, the place of the call.
+    /// The position of the innermost function of a program: for a host function, the position of the call.
     pub fn position(&self) -> Pos {
         self.frames.last().map_or(Pos::UNKNOWN, |frame| frame.frame().pos)
     }
@@ -326,7 +326,7 @@ impl Eval {
         self.arena.0.borrow_mut().push(Rc::downgrade(module));
     }
 
-    /// Runs what recurses natively, with enough stack and a bound on how often.
+    /// Runs a native recursion, with enough stack and limited depth.
     pub(crate) fn native<T>(&mut self, run: impl FnOnce(&mut Eval) -> Result<T, Error>) -> Result<T, Error> {
         if self.native_depth >= MAX_NATIVE_DEPTH {
             let what = "nested calls through built-in functions";
@@ -338,8 +338,8 @@ impl Eval {
         result
     }
 
-    /// A string that is written piece by piece, into a buffer that is used again and again: a short one is made without
-    /// asking for memory, which saves about 100 instructions of the 900 that `"%d-%s" % (x, y)` takes.
+    /// A string that is written piece by piece, into a reused buffer: short strings need no allocation, which saves about
+    /// 100 of the 900 instructions of `"%d-%s" % (x, y)`.
     pub(crate) fn text(
         &mut self,
         write: impl FnOnce(&mut Eval, &mut Vec<u8>) -> Result<(), Error>,
@@ -359,10 +359,10 @@ impl Eval {
         Err(exceeded_depth(self.limits.depth))
     }
 
-    /// Counts memory that a program is about to allocate.
+    /// Charges memory before it is allocated.
     ///
     /// # Errors
-    /// Where that is more than the limit.
+    /// If the limit is reached.
     #[inline]
     pub fn charge(&mut self, bytes: usize) -> Result<(), Error> {
         self.memory_used = self.memory_used.saturating_add(bytes as u64);
@@ -390,10 +390,10 @@ impl Eval {
         self.memory_check = self.limits.memory.map_or(next, |limit| limit.min(next));
     }
 
-    /// Charges a pass over bytes, where they are so many that it matters.
+    /// Charges a pass over bytes, unless they are few.
     ///
     /// # Errors
-    /// Where the time is up.
+    /// If the time limit is reached.
     #[inline]
     pub(crate) fn pass(bytes: usize) -> Result<(), Error> {
         if bytes > SHORT_PASS { Ok(budget::scan(bytes)?) } else { Ok(()) }
@@ -405,14 +405,14 @@ impl Eval {
         if self.is_fuel_used() { self.refuel() } else { Ok(()) }
     }
 
-    /// Counts one step; true where [`Eval::refuel`] is due.
+    /// Counts one step; returns true if [`Eval::refuel`] is due.
     #[inline]
     pub(crate) fn is_fuel_used(&mut self) -> bool {
         self.fuel -= 1;
         self.fuel == 0
     }
 
-    /// Checks the limits, those of the run included. The innermost frame says where the time went.
+    /// Checks all limits, including those of the run. The innermost frame must have its current position.
     #[cold]
     #[inline(never)]
     pub(crate) fn refuel(&mut self) -> Result<(), Error> {
@@ -428,7 +428,7 @@ impl Eval {
         }
     }
 
-    /// Counts the time since the last note for the line that runs.
+    /// Attributes the time since the last call to the current line.
     pub(crate) fn note_place(&self) {
         let pos = self.position();
         if pos.is_known() {
@@ -439,7 +439,7 @@ impl Eval {
     fn settle_fuel(&mut self) {
         let used = u64::from(self.fuel_given - self.fuel);
         self.steps_used += used;
-        // A limit of the run that is reached by this is reported by the next charge.
+        // If this reaches a limit of the run, the next charge reports it.
         let _ = budget::steps(used);
         let rest = self.limits.steps.map_or(u64::MAX, |limit| limit.saturating_sub(self.steps_used));
         let rest = rest.min(budget::steps_left());
@@ -459,7 +459,7 @@ impl Drop for Eval {
     }
 }
 
-// Apart from the functions that check, which are called for every call and every string.
+// Outlined from the checks, which run for every call and every string.
 #[cold]
 #[inline(never)]
 fn exceeded_depth(frames: usize) -> Error {

@@ -1,9 +1,9 @@
-//! Values that the host makes: modules, structs, YAML nodes.
+//! Values of the host: modules, structs, YAML nodes.
 //!
-//! One trait holds what every value can do; optional abilities have defaults that say "no". Two abilities that come
-//! with several methods have their own traits, [`Mapping`] and [`Sequence`]; a value offers them by returning itself,
-//! and may decide each time anew, so that one Rust type can stand for maps and for lists. Where an ability is missing, programs get the
-//! same message as for a value of the language that lacks it.
+//! One trait defines what every value can do; optional operations have defaults that refuse. Two groups of operations have
+//! their own traits, [`Mapping`] and [`Sequence`]; a value supports one by returning itself, and may decide at each call,
+//! so that one Rust type can represent maps and lists. Programs get the same message for a missing operation as for a
+//! built-in type that lacks it.
 
 use std::any::Any;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use ytterby_text::Str;
 use crate::error::fail;
 use crate::{Args, Error, Eval, Value};
 
-/// A comparison operator. Its bits are the orders it accepts: less, equal, greater.
+/// A comparison operator. Its bits are the accepted orders: less, equal, greater.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum CompareOp {
@@ -32,7 +32,7 @@ pub enum CompareOp {
 }
 
 impl CompareOp {
-    /// As it is written in programs.
+    /// As written in programs.
     pub fn symbol(self) -> &'static str {
         match self {
             CompareOp::Eq => "==",
@@ -44,7 +44,7 @@ impl CompareOp {
         }
     }
 
-    /// What the operator says of two values that stand in this order.
+    /// The result for two values with this order.
     #[inline]
     pub fn accepts(self, order: std::cmp::Ordering) -> bool {
         self as u8 >> (order as i8 + 1) & 1 == 1
@@ -81,7 +81,7 @@ pub enum BinaryOp {
 }
 
 impl BinaryOp {
-    /// As it is written in programs.
+    /// As written in programs.
     pub fn symbol(self) -> &'static str {
         match self {
             BinaryOp::Add => "+",
@@ -112,7 +112,7 @@ pub enum UnaryOp {
 }
 
 impl UnaryOp {
-    /// As it is written in programs.
+    /// As written in programs.
     pub fn symbol(self) -> &'static str {
         match self {
             UnaryOp::Plus => "+",
@@ -122,7 +122,7 @@ impl UnaryOp {
     }
 }
 
-/// On which side of a binary operator a value stands.
+/// The side of a binary operator that a value is on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {
     /// `x` in `x + y`.
@@ -135,48 +135,48 @@ pub enum Side {
 pub type ValueIter = Box<dyn Iterator<Item = Value>>;
 
 /// A value made by the host.
-// What has no length is not empty either; `truth` tells.
+// `len` may be `None`, so there is no `is_empty`; see `truth`.
 #[expect(clippy::len_without_is_empty)]
 pub trait HostValue: Any {
-    /// What `type(x)` says and messages call it.
+    /// The result of `type(x)`, also used in messages.
     fn type_name(&self) -> &str;
 
-    /// What the reference holds the value in; messages that follow it name the type.
+    /// The Go type in the reference, for messages that contain it.
     fn go_type(&self) -> &'static str {
         "starlark.Value"
     }
 
-    /// Why the value cannot be written as data, where its type does not tell.
+    /// The reason that the value cannot be written as data, if its type does not explain it.
     fn why_not_data(&self) -> Option<String> {
         None
     }
 
-    /// How `repr(x)` and `str(x)` show it, appended to `out`.
+    /// Appends the text of `repr(x)` and `str(x)` to `out`.
     fn write_repr(&self, out: &mut Vec<u8>);
 
-    /// Whether it counts as true.
+    /// Whether it is true in a condition.
     fn truth(&self) -> bool {
         true
     }
 
-    /// A number that equal values share; an error where the value cannot be a key.
+    /// A hash; fails if the value cannot be a key.
     fn hash(&self) -> Result<u64, Error> {
         fail!(Type, "unhashable type: {}", self.type_name())
     }
 
-    /// An attribute whose name is similar, for advice that is no part of the message. Those of
-    /// [`HostValue::attr_names`] are found without it.
+    /// An attribute with a similar name, for a hint. Only needed for names that are not in
+    /// [`HostValue::attr_names`].
     fn near_attr(&self, _name: &Str) -> Option<String> {
         None
     }
 
-    /// `x.name`; `None` where there is no such attribute. The error then names a similar one of
+    /// `x.name`; `None` if there is no such attribute. The error then suggests a similar name from
     /// [`HostValue::attr_names`].
     fn attr(&self, _eval: &mut Eval, _name: &Str) -> Result<Option<Value>, Error> {
         Ok(None)
     }
 
-    /// The names that `dir(x)` lists and hints are taken from.
+    /// The names for `dir(x)` and for hints.
     fn attr_names(&self) -> Vec<Str> {
         Vec::new()
     }
@@ -196,12 +196,12 @@ pub trait HostValue: Any {
         None
     }
 
-    /// How many values an iteration yields, if that is known; what `len(x)` says.
+    /// The result of `len(x)`: the number of values in an iteration, if known.
     fn len(&self) -> Option<usize> {
         self.sequence().map(|sequence| sequence.count())
     }
 
-    /// The values that `for` runs over (the keys of a mapping), if it can run over this at all.
+    /// The values for `for` (the keys of a mapping), if it is iterable.
     fn iterate(&self) -> Option<ValueIter> {
         None
     }
@@ -216,23 +216,23 @@ pub trait HostValue: Any {
         fail!(Type, "invalid call of non-function ({})", self.type_name())
     }
 
-    /// Compares with a value of the same type name; `None` where that makes no sense (`==` then asks whether they are
-    /// the same object). Comparisons of parts go through [`crate::compare_depth`] with `depth - 1`.
+    /// Compares with a value of the same type name; `None` if that is undefined (`==` then compares identity). Parts are
+    /// compared by [`crate::compare_depth`] with `depth - 1`.
     fn compare(&self, _op: CompareOp, _other: &Value, _depth: usize) -> Result<Option<bool>, Error> {
         Ok(None)
     }
 
-    /// `x + other` and so on; `None` where it is not defined.
+    /// `x + other` and so on; `None` if undefined.
     fn binary(&self, _op: BinaryOp, _other: &Value, _side: Side) -> Result<Option<Value>, Error> {
         Ok(None)
     }
 
-    /// `-x` and so on; `None` where it is not defined.
+    /// `-x` and so on; `None` if undefined.
     fn unary(&self, _op: UnaryOp) -> Result<Option<Value>, Error> {
         Ok(None)
     }
 
-    /// Makes the value, and what it holds, immutable. Called for everything that a module leaves behind.
+    /// Makes the value and its contents immutable. Called for everything that a module exports.
     fn freeze(&self) {}
 }
 
@@ -241,7 +241,7 @@ pub trait Mapping: HostValue {
     /// The value of a key.
     fn get(&self, key: &Value) -> Result<Option<Value>, Error>;
 
-    /// All pairs in order, for `dict(x)`, `update` and `**x`; `None` where they cannot be listed.
+    /// All pairs in order, for `dict(x)`, `update` and `**x`; `None` if they cannot be listed.
     fn items(&self) -> Option<Vec<(Value, Value)>> {
         None
     }
@@ -254,18 +254,18 @@ pub trait Mapping: HostValue {
 
 /// A sequence with an index: `x[i]`, `x[i:j]`.
 pub trait Sequence: HostValue {
-    /// How many values there are.
+    /// The number of values.
     fn count(&self) -> usize;
 
-    /// The value at `index`, which is smaller than [`Sequence::count`].
+    /// The value at `index`, which is less than [`Sequence::count`].
     fn index(&self, index: usize) -> Value;
 
-    /// `x[index] = value`; `index` is smaller than [`Sequence::count`].
+    /// `x[index] = value`; `index` is less than [`Sequence::count`].
     fn set_index(&self, _index: usize, _value: Value) -> Result<(), Error> {
         fail!(Type, "{} value does not support item assignment", self.type_name())
     }
 
-    /// The values at these indices, all of them valid, as a new value; `None` where slices are not supported.
+    /// The values at these valid indices as a new value; `None` if slices are not supported.
     fn slice(&self, _indices: &mut dyn Iterator<Item = usize>) -> Option<Value> {
         None
     }

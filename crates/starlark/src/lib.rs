@@ -13,9 +13,9 @@
 //! assert_eq!(globals.get(b"y").unwrap().repr(), "42");
 //! ```
 //!
-//! Text is read by a scanner (`syntax`) into a tree ([`ast`]), names are bound to slots (`resolve`), the tree becomes
-//! code for a register machine (`compile`), which runs with a stack of its own (`vm`). Nothing here knows about YAML:
-//! the host mixes its operations into a program as [`Piece::Op`] and gets them back through [`Ops`].
+//! The scanner and parser (`syntax`) read text into a tree ([`ast`]), `resolve` binds names to slots, `compile` turns the
+//! tree into code for a register machine, and `vm` runs it with its own stack. Nothing here knows about YAML: the host
+//! inserts its operations into a program as [`Piece::Op`] and executes them through [`Ops`].
 
 mod advice;
 pub mod args;

@@ -1,8 +1,8 @@
-//! What sort of mistake was made in code, as data.
+//! Kinds of mistakes in code, as data.
 //!
-//! Every error of the language has the reference's text, which people know and scripts compare, and a [`Problem`],
-//! which says the same to a program: from it come the id, the reference's hints ([`Problem::hint`]) and our advice.
-//! Nobody has to read the text.
+//! Every error of the language has the reference's text, which people know and scripts compare, and a [`Problem`], which
+//! programs can use: it determines the id, the reference's hints ([`Problem::hint`]) and ours. Nothing needs to parse the
+//! text.
 
 use ytterby_diag::{Cause, Failure, Id};
 use ytterby_text::Str;
@@ -10,7 +10,7 @@ use ytterby_text::budget::Limit;
 
 use crate::host::BinaryOp;
 
-/// What went wrong.
+/// The kind of a mistake.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Problem {
@@ -21,22 +21,22 @@ pub enum Problem {
         /// A defined name that is similar.
         similar: Option<Str>,
     },
-    /// A token is not the one that the grammar wants.
+    /// A token does not fit the grammar.
     Unexpected {
         /// The token, without quotes: `:`, `newline`, `string literal`.
         got: &'static str,
-        /// What may be there: `)`, `primary expression`.
+        /// The expected token: `)`, `primary expression`.
         want: &'static str,
     },
-    /// An operator that other languages have: `&&`, `||`, `!`, `?`.
+    /// An operator of other languages: `&&`, `||`, `!`, `?`.
     ForeignOperator(&'static str),
     /// A block has no `end`.
     MissingEnd,
-    /// An `end` has no block.
+    /// An `end` without a block.
     SurplusEnd,
-    /// Code cannot be parsed for another reason.
+    /// Another syntax error.
     Syntax,
-    /// A binary operator does not take values of these types.
+    /// A binary operator is not defined for these types.
     BinaryOp {
         /// The operator.
         op: BinaryOp,
@@ -95,18 +95,18 @@ pub enum Problem {
     Call,
     /// A value has the wrong type.
     Type,
-    /// A value has the right type, and cannot be used all the same.
+    /// A value has the right type, but cannot be used.
     Value,
     /// A module cannot be loaded.
     Load,
-    /// A module does not have a name.
+    /// A module does not export a name.
     NotExported {
         /// The name.
         name: Str,
         /// A name of the module that is similar.
         similar: Option<Str>,
     },
-    /// An assertion did not hold.
+    /// An assertion failed.
     Assert,
     /// The program called `fail`.
     Fail,
@@ -119,7 +119,7 @@ pub enum Problem {
 const LIMITS: [Limit; 5] = [Limit::Depth, Limit::Memory, Limit::Output, Limit::Steps, Limit::Time];
 
 impl Problem {
-    /// The id that diagnostics have.
+    /// The id of the diagnostic.
     pub fn id(&self) -> Id {
         match self {
             Problem::Undefined { .. } | Problem::Unset => Id::CODE_UNDEFINED,
@@ -142,7 +142,7 @@ impl Problem {
         }
     }
 
-    /// The hint that the reference adds to its message: what people who know other languages run into.
+    /// The reference's hint for people who know other languages.
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
             Problem::Undefined { name, similar: None } => match &**name {
@@ -165,12 +165,12 @@ impl Problem {
         })
     }
 
-    /// Whether the program could do nothing about it: a limit, or a request to stop.
+    /// Whether it is a limit or a cancellation.
     pub(crate) fn is_fatal(&self) -> bool {
         matches!(self, Problem::Limit(_) | Problem::Cancelled)
     }
 
-    /// What a failure of the host is to a program: a limit stays one.
+    /// The problem for a failure of the host: a limit stays a limit.
     pub(crate) fn of_failure(failure: &Failure) -> Problem {
         let id = match failure.cause() {
             Cause::Problem(diagnostic) => diagnostic.id,

@@ -1,7 +1,7 @@
-//! Programs: what goes in ([`Piece`]), what the host does for them ([`Ops`]), what comes out ([`Exports`]).
+//! Programs: their input ([`Piece`]), the host's operations ([`Ops`]), their result ([`Exports`]).
 //!
-//! A program is put together from pieces, in the order in which they stand in the user's files: lines of code and
-//! operations of the host. Every instruction knows its place in the file that it came from.
+//! A program consists of pieces in the order of the user's files: lines of code and host operations. Every instruction has
+//! a position in the file that it came from.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -20,28 +20,28 @@ use crate::{Coverage, Dialect, Error, Eval, SyntaxError, Value};
 /// A part of a program.
 #[derive(Clone, Copy, Debug)]
 pub enum Piece<'a> {
-    /// One or more lines of code. White space at the beginning of a line is dropped, also inside strings, unless the
-    /// line before ends with a backslash.
+    /// One or more lines of code. Leading white space of lines is dropped, even inside strings, unless the previous line
+    /// ends with a backslash.
     Code {
-        /// The lines, without a line feed behind the last.
+        /// The lines, without a trailing line feed.
         text: &'a [u8],
-        /// Where the first byte stands.
+        /// The position of the first byte.
         at: Pos,
     },
-    /// An operation of the host, as a statement.
+    /// A host operation, as a statement.
     Op {
-        /// Which one; the host's own number.
+        /// The host's number for it.
         op: u32,
         /// The dialect of the function around it; see [`Ops::enter`].
         dialect: u8,
-        /// What the user gives to it.
+        /// Its arguments in the user's text.
         args: OpArgs<'a>,
-        /// The place that messages show for it.
+        /// Its position in messages.
         at: Pos,
     },
 }
 
-/// What the user wrote for an operation of the host.
+/// The user's text for a host operation.
 #[derive(Clone, Copy, Debug)]
 pub enum OpArgs<'a> {
     /// Nothing.
@@ -50,19 +50,19 @@ pub enum OpArgs<'a> {
     Expr {
         /// Its text.
         text: &'a [u8],
-        /// Where the first byte stands.
+        /// The position of the first byte.
         at: Pos,
     },
     /// Arguments as in a call: by position, by name, `*args`, `**kwargs`.
     Call {
         /// Their text, without parentheses.
         text: &'a [u8],
-        /// Where the first byte stands.
+        /// The position of the first byte.
         at: Pos,
     },
 }
 
-/// The values that an operation of the host gets.
+/// The argument values of a host operation.
 pub enum OpValues<'a> {
     /// For [`OpArgs::None`].
     None,
@@ -72,27 +72,27 @@ pub enum OpValues<'a> {
     Args(crate::Args<'a>),
 }
 
-/// What the host does for a program.
+/// Operations of the host in a program.
 ///
-/// A function whose body contains operations (not counting functions inside it) is a *fragment function*: it builds
-/// something with them. The host is told when one begins and ends. When an error leaves it, it is not told.
+/// A function whose body contains operations (not counting inner functions) is a *fragment function*: it builds something
+/// with them. The host is notified when one begins and ends, but not when it fails.
 pub trait Ops {
-    /// Does an operation.
+    /// Runs an operation.
     ///
     /// # Errors
-    /// Whatever makes the program fail.
+    /// Any error makes the program fail.
     fn op(&self, eval: &mut Eval, op: u32, values: OpValues<'_>) -> Result<(), Error>;
 
     /// A fragment function begins; its first operation has this dialect.
     ///
     /// # Errors
-    /// Whatever makes the program fail.
+    /// Any error makes the program fail.
     fn enter(&self, eval: &mut Eval, dialect: u8) -> Result<(), Error>;
 
-    /// A fragment function ends: with `return x`, or without a value. Gives what the call returns.
+    /// A fragment function ends with `return x`, or without a value. Returns the result of the call.
     ///
     /// # Errors
-    /// Whatever makes the program fail.
+    /// Any error makes the program fail.
     fn leave(&self, eval: &mut Eval, result: Option<Value>) -> Result<Value, Error>;
 }
 
@@ -111,29 +111,29 @@ impl Ops for NoOps {
     }
 }
 
-/// Compiles a program. Names in `predeclared` may be used besides those of the language; [`Program::run`] wants their
+/// Compiles a program. Names in `predeclared` may be used besides the built-in ones; [`Program::run`] requires their
 /// values.
 ///
 /// # Errors
-/// The first error of reading, or all errors about names.
+/// The first syntax error, or all errors about names.
 pub fn compile(pieces: &[Piece<'_>], predeclared: &[&str]) -> Result<Program, Vec<SyntaxError>> {
     compile_in(Dialect::Ytt, pieces, predeclared)
 }
 
-/// Compiles a program that is written in a certain dialect; [`Eval::set_dialect`](crate::Eval::set_dialect) is about what
-/// it meets when it runs.
+/// Compiles a program in a given dialect; [`Eval::set_dialect`](crate::Eval::set_dialect) sets the dialect of values at
+/// run time.
 ///
 /// # Errors
-/// As [`compile`].
+/// Those of [`compile`].
 pub fn compile_in(dialect: Dialect, pieces: &[Piece<'_>], predeclared: &[&str]) -> Result<Program, Vec<SyntaxError>> {
     compile_covered(dialect, pieces, predeclared, None)
 }
 
-/// The same, with notes of the statements that run: evaluations get the same notes by
+/// Like [`compile_in`], with a record of the statements that run: evaluations get the same record by
 /// [`Eval::set_coverage`](crate::Eval::set_coverage).
 ///
 /// # Errors
-/// As [`compile`].
+/// Those of [`compile`].
 pub fn compile_covered(
     dialect: Dialect,
     pieces: &[Piece<'_>],
@@ -144,32 +144,32 @@ pub fn compile_covered(
     Ok(Program { toplevel: Arc::new(toplevel) })
 }
 
-/// The syntax tree of a program, for tools that read code without running it. Names are not bound, so a tree can be had
-/// of a program that uses undefined names.
+/// The syntax tree of a program, for tools that analyse code without running it. Names are not bound, so that programs
+/// with undefined names have a tree, too.
 #[derive(Debug)]
 pub struct Syntax {
     /// All expressions.
     pub ast: Ast,
-    /// The statements at the top.
+    /// The top-level statements.
     pub stmts: Vec<Stmt>,
 }
 
 /// Parses a program without compiling it.
 ///
 /// # Errors
-/// The first error of reading.
+/// The first syntax error.
 pub fn parse_in(dialect: Dialect, pieces: &[Piece<'_>]) -> Result<Syntax, Box<SyntaxError>> {
     let (ast, stmts) = crate::syntax::parse(dialect, pieces)?;
     Ok(Syntax { ast, stmts })
 }
 
-/// A compiled program. Threads can share it; clones share the code.
+/// A compiled program. It can be shared between threads; clones share the code.
 #[derive(Clone)]
 pub struct Program {
     toplevel: Arc<Toplevel>,
 }
 
-/// A program that is ready to run on one thread, as often as needed. Running it leaves it unchanged.
+/// A program linked to one thread, which can run any number of times. Running does not change it.
 #[derive(Clone)]
 pub struct LinkedProgram {
     toplevel: Arc<Toplevel>,
@@ -183,7 +183,7 @@ pub(crate) struct Toplevel {
 }
 
 impl Program {
-    /// The program with what belongs to the thread that it is to run on.
+    /// Links the program to the current thread.
     pub fn link(&self) -> LinkedProgram {
         LinkedProgram { code: LinkedCode::new(&self.toplevel.code), toplevel: self.toplevel.clone() }
     }
@@ -191,17 +191,17 @@ impl Program {
     /// Runs the program once; see [`LinkedProgram::run`].
     ///
     /// # Errors
-    /// Where the program fails.
+    /// If the program fails.
     pub fn run(&self, eval: &mut Eval, ops: Rc<dyn Ops>, predeclared: &Exports) -> Result<Rc<Exports>, Error> {
         self.link().run(eval, ops, predeclared)
     }
 }
 
 impl LinkedProgram {
-    /// Runs the program to its end and gives what it leaves behind, frozen.
+    /// Runs the program and returns its globals, frozen.
     ///
     /// # Errors
-    /// Where the program fails.
+    /// If the program fails.
     pub fn run(&self, eval: &mut Eval, ops: Rc<dyn Ops>, predeclared: &Exports) -> Result<Rc<Exports>, Error> {
         let mut given = Vec::with_capacity(self.toplevel.predeclared.len());
         for name in &self.toplevel.predeclared {
@@ -234,7 +234,7 @@ impl LinkedProgram {
     }
 }
 
-/// A program at work or done: the state that its functions share.
+/// A program that is running or has run: the state that its functions share.
 pub(crate) struct Module {
     pub(crate) globals: RefCell<Vec<Value>>,
     pub(crate) predeclared: Box<[Value]>,
@@ -243,16 +243,16 @@ pub(crate) struct Module {
 }
 
 impl Module {
-    /// Lets go of the globals, which refer back to the module.
+    /// Drops the globals, which refer back to the module.
     pub(crate) fn clear(&self) {
-        // What the globals hold may look at them while it is dropped; take them out first.
+        // Dropped values may access the globals, so take them out first.
         let globals =
             std::mem::replace(&mut *self.globals.borrow_mut(), vec![Value::UNSET; self.toplevel.globals.len()]);
         drop(globals);
     }
 }
 
-/// Names with values: what a module leaves behind, or what the host offers.
+/// Names with values: the exports of a module, or names from the host.
 #[derive(Default, Clone)]
 pub struct Exports {
     /// Sorted by name.
@@ -260,10 +260,10 @@ pub struct Exports {
 }
 
 impl Exports {
-    /// These names; of equal names the last wins.
+    /// These names; of duplicate names the last wins.
     pub fn new(entries: impl IntoIterator<Item = (Str, Value)>) -> Exports {
         let mut entries: Vec<_> = entries.into_iter().collect();
-        // Stable and reversed, so that the last of equal names comes first and stays.
+        // Reversed and sorted stably, so that the last of duplicate names comes first and is kept.
         entries.reverse();
         entries.sort_by(|(a, _), (b, _)| a.cmp(b));
         entries.dedup_by(|(b, _), (a, _)| a == b);
@@ -286,7 +286,7 @@ impl Exports {
         self.entries.iter().for_each(|(_, value)| value.freeze());
     }
 
-    /// The name that was probably meant.
+    /// A similar name.
     pub fn nearest(&self, name: &Str) -> Option<Str> {
         let names: Vec<_> = self.entries.iter().map(|(name, _)| name.to_str()).collect();
         nearest(&name.to_str(), names.iter().map(|name| &**name)).map(Str::from)

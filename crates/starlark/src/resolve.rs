@@ -1,9 +1,9 @@
-//! Binding names: every name gets a slot before the program runs.
+//! Binds names: every name gets a slot before the program runs.
 //!
-//! Variables of functions and comprehensions live in registers of the function around them, or in cells where a function
-//! inside uses them. What is assigned at the top is global; what is loaded there is local to the file. A use at the top
-//! sees what was bound before it; a use inside a function or comprehension sees everything, and is therefore
-//! looked up at the end. All errors are gathered, in the order in which the reference finds them.
+//! Variables of functions and comprehensions are registers of the enclosing function, or cells if an inner function uses
+//! them. Top-level assignments are global; loaded names are local to the file. A use at the top level sees earlier
+//! bindings only; a use inside a function or comprehension sees all, and is therefore resolved at the end. All errors are
+//! collected, in the order in which the reference finds them.
 
 use rustc_hash::FxHashMap as HashMap;
 
@@ -15,10 +15,10 @@ use crate::Problem;
 use crate::advice::mistyped;
 use crate::ast::{Arg, Ast, Clause, ComprehensionBody, Def, DefBody, ExprId, ExprKind, Param, Stmt};
 
-/// Names a [`Binding`].
+/// The index of a [`Binding`].
 pub(crate) type BindingId = usize;
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Debug)]
 pub(crate) struct Binding {
     pub(crate) scope: Scope,
@@ -31,9 +31,9 @@ pub(crate) enum Scope {
     Undefined,
     /// A register of the function.
     Local,
-    /// A register that holds a cell.
+    /// A register that contains a cell.
     Cell,
-    /// A cell of a function around this one.
+    /// A cell of an enclosing function.
     Free,
     Global,
     Predeclared,
@@ -45,23 +45,23 @@ pub(crate) enum Scope {
 pub(crate) struct FunctionScope {
     /// Parameters first, then `*args` and `**kwargs`, then variables.
     pub(crate) locals: Vec<BindingId>,
-    /// Variables of functions around this one, as those see them.
+    /// Variables of enclosing functions, as bindings of those.
     pub(crate) free: Vec<BindingId>,
 }
 
-/// All names of a program, bound.
+/// A program with all names bound.
 pub(crate) struct Resolved {
     pub(crate) bindings: Vec<Binding>,
-    /// By identifier.
+    /// By expression; `None` if it is not an identifier.
     pub(crate) idents: Vec<Option<BindingId>>,
-    /// By the name of a `def`, or by a lambda.
+    /// By the identifier of a `def`, or by a lambda.
     pub(crate) functions: HashMap<ExprId, FunctionScope>,
     pub(crate) toplevel: FunctionScope,
     pub(crate) globals: Vec<Str>,
     pub(crate) predeclared: Vec<Str>,
 }
 
-/// A problem with a name, or with where a statement is.
+/// A problem with a name, or with a misplaced statement.
 pub(crate) struct NameError {
     pub(crate) pos: Pos,
     pub(crate) problem: Problem,
@@ -109,10 +109,10 @@ pub(crate) fn resolve(ast: &Ast, stmts: &[Stmt], predeclared: &[&str]) -> Result
     })
 }
 
-/// Names beyond this many undefined ones are not compared with all others.
+/// Similar names are suggested for this many undefined names.
 const LOOKED_UP: usize = 100;
 
-/// More undefined names than this are only counted: each comes with its line, and all may be on the same long one.
+/// Further undefined names are only counted: each is shown with its line, and all may be on the same long one.
 const LISTED: usize = 1000;
 
 /// The outermost block, and the scope of the top level.
@@ -131,12 +131,12 @@ struct Resolver<'a> {
     scope_of: HashMap<ExprId, usize>,
     globals: HashMap<Str, BindingId>,
     global_names: Vec<Str>,
-    /// Predeclared and universal names that were used.
+    /// Predeclared and built-in names that were used.
     given: HashMap<Str, BindingId>,
     given_names: Vec<Str>,
     loops: usize,
     errors: Vec<NameError>,
-    /// Where the first undefined name is that is not listed any more, and how many there are.
+    /// The position of the first undefined name that is not listed, and their number.
     not_listed: Option<(Pos, usize)>,
 }
 
@@ -148,7 +148,7 @@ struct Block {
     function: Option<usize>,
     bindings: HashMap<Str, BindingId>,
     children: Vec<usize>,
-    /// Names used here and in comprehensions inside, with the block that they are used in.
+    /// Names used here and in inner comprehensions, with the block of the use.
     uses: Vec<(ExprId, usize)>,
 }
 
@@ -194,7 +194,7 @@ impl<'a> Resolver<'a> {
         self.bindings.len() - 1
     }
 
-    /// Binds a name that is assigned; says whether it was bound before.
+    /// Binds an assigned name; returns whether it was already bound.
     fn bind(&mut self, ident: ExprId) -> bool {
         if self.env != FILE {
             return self.bind_local(ident);
@@ -233,7 +233,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Looks a name up among those visible at the top; `env` is where it is used.
+    /// Resolves a name among those visible at the top level; `env` is the block of the use.
     fn use_at_top(&mut self, ident: ExprId, env: usize) -> BindingId {
         let name = self.name(ident);
         let known = self.blocks[FILE].bindings.get(&name).or_else(|| self.globals.get(&name));
@@ -259,7 +259,7 @@ impl<'a> Resolver<'a> {
         binding
     }
 
-    /// Reports a name that is used in `env` and not defined.
+    /// Reports an undefined name that is used in `env`.
     #[cold]
     fn undefined(&mut self, ident: ExprId, name: &Str, env: usize) {
         if self.errors.len() >= LISTED {
@@ -280,7 +280,7 @@ impl<'a> Resolver<'a> {
         self.errors.push(NameError { pos: self.ast[ident].start, problem, message });
     }
 
-    /// The names that are defined where code is in `env`, sorted.
+    /// The names that are visible in `env`, sorted.
     fn visible_names(&self, env: usize) -> Vec<String> {
         let mut names: Vec<Str> = self.global_names.clone();
         let mut block = env;
@@ -295,7 +295,7 @@ impl<'a> Resolver<'a> {
         names.iter().map(|name| name.to_str().into_owned()).collect()
     }
 
-    /// Binds the names of a container that are its own variables.
+    /// Binds the uses of a container's own variables.
     fn resolve_local_uses(&mut self, container: usize) {
         let uses = std::mem::take(&mut self.blocks[container].uses);
         let mut rest = Vec::new();
@@ -331,7 +331,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Looks a name up in a block and those around it.
+    /// Resolves a name in a block and the enclosing ones.
     fn lookup(&mut self, ident: ExprId, used_in: usize, block: usize) -> BindingId {
         if block == FILE {
             return self.use_at_top(ident, used_in);
@@ -345,7 +345,7 @@ impl<'a> Resolver<'a> {
         if let Some(scope) = self.blocks[block].function
             && matches!(self.bindings[binding].scope, Scope::Local | Scope::Cell | Scope::Free)
         {
-            // A variable of a function around this one: from now on both find it in a cell.
+            // A variable of an enclosing function: from now on both access it through a cell.
             if self.bindings[binding].scope == Scope::Local {
                 self.bindings[binding].scope = Scope::Cell;
             }
@@ -515,7 +515,7 @@ impl<'a> Resolver<'a> {
     }
 
     fn comprehension(&mut self, body: &'a ComprehensionBody, clauses: &'a [Clause]) {
-        // What the first loop runs over does not see the variables: `[x for x in x]`.
+        // The first iterable does not see the variables: `[x for x in x]`.
         let mut clauses = clauses.iter();
         let Some(Clause::For { vars, iterable, .. }) = clauses.next() else { return };
         self.expr(*iterable);
@@ -566,7 +566,7 @@ impl<'a> Resolver<'a> {
                     if star_star {
                         self.error(*pos, "argument may not follow **kwargs");
                     }
-                    // More than 255 names are an error anyway; looking for twins among them is not worth the time.
+                    // More than 255 names are an error anyway, so don't search for duplicates among them.
                     if names.len() < 256 && names.contains(&name) {
                         self.error(*pos, format!("keyword argument {name} repeated"));
                     } else {
@@ -597,7 +597,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// `key` is what [`Resolved::functions`] knows the function by.
+    /// `key` identifies the function in [`Resolved::functions`].
     fn function(&mut self, key: ExprId, def: &'a Def) {
         for param in &def.params {
             if let Param::Default(_, default, _) = param {
@@ -666,7 +666,7 @@ impl<'a> Resolver<'a> {
                 }
             }
         }
-        // `*args` and `**kwargs` come last, so that the other parameters are next to each other.
+        // `*args` and `**kwargs` come last, so that the other parameters are consecutive.
         match star {
             Some((Some(ident), _)) => self.param(ident, self.ast[ident].start),
             Some((None, pos)) if by_name_only == 0 => {
@@ -693,7 +693,7 @@ enum Augmented {
     No,
 }
 
-/// What the reference calls an expression that cannot be assigned to.
+/// The reference's name for an expression that cannot be assigned to.
 fn kind_name(kind: &ExprKind) -> &'static str {
     match kind {
         ExprKind::Int(_) | ExprKind::BigInt(_) | ExprKind::Float(_) | ExprKind::Str(_) | ExprKind::Bytes(_) => {

@@ -19,7 +19,7 @@ pub(super) fn format(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Resul
             let brace = rest[at];
             rest = &rest[at + 1..];
             if rest.first() == Some(&brace) {
-                // `{{` stands for `{` and `}}` for `}`.
+                // `{{` means `{` and `}}` means `}`.
                 out.push(brace);
                 rest = &rest[1..];
                 continue;
@@ -37,7 +37,7 @@ pub(super) fn format(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Resul
                 fields.write(out, &rest[..close])?;
                 rest = &rest[close + 1..];
             }
-            // Many short pieces are as much as a long one.
+            // Many short pieces cost as much as a long one.
             if out.len() - charged > LONG {
                 budget::text(out.len() - charged)?;
                 charged = out.len();
@@ -58,8 +58,8 @@ fn charge_long(value: &Value) -> Result<(), Error> {
     }
 }
 
-/// Where the next `{` or `}` is. Most texts are short and have several: looking at one byte after the other is quicker
-/// then than a search that takes many at a time.
+/// The position of the next `{` or `}`. Most texts are short and have several, so that checking each byte is faster
+/// than a vectorized search.
 #[inline]
 fn next_brace(text: &[u8]) -> Option<usize> {
     const SHORT: usize = 32;
@@ -71,7 +71,7 @@ fn next_brace(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// The values for replacement fields: numbered by themselves, by hand, or by name.
+/// The values for replacement fields: automatic numbers, explicit numbers, or names.
 struct Fields<'a> {
     args: Args<'a>,
     next: usize,
@@ -83,7 +83,7 @@ impl<'a> Fields<'a> {
     fn write(&mut self, out: &mut Vec<u8>, field: &[u8]) -> Result<(), Error> {
         let cut = |text: &'_ [u8], at: u8| memchr(at, text);
         let (head, spec) = match (cut(field, b'!'), cut(field, b':')) {
-            // A colon before the exclamation mark belongs to the name then.
+            // Then a colon before the exclamation mark belongs to the name.
             (Some(bang), _) => match cut(&field[bang..], b':') {
                 Some(colon) => (&field[..bang + colon], &field[bang + colon + 1..]),
                 None => (field, &field[field.len()..]),
@@ -154,7 +154,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// A number of decimal digits only.
+/// Parses a number of decimal digits only.
 fn decimal(name: &[u8]) -> Option<usize> {
     name.iter().try_fold(0usize, |number, digit| {
         let digit = digit.is_ascii_digit().then(|| usize::from(digit - b'0'))?;

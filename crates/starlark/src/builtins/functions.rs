@@ -1,4 +1,4 @@
-//! Functions about any value.
+//! Functions that accept any value.
 
 use ytterby_text::{Str, budget};
 
@@ -7,7 +7,7 @@ use crate::error::fail;
 use crate::ops::{attr_names, find_attr, text_size};
 use crate::{Args, Error, Eval, Problem, Value};
 
-/// Longer messages of `fail` are cut.
+/// Longer messages of `fail` are truncated.
 const MAX_MESSAGE: usize = 64 << 10;
 
 pub(super) fn all(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
@@ -57,7 +57,7 @@ pub(super) fn print(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     Ok(Value::None)
 }
 
-/// The arguments as text with a separator between them.
+/// The arguments as text, joined by a separator.
 fn joined(function: &str, args: Args<'_>) -> Result<Vec<u8>, Error> {
     let [sep] = Args { positional: &[], named: args.named }.unpack(function, ["sep?"])?;
     let sep: Option<Str> = args.param(function, "sep", sep)?;
@@ -102,7 +102,7 @@ pub(super) fn hasattr(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     Ok(Value::Bool(match find_attr(eval, object, &name) {
         Ok(found) => found.is_some(),
         Err(error) if error.is_fatal() => return Err(error),
-        // It may be there and fail to compute.
+        // The attribute may exist, but fail to compute.
         Err(_) => attr_names(eval.dialect(), object).contains(&name),
     }))
 }
@@ -154,7 +154,7 @@ pub(super) fn type_of(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     Ok(Value::str(one("type", "exactly 1", args)?.type_name()))
 }
 
-/// The only argument of a function that has its own words for too many.
+/// The only argument of a function with its own message for too many.
 pub(super) fn one<'a>(function: &str, wanted: &str, args: Args<'a>) -> Result<&'a Value, Error> {
     if !args.named.is_empty() {
         fail!(Call, "{function} does not accept keyword arguments");

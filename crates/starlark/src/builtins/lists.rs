@@ -9,7 +9,7 @@ use crate::ops::{equal, in_range, slice_bounds};
 use crate::value::{List, Method};
 use crate::{Args, Error, Eval, Value};
 
-/// Bytes of a list beyond which its growth is charged before it happens.
+/// Larger lists are charged before they grow.
 const GROWTH: usize = 1 << 20;
 
 pub(super) const METHODS: &[(&str, Method)] = &[
@@ -51,7 +51,7 @@ fn extend(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, Er
     let values = collect(eval, &iterable)?;
     let spare = values.len().max(list.len()).saturating_mul(size_of::<Value>());
     if spare > GROWTH {
-        // The list may double.
+        // The capacity may double.
         budget::memory(spare)?;
     }
     list.change("extend", |items| items.extend(values)).map_err(|error| error.in_context("extend"))?;

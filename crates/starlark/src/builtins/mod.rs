@@ -1,7 +1,7 @@
-//! The functions and methods that every program knows.
+//! The built-in functions and methods.
 //!
-//! One table per kind; adding a function means adding it to its file and a line to its table. Messages are those of the
-//! reference, which names the function first.
+//! One table per type; to add a function, add it to its file and a line to its table. Messages are those of the
+//! reference, which begin with the function's name.
 
 mod collections;
 mod dicts;
@@ -22,7 +22,7 @@ use crate::compile::Name;
 use crate::value::{Builtin, Method};
 use crate::{Args, Dialect, Error, Eval, Value};
 
-/// The code of a function of the language.
+/// The code of a built-in function.
 type BuiltinCode = fn(&mut Eval, Args<'_>) -> Result<Value, Error>;
 
 /// Sorted by name.
@@ -59,26 +59,26 @@ const FUNCTIONS: &[(&str, BuiltinCode)] = &[
     ("zip", collections::zip),
 ];
 
-/// What [`Dialect::Current`] has and ytt has not.
+/// Names that [`Dialect::Current`] has and ytt lacks.
 const ADDED: [&str; 4] = ["abs", "bytes", "removeprefix", "removesuffix"];
 
-/// Whether a dialect has a function or a method of strings.
+/// Whether a dialect has a function or a string method of this name.
 fn has(dialect: Dialect, name: &[u8]) -> bool {
     dialect == Dialect::Current || !ADDED.iter().any(|added| added.as_bytes() == name)
 }
 
 thread_local! {
-    /// The functions as values, in the order of [`FUNCTIONS`]; the same object each time.
+    /// The functions as values, in the order of [`FUNCTIONS`]. Reused, so that identity comparisons work.
     static VALUES: Vec<Value> =
         FUNCTIONS.iter().map(|(name, code)| Value::Builtin(Rc::new(Builtin::plain(*name, *code)))).collect();
 }
 
-/// The value of a name that every program of a dialect knows: `None`, `len` and so on.
+/// The value of a built-in name of a dialect: `None`, `len` and so on.
 pub fn universe(dialect: Dialect, name: &[u8]) -> Option<Value> {
     if has(dialect, name) { universal(name) } else { None }
 }
 
-/// The same in the dialect that has all names.
+/// Like [`universe`], in the dialect that has all names.
 pub(crate) fn universal(name: &[u8]) -> Option<Value> {
     match name {
         b"None" => return Some(Value::None),
@@ -95,7 +95,7 @@ pub(crate) fn names(dialect: Dialect) -> impl Iterator<Item = &'static str> {
     FUNCTIONS.iter().map(|(name, _)| *name).filter(move |name| has(dialect, name.as_bytes()))
 }
 
-/// Methods by name, sorted.
+/// Methods, sorted by name.
 type Methods = &'static [(&'static str, Method)];
 
 fn find(methods: Methods, name: &[u8]) -> Option<Method> {
@@ -156,7 +156,7 @@ mod tests {
         }
     }
 
-    /// The reference that editors and the manual show has an entry for each function, and no other but `load`.
+    /// The reference for editors and the manual has an entry for each function, and no other except `load`.
     #[test]
     fn functions_are_documented() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../ide/src/reference/builtins.txt");

@@ -1,4 +1,4 @@
-//! Functions that make or take numbers.
+//! Functions that return or accept numbers.
 
 use num_bigint::BigInt;
 use num_traits::Signed;
@@ -22,7 +22,7 @@ pub(super) fn abs(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     }
 }
 
-/// `bytes(x)`: of a string its UTF-8, with U+FFFD for what is none; of integers the bytes with these numbers.
+/// `bytes(x)`: the UTF-8 of a string, with U+FFFD for invalid bytes; or the bytes with the given integers.
 pub(super) fn bytes(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     args.count("bytes", 1, 1)?;
     let value = &args.positional[0];
@@ -93,7 +93,7 @@ pub(super) fn ord(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     }
 }
 
-/// The hash that Java gives a string, but with whole code points.
+/// Java's string hash, but of whole code points.
 pub(super) fn hash(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     args.count("hash", 1, 1)?;
     if let Some(bytes) = args.positional[0].downcast::<Bytes>() {
@@ -131,7 +131,7 @@ pub(super) fn float(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     }))
 }
 
-/// Longer texts are no numbers that anybody means.
+/// Longer texts are rejected as numbers.
 const MAX_FLOAT_TEXT: usize = 1 << 20;
 
 fn parse_float(text: &Str, dialect: Dialect) -> Result<f64, &'static str> {
@@ -177,7 +177,7 @@ fn parse_int(text: &Str, base: Option<&Value>, dialect: Dialect) -> Result<Value
         [b'0', b'b' | b'B', _, ..] => Some(2),
         _ => None,
     };
-    // By now a prefix counts only where it fits the base; `0b0` has three digits in base 16.
+    // In the current dialect a prefix must match the base; `0b0` has three digits in base 16.
     let counts = |prefix: &u32| dialect == Dialect::Ytt || base == 0 || base == *prefix;
     let mut valid = true;
     if let Some(prefix) = prefix.filter(counts) {
@@ -187,19 +187,19 @@ fn parse_int(text: &Str, base: Option<&Value>, dialect: Dialect) -> Result<Value
         }
         valid = base == prefix;
     } else if base == 0 {
-        // A leading zero without a prefix is fine for zero only.
+        // Without a prefix, only zero may have leading zeros.
         if digits.len() > 1 && digits[0] == b'0' && digits.iter().any(|&digit| digit != b'0') {
             fail!("int: invalid literal with base 0: {text}");
         }
         base = 10;
     }
-    // Underscores and signs are not digits here.
+    // Neither underscores nor signs count as digits.
     valid &= !digits.is_empty() && digits.iter().all(|digit| (*digit as char).is_digit(base));
     let bits = digits.len() as u64 * u64::from(base.ilog2() + 1);
     if valid && bits > 2 * MAX_INT_BITS {
         fail!("int: integer too large ({} digits)", digits.len());
     }
-    // Reading is quadratic, and so one of the longest takes as long as a hundred thousand steps.
+    // Parsing is quadratic: the longest number takes as long as a hundred thousand steps.
     budget::work(digits.len())?;
     if valid && let Some(value) = BigInt::parse_bytes(digits, base) {
         return Ok(Value::big(if negative { -value } else { value }));

@@ -1,4 +1,4 @@
-//! Methods of sets. ytt has `union` only; the others are of [`Dialect::Current`](crate::Dialect::Current).
+//! Methods of sets. ytt has only `union`; the others belong to [`Dialect::Current`](crate::Dialect::Current).
 
 use std::rc::Rc;
 

@@ -88,8 +88,8 @@ pub(super) fn sorted(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     Ok(Value::list(pairs.into_iter().map(|(_, value)| value).collect()))
 }
 
-/// Sorts values that are all integers; says whether they are. Of equal ones nobody can tell which came first, so the
-/// numbers are sorted by themselves: a third of the instructions of sorting the values.
+/// Sorts values if all are integers; returns whether they are. Equal integers are indistinguishable, so the bare numbers
+/// are sorted: this takes a third of the instructions of sorting the values.
 fn sort_ints(values: &mut [Value], reverse: bool) -> bool {
     let mut ints = Vec::with_capacity(values.len());
     for value in values.iter() {
@@ -116,9 +116,9 @@ fn first(pair: &(Value, Value)) -> &Value {
     &pair.0
 }
 
-/// Sorts by a key of each item; items with equal ones keep their order.
+/// Stable sort by a key of each item.
 fn sort<T: Clone>(eval: &mut Eval, items: &mut [T], reverse: bool, key: impl Fn(&T) -> &Value) -> Result<(), Error> {
-    // Integers and strings have a total order, on which the standard library insists.
+    // Integers and strings have a total order, which the standard library requires.
     budget::work(items.len() / 4)?;
     if items.iter().all(|item| matches!(key(item), Value::Int(_))) {
         sort_all(items, reverse, |a, b| match (key(a), key(b)) {
@@ -140,7 +140,7 @@ fn sort<T: Clone>(eval: &mut Eval, items: &mut [T], reverse: bool, key: impl Fn(
         let compared = budget::work(1).map_err(Error::from).and_then(|()| compare(CompareOp::Lt, key(a), key(b)));
         match compared {
             Ok(less) => less,
-            // As in the reference the last problem is reported, unless a limit was reached.
+            // Like the reference, report the last problem, unless a limit was reached.
             Err(error) => {
                 if !problem.as_ref().is_some_and(Error::is_fatal) {
                     problem = Some(error);

@@ -11,7 +11,7 @@ use crate::value::{Form, Method, StringElems, Tuple, Unit, decode_char};
 use crate::{Args, Error, Eval, Value};
 use std::rc::Rc;
 
-/// Texts longer than this are charged before they are copied; shorter ones are charged with the next ones.
+/// Longer texts are charged before they are copied; shorter ones together with later ones.
 pub(super) const LONG: usize = 64 << 10;
 
 pub(super) const METHODS: &[(&str, Method)] = &[
@@ -132,7 +132,7 @@ fn istitle(_: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, Erro
         } else if c.is_lowercase() {
             false
         } else if c.is_uppercase() {
-            // The reference knows no other capital letters here.
+            // The reference recognises no other capital letters here.
             return Ok(Value::Bool(false));
         } else {
             in_word = false;
@@ -154,7 +154,7 @@ fn last_index(text: &[u8], part: &[u8]) -> Option<usize> {
     memmem::rfind(text, part)
 }
 
-/// The part of the receiver between the arguments at 1 and 2, and where it begins.
+/// The part of the receiver between the arguments at 1 and 2, and its offset.
 fn stretch<'a>(name: &str, receiver: &'a Value, args: Args<'_>) -> Result<(&'a [u8], usize), Error> {
     let text = text(receiver)?.as_bytes();
     if args.positional.len() < 2 {
@@ -189,7 +189,7 @@ fn count(_: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, Error>
     Ok(Value::from(count))
 }
 
-/// The text without something at one end; once, and only if it is there.
+/// The text without a prefix or suffix, removed at most once.
 fn without_affix(
     name: &str,
     receiver: &Value,
@@ -278,7 +278,7 @@ fn replace(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, E
     eval.charge(text.len())?;
     eval.text(|eval, out| {
         if old.is_empty() {
-            // Between all code points and at both ends.
+            // Insert between all code points and at both ends.
             let mut rest = text.as_bytes();
             for n in 0.. {
                 if n >= limit {
@@ -307,7 +307,7 @@ fn replace(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, E
     })
 }
 
-/// The ends of a string that are stripped.
+/// Which ends of a string to strip.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ends {
     Left,
@@ -320,7 +320,7 @@ fn strip(name: &str, receiver: &Value, args: Args<'_>, ends: Ends) -> Result<Val
     let set = args.at::<Str>(name, 0)?.unwrap_or_default();
     let text = text(receiver)?;
     let mut unwanted: Vec<char> = chars(&set).collect();
-    // A million characters to strip from a long text must not be compared one by one.
+    // Sorted, so that a million characters to strip need no linear search for each character of a long text.
     unwanted.sort_unstable();
     unwanted.dedup();
     Eval::pass(text.len().saturating_mul(4).saturating_add(set.len()))?;
@@ -351,7 +351,7 @@ fn strip(name: &str, receiver: &Value, args: Args<'_>, ends: Ends) -> Result<Val
     Ok(Value::Str(Str::new(rest)))
 }
 
-/// The last code point of some bytes and its length; U+FFFD and 1 where they are not UTF-8.
+/// The last code point of some bytes and its length; U+FFFD and 1 if they are not UTF-8.
 fn decode_last(bytes: &[u8]) -> Option<(char, usize)> {
     bytes.last()?;
     let longest = bytes.len().min(4);
@@ -362,7 +362,7 @@ fn decode_last(bytes: &[u8]) -> Option<(char, usize)> {
     Some(found.unwrap_or((char::REPLACEMENT_CHARACTER, 1)))
 }
 
-/// Which end a split with a limit begins at.
+/// The end at which a limited split begins.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum From {
     Start,
@@ -384,7 +384,7 @@ fn split(eval: &mut Eval, name: &str, receiver: &Value, args: Args<'_>, from: Fr
     Ok(Value::list(parts))
 }
 
-/// Charges the parts of a long text before they are made: the separators are counted first.
+/// Charges the parts of a long text before they are created, by counting separators first.
 fn charge_parts(text: &[u8], separator: Option<&Value>) -> Result<(), Error> {
     if text.len() <= LONG {
         return Ok(());
@@ -406,7 +406,7 @@ fn split_by(text: &[u8], separator: &[u8], limit: Option<usize>, from: From) -> 
     match (separator, from) {
         ([byte], From::Start) => pieces(text, 1, memchr::memchr_iter(*byte, text).take(limit)),
         (_, From::Start) => pieces(text, separator.len(), search::all(text, separator).take(limit)),
-        // The same cuts as from the start, of which the last ones count.
+        // The same splits as from the start, of which the last ones are kept.
         (_, From::End) => {
             let all: Vec<usize> = memmem::find_iter(text, separator).collect();
             pieces(text, separator.len(), all[all.len().saturating_sub(limit)..].iter().copied())
@@ -414,7 +414,7 @@ fn split_by(text: &[u8], separator: &[u8], limit: Option<usize>, from: From) -> 
     }
 }
 
-/// What is left of a text without the separators at these places.
+/// The parts of a text between separators at these offsets.
 fn pieces(text: &[u8], separator: usize, cuts: impl Iterator<Item = usize>) -> Vec<Value> {
     let mut pieces = Vec::new();
     let mut start = 0;
@@ -447,7 +447,7 @@ fn split_spaces(text: &[u8], limit: Option<usize>, from: From) -> Vec<&[u8]> {
         words.push((begin, text.len()));
     }
     if words.len() > limit {
-        // What is beyond the limit stays in one piece, with the spaces up to the end of the text.
+        // The part beyond the limit is not split and keeps the spaces up to the end of the text.
         match from {
             From::Start => {
                 let begin = words[limit].0;

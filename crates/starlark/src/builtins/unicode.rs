@@ -1,6 +1,6 @@
-//! Letters and their cases as Go sees them: one code point at a time, bytes that are not UTF-8 as U+FFFD.
+//! Letters and case mappings as in Go: one code point at a time, with U+FFFD for invalid UTF-8.
 
-/// The code points of some bytes; each byte that is not UTF-8 counts as U+FFFD.
+/// The code points of some bytes; each invalid byte counts as U+FFFD.
 pub(super) fn chars(bytes: &[u8]) -> impl Iterator<Item = char> + '_ {
     bytes.utf8_chunks().flat_map(|chunk| {
         let invalid = std::iter::repeat_n(char::REPLACEMENT_CHARACTER, chunk.invalid().len());
@@ -9,7 +9,7 @@ pub(super) fn chars(bytes: &[u8]) -> impl Iterator<Item = char> + '_ {
 }
 
 pub(super) fn to_lower(c: char) -> char {
-    // The one letter that has both a simple mapping and a longer one.
+    // The only letter with both a simple mapping and a longer one.
     if c == 'İ' { 'i' } else { single(c, c.to_lowercase()) }
 }
 
@@ -17,7 +17,7 @@ pub(super) fn to_upper(c: char) -> char {
     single(c, c.to_uppercase())
 }
 
-/// Some letters have a case of their own for the first letter of a word.
+/// Title case, which differs from upper case for some letters.
 pub(super) fn to_title(c: char) -> char {
     match c {
         'Ǆ' | 'ǅ' | 'ǆ' => 'ǅ',
@@ -33,19 +33,19 @@ pub(super) fn is_title(c: char) -> bool {
         | '\u{1fbc}' | '\u{1fcc}' | '\u{1ffc}')
 }
 
-/// Whether the letter comes in cases.
+/// Whether the letter has upper and lower case.
 pub(super) fn is_cased(c: char) -> bool {
     c.is_ascii_alphabetic() || to_lower(c) != c || to_upper(c) != c
 }
 
-/// A decimal digit of any script: these come in blocks of ten.
+/// Whether this is a decimal digit of any script: they come in blocks of ten.
 pub(super) fn is_digit(c: char) -> bool {
     let code = c as u32;
     let at = DIGIT_ZEROS.partition_point(|&zero| zero <= code);
     at > 0 && code - DIGIT_ZEROS[at - 1] < 10
 }
 
-/// A mapping to several code points is no simple one and is not applied.
+/// Mappings to several code points are not applied.
 fn single(c: char, mut mapped: impl ExactSizeIterator<Item = char>) -> char {
     if mapped.len() == 1 { mapped.next().unwrap_or(c) } else { c }
 }

@@ -1,4 +1,4 @@
-//! `x + y` and its kin.
+//! Arithmetic and other binary operators: `x + y`.
 
 use std::rc::Rc;
 
@@ -16,15 +16,15 @@ use crate::{Dialect, Error, Eval, Problem, Value};
 
 /// The largest string or list that one operation may make, in bytes.
 pub(crate) const MAX_BYTES: usize = 1 << 30;
-/// The largest integer, in bits: what can be read and written in reasonable time.
+/// The largest integer, in bits, that can be parsed and printed in reasonable time.
 pub(crate) const MAX_INT_BITS: u64 = 1 << 20;
 
 /// `x + y` and so on.
 ///
 /// # Errors
-/// Where the operator is not defined for the values, or fails.
+/// If the operator is not defined for the values, or fails.
 pub fn binary(eval: &mut Eval, op: BinaryOp, x: &Value, y: &Value) -> Result<Value, Error> {
-    // The most common ones besides integers, on a shorter way.
+    // A fast path for the most common operations besides integers.
     match (op, x, y) {
         (BinaryOp::Add, Value::Str(a), Value::Str(b)) => {
             eval.charge(sum(a.as_bytes().len(), b.as_bytes().len(), 1)?)?;
@@ -102,7 +102,7 @@ fn small_ints(op: BinaryOp, a: i64, b: i64) -> Result<Option<Value>, Error> {
         BinaryOp::Mul => a.checked_mul(b),
         BinaryOp::Div => return floats(op, a as f64, b as f64),
         BinaryOp::FloorDiv | BinaryOp::Mod if b == 0 => return Err(division_by_zero(op)),
-        // The one division that overflows is left to big integers.
+        // Only one division overflows; big integers handle it.
         BinaryOp::FloorDiv => (b != -1).then(|| Integer::div_floor(&a, &b)).or_else(|| a.checked_neg()),
         BinaryOp::Mod => Some(if b == -1 { 0 } else { Integer::mod_floor(&a, &b) }),
         BinaryOp::And => Some(a & b),
@@ -173,13 +173,13 @@ fn floats(op: BinaryOp, a: f64, b: f64) -> Result<Option<Value>, Error> {
         BinaryOp::Div | BinaryOp::FloorDiv if b == 0.0 => return Err(division_by_zero(op)),
         BinaryOp::Div => a / b,
         BinaryOp::FloorDiv => (a / b).floor(),
-        // The sign of the left operand, unlike for integers.
+        // The result has the sign of the left operand, unlike for integers.
         BinaryOp::Mod => a % b,
         _ => return Ok(None),
     })))
 }
 
-/// `x in y` for values of the language.
+/// `x in y` for built-in types.
 fn contains(x: &Value, y: &Value) -> Result<Option<Value>, Error> {
     Ok(Some(Value::Bool(match y {
         Value::List(list) => holds(&list.items(), x)?,
@@ -199,7 +199,7 @@ fn contains(x: &Value, y: &Value) -> Result<Option<Value>, Error> {
             Err(_) => fail!(Type, "'in <range>' requires integer as left operand, not {}", x.type_name()),
         },
         Value::Host(host) => match host.mapping() {
-            // A key that cannot be looked up is not there.
+            // A key that cannot be hashed does not exist.
             Some(mapping) => matches!(mapping.get(x), Ok(Some(_))),
             None => return Ok(None),
         },
@@ -207,7 +207,7 @@ fn contains(x: &Value, y: &Value) -> Result<Option<Value>, Error> {
     })))
 }
 
-/// What cannot be a key is none.
+/// A value that cannot be a key is not contained.
 fn has_key(dict: &Dict, key: &Value) -> bool {
     matches!(dict.contains(key), Ok(true))
 }
@@ -222,7 +222,7 @@ fn holds(items: &[Value], x: &Value) -> Result<bool, Error> {
     Ok(false)
 }
 
-/// The bytes that two sequences take together, with `size` bytes per element.
+/// The size of two sequences together, with `size` bytes per element.
 pub(crate) fn sum(a: usize, b: usize, size: usize) -> Result<usize, Error> {
     let total = a.saturating_add(b);
     match total.checked_mul(size).filter(|bytes| *bytes < MAX_BYTES) {
@@ -231,7 +231,7 @@ pub(crate) fn sum(a: usize, b: usize, size: usize) -> Result<usize, Error> {
     }
 }
 
-/// Counts the bytes of a text that a function has made so far, `added` to be added, and refuses what is too much.
+/// Checks the size of a text under construction before `added` bytes are appended.
 pub(crate) fn text_size(so_far: usize, added: usize) -> Result<(), Error> {
     match so_far.saturating_add(added) {
         bytes if bytes < MAX_BYTES => Ok(()),
@@ -274,7 +274,7 @@ fn repeated(items: &[Value], times: usize) -> Vec<Value> {
 /// `x |= y`, which changes a dict in place.
 ///
 /// # Errors
-/// Where the dict is frozen or somebody runs over it, or `x | y` fails.
+/// If the dict is frozen or being iterated, or `x | y` fails.
 pub(crate) fn or_assign(eval: &mut Eval, x: &Value, y: &Value) -> Result<Value, Error> {
     if let (Value::Dict(a), Value::Dict(b), Dialect::Current) = (x, y, eval.dialect()) {
         a.guard().check("apply |= to", "hash table")?;
@@ -304,7 +304,7 @@ fn sets(eval: &mut Eval, op: BinaryOp, x: &Set, y: &Set) -> Result<Option<Value>
             }
         }
         BinaryOp::And => {
-            // The order is that of the smaller one, as in the reference.
+            // Like the reference, keep the order of the smaller set.
             let (x, y) = if x.len() > y.len() { (y, x) } else { (x, y) };
             for value in x.to_vec() {
                 if y.contains(&value)? {
@@ -329,7 +329,7 @@ fn sets(eval: &mut Eval, op: BinaryOp, x: &Set, y: &Set) -> Result<Option<Value>
 /// `-x` and so on.
 ///
 /// # Errors
-/// Where the operator is not defined for the value.
+/// If the operator is not defined for the value.
 pub fn unary(op: UnaryOp, x: &Value) -> Result<Value, Error> {
     let result = match (op, x) {
         (UnaryOp::Plus, Value::Int(_) | Value::BigInt(_) | Value::Float(_)) => Some(x.clone()),
@@ -365,7 +365,7 @@ pub(crate) fn float_of_int(value: &Value) -> f64 {
     }
 }
 
-/// A number as an integer: floats are cut towards zero. The error is only the problem: `cannot convert NoneType to int`.
+/// Converts a number to an integer: floats are truncated. The error is only the problem: `cannot convert NoneType to int`.
 pub(crate) fn number_to_int(value: &Value) -> Result<Value, String> {
     match value {
         Value::Int(_) | Value::BigInt(_) => Ok(value.clone()),
@@ -376,7 +376,7 @@ pub(crate) fn number_to_int(value: &Value) -> Result<Value, String> {
     }
 }
 
-/// The digits of an integer in a base, as `%x` and `%o` write it: a minus sign and no prefix.
+/// The digits of an integer in a base, as `%x` and `%o` print it: with a minus sign and without a prefix.
 pub(crate) fn digits(value: &Value, base: u32) -> String {
     let value = big(value);
     let text = value.abs().to_str_radix(base);

@@ -13,7 +13,7 @@ use crate::{Dialect, Error, Eval, Problem, Value};
 /// `x.name`.
 ///
 /// # Errors
-/// Where there is no such attribute or computing it fails.
+/// If there is no such attribute or computing it fails.
 pub fn attr(eval: &mut Eval, x: &Value, name: &Str) -> Result<Value, Error> {
     match find(eval, x, name)? {
         Some(value) => Ok(value),
@@ -21,7 +21,7 @@ pub fn attr(eval: &mut Eval, x: &Value, name: &Str) -> Result<Value, Error> {
     }
 }
 
-/// `x.name` where there may be none.
+/// `x.name`, or `None` if it does not exist.
 pub(crate) fn find(eval: &mut Eval, x: &Value, name: &Str) -> Result<Option<Value>, Error> {
     if let Value::Host(host) = x {
         return host.attr(eval, name);
@@ -33,7 +33,7 @@ pub(crate) fn find(eval: &mut Eval, x: &Value, name: &Str) -> Result<Option<Valu
 /// `x.name = value`.
 ///
 /// # Errors
-/// Where the attribute cannot be assigned.
+/// If the attribute cannot be assigned.
 pub fn set_attr(x: &Value, name: &Str, value: Value) -> Result<(), Error> {
     match x {
         Value::Host(host) => host.set_attr(name, value),
@@ -51,7 +51,7 @@ pub(crate) fn attr_names(dialect: Dialect, x: &Value) -> Vec<Str> {
     names
 }
 
-/// The error for an attribute that does not exist, with a similar one if there is any.
+/// The error for an unknown attribute, with a similar one if there is any.
 #[cold]
 #[inline(never)]
 fn missing(dialect: Dialect, x: &Value, name: &Str) -> Error {

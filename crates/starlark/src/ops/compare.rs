@@ -1,7 +1,7 @@
 //! Equality and order.
 //!
-//! Comparing values nested deeper than ten levels is an error, as in the reference; that also ends comparisons of
-//! values that contain themselves.
+//! Like in the reference, comparing values nested deeper than ten levels is an error; this also ends comparisons of values
+//! that contain themselves.
 
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -20,7 +20,7 @@ const MAX_DEPTH: usize = 10;
 /// `x == y`.
 ///
 /// # Errors
-/// Where the values are nested too deeply.
+/// If the values are nested too deeply.
 #[inline]
 pub fn equal(x: &Value, y: &Value) -> Result<bool, Error> {
     match (x, y) {
@@ -37,7 +37,7 @@ pub fn equal(x: &Value, y: &Value) -> Result<bool, Error> {
 /// `x < y` and so on.
 ///
 /// # Errors
-/// Where the values have no order or are nested too deeply.
+/// If the values have no order or are nested too deeply.
 #[inline]
 pub fn compare(op: CompareOp, x: &Value, y: &Value) -> Result<bool, Error> {
     match (x, y) {
@@ -54,10 +54,10 @@ pub fn compare(op: CompareOp, x: &Value, y: &Value) -> Result<bool, Error> {
     }
 }
 
-/// Like [`compare`], for parts of values: `depth` is how many levels may still follow.
+/// Like [`compare`], for parts of values: `depth` is the number of levels that may follow.
 ///
 /// # Errors
-/// Where the values have no order or `depth` is 0.
+/// If the values have no order or `depth` is 0.
 pub fn compare_depth(op: CompareOp, x: &Value, y: &Value, depth: usize) -> Result<bool, Error> {
     if depth < 1 {
         fail!("comparison exceeded maximum recursion depth");
@@ -79,11 +79,11 @@ pub fn compare_depth(op: CompareOp, x: &Value, y: &Value, depth: usize) -> Resul
         }),
         (Value::Int(_) | Value::BigInt(_), Value::Float(f)) => Ok(match number_order(x, *f) {
             Some(order) => op.accepts(order),
-            // As in the reference every operator says no, even `!=`.
+            // Like in the reference, every operator returns false, even `!=`.
             None => false,
         }),
         (Value::Float(f), Value::Int(_) | Value::BigInt(_)) => Ok(match number_order(y, *f) {
-            // The reference takes an infinity on the left for the smaller one where it is positive, and the reverse.
+            // Like the reference, order a positive infinity on the left before integers, and a negative one after them.
             Some(order) if f.is_infinite() => op.accepts(order),
             Some(order) => op.accepts(order.reverse()),
             None => false,
@@ -115,13 +115,13 @@ pub fn compare_depth(op: CompareOp, x: &Value, y: &Value, depth: usize) -> Resul
     }
 }
 
-/// Charges the comparison of two texts, where they are long.
+/// Charges the comparison of two long texts.
 #[inline]
 fn pass(x: &Str, y: &Str) -> Result<(), Error> {
     Eval::pass(x.as_bytes().len().min(y.as_bytes().len()))
 }
 
-/// `==` and `!=` from an equality; other operators are not implemented.
+/// `==` and `!=`, given an equality; other operators are not implemented.
 fn equality(op: CompareOp, x: &Value, y: &Value, equal: impl FnOnce() -> Result<bool, Error>) -> Result<bool, Error> {
     match op {
         CompareOp::Eq => equal(),
@@ -130,7 +130,7 @@ fn equality(op: CompareOp, x: &Value, y: &Value, equal: impl FnOnce() -> Result<
     }
 }
 
-/// How an integer stands to a float; `None` for NaN.
+/// Compares an integer with a float; `None` for NaN.
 fn number_order(int: &Value, f: f64) -> Option<Ordering> {
     if f.is_nan() {
         return None;
@@ -144,7 +144,7 @@ fn number_order(int: &Value, f: f64) -> Option<Ordering> {
         Value::BigInt(i) => (**i).cmp(&whole),
         _ => return None,
     };
-    // Equal up to the fraction: the fraction decides.
+    // The integral parts are equal, so the fraction decides.
     Some(order.then_with(|| 0.0f64.total_cmp(&(f.fract() + 0.0))))
 }
 

@@ -1,4 +1,4 @@
-//! Hashes of values: equal values have equal hashes, also integers and floats.
+//! Hashes of values: equal values have equal hashes, including integers and floats.
 
 use num_bigint::BigInt;
 use num_traits::{FromPrimitive, ToPrimitive};
@@ -10,8 +10,7 @@ use crate::{Error, Eval, Value};
 /// Tuples nested deeper than this cannot be keys.
 const MAX_DEPTH: usize = 500;
 
-/// Tuples with more in them than this cannot be keys; one that holds another one twice, which holds a third one twice, and
-/// so on, has that many soon.
+/// Tuples with more items than this cannot be keys. Repeated nesting of `(x, x)` reaches it quickly.
 const MAX_ITEMS: u32 = 10_000_000;
 
 #[inline]
@@ -66,7 +65,7 @@ fn hash_depth(value: &Value, depth: usize, items_left: &mut u32) -> Result<u64, 
 }
 
 fn hash_float(f: f64) -> u64 {
-    // An integer that is equal has the same hash.
+    // Must equal the hash of an equal integer.
     if f.fract() == 0.0 {
         if f.abs() < 9e18 {
             return mix(f as i64 as u64);
@@ -82,7 +81,7 @@ fn hash_big(value: &BigInt) -> u64 {
     value.iter_u64_digits().fold(0, |sum, digit| mix(sum ^ digit))
 }
 
-/// Most keys are short, and for those it is three words whatever the length.
+/// Most keys are short; these take three words regardless of their length.
 #[inline]
 fn hash_str(text: &Str) -> u64 {
     match text.short() {
@@ -102,7 +101,7 @@ fn hash_bytes(bytes: &[u8]) -> u64 {
     mix(sum ^ u64::from_le_bytes(last))
 }
 
-/// Spreads the bits: the two halves of a wide product, folded.
+/// Mixes the bits: the two halves of a wide product, folded.
 #[inline]
 fn mix(value: u64) -> u64 {
     folded_product(value ^ 0xa076_1d64_78bd_642f, 0xe703_7ed1_a0b4_28db)

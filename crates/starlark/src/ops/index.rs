@@ -14,7 +14,7 @@ use crate::{Error, Problem, Value};
 /// `x[y]`.
 ///
 /// # Errors
-/// Where `x` has no elements or not this one.
+/// If `x` has no elements or not this one.
 #[inline]
 pub fn index(x: &Value, y: &Value) -> Result<Value, Error> {
     match (x, y) {
@@ -67,7 +67,7 @@ fn missing(x: &Value, key: &Value) -> Error {
     Error::of(Problem::MissingKey { of: x.type_name().to_string(), key, similar }, message)
 }
 
-/// A key of a mapping that is similar.
+/// A similar key of a mapping.
 fn similar_key(x: &Value, key: &Str) -> Option<Str> {
     let items = match x {
         Value::Dict(dict) => dict.items(),
@@ -82,7 +82,7 @@ fn similar_key(x: &Value, key: &Str) -> Option<Str> {
     nearest(&shown, names.clone()).map(Str::from).or_else(|| mistyped(&shown, names))
 }
 
-/// Keys that are compared with one that does not exist.
+/// Maximum keys that are compared with a missing one.
 const COMPARED_KEYS: usize = 1000;
 
 #[cold]
@@ -93,7 +93,7 @@ fn unindexable(x: &Value, y: &Value) -> Result<Value, Error> {
     Err(Error::of(Problem::NoIndex { of, by }, message))
 }
 
-/// The element of `x` that the index `y` names, counted from the front.
+/// The index `y` as an offset from the front.
 #[inline]
 pub(crate) fn element_index(x: &Value, y: &Value, len: usize) -> Result<usize, Error> {
     let given = match i32::from_value(y) {
@@ -117,7 +117,7 @@ pub(crate) fn in_range(given: i64, len: usize, x: &Value) -> Result<usize, Error
 /// `x[y] = value`.
 ///
 /// # Errors
-/// Where `x` cannot be changed or has no such element.
+/// If `x` cannot be changed or has no such element.
 pub fn set_index(x: &Value, y: Value, value: Value) -> Result<(), Error> {
     let assigned = |len: usize| match i32::from_value(&y) {
         Ok(given) => in_range(i64::from(given), len, x),
@@ -139,10 +139,10 @@ pub fn set_index(x: &Value, y: Value, value: Value) -> Result<(), Error> {
     }
 }
 
-/// `x[start:stop:step]`, with `None` for what is not given.
+/// `x[start:stop:step]`, with `None` for omitted parts.
 ///
 /// # Errors
-/// Where `x` cannot be cut or the indices are no integers.
+/// If `x` cannot be sliced or the indices are no integers.
 pub fn slice(x: &Value, start: &Value, stop: &Value, step: &Value) -> Result<Value, Error> {
     let len = match x {
         Value::Str(_) | Value::List(_) | Value::Tuple(_) | Value::Range(_) => x.len(),
@@ -170,7 +170,7 @@ pub fn slice(x: &Value, start: &Value, stop: &Value, step: &Value) -> Result<Val
     if let Value::Range(range) = x {
         return Ok(Value::Range(Rc::new(range.slice(start, stop, step))));
     }
-    // The same steps that a range takes; all indices are valid.
+    // The same numbers as those of a range; all indices are valid.
     let steps = Range::new(start, stop, step);
     let mut indices = (0..steps.len()).map(|n| steps.get(n) as usize);
     let (from, to) = (start as usize, stop as usize);
@@ -191,7 +191,7 @@ pub fn slice(x: &Value, start: &Value, stop: &Value, step: &Value) -> Result<Val
     })
 }
 
-/// Start and end of a stretch of `len` elements, both within it. The start may lie behind the end.
+/// Start and end of a slice of `len` elements, both within it. The start may exceed the end.
 pub(crate) fn slice_bounds(start: Option<&Value>, end: Option<&Value>, len: usize) -> Result<(usize, usize), Error> {
     let len = len as i64;
     let start = bound(start, len, "start")?.unwrap_or(0).clamp(0, len);

@@ -49,7 +49,7 @@ pub(super) fn interpolate(eval: &mut Eval, format: &Str, given: &Value) -> Resul
                 }
             }
             convert(out, *conversion, value)?;
-            // Many short pieces are as much as a long one.
+            // Many short pieces cost as much as a long one.
             if out.len() - charged > LONG {
                 budget::text(out.len() - charged)?;
                 charged = out.len();
@@ -115,7 +115,7 @@ fn convert(out: &mut Vec<u8>, conversion: u8, value: &Value) -> Result<(), Error
         }
         b'c' => character(out, value)?,
         b'%' => out.push(b'%'),
-        // A byte behind ASCII is shown as the code point of that number.
+        // A byte beyond ASCII is shown as the code point of that number.
         other => fail!("unknown conversion %{}", other as char),
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! What operators do with values.
+//! The operators of the language.
 
 mod arith;
 mod attr;

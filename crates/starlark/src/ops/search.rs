@@ -1,20 +1,20 @@
-//! Searching a text for another.
+//! Searches a text for another.
 //!
-//! The search of `memchr` first studies what it looks for, which takes about 200 instructions. That pays for itself in
-//! texts of more than a few words; in shorter ones a look at each place is quicker.
+//! The search of `memchr` first analyses its needle, which takes about 200 instructions. That pays off in texts of more
+//! than a few words; in shorter ones comparing at each offset is faster.
 
 use memchr::memmem;
 
-/// Texts up to this length are searched place by place.
+/// Texts up to this length are searched naively.
 const SHORT: usize = 64;
 
-/// Where `part` begins first in `text`.
+/// The first offset of `part` in `text`.
 #[inline]
 pub(crate) fn first(text: &[u8], part: &[u8]) -> Option<usize> {
     if text.len() > SHORT { memmem::find(text, part) } else { first_of_few(text, part) }
 }
 
-/// Where `part`, which is not empty, begins in `text`: every place that does not overlap with the one before.
+/// The offsets of `part`, which is not empty, in `text`, without overlaps.
 #[inline]
 pub(crate) fn all<'a>(text: &'a [u8], part: &'a [u8]) -> impl Iterator<Item = usize> + use<'a> {
     let mut prepared = (text.len() > SHORT).then(|| memmem::find_iter(text, part));
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn both_ways_find_the_same() {
-        // All texts of two letters up to ten long, with all parts up to four long.
+        // All texts of two letters up to length ten, with all needles up to length four.
         let words = |longest: u32| {
             (0..=longest).flat_map(|len| {
                 (0..1u32 << len).map(move |bits| (0..len).map(|at| b'a' + (bits >> at & 1) as u8).collect::<Vec<_>>())

@@ -1,4 +1,4 @@
-//! Byte strings: `b"abc"`, `bytes("abc")`. Immutable; never equal to a string, and not a sequence that `for` takes.
+//! Byte strings: `b"abc"`, `bytes("abc")`. Immutable; never equal to a string, and not iterable.
 
 use std::cmp::Ordering;
 
@@ -15,7 +15,7 @@ use crate::{Args, Error, Eval, Value};
 pub struct Bytes(Str);
 
 impl Bytes {
-    /// These bytes.
+    /// A byte string with these bytes.
     pub fn new(bytes: impl Into<Str>) -> Bytes {
         Bytes(bytes.into())
     }
@@ -29,12 +29,12 @@ impl Bytes {
         Value::host(Bytes(Str::new(bytes)))
     }
 
-    /// The text, with U+FFFD for each part that is not UTF-8.
+    /// The text, with U+FFFD for invalid UTF-8.
     pub(crate) fn decoded(&self) -> Value {
         Value::str(String::from_utf8_lossy(self.as_bytes()).into_owned())
     }
 
-    /// What `hash(x)` gives: FNV-1a in 32 bits.
+    /// The result of `hash(x)`: FNV-1a in 32 bits.
     pub(crate) fn fnv(&self) -> u32 {
         self.as_bytes().iter().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
     }

@@ -1,8 +1,7 @@
-//! Dropping deeply nested values without deep recursion.
+//! Drops deeply nested values without deep recursion.
 //!
-//! A list in a list in a list … a million deep would overflow the native stack when it is dropped. Each container
-//! hands its contents to [`drop_items`], which lets nested drops happen natively up to a small depth and puts what lies
-//! deeper on a queue that the outermost drop empties.
+//! Dropping a list nested a million levels deep would overflow the native stack. Each container passes its contents to
+//! [`drop_items`], which allows native recursion up to a small depth and queues deeper values for the outermost drop.
 
 use std::cell::{Cell, RefCell};
 
@@ -31,9 +30,9 @@ pub(super) fn is_container(value: &Value) -> bool {
     )
 }
 
-/// Drops values that a container held.
+/// Drops the values of a container.
 pub(super) fn drop_items(items: impl Iterator<Item = Value>) {
-    // During the end of a thread the queue may be gone already; then values drop natively.
+    // While a thread ends, the queue may already be gone; then values are dropped natively.
     let depth = DEPTH.try_with(Cell::get).unwrap_or(0);
     if depth >= NATIVE_DEPTH {
         let _ = QUEUE.try_with(|queue| match queue.try_borrow_mut() {

@@ -19,13 +19,13 @@ impl Dict {
         Dict::default()
     }
 
-    /// How many keys it has.
+    /// The number of keys.
     #[inline]
     pub fn len(&self) -> usize {
         self.table.borrow().len()
     }
 
-    /// Whether it has none.
+    /// Whether it has no keys.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -34,7 +34,7 @@ impl Dict {
     /// The value of a key.
     ///
     /// # Errors
-    /// Where the key cannot be hashed or compared.
+    /// If the key cannot be hashed or compared.
     #[inline]
     pub fn get(&self, key: &Value) -> Result<Option<Value>, Error> {
         Ok(self.table.borrow().get(key)?.cloned())
@@ -43,22 +43,22 @@ impl Dict {
     /// Whether it has the key.
     ///
     /// # Errors
-    /// Where the key cannot be hashed or compared.
+    /// If the key cannot be hashed or compared.
     pub fn contains(&self, key: &Value) -> Result<bool, Error> {
         Ok(self.table.borrow().get(key)?.is_some())
     }
 
-    /// Adds or replaces; gives back the value that was there.
+    /// Adds or replaces a value; returns the old one.
     ///
     /// # Errors
-    /// Where the dict is frozen, somebody runs over it, or the key cannot be hashed.
+    /// If the dict is frozen or being iterated, or the key cannot be hashed.
     #[inline]
     pub fn insert(&self, key: Value, value: Value) -> Result<Option<Value>, Error> {
         self.guard.check("insert into", "hash table")?;
         self.table.borrow_mut().insert(key, value)
     }
 
-    /// Like [`Dict::insert`], but copies the key only where it is new.
+    /// Like [`Dict::insert`], but copies the key only if it is new.
     #[inline]
     pub(crate) fn set(&self, key: &Value, value: Value) -> Result<(), Error> {
         self.guard.check("insert into", "hash table")?;
@@ -67,25 +67,25 @@ impl Dict {
         Ok(())
     }
 
-    /// Adds a pair whose key is new; gives the key back where it is there already.
+    /// Adds a pair unless the key exists; then returns the key.
     pub(crate) fn add(&self, key: Value, value: Value) -> Result<Option<Value>, Error> {
         self.guard.check("insert into", "hash table")?;
         self.table.borrow_mut().add(key, value)
     }
 
-    /// Removes a key; gives back its value.
+    /// Removes a key; returns its value.
     ///
     /// # Errors
-    /// Where the dict is frozen, somebody runs over it, or the key cannot be hashed.
+    /// If the dict is frozen or being iterated, or the key cannot be hashed.
     pub fn remove(&self, key: &Value) -> Result<Option<Value>, Error> {
         self.guard.check("delete from", "hash table")?;
         Ok(self.table.borrow_mut().remove(key)?.map(|(_, value)| value))
     }
 
-    /// Removes everything.
+    /// Removes all keys.
     ///
     /// # Errors
-    /// Where the dict is frozen or somebody runs over it.
+    /// If the dict is frozen or being iterated.
     pub fn clear(&self) -> Result<(), Error> {
         self.guard.check("clear", "hash table")?;
         self.table.borrow_mut().clear();

@@ -1,4 +1,4 @@
-//! Functions: those of the program and those of the host.
+//! Functions: those of programs, built-in ones and those of the host.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -12,8 +12,8 @@ use crate::compile::LinkedCode;
 use crate::program::Module;
 use crate::{Args, Error, Eval};
 
-/// A function that a program defines with `def` or `lambda`. It holds what it needs of its module, so it can be called
-/// after the module is done.
+/// A function that a program defines with `def` or `lambda`. It keeps its module alive, so it can be called after the
+/// module has run.
 pub struct Function {
     pub(crate) code: Rc<LinkedCode>,
     pub(crate) module: Rc<Module>,
@@ -22,7 +22,7 @@ pub struct Function {
     pub(crate) frozen: std::cell::Cell<bool>,
 }
 
-/// A variable that functions share with the function around them.
+/// A variable that inner functions share with the enclosing function.
 #[derive(Default)]
 pub(crate) struct Cell(pub(crate) RefCell<Option<Value>>);
 
@@ -32,12 +32,12 @@ impl Function {
         &self.code.name
     }
 
-    /// The string that stands first in its body.
+    /// The string at the start of its body.
     pub fn doc(&self) -> Option<&Str> {
         self.code.doc.as_ref()
     }
 
-    /// Where `def` or `lambda` stands.
+    /// The position of `def` or `lambda`.
     pub fn pos(&self) -> Pos {
         self.code.pos
     }
@@ -47,7 +47,7 @@ impl Function {
         self.code.span
     }
 
-    /// How many parameters must be given.
+    /// The number of required parameters.
     pub fn required_params(&self) -> usize {
         let params = &self.code.params;
         params.names.len() - params.defaults.iter().filter(|default| default.is_some()).count()
@@ -58,13 +58,13 @@ impl Function {
         &self.code.params.names
     }
 
-    /// How many arguments can be given by position; `None` where there is `*args`.
+    /// The maximum number of positional arguments; `None` if there is `*args`.
     pub fn max_positional(&self) -> Option<usize> {
         let params = &self.code.params;
         if params.varargs { None } else { Some(params.positional) }
     }
 
-    /// The syntax tree and the body, for a lambda.
+    /// The syntax tree and the body of a lambda.
     pub fn lambda(&self) -> Option<(&Ast, ExprId)> {
         self.code.lambda.as_ref().map(|(ast, body)| (&**ast, *body))
     }
@@ -80,14 +80,14 @@ impl Function {
     }
 }
 
-/// A function of the host or of the language itself.
+/// A built-in function or one of the host.
 pub struct Builtin {
     name: Str,
     function: BuiltinFn,
     receiver: Option<Value>,
 }
 
-/// The code of a method of a built-in type; the value it is called on comes first.
+/// The code of a method of a built-in type; the receiver comes first.
 pub(crate) type Method = fn(&mut Eval, &Value, Args<'_>) -> Result<Value, Error>;
 
 /// A closure that can be called from programs.
@@ -106,13 +106,13 @@ pub enum BuiltinFn {
     Method(MethodFn),
 }
 
-/// Hides what methods of built-in types look like.
+/// Hides the signature of methods of built-in types.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
 pub struct MethodFn(pub(crate) Method);
 
 impl Builtin {
-    /// A function of the host.
+    /// A host function.
     pub fn new(
         name: impl Into<Str>,
         function: impl Fn(&mut Eval, Args<'_>) -> Result<Value, Error> + 'static,
@@ -120,7 +120,7 @@ impl Builtin {
         Builtin { name: name.into(), function: BuiltinFn::Shared(Rc::new(function)), receiver: None }
     }
 
-    /// A plain function, without a closure.
+    /// A function without captured state.
     pub fn plain(name: impl Into<Str>, function: fn(&mut Eval, Args<'_>) -> Result<Value, Error>) -> Builtin {
         Builtin { name: name.into(), function: BuiltinFn::Plain(function), receiver: None }
     }
@@ -129,7 +129,7 @@ impl Builtin {
         Builtin { name, function: BuiltinFn::Method(MethodFn(method)), receiver: Some(receiver) }
     }
 
-    /// The same as a method of `receiver`; only its `repr` changes.
+    /// Makes it a method of `receiver`; only its `repr` changes.
     pub fn with_receiver(mut self, receiver: Value) -> Builtin {
         self.receiver = Some(receiver);
         self
@@ -140,7 +140,7 @@ impl Builtin {
         &self.name
     }
 
-    /// The value it is a method of.
+    /// The receiver of a method.
     pub fn receiver(&self) -> Option<&Value> {
         self.receiver.as_ref()
     }
@@ -148,7 +148,7 @@ impl Builtin {
     /// Calls it.
     ///
     /// # Errors
-    /// Where the function fails.
+    /// If the function fails.
     #[inline]
     pub fn call(&self, eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
         match &self.function {

@@ -1,4 +1,4 @@
-//! Lists, and the guard that keeps collections from changing while somebody runs over them.
+//! Lists, and the guard that keeps collections from changing during an iteration.
 
 use std::cell::{Cell, Ref, RefCell};
 
@@ -20,13 +20,13 @@ impl List {
         List { items: RefCell::new(items), guard: Guard::default() }
     }
 
-    /// How many values it has.
+    /// The number of values.
     #[inline]
     pub fn len(&self) -> usize {
         self.items.borrow().len()
     }
 
-    /// Whether it has none.
+    /// Whether it has no values.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.items.borrow().is_empty()
@@ -38,7 +38,7 @@ impl List {
         self.items.borrow().get(index).cloned()
     }
 
-    /// The values, for reading. Nothing may change the list meanwhile.
+    /// The values, for reading. The list must not be changed meanwhile.
     #[inline]
     pub fn items(&self) -> Ref<'_, Vec<Value>> {
         self.items.borrow()
@@ -52,7 +52,7 @@ impl List {
     /// Appends a value.
     ///
     /// # Errors
-    /// Where the list is frozen or somebody runs over it.
+    /// If the list is frozen or being iterated.
     #[inline]
     pub fn push(&self, value: Value) -> Result<(), Error> {
         self.change("append to", |items| items.push(value))
@@ -61,16 +61,16 @@ impl List {
     /// Replaces the value at a valid index.
     ///
     /// # Errors
-    /// Where the list is frozen or somebody runs over it.
+    /// If the list is frozen or being iterated.
     #[inline]
     pub fn set(&self, index: usize, value: Value) -> Result<(), Error> {
         self.change("assign to element of", |items| items[index] = value)
     }
 
-    /// Changes the values; `verb` says what is being done, for the message: `append to`.
+    /// Changes the values; `verb` describes the change in the message: `append to`.
     ///
     /// # Errors
-    /// Where the list is frozen or somebody runs over it.
+    /// If the list is frozen or being iterated.
     #[inline]
     pub fn change<T>(&self, verb: &str, change: impl FnOnce(&mut Vec<Value>) -> T) -> Result<T, Error> {
         self.guard.check(verb, "list")?;
@@ -97,7 +97,7 @@ impl Drop for List {
     }
 }
 
-/// Keeps a collection from changing: for good once it is frozen, for a while when somebody runs over it.
+/// Keeps a collection from changing: forever once it is frozen, or during an iteration.
 #[derive(Default)]
 pub struct Guard(Cell<u32>);
 
@@ -120,7 +120,7 @@ impl Guard {
         fail!("cannot {verb} {noun} during iteration")
     }
 
-    /// Freezes; says whether it was not frozen before.
+    /// Freezes; returns whether it was not frozen before.
     pub(crate) fn freeze(&self) -> bool {
         self.0.replace(Guard::FROZEN) != Guard::FROZEN
     }

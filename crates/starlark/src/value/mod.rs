@@ -1,7 +1,7 @@
 //! Values of the language.
 //!
-//! A [`Value`] is 24 bytes and cheap to clone: numbers and short strings are stored in place, everything else is shared
-//! by reference count. Equality, order and hashing live in `ops`, because they can fail; how values are written lives in `repr`.
+//! A [`Value`] has 24 bytes and is cheap to clone: numbers and short strings are stored in place, everything else is
+//! reference-counted. Equality, order and hashing are in `ops`, because they can fail; the text of values is in `repr`.
 
 mod bytes;
 mod deep_drop;
@@ -48,11 +48,11 @@ pub enum Value {
     Int(i64),
     /// A float.
     Float(f64),
-    /// A variable of the VM that was not assigned yet: nothing that a program or a host ever holds.
+    /// An unassigned variable of the VM; programs and hosts never see it.
     #[doc(hidden)]
     Unset(Unset),
-    // What stands above owns nothing. That these come first makes it one comparison to find out; see `Value::put`.
-    /// An integer that does not fit into an [`Value::Int`]; use [`Value::big`] to make one.
+    // The variants above own nothing. Because they come first, one comparison recognises them; see `Value::put`.
+    /// An integer that does not fit into an [`Value::Int`]; use [`Value::big`] to create one.
     BigInt(Rc<BigInt>),
     /// A string of bytes.
     Str(Str),
@@ -66,13 +66,13 @@ pub enum Value {
     Set(Rc<Set>),
     /// `range(3)`
     Range(Rc<Range>),
-    /// A function of the program: `def` or `lambda`.
+    /// A function of a program: `def` or `lambda`.
     Function(Rc<Function>),
-    /// A function of the language or of the host.
+    /// A built-in function or one of the host.
     Builtin(Rc<Builtin>),
     /// A value of the host.
     Host(Rc<dyn HostValue>),
-    /// What only the VM sees: nothing that a program or a host ever holds.
+    /// An internal value of the VM; programs and hosts never see it.
     #[doc(hidden)]
     Internal(Internal),
 }
@@ -95,18 +95,18 @@ impl Clone for Value {
     }
 }
 
-/// Keeps [`Value::Unset`] from being made elsewhere.
+/// Prevents that [`Value::Unset`] is created elsewhere.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
 pub struct Unset(());
 
-/// What registers of the VM hold besides values of the language.
+/// What VM registers can contain besides values of the language.
 #[doc(hidden)]
 #[derive(Clone)]
 pub struct Internal(pub(crate) Hidden);
 
 pub(crate) enum Hidden {
-    /// A variable that is shared with functions defined inside.
+    /// A variable that is shared with inner functions.
     Cell(Rc<Cell>),
     /// A running iteration.
     Iter(Box<crate::vm::Iter>),
@@ -116,13 +116,13 @@ impl Clone for Hidden {
     fn clone(&self) -> Hidden {
         match self {
             Hidden::Cell(cell) => Hidden::Cell(cell.clone()),
-            // The machine never copies a running iteration.
+            // The machine never clones a running iteration.
             Hidden::Iter(_) => Hidden::Iter(Box::default()),
         }
     }
 }
 
-// What has no length is not empty either; `truth` tells.
+// `len` may be `None`, so there is no `is_empty`; see `truth`.
 #[expect(clippy::len_without_is_empty)]
 impl Value {
     pub(crate) const UNSET: Value = Value::Unset(Unset(()));
@@ -150,10 +150,10 @@ impl Value {
         Value::Tuple(Rc::new(Tuple::new(items)))
     }
 
-    /// A new dict with these pairs; of pairs with equal keys the last wins.
+    /// A new dict with these pairs; of duplicate keys the last wins.
     ///
     /// # Errors
-    /// Where a key cannot be hashed.
+    /// If a key cannot be hashed.
     pub fn dict(pairs: impl IntoIterator<Item = (Value, Value)>) -> Result<Value, crate::Error> {
         let dict = Dict::new();
         for (key, value) in pairs {
@@ -167,7 +167,7 @@ impl Value {
         Value::Host(Rc::new(value))
     }
 
-    /// A copy of a value that owns something.
+    /// Clones a value that owns something.
     #[inline(never)]
     fn share(&self) -> Value {
         match self {
@@ -186,7 +186,7 @@ impl Value {
         }
     }
 
-    /// What `type(x)` says.
+    /// The result of `type(x)`.
     pub fn type_name(&self) -> &str {
         match self {
             Value::None => "NoneType",
@@ -206,7 +206,7 @@ impl Value {
         }
     }
 
-    /// Whether it counts as true in a condition.
+    /// Whether it is true in a condition.
     #[inline]
     pub fn truth(&self) -> bool {
         match self {
@@ -225,7 +225,7 @@ impl Value {
         }
     }
 
-    /// What `len(x)` says; `None` where it has no length.
+    /// The result of `len(x)`; `None` if it has no length.
     pub fn len(&self) -> Option<usize> {
         Some(match self {
             Value::Str(s) => s.as_bytes().len(),
@@ -248,7 +248,7 @@ impl Value {
         }
     }
 
-    /// Whether `for` can run over it.
+    /// Whether `for` can iterate over it.
     pub fn is_iterable(&self) -> bool {
         match self {
             Value::List(_) | Value::Tuple(_) | Value::Dict(_) | Value::Set(_) | Value::Range(_) => true,
@@ -257,8 +257,8 @@ impl Value {
         }
     }
 
-    /// The values that `for` would run over; `None` where it cannot. A list or dict refuses changes until the iterator
-    /// is dropped.
+    /// The values for `for`; `None` if it is not iterable. A list or dict cannot be changed until the iterator is
+    /// dropped.
     pub fn iterate(&self) -> Option<impl Iterator<Item = Value> + use<>> {
         crate::vm::Iter::of(self)
     }
@@ -279,19 +279,19 @@ impl Value {
         }
     }
 
-    /// As programs see it with `repr(x)`: strings in quotes.
+    /// The result of `repr(x)`: strings are quoted.
     pub fn repr(&self) -> Str {
         let mut out = Vec::new();
         repr::write(&mut out, self);
         Str::from(out)
     }
 
-    /// Appends what [`Value::repr`] gives.
+    /// Appends the text of [`Value::repr`].
     pub fn write_repr(&self, out: &mut Vec<u8>) {
         repr::write(out, self);
     }
 
-    /// As programs see it with `str(x)`: a string is itself, everything else as in [`Value::repr`].
+    /// The result of `str(x)`: like [`Value::repr`], except that a string is not quoted.
     pub fn to_text(&self) -> Str {
         match self {
             Value::Str(s) => s.clone(),
@@ -299,7 +299,7 @@ impl Value {
         }
     }
 
-    /// Appends what [`Value::to_text`] gives.
+    /// Appends the text of [`Value::to_text`].
     pub fn write_text(&self, out: &mut Vec<u8>) {
         match self {
             Value::Str(s) => out.extend_from_slice(s),
@@ -308,7 +308,7 @@ impl Value {
         }
     }
 
-    /// Whether both are the very same object, or equal where they are stored in place.
+    /// Whether both are the same object, or equal if they are stored in place.
     pub fn is_same(&self, other: &Value) -> bool {
         match (self, other) {
             (Value::None, Value::None) => true,
@@ -329,7 +329,7 @@ impl Value {
         }
     }
 
-    /// Makes the value and everything that can be reached from it immutable.
+    /// Makes the value and everything reachable from it immutable.
     pub fn freeze(&self) {
         let mut pending = vec![self.clone()];
         while let Some(value) = pending.pop() {
@@ -383,7 +383,7 @@ impl Value {
         }
     }
 
-    /// Whether dropping it does nothing. Strings that are stored in place count: this is one comparison all the same.
+    /// Whether dropping it does nothing. Strings stored in place are included; it is still one comparison.
     #[inline(always)]
     pub(crate) fn owns_nothing(&self) -> bool {
         match self {
@@ -393,8 +393,8 @@ impl Value {
         }
     }
 
-    /// Replaces the value. Most values in registers own nothing, and finding that out here saves the call that drops
-    /// the old one: 15 % of the instructions of the benchmark `ints`.
+    /// Replaces the value. Most values in registers own nothing, and checking that here saves the call that drops the old
+    /// one: 15 % of the instructions of the benchmark `ints`.
     #[inline(always)]
     pub(crate) fn put(&mut self, value: Value) {
         if self.owns_nothing() {
@@ -404,8 +404,8 @@ impl Value {
         }
     }
 
-    /// Replaces the value by an integer. Registers mostly hold the same type again and again, in which case only the
-    /// number is written.
+    /// Replaces the value by an integer. Registers mostly keep the same type, so that usually only the number is
+    /// written.
     #[inline(always)]
     pub(crate) fn put_int(&mut self, value: i64) {
         match self {
@@ -414,7 +414,7 @@ impl Value {
         }
     }
 
-    /// The same with a float.
+    /// The same for a float.
     #[inline(always)]
     pub(crate) fn put_float(&mut self, value: f64) {
         match self {

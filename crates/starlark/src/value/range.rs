@@ -1,4 +1,4 @@
-//! `range(start, stop, step)`: integers that are computed when they are asked for.
+//! `range(start, stop, step)`: lazily computed integers.
 
 /// A sequence of integers.
 #[derive(Clone, Copy, Debug)]
@@ -10,8 +10,8 @@ pub struct Range {
 }
 
 impl Range {
-    /// The integers from `start` up to but not including `stop` in steps of `step`, which is not 0. All three are
-    /// of moderate size (32 bits in programs), so that sums of them do not overflow.
+    /// The integers from `start` up to but not including `stop` in steps of `step`, which is not 0. All three have at most
+    /// 32 bits in programs, so that sums of them do not overflow.
     pub(crate) fn new(start: i64, stop: i64, step: i64) -> Range {
         let len = if step > 0 && stop > start {
             (stop - 1 - start) / step + 1
@@ -23,12 +23,12 @@ impl Range {
         Range { start, stop, step, len: len as usize }
     }
 
-    /// How many integers there are.
+    /// The number of integers.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -39,7 +39,7 @@ impl Range {
         self.start.wrapping_add((index as i64).wrapping_mul(self.step))
     }
 
-    /// The integer at an index, which then is the next; `None` behind the last.
+    /// The integer at an index, which is then incremented; `None` after the last.
     #[inline(always)]
     pub(crate) fn next(&self, index: &mut usize) -> Option<i64> {
         let at = *index;
@@ -50,14 +50,14 @@ impl Range {
         Some(self.get(at))
     }
 
-    /// Whether the integer is one of them.
+    /// Whether it contains the integer.
     pub fn contains(&self, value: i64) -> bool {
         let Some(delta) = value.checked_sub(self.start) else { return false };
         let (quotient, remainder) = (delta / self.step, delta % self.step);
         remainder == 0 && quotient >= 0 && (quotient as u64) < self.len as u64
     }
 
-    /// Whether both yield the same integers.
+    /// Whether both contain the same integers.
     pub(crate) fn equals(&self, other: &Range) -> bool {
         self.len == other.len
             && (self.len == 0 || self.start == other.start && (self.len == 1 || self.step == other.step))

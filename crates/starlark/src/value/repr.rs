@@ -1,8 +1,7 @@
-//! How values are written: `repr(x)`, and inside other values.
+//! The text of values: `repr(x)`.
 //!
-//! A list or dict that contains itself is written with `...` in the place of the inner one; so is what lies deeper than
-//! any value that was written by a person, and what follows a gigabyte of text: a list that holds another one twice, which
-//! holds a third one twice, and so on, has no end that one would live to see.
+//! A list or dict that contains itself is written as `...` inside itself; so is anything nested deeper than handwritten
+//! values ever are, and anything after a gigabyte of text: lists nested like `[x, x]` grow exponentially.
 
 use std::rc::Rc;
 
@@ -19,7 +18,7 @@ pub(crate) fn write(out: &mut Vec<u8>, value: &Value) {
     write_in(out, value, &mut Vec::new(), 0);
 }
 
-/// `path` holds the addresses of the lists and dicts around `value`.
+/// `path` contains the addresses of the lists and dicts around `value`.
 fn write_in(out: &mut Vec<u8>, value: &Value, path: &mut Vec<*const ()>, depth: usize) {
     match value {
         Value::None => out.extend_from_slice(b"None"),
@@ -124,7 +123,7 @@ fn write_items<'a>(out: &mut Vec<u8>, items: impl Iterator<Item = &'a Value>, pa
     }
 }
 
-/// Whether nothing more is to be written. What was cut because a limit was reached is never seen: the next charge fails.
+/// Whether to stop writing. Nobody sees a text truncated by a limit: the next charge fails.
 fn is_full(out: &[u8]) -> bool {
     out.len() >= MAX_BYTES || !budget::may_go_on(16)
 }

@@ -18,20 +18,20 @@ impl Set {
         Set::default()
     }
 
-    /// How many elements it has.
+    /// The number of elements.
     pub fn len(&self) -> usize {
         self.table.borrow().len()
     }
 
-    /// Whether it has none.
+    /// Whether it has no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether it has the element.
+    /// Whether it contains the element.
     ///
     /// # Errors
-    /// Where the value cannot be hashed or compared.
+    /// If the value cannot be hashed or compared.
     pub fn contains(&self, value: &Value) -> Result<bool, Error> {
         Ok(self.table.borrow().get(value)?.is_some())
     }
@@ -39,26 +39,26 @@ impl Set {
     /// Adds an element.
     ///
     /// # Errors
-    /// Where the set is frozen, somebody runs over it, or the value cannot be hashed.
+    /// If the set is frozen or being iterated, or the value cannot be hashed.
     pub fn insert(&self, value: Value) -> Result<(), Error> {
         self.guard.check("insert into", "hash table")?;
         self.table.borrow_mut().insert(value, ())?;
         Ok(())
     }
 
-    /// Removes an element; says whether it was there.
+    /// Removes an element; returns whether it existed.
     ///
     /// # Errors
-    /// Where the set is frozen, somebody runs over it, or the value cannot be hashed.
+    /// If the set is frozen or being iterated, or the value cannot be hashed.
     pub fn remove(&self, value: &Value) -> Result<bool, Error> {
         self.guard.check("delete from", "hash table")?;
         Ok(self.table.borrow_mut().remove(value)?.is_some())
     }
 
-    /// Removes everything.
+    /// Removes all elements.
     ///
     /// # Errors
-    /// Where the set is frozen or somebody runs over it.
+    /// If the set is frozen or being iterated.
     pub fn clear(&self) -> Result<(), Error> {
         self.guard.check("clear", "hash table")?;
         self.table.borrow_mut().clear();
@@ -70,10 +70,10 @@ impl Set {
         self.table.borrow().iter().next().map(|(value, ())| value.clone())
     }
 
-    /// Whether the other set has all elements of this one.
+    /// Whether it is a subset of the other set.
     ///
     /// # Errors
-    /// Where values cannot be compared.
+    /// If values cannot be compared.
     pub fn is_within(&self, other: &Set) -> Result<bool, Error> {
         for (value, ()) in self.table.borrow().iter() {
             if !other.contains(value)? {

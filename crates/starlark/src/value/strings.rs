@@ -1,4 +1,4 @@
-//! What `elems()`, `codepoints()` and their kin return: the parts of a string, made when they are asked for.
+//! The results of `elems()`, `codepoints()` and similar methods: the parts of a string, computed lazily.
 
 use ytterby_text::Str;
 use ytterby_text::quote::quote_into;
@@ -8,21 +8,21 @@ use crate::Error;
 use crate::error::fail;
 use crate::host::{HostValue, ValueIter};
 
-/// What a string is cut into.
+/// The parts of a string.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
     Bytes,
     Codepoints,
 }
 
-/// What the parts are given as.
+/// The type of the parts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     Text,
     Number,
 }
 
-/// The parts of a string.
+/// A lazy sequence of the parts of a string.
 pub(crate) struct StringElems {
     pub(crate) text: Str,
     pub(crate) unit: Unit,
@@ -70,7 +70,7 @@ impl HostValue for StringElems {
     }
 }
 
-/// The first code point of some bytes and its length; U+FFFD and 1 where they are not UTF-8.
+/// The first code point of some bytes and its length; U+FFFD and 1 if they are not UTF-8.
 pub(crate) fn decode_char(bytes: &[u8]) -> Option<(u32, usize)> {
     let first = *bytes.first()?;
     if first < 0x80 {

@@ -1,14 +1,14 @@
-//! The hash table behind dicts and sets: insertion order, keys that can fail to hash.
+//! The hash table for dicts and sets: keeps insertion order; hashing keys can fail.
 //!
-//! Entries stand in a vector in order; an index of positions (open addressing) is added once there are more than a
-//! few. A removed entry leaves a hole until half of the vector is holes, so removal is constant time on average,
-//! also from the front.
+//! Entries are in a vector in order; an index of positions (open addressing) is added once there are more than a few. A
+//! removed entry leaves a hole until half of the vector are holes, so that removal is amortized constant time, also from
+//! the front.
 
 use super::Value;
 use crate::Error;
 use crate::ops::{equal, hash};
 
-/// Up to this many entries a scan over the hashes beats an index.
+/// Up to this many entries, scanning the hashes is faster than an index.
 const LINEAR: usize = 8;
 const EMPTY: u32 = 0;
 const GONE: u32 = u32::MAX;
@@ -18,7 +18,7 @@ pub(crate) struct Table<V> {
     live: usize,
     /// Position of the first entry that may be live.
     head: usize,
-    /// Positions of entries plus 1; its length is a power of two, or 0 while there is no index.
+    /// Positions of entries plus 1; its length is a power of two, or 0 if there is no index.
     index: Vec<u32>,
 }
 
@@ -43,7 +43,7 @@ impl<V> Table<V> {
         self.entries[self.head..].iter().filter_map(|entry| entry.pair.as_ref().map(|(key, value)| (key, value)))
     }
 
-    /// The first live pair at or behind a position, and the position behind it.
+    /// The first live pair at or after a position, and the next position.
     #[inline]
     pub(crate) fn next_at(&self, mut position: usize) -> Option<(usize, &Value, &V)> {
         while let Some(entry) = self.entries.get(position) {
@@ -62,7 +62,7 @@ impl<V> Table<V> {
         Ok(found.and_then(|at| self.entries[at].pair.as_ref()).map(|(_, value)| value))
     }
 
-    /// Adds or replaces; gives back the value that was there. The key that was there first stays.
+    /// Adds or replaces a value; returns the old one. An existing key is kept.
     #[inline]
     pub(crate) fn insert(&mut self, key: Value, value: V) -> Result<Option<V>, Error> {
         let hash = hash(&key)?;
@@ -75,7 +75,7 @@ impl<V> Table<V> {
         Ok(None)
     }
 
-    /// Adds or replaces; copies the key only where it is new. Gives back the value that was there.
+    /// Adds or replaces a value; returns the old one. Copies the key only if it is new.
     pub(crate) fn set(&mut self, key: &Value, value: V) -> Result<Option<V>, Error> {
         let hash = hash(key)?;
         if let Some(at) = self.find(hash, key)?
@@ -87,7 +87,7 @@ impl<V> Table<V> {
         Ok(None)
     }
 
-    /// Adds a pair whose key is new; gives the key back where it is there already.
+    /// Adds a pair unless the key exists; then returns the key.
     pub(crate) fn add(&mut self, key: Value, value: V) -> Result<Option<Value>, Error> {
         let hash = hash(&key)?;
         if self.find(hash, &key)?.is_some() {
@@ -103,7 +103,7 @@ impl<V> Table<V> {
         if self.index.is_empty() && self.entries.len() <= LINEAR {
             return;
         }
-        // A quarter of the cells stays empty.
+        // A quarter of the index stays empty.
         if self.entries.len() * 4 > self.index.len() * 3 {
             self.rebuild();
         } else {
@@ -144,7 +144,7 @@ impl<V> Table<V> {
         self.entries.drain(..).filter_map(|entry| entry.pair)
     }
 
-    /// Where the entry of a key stands. Most keys are strings or integers, whose comparisons are short and cannot fail.
+    /// The position of the entry of a key. Most keys are strings or integers, whose comparisons are short and cannot fail.
     #[inline]
     fn find(&self, hash: u32, key: &Value) -> Result<Option<usize>, Error> {
         match key {

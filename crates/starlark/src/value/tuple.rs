@@ -28,13 +28,13 @@ impl Tuple {
         })
     }
 
-    /// A tuple of two.
+    /// A tuple of two values.
     #[inline]
     pub fn pair(first: Value, second: Value) -> Tuple {
         Tuple(Items::Two([first, second]))
     }
 
-    /// The values of a tuple of two, to be changed while nobody else sees it.
+    /// The values of a pair, mutable while nobody else can see it.
     #[inline]
     pub(crate) fn as_pair_mut(&mut self) -> Option<&mut [Value; 2]> {
         match &mut self.0 {
