@@ -1,4 +1,4 @@
-//! Diagnostics of the engine as findings: ranges in files of the project, and edits that a user can take.
+//! Converts diagnostics of the engine to findings: ranges in files of the project, and edits.
 
 use ytterby_diag::{Diagnostic, Form, Label, Origin, PlaceNames, Safety, Sources, Step};
 
@@ -8,7 +8,7 @@ use crate::findings::{Finding, Fix, RelatedPlace, Severity, TextEdit};
 use crate::project::{Project, ProjectFile, Role};
 use crate::text::{Lines, TextRange};
 
-/// A diagnostic as a finding in a file.
+/// Converts a diagnostic to a finding in a file.
 pub(super) fn finding(
     project: &Project,
     variant: &Variant,
@@ -18,12 +18,12 @@ pub(super) fn finding(
     let placed = diagnostic.labels.iter().find_map(|label| Some((label, place(project, variant, label, sources)?)));
     let (primary, (path, range)) = match placed {
         Some((label, place)) => (Some(label), place),
-        // Warnings about the run as a whole (nothing to write, outputs that are no YAML) are for the command line.
+        // Warnings about the run as a whole (no output, output that is not YAML) are for the command line.
         None if diagnostic.severity == ytterby_diag::Severity::Warning => return None,
         None => (None, fallback(project, variant)?),
     };
     let shown = |text: &ytterby_diag::Text| text.shown(sources, PlaceNames::Full);
-    // What was said is not said again.
+    // Avoid repeating the same sentence.
     let mut said = diagnostic.sentence(sources);
     if let Some(must_be) = diagnostic.must_be.as_ref().map(shown)
         && !said.contains(&must_be)
@@ -71,7 +71,7 @@ pub(super) fn finding(
             finding.fixes.push(Fix { title: fix.title.clone(), edits, is_preferred: fix.safety == Safety::Safe });
         }
     }
-    // A value of `set:` is written in the project file.
+    // A value from `set:` is in the project file.
     let is_flag = |label: &Label| {
         let source = label.span(sources).and_then(|span| sources.get(span.file));
         source.is_some_and(|source| matches!(source.origin(), Origin::Flag(_)))
@@ -108,7 +108,7 @@ pub(super) fn finding(
     Some(finding)
 }
 
-/// The nearest map around a value that a values file of the variant gives: the place where something is missing.
+/// The innermost map around a value in a values file of the variant: the place where something is missing.
 fn nearest_given(project: &Project, variant: &Variant, steps: &[Step]) -> Option<(String, TextRange)> {
     let is_own = |(index, file): &(usize, &ProjectFile)| match variant.loose {
         Some(loose) => *index == loose,
@@ -149,13 +149,13 @@ fn role_text(label: &Label) -> &'static str {
     }
 }
 
-/// Where a label is.
+/// The range of a label.
 fn place(project: &Project, variant: &Variant, label: &Label, sources: &Sources) -> Option<(String, TextRange)> {
     let span = label.span(sources)?;
     let source = sources.get(span.file)?;
     match source.origin() {
         Origin::File => Some((source.place().to_owned(), TextRange::new(span.start as usize, span.end as usize))),
-        // Text in a string of a file: its line is known.
+        // Code inside a string of a file: only its line is known.
         Origin::Code => {
             let file = project.file(source.place())?;
             let line = source.line(span.start).saturating_sub(1) as usize;
@@ -174,7 +174,7 @@ fn place(project: &Project, variant: &Variant, label: &Label, sources: &Sources)
     }
 }
 
-/// The place for what has none: the target in the project file, or the first file.
+/// The range for a finding without one: the target in the project file, or the first file.
 fn fallback(project: &Project, variant: &Variant) -> Option<(String, TextRange)> {
     if let Some(file) = &project.project_file {
         let name = variant.name.as_deref().unwrap_or_default();
@@ -186,7 +186,7 @@ fn fallback(project: &Project, variant: &Variant) -> Option<(String, TextRange)>
     Some((open.file.path.clone(), TextRange::default()))
 }
 
-/// A load of a file that is not there is about the file.
+/// For a `load` of a missing file, names the file.
 pub(super) fn name_missing_file(project: &Project, finding: &mut Finding) {
     if finding.code != "code/load" {
         return;

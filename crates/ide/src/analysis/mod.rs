@@ -1,8 +1,8 @@
-//! What only a run can tell: the engine renders the targets of a project from memory.
+//! Renders the targets of a project from memory, for everything that only a run can find.
 //!
-//! This is the only module that calls the engine. Files are compiled once and kept (`Cache`); an edit compiles one
-//! file. A run stops at the first file that does not compile; so such a file is replaced by its last good version, or
-//! left out, and the run is repeated: one broken file must not hide what is wrong in others.
+//! This is the only module that calls the engine. Files are compiled once and cached (`Cache`); an edit compiles one file.
+//! A run stops at the first file that does not compile, so such a file is replaced by its last good version, or left out,
+//! and the run is repeated: one broken file must not hide the problems of others.
 
 mod finding;
 mod run;
@@ -27,38 +27,38 @@ use crate::values::Value;
 use finding::{finding, name_missing_file};
 use run::{Run, settings};
 
-/// Makes the check of output against a version of Kubernetes, with further schemas. The host brings it.
+/// Creates the check of output for a version of Kubernetes with additional schemas. Provided by the host.
 pub type KubernetesCheck = dyn Fn(&str, &[String], &Arc<Sources>) -> Option<Arc<dyn OutputCheck>> + Send + Sync;
 
-/// What the host brings for runs.
+/// What the host provides for runs.
 #[derive(Clone)]
 pub struct Engine {
     /// The check of output.
     pub kubernetes: Option<Arc<KubernetesCheck>>,
-    /// Steps that the code of one file may take: an endless loop must not keep the server busy.
+    /// Maximum steps of the code of one file: an endless loop must not block the server.
     pub max_steps: u64,
-    /// Processor time that one run may take, where there is a clock.
+    /// Maximum processor time of one run, if there is a clock.
     pub max_time: Duration,
-    /// The clock, which the host brings.
+    /// The host's clock.
     pub meter: Option<Arc<dyn Meter>>,
-    /// Stops the work that is being done with this copy.
+    /// Stops the work that uses this copy.
     pub cancellation: Cancellation,
-    /// What was compiled before.
+    /// Compiled files and results.
     cache: Arc<Mutex<Cache>>,
 }
 
-/// A version of Kubernetes and further schemas.
+/// A version of Kubernetes and additional schemas.
 type CheckKey = (String, Vec<String>);
 
 /// The files that data values depend on, and the values.
 type ValuesOfTarget = (Vec<Arc<File>>, Option<Value>);
 
-/// Compiled projects, the last used one first, and checks of Kubernetes.
+/// Compiled projects, most recently used first, and checks of Kubernetes.
 #[derive(Default)]
 struct Cache {
     compiled: Vec<Compiled>,
     checks: HashMap<CheckKey, Option<Arc<dyn OutputCheck>>>,
-    /// Files that do not compile, with what is wrong: until they change, no run has to find it out again.
+    /// Files that do not compile, with their findings, until they change.
     broken: HashMap<String, (Arc<File>, Vec<Finding>)>,
     /// The data values of targets, by root and name, with the files that they depend on.
     values: HashMap<TargetKey, ValuesOfTarget>,
@@ -67,34 +67,34 @@ struct Cache {
 /// The root of a project, and the name of a target.
 type TargetKey = (String, Option<String>);
 
-/// Files and what the engine made of them.
+/// Files and their compiled project.
 struct Compiled {
     files: Vec<(String, Arc<File>)>,
     project: ytterby::Project,
 }
 
-/// Compiled projects that are kept: targets with files of their own, and versions with a broken file left out.
+/// Maximum compiled projects in the cache: targets with their own files, and versions without a broken file.
 const MAX_COMPILED: usize = 8;
 
 impl Engine {
-    /// What runs need, with this check of output.
+    /// An engine with this check of output.
     pub fn with_kubernetes(check: Arc<KubernetesCheck>) -> Engine {
         Engine { kubernetes: Some(check), ..Engine::default() }
     }
 
-    /// What one run may use.
+    /// The limits of one run.
     fn limits(&self) -> ytterby::Limits {
         ytterby::Limits { steps: Some(self.max_steps), time: Some(self.max_time), ..ytterby::Limits::default() }
     }
 
-    /// The same, what was compiled included, with this token.
+    /// A copy that shares the cache and stops with this token.
     pub fn with_cancellation(&self, token: Cancellation) -> Engine {
         Engine { cancellation: token, ..self.clone() }
     }
 }
 
 impl Engine {
-    /// The data values of a variant. They are computed again when a file that can change them has changed.
+    /// The data values of a variant, cached until a file changes that can affect them.
     fn kept_values(&self, project: &Project, variant: &Variant) -> Option<Value> {
         let decides = |file: &&ProjectFile| match file.role {
             Role::Input => {
@@ -115,7 +115,7 @@ impl Engine {
             return value;
         }
         let value = data_values(project, self, variant);
-        // What was not computed to its end is not known.
+        // An interrupted computation has no result.
         if self.cancellation.is_cancelled() {
             return value;
         }
@@ -141,16 +141,16 @@ impl Default for Engine {
     }
 }
 
-/// What runs of a project told.
+/// The results of runs of a project.
 #[derive(Clone, Debug, Default)]
 pub struct Analysis {
-    /// What is wrong, ordered by place.
+    /// The findings, sorted by position.
     pub findings: Vec<Finding>,
     /// The data values of the selected target.
     pub values: Option<Value>,
 }
 
-/// A run that is possible: a target, or a values file by itself.
+/// A possible run: a target, or a single values file.
 #[derive(Clone, Debug, Default)]
 struct Variant {
     name: Option<String>,
@@ -161,13 +161,13 @@ struct Variant {
     kubernetes: Option<String>,
 }
 
-/// Runs that are repeated because a file does not compile.
+/// Maximum repeated runs because of files that do not compile.
 const MAX_REPEATS: usize = 12;
 
-/// Finds what is wrong with a project: what runs of its targets report, and what a look at its files tells at once.
+/// Finds the problems of a project: those that runs of its targets report, and those that its files show at once.
 /// `selected` is the target whose values are shown.
 ///
-/// It is made for every keystroke; [`lint`] finds the rest when there is time.
+/// It runs after every keystroke; [`lint`] finds the rest later.
 pub fn analyse(project: &Project, engine: &Engine, selected: Option<&str>) -> Analysis {
     let targets = targets(project);
     let shown = selected_variant(&targets, selected).unwrap_or_default();
@@ -192,25 +192,24 @@ pub fn analyse(project: &Project, engine: &Engine, selected: Option<&str>) -> An
     Analysis { findings: tidy(project, findings), values }
 }
 
-/// What `ytterby check` adds to the findings of an analysis: lints, and unknown values that only following the code
-/// finds.
+/// What `ytterby check` adds to the findings of an analysis: lints, and unknown values that only data flow finds.
 pub fn lint(project: &Project, engine: &Engine, analysis: &Analysis) -> Vec<Finding> {
     let broken = analysis.findings.iter().filter(|finding| stops_compiling(&finding.code));
     let broken: Vec<Finding> = broken.cloned().collect();
     checked(project, engine, &targets(project), &broken)
 }
 
-/// The findings of an analysis with others.
+/// Adds findings to those of an analysis.
 pub fn merged(project: &Project, analysis: &Analysis, others: &[Finding]) -> Analysis {
     let findings = analysis.findings.iter().chain(others).cloned().collect();
     Analysis { findings: tidy(project, findings), values: analysis.values.clone() }
 }
 
-/// Findings in order, without those that say the same or that comments silence.
+/// Sorts findings and removes duplicates and those that comments suppress.
 fn tidy(project: &Project, mut findings: Vec<Finding>) -> Vec<Finding> {
     findings.iter_mut().for_each(|finding| name_missing_file(project, finding));
     crate::statics::drop_ignored(project, &mut findings);
-    // A run that reads an unknown value fails with less to say than the static pass has.
+    // A run that reads an unknown value fails with a less precise message than that of the static check.
     let unknown: Vec<(String, TextRange)> = findings
         .iter()
         .filter(|finding| finding.code == "code/unknown-value")
@@ -227,7 +226,7 @@ fn tidy(project: &Project, mut findings: Vec<Finding>) -> Vec<Finding> {
     findings
 }
 
-/// The findings of all targets, each run on a thread of its own.
+/// The findings of all targets, each run on its own thread.
 fn all_run_findings(project: &Project, engine: &Engine, targets: &[Variant]) -> Vec<Finding> {
     match targets {
         [only] => run_findings(project, engine, only),
@@ -239,19 +238,20 @@ fn all_run_findings(project: &Project, engine: &Engine, targets: &[Variant]) -> 
             };
             let others: Vec<_> = (1..cores).map(|first| scope.spawn(move || run(first))).collect();
             let mut findings = run(0);
-            // A panic in a run is a bug; the findings of the others still count.
+            // A panic in a run is a bug; the findings of the others are kept.
             findings.extend(others.into_iter().filter_map(|thread| thread.join().ok()).flatten());
             findings
         }),
     }
 }
 
-/// Projects up to this size are checked by experiments, too.
+/// Larger projects are checked without experiments.
 const MAX_EXPERIMENT_FILES: usize = 200;
 const MAX_EXPERIMENT_TARGETS: usize = 4;
 
-/// What `ytterby check` finds without running anything, and by experiments in projects that are not large: all files that do not compile, unknown values in any branch,
-/// lints. Of files that do not compile, the last good version counts, so that lints do not come and go with every key.
+/// What `ytterby check` finds without running anything, and by experiments in small projects: files that do not compile,
+/// unknown values in any branch, lints. For a file that does not compile, the last good version is used, so that lints do
+/// not come and go with every key.
 fn checked(project: &Project, engine: &Engine, variants: &[Variant], broken: &[Finding]) -> Vec<Finding> {
     thread_local! {
         static CACHE: RefCell<ytterby_check::Cache> = RefCell::default();
@@ -276,7 +276,7 @@ fn checked(project: &Project, engine: &Engine, variants: &[Variant], broken: &[F
     let sources = Arc::new(Sources::new());
     let found = CACHE.with_borrow_mut(|cache| {
         let mut found = ytterby_check::check(&targets, Depth::Static, &sources, cache);
-        // Experiments render again and again; what runs report is known already.
+        // Experiments render repeatedly; the findings of ordinary runs are already known.
         let is_small = project.files.len() <= MAX_EXPERIMENT_FILES && targets.len() <= MAX_EXPERIMENT_TARGETS;
         if is_small && broken.is_empty() && !engine.cancellation.is_cancelled() {
             let full = ytterby_check::check(&targets, Depth::Full, &sources, cache);
@@ -287,7 +287,7 @@ fn checked(project: &Project, engine: &Engine, variants: &[Variant], broken: &[F
     let variant = Variant::default();
     let found = found.iter().filter_map(|diagnostic| finding(project, &variant, diagnostic, &sources));
     let is_broken = |path: &str| broken.iter().any(|finding| finding.path == path);
-    // What is not used by the files that are left may be used by the one that is left out.
+    // What the remaining files do not use may be used by the omitted one.
     let lacks_files = broken.iter().any(|finding| !project.good.contains_key(&finding.path));
     found
         .filter(|finding| !is_broken(&finding.path))
@@ -299,7 +299,7 @@ fn checked(project: &Project, engine: &Engine, variants: &[Variant], broken: &[F
         .collect()
 }
 
-/// Whether two findings say the same: a run and the static pass both find unknown values.
+/// Whether two findings are the same: a run and the static check both find unknown values.
 fn is_same(a: &Finding, b: &Finding) -> bool {
     let overlaps = a.range.start < b.range.end && b.range.start < a.range.end || a.range == b.range;
     a.path == b.path
@@ -337,7 +337,7 @@ pub fn target_names(project: &Project) -> Vec<String> {
     targets(project).into_iter().filter_map(|target| target.name).collect()
 }
 
-/// Runs a variant until every file that does not compile is told.
+/// Runs a variant until every file that does not compile is reported.
 fn run_findings(project: &Project, engine: &Engine, variant: &Variant) -> Vec<Finding> {
     let mut run = Run::new(project, engine, variant);
     let mut findings = run.replace_known();
@@ -351,7 +351,7 @@ fn run_findings(project: &Project, engine: &Engine, variant: &Variant) -> Vec<Fi
         if is_replaced {
             continue;
         }
-        // Values that do not fit keep templates from being evaluated.
+        // Invalid values prevent the evaluation of templates, so run without them.
         if is_failed && !run.without_values && found.iter().any(|finding| is_about_values(&finding.code)) {
             run.without_values = true;
             continue;
@@ -384,7 +384,7 @@ fn entries(failure: &Failure) -> Vec<Diagnostic> {
     failure.warnings().iter().cloned().chain(failure.diagnostics()).collect()
 }
 
-/// Whether a file with such a problem does not compile.
+/// Whether a problem prevents its file from being compiled.
 pub fn stops_compiling(code: &str) -> bool {
     matches!(code, "yaml/syntax" | "code/syntax" | "code/block" | "code/undefined" | "code/template")
 }
@@ -418,15 +418,15 @@ fn data_values(project: &Project, engine: &Engine, variant: &Variant) -> Option<
 pub struct Preview {
     /// All documents.
     pub output: String,
-    /// For lines of the output: the file and the line, both from 0, that they come from.
+    /// For lines of the output: file and line of the origin; lines count from 0.
     pub map: Vec<(usize, String, usize)>,
-    /// What is wrong, where the run failed.
+    /// The problems, if the run failed.
     pub findings: Vec<Finding>,
     /// Whether the run failed.
     pub is_failed: bool,
 }
 
-/// Renders a target; nothing where there is no such target.
+/// Renders a target; `None` if it does not exist.
 pub fn preview(project: &Project, engine: &Engine, target: Option<&str>, selected: Option<&str>) -> Option<Preview> {
     let targets = targets(project);
     let number = match target {
@@ -451,11 +451,11 @@ pub fn preview(project: &Project, engine: &Engine, target: Option<&str>, selecte
     })
 }
 
-/// An output check that only looks: it keeps the documents with their places.
+/// An output check that records the documents with their positions.
 #[derive(Debug, Default)]
 struct Seen(Mutex<Vec<SeenNode>>);
 
-/// A node of the output: where it comes from, and what is in it.
+/// A node of the output: its position and content.
 #[derive(Clone, Debug)]
 pub(crate) struct SeenNode {
     pub(crate) pos: Pos,

@@ -1,4 +1,4 @@
-//! One run of the engine: the files of a target from memory, compiled as far as they have changed.
+//! One run of the engine: compiles the changed files of a target from memory, and renders.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -19,7 +19,7 @@ pub(super) struct Run<'a> {
     project: &'a Project,
     engine: &'a Engine,
     variant: &'a Variant,
-    /// Files with the text that is taken instead; nothing to leave one out.
+    /// Files with their replacements; `None` omits the file.
     replaced: HashMap<String, Option<Arc<File>>>,
     pub(super) without_values: bool,
 }
@@ -29,7 +29,7 @@ impl<'a> Run<'a> {
         Run { project, engine, variant, replaced: HashMap::new(), without_values: false }
     }
 
-    /// Renders, and tells whether that failed and what was found.
+    /// Renders; returns whether that failed, and the findings.
     pub(super) fn findings(&self, inspect: Option<Inspect>) -> (bool, Vec<Finding>) {
         let (result, sources) = self.render(inspect, None);
         let (diagnostics, is_failed) = match &result {
@@ -40,7 +40,7 @@ impl<'a> Run<'a> {
         (is_failed, found.collect())
     }
 
-    /// Replaces the files that are known not to compile, and returns what is wrong with them.
+    /// Replaces files that are known not to compile, and returns their findings.
     pub(super) fn replace_known(&mut self) -> Vec<Finding> {
         let cache = self.engine.cache.lock().unwrap_or_else(PoisonError::into_inner);
         if cache.broken.is_empty() {
@@ -61,7 +61,7 @@ impl<'a> Run<'a> {
         found
     }
 
-    /// Takes older versions of files that do not compile, or none. Returns whether that changes anything.
+    /// Replaces files that do not compile by older versions, or omits them. Returns whether that changes anything.
     pub(super) fn replace(&mut self, found: &[Finding]) -> bool {
         let broken = found.iter().filter(|finding| stops_compiling(&finding.code));
         let broken: HashSet<&str> = broken.map(|finding| finding.path.as_str()).collect();
@@ -81,7 +81,7 @@ impl<'a> Run<'a> {
         is_changed
     }
 
-    /// Remembers what keeps a file from being compiled. What only a run tells is not among it.
+    /// Caches the findings that prevent a file from being compiled, but not those that only a run can find.
     fn note_broken(&self, path: &str, found: &[Finding]) {
         let Some(file) = self.project.file(path) else { return };
         let is_lasting = |finding: &&Finding| {
@@ -99,7 +99,7 @@ impl<'a> Run<'a> {
         cache.broken.insert(path.to_owned(), (file.clone(), lasting));
     }
 
-    /// Whether a finding is about a file as it is, and not a consequence of what was replaced.
+    /// Whether a finding is about the file's current text, not a consequence of a replacement.
     pub(super) fn is_to_tell(&self, finding: &Finding) -> bool {
         let is_replaced_now = self.replaced.get(&finding.path);
         let is_first_word = stops_compiling(&finding.code) && finding.severity == Severity::Error;
@@ -111,7 +111,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Whether a finding about a file came from its current text: the first replacement is made right after it.
+    /// Whether a finding came from a file's current text: the first replacement is made right after it.
     fn is_current(&self, finding: &Finding) -> bool {
         let length = self.project.file(&finding.path).map_or(0, |file| file.text.len());
         finding.range.end <= length
@@ -174,14 +174,14 @@ impl<'a> Run<'a> {
         self.project.files.iter().filter(belongs)
     }
 
-    /// The files of the variant, compiled. Only those that have changed since are compiled again.
+    /// The compiled files of the variant. Only changed files are compiled again.
     fn compiled(&self) -> Result<ytterby::Project, ytterby::ProjectError> {
         let inputs: Vec<(&ProjectFile, Arc<File>)> =
             self.inputs().filter_map(|file| Some((file, self.version(file)?.clone()))).collect();
         let others = self.other_inputs();
         let builder = ytterby::Project::builder().options(settings());
         if !others.is_empty() {
-            // What is read from disk while code runs may have changed.
+            // Files that code reads from disk at run time may have changed.
             let inputs = inputs.iter().filter_map(|(file, _)| self.input(file));
             return builder.inputs(inputs).inputs(others).build();
         }
@@ -214,7 +214,7 @@ impl<'a> Run<'a> {
         Ok(project)
     }
 
-    /// The version of a file that counts in this run; nothing where it is left out.
+    /// The version of a file in this run; `None` if it is omitted.
     fn version<'f>(&'f self, file: &'f ProjectFile) -> Option<&'f Arc<File>> {
         match self.replaced.get(&file.file.path) {
             Some(replacement) => replacement.as_ref(),
@@ -233,7 +233,7 @@ impl<'a> Run<'a> {
         Some(input)
     }
 
-    /// Inputs that only `data.read` sees; they are read when code asks for them.
+    /// Inputs for `data.read` only; they are read lazily.
     pub(super) fn other_inputs(&self) -> Vec<InputFile> {
         let asks = |file: &ProjectFile| file.file.text.contains("data.read") || file.file.text.contains("data.list");
         if !self.project.files.iter().any(asks) {
@@ -280,7 +280,7 @@ impl<'a> Run<'a> {
             file.role == Role::Values && (file.target.is_none() || file.target == self.variant.number)
         };
         let loose = self.variant.loose.map(|index| &self.project.files[index]);
-        // A values file by itself counts without those of targets.
+        // A single values file is checked without those of targets.
         let own: Vec<&ProjectFile> = match loose {
             Some(file) => vec![file],
             None => self.project.files.iter().filter(belongs).collect(),

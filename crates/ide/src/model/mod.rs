@@ -1,8 +1,8 @@
-//! A file as the editor sees it: half-written, and understood all the same.
+//! The model of a file that tolerates incomplete text.
 //!
-//! A [`Model`] is made from the text alone, in one pass without a parser that could fail: YAML by its indentation
-//! (`outline`), code by its tokens (`token`), names by their scopes (`scope`). It belongs to one version of a
-//! file; other files are looked at by `project`.
+//! A [`Model`] is made from the text alone, in one pass that cannot fail: YAML by its indentation (`outline`), code by its
+//! tokens (`token`), names by their scopes (`scope`). It belongs to one version of a file; [`crate::project`] connects
+//! several files.
 
 pub(crate) mod outline;
 pub(crate) mod scope;
@@ -19,7 +19,7 @@ pub use token::{Token, TokenKind, is_identifier, is_keyword, string_content};
 use crate::TextRange;
 use crate::text::Lines;
 
-/// What a file contains, by its name.
+/// The kind of a file, by its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FileKind {
     /// YAML.
@@ -48,11 +48,11 @@ impl FileKind {
 /// A document between two `---`.
 #[derive(Clone, Debug)]
 pub struct YamlDocument {
-    /// The line of its `---`, or of its beginning.
+    /// The line of its `---`, or its first line.
     pub line: usize,
     /// Its last line with content.
     pub end_line: usize,
-    /// Its annotations, as indexes.
+    /// The indexes of its annotations.
     pub annotations: Vec<usize>,
     /// The line of its `---`.
     pub separator: Option<TextRange>,
@@ -61,23 +61,23 @@ pub struct YamlDocument {
 /// A key with its value, or an item of an array.
 #[derive(Clone, Debug)]
 pub struct Item {
-    /// The key without quotes; none for items of arrays.
+    /// The key without quotes; `None` for items of arrays.
     pub key: Option<String>,
     /// The key with quotes, or the dash.
     pub key_range: TextRange,
-    /// The value on the lines of the key: a scalar, a flow collection, the sign of a block scalar. Empty for others.
+    /// The value on the lines of the key: a scalar, a flow collection, the header of a block scalar. Empty for others.
     pub value: TextRange,
     /// Its first line.
     pub line: usize,
     /// Its last line.
     pub end_line: usize,
-    /// Where its key or dash begins on its line, in bytes.
+    /// The column of its key or dash, in bytes.
     pub column: usize,
-    /// The item that it is in.
+    /// The item that contains it.
     pub parent: Option<usize>,
-    /// The number of its document.
+    /// The index of its document.
     pub document: usize,
-    /// Its annotations, as indexes.
+    /// The indexes of its annotations.
     pub annotations: Vec<usize>,
     /// Whether it is an item of an array.
     pub is_array_item: bool,
@@ -87,51 +87,51 @@ pub struct Item {
     pub has_colon: bool,
 }
 
-/// An annotation in a comment.
+/// An annotation in a comment: `#@schema/nullable`.
 #[derive(Clone, Debug)]
 pub struct Annotation {
     /// Its name without `@`.
     pub name: String,
-    /// Where the name is.
+    /// The range of the name.
     pub name_range: TextRange,
     /// Its arguments.
     pub arguments: TextRange,
     /// Its line.
     pub line: usize,
-    /// Where its `#` begins on the line.
+    /// The column of its `#`.
     pub column: usize,
-    /// Where its line ends.
+    /// The end of its line.
     pub line_end: usize,
 }
 
-/// A piece of code in a file.
+/// A region of code in a file.
 #[derive(Clone, Debug)]
 pub struct CodeRegion {
-    /// What it is part of.
+    /// What contains it.
     pub kind: RegionKind,
-    /// The code without the marks around it.
+    /// The code without the markers around it.
     pub range: TextRange,
     /// Its first line.
     pub line: usize,
-    /// Where its mark begins on the line.
+    /// The column of its marker.
     pub column: usize,
-    /// Its tokens, as indexes.
+    /// The indexes of its tokens.
     pub tokens: Range<usize>,
 }
 
-/// What a piece of code is part of.
+/// What contains a region of code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RegionKind {
-    /// A line of its own: `#@ if …:`.
+    /// A whole line: `#@ if …:`.
     Statement,
-    /// Behind a key: `a: #@ x`; without an item, behind `---`.
+    /// A value: `a: #@ x`; without an item, after `---`.
     Value {
         /// The item.
         item: Option<usize>,
     },
     /// The arguments of an annotation.
     Arguments {
-        /// Which one.
+        /// The index of the annotation.
         annotation: usize,
     },
     /// `(@ code @)`.
@@ -149,34 +149,34 @@ impl RegionKind {
     }
 }
 
-/// Everything that the text of a file tells.
+/// The contents of a file.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
     /// Its lines.
     pub lines: Lines,
-    /// Its documents; none where it is not YAML.
+    /// Its documents; empty if it is not YAML.
     pub documents: Vec<YamlDocument>,
     /// Keys and items in the order of the text.
     pub items: Vec<Item>,
     /// Annotations in the order of the text.
     pub annotations: Vec<Annotation>,
-    /// Comments with their marks.
+    /// Comments with their markers.
     pub comments: Vec<TextRange>,
-    /// Anchors (`true`) and aliases.
+    /// Anchors (`true`) and aliases (`false`).
     pub anchors: Vec<(TextRange, bool)>,
-    /// Code in the order of the text.
+    /// Regions of code in the order of the text.
     pub regions: Vec<CodeRegion>,
     /// The tokens of all regions.
     pub tokens: Vec<Token>,
     /// Blocks of code.
     pub blocks: Vec<Block>,
-    /// `end`s that close nothing.
+    /// `end`s without a block.
     pub stray_ends: Vec<TextRange>,
-    /// Scopes of names; the first one is that of the file.
+    /// Scopes of names; the first one is the file.
     pub scopes: Vec<Scope>,
     /// Definitions in the order of the text.
     pub definitions: Vec<Definition>,
-    /// Names that are used.
+    /// Uses of names.
     pub references: Vec<Reference>,
     /// Names with attributes: `data.values.a`.
     pub chains: Vec<Chain>,
@@ -185,7 +185,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// The model of a text. Without `is_template`, comments are only comments.
+    /// The model of a text. Without `is_template`, comments have no meaning.
     pub fn new(text: &str, kind: FileKind, is_template: bool) -> Model {
         let mut model = Model { lines: Lines::new(text), ..Model::default() };
         let whole = TextRange::new(0, text.len());
@@ -208,14 +208,14 @@ impl Model {
         model
     }
 
-    /// The region of code that a cursor is in.
+    /// The region of code at an offset.
     pub fn region_at(&self, offset: usize) -> Option<&CodeRegion> {
         let after = self.regions.partition_point(|region| region.range.start <= offset);
         let candidates = self.regions[..after].iter().rev().take(2);
         candidates.into_iter().find(|region| region.range.touches(offset))
     }
 
-    /// The index of the token that a cursor touches; of two, the one that it is at the beginning of if that is a word.
+    /// The index of the token that a cursor touches; between two tokens, the second if it is a word.
     pub fn token_at(&self, offset: usize) -> Option<usize> {
         let after = self.tokens.partition_point(|token| token.range.start <= offset);
         let is_word = |token: &Token| matches!(token.kind, TokenKind::Name | TokenKind::Keyword);
@@ -227,7 +227,7 @@ impl Model {
         }
     }
 
-    /// The annotation that a cursor is in.
+    /// The annotation at an offset.
     pub fn annotation_at(&self, offset: usize) -> Option<usize> {
         let is_it =
             |annotation: &Annotation| TextRange::new(annotation.name_range.start, annotation.line_end).touches(offset);
@@ -249,7 +249,7 @@ impl Model {
         self.items.iter().rposition(is_it)
     }
 
-    /// The way from the document to an item: keys, and nothing for items of arrays.
+    /// The path from the document to an item: keys, and `None` for items of arrays.
     pub fn path(&self, item: usize) -> Vec<Option<&str>> {
         let mut path = Vec::new();
         let mut next = Some(item);
@@ -282,7 +282,7 @@ impl Model {
         self.is_annotated(document, &["data/values-schema", "schema/definition", "schema/match", "schema"])
     }
 
-    /// Whether a document gives data values.
+    /// Whether a document sets data values.
     pub fn is_values(&self, document: usize) -> bool {
         self.is_annotated(document, &["data/values"])
     }

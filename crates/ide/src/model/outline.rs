@@ -1,12 +1,12 @@
-//! The YAML of a file by its indentation, line by line.
+//! Reads the YAML of a file by its indentation, line by line.
 //!
-//! This is no parser of YAML: it finds keys, items, comments and code in texts that are just being written. Whatever a
-//! line contains, the lines after it are still understood. What a run makes of the file is the engine's business.
+//! This is not a YAML parser: it finds keys, items, comments and code in incomplete texts. Whatever a line contains, later
+//! lines are still understood. The engine has the real parser.
 
 use super::{Annotation, CodeRegion, Item, Model, RegionKind, YamlDocument};
 use crate::TextRange;
 
-/// Nesting of flow collections that is followed.
+/// Maximum nesting of flow collections.
 const MAX_FLOW_DEPTH: usize = 64;
 
 /// Reads documents, items, annotations and regions of code into the model.
@@ -39,21 +39,21 @@ pub(super) fn read(model: &mut Model, text: &str, is_template: bool) {
 struct Reader<'a> {
     text: &'a str,
     model: &'a mut Model,
-    /// Items that are not finished, outermost first, with their columns.
+    /// Unfinished items with their columns, outermost first.
     open: Vec<(usize, usize)>,
-    /// Annotations that wait for their node.
+    /// Annotations before their node.
     pending: Vec<usize>,
     is_template: bool,
     has_templated_strings: bool,
-    /// The column of the item whose block scalar goes on.
+    /// The column of the item whose block scalar continues.
     block_scalar: Option<usize>,
     last_content_line: usize,
-    /// The last line with content before the current one.
+    /// The previous line with content.
     previous: usize,
 }
 
 impl Reader<'_> {
-    /// Reads a line and returns the next one to read.
+    /// Reads a line and returns the next line to read.
     fn line(&mut self, line: usize) -> usize {
         let range = self.model.lines.range(self.text, line);
         let body = range.of(self.text);
@@ -120,7 +120,7 @@ impl Reader<'_> {
         let content = range.of(self.text);
         if content == "-" || content.starts_with("- ") || content.starts_with("-\t") {
             if array.is_none() {
-                // Items of an array may be as far to the left as the key that it belongs to.
+                // Items of an array may have the same column as the array's key.
                 self.close(|item, at| at > column || at == column && item.is_array_item);
             }
             let item = self.item(None, TextRange::new(range.start, range.start + 1), line, column);
@@ -149,7 +149,7 @@ impl Reader<'_> {
                 self.value(item, TextRange::new(range.start + after, range.end), line, column)
             }
             None => {
-                // A value without a key: an item of an array, a document that is a scalar, or a key being typed.
+                // A value without a key: an item of an array, a document that is a scalar, or an incomplete key.
                 let owner = array.or_else(|| self.open.last().map(|open| open.0));
                 match owner {
                     Some(owner) if array.is_some() => self.value(owner, range, line, column),
@@ -159,7 +159,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A line that is only a word: remembered as a key that has no colon yet.
+    /// A line with only a word: a key without its colon.
     fn loose(&mut self, _owner: Option<usize>, range: TextRange, line: usize, column: usize) -> usize {
         let content = range.of(self.text);
         let end = comment_start(content).unwrap_or(content.len());
@@ -179,13 +179,13 @@ impl Reader<'_> {
         line + 1
     }
 
-    /// Reads the value behind a colon or a dash.
+    /// Reads the value after a colon or a dash.
     fn value(&mut self, item: usize, range: TextRange, line: usize, column: usize) -> usize {
         let raw = range.of(self.text);
         let blanks = raw.len() - raw.trim_start_matches([' ', '\t']).len();
         let mut start = range.start + blanks;
         let mut content = &raw[blanks..];
-        // Anchors and tags stand before a value.
+        // Anchors and tags precede a value.
         while let Some(len) = property_len(content) {
             let word = TextRange::new(start, start + len);
             if content.starts_with('&') {
@@ -254,13 +254,13 @@ impl Reader<'_> {
         }
     }
 
-    /// The column that lines of a block scalar are to the right of: that of its item.
+    /// The lines of a block scalar are indented more than this column: that of its item.
     fn block_scalar_column(&self, column: usize) -> usize {
         let is_inline = |(item, _): &&(usize, usize)| self.model.items[*item].is_array_item;
         self.open.last().filter(is_inline).map_or(column, |open| open.1)
     }
 
-    /// A comment behind a value.
+    /// Reads a comment after a value.
     fn after_value(&mut self, item: usize, end: usize, column: usize) {
         let line = self.model.lines.line_of(end);
         let line_range = self.model.lines.range(self.text, line);
@@ -273,7 +273,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The end of a quoted scalar. It may go over several lines; one that is never closed ends with its line.
+    /// The end of a quoted scalar. It may span several lines; an unclosed one ends with its line.
     fn quoted_end(&self, start: usize, quote: u8, line: usize, column: usize) -> usize {
         let bytes = self.text.as_bytes();
         let line_end = self.model.lines.range(self.text, line).end;
@@ -298,7 +298,7 @@ impl Reader<'_> {
         line_end
     }
 
-    /// Reads a flow collection in an item at a column. Returns its end and the line to go on with.
+    /// Reads a flow collection in an item at a column. Returns its end and the next line to read.
     fn flow(
         &mut self,
         owner: Option<usize>,
@@ -313,7 +313,7 @@ impl Reader<'_> {
         let mut at = start + 1;
         loop {
             at = self.skip_flow_blanks(at);
-            // A key that is no further to the right than the item ends the collection: it was never closed.
+            // A key that is not indented more than the item ends an unclosed collection.
             let here = self.model.lines.line_of(at.min(bytes.len()));
             if at >= bytes.len() || here > line && self.is_new_entry(here, column) {
                 let end = line_end.max(start + 1);
@@ -337,7 +337,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether a line begins something new although a flow collection is open.
+    /// Whether a line begins a new entry although a flow collection is open.
     fn is_new_entry(&self, line: usize, column: Option<usize>) -> bool {
         let body = self.model.lines.range(self.text, line).of(self.text);
         let content = body.trim_start_matches([' ', '\t']);
@@ -427,7 +427,7 @@ impl Reader<'_> {
         at
     }
 
-    /// A comment: code, an annotation, or text.
+    /// Reads a comment: code, an annotation, or text.
     fn comment(&mut self, range: TextRange, line: usize, column: usize, item: Option<usize>) {
         let content = range.of(self.text);
         self.model.comments.push(range);
@@ -471,7 +471,7 @@ impl Reader<'_> {
         self.model.documents.last().is_some_and(|document| document.separator.is_some() && document.line == line)
     }
 
-    /// Code in a string: `(@= … @)`.
+    /// Reads code in a string: `(@= … @)`.
     fn templated(&mut self, range: TextRange) {
         let regions = super::text_template::regions(self.text, range, &self.model.lines);
         self.model.regions.extend(regions);
@@ -508,7 +508,7 @@ impl Reader<'_> {
         self.model.items.len() - 1
     }
 
-    /// Finishes the items that a new one ends.
+    /// Ends the items for which `ends` returns true.
     fn close(&mut self, ends: impl Fn(&Item, usize) -> bool) {
         while let Some(&(item, column)) = self.open.last() {
             if !ends(&self.model.items[item], column) {
@@ -521,7 +521,7 @@ impl Reader<'_> {
     }
 }
 
-/// The length of the key that a line begins with, and where what follows its colon begins.
+/// The length of the key at the start of a line, and the offset after its colon.
 fn key_len(content: &str) -> Option<(usize, usize)> {
     let bytes = content.as_bytes();
     let after_colon = |at: usize| {
@@ -554,13 +554,13 @@ fn key_len(content: &str) -> Option<(usize, usize)> {
     }
 }
 
-/// The length of an anchor or a tag that a value begins with.
+/// The length of an anchor or a tag before a value.
 fn property_len(content: &str) -> Option<usize> {
     let is_property = content.starts_with('&') || content.starts_with('!');
     is_property.then(|| content.find([' ', '\t']).unwrap_or(content.len()))
 }
 
-/// Where the comment of a plain text begins: at a `#` after a blank, or at its beginning.
+/// The offset of the comment in a plain text: at a `#` after a blank, or at the start.
 pub(super) fn comment_start(content: &str) -> Option<usize> {
     let bytes = content.as_bytes();
     let is_start = |at: &usize| bytes[*at] == b'#' && (*at == 0 || matches!(bytes[at - 1], b' ' | b'\t'));
@@ -572,7 +572,7 @@ pub(super) fn comment_start(content: &str) -> Option<usize> {
     (from..bytes.len()).find(is_start)
 }
 
-/// The content of a scalar without its quotes.
+/// The content of a scalar without quotes.
 pub(crate) fn unquoted(scalar: &str) -> String {
     let inner = |quote: char| scalar.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
     match (inner('"'), inner('\'')) {

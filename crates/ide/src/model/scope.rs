@@ -1,7 +1,7 @@
-//! Blocks, scopes, names and what they refer to.
+//! Finds blocks, scopes, definitions and references.
 //!
-//! The tokens of all regions of a file are one program. Statements are told apart by their lines and brackets, and a
-//! word that can only begin a statement does so even where a bracket is still open.
+//! The tokens of all regions of a file form one program. Statements are separated by lines and brackets; a word that can
+//! only begin a statement does so even inside an open bracket.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -13,21 +13,21 @@ use crate::TextRange;
 /// A block of code with its `end`.
 #[derive(Clone, Debug)]
 pub struct Block {
-    /// What opens it.
+    /// The statement that opens it.
     pub kind: BlockKind,
     /// The statement that opens it, without its colon.
     pub head: TextRange,
     /// The line of the statement.
     pub line: usize,
-    /// Where the mark of the statement begins on its line.
+    /// The column of the statement's marker.
     pub column: usize,
-    /// Its `end`, if there is one.
+    /// Its `end`, if any.
     pub end: Option<TextRange>,
     /// The line of its `end`, or the last line.
     pub end_line: usize,
 }
 
-/// What opens a block.
+/// The statement that opens a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BlockKind {
     /// `if`.
@@ -40,16 +40,16 @@ pub enum BlockKind {
     Def,
 }
 
-/// A part of a file where names are valid.
+/// A part of a file in which names are valid.
 #[derive(Clone, Debug)]
 pub struct Scope {
-    /// The scope around it.
+    /// The enclosing scope.
     pub parent: Option<usize>,
-    /// Where it is.
+    /// Its range.
     pub range: TextRange,
 }
 
-/// What a definition defines.
+/// The kind of a definition.
 #[derive(Clone, PartialEq, Debug)]
 pub enum DefKind {
     /// A function with its parameters as written, and its documentation.
@@ -59,44 +59,44 @@ pub enum DefKind {
         /// The documentation below its head.
         doc: Option<String>,
     },
-    /// A variable, and the value that it is given if that is a name with attributes.
+    /// A variable, and its value if that is a chain.
     Variable(Option<Chain>),
     /// A parameter of a function.
     Parameter,
-    /// A variable of a loop, and what it goes through.
+    /// A loop variable, and the iterable if that is a chain.
     LoopVariable(Option<Chain>),
     /// A symbol of another file.
     Loaded {
         /// The index of the `load`.
         load: usize,
-        /// Its name in the file that is loaded.
+        /// Its name in the loaded file.
         symbol: String,
-        /// Where that name is written.
+        /// The range of that name.
         symbol_range: TextRange,
     },
 }
 
-/// A name that is given a meaning.
+/// A definition of a name.
 #[derive(Clone, Debug)]
 pub struct Definition {
     /// The name.
     pub name: String,
-    /// Where it is.
+    /// Its range.
     pub range: TextRange,
-    /// Where it is valid.
+    /// The scope in which it is valid.
     pub scope: usize,
-    /// What it is.
+    /// Its kind.
     pub kind: DefKind,
 }
 
-/// A name that is used.
+/// A use of a name.
 #[derive(Clone, Debug)]
 pub struct Reference {
     /// The name.
     pub name: String,
-    /// Where it is.
+    /// Its range.
     pub range: TextRange,
-    /// What it refers to in this file.
+    /// The definition in this file, if any.
     pub definition: Option<usize>,
     /// Whether it is called.
     pub is_called: bool,
@@ -105,22 +105,22 @@ pub struct Reference {
 /// A name with attributes: `data.values.db.host`, `v["a"]`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Chain {
-    /// The name at its beginning.
+    /// The first name.
     pub root: String,
-    /// Where that is.
+    /// Its range.
     pub root_range: TextRange,
-    /// What follows.
+    /// The attributes and indices.
     pub parts: Vec<ChainPart>,
-    /// Whether an argument list follows.
+    /// Whether arguments follow.
     pub is_called: bool,
 }
 
 /// An attribute or index of a chain.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ChainPart {
-    /// The attribute or key; none for an index that is not a string.
+    /// The attribute or key; `None` for an index that is not a string.
     pub name: Option<String>,
-    /// Where it is, without quotes.
+    /// Its range, without quotes.
     pub range: TextRange,
 }
 
@@ -129,9 +129,9 @@ pub struct ChainPart {
 pub struct Load {
     /// The path or module.
     pub path: String,
-    /// Where it is, without quotes.
+    /// Its range, without quotes.
     pub path_range: TextRange,
-    /// All of it.
+    /// The whole statement.
     pub range: TextRange,
 }
 
@@ -146,7 +146,7 @@ pub(super) fn read(model: &mut Model, text: &str) {
         let first = model.tokens.len();
         let range = regions[index].range;
         let mut start = range.start;
-        // A long string that an earlier line began goes on until its quotes.
+        // A triple-quoted string from an earlier line continues until its quotes.
         if let Some((_, quotes)) = long_string {
             if regions[index].kind != RegionKind::Statement {
                 long_string = None;
@@ -181,7 +181,7 @@ pub(super) fn read(model: &mut Model, text: &str) {
     reader.finish();
 }
 
-/// Whether the last token of a line is a long string that a later line closes.
+/// Whether the last token of a line is a triple-quoted string that a later line closes.
 fn opens_long_string<'a>(
     regions: &[super::CodeRegion],
     index: usize,
@@ -205,7 +205,7 @@ fn opens_long_string<'a>(
     None
 }
 
-/// A statement: its tokens, and the region that it begins in.
+/// A statement: its tokens, and the region in which it begins.
 #[derive(Clone)]
 struct Statement {
     tokens: Range<usize>,
@@ -260,11 +260,11 @@ fn statements(model: &Model, text: &str) -> Vec<Statement> {
 struct Reader<'a> {
     text: &'a str,
     model: &'a mut Model,
-    /// Open blocks: index, and whether it opened a scope.
+    /// Open blocks: index, and whether the block has a scope.
     blocks: Vec<(usize, bool)>,
     /// Open scopes, outermost first.
     scopes: Vec<usize>,
-    /// Names that are used, with their scopes.
+    /// Uses of names, with their scopes.
     candidates: Vec<(Reference, usize)>,
 }
 
@@ -303,7 +303,7 @@ impl Reader<'_> {
             self.expression(tokens, if is_call { 1 } else { 0 });
             return;
         }
-        // Several statements can be on one line of code: `a = 1; b = 2`.
+        // A line of code can contain several statements: `a = 1; b = 2`.
         let mut start = tokens.start;
         for index in tokens.clone() {
             if self.is_op(index, ";") {
@@ -320,7 +320,7 @@ impl Reader<'_> {
         }
         let first = self.word(tokens.start).to_owned();
         let ends_with_colon = self.is_op(tokens.end - 1, ":");
-        // `if/end` and the like take one node and need no end.
+        // `if/end` applies to one node and needs no end.
         let is_short = self.is_op(tokens.start + 1, "/") && self.word(tokens.start + 2) == "end";
         let opens = ends_with_colon && !is_short;
         match first.as_str() {
@@ -437,7 +437,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The documentation of a function: a string that is the first statement below its head.
+    /// The documentation of a function: a string that is the first statement of its body.
     fn doc_string(&self, at: usize) -> Option<String> {
         let token = self.model.tokens.get(at)?;
         if token.kind != TokenKind::Str || !token.begins_line {
@@ -445,7 +445,7 @@ impl Reader<'_> {
         }
         let first = token.range.of(self.text);
         let mut doc = string_content(first).to_owned();
-        // The lines of a long string in comments are tokens of their own.
+        // The lines of a triple-quoted string in comments are separate tokens.
         let mut next = at + 1;
         while let Some(token) =
             self.model.tokens.get(next).filter(|token| token.kind == TokenKind::Str && !token.begins_line)
@@ -504,7 +504,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The chain that an expression is, if it is nothing else.
+    /// The chain that makes up a whole expression, if it does.
     fn whole_chain(&self, tokens: Range<usize>) -> Option<Chain> {
         let end =
             if tokens.end > tokens.start && self.is_op(tokens.end - 1, ":") { tokens.end - 1 } else { tokens.end };
@@ -606,7 +606,7 @@ impl Reader<'_> {
         let mut at = start + 1;
         while at < end {
             if self.is_op(at, ".") {
-                // In `z. for z in`, the word goes on with the expression: an attribute is being written.
+                // In `z. for z in`, an attribute is being typed; the keyword belongs to the expression.
                 let is_word = |token: &Token| match token.kind {
                     TokenKind::Name | TokenKind::Number => true,
                     TokenKind::Keyword => token.range.start == self.range(at).end,
@@ -636,14 +636,14 @@ impl Reader<'_> {
         Some((chain, at))
     }
 
-    /// Finds the names of an expression. At a depth above 0, `name=` is the name of an argument.
+    /// Finds the names in an expression. At a depth above 0, `name=` is the name of an argument.
     fn expression(&mut self, tokens: Range<usize>, outer_depth: usize) {
         if tokens.is_empty() {
             return;
         }
         let mut at = tokens.start;
         let base = self.scopes.len();
-        // Brackets that are open: whether it is a call, and how many scopes there were.
+        // Open brackets: whether it is a call, and the number of scopes before it.
         let mut brackets: Vec<(bool, usize)> = Vec::new();
         while at < tokens.end {
             let token = self.model.tokens[at];
@@ -654,7 +654,7 @@ impl Reader<'_> {
                             && at > tokens.start
                             && (self.is_name(at - 1) || matches!(self.word(at - 1), ")" | "]"));
                         brackets.push((is_call, self.scopes.len()));
-                        // Names of a comprehension are valid before they are written.
+                        // Variables of a comprehension are used before they are defined.
                         if let Some((start, end)) = self.comprehension(at, tokens.end) {
                             self.comprehension_scope(at, start, end);
                         }
@@ -692,7 +692,7 @@ impl Reader<'_> {
             }
             at += 1;
         }
-        // Blanks at the end of the line belong to it: that is where the next word is typed.
+        // Include blanks at the end of the line: the next word is typed there.
         let end = self.range(tokens.end - 1).end;
         let end = self.model.lines.range(self.text, self.model.lines.line_of(end)).end;
         while self.scopes.len() > base {
@@ -704,7 +704,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether the innermost scope is that of a lambda, whose end is not known yet.
+    /// Whether the innermost scope is a lambda, whose end is not known yet.
     fn is_in_lambda(&self) -> bool {
         self.scopes.last().is_some_and(|scope| self.model.scopes[*scope].range.end == usize::MAX)
     }
@@ -715,7 +715,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The `for` of a comprehension in a bracket, and where the bracket ends.
+    /// The `for` of a comprehension in a bracket, and the end of the bracket.
     fn comprehension(&self, bracket: usize, end: usize) -> Option<(usize, usize)> {
         if self.word(bracket) == "(" {
             return None;
@@ -805,7 +805,7 @@ impl Reader<'_> {
         if colon < end && self.is_op(colon, ":") { colon + 1 } else { colon }
     }
 
-    /// A name that is used, with its attributes.
+    /// A use of a name, with its attributes.
     fn name(&mut self, at: usize, end: usize) {
         let is_called = self.is_op(at + 1, "(") && at + 1 < end;
         let reference =
@@ -853,13 +853,13 @@ impl Model {
         self.chains.sort_by_key(|chain| chain.root_range.start);
     }
 
-    /// The scope of an offset: the innermost one.
+    /// The innermost scope at an offset.
     pub fn scope_at(&self, offset: usize) -> usize {
         let inside = self.scopes.iter().enumerate().filter(|(_, scope)| scope.range.touches(offset));
         inside.min_by_key(|(_, scope)| scope.range.end - scope.range.start).map_or(0, |(index, _)| index)
     }
 
-    /// The definitions that are valid at an offset, inner ones first; of equal names only the innermost.
+    /// The definitions that are valid at an offset, inner ones first; of duplicate names only the innermost.
     pub fn visible(&self, offset: usize) -> Vec<usize> {
         let mut found: Vec<usize> = Vec::new();
         let mut next = Some(self.scope_at(offset));

@@ -1,4 +1,4 @@
-//! Models of texts, whole and broken.
+//! Tests of models of complete and broken texts.
 
 use super::{FileKind, Model};
 
@@ -60,7 +60,7 @@ fn annotations_belong_to_the_next_node() {
     assert_eq!(names, ["schema/desc", "schema/nullable"]);
 }
 
-/// Blocks as `line-line`, from 1; `?` where the end is missing.
+/// Blocks as `line-line`, from 1; `?` for a missing end.
 fn blocks(text: &str) -> Vec<String> {
     let model = model(text);
     let end = |block: &super::Block| block.end.map_or("?".to_owned(), |_| (block.end_line + 1).to_string());
@@ -75,7 +75,7 @@ fn blocks_have_ends() {
     assert_eq!(model("#@ end\n").stray_ends.len(), 1);
 }
 
-/// Names that are used and not defined.
+/// Names that are used but not defined.
 fn undefined(text: &str) -> Vec<String> {
     let model = model(text);
     let is_open = |reference: &&super::Reference| reference.definition.is_none();

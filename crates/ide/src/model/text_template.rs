@@ -4,7 +4,7 @@ use super::{CodeRegion, RegionKind};
 use crate::TextRange;
 use crate::text::Lines;
 
-/// The regions of code in a range. One that is not closed ends with its line.
+/// The regions of code in a range. An unclosed one ends with its line.
 pub(super) fn regions(text: &str, range: TextRange, lines: &Lines) -> Vec<CodeRegion> {
     let mut found = Vec::new();
     let mut at = range.start;

@@ -1,15 +1,15 @@
-//! Tokens of code, read so that nothing a user types can make it fail.
+//! A tokenizer of code that never fails.
 //!
-//! A string that is not closed ends with its line; every byte that means nothing is an operator of its own.
+//! An unclosed string ends with its line; every unknown byte is an operator.
 
 use crate::TextRange;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TokenKind {
     /// An identifier.
     Name,
-    /// A word of the language, `end` included.
+    /// A keyword, including `end`.
     Keyword,
     /// A number.
     Number,
@@ -26,13 +26,13 @@ pub enum TokenKind {
 pub struct Token {
     /// What it is.
     pub kind: TokenKind,
-    /// Where it is in the file.
+    /// Its range in the file.
     pub range: TextRange,
     /// Whether it is the first one on its line of code.
     pub begins_line: bool,
 }
 
-/// The words that cannot be names. `None`, `True` and `False` are constants.
+/// Reserved words. `None`, `True` and `False` are constants.
 pub const KEYWORDS: [&str; 21] = [
     "and", "break", "continue", "def", "elif", "else", "end", "for", "if", "in", "lambda", "load", "not", "or", "pass",
     "return", "while", "None", "True", "False", "not in",
@@ -43,7 +43,7 @@ pub fn is_keyword(word: &str) -> bool {
     KEYWORDS.contains(&word)
 }
 
-/// Whether a text can be a name.
+/// Whether a text is an identifier.
 pub fn is_identifier(text: &str) -> bool {
     let mut chars = text.chars();
     chars.next().is_some_and(|c| c.is_alphabetic() || c == '_')
@@ -114,7 +114,7 @@ pub(super) fn tokens(text: &str, range: TextRange, tokens: &mut Vec<Token>) {
     }
 }
 
-/// Whether what precedes a dot is a value, so that the dot takes an attribute.
+/// Whether an operand precedes a dot, so that an attribute follows.
 fn ends_operand(text: &str, last: Option<&Token>, at: usize) -> bool {
     last.is_some_and(|last| {
         last.range.end == at && (last.kind == TokenKind::Name || matches!(last.range.of(text), ")" | "]" | "}"))
@@ -137,7 +137,7 @@ fn number_end(bytes: &[u8], mut at: usize, end: usize) -> usize {
     at
 }
 
-/// The end of the string that begins at an offset. Strings of three quotes can go over several lines.
+/// The end of the string at an offset. Triple-quoted strings can span several lines.
 fn string_end(bytes: &[u8], at: usize, end: usize) -> usize {
     let quote = bytes[at];
     let is_triple = bytes[at..end].starts_with(&[quote; 3]);
@@ -151,11 +151,11 @@ fn string_end(bytes: &[u8], at: usize, end: usize) -> usize {
             _ => next += 1,
         }
     }
-    // A long string that is never closed ends with its line: the rest is code that the user still wants to see.
+    // An unclosed triple-quoted string ends with its line: users still want to see the rest as code.
     if is_triple { line_end(bytes, at, end) } else { end.min(next.max(at + 1)) }
 }
 
-/// The content of a string token, escapes left as they are.
+/// The content of a string token, with escapes unchanged.
 pub fn string_content(token: &str) -> &str {
     let body = token.trim_start_matches(['r', 'b']);
     let Some(quote) = body.chars().next().filter(|c| matches!(c, '"' | '\'')) else { return body };
