@@ -1,7 +1,7 @@
-//! What the server needs to know of the project file `ytterby.yml`.
+//! The settings in the project file `ytterby.yml` that editors need.
 //!
-//! It is read from the recovering model, so that a project file that is being edited still names its inputs. What is
-//! wrong with it is told by `ytterby-project`, whose tables of keys are used here, too.
+//! They are read from the recovering model, so that an incomplete project file still defines its inputs. Problems of the
+//! file are reported by `ytterby-project`, whose tables of keys are also used here.
 
 use ytterby_project::keys::{self, Key};
 
@@ -20,9 +20,9 @@ pub struct Config {
     pub values: Vec<String>,
     /// Values of all targets: `key=yaml`.
     pub set: Vec<String>,
-    /// The version of Kubernetes that output is checked against.
+    /// The version of Kubernetes for checking output.
     pub kubernetes: Option<String>,
-    /// More schemas for that.
+    /// Additional schemas for that check.
     pub schemas: Vec<String>,
     /// Directories of tests.
     pub tests: Vec<String>,
@@ -35,13 +35,13 @@ pub struct Config {
 pub struct TargetConfig {
     /// Its name.
     pub name: String,
-    /// Its inputs beside those of all.
+    /// Its inputs, in addition to those of all targets.
     pub files: Vec<String>,
     /// Its values files.
     pub values: Vec<String>,
     /// Its values.
     pub set: Vec<String>,
-    /// The version of Kubernetes, where it has its own.
+    /// Its own version of Kubernetes, if any.
     pub kubernetes: Option<String>,
 }
 
@@ -67,10 +67,10 @@ pub fn read(file: &File) -> Config {
     config
 }
 
-/// Combinations of a matrix that are looked at.
+/// Maximum combinations of a matrix.
 const MAX_COMBINATIONS: usize = 8;
 
-/// A target, or those that its matrix makes of it.
+/// A target, or the targets of its matrix.
 fn targets(model: &Model, text: &str, item: usize) -> Vec<TargetConfig> {
     let Some(name) = model.items[item].key.clone() else { return Vec::new() };
     let mut target = TargetConfig { name, ..TargetConfig::default() };
@@ -139,7 +139,7 @@ fn strings(model: &Model, text: &str, item: usize) -> Vec<String> {
     scalar(model, text, item).into_iter().collect()
 }
 
-/// Keys and values, those of nested maps with dotted keys.
+/// Keys and values; those of nested maps have dotted keys.
 fn pairs(model: &Model, text: &str, item: usize, prefix: &str) -> Vec<String> {
     let mut found = Vec::new();
     for child in model.children(model.items[item].document, Some(item)) {
@@ -153,7 +153,7 @@ fn pairs(model: &Model, text: &str, item: usize, prefix: &str) -> Vec<String> {
     found
 }
 
-/// The keys that fit at a place of the project file: those at the top, of a target or of limits.
+/// The keys allowed at a path of the project file: those at the top, of a target or of limits.
 pub fn keys_at(path: &[Option<&str>]) -> &'static [Key] {
     match path {
         [] => keys::PROJECT,
@@ -169,7 +169,7 @@ pub fn about(path: &[Option<&str>]) -> Option<&'static Key> {
     keys_at(above).iter().find(|key| Some(key.name) == *last)
 }
 
-/// Paths of files and values files that are not there.
+/// Reports paths of files and values files that do not exist.
 pub fn missing_files(project: &Project, file: &File) -> Vec<Finding> {
     let model = file.model();
     let mut found = Vec::new();
@@ -181,7 +181,7 @@ pub fn missing_files(project: &Project, file: &File) -> Vec<Finding> {
             [Some("targets"), Some(_), Some("files" | "values"), rest @ ..] => rest.len() <= 1,
             _ => false,
         };
-        // `{region}` stands for values of a matrix.
+        // `{region}` is a placeholder for values of a matrix.
         let is_plain = !value.is_empty() && !value.contains('{') && !value.starts_with(['[', '|', '>', '*', '&']);
         if !names_file || !is_plain {
             continue;
@@ -203,7 +203,7 @@ pub fn missing_files(project: &Project, file: &File) -> Vec<Finding> {
     found
 }
 
-/// Where `set:` of a target, or that of all, gives a data value: its key and its value.
+/// The key and value in `set:` of a target, or of all targets, that set a data value.
 pub fn set_place(file: &File, target: &str, steps: &[&str]) -> Option<(TextRange, TextRange)> {
     let model = file.model();
     let named = |parent: Option<usize>, key: &str| {
@@ -229,7 +229,7 @@ pub fn set_place(file: &File, target: &str, steps: &[&str]) -> Option<(TextRange
     sets.into_iter().flatten().find_map(find)
 }
 
-/// Where a target is named.
+/// The range of a target's name.
 pub fn target_range(file: &File, name: &str) -> Option<TextRange> {
     let model = file.model();
     let targets = model.children(0, None).find(|item| model.items[*item].key.as_deref() == Some("targets"))?;

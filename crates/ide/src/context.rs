@@ -1,4 +1,4 @@
-//! Where a cursor is, and what is there.
+//! The cursor, and what it is at.
 
 use ytterby_kubernetes::{Catalog, Options, Unknown, Version};
 
@@ -7,21 +7,21 @@ use crate::model::{Chain, CodeRegion, Model, RegionKind, Token, TokenKind};
 use crate::project::{Meaning, Project, Role};
 use crate::values::Value;
 
-/// What else is known when a question is asked.
+/// Additional knowledge for answering a query.
 #[derive(Clone, Copy, Default)]
 pub struct Known<'a> {
     /// The data values of the selected target.
     pub values: Option<&'a Value>,
 }
 
-/// A place in a file of a project.
+/// A position in a file of a project.
 #[derive(Clone, Copy)]
 pub struct Cursor<'a> {
     /// The project.
     pub project: &'a Project,
     /// The file.
     pub file: &'a File,
-    /// The number of the file, if the project has it.
+    /// The index of the file, if it is part of the project.
     pub index: Option<usize>,
     /// The offset.
     pub offset: usize,
@@ -47,7 +47,7 @@ impl<'a> Cursor<'a> {
         &self.file.text
     }
 
-    /// The region of code that the cursor is in; blanks at the end of a line belong to it.
+    /// The region of code at the cursor; blanks at the end of a line belong to it.
     pub fn region(&self) -> Option<&'a CodeRegion> {
         let model = self.model();
         let after = model.regions.partition_point(|region| region.range.start <= self.offset);
@@ -65,7 +65,7 @@ impl<'a> Cursor<'a> {
         Some((index, self.model().tokens[index]))
     }
 
-    /// The chain at the cursor, and the number of its part: nothing for its root.
+    /// The chain at the cursor, and the index of its part; `None` for its root.
     pub fn chain(&self) -> Option<(&'a Chain, Option<usize>)> {
         let model = self.model();
         let after = model.chains.partition_point(|chain| chain.root_range.start <= self.offset);
@@ -80,13 +80,13 @@ impl<'a> Cursor<'a> {
         None
     }
 
-    /// What the chain at the cursor means up to and including the part there.
+    /// The meaning of the chain at the cursor, up to and including the part there.
     pub fn meaning(&self) -> Option<Meaning> {
         let (chain, part) = self.chain()?;
         self.project.meaning(self.index?, chain, part.map_or(0, |part| part + 1))
     }
 
-    /// The word that the cursor is in or behind: its text up to the cursor.
+    /// The word at the cursor, up to the cursor.
     pub fn word(&self) -> crate::TextRange {
         let text = self.text();
         let is_word = |c: char| c.is_alphanumeric() || c == '_';
@@ -95,7 +95,7 @@ impl<'a> Cursor<'a> {
         crate::TextRange::new(before, after)
     }
 
-    /// The library whose data values a document is about.
+    /// The library that a document sets data values of.
     pub fn library(&self, document: usize) -> String {
         match self.index {
             Some(index) if !self.is_values_file() => self.project.library_of_document(index, document),
@@ -103,17 +103,17 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The schema that counts for a document.
+    /// The schema for a document.
     pub fn schema(&self, document: usize) -> std::sync::Arc<crate::Schema> {
         self.project.schema_of_library(&self.library(document))
     }
 
-    /// Whether the file gives data values and nothing else.
+    /// Whether the file is a values file.
     pub fn is_values_file(&self) -> bool {
         self.file.language == Language::Values || self.project.is_values_file(&self.file.path)
     }
 
-    /// Whether code counts in the file.
+    /// Whether code in the file is evaluated.
     pub fn is_template(&self) -> bool {
         let role = self.index.map(|index| self.project.files[index].role);
         !self.is_values_file() && (role.is_none_or(|role| matches!(role, Role::Input | Role::Outside)))
@@ -125,7 +125,7 @@ impl<'a> Cursor<'a> {
         self.model().documents.partition_point(|document| document.line <= line).saturating_sub(1)
     }
 
-    /// The item that something written at the cursor would be in, by its indentation; and the column that counts.
+    /// The item that text inserted at the cursor would belong to, by its indentation; and the relevant column.
     pub fn surroundings(&self) -> (Option<usize>, usize) {
         let model = self.model();
         let line = model.lines.line_of(self.offset);
@@ -133,7 +133,7 @@ impl<'a> Cursor<'a> {
         let body = range.of(self.text());
         let indent = body.len() - body.trim_start_matches([' ', '\t']).len();
         let content = body.trim_start();
-        // A key after a dash counts from where it begins.
+        // A key after a dash has the column at which it begins.
         let dashes = content.len() - content.trim_start_matches(['-', ' ']).len();
         let column = if content.is_empty() { self.offset - range.start } else { indent + dashes };
         if content.starts_with("- ") || content == "-" {
@@ -149,8 +149,8 @@ impl<'a> Cursor<'a> {
         (above.find(|(_, item)| item.column < column).map(|(index, _)| index), column)
     }
 
-    /// The catalog of Kubernetes: the version that the project asks for, or the latest. Fields are known either way;
-    /// only a project that asks for it is checked.
+    /// The catalog of Kubernetes: the project's version, or the latest. Fields are known either way, but output is only
+    /// checked if the project requests it.
     pub fn catalog(&self) -> Option<Catalog> {
         let version = match self.project.config.as_ref().and_then(|config| config.kubernetes.as_deref()) {
             Some(version) => Version::parse(version)?,
@@ -159,7 +159,7 @@ impl<'a> Cursor<'a> {
         Some(Catalog::new(Options { version, unknown: Unknown::Ignore, skip: Vec::new() }))
     }
 
-    /// Whether the project says that its output is for Kubernetes.
+    /// Whether the project checks its output for Kubernetes.
     pub fn is_for_kubernetes(&self) -> bool {
         self.project.config.as_ref().is_some_and(|config| config.kubernetes.is_some())
     }
@@ -169,8 +169,8 @@ impl<'a> Cursor<'a> {
         self.own_kind(document).or_else(|| self.matched_kind(document))
     }
 
-    /// The kind that `overlay.subset({"kind": "Deployment"})` of an overlay names. Without `apiVersion` it is that of the
-    /// most stable version that has the kind.
+    /// The kind that an overlay's `overlay.subset({"kind": "Deployment"})` names. Without `apiVersion`, the most stable
+    /// version of the kind is used.
     fn matched_kind(&self, document: usize) -> Option<(String, String)> {
         let model = self.model();
         let annotations = &model.documents.get(document)?.annotations;
@@ -210,16 +210,16 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The call that an offset is in the arguments of.
+/// The call whose arguments contain an offset.
 #[derive(Clone, Debug)]
 pub struct OpenCall {
     /// The index of its `(`, or of the first token of an annotation's arguments.
     pub bracket: usize,
-    /// The index of the last token of what is called.
+    /// The index of the last token of the callee.
     pub callee: usize,
-    /// How many arguments come before.
+    /// The number of arguments before the offset.
     pub argument: usize,
-    /// The name of the argument, where one is written.
+    /// The name of the argument, if it has one.
     pub name: Option<String>,
 }
 
@@ -231,7 +231,7 @@ pub fn open_call(model: &Model, text: &str, offset: usize) -> Option<OpenCall> {
     let mut name = None;
     for index in (0..end).rev() {
         let token = &model.tokens[index];
-        // A string that the cursor is in is part of its argument.
+        // A string at the cursor is part of its argument.
         match token.range.of(text) {
             ")" | "]" | "}" if token.kind == TokenKind::Op => depth += 1,
             "(" if token.kind == TokenKind::Op && depth == 0 => {
@@ -252,7 +252,7 @@ pub fn open_call(model: &Model, text: &str, offset: usize) -> Option<OpenCall> {
             }
             _ => {}
         }
-        // A statement begins here: nothing before it is open.
+        // A statement begins here, so nothing before it is open.
         if token.begins_line && token.kind == TokenKind::Keyword && depth == 0 && index + 1 < end {
             let word = token.range.of(text);
             if matches!(word, "def" | "if" | "for" | "while" | "return" | "end" | "elif" | "else") {
@@ -269,7 +269,7 @@ pub fn open_call(model: &Model, text: &str, offset: usize) -> Option<OpenCall> {
 }
 
 impl Cursor<'_> {
-    /// What a call calls.
+    /// The callee of a call.
     pub fn callee(&self, call: &OpenCall) -> Option<Callee> {
         let model = self.model();
         let range = model.tokens[call.callee].range;
@@ -298,7 +298,7 @@ impl Cursor<'_> {
     }
 }
 
-/// What is called.
+/// The callee of a call.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Callee {
     /// A function: file and definition.
@@ -307,6 +307,6 @@ pub enum Callee {
     Member(String, String),
     /// A method of a type.
     Method(crate::infer::TypeName, String),
-    /// A function that every file has.
+    /// A built-in function.
     Builtin(String),
 }

@@ -1,13 +1,13 @@
-//! Data values and functions in words, as Markdown.
+//! Describes data values and functions in Markdown.
 
 use crate::context::Known;
 use crate::model::{DefKind, Definition};
 use crate::schema::Schema;
 
-/// What is shown in place of a secret.
+/// The text shown instead of a secret.
 pub const HIDDEN: &str = "(secret)";
 
-/// A declared data value.
+/// Describes a declared data value.
 pub fn value(schema: &Schema, node: usize, known: Known<'_>) -> String {
     let declared = &schema.nodes[node];
     let path = schema.path(node);
@@ -63,7 +63,7 @@ pub fn value(schema: &Schema, node: usize, known: Known<'_>) -> String {
     out
 }
 
-/// A value as it is shown, secrets in it replaced.
+/// Shows a value with its secrets replaced.
 pub fn hidden_parts(schema: &Schema, node: usize, value: &crate::values::Value) -> String {
     fn has_secret(schema: &Schema, node: usize) -> bool {
         let declared = &schema.nodes[node];
@@ -73,7 +73,7 @@ pub fn hidden_parts(schema: &Schema, node: usize, value: &crate::values::Value) 
     if has_secret(schema, node) { HIDDEN.to_owned() } else { value.shown() }
 }
 
-/// The path of a node as steps.
+/// The path of a node.
 pub fn steps(schema: &Schema, node: usize) -> Vec<Option<String>> {
     let mut steps = Vec::new();
     let mut next = Some(node);
@@ -91,7 +91,7 @@ fn code(text: &str) -> String {
     if text.contains('`') { format!("`` {text} ``") } else { format!("`{text}`") }
 }
 
-/// A type with its default, in a few words.
+/// A type with its default, in short.
 pub fn short(schema: &Schema, node: usize) -> String {
     let declared = &schema.nodes[node];
     match &declared.default {
@@ -101,7 +101,7 @@ pub fn short(schema: &Schema, node: usize) -> String {
     }
 }
 
-/// How a function is called.
+/// The signature of a function.
 pub fn signature(definition: &Definition) -> String {
     match &definition.kind {
         DefKind::Function { parameters, .. } => format!("{}({})", definition.name, parameters.join(", ")),
@@ -109,7 +109,7 @@ pub fn signature(definition: &Definition) -> String {
     }
 }
 
-/// A definition.
+/// Describes a definition.
 pub fn definition(definition: &Definition, from: &str) -> String {
     let kind = match &definition.kind {
         DefKind::Function { .. } => "def ",

@@ -1,20 +1,20 @@
-//! Files, and where they come from.
+//! Files, and access to them.
 
 use std::sync::{Arc, OnceLock};
 
 use crate::model::{FileKind, Model};
 
-/// The files that a server can see. The host brings it: a disk, or the memory of a browser.
+/// The files that a server can see. Provided by the host: a disk, or the memory of a browser.
 ///
-/// Paths are absolute, with `/` between their pieces.
+/// Paths are absolute and use `/`.
 pub trait FileSystem: Send + Sync {
-    /// What is in a directory, in any order; nothing where it cannot be read.
+    /// The entries of a directory, in any order; empty if it cannot be read.
     fn list(&self, directory: &str) -> Vec<DirectoryEntry>;
 
     /// The bytes of a file.
     fn read(&self, path: &str) -> Option<Vec<u8>>;
 
-    /// A number that changes with the content of a file: its time and size. Nothing where there is no file.
+    /// A number that changes with the content of a file, made from its time and size. `None` if there is no file.
     fn stamp(&self, path: &str) -> Option<u64>;
 }
 
@@ -25,11 +25,11 @@ pub struct DirectoryEntry {
     pub name: String,
     /// Whether it is a directory.
     pub is_directory: bool,
-    /// As [`FileSystem::stamp`] tells it.
+    /// Like the result of [`FileSystem::stamp`].
     pub stamp: u64,
 }
 
-/// What the editor says that a file is.
+/// The editor's language of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Language {
     /// Not open, or open as something else.
@@ -60,11 +60,11 @@ impl Language {
 pub struct File {
     /// Its absolute path.
     pub path: String,
-    /// Its text; what is not UTF-8 is replaced.
+    /// Its text; invalid UTF-8 is replaced.
     pub text: Arc<str>,
-    /// What the editor says that it is.
+    /// The editor's language.
     pub language: Language,
-    /// The version that the editor counts, if it is open.
+    /// The editor's version, if it is open.
     pub version: Option<i64>,
     model: OnceLock<Model>,
 }
@@ -75,12 +75,12 @@ impl File {
         File { path: path.to_owned(), text: text.into(), language, version, model: OnceLock::new() }
     }
 
-    /// What the text tells.
+    /// The model of its text.
     pub fn model(&self) -> &Model {
         self.model.get_or_init(|| Model::new(&self.text, self.kind(), !self.is_plain()))
     }
 
-    /// What sort of file it is, by its name; a file that is open as `ytt` with another name is a text template.
+    /// The kind of file, by its name; a file that is open as `ytt` with another name is a text template.
     pub fn kind(&self) -> FileKind {
         match FileKind::of(&self.path) {
             FileKind::Other if self.language == Language::Ytt => FileKind::Text,
@@ -88,7 +88,7 @@ impl File {
         }
     }
 
-    /// Whether its comments are only comments: a values file or the project file.
+    /// Whether its comments have no meaning: a values file or the project file.
     pub fn is_plain(&self) -> bool {
         self.language == Language::Values || is_project_file(&self.path)
     }
@@ -118,7 +118,7 @@ pub fn parent(path: &str) -> &str {
     }
 }
 
-/// A path below a directory, `.` and `..` resolved.
+/// Joins paths and resolves `.` and `..`.
 pub fn join(directory: &str, path: &str) -> String {
     let whole = if path.starts_with('/') { path.to_owned() } else { format!("{directory}/{path}") };
     let mut pieces: Vec<&str> = Vec::new();
@@ -134,13 +134,13 @@ pub fn join(directory: &str, path: &str) -> String {
     if has_drive && !whole.starts_with('/') { pieces.join("/") } else { format!("/{}", pieces.join("/")) }
 }
 
-/// The part of a path below a directory.
+/// A path relative to a directory.
 pub fn below<'a>(path: &'a str, directory: &str) -> Option<&'a str> {
     let rest = path.strip_prefix(directory.trim_end_matches('/'))?;
     rest.strip_prefix('/')
 }
 
-/// Whether the model reads files of this name: YAML, Starlark and text. Others are inputs that only code reads.
+/// Whether files of this name have a model: YAML, Starlark and text. Others are inputs that only code reads.
 pub fn is_input(path: &str) -> bool {
     FileKind::of(path) != FileKind::Other
 }

@@ -1,13 +1,13 @@
-//! What is wrong in files, with ranges in bytes.
+//! Problems in files, with byte ranges.
 
 use crate::TextRange;
 
-/// How bad it is.
+/// The severity of a finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Severity {
-    /// A run fails.
+    /// The run fails.
     Error,
-    /// A run goes on.
+    /// The run continues.
     Warning,
 }
 
@@ -16,58 +16,58 @@ pub enum Severity {
 pub struct Finding {
     /// The file.
     pub path: String,
-    /// Where in it.
+    /// The range in it.
     pub range: TextRange,
-    /// The stable name of the problem: `schema/type`.
+    /// The stable id of the problem: `schema/type`.
     pub code: String,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
-    /// What is wrong, and what to do about it.
+    /// The problem and its remedy.
     pub message: String,
-    /// Whether a string is expected where there is something else.
+    /// Whether a string is expected instead of another type.
     pub wants_string: bool,
-    /// Whether the range is of no use: editors fade it.
+    /// Whether the range is unnecessary: editors fade it.
     pub is_unnecessary: bool,
     /// Whether the range is deprecated: editors strike it through.
     pub is_deprecated: bool,
-    /// The data value that is required here and not given, by its path.
+    /// The path of a required data value that is missing here.
     pub missing: Option<Vec<Option<String>>>,
-    /// Other places that matter.
+    /// Related places.
     pub related: Vec<RelatedPlace>,
-    /// Edits that mend it.
+    /// Edits that fix it.
     pub fixes: Vec<Fix>,
 }
 
-/// A place that matters for a problem.
+/// A place related to a problem.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RelatedPlace {
     /// The file.
     pub path: String,
-    /// Where in it.
+    /// The range in it.
     pub range: TextRange,
-    /// Why it matters.
+    /// How it is related.
     pub text: String,
 }
 
-/// Edits that mend a problem.
+/// Edits that fix a problem.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Fix {
-    /// What they do.
+    /// A description of the edits.
     pub title: String,
     /// The edits.
     pub edits: Vec<TextEdit>,
-    /// Whether it is what most users want.
+    /// Whether it is the best choice for most users.
     pub is_preferred: bool,
 }
 
-/// A range of a file is replaced.
+/// A replacement of a range of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TextEdit {
     /// The file.
     pub path: String,
-    /// What is replaced.
+    /// The range to replace.
     pub range: TextRange,
-    /// What comes in its place.
+    /// The replacement.
     pub text: String,
 }
 

@@ -1,11 +1,11 @@
-//! What can be folded: maps and arrays, blocks of code, documents, comments.
+//! Folding ranges: maps and arrays, blocks of code, documents, comments.
 
 use std::collections::BTreeMap;
 
 use crate::file::File;
 use crate::model::RegionKind;
 
-/// What is folded.
+/// The kind of a folding range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FoldKind {
     /// YAML or code.
@@ -16,18 +16,18 @@ pub enum FoldKind {
     Imports,
 }
 
-/// Lines that can be folded, counted from 0, both included.
+/// Lines that can be folded, from 0, inclusive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fold {
-    /// The first line, which stays.
+    /// The first line, which stays visible.
     pub start: usize,
     /// The last line.
     pub end: usize,
-    /// What it is.
+    /// Its kind.
     pub kind: FoldKind,
 }
 
-/// The folds of a file in the order of their first lines; of several that begin on a line, the longest.
+/// The folding ranges of a file, sorted by first line; if several begin on a line, the longest.
 pub fn folds(file: &File) -> Vec<Fold> {
     let model = file.model();
     let mut found: BTreeMap<usize, (usize, FoldKind)> = BTreeMap::new();

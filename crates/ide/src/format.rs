@@ -1,4 +1,4 @@
-//! Formatting: what `ytterby fmt` prints.
+//! Formats files like `ytterby fmt`.
 
 use ytterby_diag::FileId;
 use ytterby_yaml::{ReadOptions, parse};
@@ -8,7 +8,7 @@ use crate::file::File;
 use crate::findings::TextEdit;
 use crate::model::FileKind;
 
-/// The edits that format a file; none where it cannot be parsed or is not YAML. Lines that stay are not touched.
+/// The edits that format a file; empty if it cannot be parsed or is not YAML. Unchanged lines are not touched.
 pub fn format(file: &File) -> Vec<TextEdit> {
     if file.kind() != FileKind::Yaml {
         return Vec::new();
@@ -23,7 +23,7 @@ pub fn format(file: &File) -> Vec<TextEdit> {
     if new == text {
         return Vec::new();
     }
-    // Only what differs is replaced, in whole lines, so that cursors and marks elsewhere stay.
+    // Replace only whole lines that differ, so that cursors and marks elsewhere stay.
     let same = |a: &str, b: &str| {
         a.split_inclusive('\n')
             .zip(b.split_inclusive('\n'))

@@ -1,4 +1,4 @@
-//! What is under the cursor.
+//! Descriptions of what is under the cursor.
 
 use crate::config;
 use crate::context::{Cursor, Known};
@@ -7,16 +7,16 @@ use crate::model::TokenKind;
 use crate::project::Meaning;
 use crate::{TextRange, describe, infer, reference};
 
-/// What is under the cursor, as Markdown.
+/// The description of something under the cursor.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Hover {
-    /// What it is about.
+    /// The described range.
     pub range: TextRange,
-    /// The text.
+    /// The description.
     pub markdown: String,
 }
 
-/// What is at a place.
+/// Describes what is under the cursor.
 pub fn hover(at: Cursor<'_>, known: Known<'_>) -> Option<Hover> {
     let model = at.model();
     if file::is_project_file(&at.file.path) {

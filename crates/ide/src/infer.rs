@@ -1,8 +1,8 @@
-//! The type of an expression, as far as its tokens tell.
+//! Infers the type of an expression from its tokens.
 //!
-//! Completion and hover want to know what `x.` may be followed by. Types are followed through literals, variables, the
-//! calls whose results are known, and data values with their schema. What is not certain has no type: a wrong method
-//! would be worse than none.
+//! Completion and hover need the methods that may follow `x.`. Types are inferred through literals, variables, calls with
+//! known results, and data values with their schema. Anything uncertain has no type: offering a wrong method would be
+//! worse than none.
 
 use crate::context::Cursor;
 use crate::model::{DefKind, Model, TokenKind};
@@ -12,10 +12,10 @@ use crate::reference::{self, Entry};
 /// A type with methods: the name of a group of `reference::types`, or `library`.
 pub type TypeName = &'static str;
 
-/// Variables that are followed.
+/// Maximum length of a chain of variables.
 const MAX_STEPS: usize = 8;
 
-/// The type of what is before the dot at an offset.
+/// The type of the expression before the dot at an offset.
 pub fn receiver(at: Cursor<'_>, dot: usize) -> Option<TypeName> {
     let model = at.model();
     let token = model.tokens.partition_point(|token| token.range.start < dot);
@@ -42,7 +42,7 @@ pub fn methods(of: TypeName) -> Vec<&'static Entry> {
     group.map(|group| group.members.iter().collect()).unwrap_or_default()
 }
 
-/// Whether an entry of the module `library` is a method of what `library.get` returns.
+/// Whether an entry of the module `library` is a method of the result of `library.get`.
 pub fn is_library_method(entry: &Entry) -> bool {
     entry.name.starts_with("library.") && entry.name != "library.get"
 }
@@ -83,7 +83,7 @@ impl<'a> Types<'a> {
             (TokenKind::Op, "]") => {
                 let open = self.open_bracket(last)?;
                 match self.is_operand_end(open) {
-                    // An item of a string is a string; of others it can be anything.
+                    // An item of a string is a string; items of other types are unknown.
                     true => self.before(open, steps).filter(|of| *of == "string"),
                     false => Some("list"),
                 }
@@ -92,7 +92,7 @@ impl<'a> Types<'a> {
                 let open = self.open_bracket(last)?;
                 match self.is_operand_end(open) {
                     true => self.of_call(open - 1, steps),
-                    // Brackets around one expression; a tuple has no methods.
+                    // Parentheses around one expression; a tuple has no methods.
                     false => {
                         let has_comma = (open + 1..last).any(|index| self.word(index) == ",");
                         (!has_comma).then(|| self.before(last, steps)).flatten()
@@ -103,7 +103,7 @@ impl<'a> Types<'a> {
         }
     }
 
-    /// Whether an operand ends before a token, so that a bracket there is a call or an index.
+    /// Whether an operand ends before a token, so that a bracket there begins a call or an index.
     fn is_operand_end(&self, index: usize) -> bool {
         let Some(before) = index.checked_sub(1) else { return false };
         let is_same_region = self.region(before) == self.region(index);
@@ -118,7 +118,7 @@ impl<'a> Types<'a> {
         self.model.regions.partition_point(|region| region.tokens.end <= token)
     }
 
-    /// The bracket that a closing one closes.
+    /// The opening bracket of a closing one.
     fn open_bracket(&self, close: usize) -> Option<usize> {
         let mut depth = 0_usize;
         for index in (0..=close).rev().take(4096) {
@@ -169,7 +169,7 @@ impl<'a> Types<'a> {
         self.of_expression(target + 2, steps)
     }
 
-    /// The type of the expression that begins at a token and ends with its statement.
+    /// The type of the expression that begins at a token and extends to the end of its statement.
     fn of_expression(&self, start: usize, steps: usize) -> Option<TypeName> {
         let region = self.model.regions.get(self.region(start))?;
         let mut depth = 0_usize;
@@ -182,7 +182,7 @@ impl<'a> Types<'a> {
             match (token.kind, self.word(end)) {
                 (TokenKind::Op, "(" | "[" | "{") => depth += 1,
                 (TokenKind::Op, ")" | "]" | "}") => depth = depth.saturating_sub(1),
-                // A choice, a comparison or a lambda: the last operand does not decide.
+                // A conditional, a comparison or a lambda: the last operand does not decide.
                 (TokenKind::Keyword, _) if depth == 0 => return None,
                 (TokenKind::Op, "==" | "!=" | "<" | ">" | "<=" | ">=" | ",") if depth == 0 => return None,
                 _ => {}
@@ -196,7 +196,7 @@ impl<'a> Types<'a> {
         }
     }
 
-    /// The type of what a call returns; `callee` is the last token of what is called.
+    /// The type of a call's result; `callee` is the last token of the callee.
     fn of_call(&self, callee: usize, steps: usize) -> Option<TypeName> {
         let name = self.word(callee);
         if self.kind(callee) != Some(TokenKind::Name) {

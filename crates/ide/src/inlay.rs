@@ -1,4 +1,4 @@
-//! Hints between the lines: current values behind code, and what an `end` closes.
+//! Inlay hints: current values after code, and the block that an `end` closes.
 
 use crate::TextRange;
 use crate::context::Known;
@@ -7,16 +7,16 @@ use crate::file::File;
 use crate::model::RegionKind;
 use crate::project::{Meaning, Project};
 
-/// A text at a place.
+/// An inlay hint.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Hint {
-    /// Where.
+    /// Its position.
     pub offset: usize,
-    /// The text.
+    /// Its text.
     pub label: String,
 }
 
-/// Lines from which on a block says at its `end` what it is.
+/// Blocks with at least this many lines are described at their `end`.
 const LONG_BLOCK: usize = 20;
 
 /// The hints in a part of a file.

@@ -1,9 +1,9 @@
 //! Answers questions about a project with unsaved files.
 //!
-//! Everything here speaks paths and byte offsets; the protocol of editors is the business of `ytterby-lsp`. A
-//! [`Workspace`] has the files; the [`Project`] that it gives is a snapshot that never changes. Questions about places
-//! ([`complete`], [`hover`], …) are answered from models that recover from half-written files ([`model`]);
-//! [`analysis`] runs the engine for everything that only a run can tell.
+//! Everything here uses paths and byte offsets; the protocol of editors is in `ytterby-lsp`. A [`Workspace`] has the
+//! files; its [`Project`]s are immutable snapshots. Queries about positions ([`complete`], [`hover`], …) use models that
+//! recover from incomplete files ([`model`]); [`analysis`] runs the engine for everything that only a run can
+//! find.
 
 pub mod actions;
 pub mod analysis;

@@ -1,11 +1,11 @@
-//! Paths in files that can be opened.
+//! Links: paths in files that can be opened.
 
 use crate::TextRange;
 use crate::file::{self, File};
 use crate::model::{TokenKind, string_content};
 use crate::project::{Meaning, Project};
 
-/// The files that a file names: in `load`, in `data.read`, and in the project file.
+/// The files that a file refers to: in `load`, in `data.read`, and in the project file.
 pub fn links(project: &Project, file: &File) -> Vec<(TextRange, String)> {
     let model = file.model();
     if file::is_project_file(&file.path) {
@@ -24,7 +24,7 @@ pub fn links(project: &Project, file: &File) -> Vec<(TextRange, String)> {
     loads.chain(read_files(project, file, index)).collect()
 }
 
-/// The files that `data.read("…")` names.
+/// The files in `data.read("…")`.
 fn read_files<'a>(
     project: &'a Project,
     file: &'a File,

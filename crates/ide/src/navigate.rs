@@ -1,4 +1,4 @@
-//! Definitions, references and renaming, across the files of a project.
+//! Definitions, references and renaming across the files of a project.
 
 use std::collections::BTreeSet;
 
@@ -9,20 +9,20 @@ use crate::findings::TextEdit;
 use crate::model::{DefKind, Model, TokenKind, is_identifier, string_content};
 use crate::project::{Meaning, Place, Project};
 
-/// Something that has a name in several places.
+/// Something with a name in several places.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Symbol {
     /// A data value of a library, by its path.
     Value(String, Vec<Option<String>>),
     /// A definition: file and index.
     Definition(usize, usize),
-    /// A symbol of another file under another name.
+    /// A symbol of another file that is loaded under another name.
     Alias(usize, usize),
     /// A module, by its name.
     Module(String),
     /// A function of a module.
     Member(String, String),
-    /// A file that is loaded, by its number.
+    /// A loaded file, by its index.
     File(usize),
     /// A library, by its directory.
     Library(String),
@@ -30,7 +30,7 @@ pub enum Symbol {
     Anchor(String),
 }
 
-/// What is at a place, and the range of its name there.
+/// The symbol at the cursor, and the range of its name.
 pub fn symbol(at: Cursor<'_>) -> Option<(Symbol, TextRange)> {
     let model = at.model();
     if file::is_project_file(&at.file.path) {
@@ -74,10 +74,10 @@ fn set_key(at: Cursor<'_>) -> Option<(Symbol, TextRange)> {
     Some((Symbol::Value(String::new(), path), range))
 }
 
-/// A data value and where its name is.
+/// A data value and the range of its name.
 type NamedValue = (Vec<Option<String>>, TextRange);
 
-/// The data values that a key below `set:` names: in `db.host`, both parts.
+/// The data values in a key below `set:`; `db.host` has two.
 fn set_names(model: &Model, text: &str, item: usize) -> Vec<NamedValue> {
     let path = model.path(item);
     let below = match &path[..] {
@@ -111,7 +111,7 @@ fn code_symbol(at: Cursor<'_>) -> Option<(Symbol, TextRange)> {
         }
         return Some((Symbol::File(at.project.loaded(file, &load.path)?), load.path_range));
     }
-    // The symbol in quotes of a load.
+    // The quoted symbol in a `load`.
     for definition in &model.definitions {
         let DefKind::Loaded { load, symbol, symbol_range } = &definition.kind else { continue };
         if symbol_range.touches(at.offset) {
@@ -146,7 +146,7 @@ fn code_symbol(at: Cursor<'_>) -> Option<(Symbol, TextRange)> {
     named_argument(at).or_else(|| library_name(at))
 }
 
-/// The name of an argument in a call is that of the parameter.
+/// The parameter that a named argument of a call refers to.
 fn named_argument(at: Cursor<'_>) -> Option<(Symbol, TextRange)> {
     let model = at.model();
     let (index, token) = at.token().filter(|(_, token)| token.kind == TokenKind::Name)?;
@@ -164,7 +164,7 @@ fn named_argument(at: Cursor<'_>) -> Option<(Symbol, TextRange)> {
     Some((Symbol::Definition(file, parameter), token.range))
 }
 
-/// The function that a parameter belongs to: its scope begins after the name.
+/// The function of a parameter, whose scope begins after the function's name.
 fn function_of(model: &Model, parameter: &crate::model::Definition) -> Option<usize> {
     let start = model.scopes[parameter.scope].range.start;
     model
@@ -219,7 +219,7 @@ fn library_name(at: Cursor<'_>) -> Option<(Symbol, TextRange)> {
     Some((Symbol::Library(directory), token.range))
 }
 
-/// What a definition of a file stands for: itself, an alias, or something of another file.
+/// What a definition in a file refers to: itself, an alias, or something in another file.
 fn own_symbol(project: &Project, file: usize, definition: usize) -> Symbol {
     let model = project.files[file].file.model();
     let found = &model.definitions[definition];
@@ -244,7 +244,7 @@ fn own_symbol(project: &Project, file: usize, definition: usize) -> Symbol {
     origin(project, file, definition)
 }
 
-/// The first definition of the same name in the same scope, through loads.
+/// The first definition of the same name in the same scope, following loads.
 fn origin(project: &Project, file: usize, definition: usize) -> Symbol {
     let (mut file, mut definition) = (file, definition);
     for _ in 0..16 {
@@ -261,7 +261,7 @@ fn origin(project: &Project, file: usize, definition: usize) -> Symbol {
     Symbol::Definition(file, model.definitions.iter().position(is_twin).unwrap_or(definition))
 }
 
-/// Where what is at a place is defined.
+/// The definitions of the symbol at the cursor.
 pub fn definition(at: Cursor<'_>) -> Vec<Place> {
     if let Some(places) = target_file(at) {
         return places;
@@ -303,7 +303,7 @@ pub fn definition(at: Cursor<'_>) -> Vec<Place> {
     }
 }
 
-/// Files and values files that the project file names.
+/// Files and values files in the project file.
 fn target_file(at: Cursor<'_>) -> Option<Vec<Place>> {
     let model = at.model();
     if !file::is_project_file(&at.file.path) {
@@ -326,7 +326,7 @@ fn anchors(at: Cursor<'_>, name: &str) -> Vec<(Place, bool)> {
     own.map(|(range, is_anchor)| (place(range), *is_anchor)).collect()
 }
 
-/// Everything that refers to what is at a place.
+/// All references to the symbol at the cursor.
 pub fn references(at: Cursor<'_>, with_declaration: bool) -> Vec<Place> {
     let Some((symbol, _)) = symbol(at) else { return Vec::new() };
     let found = occurrences(at, &symbol);
@@ -334,7 +334,7 @@ pub fn references(at: Cursor<'_>, with_declaration: bool) -> Vec<Place> {
     wanted.map(|(place, _)| place).collect()
 }
 
-/// The places of a symbol, each with whether it declares it.
+/// The places of a symbol, each with whether it is a declaration.
 fn occurrences(at: Cursor<'_>, symbol: &Symbol) -> BTreeSet<(Place, bool)> {
     match symbol {
         Symbol::Value(library, path) => value_occurrences(at.project, library, path),
@@ -473,7 +473,7 @@ fn definition_key(definition: &crate::model::Definition) -> &str {
     &definition.name
 }
 
-/// Whether an exported name is that of a file, through further loads.
+/// Whether a loaded name comes from a file, following further loads.
 fn leads_to(project: &Project, file: usize, definition: usize, target: usize, name: &str) -> bool {
     match origin(project, file, definition) {
         Symbol::Definition(found, index) => {
@@ -515,7 +515,7 @@ fn member_occurrences(project: &Project, module: &str, name: &str) -> BTreeSet<(
     found
 }
 
-/// The name at a place, if it can be renamed.
+/// The range of the name at the cursor, if it can be renamed.
 pub fn prepare_rename(at: Cursor<'_>) -> Result<TextRange, String> {
     let (symbol, range) = symbol(at).ok_or("there is no name here that can be changed")?;
     match symbol {
@@ -526,7 +526,7 @@ pub fn prepare_rename(at: Cursor<'_>) -> Result<TextRange, String> {
     }
 }
 
-/// The edits that give what is at a place another name.
+/// The edits that rename the symbol at the cursor.
 pub fn rename(at: Cursor<'_>, name: &str) -> Result<Vec<TextEdit>, String> {
     prepare_rename(at)?;
     let (symbol, _) = symbol(at).ok_or("there is no name here")?;
@@ -562,7 +562,7 @@ pub fn rename(at: Cursor<'_>, name: &str) -> Result<Vec<TextEdit>, String> {
     Ok(edits)
 }
 
-/// The places of what is at a place, in the same file.
+/// The places of the symbol at the cursor in the same file.
 pub fn highlights(at: Cursor<'_>) -> Vec<TextRange> {
     let own = references(at, true).into_iter().filter(|place| place.path == at.file.path);
     own.map(|place| place.range).collect()

@@ -1,10 +1,10 @@
-//! The `end` that comes by itself with the line break after `if …:`.
+//! Adds an `end` after a line break after `if …:`.
 
 use crate::context::Cursor;
 use crate::findings::TextEdit;
 use crate::model::{FileKind, RegionKind};
 
-/// The edits after a line break before the cursor.
+/// The edits for a line break just typed before the cursor.
 pub fn after_line_break(at: Cursor<'_>) -> Vec<TextEdit> {
     let (model, text) = (at.model(), at.text());
     if !at.is_template() {
@@ -13,7 +13,7 @@ pub fn after_line_break(at: Cursor<'_>) -> Vec<TextEdit> {
     let line = model.lines.line_of(at.offset);
     let Some(above) = line.checked_sub(1) else { return Vec::new() };
     let Some(block) = model.blocks.iter().find(|block| block.line == above) else { return Vec::new() };
-    // Where an inner block has taken the `end` of an outer one, the inner one is the new one.
+    // If an inner block has taken the `end` of an outer one, the inner one is the new one.
     let outer_is_open = model.blocks.iter().any(|other| other.line < block.line && other.end.is_none());
     if block.end.is_some() && !outer_is_open {
         return Vec::new();
@@ -21,7 +21,7 @@ pub fn after_line_break(at: Cursor<'_>) -> Vec<TextEdit> {
     let is_star = model.regions.first().is_some_and(|region| region.kind == RegionKind::Whole);
     let head_line = model.lines.range(text, above).of(text);
     let word = match at.file.kind() {
-        // A block whose mark is still open goes on in the next line.
+        // A block whose marker is not closed continues on the next line.
         FileKind::Text if !head_line.trim_end().ends_with("@)") => return Vec::new(),
         FileKind::Text => "(@ end @)",
         _ if is_star => "end",

@@ -1,6 +1,6 @@
-//! Which line of the output comes from which line of a file.
+//! Maps lines of the output to lines of source files.
 //!
-//! The run tells where each node comes from; the output is read once more, and both trees are walked side by side.
+//! The run records the position of each node; the output is parsed again, and both trees are walked in parallel.
 
 use ytterby_diag::{FileId, Origin, Pos, Sources};
 use ytterby_yaml::{NodeId, ReadOptions, Tree, View, last_wins, parse};
@@ -8,7 +8,7 @@ use ytterby_yaml::{NodeId, ReadOptions, Tree, View, last_wins, parse};
 use crate::analysis::SeenNode;
 use crate::text::Lines;
 
-/// Rows of output line, path and source line, all counted from 0, in the order of the output.
+/// Output line, path and source line, all from 0, in the order of the output.
 pub(crate) fn line_map(output: &str, documents: &[SeenNode], sources: &Sources) -> Vec<(usize, String, usize)> {
     let Ok(tree) = parse(output.as_bytes(), FileId(0), &ReadOptions::default()) else { return Vec::new() };
     let mut mapper = Mapper { tree: &tree, lines: Lines::new(output), sources, rows: Vec::new() };

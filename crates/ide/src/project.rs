@@ -1,4 +1,4 @@
-//! One project at one moment: its files, its schema, and what its names refer to across files.
+//! A snapshot of a project: its files, its schema, and names across files.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -9,7 +9,7 @@ use crate::file::{self, File, FileSystem};
 use crate::model::{Chain, DefKind, FileKind};
 use crate::schema::Schema;
 
-/// What a file is for.
+/// The role of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     /// An input: template, schema, overlay, code.
@@ -18,9 +18,9 @@ pub enum Role {
     Values,
     /// An open values file that no target names.
     LooseValues,
-    /// A plain file that takes no part: it looks like a values file.
+    /// A plain file that is ignored because it looks like a values file.
     Plain,
-    /// An open file that is no input.
+    /// An open file that is not an input.
     Outside,
 }
 
@@ -29,30 +29,30 @@ pub enum Role {
 pub struct ProjectFile {
     /// The file.
     pub file: Arc<File>,
-    /// The path that templates know it by.
+    /// Its path in templates.
     pub logical: String,
-    /// What it is for.
+    /// Its role.
     pub role: Role,
-    /// The number of the only target that it belongs to.
+    /// The index of the only target that it belongs to.
     pub target: Option<usize>,
 }
 
-/// A project at one moment.
+/// A snapshot of a project.
 pub struct Project {
     /// Its directory.
     pub root: String,
     /// Its project file.
     pub project_file: Option<Arc<File>>,
-    /// What the project file says.
+    /// The settings in the project file.
     pub config: Option<Config>,
     /// Its files.
     pub files: Vec<ProjectFile>,
     /// The last version of each file that compiled.
     pub(crate) good: Arc<HashMap<String, Arc<File>>>,
-    /// Where other files are read.
+    /// Access to other files.
     pub(crate) system: Arc<dyn FileSystem>,
     by_path: HashMap<String, usize>,
-    /// Schemas of libraries by their prefix; the root's is the empty one.
+    /// Schemas by library; the root has an empty name.
     schemas: OnceLock<Arc<Schemas>>,
     old_schemas: Option<Arc<Schemas>>,
 }
@@ -63,14 +63,14 @@ struct Schemas {
     by_library: HashMap<String, Arc<Schema>>,
 }
 
-/// What a name with attributes means.
+/// The meaning of a name with attributes.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Meaning {
     /// A module `@ytt:name`.
     Module(String),
     /// A function or value of a module.
     ModuleMember(String, String),
-    /// A data value, by its path from the root; nothing for items of arrays.
+    /// A data value, by its path from the root; `None` for items of arrays.
     DataValue(Vec<Option<String>>),
     /// A definition: file and index.
     Definition(usize, usize),
@@ -114,12 +114,12 @@ impl Project {
         same_config && self.files.len() == other.files.len() && self.files.iter().zip(&other.files).all(same_file)
     }
 
-    /// The number of a file.
+    /// The index of a file.
     pub fn index(&self, path: &str) -> Option<usize> {
         self.by_path.get(path).copied()
     }
 
-    /// A file by its path; also one that takes no part in the project.
+    /// A file by its path, including the project file and files outside.
     pub fn file(&self, path: &str) -> Option<&Arc<File>> {
         match self.index(path) {
             Some(index) => Some(&self.files[index].file),
@@ -127,25 +127,25 @@ impl Project {
         }
     }
 
-    /// Files that can contain code, each once.
+    /// Files that can contain code, without duplicates.
     pub fn inputs(&self) -> impl Iterator<Item = (usize, &ProjectFile)> {
         let is_first = |index: usize, file: &ProjectFile| self.by_path.get(&file.file.path) == Some(&index);
         self.files.iter().enumerate().filter(move |(index, file)| file.role == Role::Input && is_first(*index, file))
     }
 
-    /// Values files, each once.
+    /// Values files, without duplicates.
     pub fn values_files(&self) -> impl Iterator<Item = &ProjectFile> {
         let is_first = |index: usize, file: &ProjectFile| self.by_path.get(&file.file.path) == Some(&index);
         let all = self.files.iter().enumerate().filter(move |(index, file)| is_values(file) && is_first(*index, file));
         all.map(|(_, file)| file)
     }
 
-    /// Whether a file gives data values and contains no code.
+    /// Whether a file is a values file.
     pub fn is_values_file(&self, path: &str) -> bool {
         self.index(path).is_some_and(|index| is_values(&self.files[index]))
     }
 
-    /// The library that a file belongs to: the path of its directory, empty for the root.
+    /// The library of a file: the path of its directory, empty for the root.
     pub fn library(&self, logical: &str) -> String {
         let Some(at) = logical.rfind("_ytt_lib/") else { return String::new() };
         let below = at + "_ytt_lib/".len();
@@ -166,7 +166,7 @@ impl Project {
         logical[..first].to_owned()
     }
 
-    /// The schema that counts for a file.
+    /// The schema for a file.
     pub fn schema_for(&self, path: &str) -> Arc<Schema> {
         let library = match self.index(path) {
             Some(index) if self.files[index].role == Role::Input => self.library(&self.files[index].logical),
@@ -175,7 +175,7 @@ impl Project {
         self.schemas().by_library.get(&library).cloned().unwrap_or_default()
     }
 
-    /// The library that a document gives data values to: that of `@library/ref`, or that of its file.
+    /// The library that a document sets data values of: that of `@library/ref`, or that of its file.
     pub fn library_of_document(&self, file: usize, document: usize) -> String {
         let source = &self.files[file];
         let model = source.file.model();
@@ -183,7 +183,7 @@ impl Project {
         let named = annotations.iter().map(|index| &model.annotations[*index]).find_map(|annotation| {
             let text = annotation.arguments.of(&source.file.text).trim();
             let name = text.trim_matches(['"', '\'']).strip_prefix('@')?;
-            // An alias follows a tilde.
+            // A tilde separates an alias.
             (annotation.name == "library/ref").then(|| name.split('~').next().unwrap_or(name))
         });
         match named.and_then(|name| self.library_directory(file, name)) {
@@ -229,13 +229,13 @@ impl Project {
         })
     }
 
-    /// The file that `load` finds under a path: beside the file, at the root of its library, or in a library.
+    /// The file that `load` finds at a path: beside the file, at the root of its library, or in a library.
     pub fn loaded(&self, from: usize, path: &str) -> Option<usize> {
         let logical = self.load_target(from, path)?;
         self.files.iter().position(|file| file.role == Role::Input && file.logical == logical)
     }
 
-    /// The path by which templates know what a `load` names.
+    /// The path in templates of a file in `load`.
     pub fn load_target(&self, from: usize, path: &str) -> Option<String> {
         let own = &self.files.get(from)?.logical;
         let library = self.library(own);
@@ -257,7 +257,7 @@ impl Project {
         Some(file::join(&directory, path).trim_start_matches('/').to_owned())
     }
 
-    /// The directory of a library as templates know it: in `_ytt_lib` beside the file, or further up.
+    /// The directory of a library in templates: in `_ytt_lib` beside the file, or further up.
     pub fn library_directory(&self, from: usize, name: &str) -> Option<String> {
         let own = &self.files.get(from)?.logical;
         let mut directory = own.rsplit_once('/').map_or("", |(directory, _)| directory);
@@ -278,7 +278,7 @@ impl Project {
         }
     }
 
-    /// What a definition of a file really is: symbols of other files are followed.
+    /// The meaning of a definition in a file, following loads.
     pub fn resolve(&self, file: usize, definition: usize) -> Option<Meaning> {
         self.resolve_within(file, definition, 16)
     }
@@ -315,13 +315,13 @@ impl Project {
         }
     }
 
-    /// A name that a file gives to others.
+    /// A name that a file exports.
     pub fn exported(&self, file: usize, name: &str) -> Option<usize> {
         let model = self.files.get(file)?.file.model();
         model.definitions.iter().rposition(|definition| definition.scope == 0 && definition.name == name)
     }
 
-    /// What a chain up to a number of its parts means.
+    /// The meaning of the first parts of a chain.
     pub fn meaning(&self, file: usize, chain: &Chain, parts: usize) -> Option<Meaning> {
         self.meaning_within(file, chain, parts, 16)
     }
@@ -332,7 +332,7 @@ impl Project {
         let definition = reference.and_then(|index| model.references[index].definition);
         let mut meaning = match definition {
             Some(definition) => self.resolve_within(file, definition, budget)?,
-            // A module that is not loaded yet is still understood while the user writes.
+            // Understand a module that is not loaded yet, while the user writes.
             None if matches!(chain.root.as_str(), "data") => Meaning::Module(chain.root.clone()),
             None => return None,
         };
@@ -352,7 +352,7 @@ impl Project {
         Some(meaning)
     }
 
-    /// The meaning of a name that is used.
+    /// The meaning of a use of a name.
     pub fn meaning_of_reference(&self, file: usize, reference: usize) -> Option<Meaning> {
         let model = self.files.get(file)?.file.model();
         self.resolve(file, model.references.get(reference)?.definition?)

@@ -1,7 +1,7 @@
-//! The schema as it is written: types, defaults, descriptions, rules and where each key is declared.
+//! The schema as written: types, defaults, descriptions, rules and the place of each declaration.
 //!
-//! It comes from the recovering model, so that completion and hover work while a schema is being edited. Whether values
-//! fit is decided by the engine.
+//! It comes from the recovering model, so that completion and hover work while a schema is being edited. The engine checks
+//! values.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub struct Schema {
     pub nodes: Vec<SchemaNode>,
     /// The keys at the top.
     pub top: Vec<usize>,
-    /// Whether a schema declares them; else they are those of data values documents.
+    /// Whether a schema declares them; otherwise they come from data values documents.
     pub is_declared: bool,
 }
 
@@ -29,15 +29,15 @@ pub struct Schema {
 pub struct SchemaNode {
     /// The key; empty for items of arrays.
     pub key: String,
-    /// The value that it is in.
+    /// The node that contains it.
     pub parent: Option<usize>,
-    /// Keys in it.
+    /// The keys of a map.
     pub children: Vec<usize>,
-    /// What its items are like.
+    /// The item type of an array.
     pub element: Option<usize>,
     /// `integer`, `string`, `map`, …
     pub type_name: String,
-    /// The default as written; nothing for maps.
+    /// The default as written; `None` for maps.
     pub default: Option<String>,
     /// `@schema/title`.
     pub title: Option<String>,
@@ -45,7 +45,7 @@ pub struct SchemaNode {
     pub description: Option<String>,
     /// Examples as written.
     pub examples: Option<String>,
-    /// The arguments of `@schema/validation`, each with its text: `min=1`.
+    /// The arguments of `@schema/validation`, as text: `min=1`.
     pub rules: Vec<String>,
     /// The members of `one_of`, as code.
     pub members: Vec<String>,
@@ -57,16 +57,16 @@ pub struct SchemaNode {
     pub is_nullable: bool,
     /// `@schema/required`.
     pub is_required: bool,
-    /// `@schema/secret`, of it or of what it is in.
+    /// Whether it or a parent has `@schema/secret`.
     pub is_secret: bool,
-    /// Whether it may contain keys that nothing declares: any type, code, shapes.
+    /// Whether undeclared keys are allowed: any type, code, shapes.
     pub is_open: bool,
-    /// Where it is declared, the first time first.
+    /// The places of its declarations, in order.
     pub places: Vec<Place>,
 }
 
 impl Schema {
-    /// The schema of the documents in these files, or the data values if there is none.
+    /// The schema in these files, or their data values if there is none.
     pub fn of(files: &[Arc<File>]) -> Schema {
         let mut schema = Schema::default();
         schema.add_all(files, Model::is_schema);
@@ -216,13 +216,13 @@ impl Schema {
                 _ => {}
             }
         }
-        // A key that stands for many: its map may contain others.
+        // A key that represents several: its map may contain others.
         if let Some(parent) = node.parent.filter(|_| opens_parent) {
             self.nodes[parent].is_open = true;
         }
     }
 
-    /// The node of a path from the root; nothing where it is not declared.
+    /// The node at a path from the root; `None` if it is not declared.
     pub fn find(&self, path: &[Option<impl AsRef<str>>]) -> Option<usize> {
         let mut at: Option<usize> = None;
         for step in path {
@@ -231,7 +231,7 @@ impl Schema {
         at
     }
 
-    /// A key or the items of a node.
+    /// The child of a node: a key, or its items.
     pub fn step(&self, from: Option<usize>, key: Option<&str>) -> Option<usize> {
         match (from, key) {
             (Some(from), None) => self.nodes[from].element,
@@ -266,7 +266,7 @@ fn has_document(files: &[Arc<File>], is_it: fn(&Model, usize) -> bool) -> bool {
     })
 }
 
-/// The code behind a key.
+/// The code of a value.
 pub fn code_of_value(model: &Model, item: usize) -> Option<TextRange> {
     let line = model.items[item].line;
     let from = model.regions.partition_point(|region| region.line < line);
@@ -275,7 +275,7 @@ pub fn code_of_value(model: &Model, item: usize) -> Option<TextRange> {
     on_line.next().map(|region| region.range)
 }
 
-/// The type of a scalar as the schema calls it.
+/// The schema's name for the type of a scalar.
 pub fn type_of(value: &str) -> &'static str {
     match value.as_bytes().first() {
         Some(b'"' | b'\'' | b'|' | b'>') => return "string",
@@ -298,11 +298,11 @@ pub fn type_of(value: &str) -> &'static str {
 pub struct WrittenArgument {
     /// Its name.
     pub name: Option<String>,
-    /// All of it: `min=1`.
+    /// The whole argument: `min=1`.
     pub text: String,
     /// Its value as written.
     pub value: String,
-    /// Where it is.
+    /// Its range.
     pub range: TextRange,
 }
 
@@ -343,7 +343,7 @@ pub fn arguments(model: &Model, text: &str, range: TextRange) -> Vec<WrittenArgu
     found
 }
 
-/// The text of a string literal, or the code itself.
+/// The content of a string literal, or the code itself.
 fn argument_text(code: &str) -> String {
     if code.starts_with(['"', '\'']) {
         return string_content(code).replace("\\\"", "\"").replace("\\n", "\n");
@@ -359,7 +359,7 @@ fn list_members(code: &str) -> Vec<String> {
     arguments(&file, inner, TextRange::new(0, inner.len())).into_iter().map(|argument| argument.text).collect()
 }
 
-/// A literal of code as a scalar of YAML.
+/// Converts a literal of code to a YAML scalar.
 pub fn yaml_literal(code: &str) -> String {
     match code {
         "True" => "true".to_owned(),
@@ -377,7 +377,7 @@ pub fn yaml_literal(code: &str) -> String {
     }
 }
 
-/// The keys at the top of all schemas.
+/// The top-level keys of all schemas.
 pub(crate) fn top_keys(files: &[ProjectFile]) -> HashSet<String> {
     let mut keys = HashSet::new();
     for file in files.iter().filter(|file| file.file.text.contains("#@data/values-schema")) {
@@ -389,7 +389,7 @@ pub(crate) fn top_keys(files: &[ProjectFile]) -> HashSet<String> {
     keys
 }
 
-/// Whether a plain file has only keys that a schema declares, so that it is hardly meant as a template.
+/// Whether a plain file has only keys that a schema declares, so that it is probably not a template.
 pub(crate) fn looks_like_values(file: &ProjectFile, declared: &HashSet<String>) -> bool {
     let File { text, .. } = &*file.file;
     if file.role != Role::Input || file.file.kind() != FileKind::Yaml || text.contains("#@") || declared.is_empty() {

@@ -1,10 +1,10 @@
-//! Growing selections: from a word to its expression, its line, its item, its document.
+//! Expanding selections: from a word to its expression, its line, its item, its document.
 
 use crate::TextRange;
 use crate::context::Cursor;
 use crate::model::TokenKind;
 
-/// The ranges around a place, each within the next one.
+/// The ranges around the cursor, each contained in the next one.
 pub fn ranges(at: Cursor<'_>) -> Vec<TextRange> {
     let (model, text) = (at.model(), at.text());
     let mut found = Vec::new();
@@ -49,7 +49,7 @@ pub fn ranges(at: Cursor<'_>) -> Vec<TextRange> {
     }
     let document = model.documents.get(at.document());
     if let Some(document) = document {
-        // Blocks that begin in a document belong to it, their ends included.
+        // Blocks that begin in a document belong to it, including their ends.
         let within = model.blocks.iter().filter(|block| (document.line..=document.end_line).contains(&block.line));
         let last = within.map(|block| block.end_line).max().map_or(document.end_line, |end| end.max(document.end_line));
         let end = model.lines.range(text, last).end;
@@ -68,7 +68,7 @@ pub fn ranges(at: Cursor<'_>) -> Vec<TextRange> {
     chain
 }
 
-/// What is in the brackets around the cursor, the brackets themselves, and calls with their names.
+/// The contents of the brackets around the cursor, the brackets themselves, and calls with their names.
 fn brackets(at: Cursor<'_>) -> Vec<TextRange> {
     let (model, text) = (at.model(), at.text());
     let Some(region) = at.region() else { return Vec::new() };

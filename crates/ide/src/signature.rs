@@ -1,23 +1,23 @@
-//! The parameters of the call that is being written.
+//! Signature help: the parameters of the call at the cursor.
 
 use crate::context::{Callee, Cursor, open_call};
 use crate::model::DefKind;
 use crate::reference;
 
-/// How a function is called, and where the cursor is in it.
+/// The signature of the called function, and the current parameter.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Signature {
-    /// The call: `full(name, suffix="x")`.
+    /// Example: `full(name, suffix="x")`.
     pub label: String,
-    /// The parameters, as ranges of the label in bytes.
+    /// The parameters, as byte ranges of the label.
     pub parameters: Vec<(usize, usize)>,
-    /// What the function is.
+    /// The description of the function.
     pub documentation: String,
     /// The parameter at the cursor.
     pub active: Option<usize>,
 }
 
-/// The call around a place.
+/// The signature for the call around the cursor.
 pub fn signature(at: Cursor<'_>) -> Option<Signature> {
     at.region()?;
     let call = open_call(at.model(), at.text(), at.offset)?;

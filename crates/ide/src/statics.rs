@@ -1,6 +1,6 @@
-//! What the recovering model tells at once: unknown data values, also in files that do not compile.
+//! Finds unknown data values with the recovering model, even in files that do not compile.
 //!
-//! `ytterby check` follows values further through the code; its findings come later ([`crate::analysis::lint`]).
+//! `ytterby check` follows the data flow further; its findings come later ([`crate::analysis::lint`]).
 
 use std::collections::HashSet;
 
@@ -36,7 +36,7 @@ pub fn unknown_values(project: &Project) -> Vec<Finding> {
     found
 }
 
-/// Names that `hasattr` and `getattr` ask for: they may be there or not.
+/// Names tested by `hasattr` and `getattr`: they may be undeclared.
 fn guarded_names(model: &Model, text: &str) -> HashSet<String> {
     let mut names = HashSet::new();
     for (index, token) in model.tokens.iter().enumerate() {
@@ -49,7 +49,7 @@ fn guarded_names(model: &Model, text: &str) -> HashSet<String> {
     names
 }
 
-/// Whether the meaning of a chain does not depend on what happens at run time: its root has one definition.
+/// Whether the meaning of a chain does not depend on the run: its root has exactly one definition.
 fn is_certain(project: &Project, file: usize, chain: &crate::model::Chain) -> bool {
     let model = project.files[file].file.model();
     let Ok(index) = model.references.binary_search_by_key(&chain.root_range.start, |r| r.range.start) else {
@@ -73,7 +73,7 @@ fn unknown_value(
 ) -> Option<Finding> {
     let mut at: Option<usize> = None;
     let mut open = false;
-    // The last parts of the chain are the last steps of the path.
+    // The last parts of the chain correspond to the last steps of the path.
     let first_part = path.len().checked_sub(chain.parts.len().min(path.len()))?;
     for (number, step) in path.iter().enumerate() {
         open |= at.is_some_and(|at| schema.nodes[at].is_open);
@@ -117,7 +117,7 @@ fn unknown_value(
     None
 }
 
-/// Drops warnings that a comment on the line above silences: `#! ytterby: ignore ID`.
+/// Removes warnings that a comment on the line above suppresses: `#! ytterby: ignore ID`.
 pub fn drop_ignored(project: &Project, findings: &mut Vec<Finding>) {
     findings.retain(|finding| {
         if finding.severity == Severity::Error {

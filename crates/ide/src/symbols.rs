@@ -5,7 +5,7 @@ use crate::file::{self, File};
 use crate::model::{BlockKind, DefKind, FileKind, Model};
 use crate::project::{Place, Project};
 
-/// What a symbol is, for its icon.
+/// The kind of a symbol, for its icon.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SymbolKind {
     /// A document.
@@ -27,22 +27,22 @@ pub enum SymbolKind {
 pub struct DocumentSymbol {
     /// Its name.
     pub name: String,
-    /// More about it.
+    /// Additional text.
     pub detail: String,
-    /// What it is.
+    /// Its kind.
     pub kind: SymbolKind,
-    /// All of it.
+    /// Its whole range.
     pub range: TextRange,
-    /// Its name.
+    /// The range of its name.
     pub selection: TextRange,
-    /// What is in it.
+    /// Nested symbols.
     pub children: Vec<DocumentSymbol>,
 }
 
-/// Items from which on a document is long.
+/// Documents with more items show fewer symbols.
 const LONG: usize = 2_000;
 
-/// Symbols that a file may show.
+/// Maximum symbols of a file.
 const MAX_SYMBOLS: usize = 50_000;
 
 /// The symbols of a file, nested.
@@ -113,7 +113,7 @@ fn of_document(model: &Model, text: &str, document: usize) -> Option<DocumentSym
     })
 }
 
-/// `Deployment web`, `schema`, or just `document`.
+/// Example: `Deployment web`, `schema`, or just `document`.
 fn document_name(model: &Model, text: &str, document: usize) -> String {
     let child = |parent: Option<usize>, key: &str| {
         model.children(document, parent).find(|item| model.items[*item].key.as_deref() == Some(key))
@@ -141,7 +141,7 @@ fn document_name(model: &Model, text: &str, document: usize) -> String {
 fn items(model: &Model, text: &str, document: usize) -> Vec<DocumentSymbol> {
     let first = model.items.partition_point(|item| item.document < document);
     let last = model.items.partition_point(|item| item.document <= document);
-    // From the last to the first, so that every item finds its children complete.
+    // In reverse order, so that the children of every item are complete.
     let mut below: Vec<Vec<DocumentSymbol>> = vec![Vec::new(); (last - first).min(MAX_SYMBOLS)];
     let mut top = Vec::new();
     for index in (first..last.min(first + MAX_SYMBOLS)).rev() {
@@ -149,7 +149,7 @@ fn items(model: &Model, text: &str, document: usize) -> Vec<DocumentSymbol> {
         let mut children = std::mem::take(&mut below[index - first]);
         children.reverse();
         let name_of_item = item_name(&children, item.value.of(text));
-        // In a long file, scalars in arrays would be thousands that nobody looks for.
+        // In a long document, scalars in arrays would add thousands of useless symbols.
         if last - first > LONG {
             children.retain(|child| {
                 child.kind != SymbolKind::Scalar || !item.is_array_item && !child.name.starts_with('[')
@@ -183,7 +183,7 @@ fn items(model: &Model, text: &str, document: usize) -> Vec<DocumentSymbol> {
     top
 }
 
-/// Items of arrays are told by their names.
+/// The name of an array item, from its key `name` or its first key.
 fn item_name(children: &[DocumentSymbol], value: &str) -> String {
     let named = children.iter().find(|child| child.name == "name").or(children.first());
     let text = named.map_or(value, |child| if child.detail.is_empty() { &child.name } else { &child.detail });
@@ -200,15 +200,15 @@ fn short(text: &str) -> String {
 pub struct WorkspaceSymbol {
     /// Its name.
     pub name: String,
-    /// What it is in.
+    /// What contains it.
     pub container: String,
-    /// What it is.
+    /// Its kind.
     pub kind: SymbolKind,
-    /// Where it is.
+    /// Its place.
     pub place: Place,
 }
 
-/// Symbols that a search returns.
+/// Maximum results of a search.
 const MAX_FOUND: usize = 500;
 
 /// Functions, data values and documents whose names contain a text.

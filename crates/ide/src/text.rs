@@ -1,7 +1,7 @@
 //! Ranges and lines of a text.
 //!
-//! Everything in this crate counts bytes. Editors count lines and UTF-16 units: [`Lines`] translates between the two,
-//! so that only the server knows the protocol's positions.
+//! Everything in this crate counts bytes. Editors count lines and UTF-16 units: [`Lines`] converts between the two, so
+//! that only the server knows the protocol's positions.
 
 /// Bytes from `start` up to, but not including, `end`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
@@ -18,12 +18,12 @@ impl TextRange {
         TextRange { start, end: end.max(start) }
     }
 
-    /// Whether nothing is in it.
+    /// Whether it is empty.
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }
 
-    /// Whether an offset is in it or at its end: where a cursor touches it.
+    /// Whether an offset is in it or at its end, so that a cursor touches it.
     pub fn touches(self, offset: usize) -> bool {
         self.start <= offset && offset <= self.end
     }
@@ -33,7 +33,7 @@ impl TextRange {
         self.start <= offset && offset < self.end
     }
 
-    /// The text of the range; empty where the range is not in the text.
+    /// The text in the range; empty if the range is invalid.
     pub fn of(self, text: &str) -> &str {
         text.get(self.start..self.end).unwrap_or_default()
     }
@@ -48,7 +48,7 @@ pub struct LineColumn {
     pub column: u32,
 }
 
-/// Where the lines of a text begin.
+/// The offsets of the lines of a text.
 #[derive(Clone, Debug, Default)]
 pub struct Lines {
     starts: Vec<usize>,
@@ -68,7 +68,7 @@ impl Lines {
         Lines { starts, len: text.len() }
     }
 
-    /// How many lines there are; the one after the last line feed counts.
+    /// The number of lines, including the one after the last line feed.
     pub fn count(&self) -> usize {
         self.starts.len()
     }
@@ -78,7 +78,7 @@ impl Lines {
         self.starts.partition_point(|start| *start <= offset).saturating_sub(1)
     }
 
-    /// Where a line begins; the end of the text for lines beyond it.
+    /// The offset of a line; the end of the text for lines beyond it.
     pub fn start(&self, line: usize) -> usize {
         self.starts.get(line).copied().unwrap_or(self.len)
     }
@@ -95,7 +95,7 @@ impl Lines {
         TextRange::new(start, end)
     }
 
-    /// Line and column of an offset. An offset inside of a character counts as its beginning.
+    /// Line and column of an offset. An offset inside a character counts as its start.
     pub fn position(&self, text: &str, offset: usize) -> LineColumn {
         let mut offset = offset.min(self.len);
         while !text.is_char_boundary(offset) {
@@ -107,8 +107,8 @@ impl Lines {
         LineColumn { line: line as u32, column: column as u32 }
     }
 
-    /// The offset of a position. A column beyond its line is the end of the line, one inside of a character its
-    /// beginning, a line beyond the text the end of the text.
+    /// The offset of a position. A column beyond its line means the end of the line, one inside a character its start, a line
+    /// beyond the text the end of the text.
     pub fn offset(&self, text: &str, position: LineColumn) -> usize {
         let line = position.line as usize;
         if line >= self.starts.len() {

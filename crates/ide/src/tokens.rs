@@ -1,10 +1,10 @@
-//! Semantic tokens: what the words of code are. YAML itself is left to the editor's grammar.
+//! Semantic tokens of code. YAML itself is highlighted by the editor's grammar.
 
 use crate::TextRange;
 use crate::file::File;
 use crate::model::{DefKind, TokenKind, is_keyword};
 
-/// The types of tokens, in the order of their numbers.
+/// The types of tokens; the index is the type's number.
 pub const TYPES: [&str; 11] = [
     "keyword",
     "string",
@@ -34,12 +34,12 @@ const PROPERTY: usize = 8;
 const NAMESPACE: usize = 9;
 const DECORATOR: usize = 10;
 
-/// A token with its type and its modifiers as bits.
+/// A token with its type and its modifiers as a bit set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SemanticToken {
-    /// Where it is; never over several lines.
+    /// Its range, on one line.
     pub range: TextRange,
-    /// Its type, a number of [`TYPES`].
+    /// Its type, an index into [`TYPES`].
     pub kind: usize,
     /// Its modifiers.
     pub modifiers: u32,
@@ -112,7 +112,7 @@ fn kind_of(kind: &DefKind) -> usize {
     }
 }
 
-/// A token over several lines becomes one for each.
+/// Splits a token that spans several lines.
 fn push_lines(text: &str, range: TextRange, kind: usize, modifiers: u32, found: &mut Vec<SemanticToken>) {
     let mut start = range.start;
     for line in range.of(text).split('\n') {

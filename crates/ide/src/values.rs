@@ -1,4 +1,4 @@
-//! Data values as a run computes them, for display.
+//! The data values of a run, for display.
 
 use ytterby_diag::FileId;
 use ytterby_yaml::{NodeId, ReadOptions, Scalar, Tree, View, parse};
@@ -6,7 +6,7 @@ use ytterby_yaml::{NodeId, ReadOptions, Scalar, Tree, View, parse};
 /// A value.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Value {
-    /// A leaf as YAML shows it.
+    /// A leaf as YAML text.
     Scalar(String),
     /// Items.
     Array(Vec<Value>),
@@ -14,7 +14,7 @@ pub enum Value {
     Map(Vec<(String, Value)>),
 }
 
-/// Bytes of a value that are shown.
+/// Maximum bytes of a displayed value.
 const MAX_SHOWN: usize = 60;
 
 impl Value {
@@ -37,7 +37,7 @@ impl Value {
         Some(at)
     }
 
-    /// The value in one line, cut where it is long.
+    /// The value on one line, truncated.
     pub fn shown(&self) -> String {
         let mut text = self.whole();
         if text.chars().count() > MAX_SHOWN {
@@ -58,7 +58,7 @@ impl Value {
     }
 }
 
-/// Pieces with commas between them, no more than can be shown.
+/// Joins pieces with commas, up to the displayed length.
 fn joined(pieces: impl Iterator<Item = String>) -> String {
     let mut out = String::new();
     for piece in pieces {

@@ -1,7 +1,7 @@
-//! The files of all projects that the editor works on: those on disk, and unsaved ones in their place.
+//! The files of all projects in the editor: those on disk, replaced by unsaved ones.
 //!
-//! A [`Workspace`] changes; a [`Project`] that it gives out never does, so that a slow question can be answered on
-//! another thread while the user types on.
+//! A [`Workspace`] changes; its [`Project`]s are immutable, so that slow queries can run on another thread while the user
+//! continues to type.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -10,26 +10,26 @@ use crate::config::{self, Config};
 use crate::file::{self, File, FileSystem, Language};
 use crate::project::{Project, ProjectFile, Role};
 
-/// Files that a project may have; more are not looked at.
+/// Maximum files of a project; more are ignored.
 const MAX_FILES: usize = 20_000;
 
-/// Directories without inputs, where no project file says otherwise.
+/// Directories that contain no inputs, unless a project file names them.
 const SKIPPED: [&str; 3] = ["node_modules", "target", "__snapshots__"];
 
-/// All files, open ones and those on disk.
+/// All files: open ones and those on disk.
 pub struct Workspace {
     files: Arc<dyn FileSystem>,
     folders: Vec<String>,
     open: HashMap<String, Arc<File>>,
-    /// Files as they were read, by their paths.
+    /// Files read from disk, by path, with their stamps.
     disk: HashMap<String, (u64, Arc<File>)>,
     /// The last version of each file that compiled.
     good: Arc<HashMap<String, Arc<File>>>,
-    /// Roots by directory.
+    /// Project roots by directory.
     roots: HashMap<String, String>,
     listings: HashMap<String, Arc<Vec<(String, u64)>>>,
     projects: HashMap<String, Arc<Project>>,
-    /// The projects before the last change, from which parts are taken over.
+    /// The projects before the last change; unchanged parts are reused.
     stale: HashMap<String, Arc<Project>>,
 }
 
@@ -60,13 +60,13 @@ impl Workspace {
         &self.folders
     }
 
-    /// A file is opened.
+    /// Opens a file.
     pub fn open(&mut self, path: &str, language: Language, version: i64, text: String) {
         self.open.insert(path.to_owned(), Arc::new(File::new(path, text, language, Some(version))));
         self.rescan();
     }
 
-    /// The text of an open file changes.
+    /// Changes the text of an open file.
     pub fn change(&mut self, path: &str, version: i64, text: String) {
         let Some(old) = self.open.get(path).cloned() else { return };
         let new = Arc::new(File::new(path, text, old.language, Some(version)));
@@ -78,20 +78,20 @@ impl Workspace {
         self.forget_projects();
     }
 
-    /// A file is closed: what is on disk counts again.
+    /// Closes a file: the text on disk is used again.
     pub fn close(&mut self, path: &str) {
         self.open.remove(path);
         self.rescan();
     }
 
-    /// Files on disk may have changed.
+    /// Lists directories again: files on disk may have changed.
     pub fn rescan(&mut self) {
         self.roots.clear();
         self.listings.clear();
         self.forget_projects();
     }
 
-    /// Remembers the files of a project that compile: an analysis found nothing of the kind in all but `broken`.
+    /// Remembers the files that compile: all but those in `broken`.
     pub fn note_good(&mut self, project: &Project, broken: &HashSet<&str>) {
         for file in project.files.iter().filter(|file| !broken.contains(file.file.path.as_str())) {
             let known = self.good.get(&file.file.path);
@@ -115,7 +115,7 @@ impl Workspace {
         self.open.values()
     }
 
-    /// An open file, or one on disk.
+    /// An open file, or otherwise one on disk.
     pub fn file(&mut self, path: &str) -> Option<Arc<File>> {
         if let Some(file) = self.open.get(path) {
             return Some(file.clone());
@@ -124,7 +124,7 @@ impl Workspace {
         self.read_disk(path, stamp)
     }
 
-    /// A file on disk; it is read again where its stamp has changed.
+    /// A file on disk; read again if its stamp has changed.
     fn read_disk(&mut self, path: &str, stamp: u64) -> Option<Arc<File>> {
         if let Some((known, file)) = self.disk.get(path)
             && *known == stamp
@@ -138,7 +138,7 @@ impl Workspace {
         Some(file)
     }
 
-    /// The project that a file belongs to, as it is now.
+    /// The current project of a file.
     pub fn project(&mut self, path: &str) -> Arc<Project> {
         let root = self.root(path);
         self.project_at(&root)
@@ -161,8 +161,8 @@ impl Workspace {
         roots.iter().map(|root| self.project_at(root)).collect()
     }
 
-    /// The directory that a file's project begins in: that of the next project file; else the next one that contains
-    /// a schema or data values; else the folder.
+    /// The root of a file's project: the directory of the nearest project file; otherwise the nearest one that contains a
+    /// schema or data values; otherwise the folder.
     fn root(&mut self, path: &str) -> String {
         let directory = file::parent(path).to_owned();
         if let Some(root) = self.roots.get(&directory) {
@@ -234,7 +234,7 @@ impl Workspace {
         let good = self.good.clone();
         let old = self.stale.remove(root);
         let project = Project::new(root, project_file, config, files, good, self.files.clone(), old.as_deref());
-        // Nothing has changed: what is known about the project still counts.
+        // Reuse the old project if nothing has changed, with all that is cached in it.
         let project = match old.filter(|old| old.is_same(&project)) {
             Some(old) => old,
             None => Arc::new(project),
@@ -270,7 +270,7 @@ impl Workspace {
         found
     }
 
-    /// Open files that are no inputs: what they say is still explained.
+    /// Adds open files that are not inputs, to answer queries about them.
     fn add_outsiders(&mut self, root: &str, found: &mut Vec<ProjectFile>) {
         let mut paths: Vec<String> = self.open.keys().filter(|path| !file::is_project_file(path)).cloned().collect();
         paths.retain(|path| !found.iter().any(|file| file.file.path == *path));
@@ -283,7 +283,7 @@ impl Workspace {
         }
     }
 
-    /// Open values files that no target names: each of them is judged by itself.
+    /// Adds open values files that no target names: each is checked by itself.
     fn add_loose_values(&mut self, root: &str, found: &mut Vec<ProjectFile>) {
         let is_values = |file: &&Arc<File>| file.language == Language::Values;
         let mut paths: Vec<String> = self.open.values().filter(is_values).map(|file| file.path.clone()).collect();
@@ -331,7 +331,7 @@ impl Workspace {
         self.files.stamp(path)
     }
 
-    /// The files at a path, each with the path that templates know it by. Open files that are not on disk count.
+    /// The files at a path, each with its path in templates. Includes open files that are not on disk.
     fn inputs(&mut self, base: &str, skips: bool) -> Vec<(String, String)> {
         let is_file = self.open.contains_key(base) || self.files.stamp(base).is_some();
         if is_file {

@@ -1,4 +1,4 @@
-//! Declares data values in the schema.
+//! Code actions that declare data values in the schema.
 
 use super::{Action, newline, quick_fix};
 use crate::TextRange;
@@ -17,7 +17,7 @@ pub(super) fn from_code(at: Cursor<'_>, finding: &Finding) -> Option<Action> {
     declare(at.project, &schema, &path, |key| format!("{key}: \"\""))
 }
 
-/// Declares a key that a values file or data values document gives, with the type of its value.
+/// Declares a key that a values file or data values document sets, with the type of its value.
 pub(super) fn from_values(at: Cursor<'_>, finding: &Finding) -> Option<Action> {
     let model = at.model();
     let item = model.key_at(finding.range.start)?;
@@ -80,14 +80,14 @@ pub(super) fn insert_key(project: &Project, schema: &Schema, owner: Option<usize
     let newline = newline(&file.text);
     let blanks = " ".repeat(indent);
     let line = format!("{blanks}{}", text.replace('\n', &format!("{newline}{blanks}")));
-    // After the last line; a text without a line break at its end gets one.
+    // After the last line; add a missing line break at the end of the text.
     Some(match last_line + 1 < lines.count() {
         true => TextEdit::insert(&place.path, lines.start(last_line + 1), format!("{line}{newline}")),
         false => TextEdit::insert(&place.path, file.text.len(), format!("{newline}{line}{newline}")),
     })
 }
 
-/// The column and the last line of the item that is declared at a place. Keys in `{…}` have no lines of their own.
+/// The column and the last line of the item at a place. Keys in `{…}` have no lines of their own.
 fn item_lines(project: &Project, place: &Place) -> Option<(usize, usize)> {
     let file = project.file(&place.path)?;
     let model = file.model();

@@ -1,4 +1,4 @@
-//! Moves values of templates to the schema.
+//! Code actions that move values from templates to the schema.
 
 use super::declare::insert_key;
 use super::{Action, ActionKind, newline};
@@ -15,7 +15,7 @@ pub(super) fn extract(at: Cursor<'_>, selection: TextRange) -> Option<Action> {
     if !at.is_template() || at.file.kind() != FileKind::Yaml || crate::file::is_project_file(&at.file.path) {
         return None;
     }
-    // The whole list, not one of its items.
+    // Extract the whole list, not one of its items.
     let item = model.value_at(selection.start).filter(|item| model.items[*item].value.touches(selection.end))?;
     let item = std::iter::successors(Some(item), |item| model.items[*item].parent)
         .find(|item| !model.items[*item].is_flow)
@@ -28,7 +28,7 @@ pub(super) fn extract(at: Cursor<'_>, selection: TextRange) -> Option<Action> {
     }
     let name = free_name(model, item, &schema);
     let declared = declaration(model, text, item, &name)?;
-    // A data module under another name is used as it is called.
+    // The file may load the data module under another name.
     let module = model.definitions.iter().find(
         |definition| matches!(&definition.kind, DefKind::Loaded { load, .. } if model.loads[*load].path == "@ytt:data"),
     );
@@ -49,8 +49,8 @@ pub(super) fn extract(at: Cursor<'_>, selection: TextRange) -> Option<Action> {
     })
 }
 
-/// The edits that put code in the place of a value. Code goes on to the end of its line, so a comment there moves to a
-/// line above.
+/// The edits that replace a value by code. Code extends to the end of its line, so a comment there moves to the line
+/// above.
 fn replace_value(at: Cursor<'_>, item: usize, code: &str) -> Option<Vec<TextEdit>> {
     let (model, text) = (at.model(), at.text());
     let value = model.items[item].value;
@@ -73,9 +73,9 @@ fn replace_value(at: Cursor<'_>, item: usize, code: &str) -> Option<Vec<TextEdit
     ])
 }
 
-/// A name for the data value that the schema does not have, made from the key.
+/// A name for the new data value, made from the key, that the schema does not have.
 fn free_name(model: &Model, item: usize, schema: &Schema) -> String {
-    // YAML reads some words as booleans.
+    // YAML treats some words as booleans.
     let is_word = |name: &str| {
         let name = name.to_ascii_lowercase();
         matches!(name.as_str(), "y" | "n" | "yes" | "no" | "on" | "off" | "true" | "false" | "null")

@@ -1,4 +1,4 @@
-//! Writes what is missing: quotes, values, `end`, `load`.
+//! Code actions that add missing text: quotes, values, `end`, `load`.
 
 use ytterby_text::spelling;
 
@@ -21,7 +21,7 @@ pub(super) fn quote(at: Cursor<'_>, finding: &Finding) -> Option<Action> {
     Some(Action { is_preferred: true, ..quick_fix(format!("Quote the value: {quoted}"), edits) })
 }
 
-/// Values that a rule allows, the one that is spelt most alike first.
+/// Replaces a value by one that a rule allows, the most similar first.
 pub(super) fn choose(at: Cursor<'_>, finding: &Finding) -> Vec<Action> {
     const MAX: usize = 5;
     let model = at.model();
@@ -39,7 +39,7 @@ pub(super) fn choose(at: Cursor<'_>, finding: &Finding) -> Vec<Action> {
     members.into_iter().take(MAX).enumerate().map(fix).collect()
 }
 
-/// Adds a required key to the map that lacks it.
+/// Adds a required key to a map.
 pub(super) fn give(at: Cursor<'_>, finding: &Finding) -> Option<Action> {
     let (model, text) = (at.model(), at.text());
     let path = finding.missing.as_ref()?;
@@ -71,7 +71,7 @@ pub(super) fn give(at: Cursor<'_>, finding: &Finding) -> Option<Action> {
     ))
 }
 
-/// Closes a block, where its lines end: at the next line with less indentation, or at the end of its document.
+/// Closes a block at the end of its lines: before the next line with less indentation, or at the end of its document.
 pub(super) fn add_end(at: Cursor<'_>, finding: &Finding) -> Option<Action> {
     let (model, text) = (at.model(), at.text());
     let open = || model.blocks.iter().filter(|block| block.end.is_none());
@@ -90,7 +90,7 @@ pub(super) fn add_end(at: Cursor<'_>, finding: &Finding) -> Option<Action> {
         let body = model.lines.range(text, number).of(text);
         let column = body.len() - body.trim_start().len();
         let is_outside = column < indent.len() || body.starts_with("---") && at.file.kind() == FileKind::Yaml;
-        // Code of a file is indented below its head.
+        // Code in a Starlark file is indented below the head of its block.
         let is_after = is_star && column <= indent.len();
         if body.trim().is_empty() {
             continue;
@@ -106,7 +106,7 @@ pub(super) fn add_end(at: Cursor<'_>, finding: &Finding) -> Option<Action> {
     Some(quick_fix(title, vec![TextEdit::insert(&at.file.path, end, format!("{newline}{indent}{word}"))]))
 }
 
-/// Loads a function or variable of another file that has the name.
+/// Loads a function or variable with this name from another file.
 pub(super) fn load(at: Cursor<'_>, finding: &Finding) -> Vec<Action> {
     let name = finding.range.of(at.text());
     let Some(own) = at.index.map(|index| &at.project.files[index]) else { return Vec::new() };

@@ -1,7 +1,7 @@
-//! Code actions: fixes of findings, and changes that a user asks for.
+//! Code actions: fixes of findings, and refactorings.
 //!
 //! Most fixes come with their findings. Those that need more than the engine knows are here: `declare` changes schemas,
-//! `extract` moves values to them, `mend` writes what is missing.
+//! `extract` moves values to them, `mend` adds missing text.
 
 mod declare;
 mod extract;
@@ -12,33 +12,33 @@ use crate::context::Cursor;
 use crate::findings::{Finding, TextEdit};
 use crate::model::FileKind;
 
-/// What an action is.
+/// The kind of an action.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ActionKind {
-    /// It mends a finding.
+    /// Fixes a finding.
     QuickFix,
-    /// It moves something elsewhere.
+    /// Moves something elsewhere.
     Extract,
-    /// It changes the form.
+    /// Changes the form of code.
     Rewrite,
 }
 
-/// Something that can be done.
+/// A code action.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Action {
-    /// What it does.
+    /// Its description in the menu.
     pub title: String,
-    /// What it is.
+    /// Its kind.
     pub kind: ActionKind,
     /// The edits.
     pub edits: Vec<TextEdit>,
-    /// Whether it is what most users want.
+    /// Whether it is the best choice for most users.
     pub is_preferred: bool,
-    /// The finding that it mends, by its number.
+    /// The index of the finding that it fixes.
     pub finding: Option<usize>,
 }
 
-/// What can be done about a selection. `findings` are those of the project.
+/// The actions for a selection. `findings` are those of the project.
 pub fn actions(at: Cursor<'_>, selection: TextRange, findings: &[Finding]) -> Vec<Action> {
     let mut found = Vec::new();
     let lines = &at.model().lines;
@@ -95,7 +95,7 @@ fn wrap(at: Cursor<'_>, selection: TextRange, first: usize, last: usize) -> Opti
     if !at.is_template() || at.file.kind() != FileKind::Yaml || crate::file::is_project_file(&at.file.path) {
         return None;
     }
-    // A selection up to the beginning of a line does not contain that line.
+    // A selection that ends at the beginning of a line does not include that line.
     let last = if last > first && selection.end == model.lines.start(last) { last - 1 } else { last };
     let item = model.items.iter().find(|item| item.line >= first && item.line <= last)?;
     let is_special = model.is_schema(item.document) || model.is_values(item.document);

@@ -6,7 +6,7 @@ use crate::model::{DefKind, FileKind, RegionKind, TokenKind, string_content};
 use crate::project::{Meaning, Role};
 use crate::{TextRange, describe, infer, reference};
 
-/// What fits at a place in code; nothing where the cursor is not in code.
+/// The completions at a place in code; `None` if the cursor is not in code.
 pub(super) fn complete(at: Cursor<'_>, known: Known<'_>) -> Option<Vec<Completion>> {
     if let Some(found) = annotation_name(at) {
         return Some(found);
@@ -23,7 +23,7 @@ pub(super) fn complete(at: Cursor<'_>, known: Known<'_>) -> Option<Vec<Completio
         found.extend(annotation_arguments(at, annotation));
     }
     found.extend(call_arguments(at));
-    // An argument that is given already is not a function of the same name: `min=1, ma…`.
+    // Don't offer arguments that are already present: `min=1, ma…`.
     let given = given_arguments(at, region.kind);
     found.extend(names(at).into_iter().filter(|item| !given.contains(&item.label)));
     let is_statement = region.kind.has_statements() && is_first_word(at);
@@ -33,7 +33,7 @@ pub(super) fn complete(at: Cursor<'_>, known: Known<'_>) -> Option<Vec<Completio
     Some(found)
 }
 
-/// The names of annotations behind `#@`.
+/// The names of annotations after `#@`.
 fn annotation_name(at: Cursor<'_>) -> Option<Vec<Completion>> {
     let model = at.model();
     let annotation = model.annotations.iter().find(|annotation| annotation.name_range.touches(at.offset))?;
@@ -57,7 +57,7 @@ fn annotation_arguments(at: Cursor<'_>, annotation: usize) -> Vec<Completion> {
     let model = at.model();
     let annotation = &model.annotations[annotation];
     let range = at.word();
-    // Behind `name=` a value is wanted.
+    // After `name=` a value is expected.
     if at.text()[..range.start].trim_end().ends_with('=') || open_call(model, at.text(), at.offset).is_some() {
         return Vec::new();
     }
@@ -90,7 +90,7 @@ fn annotation_arguments(at: Cursor<'_>, annotation: usize) -> Vec<Completion> {
     found
 }
 
-/// The names of the arguments of an annotation that are written already.
+/// The names of an annotation's arguments that are already present.
 fn given_arguments(at: Cursor<'_>, kind: RegionKind) -> Vec<String> {
     let RegionKind::Arguments { annotation } = kind else { return Vec::new() };
     let model = at.model();
@@ -99,7 +99,7 @@ fn given_arguments(at: Cursor<'_>, kind: RegionKind) -> Vec<String> {
     others.filter_map(|argument| argument.name).collect()
 }
 
-/// Strings that name something: modules and files in `load`, libraries, formats, keys.
+/// Completes strings that refer to something: modules and files in `load`, libraries, formats, keys.
 fn in_string(at: Cursor<'_>) -> Option<Vec<Completion>> {
     let model = at.model();
     let inside = model.tokens.partition_point(|token| token.range.start < at.offset).checked_sub(1)?;
@@ -247,7 +247,7 @@ fn libraries(at: Cursor<'_>, range: TextRange) -> Vec<Completion> {
     names.into_iter().map(|name| Completion::new(name, CompletionKind::Module, range).detail("library")).collect()
 }
 
-/// What follows a dot.
+/// Completes the name after a dot.
 fn attribute(at: Cursor<'_>, known: Known<'_>) -> Option<Vec<Completion>> {
     let range = at.word();
     if !at.text()[..range.start].ends_with('.') {
@@ -303,7 +303,7 @@ fn data_values(at: Cursor<'_>, path: &[Option<String>], range: TextRange, known:
         Completion { is_deprecated: declared.deprecated.is_some() || declared.removed.is_some(), ..item }
     };
     let mut found: Vec<Completion> = schema.keys(owner).iter().map(item).collect();
-    // A key that is no name cannot follow a dot.
+    // Only an identifier can follow a dot.
     let is_after_dot = at.text()[..range.start].ends_with('.');
     for item in found.iter_mut().filter(|item| is_after_dot && !crate::model::is_identifier(&item.label)) {
         item.text = format!("[\"{}\"]", item.label);
@@ -345,7 +345,7 @@ fn call_arguments(at: Cursor<'_>) -> Vec<Completion> {
         .collect()
 }
 
-/// Names that are known at the cursor, builtin functions and words of the language.
+/// Names that are visible at the cursor, built-in functions and keywords.
 fn names(at: Cursor<'_>) -> Vec<Completion> {
     let model = at.model();
     let range = at.word();
@@ -365,7 +365,7 @@ fn names(at: Cursor<'_>) -> Vec<Completion> {
     for word in ["True", "False", "None", "and", "or", "not", "in", "if", "else", "lambda"] {
         found.push(Completion::new(word, CompletionKind::Keyword, range).rank(7));
     }
-    // Modules that are not loaded yet bring their load with them.
+    // Modules that are not loaded yet come with an edit that loads them.
     let is_known = |name: &str| model.definitions.iter().any(|definition| definition.name == name);
     for module in reference::modules().iter().filter(|module| !is_known(&module.name)) {
         let item = Completion::new(&module.name, CompletionKind::Module, range).rank(8);
@@ -376,12 +376,12 @@ fn names(at: Cursor<'_>) -> Vec<Completion> {
     found
 }
 
-/// Where a `load` of a module goes, and its line.
+/// The position and text of a new `load` of a module.
 pub(crate) fn load_line(at: Cursor<'_>, module: &str) -> (usize, String) {
     symbol_load_line(at, &format!("@ytt:{module}"), module)
 }
 
-/// Where a `load` of a symbol goes, and its line.
+/// The position and text of a new `load` of a symbol.
 pub(crate) fn symbol_load_line(at: Cursor<'_>, path: &str, symbol: &str) -> (usize, String) {
     let model = at.model();
     let code = format!("load(\"{path}\", \"{symbol}\")");

@@ -1,4 +1,4 @@
-//! Keys and values of Kubernetes manifests in templates.
+//! Completes keys and values of Kubernetes manifests in templates.
 
 use super::values::{given_keys, key_range, value_item};
 use super::{Completion, CompletionKind};
@@ -18,7 +18,7 @@ pub(super) fn complete(at: Cursor<'_>) -> Vec<Completion> {
     let path = parent.map(|parent| model.path(parent)).unwrap_or_default();
     let mut fields = catalog.fields(&api_version, &kind, &path);
     if fields.is_empty() && !path.is_empty() {
-        // Below a key whose value is a list, a dash comes first.
+        // Below a key whose value is a list, a dash is required first.
         fields = catalog.fields(&api_version, &kind, &[&path[..], &[None]].concat());
     }
     let given = given_keys(at, parent);
@@ -32,10 +32,10 @@ pub(super) fn complete(at: Cursor<'_>) -> Vec<Completion> {
     .collect()
 }
 
-/// `apiVersion` and `kind`, while a document does not have them.
+/// `apiVersion` and `kind`, if the document lacks them.
 fn first_keys(at: Cursor<'_>, document: usize) -> Vec<Completion> {
     let (parent, column) = at.surroundings();
-    // Other YAML is none of our business.
+    // Leave other YAML alone.
     let mut tops = at.model().children(document, None).map(|item| at.model().items[item].key.as_deref());
     let is_manifest = at.is_for_kubernetes() || tops.any(|key| matches!(key, Some("apiVersion" | "kind")));
     if !is_manifest || parent.is_some() && column > 0 {

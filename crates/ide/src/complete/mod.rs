@@ -1,7 +1,7 @@
-//! What can be written at a place.
+//! Completion.
 //!
-//! Where the cursor is decides who answers: the project file, values (`values`), code (`code`) or the keys of
-//! Kubernetes (`manifest`).
+//! The position of the cursor decides which module answers: the project file (here), values (`values`), code (`code`) or
+//! Kubernetes manifests (`manifest`).
 
 pub(crate) use code::{is_loadable_file, load_line, relative, symbol_load_line};
 
@@ -14,7 +14,7 @@ use crate::config;
 use crate::context::{Cursor, Known};
 use crate::file;
 
-/// What a completion is, for its icon.
+/// The kind of a completion, for its icon.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CompletionKind {
     /// A data value, a key or a field.
@@ -29,9 +29,9 @@ pub enum CompletionKind {
     Annotation,
     /// An argument or rule.
     Argument,
-    /// A word of the language.
+    /// A keyword.
     Keyword,
-    /// Several lines with places to fill in.
+    /// Several lines with placeholders.
     Snippet,
     /// A file or directory.
     File,
@@ -39,28 +39,28 @@ pub enum CompletionKind {
     Value,
 }
 
-/// Something that can be written.
+/// A completion.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Completion {
-    /// What the list shows.
+    /// Its text in the list.
     pub label: String,
-    /// What it is.
+    /// Its kind.
     pub kind: CompletionKind,
-    /// What it is, in a few words.
+    /// A short description.
     pub detail: String,
-    /// What it is, as Markdown.
+    /// A long description, as Markdown.
     pub documentation: String,
-    /// What is replaced.
+    /// The range to replace.
     pub range: TextRange,
-    /// What comes in its place.
+    /// The replacement.
     pub text: String,
-    /// Whether the text has places to fill in, as snippets write them.
+    /// Whether the text contains placeholders in snippet syntax.
     pub is_snippet: bool,
-    /// Whether it should not be used any more.
+    /// Whether it is deprecated.
     pub is_deprecated: bool,
-    /// Where it comes in the list; equal ones are ordered by their labels.
+    /// Its rank in the list; equal ranks are sorted by label.
     pub rank: u8,
-    /// A further edit: a text at an offset.
+    /// An additional edit: inserts a text at an offset.
     pub also: Option<(usize, String)>,
 }
 
@@ -98,7 +98,7 @@ impl Completion {
     }
 }
 
-/// What can be written at a place.
+/// The completions at the cursor.
 pub fn complete(at: Cursor<'_>, known: Known<'_>) -> Vec<Completion> {
     if file::is_project_file(&at.file.path) {
         return project_file(at);
@@ -151,7 +151,7 @@ fn project_file(at: Cursor<'_>) -> Vec<Completion> {
     .collect()
 }
 
-/// Paths and versions in the project file; nothing where the cursor is not in such a value.
+/// Paths and versions in the project file; `None` if the cursor is not in such a value.
 fn project_value(at: Cursor<'_>) -> Option<Vec<Completion>> {
     let (model, text) = (at.model(), at.text());
     let line = model.lines.range(text, model.lines.line_of(at.offset));
@@ -188,7 +188,7 @@ fn project_value(at: Cursor<'_>) -> Option<Vec<Completion>> {
     }
 }
 
-/// The files and directories of a project, as its file names them.
+/// The files and directories of a project, relative to its project file.
 fn project_paths(at: Cursor<'_>, only_files: bool, range: TextRange) -> Vec<Completion> {
     const MAX: usize = 500;
     let system = &at.project.system;

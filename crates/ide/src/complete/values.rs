@@ -1,4 +1,4 @@
-//! Keys and values in values files and data values documents.
+//! Completes keys and values in values files and data values documents.
 
 use super::{Completion, CompletionKind};
 use crate::context::{Cursor, Known};
@@ -20,7 +20,7 @@ pub(super) fn complete(at: Cursor<'_>, known: Known<'_>) -> Vec<Completion> {
     let (parent, column) = at.surroundings();
     let parent = parent.filter(|_| column > 0 || parent.is_some_and(|parent| model.items[parent].is_array_item));
     let mut path = parent.map(|parent| model.path(parent)).unwrap_or_default();
-    // Below a key whose value is an array, a dash comes first.
+    // Below a key whose value is an array, a dash is required first.
     let node = schema.find(&path);
     if let Some(node) = node.filter(|node| schema.nodes[*node].element.is_some()) {
         let _ = node;
@@ -61,7 +61,7 @@ fn keys(
     open.map(item).collect()
 }
 
-/// The data values that `set:` of the project file can name.
+/// The data values that `set:` of the project file can set.
 pub(super) fn set_keys(at: Cursor<'_>, path: &[Option<&str>], given: &[String], range: TextRange) -> Vec<Completion> {
     let schema = at.project.schema();
     let owner = if path.is_empty() { None } else { schema.find(path) };
@@ -106,7 +106,7 @@ fn members(at: Cursor<'_>, schema: &Schema, item: usize) -> Vec<Completion> {
     texts.into_iter().map(item).collect()
 }
 
-/// The item whose value the cursor is at: behind its colon, on its line.
+/// The item whose value is at the cursor: after its colon, on its line.
 pub(super) fn value_item(at: Cursor<'_>) -> Option<usize> {
     let model = at.model();
     let line = model.lines.line_of(at.offset);
@@ -117,7 +117,7 @@ pub(super) fn value_item(at: Cursor<'_>) -> Option<usize> {
     found.last().map(|(index, _)| from + index)
 }
 
-/// The key that the cursor is in, without its colon; empty where there is none.
+/// The key at the cursor, without its colon; may be empty.
 pub(super) fn key_range(at: Cursor<'_>) -> TextRange {
     let is_key = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
     let text = at.text();
@@ -125,7 +125,7 @@ pub(super) fn key_range(at: Cursor<'_>) -> TextRange {
     let line = at.model().lines.range(text, at.model().lines.line_of(at.offset));
     let start = before.max(line.start);
     let word = &text[start..at.offset];
-    // A dash with a blank is an item, not a part of a key.
+    // A dash followed by a blank is an item, not part of a key.
     let start = if word == "-" { at.offset } else { start };
     TextRange::new(start, at.offset)
 }
@@ -135,7 +135,7 @@ fn column_of(at: Cursor<'_>) -> usize {
     range.start - at.model().lines.start(at.model().lines.line_of(range.start))
 }
 
-/// The keys that are beside the cursor already.
+/// The keys that the map at the cursor already has.
 pub(super) fn given_keys(at: Cursor<'_>, parent: Option<usize>) -> Vec<String> {
     let model = at.model();
     let siblings = model.children(at.document(), parent).map(|item| &model.items[item]);

@@ -1,32 +1,32 @@
-//! What modules, functions, annotations and rules are, in one place.
+//! The reference of modules, functions, annotations and rules.
 //!
-//! Hover, completion and signature help show these entries, and `docs/` is checked against them. Tests compare the
-//! names with the engine's tables and run every example. The texts are in files beside this one: `#` begins a module or
-//! a type, `##` an entry with its signature. `only: ytterby` marks what ytt does not have, `also:` lists aliases, `on:`
-//! the nodes of an annotation, `- name:` describes an argument. Indented lines are an example, `=> ` is its output.
+//! Hover, completion and signature help show these entries, and `docs/` is checked against them. Tests compare the names
+//! with the engine's tables and run every example. The texts are in files in this directory: `#` begins a module or a
+//! type, `##` an entry with its signature. `only: ytterby` marks what ytt does not have, `also:` lists aliases, `on:` the
+//! nodes of an annotation, `- name:` describes an argument. Indented lines are an example, `=> ` is its output.
 
 use std::sync::OnceLock;
 
-/// What something is.
+/// The description of a function, an annotation or a rule.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Entry {
     /// The name without arguments: `json.encode`, `overlay/match`, `min_len`.
     pub name: String,
-    /// How it is written, with its arguments.
+    /// The name with its arguments.
     pub signature: String,
-    /// What it is.
+    /// The description.
     pub text: String,
-    /// Arguments with what they are.
+    /// Arguments with their descriptions.
     pub arguments: Vec<(String, String)>,
-    /// Lines that show it.
+    /// Example code.
     pub example: String,
-    /// What the example prints, if that is worth showing.
+    /// The output of the example; may be empty.
     pub result: String,
     /// Whether ytt lacks it.
     pub beyond_ytt: bool,
     /// Other names.
     pub aliases: Vec<String>,
-    /// Where an annotation belongs.
+    /// The nodes that an annotation applies to.
     pub on: String,
 }
 
@@ -35,7 +35,7 @@ pub struct Entry {
 pub struct Module {
     /// `json`.
     pub name: String,
-    /// What it is for.
+    /// Its purpose.
     pub text: String,
     /// Its functions and values.
     pub members: Vec<Entry>,
@@ -53,7 +53,7 @@ pub fn rules() -> &'static [Entry] {
     ENTRIES.get_or_init(|| entries(include_str!("rules.txt")))
 }
 
-/// The functions that every file has.
+/// The built-in functions.
 pub fn builtins() -> &'static [Entry] {
     static ENTRIES: OnceLock<Vec<Entry>> = OnceLock::new();
     ENTRIES.get_or_init(|| entries(include_str!("builtins.txt")))
@@ -71,7 +71,7 @@ pub fn types() -> &'static [Module] {
     TYPES.get_or_init(|| groups(include_str!("methods.txt")))
 }
 
-/// Names of formats.
+/// Names of formats for the rule `format`.
 pub const FORMATS: [&str; 15] = [
     "date",
     "date-time",
@@ -90,7 +90,7 @@ pub const FORMATS: [&str; 15] = [
     "uri-reference",
 ];
 
-/// The entry of an annotation, by its name or another one.
+/// The entry of an annotation, by its name or an alias.
 pub fn annotation(name: &str) -> Option<&'static Entry> {
     find(annotations(), name)
 }
@@ -100,7 +100,7 @@ pub fn rule(name: &str) -> Option<&'static Entry> {
     find(rules(), name)
 }
 
-/// The entry of a function that every file has.
+/// The entry of a built-in function.
 pub fn builtin(name: &str) -> Option<&'static Entry> {
     find(builtins(), name)
 }
@@ -204,12 +204,12 @@ impl Entry {
         out
     }
 
-    /// The name without that of its module or type: `encode`.
+    /// The name without its module or type: `encode`.
     pub fn own_name(&self) -> &str {
         self.name.rsplit_once('.').map_or(&self.name, |(_, own)| own)
     }
 
-    /// The names of its parameters as the signature has them: `[indent=int]`.
+    /// The parameters as written in the signature: `[indent=int]`.
     pub fn parameters(&self) -> Vec<String> {
         let Some(open) = self.signature.find('(') else { return Vec::new() };
         let inner = self.signature[open + 1..].strip_suffix(')').unwrap_or(&self.signature[open + 1..]);
@@ -223,7 +223,7 @@ impl Entry {
         pieces.map(str::to_owned).collect()
     }
 
-    /// The names that keyword arguments can have.
+    /// The names for keyword arguments.
     pub fn keyword_names(&self) -> Vec<String> {
         let from_signature = self.signature.split(['(', ',', ' ', '[']).filter_map(|piece| piece.split_once('='));
         let mut names: Vec<String> = from_signature.map(|(name, _)| name.trim_matches('*').to_owned()).collect();
