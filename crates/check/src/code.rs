@@ -1,8 +1,8 @@
-//! The code of a file as a syntax tree, with the YAML around it as operations.
+//! Parses the code of a file to a syntax tree, with the YAML around it as operations.
 //!
-//! This is the front end of templates without evaluation: code lines as they are, and for every node, annotation and
-//! computed value an operation of which only its place matters. Positions are offsets in the file (file 0); code inside
-//! of strings (`@yaml/text-templated-strings`) has files of its own, which lead back to the node that contains it.
+//! This is the front end of templates without evaluation: it keeps the lines of code, and adds an operation for every node,
+//! annotation and computed value, of which only the position matters. Positions are offsets in the file (file 0); code
+//! inside strings (`@yaml/text-templated-strings`) has its own files, which map back to the node that contains it.
 
 use ytterby::{FileKind, InputFile};
 use ytterby_diag::{FileId, Pos};
@@ -11,28 +11,28 @@ use ytterby_yaml::{Comment, NodeId, ReadOptions, Scalar, Tree, View, parse};
 
 /// The code of one file.
 pub(crate) struct Code {
-    /// The syntax tree; none where the code cannot be parsed.
+    /// The syntax tree; `None` if the code cannot be parsed.
     pub syntax: Option<Syntax>,
-    /// What the operations stand for, by their number in the syntax tree.
+    /// The operations, by their number in the syntax tree.
     pub ops: Vec<Op>,
     /// The code of each operation.
     pub texts: Vec<String>,
-    /// Where the nodes begin whose strings contain code: file `n + 1` of a position is the `n`th of these.
+    /// Offsets of the nodes whose strings contain code: file `n + 1` of a position is the `n`th of these.
     pub strings: Vec<u32>,
-    /// The YAML, where it is YAML.
+    /// The YAML, if the file is YAML.
     pub tree: Option<Tree>,
 }
 
-/// What an operation in the code stands for.
+/// An operation in the code.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Op {
     /// No operation: a line of code.
     Code,
-    /// A node or a piece of text: a text that is the same for equal ones.
+    /// A node or a piece of text, with a text that is equal for equal nodes.
     Node(String),
-    /// The value of a node, given by an expression.
+    /// The computed value of a node.
     Value,
-    /// An annotation: its name, and where it begins.
+    /// An annotation: its name and offset.
     Annotation(String, u32),
 }
 
@@ -69,7 +69,7 @@ impl Code {
         Code { syntax: None, ops: Vec::new(), texts: Vec::new(), strings: Vec::new(), tree: None }
     }
 
-    /// The offset in the file that a position stands for, and whether it is exactly there.
+    /// The offset in the file for a position, and whether it is exact.
     pub fn place(&self, pos: Pos) -> (u32, bool) {
         match pos.file.0 {
             0 => (pos.offset, true),
@@ -163,7 +163,7 @@ impl Front<'_> {
         }
     }
 
-    /// A document, map item or array item. `templated` says whether strings contain code.
+    /// A document, map item or array item. `templated` is whether strings contain code.
     fn item(&mut self, pos: Pos, key: Option<&Scalar>, value: NodeId, comments: &[Comment], mut templated: bool) {
         let mut values = Vec::new();
         let mut annotations = Vec::new();
@@ -235,7 +235,7 @@ impl Front<'_> {
         self.pieces.text(text, file);
     }
 
-    /// What a node is without what is below it: its column, key and scalar.
+    /// A node without its children as text: its column, key and scalar.
     fn print(&self, pos: Pos, key: Option<&Scalar>, value: NodeId) -> String {
         let before = self.text.get(..pos.offset as usize).unwrap_or_default();
         let column = before.len() - before.iter().rposition(|byte| *byte == b'\n').map_or(0, |feed| feed + 1);
@@ -252,13 +252,13 @@ impl Front<'_> {
     }
 }
 
-/// `if/end x:` with blanks in place of `/end`, so that places stay the same.
+/// `if/end x:` with blanks instead of `/end`, so that positions stay the same.
 fn without_sugar(code: &str) -> Option<String> {
     let trimmed = code.trim_start();
     let indent = code.len() - trimmed.len();
     ["if", "else", "elif", "for", "def"].iter().find_map(|keyword| {
         let rest = trimmed.strip_prefix(keyword)?.strip_prefix("/end")?;
-        // A blank in front of a colon is fine, too.
+        // A blank before a colon is allowed.
         Some(format!("{}{keyword}    {rest}", &code[..indent]))
     })
 }

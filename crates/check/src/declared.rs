@@ -1,9 +1,9 @@
-//! The values that a schema declares, as a table in which code can be followed.
+//! The values that a schema declares, as a table for following code.
 
 use ytterby::facts::{DeclaredShape, DeclaredValue, Literal};
 use ytterby_diag::Pos;
 
-/// Names a [`Declared`] of a [`Table`].
+/// The index of a [`Declared`] in a [`Table`].
 pub(crate) type ValueId = usize;
 
 /// All values of a schema; the first one is the document.
@@ -25,9 +25,9 @@ pub(crate) struct Declared {
     pub default: Literal,
 }
 
-/// What a value can be, as far as code can be followed into it.
+/// The type of a value, as far as code can be followed into it.
 pub(crate) enum Shape {
-    /// Anything, or one of several things.
+    /// Any type, or one of several.
     Any,
     Scalar,
     Map {
@@ -37,7 +37,7 @@ pub(crate) enum Shape {
     Array(ValueId),
 }
 
-/// The table of a schema.
+/// Builds the table of a schema.
 pub(crate) fn table(root: DeclaredValue) -> Table {
     let mut table = Table { values: Vec::new() };
     table.add(root, None);
@@ -76,7 +76,7 @@ impl Table {
             }
             DeclaredShape::Array(item) => Shape::Array(self.add(*item, Some(id))),
             DeclaredShape::OneOf(members) => {
-                // Scalars beside one collection do not matter to code that looks into it.
+                // Scalar alternatives of a collection do not matter to code that reads its parts.
                 let is_scalar = |member: &DeclaredShape| matches!(member, DeclaredShape::Scalar);
                 let mut others: Vec<DeclaredShape> = members.into_iter().filter(|member| !is_scalar(member)).collect();
                 match (others.pop(), others.is_empty()) {
@@ -88,7 +88,7 @@ impl Table {
         }
     }
 
-    /// The value below another one with this key.
+    /// The child of a value with this key.
     pub fn child(&self, id: ValueId, key: &str) -> Option<ValueId> {
         match &self.values[id].shape {
             Shape::Map { items, .. } => items.iter().copied().find(|item| self.values[*item].key == key),
@@ -96,12 +96,12 @@ impl Table {
         }
     }
 
-    /// Whether it is a map that has only the keys it declares.
+    /// Whether it is a map with declared keys only.
     pub fn is_closed(&self, id: ValueId) -> bool {
         matches!(self.values[id].shape, Shape::Map { open: false, .. })
     }
 
-    /// The values directly below one.
+    /// The children of a value.
     pub fn below(&self, id: ValueId) -> &[ValueId] {
         match &self.values[id].shape {
             Shape::Map { items, .. } => items,
@@ -110,7 +110,7 @@ impl Table {
         }
     }
 
-    /// `db.ports[].name`
+    /// Example: `db.ports[].name`.
     pub fn path(&self, id: ValueId) -> String {
         let value = &self.values[id];
         let Some(parent) = value.parent else { return String::new() };
@@ -122,7 +122,7 @@ impl Table {
         }
     }
 
-    /// The keys that lead to a value; none where an array is on the way.
+    /// The keys on the path to a value; `None` if the path contains an array.
     pub fn keys(&self, id: ValueId) -> Option<Vec<&str>> {
         let mut keys = Vec::new();
         let mut at = id;

@@ -1,9 +1,9 @@
-//! Data values that are read, but whose change changes nothing: found by trying.
+//! Finds, by experiments, data values that are read but never affect the output.
 //!
-//! A value is reported where no other value of it changes the output, also when other switches are thrown. A value that is
-//! read under conditions is tried on top of generated values, and only where these reach every line of code: what a
-//! condition hides cannot be told by trying. What an overlay replaces is not reported there: a target without the overlay
-//! may need it.
+//! A value is reported if changing it never changes the output, even if booleans and other switches are changed, too. A
+//! value that is read under conditions is tried on top of generated values, and only if these reach every line of code:
+//! experiments cannot show what unreached code does. Values that only an overlay hides are not reported: a target without
+//! the overlay may need them.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -20,24 +20,24 @@ use ytterby_yaml::Scalar;
 use crate::declared::{Shape, Table, ValueId};
 use crate::flow::Flow;
 
-/// Bytes of input that are rendered in all experiments together.
+/// Maximum bytes of input that all experiments render together.
 const BUDGET: usize = 24 << 20;
 
-/// Renders at most, however small the input is.
+/// Maximum renders, however small the input is.
 const RENDERS: usize = 2_000;
 
-/// Values that are tried for one data value.
+/// Maximum values tried for one data value.
 const TRIED: usize = 4;
 
-/// Generated documents that values read under conditions are tried with.
+/// Maximum generated documents for values that are read under conditions.
 const BASES: usize = 24;
 
-/// What a run with other values gives.
+/// The result of a run with other values.
 enum Outcome {
     Output(Vec<OutputFile>),
-    /// The values are not allowed, which tells nothing.
+    /// The values are not allowed, so the run shows nothing.
     Refused,
-    /// The run fails for another reason.
+    /// The run failed for another reason.
     Failed,
 }
 
@@ -70,7 +70,7 @@ fn finding(table: &Table, id: ValueId) -> Diagnostic {
     finding.help("remove it, or what reads it")
 }
 
-/// Whether something above a value is read as a whole; then more than its own reads matter.
+/// Whether a parent of a value is read as a whole; then it matters through that, too.
 fn is_read_above(table: &Table, flow: &Flow, mut id: ValueId) -> bool {
     while let Some(parent) = table.values[id].parent {
         if flow.whole[parent] && flow.conditional[parent] {
@@ -81,7 +81,7 @@ fn is_read_above(table: &Table, flow: &Flow, mut id: ValueId) -> bool {
     false
 }
 
-/// How a flag names a value, if it can: `db.name`.
+/// The key of a value in a flag, if a flag can set it: `db.name`.
 fn settable(table: &Table, id: ValueId) -> Option<String> {
     let is_scalar = matches!(table.values[id].shape, Shape::Scalar);
     let keys = table.keys(id).filter(|_| is_scalar)?;
@@ -89,7 +89,7 @@ fn settable(table: &Table, id: ValueId) -> Option<String> {
     keys.iter().all(is_plain).then(|| keys.join("."))
 }
 
-/// Notes as effective what overlays match once another value is given.
+/// Marks overlays as effective that match with other values.
 pub(crate) fn check_overlays(
     experiment: &mut Experiment,
     table: &Table,
@@ -118,27 +118,27 @@ pub(crate) fn check_overlays(
     }
 }
 
-/// Runs of one target with other values.
+/// Runs a target with other values.
 pub(crate) struct Experiment {
-    /// The files, compiled once for all runs; none where they cannot be.
+    /// The files, compiled once for all runs; `None` if they cannot be compiled.
     renderer: Option<Renderer>,
     options: Options,
     /// The sources of the last run.
     sources: Arc<Sources>,
-    /// The runs that are still allowed.
+    /// The number of remaining runs.
     left: usize,
     files: Vec<InputFile>,
-    /// Generated data values, and the output of each.
+    /// Generated data values with their outputs.
     bases: Vec<(ValuesFile, Vec<OutputFile>)>,
 }
 
-/// A data value that is set: its key and the value.
+/// The key and value of a data value that is set.
 type Set = (String, Scalar);
 
 impl Experiment {
     pub fn new(files: &[InputFile], options: &Options) -> Experiment {
         let size: usize = files.iter().filter_map(|file| file.content.read().ok()).map(|text| text.len()).sum();
-        // Checks of the output add nothing to what changes in it.
+        // Checks of the output do not matter for differences of it.
         let options = Options {
             target: Target::Files,
             look_for_slips: false,
@@ -154,7 +154,7 @@ impl Experiment {
         Experiment { renderer, options, sources: Arc::default(), left, files, bases }
     }
 
-    /// Runs with values set; nothing where there were too many runs.
+    /// Runs with values set; `None` if the limit is reached.
     fn run(&mut self, set: &[Set]) -> Option<Outcome> {
         self.left = self.left.checked_sub(1)?;
         let mut options = self.options.clone();
@@ -182,13 +182,13 @@ impl Experiment {
         })
     }
 
-    /// Makes values to try others with; whether these reach all of the code.
+    /// Generates values as a basis for trying others; returns whether these reach all of the code.
     fn generate(&mut self) -> bool {
         let how = GenerateOptions::new(BASES, 0);
         let made = ytterby::generate(self.files.clone(), &self.options, &Arc::new(Sources::new()), &how);
         let Ok(made) = made else { return false };
         let coverage = Arc::new(Coverage::default());
-        // Code is compiled for it.
+        // Coverage needs a separate compilation.
         let options = Options { coverage: Some(coverage.clone()), ..self.options.clone() };
         let project = Project::builder().inputs(self.files.clone()).options(options.clone()).build();
         let Ok(mut renderer) = project.map(|project| project.renderer()) else { return false };
@@ -224,12 +224,12 @@ impl Experiment {
         is_idle
     }
 
-    /// Whether no other value changes anything; nothing where that could not be found out.
+    /// Whether no other value changes anything; `None` if that is unknown.
     fn is_idle(&mut self, table: &Table, id: ValueId, base: &[OutputFile]) -> Option<bool> {
         if !self.is_idle_among(table, id, base, &[])? {
             return Some(false);
         }
-        // Another value may be the switch for this one.
+        // Another value may enable this one.
         for other in (1..table.values.len()).filter(|other| *other != id) {
             for switch in variations(table, other).into_iter().take(2) {
                 let set = [switch];
@@ -256,12 +256,12 @@ impl Experiment {
                 break;
             }
         }
-        // One of them may be the value that is given.
+        // One of them may equal the current value.
         (accepted >= 2).then_some(true)
     }
 }
 
-/// Other values than the default.
+/// Values other than the default.
 fn variations(table: &Table, id: ValueId) -> Vec<Set> {
     let Some(path) = settable(table, id) else { return Vec::new() };
     let texts = |texts: &[&str]| texts.iter().map(|text| Scalar::from(*text)).collect();

@@ -1,9 +1,9 @@
-//! Where data values go: which of them code reads, and which it reads although the schema does not declare them.
+//! Data flow: which data values code reads, and which of those the schema does not declare.
 //!
-//! Every expression has a type as far as it matters here: a data value of the schema, a module, a function, or
-//! something else. Types go through variables, loops over arrays, parameters and results of functions, within a file
-//! and through `load`. All files are gone through until nothing changes; then once more to note what is read. Whatever
-//! cannot be told is [`Type::Unknown`], and about that nothing is said.
+//! Every expression has a type as far as it matters here: a data value of the schema, a module, a function, or something
+//! else. Types flow through variables, loops over arrays, parameters and results of functions, within a file and through
+//! `load`. All files are visited until nothing changes; then once more to record what is read. Anything uncertain is
+//! [`Type::Unknown`], and nothing is reported about it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,20 +15,20 @@ use crate::declared::{Shape, Table, ValueId};
 use crate::names::{Names, SymbolId, children};
 use crate::project::{Project, resolve_load};
 
-/// Passes before giving up; each one follows a value through one more function.
+/// Maximum passes; each one follows a value through one more function.
 const PASSES: usize = 8;
 
-/// Data values that one variable can be.
+/// Maximum data values that one variable can be.
 const ALTERNATIVES: usize = 6;
 
-/// What is known about a value in code.
+/// The type of a value in code.
 #[derive(Clone, PartialEq, Debug)]
 enum Type {
-    /// Nothing was assigned yet.
+    /// Nothing is assigned yet.
     Never,
-    /// `None`, or another constant that has no attributes.
+    /// `None`, or another constant without attributes.
     None,
-    /// Something that is no data value.
+    /// Not a data value.
     Other,
     Unknown,
     /// A module of `@ytt:`.
@@ -59,50 +59,50 @@ impl Type {
 /// How a value is used.
 #[derive(Clone, Copy, PartialEq)]
 enum Use {
-    /// All of it, whatever is inside.
+    /// As a whole, including everything inside.
     Whole,
-    /// Only whether it is there, or how long it is.
+    /// Only its existence or length.
     Itself,
-    /// It goes somewhere from where it is followed.
+    /// It flows on and is followed there.
     Followed,
 }
 
-/// A place that reads a data value that is not declared.
+/// A read of an undeclared data value.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct UnknownRead {
     pub file: usize,
-    /// Where the name begins.
+    /// The position of the name.
     pub pos: Pos,
     pub name: String,
-    /// The map that has no such key.
+    /// The map without this key.
     pub within: ValueId,
 }
 
-/// What the code of a library does.
+/// What the code of a library reads.
 #[derive(Default)]
 pub(crate) struct Flow {
     pub unknown: Vec<UnknownRead>,
-    /// By value: read itself.
+    /// By value: whether it is read itself.
     pub read: Vec<bool>,
-    /// By value: read with everything below.
+    /// By value: whether it is read with everything below.
     pub whole: Vec<bool>,
     /// By value: whether a read depends on a condition, a loop or a call.
     pub conditional: Vec<bool>,
-    /// Arguments of `data.read()`, with the file that has them.
+    /// Arguments of `data.read()`, with their files.
     pub data_reads: Vec<(usize, String)>,
-    /// Whether files are read by names that are not written in the code.
+    /// Whether files are read by computed names.
     pub reads_any_file: bool,
-    /// Whether a library is evaluated whose name is not written in the code.
+    /// Whether a library with a computed name is evaluated.
     pub gets_any_library: bool,
-    /// Whether code gives schemas to libraries.
+    /// Whether code passes schemas to libraries.
     pub extends_libraries: bool,
-    /// Whether something in it uses `data.values` at all.
+    /// Whether any code uses `data.values`.
     pub uses_values: bool,
-    /// Whether types did not settle; then nothing is known.
+    /// Whether types did not converge; then nothing is known.
     pub gave_up: bool,
 }
 
-/// Follows the data values through the files of a library; `table` is what its schema declares.
+/// Follows the data values through the files of a library; `table` contains its schema.
 pub(crate) fn follow(project: &Project, files: &[usize], table: Option<&Table>) -> Flow {
     let count = table.map_or(0, |table| table.values.len());
     let flow = Flow {
@@ -144,7 +144,7 @@ pub(crate) fn follow(project: &Project, files: &[usize], table: Option<&Table>) 
 #[derive(Clone)]
 struct FunctionState {
     result: Type,
-    /// Whether it is used other than by being called, so that its arguments are not known.
+    /// Whether it is used other than by being called, so that its arguments are unknown.
     escapes: bool,
 }
 
@@ -155,15 +155,15 @@ struct Walk<'a> {
     flow: Flow,
     vars: HashMap<(usize, SymbolId), Type>,
     functions: HashMap<(usize, ExprId), FunctionState>,
-    /// Attributes that `hasattr` or `getattr` asks for.
+    /// Attributes tested by `hasattr` or `getattr`.
     guards: HashSet<(ValueId, String)>,
     changed: bool,
-    /// Whether this is the last pass, which notes what is read.
+    /// Whether this is the last pass, which records what is read.
     notes: bool,
     file: usize,
-    /// The functions around what is looked at.
+    /// The enclosing functions.
     inside: Vec<(usize, ExprId)>,
-    /// The conditions, loops and functions around what is looked at.
+    /// The number of enclosing conditions, loops and functions.
     conditions: usize,
 }
 
@@ -195,7 +195,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Notes that values are used.
+    /// Records that values are used.
     fn mark(&mut self, ty: &Type, how: Use) {
         let Type::Values(values) = ty else { return };
         if !self.notes || how == Use::Followed {
@@ -212,7 +212,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Where types meet and something is lost, everything that went in is used.
+    /// If joining types loses some of them, these count as used.
     fn settle(&mut self, parts: &[Type], joined: &Type) {
         if !matches!(joined, Type::Values(_)) {
             parts.iter().for_each(|part| self.mark(part, Use::Whole));
@@ -279,7 +279,7 @@ impl<'a> Walk<'a> {
             Stmt::Def(name, def) => {
                 if let Some(symbol) = self.symbol(*name) {
                     self.assign(self.file, symbol, Type::Function(self.file, *name));
-                    // Others than the code that is looked at may call what a library offers.
+                    // Unknown code may call the functions of a library.
                     let is_offered = self.project.files[self.file].library != Some(0)
                         && self.names().is_some_and(|names| names.symbols[symbol].scope == 0);
                     if is_offered {
@@ -368,7 +368,7 @@ impl<'a> Walk<'a> {
         self.inside.pop();
     }
 
-    /// Gives a value to a parameter or variable, from where it is followed.
+    /// Assigns a value to a parameter or variable, where it is followed.
     fn give(&mut self, file: usize, symbol: SymbolId, ty: Type) {
         self.assign(file, symbol, ty.clone());
         let joined = self.vars.get(&(file, symbol)).cloned().unwrap_or(Type::Never);
@@ -417,7 +417,7 @@ impl<'a> Walk<'a> {
         self.assign_target(ast, vars, element);
     }
 
-    /// What a loop over a value gives.
+    /// The type of the items in a loop over a value.
     fn element(&mut self, ty: &Type) -> Type {
         let (Type::Values(values), Some(table)) = (ty, self.table) else {
             return if *ty == Type::Never { Type::Never } else { Type::Unknown };
@@ -436,7 +436,7 @@ impl<'a> Walk<'a> {
         Type::Values(items)
     }
 
-    /// The type of an expression, which is used like this.
+    /// The type of an expression that is used in this way.
     fn eval(&mut self, ast: &'a Ast, id: ExprId, how: Use) -> Type {
         let ty = stacker::maybe_grow(64 << 10, 1 << 20, || self.eval_inside(ast, id, how));
         self.mark(&ty, how);
@@ -448,7 +448,7 @@ impl<'a> Walk<'a> {
         ty
     }
 
-    /// The expressions below are used up.
+    /// Marks the subexpressions as used.
     fn use_up(&mut self, ast: &'a Ast, id: ExprId) -> Type {
         let mut below = Vec::new();
         children(ast, id, &mut below);
@@ -555,7 +555,7 @@ impl<'a> Walk<'a> {
                 if self.table.is_some() { Type::Values(vec![0]) } else { Type::Unknown }
             }
             Type::Module(module) if module == "data" && (name == "list" || name == "read") => {
-                // Calls come here only where the function is used in another way.
+                // Calls are handled elsewhere; here the function itself is used as a value.
                 self.flow.reads_any_file = true;
                 Type::Unknown
             }
@@ -569,7 +569,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A key of a data value. `pos` is where the name is, if it is an error that there is no such key.
+    /// A key of a data value. `pos` is the position of the name, if a missing key is an error.
     fn member(&mut self, values: &[ValueId], name: &str, pos: Option<Pos>, base: &Type, _how: Use) -> Type {
         let Some(table) = self.table else { return Type::Unknown };
         let found: Vec<ValueId> = values.iter().filter_map(|value| table.child(*value, name)).collect();
@@ -589,7 +589,7 @@ impl<'a> Walk<'a> {
             }
             return Type::Unknown;
         }
-        // A method of a scalar or array, or a key of a map that can have any.
+        // A method of a scalar or array, or a key of an open map.
         self.mark(base, Use::Whole);
         Type::Unknown
     }
@@ -693,7 +693,7 @@ impl<'a> Walk<'a> {
         result
     }
 
-    /// Functions of the language that look at data values in a way of their own.
+    /// Built-in functions that treat data values specially.
     fn builtin(&mut self, ast: &'a Ast, name: &str, args: &'a [Arg], _how: Use) -> Option<Type> {
         let string = |id: ExprId| match &ast[ast.unparen(id)].kind {
             ExprKind::Str(text) => Some(text.to_string()),
@@ -740,7 +740,7 @@ impl<'a> Walk<'a> {
                 values.iter().for_each(|value| self.guard(*value, &name));
                 let values = values.clone();
                 let member = self.member(&values, &name, None, &ty, Use::Followed);
-                // What is there instead may be anything.
+                // The default may be anything.
                 self.mark(&member, Use::Whole);
                 Some(if rest.is_empty() { member } else { Type::Unknown })
             }
@@ -754,7 +754,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A call of a module's function, or of a method on what one gave.
+    /// A call of a module's function, or of a method on its result.
     fn module_call(&mut self, ast: &'a Ast, base: &Type, name: &str, args: &'a [Arg]) {
         let first = args.first().and_then(|arg| match arg {
             Arg::Positional(value) | Arg::Named(_, value, _) => match &ast[ast.unparen(*value)].kind {
@@ -787,7 +787,7 @@ fn param_symbol(walk: &Walk<'_>, param: &Param) -> Option<SymbolId> {
     walk.symbol(*name)
 }
 
-/// Whether a statement, or one inside of it, makes a node.
+/// Whether a statement, or one inside it, creates a node.
 fn is_operation(stmt: &Stmt) -> bool {
     match stmt {
         Stmt::HostOp(..) => true,

@@ -1,13 +1,13 @@
-//! `#! ytterby: ignore ID` above what a finding is about.
+//! `#! ytterby: ignore ID` comments.
 
 use ytterby_diag::{Diagnostic, Severity, Sources};
 
 const MARK: &str = "ytterby: ignore ";
 
-/// Whether a comment above a warning says to ignore it. Errors cannot be ignored.
+/// Whether a comment above a warning suppresses it. Errors cannot be suppressed.
 ///
-/// The comment is on the line above. Further such comments and annotations may be in between, because several of them
-/// can belong to one node.
+/// The comment is on the line above. Other such comments and annotations may be in between, because several of them can
+/// belong to one node.
 pub fn is_ignored(finding: &Diagnostic, sources: &Sources) -> bool {
     if finding.severity == Severity::Error {
         return false;

@@ -1,9 +1,9 @@
-//! Finds problems in projects: what runs of all targets report, and what can be told from the files alone.
+//! Finds problems in projects: those that runs of all targets report, and those that the files alone show.
 //!
-//! Code is read as a syntax tree (`code`), its names are bound (`names`), and data values are followed through it
-//! along the types of the schema (`flow`). What needs facts rather than reading is found by running the targets:
-//! overlays that match nothing, values without effect (`effect`). The crate is pure: a host brings the files, unsaved
-//! ones included, and gets diagnostics with fixes.
+//! Code is parsed to a syntax tree (`code`), its names are bound (`names`), and data values are followed through it along
+//! the types of the schema (`flow`). Running the targets finds the rest: overlays that match nothing, values without
+//! effect (`effect`). The crate is pure: a host provides the files, including unsaved ones, and gets diagnostics with
+//! fixes.
 
 mod code;
 mod declared;
@@ -33,23 +33,23 @@ use project::FileFacts;
 pub struct Target {
     /// The files.
     pub files: Vec<InputFile>,
-    /// The data values and everything else that a run depends on.
+    /// The data values and all other options of a run.
     pub options: Options,
-    /// Whether other values will be given, too.
+    /// Whether users will set other values, too.
     pub values: ValuesAre,
 }
 
-/// What the values of a target stand for.
+/// The role of a target's values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ValuesAre {
-    /// The project is rendered with these values.
+    /// The project is always rendered with these values.
     All,
-    /// Users will give others: an overlay that matches nothing with these may match with those.
+    /// Users will set others, with which an overlay may match that matches nothing with these.
     Examples,
 }
 
-/// Checks targets: errors that occur in any of them, and lints that hold for all that have the file in question.
-/// Findings that comments in the files ignore are left out. Sources are added to `sources`.
+/// Checks targets: returns errors that occur in any target, and lints that hold in all targets with the file. Findings
+/// that comments suppress are left out. Sources are added to `sources`.
 pub fn check(targets: &[Target], depth: Depth, sources: &Arc<Sources>, cache: &mut Cache) -> Vec<Diagnostic> {
     cache.sources.clear();
     let reports: Vec<target::Report> =
@@ -59,15 +59,15 @@ pub fn check(targets: &[Target], depth: Depth, sources: &Arc<Sources>, cache: &m
     findings
 }
 
-/// What was read from files, kept from check to check. A file that did not change is not read again.
+/// Parsed files, kept between checks. Unchanged files are not parsed again.
 #[derive(Default)]
 pub struct Cache {
     files: HashMap<String, Vec<(FileKey, Rc<FileFacts>)>>,
-    /// The sources of the check that goes on.
+    /// The sources of the current check.
     sources: HashMap<(String, Arc<[u8]>), FileId>,
 }
 
-/// Versions of one file that are kept: targets may have different files at one path.
+/// Maximum cached versions of one file: targets may have different files at one path.
 const VERSIONS: usize = 4;
 
 #[derive(PartialEq)]

@@ -1,4 +1,4 @@
-//! The findings of all targets as one list.
+//! Merges the findings of all targets into one list.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use ytterby_diag::{Diagnostic, FileId, Id, Origin, Part, Pos, Sources};
 
 use crate::target::{Report, is_lint, overlays};
 
-/// What makes two findings the same.
+/// The identity of a finding.
 type Key = (FileId, u32, &'static str, String);
 
-/// Joins the findings of targets: errors of any, lints that hold in all targets with the file.
+/// Merges the findings of targets: errors of any target, lints that hold in all targets with the file.
 pub(crate) fn merge(mut reports: Vec<Report>, sources: &Sources) -> Vec<Diagnostic> {
     let same = Same::of(sources);
     for report in &mut reports {
@@ -37,7 +37,7 @@ pub(crate) fn merge(mut reports: Vec<Report>, sources: &Sources) -> Vec<Diagnost
     if all_ran {
         findings.extend(unmatched(&reports));
     }
-    // Nothing is written, and with other values there may be something to write.
+    // `check` writes nothing, and other values may produce output.
     findings.retain(|finding| finding.id != Id::INPUT_NO_OUTPUT && finding.id != Id::INPUT_OTHER_FILES);
     drop_doubles(&mut findings, sources);
     for finding in &mut findings {
@@ -57,7 +57,7 @@ fn key(finding: &Diagnostic, sources: &Sources) -> Key {
     (pos.file, pos.offset, finding.id.name(), finding.sentence(sources))
 }
 
-/// Overlays that had no effect in any target.
+/// Overlays without effect in all targets.
 fn unmatched(reports: &[Report]) -> Vec<Diagnostic> {
     let mut found: Vec<((FileId, u32), bool)> = overlays(reports).into_iter().collect();
     found.sort_unstable();
@@ -70,7 +70,7 @@ fn unmatched(reports: &[Report]) -> Vec<Diagnostic> {
     idle.map(report).collect()
 }
 
-/// What a run says about an attribute that is missing, the check says better.
+/// Removes errors of runs about missing attributes for which the check has a better message.
 fn drop_doubles(findings: &mut Vec<Diagnostic>, sources: &Sources) {
     let mut ends = HashSet::new();
     let mut lines = HashSet::new();
@@ -86,13 +86,13 @@ fn drop_doubles(findings: &mut Vec<Diagnostic>, sources: &Sources) {
         if finding.id == Id::CODE_ATTRIBUTE && !is_in_string {
             return !ends.contains(&(span.file, span.end));
         }
-        // `data.values["nmae"]`: a run shows the bracket. Strings with code are sources of their own.
+        // `data.values["nmae"]`: a run shows the bracket. Strings with code are separate sources.
         let may_be_same = finding.id == Id::CODE_INDEX || finding.id == Id::CODE_ATTRIBUTE;
         !may_be_same || !lines.contains(&sources.locate(span.pos()))
     });
 }
 
-/// Which sources are the same file: every run adds its own.
+/// Maps sources of the same file to one: every run adds its own.
 struct Same(HashMap<FileId, FileId>);
 
 impl Same {
@@ -108,7 +108,7 @@ impl Same {
             let key = (source.place().to_owned(), source.text().clone());
             let original = *first.entry(key).or_insert(file);
             same.insert(file, original);
-            // What must not be shown in one must not be shown in the other.
+            // Secrets of one must not be shown through the other.
             if original != file {
                 let hidden = source.hidden_in(0..source.text().len());
                 sources.hide(original, hidden.into_iter().map(|range| range.start as u32..range.end as u32));

@@ -1,8 +1,8 @@
-//! The names of a file: what binds them, what uses them, what hides what.
+//! Binds the names of a file: definitions, uses, shadowed names.
 //!
-//! A name is bound by a load, a definition, an assignment, a loop or a parameter. A function has a scope of its own in
-//! which everything assigned is local; a comprehension has one for its variables. Uses are looked up from the inside
-//! out, wherever in the scope the binding is, as functions see names that are bound later.
+//! A name is bound by a load, a definition, an assignment, a loop or a parameter. A function has its own scope in which
+//! everything assigned is local; a comprehension has one for its variables. Uses are resolved from the inside out,
+//! regardless of where in the scope the binding is, because functions see names that are bound later.
 
 use std::collections::HashMap;
 
@@ -10,18 +10,18 @@ use ytterby_diag::Pos;
 use ytterby_starlark::Syntax;
 use ytterby_starlark::ast::{Arg, Ast, Clause, ComprehensionBody, Def, DefBody, ExprId, ExprKind, Load, Param, Stmt};
 
-/// Names a [`Symbol`] of a file.
+/// The index of a [`Symbol`] of a file.
 pub(crate) type SymbolId = usize;
 
-/// Something with a name.
+/// A bound name.
 #[derive(Debug)]
 pub(crate) struct Symbol {
     pub name: String,
     pub kind: SymbolKind,
-    /// Where it is bound first.
+    /// The position of its first binding.
     pub pos: Pos,
     pub scope: usize,
-    /// Uses, without those of a function inside of itself.
+    /// The number of uses, except those of a function inside itself.
     pub uses: usize,
 }
 
@@ -40,9 +40,9 @@ pub(crate) struct LoadedName {
     pub symbol: SymbolId,
     /// The name in the module.
     pub name: String,
-    /// Where that is.
+    /// Its position.
     pub name_pos: Pos,
-    /// Where the name that is bound begins.
+    /// The position of the bound name.
     pub bound_pos: Pos,
 }
 
@@ -67,16 +67,16 @@ pub(crate) struct ParamName {
 #[derive(Default, Debug)]
 pub(crate) struct Names {
     pub symbols: Vec<Symbol>,
-    /// What identifiers stand for; not those of built-in functions.
+    /// The symbols of identifiers, except built-in functions.
     pub idents: HashMap<ExprId, SymbolId>,
     pub loads: Vec<LoadStmt>,
-    /// By the identifier of a `def` or by a lambda: the symbols of its parameters.
+    /// The symbols of the parameters, by the identifier of a `def` or by a lambda.
     pub params: HashMap<ExprId, Vec<ParamName>>,
-    /// Assignments and definitions that replace a name that was loaded or defined.
+    /// Assignments and definitions that replace a loaded or defined name.
     pub rebound: Vec<(SymbolId, Pos)>,
     /// The parent of each scope; the file is scope 0.
     parents: Vec<Option<usize>>,
-    /// The scopes of functions with a name; lambdas and comprehensions are short enough to see through.
+    /// The scopes of named functions; lambdas and comprehensions are too short to be confusing.
     functions: Vec<usize>,
 }
 
@@ -91,7 +91,7 @@ pub(crate) fn names(syntax: &Syntax) -> Names {
 }
 
 impl Names {
-    /// The symbol at the top of the file with this name.
+    /// The top-level symbol with this name.
     pub fn global(&self, name: &str) -> Option<SymbolId> {
         self.symbols.iter().position(|symbol| symbol.scope == 0 && symbol.name == name)
     }
@@ -101,7 +101,7 @@ impl Names {
         self.functions.contains(&self.symbols[id].scope)
     }
 
-    /// The symbol that another one hides, if there is one.
+    /// The symbol that another one shadows, if any.
     pub fn hidden_by(&self, id: SymbolId) -> Option<&Symbol> {
         let symbol = &self.symbols[id];
         let mut scope = self.parents[symbol.scope];
@@ -122,7 +122,7 @@ struct Binder<'a> {
     tables: Vec<HashMap<String, SymbolId>>,
     /// The open scopes, innermost last.
     stack: Vec<usize>,
-    /// The functions around what is looked at.
+    /// The enclosing functions.
     functions: Vec<SymbolId>,
 }
 
@@ -162,7 +162,7 @@ impl<'a> Binder<'a> {
         self.stack.pop();
     }
 
-    /// Declares what statements of a scope bind.
+    /// Declares the names that statements of a scope bind.
     fn bind(&mut self, stmts: &'a [Stmt]) {
         for stmt in stmts {
             match stmt {
@@ -257,7 +257,7 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// What an assignment uses: not the names that it binds.
+    /// The uses in an assignment's target, without the names that it binds.
     fn target(&mut self, target: ExprId) {
         match &self.ast[target].kind {
             ExprKind::Ident(_) => {}
@@ -326,7 +326,7 @@ impl<'a> Binder<'a> {
             ExprKind::Lambda(def) => self.function(id, def, None),
             ExprKind::Comprehension(comprehension) => {
                 let mut clauses = comprehension.clauses.iter();
-                // What the first loop runs over is outside of the scope.
+                // The first iterable is outside of the scope.
                 if let Some(Clause::For { vars, iterable, .. }) = clauses.next() {
                     self.expr(*iterable);
                     self.open();
@@ -363,7 +363,7 @@ impl<'a> Binder<'a> {
     }
 }
 
-/// The expressions directly below one that opens no scope.
+/// The direct subexpressions of an expression without its own scope.
 pub(crate) fn children(ast: &Ast, id: ExprId, out: &mut Vec<ExprId>) {
     match &ast[id].kind {
         ExprKind::Paren(inner) | ExprKind::Unary(_, inner) | ExprKind::Not(inner) | ExprKind::Dot(inner, _) => {

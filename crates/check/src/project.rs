@@ -1,4 +1,4 @@
-//! The files of a target, what was read from each, and the libraries they make up.
+//! The parsed files of a target, and their libraries.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -15,13 +15,13 @@ use crate::names::{self, Names, ParamName, SymbolKind};
 /// The directory that contains private libraries.
 pub(crate) const PRIVATE: &str = "_ytt_lib";
 
-/// What a file tells by itself. It depends on nothing but the file, so it can be kept while others change.
+/// Facts about a file that depend only on the file itself, so that they can be cached.
 pub(crate) struct FileFacts {
     pub text: Arc<[u8]>,
     pub code: Code,
-    /// The names; none where there is no code, or where it cannot be parsed.
+    /// The names; `None` if there is no code, or it cannot be parsed.
     pub names: Option<Names>,
-    /// The names of `library.get("…")`.
+    /// The arguments of `library.get("…")`.
     pub libraries: Vec<String>,
 }
 
@@ -29,9 +29,9 @@ pub(crate) struct FileFacts {
 pub(crate) struct ProjectFile {
     pub input: InputFile,
     pub facts: Rc<FileFacts>,
-    /// What its positions are in.
+    /// The source of its positions.
     pub source: FileId,
-    /// The library it belongs to; none where nothing refers to the library.
+    /// Its library; `None` if nothing refers to the library.
     pub library: Option<usize>,
 }
 
@@ -39,33 +39,33 @@ pub(crate) struct ProjectFile {
 pub(crate) struct Project {
     pub files: Vec<ProjectFile>,
     by_path: HashMap<String, usize>,
-    /// The directories of libraries, with a slash at the end; the first one is the root, which has none.
+    /// The directories of libraries, with a trailing slash; the first one is the root, which is empty.
     pub libraries: Vec<String>,
 }
 
 impl FileFacts {
-    /// Whether there is code that could not be parsed.
+    /// Whether it contains code that could not be parsed.
     pub fn is_broken(&self) -> bool {
         self.code.syntax.is_none()
     }
 }
 
 impl ProjectFile {
-    /// Where a position in the code of the file is, and how far what is there reaches. Inside of strings it is the
-    /// whole value.
+    /// Converts a position in the code to one in the file, with the length to mark. Inside a string it is the whole
+    /// value.
     pub fn place(&self, pos: Pos, length: usize) -> (Pos, Part) {
         let (offset, is_exact) = self.facts.code.place(pos);
         (Pos::new(self.source, offset), if is_exact { Part::Bytes(length as u32) } else { Part::Value })
     }
 
-    /// The directory, with a slash at the end unless it is the root.
+    /// The directory with a trailing slash; empty for the root.
     fn directory(&self) -> &str {
         let path = &self.input.path;
         path.rfind('/').map_or("", |slash| &path[..=slash])
     }
 }
 
-/// Reads the files of a target, to which marks were applied.
+/// Parses the files of a target, after file marks were applied.
 pub(crate) fn project(files: &[InputFile], sources: &Sources, cache: &mut Cache) -> Project {
     let mut project = Project { files: Vec::new(), by_path: HashMap::new(), libraries: vec![String::new()] };
     for input in files {
@@ -91,7 +91,7 @@ fn facts(input: &InputFile, text: &Arc<[u8]>) -> FileFacts {
     FileFacts { text: text.clone(), code, names, libraries }
 }
 
-/// Finds `library.get("…")` anywhere.
+/// Finds all `library.get("…")`.
 fn gets(ast: &Ast, names: &Names, found: &mut Vec<String>) {
     for id in ast.ids() {
         let ExprKind::Call(callee, args) = &ast[id].kind else { continue };
@@ -110,7 +110,7 @@ fn gets(ast: &Ast, names: &Names, found: &mut Vec<String>) {
 }
 
 impl Project {
-    /// The number of a file.
+    /// The index of a file.
     pub fn find(&self, path: &str) -> Option<usize> {
         self.by_path.get(path).copied()
     }
@@ -120,7 +120,7 @@ impl Project {
         self.files.iter().any(|file| file.library.is_some() && file.facts.is_broken())
     }
 
-    /// Finds the libraries that code refers to, from the root on, and what belongs to each.
+    /// Finds the libraries that code refers to, starting from the root, and their files.
     fn find_libraries(&mut self) {
         let mut next = 0;
         while next < self.libraries.len() {
@@ -146,7 +146,7 @@ impl Project {
         }
     }
 
-    /// The library of a path: the innermost one that is known, unless a private directory is in between.
+    /// The library of a path: the innermost known one, unless a private directory is in between.
     fn owner(&self, path: &str) -> Option<usize> {
         let inside = |directory: &&String| {
             path.strip_prefix(directory.as_str()).is_some_and(|rest| !rest.split('/').any(|piece| piece == PRIVATE))
@@ -160,7 +160,7 @@ impl Project {
         Some(number)
     }
 
-    /// The files whose code sees the data values of a library: its own, and what those load.
+    /// The files whose code sees the data values of a library: its own, and those that they load.
     pub fn members(&self, library: usize) -> Vec<usize> {
         let own = self.files.iter().enumerate().filter(|(_, file)| file.library == Some(library));
         let mut members: Vec<usize> = own.map(|(number, _)| number).collect();
@@ -185,7 +185,7 @@ impl Project {
         names.and_then(|names| names.params.get(&name)).map_or(&[], Vec::as_slice)
     }
 
-    /// The files of a library with paths from its root, as an engine that evaluates it alone takes them.
+    /// The files of a library with paths relative to it, to evaluate it on its own.
     pub fn rooted(&self, library: usize) -> Vec<InputFile> {
         let directory = &self.libraries[library];
         let rooted = |file: &ProjectFile| {
@@ -197,7 +197,7 @@ impl Project {
     }
 }
 
-/// The file that `load()` in another file means.
+/// The file that `load()` in another file refers to.
 pub(crate) fn resolve_load(project: &Project, file: usize, module: &str) -> Option<usize> {
     let from = &project.files[file];
     let path = match module.strip_prefix('@') {
@@ -210,7 +210,7 @@ pub(crate) fn resolve_load(project: &Project, file: usize, module: &str) -> Opti
     project.find(&path)
 }
 
-/// The path that a path in a file means: from its directory, or from the root of its library.
+/// Resolves a path in a file: relative to its directory, or to the root of its library.
 pub(crate) fn relative(project: &Project, file: usize, path: &str) -> String {
     let from = &project.files[file];
     match path.strip_prefix('/') {
@@ -219,7 +219,7 @@ pub(crate) fn relative(project: &Project, file: usize, path: &str) -> String {
     }
 }
 
-/// Whether a file has anything to do with code.
+/// Whether a file can contain code.
 pub(crate) fn has_code(file: &InputFile) -> bool {
     match file.kind() {
         FileKind::Yaml | FileKind::Text => file.is_template() || file.is_library(),

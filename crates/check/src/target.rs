@@ -1,4 +1,4 @@
-//! One target: what its run reports, and what its files tell without one.
+//! Checks one target: by running it, and by analysing its files.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -16,25 +16,25 @@ use crate::lints::given::Given;
 use crate::project::{Project, has_code, project};
 use crate::{Cache, Target, ValuesAre, effect};
 
-/// Templates that are left out one after the other to find errors in others.
+/// Maximum templates that are left out one by one to find errors in others.
 const TRIES: usize = 10;
 
-/// What was found in a target.
+/// The findings of a target.
 #[derive(Default)]
 pub(crate) struct Report {
     pub findings: Vec<Diagnostic>,
     /// The sources of the target.
     pub files: HashSet<FileId>,
-    /// Items of overlays, and whether they had an effect.
+    /// Overlay items, and whether they had an effect.
     pub overlays: Vec<(Pos, bool)>,
     /// Whether the run failed, so that not all overlays were applied.
     pub failed: bool,
 }
 
-/// Which parts of a check are wanted.
+/// The extent of a check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Depth {
-    /// Only what files tell without being run.
+    /// Only what can be found without running code.
     Static,
     /// Everything.
     Full,
@@ -90,7 +90,7 @@ impl Report {
         self.findings.extend(failure.warnings().iter().cloned());
     }
 
-    /// Runs the target, and again without templates that fail, to find what is wrong with the others.
+    /// Runs the target, and again without failing templates, to find the problems of the others.
     fn run(&mut self, files: &[InputFile], options: &Options, broken: &HashSet<String>, sources: &Arc<Sources>) {
         let record = Arc::new(OverlayRecord::default());
         let options = Options { overlay_record: Some(record.clone()), ..options.clone() };
@@ -106,7 +106,7 @@ impl Report {
                 }
                 Err(failure) => {
                     self.failed = true;
-                    // Without all templates, overlays and checks of output may fail for that reason.
+                    // With templates missing, overlays and checks of output may fail because of that.
                     let is_sure = |finding: &&Diagnostic| {
                         let group = finding.id.name().split('/').next().unwrap_or_default();
                         left_out.is_empty() || matches!(group, "code" | "schema" | "values" | "rule" | "yaml")
@@ -131,7 +131,7 @@ impl Report {
         self.overlays = record.items();
     }
 
-    /// Looks at the files. Returns what the root library declares, and what its code reads.
+    /// Analyses the files. Returns the declarations of the root library, and the data flow of its code.
     fn read(
         &mut self,
         project: &Project,
@@ -197,7 +197,7 @@ impl Report {
         Some((tables.into_iter().next()??, flows.into_iter().next()?))
     }
 
-    /// Values that are not declared, and values that are not used.
+    /// Reports undeclared values and unused values.
     fn values(
         &mut self,
         project: &Project,
@@ -213,7 +213,7 @@ impl Report {
                 continue;
             }
             for read in &flow.unknown {
-                // A file that several libraries use is wrong only where it is wrong for all of them.
+                // A file that several libraries use is only wrong if it is wrong for all of them.
                 let is_wrong = |other: usize| {
                     !members[other].contains(&read.file)
                         || flows[other].unknown.iter().any(|own| own.pos == read.pos && own.file == read.file)
@@ -234,7 +234,7 @@ impl Report {
         }
     }
 
-    /// The documents and files that give data values to a library.
+    /// The documents and files that set data values of a library.
     fn given(
         &mut self,
         project: &Project,
@@ -298,12 +298,12 @@ fn gives_values(tree: Option<&Tree>) -> bool {
     })
 }
 
-/// All files, those of private libraries included.
+/// All files, including those of private libraries.
 fn rooted_all(project: &Project) -> Vec<InputFile> {
     project.files.iter().map(|file| file.input.clone()).collect()
 }
 
-/// The templates in which a failure occurred.
+/// The templates that caused a failure.
 fn culprits(failure: &Failure, sources: &Sources) -> Vec<String> {
     let name = |pos: Pos| sources.get(pos.file).map(|source| source.name().to_owned());
     let mut found = Vec::new();
@@ -323,7 +323,7 @@ pub(crate) fn is_lint(id: Id) -> bool {
     id.name().starts_with("lint/")
 }
 
-/// By place, whether an overlay had an effect in some target.
+/// Whether an overlay had an effect in some target, by position.
 pub(crate) fn overlays(reports: &[Report]) -> HashMap<(FileId, u32), bool> {
     let mut found: HashMap<(FileId, u32), bool> = HashMap::new();
     for (pos, has_effect) in reports.iter().flat_map(|report| &report.overlays) {

@@ -1,4 +1,4 @@
-//! Annotations without effect, of which a run says nothing: those of schemas in templates, and marks of templated
+//! Finds annotations without effect that a run does not report: those of schemas in templates, and marks of templated
 //! strings where no string contains code.
 
 use ytterby_diag::{Diagnostic, Edit, Help, Id, Part, Pos, Safety};
@@ -9,7 +9,7 @@ use ytterby_yaml::{Comment, NodeId, Scalar, Tree, View};
 use crate::code::Op;
 use crate::project::ProjectFile;
 
-/// Looks at the annotations of a file. `declares` says whether its documents are schemas or data values.
+/// Checks the annotations of a file. `declares` is whether its documents are schemas or data values.
 pub(crate) fn check(file: &ProjectFile, declares: bool, out: &mut Vec<Diagnostic>) {
     let (Some(syntax), Some(tree)) = (&file.facts.code.syntax, &file.facts.code.tree) else { return };
     for doc in tree.documents().iter().filter(|doc| !doc.injected) {
@@ -21,7 +21,7 @@ pub(crate) fn check(file: &ProjectFile, declares: bool, out: &mut Vec<Diagnostic
     }
 }
 
-/// Annotations of schemas outside of functions: what a function returns may become a schema.
+/// Schema annotations outside of functions: the result of a function may become a schema.
 fn of_schemas(file: &ProjectFile, syntax: &Syntax, stmts: &[Stmt], out: &mut Vec<Diagnostic>) {
     for stmt in stmts {
         match stmt {
@@ -104,7 +104,7 @@ fn idle(file: &ProjectFile, at: u32, name: &str, text: String) -> Diagnostic {
     Diagnostic::warning(Id::LINT_NO_EFFECT_ANNOTATION, text).at(pos, Part::Annotation).help(help)
 }
 
-/// The edit that removes the line of a comment, if it has one to itself.
+/// The edit that removes the line of a comment, if it contains nothing else.
 fn line(file: &ProjectFile, at: u32) -> Option<Edit> {
     let (text, at) = (&file.facts.text[..], at as usize);
     let start = text[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |feed| feed + 1);

@@ -1,4 +1,4 @@
-//! Conditions that decide nothing: constants, branches that are all the same, branches without content.
+//! Finds useless conditions: constants, identical branches, empty branches.
 
 use ytterby_diag::{Diagnostic, Id, Pos};
 use ytterby_starlark::ast::{Ast, DefBody, ExprId, ExprKind, Stmt};
@@ -8,7 +8,7 @@ use crate::code::Op;
 use crate::names::Names;
 use crate::project::ProjectFile;
 
-/// Looks at the conditions of a file.
+/// Checks the conditions of a file.
 pub(crate) fn check(file: &ProjectFile, out: &mut Vec<Diagnostic>) {
     let facts = &file.facts;
     let (Some(syntax), Some(names)) = (&facts.code.syntax, &facts.names) else { return };
@@ -97,7 +97,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The source of an expression; nothing inside of strings.
+    /// The source of an expression; `None` inside strings.
     fn text(&self, id: ExprId) -> Option<String> {
         let expr = &self.syntax.ast[id];
         self.slice(expr.start, expr.end)
@@ -109,7 +109,7 @@ impl<'a> Walk<'a> {
         is_file.then(|| String::from_utf8_lossy(text.unwrap_or_default()).trim().to_owned())
     }
 
-    /// A text that is the same for statements that do the same; nothing where that cannot be told.
+    /// A text that is equal for statements that do the same; `None` if unknown.
     fn fingerprint(&self, stmts: &[Stmt]) -> Option<String> {
         let mut out = String::new();
         for stmt in stmts {
@@ -167,7 +167,7 @@ impl Constant {
     }
 }
 
-/// Whether a condition is the same whatever is given.
+/// The value of a condition that does not depend on any input.
 fn constant(ast: &Ast, names: &Names, id: ExprId) -> Option<bool> {
     match &ast[ast.unparen(id)].kind {
         ExprKind::Not(inner) => constant(ast, names, *inner).map(|value| !value),

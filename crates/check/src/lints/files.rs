@@ -1,4 +1,4 @@
-//! Files that nothing uses: code that nobody loads, data that nobody reads.
+//! Finds unused files: code that is never loaded, data that is never read.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use ytterby_starlark::ast::{ExprKind, Stmt};
 use crate::flow::Flow;
 use crate::project::{Project, ProjectFile, relative, resolve_load};
 
-/// What people keep beside templates for other people and other tools.
+/// Files that people keep beside templates for other people and other tools.
 const FOR_PEOPLE: [&str; 12] = [
     "readme",
     "license",
@@ -25,18 +25,18 @@ const FOR_PEOPLE: [&str; 12] = [
     "security",
 ];
 
-/// The ends of names of programs, which may lie beside templates.
+/// Extensions of programs, which may be beside templates.
 const PROGRAMS: [&str; 12] =
     [".sh", ".bash", ".go", ".mod", ".sum", ".py", ".js", ".ts", ".rs", ".rb", ".java", ".ps1"];
 
-/// The files that are rendered, loaded or read, from the root library on.
+/// The files that are rendered, loaded or read, starting from the root library.
 pub(crate) fn used(project: &Project, flows: &[Flow]) -> HashSet<usize> {
     let mut used: HashSet<usize> = HashSet::new();
     let mut waiting: Vec<usize> = Vec::new();
     for (number, file) in project.files.iter().enumerate() {
         let input = &file.input;
         let is_rendered = input.is_for_output() || (input.is_template() && !input.is_library());
-        // The files of a library are its interface. All files are evaluated, so a file can be there for what it does.
+        // The files of a library are its interface. All files are evaluated, so a file may exist for its effects.
         if (is_rendered || file.library != Some(0) || acts(file)) && used.insert(number) {
             waiting.push(number);
         }
@@ -58,7 +58,7 @@ pub(crate) fn used(project: &Project, flows: &[Flow]) -> HashSet<usize> {
     used
 }
 
-/// Reports the files of the root library that nothing uses.
+/// Reports unused files of the root library.
 pub(crate) fn check(project: &Project, flows: &[Flow], used: &HashSet<usize>, out: &mut Vec<Diagnostic>) {
     // A single file cannot be used by others.
     if project.has_broken_files() || project.files.len() < 2 {
@@ -86,7 +86,7 @@ pub(crate) fn check(project: &Project, flows: &[Flow], used: &HashSet<usize>, ou
     }
 }
 
-/// Whether a file does something by itself: it calls functions at its top.
+/// Whether a file has effects of its own: it calls functions at the top level.
 fn acts(file: &ProjectFile) -> bool {
     let Some(syntax) = &file.facts.code.syntax else { return true };
     let is_call = |stmt: &Stmt| match stmt {
@@ -106,7 +106,7 @@ fn libraries(project: &Project, out: &mut Vec<Diagnostic>) {
         let Some(at) = path.find("_ytt_lib/").map(|at| at + "_ytt_lib/".len()) else { continue };
         let Some((name, _)) = path[at..].split_once('/') else { continue };
         let directory = format!("{}{name}/", &path[..at]);
-        // Names of libraries can have several pieces.
+        // Names of libraries can have several segments.
         let is_part_of_used = project.libraries.iter().any(|used| used.starts_with(&directory));
         if !is_part_of_used && seen.insert(directory) {
             let text = format!("nothing uses the library {name}");
@@ -124,7 +124,7 @@ fn first_line(file: &ProjectFile) -> u32 {
 
 fn is_for_people(name: &str) -> bool {
     let lower = name.to_lowercase();
-    // A file without an extension is hardly data.
+    // A file without an extension is probably not data.
     !lower.contains('.')
         || lower.starts_with('.')
         || PROGRAMS.iter().any(|end| lower.ends_with(end))

@@ -1,4 +1,4 @@
-//! Data values in files: those that are the default anyway, and secrets.
+//! Checks data values in files: redundant defaults, and secrets.
 
 use std::collections::HashMap;
 
@@ -8,25 +8,25 @@ use ytterby_yaml::{Comment, MapItem, NodeId, Scalar, Style, Tree, View};
 
 use crate::declared::{Shape, Table, ValueId};
 
-/// One document that gives data values, in the order in which they are merged.
+/// A document that sets data values, in the order in which they are merged.
 pub(crate) struct Given<'a> {
     pub tree: &'a Tree,
     /// The value of the document.
     pub root: NodeId,
     pub source: FileId,
     pub text: &'a [u8],
-    /// Whether it has code or annotations, so that what it gives is not all there is to see.
+    /// Whether it has code or annotations, so that its values are not all visible.
     pub is_templated: bool,
 }
 
-/// What documents before said about a value.
+/// What earlier documents set.
 #[derive(Clone, Copy, PartialEq)]
 enum Before {
     Default,
     Different,
 }
 
-/// Looks at documents that give data values.
+/// Checks documents that set data values.
 pub(crate) fn check(table: &Table, documents: &[Given<'_>], sources: &Sources, out: &mut Vec<Diagnostic>) {
     let mut before = HashMap::new();
     for given in documents {
@@ -48,8 +48,8 @@ impl<'a> Walk<'a> {
         self.given.tree
     }
 
-    /// A value for a declared one. `is_filled` says whether what is not given below is filled with defaults whatever
-    /// is given here.
+    /// Checks a value against its declaration. `is_filled` is whether missing children get their defaults regardless of this
+    /// document.
     fn value(&mut self, node: NodeId, id: ValueId, is_filled: bool) {
         match (self.tree().value(node), &self.table.values[id].shape) {
             (View::Map(items), Shape::Map { .. }) => {
@@ -86,7 +86,7 @@ impl<'a> Walk<'a> {
         self.given.is_templated && comments.iter().any(|comment| comment.text.starts_with(b"@"))
     }
 
-    /// Whether an item gives what would be there without it.
+    /// Whether an item sets the value that would exist without it.
     fn is_redundant(&self, item: &MapItem, parent: ValueId, is_filled: bool) -> bool {
         let Some(child) = item.key.as_str().and_then(|key| self.table.child(parent, &key.to_str())) else {
             return false;
@@ -120,7 +120,7 @@ impl<'a> Walk<'a> {
         self.out.push(Diagnostic::warning(Id::LINT_SAME_AS_DEFAULT, text).at(pos, Part::Key).help(help));
     }
 
-    /// The edit that removes an item that has a line to itself.
+    /// The edit that removes an item on its own line.
     fn removal(&self, item: &MapItem) -> Option<Edit> {
         let View::Scalar(_) = self.tree().value(item.value) else { return None };
         if !matches!(self.tree().style(item.value), Style::Plain | Style::SingleQuoted | Style::DoubleQuoted) {
@@ -167,7 +167,7 @@ fn is_leaf(shape: &Shape) -> bool {
     !matches!(shape, Shape::Map { .. })
 }
 
-/// Whether a value in a file is this one.
+/// Whether a value in a file equals this literal.
 fn equals(tree: &Tree, node: NodeId, literal: &Literal) -> bool {
     match (tree.value(node), literal) {
         (View::Scalar(one), Literal::Scalar(other)) => match (one, other) {

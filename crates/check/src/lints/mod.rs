@@ -1,4 +1,4 @@
-//! The lints, one file per thing that they look at.
+//! The lints, one file per subject.
 
 pub(crate) mod annotations;
 pub(crate) mod branches;

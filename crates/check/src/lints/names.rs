@@ -1,4 +1,4 @@
-//! Loads and functions that nothing uses, and names that hide others.
+//! Finds unused loads and functions, and names that shadow others.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use ytterby_starlark::{Dialect, universe};
 use crate::names::{LoadStmt, Names, Symbol, SymbolKind};
 use crate::project::{Project, ProjectFile, resolve_load};
 
-/// What files load from each other: the number of a file, and a name at its top.
+/// Names that other files load: the index of a file, and a name at its top level.
 pub(crate) type LoadedNames = HashSet<(usize, String)>;
 
 /// The names that files load from others.
@@ -26,7 +26,7 @@ pub(crate) fn loaded(project: &Project) -> LoadedNames {
     found
 }
 
-/// Looks at the names of a file. `is_used` says whether something loads the file or renders it.
+/// Checks the names of a file. `is_used` is whether something loads or renders the file.
 pub(crate) fn check(project: &Project, number: usize, loaded: &LoadedNames, is_used: bool, out: &mut Vec<Diagnostic>) {
     let file = &project.files[number];
     let Some(names) = &file.facts.names else { return };
@@ -34,7 +34,7 @@ pub(crate) fn check(project: &Project, number: usize, loaded: &LoadedNames, is_u
     for load in &names.loads {
         unused_load(file, names, load, &is_loaded, out);
     }
-    // What a library defines is for those who use the library.
+    // The definitions of a library are for its users.
     let is_interface = file.library != Some(0);
     for symbol in &names.symbols {
         let is_unused =
@@ -78,7 +78,7 @@ fn unused_load(
     }
 }
 
-/// How long a name or string is.
+/// The length of a name or string.
 fn token_length(text: &[u8], at: usize) -> usize {
     let rest = &text[at.min(text.len())..];
     match rest.first() {
@@ -89,7 +89,7 @@ fn token_length(text: &[u8], at: usize) -> usize {
     }
 }
 
-/// The edit that removes all unused names of a load; all of them get the same one.
+/// The edit that removes all unused names of a load; the findings of one load share it.
 fn without_unused(
     file: &ProjectFile,
     load: &LoadStmt,
@@ -124,7 +124,7 @@ fn without_unused(
     Some(Edit::replace(pos, Part::Bytes(statement.len() as u32), new))
 }
 
-/// Where the parentheses that follow close.
+/// The offset of the closing parenthesis.
 fn closing(text: &[u8], start: usize) -> Option<usize> {
     let mut depth = 0;
     let mut at = start;
@@ -146,7 +146,7 @@ fn closing(text: &[u8], start: usize) -> Option<usize> {
     None
 }
 
-/// The lines of a statement, if there is nothing else on them.
+/// The lines of a statement, if they contain nothing else.
 fn whole_lines(text: &[u8], statement: &Range<usize>, is_yaml: bool) -> Option<Range<usize>> {
     let start = text[..statement.start].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     let rest = &text[statement.end..];

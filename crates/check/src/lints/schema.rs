@@ -1,12 +1,12 @@
-//! Rules that decide nothing, defaults that break rules, annotations of schemas without effect.
+//! Finds useless rules, defaults that violate rules, and schema annotations without effect.
 
 use ytterby::facts::{RuleFact, RuleVerdict, SchemaFacts};
 use ytterby_diag::{Diagnostic, Id, Label, Part, Role};
 
 use crate::declared::Table;
 
-/// Reports what is wrong with a schema by itself. Where rules have defaults (`@schema/validation-defaults-for-strings`),
-/// a rule without effect takes back another one.
+/// Reports problems of a schema itself. If rules have defaults (`@schema/validation-defaults-for-strings`), a rule
+/// without effect may revoke one of them.
 pub(crate) fn check(facts: &SchemaFacts, rules_have_defaults: bool, out: &mut Vec<Diagnostic>) {
     for rule in &facts.rules {
         if rules_have_defaults && rule.verdict == RuleVerdict::Holds {
@@ -41,7 +41,7 @@ fn judged(rule: &RuleFact) -> Diagnostic {
     finding.at(rule.pos, rule.part.clone()).help(help)
 }
 
-/// Reports defaults that break rules. Null that a rule refuses is how values are declared that must be given.
+/// Reports defaults that violate rules. A null that a rule rejects is the usual way to declare a required value.
 pub(crate) fn defaults(facts: &SchemaFacts, table: &Table, out: &mut Vec<Diagnostic>) {
     for broken in &facts.broken_defaults {
         if broken.id == Id::RULE_NOT_NULL || broken.id == Id::RULE_ONE_NOT_NULL {

@@ -1,4 +1,4 @@
-//! Data values: those that code reads and no schema declares, and those that a schema declares and no code reads.
+//! Finds undeclared data values that code reads, and declared ones that no code reads.
 
 use std::collections::HashSet;
 
@@ -9,10 +9,10 @@ use crate::declared::{Table, ValueId};
 use crate::flow::{Flow, UnknownRead};
 use crate::project::{Project, resolve_load};
 
-/// Keys that are shown where none is close.
+/// Maximum keys listed if none is similar.
 const LISTED: usize = 6;
 
-/// The error about a value that is read and not declared.
+/// The error about an undeclared value that is read.
 pub(crate) fn unknown(project: &Project, table: &Table, read: &UnknownRead) -> Diagnostic {
     let file = &project.files[read.file];
     let (pos, part) = file.place(read.pos, read.name.len());
@@ -45,10 +45,10 @@ pub(crate) fn unknown(project: &Project, table: &Table, read: &UnknownRead) -> D
     })
 }
 
-/// Reports values that nothing reads: of a map that is not read at all, only the map.
+/// Reports values that nothing reads: for a map that is not read at all, only the map.
 pub(crate) fn unused(table: &Table, flow: &Flow, words: &HashSet<String>, out: &mut Vec<Diagnostic>) {
     let mut used = vec![false; table.values.len()];
-    // Children come after their parents.
+    // Children have higher numbers than their parents.
     for id in (0..table.values.len()).rev() {
         let below = table.below(id).iter().any(|child| used[*child]);
         used[id] = below || is_read(flow, id) || words.contains(&table.values[id].key);
@@ -66,7 +66,7 @@ fn visit(table: &Table, flow: &Flow, used: &[bool], id: ValueId, out: &mut Vec<D
     if flow.whole[id] || value.deprecated {
         return;
     }
-    // Items of arrays have no name of their own.
+    // Items of arrays have no name.
     if !used[id] && !value.key.is_empty() {
         let text = format!("nothing uses the data value {}", table.path(id));
         let finding = Diagnostic::warning(Id::LINT_UNUSED_VALUE, text).at(value.pos, Part::Key);
@@ -78,7 +78,7 @@ fn visit(table: &Table, flow: &Flow, used: &[bool], id: ValueId, out: &mut Vec<D
     }
 }
 
-/// The words in the rules of a library's schemas, and in the code that these use: what they name is read by a rule.
+/// The words in the rules of a library's schemas, and in the code that these use: rules may read what they name.
 pub(crate) fn words_of_rules(project: &Project, library: usize) -> HashSet<String> {
     let mut words = HashSet::new();
     let mut waiting: Vec<usize> = Vec::new();
