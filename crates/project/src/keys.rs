@@ -1,24 +1,24 @@
-//! Every key of project files and test files, in one table each.
+//! The keys of project files and test files, in one table each.
 
 /// One key.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
     /// As it is written.
     pub name: &'static str,
-    /// What its value is.
+    /// The type of its value.
     pub kind: KeyKind,
-    /// What it means, in a sentence.
+    /// Its meaning in one sentence.
     pub about: &'static str,
 }
 
-/// What the value of a key is.
+/// The type of a key's value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KeyKind {
     /// A list of paths.
     Paths,
     /// One path.
     Path,
-    /// Data values: a map of anything.
+    /// Data values: a map with any content.
     Set,
     /// `true` or `false`.
     Bool,
@@ -30,11 +30,11 @@ pub enum KeyKind {
     Matrix,
     /// A map with [`LIMITS`].
     Limits,
-    /// `30s`.
+    /// A duration: `30s`.
     Duration,
-    /// `2GiB`.
+    /// A size: `2GiB`.
     Size,
-    /// A whole number that is not negative.
+    /// A non-negative integer.
     Count,
     /// Any text.
     Text,
@@ -42,7 +42,7 @@ pub enum KeyKind {
     Tests,
     /// A list of expectations.
     Expectations,
-    /// Paths of nodes with what is expected there.
+    /// Paths of nodes with expected values.
     Nodes,
     /// A list of paths of nodes.
     NodePaths,

@@ -2,7 +2,7 @@
 
 pub use ytterby_text::budget::Limits;
 
-/// These limits where they are given, else the others.
+/// Merges limits: `own` takes precedence.
 pub(crate) fn or(own: Limits, other: Limits) -> Limits {
     Limits {
         time: own.time.or(other.time),

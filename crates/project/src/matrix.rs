@@ -1,7 +1,7 @@
-//! `matrix:`: one target for every combination of choices.
+//! `matrix:` defines one target for every combination of choices.
 //!
-//! `{name}` in paths and data values is replaced by the choice. A data value that is nothing but `{name}` becomes the
-//! choice itself, with its type; elsewhere the choice is inserted as it is written, so that `1.30` stays `1.30`.
+//! `{name}` in paths and data values is replaced by the choice. A data value that is exactly `{name}` becomes the choice
+//! itself, with its type; elsewhere the choice is inserted as written, so that `1.30` stays `1.30`.
 
 use ytterby_diag::{Diagnostic, Edit, Help, Id, Part, Pos, Safety};
 use ytterby_text::spelling;
@@ -11,16 +11,16 @@ use crate::project::{Declared, Target};
 use crate::reader::{Item, Reader};
 use crate::value::{Data, Placed, Scalar, Value, problem};
 
-/// Targets that one matrix may make.
+/// Maximum targets of one matrix.
 pub const MAX_TARGETS: usize = 10_000;
 
-/// Targets of a whole project.
+/// Maximum targets of a project.
 const MAX_ALL: usize = 100_000;
 
-/// One item of a list of a matrix.
+/// One choice of a matrix.
 #[derive(Clone, Debug)]
 pub(crate) struct Choice {
-    /// As it is written.
+    /// As written.
     text: String,
     value: Scalar,
 }
@@ -83,7 +83,7 @@ fn choices(reader: &mut Reader, item: Item, name: &str) -> Vec<Choice> {
     found
 }
 
-/// Adds a target for each combination, in the order of the lists: the last one changes first.
+/// Adds a target for each combination, in the order of the lists: the last one varies fastest.
 pub(crate) fn expand(reader: &mut Reader, declared: Declared, targets: &mut Vec<Target>) {
     let Declared { target, matrix } = declared;
     let names: Vec<&str> = matrix.iter().map(|(name, _)| &**name).collect();
@@ -160,7 +160,7 @@ fn replace_in(value: &mut Value, chosen: &[(&str, &Choice)]) {
     }
 }
 
-/// A text with its placeholders replaced. Unknown ones were reported before.
+/// Replaces the placeholders in a text. Unknown ones were already reported.
 fn replaced(text: &str, chosen: &[(&str, &Choice)]) -> String {
     let mut out = String::with_capacity(text.len());
     for piece in pieces(text) {
@@ -175,11 +175,11 @@ fn replaced(text: &str, chosen: &[(&str, &Choice)]) -> String {
     out
 }
 
-/// Reports placeholders that the matrix does not have.
+/// Reports placeholders that are not in the matrix.
 fn check_names(reader: &mut Reader, target: &Target, names: &[&str]) {
     let mut found = Vec::new();
     for path in target.output.iter().chain(&target.values).chain(&target.files) {
-        // Without a matrix, braces in the names of inputs mean nothing.
+        // Without a matrix, braces in the names of inputs have no meaning.
         let is_output = target.output.as_ref().is_some_and(|output| output.pos == path.pos);
         if !names.is_empty() || is_output {
             unknown_names(&path.value, path.pos, names, &mut found);

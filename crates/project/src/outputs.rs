@@ -1,6 +1,6 @@
-//! Output directories that would destroy something.
+//! Reports output directories whose replacement would destroy something.
 //!
-//! A directory is replaced as a whole, so it must not be that of another target, contain it, or contain inputs.
+//! A directory is replaced as a whole, so it must not be that of another target, contain that, or contain inputs.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,14 @@ use crate::path::{is_below, join};
 use crate::project::{FILE_NAME, ProjectFile, Target};
 use crate::value::Placed;
 
-/// Problems of this kind that are reported: a matrix can have thousands.
+/// Maximum reported problems: a matrix can have thousands.
 const MAX_REPORTED: usize = 20;
 
-/// What is wrong with the outputs of a project in the directory `root`.
+/// The problems with the outputs of a project in the directory `root`.
 pub(crate) fn check(project: &ProjectFile, root: &str) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let inputs = inputs(project, root);
-    // Sorted in the order of a tree, so that what a directory contains follows it.
+    // In tree order, so that a directory is followed by its contents.
     let mut outputs: BTreeMap<String, &Target> = BTreeMap::new();
     for target in &project.targets {
         let Some(output) = &target.output else { continue };
@@ -85,7 +85,7 @@ fn with_other(problem: Diagnostic, other: &Target, output: &Placed<String>) -> D
     problem.label(Label::new(Role::Related, pos, Part::Value).text(format!("output of {}", other.name)))
 }
 
-/// Every path that the project reads, in the order of a tree.
+/// Every path that the project reads, in tree order.
 fn inputs<'a>(project: &'a ProjectFile, root: &str) -> BTreeMap<String, &'a Placed<String>> {
     let mut found = BTreeMap::new();
     let base = std::iter::once(&project.base);
@@ -104,7 +104,7 @@ fn inputs<'a>(project: &'a ProjectFile, root: &str) -> BTreeMap<String, &'a Plac
     found
 }
 
-/// `path` of `@library:path`.
+/// The `path` of `@library:path`.
 fn values_path(text: &str) -> &str {
     match text.split_once(':') {
         Some((library, path)) if library.starts_with('@') => path,
@@ -112,7 +112,7 @@ fn values_path(text: &str) -> &str {
     }
 }
 
-/// The path on the disk behind an argument of `-f`, if there is one.
+/// The path on disk of a `-f` argument, if it has one.
 fn local_path(text: &str) -> Option<&str> {
     let is_url = |text: &str| text.starts_with("http://") || text.starts_with("https://");
     let path = match text.split_once('=') {
@@ -122,7 +122,7 @@ fn local_path(text: &str) -> Option<&str> {
     (path != "-" && !is_url(path)).then_some(path)
 }
 
-/// A path as a key whose order is that of a tree: `a/b` comes before `a-b`.
+/// A sort key for tree order: `a/b` comes before `a-b`.
 fn tree_order(path: &str) -> String {
     path.replace('/', "\0")
 }

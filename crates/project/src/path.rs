@@ -1,13 +1,13 @@
-//! Paths as text, without a look at the disk.
+//! Paths as text, without access to the disk.
 
 pub use ytterby_text::path::clean;
 
-/// The path that `path` names, seen from `base`.
+/// Joins a path to a base directory.
 pub fn join(base: &str, path: &str) -> String {
     if path.starts_with('/') || base.is_empty() { clean(path) } else { clean(&format!("{base}/{path}")) }
 }
 
-/// Whether `path` is `directory` or something in it. Both are [`clean`].
+/// Whether `path` is `directory` or below it. Both must be [`clean`].
 pub fn is_below(path: &str, directory: &str) -> bool {
     if directory == "." {
         return !path.starts_with('/') && path != ".." && !path.starts_with("../");

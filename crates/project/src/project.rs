@@ -19,17 +19,17 @@ pub const FILE_NAME: &str = "ytterby.yml";
 /// A project, as its file describes it. Paths are relative to the file.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ProjectFile {
-    /// The file in the sources; nothing where it could not be parsed.
+    /// Its source; `None` if it could not be parsed.
     pub file: Option<FileId>,
-    /// What counts for every target, and for tests without one.
+    /// The settings for every target, and for tests without one.
     pub base: Target,
-    /// The targets in the order of the file, each combination of a matrix as one.
+    /// The targets in the order of the file; each combination of a matrix is a target.
     pub targets: Vec<Target>,
     /// Test files and directories.
     pub tests: Vec<Placed<String>>,
 }
 
-/// Something that can be rendered: the keys of a target after those that count for all.
+/// Something to render: the keys of a target merged with those for all.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Target {
     /// Its name: `prod`, or `all[region=eu,tier=a]` for one combination of a matrix.
@@ -38,36 +38,36 @@ pub struct Target {
     pub group: String,
     /// The choices of its combination, in the order of the matrix.
     pub choices: Vec<(String, String)>,
-    /// Its key in the file.
+    /// The position of its key in the file.
     pub pos: Option<Pos>,
     /// Input files and directories.
     pub files: Vec<Placed<String>>,
     /// Values files.
     pub values: Vec<Placed<String>>,
-    /// Data values, which win over values files.
+    /// Data values, which take precedence over values files.
     pub set: Vec<SetValue>,
     /// The directory for its output.
     pub output: Option<Placed<String>>,
-    /// Whether suspicious annotations fail.
+    /// Whether suspicious annotations are errors.
     pub strict_annotations: bool,
-    /// The version of Kubernetes that output is checked against; none for `off`.
+    /// The version of Kubernetes for checking output; `None` for `off`.
     pub kubernetes: Option<Placed<String>>,
-    /// Further schemas for that.
+    /// Additional schemas for that check.
     pub schemas: Vec<Placed<String>>,
-    /// Limits of its runs.
+    /// Resource limits.
     pub limits: Limits,
 }
 
-/// One data value: a dotted key, and what it is set to.
+/// A data value: a dotted key and its value.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SetValue {
     /// The key as written: `db.port`, or `@lib:db.port` for a library.
     pub key: String,
-    /// The value. Its place is that of the item.
+    /// The value. Its position is that of the item.
     pub value: Value,
 }
 
-/// A target as the file has it, before its matrix is expanded.
+/// A target before its matrix is expanded.
 #[derive(Default)]
 pub(crate) struct Declared {
     pub target: Target,
@@ -77,10 +77,10 @@ pub(crate) struct Declared {
 const IDS: Ids =
     Ids { unknown_key: Id::PROJECT_UNKNOWN_KEY, wrong_type: Id::PROJECT_TYPE, wrong_value: Id::PROJECT_VALUE };
 
-/// Reads a project file. Its text becomes a source named `name`; `root` is the directory that contains it, as far as
-/// it is known, and tells absolute paths of the project from others.
+/// Reads a project file. Its text becomes a source named `name`; `root` is its directory, if known, which is needed to
+/// recognise absolute paths into the project.
 ///
-/// What is sound is returned even where there are problems.
+/// The valid parts are returned even if there are problems.
 ///
 /// ```
 /// use ytterby_diag::Sources;
@@ -115,7 +115,7 @@ pub fn read(name: &str, text: Arc<[u8]>, root: &str, sources: &Sources) -> (Proj
     (project, problems)
 }
 
-/// The keys that targets and the whole project have. Lists go on after what is there, the last `set` of a key wins.
+/// Reads the keys shared by targets and the whole project. Lists are appended; the last `set` of a key wins.
 fn common(reader: &mut Reader, target: &mut Target, name: &str, item: Item) {
     match name {
         "files" => target.files.extend(reader.texts(item, name)),
@@ -153,7 +153,7 @@ fn target(reader: &mut Reader, base: &Target, name: String, item: Item) -> Optio
     Some(declared)
 }
 
-/// The data values of a map with dotted keys.
+/// Reads a map of data values with dotted keys.
 pub(crate) fn set(reader: &mut Reader, item: Item) -> Vec<SetValue> {
     let items = reader.map(item, "set");
     let mut found = Vec::with_capacity(items.len());
@@ -171,7 +171,7 @@ pub(crate) fn set(reader: &mut Reader, item: Item) -> Vec<SetValue> {
     found
 }
 
-/// `1.36`, with or without quotes; nothing for `off`.
+/// Reads a version such as `1.36`, with or without quotes; `None` for `off`.
 fn version(reader: &mut Reader, item: Item) -> Option<Placed<String>> {
     let text = match reader.tree.value(item.node) {
         View::Scalar(YamlScalar::Bool(false)) => return None,
@@ -214,7 +214,7 @@ fn limits_of(reader: &mut Reader, item: Item) -> Limits {
     found
 }
 
-/// A duration or a size.
+/// Reads a duration or a size.
 fn quantity<T>(reader: &mut Reader, item: Item, name: &str, example: &str, read: fn(&str) -> Option<T>) -> Option<T> {
     let text = match reader.tree.value(item.node) {
         View::Scalar(YamlScalar::Str(_) | YamlScalar::Int(_) | YamlScalar::UInt(_) | YamlScalar::Float(_)) => {

@@ -1,4 +1,4 @@
-//! Reading of maps and lists with checks: what is expected, what is there instead, which key could be meant.
+//! Reads YAML maps and lists and reports wrong types and unknown keys, with suggestions.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use ytterby_yaml::{NodeId, ReadOptions, Style, Tree, View, parse};
 use crate::keys::{self, Key};
 use crate::value::{Data, Placed, Scalar, Value, problem};
 
-/// Nesting of data in a project file.
+/// Maximum nesting of data in a project file.
 const MAX_DEPTH: usize = 100;
 
-/// The ids of a kind of file.
+/// The diagnostic ids of a kind of file.
 #[derive(Clone, Copy)]
 pub(crate) struct Ids {
     pub unknown_key: Id,
@@ -20,7 +20,7 @@ pub(crate) struct Ids {
     pub wrong_value: Id,
 }
 
-/// A file on its way to typed data.
+/// A file that is being read, and its problems so far.
 pub(crate) struct Reader {
     pub tree: Tree,
     pub source: Arc<Source>,
@@ -39,7 +39,7 @@ impl Reader {
     /// Parses a file. Its text becomes a source named `name`.
     ///
     /// # Errors
-    /// The text is not YAML.
+    /// If the text is not YAML.
     pub fn new(name: &str, text: Arc<[u8]>, ids: Ids, sources: &Sources) -> Result<Reader, Box<Diagnostic>> {
         let readers = Readers { outline: ytterby_yaml::outline, ..Readers::default() };
         let file = sources.add(Source::new(name, text.clone()).with_place(Some(name)).with_readers(readers));
@@ -49,7 +49,7 @@ impl Reader {
         Ok(Reader { tree, source, ids, problems: Vec::new() })
     }
 
-    /// The content of the only document; nothing for an empty file.
+    /// The content of the only document; `None` for an empty file.
     pub fn root(&mut self) -> Option<Item> {
         let documents = self.tree.documents().to_vec();
         let is_empty = |node| matches!(self.tree.value(node), View::Scalar(ytterby_yaml::Scalar::Null));
@@ -74,13 +74,13 @@ impl Reader {
         self.problems.push(problem);
     }
 
-    /// Adds a problem with the value of an item.
+    /// Adds a problem about the value of an item.
     pub fn wrong_value(&mut self, pos: Pos, message: impl Into<String>, hint: Option<String>) {
         self.problems.push(problem(self.ids.wrong_value, message, pos, Part::Value, hint));
     }
 
-    /// The items of a map with string keys; a problem for any other value, for other keys and for keys given twice.
-    /// Nothing is an empty map.
+    /// The items of a map with string keys. Reports other values, other keys and duplicate keys. Null is an empty
+    /// map.
     pub fn map(&mut self, item: Item, what: &str) -> Vec<(String, Item)> {
         let items = match self.tree.value(item.node) {
             View::Map(items) => items.to_vec(),
@@ -119,7 +119,7 @@ impl Reader {
         found
     }
 
-    /// The items of a map that has only the keys of a table.
+    /// The items of a map that allows only the keys of a table.
     pub fn table(&mut self, item: Item, what: &str, table: &'static [Key]) -> Vec<(&'static Key, Item)> {
         let mut found = Vec::new();
         for (name, item) in self.map(item, what) {
@@ -134,7 +134,7 @@ impl Reader {
         found
     }
 
-    /// The items of a list; a problem for any other value. Nothing is an empty list.
+    /// The items of a list. Reports other values. Null is an empty list.
     pub fn list(&mut self, item: Item, what: &str) -> Vec<Item> {
         match self.tree.value(item.node) {
             View::Array(items) => items.iter().map(|item| Item { pos: item.pos, node: item.value }).collect(),
@@ -159,13 +159,13 @@ impl Reader {
         }
     }
 
-    /// A list of texts that are not empty.
+    /// A list of non-empty texts.
     pub fn texts(&mut self, item: Item, what: &str) -> Vec<Placed<String>> {
         let items = self.list(item, what);
         items.into_iter().filter_map(|item| self.text(item, what)).collect()
     }
 
-    /// A text that is not empty.
+    /// A non-empty text.
     pub fn text(&mut self, item: Item, what: &str) -> Option<Placed<String>> {
         match self.tree.value(item.node) {
             View::Scalar(ytterby_yaml::Scalar::Str(text)) if !text.as_bytes().is_empty() => {
@@ -202,7 +202,7 @@ impl Reader {
         }
     }
 
-    /// A whole number that is not negative.
+    /// A non-negative integer.
     pub fn count(&mut self, item: Item, what: &str) -> Option<u64> {
         match self.tree.value(item.node) {
             View::Scalar(ytterby_yaml::Scalar::Int(value)) if *value >= 0 => Some(*value as u64),
@@ -267,7 +267,7 @@ impl Reader {
         Some(Placed::new(data, item.pos))
     }
 
-    /// A scalar as it is written, without quotes.
+    /// A scalar as written, without quotes.
     pub fn text_of(&self, node: NodeId) -> String {
         if let (View::Scalar(ytterby_yaml::Scalar::Str(text)), true) =
             (self.tree.value(node), self.tree.style(node) != Style::Plain)
@@ -278,7 +278,7 @@ impl Reader {
         String::from_utf8_lossy(&self.source.text()[span.start as usize..span.end as usize]).into_owned()
     }
 
-    /// Adds a problem with the type of an item.
+    /// Adds a problem about the type of an item.
     pub fn wrong_type(&mut self, item: Item, expected: &str, help: Option<Help>) {
         let found = match self.tree.value(item.node) {
             View::Scalar(value) => scalar_kind(value),
@@ -295,14 +295,14 @@ impl Reader {
         self.problems.push(wrong);
     }
 
-    /// The key of the item at a place, as it is written.
+    /// The key of the item at a position, as written.
     fn key_text(&self, pos: Pos) -> String {
         let range = self.source.part(pos.offset, &Part::Key).unwrap_or(pos.offset..pos.offset);
         String::from_utf8_lossy(&self.source.text()[range.start as usize..range.end as usize]).into_owned()
     }
 }
 
-/// How what is expected is written.
+/// An example of the expected form.
 fn form_of(expected: &str) -> Option<&'static str> {
     let forms = [
         ("a map ", "write a key and its value on each line, or {key: value}"),
@@ -315,7 +315,7 @@ fn form_of(expected: &str) -> Option<&'static str> {
     forms.into_iter().find(|(start, _)| expected.starts_with(start)).map(|(_, form)| form)
 }
 
-/// A key that a table does not have.
+/// The problem of an unknown key.
 fn unknown_key(id: Id, name: &str, pos: Pos, what: &str, table: &'static [Key]) -> Diagnostic {
     let names = || table.iter().map(|key| key.name);
     let near = spelling::closest(name, names(), spelling::tolerance(name).max(2));
@@ -337,8 +337,8 @@ fn unknown_key(id: Id, name: &str, pos: Pos, what: &str, table: &'static [Key]) 
     }
 }
 
-/// A syntax error, whose text rendering gets its place. ytt's words for it lack the last bracket, and ytt does not read
-/// this file.
+/// A syntax error, with its position in the text rendering. ytt's text for it lacks the last bracket, and ytt does not
+/// read this file.
 fn parse_problem(error: Diagnostic) -> Diagnostic {
     let Some(pos) = error.primary().map(|label| label.pos) else { return error };
     let words = error.message.clone();

@@ -1,4 +1,4 @@
-//! The JSON Schema of project files, made from the table of keys.
+//! Generates the JSON Schema of project files from the table of keys.
 
 use std::fmt::Write;
 

@@ -1,15 +1,15 @@
-//! Which targets, and which part of them.
+//! Selects targets by name and by shard.
 
 use ytterby_diag::{Diagnostic, Id};
 use ytterby_text::spelling;
 
 use crate::project::{ProjectFile, Target};
 
-/// The targets that the words name, in the order of the file; all of them where there are no words. A word is the name
-/// of a target, of a whole matrix (`all`), or of a part of one (`all[region=eu]`).
+/// The targets that the words name, in the order of the file; all if there are no words. A word is the name of a target,
+/// of a whole matrix (`all`), or of a part of one (`all[region=eu]`).
 ///
 /// # Errors
-/// A word names no target.
+/// If a word names no target.
 pub fn select<'a>(project: &'a ProjectFile, words: &[String]) -> Result<Vec<&'a Target>, Box<Diagnostic>> {
     let mut chosen = vec![words.is_empty(); project.targets.len()];
     for word in words {
@@ -39,7 +39,7 @@ pub(crate) fn is_named(target: &Target, word: &str) -> bool {
     target.group == group && !target.choices.is_empty() && pairs.split(',').all(has)
 }
 
-/// The problem that no target has this name.
+/// The problem of an unknown target.
 pub(crate) fn unknown(project: &ProjectFile, word: &str) -> Diagnostic {
     let mut names: Vec<&str> = project.targets.iter().map(|target| &*target.group).collect();
     names.dedup();
@@ -53,7 +53,7 @@ pub(crate) fn unknown(project: &ProjectFile, word: &str) -> Diagnostic {
     Diagnostic::error(Id::PROJECT_TARGET, message.clone()).reference(format!("{message}\n    hint: {hint}")).help(hint)
 }
 
-/// One of several parts of the work, `2/3`.
+/// A part of the work: `2/3`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shard {
     index: u64,
@@ -61,7 +61,7 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// Reads `I/N`, I from 1 to N.
+    /// Parses `I/N`, with I from 1 to N.
     ///
     /// ```
     /// use ytterby_project::Shard;
@@ -75,14 +75,14 @@ impl Shard {
         (1..=count).contains(&index).then_some(Shard { index, count })
     }
 
-    /// Whether what has this name belongs to the part. The same name is in the same part on every machine, and in
-    /// every version of the program.
+    /// Whether the item of this name belongs to the shard. The result is the same on every machine and in every version of
+    /// the program.
     pub fn contains(self, name: &str) -> bool {
         hash(name) % self.count == self.index - 1
     }
 }
 
-/// FNV-1a with a final mix: short names that differ in one letter spread evenly, too.
+/// FNV-1a with a final mix, so that similar short names are distributed evenly.
 fn hash(name: &str) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     let mut hash = name.bytes().fold(0xcbf2_9ce4_8422_2325, step);
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn parts_do_not_change() {
-        // Whoever spreads work over machines of several versions relies on these.
+        // Users who shard over machines with different versions rely on these.
         assert_eq!(hash(""), 17_058_014_651_485_797_458);
     }
 

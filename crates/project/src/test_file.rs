@@ -14,7 +14,7 @@ use crate::value::{Placed, Value, problem};
 /// The tests of a file. Paths are relative to it.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct TestFile {
-    /// The file in the sources; nothing where it could not be parsed.
+    /// Its source; `None` if it could not be parsed.
     pub file: Option<FileId>,
     /// The tests in the order of the file.
     pub tests: Vec<Test>,
@@ -23,9 +23,9 @@ pub struct TestFile {
 /// One test.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Test {
-    /// What it shows.
+    /// Its name.
     pub name: Placed<String>,
-    /// The target that is rendered.
+    /// The target to render.
     pub target: Option<Placed<String>>,
     /// Input files.
     pub files: Vec<Placed<String>>,
@@ -33,36 +33,36 @@ pub struct Test {
     pub values: Vec<Placed<String>>,
     /// Data values.
     pub set: Vec<SetValue>,
-    /// What the output must look like.
+    /// Expectations about the output.
     pub expect: Vec<Expectation>,
     /// A file below `__snapshots__` that the output must equal.
     pub snapshot: Option<Placed<String>>,
-    /// The problem that the render must end with.
+    /// The expected failure of the render.
     pub fails: Option<Placed<ExpectedFailure>>,
-    /// How many generated inputs must render.
+    /// The number of generated inputs that must render.
     pub generate: Option<Placed<u64>>,
 }
 
-/// What documents must look like.
+/// An expectation about documents.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Expectation {
-    /// Where it is.
+    /// Its position.
     pub pos: Pos,
-    /// What documents contain that are meant; empty for all documents.
+    /// Selects documents by their content; empty selects all.
     pub document: Vec<Expected>,
     /// Whether `document` is given.
     pub has_selector: bool,
-    /// How many there must be; one where nothing is said and nodes are expected.
+    /// The expected number of documents; one if absent and nodes are expected.
     pub count: Option<Placed<u64>>,
-    /// What nodes must be.
+    /// The expected values of nodes.
     pub equals: Vec<Expected>,
-    /// What nodes must contain.
+    /// The expected parts of nodes.
     pub contains: Vec<Expected>,
     /// Nodes that must not exist.
     pub absent: Vec<Placed<Path>>,
 }
 
-/// A node, and what is expected there.
+/// A node and its expected value.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Expected {
     /// The path of the node.
@@ -71,14 +71,14 @@ pub struct Expected {
     pub value: Value,
 }
 
-/// A problem that a render must end with. What is not given does not count.
+/// An expected failure. Absent parts match anything.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ExpectedFailure {
     /// Its id.
     pub id: Option<String>,
-    /// The data value or node in question, as messages show it.
+    /// The path of the data value or node, as in messages.
     pub path: Option<String>,
-    /// A text that the message contains.
+    /// A substring of the message.
     pub message: Option<String>,
 }
 
@@ -189,7 +189,7 @@ fn expectation(reader: &mut Reader, item: Item) -> Option<Expectation> {
     }
     let given = reader.table(item, "an expectation", keys::EXPECTATION);
     if given.len() == 1 && given[0].0.name == "document" {
-        // Exactly one document matches.
+        // By default exactly one document must match.
         found.count = Some(Placed::new(1, given[0].1.pos));
     }
     for (key, item) in given {
@@ -235,7 +235,7 @@ fn snapshot(reader: &mut Reader, item: Item) -> Option<Placed<String>> {
     Some(Placed::new(path, item.pos))
 }
 
-/// Two tests that write one snapshot would take turns in breaking each other.
+/// Reports snapshots shared by several tests: they would overwrite each other.
 fn check_snapshots(reader: &mut Reader, tests: &[Test]) {
     let mut seen: std::collections::HashMap<&str, &Test> = std::collections::HashMap::new();
     for test in tests {
@@ -288,7 +288,7 @@ fn unknown_id(reader: &mut Reader, id: &Placed<String>) {
     reader.wrong_value(id.pos, format!("unknown id \"{}\"", id.value), Some(hint));
 }
 
-/// `spec.containers[0].image`, `metadata.annotations["a.b/c"]`.
+/// Parses `spec.containers[0].image`, `metadata.annotations["a.b/c"]`.
 fn node_path(reader: &mut Reader, text: &Placed<String>, part: Part) -> Option<Path> {
     let found = parse_path(&text.value);
     if found.is_none() {

@@ -1,13 +1,13 @@
-//! Data of a project file, with places.
+//! Data of a project file, with positions.
 
 use ytterby_diag::{Diagnostic, Id, Label, Part, Pos, Role, Text};
 
-/// Something that was read at a place.
+/// A value with its position.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Placed<T> {
-    /// What was read.
+    /// The value.
     pub value: T,
-    /// Where the item that contains it begins: its key, its `-`, or the `[` or `,` before it.
+    /// The start of the item that contains it: its key, its `-`, or the `[` or `,` before it.
     pub pos: Pos,
 }
 
@@ -21,20 +21,20 @@ pub enum Data {
     Scalar(Scalar),
     /// Items in their order.
     List(Vec<Value>),
-    /// Keys and values in their order; no key is there twice.
+    /// Keys and values in order, without duplicate keys.
     Map(Vec<(Scalar, Value)>),
 }
 
 /// A leaf, or a key of a map.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Scalar {
-    /// Null, or nothing at all.
+    /// Null or absent.
     Null,
     /// A boolean.
     Bool(bool),
-    /// A whole number.
+    /// An integer.
     Int(i64),
-    /// A whole number above [`i64::MAX`].
+    /// An integer above [`i64::MAX`].
     UInt(u64),
     /// Any other number.
     Float(f64),
@@ -43,7 +43,7 @@ pub enum Scalar {
 }
 
 impl Data {
-    /// What it is, for messages.
+    /// Its type, for messages.
     pub fn kind(&self) -> &'static str {
         match self {
             Data::Scalar(Scalar::Null) => "nothing",
@@ -58,18 +58,18 @@ impl Data {
 }
 
 impl<T> Placed<T> {
-    /// Something at a place.
+    /// A value at a position.
     pub fn new(value: T, pos: Pos) -> Placed<T> {
         Placed { value, pos }
     }
 
-    /// A problem with it.
+    /// A problem about it.
     pub fn problem(&self, id: Id, message: impl Into<String>, hint: Option<String>) -> Diagnostic {
         problem(id, message, self.pos, Part::Value, hint)
     }
 }
 
-/// A problem at a place. ytt has no words for it, so the text rendering gets the place and the advice, too.
+/// A problem at a position. ytt has no such problem, so the text rendering includes position and hint.
 pub(crate) fn problem(id: Id, message: impl Into<String>, pos: Pos, part: Part, hint: Option<String>) -> Diagnostic {
     let message = message.into();
     let mut text = Text::new(message.clone());
