@@ -1,9 +1,9 @@
-//! What the server can do, and what the client says that it can do.
+//! The capabilities of the server and of the client.
 
 use serde_json::{Value, json};
 use ytterby_ide::tokens::{MODIFIERS, TYPES};
 
-/// What matters of the client's capabilities.
+/// The client's capabilities that matter to the server.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Client {
     pub(crate) pulls: bool,
@@ -33,7 +33,7 @@ impl Client {
     }
 }
 
-/// The commands that the server carries out.
+/// The commands that the server executes.
 pub(crate) const COMMANDS: [&str; 1] = ["ytterby.selectTarget"];
 
 /// The answer to `initialize`.

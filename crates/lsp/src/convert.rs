@@ -1,4 +1,4 @@
-//! Between offsets in files and positions of the protocol.
+//! Converts between offsets in files and positions of the protocol.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use ytterby_ide::{File, LineColumn, TextEdit, TextRange};
 use crate::server::Server;
 use crate::uri;
 
-/// A position of the protocol.
+/// Parses a position of the protocol.
 pub(crate) fn position(value: &Value) -> Option<LineColumn> {
     let number = |name: &str| value.get(name)?.as_u64().map(|number| number.min(u32::MAX.into()) as u32);
     Some(LineColumn { line: number("line")?, column: number("character")? })
@@ -18,14 +18,14 @@ pub(crate) fn position_json(at: LineColumn) -> Value {
     json!({"line": at.line, "character": at.column})
 }
 
-/// The range of a file as the protocol has it.
+/// Converts a range of a file to one of the protocol.
 pub(crate) fn range_json(file: &File, range: TextRange) -> Value {
     let lines = &file.model().lines;
     let (start, end) = (lines.position(&file.text, range.start), lines.position(&file.text, range.end));
     json!({"start": position_json(start), "end": position_json(end)})
 }
 
-/// The range of a file that the protocol means.
+/// Converts a range of the protocol to one of a file.
 pub(crate) fn range(file: &File, value: &Value) -> Option<TextRange> {
     let lines = &file.model().lines;
     let start = lines.offset(&file.text, position(value.get("start")?)?);
@@ -34,12 +34,12 @@ pub(crate) fn range(file: &File, value: &Value) -> Option<TextRange> {
 }
 
 impl Server {
-    /// The URI of a path, as the editor writes it.
+    /// The URI of a path, as the editor spells it.
     pub(crate) fn uri(&self, path: &str) -> String {
         self.uris.get(path).cloned().unwrap_or_else(|| uri::of(path))
     }
 
-    /// A place in a file.
+    /// A location of the protocol.
     pub(crate) fn location(&mut self, path: &str, range: TextRange) -> Option<Value> {
         let uri = self.uri(path);
         self.workspace.file(path).map(|file| json!({"uri": uri, "range": range_json(&file, range)}))

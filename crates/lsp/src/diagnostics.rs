@@ -1,4 +1,4 @@
-//! Diagnostics: pushed to clients that cannot pull, pulled by the others.
+//! Diagnostics: pulled by clients that support that, pushed to the others.
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
@@ -37,7 +37,7 @@ impl Server {
         self.answer_pending();
     }
 
-    /// Answers the requests whose analysis is there.
+    /// Answers the requests whose analysis is ready.
     pub(crate) fn answer_pending(&mut self) {
         for pending in std::mem::take(&mut self.pending) {
             let answer = match &pending.request {
@@ -87,7 +87,7 @@ impl Server {
                 });
             }
         }
-        // Files that had something and are not there any more.
+        // Files that had findings and no longer exist.
         for path in previous.keys().filter(|path| !told.contains(path)) {
             let uri = self.uri(path);
             reports.push(json!({"kind": "full", "uri": uri, "version": null, "items": []}));
@@ -100,7 +100,7 @@ impl Server {
         own.filter_map(|finding| self.finding_json(finding)).collect()
     }
 
-    /// Tells the client what a new analysis says.
+    /// Notifies the client about a new analysis.
     pub(crate) fn tell(&mut self, old: Option<Arc<Analysis>>, new: &Arc<Analysis>) {
         let is_same_values = old.as_ref().is_some_and(|old| old.values == new.values);
         if self.client.refreshes_hints && self.hints_asked && !is_same_values {
@@ -138,7 +138,7 @@ impl Server {
         }
     }
 
-    /// A finding as the protocol has it; nothing where its file is gone.
+    /// Converts a finding to a diagnostic of the protocol; `None` if its file no longer exists.
     pub(crate) fn finding_json(&mut self, finding: &Finding) -> Option<Value> {
         let file = self.workspace.file(&finding.path)?;
         let severity = match finding.severity {

@@ -1,4 +1,4 @@
-//! Requests about documents: what `ytterby-ide` answers, in the words of the protocol.
+//! Requests about documents: converts queries and answers of `ytterby-ide`.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -214,7 +214,7 @@ impl Server {
         Value::Array(found)
     }
 
-    /// The code actions of a place, once the analysis is there.
+    /// The code actions at a position, if the analysis is ready.
     pub(crate) fn ready_code_actions(&mut self, params: &Value) -> Option<Value> {
         let Some((project, file)) = self.document(params) else { return Some(Value::Null) };
         let analysis = self.current_analysis(&project)?.clone();
@@ -250,7 +250,7 @@ impl Server {
     }
 }
 
-/// What the editor compares with what was typed: without what is in front of the label.
+/// The text that the editor compares with what was typed: without the prefix before the label.
 fn filter_text(document: &Document, item: &Completion) -> String {
     match item.range.of(&document.file.text).starts_with('.') {
         true => format!(".{}", item.label),
@@ -258,7 +258,7 @@ fn filter_text(document: &Document, item: &Completion) -> String {
     }
 }
 
-/// A snippet without its places.
+/// A snippet without its placeholders.
 fn without_places(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -295,11 +295,11 @@ fn symbol_kind(kind: SymbolKind) -> u8 {
     }
 }
 
-/// Writes symbols as JSON: a long file has thousands of them.
+/// Writes symbols as JSON text, because a long file has thousands of them.
 struct SymbolWriter<'a> {
     file: &'a File,
     out: String,
-    /// The URI of the file, as JSON, for clients that want a flat list.
+    /// The URI of the file as JSON, for clients without nested symbols.
     flat: Option<String>,
 }
 

@@ -1,11 +1,11 @@
-//! The language server: the protocol, apart from its transport.
+//! The language server, independent of its transport.
 //!
-//! A [`Server`] takes messages and gives messages, as JSON. What takes long comes out of it as a [`Job`], which a host
-//! runs where it likes, on a thread or at once, and gives back as [`Done`]. [`serve`] is such a host for a pair of
-//! streams; a worker of a browser can be another. Nothing here opens a file: the host brings a file system.
+//! A [`Server`] receives and returns messages as JSON. Slow work is returned as a [`Job`], which a host runs wherever it
+//! likes, on a thread or at once, and passes back as [`Done`]. [`serve`] is such a host for a pair of streams; a browser's
+//! worker can be another. Nothing here opens a file: the host provides a file system.
 //!
-//! Messages are JSON values rather than types of a crate: what is read is read leniently, since an editor that leaves
-//! something out should still be served.
+//! Messages are JSON values instead of types of a crate: parsing is lenient, because an editor that omits something should
+//! still be served.
 
 mod capabilities;
 mod convert;

@@ -1,4 +1,4 @@
-//! A server on a pair of streams: one thread reads, one does long work, this one answers.
+//! Runs a server on a pair of streams: one thread reads, two do slow work, this one answers.
 
 use std::collections::HashSet;
 use std::io::{BufRead, Write};
@@ -13,28 +13,28 @@ use serde_json::{Value, json};
 use crate::server::{Done, Flow, Job, Server};
 use crate::wire;
 
-/// Templates nest deeply; pages of the stack are only committed when they are used.
+/// Stack size for deeply nested templates; pages are committed on first use.
 const STACK: usize = 512 << 20;
 
-/// What the main thread waits for.
+/// An event for the main thread.
 enum Event {
     Message(Value),
     Malformed(String),
     Done(Box<Done>),
-    /// A check is done.
+    /// A check has finished.
     Checked(Box<Done>),
-    /// Nothing came for a while.
+    /// There was no message for a while.
     Quiet,
     End,
 }
 
-/// Serves until the client says `exit` or its stream ends. Returns the exit code.
+/// Serves until the client sends `exit` or its stream ends. Returns the exit code.
 pub fn serve(mut server: Server, mut input: impl BufRead + Send + 'static, output: &mut impl Write) -> i32 {
     let (events, receiver) = mpsc::channel();
     let cancelled: Arc<Mutex<HashSet<String>>> = Arc::default();
     let (sender, noted) = (events.clone(), cancelled.clone());
     thread::spawn(move || read_all(&mut input, &sender, &noted));
-    // Two workers: a check of a large project must not delay what the next keystroke asks for.
+    // Two workers: a check of a large project must not delay the analysis after the next keystroke.
     let (Some(jobs), Some(checks)) = (worker("runs", &events, Event::Done), worker("checks", &events, Event::Checked))
     else {
         return 1;
@@ -43,7 +43,7 @@ pub fn serve(mut server: Server, mut input: impl BufRead + Send + 'static, outpu
     let (mut is_busy, mut is_checking) = (false, false);
     let started = Instant::now();
     loop {
-        // Everything that has come in is handled before long work begins: the last keystroke counts.
+        // Handle all pending messages before slow work begins: the last keystroke counts.
         let event = match receiver.try_recv() {
             Ok(event) => event,
             Err(_) => {
@@ -96,12 +96,12 @@ pub fn serve(mut server: Server, mut input: impl BufRead + Send + 'static, outpu
     }
 }
 
-/// How long a session is quiet before the server asks for something or checks a project, and when it introduces itself
-/// at the latest.
+/// The time without messages before the server sends requests or checks a project; also the longest time before its first
+/// requests.
 const QUIET: Duration = Duration::from_millis(300);
 const LATEST: Duration = Duration::from_millis(1500);
 
-/// Waits for the next event; nothing where none can come any more.
+/// Waits for the next event; `None` if there can be none.
 fn next(receiver: &Receiver<Event>, server: &mut Server, started: Instant, is_busy: bool) -> Option<Event> {
     let waits = server.has_to_introduce() || !is_busy && server.has_to_check();
     if !waits {
@@ -123,7 +123,7 @@ fn next(receiver: &Receiver<Event>, server: &mut Server, started: Instant, is_bu
     }
 }
 
-/// Handles a message; a panic is an answer like any other.
+/// Handles a message; a panic becomes an error response.
 fn handle(server: &mut Server, message: Value, cancelled: &Mutex<HashSet<String>>) -> Flow {
     let id = message.get("id").cloned();
     let is_request = id.is_some() && message.get("method").is_some();
@@ -171,7 +171,7 @@ fn read_all(input: &mut impl BufRead, events: &Sender<Event>, cancelled: &Mutex<
     }
 }
 
-/// Requests that wait in the queue need not be answered any more once they are cancelled.
+/// Remembers cancelled requests in the queue, which then need no answer.
 fn note_cancelled(message: &Value, cancelled: &Mutex<HashSet<String>>) {
     const MAX_NOTED: usize = 10_000;
     if message.get("method").and_then(Value::as_str) == Some("$/cancelRequest")
@@ -185,7 +185,7 @@ fn note_cancelled(message: &Value, cancelled: &Mutex<HashSet<String>>) {
     }
 }
 
-/// A thread that does jobs one after the other.
+/// Starts a thread that runs jobs one by one.
 fn worker(name: &str, events: &Sender<Event>, event: fn(Box<Done>) -> Event) -> Option<Sender<Job>> {
     let (jobs, queue) = mpsc::channel::<Job>();
     let events = events.clone();

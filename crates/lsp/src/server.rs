@@ -1,4 +1,4 @@
-//! The state of a session, and which message does what.
+//! The state of a session, and the dispatch of messages.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use ytterby_ide::{File, FileSystem, Finding, Language, Lines, Project, Workspace
 use crate::capabilities::{self, Client};
 use crate::{convert, uri};
 
-/// Whether the session goes on.
+/// Whether the session continues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Flow {
-    /// It goes on.
+    /// It continues.
     Continue,
     /// It ends with this exit code.
     Exit(i32),
@@ -35,7 +35,7 @@ impl RpcError {
         RpcError::new(-32602, "invalid params")
     }
 
-    /// A request that was understood and cannot be carried out.
+    /// The error of a valid request that cannot be fulfilled.
     pub(crate) fn failed(message: impl Into<String>) -> RpcError {
         RpcError::new(-32803, message)
     }
@@ -54,25 +54,25 @@ enum Phase {
 pub struct Server {
     pub(crate) workspace: Workspace,
     pub(crate) client: Client,
-    /// Paths of open files, with their URIs as the editor writes them.
+    /// Paths of open files, with their URIs as the editor spells them.
     pub(crate) uris: HashMap<String, String>,
     pub(crate) analyses: HashMap<String, Analysed>,
     /// Requests that wait for an analysis.
     pub(crate) pending: Vec<Pending>,
-    /// What was pushed for a path.
+    /// Hashes of the diagnostics pushed for each path.
     pub(crate) published: HashMap<String, u64>,
     /// The last good preview of a root and target.
     previews: HashMap<(String, Option<String>), Value>,
     waiting_previews: Vec<(Value, String, Option<String>)>,
-    /// Previews that are being made and that the client no longer wants.
+    /// Previews in progress that the client has cancelled.
     cancelled_previews: Vec<Value>,
     has_to_introduce: bool,
-    /// Whether hints were asked for: only then are they worth a refresh.
+    /// Whether the client has requested hints; otherwise they need no refresh.
     pub(crate) hints_asked: bool,
     /// The target whose values are shown.
     pub(crate) target: Option<String>,
     engine: Engine,
-    /// The work that is being done.
+    /// The work in progress.
     running: Vec<Running>,
     next_job_number: u64,
     phase: Phase,
@@ -85,11 +85,11 @@ pub struct Server {
 pub(crate) struct Analysed {
     pub(crate) project: Arc<Project>,
     pub(crate) target: Option<String>,
-    /// With the findings of the last check, as far as files are still the same.
+    /// Includes the findings of the last check for unchanged files.
     pub(crate) analysis: Arc<Analysis>,
-    /// What runs told, without those.
+    /// The results of runs only.
     runs: Arc<Analysis>,
-    /// The last check: the project that it looked at, and what it found.
+    /// The last check: its project and findings.
     lints: Option<(Arc<Project>, Arc<Vec<Finding>>)>,
 }
 
@@ -100,7 +100,7 @@ impl Analysed {
         runs: Arc<Analysis>,
         lints: Option<(Arc<Project>, Arc<Vec<Finding>>)>,
     ) -> Analysed {
-        // Lints of files that have changed since are out of place.
+        // Lints of files that have changed since would be misplaced.
         let kept: Vec<Finding> = match &lints {
             Some((checked, found)) => {
                 let is_same = |path: &str| match (checked.file(path), project.file(path)) {
@@ -136,7 +136,7 @@ pub(crate) enum PendingRequest {
     CodeActions { params: Value },
 }
 
-/// Work that is being done, and the token that stops it.
+/// Work in progress, and the token that stops it.
 struct Running {
     number: u64,
     project: Arc<Project>,
@@ -146,7 +146,7 @@ struct Running {
     id: Option<Value>,
 }
 
-/// Work that may take long.
+/// Work that may be slow.
 pub struct Job {
     number: u64,
     project: Arc<Project>,
@@ -180,13 +180,13 @@ enum JobResult {
     Analysis(Analysis),
     Lints(Vec<Finding>),
     Preview(Option<Preview>),
-    /// It was stopped: what it would have told is out of date.
+    /// It was stopped, because its result would be out of date.
     Cancelled,
     Failed,
 }
 
 impl Job {
-    /// Does the work.
+    /// Runs the job.
     pub fn run(self) -> Done {
         let selected = self.selected.as_deref();
         let result = match &self.kind {
@@ -201,7 +201,7 @@ impl Job {
         Done { number: self.number, project: self.project, selected: self.selected, kind: self.kind, result }
     }
 
-    /// The result where the work ended in a panic.
+    /// The result if the work panicked.
     pub fn failed(&self) -> Done {
         Done {
             number: self.number,
@@ -214,7 +214,7 @@ impl Job {
 }
 
 impl Server {
-    /// A session that has not begun.
+    /// A session before `initialize`.
     pub fn new(files: Arc<dyn FileSystem>, engine: Engine) -> Server {
         Server {
             workspace: Workspace::new(files),
@@ -247,12 +247,12 @@ impl Server {
         self.messages.push(message.to_string());
     }
 
-    /// Answers with a result that is JSON already: large ones take less than half the time this way.
+    /// Answers with JSON text: for large results this takes less than half the time.
     pub(crate) fn answer_text(&mut self, id: &Value, result: &str) {
         self.messages.push(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}"));
     }
 
-    /// Asks the client for something; what it answers does not matter.
+    /// Sends a request to the client and ignores the answer.
     pub(crate) fn ask(&mut self, method: &str, params: Value) {
         self.next_id += 1;
         let id = format!("{method}#{}", self.next_id);
@@ -280,7 +280,7 @@ impl Server {
         match (method, id) {
             (Some(method), Some(id)) => self.request(&method, id, params),
             (Some(method), None) => return self.notification(&method, &params),
-            // The answer to something that the server asked.
+            // The response to a request of the server.
             (None, Some(id)) => self.answered(&id, &message),
             (None, None) => {
                 let error = RpcError::new(-32600, "neither a request nor a notification");
@@ -355,8 +355,8 @@ impl Server {
         self.has_to_introduce
     }
 
-    /// Asks the client to watch files, and for its settings. A host calls it when the session has become quiet: nothing
-    /// of it is urgent, and clients are busy enough while they start.
+    /// Asks the client to watch files, and for its settings. A host calls this once the session is quiet: it is not urgent,
+    /// and clients are busy while they start.
     pub fn introduce(&mut self) {
         self.has_to_introduce = false;
         self.workspace.rescan();
@@ -470,7 +470,7 @@ impl Server {
         }
     }
 
-    /// The file and project that a request is about.
+    /// The file and project of a request.
     pub(crate) fn document(&mut self, params: &Value) -> Option<(Arc<Project>, Arc<File>)> {
         let path = params.pointer("/textDocument/uri").or_else(|| params.get("uri"))?.as_str().map(uri::path)?;
         let project = self.workspace.project(&path);
@@ -481,19 +481,19 @@ impl Server {
         Some((project, file))
     }
 
-    /// The analysis of a project, even if it is of an earlier state.
+    /// The last analysis of a project, possibly of an earlier state.
     pub(crate) fn last_analysis(&self, root: &str) -> Option<&Arc<Analysis>> {
         self.analyses.get(root).map(|analysed| &analysed.analysis)
     }
 
-    /// The analysis of a project as it is now.
+    /// The analysis of the current state of a project.
     pub(crate) fn current_analysis(&self, project: &Arc<Project>) -> Option<&Arc<Analysis>> {
         let analysed = self.analyses.get(&project.root)?;
         let is_current = Arc::ptr_eq(&analysed.project, project) && analysed.target == self.target;
         is_current.then_some(&analysed.analysis)
     }
 
-    /// The next piece of work, if there is any.
+    /// The next job, if any.
     pub fn next_job(&mut self) -> Option<Job> {
         if self.phase != Phase::Running {
             return None;
@@ -512,7 +512,7 @@ impl Server {
         Some(self.start(stale, selected, JobKind::Analysis))
     }
 
-    /// A job with a token of its own.
+    /// Creates a job with its own token.
     fn start(&mut self, project: Arc<Project>, selected: Option<String>, kind: JobKind) -> Job {
         let token = Cancellation::new();
         let id = match &kind {
@@ -526,7 +526,7 @@ impl Server {
         Job { number, project, engine: self.engine.with_cancellation(token), selected, kind }
     }
 
-    /// Stops work whose project has changed since. A host calls it after messages, while work is being done.
+    /// Stops work whose project has changed. A host calls this after messages while work is in progress.
     pub fn stop_outdated(&mut self) {
         for index in 0..self.running.len() {
             let project = self.workspace.project_at(&self.running[index].project.root.clone());
@@ -537,7 +537,7 @@ impl Server {
         }
     }
 
-    /// The projects of open files and of what was told before: closing a file does not end its project.
+    /// The projects of open files and of earlier diagnostics: closing a file does not close its project.
     pub(crate) fn projects(&mut self) -> Vec<Arc<Project>> {
         let mut projects = self.workspace.projects();
         let folders: Vec<String> = self.workspace.folders().to_vec();
@@ -554,12 +554,12 @@ impl Server {
         projects
     }
 
-    /// Takes the result of work.
+    /// Accepts the result of a job.
     pub fn done(&mut self, done: Done) {
         self.running.retain(|running| running.number != done.number);
         match (done.kind, done.result) {
             (JobKind::Analysis | JobKind::Lints(_), JobResult::Cancelled) => {}
-            // The client still waits for it, unless it said otherwise: it gets the newer state.
+            // The client still waits for it, unless it cancelled: it gets the newer state.
             (JobKind::Preview { id, path, target }, JobResult::Cancelled) => {
                 match self.cancelled_previews.iter().position(|cancelled| *cancelled == id) {
                     Some(at) => {
@@ -591,7 +591,7 @@ impl Server {
                     JobResult::Lints(found) => found,
                     _ => Vec::new(),
                 };
-                // The project may have changed since; what is found counts for files that have not.
+                // The project may have changed since; findings of unchanged files are kept.
                 if let Some(known) = self.analyses.remove(&done.project.root) {
                     let lints = Some((done.project, Arc::new(found)));
                     let new = Analysed::new(known.project, known.target, known.runs, lints);
@@ -626,12 +626,12 @@ impl Server {
         self.tell(old, &analysis);
     }
 
-    /// Whether a project waits for its check.
+    /// Whether a project still has to be checked.
     pub fn has_to_check(&self) -> bool {
         self.phase == Phase::Running && self.analyses.values().any(|analysed| !analysed.is_linted())
     }
 
-    /// The next check, for when the session is quiet: it takes longer than an analysis.
+    /// The next check, which is slower than an analysis and runs while the session is quiet.
     pub fn next_check(&mut self) -> Option<Job> {
         if self.phase != Phase::Running {
             return None;

@@ -1,12 +1,12 @@
-//! URIs of files and paths.
+//! Converts between URIs and paths of files.
 
-/// The path of a URI; the URI itself where it does not name a file.
+/// The path of a URI; the URI itself if it is not that of a file.
 pub fn path(uri: &str) -> String {
     let Some(rest) = uri.strip_prefix("file://") else { return uri.to_owned() };
     // A host before the path: `file://localhost/a`.
     let rest = rest.find('/').map_or(rest, |at| &rest[at..]);
     let decoded = decode(rest);
-    // `/c:/a` is the path `c:/a` of Windows.
+    // `/c:/a` is the Windows path `c:/a`.
     match decoded.as_bytes() {
         [b'/', drive, b':', ..] if drive.is_ascii_alphabetic() && cfg!(windows) => decoded[1..].to_owned(),
         _ => decoded,

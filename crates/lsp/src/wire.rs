@@ -1,14 +1,14 @@
-//! Messages on a stream of bytes: headers, an empty line, a body.
+//! Reads and writes messages on a stream: headers, an empty line, a body.
 
 use std::io::{self, BufRead, Write};
 
-/// Bytes that a message may have.
+/// Maximum size of a message.
 const MAX_BODY: usize = 256 << 20;
 
-/// Reads the body of the next message; nothing at the end of the stream. Headers that are not known are passed over.
+/// Reads the body of the next message; `None` at the end of the stream. Unknown headers are ignored.
 ///
 /// # Errors
-/// What the stream says; a header without a length.
+/// If the stream fails, or a header has no length.
 pub fn read(stream: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     let mut length: Option<usize> = None;
     let mut has_header = false;
@@ -22,7 +22,7 @@ pub fn read(stream: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
         if text.is_empty() {
             match length {
                 Some(_) => break,
-                // Line feeds between messages do no harm.
+                // Ignore line feeds between messages.
                 None if !has_header => continue,
                 None => return Err(io::Error::new(io::ErrorKind::InvalidData, "a message without Content-Length")),
             }
@@ -46,7 +46,7 @@ pub fn read(stream: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
 /// Writes a message.
 ///
 /// # Errors
-/// What the stream says.
+/// If the stream fails.
 pub fn write(stream: &mut impl Write, body: &[u8]) -> io::Result<()> {
     write!(stream, "Content-Length: {}\r\n\r\n", body.len())?;
     stream.write_all(body)?;
