@@ -1,7 +1,7 @@
-//! Names, types and signatures: from the tree of words to a program.
+//! The type checker: resolves names, types and signatures and turns the syntax tree into a program.
 //!
-//! Every name is looked up and every call gets its function here, so that evaluation meets only what exists. Where a type is
-//! not known before evaluation (`dyn`), anything goes here and is checked there.
+//! Every name is resolved and every call gets its function here, so that evaluation cannot meet unknown ones. A type that
+//! is only known during evaluation (`dyn`) fits everywhere here and is checked there.
 
 use ytterby_regexp::Regexp;
 
@@ -10,7 +10,7 @@ use crate::syntax::{Comprehension, Expr, ExprKind, Macro, Optional};
 use crate::types::{Bindings, Type, can_meet};
 use crate::{CompileError, Env, Library, Program, time};
 
-/// A part of a program.
+/// A node of a program.
 #[derive(Debug)]
 pub(crate) struct Node {
     pub kind: NodeKind,
@@ -27,15 +27,15 @@ pub(crate) enum NodeKind {
     Str(String),
     Bytes(Vec<u8>),
     TypeName(&'static str),
-    /// A variable of the environment or, after those, of a comprehension.
+    /// The index of a variable: first those of the environment, then those of comprehensions.
     Var(usize),
     Select(Box<Node>, Field, Optional),
     Has(Box<Node>, Field),
     Index(Box<Node>, Box<Node>, Optional),
     Call(Fun, Vec<Node>),
-    /// Operators from left to right.
+    /// Binary operators from left to right.
     Chain(Box<Node>, Vec<(Fun, Node)>),
-    /// A function of regular expressions with a literal pattern, compiled once.
+    /// A function with a literal regular expression, compiled once.
     Regex(Fun, Box<Regexp>, Vec<Node>),
     And(Vec<Node>),
     Or(Vec<Node>),
@@ -49,7 +49,7 @@ pub(crate) enum NodeKind {
 #[derive(Debug)]
 pub(crate) struct Field {
     pub name: String,
-    /// The key that an escaped name (`a__dash__b`) means, where values are not escaped beforehand.
+    /// The key for an escaped name (`a__dash__b`), used where values do not have escaped keys.
     pub plain: Option<String>,
 }
 
@@ -58,17 +58,17 @@ pub(crate) struct Field {
 pub(crate) struct Loop {
     pub kind: Macro,
     pub range: Node,
-    /// Where its first variable is.
+    /// The index of its first variable.
     pub slot: usize,
     pub has_two: bool,
     pub condition: Option<Node>,
     pub transform: Option<Node>,
 }
 
-/// Names of types that can be compared with `type(x)`.
+/// Names of types for comparisons with `type(x)`.
 const TYPES: [&str; 9] = ["bool", "bytes", "double", "int", "list", "map", "null_type", "string", "uint"];
 
-/// Functions that are not part of Kubernetes' libraries alone.
+/// Functions of the standard library; the others are those of Kubernetes.
 const STANDARD: [&str; 32] = [
     "!_",
     "-_",
@@ -115,7 +115,7 @@ struct Checker {
     variables: Vec<(String, Type)>,
     uses: Vec<bool>,
     library: Library,
-    /// Whether the next list may have items of several types.
+    /// Whether the next list literal may have items of several types.
     is_mixed: bool,
 }
 
@@ -244,7 +244,7 @@ impl Checker {
         Ok(Node { kind: NodeKind::Map(nodes), ty })
     }
 
-    /// Items of a literal are of one type, in Kubernetes.
+    /// In Kubernetes, all items of a literal have one type.
     fn homogeneous(&self, of: Option<Type>, next: Type, at: usize) -> Result<Type, CompileError> {
         let Some(of) = of else { return Ok(next) };
         if can_meet(&of, &next) {
@@ -259,7 +259,7 @@ impl Checker {
     }
 
     fn call(&mut self, name: &str, receiver: Option<&Expr>, args: &[Expr], at: usize) -> Checked {
-        // `sets.contains(…)`: the receiver is the first part of the name.
+        // `sets.contains(…)`: the receiver is a namespace, part of the function's name.
         let mut full = name.to_owned();
         let mut receiver = receiver;
         if let Some(Expr { kind: ExprKind::Ident(first), .. }) = receiver
@@ -278,7 +278,7 @@ impl Checker {
         };
         let mut nodes = Vec::with_capacity(args.len() + 1);
         for arg in receiver.into_iter().chain(args) {
-            // What is formatted need not be of one type.
+            // The values for `format` may have several types.
             self.is_mixed = function.fun == Fun::Format && matches!(arg.kind, ExprKind::List(_));
             nodes.push(self.node(arg)?);
         }
@@ -290,7 +290,7 @@ impl Checker {
         self.literals(function.fun, &mut nodes, ty, receiver.into_iter().chain(args).last().map_or(at, |arg| arg.at))
     }
 
-    /// Literals that are wrong are found now.
+    /// Reports invalid literals at compile time.
     fn literals(&self, fun: Fun, nodes: &mut Vec<Node>, ty: Type, at: usize) -> Checked {
         let literal = |at: usize| match nodes.get(at).map(|node| &node.kind) {
             Some(NodeKind::Str(text)) => Some(text.clone()),
@@ -323,7 +323,7 @@ impl Checker {
         let range = self.node(&of.range)?;
         let is_optional = matches!(of.kind, Macro::OptMap | Macro::OptFlatMap);
         let wrong = || CompileError::new(at, format!("a value of type '{}' cannot be the range of a macro", range.ty));
-        // Key and value of each round; one variable is the item of a list or the key of a map.
+        // Key and value of each iteration; a single variable is the item of a list or the key of a map.
         let (key, item) = match &range.ty {
             Type::Dyn => (Type::Dyn, Type::Dyn),
             Type::Optional(of) if is_optional => (Type::Dyn, (**of).clone()),
@@ -371,7 +371,7 @@ impl Checker {
     }
 }
 
-/// What a call with arguments of these types gives, where there is such a call.
+/// The result type of a call with arguments of these types, if there is such a signature.
 fn result_type(function: &functions::Function, is_method: bool, types: &[&Type]) -> Option<Type> {
     let mut result: Option<Type> = None;
     for signature in &function.signatures {
@@ -390,7 +390,7 @@ fn result_type(function: &functions::Function, is_method: bool, types: &[&Type])
     result
 }
 
-/// The better known one of two types that can meet.
+/// The more specific of two compatible types.
 fn met(a: &Type, b: &Type) -> Type {
     if matches!(a, Type::Dyn) || matches!(b, Type::Dyn) {
         return Type::Dyn;
@@ -398,7 +398,7 @@ fn met(a: &Type, b: &Type) -> Type {
     if *a == Type::Null { b.clone() } else { a.clone() }
 }
 
-/// The type of an item, where `?` takes the value out of an optional one.
+/// The type of an item; `?` unwraps an optional.
 fn unwrapped(ty: &Type, optional: Optional) -> Option<Type> {
     match (optional, ty) {
         (Optional::No, ty) => Some(ty.clone()),

@@ -1,7 +1,7 @@
-//! How much an expression can cost, told from the sizes that its variables can have.
+//! Estimates the maximum cost of an expression from the maximum sizes of its variables.
 //!
-//! The rules are those of evaluation with the largest sizes. A size that nothing bounds makes the cost of a loop
-//! over it as good as infinite, which is the point: Kubernetes refuses such rules when a definition is created.
+//! The rules are those of evaluation. If a size is unbounded, the cost of a loop over it is practically infinite. This is
+//! intended: Kubernetes rejects such rules when a definition is created.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::check::{Loop, Node, NodeKind};
 use crate::functions::Fun;
 use crate::syntax::Macro;
 
-/// How large a value can be.
+/// The maximum size of a value.
 #[derive(Clone, Debug, Default)]
 pub struct Shape {
     /// Characters, bytes or items.
@@ -43,7 +43,7 @@ struct Estimate {
     shapes: Vec<Arc<Shape>>,
 }
 
-/// A tenth, rounded up: what looking at characters costs.
+/// A tenth, rounded up: the cost of reading characters.
 pub(crate) fn tenth(size: u64) -> u64 {
     size.div_ceil(10)
 }
@@ -211,7 +211,7 @@ impl Estimate {
     }
 }
 
-/// What a call itself costs, by the sizes of its first two arguments.
+/// The cost of a call itself, by the sizes of its first two arguments.
 pub(crate) fn of_call(fun: Fun, first: u64, second: u64) -> u64 {
     match fun {
         Fun::Contains | Fun::IndexOf | Fun::LastIndexOf => {
@@ -219,7 +219,7 @@ pub(crate) fn of_call(fun: Fun, first: u64, second: u64) -> u64 {
         }
         Fun::StartsWith | Fun::EndsWith => 1u64.saturating_add(tenth(second)),
         Fun::Matches | Fun::Find | Fun::FindAll => {
-            // Looking at a character costs a tenth, for each four characters of the pattern.
+            // Each character costs a tenth, for each four characters of the pattern.
             tenth(first.saturating_add(1)).saturating_mul(second.div_ceil(4).max(1))
         }
         Fun::Equal | Fun::NotEqual | Fun::Less | Fun::LessEqual | Fun::Greater | Fun::GreaterEqual => {

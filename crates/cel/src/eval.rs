@@ -1,7 +1,7 @@
-//! Evaluation: a walk over the program that counts its cost.
+//! Evaluates programs and counts their cost.
 //!
-//! Costs are those of Kubernetes: one for a variable, a field or a call, a tenth for each character that is looked
-//! at, ten and thirty for a list and a map that are built. What goes wrong is told without any value of the document.
+//! Costs are those of Kubernetes: one for a variable, a field or a call, a tenth for each character read, ten for a new
+//! list and thirty for a new map. Error messages contain no values of the document.
 
 use std::fmt;
 use std::rc::Rc;
@@ -14,15 +14,15 @@ use crate::functions::Fun;
 use crate::syntax::{Macro, Optional};
 use crate::value::{MapVal, Val};
 
-/// Why an expression has no value.
+/// The reason that an expression has no value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum EvalError {
     /// It failed: `division by zero`.
     Failed(String),
-    /// It costs more than it may.
+    /// The cost limit was reached.
     Cost,
-    /// It asks for something that is not known here, such as an authorizer's answer.
+    /// It needs something unknown here, such as an authorizer's answer.
     Unknown,
 }
 
@@ -56,14 +56,14 @@ struct Eval {
     limit: u64,
 }
 
-/// What building a list and a map costs.
+/// The costs of creating a list and a map.
 const LIST: u64 = 10;
 const MAP: u64 = 30;
 
 impl Eval {
     fn spend(&mut self, cost: u64) -> Result<()> {
         self.cost = self.cost.saturating_add(cost);
-        // Of a run that has a budget, all expressions together have a limit, too.
+        // The budget of the run limits all expressions together.
         if self.cost > self.limit || budget::work(1).is_err() { Err(EvalError::Cost) } else { Ok(()) }
     }
 
@@ -91,7 +91,7 @@ impl Eval {
             }
             NodeKind::Has(of, field) => {
                 let of = self.value(of)?;
-                // Null fields are absent, as in Kubernetes.
+                // Like in Kubernetes, null fields are absent.
                 let has = |map| found(map, field).is_some_and(|value| !matches!(value, Val::Null));
                 Ok(Val::Bool(match &of {
                     Val::Map(map) => has(map),
@@ -103,7 +103,7 @@ impl Eval {
                 }))
             }
             NodeKind::Index(of, index, optional) => {
-                // Values are never shown; what the expression itself contains may be.
+                // Messages may show literals of the expression, but never values.
                 let shown = match &index.kind {
                     NodeKind::Int(at) => format!(": {at}"),
                     NodeKind::Str(key) => format!(": {key}"),
@@ -180,7 +180,7 @@ impl Eval {
         Ok(Val::Map(Rc::new(map)))
     }
 
-    /// `&&` (stops at false) and `||` (stops at true): an error counts only where no operand decides.
+    /// `&&` (stops at false) and `||` (stops at true): an error counts only if no operand decides.
     fn logic(&mut self, operands: &[Node], stop: bool) -> Result<Val> {
         let mut error = None;
         for operand in operands {
@@ -216,7 +216,7 @@ impl Eval {
         let mut keys = Vec::new();
         let (mut count, mut error) = (0, None);
         for (key, item) in rounds {
-            // The loop's own condition and step.
+            // The cost of the loop's condition and step.
             self.spend(if of.kind == Macro::Exists { 4 } else { 3 })?;
             self.variables.truncate(of.slot);
             let single = if is_map && !of.has_two { key.clone() } else { item.clone() };
@@ -316,7 +316,7 @@ fn sorted_by(items: Vec<Val>, keys: &[Val]) -> Result<Val> {
     }
 }
 
-/// The value of an item where `?` takes it out of an optional one.
+/// The value of an item; `?` unwraps an optional.
 fn unwrapped(value: Val, optional: Optional) -> Result<Option<Val>> {
     match (optional, value) {
         (Optional::No, value) => Ok(Some(value)),
@@ -379,7 +379,7 @@ fn indexed(of: &Val, index: &Val, optional: Optional, shown: &str) -> Result<Val
     }
 }
 
-/// Whether a function needs no more than its arguments; the rest is unknown here.
+/// Whether a function depends only on its arguments; others are unknown here.
 pub(crate) fn is_known(fun: Fun) -> bool {
     !matches!(
         fun,

@@ -1,7 +1,7 @@
-//! Every function: its name and its signatures, in one table.
+//! The table of functions with their signatures.
 //!
-//! A signature reads `receiver.(arguments):result` or `(arguments):result`. The checker picks signatures by the types of
-//! arguments; [`crate::call`] does the work by the values it finds.
+//! A signature has the form `receiver.(arguments):result` or `(arguments):result`. The checker selects signatures by the
+//! types of arguments; [`crate::call`] dispatches on the actual values.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -178,10 +178,10 @@ functions! {
     AuthError "error" "authorizer.():string";
 }
 
-/// One way to call a function.
+/// A signature of a function.
 #[derive(Debug)]
 pub(crate) struct Signature {
-    /// Whether the first argument is written before the name.
+    /// Whether the first argument is the receiver.
     pub is_method: bool,
     pub args: Vec<Type>,
     pub result: Type,
@@ -209,13 +209,13 @@ pub(crate) fn find(name: &str) -> Option<&'static Function> {
     functions.get(name)
 }
 
-/// The name of a function for messages: operators as they are written.
+/// The name of a function in messages: operators as they are written.
 pub(crate) fn shown(fun: Fun) -> &'static str {
     let name = TABLE.iter().find(|row| row.0 == fun).map_or("?", |row| row.1);
     name.trim_matches(['_', '@'])
 }
 
-/// Words that begin the names of functions: `sets.contains`.
+/// Whether a name is the prefix of functions: `sets.contains`.
 pub(crate) fn is_namespace(name: &str) -> bool {
     matches!(name, "sets" | "optional" | "lists" | "strings" | "format" | "ip")
 }

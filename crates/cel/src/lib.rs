@@ -1,11 +1,10 @@
-//! The Common Expression Language, as Kubernetes has it.
+//! The Common Expression Language (CEL), as Kubernetes extends it.
 //!
 //! An expression is parsed, checked against the types of its variables and compiled once ([`Program`]); a program can be
-//! shared among threads. Evaluation reads [`Val`]s, counts its cost as Kubernetes does and stops at a limit; it cannot do
-//! anything but answer. [`Program::estimate`] says beforehand how much an expression can cost.
+//! shared between threads. Evaluation reads [`Val`]s, counts its cost as Kubernetes does and stops at a limit; it has no
+//! side effects. [`Program::estimate`] returns the maximum cost of an expression in advance.
 //!
-//! Which functions there are is one table (`functions`); the set that every evaluator of CEL knows
-//! ([`Library::Standard`]) is a part of it.
+//! One table (`functions`) lists all functions; the standard functions of CEL ([`Library::Standard`]) are a subset.
 
 mod call;
 mod check;
@@ -28,9 +27,9 @@ pub use value::{ListKind, ListVal, MapVal, Val};
 /// An expression that cannot be compiled.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CompileError {
-    /// The byte of the expression where it is noticed.
+    /// The byte offset in the expression.
     pub at: usize,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
 }
 
@@ -48,7 +47,7 @@ impl fmt::Display for CompileError {
 
 impl std::error::Error for CompileError {}
 
-/// Which functions and macros there are.
+/// A set of functions and macros.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Library {
     /// Those of the language.
@@ -58,7 +57,7 @@ pub enum Library {
     Kubernetes,
 }
 
-/// What an expression can refer to.
+/// The variables and functions of an expression.
 #[derive(Clone, Debug, Default)]
 pub struct Env {
     /// Variables with their types.
@@ -86,7 +85,7 @@ impl Program {
     /// ```
     ///
     /// # Errors
-    /// If the text is no expression, names something unknown, or has a wrong type somewhere.
+    /// If the text is not an expression, uses an unknown name, or has a wrong type.
     pub fn compile(source: &str, env: &Env) -> Result<Program, CompileError> {
         let expr = syntax::parse(source)?;
         check::check(&expr, env)
@@ -97,12 +96,12 @@ impl Program {
         &self.root.ty
     }
 
-    /// Whether it reads the variable at this place of its environment.
+    /// Whether it reads the variable with this index in its environment.
     pub fn uses(&self, variable: usize) -> bool {
         self.uses.get(variable).copied().unwrap_or_default()
     }
 
-    /// Evaluates it with values for the variables of its environment; also gives the cost.
+    /// Evaluates it with values for the variables of its environment; also returns the cost.
     ///
     /// # Errors
     /// If evaluation fails, or costs more than `limit`.
@@ -110,13 +109,13 @@ impl Program {
         eval::evaluate(&self.root, variables, limit)
     }
 
-    /// How much it can cost where its variables are as large as `shapes` say.
+    /// The maximum cost for variables of these sizes.
     pub fn estimate(&self, shapes: &[std::sync::Arc<Shape>]) -> u64 {
         cost::estimate(&self.root, shapes)
     }
 }
 
-/// Whether a text can be the name of a variable.
+/// Whether a text is a valid name of a variable.
 pub fn is_identifier(text: &str) -> bool {
     ytterby_text::cel::is_plain(text)
 }

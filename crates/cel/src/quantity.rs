@@ -1,4 +1,4 @@
-//! Quantities with arithmetic: exact, as a whole number of billionths.
+//! Quantities with exact arithmetic, stored as an integer number of billionths.
 
 use std::cmp::Ordering;
 
@@ -6,11 +6,11 @@ use num_bigint::BigInt;
 use num_traits::{Signed, ToPrimitive, Zero};
 use ytterby_text::Decimal;
 
-/// A quantity: billionths. Smaller parts are rounded up, as Kubernetes does.
+/// A quantity in billionths. Smaller fractions are rounded up, as in Kubernetes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Quantity(BigInt);
 
-/// Larger exponents are refused: no quantity needs them, and arithmetic would.
+/// Larger exponents are rejected: they are useless, and arithmetic would be slow.
 const MAX_EXPONENT: i64 = 1000;
 
 impl Quantity {

@@ -1,19 +1,19 @@
-//! From text to a tree: tokens, operators by precedence, macros.
+//! Parses text to a syntax tree: tokens, operators by precedence, macros.
 //!
-//! Nothing is resolved here: names and functions are words, which [`crate::check`] looks up. Macros are recognised by name
-//! and number of arguments, as the language defines them, and become [`ExprKind::Comprehension`].
+//! Names and functions are not resolved here but in [`crate::check`]. Macros are recognised by name and number of arguments,
+//! as the language defines them, and become [`ExprKind::Comprehension`].
 
 use ytterby_text::cel::is_reserved;
 
 use crate::CompileError;
 
-/// Longer expressions are refused, as Kubernetes does.
+/// Longer expressions are rejected, as in Kubernetes.
 const MAX_LENGTH: usize = 64 << 10;
 
-/// Deeper ones too; it bounds every recursion over the tree.
+/// Maximum nesting; it limits every recursion over the tree.
 const MAX_DEPTH: usize = 200;
 
-/// A part of an expression, with the byte at which it begins.
+/// A node of the syntax tree, with its byte offset.
 #[derive(Clone, Debug)]
 pub(crate) struct Expr {
     pub kind: ExprKind,
@@ -36,9 +36,9 @@ pub(crate) enum ExprKind {
     Has(Box<Expr>, String),
     /// `of[index]`, `of[?index]`.
     Index(Box<Expr>, Box<Expr>, Optional),
-    /// A function, an operator included: `_+_`.
+    /// A function or an operator: `_+_`.
     Call(String, Option<Box<Expr>>, Vec<Expr>),
-    /// Operators of one level from left to right, each with its place: long sums do not nest.
+    /// Operators of one precedence from left to right, each with its offset: long sums are not nested.
     Chain(Box<Expr>, Vec<(&'static str, usize, Expr)>),
     And(Vec<Expr>),
     Or(Vec<Expr>),
@@ -48,7 +48,7 @@ pub(crate) enum ExprKind {
     Comprehension(Box<Comprehension>),
 }
 
-/// Whether an absent value is allowed.
+/// Whether a value may be absent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Optional {
     No,
@@ -98,7 +98,7 @@ impl Macro {
     }
 }
 
-/// Reads an expression.
+/// Parses an expression.
 pub(crate) fn parse(source: &str) -> Result<Expr, CompileError> {
     if source.len() > MAX_LENGTH {
         return Err(CompileError::new(0, format!("the expression is longer than {MAX_LENGTH} bytes")));
@@ -216,7 +216,7 @@ fn number_literal(text: &str) -> Result<(Token, &str), String> {
     whole(number, 10, rest)
 }
 
-/// A string or bytes literal at the front: `"a"`, `r'a'`, `b"a"`, `"""a"""`.
+/// A string or bytes literal at the start: `"a"`, `r'a'`, `b"a"`, `"""a"""`.
 fn string_literal(text: &str) -> Result<Option<(Token, &str)>, String> {
     let prefix = text.bytes().take(2).take_while(|byte| b"rRbB".contains(byte)).count();
     let (prefix, body) = text.split_at(prefix);
@@ -253,7 +253,7 @@ fn string_literal(text: &str) -> Result<Option<(Token, &str)>, String> {
     }
 }
 
-/// What follows a backslash; the text behind it is left.
+/// Reads the escape after a backslash; returns the rest of the text.
 fn escape<'s>(text: &'s str, is_bytes: bool, out: &mut Vec<u8>) -> Result<&'s str, String> {
     let bad = || "invalid escape in string".to_owned();
     let first = text.chars().next().ok_or_else(bad)?;
@@ -303,7 +303,7 @@ impl Parser {
         &self.tokens[self.at].0
     }
 
-    /// Where the next token begins.
+    /// The offset of the next token.
     fn place(&self) -> usize {
         self.tokens[self.at].1
     }
@@ -333,7 +333,7 @@ impl Parser {
         Err(self.error(format!("expected \"{sign}\", found {}", self.peek().shown())))
     }
 
-    /// Runs what nests, up to the limit.
+    /// Parses something nested, up to the limit.
     fn nested(&mut self, parse: impl FnOnce(&mut Parser) -> Parsed) -> Parsed {
         if self.depth >= MAX_DEPTH {
             return Err(self.error("the expression is nested too deeply"));
@@ -420,7 +420,7 @@ impl Parser {
             if !self.take(sign) {
                 continue;
             }
-            // A negative literal is a literal: the smallest integer exists only with its sign.
+            // A negative number is one literal: otherwise the smallest integer could not be written.
             if sign == "-" {
                 match *self.peek() {
                     Token::Int(value) if value <= 1 << 63 => {
@@ -516,7 +516,7 @@ impl Parser {
         Ok(items)
     }
 
-    /// The items of a list; a comma may come before its end.
+    /// The items of a list; a trailing comma is allowed.
     fn list(&mut self) -> Result<ExprKind, CompileError> {
         let mut items = Vec::new();
         while !self.take("]") {
@@ -576,7 +576,7 @@ impl Parser {
     fn method(&mut self, receiver: Expr, name: &str, at: usize) -> Parsed {
         let args = self.arguments()?;
         let kind = Macro::named(name);
-        // Two variables come with two or three bodies; everything else is a function, or an error later.
+        // Macros with two variables have two or three more arguments; everything else is a function, or an error later.
         let two_vars = match kind {
             Some(Macro::All | Macro::Exists | Macro::ExistsOne) => args.len() == 3,
             Some(Macro::TransformList | Macro::TransformMap) => args.len() == 3 || args.len() == 4,

@@ -1,6 +1,6 @@
-//! Times and durations: reading, writing, and the parts of a date.
+//! Times and durations: parsing, printing, and the parts of a date.
 
-/// Go's durations, in nanoseconds: `-1.5h`, `300ms`, `0`.
+/// Parses Go's durations to nanoseconds: `-1.5h`, `300ms`, `0`.
 pub(crate) fn duration(text: &str) -> Option<i64> {
     let (negative, mut rest) = match text.as_bytes().first()? {
         b'-' => (true, &text[1..]),
@@ -43,7 +43,7 @@ pub(crate) fn duration(text: &str) -> Option<i64> {
     i64::try_from(if negative { -total } else { total }).ok()
 }
 
-/// A duration as `string()` writes it: seconds with as many digits as it needs.
+/// The result of `string()` for a duration: seconds with as many digits as needed.
 pub(crate) fn duration_text(nanos: i64) -> String {
     let sign = if nanos < 0 { "-" } else { "" };
     let (seconds, rest) = (nanos.unsigned_abs() / 1_000_000_000, nanos.unsigned_abs() % 1_000_000_000);
@@ -54,7 +54,7 @@ pub(crate) fn duration_text(nanos: i64) -> String {
     format!("{sign}{seconds}.{}s", fraction.trim_end_matches('0'))
 }
 
-/// Seconds since 1970 and nanoseconds of a time of RFC 3339.
+/// Parses an RFC 3339 time to seconds since 1970 and nanoseconds.
 pub(crate) fn timestamp(text: &str) -> Option<(i64, u32)> {
     let bytes = text.as_bytes();
     let number = |from: usize, len: usize| -> Option<i64> {
@@ -99,7 +99,7 @@ pub(crate) fn timestamp(text: &str) -> Option<(i64, u32)> {
     Some((days_from_civil(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset, nanos))
 }
 
-/// A time as `string()` writes it.
+/// The result of `string()` for a time.
 pub(crate) fn timestamp_text(seconds: i64, nanos: u32) -> String {
     let date = Date::of(seconds);
     let fraction = format!("{nanos:09}");
@@ -148,7 +148,7 @@ impl Date {
     }
 }
 
-/// The offset of a time zone that needs no table: `UTC`, `+02:00`.
+/// The offset of a time zone that needs no database: `UTC`, `+02:00`.
 pub(crate) fn zone_offset(zone: &str) -> Option<i64> {
     if zone == "UTC" || zone == "GMT" || zone.is_empty() {
         return Some(0);

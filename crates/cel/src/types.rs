@@ -8,7 +8,7 @@ use std::sync::Arc;
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum Type {
-    /// Known only when the expression is evaluated.
+    /// Known only during evaluation.
     Dyn,
     /// `null`.
     Null,
@@ -32,19 +32,19 @@ pub enum Type {
     List(Arc<Type>),
     /// A map.
     Map(Arc<Type>, Arc<Type>),
-    /// Declared fields.
+    /// An object with declared fields.
     Object(Arc<ObjectType>),
-    /// A value or none.
+    /// A value or nothing.
     Optional(Arc<Type>),
     /// A type as a value.
     Type,
-    /// One of Kubernetes' types: `url`, `quantity`.
+    /// A type of Kubernetes: `url`, `quantity`.
     Opaque(&'static str),
-    /// A parameter in a signature.
+    /// A type parameter in a signature.
     Param(char),
 }
 
-/// Declared fields.
+/// An object with declared fields.
 #[derive(Debug, Default)]
 pub struct ObjectType {
     /// For messages.
@@ -70,7 +70,7 @@ impl Type {
         Type::Map(Arc::new(keys), Arc::new(values))
     }
 
-    /// Reads a type of a signature from the front of a text.
+    /// Parses a type at the start of a signature's text.
     pub(crate) fn read(text: &mut &'static str) -> Type {
         let end = text.find(|c: char| !c.is_ascii_alphabetic() && c != '_').unwrap_or(text.len());
         let (word, rest) = text.split_at(end);
@@ -132,12 +132,12 @@ impl fmt::Display for Type {
     }
 }
 
-/// What parameters of a signature stand for.
+/// The types bound to the parameters of a signature.
 #[derive(Default, Clone)]
 pub(crate) struct Bindings(Vec<(char, Type)>);
 
 impl Bindings {
-    /// Whether a value of type `actual` can be passed where `formal` is asked for.
+    /// Whether a value of type `actual` can be passed for `formal`.
     pub fn unify(&mut self, formal: &Type, actual: &Type) -> bool {
         match (formal, actual) {
             (Type::Param(name), _) => match self.0.iter().position(|(other, _)| other == name) {
@@ -148,7 +148,7 @@ impl Bindings {
                 Some(at) => {
                     let bound = self.0[at].1.clone();
                     if bound == Type::Dyn || bound == Type::Null {
-                        // What is known later says more.
+                        // Keep the more specific type.
                         if self.joined(&bound, actual) {
                             self.0[at].1 = actual.clone();
                             return true;
@@ -161,14 +161,14 @@ impl Bindings {
             (Type::Dyn, _) | (_, Type::Dyn) => true,
             (Type::List(a), Type::List(b)) | (Type::Optional(a), Type::Optional(b)) => self.unify(a, b),
             (Type::Map(ka, va), Type::Map(kb, vb)) => self.unify(ka, kb) && self.unify(va, vb),
-            // The declared fields of an object are those of a map to functions that take one.
+            // For functions with map parameters, an object is a map of its fields.
             (Type::Object(a), Type::Object(b)) => a == b,
             (formal, Type::Null) | (Type::Null, formal) => is_nullable(formal),
             (a, b) => a == b,
         }
     }
 
-    /// Whether two actual types can meet in one place.
+    /// Whether two actual types are compatible.
     fn joined(&mut self, a: &Type, b: &Type) -> bool {
         match (a, b) {
             (Type::Dyn, _) | (_, Type::Dyn) => true,
@@ -179,7 +179,7 @@ impl Bindings {
         }
     }
 
-    /// The type with parameters replaced; unbound ones are dynamic.
+    /// The type with parameters replaced; unbound ones become `dyn`.
     pub fn apply(&self, of: &Type) -> Type {
         match of {
             Type::Param(name) => {
@@ -207,7 +207,7 @@ fn is_nullable(of: &Type) -> bool {
     )
 }
 
-/// Whether two types can meet in one place: branches of a condition, items of a list.
+/// Whether two types are compatible as branches of a condition or items of a list.
 pub(crate) fn can_meet(a: &Type, b: &Type) -> bool {
     Bindings::default().joined(a, b)
 }

@@ -35,7 +35,7 @@ pub enum Val {
     Timestamp(i64, u32),
     /// Nanoseconds.
     Duration(i64),
-    /// A value or none.
+    /// A value or nothing.
     Optional(Option<Rc<Val>>),
     /// A type.
     Type(&'static str),
@@ -51,19 +51,19 @@ pub enum Val {
     Semver(Rc<SemverValue>),
     /// A named format.
     Format(NamedFormat),
-    /// What asks whether a request is authorized; there is nobody to ask.
+    /// Answers whether a request is authorized; always unknown here.
     Authorizer,
 }
 
-/// How the items of a list are to be understood when lists are compared.
+/// The semantics of a list in comparisons.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum ListKind {
-    /// Their order counts.
+    /// The order matters.
     #[default]
     Plain,
-    /// Their order does not count.
+    /// The order does not matter.
     Set,
-    /// Their order does not count, and these keys tell them apart.
+    /// The order does not matter; these keys identify items.
     Map(Vec<String>),
 }
 
@@ -72,7 +72,7 @@ pub enum ListKind {
 pub struct ListVal {
     /// Its items.
     pub items: Vec<Val>,
-    /// How they are to be understood.
+    /// Its semantics.
     pub kind: ListKind,
 }
 
@@ -83,7 +83,7 @@ pub struct MapVal {
     index: OnceCell<HashMap<Key, usize>>,
 }
 
-/// A key that can be hashed: numbers that are equal are one key.
+/// A hashable key: equal numbers of different types are one key.
 #[derive(PartialEq, Eq, Hash, Debug)]
 enum Key {
     Bool(bool),
@@ -91,11 +91,11 @@ enum Key {
     Str(Rc<str>),
 }
 
-/// Up to this many entries are searched one by one.
+/// Maps with up to this many entries have no index.
 const SEARCHED: usize = 8;
 
 impl MapVal {
-    /// A map of these entries, in their order. Keys are booleans, integers or texts.
+    /// A map of these entries, in order. Keys are booleans, integers or texts.
     pub fn new(entries: Vec<(Val, Val)>) -> MapVal {
         MapVal { entries, index: OnceCell::new() }
     }
@@ -117,7 +117,7 @@ impl MapVal {
         index.get(&key.key()?).map(|&at| &self.entries[at].1)
     }
 
-    /// The value of a text.
+    /// The value of a text key.
     pub fn field(&self, name: &str) -> Option<&Val> {
         if self.entries.len() <= SEARCHED {
             let is_it = |(key, _): &&(Val, Val)| matches!(key, Val::Str(text) if **text == *name);
@@ -134,7 +134,7 @@ impl From<&str> for Val {
 }
 
 impl Val {
-    /// A list whose order counts.
+    /// A list whose order matters.
     pub fn list(items: Vec<Val>) -> Val {
         Val::List(Rc::new(ListVal { items, kind: ListKind::Plain }))
     }
@@ -181,7 +181,7 @@ impl Val {
         }
     }
 
-    /// What it counts in costs: characters, bytes, items.
+    /// Its size for costs: characters, bytes, items.
     pub(crate) fn size(&self) -> u64 {
         match self {
             Val::Str(text) => text.len() as u64,
@@ -192,7 +192,7 @@ impl Val {
         }
     }
 
-    /// The same with everything below it.
+    /// Its size including everything inside.
     pub(crate) fn deep_size(&self) -> u64 {
         match self {
             Val::List(list) => 1 + list.items.iter().map(Val::deep_size).sum::<u64>(),
@@ -201,7 +201,7 @@ impl Val {
         }
     }
 
-    /// Whether two values are equal; values of different types are not, numbers apart.
+    /// Whether two values are equal. Values of different types are unequal, except numbers.
     pub fn equals(&self, other: &Val) -> bool {
         match (self, other) {
             (Val::Null, Val::Null) => true,
@@ -231,7 +231,7 @@ impl Val {
         }
     }
 
-    /// The order of two numbers of any types.
+    /// Compares two numbers of any types.
     pub(crate) fn compare_numbers(&self, other: &Val) -> Option<Ordering> {
         let whole = |value: &Val| match value {
             Val::Int(value) => Some(i128::from(*value)),
@@ -246,7 +246,7 @@ impl Val {
         }
     }
 
-    /// The order of two values of one type.
+    /// Compares two values of one type.
     pub(crate) fn compare(&self, other: &Val) -> Option<Ordering> {
         match (self, other) {
             (Val::Bool(a), Val::Bool(b)) => Some(a.cmp(b)),
@@ -283,7 +283,7 @@ impl ListVal {
             && other.items.iter().all(|a| self.items.iter().any(|b| a.equals(b)))
     }
 
-    /// Both lists together, as their kind has it.
+    /// Concatenates lists according to their semantics.
     pub(crate) fn joined(&self, other: &ListVal) -> ListVal {
         let mut items = self.items.clone();
         match &self.kind {

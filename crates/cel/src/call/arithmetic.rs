@@ -152,7 +152,7 @@ pub(super) fn part_of_time(fun: Fun, args: &[Val]) -> Result<Val> {
     let Val::Timestamp(seconds, nanos) = &args[0] else { return overload(fun, args) };
     let offset = match args.get(1) {
         None => 0,
-        // Zones with a name need a table that is not here.
+        // Named zones would need a time zone database.
         Some(Val::Str(zone)) => time::zone_offset(zone).ok_or(EvalError::Unknown)?,
         Some(_) => return overload(fun, args),
     };

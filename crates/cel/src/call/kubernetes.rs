@@ -1,4 +1,4 @@
-//! What Kubernetes adds: quantities, versions, named formats.
+//! Functions of Kubernetes: quantities, versions, named formats.
 
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use crate::quantity::Quantity;
 use crate::time;
 use crate::value::Val;
 
-/// A format that has a name.
+/// A named format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NamedFormat {
     /// A DNS label.
@@ -22,11 +22,11 @@ pub enum NamedFormat {
     Label1035,
     /// `[subdomain/]name`.
     QualifiedName,
-    /// The beginning of a DNS label.
+    /// A prefix of a DNS label.
     LabelPrefix,
-    /// The beginning of a DNS subdomain.
+    /// A prefix of a DNS subdomain.
     SubdomainPrefix,
-    /// The beginning of a DNS label that begins with a letter.
+    /// A prefix of a DNS label that begins with a letter.
     Label1035Prefix,
     /// The value of a label.
     LabelValue,
@@ -91,7 +91,7 @@ impl NamedFormat {
     }
 }
 
-/// A version: numbers, parts of a pre-release.
+/// A semantic version: numbers, and parts of a pre-release.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SemverValue {
     numbers: [u64; 3],
@@ -99,7 +99,7 @@ pub struct SemverValue {
 }
 
 impl SemverValue {
-    /// The order of versions; builds do not count.
+    /// Compares versions; build metadata is ignored.
     pub(crate) fn compare(&self, other: &SemverValue) -> Ordering {
         let by_pre = || match (self.pre.is_empty(), other.pre.is_empty()) {
             (true, true) => Ordering::Equal,

@@ -1,4 +1,4 @@
-//! What functions do: this module finds the family of a function, each family has a file.
+//! Implements functions: this module selects the family of a function; each family has a file.
 
 mod arithmetic;
 mod kubernetes;
@@ -26,9 +26,9 @@ use strings::strings;
 /// Longer texts and lists are not built.
 const MAX_SIZE: usize = 10_000_000;
 
-/// What a call costs with these arguments.
+/// The cost of a call with these arguments.
 pub(crate) fn cost(fun: Fun, args: &[Val]) -> u64 {
-    // Comparing looks at everything below.
+    // A comparison visits everything below.
     let size = |at: usize| match (fun, args.get(at)) {
         (Fun::Equal | Fun::NotEqual | Fun::In, Some(value)) => value.deep_size(),
         (_, value) => value.map_or(1, Val::size),

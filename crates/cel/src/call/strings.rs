@@ -113,7 +113,7 @@ pub(super) fn strings(fun: Fun, args: &[Val]) -> Result<Val> {
 
 fn splits(subject: &str, separator: &str, most: usize) -> Vec<Val> {
     if separator.is_empty() {
-        // Go splits into characters.
+        // Like Go, an empty separator splits into characters.
         let mut parts: Vec<Val> = Vec::new();
         let mut rest = subject;
         while let Some(first) = rest.chars().next() {
@@ -214,7 +214,7 @@ fn formatted(value: &Val, depth: usize) -> Result<String> {
     })
 }
 
-/// What `string()` makes of a value.
+/// The result of `string(value)`, if defined.
 pub(super) fn shown(value: &Val) -> Option<String> {
     Some(match value {
         Val::Bool(value) => value.to_string(),
