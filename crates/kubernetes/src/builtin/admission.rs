@@ -1,4 +1,4 @@
-//! Webhooks and policies of admission.
+//! Admission webhooks and policies.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -54,7 +54,7 @@ pub(super) fn check(cx: &mut Cx<'_>, kind: &str, root: &Node, spec: &Node, at: &
     }
 }
 
-/// What binds a policy to parameters and objects.
+/// Checks a binding of a policy to parameters and objects.
 fn binding(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     cx.text(spec, at, "policyName");
     cx.form(spec, at, "policyName", names::dns_subdomain);
@@ -74,7 +74,7 @@ fn binding(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     with(spec, at, "matchResources", |resources, at| match_resources(cx, resources, at));
 }
 
-/// Which objects a policy is about.
+/// Checks the object selection of a policy.
 fn match_resources(cx: &mut Cx<'_>, of: &Node, at: &At<'_>) {
     for key in ["resourceRules", "excludeResourceRules"] {
         each(of, at, key, |rule, at| {
@@ -92,7 +92,7 @@ fn match_resources(cx: &mut Cx<'_>, of: &Node, at: &At<'_>) {
     }
 }
 
-/// What policies have in common, before their expressions; the environment of these.
+/// Checks the common fields of policies; returns the environment for their expressions.
 fn policy_head(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) -> Env {
     match spec.given("matchConstraints") {
         None => cx.required(at, "matchConstraints", "a policy has to say what it is about"),
@@ -124,7 +124,7 @@ fn policy_head(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) -> Env {
     env
 }
 
-/// Declares variables, each visible to those after it.
+/// Declares variables, each visible to later ones.
 fn variables(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>, env: &mut Env) {
     let mut fields: BTreeMap<String, Type> = BTreeMap::new();
     let declared = |fields: &BTreeMap<String, Type>| {
@@ -153,7 +153,7 @@ fn variables(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>, env: &mut Env) {
     });
 }
 
-/// Policies that change objects. Expressions that make objects are not compiled: they name types of any kind.
+/// Policies that change objects. Expressions that create objects are not compiled: they use types of any kind.
 fn mutating_policy(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     let mut env = policy_head(cx, spec, at);
     variables(cx, spec, at, &mut env);

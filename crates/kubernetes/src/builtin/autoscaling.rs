@@ -20,7 +20,7 @@ pub(super) fn autoscaler(cx: &mut Cx<'_>, version: &str, spec: &Node, at: &At<'_
             cx.filled(target, at, key);
             cx.form(target, at, key, names::path_segment);
         }
-        // All kinds that can be scaled have a group.
+        // All scalable kinds have a group.
         let group = target.text("apiVersion").and_then(|text| text.split_once('/')).map_or("", |(group, _)| group);
         let is_core = target.text("kind") == Some("ReplicationController");
         if cx.version.minor() >= 35 && group.is_empty() && !is_core {

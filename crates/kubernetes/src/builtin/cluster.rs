@@ -1,4 +1,4 @@
-//! Kinds of a cluster's administration: flow control, signing requests, addresses, reviews, revisions.
+//! Kinds for cluster administration: flow control, signing requests, addresses, reviews, revisions.
 
 use std::collections::HashSet;
 
@@ -85,7 +85,7 @@ fn flow_schema(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     });
 }
 
-/// `*` means everything: nothing can be beside it.
+/// `*` means everything, so it must be the only item.
 fn alone(cx: &mut Cx<'_>, of: &Node, at: &At<'_>, key: &str) {
     let items = of.given(key).map(Node::items).unwrap_or_default();
     if items.len() > 1 && items.iter().any(|item| item.as_str() == Some("*")) {
@@ -131,13 +131,13 @@ fn priority_level(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     });
 }
 
-/// Events of the older kind may say as little as they like.
+/// Checks events. Those of the older kind have no required fields.
 pub(super) fn event(cx: &mut Cx<'_>, root: &Node, at: &At<'_>) {
     let is_new = root.given("eventTime").is_some();
     if is_new {
         with(root, at, "type", |node, at| cx.chosen(node, at, &["Normal", "Warning"]));
         for key in ["reason", "action", "reportingController", "reportingInstance", "type"] {
-            // Core events call the last two differently.
+            // Core events have other names for the last two.
             let other = if key == "reportingController" { "reportingComponent" } else { key };
             if root.given(key).or(root.given(other)).is_none_or(|node| node.as_str() == Some("")) {
                 cx.required(at, key, "events with an eventTime need it");
@@ -208,7 +208,7 @@ pub(super) fn ip_address(cx: &mut Cx<'_>, root: &Node, spec: &Node, at: &At<'_>,
     }
 }
 
-/// Questions about access: either about a resource or about a path.
+/// Access reviews: either about a resource or about a path.
 pub(super) fn access_review(cx: &mut Cx<'_>, kind: &str, spec: &Node, at: &At<'_>) {
     if kind == "SelfSubjectRulesReview" {
         return;

@@ -1,4 +1,4 @@
-//! Everything else: data, namespaces, nodes, leases, API services.
+//! Other kinds: data, namespaces, nodes, leases, API services.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use crate::facts::KnownKind;
 use crate::names;
 use crate::report::{At, Finding};
 
-/// All values of a ConfigMap or Secret together have this many bytes at most.
+/// Maximum bytes of all values of a ConfigMap or Secret together.
 const MAX_DATA: usize = 1 << 20;
 
 pub(super) fn check(cx: &mut Cx<'_>, known: &KnownKind, root: &Node, spec: &Node, at: &At<'_>, spec_at: &At<'_>) {
@@ -61,7 +61,7 @@ fn node(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
             cx.invalid(at, node, MESSAGE);
         }
     });
-    // A podCIDR that is not the first of the list replaces the list.
+    // A podCIDR that differs from the first item of the list replaces the list.
     let first = spec.given("podCIDRs").and_then(|list| list.items().first()).and_then(Node::as_str);
     let replaces = spec.text("podCIDR").is_some_and(|cidr| !cidr.is_empty() && Some(cidr) != first);
     let mut families = HashSet::new();
@@ -150,7 +150,7 @@ fn secret(cx: &mut Cx<'_>, root: &Node, at: &At<'_>) {
     }
 }
 
-/// The text of a registry's configuration has to be JSON; it is not shown.
+/// A registry's configuration must be JSON; it is secret, so messages do not show it.
 fn docker_config(cx: &mut Cx<'_>, root: &Node, at: &At<'_>) {
     const KEY: &str = ".dockerconfigjson";
     let Some(node) = root.given("data").and_then(|data| data.get(KEY)) else { return };
@@ -193,7 +193,7 @@ fn api_service(cx: &mut Cx<'_>, root: &Node, spec: &Node, at: &At<'_>, spec_at: 
     });
 }
 
-/// An expression that has to compile and give one of these types; what it gives.
+/// Compiles an expression whose result must have one of these types; returns the type.
 pub(super) fn expression(cx: &mut Cx<'_>, node: &Node, at: &At<'_>, env: &Env, allowed: &[Type]) -> Option<Type> {
     let text = node.as_str()?;
     if text.trim().is_empty() {

@@ -3,7 +3,7 @@
 const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const DAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
-/// What is wrong with a schedule.
+/// The problem with a schedule, if any.
 pub(super) fn fault(text: &str) -> Option<String> {
     if text.starts_with('@') {
         return match text {
@@ -46,7 +46,7 @@ fn is_range(text: &str, least: u32, most: u32, words: &[&str]) -> bool {
         "*" | "?" => Some((least, most)),
         _ => match range.split_once('-') {
             Some((from, to)) => number(from).zip(number(to)),
-            // `5/15` goes on to the end.
+            // `5/15` extends to the maximum.
             None => number(range).map(|from| (from, if step.is_some() { most } else { from })),
         },
     };

@@ -1,4 +1,4 @@
-//! CustomResourceDefinitions: names, versions, structural schemas, rules that compile and are cheap enough.
+//! CustomResourceDefinitions: names, versions, structural schemas, compilation and cost of rules.
 
 use std::collections::HashSet;
 
@@ -14,10 +14,10 @@ use crate::rules::{self, Declarations};
 use crate::schema::{Additional, SchemaId, Schemas};
 use crate::structural;
 
-/// All rules of a schema together may cost this much, told beforehand.
+/// Maximum estimated cost of all rules of a schema together.
 const MAX_TOTAL_COST: u64 = 100_000_000;
 
-/// One rule may cost this much, told beforehand.
+/// Maximum estimated cost of one rule.
 const MAX_RULE_COST: u64 = 10_000_000;
 
 pub(super) fn check(cx: &mut Cx<'_>, root: &Node, spec: &Node, at: &At<'_>, spec_at: &At<'_>) {
@@ -194,7 +194,7 @@ fn schema_root(cx: &mut Cx<'_>, raw: &Node, at: &At<'_>) {
     let errors = cx.report.errors;
     let mut walk = Structure { cx };
     walk.node(raw, at, Place::Root);
-    // Types of rules come from the schema: they mean nothing where it is wrong.
+    // Rules get their types from the schema, so they are only checked if it is valid.
     if cx.report.errors > errors {
         return;
     }
@@ -215,12 +215,12 @@ fn schema_root(cx: &mut Cx<'_>, raw: &Node, at: &At<'_>) {
     }
 }
 
-/// Where a schema is: some of its keywords are allowed only in some places.
+/// The position of a schema: some keywords are only allowed in some positions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Root,
     Node,
-    /// Inside of `allOf`, `anyOf`, `oneOf` or `not`.
+    /// Inside `allOf`, `anyOf`, `oneOf` or `not`.
     Nested,
 }
 
@@ -303,7 +303,7 @@ impl Structure<'_, '_> {
                     self.cx.forbidden(at, &format!("{key} cannot be used inside of allOf, anyOf, oneOf and not"))
                 });
             }
-            // `anyOf: [{type: integer}, {type: string}]` is how int-or-string is written.
+            // `anyOf: [{type: integer}, {type: string}]` is the usual form of int-or-string.
         }
         if place != Place::Nested {
             with(raw, at, "default", |default, at| self.default(raw, default, at));
@@ -342,7 +342,7 @@ impl Structure<'_, '_> {
         with(raw, at, "not", |node, at| self.node(node, at, Place::Nested));
     }
 
-    /// The schema of `metadata` can say something about names only.
+    /// The schema of `metadata` may only restrict names.
     fn metadata(&mut self, raw: &Node, at: &At<'_>) {
         with(raw, at, "properties", |properties, at| {
             for entry in properties.entries() {
@@ -413,7 +413,7 @@ impl Structure<'_, '_> {
         with(raw, at, "x-kubernetes-map-type", |node, at| self.cx.chosen(node, at, &["atomic", "granular"]));
     }
 
-    /// A default has to be what its own schema and rules allow, before defaults below it are filled in.
+    /// A default must be valid for its own schema and rules, before nested defaults are applied.
     fn default(&mut self, raw: &Node, default: &Node, at: &At<'_>) {
         let mut compiler = Compiler::of_crd();
         let id = compiler.schema(raw);
@@ -433,12 +433,12 @@ struct RuleCosts<'a, 'r, 's> {
     schemas: &'s Schemas,
     declarations: Declarations<'s>,
     total: u64,
-    /// Rules that are too costly by themselves.
+    /// The number of rules that are too costly by themselves.
     costly: usize,
 }
 
 impl RuleCosts<'_, '_, '_> {
-    /// `count` values of a schema can be in one object; `correlates` where each has a previous one.
+    /// `count` is the maximum number of values of a schema in one object; `correlates` is whether each has a previous value.
     fn node(&mut self, raw: &Node, id: SchemaId, at: &At<'_>, count: u64, correlates: bool) {
         let schema = self.schemas.get(id);
         if raw.given("x-kubernetes-validations").is_some() {
@@ -466,7 +466,7 @@ impl RuleCosts<'_, '_, '_> {
             self.node(items, of, &at.key("items", items), count.saturating_mul(most), correlates && is_map);
         }
         if let (Some(values), Additional::Of(of)) = (raw.given("additionalProperties"), schema.additional) {
-            // Other than for sizes, the server does not count the keys of maps here.
+            // Unlike for sizes, the server ignores the keys of maps here.
             let most = match raw.given("maxProperties").and_then(Node::as_int) {
                 Some(_) => most,
                 None => rules::most_values(self.schemas, of),

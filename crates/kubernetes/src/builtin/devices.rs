@@ -34,7 +34,7 @@ pub(super) fn check(cx: &mut Cx<'_>, kind: &str, spec: &Node, at: &At<'_>) {
     }
 }
 
-/// Requests of one kind, selectors that compile, constraints and configuration of requests that there are.
+/// Checks that requests have one form, selectors compile, and constraints and configurations refer to existing requests.
 fn claim(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     with(spec, at, "devices", |devices, at| {
         let mut requests: Vec<String> = Vec::new();
@@ -45,7 +45,7 @@ fn claim(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
             if let Some(node) = request.get("name").filter(|_| !seen.insert(name.clone())) {
                 cx.duplicate(&at.key("name", node), node);
             }
-            // Before 1.33 the fields of `exactly` were those of the request itself.
+            // Before 1.33 the request itself had the fields of `exactly`.
             if request.get("deviceClassName").is_none() {
                 match (request.given("exactly"), request.given("firstAvailable")) {
                     (None, None) => cx.wrong_key(at, "a request needs exactly or firstAvailable"),

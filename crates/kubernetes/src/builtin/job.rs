@@ -1,4 +1,4 @@
-//! Jobs and what starts them by the clock.
+//! Jobs and cron jobs.
 
 use std::collections::HashSet;
 
@@ -9,13 +9,13 @@ use crate::document::{Node, Value};
 use crate::names;
 use crate::report::At;
 
-/// A job with an index for each completion runs at most this many pods at a time.
+/// Maximum parallel pods of an indexed job.
 const MAX_INDEXED: i64 = 100_000;
 
-/// Rules of a policy.
+/// Maximum rules of a policy.
 const MAX_RULES: usize = 20;
 
-/// Checks a job that is created by itself.
+/// Checks a job that is not part of a cron job.
 pub(super) fn job(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     let is_manual = spec.given("manualSelector").and_then(Node::as_bool) == Some(true);
     match spec.given("selector") {
@@ -35,7 +35,7 @@ pub(super) fn job(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     common(cx, spec, at);
 }
 
-/// The pods of an indexed job are named after it and their index.
+/// The pods of an indexed job are named after the job and their index.
 pub(super) fn name(cx: &mut Cx<'_>, root: &Node, spec: &Node, at: &At<'_>) {
     let name = root.at(&["metadata", "name"]);
     let completions = spec.given("completions").and_then(Node::as_int).unwrap_or(0);
@@ -123,7 +123,7 @@ fn indexed(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     });
 }
 
-/// How many indexes `1,3-5` are.
+/// The number of indexes in `1,3-5`.
 fn indexes(text: &str, completions: i64) -> Result<i64, &'static str> {
     let mut total = 0;
     let mut last = -1;
@@ -203,7 +203,7 @@ fn exit_codes(cx: &mut Cx<'_>, codes: &Node, at: &At<'_>, containers: &[&str]) {
     });
 }
 
-/// Checks what starts jobs by the clock.
+/// Checks a cron job.
 pub(super) fn cron_job(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     cx.filled(spec, at, "schedule");
     with(spec, at, "schedule", |node, at| {

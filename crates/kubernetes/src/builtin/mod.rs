@@ -1,7 +1,7 @@
-//! What the API server checks in code: what no published schema tells.
+//! Checks that the API server implements in code, and that no published schema contains.
 //!
-//! One file a family of kinds. The checks run after decoding, on objects whose types are right, and mirror the server's
-//! checks for objects that are created; places are those of the fields that authors have to change.
+//! One file per family of kinds. The checks run after decoding, on objects whose types are right, and mirror the server's
+//! checks for new objects; positions are those of the fields that authors have to change.
 
 mod admission;
 mod autoscaling;
@@ -38,20 +38,20 @@ pub(crate) fn name_rule(known: &KnownKind, version: Version) -> NameRule {
         "CertificateSigningRequest" | "ClusterTrustBundle" | "APIService" | "IPAddress" => {
             NameRule::Form(names::path_segment)
         }
-        // The server gives ranges without a name one, and looks at the names of budgets only as parts of paths.
+        // The server generates a name for ranges without one, and checks the names of budgets only as path segments.
         "LimitRange" => NameRule::Optional(names::dns_subdomain),
         "PodDisruptionBudget" | "Event" => NameRule::Form(names::path_segment),
         "Namespace" => NameRule::Form(names::dns_label),
         "Service" => NameRule::Form(service_name(version)),
         "CronJob" => NameRule::Form(cron_job_name),
         "StatefulSet" if version.minor() >= 27 => NameRule::Form(names::dns_label),
-        // The name has to be made of two others, which is told better.
+        // The name must consist of two others, which has its own message.
         "CustomResourceDefinition" => NameRule::Form(names::path_segment),
         _ => NameRule::Form(names::dns_subdomain),
     }
 }
 
-/// Whether the finalizers of a kind need domains: those that the core's own code checks.
+/// Whether the finalizers of a kind need domains: those that core code checks.
 pub(crate) fn has_core_metadata(known: &KnownKind) -> bool {
     const OTHERS: [&str; 8] = [
         "admissionregistration.k8s.io",
@@ -71,7 +71,7 @@ pub(super) fn service_name(version: Version) -> fn(&str) -> Fault {
     if version.minor() >= 36 { names::dns_label } else { names::dns1035_label }
 }
 
-/// Eleven characters are added to the names of jobs.
+/// The server appends eleven characters to create names of jobs.
 fn cron_job_name(text: &str) -> Fault {
     match text.len() {
         0..=52 => names::dns_subdomain(text),
@@ -122,7 +122,7 @@ pub(crate) fn check(root: &Node, known: &KnownKind, catalog: &Catalog, at: &At<'
     }
 }
 
-/// Whether a selector of labels matches labels.
+/// Whether a label selector matches labels.
 pub(crate) fn selects(selector: &Node, labels: Option<&Node>) -> bool {
     workload::matches(selector, labels)
 }
@@ -137,29 +137,29 @@ fn each_template(cx: &mut Cx<'_>, root: &Node, at: &At<'_>) {
     }
 }
 
-/// What checks need.
+/// The context of checks.
 pub(super) struct Cx<'a> {
     pub report: &'a mut Report,
     pub version: Version,
 }
 
 impl Cx<'_> {
-    /// A value that is not allowed.
+    /// Reports a value that is not allowed.
     pub fn invalid(&mut self, at: &At<'_>, node: &Node, message: &str) {
         self.report.error(Id::KUBERNETES_INVALID, at, || Finding::of_value(message.to_owned(), node));
     }
 
-    /// Something that cannot be, without a value.
+    /// Reports a problem without a value.
     pub fn wrong(&mut self, at: &At<'_>, message: &str) {
         self.report.error(Id::KUBERNETES_INVALID, at, || Finding::new(message.to_owned()));
     }
 
-    /// A field that cannot be given here.
+    /// Reports a field that is not allowed here.
     pub fn forbidden(&mut self, at: &At<'_>, message: &str) {
         self.report.key_error(Id::KUBERNETES_INVALID, at, || Finding::new(message.to_owned()));
     }
 
-    /// A field that is missing here.
+    /// Reports a missing field.
     pub fn required(&mut self, at: &At<'_>, key: &str, why: &str) {
         self.report.key_error(Id::KUBERNETES_REQUIRED, &at.missing(key), || {
             let finding = Finding::new(format!("the required field \"{key}\" is missing"));
@@ -167,19 +167,19 @@ impl Cx<'_> {
         });
     }
 
-    /// A field that is there but empty.
+    /// Reports an empty field.
     pub fn empty(&mut self, at: &At<'_>, what: &str) {
         self.report.error(Id::KUBERNETES_REQUIRED, at, || Finding::new(format!("{what} must not be empty")));
     }
 
-    /// A value that an earlier item of the list has.
+    /// Reports a value that an earlier item of the list has.
     pub fn duplicate(&mut self, at: &At<'_>, node: &Node) {
         self.report.error(Id::KUBERNETES_DUPLICATE_ITEM, at, || {
             Finding::of_value("an earlier item of the list has the same value", node)
         });
     }
 
-    /// A name of something that is not there.
+    /// Reports a reference to something that does not exist.
     pub fn not_found(&mut self, at: &At<'_>, node: &Node, message: &str, known: &[&str]) {
         self.report.error(Id::KUBERNETES_REFERENCE, at, || {
             let finding = Finding::of_value(message.to_owned(), node);
@@ -191,7 +191,7 @@ impl Cx<'_> {
         });
     }
 
-    /// One of several texts.
+    /// Checks that a text is one of several.
     pub fn one_of(&mut self, node: &Node, at: &At<'_>, allowed: &[&str]) {
         if let Some(text) = node.as_str().filter(|text| !text.is_empty() && !allowed.contains(text)) {
             let values: Vec<Value> = allowed.iter().map(|value| Value::Str((*value).into())).collect();
@@ -200,7 +200,7 @@ impl Cx<'_> {
         }
     }
 
-    /// One of several texts, where an empty one is none of them.
+    /// Checks that a text is one of several; an empty text is not allowed.
     pub fn chosen(&mut self, node: &Node, at: &At<'_>, allowed: &[&str]) {
         match node.as_str() {
             Some("") => {
@@ -211,31 +211,31 @@ impl Cx<'_> {
         }
     }
 
-    /// The form of an item of a list of texts; null is an empty text.
+    /// Checks the form of an item of a list of texts; null is an empty text.
     pub fn item_form(&mut self, node: &Node, at: &At<'_>, form: fn(&str) -> Fault) {
         if let Some(fault) = form(node.as_str().unwrap_or_default()) {
             self.invalid(at, node, fault);
         }
     }
 
-    /// The form of a text, where it is given: an empty text is not the same as none.
+    /// Checks the form of an optional text, even if it is empty.
     pub fn given_form(&mut self, of: &Node, at: &At<'_>, key: &str, form: fn(&str) -> Fault) {
         with(of, at, key, |node, at| self.item_form(node, at, form));
     }
 
-    /// The form of a text, where it is given and not empty.
+    /// Checks the form of an optional text, unless it is empty.
     pub fn form(&mut self, of: &Node, at: &At<'_>, key: &str, form: fn(&str) -> Fault) {
         with(of, at, key, |node, at| self.form_of(node, at, form));
     }
 
-    /// The form of a text.
+    /// Checks the form of a text.
     pub fn form_of(&mut self, node: &Node, at: &At<'_>, form: fn(&str) -> Fault) {
         if let Some(fault) = node.as_str().filter(|text| !text.is_empty()).and_then(form) {
             self.invalid(at, node, fault);
         }
     }
 
-    /// A text that must be given and not be empty; `why` is told where it is absent altogether.
+    /// Checks a required, non-empty text.
     pub fn text<'n>(&mut self, of: &'n Node, at: &At<'_>, key: &str) -> Option<&'n str> {
         match of.given(key) {
             None => self.required(at, key, ""),
@@ -245,7 +245,7 @@ impl Cx<'_> {
         None
     }
 
-    /// The same for fields that schemas call required: absence is told already.
+    /// Checks that a text is not empty; for fields whose absence the schema reports.
     pub fn filled<'n>(&mut self, of: &'n Node, at: &At<'_>, key: &str) -> Option<&'n str> {
         let node = of.given(key)?;
         if node.as_str() == Some("") {
@@ -255,7 +255,7 @@ impl Cx<'_> {
         node.as_str()
     }
 
-    /// A number within bounds.
+    /// Checks that a number is within bounds.
     pub fn range(&mut self, of: &Node, at: &At<'_>, key: &str, least: i64, most: i64) {
         with(of, at, key, |node, at| {
             if let Some(value) = node.as_int().filter(|value| !(least..=most).contains(value)) {
@@ -270,12 +270,12 @@ impl Cx<'_> {
         });
     }
 
-    /// Numbers that must not be negative.
+    /// Checks that numbers are not negative.
     pub fn not_negative(&mut self, of: &Node, at: &At<'_>, keys: &[&str]) {
         keys.iter().for_each(|key| self.range(of, at, key, 0, i64::MAX));
     }
 
-    /// Exactly one of several fields; the given ones.
+    /// Checks that exactly one of several fields is present; returns those present.
     pub fn exactly_one(&mut self, of: &Node, at: &At<'_>, keys: &[&'static str], what: &str) -> Vec<&'static str> {
         let given: Vec<&'static str> = keys.iter().copied().filter(|key| of.given(key).is_some()).collect();
         match given[..] {
@@ -292,12 +292,12 @@ impl Cx<'_> {
         given
     }
 
-    /// Something that is missing, at the key of what it is missing in.
+    /// Reports something missing, at the key of its parent.
     pub fn wrong_key(&mut self, at: &At<'_>, message: &str) {
         self.report.key_error(Id::KUBERNETES_REQUIRED, at, || Finding::new(message.to_owned()));
     }
 
-    /// A selector of labels.
+    /// Checks a label selector.
     pub fn selector(&mut self, selector: &Node, at: &At<'_>) {
         with(selector, at, "matchLabels", |labels, at| meta::check_labels(labels, at, self.report));
         each(selector, at, "matchExpressions", |expression, at| {
@@ -321,7 +321,7 @@ impl Cx<'_> {
         });
     }
 
-    /// `5` or `25%`: not negative, and a percentage up to 100 where `bounded` says so.
+    /// Checks `5` or `25%`: not negative; if `bounded`, a percentage is at most 100.
     pub fn count_or_percent(&mut self, of: &Node, at: &At<'_>, key: &str, bounded: bool) {
         with(of, at, key, |node, at| match (node.as_int(), node.as_str()) {
             (Some(count), _) if count < 0 => self.invalid(at, node, "must not be negative"),
@@ -334,7 +334,7 @@ impl Cx<'_> {
         });
     }
 
-    /// The number or the name of a port.
+    /// Checks the number or the name of a port.
     pub fn port(&mut self, of: &Node, at: &At<'_>, key: &str) {
         with(of, at, key, |node, at| match (node.as_int(), node.as_str()) {
             (Some(port), _) if !(1..=65535).contains(&port) => {
@@ -350,14 +350,14 @@ impl Cx<'_> {
     }
 }
 
-/// Looks at a field, where it is given.
+/// Calls `look` for a field, if present.
 pub(super) fn with(of: &Node, at: &At<'_>, key: &str, look: impl FnOnce(&Node, &At<'_>)) {
     if let Some(node) = of.given(key) {
         look(node, &at.key(key, node));
     }
 }
 
-/// Looks at each item of a list, where it is given; null is an object without fields.
+/// Calls `look` for each item of a list, if present; null is an object without fields.
 pub(super) fn each<'n>(of: &'n Node, at: &At<'_>, key: &str, mut look: impl FnMut(&'n Node, &At<'_>)) {
     if let Some(node) = of.given(key) {
         let here = at.key(key, node);
@@ -367,7 +367,7 @@ pub(super) fn each<'n>(of: &'n Node, at: &At<'_>, key: &str, mut look: impl FnMu
     }
 }
 
-/// Looks at each entry of a map, where it is given.
+/// Calls `look` for each entry of a map, if present.
 pub(super) fn entries(of: &Node, at: &At<'_>, key: &str, mut look: impl FnMut(&str, &Node, &At<'_>)) {
     if let Some(node) = of.given(key) {
         let here = at.key(key, node);

@@ -28,7 +28,7 @@ pub(super) fn service(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     service_ports(cx, spec, at, kind, ports.len());
     with(spec, at, "selector", |labels, at| meta::check_labels(labels, at, cx.report));
     with(spec, at, "sessionAffinityConfig", |config, at| {
-        // Without affinity the server drops it.
+        // The server drops the configuration if there is no affinity.
         if spec.text("sessionAffinity") == Some("ClientIP") {
             with(config, at, "clientIP", |client, at| cx.range(client, at, "timeoutSeconds", 1, 86_400));
         }
@@ -113,7 +113,7 @@ pub(super) fn service(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     });
 }
 
-/// `clusterIPs`: the first is `clusterIP`, and there is at most one of each family.
+/// Checks `clusterIPs`: the first must be `clusterIP`, with at most one of each family.
 fn cluster_ips(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     let Some(list) = spec.given("clusterIPs").filter(|list| !list.items().is_empty()) else { return };
     let here = at.key("clusterIPs", list);
@@ -137,7 +137,7 @@ fn cluster_ips(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     }
 }
 
-/// Addresses that reach nothing outside of a machine.
+/// Reports addresses that are only valid within a machine.
 fn with_special(cx: &mut Cx<'_>, node: &Node, at: &At<'_>) {
     let Some(address) = node.as_str().and_then(names::ip) else { return };
     let is_link_local = match address {
@@ -169,7 +169,7 @@ fn service_ports(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>, kind: &str, count: u
             }
         }
         cx.range(port, at, "port", 1, 65535);
-        // Zero and nothing are the port itself.
+        // An absent or zero target port means the port itself.
         if port.given("targetPort").is_some_and(|target| target.as_int() != Some(0) && target.as_str() != Some("")) {
             cx.port(port, at, "targetPort");
         }
@@ -454,7 +454,7 @@ fn ip_block(cx: &mut Cx<'_>, block: &Node, at: &At<'_>) {
     });
 }
 
-/// A CIDR without bits beyond its prefix.
+/// Checks a CIDR, which must have no bits beyond its prefix.
 fn block_cidr(cx: &mut Cx<'_>, node: &Node, at: &At<'_>) -> Option<(IpAddr, u8)> {
     let text = node.as_str().filter(|text| !text.is_empty())?;
     match names::cidr(text) {

@@ -36,7 +36,7 @@ pub(super) fn limit_range(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
             }
         }
         ratios(cx, limit, at);
-        // An amount that is null is zero.
+        // A null amount is zero.
         let amount = |key: &str, name: &str| limit.given(key).and_then(|list| list.get(name)).map(amount);
         for (low, high) in [
             ("min", "max"),
@@ -61,7 +61,7 @@ fn amount(node: &Node) -> Option<ytterby_text::Decimal> {
     if node.is_null() { Some(ytterby_text::Decimal::ZERO) } else { resources::quantity(node) }
 }
 
-/// How many times a limit may be its request: at least once, and not more than `max` is of `min`.
+/// Checks the ratios of limits to requests: at least 1, and at most that of `max` to `min`.
 fn ratios(cx: &mut Cx<'_>, limit: &Node, at: &At<'_>) {
     entries(limit, at, "maxLimitRequestRatio", |name, node, at| {
         let Some(ratio) = amount(node) else { return };
@@ -80,7 +80,7 @@ fn ratios(cx: &mut Cx<'_>, limit: &Node, at: &At<'_>) {
     });
 }
 
-/// Resources of quotas that are counted in whole numbers.
+/// Resources of quotas that must be integers.
 const COUNTED: [&str; 9] = [
     "pods",
     "services",
@@ -93,7 +93,7 @@ const COUNTED: [&str; 9] = [
     "services.loadbalancers",
 ];
 
-/// Resources that a quota for some pods can be about.
+/// Resources allowed in a quota with pod scopes.
 const OF_PODS: [&str; 9] = [
     "cpu",
     "memory",

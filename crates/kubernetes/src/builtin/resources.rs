@@ -17,7 +17,7 @@ pub(super) fn quantity(node: &Node) -> Option<Decimal> {
     }
 }
 
-/// Refuses a negative quantity.
+/// Checks that a quantity is not negative.
 pub(super) fn not_negative(cx: &mut Cx<'_>, node: &Node, at: &At<'_>) {
     if quantity(node).is_some_and(|value| value.is_negative()) {
         cx.invalid(at, node, "must not be negative");

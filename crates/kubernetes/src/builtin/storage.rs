@@ -41,7 +41,7 @@ pub(super) fn claim(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     data_sources(cx, spec, at);
 }
 
-/// What a claim begins with. Other than a `dataSourceRef`, a `dataSource` that is of no known kind is dropped.
+/// Checks the data sources of a claim. Unlike a `dataSourceRef`, a `dataSource` of an unknown kind is dropped.
 fn data_sources(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     with(spec, at, "dataSourceRef", |source, at| {
         cx.text(source, at, "name");
@@ -79,7 +79,7 @@ fn modes(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     }
 }
 
-/// Fields of a volume that are not where its data is.
+/// Fields of a volume that are not sources.
 const NOT_SOURCES: [&str; 9] = [
     "accessModes",
     "capacity",
@@ -152,7 +152,7 @@ pub(super) fn volume(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     with(spec, at, "volumeMode", |node, at| cx.chosen(node, at, &["Block", "Filesystem"]));
 }
 
-/// Kinds that drivers make rather than authors.
+/// Kinds that drivers create, not authors.
 pub(super) fn other(cx: &mut Cx<'_>, kind: &str, root: &Node, spec: &Node, at: &At<'_>, spec_at: &At<'_>) {
     match kind {
         "CSIDriver" => {

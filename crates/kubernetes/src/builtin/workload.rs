@@ -51,14 +51,14 @@ pub(super) fn check(cx: &mut Cx<'_>, kind: &str, spec: &Node, at: &At<'_>) {
     }
 }
 
-/// The selector and the template that it has to match.
+/// Checks that the selector matches the template.
 fn selected(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     selected_as(cx, spec, at, None, Owner::Service);
 }
 
 fn selected_as(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>, template: Option<&Node>, owner: Owner) {
     match spec.given("selector") {
-        // Where there is a spec, its schema asks for the selector.
+        // If there is a spec, its schema requires the selector.
         None => {
             if !spec.pos.is_known() {
                 cx.required(at, "selector", "");
@@ -94,7 +94,7 @@ pub(super) fn with_template(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>, replaced:
     }
 }
 
-/// Reports that the labels of the template are not what the selector asks for, at the labels.
+/// Reports, at the labels, that the selector does not match the template.
 pub(super) fn unmatched(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     let message = "the selector does not match the labels of the template";
     let Some(template) = spec.given("template") else { return cx.wrong_key(&at.missing("template"), message) };
@@ -186,7 +186,7 @@ fn daemon_strategy(cx: &mut Cx<'_>, strategy: &Node, at: &At<'_>) {
 
 fn stateful(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     cx.not_negative(spec, at, &["replicas", "minReadySeconds"]);
-    // Pods are reached by names below that of the service.
+    // Pods get DNS names below that of the service.
     if cx.version.minor() >= 36 {
         cx.form(spec, at, "serviceName", names::dns_label);
     }
@@ -222,7 +222,7 @@ fn stateful(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     selected_as(cx, spec, at, replaced.as_ref(), Owner::Stateful);
 }
 
-/// The template with volumes of these names, so that they can be mounted.
+/// The template with additional volumes of these names, so that they can be mounted.
 fn with_volumes(template: Option<&Node>, names: &[&str]) -> Option<Node> {
     use crate::document::Entry;
     if names.is_empty() {
@@ -262,7 +262,7 @@ fn controller(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
                 unmatched(cx, spec, at);
             }
         }
-        // Without a selector the labels of the template are it.
+        // Without a selector, the labels of the template are used.
         None if labels.is_none_or(|labels| labels.entries().is_empty()) => cx.required(at, "selector", ""),
         None => {}
     }

@@ -23,7 +23,7 @@ struct Shared<'a> {
     owner: Owner,
     volumes: &'a [Volume],
     on_host: bool,
-    /// How many seconds the pod has to end.
+    /// The grace period of the pod, in seconds.
     grace: i64,
     /// Whether containers are never restarted.
     is_final: bool,
@@ -60,7 +60,7 @@ pub(super) fn containers(cx: &mut Cx<'_>, pod: &Node, at: &At<'_>, volumes: &[Vo
                 cx.duplicate(&at.key("name", node), node);
             }
             self::container(cx, container, at, role, &shared);
-            // Init containers run one after another: each may use the same ports of the host.
+            // Init containers run sequentially, so they may use the same host ports.
             let mut own = HashSet::new();
             let ports = if role == Role::Main { &mut host_ports } else { &mut own };
             each(container, at, "ports", |port, at| host_port(cx, port, at, ports));
@@ -69,7 +69,7 @@ pub(super) fn containers(cx: &mut Cx<'_>, pod: &Node, at: &At<'_>, volumes: &[Vo
     claims(cx, pod, at);
 }
 
-/// Claims of devices that containers use have to be claims of the pod.
+/// Claims that containers use must be claims of the pod.
 fn claims(cx: &mut Cx<'_>, pod: &Node, at: &At<'_>) {
     let claims: Vec<&str> = pod
         .given("resourceClaims")
@@ -94,7 +94,7 @@ fn claims(cx: &mut Cx<'_>, pod: &Node, at: &At<'_>) {
 }
 
 impl Cx<'_> {
-    /// The name of a container, which a null item does not have.
+    /// The name of a container; a null item has none.
     fn named<'n>(&mut self, container: &'n Node, at: &At<'_>) -> Option<&'n str> {
         if container.is_null() {
             self.required(at, "name", "");
@@ -112,7 +112,7 @@ fn container(cx: &mut Cx<'_>, container: &Node, at: &At<'_>, role: Role, shared:
         Some(image) if image.as_str() == Some("") => {
             cx.empty(&at.key("image", image), "the image");
         }
-        // In a template the server does not look at it.
+        // The server does not check this in a template.
         Some(image) if shared.owner == Owner::Pod && image.as_str().is_some_and(|text| text.trim() != text) => {
             cx.invalid(&at.key("image", image), image, "must not have blanks around it");
         }
@@ -151,7 +151,7 @@ fn container(cx: &mut Cx<'_>, container: &Node, at: &At<'_>, role: Role, shared:
 
 fn restarts(cx: &mut Cx<'_>, container: &Node, at: &At<'_>, role: Role, shared: &Shared<'_>) {
     with(container, at, "restartPolicy", |node, at| match role {
-        // Containers of their own policy came in 1.34.
+        // Restart policies of containers exist since 1.34.
         Role::Main if cx.version.minor() < 34 => cx.forbidden(at, "only init containers have it"),
         Role::Init if cx.version.minor() < 34 => cx.chosen(node, at, &["Always"]),
         _ => cx.chosen(node, at, &["Always", "Never", "OnFailure"]),
@@ -211,7 +211,7 @@ fn ports(cx: &mut Cx<'_>, container: &Node, at: &At<'_>, on_host: bool) {
                 _ => {}
             }
         });
-        // A server only warns.
+        // The server only warns.
         with(port, at, "hostIP", |node, at| {
             if let Some(fault) = node.as_str().filter(|text| !text.is_empty()).and_then(ip_form) {
                 cx.report.warning(Id::KUBERNETES_INVALID, at, || Finding::of_value(fault, node));
@@ -230,7 +230,7 @@ fn host_port(cx: &mut Cx<'_>, port: &Node, at: &At<'_>, seen: &mut HashSet<(i64,
     }
 }
 
-/// Fields of a pod that an environment variable can be.
+/// Fields of a pod that can be the value of an environment variable.
 const ENV_FIELDS: [&str; 9] = [
     "metadata.name",
     "metadata.namespace",

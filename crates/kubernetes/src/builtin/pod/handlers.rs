@@ -1,10 +1,10 @@
-//! Probes and handlers of a container's life.
+//! Probes and lifecycle handlers of containers.
 
 use crate::builtin::{Cx, each, with};
 use crate::document::Node;
 use crate::report::At;
 
-/// Checks a probe, which is called by its key.
+/// Checks a probe; `key` is its name.
 pub(super) fn probe(cx: &mut Cx<'_>, probe: &Node, at: &At<'_>, key: &str) {
     handler(cx, probe, at, &["exec", "httpGet", "tcpSocket", "grpc"], "a probe", None);
     cx.not_negative(
@@ -28,7 +28,7 @@ pub(super) fn probe(cx: &mut Cx<'_>, probe: &Node, at: &At<'_>, key: &str) {
     });
 }
 
-/// Checks what runs at the start and at the end of a container. `grace` is how long a pod has to end.
+/// Checks the handlers at the start and end of a container. `grace` is the grace period of the pod.
 pub(super) fn lifecycle(cx: &mut Cx<'_>, lifecycle: &Node, at: &At<'_>, grace: i64) {
     for key in ["postStart", "preStop"] {
         with(lifecycle, at, key, |node, at| {

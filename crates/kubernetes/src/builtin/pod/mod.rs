@@ -1,7 +1,7 @@
-//! Pods and templates of pods: what concerns the pod as a whole.
+//! Pods and pod templates: checks that concern the pod as a whole.
 //!
-//! [`spec`] is the entry; containers, volumes, probes and scheduling have modules of their own. A pod is checked the same
-//! wherever it is embedded, but for how it may be restarted ([`Owner`]).
+//! [`spec`] is the entry point; containers, volumes, probes and scheduling have their own modules. A pod is checked in the
+//! same way wherever it is embedded, except for its restart policy ([`Owner`]).
 
 mod containers;
 mod handlers;
@@ -20,17 +20,17 @@ use crate::report::At;
 pub(super) use scheduling::{node_selector, tolerations};
 pub(super) use volumes::{driver, source};
 
-/// Who runs the pod: it decides how a pod may be restarted.
+/// The owner of a pod, which determines the allowed restart policies.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Owner {
     Pod,
-    /// Nobody yet: a template that is kept for later.
+    /// None yet: a `PodTemplate`.
     Template,
     /// Keeps pods running: only `Always`.
     Service,
-    /// The same, and names its pods itself.
+    /// Like `Service`, but names its pods itself.
     Stateful,
-    /// Runs pods to their end: `OnFailure` or `Never`, which has to be said.
+    /// Runs pods to completion: requires `OnFailure` or `Never`.
     Job,
 }
 
@@ -60,7 +60,7 @@ pub(super) fn spec(cx: &mut Cx<'_>, pod: &Node, at: &At<'_>, owner: Owner) {
         let here = at.key("ephemeralContainers", list);
         cx.forbidden(&here, "ephemeral containers are added to running pods, and to nothing else");
     }
-    // The second is the old name of the first.
+    // The second field is the old name of the first.
     cx.form(pod, at, "serviceAccountName", names::dns_subdomain);
     if pod.given("serviceAccountName").is_none() {
         cx.form(pod, at, "serviceAccount", names::dns_subdomain);
@@ -132,7 +132,7 @@ fn restart_policy(cx: &mut Cx<'_>, pod: &Node, at: &At<'_>, owner: Owner) {
     }
 }
 
-/// Search paths of a resolver: so many, and so many characters with the blanks between them.
+/// Maximum number of a resolver's search paths, and of their characters including separators.
 const MAX_SEARCHES: (usize, usize) = (32, 2048);
 
 fn dns(cx: &mut Cx<'_>, pod: &Node, at: &At<'_>) {

@@ -1,4 +1,4 @@
-//! Where a pod runs: affinity, tolerations, spread.
+//! Scheduling of pods: affinity, tolerations, topology spread.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use crate::document::Node;
 use crate::names;
 use crate::report::At;
 
-/// Checks the affinity of a pod and how its pods are spread.
+/// Checks the affinity and topology spread of a pod.
 pub(super) fn check(cx: &mut Cx<'_>, pod: &Node, at: &At<'_>) {
     with(pod, at, "affinity", |affinity, at| self::affinity(cx, affinity, at));
     spread(cx, pod, at);
@@ -72,7 +72,7 @@ fn pod_term(cx: &mut Cx<'_>, term: &Node, at: &At<'_>) {
     label_keys(cx, term, at);
 }
 
-/// `matchLabelKeys` and `mismatchLabelKeys`, which add to a selector that has to be there.
+/// Checks `matchLabelKeys` and `mismatchLabelKeys`, which require a selector.
 fn label_keys(cx: &mut Cx<'_>, of: &Node, at: &At<'_>) {
     for key in ["matchLabelKeys", "mismatchLabelKeys"] {
         let Some(list) = of.given(key).filter(|list| !list.items().is_empty()) else { continue };

@@ -12,11 +12,11 @@ use crate::report::At;
 /// A volume that containers can mount.
 pub(super) struct Volume {
     pub name: String,
-    /// Whether it can be used as a device.
+    /// Whether it can be used as a block device.
     pub is_block: bool,
 }
 
-/// Checks volumes; those that can be mounted.
+/// Checks volumes; returns those that can be mounted.
 pub(super) fn volumes(cx: &mut Cx<'_>, pod: &Node, at: &At<'_>, owner: Owner) -> Vec<Volume> {
     let mut known: Vec<Volume> = Vec::new();
     each(pod, at, "volumes", |volume, at| {
@@ -29,7 +29,7 @@ pub(super) fn volumes(cx: &mut Cx<'_>, pod: &Node, at: &At<'_>, owner: Owner) ->
                 let node = volume.get("name").expect("it has a name");
                 cx.duplicate(&at.key("name", node), node);
             } else {
-                // What a stateful set adds is a claim, though nothing here says so.
+                // Volumes added for the claims of a stateful set have no source here.
                 let is_block = match sources[..] {
                     [source] => ["persistentVolumeClaim", "ephemeral"].contains(&&*source.key),
                     _ => !volume.pos.is_known(),
@@ -116,7 +116,7 @@ pub(in crate::builtin) fn driver(cx: &mut Cx<'_>, csi: &Node, at: &At<'_>) {
     });
 }
 
-/// Texts that sources need; the schema tells where one is absent.
+/// Required texts of sources; the schema reports absent ones.
 const NEEDED: [(&str, &[&str]); 13] = [
     ("awsElasticBlockStore", &["volumeID"]),
     ("cinder", &["volumeID"]),
@@ -254,7 +254,7 @@ fn initiator(text: &str) -> Fault {
 }
 
 fn projection(cx: &mut Cx<'_>, source: &Node, at: &At<'_>, paths: &mut HashSet<String>) {
-    // The others are dropped unless a cluster is told to know them.
+    // Others are dropped unless a feature gate enables them.
     const SOURCES: [&str; 4] = ["secret", "configMap", "downwardAPI", "serviceAccountToken"];
     let given: Vec<&str> = SOURCES.into_iter().filter(|key| source.given(key).is_some()).collect();
     if let [_, second, ..] = given[..] {
@@ -330,7 +330,7 @@ fn downward(cx: &mut Cx<'_>, item: &Node, at: &At<'_>) {
     }
 }
 
-/// A path of a file that must not begin with `..`, because the kubelet uses such names itself.
+/// Checks a path of a file that must not begin with `..`, because the kubelet uses such names itself.
 fn reserved(cx: &mut Cx<'_>, of: &Node, at: &At<'_>, key: &str) {
     relative(cx, of, at, key);
     with(of, at, key, |node, at| {
