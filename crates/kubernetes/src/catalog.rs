@@ -1,8 +1,8 @@
-//! Everything that documents are checked against, and the check itself.
+//! The catalog of kinds and policies, and the check of documents against it.
 //!
-//! A [`Catalog`] has the built-in kinds of one version, custom kinds and policies. It is built once, is immutable afterwards
-//! and can be used from many threads. A document goes through the stages of the API server: parsing, types and unknown
-//! fields, defaults, values, rules, policies; unlike the server, independent findings are told all at once.
+//! A [`Catalog`] contains the built-in kinds of one version, custom kinds and policies. It is built once, then immutable and
+//! usable from many threads. A document goes through the stages of the API server: parsing, types and unknown fields,
+//! defaults, values, rules, policies; unlike the server, independent findings are reported all at once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,10 +20,10 @@ use crate::policy::Policy;
 use crate::report::{At, Finding, Report};
 use crate::structural::{self, Validator};
 
-/// What to do about kinds of which nothing is known.
+/// How to treat unknown kinds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Unknown {
-    /// Say nothing.
+    /// Report nothing.
     Ignore,
     /// Warn.
     #[default]
@@ -37,9 +37,9 @@ pub enum Unknown {
 pub struct Options {
     /// The version of the API server.
     pub version: Version,
-    /// What to do about kinds of which nothing is known.
+    /// How to treat unknown kinds.
     pub unknown: Unknown,
-    /// Kinds that are not looked at: `Secret`, `apps/v1/Deployment`.
+    /// Kinds that are not checked: `Secret`, `apps/v1/Deployment`.
     pub skip: Vec<String>,
 }
 
@@ -49,7 +49,7 @@ impl Default for Options {
     }
 }
 
-/// Kinds and policies that documents are checked against.
+/// Kinds and policies for checking documents.
 #[derive(Clone, Debug)]
 pub struct Catalog {
     pub(crate) options: Options,
@@ -58,31 +58,31 @@ pub struct Catalog {
     pub(crate) policies: Vec<Arc<Policy>>,
 }
 
-/// The verdict on one resource.
+/// The result for one resource.
 #[derive(Clone, Debug)]
 pub struct Checked {
-    /// `apiVersion`, as written; empty where there is none.
+    /// `apiVersion` as written, or empty.
     pub api_version: String,
-    /// `kind`, as written; empty where there is none.
+    /// `kind` as written, or empty.
     pub kind: String,
-    /// The name or the prefix of one; empty where there is none.
+    /// The name or `generateName`, or empty.
     pub name: String,
-    /// The namespace; empty where there is none.
+    /// The namespace, or empty.
     pub namespace: String,
-    /// Whether it was looked at.
+    /// Whether it was checked.
     pub state: State,
-    /// What was found, errors and warnings.
+    /// Errors and warnings.
     pub findings: Vec<Diagnostic>,
 }
 
-/// Whether a resource was looked at.
+/// Whether a resource was checked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum State {
     /// It was checked.
     Checked,
-    /// Its kind is skipped, or nothing is known about it.
+    /// Its kind is skipped or unknown.
     Skipped,
-    /// It contains nothing.
+    /// It is empty.
     Empty,
 }
 
@@ -100,18 +100,18 @@ impl Catalog {
         Catalog { options, builtin, custom: HashMap::new(), policies: Vec::new() }
     }
 
-    /// How it checks.
+    /// Its options.
     pub fn options(&self) -> &Options {
         &self.options
     }
 
-    /// Whether the kind of a document is known.
+    /// Whether a kind is known.
     pub fn knows(&self, api_version: &str, kind: &str) -> bool {
         let gvk = Gvk::of(api_version, kind);
         self.custom.contains_key(&gvk) || self.builtin.kind(&gvk, self.options.version).is_some()
     }
 
-    /// Whether objects of a kind belong to a namespace, where the kind is known.
+    /// Whether objects of a kind have a namespace; `None` if the kind is unknown.
     pub fn is_namespaced(&self, api_version: &str, kind: &str) -> Option<bool> {
         let gvk = Gvk::of(api_version, kind);
         let custom = self.custom.get(&gvk).map(|custom| custom.namespaced);
@@ -126,7 +126,7 @@ impl Catalog {
         self.builtin.kind(gvk, self.options.version).map(|(known, _)| known.plural.to_owned())
     }
 
-    /// Checks a document; a list of resources gives a verdict for each.
+    /// Checks a document; a list of resources has a result for each.
     pub fn check(&self, document: &Document) -> Vec<Checked> {
         let mut found = Vec::new();
         let mut report = Report::new();
@@ -135,7 +135,7 @@ impl Catalog {
         found
     }
 
-    /// Whether a document has no error; nothing is formatted.
+    /// Whether a document has no error. Faster than [`Catalog::check`], because nothing is formatted.
     pub fn is_valid(&self, document: &Document) -> bool {
         if !document.faults.is_empty() {
             return false;
@@ -207,7 +207,7 @@ impl Catalog {
                 } else if is_list(&kind, root) && depth < 10 {
                     self.items(root, &gvk, at, found, depth);
                     checked.findings = report.findings;
-                    // A list is nothing of its own, unless something is wrong with it.
+                    // A list itself is only reported if it has problems.
                     if !checked.findings.is_empty() || found.is_empty() {
                         found.push(named(checked));
                     }
@@ -225,7 +225,7 @@ impl Catalog {
     fn items(&self, root: &Node, list: &Gvk, at: &At<'_>, found: &mut Vec<Checked>, depth: usize) {
         let Some(items) = root.given("items") else { return };
         let here = at.key("items", items);
-        // Items of a typed list may leave their type to the list.
+        // Items of a typed list may omit their type.
         let kind = list.kind.strip_suffix("List").filter(|kind| !kind.is_empty());
         let of_list = kind.map(|kind| Gvk { group: String::new(), version: list.api_version(), kind: kind.to_owned() });
         for (index, item) in items.items().iter().enumerate() {
@@ -256,10 +256,10 @@ impl Catalog {
         self.options.skip.iter().any(|skip| *skip == gvk.kind || *skip == full)
     }
 
-    /// Checks an object whose type is given.
+    /// Checks an object with a type.
     fn known(&self, root: &Node, gvk: &Gvk, at: &At<'_>, report: &mut Report) -> State {
         let version = self.options.version;
-        // A definition that was given describes the cluster better than what we know.
+        // A given definition describes the cluster better than the built-in facts.
         if let Some(custom) = self.custom.get(gvk) {
             self.custom_kind(root, custom, at, report);
         } else if let Some((known, schema)) = self.builtin.kind(gvk, version) {
@@ -288,7 +288,7 @@ impl Catalog {
     ) {
         let mut decoder = Decoder { schemas: &self.builtin.schemas, report, type_errors: 0 };
         decoder.object(root, schema, at);
-        // What follows reads typed values; where a type is wrong, the server does not come that far either.
+        // Later checks read typed values; the server does not run them after type errors either.
         if decoder.type_errors == 0 && !report.is_done() {
             let scope = meta::Scope { namespaced: known.namespaced, core: builtin::has_core_metadata(known) };
             meta::check(root, at, builtin::name_rule(known, self.options.version), scope, report);
@@ -329,7 +329,7 @@ impl Catalog {
         }
     }
 
-    /// Embedded resources need a type, and their metadata is strict.
+    /// Checks embedded resources, which need a type and have strict metadata.
     fn embedded(&self, object: &Node, custom: &CustomKind, at: &At<'_>, report: &mut Report) {
         if custom.has_embedded {
             self.embedded_below(object, &custom.schemas, custom.root, at, report);
@@ -381,7 +381,7 @@ impl Catalog {
                 decoder.check(metadata, self.builtin.meta, &here, Depth::Full);
                 if decoder.type_errors == 0 {
                     meta::common(metadata, &here, report);
-                    // Of a name only this much is asked.
+                    // Names have no other requirements here.
                     for key in ["name", "generateName"] {
                         if let Some(name) = metadata.given(key)
                             && let Some(fault) = name.as_str().and_then(crate::names::path_segment)
@@ -407,7 +407,7 @@ impl Catalog {
         }
     }
 
-    /// Tells about API versions that are deprecated or gone; whether the kind was one of ours.
+    /// Reports deprecated and removed API versions; returns whether the kind is a built-in one.
     fn lifecycle(&self, root: &Node, gvk: &Gvk, at: &At<'_>, report: &mut Report) -> bool {
         let version = self.options.version;
         let here = root.get("apiVersion").map_or(*at, |node| at.key("apiVersion", node));
@@ -458,7 +458,7 @@ impl Catalog {
         is_served
     }
 
-    /// The API version to use in place of another one.
+    /// The API version that replaces another one.
     fn replacement(&self, gvk: &Gvk, told: Option<[&str; 3]>) -> Option<String> {
         let version = self.options.version;
         if let Some([group, told_version, kind]) = told {
@@ -476,7 +476,7 @@ impl Catalog {
         Some(format!("{} {}", same.api_version(), same.kind))
     }
 
-    /// Tells that nothing is known about a kind; whether that is an error.
+    /// Reports an unknown kind; returns whether that is an error.
     fn unknown(&self, root: &Node, gvk: &Gvk, at: &At<'_>, report: &mut Report) -> bool {
         let version = self.options.version;
         let finding = || {
@@ -516,7 +516,7 @@ impl Catalog {
         }
     }
 
-    /// The API versions that have a kind of this name.
+    /// The API versions with a kind of this name.
     fn versions_of(&self, gvk: &Gvk) -> Vec<String> {
         let builtin = facts::kinds_named(&gvk.kind, self.options.version).map(|known| Gvk {
             group: known.group.into(),
@@ -532,7 +532,7 @@ impl Catalog {
     }
 }
 
-/// Whether a server of this version serves an API version only when it is told to.
+/// Whether an API version is disabled by default in this version.
 fn is_off(gvk: &Gvk, version: Version) -> bool {
     let Some(lifecycle) = facts::lifecycle(gvk) else {
         return gvk.version.contains("alpha");
@@ -540,14 +540,14 @@ fn is_off(gvk: &Gvk, version: Version) -> bool {
     if version == Version::NEWEST {
         return lifecycle.is_off;
     }
-    // Beta versions that came in 1.24 or later are off, those of flow control apart.
+    // Beta versions introduced in 1.24 or later are disabled, except those of flow control.
     let is_new_beta = gvk.version.contains("beta")
         && lifecycle.introduced.is_some_and(|introduced| introduced >= 24)
         && !gvk.group.starts_with("flowcontrol");
     gvk.version.contains("alpha") || is_new_beta
 }
 
-/// Gives an object a name, as the server does before it looks at rules.
+/// Generates a name, as the server does before it evaluates rules.
 fn generate_name(object: &mut Node) {
     let Value::Map(entries) = &mut object.value else { return };
     let Some(meta) = entries.iter_mut().find(|entry| *entry.key == *"metadata") else { return };
@@ -565,7 +565,7 @@ fn is_list(kind: &str, root: &Node) -> bool {
     kind.ends_with("List") && matches!(root.get("items").map(|items| &items.value), Some(Value::List(_)))
 }
 
-/// Findings without those that a misspelt field explains: where `prots` is unknown, `ports` is not missing.
+/// Removes findings that a misspelt field explains: if `prots` is unknown, `ports` is not missing.
 fn without_echoes(findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let meant: Vec<Path> = findings
         .iter()
@@ -583,7 +583,7 @@ fn without_echoes(findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
     findings.into_iter().filter(|finding| !is_echo(finding)).collect()
 }
 
-/// Says in each finding which object it is about, and writes the line for texts.
+/// Adds the object to each finding, and the line for the text format.
 fn named(mut checked: Checked) -> Checked {
     let namespace = if checked.namespace.is_empty() { String::new() } else { format!("{}/", checked.namespace) };
     let name = if checked.name.is_empty() { String::new() } else { format!(" {namespace}{}", checked.name) };

@@ -1,7 +1,7 @@
-//! From a schema as text (of a CRD, of OpenAPI, of JSON Schema) to the compiled form.
+//! Compiles schemas (of a CRD, of OpenAPI, of JSON Schema).
 //!
-//! The three dialects differ in few places: CRDs have no `$ref` and drop what they do not declare; OpenAPI documents and
-//! JSON Schemas refer to definitions, which are compiled once each.
+//! The three dialects differ little: CRDs have no `$ref` and drop undeclared fields; OpenAPI documents and JSON Schemas
+//! refer to definitions, each of which is compiled once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,23 +12,23 @@ use crate::document::{Node, Value};
 use crate::rules::Rule;
 use crate::schema::{Additional, Bound, Field, Kind, Limits, ListType, Schema, SchemaId, Schemas};
 
-/// Where the definitions of a document are.
+/// Compiles the schemas of a document.
 pub(crate) struct Compiler<'d> {
     pub schemas: Schemas,
-    /// Definitions by name, as the document has them.
+    /// Definitions by name.
     definitions: HashMap<&'d str, &'d Node>,
     compiled: HashMap<&'d str, SchemaId>,
     dialect: Dialect,
-    /// Schemas still to be compiled: recursion through references is a queue.
+    /// Schemas to be compiled: a queue instead of recursion through references.
     queue: Vec<(&'d str, SchemaId)>,
 }
 
-/// What an object without `additionalProperties` means.
+/// The meaning of an object without `additionalProperties`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
-    /// What is not declared is unknown.
+    /// Undeclared fields are unknown.
     Crd,
-    /// The same, but an object that declares nothing can be anything.
+    /// The same, but an object without declared fields allows anything.
     OpenApi,
 }
 
@@ -43,7 +43,7 @@ impl<'d> Compiler<'d> {
         Compiler { schemas: Schemas::new(), definitions, compiled: HashMap::new(), dialect, queue: Vec::new() }
     }
 
-    /// Compiles a schema and everything that it refers to.
+    /// Compiles a schema and all schemas that it refers to.
     pub fn schema(&mut self, node: &'d Node) -> SchemaId {
         let id = self.node(node);
         while let Some((name, target)) = self.queue.pop() {
@@ -64,7 +64,7 @@ impl<'d> Compiler<'d> {
         if let Some(reference) = node.text("$ref") {
             return self.reference(reference);
         }
-        // `allOf: [{$ref: …}]` is how OpenAPI v3 refers to a definition and adds a default or description.
+        // `allOf: [{$ref: …}]` is OpenAPI v3's form of a reference with a default or description.
         if let Some([only]) = node.get("allOf").map(Node::items)
             && only.text("$ref").is_some()
             && node.get("type").is_none()
@@ -77,7 +77,7 @@ impl<'d> Compiler<'d> {
 
     fn reference(&mut self, reference: &'d str) -> SchemaId {
         let mut name = definition_name(reference);
-        // A definition that only refers to another one is that one; a circle of such is anything.
+        // Follow definitions that only refer to others; a cycle of those allows anything.
         for _ in 0..100 {
             match self.definitions.get(name).and_then(|node| node.text("$ref")) {
                 Some(next) => name = definition_name(next),
@@ -120,7 +120,7 @@ impl<'d> Compiler<'d> {
                 Some(false) => Additional::No,
                 None => Additional::Of(self.node(value)),
             },
-            // Without properties an object of OpenAPI says nothing about its keys.
+            // In OpenAPI, an object without properties allows any keys.
             None if schema.preserve || schema.kind == Kind::Any => Additional::Any,
             None if self.dialect == Dialect::Crd || !schema.fields.is_empty() => Additional::No,
             None => Additional::Any,
@@ -166,7 +166,7 @@ impl<'d> Compiler<'d> {
         };
         let size = |key: &str| node.get(key).and_then(Node::as_int).and_then(|value| u64::try_from(value).ok());
         let flag = |key: &str| node.get(key).and_then(Node::as_bool) == Some(true);
-        // Draft 4 and OpenAPI have a flag beside the bound, later drafts a bound of its own.
+        // Draft 4 and OpenAPI have a flag beside the bound, later drafts a separate bound.
         let bound = |key: &str, exclusive: &str| match (number(key), number(exclusive)) {
             (_, Some(value)) => Some(Bound { value, exclusive: true }),
             (Some(value), None) => Some(Bound { value, exclusive: flag(exclusive) }),
@@ -219,7 +219,7 @@ impl<'d> Compiler<'d> {
     }
 }
 
-/// The value without its places, which are of another document.
+/// The value without its positions, which belong to another document.
 pub(crate) fn plain(node: &Node) -> Value {
     match &node.value {
         Value::List(items) => Value::List(items.iter().map(|item| Node::new(plain(item))).collect()),
@@ -233,7 +233,7 @@ pub(crate) fn plain(node: &Node) -> Value {
     }
 }
 
-/// The type of a schema, and whether null is one of several.
+/// The type of a schema, and whether null is allowed.
 fn kind_of(node: &Node) -> (Kind, bool) {
     let Some(kind) = node.get("type") else { return (Kind::Any, false) };
     if let Some(name) = kind.as_str() {
@@ -261,7 +261,7 @@ fn kind_named(name: &str) -> Kind {
     }
 }
 
-/// Definitions of Kubernetes' documents whose types say less than the server asks for.
+/// Definitions of Kubernetes for which the server is stricter than their types.
 fn well_known(name: &str) -> Option<Kind> {
     let short = name.strip_prefix("io.k8s.apimachinery.pkg.")?;
     Some(match short {
@@ -277,9 +277,9 @@ fn definition_name(reference: &str) -> &str {
     reference.rsplit('/').next().unwrap_or(reference)
 }
 
-/// Finds out below which schemas there are defaults, so that walks that look for them can stop early.
+/// Marks schemas that have defaults below, so that searches for them can stop early.
 fn mark(schemas: &mut Schemas) {
-    // References go both ways, so the marks are spread until nothing changes; schemas of CRDs are trees whose children
+    // References can form cycles, so marks are propagated until nothing changes; schemas of CRDs are trees whose children
     // come first and need one round.
     loop {
         let mut changed = false;

@@ -1,4 +1,4 @@
-//! CustomResourceDefinitions: each served version becomes a compiled kind.
+//! CustomResourceDefinitions: compiles each served version to a kind.
 
 use std::sync::Arc;
 
@@ -16,14 +16,14 @@ pub(crate) struct CustomKind {
     pub root: SchemaId,
     pub namespaced: bool,
     pub plural: String,
-    /// Whether a server throws `status` away when an object is created.
+    /// Whether the server drops `status` when an object is created.
     pub drops_status: bool,
-    /// Whether there is an embedded resource somewhere.
+    /// Whether it contains an embedded resource.
     pub has_embedded: bool,
 }
 
 impl Catalog {
-    /// Adds the kinds of a CustomResourceDefinition, where this is one.
+    /// Adds the kinds of a CustomResourceDefinition; returns whether this is one.
     pub fn add_definition(&mut self, root: &Node) -> bool {
         let group = root.text("apiVersion").and_then(|version| version.split_once('/')).map(|(group, _)| group);
         if root.text("kind") != Some("CustomResourceDefinition") || group != Some("apiextensions.k8s.io") {
@@ -37,7 +37,7 @@ impl Catalog {
             if version.get("served").and_then(Node::as_bool) != Some(true) {
                 continue;
             }
-            // The old form of definitions has one schema for all versions.
+            // Older definitions have one schema for all versions.
             let schema = version.at(&["schema", "openAPIV3Schema"]).or(spec.at(&["validation", "openAPIV3Schema"]));
             let has_status = |of: &Node| of.at(&["subresources"]).is_some_and(|sub| sub.get("status").is_some());
             let drops_status = has_status(version) || has_status(spec);

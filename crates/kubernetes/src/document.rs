@@ -1,9 +1,9 @@
-//! One manifest as data: values with the places they came from.
+//! A manifest as data: values with positions.
 //!
-//! Hosts build a [`Document`] from a YAML tree ([`documents`]) or from nodes of their own. Keys are strings, as in JSON;
-//! of a key given twice the last value counts, and each earlier one is remembered as a duplicate, because a
-//! strict server refuses it. A position is that of the *item* that holds the value (its key or its `-`), from
-//! which a source finds the ranges of key and value.
+//! Hosts build a [`Document`] from a YAML tree ([`documents`]) or from their own nodes. Keys are strings, as in JSON; of
+//! duplicate keys the last value counts, and each earlier one is recorded, because a strict server rejects it. A position
+//! is that of the *item* that contains the value (its key or its `-`), from which a source finds the ranges of key and
+//! value.
 
 use std::sync::Arc;
 
@@ -11,28 +11,28 @@ use ytterby_diag::{Path, Pos, Step};
 use ytterby_text::gofloat;
 use ytterby_yaml::{Document as YamlDocument, NodeId, Scalar, Tree, View, has_duplicate_keys, last_wins};
 
-/// Documents may be nested this deep. Every walk over a document recurses at most this far.
+/// Maximum nesting of documents, which limits every recursion over them.
 pub const MAX_DEPTH: usize = 400;
 
-/// A value with its place.
+/// A value with its position.
 #[derive(Clone, Debug)]
 pub struct Node {
     /// The value.
     pub value: Value,
-    /// Where the item that holds it begins.
+    /// The start of the item that contains it.
     pub pos: Pos,
 }
 
-/// A value as JSON knows it.
+/// A JSON value.
 #[derive(Clone, Debug)]
 pub enum Value {
-    /// Null, or nothing.
+    /// Null or absent.
     Null,
     /// A boolean.
     Bool(bool),
-    /// A whole number.
+    /// An integer.
     Int(i64),
-    /// A whole number above [`i64::MAX`].
+    /// An integer above [`i64::MAX`].
     UInt(u64),
     /// Any other number.
     Float(f64),
@@ -58,25 +58,25 @@ pub struct Entry {
 pub struct Document {
     /// Its content.
     pub root: Node,
-    /// What a strict reader refuses before it looks at any type.
+    /// Problems that a strict parser reports before it checks types.
     pub faults: Vec<Fault>,
 }
 
-/// Something that JSON cannot contain, or a strict reader refuses.
+/// Something that JSON cannot represent, or a strict parser rejects.
 #[derive(Clone, Debug)]
 pub struct Fault {
-    /// What is wrong.
+    /// The kind of problem.
     pub kind: FaultKind,
-    /// The item in question.
+    /// The path of the item.
     pub path: Path,
-    /// Where it is.
+    /// Its position.
     pub pos: Pos,
 }
 
-/// What is wrong with an item.
+/// A problem of an item.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FaultKind {
-    /// The key was given before.
+    /// A duplicate key.
     Duplicate,
     /// Infinity or NaN.
     NotFinite,
@@ -87,7 +87,7 @@ pub enum FaultKind {
 }
 
 impl Node {
-    /// A value without a place.
+    /// A value without a position.
     pub fn new(value: Value) -> Node {
         Node { value, pos: Pos::UNKNOWN }
     }
@@ -97,17 +97,17 @@ impl Node {
         self.entries().iter().find(|entry| *entry.key == *key).map(|entry| &entry.node)
     }
 
-    /// The same, where null counts as absent.
+    /// The value of a key, unless it is null.
     pub fn given(&self, key: &str) -> Option<&Node> {
         self.get(key).filter(|node| !node.is_null())
     }
 
-    /// The value at the end of a chain of keys, where null counts as absent.
+    /// The value at a path, unless it is null.
     pub fn at(&self, keys: &[&str]) -> Option<&Node> {
         keys.iter().try_fold(self, |node, key| node.given(key))
     }
 
-    /// The string of a key of this map.
+    /// The value of a key, if it is a string.
     pub fn text(&self, key: &str) -> Option<&str> {
         self.get(key)?.as_str()
     }
@@ -120,7 +120,7 @@ impl Node {
         }
     }
 
-    /// The whole number, if this is one; `2.0` is one.
+    /// The integer, if this is one; `2.0` is one.
     pub fn as_int(&self) -> Option<i64> {
         match self.value {
             Value::Int(value) => Some(value),
@@ -137,7 +137,7 @@ impl Node {
         }
     }
 
-    /// The items of this map; none for anything else.
+    /// The items of this map; empty for other values.
     pub fn entries(&self) -> &[Entry] {
         match &self.value {
             Value::Map(entries) => entries,
@@ -145,7 +145,7 @@ impl Node {
         }
     }
 
-    /// The items of this array; none for anything else.
+    /// The items of this array; empty for other values.
     pub fn items(&self) -> &[Node] {
         match &self.value {
             Value::List(items) => items,
@@ -159,14 +159,14 @@ impl Node {
     }
 }
 
-/// A float that is a whole number.
+/// The integer that equals a float, if any.
 pub(crate) fn whole(value: f64) -> Option<i64> {
     let is_whole = value.fract() == 0.0 && (-9.3e18..9.2e18).contains(&value);
     is_whole.then_some(value as i64)
 }
 
 impl Value {
-    /// The type as JSON calls it.
+    /// The JSON type.
     pub fn type_name(&self) -> &'static str {
         match self {
             Value::Null => "null",
@@ -198,7 +198,7 @@ impl Value {
         }
     }
 
-    /// Whether two values are equal as JSON: the order of keys does not count, 1 and 1.0 are equal.
+    /// Whether two values are equal as JSON: the order of keys does not matter, 1 and 1.0 are equal.
     pub fn same(&self, other: &Value) -> bool {
         match (self, other) {
             (Value::Null, Value::Null) => true,
@@ -236,7 +236,7 @@ enum Number {
     Real(f64),
 }
 
-/// The manifests of a YAML or JSON text, with those that are empty left out.
+/// The manifests of a YAML or JSON text, without empty ones.
 pub fn documents(tree: &Tree) -> Vec<Document> {
     tree.documents().iter().filter(|document| !document.injected).filter_map(|doc| document(tree, doc)).collect()
 }
@@ -246,7 +246,7 @@ fn document(tree: &Tree, document: &YamlDocument) -> Option<Document> {
         return None;
     }
     let mut reader = Reader { tree, path: Vec::new(), faults: Vec::new() };
-    // The place of a document is its first item; `---` tells nothing.
+    // The position of a document is its first item, because `---` is of no help.
     let pos = match tree.value(document.value) {
         View::Map([first, ..]) => first.pos,
         _ => tree.span(document.value).pos(),
@@ -320,7 +320,7 @@ impl Reader<'_> {
             }
             Scalar::Float(value) => Value::Float(*value),
             Scalar::Str(text) => Value::Str(Arc::from(&*text.to_str())),
-            // Only keys are collections.
+            // Complex scalars occur only as keys.
             Scalar::Complex(_) => {
                 self.fault(FaultKind::Key, pos);
                 Value::Null
@@ -335,7 +335,7 @@ impl Reader<'_> {
     }
 }
 
-/// The items whose key was given before, each with the first of its kind.
+/// Items with duplicate keys, each with the first one.
 fn duplicates(items: &[ytterby_yaml::MapItem]) -> Vec<(&ytterby_yaml::MapItem, &ytterby_yaml::MapItem)> {
     let mut first = std::collections::HashMap::new();
     let mut found = Vec::new();
@@ -351,7 +351,7 @@ fn duplicates(items: &[ytterby_yaml::MapItem]) -> Vec<(&ytterby_yaml::MapItem, &
     found
 }
 
-/// A key as JSON has it: numbers and booleans become strings.
+/// Converts a key to a JSON string; numbers and booleans become text.
 pub fn key_text(key: &Scalar) -> Option<Arc<str>> {
     Some(match key {
         Scalar::Null | Scalar::Complex(_) => return None,

@@ -1,4 +1,4 @@
-//! The fields of kinds, for editors: what can be written at a path, and what it is.
+//! The fields of kinds, for editors: names and types at a path.
 
 use crate::catalog::Catalog;
 use crate::document::Value;
@@ -10,7 +10,7 @@ use crate::schema::{Additional, Kind, SchemaId, Schemas};
 pub struct Field {
     /// Its name.
     pub name: String,
-    /// What messages call its type.
+    /// The name of its type in messages.
     pub type_name: String,
     /// Whether it is required.
     pub is_required: bool,
@@ -18,12 +18,12 @@ pub struct Field {
     pub is_object: bool,
     /// Whether it is a list.
     pub is_list: bool,
-    /// The values that it can have, where they are enumerated.
+    /// The allowed values, if enumerated.
     pub members: Vec<String>,
 }
 
 impl Catalog {
-    /// The fields below a path; nothing for items of lists. Empty where the kind or the path is not known.
+    /// The fields below a path (`None` for items of lists). Empty if the kind or the path is unknown.
     pub fn fields(&self, api_version: &str, kind: &str, path: &[Option<&str>]) -> Vec<Field> {
         let Some((schemas, root)) = self.root(api_version, kind) else { return Vec::new() };
         let Some(at) = walk(schemas, root, self.meta(api_version, kind), path) else { return Vec::new() };
@@ -41,7 +41,7 @@ impl Catalog {
         Some(describe(schemas, parent, name, schema.property(name)?))
     }
 
-    /// `apiVersion` and `kind` of everything that is known.
+    /// `apiVersion` and `kind` of all known kinds.
     pub fn kinds(&self) -> Vec<(String, String)> {
         let builtin = facts::kinds(self.options.version).map(|known| {
             let group = if known.group.is_empty() { String::new() } else { format!("{}/", known.group) };
@@ -62,7 +62,7 @@ impl Catalog {
         self.builtin.kind(&gvk, self.options.version).map(|(_, root)| (&self.builtin.schemas, root))
     }
 
-    /// `ObjectMeta`, where the schemas of the kind contain it.
+    /// The schema of `ObjectMeta` among those of a kind.
     fn meta(&self, api_version: &str, kind: &str) -> Option<SchemaId> {
         let is_custom = self.custom.contains_key(&Gvk::of(api_version, kind));
         (!is_custom).then_some(self.builtin.meta)

@@ -1,11 +1,11 @@
 //! Checks Kubernetes manifests as the API server does, offline.
 //!
-//! A [`Catalog`] has compiled schemas: those of built-in kinds ([`Version`]), of CustomResourceDefinitions, of OpenAPI
-//! documents and JSON Schemas, and policies. It is built once and shared among threads. A [`Document`] is one manifest with
-//! the places of its values; checking it gives [`Checked`] with diagnostics that name a range, a typed path and a remedy.
+//! A [`Catalog`] contains compiled schemas: those of built-in kinds ([`Version`]), of CustomResourceDefinitions, of OpenAPI
+//! documents and JSON Schemas, and policies. It is built once and shared between threads. A [`Document`] is one manifest
+//! with the positions of its values; the result of a check is a [`Checked`] with diagnostics that have a range, a typed path
+//! and a remedy.
 //!
-//! The crate is pure: it opens no file, knows no clock and prints nothing. What to read and where findings go is the
-//! business of hosts.
+//! The crate is pure: it opens no file, reads no clock and prints nothing. Hosts choose its input and report its findings.
 
 mod builtin;
 mod catalog;

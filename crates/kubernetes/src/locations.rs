@@ -1,4 +1,4 @@
-//! Where schemas of single kinds are: templates of paths and URLs, as kubeconform has them.
+//! Locations of schemas of single kinds: templates of paths and URLs, compatible with kubeconform.
 
 use crate::facts::{Gvk, Version};
 
@@ -9,7 +9,7 @@ pub fn is_template(location: &str) -> bool {
 
 /// The path or URL of the schema of a kind.
 ///
-/// Names in the template are kubeconform's: `ResourceKind`, `ResourceAPIVersion`, `Group`, `KindSuffix`,
+/// The names in templates are kubeconform's: `ResourceKind`, `ResourceAPIVersion`, `Group`, `KindSuffix`,
 /// `NormalizedKubernetesVersion`, `StrictSuffix`.
 ///
 /// ```
@@ -47,7 +47,7 @@ pub fn expand(template: &str, gvk: &Gvk, version: Version) -> String {
     out
 }
 
-/// The templates of a directory that is not one itself: kubeconform's own layout, a flat one, one folder a group.
+/// The templates for a directory: kubeconform's own layout, a flat one, one folder per group.
 pub fn layouts(directory: &str) -> Vec<String> {
     let base = directory.trim_end_matches('/');
     [

@@ -6,21 +6,21 @@ use crate::document::Node;
 use crate::names::{self, Fault};
 use crate::report::{At, Finding, Report};
 
-/// All annotations of an object together have this many bytes at most.
+/// Maximum bytes of all annotations of an object.
 const MAX_ANNOTATIONS: usize = 256 << 10;
 
-/// What is asked of an object's name.
+/// The requirements on an object's name.
 #[derive(Clone, Copy)]
 pub(crate) enum NameRule {
-    /// It needs one of this form.
+    /// A required name of this form.
     Form(fn(&str) -> Fault),
-    /// It has this form where there is one.
+    /// An optional name of this form.
     Optional(fn(&str) -> Fault),
-    /// Objects that only ask a question have none.
+    /// No name, for reviews.
     None,
 }
 
-/// What kind of object has the metadata.
+/// The kind of object that has the metadata.
 #[derive(Clone, Copy)]
 pub(crate) struct Scope {
     pub namespaced: bool,
@@ -49,7 +49,7 @@ pub(crate) fn check(root: &Node, at: &At<'_>, rule: NameRule, of: Scope, report:
             }
         }
     }
-    // Objects of the whole cluster may have any namespace: it is dropped.
+    // For cluster-scoped objects any namespace is accepted and dropped.
     if namespaced
         && let Some(namespace) = meta.given("namespace")
         && let Some(text) = namespace.as_str().filter(|text| !text.is_empty())
@@ -59,7 +59,7 @@ pub(crate) fn check(root: &Node, at: &At<'_>, rule: NameRule, of: Scope, report:
         report
             .error(Id::KUBERNETES_METADATA, &place, || Finding::of_value(format!("the namespace {fault}"), namespace));
     }
-    // The server counts generations itself where an object has a specification.
+    // The server sets the generation itself if an object has a spec.
     if core
         && root.get("spec").is_none()
         && let Some(generation) = meta.given("generation").filter(|node| node.as_int().is_some_and(|value| value < 0))
@@ -71,7 +71,7 @@ pub(crate) fn check(root: &Node, at: &At<'_>, rule: NameRule, of: Scope, report:
     owners(meta, &here, report);
 }
 
-/// What the metadata of pod templates and embedded resources is asked, too.
+/// Checks that also apply to the metadata of pod templates and embedded resources.
 pub(crate) fn common(meta: &Node, at: &At<'_>, report: &mut Report) {
     if let Some(labels) = meta.given("labels") {
         check_labels(labels, &at.key("labels", labels), report);
@@ -105,7 +105,7 @@ pub(crate) fn common(meta: &Node, at: &At<'_>, report: &mut Report) {
     }
 }
 
-/// Only three finalizers of most built-in kinds have no domain. Custom kinds may have any.
+/// Most built-in kinds allow only three finalizers without a domain. Custom kinds allow any.
 fn core_finalizer(text: &str) -> Fault {
     let is_known = text.contains('/') || ["orphan", "foregroundDeletion", "kubernetes"].contains(&text);
     let is_name = names::qualified_name(text).is_none();
@@ -137,7 +137,7 @@ fn name(meta: &Node, at: &At<'_>, rule: NameRule, report: &mut Report) {
     };
     let text = |key: &str| meta.given(key).filter(|node| node.as_str().is_none_or(|text| !text.is_empty()));
     if let Some(node) = text("generateName") {
-        // The server adds letters and digits; a dash at the end is usual.
+        // The server appends letters and digits, so a trailing dash is fine.
         let masked = node.as_str().map(|text| text.strip_suffix('-').map_or(text.to_owned(), |t| format!("{t}a")));
         if let Some(fault) = masked.as_deref().and_then(form) {
             let here = at.key("generateName", node);
@@ -157,7 +157,7 @@ fn name(meta: &Node, at: &At<'_>, rule: NameRule, report: &mut Report) {
         }
         (None, Some(_)) => {}
         (None, None) => {
-            // A name of another type has been told already.
+            // A name of another type is already reported.
             if is_needed && meta.given("name").is_none_or(|node| node.as_str().is_some()) {
                 report.key_error(Id::KUBERNETES_REQUIRED, &at.missing("name"), || {
                     Finding::new("the object has no name").help("give `metadata.name` or `metadata.generateName`")
@@ -174,7 +174,7 @@ fn owners(meta: &Node, at: &At<'_>, report: &mut Report) {
     for (index, owner) in owners.items().iter().enumerate() {
         let place = here.index(index, owner);
         for key in ["apiVersion", "kind", "name", "uid"] {
-            // Absent ones are told by the schema.
+            // The schema reports absent ones.
             if let Some(node) = owner.given(key).filter(|node| node.as_str() == Some("")) {
                 report.error(Id::KUBERNETES_METADATA, &place.key(key, node), || {
                     Finding::new(format!("\"{key}\" of an owner must not be empty"))
@@ -184,7 +184,7 @@ fn owners(meta: &Node, at: &At<'_>, report: &mut Report) {
         if owner.text("kind") == Some("Event") && owner.text("apiVersion").is_some_and(|v| v.ends_with("v1")) {
             report.error(Id::KUBERNETES_METADATA, &place, || Finding::new("an Event cannot be an owner"));
         }
-        // The server drops owners that are given twice.
+        // The server drops duplicate owners.
         let is_new = || controllers.iter().all(|other| !other.value.same(&owner.value));
         if owner.get("controller").and_then(Node::as_bool) == Some(true) && is_new() {
             controllers.push(owner);

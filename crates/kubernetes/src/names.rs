@@ -1,8 +1,8 @@
-//! The forms of names: labels, subdomains, qualified names, ports, config keys, percentages.
+//! The syntax of names: labels, subdomains, qualified names, ports, config keys, percentages.
 //!
-//! Each function returns what is wrong, in words that follow the name of the field, or nothing.
+//! Each function returns the problem, as a phrase that follows the name of the field, or `None`.
 
-/// What is wrong with a text.
+/// The problem with a text, if any.
 pub(crate) type Fault = Option<&'static str>;
 
 const LABEL: &str = "must be a DNS label: lower case letters, digits and '-', with a letter or digit at both ends, \
@@ -31,7 +31,7 @@ pub(crate) fn dns_label(text: &str) -> Fault {
     (text.len() > 63 || !is_label_text(text)).then_some(LABEL)
 }
 
-/// A label of RFC 1035: as above, but begins with a letter.
+/// A label of RFC 1035: like RFC 1123, but begins with a letter.
 pub(crate) fn dns1035_label(text: &str) -> Fault {
     let is_good = text.len() <= 63 && is_label_text(text) && text.starts_with(|c: char| c.is_ascii_lowercase());
     (!is_good).then_some(LABEL_1035)
@@ -42,7 +42,7 @@ pub(crate) fn dns_subdomain(text: &str) -> Fault {
     (text.len() > 253 || !text.split('.').all(is_label_text)).then_some(SUBDOMAIN)
 }
 
-/// A subdomain whose letters may be of either case.
+/// A subdomain in upper or lower case.
 pub(crate) fn dns_subdomain_caseless(text: &str) -> Fault {
     dns_subdomain(&text.to_ascii_lowercase())
 }
@@ -63,7 +63,7 @@ fn is_name_part(text: &str) -> bool {
     }
 }
 
-/// A qualified name, as keys of labels are: `[subdomain/]name`.
+/// A qualified name, for keys of labels: `[subdomain/]name`.
 pub(crate) fn qualified_name(text: &str) -> Fault {
     let (prefix, name) = match text.split_once('/') {
         Some((prefix, name)) => (Some(prefix), name),
@@ -127,7 +127,7 @@ pub(crate) fn port_name(text: &str) -> Fault {
     is_bad.then_some("must not begin or end with '-' or contain '--'")
 }
 
-/// A name that can be a segment of a path, as names of RBAC objects are.
+/// A name that can be a path segment, such as names of RBAC objects.
 pub(crate) fn path_segment(text: &str) -> Fault {
     let is_bad = text == "." || text == ".." || text.contains(['/', '%']);
     is_bad.then_some("must not be '.' or '..' and must not contain '/' or '%'")
@@ -142,19 +142,19 @@ pub(crate) fn domain_path(text: &str) -> Fault {
     (!is_good).then_some("must be a domain and a path, such as example.com/controller")
 }
 
-/// `25%`.
+/// Parses `25%`.
 pub(crate) fn percent(text: &str) -> Option<u64> {
     let digits = text.strip_suffix('%')?;
     let is_good = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     is_good.then(|| digits.parse().unwrap_or(u64::MAX))
 }
 
-/// An IP address as the server reads it: no zeros in front, no zone.
+/// Parses an IP address like the server: no leading zeros, no zone.
 pub(crate) fn ip(text: &str) -> Option<std::net::IpAddr> {
     text.parse().ok()
 }
 
-/// A CIDR: address and bits.
+/// Parses a CIDR: address and prefix length.
 pub(crate) fn cidr(text: &str) -> Option<(std::net::IpAddr, u8)> {
     let (address, bits) = text.split_once('/')?;
     let address = ip(address)?;
@@ -165,7 +165,7 @@ pub(crate) fn cidr(text: &str) -> Option<(std::net::IpAddr, u8)> {
     Some((address, bits))
 }
 
-/// Whether bits are set beyond the prefix.
+/// Whether bits after the prefix are set.
 pub(crate) fn has_host_bits(address: std::net::IpAddr, bits: u8) -> bool {
     match address {
         std::net::IpAddr::V4(address) => bits < 32 && u32::from(address) << bits != 0,

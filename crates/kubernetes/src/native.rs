@@ -1,7 +1,7 @@
-//! Built-in kinds: decoding as Go does it, then what the published schema asks for.
+//! Built-in kinds: decodes like Go, then checks the published schema.
 //!
-//! Null is the same as absent everywhere. Unknown fields are errors, with the nearest declared name; names are
-//! case-sensitive. `status` is only decoded: a server throws it away when an object is created.
+//! Null always means absent. Unknown fields are errors, with the nearest declared name; names are case-sensitive. `status`
+//! is only decoded: the server drops it when an object is created.
 
 use ytterby_diag::{Edit, Help, Id, Part, Safety};
 use ytterby_text::spelling;
@@ -11,7 +11,7 @@ use crate::report::{At, Finding, Report};
 use crate::scalars;
 use crate::schema::{Additional, Kind, Schema, SchemaId, Schemas};
 
-/// What is looked at.
+/// The extent of a check.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Depth {
     /// Types and unknown fields.
@@ -23,7 +23,7 @@ pub(crate) enum Depth {
 pub(crate) struct Decoder<'a> {
     pub schemas: &'a Schemas,
     pub report: &'a mut Report,
-    /// Errors after which the server looks no further.
+    /// Errors after which the server stops.
     pub type_errors: usize,
 }
 
@@ -79,7 +79,7 @@ impl Decoder<'_> {
                     self.fault(Id::KUBERNETES_FORMAT, at, base64_fault);
                 }
             }
-            // Go reads a list of numbers as bytes, too.
+            // Go also decodes a list of numbers as bytes.
             (Kind::Bytes, Value::List(items))
                 if items.iter().all(|item| item.as_int().is_some_and(|byte| (0..256).contains(&byte))) => {}
             (Kind::SchemaOrBool | Kind::SchemaOrArray | Kind::SchemaOrStrings, _) => {
@@ -89,7 +89,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Null in a list is an item without content: what it needs is missing.
+    /// A null item of a list is an empty object, so its required fields are missing.
     fn null_item(&mut self, of: SchemaId, at: &At<'_>, depth: Depth) {
         let schema = self.schemas.get(of);
         if depth == Depth::Full && schema.kind == Kind::Object {
@@ -144,7 +144,7 @@ impl Decoder<'_> {
             return;
         }
         for name in &schema.required {
-            // A misspelt field has been told already.
+            // A misspelt field is already reported.
             if node.given(name).is_none() && !meant.contains(&&**name) {
                 self.report.key_error(Id::KUBERNETES_REQUIRED, &at.missing(name), || required(name));
             }
@@ -182,7 +182,7 @@ impl Decoder<'_> {
     }
 }
 
-/// Whether an empty text is the same as none: these fields have a default, or are not looked at when they are empty.
+/// Whether an empty text means absent: the field has a default, or is not checked if empty.
 fn empty_is_default(at: &At<'_>) -> bool {
     let mut keys = at.keys();
     let (key, parent) = (keys.next().unwrap_or_default(), keys.next().unwrap_or_default());
@@ -192,16 +192,16 @@ fn empty_is_default(at: &At<'_>) -> bool {
         "allocationMode" | "externalTrafficPolicy" | "sessionAffinity" | "podManagementPolicy" => true,
         "operator" | "effect" => parent == "tolerations",
         "type" => matches!(parent, "strategy" | "updateStrategy" | "hostPath" | "spec"),
-        // Not in endpoint slices, whose ports are at the root, and not in network policies.
+        // Except in endpoint slices, whose ports are at the root, and in network policies.
         "protocol" => keys.next().is_some_and(|above| above != "ingress" && above != "egress"),
         _ => false,
     }
 }
 
-/// Reports an unknown field; the declared name that was probably meant.
+/// Reports an unknown field; returns the declared name that was probably meant.
 pub(crate) fn unknown_field<'s>(report: &mut Report, schema: &'s Schema, key: &str, at: &At<'_>) -> Option<&'s str> {
     let names = || schema.fields.iter().map(|field| &*field.name);
-    // Two letters that changed places are one mistake, also in a short word: `prot`.
+    // Two swapped letters are one mistake, even in a short word: `prot`.
     let swapped = || names().find(|name| spelling::distance(key, name) == Some(1));
     let near = names().find(|name| name.eq_ignore_ascii_case(key)).or_else(|| spelling::nearest(key, names()));
     let near = near.or_else(swapped);
@@ -235,7 +235,7 @@ pub(crate) fn time_fault(node: &Node, micros: bool) -> Finding {
     Finding::of_value(format!("the time does not have the form {form} (RFC 3339)"), node)
 }
 
-/// The value may be a secret: it is not shown.
+/// The message does not show the value, which may be a secret.
 pub(crate) fn base64_fault() -> Finding {
     Finding::new("the value is not base64").help("encode it, or use `stringData` of a Secret for plain text")
 }

@@ -1,8 +1,8 @@
-//! Schemas from elsewhere: OpenAPI documents of a cluster, JSON Schemas of single kinds.
+//! External schemas: OpenAPI documents of a cluster, JSON Schemas of single kinds.
 //!
-//! An OpenAPI document (version 2 or 3, as `kubectl get --raw /openapi/v2` gives it) names its kinds by
-//! `x-kubernetes-group-version-kind`. A JSON Schema does not say which kind it is about; the name of its file does
-//! ([`crate::locations`]). Built-in kinds keep the facts of the program, which say more.
+//! An OpenAPI document (version 2 or 3, the output of `kubectl get --raw /openapi/v2`) names its kinds by
+//! `x-kubernetes-group-version-kind`. A JSON Schema does not name its kind; its file name does ([`crate::locations`]).
+//! Built-in kinds keep the built-in facts, which are more precise.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::document::{Node, Value};
 use crate::facts::Gvk;
 use crate::schema::SchemaId;
 
-/// What a document given as schema turned out to be.
+/// The kind of a document that was added as schema.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Added {
@@ -24,14 +24,14 @@ pub enum Added {
     Policy,
     /// An OpenAPI document with this many kinds.
     OpenApi(usize),
-    /// A JSON Schema, which needs to be told its kind.
+    /// A JSON Schema, which does not name its kind.
     JsonSchema,
     /// Another object of Kubernetes, or something else.
     Other,
 }
 
 impl Catalog {
-    /// Adds what a document says about kinds, whatever it is.
+    /// Adds the kinds or policies of a document, depending on what it is.
     pub fn add(&mut self, root: &Node) -> Added {
         if self.add_definition(root) {
             return Added::Definition;
@@ -58,7 +58,7 @@ impl Catalog {
         if is_schema { Added::JsonSchema } else { Added::Other }
     }
 
-    /// Adds the kinds of an OpenAPI document; how many there are.
+    /// Adds the kinds of an OpenAPI document; returns their number.
     fn add_openapi(&mut self, definitions: &Node) -> usize {
         let by_name: HashMap<&str, &Node> =
             definitions.entries().iter().map(|entry| (&*entry.key, &entry.node)).collect();
@@ -66,7 +66,7 @@ impl Catalog {
         let mut kinds: Vec<(Gvk, SchemaId)> = Vec::new();
         for entry in definitions.entries() {
             let names = entry.node.get("x-kubernetes-group-version-kind").map(Node::items).unwrap_or_default();
-            // Definitions of many kinds are those of options and lists of events.
+            // Definitions with several kinds are options and lists of events.
             let [name] = names else { continue };
             let text = |key: &str| name.text(key).unwrap_or_default().to_owned();
             let gvk = Gvk { group: text("group"), version: text("version"), kind: text("kind") };
@@ -107,7 +107,7 @@ impl Catalog {
     }
 }
 
-/// The types of the objects in a document, those of lists included.
+/// The types of the objects in a document, including those of lists.
 pub fn types_of(root: &Node) -> Vec<Gvk> {
     let mut found = Vec::new();
     collect(root, &mut found, 0);

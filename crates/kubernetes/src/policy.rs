@@ -1,7 +1,7 @@
-//! ValidatingAdmissionPolicy: expressions about whole objects of chosen kinds.
+//! ValidatingAdmissionPolicy: expressions about whole objects of selected kinds.
 //!
-//! Policies that are given as schema are evaluated for objects that are created. What only a cluster can tell (parameters,
-//! the namespace, who asks, what is authorized) is unknown here: a validation that needs it is skipped.
+//! Policies given as schemas are evaluated as if objects were created. Information that only a cluster has (parameters, the
+//! namespace, the user, authorization) is unknown here: a validation that needs it is skipped.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use crate::facts::Gvk;
 use crate::report::{At, Finding, Report};
 use crate::rules::plain_value;
 
-/// One evaluation may cost this much.
+/// Maximum cost of one evaluation.
 const MAX_CALL_COST: u64 = 1_000_000;
 
-/// All expressions of a policy together may cost this much.
+/// Maximum cost of all expressions of a policy.
 const MAX_POLICY_COST: u64 = 10_000_000;
 
 /// A policy.
@@ -34,7 +34,7 @@ pub(crate) struct Policy {
     has_params: bool,
 }
 
-/// Which objects a policy is about.
+/// Selects the objects of a policy.
 #[derive(Debug)]
 struct ResourceRule {
     groups: Vec<String>,
@@ -52,7 +52,7 @@ struct Validation {
     message_expression: Option<Program>,
 }
 
-/// The variables that expressions of policies and webhooks have, without `variables`.
+/// The variables for expressions of policies and webhooks, without `variables`.
 pub(crate) fn environment(has_params: bool) -> Env {
     let text = |names: &[&str]| -> BTreeMap<String, Type> {
         names.iter().map(|name| ((*name).to_owned(), Type::String)).collect()
@@ -87,7 +87,7 @@ pub(crate) fn environment(has_params: bool) -> Env {
 }
 
 impl Catalog {
-    /// Adds a ValidatingAdmissionPolicy, where this is one; expressions that do not compile are left out.
+    /// Adds a ValidatingAdmissionPolicy; returns whether this is one. Expressions that do not compile are left out.
     pub fn add_policy(&mut self, root: &Node) -> bool {
         let is_policy = root.text("kind") == Some("ValidatingAdmissionPolicy")
             && root.text("apiVersion").is_some_and(|version| version.starts_with("admissionregistration.k8s.io/"));
@@ -183,7 +183,7 @@ impl Policy {
                     continue;
                 }
                 Ok((Val::Bool(false), _)) => validation.message(&variables, left),
-                // What is not known here may well be true in a cluster.
+                // What is unknown here may be true in a cluster.
                 Err(EvalError::Unknown) => continue,
                 Ok(_) => "the expression gives no boolean".to_owned(),
                 Err(error) => format!("the expression cannot be evaluated: {error}"),

@@ -1,14 +1,13 @@
-//! Where a walk over a document is, and what it has found.
+//! Positions in a document during a check, and the findings so far.
 //!
-//! A place is a chain of links on the stack ([`At`]); the path is written out only when something is wrong. A
-//! [`Report`] either collects diagnostics or only counts errors: both ways run the same checks, and in the second one
-//! nothing is formatted.
+//! A position is a linked list on the stack ([`At`]); its path is only built for a finding. A [`Report`] either collects
+//! diagnostics or only counts errors: both modes run the same checks, and in the second one nothing is formatted.
 
 use ytterby_diag::{Diagnostic, Help, Id, Part, Path, Pos, Severity, Step, Text};
 
 use crate::document::Node;
 
-/// A node's place in its document.
+/// The position of a node in its document.
 #[derive(Clone, Copy)]
 pub(crate) struct At<'a> {
     up: Option<&'a At<'a>>,
@@ -33,7 +32,7 @@ impl<'a> At<'a> {
         At { up: Some(self), step: AtStep::Key(key), pos: if node.pos.is_known() { node.pos } else { self.pos } }
     }
 
-    /// A key that is not there; its place is that of the map.
+    /// A missing key; its position is that of the map.
     pub fn missing(&'a self, key: &'a str) -> At<'a> {
         At { up: Some(self), step: AtStep::Key(key), pos: self.pos }
     }
@@ -43,7 +42,7 @@ impl<'a> At<'a> {
         At { up: Some(self), step: AtStep::Index(index), pos: if node.pos.is_known() { node.pos } else { self.pos } }
     }
 
-    /// The last keys of the path, innermost first; indexes are left out.
+    /// The last keys of the path, innermost first, without indexes.
     pub fn keys(&self) -> impl Iterator<Item = &'a str> {
         std::iter::successors(Some(*self), |at| at.up.copied()).filter_map(|at| match at.step {
             AtStep::Key(key) => Some(key),
@@ -67,15 +66,15 @@ impl<'a> At<'a> {
     }
 }
 
-/// Findings of one document beyond this number are only counted.
+/// Further findings of one document are only counted.
 const MAX_FINDINGS: usize = 100;
 
-/// What was found.
+/// The findings of a check.
 pub(crate) struct Report {
     pub findings: Vec<Diagnostic>,
-    /// Errors, told or not.
+    /// The number of errors, including those not collected.
     pub errors: usize,
-    /// Whether nothing is told, and the first error ends the walk.
+    /// Whether to stop at the first error, without collecting anything.
     pub is_quick: bool,
 }
 
@@ -84,12 +83,12 @@ impl Report {
         Report { findings: Vec::new(), errors: 0, is_quick: false }
     }
 
-    /// A report that only tells whether there is an error.
+    /// A report that only determines whether there is an error.
     pub fn quick() -> Report {
         Report { is_quick: true, ..Report::new() }
     }
 
-    /// Whether nothing more needs to be looked at.
+    /// Whether to stop the check.
     pub fn is_done(&self) -> bool {
         self.errors > 0 && (self.is_quick || self.errors > MAX_FINDINGS)
     }
@@ -118,7 +117,7 @@ impl Report {
         if self.is_quick || self.findings.len() >= MAX_FINDINGS {
             return;
         }
-        // Schemas and code can ask for the same.
+        // Schema and code may report the same.
         let is_told = (id == Id::KUBERNETES_ENUM || id == Id::KUBERNETES_REQUIRED) && {
             let path = at.path();
             self.findings.iter().any(|other| other.id == id && other.path.as_ref() == Some(&path))
@@ -135,7 +134,7 @@ impl Report {
     }
 }
 
-/// What a finding says.
+/// The text of a finding.
 #[derive(Default)]
 pub(crate) struct Finding {
     pub message: Text,
@@ -155,7 +154,7 @@ impl Finding {
         self
     }
 
-    /// The message followed by a value of user data.
+    /// Appends a value of user data to the message.
     pub fn with_value(mut self, value: impl Into<String>) -> Finding {
         self.message = self.message.value(value);
         self
@@ -166,7 +165,7 @@ impl Finding {
         self
     }
 
-    /// `expected integer, found string "2"`.
+    /// Example: `expected integer, found string "2"`.
     pub fn wrong_type(expected: &str, node: &Node) -> Finding {
         let value = &node.value;
         let found = match value.type_name() {
@@ -178,7 +177,7 @@ impl Finding {
         Finding { message, expected: Some(Text::new(expected.to_owned())), found: Some(found), ..Finding::default() }
     }
 
-    /// A message with the value in question behind it.
+    /// A message followed by the value.
     pub fn of_value(message: impl Into<Text>, node: &Node) -> Finding {
         let found = Text::of_value(node.value.shown());
         Finding {

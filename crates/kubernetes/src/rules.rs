@@ -1,8 +1,8 @@
 //! Rules of CustomResourceDefinitions: `x-kubernetes-validations`.
 //!
-//! A rule is compiled once, against types told from its schema, and evaluated with the value in question as `self`. Names
-//! are escaped as Kubernetes does (`x-y` is `x__dash__y`); what a schema preserves but does not declare is invisible. Rules
-//! that compare with the previous object are skipped: there is none.
+//! A rule is compiled once, against the types of its schema, and evaluated with the value as `self`. Names are escaped as
+//! in Kubernetes (`x-y` is `x__dash__y`); fields that a schema preserves but does not declare are invisible. Rules that
+//! compare with the previous object are skipped: there is none.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -18,29 +18,29 @@ use crate::report::{At, Finding, Report};
 use crate::scalars;
 use crate::schema::{Additional, Kind, ListType, Schema, SchemaId, Schemas};
 
-/// One evaluation of a rule may cost this much.
+/// Maximum cost of one evaluation of a rule.
 const MAX_CALL_COST: u64 = 1_000_000;
 
-/// All rules of an object together may cost this much.
+/// Maximum cost of all rules of an object.
 const MAX_OBJECT_COST: u64 = 10_000_000;
 
-/// The server reads no larger requests; nothing in an object is larger.
+/// The server's limit for a request, and so for every value in an object.
 const MAX_REQUEST: u64 = 3 << 20;
 
-/// Longer messages are not used.
+/// Longer custom messages are ignored.
 const MAX_MESSAGE: usize = 5 << 10;
 
 /// A rule.
 #[derive(Debug)]
 pub(crate) struct Rule {
-    /// The rule as it is written, with its places.
+    /// The rule as written, with positions.
     pub raw: Node,
-    /// Absent where it does not compile.
+    /// `None` if it does not compile.
     program: Option<Program>,
     message: Option<Program>,
 }
 
-/// The place of `self` and `oldSelf` among the variables.
+/// The indexes of `self` and `oldSelf` among the variables.
 const SELF: usize = 0;
 const OLD: usize = 1;
 
@@ -57,7 +57,7 @@ impl Rule {
     }
 }
 
-/// Types and sizes of schemas.
+/// Types and maximum sizes for schemas.
 pub(crate) struct Declarations<'s> {
     schemas: &'s Schemas,
     root: SchemaId,
@@ -69,12 +69,12 @@ impl<'s> Declarations<'s> {
         Declarations { schemas, root, known: HashMap::new() }
     }
 
-    /// The type of a schema, where rules can see its values.
+    /// The type of a schema, if its values are visible to rules.
     pub fn of(&mut self, id: SchemaId) -> Option<(Type, Arc<Shape>)> {
         if let Some(known) = self.known.get(&id) {
             return known.clone();
         }
-        // A schema that refers to itself is not visible to its own rules.
+        // A recursive schema is invisible to its own rules.
         self.known.insert(id, None);
         let declared = self.declare(id);
         self.known.insert(id, declared.clone());
@@ -104,7 +104,7 @@ impl<'s> Declarations<'s> {
                     let (of, shape) = self.of(values)?;
                     let most = limits.and_then(|limits| limits.max_properties);
                     let most = most.unwrap_or_else(|| (MAX_REQUEST - 2) / (min_size(self.schemas, values, 0) + 6));
-                    // The server counts nothing for keys.
+                    // The server assumes size 0 for keys.
                     let keys = Some(Shape::sized(0));
                     let shape = Shape { max: most, items: Some(shape), keys, ..Shape::default() };
                     (Type::map(Type::String, of), Arc::new(shape))
@@ -153,11 +153,11 @@ impl<'s> Declarations<'s> {
     }
 }
 
-/// The most characters that a text of this schema has.
+/// The maximum length of a text of this schema.
 fn max_text(schema: &Schema) -> u64 {
     let limits = schema.limits.as_deref();
     if let Some(most) = limits.and_then(|limits| limits.max_length) {
-        // A character takes up to four bytes.
+        // A character has up to four bytes.
         return most.saturating_mul(4);
     }
     if !schema.enumeration.is_empty() {
@@ -167,12 +167,12 @@ fn max_text(schema: &Schema) -> u64 {
     MAX_REQUEST - 2
 }
 
-/// How many values of a schema fit into a request.
+/// The maximum number of values of a schema in a request.
 pub(crate) fn most_values(schemas: &Schemas, id: SchemaId) -> u64 {
     MAX_REQUEST / (min_size(schemas, id, 0) + 1)
 }
 
-/// The fewest bytes that a value of this schema takes as JSON.
+/// The minimum size of a value of this schema as JSON.
 fn min_size(schemas: &Schemas, id: SchemaId, depth: usize) -> u64 {
     let schema = schemas.get(id);
     match schema.kind {
@@ -191,14 +191,14 @@ fn min_size(schemas: &Schemas, id: SchemaId, depth: usize) -> u64 {
     }
 }
 
-/// What is wrong with a rule.
+/// The problem with a rule.
 pub(crate) struct RuleFault {
     pub key: &'static str,
     pub id: Id,
     pub message: String,
 }
 
-/// What a compiled rule costs at most, once.
+/// A compiled rule with its maximum cost for one evaluation.
 pub(crate) struct CompiledRule {
     pub rule: Rule,
     pub cost: u64,
@@ -282,7 +282,7 @@ pub(crate) fn compile_all(schemas: &mut Schemas, root: SchemaId) {
     mark(schemas);
 }
 
-/// Finds out below which schemas there are rules.
+/// Marks schemas that have rules below.
 fn mark(schemas: &mut Schemas) {
     loop {
         let mut changed = false;
@@ -314,9 +314,9 @@ pub(crate) fn check(object: &Node, custom: &CustomKind, at: &At<'_>, report: &mu
     run.node(object, custom.root, at);
 }
 
-/// Evaluates the rules of a value by itself.
+/// Evaluates the rules of a single value.
 pub(crate) fn check_value(value: &Node, schemas: &Schemas, id: SchemaId, at: &At<'_>, report: &mut Report) {
-    // No schema is that of the whole object.
+    // No schema has this id, so none is treated as that of the whole object.
     let mut run = Run { schemas, root: SchemaId(u32::MAX), report, left: MAX_OBJECT_COST };
     run.node(value, id, at);
 }
@@ -325,7 +325,7 @@ struct Run<'a> {
     schemas: &'a Schemas,
     root: SchemaId,
     report: &'a mut Report,
-    /// What further rules may cost.
+    /// The remaining cost limit.
     left: u64,
 }
 
@@ -384,7 +384,7 @@ impl Run<'_> {
         self.failure(rule, message, &steps, node, at);
     }
 
-    /// Reports a rule that does not hold, at the field that it names.
+    /// Reports a violated rule, at the field that it names.
     fn failure(&mut self, rule: &Rule, message: String, steps: &[String], node: &Node, at: &At<'_>) {
         if let Some((first, rest)) = steps.split_first() {
             let here = match node.get(first) {
@@ -416,7 +416,7 @@ impl Run<'_> {
     }
 }
 
-/// The keys of `.spec.a['b']`; nothing where it is no path.
+/// The keys of `.spec.a['b']`; `None` if it is not a path.
 pub(crate) fn field_path(text: &str) -> Option<Vec<String>> {
     let mut steps = Vec::new();
     let mut rest = text;
@@ -438,7 +438,7 @@ pub(crate) fn field_path(text: &str) -> Option<Vec<String>> {
     Some(steps)
 }
 
-/// The value that rules see: only declared fields, by their escaped names, with the types of formats.
+/// The value as rules see it: only declared fields, by their escaped names, with the types of formats.
 fn value(schemas: &Schemas, root: SchemaId, node: &Node, id: SchemaId, is_top: bool) -> Val {
     let schema = schemas.get(id);
     match &node.value {
@@ -507,7 +507,7 @@ fn text_value(text: &str, schema: &Schema) -> Val {
     found.unwrap_or_else(|| Val::from(text))
 }
 
-/// The value of a document of which no schema is known, as policies see it.
+/// A value without a schema, as policies see it.
 pub(crate) fn plain_value(node: &Node) -> Val {
     match &node.value {
         Value::Null => Val::Null,

@@ -1,4 +1,4 @@
-//! Scalars that have a form of their own: quantities, times, base64, durations, and the formats of schemas.
+//! Scalars with a special syntax: quantities, times, base64, durations, and the formats of schemas.
 
 use std::sync::OnceLock;
 
@@ -6,9 +6,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use ytterby_regexp::Regexp;
 
-/// What is wrong with a quantity, or nothing.
+/// The problem with a quantity, if any.
 pub(crate) fn quantity_fault(text: &str) -> Option<&'static str> {
-    // The server cuts blanks off at the ends before it parses, but looks at an empty text first.
+    // The server trims blanks before it parses, but checks for an empty text before that.
     let trimmed = text.trim_matches(' ');
     let is_shape = quantity_shape(trimmed);
     if !is_shape {
@@ -20,7 +20,7 @@ pub(crate) fn quantity_fault(text: &str) -> Option<&'static str> {
     None
 }
 
-/// `^[+-]?[0-9.]+[eEinumkKMGTP]*[-+]?[0-9]*$`, with one point at most.
+/// Matches `^[+-]?[0-9.]+[eEinumkKMGTP]*[-+]?[0-9]*$`, with at most one point.
 fn quantity_shape(text: &str) -> bool {
     let rest = text.strip_prefix(['+', '-']).unwrap_or(text);
     let number = rest.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
@@ -31,11 +31,11 @@ fn quantity_shape(text: &str) -> bool {
     has_digit && number.matches('.').count() <= 1 && rest.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Bits after the last byte may be set, as in Go.
+/// Like Go, allows trailing bits.
 const STANDARD: GeneralPurpose =
     GeneralPurpose::new(&base64::alphabet::STANDARD, GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true));
 
-/// Decodes base64 as Go does: line ends are skipped, padding is needed.
+/// Decodes base64 like Go: skips line ends, requires padding.
 pub(crate) fn base64(text: &str) -> Option<Vec<u8>> {
     if text.contains(['\n', '\r']) {
         return STANDARD.decode(text.replace(['\n', '\r'], "")).ok();
@@ -50,7 +50,7 @@ pub(crate) struct Instant {
     pub nanos: u32,
 }
 
-/// Reads a time of RFC 3339 as Go does; `micros` asks for exactly six digits of a second's fraction.
+/// Parses an RFC 3339 time like Go; `micros` requires exactly six fractional digits.
 pub(crate) fn time(text: &str, micros: bool) -> Option<Instant> {
     let bytes = text.as_bytes();
     let number = |from: usize, len: usize| -> Option<i64> {
@@ -117,7 +117,7 @@ fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-/// Whether a text has a format that schemas know; an unknown format allows everything.
+/// Whether a text matches a format of schemas; unknown formats allow everything.
 pub(crate) fn has_format(text: &str, format: &str) -> bool {
     match format.replace('-', "").as_str() {
         "datetime" => time(text, false).is_some() || is_loose_time(text),
@@ -149,7 +149,7 @@ pub(crate) fn has_format(text: &str, format: &str) -> bool {
     }
 }
 
-/// Forms of times that are accepted beside RFC 3339: no zone, minutes only, lower case, an offset without colon.
+/// Times that are accepted besides RFC 3339: no zone, minutes only, lower case, an offset without colon.
 fn is_loose_time(text: &str) -> bool {
     let upper = text.to_ascii_uppercase();
     let zoned = |text: &str| time(text, false).is_some();
@@ -181,7 +181,7 @@ fn is_duration(text: &str) -> bool {
     any_duration(text).is_some()
 }
 
-/// Units of durations beyond Go's, in nanoseconds.
+/// Units of durations besides Go's, in nanoseconds.
 const UNITS: [(&[&str], i64); 8] = [
     (&["ns", "nano", "nanos"], 1),
     (&["us", "µs", "micro", "micros"], 1000),
@@ -215,7 +215,7 @@ pub(crate) fn any_duration(text: &str) -> Option<i64> {
     Some(total)
 }
 
-/// Go's durations, in nanoseconds: `-1.5h`, `300ms`, `0`.
+/// Parses Go's durations to nanoseconds: `-1.5h`, `300ms`, `0`.
 pub(crate) fn go_duration(text: &str) -> Option<i64> {
     let (negative, mut rest) = match text.as_bytes().first()? {
         b'-' => (true, &text[1..]),
@@ -285,12 +285,12 @@ fn uuid_variant(text: &str) -> u8 {
     text.bytes().filter(|byte| *byte != b'-').nth(16).unwrap_or(0)
 }
 
-/// Other than in built-in kinds, there are no line ends, and nothing is not base64.
+/// Unlike in built-in kinds, line ends and an empty text are not allowed.
 fn is_byte(text: &str) -> bool {
     !text.is_empty() && !text.contains(['\n', '\r']) && base64(text).is_some()
 }
 
-/// One label with a dash at most behind its first character, or several of which the last has only letters.
+/// One label with at most a dash after its first character, or several of which the last has only letters.
 fn is_hostname(text: &str) -> bool {
     static PATTERN: OnceLock<Regexp> = OnceLock::new();
     let pattern = PATTERN.get_or_init(|| {

@@ -1,7 +1,7 @@
-//! Compiled schemas: one form for built-in kinds, custom resources and OpenAPI documents.
+//! Compiled schemas, in one form for built-in kinds, custom resources and OpenAPI documents.
 //!
-//! A [`Schemas`] is an arena; schemas name each other by number, so that recursive types (`JSONSchemaProps`) need no
-//! special care and everything can be shared among threads. Nothing here looks at documents.
+//! A [`Schemas`] is an arena; schemas refer to each other by index, so that recursive types (`JSONSchemaProps`) need no
+//! special treatment and everything can be shared between threads. Nothing here reads documents.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use ytterby_regexp::Regexp;
 use crate::document::Value;
 use crate::rules::Rule;
 
-/// Names a schema in its [`Schemas`].
+/// The index of a schema in its [`Schemas`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct SchemaId(pub u32);
 
@@ -18,11 +18,11 @@ pub(crate) struct SchemaId(pub u32);
 #[derive(Debug)]
 pub(crate) struct Schemas {
     nodes: Vec<Schema>,
-    /// `JSONSchemaProps`, where the arena has it.
+    /// `JSONSchemaProps`, if the arena contains it.
     pub props: Option<SchemaId>,
 }
 
-/// What a value has to be.
+/// The type of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     /// Anything.
@@ -31,13 +31,13 @@ pub(crate) enum Kind {
     Array,
     String,
     Boolean,
-    /// Whole numbers; `2.0` is one.
+    /// Integers; `2.0` is one.
     Integer,
     Int32,
     Int64,
     Number,
     IntOrString,
-    /// Types of Go that read their own JSON.
+    /// Go types with their own JSON format.
     Quantity,
     Time,
     MicroTime,
@@ -49,24 +49,24 @@ pub(crate) enum Kind {
     SchemaOrStrings,
 }
 
-/// How a list is to be understood.
+/// The semantics of a list.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) enum ListType {
     #[default]
     Atomic,
     Set,
-    /// The keys of its items.
+    /// The keys that identify items.
     Map(Vec<Arc<str>>),
 }
 
-/// What keys beyond the declared ones an object has.
+/// Which undeclared keys an object may have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Additional {
     /// None.
     No,
     /// Any, with any value.
     Any,
-    /// Any, with such a value.
+    /// Any, with a value of this schema.
     Of(SchemaId),
 }
 
@@ -74,7 +74,7 @@ pub(crate) enum Additional {
 #[derive(Debug)]
 pub(crate) struct Schema {
     pub kind: Kind,
-    /// In the order of their names.
+    /// Sorted by name.
     pub fields: Vec<Field>,
     pub additional: Additional,
     pub items: Option<SchemaId>,
@@ -87,12 +87,12 @@ pub(crate) struct Schema {
     pub preserve: bool,
     /// `x-kubernetes-embedded-resource`.
     pub embedded: bool,
-    /// Bounds and combinations, which few schemas have.
+    /// Bounds and combinations, which are rare.
     pub limits: Option<Box<Limits>>,
     pub rules: Vec<Rule>,
-    /// Whether there is a default somewhere below.
+    /// Whether there is a default below.
     pub has_defaults: bool,
-    /// Whether there is a rule here or somewhere below.
+    /// Whether there is a rule here or below.
     pub has_rules: bool,
 }
 
@@ -157,7 +157,7 @@ impl Schemas {
         self.nodes.len()
     }
 
-    /// The schema of a type without anything further, which all share.
+    /// The shared schema of a type without other constraints.
     pub fn primitive(kind: Kind) -> SchemaId {
         let at = PRIMITIVES.iter().position(|other| *other == kind).expect("a primitive");
         SchemaId(at as u32)
@@ -219,7 +219,7 @@ impl Schema {
 }
 
 impl Kind {
-    /// What messages call it.
+    /// The name in messages.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Any => "anything",

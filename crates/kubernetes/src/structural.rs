@@ -1,8 +1,7 @@
-//! Custom resources: pruning, defaults, and the structural schema, in the server's order.
+//! Custom resources: pruning, defaults, and structural validation, in the server's order.
 //!
-//! [`prune`] finds what a strict server calls unknown. [`prepared`] drops nulls and fills in defaults. [`validate`] then
-//! checks values against the schema. Rules come later and only where the schema found nothing that hides them: see
-//! [`Validator::blocks_rules`].
+//! [`prune`] finds unknown fields. [`prepared`] drops nulls and applies defaults. [`Validator`] then checks values against
+//! the schema. Rules are evaluated later, and only if no error prevents them: see [`Validator::blocks_rules`].
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -16,7 +15,7 @@ use crate::report::{At, Finding, Report};
 use crate::scalars::has_format;
 use crate::schema::{Additional, Bound, Kind, Limits, ListType, Schema, SchemaId, Schemas};
 
-/// Reports fields that no schema declares. `metadata` and the type of embedded resources are looked at elsewhere.
+/// Reports undeclared fields. `metadata` and the type of embedded resources are checked elsewhere.
 pub(crate) fn prune(schemas: &Schemas, node: &Node, id: SchemaId, at: &At<'_>, is_root: bool, report: &mut Report) {
     let schema = schemas.get(id);
     match &node.value {
@@ -49,7 +48,7 @@ pub(crate) fn prune(schemas: &Schemas, node: &Node, id: SchemaId, at: &At<'_>, i
     }
 }
 
-/// The object without nulls that cannot be, and with defaults.
+/// Removes nulls that are not allowed, and applies defaults.
 pub(crate) fn prepared(schemas: &Schemas, node: &mut Node, id: SchemaId) {
     let schema = schemas.get(id);
     match &mut node.value {
@@ -89,21 +88,21 @@ pub(crate) fn prepared(schemas: &Schemas, node: &mut Node, id: SchemaId) {
 pub(crate) struct Validator<'a> {
     schemas: &'a Schemas,
     report: &'a mut Report,
-    /// Schemas that are being looked at, one inside the other: combinations can refer to themselves.
+    /// The current nesting of schemas: combinations can refer to themselves.
     nested: usize,
-    /// How many schemas may still be looked at; shared with the checks inside of combinations.
+    /// The number of schemas that may still be visited; shared with checks inside combinations.
     budget: Rc<Cell<u32>>,
-    /// Whether something was found after which a server runs no rules: wrong types, missing fields, enums, sizes.
+    /// Whether there was an error after which the server evaluates no rules: wrong types, missing fields, enums, sizes.
     pub blocks_rules: bool,
 }
 
-/// Schemas that may be looked at for one document; each takes well below a microsecond.
+/// Maximum schemas visited for one document; each takes well below a microsecond.
 const MAX_STEPS: u32 = 20_000_000;
 
-/// Says that the budget is used up, and that this has been told.
+/// Marks an exhausted budget that was already reported.
 const EXHAUSTED: u32 = u32::MAX;
 
-/// Schemas within schemas; documents are less deep.
+/// Maximum nesting of schemas; documents are less deep.
 const MAX_NESTED: usize = 1000;
 
 impl<'a> Validator<'a> {
@@ -111,7 +110,7 @@ impl<'a> Validator<'a> {
         Validator { schemas, report, nested: 0, budget: Rc::new(Cell::new(MAX_STEPS)), blocks_rules: false }
     }
 
-    /// Whether a value is valid, without saying why not.
+    /// Whether a value is valid, without reasons.
     fn is_valid(&self, node: &Node, id: SchemaId) -> bool {
         let mut report = Report::quick();
         let (schemas, nested, budget) = (self.schemas, self.nested, self.budget.clone());
@@ -325,7 +324,7 @@ impl<'a> Validator<'a> {
         }
     }
 
-    /// Why each of several schemas does not match, in a line each; only for reports that are told.
+    /// The reason for each of several schemas not to match, one line each; only for reports that collect findings.
     fn reasons(&self, node: &Node, parts: &[SchemaId]) -> Vec<Text> {
         if self.report.is_quick {
             return Vec::new();
@@ -342,7 +341,7 @@ impl<'a> Validator<'a> {
         parts.iter().take(3).filter_map(reason).collect()
     }
 
-    /// Items that must be unique.
+    /// Checks that items are unique.
     fn list(&mut self, items: &[Node], list: &ListType, at: &At<'_>) {
         let keys = match list {
             ListType::Atomic => return,
@@ -399,7 +398,7 @@ fn fits(kind: Kind, value: &Value) -> bool {
         Kind::Array => matches!(value, Value::List(_)),
         Kind::String | Kind::Bytes => matches!(value, Value::Str(_)),
         Kind::Boolean => matches!(value, Value::Bool(_)),
-        // A whole number beyond 64 bits becomes a float on its way.
+        // Integers beyond 64 bits are decoded as floats.
         Kind::Integer | Kind::Int32 | Kind::Int64 => is_whole && !matches!(value, Value::UInt(_)),
         Kind::Number => matches!(value, Value::Int(_) | Value::UInt(_) | Value::Float(_)),
         Kind::IntOrString => is_whole || matches!(value, Value::Str(_)),
@@ -414,7 +413,7 @@ fn fits(kind: Kind, value: &Value) -> bool {
     }
 }
 
-/// A text that is the same for values that are equal as JSON.
+/// Writes a text that is equal for equal JSON values.
 fn write_identity(value: &Value, out: &mut String) {
     use std::fmt::Write as _;
     match value {

@@ -1,7 +1,7 @@
-//! What is known about built-in kinds: the published schemas of all versions, packed into 27 kB.
+//! Facts about built-in kinds: the published schemas of all versions, compressed to 27 kB.
 //!
-//! `facts.bin` is made by `tests/facts.rs`: one line a kind, a lifecycle and a definition, compressed. It is unpacked when
-//! the first document is checked, once in a process, and the definitions of a version are compiled once.
+//! `tests/facts.rs` generates `facts.bin`: one line for each kind, lifecycle and definition. It is decompressed once per
+//! process, on first use, and the definitions of a version are compiled once.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -11,13 +11,13 @@ use crate::schema::{Additional, Field, Kind, ListType, Schema, SchemaId, Schemas
 
 static PACKED: &[u8] = include_bytes!("facts.bin");
 
-/// The oldest version whose facts are known.
+/// The oldest known version.
 const OLDEST: u8 = 24;
 
-/// The newest version whose facts are known.
+/// The newest known version.
 const NEWEST: u8 = 36;
 
-/// A version of Kubernetes whose facts are known: 1.24 to 1.36.
+/// A known version of Kubernetes: 1.24 to 1.36.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Version(u8);
 
@@ -30,7 +30,7 @@ impl Version {
         (OLDEST..=NEWEST).map(Version)
     }
 
-    /// Reads `1.36`, `v1.36`, `1.36.4` or `master`.
+    /// Parses `1.36`, `v1.36`, `1.36.4` or `master`.
     pub fn parse(text: &str) -> Option<Version> {
         if text == "master" || text == "latest" {
             return Some(Version::NEWEST);
@@ -44,7 +44,7 @@ impl Version {
         minor.parse().ok().filter(|minor| (OLDEST..=NEWEST).contains(minor)).map(Version)
     }
 
-    /// The second number: 36 for 1.36.
+    /// The minor version: 36 for 1.36.
     pub fn minor(self) -> u8 {
         self.0
     }
@@ -59,7 +59,7 @@ impl std::fmt::Display for Version {
 /// A group, a version and a kind.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Gvk {
-    /// The group; empty for the core.
+    /// The group; empty for the core group.
     pub group: String,
     /// The version.
     pub version: String,
@@ -68,19 +68,19 @@ pub struct Gvk {
 }
 
 impl Gvk {
-    /// From `apiVersion` and `kind`.
+    /// Splits `apiVersion`.
     pub fn of(api_version: &str, kind: &str) -> Gvk {
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
         Gvk { group: group.to_owned(), version: version.to_owned(), kind: kind.to_owned() }
     }
 
-    /// As a manifest writes it: `apps/v1`.
+    /// As written in manifests: `apps/v1`.
     pub fn api_version(&self) -> String {
         if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
     }
 }
 
-/// A kind that some version has.
+/// A kind of some version.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KnownKind {
     pub group: &'static str,
@@ -93,21 +93,21 @@ pub(crate) struct KnownKind {
     schema: &'static str,
 }
 
-/// When an API version came and goes.
+/// When an API version was introduced, deprecated and removed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lifecycle {
     pub introduced: Option<u8>,
     pub deprecated: Option<u8>,
     pub removed: Option<u8>,
-    /// Whether a server of 1.36 has it switched off unless told otherwise.
+    /// Whether 1.36 disables it by default.
     pub is_off: bool,
-    /// Group, version and kind to use in its place.
+    /// Group, version and kind of its replacement.
     pub replacement: Option<[&'static str; 3]>,
 }
 
 type Key = (&'static str, &'static str, &'static str);
 
-/// Everything unpacked, definitions still as text.
+/// The decompressed facts; definitions are still text.
 struct Unpacked {
     kinds: Vec<KnownKind>,
     by_key: HashMap<Key, Vec<usize>>,
@@ -168,13 +168,13 @@ fn unpack(text: &'static str) -> Unpacked {
     unpacked
 }
 
-/// API versions whose deprecation the documents of the project do not record.
+/// API versions whose deprecation the published documents do not record.
 const DEPRECATED: [(Key, u8, [&str; 3]); 2] = [
     (("", "v1", "Endpoints"), 33, ["discovery.k8s.io", "v1", "EndpointSlice"]),
     (("", "v1", "ComponentStatus"), 19, ["", "", ""]),
 ];
 
-/// When an API version came and goes, where it ever changes.
+/// The lifecycle of an API version, if it ever changes.
 pub(crate) fn lifecycle(gvk: &Gvk) -> Option<Lifecycle> {
     let key = (&*gvk.group, &*gvk.version, &*gvk.kind);
     if let Some((_, deprecated, replacement)) = DEPRECATED.iter().find(|row| row.0 == key) {
@@ -189,20 +189,20 @@ pub(crate) fn lifecycle(gvk: &Gvk) -> Option<Lifecycle> {
     unpacked().lifecycles.get(&key).copied()
 }
 
-/// All versions of a kind that were ever published, with the span of Kubernetes' versions that have them.
+/// The ranges of Kubernetes versions that have a kind.
 pub(crate) fn spans(gvk: &Gvk) -> impl Iterator<Item = (u8, u8)> {
     let facts = unpacked();
     let found = facts.by_key.get(&(&*gvk.group, &*gvk.version, &*gvk.kind));
     found.into_iter().flatten().map(|&at| (facts.kinds[at].first, facts.kinds[at].last))
 }
 
-/// The kinds of this name that a version has.
+/// The kinds of this name in a version.
 pub(crate) fn kinds_named(kind: &str, version: Version) -> impl Iterator<Item = &'static KnownKind> {
     let is_served = move |known: &&KnownKind| (known.first..=known.last).contains(&version.0);
     unpacked().kinds.iter().filter(is_served).filter(move |known| known.kind == kind)
 }
 
-/// All kinds that a version has.
+/// All kinds of a version.
 pub(crate) fn kinds(version: Version) -> impl Iterator<Item = &'static KnownKind> {
     unpacked().kinds.iter().filter(move |known| (known.first..=known.last).contains(&version.0))
 }
@@ -227,17 +227,17 @@ impl Builtin {
     }
 }
 
-/// The compiled schemas of a version, made on first use.
+/// The compiled schemas of a version, created on first use.
 pub(crate) fn builtin(version: Version) -> Arc<Builtin> {
     static COMPILED: [OnceLock<Arc<Builtin>>; (NEWEST - OLDEST + 1) as usize] =
         [const { OnceLock::new() }; (NEWEST - OLDEST + 1) as usize];
     COMPILED[(version.0 - OLDEST) as usize].get_or_init(|| Arc::new(compile(version))).clone()
 }
 
-/// `ObjectMeta` of every kind.
+/// The definition of `ObjectMeta`.
 const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 
-/// A schema within a CustomResourceDefinition.
+/// The definition of a schema within a CustomResourceDefinition.
 const SCHEMA_PROPS: &str = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps";
 
 fn compile(version: Version) -> Builtin {
@@ -259,7 +259,7 @@ fn compile(version: Version) -> Builtin {
     Builtin { schemas: compiler.schemas, meta, definitions: compiler.definitions }
 }
 
-/// Fields that the documents call required and no server asks for: absent is the same as the zero value there.
+/// Fields that the documents call required but servers do not require: there, absent means the zero value.
 const NOT_ASKED_FOR: [(&str, &str); 27] = [
     ("CSIDriver", "spec"),
     ("StatefulSetSpec", "serviceName"),
@@ -311,7 +311,7 @@ impl Compiler {
                 let value = Some(Value::Str(default.into()));
                 schema = self.schemas.add(Schema { enumeration, default: value, ..Schema::of(Kind::String) });
             }
-            // An absent boolean is false to the server, whatever the document says.
+            // The server treats an absent boolean as false, even if the document requires it.
             let is_bool = self.schemas.get(schema).kind == Kind::Boolean;
             let name: Arc<str> = name.into();
             if is_required && !is_bool && !NOT_ASKED_FOR.contains(&(short, &*name)) {
@@ -325,7 +325,7 @@ impl Compiler {
         schema.required = required;
     }
 
-    /// Reads one type from the front.
+    /// Parses one type from the front.
     fn code(&mut self, rest: &mut &'static str) -> SchemaId {
         let letter = rest.as_bytes()[0];
         *rest = &rest[1..];
