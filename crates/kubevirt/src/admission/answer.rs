@@ -1,21 +1,21 @@
-//! Answers to reviews, and their JSON.
+//! Answers to admission reviews, and their JSON.
 //!
-//! Bytes are those of the reference: the order of keys, Go's escapes, `metadata: {}`. Warnings,
-//! which the reference does not give, follow them where the API has them.
+//! The bytes are those of the reference: order of keys, Go's escapes, `metadata: {}`. Warnings, which
+//! the reference does not send, are added where the API defines them.
 
 use ytterby_text::gojson::{Html, string_into};
 
 use super::{Sender, Version};
 
-/// Characters of one warning; the API server cuts off what is longer.
+/// Maximum characters of one warning; the API server truncates longer ones.
 const WARNING: usize = 256;
-/// Characters of all warnings; the API server drops what is more.
+/// Maximum characters of all warnings; the API server drops the rest.
 const WARNINGS: usize = 4096;
 
-/// What the API server is told.
+/// The answer to the API server.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Answer {
-    /// The status of HTTP: 200 if there is a request to answer.
+    /// The HTTP status: 200 if there is a request to answer.
     pub http: u16,
     /// The version of the review.
     pub version: Version,
@@ -25,59 +25,59 @@ pub struct Answer {
     pub operation: String,
     /// The namespace of the object.
     pub namespace: String,
-    /// Its name, or the beginning of it.
+    /// Its name or `generateName`.
     pub name: String,
-    /// Who asks for it.
+    /// The user of the request.
     pub user: String,
-    /// Whether it is only tried out.
+    /// Whether it is a dry run.
     pub dry_run: bool,
-    /// Whether it may be.
+    /// The decision.
     pub verdict: Verdict,
-    /// What to tell the user all the same.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
 }
 
-/// Whether a request may be carried out.
+/// The decision about a request.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Verdict {
-    /// It may.
+    /// It is allowed.
     Allowed,
-    /// Rules are broken.
+    /// Rules are violated.
     Invalid(Vec<Cause>),
-    /// It may not.
+    /// It is refused.
     Refused {
-        /// As HTTP has it.
+        /// The HTTP status code.
         code: u16,
-        /// The word that Kubernetes has for it; may be empty.
+        /// The reason word of Kubernetes; may be empty.
         reason: &'static str,
-        /// Why.
+        /// The message for the user.
         message: String,
     },
 }
 
-/// A rule that is broken.
+/// A violated rule.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Cause {
     /// Its name; not part of the answer.
     pub rule: String,
-    /// What it looks at.
+    /// The path that it checks.
     pub field: String,
-    /// Why it is broken.
+    /// The problem.
     pub message: String,
 }
 
 impl Verdict {
-    /// The request cannot be understood.
+    /// The request cannot be parsed.
     pub fn bad_request(message: String) -> Verdict {
         Verdict::Refused { code: 400, reason: "", message }
     }
 
-    /// Nobody can tell yet.
+    /// The answer is not known yet.
     pub(super) fn unavailable(message: String) -> Verdict {
         Verdict::Refused { code: 503, reason: "ServiceUnavailable", message }
     }
 
-    /// Others come first.
+    /// The server is busy with other requests.
     pub fn busy() -> Verdict {
         Verdict::unavailable("there are too many reviews at once".to_owned())
     }
@@ -88,13 +88,13 @@ impl Verdict {
         Verdict::Refused { code: 504, reason: "Timeout", message }
     }
 
-    /// A bug of ours.
+    /// A bug of this program.
     pub fn internal() -> Verdict {
         let message = "an internal error of the validator; its log tells more".to_owned();
         Verdict::Refused { code: 500, reason: "InternalError", message }
     }
 
-    /// The status code that is in the answer.
+    /// The status code in the answer.
     pub fn code(&self) -> u16 {
         match self {
             Verdict::Allowed => 200,
@@ -103,7 +103,7 @@ impl Verdict {
         }
     }
 
-    /// The word for it in metrics and logs.
+    /// The name in metrics and logs.
     pub fn as_str(&self) -> &'static str {
         match self.code() {
             200 => "allowed",
@@ -114,7 +114,7 @@ impl Verdict {
         }
     }
 
-    /// What the user is told, if it is refused.
+    /// The message for the user, if it is refused.
     pub fn message(&self) -> String {
         match self {
             Verdict::Allowed => String::new(),
@@ -127,13 +127,13 @@ impl Verdict {
 }
 
 impl Answer {
-    /// The answer to what is no review with a request. HTTP has the status, too, so that the API
-    /// server takes it for a failure.
+    /// The answer to a body without a request. The HTTP status is set, too, so that the API server
+    /// treats it as a failure.
     pub fn without_request(version: Version, code: u16, message: String) -> Answer {
         Answer { http: code, version, ..Answer::to("", Verdict::Refused { code, reason: "", message }) }
     }
 
-    /// The answer to the request of this id.
+    /// The answer to the request with this id.
     pub fn to(uid: &str, verdict: Verdict) -> Answer {
         Answer {
             http: 200,
@@ -149,7 +149,7 @@ impl Answer {
         }
     }
 
-    /// The answer to a request that could not be judged.
+    /// The answer to a request that could not be evaluated.
     pub fn to_sender(sender: Sender, verdict: Verdict) -> Answer {
         let Sender { uid, operation, namespace, name, user, dry_run } = sender;
         Answer { operation, namespace, name, user, dry_run, ..Answer::to(&uid, verdict) }
@@ -200,7 +200,7 @@ impl Answer {
     }
 }
 
-/// As many warnings as the API server passes on, each as long as it passes on.
+/// The warnings, shortened to what the API server accepts.
 fn fitting(warnings: &[String]) -> Vec<String> {
     let mut left = WARNINGS;
     let mut kept: Vec<String> = Vec::new();
@@ -209,7 +209,7 @@ fn fitting(warnings: &[String]) -> Vec<String> {
         let rest = warnings.len() - number;
         let last = format!("and {rest} more warnings");
         let length = warning.chars().count();
-        // The last one needs no room for a remark on those after it.
+        // The last one needs no room for a remark about further ones.
         let reserve = if rest > 1 { last.len() } else { 0 };
         if length + reserve > left {
             kept.push(if rest == 1 { cut_to(&warning, left) } else { last });
@@ -221,7 +221,7 @@ fn fitting(warnings: &[String]) -> Vec<String> {
     kept
 }
 
-/// One line of at most as many characters as a warning may have.
+/// Truncates a text to the length of a warning, on one line.
 fn cut(text: &str) -> String {
     let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     cut_to(&line, WARNING)

@@ -1,8 +1,8 @@
-//! Answers admission reviews: what the API server asks before it stores a VM or deletes a template.
+//! Answers admission reviews: the API server sends them before it stores a VM or deletes a template.
 //!
-//! A pure function of the bytes of a review and of its [`Surroundings`]: which templates there are,
-//! which VMs refer to them, and whether time is up. Whatever the bytes are, there is an [`Answer`].
-//! Sockets and clusters are the business of the server.
+//! A pure function of the bytes of a review and of its [`Surroundings`]: the templates, the VMs that
+//! refer to them, and the time limit. Any bytes get an [`Answer`]. Sockets and clusters are the
+//! business of the server.
 
 mod answer;
 mod review;
@@ -24,78 +24,73 @@ use crate::rules::{self, Rules, State, Unreadable};
 use crate::select::{self, Source};
 use crate::value::Value;
 
-/// Where a rule is blamed that names no path.
+/// The field in causes of rules without a path.
 const ANNOTATION_FIELD: &str = "metadata.annotations[vm.kubevirt.io/validations]";
 
 /// How reviews are answered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Policy {
-    /// As the validator of ssp-operator does, in its words and without warnings.
+    /// Like the validator of ssp-operator, with its messages and without warnings.
     pub compat: bool,
-    /// An update is not refused for what the VM broke before in the same way; that is worth a
-    /// warning.
+    /// An update is not refused for violations that the VM already had; those are
+    /// warnings.
     pub ratchet: bool,
 }
 
 /// How much work a review may take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effort {
-    /// As little as most reviews need: if the rules take more, there is no answer.
+    /// As little as most reviews need; if the rules take more, there is no answer.
     Glance,
-    /// Little: if the rules take more, there is no answer.
+    /// Little; if the rules take more, there is no answer.
     First,
-    /// All that the rules of a VM may take; a rule that takes more is in error.
+    /// The limit for the rules of a VM; a rule that takes more is an error.
     Full,
 }
 
-/// What a review does not carry itself.
+/// Information that is not part of a review.
 pub trait Surroundings {
-    /// The rules on the template of this name.
+    /// The rules on the template with this name.
     fn template(&self, namespace: &str, name: &str) -> Parent;
 
-    /// The VMs (`namespace/name`) without rules of their own that refer to a template; or why
-    /// nobody knows.
+    /// The VMs (`namespace/name`) without own rules that refer to a template; or why they are
+    /// unknown.
     fn dependents(&self, namespace: &str, name: &str) -> Result<Vec<String>, Ignorance>;
 
-    /// Puts the cpu and memory of a VM's instance type into the VM; whether the instance type is
-    /// known.
+    /// Applies the cpu and memory of a VM's instance type to the VM; returns whether the instance type
+    /// is known.
     fn expand(&self, vm: &mut Value) -> bool;
 
-    /// Reads rules; many VMs carry the same text.
+    /// Parses rules; cached, because many VMs have the same text.
     fn rules(&self, text: &str) -> Arc<Result<Rules, Unreadable>> {
         Arc::new(rules::parse(text))
     }
 
-    /// Reads rules as the reference does.
-    fn compat_rules(&self, text: &str) -> Arc<compat::Reading> {
-        Arc::new(compat::parse(text))
-    }
-
-    /// Whether the client has given up by now.
+    /// Whether the client has given up.
     fn is_late(&self) -> bool {
         false
     }
 }
 
-/// What is known of a VM's template.
+/// The template of a VM.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Parent {
-    /// It is there, with these rules.
+    /// It exists, with these rules.
     Rules(Arc<str>),
-    /// It is there, without rules.
+    /// It exists, without rules.
     Plain,
-    /// It is not there.
+    /// It does not exist.
     Absent,
-    /// Nobody knows yet.
+    /// It is not known yet.
     Unknown(Ignorance),
 }
 
-/// Why something is not known.
+/// The reason that something is unknown.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Ignorance {
-    /// It will never be: there is no cluster to ask.
+    /// There is no cluster to ask.
     NoCluster,
-    /// It may be soon: the cluster has not been read, for this reason.
+    /// The cluster has not been read yet, for this reason.
     NotYet(String),
 }
 
@@ -105,7 +100,7 @@ pub fn virtual_machine(body: &[u8], policy: Policy, surroundings: &dyn Surroundi
     answer.expect("there is an answer where effort is not limited")
 }
 
-/// Answers a review of a VM if it takes no more than that; nothing where it would.
+/// Answers a review of a VM within an effort; `None` if it takes more.
 pub fn virtual_machine_within(
     body: &[u8],
     policy: Policy,
@@ -133,13 +128,13 @@ pub fn virtual_machine_within(
     Some(review.answer(verdict, warnings))
 }
 
-/// The VM to judge; or the verdict without one.
+/// The VM to check; or a verdict if there is none to check.
 fn vm_of(review: &Review, policy: Policy) -> Result<&Value, Verdict> {
     let (group, version, resource) = review.resource();
     select::is_vm_resource(group, version, resource).map_err(Verdict::bad_request)?;
     let is_gone = matches!(review.operation(), "DELETE" | "CONNECT");
     if !policy.compat && (is_gone || !review.subresource().is_empty()) {
-        // Nothing of this is in a VM's template.
+        // These requests do not change the VM's template, which the rules are about.
         return Err(Verdict::Allowed);
     }
     let vm = review.object("object", "v1.VirtualMachine", policy)?;
@@ -207,13 +202,13 @@ fn unchecked(why: String) -> (Verdict, Vec<String>) {
     (Verdict::Allowed, vec![format!("no rules were checked: {why}")])
 }
 
-/// A VM as rules see it, and what they say of it.
+/// A VM as rules see it, and the outcomes.
 struct Seen {
     vm: Value,
     outcomes: Vec<Outcome>,
 }
 
-/// What rules say of a VM; nothing if time was up before they were through.
+/// Evaluates rules on a VM; `None` if the time limit was reached before.
 fn seen(rules: &Rules, vm: &Value, surroundings: &dyn Surroundings, budget: &Budget<'_>) -> Option<Seen> {
     if rules.entries.is_empty() {
         return Some(Seen { vm: Value::Null, outcomes: Vec::new() });
@@ -231,7 +226,7 @@ fn seen(rules: &Rules, vm: &Value, surroundings: &dyn Surroundings, budget: &Bud
     Some(Seen { vm, outcomes })
 }
 
-/// The verdict on a VM; `was_so` tells by the number of an outcome whether it was the same before.
+/// The verdict on a VM; `was_so` returns whether an outcome, by its index, was the same before.
 fn verdict(outcomes: &[Outcome], was_so: impl Fn(usize) -> bool) -> (Verdict, Vec<String>) {
     let mut causes = Vec::new();
     let mut warnings = Vec::new();
@@ -256,16 +251,16 @@ fn verdict(outcomes: &[Outcome], was_so: impl Fn(usize) -> bool) -> (Verdict, Ve
     (verdict, warnings)
 }
 
-/// Whether a VM was to blame for the same before: the same rule, the same values.
+/// Whether the VM violated the same rule with the same values before.
 fn was_so(number: usize, rules: &Rules, now: &Seen, before: &Seen) -> bool {
     let (Some(new), Some(old)) = (now.outcomes.get(number), before.outcomes.get(number)) else { return false };
     let Some(State::Rule(rule)) = rules.entries.get(number).map(|entry| &entry.state) else { return false };
     let is_same = (&old.rule, old.status, &old.detail) == (&new.rule, new.status, &new.detail);
-    // The detail shows the beginning of long values, and the first of many.
+    // Details show only the beginning of long values, and the first of many, so compare the values.
     new.value.is_some() && is_same && eval::selects_same(&rule.path, &now.vm, &before.vm)
 }
 
-/// The message of a rule and what was seen.
+/// The message of a rule with its detail.
 fn told(outcome: &Outcome) -> String {
     match (outcome.message.as_str(), outcome.rule.as_str()) {
         ("", "") => outcome.detail.clone(),
@@ -283,7 +278,7 @@ fn compat_verdict(rules: &compat::Reading, vm: &Value, budget: &Budget<'_>) -> V
         return Verdict::Allowed;
     }
     if vm.at(&["spec", "template"]).is_none() {
-        // Where the reference crashes: any rule of ours gives the one error that says so.
+        // The reference crashes here; any rule produces the one error that describes this.
         let any = rules::parse("[{}]").expect("an empty rule can be read");
         return verdict(&crate::evaluate::evaluate(&any, vm, &Sizing::Own), |_| false).0;
     }
@@ -301,7 +296,7 @@ fn compat_verdict(rules: &compat::Reading, vm: &Value, budget: &Budget<'_>) -> V
     Verdict::Invalid(reports.iter().filter_map(cause).collect())
 }
 
-/// Line and column of a byte of an annotation, from 1.
+/// Line and column of a byte offset in an annotation, from 1.
 fn place(text: &str, offset: usize) -> String {
     let before = text.get(..offset).unwrap_or(text);
     let line = before.matches('\n').count() + 1;

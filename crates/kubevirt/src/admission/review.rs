@@ -1,10 +1,10 @@
-//! Reads an admission review.
+//! Parses admission reviews.
 
 use super::{Answer, Policy, Verdict};
 use crate::json;
 use crate::value::Value;
 
-/// The version of the review, which the answer must have as well.
+/// The API version of a review, which the answer must repeat.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Version {
     /// `admission.k8s.io/v1`.
@@ -15,7 +15,7 @@ pub enum Version {
 }
 
 impl Version {
-    /// As `apiVersion` has it.
+    /// The `apiVersion`.
     pub fn as_str(self) -> &'static str {
         match self {
             Version::V1 => "admission.k8s.io/v1",
@@ -24,14 +24,14 @@ impl Version {
     }
 }
 
-/// Values of a review. A value takes up to 200 bytes of memory, so this is what one review may
-/// take; VMs have some hundred.
+/// Maximum values of a review. A value takes up to 200 bytes of memory, so this limits the memory
+/// of a review; VMs have some hundred.
 const MAX_VALUES: usize = 250_000;
 
-/// Bytes of a review that cannot have too many values.
+/// A shorter review cannot have too many values.
 const FEW: usize = MAX_VALUES;
 
-/// How many values a text has at most: what brackets and commas outside of strings divide.
+/// An upper bound for the number of values in a text: counts brackets and commas outside strings.
 fn values(body: &[u8]) -> usize {
     let (mut count, mut at) = (0, 0);
     while let Some(&byte) = body.get(at) {
@@ -53,7 +53,7 @@ pub(super) struct Review {
 }
 
 impl Review {
-    /// Reads a review; what is none gets its answer at once.
+    /// Parses a review; anything else gets its answer at once.
     pub(super) fn read(body: &[u8], policy: Policy) -> Result<Review, Box<Answer>> {
         let refuse = |version, message: String| Err(Box::new(Answer::without_request(version, 400, message)));
         if let (false, Err(error)) = (policy.compat, std::str::from_utf8(body)) {
@@ -71,7 +71,7 @@ impl Review {
         let version = match text("apiVersion") {
             None | Some("admission.k8s.io/v1") => Version::V1,
             Some("admission.k8s.io/v1beta1") if !policy.compat => Version::V1Beta1,
-            // The reference does not look.
+            // The reference does not check the version.
             Some(_) if policy.compat => Version::V1,
             Some(other) => return refuse(Version::V1, format!("expected admission.k8s.io/v1, found {other}")),
         };
@@ -106,12 +106,12 @@ impl Review {
         self.text(&["operation"])
     }
 
-    /// The object before an update or a deletion.
+    /// The object before an update or deletion.
     pub(super) fn old_object(&self) -> Option<&Value> {
         self.root.at(&["request", "oldObject"])
     }
 
-    /// The object under a key, which Go would read as this type.
+    /// The object with this key, which Go would decode as this type.
     pub(super) fn object(&self, key: &str, go: &str, policy: Policy) -> Result<&Value, Verdict> {
         let message = match self.root.at(&["request", key]) {
             Some(object @ Value::Object(_)) => return Ok(object),
@@ -125,7 +125,7 @@ impl Review {
         Err(Verdict::bad_request(message))
     }
 
-    /// The answer to it.
+    /// The answer to this review.
     pub(super) fn answer(&self, verdict: Verdict, warnings: Vec<String>) -> Answer {
         let object = self.root.at(&["request", "object"]).or(self.old_object());
         let named = |key: &str| object.and_then(|object| object.at(&["metadata", key])?.as_str());
@@ -150,7 +150,7 @@ impl Review {
     }
 }
 
-/// Who sent a review and what it is about, as far as that can be seen without reading all of it.
+/// The sender and object of a review, found without parsing all of it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Sender {
     /// The id of the request.
@@ -159,16 +159,16 @@ pub struct Sender {
     pub operation: String,
     /// The namespace of the object.
     pub namespace: String,
-    /// Its name, or the beginning of it.
+    /// Its name or `generateName`.
     pub name: String,
-    /// Who asks for it.
+    /// The user of the request.
     pub user: String,
-    /// Whether it is only tried out.
+    /// Whether it is a dry run.
     pub dry_run: bool,
 }
 
 impl Sender {
-    /// Takes a value of the request, which may be found twice: in the request and in its object.
+    /// Stores a value of the request, which may occur twice: in the request and in its object.
     fn take(&mut self, keys: &[&[u8]], value: &[u8]) {
         let place = match keys {
             [b"uid"] => &mut self.uid,
@@ -188,7 +188,7 @@ impl Sender {
     }
 }
 
-/// How much of a review is looked through.
+/// How much of a review to scan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Look {
     /// Up to the object, which API servers send after the user and the resource.
@@ -197,11 +197,10 @@ pub enum Look {
     All,
 }
 
-/// Who sent a review, for a queue that is fair and for an answer to a review that could not be
-/// judged. Such reviews may be large, and there may be many of them, so the text is only looked
-/// through.
+/// Finds the sender of a review, for the fair queue and for answers to reviews that could not be
+/// evaluated. Reviews may be large and many, so the text is only scanned.
 pub fn sender(body: &[u8], look: Look) -> Sender {
-    /// Keys are remembered to this depth: `request`, `object`, `metadata`, `name`.
+    /// Maximum depth of keys: `request`, `object`, `metadata`, `name`.
     const DEEPEST: usize = 4;
     let mut found = Sender::default();
     let mut keys: [&[u8]; DEEPEST] = [b""; DEEPEST];
@@ -244,7 +243,7 @@ pub fn sender(body: &[u8], look: Look) -> Sender {
     found
 }
 
-/// Where the string ends that begins here.
+/// The end of the string that begins here.
 fn string_end(body: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     loop {

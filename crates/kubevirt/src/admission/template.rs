@@ -1,11 +1,11 @@
-//! Deletions of templates: one that VMs still take their rules from must stay.
+//! Refuses the deletion of a template whose rules VMs still use.
 
 use super::review::Review;
 use super::{Answer, Ignorance, Policy, Surroundings, Verdict};
 use crate::select::TEMPLATE_ANNOTATION;
 use crate::value::Value;
 
-/// The label of templates that an operator ships.
+/// The label of templates from an operator.
 const TYPE: &str = "template.kubevirt.io/type";
 
 /// Answers a review of a template.

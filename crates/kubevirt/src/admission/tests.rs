@@ -1,8 +1,8 @@
-//! What is known decides, and time can be up.
+//! Tests of decisions with known and unknown templates, and of time limits.
 
 use super::*;
 
-/// Knows one template, and is late after some questions.
+/// Knows one template, and is late after a number of questions.
 struct Here {
     parent: Parent,
     late: bool,
@@ -57,7 +57,7 @@ fn what_is_known_of_a_template_decides() {
     ] {
         let answer = of_template(parent.clone(), policy);
         assert_eq!((answer.verdict.code(), answer.warnings), (code, warnings.iter().map(|&w| w.to_owned()).collect()));
-        // The reference does not know instance types, and does not report what it did not check.
+        // The reference ignores instance types, and does not report what it did not check.
         let answer = of_template(parent.clone(), ssp);
         let code = if matches!(parent, Parent::Rules(_)) { 422 } else { code };
         assert_eq!((answer.verdict.code(), answer.warnings.len()), (code, 0), "{parent:?}");

@@ -1,8 +1,8 @@
-//! A connection that a slow client cannot keep: every wait for its bytes has an end.
+//! A stream with timeouts, so that slow clients cannot occupy connections.
 //!
 //! A client has some seconds for the head of its first request, counted from the handshake, and for each further head,
 //! counted from its first byte; between requests it may be silent for longer. While a request is being answered, the
-//! answer's own time limit holds. A client that does not take its answer is given up, too.
+//! time limit of the answer applies. A client that does not read its answer is disconnected, too.
 
 use std::io::{self, ErrorKind};
 use std::pin::Pin;
@@ -14,7 +14,7 @@ use hyper::rt::{Read, ReadBufCursor, Write};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// How many bytes are read at once.
+/// Bytes per read.
 const BLOCK: usize = 16 << 10;
 
 /// What a connection waits for, and since when.
@@ -40,7 +40,7 @@ struct State {
     /// Of the task that waits for bytes. It must poll again when a phase with another deadline begins: hyper does
     /// not poll a stream again that returned `Pending`.
     waker: Option<Waker>,
-    /// Whether the client was given up in the middle of something.
+    /// Whether the client was disconnected during a request.
     is_slow: bool,
 }
 
@@ -49,17 +49,17 @@ impl Pace {
         Pace(Arc::new(Mutex::new(State { phase: Phase::Fresh(Instant::now()), waker: None, is_slow: false })))
     }
 
-    /// Of a connection whose waits have ends of their own.
+    /// For a connection with other timeouts.
     pub(super) fn busy() -> Pace {
         Pace(Arc::new(Mutex::new(State { phase: Phase::Busy, waker: None, is_slow: false })))
     }
 
-    /// A request is there.
+    /// A request has begun.
     pub(super) fn begin(&self) {
         self.set(Phase::Busy);
     }
 
-    /// It is answered.
+    /// A request has been answered.
     pub(super) fn end(&self) {
         self.set(Phase::Idle(Instant::now()));
     }
@@ -69,7 +69,7 @@ impl Pace {
         matches!(self.get(), Phase::Fresh(_))
     }
 
-    /// Whether the client was given up in the middle of something.
+    /// Whether the client was disconnected during a request.
     pub(super) fn is_slow(&self) -> bool {
         self.0.lock().is_ok_and(|state| state.is_slow)
     }
@@ -102,16 +102,16 @@ impl Pace {
     }
 }
 
-/// How long a client may take.
+/// Timeouts of a client.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience {
-    /// For a head, or for taking some of an answer.
+    /// For a head, or for reading some of an answer.
     pub client: Duration,
     /// Between requests.
     pub idle: Duration,
 }
 
-/// A stream with an end to every wait.
+/// A stream with timeouts.
 pub(super) struct Guarded<S> {
     stream: S,
     pace: Pace,
@@ -127,7 +127,7 @@ impl<S> Guarded<S> {
         Guarded { stream, pace, patience, buffer, reading: Timer::default(), writing: Timer::default() }
     }
 
-    /// Until when a client may be silent, if it is its turn.
+    /// The deadline of the client, if the server waits for it.
     fn until(&self) -> Option<Instant> {
         match self.pace.get() {
             Phase::Fresh(since) | Phase::Head(since) => Some(since + self.patience.client),
@@ -166,7 +166,7 @@ impl<S: AsyncRead + Unpin> Read for Guarded<S> {
 }
 
 impl<S: AsyncWrite + Unpin> Guarded<S> {
-    /// What came of trying to write, or that the client is too slow.
+    /// The result of a write, or an error if the client is too slow.
     fn written<T>(&mut self, context: &mut Context<'_>, result: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if result.is_ready() {
             self.writing.until = None;
@@ -195,7 +195,7 @@ impl<S: AsyncWrite + Unpin> Write for Guarded<S> {
     }
 }
 
-/// An alarm that can be put off.
+/// A timer whose deadline can move.
 #[derive(Default)]
 struct Timer {
     sleep: Option<Pin<Box<Sleep>>>,
@@ -203,7 +203,7 @@ struct Timer {
 }
 
 impl Timer {
-    /// Ready at a time, and never without one.
+    /// Ready at the deadline; never ready without one.
     fn poll(&mut self, context: &mut Context<'_>, until: Option<Instant>) -> Poll<()> {
         let Some(until) = until else { return Poll::Pending };
         let sleep = self.sleep.get_or_insert_with(|| Box::pin(sleep_until(until)));

@@ -1,4 +1,4 @@
-//! What is answered to which request.
+//! Answers HTTP requests.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,11 +25,11 @@ const JSON: &str = "application/json";
 const TEXT: &str = "text/plain; charset=utf-8";
 const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Of a body that is too large, as many times the limit is read and dropped, so that its sender can
-/// read the answer.
+/// Up to this many times the limit of a body is read and dropped, so that its sender can read the
+/// answer.
 const DRAINED: u64 = 8;
 
-/// Bytes of a review that count as nothing where memory is shared out.
+/// Smaller reviews are not counted in the memory limit.
 const SMALL: u64 = 64 << 10;
 
 /// The two ports.
@@ -119,7 +119,7 @@ async fn review(request: Request<Incoming>, webhook: Webhook, shared: &Arc<Share
     response
 }
 
-/// The answer to a request whose head tells that it holds no review.
+/// The answer to a request whose head shows that it contains no review.
 fn refused(request: &Request<Incoming>) -> Option<Answer> {
     if request.method() != Method::POST {
         let message = format!("reviews come with POST, found {}", request.method());
@@ -139,7 +139,7 @@ fn announced(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// The body of a request, and the share of memory that it takes.
+/// The body of a request, and its share of memory.
 async fn read(
     request: Request<Incoming>,
     until: Instant,
@@ -172,14 +172,14 @@ async fn read(
             }
             continue;
         }
-        // Reviews of the usual size do not wait for large ones whose senders are slow. Large
-        // ones wait for all memory that they need: none keeps a part and waits for the rest.
+        // Small reviews do not wait for large ones with slow senders. Large ones wait for all the
+        // memory that they need: none keeps a part while waiting for the rest.
         if seen > SMALL && memory.is_none() {
             let share = u32::try_from(length.unwrap_or(most)).unwrap_or(u32::MAX);
             match timeout_at(deadline, shared.memory.acquire_many(share)).await {
                 Ok(Ok(permit)) => {
                     memory = Some(permit);
-                    // At once and not piece by piece: growing leaves holes that the C library keeps.
+                    // Reserved at once: growing would leave holes that the C library keeps.
                     read.reserve_exact((share as usize).saturating_sub(read.len()));
                 }
                 _ => return Err(Answer { http: 503, ..Answer::to("", Verdict::busy()) }),
@@ -193,7 +193,7 @@ async fn read(
     Ok((read, memory))
 }
 
-/// Judges a review: at once if it takes little, else in the queue for long ones.
+/// Evaluates a review: at once if it takes little, otherwise in the queue for slow ones.
 async fn judge(body: Vec<u8>, webhook: Webhook, until: Instant, shared: &Arc<Shared>) -> Answer {
     let surroundings = shared.known.until(until);
     let work = Arc::new(Work { body, webhook, surroundings, is_running: AtomicBool::new(false) });
@@ -206,7 +206,7 @@ async fn judge(body: Vec<u8>, webhook: Webhook, until: Instant, shared: &Arc<Sha
     Answer::to_sender(admission::sender(&work.body, Look::All), verdict)
 }
 
-/// The answer to a review; nothing if there is none because of a bug.
+/// The answer to a review; `None` because of a bug.
 async fn judged(work: &Arc<Work>, shared: &Arc<Shared>) -> Option<Answer> {
     let body = &work.body;
     let flow = Flow::of(&admission::sender(body, Look::Head));
@@ -218,14 +218,14 @@ async fn judged(work: &Arc<Work>, shared: &Arc<Shared>) -> Option<Answer> {
     } else {
         Some(&shared.quick)
     };
-    // Most reviews take less time than another thread takes to begin. Others lose 0.1 ms by this.
+    // Most reviews take less time than starting another thread. Others lose 0.1 ms by this.
     if first.is_some_and(|queue| Arc::ptr_eq(queue, &shared.quick))
         && let Judged::Answer(answer) = work.judge(Effort::Glance, shared)
     {
         return answer;
     }
     if let Some(queue) = first {
-        // Of large ones only some are read at a time.
+        // The memory of large ones is limited.
         let share = if is_large { u32::try_from(body.len()).unwrap_or(u32::MAX) } else { 0 };
         let _bytes = shared.expanding.acquire_many(share).await.ok()?;
         let turn = queue.enter(flow.clone()).await;
@@ -241,25 +241,25 @@ async fn judged(work: &Arc<Work>, shared: &Arc<Shared>) -> Option<Answer> {
     }
 }
 
-/// What became of an attempt to judge a review.
+/// The result of an attempt to evaluate a review.
 enum Judged {
-    /// This is the answer; nothing after a bug.
+    /// The answer; `None` after a bug.
     Answer(Option<Answer>),
-    /// It would take more than it may.
+    /// It needs more work than allowed.
     TooMuch,
 }
 
-/// A review to judge.
+/// A review to evaluate.
 struct Work {
     body: Vec<u8>,
     webhook: Webhook,
     surroundings: Until,
-    /// Whether a thread is at it now.
+    /// Whether a thread is working on it.
     is_running: AtomicBool,
 }
 
 impl Work {
-    /// Judges on a thread of its own: rules may take as long as they are allowed to.
+    /// Evaluates on another thread: rules may take as long as they are allowed to.
     async fn run(self: &Arc<Work>, effort: Effort, turn: Turn, shared: &Arc<Shared>) -> Judged {
         let (work, shared) = (Arc::clone(self), Arc::clone(shared));
         let task = tokio::task::spawn_blocking(move || {
@@ -270,7 +270,7 @@ impl Work {
         task.await.unwrap_or(Judged::Answer(None))
     }
 
-    /// Judges on this thread.
+    /// Evaluates on this thread.
     fn judge(&self, effort: Effort, shared: &Shared) -> Judged {
         self.is_running.store(true, Relaxed);
         let surroundings = self.surroundings.attempt(&shared.known, &shared.log);
@@ -292,7 +292,7 @@ impl Work {
     }
 }
 
-/// Whether the cluster may be asked about a VM: it has an instance type.
+/// Whether the cluster may be needed: the VM has an instance type.
 fn may_need_cluster(body: &[u8]) -> bool {
     const KEY: &[u8] = b"\"instancetype\"";
     body.windows(KEY.len()).any(|part| part == KEY)
@@ -304,7 +304,7 @@ fn tell_bug(panic: &(dyn Any + Send), shared: &Shared) {
     shared.log.error("internal error; please report it", &[("panic", text.into())]);
 }
 
-/// The answer where a bug of ours left none.
+/// The answer after a bug of ours.
 pub(super) fn failed(panic: &(dyn Any + Send), shared: &Shared) -> Answered {
     tell_bug(panic, shared);
     plain(StatusCode::INTERNAL_SERVER_ERROR, JSON, Answer::to("", Verdict::internal()).to_json())
@@ -333,7 +333,7 @@ fn tell(answer: &Answer, webhook: Webhook, took: Duration, shared: &Shared) {
             return shared.log.detail(2, "review answered", &fields);
         }
         Verdict::Invalid(causes) => {
-            // The names of rules and not their messages: those quote the VM.
+            // Log the names of rules, not their messages, which quote the VM.
             fields.push(("rules", Field::List(causes.iter().map(|cause| cause.rule.as_str()).collect())));
         }
         Verdict::Refused { .. } => fields.push(("reason", (&message).into())),

@@ -1,4 +1,4 @@
-//! What the server knows beside the review: templates and instance types.
+//! The server's knowledge besides the review: templates and instance types.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use crate::instancetype::{self, Given};
 use crate::rules::{self, Rules, Unreadable};
 use crate::value::Value;
 
-/// Bytes of all texts whose rules are kept, and of one of them. Templates have some kilobytes of
+/// Maximum bytes of all cached rule texts, and of one of them. Templates have some kilobytes of
 /// rules, and compiled patterns take many times the memory of their texts.
 const KEPT: usize = 256 << 10;
 const KEPT_EACH: usize = 32 << 10;
@@ -28,7 +28,7 @@ pub struct FileTemplate {
     pub name: String,
     /// Its namespace; empty if it matches any.
     pub namespace: String,
-    /// Its rules, if it has some.
+    /// Its rules, if any.
     pub rules: Option<Arc<str>>,
 }
 
@@ -43,13 +43,10 @@ pub struct Known {
     compat_rules: Kept<compat::Reading>,
 }
 
-/// Rules that were read before, by their text.
-#[derive(Debug)]
-struct Kept<R>(Mutex<KeptRules<R>>);
-
-#[derive(Debug)]
-struct KeptRules<R> {
-    by_text: HashMap<Box<str>, Arc<R>>,
+/// Cached rules.
+#[derive(Debug, Default)]
+struct Kept {
+    rules: HashMap<Box<str>, Arc<Result<Rules, Unreadable>>>,
     bytes: usize,
 }
 
@@ -89,7 +86,7 @@ impl<R> Kept<R> {
 }
 
 impl Known {
-    /// From files, and from a cluster if there is one. Files count first.
+    /// From files, and from a cluster if there is one. Files take precedence.
     pub fn new(templates: Vec<FileTemplate>, instancetypes: Given, cluster: Option<Cluster>) -> Known {
         let mut files: HashMap<String, Vec<FileTemplate>> = HashMap::new();
         for template in templates {
@@ -98,7 +95,7 @@ impl Known {
         Known { files, instancetypes, cluster, rules: Kept::default(), compat_rules: Kept::default() }
     }
 
-    /// Begins to read from the cluster.
+    /// Starts reading from the cluster.
     pub(super) fn follow(&self, runtime: &Handle, log: &Arc<Log>) {
         match &self.cluster {
             Some(cluster) => cluster.follow(runtime, log),
@@ -106,18 +103,18 @@ impl Known {
         }
     }
 
-    /// What is known, for a review that must be answered until then.
+    /// The knowledge for a review with this deadline.
     pub(super) fn until(&self, until: Instant) -> Until {
         Until { until, expanded: Mutex::default() }
     }
 
-    /// Why requests could not be answered well now.
+    /// The reason that requests cannot be answered well, if any.
     pub(super) fn unready(&self) -> Option<String> {
         let unready = self.cluster.as_ref()?.unready();
         (!unready.is_empty()).then(|| unready.join("\n") + "\n")
     }
 
-    /// What is known and since when, for `/readyz?verbose`.
+    /// The state of the caches, for `/readyz?verbose`.
     pub(super) fn verbose(&self) -> String {
         let line = |cache: CacheFigures| {
             let age = cache.age.unwrap_or_default().as_secs();
@@ -129,18 +126,39 @@ impl Known {
     pub(super) fn figures(&self) -> Vec<CacheFigures> {
         self.cluster.as_ref().map_or(Vec::new(), Cluster::figures)
     }
+
+    fn rules(&self, text: &str) -> Arc<Result<Rules, Unreadable>> {
+        if let Ok(kept) = self.read.lock()
+            && let Some(rules) = kept.rules.get(text)
+        {
+            return Arc::clone(rules);
+        }
+        // Outside the lock, because it may take a while.
+        let rules = Arc::new(rules::parse(text));
+        if text.len() <= KEPT_EACH
+            && let Ok(mut kept) = self.read.lock()
+        {
+            if kept.bytes + text.len() > KEPT {
+                *kept = Kept::default();
+            }
+            if kept.rules.insert(text.into(), Arc::clone(&rules)).is_none() {
+                kept.bytes += text.len();
+            }
+        }
+        rules
+    }
 }
 
-/// What one review may use in total, however often it is tried.
+/// The context of one review, shared by all attempts to evaluate it.
 pub(super) struct Until {
     until: Instant,
-    /// What the cluster made of the VMs with instance types, in the order in which they were asked
-    /// for: it is asked once.
+    /// The VMs with instance types applied by the cluster, in the order of requests: each is
+    /// requested once.
     expanded: Mutex<Vec<Option<Value>>>,
 }
 
 impl Until {
-    /// For one attempt to judge the review.
+    /// For one attempt to evaluate the review.
     pub(super) fn attempt<'a>(&'a self, known: &'a Known, log: &'a Log) -> impl Surroundings + 'a {
         Attempt { known, review: self, log, expansions: Cell::new(0) }
     }
@@ -150,7 +168,7 @@ struct Attempt<'a> {
     known: &'a Known,
     review: &'a Until,
     log: &'a Log,
-    /// How many VMs were expanded.
+    /// The number of expanded VMs.
     expansions: Cell<usize>,
 }
 
@@ -174,8 +192,8 @@ impl Surroundings for Attempt<'_> {
             return true;
         }
         let given = &self.known.instancetypes;
-        // KubeVirt knows what a name means in this cluster; without it, the common ones are as
-        // they are shipped.
+        // KubeVirt knows what a name means in this cluster; without a cluster, use the common ones as
+        // shipped.
         let Some(cluster) = &self.known.cluster else { return instancetype::expand_common(vm, given) };
         let number = self.expansions.replace(self.expansions.get() + 1);
         let mut expanded = self.review.expanded.lock().unwrap_or_else(PoisonError::into_inner);

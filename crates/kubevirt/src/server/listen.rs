@@ -1,4 +1,4 @@
-//! Accepts connections, no more at a time than allowed, and ends them all when the server stops.
+//! Accepts a limited number of connections, and closes them when the server stops.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -26,13 +26,13 @@ use super::log::Field;
 use super::tls::Tls;
 use super::{Shared, Stage};
 
-/// The most that the head of a request may have.
+/// Maximum size of a request's head.
 const HEAD: usize = 64 << 10;
 
-/// How often accepting is tried again when the system has no more files or memory.
+/// Interval before accepting again when the system has no more files or memory.
 const AFTER_FAILURE: Duration = Duration::from_millis(100);
 
-/// One port.
+/// A port.
 pub(super) struct Listener {
     pub socket: TcpListener,
     pub port: Port,
@@ -40,32 +40,32 @@ pub(super) struct Listener {
     pub shared: Arc<Shared>,
 }
 
-/// The connections of one port that wait for a request, in the order in which they began to wait.
+/// The idle connections of one port, in the order in which they became idle.
 #[derive(Default)]
 struct Idle {
     next: AtomicU64,
     waiting: Mutex<BTreeMap<u64, Arc<Notify>>>,
-    /// Rings when there is one more.
+    /// Notified when there is one more.
     added: Notify,
 }
 
-/// A connection's place among those that wait.
+/// A connection's entry among the idle ones.
 struct Seat {
     idle: Arc<Idle>,
-    /// Asks it to close.
+    /// Requests it to close.
     close: Arc<Notify>,
     number: Mutex<Option<u64>>,
 }
 
 impl Seat {
-    /// Of a connection that waits.
+    /// The entry of an idle connection.
     fn new(idle: &Arc<Idle>) -> Seat {
         let seat = Seat { idle: Arc::clone(idle), close: Arc::default(), number: Mutex::default() };
         seat.take();
         seat
     }
 
-    /// It waits now.
+    /// The connection is idle now.
     fn take(&self) {
         let number = self.idle.next.fetch_add(1, Relaxed);
         if let Ok(mut waiting) = self.idle.waiting.lock() {
@@ -77,7 +77,7 @@ impl Seat {
         self.idle.added.notify_one();
     }
 
-    /// It has something to do, or has ended.
+    /// It has a request, or has ended.
     fn leave(&self) {
         if let Some(number) = self.number.lock().ok().and_then(|mut place| place.take())
             && let Ok(mut waiting) = self.idle.waiting.lock()
@@ -94,13 +94,13 @@ impl Drop for Seat {
 }
 
 impl Idle {
-    /// Asks the one that waits longest to close; whether there is one.
+    /// Closes the connection that is idle for the longest time; returns whether there is one.
     fn evict(&self) -> bool {
         let first = self.waiting.lock().ok().and_then(|mut waiting| waiting.pop_first());
         first.map(|(_, close)| close.notify_one()).is_some()
     }
 
-    /// A free slot, if need be one that a waiting connection had to leave.
+    /// A free slot, taken from an idle connection if necessary.
     async fn slot(&self, slots: &Arc<Semaphore>, shared: &Shared) -> OwnedSemaphorePermit {
         loop {
             if let Ok(slot) = Arc::clone(slots).try_acquire_owned() {
@@ -151,12 +151,12 @@ pub(super) async fn serve(listener: Listener, mut stage: watch::Receiver<Stage>)
         });
     }
     drop(listener.socket);
-    // Every connection has ended when all slots are free.
+    // When all slots are free, every connection has ended.
     let all = u32::try_from(most).unwrap_or(u32::MAX);
     let _ = timeout(shared.limits.drain, slots.acquire_many(all)).await;
 }
 
-/// What a connection needs.
+/// The context of a connection.
 struct Visit {
     port: Port,
     shared: Arc<Shared>,
@@ -172,7 +172,7 @@ impl Visit {
         stage: watch::Receiver<Stage>,
     ) {
         let shared = &self.shared;
-        // Answers are one write each; waiting for more of them would only add delay.
+        // Each answer is one write; waiting for more would only add delay.
         let _ = stream.set_nodelay(true);
         let Some(tls) = tls else { return self.requests(stream, stage).await };
         let Some(config) = tls.config() else {
@@ -213,14 +213,14 @@ impl Visit {
         });
         let patience = Patience { client: shared.limits.client, idle: shared.limits.idle };
         let mut builder = http1::Builder::new();
-        // A client that has said all it has to say still wants its answer.
+        // A client that has closed its side still expects its answer.
         builder.header_read_timeout(None).max_buf_size(HEAD).half_close(true);
         let mut served = pin!(builder.serve_connection(Guarded::new(stream, pace.clone(), patience), service));
         let asked = either(seat.close.notified(), stopping(&mut stage));
-        // The error of a connection that ended is not useful here: it was reported already.
+        // The error of a connection that ended was already reported.
         match either(served.as_mut(), asked).await {
             Either::First(_) => {}
-            // No request is lost, and there may never be another.
+            // No request has begun, and there may never be one.
             Either::Second(_) if pace.is_fresh() => return,
             Either::Second(_) => {
                 served.as_mut().graceful_shutdown();
@@ -234,12 +234,12 @@ impl Visit {
     }
 }
 
-/// An answer even where there is a bug in what makes it.
+/// An answer even after a panic.
 async fn guarded(answer: impl Future<Output = Answered>, shared: &Shared) -> Answered {
     caught(answer).await.unwrap_or_else(|panic| failed(&*panic, shared))
 }
 
-/// What comes of something, or the panic that ended it.
+/// The result of a task, or its panic.
 async fn caught<F: Future>(task: F) -> Result<F::Output, Box<dyn Any + Send>> {
     let mut task = pin!(task);
     let polled = poll_fn(|context| {
@@ -249,13 +249,13 @@ async fn caught<F: Future>(task: F) -> Result<F::Output, Box<dyn Any + Send>> {
     polled.await
 }
 
-/// Waits until no new requests are wanted.
+/// Waits until the server stops accepting requests.
 async fn stopping(stage: &mut watch::Receiver<Stage>) {
-    // A dropped sender means that the server has been asked to stop.
+    // A dropped sender means that the server is stopping.
     let _ = stage.wait_for(|stage| *stage == Stage::Stopping).await;
 }
 
-/// What came first.
+/// The first of two results.
 pub(super) enum Either<A, B> {
     First(A),
     Second(B),

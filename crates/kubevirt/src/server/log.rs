@@ -1,8 +1,8 @@
-//! One line per event, in the form that the reference's logger has: JSON, or tabs between the
-//! parts.
+//! Writes one line per event, in the format of the reference's logger: JSON, or fields separated by
+//! tabs.
 //!
-//! Levels are zap's: errors, information, and numbers for what is more and more detailed. Objects
-//! of reviews are never written here, at no level: VMs carry passwords in their start-up scripts.
+//! Levels are zap's: errors, information, and numbers for increasing detail. Objects of reviews are
+//! never logged at any level: VMs contain passwords in their start-up scripts.
 
 use std::io::Write;
 use std::sync::Mutex;
@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::value::{cut, quoted};
 
-/// How lines look.
+/// The format of lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Encoder {
     /// One JSON object.
@@ -20,7 +20,7 @@ pub enum Encoder {
     Console,
 }
 
-/// How times look.
+/// The format of times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Times {
     /// `2026-01-02T03:04:05Z`.
@@ -38,21 +38,21 @@ pub enum Times {
     Nanos,
 }
 
-/// Where events are told.
+/// The log.
 pub struct Log {
-    /// Errors only: -1; information: 0; details: their level.
+    /// -1 logs errors only, 0 information, greater numbers details up to that level.
     pub verbosity: i32,
-    /// The form of lines.
+    /// The format of lines.
     pub encoder: Encoder,
-    /// The form of times.
+    /// The format of times.
     pub times: Times,
     out: Mutex<Box<dyn Write + Send>>,
 }
 
-/// A value beside a message.
+/// A value in addition to the message.
 #[derive(Debug)]
 pub enum Field<'a> {
-    /// A text, cut where it is very long.
+    /// A text, truncated if it is very long.
     Text(&'a str),
     /// A number.
     Number(i64),
@@ -68,9 +68,9 @@ impl<'a> From<&'a str> for Field<'a> {
     }
 }
 
-/// Characters of a text: clients may have sent it.
+/// Maximum characters of a text: clients may have sent it.
 const LONGEST: usize = 1000;
-/// Items of a list.
+/// Maximum items of a list.
 const MOST: usize = 20;
 
 impl<'a> From<&'a String> for Field<'a> {
@@ -85,22 +85,22 @@ impl Log {
         Log { verbosity, encoder, times, out: Mutex::new(Box::new(std::io::stderr())) }
     }
 
-    /// A log of everything up to a level that writes elsewhere.
+    /// A log of everything up to a level to another writer.
     pub fn to(out: Box<dyn Write + Send>, verbosity: i32) -> Log {
         Log { verbosity, encoder: Encoder::Json, times: Times::Rfc3339, out: Mutex::new(out) }
     }
 
-    /// Reports a problem.
+    /// Logs a problem.
     pub fn error(&self, message: &str, fields: &[(&str, Field<'_>)]) {
         self.line("error", message, fields);
     }
 
-    /// Reports an event.
+    /// Logs an event.
     pub fn info(&self, message: &str, fields: &[(&str, Field<'_>)]) {
         self.detail(0, message, fields);
     }
 
-    /// Reports an event of a level; does nothing where the log is less verbose.
+    /// Logs an event of a level; does nothing if the log is less verbose.
     pub fn detail(&self, level: i32, message: &str, fields: &[(&str, Field<'_>)]) {
         if level <= self.verbosity {
             let name = if level == 0 { "info".to_owned() } else { format!("Level(-{level})") };

@@ -1,7 +1,7 @@
-//! Numbers for Prometheus, in its text format.
+//! Metrics in Prometheus' text format.
 //!
-//! The reference's one counter has its name here, so that its alerts go on working; the rest is
-//! ours.
+//! The reference's only counter keeps its name, so that existing alerts continue to work; the others
+//! are ours.
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::admission::{Answer, Verdict};
 
-/// What can be asked.
+/// The webhooks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Webhook {
     VirtualMachine,
@@ -25,10 +25,10 @@ impl Webhook {
     }
 }
 
-/// The words of [`Verdict::as_str`].
+/// The results of [`Verdict::as_str`].
 const VERDICTS: [&str; 5] = ["allowed", "invalid", "forbidden", "malformed", "error"];
 
-/// Upper bounds of the histogram, in seconds; the API server waits for 10 unless told otherwise.
+/// Upper bounds of the histogram, in seconds; the API server waits for 10 by default.
 const BOUNDS: [f64; 12] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0];
 
 /// Counts since the start.
@@ -36,7 +36,7 @@ const BOUNDS: [f64; 12] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
 pub(super) struct Metrics {
     virtual_machine: Requests,
     template: Requests,
-    /// Reviews that were put off because they take long.
+    /// Reviews that were moved to the queue for slow ones.
     pub deferred: AtomicU64,
     pub connections: AtomicI64,
     /// Connections that were closed because their client was too slow.
@@ -57,17 +57,17 @@ struct Requests {
     nanos: AtomicU64,
 }
 
-/// A cache as metrics show it.
+/// The metrics of a cache.
 pub(super) struct CacheFigures {
     pub name: &'static str,
     pub objects: usize,
     pub is_synced: bool,
-    /// Time since it was known to be what the cluster has.
+    /// Time since it last matched the cluster.
     pub age: Option<Duration>,
 }
 
 impl Metrics {
-    /// Counts an answer, and how long it took if it was judged at all.
+    /// Counts an answer, and its duration if the review was evaluated.
     pub(super) fn count(&self, webhook: Webhook, answer: &Answer, took: Option<Duration>) {
         let requests = match webhook {
             Webhook::VirtualMachine => &self.virtual_machine,
@@ -84,7 +84,7 @@ impl Metrics {
         }
     }
 
-    /// How many VMs were refused for breaking rules.
+    /// The number of VMs that were refused because of violated rules.
     fn rejected(&self) -> u64 {
         let name = Verdict::Invalid(Vec::new()).as_str();
         VERDICTS
@@ -95,7 +95,7 @@ impl Metrics {
             .sum()
     }
 
-    /// All of it as text.
+    /// All metrics as text.
     pub(super) fn show(&self, caches: &[CacheFigures], queues: &[(&str, usize)], started: SystemTime) -> String {
         let mut out = String::with_capacity(4096);
         let mut family = |name: &str, kind: &str, help: &str, samples: &[(String, f64)]| {
@@ -184,7 +184,7 @@ impl Metrics {
     }
 }
 
-/// Memory of this process in bytes, where the system tells it.
+/// Resident memory of this process in bytes, if known.
 fn resident() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

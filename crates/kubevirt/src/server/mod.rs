@@ -1,9 +1,9 @@
 //! The admission webhook: `kubevirt serve`.
 //!
-//! [`start`] opens two ports, one for reviews and probes and one for metrics, and answers on
-//! threads of its own until it is told to [`stop`](Running::stop). What is answered is decided by
-//! [`crate::admission`]; here are the sockets, certificates, limits, caches and counters around it.
-//! Nothing here runs, or costs anything, unless `start` is called.
+//! [`start`] opens two ports, one for reviews and probes and one for metrics, and answers on its own
+//! threads until [`stop`](Running::stop). [`crate::admission`] decides the answers; this module has
+//! the sockets, certificates, limits, caches and counters around it. Nothing here runs unless `start`
+//! is called.
 
 pub mod cluster;
 mod guard;
@@ -35,7 +35,7 @@ use metrics::Metrics;
 use queue::Queue;
 use tls::{Reload, Tls};
 
-/// What to serve.
+/// The configuration of the server.
 #[derive(Debug)]
 pub struct Config {
     /// The address of both ports.
@@ -48,48 +48,48 @@ pub struct Config {
     pub cert_dir: Option<PathBuf>,
     /// The directory that may have `tls-config.json`.
     pub tls_options_dir: PathBuf,
-    /// How often these directories are looked at.
+    /// The interval for checking these directories.
     pub reload_every: Duration,
     /// How reviews are answered.
     pub policy: Policy,
-    /// What clients may take.
+    /// Limits for clients.
     pub limits: Limits,
     /// Templates and instance types.
     pub known: Known,
-    /// Where events are told.
+    /// The log.
     pub log: Arc<Log>,
 }
 
-/// VMs with an instance type that are judged at the same time.
+/// Maximum VMs with an instance type that are evaluated at the same time.
 const EXPANSIONS: usize = 32;
 
-/// What clients may take of time and memory.
+/// Limits on the time and memory of clients.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Bytes of a review.
+    /// Maximum bytes of a review.
     pub body: u64,
-    /// Bytes of all reviews at a time.
+    /// Maximum bytes of all concurrent reviews.
     pub memory: usize,
-    /// Connections to each port.
+    /// Maximum connections to each port.
     pub connections: usize,
     /// Time from the head of a request to its answer.
     pub request: Duration,
-    /// Time for a handshake, for the head of a request, for taking an answer.
+    /// Time for a handshake, for the head of a request, for reading an answer.
     pub client: Duration,
     /// Time between two requests.
     pub idle: Duration,
-    /// Time for what is under way when the server stops.
+    /// Time for requests in progress when the server stops.
     pub drain: Duration,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
         Limits {
-            // An update carries the object twice, and the API server takes objects of 3 MiB.
+            // An update contains the object twice, and the API server accepts objects of 3 MiB.
             body: 8 << 20,
             memory: 128 << 20,
             connections: 1024,
-            // The API server waits ten seconds and must get the answer before.
+            // The API server waits ten seconds and must get the answer before that.
             request: Duration::from_secs(9),
             client: Duration::from_secs(10),
             // Longer than the 90 seconds after which the API server closes an idle connection
@@ -100,13 +100,13 @@ impl Default for Limits {
     }
 }
 
-/// How far the server is from its end.
+/// The stages of stopping.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
     Serving,
     /// Still serving, but not ready for more.
     Leaving,
-    /// Finishing what is under way.
+    /// Finishing requests in progress.
     Stopping,
 }
 
@@ -117,15 +117,15 @@ struct Shared {
     known: Known,
     log: Arc<Log>,
     metrics: Metrics,
-    /// Bytes that reviews may still take.
+    /// The remaining bytes for reviews.
     memory: Semaphore,
-    /// For most VMs. What turns out to take long is put off to `heavy`.
+    /// For most VMs. Reviews that turn out to be slow are moved to `heavy`.
     quick: Arc<Queue>,
-    /// For large reviews and rules that take long: on half of the processors, so that others have
-    /// the rest.
+    /// For large reviews and slow rules: on half of the processors, so that others have the
+    /// rest.
     heavy: Arc<Queue>,
-    /// For VMs with an instance type, which may have to wait for the cluster: others do not wait
-    /// with them.
+    /// For VMs with an instance type, which may have to wait for the cluster without delaying
+    /// others.
     expansions: Arc<Queue>,
     /// Bytes of large reviews in `expansions`.
     expanding: Semaphore,
@@ -134,7 +134,7 @@ struct Shared {
 }
 
 impl Shared {
-    /// Why no requests are wanted, if so.
+    /// The reason that the server is not ready, if so.
     fn unready(&self) -> Option<String> {
         if self.is_leaving() {
             return Some("shutting down\n".to_owned());
@@ -147,11 +147,11 @@ impl Shared {
     }
 }
 
-/// A server that runs.
+/// A running server.
 pub struct Running {
-    /// Where reviews are answered.
+    /// The address for reviews.
     pub webhook: SocketAddr,
-    /// Where metrics are.
+    /// The address for metrics.
     pub metrics: SocketAddr,
     runtime: Runtime,
     shared: Arc<Shared>,
@@ -159,7 +159,7 @@ pub struct Running {
     ports: Vec<tokio::task::JoinHandle<()>>,
 }
 
-/// Starts a server; it serves when this returns.
+/// Starts a server; it is ready to accept connections when this returns.
 pub fn start(config: Config) -> io::Result<Running> {
     let threads = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 8);
     let runtime = Builder::new_multi_thread()
@@ -214,7 +214,7 @@ async fn keep_certificates(tls: Arc<Tls>, every: Duration, shared: Arc<Shared>) 
     loop {
         sleep(every).await;
         let (tls, log) = (Arc::clone(&tls), Arc::clone(&shared.log));
-        // Files may lie on a network.
+        // Files may be on a network.
         let reload = tokio::task::spawn_blocking(move || tls.reload(&log)).await;
         let counter = match reload {
             Ok(Reload::Changed) => &shared.metrics.reloads,
@@ -226,8 +226,8 @@ async fn keep_certificates(tls: Arc<Tls>, every: Duration, shared: Arc<Shared>) 
 }
 
 impl Running {
-    /// Waits for a signal to stop; those who ask politely (`SIGTERM`) may wait until the cluster
-    /// has noticed.
+    /// Waits for a signal to stop. Returns the delay, which only applies to `SIGTERM`, so that the
+    /// cluster can react.
     pub fn wait(&self, delay: Duration) -> io::Result<Duration> {
         self.runtime.block_on(async {
             match either(terminated()?, interrupted()?).await {
@@ -237,8 +237,8 @@ impl Running {
         })
     }
 
-    /// Stops: says that it is not ready, serves on for `delay`, and then ends when what is under
-    /// way is done. Another signal ends it at once.
+    /// Stops: reports not ready, serves for `delay`, and ends when requests in progress are done.
+    /// Another signal ends it at once.
     pub fn stop(self, delay: Duration) {
         self.shared.log.info("shutting down", &[("delaySeconds", Field::Number(delay.as_secs() as i64))]);
         *self.shared.stage.write().unwrap_or_else(PoisonError::into_inner) = Stage::Leaving;
@@ -260,7 +260,7 @@ impl Running {
                 _ => end.await,
             }
         });
-        // Reviews whose clients are gone must not delay the end.
+        // Reviews of disconnected clients must not delay the end.
         runtime.shutdown_background();
         shared.log.info("stopped", &[]);
     }
@@ -274,7 +274,7 @@ fn terminated() -> io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// Elsewhere there is only the interrupt.
+/// Other systems only have the interrupt.
 #[cfg(not(unix))]
 fn terminated() -> io::Result<impl Future<Output = ()>> {
     Ok(std::future::pending())

@@ -1,10 +1,10 @@
-//! Who is judged next: reviews wait in a queue that is fair by namespace and user.
+//! A queue of reviews that is fair by namespace and user.
 //!
 //! A flow is everything that one user does in one namespace. Each flow has its own clock, which
-//! moves on by the time that its reviews took; the review whose clock is lowest comes next
-//! (start-time fair queueing). So a busy flow waits for its own requests, and one
-//! that asks for little hardly waits at all. A flow that was silent starts at the present, so
-//! a flow cannot save up time.
+//! advances by the time that its reviews took; the review with the lowest clock comes next
+//! (start-time fair queueing). So a busy flow waits for its own requests, and one with few requests
+//! hardly waits at all. A flow that was silent starts at the present, so that it cannot save up
+//! time.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,10 +14,10 @@ use tokio::sync::oneshot;
 
 use crate::admission::Sender;
 
-/// What a review is taken to cost until it is known, in nanoseconds.
+/// The estimated cost of a review, in nanoseconds.
 const GUESS: u64 = 50_000;
 
-/// Flows that are remembered; those that are not ahead of the present can be forgotten.
+/// Maximum remembered flows; those that are not ahead of the present can be forgotten.
 const REMEMBERED: usize = 1024;
 
 /// Namespace and user.
@@ -40,7 +40,7 @@ struct State {
     now: u64,
     /// When the next review of a flow may start.
     clocks: HashMap<Flow, u64>,
-    /// By start and by the order of arrival.
+    /// By start, then in order of arrival.
     waiting: BTreeMap<(u64, u64), oneshot::Sender<()>>,
     arrivals: u64,
 }
@@ -83,12 +83,12 @@ impl Queue {
         waiter.wait().await
     }
 
-    /// How many wait.
+    /// The number of waiting reviews.
     pub(super) fn waiting(&self) -> usize {
         self.state().waiting.len()
     }
 
-    /// Takes note of what a review cost, and lets the next one in.
+    /// Adds the cost of a review to its flow, and lets the next one in.
     fn leave(&self, flow: &Flow, start: u64, took: Duration) {
         let mut state = self.state();
         let cost = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
@@ -118,7 +118,7 @@ impl Drop for Turn {
     }
 }
 
-/// Somebody in the queue.
+/// A waiting review.
 struct Waiter<'a> {
     queue: &'a Arc<Queue>,
     flow: Flow,
@@ -144,7 +144,7 @@ impl Drop for Waiter<'_> {
         }
         let was_waiting = self.queue.state().waiting.remove(&self.key).is_some();
         if !was_waiting {
-            // The slot came in the moment of leaving.
+            // The slot was granted at the moment of leaving.
             self.queue.leave(&self.flow, self.key.0, Duration::ZERO);
         }
     }
@@ -193,7 +193,7 @@ mod tests {
         assert!(waiting.iter_mut().all(|waiter| poll(waiter.as_mut()).is_none()));
         drop(waiting.remove(0));
         assert_eq!(queue.waiting(), 2);
-        // This one gets the slot and leaves without looking.
+        // This one gets the slot and leaves without noticing.
         drop(busy);
         drop(waiting.remove(0));
         assert!(poll(waiting[0].as_mut()).is_some());

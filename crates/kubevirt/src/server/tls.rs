@@ -1,8 +1,8 @@
 //! Certificates and TLS options from files that may change at any time.
 //!
-//! The files are read again every few seconds and compared. That sees every way of replacing them, the swapped links of
-//! Kubernetes' volumes and file systems without notifications included. What cannot be used is told once, and the last
-//! configuration that could be used stays.
+//! The files are read every few seconds and compared. That detects every way of replacing them, including the swapped links
+//! of Kubernetes' volumes and file systems without notifications. An unusable configuration is reported once, and the last
+//! usable one stays active.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
@@ -17,7 +17,7 @@ use super::log::Log;
 use crate::json;
 use crate::value::Value;
 
-/// Where the files are, and what was last made of them.
+/// The paths of the files, and the current configuration.
 pub(super) struct Tls {
     certificates: PathBuf,
     options: PathBuf,
@@ -26,21 +26,21 @@ pub(super) struct Tls {
 
 #[derive(Default)]
 struct State {
-    /// What was last read, usable or not.
+    /// The last content, usable or not.
     seen: Option<Files>,
     config: Option<Arc<ServerConfig>>,
 }
 
-/// The content of the files; a text where one cannot be read.
+/// The content of the files; an error message if one cannot be read.
 #[derive(Clone, PartialEq, Eq)]
 struct Files {
     certificate: Result<Vec<u8>, String>,
     key: Result<Vec<u8>, String>,
-    /// Nothing if there is no such file.
+    /// `None` if there is no such file.
     options: Result<Option<Vec<u8>>, String>,
 }
 
-/// What came of reading the files.
+/// The result of reading the files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Reload {
     Unchanged,
@@ -58,7 +58,7 @@ impl Tls {
         self.state.read().ok()?.config.clone()
     }
 
-    /// Reads the files, and takes what changed if it can be used.
+    /// Reads the files, and applies changes if they are usable.
     pub(super) fn reload(&self, log: &Log) -> Reload {
         let files = Files::read(&self.certificates, &self.options);
         let Ok(mut state) = self.state.write() else { return Reload::Unchanged };
@@ -117,7 +117,7 @@ impl Files {
         if chain.is_empty() {
             return Err("tls.crt: there is no certificate in it".to_owned());
         }
-        // The text of an error must not hold any of the key.
+        // The error message must not contain any part of the key.
         let key = PrivateKeyDer::from_pem_slice(self.key.as_ref().map_err(Clone::clone)?)
             .map_err(|_| "tls.key: there is no private key in it that can be read".to_owned())?;
         let mut provider = default_provider();
@@ -133,7 +133,7 @@ impl Files {
     }
 }
 
-/// What `tls-config.json` says.
+/// The content of `tls-config.json`.
 struct Options {
     versions: Vec<&'static SupportedProtocolVersion>,
     suites: Vec<SupportedCipherSuite>,
@@ -145,7 +145,7 @@ impl Default for Options {
     }
 }
 
-/// The suites of TLS 1.2 by the names that OpenSSL has for them.
+/// The cipher suites of TLS 1.2 by OpenSSL's names.
 const SUITES: [(&str, SupportedCipherSuite); 6] = [
     ("ECDHE-ECDSA-AES128-GCM-SHA256", cipher_suite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256),
     ("ECDHE-RSA-AES128-GCM-SHA256", cipher_suite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256),
@@ -155,7 +155,7 @@ const SUITES: [(&str, SupportedCipherSuite); 6] = [
     ("ECDHE-RSA-CHACHA20-POLY1305", cipher_suite::TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256),
 ];
 
-/// Those of TLS 1.3. As in the reference, they cannot be chosen: all are on.
+/// Those of TLS 1.3. Like in the reference, they are not configurable: all are enabled.
 const SUITES_13: [(&str, SupportedCipherSuite); 3] = [
     ("TLS_AES_256_GCM_SHA384", cipher_suite::TLS13_AES_256_GCM_SHA384),
     ("TLS_AES_128_GCM_SHA256", cipher_suite::TLS13_AES_128_GCM_SHA256),

@@ -1,5 +1,5 @@
-//! A copy of one kind of objects, kept up to date: list, then watch, and list again when the thread
-//! is lost.
+//! A cache of one kind of objects, kept up to date: list, then watch, and list again when the watch
+//! fails.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -17,15 +17,15 @@ use crate::server::log::{Field, Log};
 use crate::server::metrics::CacheFigures;
 use crate::value::Value;
 
-/// Objects of one part of a list.
+/// Objects per page of a list.
 const PAGE: usize = 500;
-/// Failures in a row after which what was read before is not trusted any more: a watch begins again
-/// with a list, and an API that was there is gone.
+/// After this many consecutive failures the watch restarts with a list, and an API that existed
+/// counts as gone.
 const TRUST: u32 = 3;
-/// The longest pause that the API server can ask for.
+/// The longest pause that the API server can request.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// What is kept of an object: nothing of the object, or this text.
+/// What to keep of an object: `None` ignores it.
 type Keep = fn(&Value) -> Option<Option<Arc<str>>>;
 
 /// The rules of a template.
@@ -44,14 +44,14 @@ pub(super) fn template_of(vm: &Value) -> Option<Option<Arc<str>>> {
     Some(Some(Arc::from(format!("{namespace}/{name}"))))
 }
 
-/// How far the copy can be trusted.
+/// The state of the cache.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Status {
     /// Nothing has been read, for this reason if there is one.
     Unread(Option<String>),
-    /// All of it.
+    /// Everything has been read.
     Synced,
-    /// There is no such API.
+    /// The API does not exist.
     Absent,
 }
 
@@ -60,9 +60,9 @@ struct State {
     status: Status,
     /// By `namespace/name`.
     objects: HashMap<Box<str>, Option<Arc<str>>>,
-    /// When this was last known to be what the cluster has.
+    /// When this was last known to match the cluster.
     heard: Option<Instant>,
-    /// Why there is no news, after a failure.
+    /// The reason for the last failure.
     failure: Option<String>,
 }
 
@@ -72,7 +72,7 @@ impl State {
     }
 }
 
-/// The copy.
+/// The cache.
 #[derive(Debug)]
 pub(super) struct Cache {
     name: &'static str,
@@ -81,7 +81,7 @@ pub(super) struct Cache {
     state: RwLock<State>,
 }
 
-/// What is known of an object.
+/// The cached state of an object.
 pub(super) enum Lookup {
     Found(Option<Arc<str>>),
     Nothing,
@@ -122,7 +122,7 @@ impl Cache {
         Ok(keys)
     }
 
-    /// Why it has not been read, if so.
+    /// The reason that it has not been read, if so.
     pub(super) fn unread(&self) -> Option<String> {
         match &self.read().status {
             Status::Unread(None) => Some(format!("the {} of the cluster are being read", self.name)),
@@ -142,7 +142,7 @@ impl Cache {
         self.read().status == Status::Synced
     }
 
-    /// There is no such API; whether that is new.
+    /// Records that the API does not exist; returns whether that is new.
     fn is_gone(&self) -> bool {
         let mut state = self.write();
         let is_new = state.status != Status::Absent;
@@ -150,7 +150,7 @@ impl Cache {
         is_new
     }
 
-    /// Nothing could be read. What was read before stays.
+    /// Records a failure. What was read before is kept.
     fn is_unreadable(&self, cause: &Error) {
         let mut state = self.write();
         state.failure = Some(cause.to_string());
@@ -159,19 +159,19 @@ impl Cache {
         }
     }
 
-    /// The API server has shown that nothing else has happened.
+    /// Records that the cache matches the cluster.
     fn is_current(&self) {
         let mut state = self.write();
         state.heard = Some(Instant::now());
         state.failure = None;
     }
 
-    /// The time since it was known to be what the cluster has; nothing if it never was.
+    /// The time since it last matched the cluster; `None` if it never did.
     fn age(&self) -> Option<Duration> {
         self.read().heard.map(|heard| heard.elapsed())
     }
 
-    /// Why it cannot be trusted any more, if it is older than that.
+    /// The reason not to trust it, if it is older than this.
     pub(super) fn stale(&self, most: Duration) -> Option<String> {
         let age = self.age().filter(|age| *age > most)?;
         let failure = self.read().failure.as_ref().map_or(String::new(), |failure| format!(": {failure}"));
@@ -206,7 +206,7 @@ fn version(object: &Value) -> Option<&str> {
     object.at(&["metadata", "resourceVersion"]).and_then(Value::as_str)
 }
 
-/// Keeps a cache up to date for ever.
+/// Keeps a cache up to date forever.
 pub(super) async fn follow(cache: Arc<Cache>, client: Arc<Client>, pauses: Pauses, log: Arc<Log>) {
     let mut failures = Failures { pauses, count: 0, last: String::new() };
     let mut missing = 0;
@@ -235,7 +235,7 @@ pub(super) async fn follow(cache: Arc<Cache>, client: Arc<Client>, pauses: Pause
     }
 }
 
-/// Attempts that failed one after another.
+/// Consecutive failures.
 struct Failures {
     pauses: Pauses,
     count: u32,
@@ -243,8 +243,8 @@ struct Failures {
 }
 
 impl Failures {
-    /// Tells of a failure, once, and waits: longer each time, not as long as others do, and as long
-    /// as the API server asks for.
+    /// Logs a failure once, and waits: longer each time, with jitter, and as long as the API server
+    /// requests.
     async fn pause(&mut self, cause: &Error, cache: &Cache, log: &Log) {
         let asked = cause.retry_after().unwrap_or_default().min(LONGEST_PAUSE);
         let cause = cause.to_string();
@@ -259,11 +259,11 @@ impl Failures {
     }
 }
 
-/// Reads all objects, puts them in place of those known, and gives the version to watch from.
+/// Reads all objects, replaces the cached ones, and returns the version to watch from.
 async fn list(cache: &Cache, client: &Client) -> Result<String, Error> {
     let paged = pages(cache, client, Some(PAGE)).await;
     let (objects, version) = match paged {
-        // The list changed too much between its parts.
+        // The list changed too much between its pages.
         Err(error) if error.is(410) => pages(cache, client, None).await?,
         result => result?,
     };
@@ -303,14 +303,14 @@ async fn watch_on(cache: &Cache, client: &Client, version: &mut String, failures
         match watch(cache, client, version, failures.pauses).await {
             Ok(()) => {
                 failures.count = 0;
-                // An API server that ends every watch at once must not keep us busy.
+                // An API server that ends every watch at once must not cause a busy loop.
                 if before == *version && began.elapsed() < failures.pauses.first {
                     sleep(failures.pauses.first).await;
                 }
             }
             Err(error) if error.is(410) || error.is(404) => {
                 log.detail(1, "the watch is lost", &[("cache", cache.name.into())]);
-                // A server that answers so every time is not asked without a pause.
+                // A server that always answers like this must not be asked without a pause.
                 if began.elapsed() < Duration::from_secs(1) && before == *version {
                     sleep(failures.pauses.first).await;
                 }
@@ -319,8 +319,8 @@ async fn watch_on(cache: &Cache, client: &Client, version: &mut String, failures
             Err(error) => {
                 cache.is_unreadable(&error);
                 failures.pause(&error, cache, log).await;
-                // It may be the version that is wrong, for example older than the time to which a
-                // cluster was restored.
+                // The version may be wrong, for example older than the time to which a cluster was
+                // restored.
                 if failures.count >= TRUST {
                     return;
                 }
@@ -339,7 +339,7 @@ async fn watch(cache: &Cache, client: &Client, version: &mut String, pauses: Pau
     let end = Instant::now() + Duration::from_secs(seconds) + pauses.grace;
     let mut line = Vec::new();
     loop {
-        // A watch that begins, goes on or ends shows that nothing was missed so far.
+        // When a watch begins, continues or ends, nothing was missed so far.
         cache.is_current();
         let Ok(bytes) = timeout_at(end, answer.next()).await else {
             return Err(Error::Other(format!("the watch did not end after {seconds} seconds: its connection is dead")));

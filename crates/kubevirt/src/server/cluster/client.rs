@@ -1,4 +1,4 @@
-//! Requests to the API server, a connection each: they are few and live long.
+//! Requests to the API server, each on its own connection: they are few and long-lived.
 
 use std::fmt;
 use std::pin::pin;
@@ -22,33 +22,33 @@ use crate::json;
 use crate::server::guard::{Guarded, Pace, Patience};
 use crate::value::Value;
 
-/// For a connection and its handshake.
+/// Timeout of a connection and its handshake.
 const CONNECT: Duration = Duration::from_secs(10);
-/// For an answer to begin: lists of large clusters take a while.
+/// Timeout for the start of an answer: lists of large clusters take a while.
 const BEGIN: Duration = Duration::from_secs(30);
-/// For the next bytes of an answer that is no watch.
+/// Timeout for the next bytes of an answer that is not a watch.
 const SILENCE: Duration = Duration::from_secs(30);
-/// Longer than a watch may last: watches have their own timeout.
+/// Longer than any watch: watches have their own timeout.
 const WATCHED: Duration = Duration::from_secs(3600);
-/// The system asks a silent API server for a sign of life after this time, and again after half of it.
+/// Interval before the first keep-alive probe; half of it before the next ones.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
-/// Unanswered probes after which a connection is dead: 25 seconds without a sign.
+/// Unanswered probes after which a connection is dead: 25 seconds in total.
 #[cfg(unix)]
 const PROBES: u32 = 3;
-/// The largest answer that is not a stream, and the largest event of one that is.
+/// The largest answer that is not a stream, and the largest event of a stream.
 pub(super) const LARGEST: usize = 256 << 20;
 
-/// Why a request failed.
+/// The reason that a request failed.
 #[derive(Debug)]
 pub(super) enum Error {
-    /// The API server said so, and for how long to leave it alone.
+    /// The API server's status, message, and requested pause.
     Status(StatusCode, String, Option<Duration>),
-    /// It could not be asked, or what it said cannot be read.
+    /// The request could not be sent, or the answer not be parsed.
     Other(String),
 }
 
 impl Error {
-    /// How long the API server wants to be left alone.
+    /// The pause that the API server requests.
     pub(super) fn retry_after(&self) -> Option<Duration> {
         match self {
             Error::Status(_, _, pause) => *pause,
@@ -76,14 +76,14 @@ fn other(what: &str) -> impl Fn(&dyn fmt::Display) -> Error {
     move |error| Error::Other(format!("{what}: {error}"))
 }
 
-/// Asks one API server.
+/// A client for one API server.
 #[derive(Debug)]
 pub(super) struct Client(Connection);
 
-/// An answer whose connection lives as long as it is read.
+/// An answer; its connection is open as long as it is read.
 pub(super) struct Answer {
     response: Response<Incoming>,
-    /// The longest time without bytes.
+    /// The timeout for bytes.
     silence: Duration,
     _connection: Ending,
 }
@@ -105,7 +105,7 @@ impl Client {
         &self.0.authority
     }
 
-    /// A list, or a part of one, as metadata of its objects.
+    /// A list, or a page of one, as metadata of its objects.
     pub(super) async fn list(&self, path: &str) -> Result<Value, Error> {
         let accept = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
         let mut answer = self.ask(Method::GET, path, accept, String::new(), BEGIN).await?;
@@ -113,7 +113,7 @@ impl Client {
         json::read(&body).map_err(|error| other("the list of the API server cannot be read")(&error))
     }
 
-    /// A stream of events, which begins at once or is dead.
+    /// A stream of events, which must begin at once.
     pub(super) async fn watch(&self, path: &str, within: Duration) -> Result<Answer, Error> {
         let accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
         let mut answer = self.ask(Method::GET, path, accept, String::new(), within).await?;
@@ -121,8 +121,8 @@ impl Client {
         Ok(answer)
     }
 
-    /// The template of a VM with what its instance type decides; nothing if the VM has no namespace
-    /// to look in.
+    /// The template of a VM with its instance type applied; `None` if the VM has no
+    /// namespace.
     pub(super) async fn expand(&self, vm: &Value, within: Duration) -> Result<Option<Value>, Error> {
         let Some(namespace) = vm.at(&["metadata", "namespace"]).and_then(Value::as_str) else { return Ok(None) };
         let namespace = encoded(namespace);
@@ -195,7 +195,7 @@ impl Client {
         let connection = &self.0;
         let (resolve, host, port) = (connection.resolver, connection.host.clone(), connection.port);
         let fail = other(&connection.authority);
-        // Names are looked up by code that waits.
+        // Name resolution blocks.
         let found = tokio::task::spawn_blocking(move || resolve(&host, port)).await;
         let addresses = found.map_err(|error| fail(&error))?.map_err(|error| fail(&error))?;
         let mut last = Error::Other(format!("{} has no address", connection.authority));
@@ -203,7 +203,7 @@ impl Client {
             match TcpStream::connect(address).await {
                 Ok(stream) => {
                     let _ = stream.set_nodelay(true);
-                    // Without it a dead host is noticed all the same, when the watch ends.
+                    // Without it, a dead host is noticed later, when the watch ends.
                     let _ = SockRef::from(&stream).set_tcp_keepalive(&keep_alive());
                     return Ok(stream);
                 }
@@ -214,7 +214,7 @@ impl Client {
     }
 }
 
-/// How the system watches over a connection.
+/// The TCP keep-alive settings.
 fn keep_alive() -> TcpKeepalive {
     let probes = TcpKeepalive::new().with_time(KEEP_ALIVE);
     #[cfg(unix)]
@@ -244,7 +244,7 @@ where
 }
 
 impl Answer {
-    /// The next bytes; nothing at the end.
+    /// The next bytes; `None` at the end.
     pub(super) async fn next(&mut self) -> Result<Option<Bytes>, Error> {
         let fail = other("reading from the API server");
         loop {
@@ -272,7 +272,7 @@ impl Answer {
     }
 }
 
-/// A text as part of a path or a query.
+/// Escapes a text for a path or a query.
 pub(super) fn encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {

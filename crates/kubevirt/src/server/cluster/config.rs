@@ -1,6 +1,6 @@
-//! How to reach the API server: a kubeconfig, or the account that a pod has.
+//! Finds the API server: from a kubeconfig, or from a pod's service account.
 //!
-//! The order is the reference's: the flag, `KUBECONFIG`, the pod's account, `~/.kube/config`.
+//! The order is the reference's: the flag, `KUBECONFIG`, the pod's service account, `~/.kube/config`.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -25,10 +25,10 @@ use crate::value::Value;
 /// Looks up the addresses of a host.
 pub type Resolver = fn(&str, u16) -> io::Result<Vec<SocketAddr>>;
 
-/// Where Kubernetes puts a pod's account.
+/// The directory of a pod's service account.
 const ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/// An API server and what it wants to see.
+/// An API server and the credentials for it.
 #[derive(Clone)]
 pub struct Connection {
     pub(super) host: String,
@@ -46,7 +46,7 @@ pub struct Connection {
 enum Auth {
     None,
     Token(String),
-    /// Read again for every request: tokens of pods are replaced.
+    /// Read again for every request, because tokens of pods are replaced.
     TokenFile(PathBuf),
 }
 
@@ -57,7 +57,7 @@ impl fmt::Debug for Connection {
 }
 
 impl Connection {
-    /// The token to show, if there is one.
+    /// The bearer token, if any.
     pub(super) fn token(&self) -> Result<Option<String>, String> {
         match &self.auth {
             Auth::None => Ok(None),
@@ -102,7 +102,7 @@ impl Connection {
     }
 }
 
-/// Finds a cluster to read from; nothing if there is none.
+/// Finds a cluster; `None` if there is none.
 pub fn find(
     flag: Option<&Path>,
     variable: &dyn Fn(&str) -> Option<OsString>,
@@ -112,7 +112,7 @@ pub fn find(
         return kubeconfig(&[path.to_owned()], resolver).map(Some);
     }
     if let Some(paths) = variable("KUBECONFIG").filter(|paths| !paths.is_empty()) {
-        // As kubectl does, those that are not there are passed over.
+        // Like kubectl, skip files that do not exist.
         let mut paths: Vec<PathBuf> =
             std::env::split_paths(&paths).filter(|path| !path.as_os_str().is_empty()).collect();
         if paths.iter().any(|path| path.exists()) {
@@ -143,7 +143,7 @@ fn in_cluster(host: &str, port: &str, account: &Path, resolver: Resolver) -> Res
     Ok(connection)
 }
 
-/// Trusts an authority, or those of the system, and shows a certificate if there is one.
+/// A TLS configuration that trusts an authority, or those of the system, with a client certificate if any.
 fn tls(
     name: &str,
     authority: Option<&[u8]>,
@@ -189,7 +189,7 @@ struct File {
     directory: PathBuf,
 }
 
-/// Reads kubeconfigs; where several define a name, the first one counts.
+/// Reads kubeconfigs; of duplicate names the first one counts.
 fn kubeconfig(paths: &[PathBuf], resolver: Resolver) -> Result<Connection, String> {
     let files: Vec<File> = paths.iter().map(|path| File::read(path)).collect::<Result<_, _>>()?;
     let shown: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
@@ -238,7 +238,7 @@ fn of_files(files: &[File], resolver: Resolver) -> Result<Connection, String> {
     Ok(connection)
 }
 
-/// The object of a name in one of the lists.
+/// The object with this name in one of the lists.
 fn named<'a>(files: &'a [File], list: &str, key: &str, name: &str) -> Result<(&'a File, &'a Value), String> {
     let found = files.iter().find_map(|file| {
         let items = file.root.at(&[list])?.as_array()?;
@@ -248,10 +248,10 @@ fn named<'a>(files: &'a [File], list: &str, key: &str, name: &str) -> Result<(&'
     found.ok_or_else(|| format!("there is no {key} named {name:?}"))
 }
 
-/// The content of `KEY-data`, or of the file that `KEY` names.
+/// The value of `KEY-data`, or the content of the file in `KEY`.
 fn data(file: &File, object: &Value, key: &str) -> Result<Option<Vec<u8>>, String> {
     if let Some(text) = object.at(&[&format!("{key}-data")]).and_then(Value::as_str).filter(|text| !text.is_empty()) {
-        // The text of the error must not hold any of a key.
+        // The error message must not contain any part of a key.
         return STANDARD.decode(text.trim()).map(Some).map_err(|_| format!("{key}-data is not base64"));
     }
     let Some(path) = object.at(&[key]).and_then(Value::as_str).filter(|path| !path.is_empty()) else { return Ok(None) };

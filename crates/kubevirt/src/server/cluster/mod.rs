@@ -1,9 +1,9 @@
-//! What a cluster knows: its templates, and which VMs refer to them.
+//! Knowledge about a cluster: its templates, and the VMs that refer to them.
 //!
-//! Both are listed once and watched from then on, as metadata only: neither the objects of
-//! templates nor the start-up scripts of VMs ever get here. An API that is not there (a cluster
-//! without OpenShift's templates) counts as read and empty, and is asked for again now and then.
-//! Each cache knows its age: the time since it was last known to be what the cluster has.
+//! Both are listed once and then watched, as metadata only: neither the objects of templates nor the
+//! start-up scripts of VMs are ever transferred. An API that does not exist (a cluster without
+//! OpenShift's templates) counts as read and empty, and is checked again now and then. Each cache
+//! has an age: the time since it last matched the cluster.
 
 mod cache;
 mod client;
@@ -22,22 +22,22 @@ use cache::{Cache, Lookup};
 use client::Client;
 pub use config::{Connection, Resolver, find};
 
-/// Times between attempts.
+/// Intervals of attempts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pauses {
-    /// After a failure; twice as long after each further one.
+    /// After a failure; doubled after each further one.
     pub first: Duration,
-    /// At most.
+    /// The maximum.
     pub most: Duration,
-    /// After an API was not there.
+    /// After an API did not exist.
     pub absent: Duration,
     /// How long the API server is asked to keep a watch open, in whole seconds. It sends nothing
     /// while nothing changes, so only a watch that does not end in time shows that its connection
     /// is dead.
     pub watch: Duration,
-    /// How much later than that a watch may end.
+    /// How much later a watch may end.
     pub grace: Duration,
-    /// After this time without news, what was read is too old to be trusted.
+    /// After this time without events, the cache is too old to be trusted.
     pub stale: Duration,
 }
 
@@ -54,7 +54,7 @@ impl Default for Pauses {
     }
 }
 
-/// How long an instance type may take to be filled in.
+/// Timeout for applying an instance type.
 const EXPANSION: Duration = Duration::from_secs(3);
 
 /// A cluster.
@@ -67,7 +67,7 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// A cluster that nothing has been read from.
+    /// A cluster with empty caches.
     pub fn new(connection: Connection, pauses: Pauses) -> Cluster {
         Cluster {
             client: Arc::new(Client::new(connection)),
@@ -77,7 +77,7 @@ impl Cluster {
         }
     }
 
-    /// Begins to read, and goes on as long as the runtime lives.
+    /// Starts reading, and continues as long as the runtime exists.
     pub(super) fn follow(&self, runtime: &Handle, log: &Arc<Log>) {
         log.info("reading from the cluster", &[("server", self.client.server().into())]);
         for cache in [&self.templates, &self.vms] {
@@ -99,7 +99,7 @@ impl Cluster {
         self.vms.keys_with(&format!("{namespace}/{name}")).map_err(Ignorance::NotYet)
     }
 
-    /// The template of a VM with what its instance type decides, if the cluster says it.
+    /// The template of a VM with its instance type applied, if the cluster provides it.
     pub(super) fn expand(&self, vm: &Value, log: &Log) -> Option<Value> {
         let runtime = Handle::try_current().ok()?;
         runtime.block_on(self.client.expand(vm, EXPANSION)).unwrap_or_else(|error| {
@@ -108,7 +108,7 @@ impl Cluster {
         })
     }
 
-    /// What has not been read yet, or not for too long.
+    /// The caches that are not read yet, or too old.
     pub(super) fn unready(&self) -> Vec<String> {
         let caches = [&self.templates, &self.vms];
         caches.iter().filter_map(|cache| cache.unread().or_else(|| cache.stale(self.pauses.stale))).collect()
