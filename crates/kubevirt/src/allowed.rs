@@ -1,31 +1,31 @@
-//! What a user may enter at a path: for forms that show a range or a list of choices.
+//! The values allowed at a path, for forms that show a range or a list of choices.
 
 use ytterby_text::Decimal;
 
 use crate::rules::{Argument, Check, Rules, State};
 
-/// What all rules on one path allow together. Bounds that depend on the VM are left out and counted.
+/// What all rules on one path allow together. Bounds that depend on the VM are only counted.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Allowed {
-    /// Highest minimum.
+    /// The highest minimum.
     pub min: Option<Decimal>,
-    /// Lowest maximum.
+    /// The lowest maximum.
     pub max: Option<Decimal>,
-    /// Highest minimal length.
+    /// The highest minimum length.
     pub min_length: Option<Decimal>,
-    /// Lowest maximal length.
+    /// The lowest maximum length.
     pub max_length: Option<Decimal>,
-    /// Values that every enumeration allows; nothing if there is none.
+    /// The values that all enumerations allow; `None` if there is no enumeration.
     pub values: Option<Vec<String>>,
     /// Patterns that must all match.
     pub patterns: Vec<String>,
-    /// Names of the rules that speak about the path.
+    /// Names of the rules on the path.
     pub rules: Vec<String>,
-    /// How many of their arguments are known only with a VM at hand.
+    /// The number of arguments that depend on the VM.
     pub depends: usize,
 }
 
-/// What rules (those that only warn left out) allow at a path such as `.spec.domain.cpu.cores`.
+/// What the rules, except warnings, allow at a path such as `.spec.domain.cpu.cores`.
 pub fn allowed(rules: &Rules, path: &str) -> Allowed {
     let path = path.strip_prefix(crate::jsonpath::PREFIX).unwrap_or(path);
     let path = path.strip_prefix('$').unwrap_or(path);

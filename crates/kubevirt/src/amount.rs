@@ -1,10 +1,10 @@
-//! Numbers of rules as people write them: `1.5Gi`, not 1610612736.
+//! Formats numbers of rules for people: `1.5Gi`, not 1610612736.
 
 use ytterby_text::Decimal;
 
 use crate::schema::{Field, Kind};
 
-/// Suffixes and their factors, the largest first.
+/// Suffixes and their factors, largest first.
 const BINARY: [(&str, i64); 6] =
     [("Ei", 1 << 60), ("Pi", 1 << 50), ("Ti", 1 << 40), ("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10)];
 const DECIMAL: [(&str, i64); 6] = [
@@ -16,12 +16,12 @@ const DECIMAL: [(&str, i64); 6] = [
     ("k", 1_000),
 ];
 
-/// A number that is compared with a field, as that field is written.
+/// A number in the notation of the field that it is compared with.
 pub(crate) fn shown(number: &Decimal, field: Option<&Field>) -> String {
     if field.is_some_and(|field| field.kind == Kind::Quantity) { quantity(number) } else { number.to_string() }
 }
 
-/// A number as a quantity of at most two decimal places; as it is where that is not exact.
+/// A number as a quantity with at most two decimal places; unchanged if that is not exact.
 fn quantity(number: &Decimal) -> String {
     let plain = || number.to_string();
     let Some(whole) = number.to_i64().filter(|whole| number.is_integer() && whole.unsigned_abs() >= 1000) else {

@@ -1,36 +1,35 @@
-//! The work that the rules of one VM may take.
+//! Limits the work for the rules of one VM.
 //!
-//! The author of an annotation decides how long its rules take, so the work is counted in
-//! steps: comparisons of regular expressions, values that paths visit, long texts that are looked
-//! through. Counting does not depend on the machine, so a VM gets the same verdict everywhere and
-//! every time. One step takes about 20 ns.
+//! The author of an annotation decides how much work its rules are, so it is counted in steps:
+//! regular expression matching, values that paths visit, scans of long texts. Counting does not
+//! depend on the machine, so a VM gets the same verdict everywhere. One step takes about 20 ns.
 
 use std::cell::Cell;
 
-/// Steps that all rules of one VM may take together: about 250 ms.
+/// Maximum steps for all rules of one VM: about 250 ms.
 pub const STEPS: u64 = 12_000_000;
 
-/// Steps that are taken at once; what needs more waits in the second queue. About 2 ms,
-/// and some hundred times what the rules of a shipped template take.
+/// Steps before a review is moved to the second queue: about 2 ms, and some hundred times what the
+/// rules of a shipped template take.
 pub const FIRST_STEPS: u64 = 100_000;
 
-/// Steps that are taken on the thread that read the review: about 0.1 ms, and some ten times what most rules take.
+/// Steps on the thread that read the review: about 0.1 ms, and some ten times what most rules take.
 pub const GLANCE_STEPS: u64 = 5_000;
 
-/// Steps for each value that a path visits.
+/// Steps per value that a path visits.
 const VISIT: u64 = 4;
 
-/// Bytes of a text that are looked through in one step.
+/// Bytes of a text scanned per step.
 pub(crate) const STRIDE: usize = 64;
 
-/// A number of steps that gets smaller, and a clock.
+/// A remaining number of steps, and a clock.
 pub struct Budget<'a> {
     steps: u64,
     left: Cell<u64>,
     is_late: &'a dyn Fn() -> bool,
 }
 
-/// There are no steps left.
+/// No steps are left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Exhausted;
 
@@ -41,12 +40,12 @@ impl Default for Budget<'_> {
 }
 
 impl<'a> Budget<'a> {
-    /// A number of steps, whatever time they take.
+    /// A number of steps without a time limit.
     pub fn new(steps: u64) -> Budget<'a> {
         Budget { steps, left: Cell::new(steps), is_late: &|| false }
     }
 
-    /// The same steps, as long as `is_late` says no.
+    /// Adds a time limit: `is_late` returns whether it is reached.
     #[must_use]
     pub fn until(self, is_late: &'a dyn Fn() -> bool) -> Budget<'a> {
         Budget { is_late, ..self }
@@ -57,26 +56,26 @@ impl<'a> Budget<'a> {
         (self.is_late)()
     }
 
-    /// Whether somebody asked for more steps than there were.
+    /// Whether more steps were requested than available.
     pub fn is_exhausted(&self) -> bool {
         self.left.get() == 0
     }
 
-    /// Steps that are left.
+    /// The remaining steps.
     pub(crate) fn left(&self) -> u64 {
         self.left.get()
     }
 
-    /// Steps that were taken so far.
+    /// The steps taken so far.
     pub fn taken(&self) -> u64 {
         self.steps - self.left.get()
     }
 
-    /// Takes steps. Where there are not enough, all are gone: what comes next must not depend on
-    /// how large it is.
+    /// Takes steps. If there are not enough, all are gone, so that the result of later rules does not
+    /// depend on their size.
     pub(crate) fn spend(&self, steps: u64) -> Result<(), Exhausted> {
         let mut left = self.left.get().saturating_sub(steps);
-        // Commands also have limits for all VMs together (`--limit-time`); the webhook has none.
+        // Commands also have limits for all VMs together (`--limit-time`); the webhook does not.
         if ytterby_text::budget::work(usize::try_from(steps).unwrap_or(usize::MAX)).is_err() {
             left = 0;
         }
@@ -89,19 +88,19 @@ impl<'a> Budget<'a> {
         self.spend(VISIT.saturating_mul(values as u64))
     }
 
-    /// Values that a path may still visit.
+    /// The number of values that a path may still visit.
     pub(crate) fn visits_left(&self) -> usize {
         usize::try_from(self.left.get() / VISIT).unwrap_or(usize::MAX)
     }
 
-    /// Takes the steps of looking through a text.
+    /// Takes the steps of scanning a text.
     pub(crate) fn scan(&self, text: &str) -> Result<(), Exhausted> {
         self.spend((text.len() / STRIDE) as u64)
     }
 }
 
 impl Exhausted {
-    /// What a rule is told that did not get its steps.
+    /// The message for a rule that did not get its steps.
     pub(crate) fn message() -> String {
         "the rules of this VM take too many steps; this rule was stopped".to_owned()
     }

@@ -1,7 +1,7 @@
-//! Says rules in CEL, for a ValidatingAdmissionPolicy.
+//! Translates rules to CEL, for a ValidatingAdmissionPolicy.
 //!
-//! The expressions hold exactly when `evaluate` finds a rule satisfied or not applicable. What CEL
-//! cannot say, or would say only roughly, is refused with the reason.
+//! An expression is true exactly when `evaluate` finds the rule satisfied or not applicable. Rules
+//! that CEL cannot express exactly are refused with the reason.
 
 use ytterby_regexp::Regexp;
 use ytterby_text::{Decimal, cel};
@@ -14,17 +14,17 @@ use crate::rules::{Argument, Check, Entry, Range, Rule, Rules, State};
 use crate::schema::{self, Field, Kind};
 use crate::value::{cut, quoted};
 
-/// Characters of what a message says was expected; Kubernetes takes messages of 5 KiB.
+/// Maximum characters of the expected values in a message; Kubernetes allows messages of 5 KiB.
 const MESSAGE: usize = 500;
 
 /// Rules in CEL.
 #[derive(Clone, Debug, Default)]
 pub struct Exported {
-    /// What can be said.
+    /// The translated rules.
     pub validations: Vec<Validation>,
-    /// What cannot.
+    /// Rules that cannot be translated.
     pub refused: Vec<Refused>,
-    /// What has no effect anyway: rules of unknown kinds.
+    /// Rules without effect, because their kind is unknown.
     pub ignored: Vec<Refused>,
 }
 
@@ -33,14 +33,14 @@ pub struct Exported {
 pub struct Validation {
     /// The rule's name.
     pub rule: String,
-    /// True where the rule is satisfied or not applicable; `object` is the VM.
+    /// True if the rule is satisfied or not applicable; `object` is the VM.
     pub expression: String,
     /// The rule's message.
     pub message: String,
-    /// The message with what was found and what was expected; where the VM lacks what it shows,
-    /// `message` counts.
+    /// The message with the found and expected values; if the VM lacks what it shows, `message` is
+    /// used.
     pub message_expression: Option<String>,
-    /// Whether it is only worth a warning.
+    /// Whether a violation is only a warning.
     pub just_warning: bool,
 }
 
@@ -55,7 +55,7 @@ pub struct Refused {
     pub reason: String,
 }
 
-/// Says all rules in CEL.
+/// Translates all rules to CEL.
 pub fn export(rules: &Rules) -> Exported {
     let mut exported = Exported::default();
     for entry in &rules.entries {
@@ -88,18 +88,18 @@ fn validation(entry: &Entry) -> Result<Validation, Reason> {
     }
 }
 
-/// A text without line breaks, which Kubernetes does not allow in messages.
+/// Replaces line breaks, which Kubernetes does not allow in messages.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Why a rule is left out.
+/// The reason that a rule is left out.
 enum Reason {
     Unsayable(String),
     NoEffect(String),
 }
 
-/// True where a rule is satisfied or not applicable.
+/// An expression that is true if a rule is satisfied or not applicable.
 fn expression(rule: &Rule) -> Result<String, String> {
     let steps = steps(&rule.path)?;
     let check = check(rule)?;
@@ -121,7 +121,7 @@ fn expression(rule: &Rule) -> Result<String, String> {
     })
 }
 
-/// The rule's message with the first values that break it and with what it asks for.
+/// The rule's message with the first values that violate it and the expected values.
 fn message_expression(rule: &Rule) -> Option<String> {
     let steps = steps(&rule.path).ok()?;
     let check = check(rule).ok()?;
@@ -144,7 +144,7 @@ fn message_expression(rule: &Rule) -> Option<String> {
     Some(format!("{} + {found} + {}", cel::quoted(&before), cel::quoted(&behind)))
 }
 
-/// What fields lead to, without a test whether they are there.
+/// The place at the end of fields, without tests of their presence.
 fn plain_place(from: Place, steps: &[Step]) -> Option<Place> {
     steps.iter().try_fold(from, |place, step| match step {
         Step::Field(name) => place.key(name).ok().map(|(child, _)| child),
@@ -165,7 +165,7 @@ fn value(from: Place, steps: &[Step]) -> Option<(String, &'static Field)> {
     Some((if leaf.field.has_default() { leaf.or_default(&present) } else { leaf.text }, leaf.field))
 }
 
-/// What a rule asks for, in words; nothing where there is nothing to say.
+/// The expectation of a rule in words, if there is something to say.
 fn expected(check: &Check, field: &Field) -> Option<String> {
     let range = |range: &Range, field: Option<&Field>, unit: &str| {
         let (min, max) = literals(range).ok()?;
@@ -202,7 +202,7 @@ fn steps(path: &Path) -> Result<&[Step], String> {
     })
 }
 
-/// A CEL expression and the field that it reaches.
+/// A CEL expression and the field that it refers to.
 struct Place {
     text: String,
     field: &'static Field,
@@ -213,7 +213,7 @@ impl Place {
         Place { text: "object.spec.template".to_owned(), field: schema::template() }
     }
 
-    /// A key below, with the test for its presence.
+    /// A child, with the test for its presence.
     fn key(&self, name: &str) -> Result<(Place, String), String> {
         let field = self.field.child(name).ok_or_else(|| {
             let parent = if self.field.path.is_empty() { "a VM's template" } else { self.field.path };
@@ -237,7 +237,7 @@ impl Place {
         }
     }
 
-    /// The value where it may be unset below a parent that is there.
+    /// The value, or the default if it may be unset.
     fn or_default(&self, present: &str) -> String {
         let text = &self.text;
         if CPU_COUNTS.contains(&self.field.path) {
@@ -276,7 +276,7 @@ fn unsupported(step: &Step) -> String {
     format!("paths with {what} are not exported")
 }
 
-/// True where a path gives at least one result.
+/// An expression that is true if a path has a result.
 fn exists(place: &Place, steps: &[Step], depth: usize) -> Result<String, String> {
     let Some((step, rest)) = steps.split_first() else { return Ok("true".to_owned()) };
     match step {
@@ -304,7 +304,7 @@ fn exists(place: &Place, steps: &[Step], depth: usize) -> Result<String, String>
     }
 }
 
-/// What an expression need not test because an earlier test covers it.
+/// Tests that an earlier one already covers.
 #[derive(Clone, Copy, PartialEq)]
 enum Known {
     Nothing,
@@ -313,12 +313,12 @@ enum Known {
 
 type Test<'a> = dyn Fn(&str, &'static Field) -> Result<String, String> + 'a;
 
-/// True where a path gives results and all of them pass.
+/// An expression that is true if a path has results and all of them pass.
 fn holds(steps: &[Step], test: &Test<'_>, known: Known) -> Result<String, String> {
     let root = Place::root();
     let plain = steps.iter().all(|step| matches!(step, Step::Field(_)));
     if plain && let Some((Step::Field(last), parents)) = steps.split_last() {
-        // A scalar with a default has it even where its parent is absent.
+        // A scalar with a default has it even if its parent is absent.
         let mut place = root;
         let mut guards = Vec::new();
         for step in parents {
@@ -348,8 +348,8 @@ fn holds(steps: &[Step], test: &Test<'_>, known: Known) -> Result<String, String
     }
 }
 
-/// True where all results pass, also where there are none. Up to the first list, fields are known
-/// to exist or are tested.
+/// An expression that is true if all results pass, also if there are none. Up to the first list,
+/// fields are known to exist or are tested.
 fn all(place: &Place, steps: &[Step], depth: usize, test: &Test<'_>, known: Known) -> Result<String, String> {
     let Some((step, rest)) = steps.split_first() else { return test(&place.text, place.field) };
     match step {
@@ -397,7 +397,7 @@ fn not(text: &str) -> String {
     }
 }
 
-/// What one value must pass.
+/// The test for one value.
 fn check(rule: &Rule) -> Result<Box<Test<'_>>, String> {
     match &rule.check {
         Check::Integer(range) => {
@@ -457,7 +457,7 @@ fn literals(range: &Range) -> Result<(Bound<'_>, Bound<'_>), String> {
     Ok((literal(&range.min)?, literal(&range.max)?))
 }
 
-/// Comparisons of a whole number; a bound beyond 64 bits decides by itself.
+/// Comparisons of an integer; a bound beyond 64 bits makes the result constant.
 fn bounds(value: &str, min: Bound<'_>, max: Bound<'_>) -> Vec<String> {
     let mut parts = Vec::new();
     if let Some(min) = min.map(|min| min.floor_ceil().1) {
@@ -482,15 +482,15 @@ fn integer(value: &str, field: &Field, min: Bound<'_>, max: Bound<'_>) -> Result
         Kind::Integer => Ok(and(&bounds(value, min, max))),
         Kind::Quantity => {
             let quantity = format!("quantity(string({value}))");
-            // `isInteger` knows 2Gi but not 1.5Gi; a whole number is also one that its own whole
-            // part equals.
+            // `isInteger` accepts 2Gi but not 1.5Gi; an integer is also a quantity that equals its integral
+            // part.
             let whole = format!(
                 "({quantity}.isInteger() || quantity(string(int({quantity}.asApproximateFloat()))).compareTo({quantity}) == 0)"
             );
             let mut parts = vec![whole];
             for (bound, operator) in [(min, ">="), (max, "<=")] {
                 let Some(bound) = bound else { continue };
-                // Kubernetes has no quantities beyond 64 bits; such a bound decides by itself.
+                // Kubernetes has no quantities beyond 64 bits; such a bound makes the result constant.
                 let (below, _) = bound.floor_ceil();
                 match below.to_i64() {
                     Some(_) => parts.push(format!("{quantity}.compareTo(quantity('{bound}')) {operator} 0")),
@@ -505,7 +505,7 @@ fn integer(value: &str, field: &Field, min: Bound<'_>, max: Bound<'_>) -> Result
     }
 }
 
-/// A pattern that RE2 reads as PCRE does.
+/// Converts a pattern so that RE2 reads it like PCRE.
 fn portable(pattern: &str) -> Result<String, String> {
     let re = Regexp::new(pattern.as_bytes()).map_err(|error| {
         let reason = error.strip_prefix("error parsing regexp: ").unwrap_or(&error).to_owned();

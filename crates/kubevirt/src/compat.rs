@@ -1,7 +1,7 @@
-//! Evaluates rules as the reference does: the template validator of kubevirt/ssp-operator.
+//! Evaluates rules like the reference: the template validator of kubevirt/ssp-operator.
 //!
-//! To the letter, slips of its messages included, so that results can be compared in a migration.
-//! Where the reference crashes, a plain error is given.
+//! Messages are identical, including mistakes, so that results can be compared during a migration.
+//! Where the reference crashes, the result is an error.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,21 +16,21 @@ use crate::value::Value;
 
 const INVALID_PATH: &str = "invalid JSONPath";
 
-/// Bytes of all values in one message.
+/// Maximum bytes of all values in one message.
 const LONGEST: usize = 16 << 10;
 
-/// A rule as the reference reads it.
+/// A rule as the reference parses it.
 #[derive(Clone, Debug, Default)]
 pub struct Rule {
     /// May be empty.
     pub name: String,
-    /// The kind, whatever it says.
+    /// The kind, known or not.
     pub rule: String,
-    /// Empty is an error when it is evaluated.
+    /// If empty, evaluation fails.
     pub message: String,
-    /// Absent makes the reference crash.
+    /// If absent, the reference crashes.
     pub path: Option<Path>,
-    /// Condition.
+    /// The condition.
     pub valid: Option<Path>,
     /// Whether a violation is only logged.
     pub just_warning: bool,
@@ -65,30 +65,30 @@ pub struct Report {
     pub rule_message: String,
     /// The rule's path, without prefix.
     pub path: String,
-    /// Whether the rule is only worth a warning.
+    /// Whether a violation is only a warning.
     pub just_warning: bool,
-    /// What became of it.
+    /// The verdict.
     pub verdict: Verdict,
     /// The offset of the rule in the annotation, in bytes.
     pub offset: usize,
 }
 
-/// What became of a rule.
+/// The verdict on a rule.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Verdict {
     /// Not applicable.
     Skipped,
-    /// Satisfied, with the reference's words.
+    /// Satisfied, with the reference's message.
     Satisfied(String),
-    /// Broken, with the reference's words.
+    /// Violated, with the reference's message.
     Unsatisfied(String),
-    /// In error, with the reference's words, and what its log says happened: empty, `cannot
+    /// Failed, with the reference's message, and the event in its log: empty, `cannot
     /// specialize`, `cannot apply`.
     Failed(String, &'static str),
 }
 
 impl Report {
-    /// What the reference puts into a cause, if the rule is worth one.
+    /// The reference's cause for the verdict, if it has one.
     pub fn cause(&self) -> Option<String> {
         match &self.verdict {
             Verdict::Failed(text, _) | Verdict::Unsatisfied(text) => Some(format!("{}: {text}", self.rule_message)),
@@ -96,7 +96,7 @@ impl Report {
         }
     }
 
-    /// Whether the VM is refused for it.
+    /// Whether the VM is refused because of it.
     pub fn refuses(&self) -> bool {
         match self.verdict {
             Verdict::Failed(..) => true,
@@ -105,7 +105,7 @@ impl Report {
         }
     }
 
-    /// The line that the reference logs.
+    /// The line in the reference's log.
     pub fn summary(&self) -> String {
         let name = &self.name;
         match &self.verdict {
@@ -119,11 +119,9 @@ impl Report {
     }
 }
 
-/// The rules of an annotation, or the text of Go's error and its place.
-pub type Reading = Result<Vec<Rule>, (String, usize)>;
-
-/// Reads an annotation as Go's `encoding/json` does into the reference's types.
-pub fn parse(text: &str) -> Reading {
+/// Parses an annotation like Go's `encoding/json` with the reference's types. The error is Go's
+/// text and an offset.
+pub fn parse(text: &str) -> Result<Vec<Rule>, (String, usize)> {
     if text.is_empty() {
         return Ok(Vec::new());
     }
@@ -133,7 +131,7 @@ pub fn parse(text: &str) -> Reading {
         JsonKind::Array(items) => items,
         _ => return Err((unmarshal(&root, "value", "[]validation.Rule"), root.start)),
     };
-    // Go goes on after a wrong type and reports the first.
+    // Go continues after a wrong type and reports the first.
     let mut first_error = None;
     let rules = items.iter().map(|item| rule(item, &mut first_error)).collect();
     first_error.map_or(Ok(rules), Err)
@@ -227,7 +225,7 @@ fn member(rule: &mut Rule, key: &str, node: &Node) -> Result<(), String> {
     Ok(())
 }
 
-/// Half away from zero; what does not fit becomes the lowest number, as on amd64.
+/// Rounds half away from zero; out-of-range values become the lowest number, as on amd64.
 fn round(value: f64) -> i64 {
     let rounded = value.round();
     if (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&rounded) {
@@ -242,7 +240,7 @@ pub fn evaluate(rules: &[Rule], vm: &Value) -> Vec<Report> {
     evaluate_within(rules, vm, &Budget::default()).unwrap_or_default()
 }
 
-/// Evaluates all rules on a VM. A rule for which no steps are left fails; nothing if time is up.
+/// Evaluates all rules on a VM. A rule without remaining steps fails; `None` if the time limit is reached.
 pub fn evaluate_within(rules: &[Rule], vm: &Value, budget: &Budget<'_>) -> Option<Vec<Report>> {
     let subject = Subject { value: vm, budget };
     let mut names = HashSet::new();
@@ -269,10 +267,10 @@ pub fn evaluate_within(rules: &[Rule], vm: &Value, budget: &Budget<'_>) -> Optio
         .collect()
 }
 
-/// Steps of a search in an empty text. Searches take linear time here.
+/// Steps of a search in an empty text. Searches are linear here.
 const USUAL_MATCH: u64 = 50;
 
-/// The VM and what may be done to look at it.
+/// The VM and the budget.
 #[derive(Clone, Copy)]
 struct Subject<'a> {
     value: &'a Value,
@@ -328,7 +326,7 @@ fn verdict<'a>(rule: &'a Rule, vm: Subject<'_>, patterns: &mut HashMap<&'a str, 
     }
 }
 
-/// On the VM, and where that fails on the VM that has everything.
+/// Finds values in the VM, or otherwise in the reference's VM with all fields set.
 fn find<'a>(path: &'a Path, vm: Subject<'a>) -> Result<Vec<(Item<'a>, World)>, String> {
     for world in [World::Struct, World::ReferenceVm] {
         if let Ok(items) = eval::find_within(path, vm.value, world, vm.budget) {
@@ -346,10 +344,10 @@ fn ints(path: &Path, vm: Subject<'_>) -> Result<Vec<i64>, String> {
     find(path, vm)?.iter().map(|(item, _)| go_int(item)).collect()
 }
 
-/// Results of a path: how many, as integers, as strings.
+/// Results of a path: their number, as integers, as strings.
 pub type Probe = (usize, Result<Vec<i64>, String>, Vec<String>);
 
-/// Results of a path on the VM alone, for comparison with recorded cases.
+/// Results of a path on the VM alone, to compare with recorded cases.
 pub fn probe(path: &Path, vm: &Value) -> Result<Probe, String> {
     let items = eval::find(path, vm, World::Struct).map_err(|_| INVALID_PATH.to_owned())?;
     let ints = items.iter().map(go_int).collect();
@@ -377,7 +375,7 @@ fn go_string(item: &Item<'_>, world: World) -> String {
     match (item.field, item.seen) {
         (Some(field), _) if field.kind == Kind::String && !field.pointer => match item.seen {
             Seen::Given(value) => value.render().unwrap_or_default(),
-            // KubeVirt's own defaults of the VM that has everything.
+            // KubeVirt's defaults in the reference's VM with all fields set.
             _ if world == World::ReferenceVm => match field.path {
                 ".spec.domain.firmware.uuid" => "00000000-0000-4000-8000-000000000000",
                 ".spec.domain.devices.disks[*].cdrom.tray" => "closed",
@@ -415,8 +413,8 @@ fn go_int(item: &Item<'_>) -> Result<i64, String> {
     }
 }
 
-/// Go's `Quantity.AsInt64`, which knows only what its parser's fast path made, and no fraction in
-/// it.
+/// Go's `Quantity.AsInt64`, which only supports numbers from its parser's fast path, without
+/// fractions.
 fn quantity_as_int64(text: &str) -> Option<i64> {
     ytterby_text::quantity(text)?;
     let (negative, unsigned) = match text.as_bytes()[0] {
@@ -502,8 +500,8 @@ fn interval((min, max): Bounds) -> String {
     format!("[{}, {}]", show(min), show(max))
 }
 
-/// All values, as the reference shows them, up to more than anybody reads: a review may hold
-/// megabytes, and many rules.
+/// Joins values as the reference does, but truncates: a review may contain megabytes, and many
+/// rules.
 fn joined(values: &[String], separator: &str) -> String {
     let mut text = String::new();
     for (number, value) in values.iter().enumerate() {
@@ -532,7 +530,7 @@ fn integers(path: &Path, vm: Subject<'_>, bounds: Bounds) -> Result<(bool, Strin
         let shown: Vec<String> = values.iter().map(i64::to_string).collect();
         return Ok((true, format!("All values [{}] are in interval {}", joined(&shown, " "), interval(bounds))));
     }
-    // The commas go by position, whether or not a value has something to say.
+    // Commas depend on the position, even if a value has no complaint.
     let complaint = |&value: &i64| {
         let low = bounds.0.filter(|&min| value < min);
         let high = bounds.1.filter(|&max| value > max);
@@ -546,7 +544,7 @@ fn integers(path: &Path, vm: Subject<'_>, bounds: Bounds) -> Result<(bool, Strin
 fn lengths(path: &Path, vm: Subject<'_>, bounds: Bounds) -> Result<(bool, String), String> {
     let values = some(strings(path, vm)?)?;
     let satisfied = values.iter().all(|value| includes(bounds, value.len() as i64));
-    // The first spelling is the reference's.
+    // The misspelling is the reference's.
     let text =
         if satisfied { "Lengts of all strings are in interval" } else { "Lengths of some strings are not in interval" };
     Ok((satisfied, format!("{text} {}", interval(bounds))))

@@ -1,8 +1,8 @@
-//! Evaluates rules on a VM, as the specification says.
+//! Evaluates rules on a VM according to the specification.
 //!
-//! Every rule gives one [`Outcome`]. A rule with `justWarning` never fails the VM, neither by being
-//! broken nor by an error on the way; a rule that is wrong in itself (no path, a name used twice)
-//! always does.
+//! Every rule has one [`Outcome`]. A rule with `justWarning` never fails the VM, neither by a
+//! violation nor by an error in its evaluation; a rule that is wrong itself (no path, a duplicate
+//! name) always does.
 
 use ytterby_text::{Decimal, quantity};
 
@@ -16,28 +16,28 @@ use crate::schema::{self, Field, Kind, Target};
 use crate::trail::{Key, trail};
 use crate::value::{BRIEF, Value, brief, cut, quoted};
 
-/// Offending values that a message lists; of more it gives the number.
+/// Maximum values listed in a message; of others it gives the number.
 const SHOWN: usize = 20;
 
-/// What became of a rule.
+/// The result of a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
     /// Satisfied.
     Ok,
-    /// Broken.
+    /// Violated.
     Violation,
-    /// Broken or in error, but only worth a warning.
+    /// Violated or failed, but only a warning.
     Warning,
-    /// Left out.
+    /// Not applicable.
     Skipped,
-    /// Could not be evaluated.
+    /// It could not be evaluated.
     Error,
-    /// Nothing is wrong, but it is worth knowing.
+    /// Not a problem, but useful to know.
     Note,
 }
 
 impl Status {
-    /// The word in machine output.
+    /// The name in machine-readable output.
     pub fn as_str(self) -> &'static str {
         match self {
             Status::Ok => "ok",
@@ -53,35 +53,35 @@ impl Status {
 /// The result of one rule.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Outcome {
-    /// The rule's name; its place in the array (`#2`) if it has none, empty if no rule is meant.
+    /// The rule's name; its index (`#2`) if it has none; empty if the outcome is not about a rule.
     pub rule: String,
-    /// What became of it.
+    /// The result.
     pub status: Status,
-    /// What it looks at.
+    /// The path that it checks.
     pub path: String,
     /// The rule's own message.
     pub message: String,
-    /// What was seen.
+    /// What was found.
     pub detail: String,
     /// The offset of the rule in the annotation, in bytes.
     pub offset: Option<usize>,
-    /// The keys from the VM to the first value that breaks the rule, or to where it should be;
-    /// nothing if the VM is not to blame.
+    /// The keys from the VM to the first value that violates the rule, or to its expected location;
+    /// `None` if the VM is not responsible.
     pub value: Option<Vec<Key>>,
-    /// Whether it is worth a warning although it is only left out.
+    /// Whether it is shown as a warning although it is only skipped.
     pub notable: bool,
 }
 
-/// Where a VM's cpu and memory come from.
+/// The origin of a VM's cpu and memory.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Sizing {
-    /// From the VM itself.
+    /// The VM itself.
     Own,
-    /// From an instance type that is not known.
+    /// An unknown instance type.
     Instancetype(String),
 }
 
-/// Whether outcomes are all there is: no violation and no error.
+/// Whether there is neither a violation nor an error.
 pub fn is_valid(outcomes: &[Outcome]) -> bool {
     !outcomes.iter().any(|outcome| matches!(outcome.status, Status::Violation | Status::Error))
 }
@@ -91,8 +91,8 @@ pub fn evaluate(rules: &Rules, vm: &Value, sizing: &Sizing) -> Vec<Outcome> {
     evaluate_within(rules, vm, sizing, &Budget::default()).unwrap_or_default()
 }
 
-/// Evaluates all rules on a VM. A rule for which no steps are left is in error; nothing if time is
-/// up.
+/// Evaluates all rules on a VM. A rule without remaining steps is an error; `None` if the time limit
+/// is reached.
 pub fn evaluate_within(rules: &Rules, vm: &Value, sizing: &Sizing, budget: &Budget<'_>) -> Option<Vec<Outcome>> {
     if rules.entries.is_empty() {
         return Some(Vec::new());
@@ -113,7 +113,7 @@ pub fn evaluate_within(rules: &Rules, vm: &Value, sizing: &Sizing, budget: &Budg
     rules.entries.iter().map(outcome).collect()
 }
 
-/// What can be said of rules where there is no VM to try them on: which are wrong in themselves.
+/// The outcomes without a VM: only rules that are wrong themselves are errors.
 pub fn untried(rules: &Rules, why: &str) -> Vec<Outcome> {
     let nothing = Value::Null;
     let untried = |entry: &Entry| match &entry.state {
@@ -132,11 +132,11 @@ pub fn untried(rules: &Rules, why: &str) -> Vec<Outcome> {
     rules.entries.iter().map(untried).collect()
 }
 
-/// What counts as 1 in a cpu that is there, see [`complete_cpu`].
+/// Fields that default to 1 if there is a `cpu`, see [`complete_cpu`].
 pub(crate) const CPU_COUNTS: [&str; 3] =
     [".spec.domain.cpu.sockets", ".spec.domain.cpu.cores", ".spec.domain.cpu.threads"];
 
-/// Sets sockets, cores and threads of a cpu that is there to 1, where they are 0 or absent.
+/// Sets sockets, cores and threads of an existing cpu to 1 if they are 0 or absent.
 pub fn complete_cpu(vm: &mut Value) {
     let cpu = ["spec", "template", "spec", "domain", "cpu"].iter().try_fold(vm, |value, key| value.get_mut(key));
     if let Some(cpu @ Value::Object(_)) = cpu {
@@ -187,14 +187,14 @@ fn outcome(entry: &Entry, vm: &Value, sizing: &Sizing, budget: &Budget<'_>) -> O
     }
 }
 
-/// Why a rule does not apply, and whether that deserves a warning.
+/// The reason that a rule does not apply, and whether that deserves a warning.
 struct LeftOut {
     why: String,
     notable: bool,
 }
 
 fn left_out(rule: &Rule, vm: &Value, sizing: &Sizing, budget: &Budget<'_>) -> Option<LeftOut> {
-    // Where there are no steps left to tell, the rule is not left out: it is in error.
+    // If no steps are left to decide, the rule is not skipped but an error.
     if let Some(valid) = &rule.valid
         && !find(valid, vm, budget).is_ok_and(|items| !items.is_empty())
         && !budget.is_exhausted()
@@ -231,7 +231,7 @@ pub(crate) fn argument_paths(check: &Check) -> impl Iterator<Item = &Path> {
     paths.into_iter()
 }
 
-/// Whether a path looks at what an instance type sets.
+/// Whether a path is about something that an instance type sets.
 pub(crate) fn is_size(steps: &[Step]) -> bool {
     let [Step::Field(spec), Step::Field(domain), Step::Field(part), ..] = steps else { return false };
     spec == "spec" && domain == "domain" && matches!(part.as_str(), "cpu" | "memory" | "resources")
@@ -239,14 +239,14 @@ pub(crate) fn is_size(steps: &[Step]) -> bool {
 
 enum Verdict<'a> {
     Satisfied(String),
-    /// With the first value that breaks the rule.
+    /// With the first value that violates the rule.
     Broken(String, Option<&'a Value>),
 }
 
-/// Why a rule could not be applied.
+/// The reason that a rule could not be applied.
 struct Problem<'a> {
     detail: String,
-    /// The path whose value is to blame, and that value if there is one; nothing where the rule is
+    /// The path and the value, if any, that are responsible; `None` if the rule itself is
     /// wrong.
     blamed: Option<(&'a Path, Option<&'a Value>)>,
 }
@@ -265,7 +265,7 @@ fn apply<'a>(rule: &'a Rule, vm: &'a Value, budget: &Budget<'_>) -> Result<Verdi
     if budget.is_exhausted() {
         return Err(Exhausted::message().into());
     }
-    // Arguments first: a rule whose arguments cannot be had is in error whatever the values are.
+    // Arguments first: a rule whose arguments cannot be resolved is an error whatever the values are.
     match &rule.check {
         Check::Integer(range) => {
             let bounds = Bounds::of(range, vm, budget)?;
@@ -300,13 +300,13 @@ fn apply<'a>(rule: &'a Rule, vm: &'a Value, budget: &Budget<'_>) -> Result<Verdi
     }
 }
 
-/// The results of a path, with a remark if they are defaults of something that is not there.
+/// The results of a path, with a remark if they are defaults of absent objects.
 struct Found<'a> {
     items: Vec<Item<'a>>,
     remark: String,
 }
 
-/// Results on the VM; for a scalar with a default whose parent is absent, the default.
+/// Results on the VM; for a scalar whose parent is absent, its default.
 fn lookup<'a>(path: &'a Path, vm: &'a Value, budget: &Budget<'_>) -> Result<Found<'a>, Problem<'a>> {
     match find(path, vm, budget) {
         Ok(items) if items.is_empty() => {
@@ -347,7 +347,7 @@ fn first_absent(vm: &Value, names: &[&str]) -> String {
     path
 }
 
-/// Says why a path leads nowhere: misspelled, or unset.
+/// Explains why a path has no results: misspelled, or unset.
 fn not_found(path: &Path, vm: &Value, missing: &Missing) -> String {
     match missing {
         Missing::Other(reason) => return format!("{}: {reason}", path.text),
@@ -372,7 +372,7 @@ fn not_found(path: &Path, vm: &Value, missing: &Missing) -> String {
     }
 }
 
-/// The one result of an argument's path.
+/// The only result of an argument's path.
 fn single<'a>(path: &'a Path, vm: &'a Value, budget: &Budget<'_>) -> Result<Item<'a>, Problem<'a>> {
     let found = lookup(path, vm, budget)?;
     match found.items.as_slice() {
@@ -413,7 +413,7 @@ impl Bounds {
     }
 }
 
-/// The exact number at a result and how to show it; or a description of what was found.
+/// The exact number at a result and its text; or a description of what was found.
 fn number(item: &Item<'_>) -> Result<(Decimal, String), String> {
     let Some(value) = item.scalar() else { return Err(what(item)) };
     if let Some(number) = value.as_number() {
@@ -447,7 +447,7 @@ fn text_of(item: &Item<'_>) -> Result<String, String> {
     }
 }
 
-/// What is wrong with a value, before anyone knows which path it came from.
+/// The problem with a value, before its path is known.
 struct Unfit<'a> {
     detail: String,
     near: Option<&'a Value>,
@@ -465,7 +465,7 @@ fn integers<'a>(found: &Found<'a>, bounds: &Bounds) -> Verdict<'a> {
     for item in &found.items {
         let (value, shown) = match number(item) {
             Ok(found) => found,
-            // The rule enforces an integer, as `string` enforces a string.
+            // The rule requires an integer, as `string` requires a string.
             Err(what) => {
                 broken.blame(item, || format!("expected an integer, found {what}"));
                 continue;
@@ -488,7 +488,7 @@ fn integers<'a>(found: &Found<'a>, bounds: &Bounds) -> Verdict<'a> {
     broken.verdict(&seen, &bounds.show(field), &found.remark)
 }
 
-/// A value and the bound that it breaks. Where the bound is no round quantity, both are shown as
+/// A value and the bound that it violates. If the bound is not a round quantity, both are shown as
 /// plain numbers.
 fn compared(item: &Item<'_>, value: &Decimal, shown: &str, relation: &str, bound: &Decimal) -> String {
     let bound_shown = amount::shown(bound, item.field);
@@ -548,7 +548,7 @@ fn choices<'a>(
 fn one_of<'a>(found: &Found<'a>, allowed: &[String], budget: &Budget<'_>) -> Result<Verdict<'a>, Unfit<'a>> {
     let mut broken = List::default();
     let mut seen = List::default();
-    // Long lists are searched by hash, so that many values against many choices stay linear.
+    // Long lists are hashed, so that many values with many choices take linear time.
     let index: Option<std::collections::HashSet<&str>> =
         (allowed.len() > 16).then(|| allowed.iter().map(String::as_str).collect());
     for item in &found.items {
@@ -585,7 +585,7 @@ fn matches<'a>(found: &Found<'a>, pattern: Option<&Pattern>, budget: &Budget<'_>
     let mut seen = List::default();
     let shown = pattern.map_or("", Pattern::as_str);
     for item in &found.items {
-        // Each match is bounded, but a path may give many values.
+        // Each match is limited, but a path may have many results.
         if budget.is_late() {
             return Err(Unfit { detail: "there was no time to look at all values".to_owned(), near: item.near });
         }
@@ -604,12 +604,12 @@ fn matches<'a>(found: &Found<'a>, pattern: Option<&Pattern>, budget: &Budget<'_>
     Ok(broken.verdict(&seen, "allowed", &found.remark))
 }
 
-/// Texts for a message: the first few, and the number of the rest.
+/// Texts for a message: the first few, and the number of the others.
 #[derive(Default)]
 struct List<'a> {
     shown: Vec<String>,
     count: usize,
-    /// The first value that is to blame.
+    /// The first responsible value.
     first: Option<&'a Value>,
 }
 

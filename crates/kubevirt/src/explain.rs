@@ -1,4 +1,4 @@
-//! Says a rule in words.
+//! Describes rules in words.
 
 use crate::amount;
 use crate::evaluate::CPU_COUNTS;
@@ -8,7 +8,7 @@ use crate::schema::{self, Field, Target};
 use crate::value::quoted;
 use ytterby_text::Decimal;
 
-/// What a rule asks for, in full sentences.
+/// The requirements of a rule in full sentences.
 pub fn sentences(entry: &Entry) -> Vec<String> {
     let rule = match &entry.state {
         State::Rule(rule) => rule,
@@ -62,9 +62,9 @@ pub fn sentences(entry: &Entry) -> Vec<String> {
     sentences
 }
 
-/// What a value counts as that is not set, where the rule applies at all.
+/// The meaning of an unset value for a rule that applies.
 fn unset(path: &Path, valid: Option<&Path>, failure: &str) -> String {
-    // Where the rule applies, the value or what holds it is there.
+    // If the rule applies, the value or its parent exists.
     if valid.is_some_and(|valid| valid.text == path.text) {
         return String::new();
     }
@@ -94,7 +94,7 @@ fn argument<T>(argument: &Argument<T>, show: impl Fn(&T) -> String) -> String {
     }
 }
 
-/// `1 character long`, `2 characters long`.
+/// Example: `1 character long`, `2 characters long`.
 fn counted(number: String, unit: &str) -> String {
     if number == "1" { format!("1{}", unit.replacen("characters", "character", 1)) } else { number + unit }
 }

@@ -1,9 +1,9 @@
-//! Fields of a VM that KubeVirt does not have, and values of a kind that it refuses.
+//! Finds unknown fields of a VM, and values of types that KubeVirt rejects.
 //!
-//! What Kubernetes calls field validation, offline: the API server drops an unknown field or
-//! refuses the VM, and a rule that looks at the field that was meant sees a default instead. The
-//! table of fields belongs to one release of KubeVirt; users of a newer one can switch this
-//! off. Parts outside of the table (`status`, the specs of data volumes) are not checked.
+//! This is what Kubernetes calls field validation, offline: the API server drops an unknown field or
+//! rejects the VM, and a rule about the intended field sees a default instead. The table of fields
+//! belongs to one release of KubeVirt; users of a newer one can disable this check. Parts outside
+//! the table (`status`, the specs of data volumes) are not checked.
 
 use std::collections::HashSet;
 
@@ -35,19 +35,19 @@ pub struct Misfit {
     pub id: &'static str,
     /// The keys from the VM to the field.
     pub keys: Vec<Key>,
-    /// What is wrong with it, and what may have been meant.
+    /// The problem, and a suggestion.
     pub detail: String,
-    /// Whether a newer release of KubeVirt may have the field: it resembles none that is known.
+    /// Whether a newer release of KubeVirt may have the field, because it resembles no known one.
     pub may_be_newer: bool,
 }
 
 impl Misfit {
-    /// `spec.template.spec.domain.cpu.cors`.
+    /// Example: `spec.template.spec.domain.cpu.cors`.
     pub fn path(&self) -> String {
         path(&self.keys)
     }
 
-    /// The id in words.
+    /// A description of the id.
     pub fn title(&self) -> &'static str {
         match self.id {
             "unknown-field" => "unknown field",
@@ -67,7 +67,7 @@ pub fn misfits(vm: &Value) -> Vec<Misfit> {
     let mut walk = Walk { found: Vec::new(), way: Vec::new(), above: Vec::new() };
     walk.names(vm, &VM);
     if let Some(metadata) = vm.get("metadata") {
-        // The metadata of a VM and of its pods are of one type.
+        // The metadata of a VM and of its pods have the same type.
         let field = schema::template().child("metadata").expect("the table has metadata");
         walk.below("metadata", metadata, field);
     }
@@ -82,7 +82,7 @@ pub fn misfits(vm: &Value) -> Vec<Misfit> {
     walk.found
 }
 
-/// A [`Key`] on the way, borrowed: most fields fit, and then it is not needed.
+/// A borrowed [`Key`]: most fields fit, so that no copy is needed.
 #[derive(Clone, Copy)]
 enum Way<'a> {
     Name(&'a str),
@@ -92,7 +92,7 @@ enum Way<'a> {
 struct Walk<'a> {
     found: Vec<Misfit>,
     way: Vec<Way<'a>>,
-    /// The fields around the one that is looked at.
+    /// The parents of the current field.
     above: Vec<&'static Field>,
 }
 
@@ -116,7 +116,7 @@ impl<'a> Walk<'a> {
         self.way.pop();
     }
 
-    /// Keys where only their names are known.
+    /// Checks keys of which only the names are known.
     fn names(&mut self, value: &'a Value, known: &[&'static str]) {
         let Value::Object(entries) = value else {
             if !value.is_null() {
@@ -142,9 +142,9 @@ impl<'a> Walk<'a> {
         self.way.pop();
     }
 
-    /// Strict readers refuse a duplicate key; others take the last.
+    /// Reports duplicate keys: strict parsers reject them, others use the last.
     fn duplicates(&mut self, entries: &'a [(Box<str>, Value)]) {
-        // Most objects have a handful of keys.
+        // Most objects have few keys, so a linear search is fine.
         let double = |at: usize| entries[..at].iter().any(|(name, _)| *name == entries[at].0);
         let doubles: Vec<usize> = if entries.len() <= 16 {
             (1..entries.len()).filter(|&at| double(at)).collect()
@@ -165,7 +165,7 @@ impl<'a> Walk<'a> {
             (_, Value::Null) => {}
             (Kind::Object, Value::Object(entries)) => {
                 self.duplicates(entries);
-                // Of a type without fields the table knows nothing.
+                // The table has no fields of this type.
                 if field.children().next().is_none() {
                     return;
                 }
@@ -205,7 +205,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What an unknown name may mean: a name like it, or the same name further in or further
+    /// A suggestion for an unknown name: a similar name, or the same name further in or further
     /// out.
     fn hint(&self, field: &'static Field, name: &str) -> String {
         if let Some(name) = guess(name, field.children().map(|child| child.name)) {
@@ -220,7 +220,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// A name near by; two letters that changed places are one slip.
+/// A similar name; two swapped letters are one mistake.
 fn guess<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
     nearest(name, known.clone()).or_else(|| closest(name, known, 1))
 }
@@ -242,7 +242,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// Why a value does not fit a field.
+/// The reason that a value does not fit a field.
 fn unfit(value: &Value, field: &Field) -> Option<String> {
     let whole = |value: &Value| match value {
         Value::Int(int) => Some(*int),
@@ -287,7 +287,7 @@ fn unfit(value: &Value, field: &Field) -> Option<String> {
     Some(format!("expected {}, found {}{hint}", field.kind.what(), shown(value)))
 }
 
-/// The least and the greatest integer of a Go type.
+/// The minimum and maximum of a Go integer type.
 fn range(go: &str) -> (i128, i128) {
     match go.trim_start_matches('*') {
         "int32" => (i32::MIN.into(), i32::MAX.into()),

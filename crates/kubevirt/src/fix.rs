@@ -1,12 +1,12 @@
-//! Fixes what has only one fix: typographic quotes and missing `jsonpath::` prefixes.
+//! Fixes problems with only one solution: typographic quotes and missing `jsonpath::` prefixes.
 
 use crate::json::{self, Kind, Node, quote_name};
 use crate::jsonpath::PREFIX;
 
-/// One change of the text.
+/// A replacement in the text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Edit {
-    /// Where, in bytes.
+    /// The byte offset.
     pub offset: usize,
     /// The current text.
     pub old: String,
@@ -14,7 +14,7 @@ pub struct Edit {
     pub new: String,
 }
 
-/// The changes that fix an annotation; empty if nothing is wrong or nothing can be fixed.
+/// The edits that fix an annotation; empty if nothing is wrong or nothing can be fixed.
 pub fn edits(text: &str) -> Vec<Edit> {
     let quotes = if json::parse(text).is_ok() { Vec::new() } else { straighten(text) };
     let straight = applied(text, &quotes);
@@ -37,7 +37,7 @@ pub fn edits(text: &str) -> Vec<Edit> {
     edits
 }
 
-/// The text with all changes made; they are in order and do not overlap.
+/// Applies edits, which are in order and do not overlap.
 pub fn applied(text: &str, edits: &[Edit]) -> String {
     let mut out = String::with_capacity(text.len() + 16 * edits.len());
     let mut at = 0;
@@ -50,14 +50,14 @@ pub fn applied(text: &str, edits: &[Edit]) -> String {
     out
 }
 
-/// Where a path without prefix begins, inside its quotes.
+/// The offset of a path without prefix, inside its quotes.
 fn bare_path(key: &Node, value: &Node) -> Option<usize> {
     let key = key.as_str()?;
     let text = value.as_str()?;
     (matches!(key, "path" | "valid") && text.starts_with(['.', '$'])).then_some(value.start + 1)
 }
 
-/// Typographic quotes used as JSON's quotes: around a string, not in it.
+/// Replaces typographic quotes around strings, but not inside them.
 fn straighten(text: &str) -> Vec<Edit> {
     let mut edits = Vec::new();
     let mut in_string = false;
@@ -74,7 +74,7 @@ fn straighten(text: &str) -> Vec<Edit> {
         if quote_name(c).is_none() {
             continue;
         }
-        // Inside a string, a quote ends it only where a string may end.
+        // Inside a string, a quote only ends it where a string may end.
         let after = text[offset + c.len_utf8()..].trim_start().chars().next();
         if !in_string || matches!(after, None | Some(':' | ',' | ']' | '}')) {
             in_string = !in_string;
@@ -84,9 +84,9 @@ fn straighten(text: &str) -> Vec<Edit> {
     edits
 }
 
-/// From places in a changed text back to the original.
+/// Maps offsets in an edited text back to the original.
 struct Back {
-    /// Offsets after each change: changed, original.
+    /// Offsets after each edit: edited, original.
     points: Vec<(usize, usize)>,
 }
 

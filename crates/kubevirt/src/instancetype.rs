@@ -1,16 +1,16 @@
-//! Fills in what an instance type and a preference decide: cpu, memory, buses of disks, models of
+//! Applies instance types and preferences: cpu, memory, buses of disks, models of
 //! interfaces.
 //!
-//! Where they come from: files that the user gives, then the table of the common ones that KubeVirt
-//! ships (`data/instancetypes.tsv`, `data/preferences.tsv`). In a cluster, the webhook asks
-//! KubeVirt before it uses the table, since an administrator may have changed what a name is
-//! for.
+//! They come from files of the user, then from the table of common ones that KubeVirt ships
+//! (`data/instancetypes.tsv`, `data/preferences.tsv`). In a cluster, the webhook asks KubeVirt
+//! before it uses the table, because an administrator may have changed what a name
+//! means.
 
 use std::collections::HashMap;
 
 use crate::value::Value;
 
-/// The release of kubevirt/common-instancetypes that the tables have.
+/// The release of kubevirt/common-instancetypes in the tables.
 pub const COMMON: &str = "1.7.0";
 
 const INSTANCETYPES: &str = include_str!("../data/instancetypes.tsv");
@@ -19,8 +19,8 @@ const PREFERENCES: &str = include_str!("../data/preferences.tsv");
 const CLUSTER_INSTANCETYPE: &str = "VirtualMachineClusterInstancetype";
 const CLUSTER_PREFERENCE: &str = "VirtualMachineClusterPreference";
 
-/// The instance type that a VM names: kind and name. Where it is inferred from a volume, the
-/// volume's name is all there is.
+/// The kind and name of a VM's instance type. If it is inferred from a volume, the name is the
+/// volume's.
 pub fn wanted(vm: &Value) -> Option<(&str, &str)> {
     let place = vm.at(&["spec", "instancetype"])?;
     let inferred = || Some((CLUSTER_INSTANCETYPE, place.get("inferFromVolume")?.as_str()?));
@@ -38,7 +38,7 @@ fn reference<'a>(value: &'a Value, default_kind: &'static str) -> Option<(&'a st
 pub struct Given(HashMap<(String, String), Vec<Value>>);
 
 impl Given {
-    /// Sorts objects.
+    /// Indexes objects.
     pub fn new(objects: impl IntoIterator<Item = Value>) -> Given {
         let mut given = Given::default();
         for object in objects {
@@ -49,7 +49,7 @@ impl Given {
         given
     }
 
-    /// The one that a VM of a namespace means; an object or a VM whose namespace is not told fits
+    /// The object for a VM in a namespace; an object or a VM without a namespace matches
     /// any.
     fn find(&self, (kind, name): (&str, &str), namespace: &str) -> Option<&Value> {
         let objects = self.0.get(&(singular(kind), name.to_owned()))?;
@@ -60,20 +60,20 @@ impl Given {
     }
 }
 
-/// The API takes lower-case plural kinds as well.
+/// The API also accepts plural kinds in lower case.
 fn singular(kind: &str) -> String {
     let kind = kind.to_ascii_lowercase();
     kind.strip_suffix('s').map_or(kind.clone(), str::to_owned)
 }
 
-/// Puts what a VM's instance type and preference decide into the VM; whether its instance type is
-/// among those given.
+/// Applies a VM's instance type and preference to the VM; returns whether its instance type is among
+/// the given ones.
 pub fn expand(vm: &mut Value, given: &Given) -> bool {
     let found = specs(vm, |wanted, namespace| given.find(wanted, namespace)?.get("spec").cloned());
     apply(vm, found)
 }
 
-/// The same for the common ones that KubeVirt ships. A preference may be one of those given.
+/// Like [`expand`], with the common ones that KubeVirt ships. A preference may be a given one.
 pub fn expand_common(vm: &mut Value, given: &Given) -> bool {
     let found = specs(vm, |wanted, namespace| {
         given.find(wanted, namespace).and_then(|object| object.get("spec").cloned()).or_else(|| common(wanted))
@@ -134,7 +134,7 @@ fn apply(vm: &mut Value, (instancetype, preference): Specs) -> bool {
     true
 }
 
-/// Sockets, cores and threads of this many CPUs.
+/// Distributes CPUs over sockets, cores and threads.
 fn topology(count: i128, preference: Option<&Value>) -> (i128, i128, i128) {
     let cpu = preference.and_then(|preference| preference.get("cpu"));
     let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -144,7 +144,7 @@ fn topology(count: i128, preference: Option<&Value>) -> (i128, i128, i128) {
         Some(Value::Int(ratio)) if *ratio > 0 => *ratio,
         _ => 2,
     };
-    // The names of v1beta1, and those of before.
+    // The names of v1beta1, and older ones.
     match wish.trim_start_matches("prefer").to_ascii_lowercase().as_str() {
         "cores" => (1, count, 1),
         "threads" => (1, 1, count),
@@ -152,14 +152,14 @@ fn topology(count: i128, preference: Option<&Value>) -> (i128, i128, i128) {
             "CoresThreads" if count % 2 == 0 => (1, count / 2, 2),
             "SocketsCoresThreads" if count % (2 * ratio) == 0 => (count / 2 / ratio, ratio, 2),
             "" | "SocketsCores" if count % ratio == 0 => (count / ratio, ratio, 1),
-            // KubeVirt refuses such a VM.
+            // KubeVirt rejects such a VM.
             _ => (count, 1, 1),
         },
         _ => (count, 1, 1),
     }
 }
 
-/// Puts what a preference prefers where the VM leaves it open.
+/// Applies a preference where the VM has no value.
 fn prefer(spec: &mut Value, preference: &Value) {
     let wish = |keys: &[&str]| preference.at(keys).cloned();
     fn fill(place: &mut Value, key: &str, wish: &Option<Value>) {
@@ -204,7 +204,7 @@ fn items<'a>(value: &'a mut Value, key: &str) -> impl Iterator<Item = &'a mut Va
     items.iter_mut().filter(|item| matches!(item, Value::Object(_)))
 }
 
-/// The object at a key, made if it is not there.
+/// The object at a key, created if absent.
 fn child<'a>(value: &'a mut Value, key: &str) -> &'a mut Value {
     if !matches!(value.get(key), Some(Value::Object(_))) {
         value.set(key, Value::Object(Vec::new()));
@@ -297,7 +297,7 @@ mod tests {
         assert_eq!(domain.to_string(), r#"{"cpu":{"sockets":1,"cores":4,"threads":1},"memory":{"guest":"8Gi"}}"#);
         let mut other = read(r#"{"spec":{"instancetype":{"name":"u2"},"template":{}}}"#);
         assert!(!expand(&mut other, &given));
-        // Those that live in namespaces are those of the VM's.
+        // Namespaced ones must be in the VM's namespace.
         for (namespace, memory) in [("b", Some("2Gi")), ("c", None)] {
             let mut vm = read(&format!(
                 r#"{{"metadata":{{"namespace":"{namespace}"}},"spec":{{"instancetype":{{"kind":"VirtualMachineInstancetype","name":"u1"}},"template":{{}}}}}}"#

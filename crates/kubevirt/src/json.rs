@@ -1,7 +1,7 @@
-//! Reads JSON and keeps the place of every value.
+//! Parses JSON and keeps the position of every value.
 //!
-//! Annotations are written by hand, so the errors matter more than the speed: each carries its offset, Go's text
-//! (compatibility mode repeats it to the letter) and, for the usual slips, what to do about it.
+//! Annotations are written by hand, so errors matter more than speed: each has its offset, Go's text (compatibility mode
+//! repeats it exactly) and, for common mistakes, a hint.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,10 +11,10 @@ use ytterby_text::gojson::{self, Build, Place, Problem, ReadError, Scalar};
 
 use crate::value::Value;
 
-/// Nesting beyond this is refused, so that no input exhausts the stack.
+/// Deeper nesting is rejected, so that no input exhausts the stack.
 pub const MAX_DEPTH: usize = 256;
 
-/// A value and the bytes that it was read from.
+/// A value and its byte range.
 #[derive(Clone, Debug)]
 pub struct Node {
     /// First byte.
@@ -32,13 +32,13 @@ pub enum Kind {
     Null,
     /// `true`, `false`.
     Bool(bool),
-    /// A number, as it is written.
+    /// A number, as written.
     Number(Box<str>),
     /// A string, unescaped.
     String(Box<str>),
     /// A list.
     Array(Vec<Node>),
-    /// Keys (always strings) and values, in order, doubles included.
+    /// Keys (always strings) and values, in order, including duplicates.
     Object(Vec<(Node, Node)>),
 }
 
@@ -51,7 +51,7 @@ impl Node {
         }
     }
 
-    /// The name that Go's errors have for this kind of value.
+    /// The name of this kind of value in Go's errors.
     pub fn go_kind(&self) -> &'static str {
         match self.kind {
             Kind::Null => "null",
@@ -81,14 +81,14 @@ impl Node {
     }
 }
 
-/// Why a text is no JSON. Shown, it says so in our words.
+/// A JSON syntax error. `Display` shows our message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct JsonError {
-    /// Where the reader stopped, in bytes.
+    /// The byte offset at which the parser stopped.
     pub offset: usize,
-    /// The typographic quote that is the cause, and its place: often the string before it contains it.
+    /// The typographic quote that is the cause, and its offset: often it is inside the string before.
     pub quote: Option<(usize, char)>,
-    /// The character at which the reader stopped.
+    /// The character at which the parser stopped.
     found: Option<char>,
     error: ReadError,
 }
@@ -116,12 +116,12 @@ impl JsonError {
         self.error.to_string()
     }
 
-    /// Where the cause is, in bytes.
+    /// The byte offset of the cause.
     pub fn cause(&self) -> usize {
         self.quote.map_or(self.offset, |(at, _)| at)
     }
 
-    /// What is wrong, in our words.
+    /// Our message.
     pub fn message(&self) -> String {
         if let Some((_, c)) = self.quote {
             let name = quote_name(c).unwrap_or_default();
@@ -148,7 +148,7 @@ impl JsonError {
         }
     }
 
-    /// What to try, if there is something short to say.
+    /// A short hint, if there is one.
     pub fn hint(&self) -> Option<String> {
         if self.quote.is_some() {
             return Some("replace it by \" (U+0022); `lint --fix` straightens all of them".to_owned());
@@ -190,17 +190,17 @@ pub fn quote_name(c: char) -> Option<&'static str> {
     })
 }
 
-/// Reads one JSON value with nothing but space around it.
+/// Parses one JSON value, surrounded by nothing but white space.
 pub fn parse(text: &str) -> Result<Node, JsonError> {
     gojson::read(text.as_bytes(), MAX_DEPTH, &mut Nodes).map_err(|error| JsonError::new(text, error))
 }
 
-/// Reads one JSON value without positions; bytes that are not UTF-8 are replaced in strings. The error is Go's text.
+/// Parses one JSON value without positions; invalid UTF-8 in strings is replaced. The error is Go's text.
 pub fn read(text: &[u8]) -> Result<Value, String> {
     gojson::read(text, MAX_DEPTH, &mut Values).map_err(|error| error.to_string())
 }
 
-/// Makes bare values.
+/// Builds values without positions.
 struct Values;
 
 impl Build for Values {
@@ -229,12 +229,12 @@ impl Build for Values {
     }
 }
 
-/// A number as it is written; one with a fraction, an exponent or too many digits as a float.
+/// A number as written; one with a fraction, an exponent or too many digits becomes a float.
 fn number(text: &str) -> Value {
     text.parse().map_or_else(|_| Value::Float(text.parse().unwrap_or(f64::INFINITY)), Value::Int)
 }
 
-/// Makes nodes that know their places.
+/// Builds nodes with positions.
 struct Nodes;
 
 fn node(Range { start, end }: Range<usize>, kind: Kind) -> Node {

@@ -1,8 +1,8 @@
 //! Validations of KubeVirt templates: the rules of the annotation `vm.kubevirt.io/validations`.
 //!
-//! Everything here is a pure function of texts and values: reading rules with their positions,
-//! following kubectl's JSONPath on a VM, evaluating, linting, mending, exporting to CEL. Only
-//! [`server`] touches files and sockets; the commands are in the crate of the command line.
+//! Everything here is a pure function of texts and values: parsing rules with their positions,
+//! evaluating kubectl's JSONPath on a VM, evaluating rules, linting, fixing, exporting to CEL. Only
+//! [`server`] accesses files and sockets; the commands are in the crate `ytterby-cli`.
 
 pub mod admission;
 mod allowed;

@@ -1,7 +1,7 @@
-//! Looks for mistakes in rules themselves.
+//! Finds mistakes in the rules themselves.
 //!
-//! Errors are rules that cannot mean what they say, warnings are rules that say too much or too
-//! little, notes tell where the reference or CEL would read a rule differently.
+//! Errors are rules that cannot work as intended, warnings are rules that are probably too strict or
+//! too lax, notes are rules that the reference or CEL would understand differently.
 
 use ytterby_regexp::Regexp;
 
@@ -12,44 +12,44 @@ use crate::schema::{self, Kind, Target};
 use crate::shape;
 use crate::value::quoted;
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Severity {
-    /// Worth knowing.
+    /// Useful to know.
     Note,
-    /// Probably not what was meant.
+    /// Probably a mistake.
     Warning,
     /// Wrong.
     Error,
 }
 
-/// One mistake.
+/// A mistake.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Finding {
-    /// The sort of mistake: `unknown-path`.
+    /// The kind of mistake: `unknown-path`.
     pub id: &'static str,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
-    /// The rule's name; empty if the whole annotation is meant.
+    /// The rule's name; empty if the finding is about the whole annotation.
     pub rule: String,
-    /// Where, in bytes of the annotation.
+    /// The byte offset in the annotation.
     pub offset: usize,
-    /// What.
+    /// The problem.
     pub message: String,
-    /// What to try.
+    /// How to fix it.
     pub hint: Option<String>,
 }
 
 /// The result of linting one annotation.
 #[derive(Clone, Debug)]
 pub struct Linted {
-    /// In the order of the text.
+    /// In order of their offsets.
     pub findings: Vec<Finding>,
-    /// Whether the text could be read as rules.
+    /// Whether the text could be parsed as rules.
     pub readable: bool,
 }
 
-/// Looks for mistakes in the text of an annotation.
+/// Finds mistakes in the text of an annotation.
 pub fn lint(text: &str) -> Linted {
     let (rules, strangers) = match rules::parse_each(text) {
         Ok(parsed) => parsed,
@@ -63,7 +63,7 @@ pub fn lint(text: &str) -> Linted {
     Linted { findings, readable: strangers.is_empty() }
 }
 
-/// What to say of an annotation that cannot be read.
+/// The finding for an annotation that cannot be parsed.
 pub fn unreadable(problem: &Unreadable) -> Finding {
     let quote = matches!(problem, Unreadable::Json(error) if error.quote.is_some());
     Finding {
@@ -129,7 +129,7 @@ impl Linter<'_> {
         }
     }
 
-    /// Whether a path can lead anywhere.
+    /// Checks that a path can have results.
     fn path(&mut self, path: &Path, offset: usize) {
         let text = path.text.trim_start();
         let root =
@@ -163,7 +163,7 @@ impl Linter<'_> {
 
     fn valid(&mut self, valid: &Path, offset: usize) {
         let Some(Target::Field(field)) = valid.steps().map(schema::target) else { return };
-        // Every VM has these; the parents of other fields may be absent.
+        // These exist in every VM; the parents of other fields may be absent.
         let always = [".spec", ".spec.domain"].contains(&field.path)
             || field.has_default() && field.path.matches('.').count() == 2 && field.path.starts_with(".spec.");
         if always {
@@ -178,7 +178,7 @@ impl Linter<'_> {
         }
     }
 
-    /// Whether the kind of rule fits the field.
+    /// Checks that the kind of rule fits the field.
     fn kind(&mut self, rule: &Rule) {
         let Some(Target::Field(field)) = rule.path.steps().map(schema::target) else { return };
         let fits = match (&rule.check, field.kind) {
@@ -329,7 +329,7 @@ mod tests {
         check(r#""rule":"integer""#, &["missing-key"]);
         assert_eq!(lint("[{\u{201c}a\u{201d}: 1}]").findings[0].id, "typographic-quotes");
         assert_eq!(lint("{}").findings[0].id, "unreadable");
-        // What is no rule does not hide what is wrong with the others.
+        // An invalid rule does not hide problems of the others.
         let linted = lint("[{\"name\":\"a\"},null,7]");
         let ids: Vec<&str> = linted.findings.iter().map(|finding| finding.id).collect();
         assert_eq!(ids, ["missing-key", "missing-key", "missing-key", "unreadable", "unreadable"]);

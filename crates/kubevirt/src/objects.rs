@@ -1,7 +1,7 @@
 //! Finds VMs, templates and instance types in YAML.
 //!
-//! Lists are opened, templates get their parameters filled in, and each object knows its place and where its rules are
-//! written. What is none of these is passed over.
+//! Lists are expanded, parameters of templates are substituted, and each object has its position and that of its rules.
+//! Other objects are ignored.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -15,23 +15,23 @@ use crate::select::TEMPLATE_ANNOTATION;
 use crate::trail::Key;
 use crate::value::Value;
 
-/// Deeper YAML is refused: values are walked by recursion.
+/// Deeper YAML is rejected, because values are walked recursively.
 const MAX_DEPTH: usize = 500;
 
-/// More values in one file are refused: aliases can make much of little.
+/// Files with more values are rejected: aliases can make a small file huge.
 const MAX_VALUES: usize = 50_000_000;
 
-/// Lists in lists that are opened.
+/// Maximum nesting of lists.
 const MAX_LISTS: usize = 16;
 
-/// What was found in one file.
+/// The objects in a file.
 #[derive(Debug, Default)]
 pub struct Objects {
-    /// VMs, those inside templates included.
+    /// VMs, including those inside templates.
     pub vms: Vec<Vm>,
     /// Templates.
     pub templates: Vec<Template>,
-    /// Instance types and preferences, as they are.
+    /// Instance types and preferences, unchanged.
     pub instancetypes: Vec<Value>,
     /// Parameters that templates declare.
     pub parameters: Vec<String>,
@@ -46,17 +46,17 @@ pub struct Vm {
     pub name: String,
     /// The namespace of that object; empty if it has none.
     pub namespace: String,
-    /// Where that object begins, in bytes.
+    /// The byte offset of that object.
     pub offset: usize,
-    /// The VM in the tree that it was found in.
+    /// The VM in its tree.
     pub node: NodeId,
-    /// The VM, with parameters filled in.
+    /// The VM, with parameters substituted.
     pub value: Value,
     /// Its own rules.
     pub rules: Option<Annotation>,
-    /// The template in the same file that contains it, by its index in [`Objects::templates`].
+    /// The index in [`Objects::templates`] of the template that contains it.
     pub template: Option<usize>,
-    /// Why its parameters could not be filled in.
+    /// The reason that its parameters could not be substituted.
     pub problem: Option<String>,
 }
 
@@ -65,28 +65,28 @@ pub struct Vm {
 pub struct Template {
     /// Its name.
     pub name: String,
-    /// Its namespace; empty if it has none; then it matches any.
+    /// Its namespace; empty if it has none and matches any.
     pub namespace: String,
     /// Rules on the template itself.
     pub rules: Option<Annotation>,
-    /// Rules on its first VM that has some.
+    /// Rules on the first VM in it that has some.
     pub vm_rules: Option<Annotation>,
 }
 
-/// The text of an annotation and its place.
+/// The text of an annotation and its position.
 #[derive(Clone, Debug)]
 pub struct Annotation {
     /// The rules as text.
     pub text: Box<str>,
-    /// Where the key begins, in bytes.
+    /// The byte offset of the key.
     pub key: usize,
-    /// Where the value begins and ends.
+    /// The byte range of the value.
     pub span: (usize, usize),
-    /// How it is written.
+    /// Its YAML style.
     pub style: Style,
-    /// A description of the value if it is not a string; the text is empty then.
+    /// A description of the value if it is not a string; then the text is empty.
     stray: Option<&'static str>,
-    /// Whether parameters changed the text, so that places in it say nothing about the file.
+    /// Whether parameters changed the text, so that its offsets do not match the file.
     changed: bool,
     positions: OnceLock<Positions>,
 }
@@ -97,17 +97,17 @@ impl Annotation {
         self.readable().and_then(rules::parse)
     }
 
-    /// Its text, or that it is none.
+    /// Its text, or an error if the value is not text.
     pub fn readable(&self) -> Result<&str, Unreadable> {
         self.stray.map_or(Ok(&self.text), |found| Err(Unreadable::Stray { found }))
     }
 
-    /// Whether there are no rules in it, not even bad ones.
+    /// Whether it contains no rules, not even invalid ones.
     fn is_empty(&self) -> bool {
         self.text.is_empty() && self.stray.is_none()
     }
 
-    /// The offset in the file of a byte of the text.
+    /// The offset in the file for an offset in the text.
     pub fn locate(&self, source: &[u8], offset: usize) -> usize {
         if self.changed || self.stray.is_some() {
             return self.key;
@@ -119,7 +119,7 @@ impl Annotation {
     }
 }
 
-/// Finds the objects of a file. The error says which limit it breaks.
+/// Finds the objects of a file. The error names a limit that is exceeded.
 pub fn objects(tree: &Tree, given: &Parameters) -> Result<Objects, String> {
     let mut finder = Finder { tree, given, found: Objects::default(), budget: MAX_VALUES };
     for document in tree.documents() {
@@ -128,7 +128,7 @@ pub fn objects(tree: &Tree, given: &Parameters) -> Result<Objects, String> {
     Ok(finder.found)
 }
 
-/// Turns a node into a value.
+/// Converts a node to a value.
 pub fn value(tree: &Tree, id: NodeId) -> Result<Value, String> {
     let mut budget = MAX_VALUES;
     convert(tree, id, 0, &mut budget)
@@ -274,7 +274,7 @@ impl<'a> Finder<'a> {
             };
             for node in nodes {
                 let object_kind = self.text(node, &["kind"]).unwrap_or_default();
-                // The VM of a VirtualMachineTemplate needs no kind.
+                // The VM in a VirtualMachineTemplate needs no kind.
                 if object_kind == "VirtualMachine" || object_kind.is_empty() && kind != "Template" {
                     self.vm(node, Some((index, &values)))?;
                 }
@@ -332,7 +332,7 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// Where an object begins: its first key.
+/// The offset of an object: its first key.
 fn start(tree: &Tree, id: NodeId) -> usize {
     match tree.value(id) {
         View::Map([first, ..]) => first.pos.offset as usize,
@@ -340,16 +340,16 @@ fn start(tree: &Tree, id: NodeId) -> usize {
     }
 }
 
-/// The offset of the value at the end of some keys, in bytes.
+/// The byte offsets of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Spot {
-    /// Its key, or the beginning of a list's item.
+    /// Its key, or the start of a list item.
     pub key: usize,
-    /// A scalar itself; else the key.
+    /// The scalar itself, otherwise the key.
     pub value: usize,
 }
 
-/// Finds the value at the end of some keys. Where they lead on to nothing, it is the last one that is there.
+/// Finds the value at a path, or its nearest existing parent.
 pub fn locate(tree: &Tree, from: NodeId, keys: &[Key]) -> Spot {
     let mut at = from;
     let mut spot = Spot { key: start(tree, from), value: start(tree, from) };
@@ -377,7 +377,7 @@ pub fn locate(tree: &Tree, from: NodeId, keys: &[Key]) -> Spot {
     spot
 }
 
-/// The item at the end of a chain of keys; of doubles the last.
+/// The item at a path; of duplicate keys the last.
 fn get<'a>(tree: &'a Tree, id: NodeId, keys: &[&str]) -> Option<&'a MapItem> {
     let mut at = id;
     let mut found = None;

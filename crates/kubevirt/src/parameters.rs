@@ -1,6 +1,6 @@
 //! Parameters of OpenShift templates: `${NAME}` in text, `${{NAME}}` for whole values.
 //!
-//! Generated values are the same in every run: validation needs a value of the right shape, not a secret.
+//! Generated values are the same in every run: validation needs a value of the right form, not a secret.
 
 use std::collections::HashMap;
 
@@ -8,14 +8,14 @@ use ytterby_text::budget;
 
 use crate::value::Value;
 
-/// Generated text ends here, whatever the expression asks for.
+/// Maximum length of generated text.
 const MAX_GENERATED: usize = 4096;
 
 /// Values by name.
 pub type Parameters = HashMap<String, String>;
 
-/// The parameters that a template declares, with the given values before its own. The error names one that is required
-/// and has none.
+/// The parameters that a template declares; given values take precedence. The error names a required one without a
+/// value.
 pub fn declared(list: Option<&Value>, given: &Parameters) -> Result<Parameters, String> {
     let mut values = Parameters::new();
     for parameter in list.and_then(Value::as_array).unwrap_or_default() {
@@ -38,7 +38,7 @@ pub fn declared(list: Option<&Value>, given: &Parameters) -> Result<Parameters, 
     Ok(values)
 }
 
-/// Puts parameters into all texts of a value.
+/// Substitutes parameters in all texts of a value.
 pub fn substitute(value: &mut Value, parameters: &Parameters) {
     match value {
         Value::String(text) => {
@@ -78,11 +78,11 @@ fn expanded(text: &str, parameters: &Parameters) -> String {
     while let Some(at) = rest.find("${") {
         out.push_str(&rest[..at]);
         let inside = &rest[at + 2..];
-        // Names are short; looking no further keeps this linear on text full of `${`.
+        // Names are short; limiting the search keeps it linear for text full of `${`.
         let end = inside.bytes().take(256).position(|byte| byte == b'}');
         match end.map(|end| &inside[..end]).and_then(|name| Some((name, parameters.get(name)?))) {
             Some((name, value)) => {
-                // A parameter of 100 kB can be used 20,000 times; the caller that opened the budget reports it.
+                // A parameter of 100 kB can be used 20,000 times; the owner of the budget reports the limit.
                 if budget::text(value.len()).is_err() {
                     return out;
                 }
@@ -99,7 +99,7 @@ fn expanded(text: &str, parameters: &Parameters) -> String {
     out
 }
 
-/// Text of the shape that an expression such as `[a-z0-9]{8}` asks for: classes count up through their characters.
+/// Generates text for an expression such as `[a-z0-9]{8}`: classes count up through their characters.
 pub fn generate(expression: &str) -> String {
     let mut out = String::new();
     let mut rest = expression;

@@ -1,9 +1,9 @@
-//! Regular expressions of rules: PCRE2, searched anywhere in the text, with bounds on the work.
+//! Regular expressions of rules: PCRE2, unanchored, with limited work.
 //!
-//! PCRE2 backtracks, so a pattern like `(a+)+$` takes exponential time on some texts. It can be
-//! told to give up after a number of steps, but not how many steps it took. So a pattern is tried
-//! with a small limit first, then with larger ones, and the limit of the attempt that gave an
-//! answer is what the [`Budget`] is charged.
+//! PCRE2 backtracks, so a pattern like `(a+)+$` takes exponential time on some texts. It accepts a
+//! limit of steps, but does not report how many it took. So a pattern is tried with a small limit
+//! first, then with larger ones, and the [`Budget`] is charged the limit of the attempt that
+//! succeeded.
 
 use std::sync::OnceLock;
 
@@ -14,31 +14,31 @@ use crate::budget::{Budget, Exhausted, STRIDE};
 /// Limits of the attempts, in steps. Nearly all patterns of real rules need fewer than a hundred.
 const ATTEMPTS: [u64; 4] = [300, 5_000, 100_000, 2_000_000];
 
-/// What an attempt with the first limit is charged.
+/// The charge for an attempt with the first limit.
 const USUAL: u64 = 100;
 
-/// Longer patterns are refused; compiling takes time and memory in proportion.
+/// Longer patterns are rejected; compiling takes proportional time and memory.
 const MAX_LENGTH: usize = 64 * 1024;
 
-/// What RE2 and PCRE do not read alike besides `$`.
+/// Differences between RE2 and PCRE besides `$`.
 pub(crate) const VERTICAL_TAB: &str = "`\\v` is one character here and any vertical space in PCRE";
 
 /// A compiled pattern.
 #[derive(Clone, Debug)]
 pub struct Pattern {
     text: Box<str>,
-    /// One for each attempt; the first is always there, because it shows whether the pattern
-    /// compiles.
+    /// One for each attempt; the first is always compiled, to find errors of the
+    /// pattern.
     attempts: Box<[OnceLock<Regex>; ATTEMPTS.len()]>,
 }
 
-/// Steps, depth of backtracking, kibibytes of heap. A pattern cannot raise what its beginning sets.
+/// Steps, depth of backtracking, kibibytes of heap. A pattern cannot raise limits set at its beginning.
 fn limits(steps: u64) -> String {
     format!("(*LIMIT_MATCH={steps})(*LIMIT_DEPTH=100000)(*LIMIT_HEAP=65536)")
 }
 
 impl Pattern {
-    /// Compiles a pattern; the error says what is wrong and where in the pattern.
+    /// Compiles a pattern; the error contains the problem and its offset.
     pub fn new(text: &str) -> Result<Pattern, String> {
         if text.len() > MAX_LENGTH {
             return Err(format!("the regular expression is longer than {MAX_LENGTH} bytes"));
@@ -58,13 +58,13 @@ impl Pattern {
         Ok(Pattern { text: text.into(), attempts })
     }
 
-    /// Whether the pattern is found in the text; an error if that took too much work.
+    /// Whether the pattern is found in the text; fails if that takes too much work.
     pub fn is_match(&self, text: &str, budget: &Budget<'_>) -> Result<bool, String> {
-        // A step may look through all of the text.
+        // A step may scan the whole text.
         let weight = 1 + (text.len() / STRIDE) as u64;
         for (number, steps) in ATTEMPTS.into_iter().enumerate() {
             if number > 0 && budget.left() < steps.saturating_mul(weight) {
-                // A larger budget may give another result, so this one counts as exhausted.
+                // A larger budget may have another result, so this one counts as exhausted.
                 let _ = budget.spend(budget.left());
                 break;
             }
@@ -87,7 +87,7 @@ impl Pattern {
         Err(format!("the regular expression {} takes too many steps on this value and was stopped", self.text))
     }
 
-    /// The pattern as it was written.
+    /// The pattern as written.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -136,7 +136,7 @@ mod tests {
             assert!(Pattern::new(pattern).unwrap().is_match(&text, &budget).unwrap_err().contains("too many steps"));
             assert!(budget.is_exhausted(), "{pattern}: {}", budget.taken());
         }
-        // Some of them on short texts are all that a review may have.
+        // A few of these on short texts use up the budget of a review.
         let (budget, text) = (Budget::default(), "a".repeat(40) + "!");
         let pattern = Pattern::new("(a+)+$").unwrap();
         let tries = (0..100).take_while(|_| pattern.is_match(&text, &budget).is_err() && !budget.is_exhausted());

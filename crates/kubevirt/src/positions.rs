@@ -1,19 +1,19 @@
-//! From a place in a decoded YAML scalar back to the file.
+//! Maps offsets in a decoded YAML scalar back to the file.
 //!
 //! A block scalar loses its indentation, a quoted one its escapes, a folded one its line breaks. The map is built once per
-//! scalar, from the source text and the decoded text side by side, and is searched by bisection.
+//! scalar, by comparing the source text with the decoded text, and uses binary search.
 
 use ytterby_yaml::Style;
 
-/// Places in a decoded text and where they come from.
+/// A map from offsets in a decoded text to the source.
 #[derive(Clone, Debug, Default)]
 pub struct Positions {
-    /// Pairs of offsets, decoded and source; between two pairs both run in step.
+    /// Pairs of offsets, decoded and source; between two pairs both advance equally.
     points: Vec<(usize, usize)>,
 }
 
 impl Positions {
-    /// Lines up `decoded` with the source text of the scalar, which begins at `start` of its file.
+    /// Aligns `decoded` with the source text of the scalar, which begins at `start` of its file.
     pub fn new(source: &[u8], start: usize, style: Style, decoded: &str) -> Positions {
         let points = match style {
             Style::Literal => literal(source, decoded),
@@ -22,7 +22,7 @@ impl Positions {
         Positions { points: points.into_iter().map(|(to, from)| (to, start + from)).collect() }
     }
 
-    /// The offset in the file of a byte of the decoded text.
+    /// The offset in the file for an offset in the decoded text.
     pub fn source(&self, decoded: usize) -> Option<usize> {
         let index = self.points.partition_point(|&(to, _)| to <= decoded).checked_sub(1)?;
         let (to, from) = self.points[index];
@@ -47,7 +47,7 @@ fn literal(source: &[u8], decoded: &str) -> Vec<(usize, usize)> {
     points
 }
 
-/// Walks both texts: escapes count as what they make, folded space as the space that remains.
+/// Aligns both texts: an escape corresponds to its character, folded space to the remaining space.
 fn aligned(source: &[u8], style: Style, decoded: &[u8]) -> Vec<(usize, usize)> {
     let space = |byte: u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
     let mut from = match style {
@@ -110,7 +110,7 @@ fn char_len(text: &[u8], at: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// For each needle: the source text at the place that the map gives.
+    /// Checks that each needle in the decoded text maps to the same text in the source.
     fn check(source: &str, style: Style, decoded: &str, needles: &[&str]) {
         let map = Positions::new(source.as_bytes(), 100, style, decoded);
         for needle in needles {

@@ -1,8 +1,8 @@
-//! Rules, read from the text of an annotation.
+//! Parses rules from the text of an annotation.
 //!
-//! A text that is not a JSON array of objects cannot be read at all. Otherwise every rule counts for
-//! itself: a broken one is an entry that says what is wrong and where, and the others are still
-//! rules. Offsets are bytes into the annotation.
+//! A text that is not a JSON array of objects cannot be parsed at all. Otherwise rules are
+//! independent: an invalid one becomes an entry with its problem and offset, and the others remain
+//! valid. Offsets are bytes in the annotation.
 
 use std::collections::HashMap;
 
@@ -13,10 +13,10 @@ use crate::jsonpath::{PREFIX, Path};
 use crate::pattern::Pattern;
 use crate::shape;
 
-/// The annotation that carries rules on a VM.
+/// The annotation with the rules of a VM.
 pub const ANNOTATION: &str = "vm.kubevirt.io/validations";
 
-/// Keys of a rule, in the order in which we show them.
+/// Keys of a rule, in the order of messages.
 pub const KEYS: [&str; 12] = [
     "name",
     "rule",
@@ -42,37 +42,37 @@ pub struct Rules {
 /// One object of the array.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Its place in the array, from 0.
+    /// Its index in the array, from 0.
     pub index: usize,
-    /// Its `name`, as far as it has one.
+    /// Its `name`, if it has a valid one.
     pub name: Box<str>,
-    /// Where the object begins.
+    /// The offset of the object.
     pub offset: usize,
     /// The offset of its `name`.
     pub name_offset: usize,
-    /// The rule, or why there is none.
+    /// The rule, or the reason for there being none.
     pub state: State,
-    /// Keys that no rule has.
+    /// Unknown keys.
     pub unknown_keys: Vec<UnknownKey>,
 }
 
-/// A key that no rule has.
+/// An unknown key.
 #[derive(Clone, Debug)]
 pub struct UnknownKey {
     /// The key.
     pub key: Box<str>,
     /// Its offset.
     pub offset: usize,
-    /// What it may have been meant to be.
+    /// A similar known key.
     pub nearest: Option<&'static str>,
 }
 
-/// What became of an object.
+/// The result of parsing an object.
 #[derive(Clone, Debug)]
 pub enum State {
     /// A rule to evaluate.
     Rule(Box<Rule>),
-    /// A kind of rule that we do not know; the format says to ignore it.
+    /// An unknown kind of rule, which the format says to ignore.
     UnknownKind {
         /// Its `rule`.
         kind: Box<str>,
@@ -81,68 +81,68 @@ pub enum State {
         /// Its `message`, if any.
         message: Box<str>,
     },
-    /// Something mandatory is missing or wrong.
+    /// Something required is missing or wrong.
     Broken {
-        /// Everything that is.
+        /// All problems.
         faults: Vec<Fault>,
-        /// Its `path`, as far as there is one.
+        /// Its `path`, if it has one.
         path: Box<str>,
-        /// Its `message`, as far as there is one.
+        /// Its `message`, if it has one.
         message: Box<str>,
     },
 }
 
-/// Something wrong with a rule.
+/// A problem of a rule.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Fault {
-    /// The lint id of this sort of fault.
+    /// The lint id of this kind of problem.
     pub id: &'static str,
-    /// Where.
+    /// Its offset.
     pub offset: usize,
-    /// What.
+    /// The problem.
     pub message: String,
-    /// What to try.
+    /// How to fix it.
     pub hint: Option<String>,
 }
 
-/// A rule that can be evaluated.
+/// A valid rule.
 #[derive(Clone, Debug)]
 pub struct Rule {
-    /// What is said when it is broken.
+    /// The message for violations.
     pub message: Box<str>,
-    /// What it looks at.
+    /// The path of the values to check.
     pub path: Path,
     /// The offset of the path.
     pub path_offset: usize,
-    /// The rule is left out where this does not exist.
+    /// The rule is skipped if this does not exist.
     pub valid: Option<Path>,
-    /// The offset of that.
+    /// The offset of `valid`.
     pub valid_offset: usize,
-    /// Whether breaking it is only worth a warning.
+    /// Whether a violation is only a warning.
     pub just_warning: bool,
-    /// What it asks for.
+    /// The requirement.
     pub check: Check,
     /// Argument keys that this kind of rule does not use, and their offsets.
     pub unused: Vec<(&'static str, usize)>,
-    /// What the reference would refuse: where, and why.
+    /// Uses of extensions that the reference rejects: offset and reason.
     pub extensions: Vec<(usize, &'static str)>,
 }
 
-/// What a rule asks of each value.
+/// The requirement of a rule on each value.
 #[derive(Clone, Debug)]
 pub enum Check {
-    /// A whole number in a range.
+    /// An integer in a range.
     Integer(Range),
     /// A string whose length is in a range.
     String(Range),
-    /// One of these.
+    /// One of these values.
     Enum(Vec<Argument<Box<str>>>),
-    /// A match; anything matches where no pattern is given.
+    /// A match; without a pattern, anything matches.
     Regex(Option<Argument<Result<Pattern, Fault>>>),
 }
 
 impl Check {
-    /// The word for it in `rule`.
+    /// The name in `rule`.
     pub fn kind(&self) -> &'static str {
         match self {
             Check::Integer(_) => "integer",
@@ -153,45 +153,45 @@ impl Check {
     }
 }
 
-/// Bounds, both included.
+/// Bounds, both inclusive.
 #[derive(Clone, Debug, Default)]
 pub struct Range {
-    /// At least.
+    /// The minimum.
     pub min: Option<Argument<Decimal>>,
-    /// At most.
+    /// The maximum.
     pub max: Option<Argument<Decimal>>,
 }
 
-/// An argument: written down, or to be looked up on the VM.
+/// An argument: a literal, or a path on the VM.
 #[derive(Clone, Debug)]
 pub enum Argument<T> {
-    /// Written down.
+    /// A literal.
     Literal(T),
     /// `jsonpath::…`.
     Path(Path),
 }
 
-/// Why an annotation cannot be read at all.
+/// The reason that an annotation cannot be parsed at all.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Unreadable {
-    /// It is no JSON.
+    /// It is not JSON.
     Json(JsonError),
-    /// It is no text: rules written as YAML are the usual slip.
+    /// It is not text: a common mistake is to write rules as YAML.
     Stray {
-        /// What it is, in words.
+        /// A description of the value.
         found: &'static str,
     },
     /// It is JSON, but not an array of objects.
     Shape {
         /// The offset of the wrong value.
         offset: usize,
-        /// What it is and what it should be.
+        /// The actual and the expected type.
         message: String,
     },
 }
 
 impl Unreadable {
-    /// Where, in bytes.
+    /// The byte offset.
     pub fn offset(&self) -> usize {
         match self {
             Unreadable::Json(error) => error.cause(),
@@ -200,7 +200,7 @@ impl Unreadable {
         }
     }
 
-    /// What is wrong.
+    /// The problem.
     pub fn message(&self) -> String {
         match self {
             Unreadable::Json(error) => error.message(),
@@ -209,7 +209,7 @@ impl Unreadable {
         }
     }
 
-    /// What to try.
+    /// How to fix it.
     pub fn hint(&self) -> Option<String> {
         match self {
             Unreadable::Json(error) => error.hint(),
@@ -219,18 +219,18 @@ impl Unreadable {
     }
 }
 
-/// Reads the text of an annotation. The empty text has no rules.
+/// Parses the text of an annotation. The empty text has no rules.
 pub fn parse(text: &str) -> Result<Rules, Unreadable> {
     let (rules, strangers) = parse_each(text)?;
     strangers.into_iter().next().map_or(Ok(rules), Err)
 }
 
-/// Size of all patterns of an annotation when they are compiled, see [`shape::size`]: about 20 MB
-/// and 100 ms. Those of shipped templates take some hundred.
+/// Maximum compiled size of all patterns of an annotation, see [`shape::size`]: about 20 MB and
+/// 100 ms. Those of shipped templates have some hundred.
 const MAX_PATTERNS: u64 = 2_000_000;
 
-/// Reads the text of an annotation although some elements of the array may be no objects; these are
-/// told beside the rules.
+/// Parses the text of an annotation, even if some elements of the array are no objects; these are
+/// returned separately.
 pub fn parse_each(text: &str) -> Result<(Rules, Vec<Unreadable>), Unreadable> {
     if text.is_empty() {
         return Ok(Default::default());
@@ -286,13 +286,13 @@ impl Entry {
         };
     }
 
-    /// The name, or the place in the array where there is none.
+    /// The name, or the index in the array if there is none.
     pub fn label(&self) -> String {
         if self.name.is_empty() { format!("#{}", self.index + 1) } else { self.name.to_string() }
     }
 }
 
-/// Reads a rule. Its patterns are compiled as long as there is `room` for them.
+/// Parses a rule. Its patterns are compiled as long as there is `room` for them.
 fn entry(index: usize, offset: usize, members: &[(Node, Node)], room: &mut u64) -> Entry {
     let mut object = Object { offset, members: HashMap::new(), faults: Vec::new(), extensions: Vec::new(), room };
     let mut unknown_keys = Vec::new();
@@ -358,13 +358,13 @@ fn entry(index: usize, offset: usize, members: &[(Node, Node)], room: &mut u64) 
     Entry { index, name, offset, name_offset, state, unknown_keys }
 }
 
-/// The members of one rule while it is read, with what was found wrong.
+/// The members of a rule that is being parsed, with problems so far.
 struct Object<'a> {
     offset: usize,
     members: HashMap<&'static str, &'a Node>,
     faults: Vec<Fault>,
     extensions: Vec<(usize, &'static str)>,
-    /// What patterns may still take when they are compiled.
+    /// The remaining size for compiled patterns.
     room: &'a mut u64,
 }
 
@@ -426,7 +426,7 @@ impl<'a> Object<'a> {
                 None
             }
             Err(error) => {
-                // Inside the quotes, as long as there is no escape before it.
+                // The offset inside the quotes, exact if there is no escape before it.
                 let at = offset + 1 + error.offset;
                 self.fault("bad-path", at, format!("`{key}` is no path: {}", error.go), None);
                 None

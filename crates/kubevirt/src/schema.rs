@@ -1,8 +1,8 @@
-//! What a VirtualMachine looks like below `.spec.template`: kinds, defaults, Go types.
+//! The fields of a VirtualMachine below `.spec.template`: types, defaults, Go types.
 //!
-//! The table is `data/vmi-fields.tsv`, one line per path, taken from KubeVirt's API types. It tells
-//! a misspelled path from an unset one and a quantity from a string, and it knows which fields
-//! always exist: scalars that are no pointers.
+//! The table is `data/vmi-fields.tsv`, one line per path, taken from KubeVirt's API types. It
+//! distinguishes a misspelled path from an unset one and a quantity from a string, and contains
+//! which fields always exist: scalars that are not pointers.
 
 use std::collections::VecDeque;
 use std::sync::OnceLock;
@@ -31,15 +31,15 @@ pub struct Field {
 /// Kinds of fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// Its fields.
+    /// An object with fields.
     Object,
-    /// Any keys.
+    /// A map with any keys.
     Map,
     /// A list.
     Array,
     /// Text.
     String,
-    /// A whole number.
+    /// An integer.
     Integer,
     /// `true`, `false`.
     Boolean,
@@ -52,12 +52,12 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether values of this kind are single.
+    /// Whether values of this kind are scalars.
     pub fn is_scalar(self) -> bool {
         !matches!(self, Kind::Object | Kind::Map | Kind::Array)
     }
 
-    /// With an article, for messages.
+    /// The name with an article, for messages.
     pub fn what(self) -> &'static str {
         match self {
             Kind::Object => "an object",
@@ -74,7 +74,7 @@ impl Kind {
 }
 
 impl Field {
-    /// The field of that key, the value of a map, or the item of a list (`[*]`).
+    /// The field with this key, the value of a map, or the item of a list (`[*]`).
     pub fn child(&self, name: &str) -> Option<&'static Field> {
         let key = if self.kind == Kind::Map { "*" } else { name };
         self.children().find(|field| field.name == key)
@@ -91,9 +91,9 @@ impl Field {
         table[self.index].children.iter().map(|&index| &table[index])
     }
 
-    /// Whether the field exists whenever its parent does, with an empty value if none is given.
+    /// Whether the field exists whenever its parent does, with an empty value by default.
     pub fn has_default(&self) -> bool {
-        // A time that is not set is null.
+        // An unset time is null.
         !self.pointer && self.kind.is_scalar() && self.kind != Kind::Time && self.name != "[*]" && self.name != "*"
     }
 }
@@ -108,7 +108,7 @@ pub fn template() -> &'static Field {
     &table()[2]
 }
 
-/// The release of KubeVirt whose fields the table has.
+/// The release of KubeVirt in the table.
 pub const KUBEVIRT: &str = "1.9.0";
 
 const FIELDS: &str = include_str!("../data/vmi-fields.tsv");
@@ -165,7 +165,7 @@ fn read() -> Vec<Field> {
     table
 }
 
-/// Where else a name is found that a field lacks: in the nearest object below it, as `devices` in
+/// The nearest field below with a name that a field lacks, such as `devices` in
 /// `.spec.domain`.
 pub(crate) fn below(field: &'static Field, name: &str) -> Option<&'static Field> {
     let mut queue: VecDeque<&'static Field> = field.children().collect();
@@ -180,25 +180,25 @@ pub(crate) fn below(field: &'static Field, name: &str) -> Option<&'static Field>
     None
 }
 
-/// Where a path leads, as far as the table can tell.
+/// The target of a path, as far as the table contains it.
 #[derive(Clone, Debug)]
 pub enum Target {
-    /// To this field.
+    /// This field.
     Field(&'static Field),
-    /// Nowhere: no such field.
+    /// An unknown field.
     Unknown {
         /// The field that lacks it.
         parent: &'static Field,
-        /// What was asked for.
+        /// The unknown name.
         name: String,
-        /// The nearest name that it has.
+        /// The most similar name that it has.
         nearest: Option<&'static str>,
     },
-    /// To several fields, or to where only a VM can tell.
+    /// Several fields, or something that depends on the VM.
     Open,
 }
 
-/// Follows steps from `.spec.template`.
+/// Resolves steps from `.spec.template`.
 pub fn target(steps: &[Step]) -> Target {
     let mut field = template();
     for step in steps {

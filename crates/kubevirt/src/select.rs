@@ -1,7 +1,8 @@
-//! Which rules apply to a VM: its own, its template's, or none.
+//! Selects the rules that apply to a VM: its own, its template's, or none.
 //!
-//! The order is the reference's: a VM that is being deleted and one with the skip annotation have no rules; a VM's own
-//! annotation counts before its template's; names of a template come from labels or from annotations, never from both.
+//! The order is the reference's: a VM that is being deleted or has the skip annotation has no rules; a VM's own annotation
+//! takes precedence over its template's; name and namespace of a template come from labels or from annotations, never from
+//! both.
 
 use crate::rules::ANNOTATION;
 use crate::value::Value;
@@ -14,30 +15,30 @@ pub const TEMPLATE_ANNOTATION: &str = "validations";
 
 /// The label or annotation that names a VM's template.
 pub const NAME: &str = "vm.kubevirt.io/template";
-/// Those that name the namespace of the template; the first wins.
+/// The labels or annotations with the namespace of the template; the first wins.
 pub const NAMESPACES: [&str; 2] = ["vm.kubevirt.io/template.namespace", "vm.kubevirt.io/template-namespace"];
 
-/// Where the rules of a VM come from.
+/// The origin of a VM's rules.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Source<'a> {
-    /// From nowhere: the VM is being deleted.
+    /// No rules: the VM is being deleted.
     Deleted,
-    /// From nowhere: the VM asks to be left alone.
+    /// No rules: the VM has the skip annotation.
     Skipped,
-    /// From this text on the VM itself.
+    /// This text on the VM itself.
     Own(&'a str),
-    /// From the template of this name.
+    /// The template with this name.
     Template {
         /// Its namespace.
         namespace: &'a str,
         /// Its name.
         name: &'a str,
     },
-    /// From nowhere.
+    /// No rules.
     None,
 }
 
-/// Finds out where the rules of a VM come from.
+/// Determines the origin of a VM's rules.
 pub fn source(vm: &Value) -> Source<'_> {
     if vm.at(&["metadata", "deletionTimestamp"]).is_some() {
         return Source::Deleted;
@@ -52,7 +53,7 @@ pub fn source(vm: &Value) -> Source<'_> {
     template_reference(vm).map_or(Source::None, |(namespace, name)| Source::Template { namespace, name })
 }
 
-/// Namespace and name of the template that a VM names, whether or not it has rules of its own.
+/// Namespace and name of a VM's template, whether or not the VM has its own rules.
 pub fn template_reference(vm: &Value) -> Option<(&str, &str)> {
     ["labels", "annotations"].iter().find_map(|place| template_key(vm.at(&["metadata", place])?))
 }
@@ -63,12 +64,12 @@ fn template_key(place: &Value) -> Option<(&str, &str)> {
     Some((namespace, text(NAME)?))
 }
 
-/// The name of a template that a VM gives without a namespace, or nothing.
+/// The name of a VM's template if it is given without a namespace.
 pub fn template_name(vm: &Value) -> Option<&str> {
     ["labels", "annotations"].iter().find_map(|place| vm.at(&["metadata", place])?.get(NAME)?.as_str())
 }
 
-/// Whether a resource of an admission request is that of VMs; else the reference's words.
+/// Whether the resource of an admission request is a VM; otherwise the reference's message.
 pub fn is_vm_resource(group: &str, version: &str, resource: &str) -> Result<(), String> {
     if group == "kubevirt.io" && resource == "virtualmachines" {
         return Ok(());

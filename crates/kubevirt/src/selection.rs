@@ -1,8 +1,8 @@
-//! Selects VMs in CEL as [`crate::select`] does.
+//! Selects VMs in CEL like [`crate::select`].
 //!
-//! A policy is for the rules of one text. It selects the VMs that carry this text themselves, and
-//! those without rules that name a template which has it; never a VM that has other rules itself,
-//! not even `[]`.
+//! A policy is for the rules of one text. It selects the VMs that have this annotation themselves,
+//! and those without rules that name a template with it; never a VM that has other rules itself, not
+//! even `[]`.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,10 @@ use ytterby_text::cel;
 use crate::rules::ANNOTATION;
 use crate::select::{NAME, NAMESPACES};
 
-/// Longer expressions are refused by the API server, which counts characters.
+/// The API server rejects longer expressions; it counts characters.
 const MAX_EXPRESSION: usize = 90_000;
 
-/// Whether VMs carry the text of rules themselves.
+/// Whether VMs have the annotation themselves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Carried {
     /// Some do, or will when a template is processed.
@@ -23,8 +23,8 @@ pub enum Carried {
     No,
 }
 
-/// True for the VMs whose rules have this text; nothing where no expression can say it. Of
-/// templates, namespaces and names are given; one without a namespace fits any.
+/// An expression that is true for the VMs with these rules; `None` if it would be too long.
+/// `templates` has namespaces and names; one without a namespace matches any.
 pub fn selection(text: &str, templates: &BTreeSet<(&str, &str)>, carried: Carried) -> Option<String> {
     let (at, key) = ("object.metadata.annotations", cel::quoted(ANNOTATION));
     let own = format!("has({at}) && {key} in {at} && {at}[{key}] != ''");
@@ -41,8 +41,8 @@ pub fn selection(text: &str, templates: &BTreeSet<(&str, &str)>, carried: Carrie
     }
 }
 
-/// True for VMs that name one of the templates: by labels if these have a name and a namespace,
-/// else by annotations.
+/// An expression that is true for VMs that name one of the templates: by labels if these have a name
+/// and a namespace, otherwise by annotations.
 fn referring(templates: &BTreeSet<(&str, &str)>) -> String {
     if templates.is_empty() {
         return String::new();

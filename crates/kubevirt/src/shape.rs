@@ -1,46 +1,46 @@
-//! What the brackets and repeats of a regular expression tell about it, without running it.
+//! Analyses the groups and repeats of a regular expression without running it.
 //!
-//! Not a parser: it reads groups, alternatives, classes and repeats, and takes everything else for
-//! one character. That is enough to estimate how large a pattern gets when it is compiled, and to
-//! see the nested repeats that make backtracking explode. What it cannot see (ambiguity between
-//! neighbours, back references) it does not report.
+//! This is not a full parser: it recognises groups, alternatives, classes and repeats, and treats
+//! everything else as one character. That is enough to estimate the compiled size of a pattern, and
+//! to find nested repeats with exponential backtracking. It does not find other causes (ambiguity
+//! between neighbours, back references).
 
 use std::ops::Range;
 
-/// Code units that a pattern compiles to, roughly: counted repeats are written out.
+/// The approximate number of code units of a compiled pattern: counted repeats are expanded.
 pub(crate) fn size(pattern: &str) -> u64 {
     shape(pattern).size
 }
 
-/// Why a pattern may take exponential time, if it may: a repeat inside of a repeat that can match
+/// The part of a pattern that may take exponential time, if any: a repeat of a repeat that can match
 /// the same text in many ways.
 pub(crate) fn catastrophe(pattern: &str) -> Option<&str> {
     let at = shape(pattern).nested?;
     pattern.get(at)
 }
 
-/// What a look at brackets and repeats tells.
+/// The result of an analysis.
 #[derive(Default)]
 struct Shape {
     size: u64,
-    /// The outer repeat of two nested ones.
+    /// The outer one of two nested repeats.
     nested: Option<Range<usize>>,
 }
 
-/// A group that is being read.
+/// A group that is being parsed.
 struct Group<'a> {
     start: usize,
-    /// Of all its alternatives.
+    /// The size of all its alternatives.
     size: u64,
-    /// Whether it gives nothing back: atomic and possessive groups, and those that only look.
+    /// Whether it does not backtrack: atomic and possessive groups, and lookarounds.
     is_atomic: bool,
-    /// Of the alternative that is being read: parts that must match, and unbounded repeats among
+    /// In the current alternative: the number of parts that must match, and of unbounded repeats among
     /// all parts.
     firm: usize,
     repeats: usize,
     /// Whether some alternative is a repeat and nothing else that must match.
     is_loose: bool,
-    /// First characters of alternatives, to see whether two can match the same.
+    /// First characters of alternatives, to find two that can match the same text.
     firsts: Vec<&'a str>,
     is_first: bool,
     is_ambiguous: bool,
@@ -171,10 +171,10 @@ fn class_end(bytes: &[u8], start: usize) -> usize {
     bytes.len()
 }
 
-/// How often something is repeated.
+/// The bounds of a repeat.
 struct Repeat {
     least: u64,
-    /// As often as it is written out.
+    /// The maximum, as expanded.
     most: u64,
     is_unbounded: bool,
     is_possessive: bool,
@@ -193,7 +193,7 @@ fn repeat(pattern: &str, at: usize) -> Repeat {
             match (low.trim().parse::<u64>(), high.trim()) {
                 (Ok(low), "") => (low, low.max(1), true, at + inner.len() + 2),
                 (Ok(low), high) => match high.parse::<u64>() {
-                    // From this many on, the number of ways explodes as if there were no bound.
+                    // From this number on, the number of ways explodes as if there were no bound.
                     Ok(high) => (low, high.max(1), high > low && high >= 10, at + inner.len() + 2),
                     Err(_) => (1, 1, false, at),
                 },
@@ -237,7 +237,7 @@ mod tests {
         ] {
             assert_eq!(catastrophe(pattern), expect, "{pattern}");
         }
-        // Broken ones must not make the reader fail.
+        // Invalid patterns must not cause a panic.
         for pattern in ["(", ")", "[", "a{", "a{1", "(?", "(?P<n", "\\", "|||", "(a+", "é+(é+)+", "\\é+", "[\\é"] {
             let _ = catastrophe(pattern);
         }

@@ -1,14 +1,14 @@
-//! The place of a value in a VM: the keys that lead to it.
+//! The path of a value in a VM.
 //!
-//! Results of a path are values without a place. A place is only wanted for what breaks a rule, so it is looked for then:
-//! along the path as far as the path is plain, below that by the address of the value.
+//! Results of a JSONPath are values without a location. It is only needed for values that violate a rule, so it is
+//! searched for then: along the path as far as it consists of fields and indexes, below that by the address of the value.
 
 use std::fmt;
 
 use crate::jsonpath::{Part, Path, Slice, Step};
 use crate::value::Value;
 
-/// A step from a value to one inside of it.
+/// A step from a value to a part of it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Key {
     /// To the value of this key.
@@ -26,8 +26,8 @@ impl fmt::Display for Key {
     }
 }
 
-/// The keys from a VM to `target`, one of the values that `path` passed; without a target, or one that is not there, to
-/// where the path stops being plain or leads on to nothing.
+/// The keys from a VM to `target`, one of the values that `path` visited; without a target, or if it is not found, to the
+/// last existing value on the plain part of the path.
 pub fn trail(vm: &Value, path: &Path, target: Option<&Value>) -> Vec<Key> {
     let mut keys = Vec::new();
     let mut at = vm;
@@ -43,7 +43,7 @@ pub fn trail(vm: &Value, path: &Path, target: Option<&Value>) -> Vec<Key> {
                 }
                 _ => None,
             };
-            // A null counts as nothing; what holds it is the place to look at.
+            // A null counts as absent; its parent is the location to show.
             let Some((key, value)) = next.filter(|(_, value)| !value.is_null()) else { break };
             keys.push(key);
             at = value;
@@ -57,7 +57,7 @@ pub fn trail(vm: &Value, path: &Path, target: Option<&Value>) -> Vec<Key> {
     keys
 }
 
-/// Adds the keys from a value to one inside of it, told by its address, the last key first; whether it is there.
+/// Adds the keys from a value to one inside it, identified by its address, last key first; returns whether it was found.
 fn search(at: &Value, target: &Value, keys: &mut Vec<Key>) -> bool {
     if std::ptr::eq(at, target) {
         return true;
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
     use crate::jsonpath::eval::{self, World};
 
-    /// The trail to the last result of a path.
+    /// Checks the keys to the last result of a path.
     fn check(path: &str, expect: &str) {
         let vm = crate::json::parse(
             r#"{"spec":{"template":{"spec":{"domain":{"cpu":null,"devices":{"disks":[{"name":"a"},{"name":"b","disk":{"bus":"sata"}}]}}}}}}"#,

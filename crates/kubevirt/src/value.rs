@@ -1,7 +1,7 @@
-//! JSON-like values: what a VM, a template or a rule's argument is made of.
+//! JSON-like values for VMs, templates and arguments of rules.
 //!
-//! Objects keep the order of their keys. A key given twice counts as the last one, as YAML and JSON readers do.
-//! Values hold no positions; a document knows its own.
+//! Objects keep the order of their keys. Of duplicate keys the last counts, as in YAML and JSON parsers. Values have no
+//! positions.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,9 +15,9 @@ pub enum Value {
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A whole number.
+    /// An integer.
     Int(i128),
-    /// A number with a fraction or exponent, or too large for a whole one.
+    /// A number with a fraction or exponent, or too large for an integer.
     Float(f64),
     /// Text.
     String(Box<str>),
@@ -36,7 +36,7 @@ impl Value {
         }
     }
 
-    /// The value of a key for writing, if this is an object that has it.
+    /// The mutable value of a key, if this is an object that has it.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Value> {
         match self {
             Value::Object(entries) => entries.iter_mut().rev().find(|(name, _)| **name == *key).map(|(_, value)| value),
@@ -44,12 +44,12 @@ impl Value {
         }
     }
 
-    /// The value at the end of a chain of keys; `null` counts as absent.
+    /// The value at a path; `null` counts as absent.
     pub fn at(&self, keys: &[&str]) -> Option<&Value> {
         keys.iter().try_fold(self, |value, key| value.get(key)).filter(|value| !value.is_null())
     }
 
-    /// Sets a key of an object; of anything else it makes an object with that key.
+    /// Sets a key of an object; replaces any other value by an object with that key.
     pub fn set(&mut self, key: &str, value: Value) {
         if let Some(place) = self.get_mut(key) {
             *place = value;
@@ -90,8 +90,8 @@ impl Value {
         }
     }
 
-    /// A scalar as text: whole numbers in decimal, floats at their shortest, `true`, `false`; nothing for `null`,
-    /// arrays and objects.
+    /// A scalar as text: integers in decimal, floats in shortest form, `true`, `false`; `None` for `null`, arrays and
+    /// objects.
     pub fn render(&self) -> Option<String> {
         match self {
             Value::Bool(value) => Some(value.to_string()),
@@ -102,7 +102,7 @@ impl Value {
         }
     }
 
-    /// The name that errors of Go's `encoding/json` have for this kind of value.
+    /// The name of this kind of value in errors of Go's `encoding/json`.
     pub fn go_kind(&self) -> &'static str {
         match self {
             Value::Null => "null",
@@ -114,7 +114,7 @@ impl Value {
         }
     }
 
-    /// What it is, with an article, for messages.
+    /// The type with an article, for messages.
     pub fn what(&self) -> &'static str {
         match self {
             Value::Null => "null",
@@ -158,15 +158,15 @@ impl fmt::Display for Value {
     }
 }
 
-/// Characters of a value that are shown in a message.
+/// Maximum characters of a value in a message.
 pub(crate) const BRIEF: usize = 200;
 
-/// A text of a VM in a message: quoted, and cut where it is very long.
+/// A text of a VM for a message: quoted, and truncated if very long.
 pub fn brief(text: &str) -> String {
     quoted(&cut(text, BRIEF))
 }
 
-/// The beginning of a text that has more characters than this.
+/// Truncates a text to this many characters.
 pub(crate) fn cut(text: &str, most: usize) -> Cow<'_, str> {
     match text.char_indices().nth(most) {
         None => text.into(),
@@ -174,7 +174,7 @@ pub(crate) fn cut(text: &str, most: usize) -> Cow<'_, str> {
     }
 }
 
-/// A string as JSON writes it. What YAML takes for a line break or refuses is escaped as well, so it is YAML, too.
+/// A string as JSON. Escapes what YAML treats as a line break or rejects, so that it is valid YAML, too.
 pub fn quoted(text: &str) -> String {
     let special = |c: char| matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}');
     quote::literal('"', text, |c| (c.is_control() || special(c)).then(|| quote::unicode_escape(c)))

@@ -1,9 +1,9 @@
-//! Follows a path on a VM.
+//! Evaluates a path on a VM.
 //!
-//! The reference walks Go structs, where every field that is no pointer exists and a nil pointer is
-//! a result; the specification means JSON, where what is not written does not exist, apart from
-//! scalars with a default. Both are one walk over pairs of a JSON value and its [`Field`], in one
-//! of three [`World`]s.
+//! The reference walks Go structs, where every field that is not a pointer exists and a nil pointer
+//! is a result; the specification is about JSON, where absent values do not exist, except scalars
+//! with a default. Both are one walk over pairs of a JSON value and its [`Field`], in one of three
+//! [`World`]s.
 
 use std::cmp::Ordering;
 
@@ -12,18 +12,18 @@ use crate::budget::{Budget, Exhausted};
 use crate::schema::{self, Field, Kind};
 use crate::value::Value;
 
-/// Values that one path may pass through; more is an error, so that nested unions and descents end.
+/// Maximum values that one path may visit, so that nested unions and descents end.
 const BUDGET: usize = 2_000_000;
 
-/// Whose idea of existence counts.
+/// Which values exist.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum World {
-    /// The specification's: what is written, and defaults of scalars whose parent is written.
+    /// The specification's: given values, and defaults of scalars whose parent is given.
     Specification,
     /// The reference's, on the VM as a Go struct.
     Struct,
-    /// The reference's second look: a VM with every pointer of `.spec.domain` allocated and long
-    /// lists of zeros.
+    /// The reference's fallback: a VM with every pointer of `.spec.domain` set and long lists of
+    /// zeros.
     ReferenceVm,
 }
 
@@ -32,20 +32,20 @@ pub enum World {
 pub struct Item<'a> {
     /// What was found.
     pub seen: Seen<'a>,
-    /// Its field, if the table has it.
+    /// Its field, if it is in the table.
     pub field: Option<&'static Field>,
-    /// The value itself; where nothing is given, the innermost value around it that is.
+    /// The value itself; if it is not given, the innermost given value around it.
     pub near: Option<&'a Value>,
 }
 
-/// What a result is.
+/// The kind of a result.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Seen<'a> {
     /// A value that the VM gives.
     Given(&'a Value),
-    /// Nothing is given, but the field exists.
+    /// Not given, but the field exists.
     Unset,
-    /// A nil pointer, which only the reference takes for a result.
+    /// A nil pointer, which is a result only for the reference.
     Nil,
     /// A literal of the path itself.
     Literal(&'a Literal),
@@ -53,10 +53,10 @@ pub enum Seen<'a> {
     Text(&'a str),
 }
 
-/// Why a path gives no results.
+/// The reason that a path has no results.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Missing {
-    /// A field that nothing has.
+    /// An unknown field.
     Field(String),
     /// An index or slice outside of its list.
     Bounds(String),
@@ -70,7 +70,7 @@ impl Missing {
     }
 }
 
-/// Whether a path finds the same in two VMs, or nothing in both.
+/// Whether a path has the same results in two VMs, or none in both.
 pub(crate) fn selects_same(path: &Path, one: &Value, other: &Value) -> bool {
     match (find(path, one, World::Specification), find(path, other, World::Specification)) {
         (Ok(one), Ok(other)) => one.iter().map(|item| item.seen).eq(other.iter().map(|item| item.seen)),
@@ -84,7 +84,7 @@ pub fn find<'a>(path: &'a Path, vm: &'a Value, world: World) -> Result<Vec<Item<
     find_within(path, vm, world, &Budget::default())
 }
 
-/// All results of a path on a VM, in order, as long as there are steps left.
+/// All results of a path on a VM, in order, within a budget.
 pub fn find_within<'a>(
     path: &'a Path,
     vm: &'a Value,
@@ -132,8 +132,8 @@ impl<'a> Item<'a> {
         Item { seen: Seen::Given(value), field, near: Some(value) }
     }
 
-    /// Whether it exists by the specification: absent lists and objects are walked through but are
-    /// no results.
+    /// Whether it exists according to the specification: absent lists and objects are walked through
+    /// but are no results.
     fn exists(&self) -> bool {
         match self.seen {
             Seen::Unset => self.field.is_some_and(Field::has_default),
@@ -215,8 +215,8 @@ impl Walk {
         }
     }
 
-    /// By the specification: a value that is written, a default below an object that is written, or
-    /// an absent list or object to walk on through.
+    /// Specification: a given value, a default below a given object, or an absent list or object to
+    /// walk through.
     fn specified_field<'a>(&self, item: &Item<'a>, name: &str) -> Option<Item<'a>> {
         let field = item.field.and_then(|field| field.child(name));
         if let Seen::Given(value) = item.seen {
@@ -238,8 +238,8 @@ impl Walk {
         (exists && item.kind() != Some(Kind::Map)).then_some(unset)
     }
 
-    /// By Go: the struct decides what exists, by JSON name or Go name; keys that it does not know
-    /// are gone.
+    /// Go: the struct decides what exists, by JSON name or Go name; unknown keys are
+    /// dropped.
     fn struct_field<'a>(&self, item: &Item<'a>, field: &'static Field, name: &str) -> Option<Item<'a>> {
         let given = match item.seen {
             Seen::Given(value) => Some(value),
@@ -258,7 +258,7 @@ impl Walk {
             field.children().find(|child| go_name && !child.is_new && child.name.eq_ignore_ascii_case(name))
         });
         let Some(child) = child else {
-            // Of the VM outside of its template the table knows nothing.
+            // The table only contains the VM's template.
             let outside = field.path.is_empty() && !std::ptr::eq(field, schema::template());
             let value = given.filter(|_| outside)?.get(name)?;
             return Some(Item::given(value, None));
@@ -302,7 +302,7 @@ impl Walk {
         }
     }
 
-    /// The items of a list, if this is one; none for a list that is absent.
+    /// The items of a list, if this is one; empty for an absent list.
     fn list<'a>(&self, item: &Item<'a>) -> Option<Vec<Item<'a>>> {
         let field = item.field.and_then(Field::item);
         match item.seen {
@@ -322,14 +322,14 @@ impl Walk {
         }
     }
 
-    /// Everything that holds something, from the outside in.
+    /// All collections, outermost first.
     fn descend<'a>(&mut self, items: Vec<Item<'a>>) -> Result<Vec<Item<'a>>, Missing> {
         let mut found = Vec::new();
         let mut stack: Vec<Item<'a>> = items.into_iter().rev().collect();
         while let Some(item) = stack.pop() {
             let contents = self.contents(&item);
             self.spend(contents.len())?;
-            // kubectl leaves out what is empty; by the specification an object exists, and with it
+            // kubectl skips empty ones; according to the specification an object exists, and so do
             // its defaults.
             let written = self.world == World::Specification && matches!(item.seen, Seen::Given(Value::Object(_)));
             if written || !contents.is_empty() {
@@ -359,7 +359,7 @@ impl Walk {
                 end += len;
             }
             if start == end {
-                // kubectl forgets the remaining lists here; the specification has no reason to.
+                // kubectl forgets the remaining lists here; the specification does not.
                 if self.world == World::Specification {
                     continue;
                 }
@@ -401,12 +401,12 @@ impl Walk {
             return Ok(match left {
                 Ok(left) if specification => left.iter().any(Item::exists),
                 Ok(left) => !left.is_empty(),
-                // kubectl's failed index keeps its input, which then exists.
+                // In kubectl a failed index keeps its input, which then exists.
                 Err(Missing::Bounds(_)) => !specification,
                 Err(_) => false,
             });
         }
-        // By the specification, an element without the field does not match; kubectl gives up.
+        // Specification: an element without the field does not match; kubectl fails.
         let left = match left {
             Err(Missing::Field(_) | Missing::Bounds(_)) if specification => return Ok(false),
             left => left?,
@@ -465,7 +465,7 @@ fn compare(left: &Item<'_>, right: &Item<'_>, specification: bool) -> Result<Com
 }
 
 impl Item<'_> {
-    /// The scalar of this result: given, literal or default.
+    /// The scalar of this result: a given value, a literal or a default.
     pub fn scalar(&self) -> Option<Value> {
         match self.seen {
             Seen::Given(value) => match value {
@@ -485,7 +485,7 @@ impl Item<'_> {
     }
 }
 
-/// The value of a scalar field that is not set.
+/// The default of an unset scalar field.
 pub fn default(field: &Field) -> Option<Value> {
     match field.kind {
         Kind::String => Some(Value::from("")),

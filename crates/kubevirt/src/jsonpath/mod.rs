@@ -1,7 +1,7 @@
 //! kubectl's JSONPath dialect, as the `jsonpath::` paths of rules use it.
 //!
-//! It is not RFC 9535: a path is a template of literal text and `{…}` expressions, appended to `{.spec.template`, dots
-//! in keys are escaped by a backslash, filters compare exactly once. [`Path::parse`] reads one; `eval` follows it on a VM.
+//! It is not RFC 9535: a path is a template of literal text and `{…}` expressions, appended to `{.spec.template`; dots in
+//! keys are escaped by a backslash; filters have exactly one comparison. [`Path::parse`] parses one; `eval` evaluates it.
 
 pub mod eval;
 mod parse;
@@ -11,13 +11,13 @@ pub use parse::{PathError, parse_template};
 /// The prefix that turns a string of a rule into a path.
 pub const PREFIX: &str = "jsonpath::";
 
-/// What every path is glued to: paths start at the VM's `.spec.template`.
+/// The prefix of every expression: paths start at the VM's `.spec.template`.
 pub(crate) const GLUE: &str = "{.spec.template";
 
 /// A parsed path.
 #[derive(Clone, Debug)]
 pub struct Path {
-    /// The path without `jsonpath::` and one leading `$`; messages show it.
+    /// The path without `jsonpath::` and one leading `$`, for messages.
     pub text: Box<str>,
     /// Text and expressions in order.
     pub parts: Vec<Part>,
@@ -28,7 +28,7 @@ pub struct Path {
 pub enum Part {
     /// Text outside braces; it is a separate result.
     Text(String),
-    /// An expression, followed from the VM.
+    /// An expression, evaluated from the VM.
     Expression(Vec<Step>),
 }
 
@@ -47,9 +47,9 @@ pub enum Step {
     Union(Vec<Vec<Step>>),
     /// `[?(@.name=='x')]`.
     Filter(Filter),
-    /// A literal: it replaces what came before.
+    /// A literal: it replaces the previous results.
     Literal(Literal),
-    /// A word without a dot, such as kubectl's `range` and `end`, which paths of rules have no use for.
+    /// A word without a dot, such as kubectl's `range` and `end`, which are useless in rules.
     Identifier(String),
 }
 
@@ -60,13 +60,13 @@ pub struct Slice {
     pub start: Option<i64>,
     /// One past the last index.
     pub end: Option<i64>,
-    /// Whether `end` was made from `start`: a single index.
+    /// Whether it is a single index, so that `end` is derived from `start`.
     pub single: bool,
-    /// Distance between picked items.
+    /// Distance between selected items.
     pub step: Option<i64>,
 }
 
-/// A filter: one comparison, or bare existence.
+/// A filter: one comparison, or a test of existence.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Filter {
     /// Left side.
@@ -80,7 +80,7 @@ pub struct Filter {
 /// A literal of an expression.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Literal {
-    /// A whole number.
+    /// An integer.
     Int(i64),
     /// A number with a point.
     Float(f64),
@@ -104,7 +104,7 @@ impl Path {
         Ok(Path { text: rest.into(), parts })
     }
 
-    /// The steps below `.spec.template`, if the path is one expression that goes there.
+    /// The steps below `.spec.template`, if the path is a single expression below it.
     pub fn steps(&self) -> Option<&[Step]> {
         match self.parts.as_slice() {
             [Part::Expression(steps)] => match steps.as_slice() {
@@ -117,7 +117,7 @@ impl Path {
         }
     }
 
-    /// The names along a path that is made of fields only.
+    /// The names on a path that consists of fields only.
     pub fn fields(&self) -> Option<Vec<&str>> {
         self.steps()?
             .iter()

@@ -1,20 +1,20 @@
 //! Parses templates of kubectl's JSONPath.
 //!
-//! What is accepted and refused, and the words for it, are kubectl's. Loops instead of recursion where kubectl recurses,
-//! and a bound on expressions inside expressions, so that no path exhausts the stack.
+//! It accepts and rejects the same as kubectl, with the same messages. It uses loops where kubectl recurses, and limits
+//! nested expressions, so that no path exhausts the stack.
 
 use super::{Filter, Literal, Part, Slice, Step};
 
-/// Why a path cannot be read.
+/// A syntax error of a path.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PathError {
-    /// Where, in bytes from the beginning of the string.
+    /// The byte offset in the string.
     pub offset: usize,
-    /// What kubectl says about it.
+    /// kubectl's message.
     pub go: String,
 }
 
-/// Expressions inside expressions (unions, filters) nest this deep at most.
+/// Maximum nesting of expressions (unions, filters).
 const MAX_NESTING: usize = 16;
 
 /// Parses literal text and `{…}` expressions.
@@ -56,7 +56,7 @@ impl<'a> Cursor<'a> {
         Err(PathError { offset: self.at, go: go.into() })
     }
 
-    /// Steps up to and with the closing brace.
+    /// Parses steps up to the closing brace.
     fn expression(&mut self) -> Result<Vec<Step>, PathError> {
         let mut steps = Vec::new();
         loop {
@@ -104,7 +104,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A name up to the next terminator that no backslash escapes; the backslashes are dropped.
+    /// A name up to the next unescaped terminator; backslashes are dropped.
     fn field(&mut self) -> Step {
         let mut name = String::new();
         let mut chars = self.rest().char_indices();
@@ -217,7 +217,7 @@ impl<'a> Cursor<'a> {
         let rest = self.rest();
         let bytes = rest.as_bytes();
         let mut at = 3;
-        // Quotes come once, in pairs; a parenthesis between them does not count.
+        // Only one pair of quotes is recognised; a parenthesis inside it does not count.
         let (mut open, mut closed) = (None, false);
         loop {
             match bytes.get(at) {
@@ -262,7 +262,7 @@ fn first_expression(parts: Vec<Part>) -> Vec<Step> {
     }
 }
 
-/// `left operator right`: the operator is the first run of `!<>=`; neither side may be empty.
+/// Splits `left operator right`: the operator is the first run of `!<>=`; neither side may be empty.
 fn split_comparison(text: &str) -> Option<(&str, &str, &str)> {
     let is_operator = |c: char| matches!(c, '!' | '<' | '>' | '=');
     let start = text.find(is_operator).filter(|&at| at > 0)?;
@@ -282,12 +282,12 @@ fn alphanumeric(c: char) -> bool {
     c == '_' || c.is_alphanumeric()
 }
 
-/// A character as Go's `%#U` shows it.
+/// A character in the format of Go's `%#U`.
 fn go_rune(c: char) -> String {
     if c.is_control() { format!("U+{:04X}", c as u32) } else { format!("U+{:04X} '{c}'", c as u32) }
 }
 
-/// Undoes Go's escapes; nothing if one is wrong.
+/// Undoes Go's escapes; `None` if one is invalid.
 fn unquote(text: &str, quote: char) -> Option<String> {
     let mut out = String::new();
     let mut chars = text.chars();
