@@ -1,4 +1,4 @@
-//! Why a project cannot be rendered.
+//! Errors of projects.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ytterby_diag::render::{Rendering, Report, render};
 use ytterby_diag::{Diagnostic, Failure, Id, Sources};
 
-/// Why a project cannot be rendered: problems as data, and the sources that they are about.
+/// The reason that a project cannot be rendered: problems as data, with their sources.
 #[derive(Clone)]
 pub struct ProjectError {
     failure: Failure,
@@ -22,27 +22,27 @@ impl ProjectError {
         ProjectError::new(Failure::new(id, text.into()), Arc::default())
     }
 
-    /// The problems: errors with id, path, ranges and advice.
+    /// The problems: errors with id, path, ranges and hints.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         self.failure.diagnostics()
     }
 
-    /// The warnings that came before.
+    /// The warnings before the failure.
     pub fn warnings(&self) -> &[Diagnostic] {
         self.failure.warnings()
     }
 
-    /// What positions in the problems refer to.
+    /// Resolves the positions of the problems.
     pub fn sources(&self) -> &Arc<Sources> {
         &self.sources
     }
 
-    /// The failure that the problems are made of.
+    /// The underlying failure.
     pub fn failure(&self) -> &Failure {
         &self.failure
     }
 
-    /// Everything, warnings included, in one of the renderings of the command. `program` is the name in front.
+    /// Formats problems and warnings like the command. `program` is the name before each message.
     pub fn report(&self, program: &str, rendering: Rendering) -> String {
         render(&Report::new(program, Some(&self.failure), self.failure.warnings(), &self.sources), rendering)
     }

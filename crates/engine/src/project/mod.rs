@@ -1,4 +1,4 @@
-//! Projects: files that are read, parsed and compiled once, and rendered as often as needed, on any number of threads.
+//! Projects: files that are parsed and compiled once, and rendered any number of times on any number of threads.
 
 mod error;
 mod output;
@@ -24,9 +24,9 @@ pub use values::Values;
 
 /// Files that belong together: templates, schemas, overlays, data values.
 ///
-/// Each file is parsed and compiled when a render first needs it, and never again; [`Project::with_file`] changes one
-/// file and keeps what was made of the others. A project can be shared among threads, and a clone of it costs next to
-/// nothing.
+/// Each file is parsed and compiled once, when a render first needs it; [`Project::with_file`] changes one file and reuses
+/// the others. A project can be shared between threads, and cloning it is
+/// cheap.
 ///
 /// ```
 /// use ytterby::{Project, Values};
@@ -43,7 +43,7 @@ pub struct Project {
 }
 
 struct Inner {
-    /// In the order in which they were given, marks applied.
+    /// In the order given, with marks applied.
     files: Vec<Arc<SharedFile>>,
     sources: Arc<Sources>,
     options: Arc<Options>,
@@ -56,10 +56,10 @@ impl std::fmt::Debug for Project {
 }
 
 impl Project {
-    /// The project of these files, each a path and its text, with the usual settings.
+    /// A project of these files, each a path and its text, with default settings.
     ///
     /// # Errors
-    /// None today: files are read and compiled when they are needed.
+    /// None today: files are read and compiled on demand.
     pub fn new<P, C>(files: impl IntoIterator<Item = (P, C)>) -> Result<Project, ProjectError>
     where
         P: Into<String>,
@@ -69,18 +69,18 @@ impl Project {
         files.fold(Project::builder(), |builder, (path, text)| builder.file(path, text)).build()
     }
 
-    /// A project with other settings.
+    /// A builder, for other settings.
     pub fn builder() -> ProjectBuilder {
         ProjectBuilder::default()
     }
 
-    /// The paths of its files, in their order.
+    /// The paths of its files, in order.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.inner.files.iter().map(|file| &*file.input().path)
     }
 
-    /// The project with a file added, or put in the place of the one that has this path. What was made of the other files
-    /// is kept. File marks do not apply to it.
+    /// Adds a file, or replaces the one with this path. The other files are not compiled again. File marks do not apply to
+    /// the new file.
     #[must_use]
     pub fn with_file(&self, file: InputFile) -> Project {
         let mut files = self.inner.files.clone();
@@ -93,21 +93,21 @@ impl Project {
         self.with_files_and_options(files, self.inner.options.clone())
     }
 
-    /// The project without the file that has this path.
+    /// Removes the file with this path.
     #[must_use]
     pub fn without_file(&self, path: &str) -> Project {
         let files = self.inner.files.iter().filter(|file| file.input().path != path).cloned().collect();
         self.with_files_and_options(files, self.inner.options.clone())
     }
 
-    /// The project with a further check of its output documents, or without one.
+    /// Replaces the additional check of output documents.
     #[must_use]
     pub fn with_output_check(&self, check: Option<Arc<dyn OutputCheck>>) -> Project {
         let options = Options { output_check: check, ..Options::clone(&self.inner.options) };
         self.with_files_and_options(self.inner.files.clone(), Arc::new(options))
     }
 
-    /// The project with renders that another thread can stop.
+    /// Allows another thread to stop renders.
     ///
     /// ```
     /// use ytterby::{Cancellation, Project, Values};
@@ -130,7 +130,7 @@ impl Project {
     }
 
     fn with_files_and_options(&self, files: Vec<Arc<SharedFile>>, options: Arc<Options>) -> Project {
-        // Sources of files that are gone stay until nobody uses them; now and then it is better to begin anew.
+        // Sources of removed files stay in memory while in use, so now and then it is better to start again.
         if self.inner.sources.len() > 1000 + 8 * files.len() {
             let files = files.iter().map(|file| Arc::new(SharedFile::new(file.input().clone()))).collect();
             return Project { inner: Arc::new(Inner { files, sources: Arc::new(Sources::new()), options }) };
@@ -140,23 +140,23 @@ impl Project {
 
     /// Renders the project with these data values.
     ///
-    /// A program that renders many times on one thread keeps a [`Renderer`], which saves a little more.
+    /// To render many times on one thread, keep a [`Renderer`], which saves a little more.
     ///
     /// # Errors
-    /// What is wrong with files or values.
+    /// If files or values are wrong.
     pub fn render(&self, values: &Values) -> Result<Output, ProjectError> {
         self.renderer().render(values)
     }
 
-    /// What renders the project on one thread.
+    /// A renderer for the current thread.
     pub fn renderer(&self) -> Renderer {
         Renderer::new(self)
     }
 
-    /// What the schema of the project declares.
+    /// The schema of the project.
     ///
     /// # Errors
-    /// What is wrong with the files.
+    /// If the files are wrong.
     pub fn schema(&self) -> Result<SchemaInfo, ProjectError> {
         self.renderer().schema()
     }
@@ -183,14 +183,14 @@ pub struct ProjectBuilder {
 }
 
 impl ProjectBuilder {
-    /// Adds a file: its path decides what it is, and the order of files is that of overlays and output.
+    /// Adds a file: its path determines its type, and the order of files is that of overlays and output.
     #[must_use]
     pub fn file(self, path: impl Into<String>, text: impl AsRef<[u8]>) -> ProjectBuilder {
         let content = Content::new(text.as_ref());
         self.input(InputFile::new(path, content))
     }
 
-    /// Adds a file that is read when it is needed, or that has other properties.
+    /// Adds a file that is read lazily, or that has other properties.
     #[must_use]
     pub fn input(mut self, file: InputFile) -> ProjectBuilder {
         self.files.push(file);
@@ -211,35 +211,35 @@ impl ProjectBuilder {
         self
     }
 
-    /// Says how far to go beyond ytt; all the way by default.
+    /// Sets the level of compatibility with ytt; by default all extensions are enabled.
     #[must_use]
     pub fn compat(mut self, compat: Compat) -> ProjectBuilder {
         self.options.compat = compat;
         self
     }
 
-    /// Whether comments that begin with `#` and are no annotations are allowed in templates.
+    /// Whether to allow comments in templates that begin with `#` and are not annotations.
     #[must_use]
     pub fn ignore_unknown_comments(mut self, ignore: bool) -> ProjectBuilder {
         self.options.ignore_unknown_comments = ignore;
         self
     }
 
-    /// Whether suspicious annotations fail a render.
+    /// Whether suspicious annotations are errors.
     #[must_use]
     pub fn strict_annotations(mut self, strict: bool) -> ProjectBuilder {
         self.options.strict_annotations = strict;
         self
     }
 
-    /// Says what each render may use. Time is measured by a [`Meter`]; without one, steps are what bounds it.
+    /// Sets the limits of each render. A time limit requires a [`Meter`]; without one, only steps limit the time.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> ProjectBuilder {
         self.options.limits = limits;
         self
     }
 
-    /// Gives renders a clock, and what knows how much memory there is in use.
+    /// Sets the meter that measures time and memory.
     #[must_use]
     pub fn meter(mut self, meter: Arc<dyn Meter>) -> ProjectBuilder {
         self.options.meter = Some(meter);
@@ -253,25 +253,25 @@ impl ProjectBuilder {
         self
     }
 
-    /// Takes all settings of the command line; those that come before stay only where they are among these.
+    /// Replaces all settings by the options of the command line.
     #[must_use]
     pub fn options(mut self, options: Options) -> ProjectBuilder {
         self.options = options;
         self
     }
 
-    /// Adds the project's sources to others, for hosts whose data values have places of their own
-    /// ([`PlacedValue`](crate::PlacedValue)), and for several projects whose problems are reported together.
+    /// Adds the project's sources to existing ones, for hosts whose data values have positions
+    /// ([`PlacedValue`](crate::PlacedValue)), and for reporting problems of several projects together.
     #[must_use]
     pub fn sources(mut self, sources: &Arc<Sources>) -> ProjectBuilder {
         self.sources = Some(sources.clone());
         self
     }
 
-    /// The project.
+    /// Builds the project.
     ///
     /// # Errors
-    /// Where a file mark is wrong.
+    /// If a file mark is wrong.
     pub fn build(self) -> Result<Project, ProjectError> {
         let sources = self.sources.unwrap_or_default();
         let files = input::apply_marks(self.files, &self.options.file_marks)

@@ -1,4 +1,4 @@
-//! What a render gives.
+//! The result of a render.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use crate::node::{MAX_NODES, Scalar};
 use crate::output;
 use crate::output_check::{self, OutputNode, OutputValue};
 
-/// What a render gives: documents, files of text, warnings. It stays on its thread; what [`Output::yaml`] and the others
-/// give can go anywhere.
+/// The result of a render: documents, text files, warnings. It stays on its thread; the results of [`Output::yaml`] and
+/// other methods can be sent anywhere.
 pub struct Output {
     evaluated: Evaluated,
     warnings: Vec<Diagnostic>,
@@ -27,12 +27,12 @@ pub struct OutputDocument {
 }
 
 impl OutputDocument {
-    /// The file that it belongs to.
+    /// The file that it came from.
     pub fn file(&self) -> &str {
         &self.file
     }
 
-    /// What it holds.
+    /// Its content.
     pub fn root(&self) -> &OutputNode {
         &self.root
     }
@@ -63,34 +63,34 @@ impl Output {
         Output { evaluated, warnings, sources }
     }
 
-    /// All documents as one YAML stream, to the byte what the command writes.
+    /// All documents as one YAML stream, identical to the output of the command.
     ///
     /// # Errors
-    /// Where the output is too large.
+    /// If the output is too large.
     pub fn yaml(&self) -> Result<String, ProjectError> {
         let docs = self.evaluated.documents.iter().map(|(_, docs)| docs.clone());
         self.text(crate::on_large_stack(|| output::yaml(docs)))
     }
 
-    /// All documents as JSON, one behind the other, as the command writes them.
+    /// All documents as JSON, one after the other, as the command writes them.
     ///
     /// # Errors
-    /// Where JSON has no place for something: keys that are no strings, infinite numbers.
+    /// If JSON cannot represent something: keys that are not strings, infinite numbers.
     pub fn json(&self) -> Result<String, ProjectError> {
         let docs: Vec<_> = self.evaluated.documents.iter().map(|(_, docs)| docs.clone()).collect();
         self.text(crate::on_large_stack(|| output::json(&docs)))
     }
 
-    /// Each output file with its content: documents by the file that they come from, and the results of text templates.
+    /// Each output file with its content: documents by the file that they came from, and the results of text templates.
     ///
     /// # Errors
-    /// Where the output is too large.
+    /// If the output is too large.
     pub fn files(&self) -> Result<Vec<OutputFile>, ProjectError> {
         let files = crate::on_large_stack(|| output::files(self.evaluated.clone(), output::Written::Free, None));
         files.map_err(|failure| ProjectError::new(failure, self.sources.clone()))
     }
 
-    /// The documents as trees, with the places where their nodes come from.
+    /// The documents as trees, with the positions of their nodes.
     pub fn documents(&self) -> Vec<OutputDocument> {
         let mut budget = MAX_NODES;
         let mut documents = Vec::new();
@@ -102,10 +102,10 @@ impl Output {
         documents
     }
 
-    /// The documents as values of a type.
+    /// Deserializes the documents.
     ///
     /// # Errors
-    /// Where a document is not of that type, or not even JSON has a place for what is in it.
+    /// If a document has another type, or JSON cannot represent it.
     #[cfg(feature = "serde")]
     pub fn deserialize<T: serde::de::DeserializeOwned>(&self) -> Result<Vec<T>, ProjectError> {
         let json = self.json()?;
@@ -124,14 +124,14 @@ impl Output {
         &self.warnings
     }
 
-    /// What positions of warnings and nodes refer to.
+    /// Resolves the positions of warnings and nodes.
     pub fn sources(&self) -> &Arc<Sources> {
         &self.sources
     }
 
     fn text(&self, bytes: Result<Vec<u8>, ytterby_diag::Failure>) -> Result<String, ProjectError> {
         let bytes = bytes.map_err(|failure| ProjectError::new(failure, self.sources.clone()))?;
-        // What is not UTF-8 is written as `!!binary`.
+        // Invalid UTF-8 is written as `!!binary`.
         Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
     }
 }

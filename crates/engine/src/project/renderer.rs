@@ -15,8 +15,8 @@ use crate::reuse::Reuse;
 use crate::run::Run;
 use crate::schema::Schema;
 
-/// Renders a [`Project`] on one thread, as often as needed. It keeps what belongs to the thread: programs that are ready to run,
-/// and what was made of files that do not depend on data values.
+/// Renders a [`Project`] on one thread, any number of times. It keeps thread-local data: linked programs, and the results of
+/// files that do not depend on data values.
 pub struct Renderer {
     project: Project,
     library: Rc<Library>,
@@ -39,7 +39,7 @@ impl Renderer {
     /// Renders the project with these data values.
     ///
     /// # Errors
-    /// What is wrong with files or values.
+    /// If files or values are wrong.
     pub fn render(&mut self, values: &Values) -> Result<Output, ProjectError> {
         let mut options = Options::clone(self.project.options());
         values.add_to(&mut options.values)?;
@@ -50,11 +50,11 @@ impl Renderer {
         })
     }
 
-    /// Renders as the command does: values, outputs and inspections are those of `options`; what concerns reading and
-    /// compiling files ([`Options::compat`], file marks, warnings about slips) is the project's.
+    /// Renders like the command: `options` contains values, outputs and inspections; settings for reading and compiling
+    /// files ([`Options::compat`], file marks, warnings about mistakes) come from the project.
     ///
     /// # Errors
-    /// What is wrong with files or values.
+    /// If files or values are wrong.
     pub fn run(&mut self, options: &Options, host: Rc<dyn Host>) -> Result<(Rendered, Arc<Sources>), ProjectError> {
         let own = self.project.options();
         let options = Options {
@@ -81,7 +81,7 @@ impl Renderer {
         })
     }
 
-    /// Does something in a run of its own.
+    /// Calls a function in a new run.
     fn with_run<T>(
         &mut self,
         options: Options,
@@ -110,7 +110,7 @@ impl Renderer {
 
 impl Drop for Renderer {
     fn drop(&mut self) {
-        // Files keep nodes.
+        // The caches of files contain nodes.
         let kept = (std::mem::take(&mut self.library), std::mem::take(&mut self.reuse));
         crate::on_large_stack(|| drop(kept));
     }

@@ -1,4 +1,4 @@
-//! What a schema declares, as data.
+//! The schema of a project, as data.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::output_check::{self, OutputNode};
 use crate::schema::Schema;
 use crate::validate::{Described, Detail};
 
-/// What the schema of a project declares.
+/// The schema of a project.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SchemaInfo {
@@ -22,7 +22,7 @@ pub struct SchemaInfo {
     pub rules: Vec<FieldRule>,
     /// All fields, depth first: a field comes before those below it.
     pub fields: Vec<Field>,
-    /// What positions of fields refer to.
+    /// Resolves the positions of fields.
     pub sources: Arc<Sources>,
 }
 
@@ -30,36 +30,36 @@ pub struct SchemaInfo {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Field {
-    /// The way to it from the root: `databases[].name`, `*` for keys that are free.
+    /// The path from the root: `databases[].name`, `*` for free keys.
     pub path: String,
-    /// The key; of an array item the array's key and `[]`.
+    /// The key; for an array item, the array's key and `[]`.
     pub name: String,
-    /// How many fields are above it.
+    /// The number of enclosing fields.
     pub depth: usize,
-    /// The title, or one made of the name.
+    /// The title, or one derived from the name.
     pub title: String,
-    /// What it is for.
+    /// Its description.
     pub description: Option<String>,
     /// `string`, `array of map`, `integer or string`.
     pub type_name: String,
-    /// Whether null is allowed besides.
+    /// Whether null is also allowed.
     pub nullable: bool,
-    /// What stands there when nothing is given; secrets are hidden. None for maps, which are made of their items, and where a
-    /// value must be given.
+    /// The default; secrets are masked. `None` for maps, whose defaults are those of their items, and for required
+    /// values.
     pub default: Option<OutputNode>,
-    /// Whether a value must be given.
+    /// Whether a value is required.
     pub required: bool,
-    /// Whether its value must not be shown.
+    /// Whether its value is secret.
     pub secret: bool,
-    /// What to use instead, where it should not be used any more.
+    /// The notice about its deprecation, if it is deprecated.
     pub deprecated: Option<String>,
-    /// Values as examples, each with a description if it has one.
+    /// Example values, each with an optional description.
     pub examples: Vec<(Option<String>, OutputNode)>,
-    /// What its value must be like.
+    /// Its rules.
     pub rules: Vec<FieldRule>,
-    /// When it is there.
+    /// When it exists.
     pub presence: Presence,
-    /// Where it is declared.
+    /// The position of its declaration.
     pub pos: Pos,
 }
 
@@ -67,21 +67,21 @@ pub struct Field {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct FieldRule {
-    /// What a value must be: `at least 1`.
+    /// The requirement: `at least 1`.
     pub text: String,
-    /// More about it, such as what a format looks like.
+    /// Additional information, such as an example of a format.
     pub hint: Option<String>,
 }
 
-/// When a field is there.
+/// When a field exists.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Presence {
-    /// Always: its default stands in for it.
+    /// Always: it has a default.
     Always,
-    /// Where it is given.
+    /// If a value is given.
     Given,
-    /// Wherever a key is one of these.
+    /// For each key that matches this pattern.
     Matching(String),
 }
 

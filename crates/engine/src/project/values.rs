@@ -6,7 +6,7 @@ use super::ProjectError;
 use crate::api::{ValueFlags, ValuesFile};
 use crate::input::{Content, InputFile};
 
-/// Data values for a render: whole documents, and single values by their path. Later ones win over earlier ones, and
+/// Data values for a render: whole documents, and single values by path. Later ones take precedence over earlier ones, and
 /// single values over documents.
 ///
 /// ```
@@ -21,17 +21,17 @@ use crate::input::{Content, InputFile};
 #[derive(Clone, Debug, Default)]
 pub struct Values {
     flags: ValueFlags,
-    /// The first value that could not be taken.
+    /// The first value that could not be converted.
     problem: Option<Failure>,
 }
 
 impl Values {
-    /// Nothing: the defaults of the schema.
+    /// No values: the defaults of the schema.
     pub fn new() -> Values {
         Values::default()
     }
 
-    /// Adds a document of values, as `--data-values-file` does: plain YAML or JSON. Messages show the name.
+    /// Adds a document of values, like `--data-values-file`: plain YAML or JSON. Messages show the name.
     #[must_use]
     pub fn yaml(mut self, name: impl Into<String>, text: impl AsRef<[u8]>) -> Values {
         let path = name.into();
@@ -75,7 +75,7 @@ impl Values {
         self
     }
 
-    /// Sets the value at a path to what a piece of YAML says.
+    /// Sets the value at a path to a YAML text.
     #[must_use]
     pub fn set_yaml(mut self, path: &str, yaml: &str) -> Values {
         if self.takes(path) {
@@ -84,7 +84,7 @@ impl Values {
         self
     }
 
-    /// Adds everything that flags of the command give.
+    /// Adds values as flags of the command.
     #[must_use]
     pub fn flags(mut self, flags: ValueFlags) -> Values {
         self.flags.append(flags);
@@ -103,7 +103,7 @@ impl Values {
         self.problem.get_or_insert_with(|| Failure::new(Id::FLAG_VALUE, why));
     }
 
-    /// Adds them to those of a project.
+    /// Adds them to the values of a project.
     pub(super) fn add_to(&self, flags: &mut ValueFlags) -> Result<(), ProjectError> {
         match &self.problem {
             Some(failure) => Err(ProjectError::new(failure.clone(), std::sync::Arc::default())),
