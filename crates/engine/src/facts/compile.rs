@@ -1,4 +1,4 @@
-//! Compiles every file by itself.
+//! Compiles every file separately.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -11,33 +11,33 @@ use crate::library::{File, SharedFile};
 use crate::run::{READERS, Run};
 use crate::template::UnknownComments;
 
-/// What compiling files found.
+/// The results of compiling files.
 #[derive(Debug, Default)]
 pub struct Compiled {
-    /// The files that cannot be compiled: why, and the path of each.
+    /// The files that cannot be compiled: path and reason.
     pub failures: Vec<(String, Failure)>,
-    /// Warnings about annotations and common slips.
+    /// Warnings about annotations and common mistakes.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// The files as the file marks of a run make them.
+/// Applies the file marks of a run.
 ///
 /// # Errors
-/// Where a mark is wrong.
+/// If a mark is wrong.
 pub fn marked_files(files: Vec<InputFile>, options: &Options) -> Result<Vec<InputFile>, Failure> {
     input::apply_marks(files, &options.file_marks)
 }
 
-/// The source that a file becomes, for tools that make diagnostics about it.
+/// The source of a file, for tools that create diagnostics about it.
 ///
 /// # Errors
-/// Where the file cannot be read.
+/// If the file cannot be read.
 pub fn source_of(file: &InputFile) -> Result<Source, Failure> {
     Ok(file.source(file.content.read()?).with_readers(READERS))
 }
 
 /// Compiles files, to which marks were applied, without running them. Files of private libraries may contain any
-/// comments, since the code that evaluates a library can allow them.
+/// comments, because the code that evaluates a library can allow them.
 pub fn compile_files(files: &[InputFile], options: &Options, sources: &Arc<Sources>) -> Compiled {
     let run = Rc::new(Run::new(options, sources, Rc::new(Silent)));
     let mut compiled = Compiled::default();

@@ -1,7 +1,7 @@
-//! Rules that are true, or false, whatever value is given.
+//! Finds rules that are true, or false, for every value.
 //!
-//! Only what the rules themselves tell counts: their limits, their lists, the type of the value. A function is looked
-//! at only where it is a lambda that returns a constant. What cannot be told is left alone.
+//! Only the rules themselves are analysed: their limits, their lists, the type of the value. A function is only analysed if
+//! it is a lambda that returns a constant. Anything uncertain is ignored.
 
 use std::rc::Rc;
 
@@ -14,24 +14,24 @@ use crate::schema::{Kind, Type};
 use crate::validate::rules::{Bound, Limit, NamedRule, Quantity};
 use crate::validate::{Check, Rule, Rules};
 
-/// What is always the case about a rule.
+/// A fact about a rule that does not depend on the value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum RuleVerdict {
     /// Every value of the type is valid.
     Holds,
-    /// Every value is valid that another rule accepts; its text.
+    /// Every value that another rule accepts is valid; the text of that rule.
     ImpliedBy(String),
     /// No value is valid.
     Fails,
-    /// No value is valid that another rule accepts; its text.
+    /// No value that another rule accepts is valid; the text of that rule.
     Excludes(String),
 }
 
-/// Integers that are tried one by one.
+/// Maximum integers that are tried one by one.
 const TRIED: f64 = 2_000.0;
 
 impl Rules {
-    /// The rules whose outcome does not depend on the value.
+    /// The rules whose result does not depend on the value.
     pub fn verdicts(&self, ty: &Type, allows_null: bool) -> Vec<RuleFact> {
         let mut found = Vec::new();
         let named: Vec<(usize, &Rc<dyn NamedRule>)> =
@@ -55,7 +55,7 @@ impl Rules {
         found
     }
 
-    /// Whether a rule leaves nothing of what those before it accept.
+    /// Whether a rule rejects everything that the rules before it accept.
     fn excludes(&self, at: usize, named: &[(usize, &Rc<dyn NamedRule>)], ty: &Type) -> Option<RuleVerdict> {
         let own = self.rules[at].named()?;
         let is_integer = matches!(ty, Type::Scalar(Kind::Int));
@@ -74,7 +74,7 @@ impl Rules {
                 return Some(RuleVerdict::Excludes(text(*other)));
             }
         }
-        // The last rule of those that have to do with a list answers for all: no member is left.
+        // The last of the rules about a list reports for all that no member is left.
         if named.last().is_some_and(|(last, _)| *last == at) {
             for (other, list) in named {
                 for limit in list.limits() {
@@ -116,7 +116,7 @@ impl Rule {
     }
 }
 
-/// Whether a rule holds for every value of a type.
+/// Whether a rule is true for every value of a type.
 fn always(rule: &Rc<dyn NamedRule>, ty: &Type, allows_null: bool) -> bool {
     let is_full = |limit: &Limit| match limit {
         Limit::OneOf(members) if matches!(ty, Type::Scalar(Kind::Bool)) => {
@@ -130,7 +130,7 @@ fn always(rule: &Rc<dyn NamedRule>, ty: &Type, allows_null: bool) -> bool {
     rule.is_void() || rule.accepts_all() || (rule.is_about_null() && !allows_null) || rule.limits().iter().any(is_full)
 }
 
-/// Whether what one rule accepts, another does as well.
+/// Whether one rule accepts everything that another one accepts.
 fn implies(other: &Rc<dyn NamedRule>, own: &Rc<dyn NamedRule>) -> bool {
     let (strong, weak) = (other.limits(), own.limits());
     let by_limits = !weak.is_empty() && weak.iter().all(|weak| strong.iter().any(|strong| strong.implies(weak)));
@@ -143,7 +143,7 @@ fn implies(other: &Rc<dyn NamedRule>, own: &Rc<dyn NamedRule>) -> bool {
     by_limits || by_list()
 }
 
-/// Whether two limits leave nothing between them.
+/// Whether two limits exclude each other.
 fn conflict(one: &Limit, other: &Limit, is_integer: bool) -> bool {
     let empty = |least: &Bound, most: &Bound| {
         let (mut from, mut to) = (least.number, most.number);
@@ -169,7 +169,7 @@ fn conflict(one: &Limit, other: &Limit, is_integer: bool) -> bool {
     }
 }
 
-/// Whether no integer between the bounds that rules set is valid; only where there are few of them.
+/// Whether no integer between the bounds of rules is valid; only for few integers.
 fn nothing_left(named: &[(usize, &Rc<dyn NamedRule>)]) -> bool {
     let (mut from, mut to) = (f64::NEG_INFINITY, f64::INFINITY);
     for limit in named.iter().flat_map(|(_, rule)| rule.limits()) {
@@ -179,7 +179,7 @@ fn nothing_left(named: &[(usize, &Rc<dyn NamedRule>)]) -> bool {
             _ => {}
         }
     }
-    // `even` and `odd` repeat with every second number: without bounds, any two neighbours tell.
+    // `even` and `odd` have period two: without bounds, any two neighbours suffice.
     if from.is_infinite() && to.is_infinite() && named.iter().all(|(_, rule)| rule.has_period_two()) {
         (from, to) = (0.0, 1.0);
     }

@@ -16,43 +16,43 @@ use crate::run::Run;
 use crate::schema::{Item, Presence, Schema, Slot, Type};
 use crate::values::check::{Mistyped, Mode, Whose};
 
-/// What the schema of a library declares.
+/// The schema of a library.
 #[derive(Debug)]
 pub struct SchemaFacts {
     /// The document.
     pub root: DeclaredValue,
-    /// Rules that are true or false whatever is given.
+    /// Rules that are true or false for every value.
     pub rules: Vec<RuleFact>,
-    /// Violations of rules by the defaults alone. Values that must be given have none.
+    /// Violations of rules by the defaults alone. Required values have no defaults.
     pub broken_defaults: Vec<Diagnostic>,
     /// Whether these files also declare values of private libraries (`@library/ref`).
     pub extends_libraries: bool,
 }
 
-/// A place for a value.
+/// A declared value.
 #[derive(Debug)]
 pub struct DeclaredValue {
     /// Its key; empty for documents and items of arrays.
     pub key: String,
-    /// Where it is declared.
+    /// The position of the declaration.
     pub pos: Pos,
-    /// What it can be, besides null.
+    /// Its type, besides null.
     pub shape: DeclaredShape,
     /// Whether null is allowed.
     pub nullable: bool,
-    /// Whether it is only there where it is given.
+    /// Whether it only exists if a value is given.
     pub optional: bool,
-    /// Whether it must be given.
+    /// Whether it is required.
     pub required: bool,
-    /// Whether it must not be shown.
+    /// Whether it is secret.
     pub secret: bool,
     /// Whether it is deprecated.
     pub deprecated: bool,
-    /// What it is where nothing is given.
+    /// Its default.
     pub default: Literal,
 }
 
-/// What a value can be.
+/// The type of a value.
 #[derive(Debug)]
 pub enum DeclaredShape {
     /// Anything.
@@ -61,9 +61,9 @@ pub enum DeclaredShape {
     Scalar,
     /// A map.
     Map {
-        /// The keys with names, in the order of the schema.
+        /// The declared keys, in the order of the schema.
         items: Vec<DeclaredValue>,
-        /// Whether there can be others.
+        /// Whether other keys are allowed.
         open: bool,
     },
     /// An array of such items.
@@ -83,31 +83,31 @@ pub enum Literal {
     Array(Vec<Literal>),
 }
 
-/// A rule whose outcome does not depend on the value.
+/// A rule whose result does not depend on the value.
 #[derive(Debug)]
 pub struct RuleFact {
-    /// Where it is written.
+    /// Its position.
     pub pos: Pos,
-    /// Which part of that.
+    /// The part to mark.
     pub part: Part,
-    /// What it asks for: `length >= 0`.
+    /// Its requirement: `length >= 0`.
     pub text: String,
-    /// What is always the case.
+    /// The fact about it.
     pub verdict: RuleVerdict,
 }
 
-/// What the schema of a library declares; `library` names it, outermost first, and is empty for the root. Nothing where
-/// there is no schema.
+/// The schema of a library; `library` is its name, outermost first, and empty for the root. `None` if there is no
+/// schema.
 ///
 /// # Errors
-/// Where the schema is wrong.
+/// If the schema is wrong.
 pub fn schema_facts(
     files: &[InputFile],
     options: &Options,
     library: &[String],
     sources: &Arc<Sources>,
 ) -> Result<Option<SchemaFacts>, Failure> {
-    // Marks were applied to the files already.
+    // The marks are already applied.
     let unmarked = Options { file_marks: Vec::new(), ..options.clone() };
     let run = Rc::new(Run::new(&unmarked, sources, Rc::new(Silent)));
     let mut eval = run.new_eval();
@@ -172,7 +172,7 @@ fn literal(node: &Node) -> Literal {
     }
 }
 
-/// The rules that defaults break. What must be given has no default.
+/// The rules that defaults violate. Required values have no defaults.
 fn broken_defaults(
     run: &Rc<Run>,
     eval: &mut ytterby_starlark::Eval,
@@ -186,7 +186,7 @@ fn broken_defaults(
     if blocks.is_empty() {
         return Ok(Vec::new());
     }
-    // Concluding the run hides secrets.
+    // Concluding the run masks secrets.
     let Err(failure) = run.conclude(Err(Failure::of(Cause::Violations(blocks)))) else { return Ok(Vec::new()) };
     let is_rule = |diagnostic: &&Diagnostic| {
         let name = diagnostic.id.name();

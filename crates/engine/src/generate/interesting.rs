@@ -1,7 +1,7 @@
-//! Values worth trying for one place: bounds and just inside them, members of enums and unions, empty and long.
+//! Values worth trying for one slot: bounds and just inside them, members of enums and unions, empty and long.
 //!
-//! Candidates come from the type and from what rules ask for; those that a rule refuses by itself are dropped. What rules
-//! say about several values together is not known here: whoever puts a document together checks it as a whole.
+//! Candidates come from the type and the rules; those that a rule rejects are dropped. Rules about several values together
+//! are unknown here: the caller validates each document as a whole.
 
 use ytterby_diag::{Diagnostic, Id, Part, Path, Pos};
 use ytterby_starlark::Eval;
@@ -16,27 +16,27 @@ use crate::run::Run;
 use crate::schema::{ArrayType, Kind, Slot, Type};
 use crate::validate::{Limit, Quantity, Rules, Want};
 
-/// Draws for a place for which no candidate is valid.
+/// Maximum random draws for a slot without a valid candidate.
 const DRAWS: usize = 2_000;
 
-/// Draws for more values that code accepts, and how many values are enough.
+/// Maximum draws for more values that code accepts, and the number of values that is enough.
 const MORE_DRAWS: usize = 200;
 const FEW: usize = 5;
 
-/// Numbers that stand for "large" where nothing bounds them. Templates count up to data values; these let them.
+/// A "large" number without bounds. Templates may loop up to data values, so it must not be too large.
 const LARGE: i64 = 1_000;
 
-/// Items of a long list, and bytes of a long text, where nothing bounds them.
+/// Items of a long list, and bytes of a long text, without bounds.
 const LONG_LIST: usize = 5;
 const LONG_TEXT: usize = 200;
 const MOST_ITEMS: i64 = 100;
 
-/// Makes values for the places of a schema.
+/// Makes values for the slots of a schema.
 pub(super) struct Maker<'a> {
     pub eval: &'a mut Eval,
     pub run: &'a Run,
     pub random: Random,
-    /// Values that were drawn and refused by a rule.
+    /// The number of drawn values that a rule rejected.
     pub rejected: usize,
     pub warnings: Vec<Diagnostic>,
 }
@@ -77,7 +77,7 @@ impl Bounds {
 }
 
 impl Maker<'_> {
-    /// Values for a place, at most `most` of them, the most telling first. Empty where none was found, which is warned about.
+    /// Values for a slot, at most `most`, most interesting first. If there are none, adds a warning.
     pub fn values(&mut self, slot: &Slot, path: &Path, most: usize) -> Vec<Node> {
         let mut found = Vec::new();
         let candidates = self.candidates(&slot.ty, slot, path, most);
@@ -88,7 +88,7 @@ impl Maker<'_> {
             self.keep(slot, vec![Node::NULL], 1, &mut null);
             found.splice(at..at, null);
         }
-        // Of what code accepts, candidates are hardly ever enough.
+        // For rules with code, candidates are hardly ever enough.
         let has_code = slot.rules.as_deref().is_some_and(Rules::has_code);
         let (wanted, draws) = if found.is_empty() { (1, DRAWS) } else { (if has_code { FEW } else { 0 }, MORE_DRAWS) };
         if found.len() < wanted.min(most) {
@@ -109,7 +109,7 @@ impl Maker<'_> {
         found
     }
 
-    /// One more value, drawn at random; none where a rule refuses it.
+    /// Another random value; `None` if a rule rejects it.
     pub fn fresh(&mut self, slot: &Slot, path: &Path) -> Option<Node> {
         let mut found = Vec::new();
         for _ in 0..8 {
@@ -135,9 +135,9 @@ impl Maker<'_> {
         self.warnings.push(warning.help(help));
     }
 
-    /// Adds those candidates that are new and that no rule refuses.
+    /// Adds candidates that are new and that no rule rejects.
     fn keep(&mut self, slot: &Slot, candidates: Vec<Node>, most: usize, found: &mut Vec<Node>) {
-        // What a condition may allow comes last.
+        // Values that are only valid under a condition come last.
         let mut doubtful = Vec::new();
         for value in candidates {
             if found.len() >= most {
@@ -185,7 +185,7 @@ impl Maker<'_> {
         made
     }
 
-    /// A value at random, whether rules allow it or not.
+    /// A random value, valid or not.
     fn draw(&mut self, ty: &Type, slot: &Slot, path: &Path) -> Option<Node> {
         let rules = slot.rules.clone();
         let rules = rules.as_deref();
@@ -212,7 +212,7 @@ impl Maker<'_> {
                 let bounds = Bounds::of(rules, Quantity::Value);
                 let low = bounds.low.unwrap_or(bounds.high.unwrap_or(100.0) - 100.0);
                 let high = bounds.high.unwrap_or(low + 100.0);
-                // Short numbers read better, and are multiples of something more often.
+                // Round numbers are easier to read, and more often multiples of something.
                 let share = self.random.below(1_001) as f64 / 1_000.0;
                 let number = low + (high - low) * share;
                 let rounded = (number * 100.0).round() / 100.0;
@@ -302,7 +302,7 @@ impl Maker<'_> {
             numbers.push(high.unwrap_or(0).min(0).saturating_sub(LARGE));
         }
         numbers.extend(default);
-        // Parity and the like: neighbours of the bounds.
+        // For rules such as parity, neighbours of the bounds.
         numbers.extend(low.into_iter().flat_map(|low| (2..4).map(move |more| low.saturating_add(more))));
         numbers.extend(high.into_iter().flat_map(|high| (2..4).map(move |less| high.saturating_sub(less))));
         numbers.into_iter().map(|number| Node::Scalar(Scalar::Int(number))).collect()
@@ -410,7 +410,7 @@ impl Maker<'_> {
         }
         let singles = items.iter().filter(|_| low <= 1 && high != Some(0) && parts.is_empty());
         found.extend(singles.map(|item| list(vec![item.clone()])));
-        // Several items with the value in question among them.
+        // Several items, one of which is the value in question.
         if low > 1 || !parts.is_empty() {
             for turn in 0..items.len() {
                 let size = low.max(parts.len() + 1);
@@ -420,7 +420,7 @@ impl Maker<'_> {
         found
     }
 
-    /// A list of so many items; `turn` says with which of them it begins.
+    /// A list of this many items; `turn` selects the first of them.
     #[allow(clippy::too_many_arguments)]
     fn array(
         &mut self,
@@ -454,16 +454,16 @@ impl Maker<'_> {
     }
 }
 
-/// What is given for a place already, besides what is generated.
+/// Which values are already given, besides the generated ones.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Given {
-    /// Nothing: what is required must be generated.
+    /// None: required values must be generated.
     Nothing,
-    /// Everything that must be given.
+    /// All required ones.
     Enough,
 }
 
-/// The values that `one_of` names, as far as they are of a type.
+/// The values of `one_of` that have a given type.
 fn listed(rules: Option<&Rules>, ty: &Type) -> Vec<Node> {
     let mut found = Vec::new();
     for limit in rules.map(Rules::limits).unwrap_or_default() {
@@ -484,7 +484,7 @@ fn round(number: f64) -> f64 {
     (number * 1e9).round() / 1e9
 }
 
-/// Takes from each list in turn.
+/// Takes values from each list in turn.
 fn in_turn(lists: Vec<Vec<Node>>) -> Vec<Node> {
     let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
     (0..longest).flat_map(|at| lists.iter().filter_map(move |list| list.get(at).cloned())).collect()
@@ -511,7 +511,7 @@ pub(super) fn list(items: Vec<Node>) -> Node {
     Node::array(Array { items, origin: Origin::Yaml })
 }
 
-/// Whether a value is of a type, as far as its own kind tells.
+/// Whether a value has a type, judged by its kind only.
 fn fits(ty: &Type, value: &Node) -> bool {
     match (ty, value) {
         (Type::Any | Type::Shapes(_), _) => true,

@@ -1,8 +1,8 @@
-//! Legal data values, made from a schema and its rules.
+//! Generates legal data values from a schema and its rules.
 //!
-//! [`Space`](space::Space) lists the choices that a schema leaves, [`interesting`] the values worth trying for each. Documents are
-//! put together from them and then merged and validated like a values file: only accepted ones are given out, so what rules
-//! say about several values at once, code included, holds as well. Documents depend on schema, rules and seed, on nothing else.
+//! [`Space`](space::Space) lists the choices in a schema, [`interesting`] the values worth trying for each. Documents are
+//! assembled from them and then merged and validated like a values file: only accepted ones are returned, so that rules
+//! about several values, including code, are respected. Documents depend only on schema, rules and seed.
 
 mod interesting;
 mod pattern;
@@ -32,21 +32,21 @@ use interesting::{Given, Maker};
 use random::Random;
 use space::Space;
 
-/// Changes of a refused document before it is given up.
+/// Maximum changes of a rejected document.
 const ATTEMPTS: usize = 24;
 
-/// Which documents to make.
+/// Which documents to generate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct GenerateOptions {
-    /// How many documents to make. Where the schema leaves fewer choices, documents repeat.
+    /// The number of documents. If the schema has fewer choices, documents repeat.
     pub count: usize,
-    /// What random choices depend on.
+    /// The seed of random choices.
     pub seed: u64,
 }
 
 impl GenerateOptions {
-    /// So many documents by this seed.
+    /// This many documents with this seed.
     pub fn new(count: usize, seed: u64) -> GenerateOptions {
         GenerateOptions { count, seed }
     }
@@ -56,9 +56,9 @@ impl GenerateOptions {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Generated {
-    /// In the order in which they were made: the defaults first, then one choice at a time in turn with many at once.
+    /// In order of generation: the defaults first, then alternating between one choice and many at once.
     pub documents: Vec<ValuesDocument>,
-    /// Values and documents that were drawn and refused by a rule.
+    /// The number of values and documents that a rule rejected.
     pub rejected: usize,
     /// Rules for which no value was found.
     pub warnings: Vec<Diagnostic>,
@@ -67,7 +67,7 @@ pub struct Generated {
     pub unreached: Vec<(Path, ValuesDocument)>,
 }
 
-/// A document of data values, as a values file contains it.
+/// A document of data values, as in a values file.
 #[derive(Clone, Debug)]
 pub struct ValuesDocument(Node);
 
@@ -75,7 +75,7 @@ impl ValuesDocument {
     /// The document as YAML.
     ///
     /// # Errors
-    /// Where it is too large to be written.
+    /// If it is too large.
     pub fn yaml(&self) -> Result<Vec<u8>, Failure> {
         let mut writer = ytterby_yaml::write::YamlWriter::new();
         ytterby_yaml::Sink::document(&mut writer);
@@ -88,7 +88,7 @@ impl ValuesDocument {
         json_text(&self.0)
     }
 
-    /// How many keys and items it has in all.
+    /// The total number of keys and items.
     pub fn size(&self) -> usize {
         fn size(node: &Node) -> usize {
             match node {
@@ -100,17 +100,17 @@ impl ValuesDocument {
         size(&self.0)
     }
 
-    /// The smallest document found for which `fails` still says yes. For this one it does.
+    /// The smallest document found for which `fails` returns true. It must be true for this one.
     pub fn shrunk(&self, fails: &mut dyn FnMut(&ValuesDocument) -> bool) -> ValuesDocument {
         ValuesDocument(shrink::shrink(&self.0, &mut |node| fails(&ValuesDocument(node.clone()))))
     }
 }
 
-/// Makes data values that the schema in `files` and its rules accept, on top of the data values that `files` and
-/// `options` give.
+/// Generates data values that the schema in `files` and its rules accept, on top of the data values in `files` and
+/// `options`.
 ///
 /// # Errors
-/// Where there is no schema, where something is wrong with it, and where no legal values were found.
+/// If there is no schema, if it is wrong, or if no legal values were found.
 pub fn generate(
     files: Vec<InputFile>,
     options: &Options,
@@ -121,19 +121,19 @@ pub fn generate(
         let _budget = limits::begin(options);
         let run = Rc::new(Run::new(options, sources, Rc::new(Silent)));
         let result = limits::conclude(limits::caught(|| documents(&run, files, how)), sources);
-        // Secrets are hidden in what a run concludes with. Warnings about single values mean nothing here.
+        // Concluding the run masks secrets. Warnings about single values are irrelevant here.
         let generated = run.conclude_with(result)?.0;
         Ok(generated)
     })
 }
 
-/// Values to try for one place, at most so many: what [`generate`] would try, and null and free keys where they are allowed.
+/// At most `most` values to try for one slot: those of [`generate`], and null and free keys if they are allowed.
 pub(crate) fn variations(eval: &mut Eval, run: &Run, slot: &Slot, path: &Path, most: usize) -> Vec<Node> {
     let mut maker = Maker { eval, run, random: Random::new(0), rejected: 0, warnings: Vec::new() };
     maker.values(slot, path, most)
 }
 
-/// Why there are no documents: places without a value, else what the first document breaks.
+/// The reason that there are no documents: slots without a value, otherwise the problem of the first document.
 fn unsatisfied(maker: &Maker<'_>, why: &Failure) -> Failure {
     let reasons = if maker.warnings.is_empty() { why.diagnostics() } else { maker.warnings.clone() };
     let told = |reason: &Diagnostic| match (&reason.path, reason.id == Id::GEN_UNSATISFIED) {
@@ -172,7 +172,7 @@ fn documents(run: &Rc<Run>, files: Vec<InputFile>, how: &GenerateOptions) -> Res
     let mut seen: HashSet<String> = HashSet::new();
     let mut refused: Option<Failure> = None;
     let mut number = 0;
-    // Where hardly anything is legal, an end must be found.
+    // Stop eventually if hardly anything is legal.
     let most = how.count.saturating_mul(6).saturating_add(200);
     while found.len() < how.count && number < most {
         let proposal = space.propose(&mut maker, number);

@@ -1,7 +1,7 @@
-//! Texts that a regular expression matches.
+//! Generates texts that a regular expression matches.
 //!
-//! The syntax tree is walked once per text; how often repetitions without an upper bound repeat decides about its length.
-//! Assertions (`^`, `\b`) are taken to hold, so whoever asks checks the text against the expression.
+//! The syntax tree is walked once per text; the number of unbounded repetitions determines its length. Assertions (`^`,
+//! `\b`) are assumed to hold, so the caller must check the text against the expression.
 
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind};
@@ -9,20 +9,20 @@ use ytterby_regexp::Regexp;
 
 use super::random::Random;
 
-/// Longer texts are not made.
+/// Maximum length of a text.
 const MAX_BYTES: usize = 10_000;
 
-/// A pattern, read.
+/// A parsed pattern.
 pub(super) struct Pattern(Hir);
 
 impl Pattern {
-    /// Reads a pattern; none where the reader refuses it, which only its size can cause.
+    /// Parses a pattern; `None` if it is too large.
     pub fn read(regexp: &Regexp) -> Option<Pattern> {
         let mut parser = ParserBuilder::new().nest_limit(10_000).build();
         parser.parse(regexp.translated()).ok().map(Pattern)
     }
 
-    /// A text whose open repetitions repeat `extra` times more than they must.
+    /// A text in which unbounded repetitions repeat `extra` times more than necessary.
     pub fn text(&self, random: &mut Random, extra: u32) -> String {
         let mut text = Vec::new();
         write(&self.0, random, extra, &mut text);
@@ -68,7 +68,7 @@ fn write(hir: &Hir, random: &mut Random, extra: u32, out: &mut Vec<u8>) {
     }
 }
 
-/// A character of a class: one that people can read where there is one.
+/// A character of a class, printable if possible.
 fn character(ranges: &[(char, char)], random: &mut Random) -> Option<char> {
     let readable =
         |&(start, end): &(char, char)| (start.max('!') <= end.min('~')).then(|| (start.max('!'), end.min('~')));
@@ -76,7 +76,7 @@ fn character(ranges: &[(char, char)], random: &mut Random) -> Option<char> {
     let ranges = if plain.is_empty() { ranges } else { &plain };
     let &(start, end) = random.pick(ranges)?;
     let code = random.between(i64::from(u32::from(start)), i64::from(u32::from(end)));
-    // A range may span the gap of surrogates.
+    // A range may contain the surrogates.
     u32::try_from(code).ok().and_then(char::from_u32).or(Some(start))
 }
 

@@ -1,12 +1,12 @@
-//! Numbers that look random and are the same for the same seed, on every machine.
+//! Pseudo-random numbers that are the same for the same seed on every machine.
 
-/// A generator of numbers: SplitMix64, which has no state to get wrong and is good enough to pick test data.
+/// A random number generator: SplitMix64, which is simple and good enough for test data.
 #[derive(Clone, Debug)]
 pub(super) struct Random(u64);
 
 impl Random {
     pub fn new(seed: u64) -> Random {
-        // Seeds are small numbers; the first step of each should differ in many bits.
+        // Seeds are small numbers; spread them so that their first results differ in many bits.
         Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5851_F42D_4C95_7F2D)
     }
 
@@ -18,12 +18,12 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below `bound`; 0 where there is none.
+    /// A number below `bound`; 0 if `bound` is 0.
     pub fn below(&mut self, bound: usize) -> usize {
         if bound == 0 { 0 } else { (self.next() % bound as u64) as usize }
     }
 
-    /// A number between the two, both included.
+    /// A number between the two, inclusive.
     pub fn between(&mut self, low: i64, high: i64) -> i64 {
         let span = (i128::from(high) - i128::from(low)).max(0) as u128 + 1;
         (i128::from(low) + (u128::from(self.next()) % span) as i128) as i64
@@ -34,7 +34,7 @@ impl Random {
         self.below(times) == 0
     }
 
-    /// One of several.
+    /// One of several; `None` if there are none.
     pub fn pick<'t, T>(&mut self, of: &'t [T]) -> Option<&'t T> {
         of.get(self.below(of.len()))
     }

@@ -1,17 +1,17 @@
-//! Makes values that show a problem smaller, as long as they show it.
+//! Shrinks values that show a problem, as long as they still show it.
 //!
-//! Greedy, from large steps to small ones: keys and items are left out, then what is left becomes simpler. Each step asks
-//! whether the problem is still there; the number of questions is bounded, so the result is small but need not be the
-//! smallest.
+//! Greedy, from large steps to small ones: first removes keys and items, then simplifies the rest. Each step tests whether
+//! the problem is still there; the number of tests is limited, so the result is small but not necessarily
+//! minimal.
 
 use std::rc::Rc;
 
 use crate::node::{Array, Map, Node, Scalar};
 
-/// Questions asked at most.
+/// Maximum number of tests.
 const QUESTIONS: usize = 2_000;
 
-/// The smallest value found for which `fails` still says yes. `node` itself is known to fail.
+/// The smallest value found for which `fails` returns true. It must be true for `node`.
 pub(super) fn shrink(node: &Node, fails: &mut dyn FnMut(&Node) -> bool) -> Node {
     let mut shrinker = Shrinker { best: node.clone(), left: QUESTIONS, fails };
     while shrinker.pass() {}
@@ -25,11 +25,11 @@ struct Shrinker<'f> {
 }
 
 impl Shrinker<'_> {
-    /// Tries every step once; true where one of them helped.
+    /// Tries every step once; returns whether one of them helped.
     fn pass(&mut self) -> bool {
         let mut helped = false;
         let mut ways = vec![Vec::new()];
-        // Outer values first: leaving out a map saves looking at what is in it.
+        // Outer values first: removing a map saves looking into it.
         while let Some(way) = ways.pop() {
             helped |= self.leave_out(&way);
             helped |= self.simplify(&way);
@@ -39,7 +39,7 @@ impl Shrinker<'_> {
         helped && self.left > 0
     }
 
-    /// Leaves out items of a map or array: all, halves, then single ones.
+    /// Removes items of a map or array: all, halves, then single ones.
     fn leave_out(&mut self, way: &[usize]) -> bool {
         let mut helped = false;
         let mut size = at(&self.best, way).map_or(0, item_count);
@@ -72,7 +72,7 @@ impl Shrinker<'_> {
         helped
     }
 
-    /// Keeps a change where the problem is still there.
+    /// Keeps a change if the problem is still there.
     fn attempt(&mut self, way: &[usize], change: impl FnOnce(&Node) -> Option<Node>) -> bool {
         if self.left == 0 {
             return false;
@@ -139,7 +139,7 @@ fn without(node: &Node, start: usize, end: usize) -> Option<Node> {
     }
 }
 
-/// Scalars of the same kind that are simpler than this one, the simplest first.
+/// Simpler scalars of the same type, simplest first.
 fn simpler(scalar: &Scalar) -> Vec<Scalar> {
     match scalar {
         Scalar::Int(number) => {

@@ -1,8 +1,8 @@
-//! The choices that a schema leaves: which keys are given, and with what.
+//! The choices in a schema: which keys are given, and their values.
 //!
-//! A map becomes a list of [`Param`]s, one for each place below it that is not inside of an array. A document is an
-//! [`Assignment`] of an option to each. Choices inside of something optional depend on it ([`Param::parent`]): they count only
-//! where it is there.
+//! A map becomes a list of [`Param`]s, one for each slot below it that is not inside an array. A document is an
+//! [`Assignment`] of an option to each. Choices inside something optional depend on it ([`Param::parent`]): they only count
+//! if it exists.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,39 +13,39 @@ use super::pattern::Pattern;
 use crate::node::{Map, MapItem, Node, Scalar, key_text};
 use crate::schema::{Allowed, Combination, Item, MapType, Presence, Slot, Type};
 
-/// Options of one place.
+/// Maximum options of one slot.
 const OPTIONS: usize = 12;
 
-/// Larger spaces are sampled at random; their pairs are not counted.
+/// In larger spaces pairs are not counted, but sampled at random.
 const COUNTED_PARAMS: usize = 40;
 
-/// Options that were refused so often are not tried any more than others.
+/// Options that were rejected this often are not preferred any more.
 const TRIES: u8 = 3;
 
-/// A document has it.
+/// Marks an option that some document has.
 const DONE: u8 = u8::MAX;
 
 pub(super) struct Space<'s> {
     pub params: Vec<Param<'s>>,
     given: Given,
-    /// How often pairs of options were tried; [`DONE`] where a document has them.
+    /// How often pairs of options were tried, or [`DONE`].
     pairs: HashMap<(u32, u32), u8>,
-    /// The same for single options.
+    /// How often single options were tried, or [`DONE`].
     singles: HashMap<u32, u8>,
-    /// The document that gives nothing.
+    /// The document without any values.
     empty: Node,
-    /// The next option to try by itself.
+    /// The next option to try alone.
     next: (usize, usize),
 }
 
-/// A place and what can be put there.
+/// A slot and its options.
 pub(super) struct Param<'s> {
     way: Vec<Scalar>,
     path: Path,
     options: Vec<Choice>,
-    /// The param and its option without which this one means nothing.
+    /// The param and the option that this one depends on.
     parent: Option<(usize, usize)>,
-    /// For more values than those of the options.
+    /// To generate more values than the options.
     slot: Option<&'s Slot>,
     /// Whether options are shapes.
     has_shapes: bool,
@@ -53,16 +53,16 @@ pub(super) struct Param<'s> {
 
 #[derive(Clone, Debug)]
 enum Choice {
-    /// Nothing is given.
+    /// Not given.
     Absent,
     Value(Node),
-    /// A map; what is in it is for other params.
+    /// A map; other params are for its contents.
     Map,
-    /// Free keys of the map at this place.
+    /// Free keys of the map in this slot.
     Keys(Vec<(Scalar, Node)>),
 }
 
-/// What is chosen for a param.
+/// The chosen option of a param.
 #[derive(Clone, Debug)]
 pub(super) enum Pick {
     Option(usize),
@@ -74,13 +74,13 @@ pub(super) type Assignment = Vec<Pick>;
 /// A document to try.
 pub(super) struct Proposal {
     pub picks: Assignment,
-    /// The param that it is about.
+    /// The param that it varies.
     pub about: Option<usize>,
 }
 
 impl<'s> Space<'s> {
     pub fn of(maker: &mut Maker<'_>, slot: &'s Slot, path: &Path, given: Given) -> Space<'s> {
-        // Where the document is no map, `{}` would be a value of another type.
+        // If the document is not a map, `{}` would have the wrong type.
         let empty = if matches!(slot.ty, Type::Map(_)) { Node::map(Map::new()) } else { Node::NULL };
         let mut space =
             Space { params: Vec::new(), given, pairs: HashMap::new(), singles: HashMap::new(), next: (1, 0), empty };
@@ -121,7 +121,7 @@ impl<'s> Space<'s> {
         }
     }
 
-    /// The param of one place, and those below it.
+    /// Adds the param of one slot, and those below it.
     fn place(
         &mut self,
         maker: &mut Maker<'_>,
@@ -150,7 +150,7 @@ impl<'s> Space<'s> {
                 }
             }
             Type::Shapes(shapes) if shapes.combination == Combination::All => {
-                // A value has all of them: one map with the keys of each.
+                // The value must match all of them: one map with the keys of each.
                 maps.extend(shapes.slots.iter().filter_map(|one| Some((options.len(), &**one.as_map()?))));
                 options.push(Choice::Map);
             }
@@ -173,7 +173,7 @@ impl<'s> Space<'s> {
             options.push(Choice::Value(Node::NULL));
         }
         if options.is_empty() {
-            // A warning says so.
+            // The maker has added a warning.
             options.push(Choice::Absent);
         }
         let own = self.params.len();
@@ -190,7 +190,7 @@ impl<'s> Space<'s> {
         }
     }
 
-    /// The param of the keys that a pattern accepts.
+    /// The param for the keys that a pattern accepts.
     fn free_keys(
         &mut self,
         maker: &mut Maker<'_>,
@@ -247,7 +247,7 @@ impl<'s> Space<'s> {
         });
     }
 
-    /// Nothing but what must be given.
+    /// Only what is required.
     pub fn smallest(&self) -> Assignment {
         self.params.iter().map(|_| Pick::Option(0)).collect()
     }
@@ -263,7 +263,7 @@ impl<'s> Space<'s> {
         self.params.iter().map(pick).collect()
     }
 
-    /// The next document to try: first the smallest and the fullest, then in turn one choice by itself and all at once.
+    /// The next document to try: first the smallest and the fullest, then alternating between one choice and all at once.
     pub fn propose(&mut self, maker: &mut Maker<'_>, number: usize) -> Proposal {
         match number {
             0 => Proposal { picks: self.smallest(), about: None },
@@ -275,7 +275,7 @@ impl<'s> Space<'s> {
         }
     }
 
-    /// One option that no document had yet, and nothing else.
+    /// One option that no document has yet, and nothing else.
     fn single(&mut self) -> Option<Proposal> {
         let most = self.params.iter().map(|param| param.options.len()).max().unwrap_or(0);
         let (mut option, mut param) = self.next;
@@ -306,7 +306,7 @@ impl<'s> Space<'s> {
         }
     }
 
-    /// A choice for every param: of the options that bring most new pairs.
+    /// A choice for every param: the options with the most new pairs.
     fn mixed(&mut self, maker: &mut Maker<'_>) -> Assignment {
         let counts = self.params.len() <= COUNTED_PARAMS;
         let mut picks: Assignment = Vec::with_capacity(self.params.len());
@@ -363,11 +363,11 @@ impl<'s> Space<'s> {
         }
     }
 
-    /// A document that differs from a refused one in a few other choices.
+    /// A document that differs from a rejected one in a few choices.
     pub fn changed(&self, maker: &mut Maker<'_>, proposal: &Proposal, attempt: usize) -> Assignment {
         let mut picks = proposal.picks.clone();
         let Some(about) = proposal.about else {
-            // Take back one choice after the other.
+            // Undo one choice after the other.
             for pick in &mut picks {
                 if maker.random.once_in(3) {
                     *pick = Pick::Option(0);
@@ -375,7 +375,7 @@ impl<'s> Space<'s> {
             }
             return self.reselect(maker, picks, attempt / 6);
         };
-        // Its neighbours are what rules are most likely to speak of.
+        // Rules are most likely about its siblings.
         let way = &self.params[about].way;
         let shares = |param: &Param<'_>| {
             let depth = way.len().min(param.way.len()).saturating_sub(1);
@@ -404,7 +404,7 @@ impl<'s> Space<'s> {
         picks
     }
 
-    /// Notes which options an accepted document has.
+    /// Records the options of an accepted document.
     pub fn note(&mut self, picks: &Assignment) {
         let mut chosen = Vec::new();
         for (at, pick) in picks.iter().enumerate() {
@@ -424,7 +424,7 @@ impl<'s> Space<'s> {
         }
     }
 
-    /// Shapes that no accepted document has: where, and the smallest document with each.
+    /// Shapes that no accepted document has: path, and the smallest document with each.
     pub fn unreached(&self) -> Vec<(Path, Node)> {
         let mut found = Vec::new();
         for (at, param) in self.params.iter().enumerate().filter(|(_, param)| param.has_shapes) {
@@ -469,7 +469,7 @@ impl<'s> Space<'s> {
         root
     }
 
-    /// Some documents that differ, without a check of rules that span several places.
+    /// Some different documents, without checking rules about several values.
     pub fn documents(&mut self, maker: &mut Maker<'_>, most: usize) -> Vec<Node> {
         let mut found: Vec<Node> = Vec::new();
         for number in 0..most * 2 {
@@ -486,7 +486,7 @@ impl<'s> Space<'s> {
         found
     }
 
-    /// A document at random.
+    /// A random document.
     pub fn random_document(&mut self, maker: &mut Maker<'_>) -> Option<Node> {
         let picks = self.params.iter().map(|param| {
             let fresh = match param.slot {
@@ -500,7 +500,7 @@ impl<'s> Space<'s> {
     }
 }
 
-/// Whether it is worth a try.
+/// Whether an option is worth trying.
 fn is_new(tries: Option<&u8>) -> bool {
     tries.is_none_or(|tries| *tries < TRIES)
 }
@@ -517,7 +517,7 @@ fn id(param: usize, option: usize) -> u32 {
     (param as u32) << 8 | (option as u32).min(255)
 }
 
-/// Puts a value where it belongs; maps on the way are made.
+/// Sets the value at a path and creates missing maps.
 fn put(node: &mut Node, way: &[Scalar], value: Node) {
     let Some((key, rest)) = way.split_first() else {
         *node = value;
@@ -535,7 +535,7 @@ fn put(node: &mut Node, way: &[Scalar], value: Node) {
     put(&mut map.item_mut(at).value, rest, value);
 }
 
-/// Keys that a pattern accepts, at most so many.
+/// At most `most` keys that a pattern accepts.
 fn keys(maker: &mut Maker<'_>, item: &Item, most: usize) -> Vec<Scalar> {
     let Presence::Pattern(rule) = &item.presence else { return Vec::new() };
     let mut texts: Vec<String> = ["a", "key-1", "x.y/z", "B_2"].map(str::to_owned).to_vec();

@@ -1,4 +1,4 @@
-//! Texts for strings: of given lengths, of formats, with the parts that rules ask for.
+//! Generates strings: of given lengths, of formats, with the parts that rules require.
 
 use super::pattern::Pattern;
 use super::random::Random;
@@ -43,7 +43,7 @@ pub(super) fn of_length(wants: &[Want<'_>], lengths: &[usize], random: &mut Rand
     texts
 }
 
-/// A text at random, of this length in bytes where nothing else decides about it.
+/// A random text, of this length in bytes if rules allow it.
 pub(super) fn draw(wants: &[Want<'_>], length: usize, random: &mut Random) -> String {
     for want in wants {
         match want {
@@ -64,7 +64,7 @@ pub(super) fn draw(wants: &[Want<'_>], length: usize, random: &mut Random) -> St
     composed(wants, 0, &letters)
 }
 
-/// The prefix, the parts and the suffix that rules ask for, with a text between, filled up to a length.
+/// The prefix, the parts and the suffix that rules require, with a text in between, padded to a length.
 fn composed(wants: &[Want<'_>], length: usize, middle: &str) -> String {
     let (mut prefix, mut parts, mut suffix) = (String::new(), String::new(), String::new());
     for want in wants {
@@ -82,9 +82,9 @@ fn composed(wants: &[Want<'_>], length: usize, middle: &str) -> String {
     format!("{prefix}{middle}{parts}{suffix}")
 }
 
-/// Texts that a pattern matches, as near to a length as repetitions allow.
+/// Texts that a pattern matches, as close to a length as possible.
 fn closest(pattern: &Pattern, length: usize, random: &mut Random) -> Vec<String> {
-    // The length grows with the repetitions: halve the distance.
+    // The length grows with the repetitions, so use binary search.
     let (mut low, mut high) = (0u32, length as u32 + 1);
     let mut best: Option<String> = None;
     let mut texts = Vec::new();
@@ -105,8 +105,8 @@ fn closest(pattern: &Pattern, length: usize, random: &mut Random) -> Vec<String>
     texts
 }
 
-/// Texts of a format beside its examples: bounds, and forms that are easily forgotten. Those that the format refuses do no
-/// harm.
+/// Texts of a format besides its examples: bounds, and forms that are easily forgotten. Those that the format rejects are
+/// harmless.
 fn more_of(format: &str) -> &'static [&'static str] {
     match format {
         "date-time" => &["0001-01-01T00:00:00Z", "2024-02-29T23:59:59.999Z", "9999-12-31T23:59:59-12:00"],
@@ -128,7 +128,7 @@ fn more_of(format: &str) -> &'static [&'static str] {
     }
 }
 
-/// A text of a format at random; none where only fixed ones are known.
+/// A random text of a format; `None` if only fixed ones are known.
 fn drawn_format(format: &str, random: &mut Random) -> Option<String> {
     let mut number = |low: i64, high: i64| random.between(low, high);
     Some(match format {
