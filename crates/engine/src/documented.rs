@@ -38,7 +38,7 @@ fn annotations() {
     check("annotations", annotation::names().map(|name| format!("@{name}")));
 }
 
-/// Each annotation has a section with its keyword arguments. Those that are not in the table of annotations are named here.
+/// Each annotation has a section with its keyword arguments. Annotations that are not in the table are listed here.
 #[test]
 fn arguments() {
     const OTHERS: [(&str, &[&str]); 5] = [
@@ -82,7 +82,7 @@ fn functions() {
     check("functions", members(Level::Ytterby));
 }
 
-/// The reference that editors show has an entry for everything.
+/// The reference for editors has an entry for everything.
 #[test]
 fn reference_of_editors() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ide/src/reference");
@@ -108,7 +108,7 @@ fn reference_of_editors() {
         module.attr_names().into_iter().map(move |name| format!("{of}.{name}"))
     });
     compare("modules.txt", members.collect());
-    // What is marked as missing in ytt is missing there.
+    // Everything marked as missing in ytt is missing there.
     let marked = |file: &str| -> Vec<(String, bool)> {
         let text = read(file);
         let entry = |part: &str| {

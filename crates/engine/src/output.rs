@@ -16,17 +16,17 @@ use crate::node::{self, MAX_NODES, Node, Origin, Scalar};
 use crate::reuse::{Lookup, Reuse};
 use crate::run::Run;
 
-/// What becomes of documents that are written.
+/// What to do with documents after they are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Written {
-    /// They are freed one by one, so that text takes the place of nodes.
+    /// Free them one by one, so that text replaces nodes in memory.
     Free,
-    /// The process ends soon: the first [`LEFT`] bytes of output leave their documents in memory, which saves a tenth
-    /// of the instructions of a small run.
+    /// The process ends soon: the documents of the first [`LEFT`] bytes of output stay in memory, which saves a tenth of
+    /// the instructions of a small run.
     Leave,
 }
 
-/// More output than this is worth the work of freeing its documents.
+/// For more output it is worth freeing its documents.
 const LEFT: usize = 4 << 20;
 
 /// Documents as YAML; empty ones are left out.
@@ -34,7 +34,7 @@ pub(crate) fn yaml(docs: impl IntoIterator<Item = FileDocuments>) -> Result<Vec<
     yaml_and(Written::Free, None, docs)
 }
 
-/// The same, with a say in what becomes of them, and for a render of many.
+/// Like [`yaml`], with a choice about freeing documents and a cache for repeated renders.
 pub(crate) fn yaml_and(
     written: Written,
     reuse: Option<&Reuse>,
@@ -196,7 +196,7 @@ fn count(left: &mut u32) -> Result<(), String> {
     }
 }
 
-/// The same for several nodes.
+/// Like [`count`], for several nodes.
 fn count_several(left: &mut u32, nodes: u32) -> Result<(), String> {
     match left.checked_sub(nodes) {
         Some(less) => {
@@ -244,7 +244,7 @@ pub(crate) fn write_node(sink: &mut impl Sink, node: &Node) -> Result<(), String
     write_below(sink, node, &mut left)
 }
 
-/// Writes a value as [`write_below`] does, with the texts of nodes that other renders wrote.
+/// Writes a value like [`write_below`], reusing the texts of nodes that earlier renders wrote.
 fn write_shared(writer: &mut YamlWriter, node: &Node, left: &mut u32, reuse: &Reuse) -> Result<(), String> {
     let place = match reuse.text_of_node(node, writer.point()) {
         Lookup::Text(value, nodes) => {

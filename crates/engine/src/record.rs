@@ -19,7 +19,7 @@ pub(crate) struct Record {
     pub reads: Rc<Reads>,
     histories: RefCell<Vec<History>>,
     libraries: RefCell<Vec<LibraryCall>>,
-    /// The libraries at work, outermost first.
+    /// The running libraries, outermost first.
     running: RefCell<Vec<String>>,
 }
 
@@ -33,12 +33,12 @@ pub(crate) struct History {
 
 /// A library that code evaluated.
 pub(crate) struct LibraryCall {
-    /// As data values are addressed to it, without the first `@`: `app@db`.
+    /// The name for addressing data values, without the first `@`: `app@db`.
     pub name: String,
     /// The position of the call.
     pub pos: Pos,
     pub documents: Vec<Document>,
-    /// What it was run with.
+    /// The inputs of the run.
     pub details: Rc<dyn Any>,
 }
 
@@ -60,12 +60,12 @@ impl Record {
         }
     }
 
-    /// Notes that a library begins to run.
+    /// Records that a library starts.
     pub fn enter_library(&self, name: String) {
         self.running.borrow_mut().push(name);
     }
 
-    /// Notes that the innermost library came to its end; gives its whole name.
+    /// Records that the innermost library ended; returns its whole name.
     pub fn leave_library(&self) -> String {
         let mut running = self.running.borrow_mut();
         let name = running.join("@");

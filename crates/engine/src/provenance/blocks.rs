@@ -1,7 +1,7 @@
-//! The functions and loops of a template around a place, read off its code lines.
+//! Finds the functions and loops of a template around a position, from its lines of code.
 //!
-//! Where a node comes from is known by its position; which `def` and which `for` that is in, its text tells: code lines begin
-//! with `#@`, blocks end with `end`.
+//! The position of a node is known; the enclosing `def` and `for` are found in the text: lines of code begin with `#@`,
+//! blocks end with `end`.
 
 use ytterby_diag::{Pos, Sources};
 
@@ -11,7 +11,7 @@ pub(super) struct Block {
     pub kind: BlockKind,
     /// Its first line.
     pub pos: Pos,
-    /// That line as it is written, without the colon: `for host in data.values.hosts`.
+    /// That line as written, without the colon: `for host in data.values.hosts`.
     pub text: String,
 }
 
@@ -22,7 +22,7 @@ pub(super) enum BlockKind {
     Other,
 }
 
-/// The functions and loops around a place, outermost first.
+/// The functions and loops around a position, outermost first.
 pub(super) fn around(sources: &Sources, pos: Pos) -> Vec<Block> {
     let pos = sources.source_place(pos);
     let Some(source) = sources.get(pos.file).filter(|_| pos.is_known()) else { return Vec::new() };
@@ -38,7 +38,7 @@ pub(super) fn around(sources: &Sources, pos: Pos) -> Vec<Block> {
         let text = String::from_utf8_lossy(line);
         let trimmed = text.trim();
         let Some(code) = trimmed.strip_prefix("#@").map(str::trim) else {
-            // What is left of the place on its own line is not a line.
+            // The text before the position on its line is not a whole line.
             let is_node = line.ends_with(b"\n") && !trimmed.is_empty() && !trimmed.starts_with('#');
             single = single.filter(|_| !is_node);
             continue;

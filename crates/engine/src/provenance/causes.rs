@@ -1,7 +1,8 @@
-//! The data values behind a problem in the output.
+//! Finds the data values that cause a problem in the output.
 //!
-//! A rule on the output, or the check of a host, finds something wrong with a node. Which data values decide it is found as
-//! `explain` finds it; here the number of renders is bounded by the size of the output, because nobody asked for it to take time.
+//! A rule on the output, or the check of a host, reports a node. The data values that affect it are found in the same way as
+//! by `explain`, but with a limited number of renders, depending on the size of the output, because the user did not ask
+//! for it.
 
 use std::rc::Rc;
 
@@ -18,10 +19,10 @@ use crate::library::{LibraryRun, Prepared};
 use crate::node::Document;
 use crate::run::Run;
 
-/// Nodes that may be rendered in all: a fraction of a second.
+/// Maximum number of nodes rendered in total: a fraction of a second.
 const NODES: usize = 200_000;
 
-/// What finds causes: a library and what it was run with.
+/// Finds causes in a library and its inputs.
 pub(crate) struct Causes {
     library: LibraryRun,
     prepared: Prepared,
@@ -32,7 +33,7 @@ impl Causes {
         Causes { library: library.clone(), prepared: prepared.clone() }
     }
 
-    /// What finds causes, where the host wants to know them: of what the root library renders.
+    /// The finder for the root library, if the host requests causes.
     pub fn wanted(library: &LibraryRun, prepared: &Prepared) -> Option<Causes> {
         let run = &library.run;
         let is_wanted = run.options.find_causes && run.is_beyond_ytt() && library.library.is_root();
@@ -43,7 +44,7 @@ impl Causes {
 impl FindCauses for Causes {
     fn of(&self, wrong: &[(Document, Path)]) -> Vec<Vec<(Path, Pos)>> {
         let nothing = || vec![Vec::new(); wrong.len()];
-        // What code prints and warns of was told already.
+        // Prints and warnings of the code were already reported.
         let run = &self.library.run;
         let mut quiet = Run::new(&run.options, &run.sources, Rc::new(Silent));
         quiet.is_one_of_many = true;
@@ -59,7 +60,7 @@ impl FindCauses for Causes {
                 Some((number, path))
             })
             .collect();
-        // Findings name what a user sets by its path alone; data values of libraries are not among them.
+        // Findings show data values by path alone, so those of libraries are left out.
         let candidates = experiment::candidates(&session, base.reads.as_deref());
         let size: usize = base.documents.iter().map(|doc| nodes::paths(doc, NODES).len()).sum();
         let is_hit = |changed: &[nodes::Changed], (number, path): (usize, &Path)| {

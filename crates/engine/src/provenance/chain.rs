@@ -1,4 +1,4 @@
-//! Where a value came from, step by step.
+//! The history of a value, step by step.
 
 use ytterby_diag::{Path, Pos, Sources, Step};
 
@@ -10,7 +10,7 @@ use crate::annotation::Ann;
 use crate::node::{Annotated, Document, Node, key_text};
 use crate::record::{History, LibraryCall};
 
-/// A link before its value is written down.
+/// A step before its value is formatted.
 pub(super) struct Link<'n> {
     pub kind: &'static str,
     pub pos: Pos,
@@ -35,7 +35,7 @@ impl Link<'_> {
     }
 }
 
-/// Where a position is, as users can open it.
+/// A position as a path that users can open.
 pub(super) fn place(sources: &Sources, pos: Pos) -> Option<ExplainedPlace> {
     let pos = sources.source_place(pos);
     let source = sources.get(pos.file)?;
@@ -43,7 +43,7 @@ pub(super) fn place(sources: &Sources, pos: Pos) -> Option<ExplainedPlace> {
     Some(ExplainedPlace { file: crate::output_source::openable(&source), line, column })
 }
 
-/// The chain of a data value: the default, and each input that gives it, something in it, or something around it.
+/// The history of a data value: the default, and each input that sets it, a part of it, or one of its parents.
 pub(super) fn of_value<'s>(session: &'s Session, defaults: Option<&'s Document>, path: &Path) -> Vec<Link<'s>> {
     let mut links = Vec::new();
     if let Some(defaults) = defaults
@@ -63,7 +63,7 @@ pub(super) fn of_value<'s>(session: &'s Session, defaults: Option<&'s Document>,
         let is = nodes::at(&input.after, path);
         before = Some(&input.after);
         let Some(touch) = touching(&input.doc, path) else { continue };
-        // A list that is merged item by item has other places than its overlay.
+        // A list that is merged item by item has other positions than its overlay.
         if touch.is_above && same(was, is) {
             continue;
         }
@@ -89,22 +89,22 @@ fn same(was: Option<Found<'_>>, is: Option<Found<'_>>) -> bool {
     }
 }
 
-/// The item of an overlay that speaks of a path.
+/// The item of an overlay that affects a path.
 struct Touch {
     pos: Pos,
-    /// What its annotations say; none where it is merged.
+    /// The action of its annotations; `None` if it is merged.
     action: Option<&'static str>,
-    /// Whether it is around the path and replaces or removes everything there.
+    /// Whether it contains the path and replaces or removes everything there.
     is_above: bool,
 }
 
-/// Follows a path in an overlay. Items of lists are found by what they have in common with the path's own: by number where
+/// Follows a path in an overlay. List items are matched by what they have in common with those of the path, or by index if
 /// nothing better is known.
 fn touching(doc: &Document, path: &Path) -> Option<Touch> {
     let mut node = &doc.value;
     let mut touch = Touch { pos: doc.pos, action: action_of(doc), is_above: true };
     let steps = path.steps();
-    // What is inside of an item that is added is added with it.
+    // The content of an added item is added with it.
     let mut added = touch.action.filter(|action| matches!(*action, "insert" | "append"));
     for (number, step) in steps.iter().enumerate() {
         let item: &dyn Annotated = match (step, node) {
@@ -131,7 +131,7 @@ fn touching(doc: &Document, path: &Path) -> Option<Touch> {
                     None => return above(touch, true),
                 }
             }
-            // A scalar or another kind of collection where the path goes on.
+            // A scalar or another kind of collection before the end of the path.
             _ => return above(touch, true),
         };
         let action = action_of(item);
@@ -148,7 +148,7 @@ fn touching(doc: &Document, path: &Path) -> Option<Touch> {
     Some(touch)
 }
 
-/// What an item around the path does to it: something only where it replaces, removes or adds.
+/// The effect of an enclosing item: only if it replaces, removes or adds.
 fn above(touch: Touch, ends: bool) -> Option<Touch> {
     (ends || touch.action.is_some()).then_some(Touch { is_above: true, ..touch })
 }
@@ -163,11 +163,11 @@ fn action_of(item: &dyn Annotated) -> Option<&'static str> {
             _ => return None,
         })
     });
-    // Plain values files and flags replace scalars, too: that is setting them.
+    // Plain values files and flags replace scalars, too, but that is called setting them.
     written.or_else(|| (item.policy().replaces && matches!(item.value(), Node::Array(_))).then_some("replace"))
 }
 
-/// What a render noted, and the texts of its files.
+/// The record of a render, and its sources.
 #[derive(Clone, Copy)]
 pub(super) struct Recorded<'h> {
     pub sources: &'h Sources,
@@ -175,10 +175,10 @@ pub(super) struct Recorded<'h> {
     pub libraries: &'h [LibraryCall],
 }
 
-/// Which of the documents, or of the items of a collection, that one place made: the second of three.
+/// Which of the documents or items from one position: the second of three.
 pub(super) type Turn = Option<(usize, usize)>;
 
-/// The chain of a node of the output: its template, and each overlay that touched it.
+/// The history of a node of the output: its template, and each overlay that changed it.
 pub(super) fn of_node<'h>(
     doc: &'h Document,
     number: usize,
@@ -200,7 +200,7 @@ pub(super) fn of_node<'h>(
     links
 }
 
-/// The chain of a document with this number in a history.
+/// The history of a document with this number.
 pub(super) fn history_of<'h>(
     history: &'h History,
     slot: usize,
@@ -248,8 +248,8 @@ pub(super) fn history_of<'h>(
     }
 }
 
-/// The path of a node in each version of its document. Items of lists are the same where they stand at the same place of
-/// their source: overlays that remove or add others change only their numbers.
+/// The path of a node in each version of its document. List items are the same if they have the same source position:
+/// overlays that remove or add others only change their indexes.
 fn paths_in(docs: &[Option<&Document>], path: &Path) -> Vec<Path> {
     let mut paths = vec![path.clone(); docs.len()];
     for at in (1..docs.len()).rev() {
@@ -270,7 +270,7 @@ fn path_before(before: &Document, after: &Document, path: &Path) -> Path {
                 let place = |pos: Pos| left.items.iter().enumerate().filter(move |(_, item)| item.pos == pos);
                 let index = match item {
                     Some(item) => {
-                        // Of the items that a loop made, the one with the same turn.
+                        // Among the items of a loop, the one of the same iteration.
                         let turn = right.items[..*index].iter().filter(|other| other.pos == item.pos).count();
                         place(item.pos).nth(turn).map_or(usize::MAX, |(at, _)| at)
                     }
@@ -295,7 +295,7 @@ fn below<'n>(node: &'n Node, step: &Step) -> Option<&'n Node> {
     }
 }
 
-/// What templates made of a node, before overlays; overlays of libraries and of `overlay.apply()` included.
+/// The result of templates for a node, before overlays, but including those of libraries and of `overlay.apply()`.
 fn template_of<'h>(doc: &'h Document, path: &Path, turn: Turn, record: &Recorded<'h>, links: &mut Vec<Link<'h>>) {
     let libraries = record.libraries;
     for history in record.histories.iter().rev() {
@@ -312,7 +312,7 @@ fn template_of<'h>(doc: &'h Document, path: &Path, turn: Turn, record: &Recorded
     add_libraries(doc, path, libraries, links);
 }
 
-/// The places where code evaluated the libraries that a document comes from, innermost first.
+/// The positions where code evaluated the libraries of a document, innermost first.
 fn add_libraries<'h>(doc: &'h Document, path: &Path, libraries: &[LibraryCall], links: &mut Vec<Link<'h>>) {
     let has = |call: &&LibraryCall| call.documents.iter().any(|other| is_same_document(other, doc));
     for call in libraries.iter().filter(has) {
@@ -322,7 +322,7 @@ fn add_libraries<'h>(doc: &'h Document, path: &Path, libraries: &[LibraryCall], 
     }
 }
 
-/// Whether two documents are one: overlays copy documents where they change, but not what they are made of.
+/// Whether two documents are the same: overlays copy documents that they change, but not their contents.
 pub(super) fn is_same_document(one: &Document, other: &Document) -> bool {
     let is_shared = match (&one.value, &other.value) {
         (Node::Map(one), Node::Map(other)) => std::rc::Rc::ptr_eq(one, other),
@@ -332,8 +332,8 @@ pub(super) fn is_same_document(one: &Document, other: &Document) -> bool {
     is_shared || (one.pos == other.pos && one.value.same(&other.value))
 }
 
-/// The functions, calls and loops that made a node, innermost first. A node made by a function has another position than
-/// the node around it; items made by a loop share one position.
+/// The functions, calls and loops that created a node, innermost first. A node from a function has a position outside the
+/// node around it; items from a loop share one position.
 fn frames(sources: &Sources, doc: &Document, path: &Path, turn: Turn) -> Vec<(Pos, String)> {
     let mut frames = Vec::new();
     let mut node = &doc.value;
@@ -367,7 +367,7 @@ fn frames(sources: &Sources, doc: &Document, path: &Path, turn: Turn) -> Vec<(Po
     frames
 }
 
-/// Adds the functions and loops around a place that are not around the one above it.
+/// Adds the functions and loops around a position that are not around its parent's.
 fn add_blocks(sources: &Sources, pos: Pos, above: &[Block], turn: Turn, frames: &mut Vec<(Pos, String)>) {
     let own = blocks::around(sources, pos);
     let new: Vec<&Block> = own.iter().filter(|block| !above.contains(block)).collect();
@@ -380,14 +380,14 @@ fn add_blocks(sources: &Sources, pos: Pos, above: &[Block], turn: Turn, frames: 
         ([], Some((turn, of))) => frames.push((pos, format!("turn {turn} of {of} of a loop"))),
         ([outer @ .., inner], turn) => {
             let (turn, of) = turn.unwrap_or((1, 1));
-            // The turns of loops inside of each other are counted together.
+            // Iterations of nested loops are counted together.
             let inside: String = outer.iter().rev().map(|block| format!(" in {}", block.text)).collect();
             frames.push((inner.pos, format!("turn {turn} of {of} of {}{inside}", inner.text)));
         }
     }
 }
 
-/// Which of the items at the same place this one is; none where it is alone there.
+/// Which of the items at the same position this one is; `None` if it is the only one.
 pub(super) fn twins(places: impl Iterator<Item = Pos>, at: usize) -> Turn {
     let places: Vec<Pos> = places.collect();
     let own = places.get(at).copied().filter(|pos| pos.is_known())?;

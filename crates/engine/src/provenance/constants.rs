@@ -1,13 +1,13 @@
-//! What code compares values with: `mode == "fast"`, `count > 3`.
+//! Finds constants that code compares values with: `mode == "fast"`, `count > 3`.
 //!
-//! A free string has no end of legal values, and only one of them may take a branch. The constants of comparisons are the
-//! ones worth trying. They are read off the text of the code; one that is none only costs a render.
+//! A free string has infinitely many legal values, and perhaps only one of them reaches a branch. The constants of
+//! comparisons are worth trying. They are extracted from the text of the code; a wrong one only costs a render.
 
 use super::session::Session;
 use crate::node::{Node, Scalar};
 use crate::schema::{Kind, Slot, Type};
 
-/// Constants of one kind that are kept.
+/// Maximum constants of one kind.
 const MOST: usize = 64;
 
 /// The constants of a project's comparisons.
@@ -18,7 +18,7 @@ pub(super) struct Constants {
 }
 
 impl Constants {
-    /// Those of all files of a session.
+    /// The constants of all files of a session.
     pub fn of(session: &Session) -> Constants {
         let mut found = Constants::default();
         for file in session.library.library.all_files() {
@@ -33,7 +33,7 @@ impl Constants {
         found
     }
 
-    /// Those that fit into a place, at most so many.
+    /// At most `most` constants that fit a slot.
     pub fn for_slot(&self, slot: &Slot, most: usize) -> Vec<Node> {
         let has = |kind: Kind| match &slot.ty {
             Type::Scalar(own) => *own == kind,
@@ -99,7 +99,7 @@ impl Constants {
     }
 }
 
-/// The string constant that a text ends with.
+/// The string constant at the end of a text.
 fn text_at_end(text: &str) -> Option<&str> {
     let quote = text.chars().next_back().filter(|last| matches!(last, '"' | '\''))?;
     let inner = &text[..text.len() - 1];

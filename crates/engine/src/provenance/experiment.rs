@@ -1,7 +1,7 @@
-//! Which data values decide what: each is varied within the schema, the project rendered again, and the output compared.
+//! Finds which data values affect what: varies each within the schema, renders again, and compares the output.
 //!
-//! A data value that no code read cannot change anything, so only those that were read are tried. Values are those that `gen`
-//! would try: bounds, members of enums, null; before them, those that code compares values with.
+//! A data value that no code reads cannot change anything, so only those that were read are tried. The values are those of
+//! `gen`: bounds, members of enums, null; preceded by constants that code compares with.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -19,43 +19,43 @@ use crate::node::{Document, Map, Node, Reads, Scalar, key_text};
 use crate::record::LibraryCall;
 use crate::schema::{ArrayType, Kind, Presence, Slot, Type};
 
-/// Variations of one data value.
+/// Maximum variations of one data value.
 const VARIATIONS: usize = 8;
 
-/// Where there are more data values than this, each gets fewer variations: an answer should take a second or two.
+/// With more data values than this, each gets fewer variations: an answer should take a second or two.
 const MANY: usize = 60;
 const VARIATIONS_OF_MANY: usize = 4;
 
-/// Renders of one question: as many as it takes.
+/// No limit of renders.
 pub(super) const ALL: usize = usize::MAX;
 
-/// What the variations of one data value showed.
+/// The result of varying one data value.
 pub(super) struct Effect {
     pub path: Path,
-    /// The library that has the data value; none for the root.
+    /// The library of the data value; `None` for the root.
     pub library: Option<Rc<str>>,
     /// The nodes that changed; those that only other renders have, by their names there.
     pub changed: Vec<Changed>,
     /// Names of documents that only other renders have, and of text files that changed.
     pub added: Vec<String>,
-    /// Whether some other legal value could be rendered.
+    /// Whether another legal value could be rendered.
     pub is_varied: bool,
 }
 
-/// What renders are compared with.
+/// The render to compare with.
 pub(super) struct Rendering<'d> {
     pub documents: &'d [Document],
     pub texts: &'d [(String, Str)],
 }
 
 impl Effect {
-    /// The data value as it is written: `db.port`, `@app:db.port`.
+    /// The data value as flags name it: `db.port`, `@app:db.port`.
     pub fn name(&self) -> String {
         name_of(self.library.as_deref(), &self.path)
     }
 }
 
-/// A data value as it is written: `db.port`, `@app:db.port`.
+/// A data value as flags name it: `db.port`, `@app:db.port`.
 pub(super) fn name_of(library: Option<&str>, path: &Path) -> String {
     match library {
         Some(library) => format!("@{library}:{path}"),
@@ -68,12 +68,12 @@ pub(super) struct Candidate {
     pub path: Path,
     pub library: Option<Rc<str>>,
     slot: Slot,
-    /// What it is now; none where it is not given and need not be.
+    /// Its current value; `None` if it is optional and not given.
     current: Option<Node>,
     is_read: bool,
 }
 
-/// All data values: leaves of the schema, and lists, and maps with free keys or shapes as wholes.
+/// All data values: leaves of the schema; lists, and maps with free keys or shapes, as a whole.
 pub(super) fn candidates(session: &Session, reads: Option<&Reads>) -> Vec<Candidate> {
     let inferred;
     let slot = match &session.schema {
@@ -88,7 +88,7 @@ pub(super) fn candidates(session: &Session, reads: Option<&Reads>) -> Vec<Candid
     found
 }
 
-/// The same of the libraries that a render ran; of several runs of one library, those of the first.
+/// Those of the libraries that a render ran; of several runs of one library, those of the first.
 pub(super) fn candidates_of_libraries(calls: &[LibraryCall], reads: Option<&Reads>) -> Vec<Candidate> {
     let mut found: Vec<Candidate> = Vec::new();
     let mut seen = HashSet::new();
@@ -155,8 +155,8 @@ fn collect(value: &Node, slot: &Slot, path: &Path, is_read: bool, reads: Option<
     }
 }
 
-/// Varies the candidates, with at most so many renders. `until` may end the variations of one early: nothing more is asked
-/// of it.
+/// Varies the candidates, with at most this many renders. `until` may end the variations of a candidate
+/// early.
 pub(super) fn run<'c>(
     session: &Session,
     eval: &mut Eval,
@@ -179,7 +179,7 @@ pub(super) fn run<'c>(
             is_varied: !candidate.is_read,
         };
         if candidate.is_read {
-            // What is tried for a secret is none.
+            // Values tried for a secret are not secret.
             let secrets = session.run.secrets.take();
             let most = most.min(left);
             left -= vary(session, eval, base, candidate, &constants, most, until, &mut effect);
@@ -190,7 +190,7 @@ pub(super) fn run<'c>(
     effects
 }
 
-/// Gives how many renders it took.
+/// Returns the number of renders.
 #[expect(clippy::too_many_arguments, reason = "each is another thing, and nothing else needs them together")]
 fn vary(
     session: &Session,
@@ -203,9 +203,9 @@ fn vary(
     effect: &mut Effect,
 ) -> usize {
     let mut seen: HashSet<Changed> = HashSet::new();
-    // Some of the values are what is there already, or are refused.
+    // Some of the values are the current one, or are rejected.
     let values = generate::variations(eval, &session.run, &candidate.slot, &candidate.path, most * 2 + 4);
-    // What code compares a value with decides more than any other value does, so it comes first.
+    // A constant in a comparison is the most effective value, so it comes first.
     let compared = constants.for_slot(&candidate.slot, most);
     let most = most + compared.len();
     let mut tried = 0;

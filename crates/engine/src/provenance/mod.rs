@@ -1,8 +1,8 @@
-//! Where a value comes from, and what it decides: `ytterby explain`.
+//! The origin of values, and their effects: `ytterby explain`.
 //!
-//! [`session`] renders a project as often as it takes. The chain of a data value is read off the inputs ([`chain`]); that of a
-//! node of the output, off what overlays left, which a run notes only where it is asked to ([`crate::record`]). Which data values
-//! decide a node is found by [`experiment`].
+//! [`session`] renders a project any number of times. The history of a data value is found in the inputs ([`chain`]); that of
+//! a node of the output in the results of overlays, which a run only records on request ([`crate::record`]). The data values
+//! that affect a node are found by [`experiment`].
 
 mod blocks;
 pub(crate) mod causes;
@@ -38,10 +38,10 @@ use nodes::Side;
 use selector::{Pattern, Selector};
 use session::Session;
 
-/// Nodes of one document that a wildcard looks at.
+/// Maximum nodes of one document that a wildcard visits.
 const MOST_NODES: usize = 100_000;
 
-/// Nodes that one question explains.
+/// Maximum nodes that one question explains.
 const MOST_MATCHES: usize = 1_000;
 
 /// What to explain.
@@ -54,47 +54,47 @@ pub enum Question {
     Impact(String),
 }
 
-/// What is known about one data value or one node of the output. Values are JSON; secrets are hidden.
+/// The explanation of one data value or one node of the output. Values are JSON; secrets are masked.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Explanation {
-    /// `db.port`, or `Deployment/web:spec.replicas`.
+    /// Example: `db.port`, or `Deployment/web:spec.replicas`.
     pub path: String,
-    /// The final value; none where there is none, such as behind an optional key or after an overlay removed it.
+    /// The final value; `None` if there is none, for example below an optional key or after an overlay removed it.
     pub value: Option<String>,
     /// Its type.
     pub type_name: Option<String>,
-    /// What the schema says about it.
+    /// Its description in the schema.
     pub description: Option<String>,
-    /// What made it, from first to last.
+    /// Its history, from first to last.
     pub chain: Vec<ChainLink>,
     /// The rules of a data value.
     pub rules: Vec<RuleVerdict>,
-    /// The data values that decide a node of the output, where that was asked.
+    /// The data values that affect a node of the output, if requested.
     pub data_values: Option<Vec<String>>,
-    /// Nodes of the output that a data value decides, where that was asked.
+    /// Nodes of the output that a data value affects, if requested.
     pub impact: Option<Vec<String>>,
     /// Data values that were read but could not be varied: no other legal value can be rendered.
     pub not_varied: Vec<String>,
 }
 
-/// One step on the way to a value.
+/// A step in the history of a value.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ChainLink {
     /// `schema`, `document`, `file`, `flag`, `env`, `template`, `library` or `overlay`.
     pub kind: &'static str,
-    /// Where it is written.
+    /// Its position.
     pub place: Option<ExplainedPlace>,
     /// `default`, `set`, `merge`, `replace`, `insert`, `remove` or `append`.
     pub action: &'static str,
-    /// The value after it; none where it was removed.
+    /// The value after it; `None` if it was removed.
     pub value: Option<String>,
-    /// Calls, loops and libraries that it went through, innermost first.
+    /// Calls, loops and libraries around it, innermost first.
     pub frames: Vec<ExplainedFrame>,
 }
 
-/// A place in a file, flag or variable.
+/// A position in a file, flag or variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExplainedPlace {
@@ -106,32 +106,32 @@ pub struct ExplainedPlace {
     pub column: u32,
 }
 
-/// A place on the way to a node.
+/// A call, a loop or a library around a step.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ExplainedFrame {
-    /// Where.
+    /// Its position.
     pub place: ExplainedPlace,
-    /// What happens there.
+    /// Its code.
     pub text: String,
 }
 
-/// A rule and whether it holds.
+/// A rule and its result.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RuleVerdict {
     /// `rule/min`.
     pub id: &'static str,
-    /// What the value must be.
+    /// The requirement.
     pub text: String,
-    /// Whether it is.
+    /// Whether the value satisfies it.
     pub ok: bool,
 }
 
-/// Answers questions about a project, in their order; one question may have several answers.
+/// Answers questions about a project, in order; one question may have several answers.
 ///
 /// # Errors
-/// Where the project cannot be rendered, and where a path or document does not exist. Values that break rules are explained.
+/// If the project cannot be rendered, or a path or document does not exist. Values that violate rules are explained.
 pub fn explain(
     files: Vec<InputFile>,
     options: &Options,
@@ -170,7 +170,7 @@ fn answers(run: &Rc<Run>, files: Vec<InputFile>, questions: &[Question]) -> Resu
             },
             Question::Impact(text) => {
                 let (library, path) = selector::value(text).map_err(wrong_selector)?;
-                // Whatever is given for a library is for each of its runs.
+                // Values for a library apply to each of its runs.
                 for of in explainer.owners(library.as_deref())?.into_iter().take(1) {
                     for path in explainer.values_named(of, &path)? {
                         answers.push(explainer.impact(of, &path)?);
@@ -192,11 +192,11 @@ struct Explainer {
     session: Session,
     eval: Eval,
     output: Option<Rc<Base>>,
-    /// Libraries whose data values were asked for, with their names.
+    /// Libraries whose data values were requested, with their names.
     libraries: Vec<(String, Session)>,
 }
 
-/// Whose data values: the root's, or those of a library of [`Explainer::libraries`].
+/// The owner of data values: the root, or a library in [`Explainer::libraries`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Owner {
     Root,
@@ -212,7 +212,7 @@ impl Owner {
     }
 }
 
-/// The render that everything is compared with.
+/// The render to compare others with.
 struct Base {
     documents: Vec<Document>,
     texts: Vec<(String, Str)>,
@@ -228,12 +228,12 @@ impl Base {
     }
 }
 
-/// A node to explain: of the output, or of a document that overlays changed.
+/// A node to explain: of the output, or of a document that overlays removed.
 struct Target {
     label: String,
-    /// The number of the document in the output, if it is there.
+    /// The index of the document in the output, if it is there.
     document: Option<usize>,
-    /// The number of the document in the last history, where it is not.
+    /// The number of the document in the last history, otherwise.
     removed: Option<usize>,
     path: Path,
 }
@@ -259,7 +259,7 @@ impl Explainer {
         Ok(base)
     }
 
-    /// The libraries with this name, one for each time that code ran it; the root where there is no name.
+    /// The libraries with this name, one for each run; the root if there is no name.
     fn owners(&mut self, library: Option<&str>) -> Result<Vec<Owner>, Failure> {
         let Some(library) = library else { return Ok(vec![Owner::Root]) };
         let known = |(at, (name, _)): (usize, &(String, Session))| (name == library).then_some(Owner::Library(at));
@@ -273,7 +273,7 @@ impl Explainer {
         for call in base.libraries.iter().filter(|call| is_named(&call.name, library)) {
             let Some(ran) = call.details.downcast_ref::<RanLibrary>() else { continue };
             let values = &ran.prepared.values.doc;
-            // A library that is run in a loop with the same values is one.
+            // Runs of a library with the same values count as one.
             if seen.iter().any(|other| other.value.same(&values.value)) {
                 continue;
             }
@@ -299,7 +299,7 @@ impl Explainer {
         }
     }
 
-    /// The paths of data values that a pattern names.
+    /// The paths of data values that match a pattern.
     fn values_named(&mut self, of: Owner, pattern: &Pattern) -> Result<Vec<Path>, Failure> {
         let session = of.session(&self.session, &self.libraries);
         let values = &session.values;
@@ -324,7 +324,7 @@ impl Explainer {
         Failure::new(Id::EXPLAIN_UNKNOWN, format!("there is no data value {name}; {suggestion}"))
     }
 
-    /// The place of a path in the schema.
+    /// The slot of a path in the schema.
     fn slot(&mut self, of: Owner, path: &Path) -> Option<Slot> {
         let session = of.session(&self.session, &self.libraries);
         let mut slot = session.schema.as_ref()?.root.clone();
@@ -394,7 +394,7 @@ impl Explainer {
         verdict
     }
 
-    /// The nodes that a selector names.
+    /// The nodes that match a selector.
     fn nodes(
         &mut self,
         text: &str,
@@ -470,7 +470,7 @@ impl Explainer {
         Ok(targets.iter().map(explanation).collect())
     }
 
-    /// What a data value decides.
+    /// The effects of a data value.
     fn impact(&mut self, of: Owner, path: &Path) -> Result<Explanation, Failure> {
         let base = self.base()?;
         let mut answer = self.value(of, path);
@@ -496,7 +496,7 @@ impl Explainer {
             let new = effect.added.iter().filter(|label| !added.contains(label)).cloned().collect::<Vec<_>>();
             added.extend(new);
         }
-        // In the order of the output; what only other renders have comes last.
+        // In the order of the output; nodes that only other renders have come last.
         let order: Vec<Vec<Path>> = base.documents.iter().map(|doc| nodes::paths(doc, MOST_NODES)).collect();
         changed.sort_by_cached_key(|(number, path)| {
             (*number, order[*number].iter().position(|known| known == path).unwrap_or(usize::MAX), path.to_string())
@@ -509,7 +509,7 @@ impl Explainer {
     }
 }
 
-/// Whether the schema names a path itself, not only as one of any keys.
+/// Whether the schema declares a path itself, not only as a free key.
 fn is_declared(session: &Session, path: &Path) -> bool {
     let Some(schema) = &session.schema else { return false };
     let mut places = Vec::new();
@@ -531,21 +531,21 @@ fn is_declared(session: &Session, path: &Path) -> bool {
     !places.is_empty()
 }
 
-/// Whether a name of a library is the one that flags would use: an alias may be left out.
+/// Whether a name refers to a library, as in flags: an alias may be omitted.
 fn is_named(name: &str, asked: &str) -> bool {
     let (own, asked): (Vec<&str>, Vec<&str>) = (name.split('@').collect(), asked.split('@').collect());
     let fits = |(own, asked): (&&str, &&str)| own == asked || own.split('~').next() == Some(asked);
     own.len() == asked.len() && own.iter().zip(&asked).all(fits)
 }
 
-/// A value of the output as JSON, without secrets.
+/// A value of the output as JSON, with secrets masked.
 fn shown(run: &Run, node: &Node) -> String {
     let secrets = run.secrets.borrow();
     let hidden = (!secrets.is_empty()).then(|| without_secrets(&secrets.texts, node)).flatten();
     json_text(hidden.as_ref().unwrap_or(node))
 }
 
-/// Whether one path is the other, above it or below it.
+/// Whether the paths are equal or one contains the other.
 fn is_related(one: &Path, other: &Path) -> bool {
     let shared = one.steps().len().min(other.steps().len());
     one.steps()[..shared] == other.steps()[..shared]
@@ -558,7 +558,7 @@ fn shapes_of<'s>(slot: &'s Slot, places: &mut Vec<&'s Slot>) {
     }
 }
 
-/// The nodes that a selector names: first those of the output, then those that overlays removed.
+/// The nodes that match a selector: first those of the output, then those that overlays removed.
 fn targets(base: &Base, document: &selector::DocumentPattern, path: &Pattern) -> Vec<Target> {
     let mut found: Vec<Target> = Vec::new();
     let own_path = (!path.has_wildcards()).then(|| path.path());
@@ -586,7 +586,7 @@ fn targets(base: &Base, document: &selector::DocumentPattern, path: &Pattern) ->
             if !name.matches(document, 0) {
                 continue;
             }
-            // Beside documents of the same name, its namespace tells it apart.
+            // Among documents of the same name, its namespace distinguishes it.
             let others = base.documents.iter().filter(|other| nodes::Name::of(other) != name).cloned();
             let all: Vec<Document> = std::iter::once(doc.clone()).chain(others).collect();
             let label = nodes::labels(&all).swap_remove(0);
@@ -604,7 +604,7 @@ fn targets(base: &Base, document: &selector::DocumentPattern, path: &Pattern) ->
     found
 }
 
-/// Whether the last overlay left the node there.
+/// Whether the node still exists after the last overlay.
 fn is_left(history: &History, slot: usize, path: &Path) -> bool {
     let last = history.steps.last().map_or(&history.start, |(_, docs)| docs);
     last.iter().any(|(number, doc)| *number == slot && nodes::at(doc, path).is_some())
@@ -624,7 +624,7 @@ fn unknown_node(base: &Base, text: &str, document: &selector::DocumentPattern, p
     failure(format!("{} has no {path}", base.labels[*number]), suggestion(&path, &all, "its nodes"))
 }
 
-/// What may have been meant.
+/// A suggestion of what was meant.
 fn suggestion(text: &str, known: &[String], what: &str) -> String {
     const SHOWN: usize = 10;
     if known.is_empty() {
@@ -640,7 +640,7 @@ fn suggestion(text: &str, known: &[String], what: &str) -> String {
     }
 }
 
-/// A node with the texts of secrets replaced; none where there are none in it.
+/// A node with the texts of secrets replaced; `None` if it contains none.
 fn without_secrets(secrets: &ytterby_diag::Secrets, node: &Node) -> Option<Node> {
     match node {
         Node::Scalar(Scalar::Str(text)) => secrets.hidden_value(&text.to_str()).map(Node::str),

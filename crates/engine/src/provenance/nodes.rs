@@ -1,4 +1,4 @@
-//! Documents of the output: their names, their nodes, and where two renders differ.
+//! Documents of the output: names, nodes, and differences between two renders.
 
 use std::collections::HashMap;
 
@@ -7,13 +7,13 @@ use ytterby_diag::{Path, Pos, Step};
 use super::selector::{DocumentPattern, glob};
 use crate::node::{Document, Node, key_text};
 
-/// A node at a path: its value, and where the item that has it begins.
+/// A node at a path: its value and position.
 #[derive(Clone, Copy)]
 pub(super) struct Found<'n> {
     pub value: &'n Node,
-    /// Unknown where code made it.
+    /// Unknown if code created it.
     pub pos: Pos,
-    /// The nearest known place: its own or that of what it is in.
+    /// The nearest known position: its own or that of a parent.
     pub place: Pos,
 }
 
@@ -37,7 +37,7 @@ pub(super) fn at<'n>(doc: &'n Document, path: &Path) -> Option<Found<'n>> {
     Some(found)
 }
 
-/// Every path of a document, its own included; at most so many.
+/// At most `most` paths of a document, including its own.
 pub(super) fn paths(doc: &Document, most: usize) -> Vec<Path> {
     fn walk(node: &Node, path: &Path, most: usize, out: &mut Vec<Path>) {
         if out.len() >= most {
@@ -57,7 +57,7 @@ pub(super) fn paths(doc: &Document, most: usize) -> Vec<Path> {
     out
 }
 
-/// What a document is called.
+/// The name of a document.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Name {
     kind: Option<String>,
@@ -99,7 +99,7 @@ impl Name {
     }
 }
 
-/// The names of all documents as they are shown: short where that is clear.
+/// The names of all documents for display: short if unambiguous.
 pub(super) fn labels(docs: &[Document]) -> Vec<String> {
     let names: Vec<Name> = docs.iter().map(Name::of).collect();
     let mut short: HashMap<(&Option<String>, &Option<String>), usize> = HashMap::new();
@@ -120,12 +120,12 @@ pub(super) fn labels(docs: &[Document]) -> Vec<String> {
     names.iter().enumerate().map(label).collect()
 }
 
-/// `Deployment/web:spec.replicas`; the document itself without a path.
+/// Example: `Deployment/web:spec.replicas`; the document itself without a path.
 pub(super) fn shown(label: &str, path: &Path) -> String {
     if path.is_document() { label.to_owned() } else { format!("{label}:{path}") }
 }
 
-/// A node that is not the same in two renders: the document in the first one, or in the second where only that has it.
+/// A node that differs between two renders: in a document of the first one, or of the second if only that has it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Changed {
     pub document: Side,
@@ -139,7 +139,7 @@ pub(super) enum Side {
     After(usize),
 }
 
-/// Where two renders differ. Documents are told apart by their names; those whose names changed, by their places in templates.
+/// The differences between two renders. Documents are matched by name; renamed ones by their positions in templates.
 pub(super) fn differences(before: &[Document], after: &[Document]) -> Vec<Changed> {
     let mut partner: Vec<Option<usize>> = vec![None; before.len()];
     let mut taken = vec![false; after.len()];
@@ -148,7 +148,7 @@ pub(super) fn differences(before: &[Document], after: &[Document]) -> Vec<Change
     for (at, name) in names.iter().enumerate() {
         by_name.entry(name).or_default().push(at);
     }
-    // Documents without names, and those with the same, are paired in order.
+    // Documents without names, and those with duplicate names, are paired in order.
     let mut used: HashMap<Name, usize> = HashMap::new();
     for (at, doc) in before.iter().enumerate() {
         let name = Name::of(doc);

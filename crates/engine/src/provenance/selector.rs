@@ -1,8 +1,8 @@
-//! What to explain, as it is written: `db.port`, `@app:db.port`, `Deployment/web:spec.replicas`, `#2:spec`, with `*` and `**`.
+//! Parses what to explain: `db.port`, `@app:db.port`, `Deployment/web:spec.replicas`, `#2:spec`, with `*` and `**`.
 
 use ytterby_diag::{Path, Step};
 
-/// What is asked for.
+/// What to explain.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Selector {
     /// A data value, of the root library or of the one with this name.
@@ -23,7 +23,7 @@ pub(super) enum DocumentPattern {
     },
 }
 
-/// A path, whose steps may have wildcards.
+/// A path whose steps may have wildcards.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Pattern(pub Vec<PatternStep>);
 
@@ -38,7 +38,7 @@ pub(super) enum PatternStep {
     Deep,
 }
 
-/// Reads a selector. The error says what is wrong with it.
+/// Parses a selector. The error is a message.
 pub(super) fn read(text: &str) -> Result<Selector, String> {
     if let Some(rest) = text.strip_prefix('#') {
         let (number, path) = rest.split_once(':').unwrap_or((rest, ""));
@@ -74,7 +74,7 @@ pub(super) fn read(text: &str) -> Result<Selector, String> {
     Ok(Selector::Output { document, path: pattern(path)? })
 }
 
-/// Reads the path of a data value, with the name of its library as flags take it: `@app:db.port`.
+/// Parses the path of a data value, with the name of its library as in flags: `@app:db.port`.
 pub(super) fn value(text: &str) -> Result<(Option<String>, Pattern), String> {
     match text.strip_prefix('@') {
         None => Ok((None, pattern(text)?)),
@@ -85,7 +85,7 @@ pub(super) fn value(text: &str) -> Result<(Option<String>, Pattern), String> {
     }
 }
 
-/// The document and the path, at the first colon behind a slash: names of kinds such as `system:node` have colons, too.
+/// Splits document and path at the first colon after a slash: names such as `system:node` have colons, too.
 fn split(text: &str) -> Option<(&str, &str)> {
     let slash = text.find('/')?;
     let before_path = text.find(['.', '[']).unwrap_or(text.len());
@@ -100,7 +100,7 @@ fn split(text: &str) -> Option<(&str, &str)> {
     Some((&text[..colon], &text[colon + 1..]))
 }
 
-/// Reads a path: steps behind dots, `[0]`, `["a.b"]`.
+/// Parses a path: keys separated by dots, `[0]`, `["a.b"]`.
 pub(super) fn pattern(text: &str) -> Result<Pattern, String> {
     let mut steps = Vec::new();
     let mut rest = text.strip_prefix('.').unwrap_or(text);
@@ -149,12 +149,12 @@ impl Pattern {
         })
     }
 
-    /// Whether a path is one of those that it names.
+    /// Whether it matches a path.
     pub fn matches(&self, path: &Path) -> bool {
         matches(&self.0, path.steps())
     }
 
-    /// The path, if it names just one.
+    /// The path, if it has no wildcards.
     pub fn path(&self) -> Path {
         let step = |step: &PatternStep| match step {
             PatternStep::Key(key) => Step::Key(key.clone()),
@@ -186,10 +186,10 @@ fn matches(pattern: &[PatternStep], path: &[Step]) -> bool {
     }
 }
 
-/// Whether a text is what a pattern with `*` and `?` says.
+/// Whether a text matches a pattern with `*` and `?`.
 pub(super) fn glob(pattern: &str, text: &str) -> bool {
     fn fits(pattern: &[char], text: &[char]) -> bool {
-        // The last star and where it was tried from: linear but for repeated stars.
+        // Remember the last star and its position: linear except for repeated stars.
         let (mut p, mut t) = (0, 0);
         let mut star: Option<(usize, usize)> = None;
         while t < text.len() {

@@ -1,7 +1,7 @@
-//! A project that can be rendered again and again with other data values.
+//! A project that can be rendered repeatedly with other data values.
 //!
-//! Schema and data values are worked out once; parsed and compiled files are kept. Each render gets a document of final data
-//! values and gives the documents of the output, before anything checks them.
+//! Schema and data values are computed once; parsed and compiled files are kept. Each render gets a document of final data
+//! values and returns the documents of the output before any check.
 
 use std::rc::Rc;
 
@@ -25,11 +25,11 @@ pub(super) struct Session {
     pub run: Rc<Run>,
     pub library: LibraryRun,
     pub schema: Option<Rc<Schema>>,
-    /// What gives data values, in the order in which it counts, and what the values are after it.
+    /// The inputs of data values in order of precedence, with the values after each.
     pub inputs: Vec<GivenInput>,
     /// The final data values.
     pub values: Document,
-    /// Whether the values keep all rules.
+    /// Whether the values satisfy all rules.
     pub is_valid: bool,
     used_up: Vec<crate::library::FileInLibrary>,
     values_for_children: Vec<Rc<Envelope>>,
@@ -39,7 +39,7 @@ pub(super) struct Session {
 /// One input of data values.
 pub(super) struct GivenInput {
     pub kind: InputKind,
-    /// Where it is given, for what has no place itself.
+    /// Its position, for values without their own.
     pub place: Pos,
     pub doc: Document,
     /// The data values after it.
@@ -86,7 +86,7 @@ impl Session {
         Session::with(library, eval, Vec::new(), given)
     }
 
-    /// A library as code ran it, with the chain of its data values.
+    /// A library that code ran, with the history of its data values.
     pub fn of_ran(ran: &RanLibrary, eval: &mut Eval) -> Result<Session, Failure> {
         Session::with(ran.run.clone(), eval, ran.schemas.clone(), ran.given.clone())
     }
@@ -151,7 +151,7 @@ impl Session {
         Ok(session)
     }
 
-    /// A library whose data values are known, for variations of them.
+    /// A library with known data values, for variations of them.
     pub fn of(library: &LibraryRun, prepared: &Prepared) -> Session {
         Session {
             run: library.run.clone(),
@@ -177,12 +177,12 @@ impl Session {
         }
     }
 
-    /// Fills shapes and checks rules; gives what is wrong.
+    /// Fills shapes and checks rules; returns the violations.
     fn validate(&self, eval: &mut Eval, doc: &mut Document) -> Result<Option<Failure>, Failure> {
         values::validate(&self.library, eval, doc, self.schema.as_deref(), &Default::default())
     }
 
-    /// The data values with another value at a path; none where that is not legal.
+    /// The data values with another value at a path; `None` if that is not legal.
     pub fn varied(&self, eval: &mut Eval, path: &ytterby_diag::Path, value: Node) -> Option<Document> {
         let doc = replacing(path, value);
         let envelope = Envelope::new(doc, Input::Document).ok()?;
@@ -190,23 +190,23 @@ impl Session {
         let mut varied = self.merge(eval, self.values.clone(), &envelope, is_first).ok()?;
         match self.validate(eval, &mut varied) {
             Ok(None) => Some(varied),
-            // What is wrong without the change may be wrong with it.
+            // Values that were already invalid may stay invalid.
             Ok(Some(_)) if !self.is_valid => Some(varied),
             _ => None,
         }
     }
 
-    /// A document that gives a library below another value, as a flag would.
+    /// A document that sets another value of an inner library, as a flag would.
     pub fn varied_below(library: &str, path: &ytterby_diag::Path, value: Node) -> Option<Envelope> {
         Envelope::addressed(replacing(path, value), Input::Document, &format!("@{library}")).ok()
     }
 
-    /// Renders with these data values. `record` asks for histories and reads.
+    /// Renders with these data values. `record` enables histories and reads.
     pub fn render(&self, eval: &mut Eval, values: &Document, record: bool) -> Result<Output, Failure> {
         self.render_with(eval, values, None, record)
     }
 
-    /// The same with something given for a library below.
+    /// Like [`Session::render`], with a value for an inner library.
     pub fn render_with(
         &self,
         eval: &mut Eval,
@@ -236,7 +236,7 @@ impl Session {
     }
 }
 
-/// Compiles all templates, so that what is wrong with one is told whatever is asked.
+/// Compiles all templates, so that problems of one are always reported.
 fn compile(library: &LibraryRun) -> Result<(), Failure> {
     for file in library.library.accessible_files() {
         let input = file.file.input();
@@ -256,7 +256,7 @@ fn compile(library: &LibraryRun) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A document that puts one value in place of whatever is there.
+/// A document that replaces the value at a path.
 fn replacing(path: &ytterby_diag::Path, value: Node) -> Document {
     use crate::node::{Map, MapItem, Policy, Scalar};
     let mut value = value;

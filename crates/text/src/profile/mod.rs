@@ -1,12 +1,12 @@
-//! What a run spends time, steps and memory on, recorded where somebody asks for it.
+//! Records where a run spends time, steps and memory.
 //!
-//! A profile belongs to a thread, like the [`budget`](crate::budget): [`begin`] opens it, [`Recording::finish`] closes it.
-//! In between, phases, files, functions, overlays and rules open spans inside each other, and code notes which line runs.
-//! Each of these events charges what was used since the event before it to the innermost span and to its line. So the
-//! costs of all spans add up to the whole, and nothing is sampled.
+//! A profile belongs to a thread, like the [`budget`](crate::budget): [`begin`] starts it, [`Recording::finish`] ends it. In
+//! between, phases, files, functions, overlays and rules open nested spans, and code records which line runs. Each of these
+//! events charges what was used since the previous event to the innermost span and to its line. So the costs of all spans
+//! add up to the total, and nothing is sampled.
 //!
-//! Without a profile, a span costs one look at a flag of the thread. Functions and lines cost nothing at all, because
-//! programs contain instructions for them only where they were compiled during a profile.
+//! Without a profile, a span costs one check of a thread-local flag. Functions and lines cost nothing at all, because
+//! programs contain instructions for them only if they were compiled during a profile.
 
 mod record;
 mod summary;
@@ -14,18 +14,18 @@ mod summary;
 pub use record::{Recording, Span, begin, enter, is_on, leave, line, phase, span, span_at, unwind};
 pub use summary::{Cost, Event, Place, Profile, SpanCost, Total};
 
-/// What a span is about.
+/// The kind of a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SpanKind {
     /// A stage of the run.
     Phase,
-    /// Reading the syntax of a file.
+    /// Parsing a file.
     Parse,
-    /// Making a program of a file.
+    /// Compiling a file.
     Compile,
     /// Running the program of a file.
     Evaluate,
-    /// A call of a function of a program.
+    /// A function call of a program.
     Function,
     /// One document of an overlay.
     Overlay,

@@ -1,4 +1,4 @@
-//! The profile of the thread while it is being made.
+//! The profile of the current thread while it is recorded.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -8,11 +8,11 @@ use super::SpanKind;
 use super::summary::{Cost, Event, Place, Profile, SpanCost};
 use crate::{Str, budget};
 
-/// Spans inside each other that are told apart. What is opened deeper counts for the innermost of these: recursion
-/// would make a tree as large as the run is long.
+/// Maximum nesting of spans. Deeper ones are charged to the innermost: with recursion the tree would grow with the
+/// length of the run.
 const MAX_DEPTH: usize = 200;
 
-/// Events that are kept at most: about 50 MB of a trace, which viewers can still show.
+/// Maximum number of events: about 50 MB of a trace, which viewers can still show.
 const MAX_EVENTS: usize = 500_000;
 
 thread_local! {
@@ -31,22 +31,22 @@ struct Recorder {
     keeps_events: bool,
 }
 
-/// A span that has begun.
+/// An open span.
 struct Open {
     span: usize,
-    /// The line of code that is at work in it.
+    /// The current line of code in it.
     line: Option<Place>,
-    /// What had been used when it began.
+    /// The cost when it began.
     start: Cost,
-    /// For a function the depth of the call.
+    /// The call depth of a function.
     depth: Option<usize>,
 }
 
-/// A profile that is being made.
+/// A profile that is being recorded.
 #[must_use]
 pub struct Recording(());
 
-/// Begins the profile of what this thread does. `clock` tells the time; where `events` is set, each single span is kept.
+/// Starts the profile of this thread. `clock` returns the time; if `events` is set, each single span is kept.
 pub fn begin(clock: fn() -> Duration, events: bool) -> Recording {
     let started = clock();
     let recorder = Recorder {
@@ -86,7 +86,7 @@ pub fn is_on() -> bool {
     ON.get()
 }
 
-/// A span that ends where this is dropped.
+/// A span that ends when this is dropped.
 #[must_use]
 pub struct Span {
     height: usize,
@@ -98,7 +98,7 @@ impl Drop for Span {
     }
 }
 
-/// Opens a span, where this thread is being profiled.
+/// Opens a span, if this thread is being profiled.
 #[inline]
 pub fn span(kind: SpanKind, name: impl FnOnce() -> Str) -> Option<Span> {
     if is_on() { open(kind, None, name()) } else { None }
@@ -110,7 +110,7 @@ pub fn phase(name: &'static str) -> Option<Span> {
     span(SpanKind::Phase, || Str::from(name))
 }
 
-/// Opens the span of something that was written at a place.
+/// Opens the span of something with a position in a source.
 #[inline]
 pub fn span_at(kind: SpanKind, place: Place, name: impl FnOnce() -> Str) -> Option<Span> {
     if is_on() { open(kind, Some(place), name()) } else { None }
@@ -125,12 +125,12 @@ fn open(kind: SpanKind, place: Option<Place>, name: Str) -> Option<Span> {
     })
 }
 
-/// Notes that a function begins, which is the `depth`th that is at work.
+/// Records that a function begins; `depth` is the number of active functions.
 pub fn enter(name: &Str, place: Place, depth: usize) {
     with(|recorder| recorder.enter(SpanKind::Function, Some(place), name.clone(), Some(depth)));
 }
 
-/// Notes that the innermost function ends.
+/// Records that the innermost function ends.
 pub fn leave() {
     with(|recorder| {
         if recorder.open.last().is_some_and(|open| open.depth.is_some()) {
@@ -139,7 +139,7 @@ pub fn leave() {
     });
 }
 
-/// Notes that functions deeper than `depth` ended with an error.
+/// Records that functions deeper than `depth` ended with an error.
 pub fn unwind(depth: usize) {
     with(|recorder| {
         let is_above = |open: &Open| open.depth.is_some_and(|found| found > depth);
@@ -148,7 +148,7 @@ pub fn unwind(depth: usize) {
     });
 }
 
-/// Notes the line of code that runs next.
+/// Records the line of code that runs next.
 pub fn line(place: Place) {
     with(|recorder| {
         recorder.charge();
@@ -162,14 +162,14 @@ fn with<T>(act: impl FnOnce(&mut Recorder) -> T) -> Option<T> {
     RECORDER.with_borrow_mut(|recorder| recorder.as_mut().map(act))
 }
 
-/// The steps and bytes that the run on this thread has used.
+/// The steps and bytes used so far by the run on this thread.
 fn used() -> Cost {
     let (steps, bytes) = budget::used();
     Cost { time: Duration::ZERO, steps, bytes }
 }
 
 impl Recorder {
-    /// Charges what was used since the last event to the innermost span.
+    /// Charges the cost since the last event to the innermost span.
     fn charge(&mut self) {
         let now = Cost { time: (self.clock)(), ..used() };
         let cost = now.since(self.last);
@@ -185,7 +185,7 @@ impl Recorder {
     fn enter(&mut self, kind: SpanKind, place: Option<Place>, name: Str, depth: Option<usize>) {
         self.charge();
         let around = self.open.last();
-        // What a line of code does through built-in functions belongs to the line.
+        // Work in built-in functions belongs to the line that calls them.
         let line = around.filter(|_| kind != SpanKind::Evaluate && depth.is_none()).and_then(|open| open.line);
         let parent = around.map(|open| open.span);
         let span = match parent {

@@ -1,4 +1,4 @@
-//! What a profile found.
+//! The results of a profile.
 
 use std::collections::HashMap;
 use std::ops::AddAssign;
@@ -7,17 +7,17 @@ use std::time::Duration;
 use super::SpanKind;
 use crate::Str;
 
-/// A place in a source: the number of a file, and an offset.
+/// A position in a source: the number of a file, and an offset.
 pub type Place = (u32, u32);
 
-/// What was used.
+/// Used resources.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Time on the clock.
+    /// Time.
     pub time: Duration,
-    /// Steps of code: turns of loops and calls of functions.
+    /// Steps of code: loop iterations and function calls.
     pub steps: u64,
-    /// Bytes that were charged to the budget before they were allocated.
+    /// Bytes charged to the budget before they were allocated.
     pub bytes: u64,
 }
 
@@ -39,64 +39,64 @@ impl AddAssign for Cost {
     }
 }
 
-/// All spans of one kind, name and place that were opened inside of the same span.
+/// All spans of one kind, name and position inside the same parent.
 #[derive(Clone, Debug)]
 pub struct SpanCost {
-    /// What it is about.
+    /// The kind.
     pub kind: SpanKind,
     /// Its name: a path, the name of a function, the description of a rule.
     pub name: Str,
-    /// Where it was written, if it was.
+    /// Its position, if any.
     pub place: Option<Place>,
-    /// The number of the span around it.
+    /// The index of its parent.
     pub parent: Option<usize>,
     /// How often it was opened.
     pub count: u64,
-    /// What was used outside of the spans inside of it.
+    /// The cost outside of nested spans.
     pub own: Cost,
 }
 
-/// One span from its beginning to its end.
+/// A single span.
 #[derive(Clone, Copy, Debug)]
 pub struct Event {
-    /// The number of its [`SpanCost`].
+    /// The index of its [`SpanCost`].
     pub span: usize,
-    /// When it began, counted from the beginning of the profile.
+    /// Its start, from the beginning of the profile.
     pub start: Duration,
-    /// What was used until its end.
+    /// Its cost.
     pub cost: Cost,
 }
 
-/// What a run spent time, steps and memory on.
+/// Where a run spent time, steps and memory.
 #[derive(Clone, Debug, Default)]
 pub struct Profile {
-    /// The spans. Each one comes after the span around it.
+    /// The spans. Parents come before their children.
     pub spans: Vec<SpanCost>,
-    /// What each line of code used, without the functions that it called.
+    /// The cost of each line of code, without the functions that it called.
     pub lines: HashMap<Place, Cost>,
-    /// All spans in the order in which they ended, where they were asked for.
+    /// All single spans in the order in which they ended, if requested.
     pub events: Vec<Event>,
-    /// How many events were left out because there are too many.
+    /// The number of events omitted because of the limit.
     pub events_left_out: u64,
-    /// What the whole used.
+    /// The total cost.
     pub whole: Cost,
 }
 
-/// All spans of one kind, name and place, wherever they were opened.
+/// All spans of one kind, name and position, in any parent.
 #[derive(Clone, Debug)]
 pub struct Total {
-    /// The number of the first of them.
+    /// The index of the first of them.
     pub span: usize,
     /// How often they were opened.
     pub count: u64,
-    /// What was used outside of the spans inside of them.
+    /// The cost outside of nested spans.
     pub own: Cost,
-    /// What was used inside of them, too. A function that calls itself counts once.
+    /// The cost including nested spans. Recursive functions are counted once.
     pub total: Cost,
 }
 
 impl Profile {
-    /// What each span used, the spans inside of it included.
+    /// The cost of each span, including nested spans.
     pub fn totals(&self) -> Vec<Cost> {
         let mut totals: Vec<Cost> = self.spans.iter().map(|span| span.own).collect();
         for (at, span) in self.spans.iter().enumerate().rev() {
@@ -108,7 +108,7 @@ impl Profile {
         totals
     }
 
-    /// The spans of some kinds, those of the same name and place added up; the one that took longest comes first.
+    /// The spans of some kinds, summed by name and position; slowest first.
     pub fn by_name(&self, kinds: &[SpanKind]) -> Vec<Total> {
         let totals = self.totals();
         let key = |at: usize| (self.spans[at].kind, &self.spans[at].name, self.spans[at].place);

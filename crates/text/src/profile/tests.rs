@@ -10,12 +10,12 @@ fn clock() -> Duration {
     Duration::from_micros(NOW.get())
 }
 
-/// Lets so many microseconds pass.
+/// Advances the clock by this many microseconds.
 fn wait(micros: u64) {
     NOW.set(NOW.get() + micros);
 }
 
-/// Each span with the names around it: own time, total time, how often.
+/// Each span with its parents: own time, total time, count.
 fn told(profile: &Profile) -> Vec<String> {
     let totals = profile.totals();
     let told = profile.spans.iter().zip(totals).map(|(span, total)| {
