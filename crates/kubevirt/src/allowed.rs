@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rules_on_one_path_add_up() {
+    fn rules_on_one_path_are_combined() {
         let rules = crate::rules::parse(
             r#"[{"name":"a","rule":"integer","path":"jsonpath::.spec.domain.cpu.cores","message":"m","min":1,"max":8},
                 {"name":"b","rule":"integer","path":"jsonpath::.spec.domain.cpu.cores","message":"m","min":2},

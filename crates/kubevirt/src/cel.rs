@@ -534,7 +534,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_an_instance_type_sets_need_not_be_there() {
+    fn values_from_instance_types_may_be_absent() {
         let is_lenient = |path: &str| {
             let rule = format!(r#"[{{"name":"n","rule":"integer","path":"jsonpath::{path}","message":"m","min":1}}]"#);
             let exported = export(&crate::rules::parse(&rule).unwrap());

@@ -578,7 +578,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantities_take_gos_fast_path_only() {
+    fn only_gos_fast_path_reads_quantities() {
         for (text, expect) in [
             ("2Gi", Some(2_147_483_648)),
             ("128M", Some(128_000_000)),

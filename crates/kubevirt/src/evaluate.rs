@@ -1,4 +1,5 @@
-//! Evaluates rules on a VM according to the specification.
+//! Evaluates rules on a VM as `docs/kubevirt.md` (*Rules*) specifies. The reference deviates: see
+//! `tests/specification.rs`.
 //!
 //! Every rule has one [`Outcome`]. A rule with `justWarning` never fails the VM, neither by a
 //! violation nor by an error in its evaluation; a rule that is wrong itself (no path, a duplicate

@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slip_gets_a_guess() {
+    fn misspelt_fields_get_suggestions() {
         check_spec(
             r#"{"domain":{"cpu":{"cors":2}}}"#,
             &[
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_given_twice_is_told() {
+    fn duplicate_keys_are_reported() {
         check_spec(
             r#"{"hostname":"a","hostname":"b"}"#,
             &["§.hostname: field given twice: duplicate field `hostname`; the last one counts"],
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_left_alone() {
+    fn valid_fields_are_not_reported() {
         check("{}", &[]);
         check_spec(
             r#"{"hostname":null,"nodeSelector":{"a.b/c":"d"},"domain":{"memory":{"guest":2147483648},"resources":{"requests":{"memory":"1.5Gi","cpu":"100m"}},"devices":{"rng":{"any":1},"interfaces":[{"name":"default","masquerade":{}}]}},"readinessProbe":{"httpGet":{"port":8080}}}"#,

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_mended_is_left_alone() {
+    fn unfixable_texts_are_unchanged() {
         check("[{\u{201c}a\u{201d}: }]", "[{\u{201c}a\u{201d}: }]");
         check("", "");
     }

@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn usual_slips_are_named() {
+    fn common_mistakes_are_named() {
         for (text, part) in [
             ("[{\"a\u{201d}: \"b\"}]", "U+201D right double quotation mark"),
             ("[{\u{201c}a\": 1}]", "U+201C left double quotation mark"),

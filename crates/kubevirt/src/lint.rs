@@ -289,7 +289,7 @@ mod tests {
     const MACHINE: &str = "\"path\":\"jsonpath::.spec.domain.machine.type\"";
 
     #[test]
-    fn a_good_rule_is_left_alone() {
+    fn a_valid_rule_has_no_findings() {
         check(&format!("\"rule\":\"integer\",{CORES},\"min\":1,\"max\":8"), &[]);
         check(
             r#""rule":"enum","path":"jsonpath::.spec.domain.devices.disks[*].disk.bus","valid":"jsonpath::.spec.domain.devices.disks[*].disk.bus","values":["virtio"]"#,
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn each_mistake_has_its_name() {
+    fn each_mistake_has_its_id() {
         check(&format!("\"rule\":\"integer\",{CORES}"), &["rule-without-arguments"]);
         check(&format!("\"rule\":\"enum\",{MACHINE},\"values\":[]"), &["rule-without-arguments"]);
         check(&format!("\"rule\":\"integer\",{CORES},\"min\":9,\"max\":8"), &["empty-range"]);

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_expressions_end() {
+    fn unusual_expressions_end() {
         for (expression, expect) in [("[a]{3}x", "aaax"), ("[", "["), ("[]{9}", ""), ("[a-", "[a-"), ("[b]{x}", "b")] {
             assert_eq!(generate(expression), expect, "{expression}");
         }

@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_perl_compatible_and_unanchored() {
+    fn patterns_are_perl_compatible_and_unanchored() {
         for (pattern, text, expect) in [
             ("3", "q35", true),
             ("^q35$", "q35\n", true),
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn catastrophes_are_stopped() {
+    fn exponential_patterns_are_stopped() {
         let text = "a".repeat(5000) + "!";
         for pattern in ["^(a+)+$", "(*LIMIT_MATCH=4000000000)^(a|aa)+$"] {
             let budget = Budget::default();

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_the_way_back() {
+    fn offsets_map_back_to_the_source() {
         check(
             "|\n    [\n      {\"a\": 1}\n\n    ]\n",
             Style::Literal,
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_do_not_fit_do_no_harm() {
+    fn mismatched_texts_do_not_panic() {
         let map = Positions::new(b"|", 0, Style::Literal, "a\nb\n");
         assert!(map.source(3).is_some());
         assert_eq!(Positions::new(b"xyz", 0, Style::Plain, "abc").source(1), None);

@@ -539,7 +539,7 @@ mod tests {
     }
 
     #[test]
-    fn every_mandatory_key_is_asked_for() {
+    fn every_required_key_is_checked() {
         check(
             "[{\"min\":1}]",
             "#1 broken 1: the mandatory key `name` is missing; 1: the mandatory key `message` is missing; 1: the \
@@ -548,7 +548,7 @@ mod tests {
     }
 
     #[test]
-    fn one_broken_rule_does_not_spoil_the_others() {
+    fn one_invalid_rule_does_not_affect_the_others() {
         check(
             r#"[{"name":"a","rule":"integer","path":".spec","message":"m"},{"name":"b","rule":"integer","path":"jsonpath::.spec","message":"m"}]"#,
             "a broken 37: `path` must begin with `jsonpath::`, found \".spec\"\nb integer .spec",
@@ -569,7 +569,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_array_of_objects_cannot_be_read() {
+    fn only_arrays_of_objects_are_parsed() {
         check("", "");
         check("[]", "");
         check("{}", "0: the annotation must be a JSON array of rules, found an object");

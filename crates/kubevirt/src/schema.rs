@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_whole() {
+    fn the_table_is_complete() {
         assert_eq!(table().len(), 3 + 656 + 9);
         assert_eq!(table().iter().filter(|field| field.is_new).count(), 9);
         assert!(
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slip_is_told_from_an_unset_field() {
+    fn misspelt_fields_are_distinguished_from_unset_ones() {
         assert!(matches!(at(".spec.domain.cpu.coress"), Target::Unknown { nearest: Some("cores"), .. }));
         assert!(matches!(at(".spec.domain.resources.requests.memory"), Target::Field(f) if f.kind == Kind::Quantity));
         assert!(matches!(at(".spec.domain.devices.disks[0].cdrom"), Target::Field(f) if f.pointer));

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn order_of_sources() {
+    fn sources_of_rules_have_an_order() {
         let template = Source::Template { namespace: "ns", name: "t" };
         let labels = r#""labels":{"vm.kubevirt.io/template":"t","vm.kubevirt.io/template.namespace":"ns"}"#;
         check(&format!("{{{labels}}}"), template.clone());

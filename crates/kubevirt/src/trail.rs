@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_set_has_a_place_near_by() {
+    fn unset_values_are_located_at_their_parent() {
         check(".devices.disks[*].serial", ".devices.disks[1]");
         check(".devices.disks[*].cdrom.bus", ".devices.disks");
         check(".devices.disks[7].name", ".devices.disks");

@@ -58,7 +58,7 @@ fn the_sample_is_refused() {
 }
 
 #[test]
-fn every_beginning_of_a_review_is_answered() {
+fn every_truncated_review_is_answered() {
     let body = review();
     (0..body.len()).for_each(|end| check(&body.as_bytes()[..end]));
 }

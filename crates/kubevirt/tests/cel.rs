@@ -159,7 +159,7 @@ fn context(vm: &Value) -> Context<'static, 'static> {
 }
 
 #[test]
-fn messages_tell_value_and_bound() {
+fn messages_contain_value_and_bound() {
     let exported = export::export(&rules::parse(RULES).unwrap());
     let vm = r#"{"spec":{"template":{"spec":{"domain":{"memory":{"guest":"1.5Gi"},"cpu":{"cores":9},"machine":{"type":"virt"},
         "devices":{"disks":[{"name":"a","disk":{"bus":"virtio"}},{"name":"root","disk":{"bus":"ide"}},{"name":"longer","disk":{"bus":"usb"}}]}}}}}}"#;
@@ -187,14 +187,14 @@ fn messages_tell_value_and_bound() {
 }
 
 #[test]
-fn every_rule_can_be_said() {
+fn every_kind_of_rule_is_exported() {
     let exported = export::export(&rules::parse(RULES).unwrap());
     assert_eq!(exported.refused, []);
     assert_eq!(exported.validations.len(), 13);
 }
 
 #[test]
-fn what_cannot_be_said_is_refused() {
+fn inexpressible_rules_are_refused() {
     let rules = rules::parse(
         r#"[{"name":"a","rule":"enum","path":"jsonpath::..bus","message":"m","values":["x"]},
             {"name":"b","rule":"regex","path":"jsonpath::.spec.domain.machine.type","message":"m","regex":"(?=q)"},
@@ -211,7 +211,7 @@ fn what_cannot_be_said_is_refused() {
 }
 
 #[test]
-fn odd_rules_give_programs() {
+fn unusual_rules_compile_in_cel() {
     let rules = rules::parse(
         r#"[{"name":"quotes","rule":"enum","path":"jsonpath::.spec.domain.machine.type","message":"m","values":["a'b","c\\d","e\nf","\u2028","\u0000"]},
             {"name":"regex","rule":"regex","path":"jsonpath::.spec.domain.machine.type","message":"m","regex":"^a\\.'b\"$"},

@@ -197,7 +197,7 @@ fn sorted(value: &Value) -> Value {
 }
 
 #[test]
-fn every_case_gives_what_the_reference_gives() {
+fn every_case_has_the_result_of_the_reference() {
     let Some(cases) = cases() else { return };
     let (mut passed, mut crashes, mut failed) = (0, 0, Vec::new());
     for (name, case) in &cases {

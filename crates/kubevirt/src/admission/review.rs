@@ -266,7 +266,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_uid_is_found_without_reading_all() {
+    fn the_uid_is_found_without_parsing_everything() {
         for (review, expected) in [
             (r#"{"request":{"uid":"a"}}"#, "a"),
             (
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_is_seen_before_the_object() {
+    fn the_user_is_found_before_the_object() {
         let review = r#"{"kind":"AdmissionReview","request":{"uid":"u","kind":{"kind":"VirtualMachine"},"namespace":"ns",
             "operation":"CREATE","userInfo":{"username":"system:serviceaccount:a:b","groups":["name","uid"],
             "extra":{"username":["no"]}},

@@ -41,7 +41,7 @@ fn of_template(parent: Parent, policy: Policy) -> Answer {
 }
 
 #[test]
-fn what_is_known_of_a_template_decides() {
+fn the_verdict_depends_on_the_template() {
     let policy = Policy::default();
     let ssp = Policy { compat: true, ratchet: false };
     for (parent, code, warnings) in [
@@ -65,7 +65,7 @@ fn what_is_known_of_a_template_decides() {
 }
 
 #[test]
-fn a_template_in_use_stays() {
+fn a_template_in_use_cannot_be_deleted() {
     let body = |name: &str, metadata: &str| {
         format!(
             r#"{{"request":{{"uid":"u","operation":"DELETE","resource":{{"resource":"templates"}},"oldObject":{{"metadata":{{"name":"{name}","namespace":"ns",{metadata}}}}}}}}}"#
@@ -86,7 +86,7 @@ fn a_template_in_use_stays() {
 }
 
 #[test]
-fn time_can_be_up() {
+fn a_late_review_is_refused() {
     let vm = format!(
         r#"{{"metadata":{{"annotations":{{"vm.kubevirt.io/validations":{}}}}},"spec":{{"template":{{}}}}}}"#,
         crate::value::quoted(RULE)

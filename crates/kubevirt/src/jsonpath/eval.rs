@@ -524,7 +524,7 @@ mod tests {
     }
 
     #[test]
-    fn what_exists_depends_on_the_world() {
+    fn existence_depends_on_the_world() {
         check(".spec.domain.cpu.cores", "4 / 4");
         check(".spec.domain.cpu.sockets", "0 / 0");
         check(".spec.domain.memory", "Field(\"memory\") / nil");
@@ -543,7 +543,7 @@ mod tests {
     }
 
     #[test]
-    fn kubectl_syntax() {
+    fn the_syntax_of_kubectl_is_supported() {
         check(".metadata.labels.a\\.b/c", "\"x\" / \"x\"");
         check(".spec.domain.devices.disks[0,2].name", "\"root\" \"lun\" / \"root\" \"lun\"");
         check(".spec.domain.devices.disks[-1:].name", "\"lun\" / \"lun\"");
@@ -553,7 +553,7 @@ mod tests {
     }
 
     #[test]
-    fn explosions_end() {
+    fn exploding_paths_end() {
         let vm = json::parse(VM).unwrap().to_value();
         let union = format!("jsonpath::.spec.domain.devices.disks{}", "[0:1,0:1]".repeat(3));
         assert!(find(&Path::parse(&union).unwrap(), &vm, World::Specification).is_err());

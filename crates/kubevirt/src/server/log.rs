@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_an_event_whatever_is_in_it() {
+    fn every_event_is_one_line() {
         let kept = Kept::default();
         let mut log = Log::to(Box::new(kept.clone()), 2);
         log.info("a \"b\"\nc", &[("k", "v\n".into()), ("n", Field::Number(3)), ("l", Field::List(vec!["x"]))]);

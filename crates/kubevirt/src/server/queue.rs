@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_for_little_comes_before_who_asks_for_a_lot() {
+    fn quiet_flows_come_before_busy_ones() {
         let queue = Queue::new(1);
         let busy = poll(pin!(queue.enter(flow("a")))).expect("the first slot is free");
         let (mut second, mut third) = (Box::pin(queue.enter(flow("a"))), Box::pin(queue.enter(flow("a"))));
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn who_stops_waiting_takes_no_slot() {
+    fn cancelled_waiters_take_no_slot() {
         let queue = Queue::new(1);
         let busy = poll(pin!(queue.enter(flow("a")))).expect("the first slot is free");
         let mut waiting: Vec<_> = (0..3).map(|_| Box::pin(queue.enter(flow("a")))).collect();

@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn options_are_those_of_the_operator() {
+    fn options_of_the_operator_are_applied() {
         check("{}", Ok((2, 9)));
         check("null", Ok((2, 9)));
         check(r#"{"minTLSVersion":"1.2","openSSLCipherNames":[]}"#, Ok((2, 9)));

@@ -122,7 +122,7 @@ fn rules_follow_the_templates_of_the_cluster() {
 }
 
 #[test]
-fn readiness_tells_what_is_missing() {
+fn readiness_reports_what_is_missing() {
     let api = Api::start(None);
     api.fail(api::TEMPLATES, Some(403));
     api.put(api::TEMPLATES, "ns", "t", Some(&template(2)));
@@ -149,7 +149,7 @@ fn readiness_tells_what_is_missing() {
 }
 
 #[test]
-fn a_cluster_without_templates_is_served_and_they_may_come() {
+fn templates_may_be_installed_later() {
     for compat in [false, true] {
         let api = Api::start(None);
         api.fail(api::TEMPLATES, Some(404));
@@ -168,7 +168,7 @@ fn a_cluster_without_templates_is_served_and_they_may_come() {
 }
 
 #[test]
-fn a_watch_that_fails_again_and_again_begins_anew() {
+fn a_repeatedly_failing_watch_restarts_with_a_list() {
     let api = Api::start(None);
     api.put(api::TEMPLATES, "ns", "t", Some(&template(2)));
     let (server, _log) = start(plain(api.address), false);
@@ -181,7 +181,7 @@ fn a_watch_that_fails_again_and_again_begins_anew() {
 }
 
 #[test]
-fn an_api_server_that_is_not_there_may_come() {
+fn an_api_server_may_start_later() {
     let (server, _) = start(plain(nobody()), false);
     wait_for("the reason", || {
         Client::plain(server.webhook)
@@ -192,7 +192,7 @@ fn an_api_server_that_is_not_there_may_come() {
 }
 
 #[test]
-fn a_template_that_vms_refer_to_stays() {
+fn a_template_with_vms_cannot_be_deleted() {
     let api = Api::start(None);
     api.put(api::VMS, "shop", "web", Some(REFERS));
     api.put(api::VMS, "shop", "db", Some(REFERS));

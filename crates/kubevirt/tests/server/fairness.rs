@@ -24,7 +24,7 @@ fn attack() -> String {
 }
 
 #[test]
-fn rules_that_take_too_many_steps_are_errors_of_theirs() {
+fn rules_with_too_many_steps_are_errors() {
     let (server, log) = serve(|_| {});
     let mut client = Client::plain(server.webhook);
     let response = client.post(VMS, attack()).review();
@@ -42,7 +42,7 @@ fn rules_that_take_too_many_steps_are_errors_of_theirs() {
 }
 
 #[test]
-fn small_reviews_whose_rules_take_long_are_put_off() {
+fn small_reviews_with_slow_rules_are_deferred() {
     let (server, _) = serve(|_| {});
     let rule = r#"[{"name":"r","rule":"regex","path":"jsonpath::.spec.domain.machine.type","message":"m","regex":"(p|p+c*)+$"}]"#;
     let slow = vm(2, Some(rule)).replace("\"pc\"", &format!("\"{}!\"", "p".repeat(40)));
@@ -54,7 +54,7 @@ fn small_reviews_whose_rules_take_long_are_put_off() {
 }
 
 #[test]
-fn what_takes_too_long_is_answered_in_time_and_logged() {
+fn slow_reviews_are_answered_in_time_and_logged() {
     let (server, log) = serve(|config| config.limits.request = Duration::from_millis(60));
     let body = attack().replace(
         "\"operation\":\"CREATE\"",

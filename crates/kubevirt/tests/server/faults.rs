@@ -15,7 +15,7 @@ fn told(response: &Response) -> (i128, String) {
 }
 
 #[test]
-fn what_is_no_review_is_answered_with_a_reason() {
+fn invalid_reviews_are_answered_with_a_reason() {
     let (server, _) = serve(|_| {});
     let deep = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
     let deep_vm = create(&format!("{{\"a\":{deep}}}"));
@@ -77,7 +77,7 @@ fn a_request_for_something_else_is_answered_by_its_uid() {
 }
 
 #[test]
-fn compatibility_keeps_the_words_of_go() {
+fn compatibility_mode_has_the_messages_of_go() {
     let (server, _) = serve(|config| config.policy.compat = true);
     let mut client = Client::plain(server.webhook);
     for (body, expect) in [
@@ -102,7 +102,7 @@ fn compatibility_keeps_the_words_of_go() {
 }
 
 #[test]
-fn heads_that_promise_no_review() {
+fn requests_without_a_review_are_refused_by_their_head() {
     let (server, _) = serve(|_| {});
     let body = create(&vm(2, Some(&rules(2))));
     for (kind, expect) in [
@@ -135,7 +135,7 @@ fn heads_that_promise_no_review() {
 }
 
 #[test]
-fn a_review_that_is_too_large_is_refused_before_it_takes_memory() {
+fn large_reviews_are_refused_before_they_use_memory() {
     let (server, _) = serve(|config| config.limits.body = 64 << 10);
     let fine = create(&vm(2, Some(&rules(2))));
     let padded = |size: usize| format!("{fine}{}", " ".repeat(size - fine.len()));
@@ -159,7 +159,7 @@ fn a_review_that_is_too_large_is_refused_before_it_takes_memory() {
 }
 
 #[test]
-fn a_client_may_stop_talking_and_may_talk_ahead() {
+fn half_closed_and_pipelined_requests_are_answered() {
     let (server, _) = serve(|_| {});
     let body = create(&vm(1, Some(&rules(2))));
     let length = body.len();

@@ -36,7 +36,7 @@ fn age(server: &Running) -> f64 {
 }
 
 #[test]
-fn a_half_open_watch_is_noticed_and_told() {
+fn a_half_open_watch_is_detected_and_reported() {
     let (api, server, log) = following(SHORT);
     wait_for("a watch", || api.count("templates?watch") > 0);
     api.state().fault = Fault::HalfOpen;
@@ -59,14 +59,14 @@ fn a_half_open_watch_is_noticed_and_told() {
 }
 
 #[test]
-fn defaults_notice_a_half_open_watch_within_40_seconds() {
+fn by_default_a_half_open_watch_is_detected_within_40_seconds() {
     let pauses = Pauses::default();
     assert!(pauses.watch + pauses.grace < Duration::from_secs(40));
     assert!(pauses.stale > 2 * (pauses.watch + pauses.grace), "one lost watch is no reason to be unready");
 }
 
 #[test]
-fn a_quiet_cluster_is_not_taken_for_a_dead_one() {
+fn a_quiet_cluster_is_not_stale() {
     let (api, server, log) = following(SHORT);
     wait_for("watches that end in time", || api.state().whole_watches >= 5);
     assert!(!log.text().contains("cannot read from the cluster"), "{}", log.text());
@@ -91,7 +91,7 @@ fn an_api_server_may_restart() {
 }
 
 #[test]
-fn answers_that_end_in_the_middle_are_read_again() {
+fn truncated_answers_are_requested_again() {
     let (api, server, log) = following(SHORT);
     api.state().fault = Fault::Cut;
     wait_for("a complaint", || log.text().contains("reading from the API server"));
@@ -102,7 +102,7 @@ fn answers_that_end_in_the_middle_are_read_again() {
 }
 
 #[test]
-fn an_api_server_that_is_busy_is_left_alone_for_as_long_as_it_says() {
+fn retry_after_is_respected() {
     let (api, server, log) = following(SHORT);
     api.state().fault = Fault::Busy;
     api.cut(api::TEMPLATES);
@@ -117,7 +117,7 @@ fn an_api_server_that_is_busy_is_left_alone_for_as_long_as_it_says() {
 }
 
 #[test]
-fn a_slow_list_is_waited_for() {
+fn slow_lists_are_read() {
     let api = Api::start(None);
     api.state().fault = Fault::Slow;
     for number in 0..20 {

@@ -37,7 +37,7 @@ fn reviews_and_metrics_come_over_tls() {
 }
 
 #[test]
-fn a_new_certificate_is_taken_and_a_broken_one_is_not() {
+fn new_certificates_are_loaded_unless_broken() {
     let scratch = Scratch::new();
     let old = certify(&scratch.0);
     let (server, log) = serve(|config| config.cert_dir = Some(scratch.0.clone()));
@@ -65,7 +65,7 @@ fn a_new_certificate_is_taken_and_a_broken_one_is_not() {
 
 #[cfg(unix)]
 #[test]
-fn links_are_swapped_as_kubernetes_does() {
+fn swapped_links_of_kubernetes_volumes_are_noticed() {
     use std::os::unix::fs::symlink;
     let scratch = Scratch::new();
     let certificate_in = |name: &str| {
@@ -98,7 +98,7 @@ fn a_server_without_a_certificate_waits_for_one() {
 }
 
 #[test]
-fn options_bound_versions_and_ciphers() {
+fn options_limit_versions_and_ciphers() {
     let (scratch, options) = (Scratch::new(), Scratch::new());
     let certificate = certify(&scratch.0);
     let write = |text: &str| std::fs::write(options.0.join("tls-config.json"), text).unwrap();
@@ -119,7 +119,7 @@ fn options_bound_versions_and_ciphers() {
 }
 
 #[test]
-fn slow_clients_are_given_up() {
+fn slow_clients_are_disconnected() {
     let (server, _) = serve(|config| {
         config.limits.client = Duration::from_millis(800);
         config.limits.request = Duration::from_millis(1000);
@@ -156,7 +156,7 @@ fn slow_clients_are_given_up() {
 }
 
 #[test]
-fn a_handshake_has_an_end() {
+fn handshakes_time_out() {
     let scratch = Scratch::new();
     let certificate = certify(&scratch.0);
     let (server, _) = serve(|config| {
@@ -189,7 +189,7 @@ fn idle_connections_make_room_for_new_ones() {
 }
 
 #[test]
-fn metrics_tell_what_was_answered() {
+fn metrics_count_answers() {
     let (server, _) = serve(|_| {});
     let mut client = Client::plain(server.webhook);
     client.post(VMS, create(&vm(1, Some(&rules(2)))));
@@ -227,7 +227,7 @@ fn metrics_tell_what_was_answered() {
 }
 
 #[test]
-fn what_is_under_way_is_finished_before_the_end() {
+fn requests_in_progress_are_finished_before_stopping() {
     let (server, log) = serve(|_| {});
     let (webhook, body) = (server.webhook, create(&vm(1, Some(&rules(2)))));
     let mut probe = Client::plain(webhook);

@@ -47,7 +47,7 @@ pub fn create(object: &str) -> String {
 }
 
 #[test]
-fn a_vm_that_breaks_its_rules_is_refused_with_causes_and_warnings() {
+fn violations_are_causes_and_warnings() {
     let (server, log) = serve(|_| {});
     let mut client = Client::plain(server.webhook);
     let response = client.post(VMS, create(&vm(1, Some(&rules(2)))));
@@ -77,7 +77,7 @@ fn a_vm_that_breaks_its_rules_is_refused_with_causes_and_warnings() {
 }
 
 #[test]
-fn ratcheting_sees_all_of_a_value() {
+fn ratcheting_compares_whole_values() {
     let (server, _) = serve(|config| config.policy = Policy { compat: false, ratchet: true });
     let rule =
         r#"[{"name":"r","rule":"regex","path":"jsonpath::.spec.domain.machine.type","message":"m","regex":"^ok$"}]"#;
@@ -107,7 +107,7 @@ fn answers_stay_small_however_large_values_are() {
 }
 
 #[test]
-fn unreadable_rules_tell_where() {
+fn unreadable_rules_are_located() {
     let (server, _) = serve(|_| {});
     let mut client = Client::plain(server.webhook);
     let response = client.post(VMS, create(&vm(1, Some("[\n {\"name\" 1}]")))).review();
@@ -129,7 +129,7 @@ fn with_template(compat: bool) -> (super::Running, super::Lines) {
 }
 
 #[test]
-fn templates_from_files_count() {
+fn templates_from_files_are_used() {
     for compat in [false, true] {
         let (server, _) = with_template(compat);
         let mut client = Client::plain(server.webhook);
@@ -167,7 +167,7 @@ fn updates_are_checked_as_a_whole_unless_ratcheting() {
 }
 
 #[test]
-fn what_a_vm_is_no_longer_part_of_is_admitted() {
+fn deletions_and_subresources_are_admitted() {
     let (server, _) = serve(|_| {});
     let mut client = Client::plain(server.webhook);
     let broken = vm(1, Some(&rules(2)));
@@ -186,7 +186,7 @@ fn what_a_vm_is_no_longer_part_of_is_admitted() {
 }
 
 #[test]
-fn a_template_that_is_in_use_nobody_knows_of() {
+fn without_a_cluster_templates_cannot_be_deleted() {
     let template = r#"{"metadata":{"name":"t","namespace":"ns","labels":{"template.kubevirt.io/type":"base"},"annotations":{"validations":"[]"}}}"#;
     let body = |operation: &str, resource: &str| {
         review(operation, "null", template)

@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cluster_is_looked_for_in_order() {
+    fn configurations_are_tried_in_order() {
         let text = |host: &str| config(&format!("{{server: 'http://{host}'}}"), "{}");
         let files = Files::new(&[("a", &text("a")), ("b", &text("b"))]);
         std::fs::create_dir(files.0.join(".kube")).unwrap();
