@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn names_numbers_and_strings() {
+    fn names_numbers_and_strings_are_tokens() {
         check("x = |größe + 1", "größe");
         check("x = |0x1f+1", "0x1f");
         check("|1.5e-3-2", "1.5e-3");
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn operators() {
+    fn operators_are_tokens() {
         check("a |+ b", "+");
         check("a |//= b", "//=");
         check("a |<< b", "<<");
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_indices_and_calls() {
+    fn attributes_indices_and_calls_are_tokens() {
         check("#@ data|.values.name", ".values");
         check("xs|[len(xs)] + 1", "[len(xs)]");
         check("xs|[\n1]", "[");
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing() {
+    fn offsets_without_a_token_have_an_empty_range() {
         check("a|", "");
         check("a|\nb", "");
         check("a| b", "");

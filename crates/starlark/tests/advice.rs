@@ -62,7 +62,7 @@ fn check(code: &str, id: &str, range: &str, help: &str, fixed: &str) {
 }
 
 #[test]
-fn names() {
+fn undefined_names_get_suggestions() {
     check("size = 1\nx = sise + 1", "code/undefined", "sise", "did you mean size?", "size = 1\nx = size + 1");
     check("x = lenn([1])", "code/undefined", "lenn", "did you mean len?", "x = len([1])");
     check("x = [true]", "code/undefined", "true", "use 'True' instead of 'true'", "x = [True]");
@@ -73,7 +73,7 @@ fn names() {
 }
 
 #[test]
-fn operators_of_other_languages() {
+fn operators_of_other_languages_get_suggestions() {
     let syntax = "code/syntax";
     check("x = 1 && 2", syntax, "&", "use 'and' instead of '&&'", "x = 1 and 2");
     check("x = 1||2", syntax, "|", "use 'or' instead of '||'", "x = 1 or 2");
@@ -89,7 +89,7 @@ fn operators_of_other_languages() {
 }
 
 #[test]
-fn blocks() {
+fn mistakes_in_blocks_get_suggestions() {
     check("if 1\nx = 1\nend", "code/syntax", "", "a block begins with a colon", "if 1:\nx = 1\nend");
     check("for i in [1] # all\nend", "code/syntax", "", "begins with a colon", "for i in [1]: # all\nend");
     check("if 1:\nelse\nend", "code/syntax", "else", "missing colon after 'else'?", "if 1:\nelse:\nend");
@@ -105,13 +105,13 @@ fn blocks() {
 }
 
 #[test]
-fn brackets() {
+fn open_brackets_are_shown() {
     check("x = [1, 2", "code/syntax", "[", "missing ']' for '['", "");
     check("x = f(1,\ny = 2", "code/syntax", "(", "missing ')' for '('", "");
 }
 
 #[test]
-fn values_of_the_wrong_type() {
+fn values_of_the_wrong_type_get_suggestions() {
     let add = "convert the other value with str";
     check("x = 'a' + 1", "code/type", "+", add, "");
     check("def f(n):\n  return n * 2 + '0'\nend\nx = f(40)", "code/type", "+", add, "");
@@ -127,7 +127,7 @@ fn values_of_the_wrong_type() {
 }
 
 #[test]
-fn structs() {
+fn wrong_uses_of_structs_get_suggestions() {
     let path = "for key in dir(value)";
     check("x = config.nmae", "code/attribute", ".nmae", "did you mean .name?", "x = config.name");
     check("for k, v in config.items():\nend", "code/attribute", ".items", path, "");
@@ -139,7 +139,7 @@ fn structs() {
 }
 
 #[test]
-fn arguments() {
+fn wrong_arguments_get_suggestions() {
     let code = "def f(name, port=1):\n  return name\nend\nx = f(1, prot=2)";
     check(code, "code/call", "f(1, prot=2)", "did you mean port?", &code.replace("prot", "port"));
     check(
@@ -153,7 +153,7 @@ fn arguments() {
 }
 
 #[test]
-fn hints_of_the_reference() {
+fn hints_of_the_reference_are_kept() {
     let hint = |code: &str| problem(&Sources::new(), code).hint.unwrap_or_default();
     assert_eq!(hint("x = 'a' | 1"), "use 'or' instead of '|' for logical-or");
     assert_eq!(hint("x = config['a']"), "use getattr(...) to access struct field programmatically");
@@ -165,7 +165,7 @@ fn hints_of_the_reference() {
 }
 
 #[test]
-fn names_of_modules() {
+fn wrong_names_of_modules_get_suggestions() {
     let sources = Sources::new();
     let code = "load('m', \"jsn\")";
     let file = sources.add(Source::new("t.star", code.as_bytes()));
@@ -180,7 +180,7 @@ fn names_of_modules() {
 
 /// Code of a template: the operation is at 5, its expression at 20.
 #[test]
-fn expressions_of_operations() {
+fn mistakes_in_expressions_of_operations_have_positions() {
     let label = |text: &str| {
         let args = OpArgs::Expr { text: text.as_bytes(), at: Pos::new(FileId(0), 20) };
         let op = Piece::Op { op: 0, dialect: 0, args, at: Pos::new(FileId(0), 5) };
@@ -195,7 +195,7 @@ fn expressions_of_operations() {
 }
 
 #[test]
-fn failures_travel_through_code() {
+fn host_failures_pass_through_code() {
     let error = Error::from(Failure::new(Id::OVERLAY_NO_MATCH, "nothing matches"));
     assert_eq!((&*error.message(), error.is_fatal()), ("", false));
     let error = error.in_context("overlay.apply").in_context("f");

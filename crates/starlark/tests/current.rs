@@ -29,7 +29,7 @@ fn check(expression: &str, now: &str, ytt: &str) {
 }
 
 #[test]
-fn dicts_are_united() {
+fn dicts_have_a_union_operator() {
     let problem = "unknown binary op: dict | dict";
     check(r#"{"a": 1, "b": 2} | {"b": 9, "c": 3}"#, r#"{"a": 1, "b": 9, "c": 3}"#, problem);
     let code = "x = {1: 2}\ny = x\ny |= {1: 3, 2: 4}";
@@ -44,7 +44,7 @@ fn dicts_are_united() {
 }
 
 #[test]
-fn strings_lose_what_they_begin_or_end_with() {
+fn strings_have_removeprefix_and_removesuffix() {
     let missing = |name: &str| format!("string has no .{name} field or method");
     check(r#""aab".removeprefix("a")"#, r#""ab""#, &missing("removeprefix"));
     check(r#""aab".removesuffix("ab")"#, r#""a""#, &missing("removesuffix"));
@@ -87,7 +87,7 @@ fn sets_have_methods_and_an_order() {
 }
 
 #[test]
-fn bytes_are_values_of_their_own() {
+fn bytes_are_a_type() {
     check("bytes(\"a\")", "b\"a\"", "undefined: bytes");
     check("b\"a\"", "b\"a\"", "got string literal, want newline");
     for (expression, value) in [
@@ -110,7 +110,7 @@ fn bytes_are_values_of_their_own() {
 }
 
 #[test]
-fn numbers() {
+fn numbers_have_abs_and_more_forms() {
     check("abs(-3)", "3", "undefined: abs");
     check("int(\"0b0\", 16)", "176", "int: invalid literal with base 16: 0b0");
     check("float(\"+nan\")", "NaN", "float: strconv.ParseFloat: parsing \"+nan\": invalid syntax");
@@ -119,7 +119,7 @@ fn numbers() {
 }
 
 #[test]
-fn what_would_change_programs_that_work_stays_as_it_is() {
+fn incompatible_changes_are_not_adopted() {
     for dialect in [Dialect::Ytt, Dialect::Current] {
         for (expression, value) in
             [("str(1.0)", "\"1\""), ("\"\\d\"", "\"\\\\d\""), ("-7.5 % 3", "-1.5"), ("len(\"\\u00e9\")", "6")]

@@ -53,7 +53,7 @@ fn closures_share_variables() {
 }
 
 #[test]
-fn parameters_of_all_kinds() {
+fn all_kinds_of_parameters_are_bound() {
     let f = "def f(a, b=2, *args, c, d=4, **kw):\n  return a, b, args, c, d, kw\nend\n";
     check(&format!("{f}print(f(1, c=3))"), "(1, 2, (), 3, 4, {})\n");
     check(&format!("{f}print(f(1, 5, 6, 7, d=8, c=9, z=10))"), "(1, 5, (6, 7), 9, 8, {\"z\": 10})\n");
@@ -101,13 +101,13 @@ fn leaving_a_loop_ends_the_iteration() {
 }
 
 #[test]
-fn modules_are_frozen_when_they_are_done() {
+fn modules_are_frozen_after_they_ran() {
     // The body itself may change what it made.
     check("l = [1]\nl.append(2)\nd = {'l': l}\nd['x'] = 1\nprint(l, d)", "[1, 2] {\"l\": [1, 2], \"x\": 1}\n");
 }
 
 #[test]
-fn resolve_errors_are_gathered() {
+fn all_resolve_errors_are_reported() {
     check(
         "def f():\n  return nope1\nend\nprint(nope2)\nbreak\nlambda x, x: 1",
         "- undefined: nope2\n    4 | print(nope2)\n- break not in a loop\n    5 | break\n\
@@ -116,7 +116,7 @@ fn resolve_errors_are_gathered() {
 }
 
 #[test]
-fn sorting() {
+fn sorting_is_stable_and_uses_keys() {
     check("print(sorted(['b', 'a', 'C'], key=lambda s: s.lower(), reverse=True))", "[\"C\", \"b\", \"a\"]\n");
     check("print(sorted([3.5, 1, 2], reverse=True))", "[3.5, 2, 1]\n");
     check("print(sorted([(i % 7, -i) for i in range(100)])[:3])", "[(0, -98), (0, -91), (0, -84)]\n");
@@ -178,7 +178,7 @@ fn loops_over_pairs_of_locals_see_what_the_dict_had() {
 }
 
 #[test]
-fn pairs_are_moved_only_where_nobody_else_has_them() {
+fn only_unshared_pairs_are_moved() {
     check("t = (1, 2)\na, b = t\nprint(t, a, b)", "(1, 2) 1 2\n");
     check("l = [(1, 2), (3, 4)]\nfor a, b in l:\n  None\nend\nprint(l, a, b)", "[(1, 2), (3, 4)] 3 4\n");
     check("def f(x): return (x, [x])\na, b = f(1)\nc, d = f(2)\nprint(a, b, c, d)", "1 [1] 2 [2]\n");

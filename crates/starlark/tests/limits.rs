@@ -18,7 +18,7 @@ fn check_limited(code: &str, limits: Limits, message: &str) {
 }
 
 #[test]
-fn steps() {
+fn steps_are_limited() {
     let limits = || Limits { steps: Some(10_000), ..Limits::default() };
     check_limited("while True:\n  None\nend", limits(), "step limit exceeded (10000 steps)");
     let error = run_with("n = 0\nwhile n >= 0:\n  n += 1\nend", limits()).error.unwrap_or_default();
@@ -39,7 +39,7 @@ fn steps_are_counted_where_the_loop_begins() {
 }
 
 #[test]
-fn one_call_can_have_less() {
+fn a_call_can_have_its_own_limits() {
     let code = b"def loop(n):\n  x = []\n  for i in range(n):\n    x.append(i)\n  end\n  return len(x)\nend";
     let program = compile(&[Piece::Code { text: code, at: Pos::new(FileId(0), 0) }], &[]).expect("the code is right");
     let mut eval = Eval::new();
@@ -58,7 +58,7 @@ fn one_call_can_have_less() {
 }
 
 #[test]
-fn depth() {
+fn depth_is_limited() {
     let error = run("def f(n):\n  return f(n + 1)\nend\nf(0)").error.unwrap();
     assert!(error.starts_with("- call depth limit exceeded (200000 frames)\n    in f\n      2 |   return f(n + 1)\n"));
     check("def f(n):\n  return 0 if n == 0 else 1 + f(n - 1)\nend\nprint(f(150000))", "150000\n");
@@ -80,7 +80,7 @@ fn very_many_calls_are_counted() {
 }
 
 #[test]
-fn arguments_of_a_call() {
+fn arguments_of_a_call_are_limited() {
     let call = |positional: usize, named: usize| {
         let positional = (0..positional).map(|_| "1".to_owned());
         let args: Vec<String> = positional.chain((0..named).map(|n| format!("k{n}=1"))).collect();
@@ -93,13 +93,13 @@ fn arguments_of_a_call() {
 }
 
 #[test]
-fn depth_through_builtins() {
+fn depth_through_builtins_is_limited() {
     let error = run("def f(n):\n  return sorted([n], key=f)\nend\nf(0)").error.unwrap();
     assert!(error.starts_with("- call depth limit exceeded"), "{}", &error[..200]);
 }
 
 #[test]
-fn memory() {
+fn memory_is_limited() {
     let limits = || Limits { memory: Some(1 << 20), ..Limits::default() };
     check_limited("x = [0] * 1000000", limits(), "memory limit exceeded (1048576 bytes)");
     check_limited("x = 'x'\nwhile True:\n  x += x\nend", limits(), "memory limit exceeded (1048576 bytes)");
@@ -126,7 +126,7 @@ fn long_integers_are_refused() {
 }
 
 #[test]
-fn cancellation() {
+fn a_program_can_be_cancelled() {
     let mut eval = Eval::new();
     eval.set_cancel(Arc::new(AtomicBool::new(true)));
     let code = b"while True:\n  None\nend";
@@ -136,7 +136,7 @@ fn cancellation() {
 }
 
 #[test]
-fn deep_nesting_in_the_text() {
+fn deep_nesting_in_the_text_is_refused() {
     let nested = |n: usize| format!("x = {}{}", "[".repeat(n), "]".repeat(n));
     assert!(run(&nested(4_000)).error.is_none());
     assert!(run(&nested(100_000)).error.unwrap().starts_with("- expression nested too deeply"));
@@ -149,7 +149,7 @@ fn deep_nesting_in_the_text() {
 }
 
 #[test]
-fn deep_and_cyclic_values() {
+fn deep_and_cyclic_values_are_handled() {
     check("x = []\nx.append(x)\nprint(x)", "[[...]]\n");
     check("x = {}\nx[1] = x\nprint(x)", "{1: {...}}\n");
     check(
@@ -171,7 +171,7 @@ fn check_too_large(code: &str, message: &str, line: usize) {
 }
 
 #[test]
-fn sizes() {
+fn programs_that_are_too_large_are_refused() {
     let many = |count: usize, text: &dyn Fn(usize) -> String| (0..count).map(text).collect::<String>();
     let lambdas = many(70_000, &|n| format!("lambda: {n},"));
     check_too_large(
@@ -196,7 +196,7 @@ fn sizes() {
 }
 
 #[test]
-fn long_lists_are_no_limit() {
+fn long_lists_are_allowed() {
     let values: String = (0..100_000).map(|n| format!("{n},")).collect();
     let code = format!(
         "x = 7\ny = [x, {values} x]\ndef f():\n  z = [x, {values} x]\n  return len(z) + x\nend\nprint(len(y), y[-2], x, f())"

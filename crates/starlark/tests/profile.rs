@@ -82,7 +82,7 @@ fn lines_have_the_steps_of_their_statements() {
 }
 
 #[test]
-fn bytes_are_those_that_the_program_is_charged() {
+fn bytes_equal_those_charged_to_the_budget() {
     let (profile, _) = profile_of("def f():\n  return \"x\" * 100000\nend\nx = f()\n");
     let f = &profile.by_name(&[SpanKind::Function])[0];
     assert!((100_000..110_000).contains(&f.own.bytes), "{f:?}");
@@ -96,7 +96,7 @@ fn functions_that_fail_are_closed() {
 }
 
 #[test]
-fn a_program_gives_the_same() {
+fn a_profile_does_not_change_the_result() {
     let programs = [
         CALLS,
         "def f(*args, **kwargs):\n  return len(args) + len(kwargs)\nend\nprint(f(1, 2, a=3))\n",

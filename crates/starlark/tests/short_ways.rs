@@ -70,7 +70,7 @@ const ARGS: &[&str] =
     &["'a'", "'-'", "''", "0", "1", "70000", "1.5", "None", "True", "['a', 'b']", "{'a': 2}", "'{} {}'"];
 
 #[test]
-fn methods_in_place() {
+fn methods_in_place_give_the_same() {
     let long = |args: &str| format!("m = getattr(r, name)\nprint(m(*[{args}]), r)");
     let mut calls = 0;
     for receiver in RECEIVERS {
@@ -92,7 +92,7 @@ fn methods_in_place() {
 }
 
 #[test]
-fn methods_on_literals_and_of_results() {
+fn methods_on_literals_and_results_give_the_same() {
     assert_eq!(
         told("def f(i):\nreturn '{}-{}'.format(i, i % 3).upper().split('-')\nend\nprint(f(4))"),
         "[\"4\", \"1\"]\n"
@@ -105,7 +105,7 @@ fn methods_on_literals_and_of_results() {
 }
 
 #[test]
-fn loops_over_pairs() {
+fn loops_over_pairs_give_the_same() {
     for (source, loop_over) in [
         ("l = [1, 'a', (2, 3)]", "enumerate(l)"),
         ("l = []", "enumerate(l)"),
@@ -129,7 +129,7 @@ fn loops_over_pairs() {
 }
 
 #[test]
-fn arithmetic_with_literals() {
+fn arithmetic_with_literals_gives_the_same() {
     let values =
         ["0", "7", "-7", "70000", "-1", "9223372036854775807", "-9223372036854775808", "1.5", "'ab'", "[1]", "None"];
     for op in ["+", "-", "*", "%", "//", "/", "&", "|", "^", "==", "<", ">="] {
@@ -149,7 +149,7 @@ fn arithmetic_with_literals() {
 }
 
 #[test]
-fn calls_with_names() {
+fn calls_with_names_give_the_same() {
     let first = "def f(a, b=2, *, c=3):\nreturn (a, b, c)\nend\ndef g(c, a):\nreturn (c, a)\nend";
     for args in ["1, b=5", "a=1, b=5", "1, c=7", "b=5, a=1", "c=1, a=2", "1, 2, c=3"] {
         // The same place calls one function and then another.

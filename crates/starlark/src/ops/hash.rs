@@ -124,7 +124,7 @@ mod tests {
     use crate::value::Value;
 
     #[test]
-    fn tuples_that_hold_one_another_twice_end() {
+    fn hashing_of_repeatedly_shared_tuples_ends() {
         let pair = |value: Value| Value::tuple(vec![value.clone(), value]);
         let few = (0..10).fold(Value::None, |value, _| pair(value));
         assert_eq!(hash(&few).unwrap(), hash(&few.clone()).unwrap());

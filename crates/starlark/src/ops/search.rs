@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_ways_find_the_same() {
+    fn short_and_long_searches_agree() {
         // All texts of two letters up to length ten, with all needles up to length four.
         let words = |longest: u32| {
             (0..=longest).flat_map(|len| {
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts() {
+    fn long_texts_are_searched() {
         let text = "ab-".repeat(100).into_bytes();
         assert_eq!(first(&text, b"b-ab"), Some(1));
         assert_eq!(all(&text, b"b-").count(), 100);

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn many_levels() {
+    fn deeply_nested_values_can_be_dropped() {
         let mut list = Value::list(vec![]);
         let mut tuple = Value::tuple(vec![]);
         let mut dict = Value::None;
