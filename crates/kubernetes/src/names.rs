@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_have_forms() {
+    fn forms_of_names_are_checked() {
         for good in ["a", "a-b", "1a", &"a".repeat(63)] {
             assert_eq!(dns_label(good), None, "{good}");
         }

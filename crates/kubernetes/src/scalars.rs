@@ -392,7 +392,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantities() {
+    fn quantities_are_recognised() {
         for good in ["1", "+1", "1.", ".5", "1e3", "1E3", "2Gi ", "1e400", "-5m", "100m", "0.5", "1Ei", "1E"] {
             assert_eq!(quantity_fault(good), None, "{good}");
         }
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn times() {
+    fn times_are_recognised() {
         for good in ["2024-01-01T00:00:00Z", "2024-02-29T23:59:59.5+01:00", "1970-01-01T00:00:00-00:00"] {
             assert!(time(good, false).is_some(), "{good}");
         }
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn formats() {
+    fn formats_are_recognised() {
         for (format, good, bad) in [
             ("duration", "3d", "soon"),
             ("duration", "1h30m", "1x"),

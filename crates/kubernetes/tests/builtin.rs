@@ -35,7 +35,7 @@ fn lines(manifest: &str, lines: &str) {
 }
 
 #[test]
-fn services() {
+fn services_are_checked() {
     lines(
         "{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {…}}",
         "
@@ -56,7 +56,7 @@ fn services() {
 }
 
 #[test]
-fn pods() {
+fn pods_are_checked() {
     lines(
         "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: a, image: b}], …}}",
         "
@@ -93,7 +93,7 @@ fn pods() {
 }
 
 #[test]
-fn jobs() {
+fn jobs_are_checked() {
     let template = "template: {spec: {restartPolicy: Never, containers: [{name: a, image: b}]}}";
     lines(
         &format!("{{apiVersion: batch/v1, kind: Job, metadata: {{name: a}}, spec: {{{template}, …}}}}"),
@@ -122,7 +122,7 @@ fn jobs() {
 }
 
 #[test]
-fn other_kinds() {
+fn other_kinds_are_checked() {
     lines(
         "{metadata: {name: a}, …}",
         "
@@ -147,7 +147,7 @@ fn other_kinds() {
 }
 
 #[test]
-fn metadata() {
+fn metadata_is_checked() {
     lines(
         "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, …}}",
         "

@@ -58,7 +58,7 @@ fn container(fields: &str) -> String {
 }
 
 #[test]
-fn types_and_unknown_fields() {
+fn types_and_unknown_fields_are_checked() {
     check("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: b, n: null}", &[]);
     check("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: yes}", &["type data.a"]);
     check("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\nData: {a: b}", &["unknown-field Data"]);
@@ -79,7 +79,7 @@ fn types_and_unknown_fields() {
 }
 
 #[test]
-fn kinds_and_versions() {
+fn kinds_and_versions_are_checked() {
     check("apiVersion: apps/v1\nkind: Deploymnt\nmetadata: {name: a}", &["unknown-kind kind"]);
     check("apiVersion: apps/v1beta1\nkind: Deployment\nmetadata: {name: a}", &["removed apiVersion"]);
     check("kind: Pod", &["no-kind "]);
@@ -110,7 +110,7 @@ fn kinds_and_versions() {
 }
 
 #[test]
-fn metadata() {
+fn metadata_is_checked() {
     check("apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: a-}", &[]);
     check("apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: A-}", &["metadata metadata.generateName"]);
     check(
@@ -130,7 +130,7 @@ fn metadata() {
 }
 
 #[test]
-fn pods() {
+fn pods_are_checked() {
     check(
         &container("    livenessProbe: {tcpSocket: {port: 0}}"),
         &["invalid spec.containers[0].livenessProbe.tcpSocket.port"],
@@ -177,7 +177,7 @@ fn pods() {
 }
 
 #[test]
-fn workloads() {
+fn workloads_are_checked() {
     let set = |spec: &str| {
         format!(
             "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {{name: a}}\nspec:\n  selector: {{matchLabels: {{a: b}}}}\n  template:\n    metadata: {{labels: {{a: b}}}}\n    spec: {{containers: [{{name: a, image: a, volumeMounts: [{{name: data, mountPath: /x}}]}}]}}\n{spec}"
@@ -210,7 +210,7 @@ fn workloads() {
 }
 
 #[test]
-fn networks() {
+fn network_kinds_are_checked() {
     let service = |spec: &str| format!("apiVersion: v1\nkind: Service\nmetadata: {{name: a}}\nspec: {{{spec}}}");
     check(&service("clusterIP: None"), &[]);
     check(&service("prots: [{port: 80}]"), &["unknown-field spec.prots"]);
@@ -288,7 +288,7 @@ fn check_cache(spec: &str, expected: &[&str]) {
 }
 
 #[test]
-fn custom_resources() {
+fn custom_resources_are_checked() {
     check(CACHE, &[]);
     check_cache("", &[]);
     check_cache("min: 9", &["rule spec.min"]);
@@ -311,7 +311,7 @@ fn custom_resources() {
 }
 
 #[test]
-fn schemas_from_elsewhere() {
+fn external_schemas_are_used() {
     let api = "{openapi: 3.0.0, components: {schemas: {shop.Cache: {type: object, x-kubernetes-group-version-kind: [{group: shop.test, version: v1, kind: Cache}], properties: {spec: {allOf: [{$ref: '#/components/schemas/shop.Spec'}], default: {}}}}, shop.Spec: {type: object, required: [size], properties: {size: {type: integer}, next: {$ref: '#/components/schemas/shop.Spec'}}}}}}";
     let mut catalog = catalog("1.36");
     assert_eq!(catalog.add(&node(api)), Added::OpenApi(1));
@@ -355,7 +355,7 @@ fn hostile_input_ends() {
 }
 
 #[test]
-fn catalogs_are_shared() {
+fn catalogs_are_shared_between_threads() {
     fn shared<T: Send + Sync>() {}
     shared::<Catalog>();
 }

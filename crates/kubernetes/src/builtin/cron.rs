@@ -59,7 +59,7 @@ mod tests {
     use super::fault;
 
     #[test]
-    fn schedules() {
+    fn schedules_are_checked() {
         for good in ["0 1 * * *", "*/5 0-6,12 1 jan,3 mon-fri", "5/15 * ? * *", "@daily", "@every 1h30m", " 0 0 * * 0 "]
         {
             assert_eq!(fault(good), None, "{good}");

@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_are_read() {
+    fn versions_are_parsed() {
         for (text, minor) in [("1.36", 36), ("v1.24", 24), ("1.30.2", 30), ("master", 36)] {
             assert_eq!(Version::parse(text).map(Version::minor), Some(minor));
         }
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_come_and_go() {
+    fn kinds_depend_on_the_version() {
         let psp = Gvk::of("policy/v1beta1", "PodSecurityPolicy");
         assert_eq!(spans(&psp).collect::<Vec<_>>(), [(24, 24)]);
         assert_eq!(lifecycle(&Gvk::of("extensions/v1beta1", "Ingress")).unwrap().removed, Some(22));
