@@ -47,7 +47,7 @@ fn refused(source: &str, part: &str) {
 }
 
 #[test]
-fn functions_and_macros() {
+fn functions_and_macros_are_evaluated() {
     for source in [
         "size(self.a) == 5 && self.a.size() == 5",
         "self.a.startsWith('h') && self.a.endsWith('o') && self.a.contains('éll')",
@@ -99,7 +99,7 @@ fn functions_and_macros() {
 }
 
 #[test]
-fn errors_during_evaluation() {
+fn errors_during_evaluation_are_explained() {
     fails("1 / 0 == 1", "division by zero");
     fails("self.l[5] == 'x'", "index out of bounds");
     fails("d.zz == 1", "no such key");

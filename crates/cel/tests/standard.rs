@@ -47,7 +47,7 @@ fn says(source: &str, text: &str) -> Result<bool, String> {
 }
 
 #[test]
-fn answers() {
+fn expressions_are_evaluated() {
     for (source, value) in [
         ("self > 3", "4"),
         ("self >= 3 && self <= 5 || self == 10", "10"),
@@ -93,7 +93,7 @@ fn answers() {
 }
 
 #[test]
-fn tells_what_goes_wrong() {
+fn errors_are_explained() {
     for (source, value, problem) in [
         ("self.x == 1", "{a: 1}", "no such key: x"),
         ("self.x == 1", "a", "no such field: x of string"),
@@ -118,7 +118,7 @@ fn tells_what_goes_wrong() {
 }
 
 #[test]
-fn refuses_what_it_does_not_know() {
+fn functions_of_kubernetes_are_unknown() {
     for source in [
         "",
         "self >",
