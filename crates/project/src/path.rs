@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn some_paths_contain_others() {
+    fn contained_paths_are_recognised() {
         let check = |path, directory, want| assert_eq!(is_below(path, directory), want, "{path} in {directory}");
         check("out/a", "out", true);
         check("out", "out", true);

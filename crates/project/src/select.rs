@@ -95,13 +95,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_do_not_change() {
+    fn shards_are_stable_across_versions() {
         // Users who shard over machines with different versions rely on these.
         assert_eq!(hash(""), 17_058_014_651_485_797_458);
     }
 
     #[test]
-    fn parts_are_of_similar_size() {
+    fn shards_have_similar_sizes() {
         let names: Vec<String> = (0..10_000).map(|number| format!("all[n={number}]")).collect();
         for part in 1..=7 {
             let shard = Shard::parse(&format!("{part}/7")).unwrap();
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_parts_are_refused() {
+    fn invalid_shards_are_rejected() {
         for wrong in ["", "1", "1/", "/2", "0/2", "3/2", "-1/2", "1/0", "a/b", "1/2/3", "+1/2"] {
             assert_eq!(Shard::parse(wrong), None, "{wrong}");
         }

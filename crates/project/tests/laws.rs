@@ -46,23 +46,23 @@ fn text() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn clean_paths_stay(path in path()) {
+    fn cleaning_is_idempotent(path in path()) {
         prop_assert_eq!(clean(&clean(&path)), clean(&path));
     }
 
     #[test]
-    fn what_is_joined_is_below(base in "[ab]/[ab]", path in "[ab](/[ab]){0,3}") {
+    fn joined_paths_are_below_their_base(base in "[ab]/[ab]", path in "[ab](/[ab]){0,3}") {
         prop_assert!(is_below(&join(&base, &path), &clean(&base)));
     }
 
     #[test]
-    fn every_name_is_in_exactly_one_part(name in ".{0,20}", count in 1u64..9) {
+    fn every_name_is_in_exactly_one_shard(name in ".{0,20}", count in 1u64..9) {
         let parts = (1..=count).filter_map(|index| Shard::parse(&format!("{index}/{count}")));
         prop_assert_eq!(parts.filter(|part| part.contains(&name)).count(), 1);
     }
 
     #[test]
-    fn any_text_can_be_read(text in text()) {
+    fn any_text_is_read_without_a_panic(text in text()) {
         let sources = Sources::new();
         let (project, problems) = read("ytterby.yml", text.as_bytes().into(), "", &sources);
         for problem in &problems {

@@ -75,7 +75,7 @@ fn unknown_keys_are_suggested_and_fixed() {
 }
 
 #[test]
-fn wrong_types_have_places() {
+fn wrong_types_are_reported_at_their_lines() {
     check("files: [config]\ntargets: [dev]\n", "project/type 2 \"[dev]\" expected a map for targets, found a list\n");
     check("files: config\n", "project/type 1 \"config\" expected a list for files, found a string\n");
     check("files: [1]\n", "project/type 1 \"1\" expected a string for files, found an integer\n");
@@ -91,7 +91,7 @@ fn wrong_types_have_places() {
 }
 
 #[test]
-fn wrong_values_have_places() {
+fn wrong_values_are_reported_at_their_lines() {
     check("kubernetes: latest\n", "project/value 1 \"latest\" \"latest\" is not a version of Kubernetes\n");
     check("limits: {time: 30}\n", "project/value 1 \"30\" \"30\" is not a limit for time\n");
     check(
@@ -105,7 +105,7 @@ fn wrong_values_have_places() {
 }
 
 #[test]
-fn a_matrix_makes_combinations() {
+fn a_matrix_expands_to_all_combinations() {
     let (project, problems, _) = project(
         "targets:\n  all:\n    matrix: {region: [eu, us], v: [1, 1.30]}\n    values: [\"v/{v}.yml\"]\n    \
          set: {host: \"{region}.test\", size: \"{v}\", raw: \"{{v}}\"}\n    output: out/{region}-{v}\n",
@@ -128,7 +128,7 @@ fn a_matrix_makes_combinations() {
 }
 
 #[test]
-fn a_wrong_matrix_has_places() {
+fn a_wrong_matrix_is_reported_at_its_lines() {
     check(
         "targets: {all: {matrix: {region: [eu]}, output: \"out/{regoin}\"}}\n",
         "project/matrix 1 \"\\\"out/{regoin}\\\"\" the matrix has no list \"regoin\"\n",
@@ -153,7 +153,7 @@ fn a_wrong_matrix_has_places() {
 }
 
 #[test]
-fn a_matrix_has_a_limit() {
+fn the_size_of_a_matrix_is_limited() {
     let list = (0..101).map(|n| n.to_string()).collect::<Vec<_>>().join(", ");
     let text = format!("targets:\n  all:\n    matrix: {{a: [{list}], b: [{list}]}}\n");
     check(&text, "project/matrix 2 \"all\" the matrix of all makes 101 × 101 = 10201 targets; the limit is 10000\n");
@@ -195,7 +195,7 @@ fn outputs_do_not_collide() {
 }
 
 #[test]
-fn wrong_tests_have_places() {
+fn wrong_tests_are_reported_at_their_lines() {
     check_tests(
         "tests:\n- nmae: x\n",
         "test/unknown-key 2 \"nmae\" unknown key \"nmae\" in a test\ntest/value 2 \"- nmae: x\" the test has no name\n",
