@@ -73,7 +73,7 @@ fn unknown_values_are_followed() {
 }
 
 #[test]
-fn nothing_is_said_about_what_cannot_be_known() {
+fn nothing_uncertain_is_reported() {
     for (schema, template) in [
         ("#@schema/type any=True\nx: {}\n", "---\na: #@ data.values.x.y.z if data.values.x else 1\n"),
         ("labels:\n  #@schema/any-key\n  _: \"\"\n", "---\na: #@ getattr(data.values.labels, \"team\", \"none\")\n"),
@@ -140,7 +140,7 @@ fn unread_values_are_found() {
 }
 
 #[test]
-fn values_without_effect_are_found_by_trying() {
+fn values_without_effect_are_found_by_experiments() {
     let overlay = "#@ load(\"@ytt:overlay\", \"overlay\")\n#@overlay/match by=overlay.all\n---\na: fixed\n";
     let found = of("name: x\n", "---\na: #@ data.values.name\n", &[("o.yml", overlay)]);
     expect(found, &["lint/no-effect-value schema.yml:3"]);
@@ -211,7 +211,7 @@ fn conditions_are_checked() {
 }
 
 #[test]
-fn rules_are_judged() {
+fn rules_without_effect_are_found() {
     let rule = |rule: &str, value: &str| {
         of(&format!("#@schema/validation {rule}\nv: {value}\n"), "---\nv: #@ data.values.v\n", &[])
     };
@@ -256,7 +256,7 @@ fn rules_are_judged() {
 }
 
 #[test]
-fn defaults_and_given_values_are_compared() {
+fn redundant_values_are_found() {
     let schema = "#@schema/validation min=1\nnum: 0\n";
     let given = "#@data/values\n---\nnum: 5\n";
     let found = of(schema, "---\na: #@ data.values.num\n", &[("v.yml", given)]);
@@ -320,7 +320,7 @@ fn several_errors_are_found_at_once() {
 }
 
 #[test]
-fn comments_ignore_findings() {
+fn comments_suppress_findings() {
     let only = |text: &str| found_in(&[target(&[("t.yml", text)])], Depth::Full);
     let load = "#@ load(\"@ytt:json\", \"json\")\n---\na: 1\n";
     expect(only(&format!("#! ytterby: ignore lint/unused-load\n{load}")), &[]);
