@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_outside_of_the_text_are_moved_into_it() {
+    fn positions_outside_the_text_are_clamped() {
         let text = "é\nab";
         let lines = Lines::new(text);
         assert_eq!(lines.offset(text, LineColumn { line: 0, column: 9 }), 2);
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_end_with_all_sorts_of_breaks() {
+    fn all_kinds_of_line_breaks_end_lines() {
         let text = "a\r\nb\rc\n";
         let lines = Lines::new(text);
         let all: Vec<&str> = (0..lines.count()).map(|line| lines.range(text, line).of(text)).collect();

@@ -194,7 +194,7 @@ fn methods_are_those_of_the_engine() {
 }
 
 #[test]
-fn parameters_are_cut_at_their_commas() {
+fn parameters_are_split_at_commas() {
     let entry = reference::member("assert", "validate").expect("it is described");
     let expected = ["key", "value", "[rule=argument, …]", "[(description, function), …]"];
     assert_eq!(entry.parameters(), expected);

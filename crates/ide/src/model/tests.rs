@@ -36,7 +36,7 @@ fn flow_collections_have_items() {
 }
 
 #[test]
-fn what_is_broken_does_not_reach_far() {
+fn mistakes_do_not_affect_later_lines() {
     assert_eq!(
         outline("a: b: c\n  x: [1, {\nspec:\n  r: 1\n"),
         ["a 1-2", "a.x 2-2", "a.x.[] 2-2", "a.x.[] 2-2", "spec 3-4", "spec.r 4-4"]
