@@ -23,7 +23,7 @@ fn endless() -> Session {
 }
 
 #[test]
-fn a_keystroke_stops_the_analysis_of_the_state_before() {
+fn a_keystroke_stops_the_outdated_analysis() {
     let mut session = endless();
     let job = session.server.next_job().expect("an opened file is analysed");
     // Nothing has changed yet: the work goes on.
@@ -101,7 +101,7 @@ impl FileSystem for Broken {
 }
 
 #[test]
-fn a_panic_is_an_answer() {
+fn a_panic_becomes_an_error_response() {
     let hover = |id: u64, path: &str| {
         let params = json!({"textDocument": {"uri": path}, "position": {"line": 0, "character": 0}});
         json!({"jsonrpc": "2.0", "id": id, "method": "textDocument/hover", "params": params})

@@ -82,7 +82,7 @@ fn completes_keys_and_values_of_values_files() {
 }
 
 #[test]
-fn hovers_tell_what_is_declared() {
+fn hovers_show_declarations() {
     let mut session =
         with_template("a: #@ data.values.«1»replicas\nb: #@ «2»len([1])\n#@overlay/«3»match missing_ok=True\nc: 1\n");
     let hover = session.hover("t.yml@1");
@@ -199,7 +199,7 @@ fn one_broken_file_does_not_hide_another() {
 }
 
 #[test]
-fn files_that_appear_and_go_count() {
+fn created_and_deleted_files_are_noticed() {
     let mut session = Session::new(&[("t.yml", "#@ load(\"n.star\", \"full\")\na: #@ full(1)\n")]);
     session.open("t.yml", "ytt");
     assert_eq!(session.diagnostics("t.yml"), ["1 file/missing"]);
@@ -210,7 +210,7 @@ fn files_that_appear_and_go_count() {
 }
 
 #[test]
-fn clients_that_cannot_pull_are_pushed_to_and_never_left_with_stale_ones() {
+fn clients_that_cannot_pull_get_current_diagnostics() {
     let files = [("schema.yml", SCHEMA), ("values.yml", "replicas: 4\n")];
     let mut session = Session::with(&files, json!({}));
     session.open("values.yml", "ytt-values");
@@ -274,7 +274,7 @@ fn projects_have_targets() {
 }
 
 #[test]
-fn actions_mend() {
+fn actions_fix_findings() {
     let mut session = with_template("a: #@ data.values.«1»color\nimage: «2»nginx\n");
     let texts = session.action("t.yml@1", "Declare");
     assert!(texts["schema.yml"].ends_with("  port: 5432\ncolor: \"\"\n"), "{texts:?}");
@@ -287,7 +287,7 @@ fn actions_mend() {
 }
 
 #[test]
-fn ends_come_by_themselves_once() {
+fn missing_ends_are_inserted_once() {
     let check = |body: &str, expect: &str| {
         let mut session = with_template(body);
         let mut params = session.at("t.yml@1");
@@ -306,7 +306,7 @@ fn ends_come_by_themselves_once() {
 }
 
 #[test]
-fn lints_are_silenced_by_a_comment() {
+fn comments_suppress_lints() {
     let schema = "#@data/values-schema\n---\nsize: 3\nweight: 10\n";
     let template = format!("{LOAD}a: #@ data.values.size\n");
     let mut session = Session::new(&[("schema.yml", schema), ("t.yml", &template)]);
@@ -318,7 +318,7 @@ fn lints_are_silenced_by_a_comment() {
 
 /// What only an experiment shows is told when the session is quiet.
 #[test]
-fn values_without_effect_are_told() {
+fn values_without_effect_are_reported() {
     let schema = "#@data/values-schema\n---\nname: shop\nfactor: 2\n";
     let template = format!("{LOAD}a: #@ data.values.name\nb: #@ data.values.factor * 0\n");
     let mut session = Session::new(&[("schema.yml", schema), ("t.yml", &template)]);

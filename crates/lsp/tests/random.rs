@@ -135,7 +135,7 @@ fn compare_with_fresh(session: &mut Session) {
 }
 
 #[test]
-fn random_edits_do_no_harm() {
+fn random_edits_do_not_crash_or_leak() {
     let edits: usize = std::env::var("YTTERBY_EDITS").ok().and_then(|text| text.parse().ok()).unwrap_or(1500);
     let files: Vec<(&str, &str)> = FILES.iter().map(|(name, _, text)| (*name, *text)).collect();
     let mut session = Session::new(&files);

@@ -66,7 +66,7 @@ fn offers(name: &str, language: &str, head: &str, rows: Rows<'_>) {
 }
 
 #[test]
-fn data_values_at_every_place() {
+fn data_values_are_completed_everywhere() {
     let top: &[&str] = &["replicas", "db"];
     let zone: &[&str] = &["name", "weight"];
     offers(
@@ -93,7 +93,7 @@ fn data_values_at_every_place() {
 }
 
 #[test]
-fn methods_follow_types() {
+fn completed_methods_depend_on_types() {
     offers(
         "t.yml",
         "ytt",
@@ -116,7 +116,7 @@ fn methods_follow_types() {
 }
 
 #[test]
-fn annotations_and_strings() {
+fn annotations_and_strings_are_completed() {
     offers(
         "t.yml",
         "ytt",
@@ -167,7 +167,7 @@ fn manifests_need_no_project_file() {
 }
 
 #[test]
-fn values_files_at_every_place() {
+fn values_files_are_completed_everywhere() {
     offers(
         "values.yml",
         "ytt-values",
@@ -187,7 +187,7 @@ fn values_files_at_every_place() {
 }
 
 #[test]
-fn project_files_at_every_place() {
+fn project_files_are_completed_everywhere() {
     offers(
         "ytterby.yml",
         "yaml",
@@ -206,7 +206,7 @@ fn project_files_at_every_place() {
 }
 
 #[test]
-fn definitions_at_every_place() {
+fn definitions_are_found_everywhere() {
     let libraries = "#@library/ref \"@«2»cache\"\n#@data/values\n---\n«1»size: 2\n";
     let mut own = session("v.yml", "ytt", libraries);
     assert_eq!(own.places("definition", "v.yml@1"), ["_ytt_lib/cache/schema.yml:3"]);
