@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn says_what_does_not_fit() {
+    fn wrong_types_are_reported() {
         let check = |text, want| assert_eq!(read(text).unwrap_err().to_string(), want);
         check("nul", "invalid character ' ' in literal null (expecting 'l')");
         check("[]", "json: cannot unmarshal array into Go value of type template.BulkFiles");

@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_diff_names_both_sides() {
+    fn a_diff_has_headers_for_both_sides() {
         assert_eq!(
             unified("a.yml", Some(b"a: 1\n"), Some(b"a: 2\n")),
             "--- a.yml\n+++ a.yml\n@@ -1 +1 @@\n-a: 1\n+a: 2\n"

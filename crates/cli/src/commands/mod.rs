@@ -473,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_sound() {
+    fn names_in_the_table_are_unique_and_described() {
         check(&ROOT);
     }
 }

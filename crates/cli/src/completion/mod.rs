@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn commands() {
+    fn commands_are_completed() {
         check(
             "",
             "build check completion explain fmt gen help init kubernetes kubevirt lsp schema template test version watch",
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn flags() {
+    fn flags_are_completed() {
         check("--output", "--output --output-disable-validation --output-files");
         check("--strict --strict", "--strict-annotations");
         check("-f x --fil", "--file --file-mark --files-inspect");
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn values() {
+    fn values_are_completed() {
         check("-o ", "yaml json pos yaml+source openapi-v3 json-schema crd ytt-schema markdown html values");
         check("-so js", "json json-schema");
         check(
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_have_the_form_that_scripts_of_ytt_expect() {
+    fn answers_have_the_format_of_ytt() {
         let ask = |words: &[&str], descriptions| {
             answer(&ROOT, &words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>(), descriptions)
         };

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn says_where_quotes_are_wrong() {
+    fn wrong_quotes_are_located() {
         let check = |text, want| assert_eq!(fields(text).unwrap_err(), want, "{text}");
         check("a\"b", "parse error on line 1, column 2: bare \" in non-quoted-field");
         check("\"json", "parse error on line 1, column 6: extraneous or missing \" in quoted-field");

@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_values_in_all_their_places() {
+    fn flag_values_are_read_in_every_form() {
         check("-f a --file b --file=c -fd -f=e", r#" files=["a", "b", "c", "d", "e"] strict=false operands=[]"#);
         check("-sf a", r#" files=["a"] strict=true operands=[]"#);
         check("-sf=a", r#" files=["a"] strict=true operands=[]"#);
@@ -441,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_commands_behind_flags() {
+    fn commands_are_found_after_flags() {
         check("t -f a", r#"template files=["a"] strict=false operands=[]"#);
         check("-s -f a template", r#"template files=["a"] strict=true operands=[]"#);
         check("-f version", r#" files=["version"] strict=false operands=[]"#);
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn says_what_is_wrong() {
+    fn wrong_arguments_are_explained() {
         check("--foo=x", "unknown flag: --foo");
         check("-sx", "unknown shorthand flag: 'x' in -x");
         check("-s=", "unknown shorthand flag: '=' in -=");

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn headings_paragraphs_and_lists() {
+    fn headings_paragraphs_and_lists_become_text() {
         check(
             "# Title\n\nSome `code` and **bold** words\nin a paragraph that is longer.\n\n- one\n- two that is long enough to be wrapped\n",
             "Title\n=====\n\nSome code and bold words in a paragraph\nthat is longer.\n\n- one\n- two that is long enough to be wrapped\n",

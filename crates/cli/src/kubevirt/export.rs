@@ -256,7 +256,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_accepted_and_differ() {
+    fn policy_names_are_valid_and_unique() {
         for (text, expect) in [
             ("Windows 10 (x64)", "windows-10--x64"),
             ("a..b.-c-.d", "a.b.c.d"),

@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn the_flags_of_the_reference_are_taken() {
+    fn the_flags_of_the_reference_are_accepted() {
         let options = parse("--webhook-port=1 --metrics-port 2 --cert-dir=/certs --listen=127.0.0.1").unwrap();
         assert_eq!((options.webhook_port, options.metrics_port), (1, 2));
         assert_eq!(options.cert_dir, Some("/certs".into()));
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn misuse_is_explained() {
+    fn wrong_flags_are_explained() {
         for (text, expect) in [
             ("--web-hook-port 1", "unknown flag: --web-hook-port"),
             ("--webhook-port 70000", "--webhook-port must be a number from 0 to 65535, found 70000"),

@@ -134,7 +134,7 @@ parameters:
 const PLAIN: &str = "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata:\n  name: two\n  labels:\n    vm.kubevirt.io/template: tpl\n    vm.kubevirt.io/template.namespace: ns\nspec:\n  template: {spec: {domain: {cpu: {cores: 2}}}}\n";
 
 #[test]
-fn text_names_rule_value_and_place() {
+fn text_output_shows_rule_value_and_position() {
     let run = run("validate vm.yaml", &[("vm.yaml", VM)]);
     assert_eq!(run.code, 1);
     assert_eq!(
@@ -256,7 +256,7 @@ fn results_are_diagnostics() {
 }
 
 #[test]
-fn a_file_of_one_line_is_told_by_path() {
+fn problems_in_a_one_line_file_have_paths() {
     let vm = r#"{"kind":"VirtualMachine","metadata":{"name":"one","annotations":{"vm.kubevirt.io/validations":"[{\"name\":\"c\",\"path\":\"jsonpath::.spec.domain.cpu.cores\",\"rule\":\"integer\",\"message\":\"m\",\"min\":4}]"}},"spec":{"template":{"spec":{"domain":{"cpu":{"cores":2}}}}}}"#;
     let out = run("validate vm.json", &[("vm.json", vm)]).out;
     assert!(out.contains(" (spec.template.spec.domain.cpu.cores)\n"), "{out}");
@@ -265,7 +265,7 @@ fn a_file_of_one_line_is_told_by_path() {
 }
 
 #[test]
-fn exit_codes() {
+fn exit_codes_distinguish_violations_and_errors() {
     let good = VM.replace("1Gi", "1.5Gi");
     assert_eq!(verdict("vm.yaml", &[("vm.yaml", &good)]), (0, vec!["ok".to_owned(), "warning".to_owned()]));
     assert_eq!(verdict("--fail-on-warn vm.yaml", &[("vm.yaml", &good)]).0, 1);
@@ -279,7 +279,7 @@ fn exit_codes() {
 const FORMATS: [&str; 7] = ["text", "json", "sarif", "junit", "github", "gitlab", "rich"];
 
 #[test]
-fn a_vm_whose_template_is_not_given_is_told_in_every_format() {
+fn a_missing_template_is_reported_in_every_format() {
     let warning = vec!["warning".to_owned()];
     assert_eq!(verdict("vm.yaml", &[("vm.yaml", PLAIN)]), (0, warning.clone()));
     assert_eq!(verdict("--fail-on-warn vm.yaml", &[("vm.yaml", PLAIN)]), (1, warning.clone()));
@@ -299,7 +299,7 @@ fn a_vm_whose_template_is_not_given_is_told_in_every_format() {
 }
 
 #[test]
-fn nothing_to_check_is_told_in_every_format() {
+fn empty_input_is_reported_in_every_format() {
     let files = [("vm.yaml", "kind: ConfigMap\n")];
     assert_eq!(verdict("vm.yaml", &files), (0, vec!["warning".to_owned()]));
     assert_eq!(verdict("--fail-on-warn vm.yaml", &files), (1, vec!["warning".to_owned()]));
@@ -318,7 +318,7 @@ fn nothing_to_check_is_told_in_every_format() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_no_object() {
+fn an_unreadable_file_is_not_reported_as_an_object() {
     let run = run("validate -t nope.yaml vm.yaml", &[("vm.yaml", &VM.replace("1Gi", "2Gi"))]);
     assert_eq!(run.code, 2);
     let end = "error: The file cannot be read: nope.yaml: No such file\n\
@@ -327,7 +327,7 @@ fn a_file_that_cannot_be_read_is_no_object() {
 }
 
 #[test]
-fn fields_that_do_not_exist_are_told() {
+fn unknown_fields_are_reported() {
     let slips = VM.replace("1Gi", "2Gi").replace("memory: {guest", "cpu: {cors: 2}\n        memory: {guest");
     let ok = |status: &[&str]| status.iter().map(|status| (*status).to_owned()).collect::<Vec<_>>();
     let files = [("vm.yaml", slips.as_str())];
@@ -347,7 +347,7 @@ fn fields_that_do_not_exist_are_told() {
 }
 
 #[test]
-fn the_place_is_that_of_the_vm_or_else_of_the_rule() {
+fn positions_are_in_the_vm_or_else_in_the_rule() {
     let at = |vm: &str| {
         let run = run("validate -o sarif vm.yaml", &[("vm.yaml", vm)]);
         let log = json::parse(&run.out).unwrap().to_value();
@@ -367,7 +367,7 @@ fn the_place_is_that_of_the_vm_or_else_of_the_rule() {
 }
 
 #[test]
-fn unreadable_rules_are_placed_in_the_yaml() {
+fn unreadable_rules_have_positions_in_the_yaml() {
     let curly = VM.replacen("\"rule\"", "\u{201c}rule\u{201d}", 1);
     let run = run("validate -o json vm.yaml", &[("vm.yaml", &curly)]);
     assert_eq!(run.code, 2);
@@ -393,7 +393,7 @@ fn unreadable_rules_are_placed_in_the_yaml() {
 }
 
 #[test]
-fn templates_check_their_own_vm_and_lend_their_rules() {
+fn rules_of_a_template_apply_to_its_own_vm_and_to_others() {
     let ok = |status: &[&str]| status.iter().map(|status| (*status).to_owned()).collect::<Vec<_>>();
     assert_eq!(verdict("t.yaml", &[("t.yaml", TEMPLATE)]), (0, ok(&["ok"])));
     assert_eq!(verdict("-p CORES=2 t.yaml", &[("t.yaml", TEMPLATE)]), (1, ok(&["violation"])));
@@ -415,7 +415,7 @@ fn templates_check_their_own_vm_and_lend_their_rules() {
 }
 
 #[test]
-fn many_shapes_of_input() {
+fn lists_directories_and_templates_are_read() {
     let indented = VM.replace('\n', "\n  ");
     let list = format!("apiVersion: v1\nkind: List\nitems:\n- {}\n", indented.trim_end());
     assert_eq!(verdict("l.yaml", &[("l.yaml", &list)]).1.len(), 2);
@@ -430,7 +430,7 @@ fn many_shapes_of_input() {
 }
 
 #[test]
-fn instance_types_give_cpu_and_memory() {
+fn instance_types_set_cpu_and_memory() {
     let vm = VM
         .replace("spec:\n  template:", "spec:\n  instancetype: {name: u1}\n  template:")
         .replace("        memory: {guest: 1Gi}\n", "");
@@ -532,7 +532,7 @@ fn skipped_and_deleted_vms_have_no_rules() {
 }
 
 #[test]
-fn lint_finds_and_mends() {
+fn lint_finds_and_fixes_mistakes() {
     let broken = VM.replacen("\"rule\"", "\u{201c}rule\u{201d}", 1).replacen("\"jsonpath::.spec", "\".spec", 1);
     let run = run("lint --fix vm.yaml", &[("vm.yaml", &broken)]);
     assert_eq!(run.code, 0, "{} {}", run.out, run.err);
@@ -550,7 +550,7 @@ fn lint_finds_and_mends() {
 }
 
 #[test]
-fn export_and_explain() {
+fn policies_are_exported_and_rules_explained() {
     let run = run("export cel t.yaml", &[("t.yaml", TEMPLATE)]);
     assert_eq!(run.code, 0, "{}", run.err);
     assert!(
@@ -606,7 +606,7 @@ fn long_lines_take_linear_time() {
 }
 
 #[test]
-fn rules_that_are_no_text_are_told() {
+fn rules_that_are_not_text_are_reported() {
     let vm = "kind: VirtualMachine\nmetadata:\n  name: x\n  annotations:\n    vm.kubevirt.io/validations:\n    - name: a\nspec: {template: {spec: {domain: {}}}}\n";
     let problem = "the annotation must be a string that contains JSON, found an array";
     for command in ["validate", "validate --compat ssp", "lint", "explain", "export cel"] {
@@ -618,7 +618,7 @@ fn rules_that_are_no_text_are_told() {
 }
 
 #[test]
-fn texts_of_others_stay_on_their_line() {
+fn untrusted_texts_stay_on_one_line() {
     let vm = VM.replace("This VM requires", "This\\nVM\\u001b[31m requires").replace("\"memory\"", "\"mem\\u0085\"");
     let run = run("validate vm.yaml", &[("vm.yaml", &vm)]);
     let line = "  violation: mem\\u{85} .spec.domain.memory.guest: This VM\\u{1b}[31m requires more memory.\n";
@@ -626,7 +626,7 @@ fn texts_of_others_stay_on_their_line() {
 }
 
 #[test]
-fn rules_of_one_text_share_a_policy() {
+fn equal_rules_share_a_policy() {
     let policies = |out: &str| out.matches("kind: ValidatingAdmissionPolicy\n").count();
     let other = TEMPLATE.replace("namespace: ns", "namespace: other");
     let run = run("export cel a.yaml b.yaml", &[("a.yaml", TEMPLATE), ("b.yaml", &other)]);
@@ -656,7 +656,7 @@ fn rules_of_one_text_share_a_policy() {
 }
 
 #[test]
-fn what_is_left_out_of_policies_is_told() {
+fn rules_left_out_of_policies_are_reported() {
     let unknown = VM.replace("\"rule\": \"enum\"", "\"rule\": \"float\"");
     let run = run("export cel vm.yaml", &[("vm.yaml", &unknown)]);
     assert_eq!(

@@ -287,7 +287,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_bytes_are_read_whatever_the_length_was() {
+    fn all_bytes_are_read_if_the_length_changes() {
         let text: Vec<u8> = (0..200_000u32).map(|at| (at % 251) as u8).collect();
         for length in [0, 1, 65_535, 65_536, 199_999, 200_000, 200_001, 300_000, READ_IN_PLACE.end] {
             assert_eq!(*read_all(&mut &text[..], length).expect("it can be read"), *text, "{length}");
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_urls_are_told_apart() {
+    fn names_are_separated_from_urls() {
         let now = |argument| name_and_path(argument, Urls::MayHoldEquals);
         assert_eq!(now("a.yml"), Some(("", "a.yml")));
         assert_eq!(now("b.yml=a.yml"), Some(("b.yml", "a.yml")));

@@ -16,7 +16,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cleans() {
+    fn paths_are_cleaned() {
         let check = |path, want| assert_eq!(clean(path), want, "{path}");
         check("", ".");
         check("./a//b/", "a/b");
@@ -28,7 +28,7 @@ mod tests {
     }
 
     #[test]
-    fn takes_the_last_piece() {
+    fn base_is_the_last_segment() {
         let check = |path, want| assert_eq!(base(path), want, "{path}");
         check("a/b.yml", "b.yml");
         check("b.yml", "b.yml");

@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn knows_what_is_below() {
+    fn paths_below_a_directory_are_recognised() {
         assert!(is_below("/a/b", "/a"));
         assert!(is_below("/a", "/a"));
         assert!(is_below("/a", "/"));
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn knows_pipes_of_the_shell() {
+    fn pipes_of_the_shell_are_recognised() {
         assert!(is_pipe_name("/proc/12/fd/pipe:[34]"));
         assert!(!is_pipe_name("/proc/12/fd/pipe:[]"));
         assert!(!is_pipe_name("/proc/self/fd/pipe:[34]"));

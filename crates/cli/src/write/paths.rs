@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn drives_streams_and_devices() {
+    fn windows_drives_streams_and_devices_are_refused() {
         for path in ["C:\\x", "C:/x", "c:x", "\\\\?\\C:\\x", "a.yml:stream", "a/b:c"] {
             assert!(relative(path, System::Windows).is_err(), "{path}");
         }

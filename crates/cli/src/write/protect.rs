@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_tells_own_files_from_others() {
+    fn the_manifest_distinguishes_own_files() {
         let scratch = Scratch::with(&[("a.yml", "a"), ("d/b.yml", "b")]);
         let own = |path: &str, text: &str| {
             (path.to_owned(), OutputFile { path: path.to_owned(), bytes: text.as_bytes().to_vec() })
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn deleting_stops_when_told() {
+    fn deleting_can_be_interrupted() {
         let scratch = Scratch::with(&[("d/a", ""), ("d/b", ""), ("d/c", "")]);
         let left = std::cell::Cell::new(3);
         let go_on = || {

@@ -330,7 +330,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interrupt_takes_everything_back() {
+    fn an_interrupt_undoes_everything() {
         let target = std::env::temp_dir().join(format!("ytterby-interrupt-{}", std::process::id()));
         let mut moves = Moves::new(&target, &Watch::alone()).unwrap();
         moves.add("d/a.yml", b"a").unwrap();

@@ -97,7 +97,7 @@ fn adds_files() {
 }
 
 #[test]
-fn adding_half_of_the_files_adds_none() {
+fn a_failed_addition_leaves_no_files() {
     let scratch = Scratch::with(&[("out/a.yml", "old"), ("out/d/x.yml", "x")]);
     let error = add_files(&scratch.path("out"), &files(&[("new/a.yml", "a"), ("a.yml", "a"), ("d", "d")]))
         .unwrap_err()
@@ -124,7 +124,7 @@ fn files_keep_their_mode() {
 
 #[test]
 #[cfg(unix)]
-fn links_are_followed_inside_only() {
+fn only_links_inside_the_directory_are_followed() {
     use std::os::unix::fs::symlink;
     let scratch = Scratch::with(&[("out/a.yml", "old"), ("real.yml", "old"), ("elsewhere/x", "")]);
     let check_refused = |path: &str| {
@@ -160,7 +160,7 @@ fn dies(scratch: &Scratch, steps: usize) {
 }
 
 #[test]
-fn the_next_run_finishes_what_one_began_that_died() {
+fn the_next_run_finishes_or_undoes_a_crashed_one() {
     for steps in 0..=4 {
         let scratch = Scratch::with(&[("out/a.yml", "old"), ("out/keep.yml", "keep")]);
         dies(&scratch, steps);

@@ -24,7 +24,7 @@ const PROJECT: &str = "files: [in]\ntargets:\n  \
     stream: {matrix: {number: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]}, set: {size: \"{number}\"}}\n";
 
 #[test]
-fn surroundings_do_not_matter() {
+fn output_does_not_depend_on_the_environment() {
     let mut expected: Option<[String; 3]> = None;
     let surroundings: [&[(&str, &str)]; 6] = [
         &[],

@@ -50,7 +50,7 @@ fn a_read_only_disk_is_an_error() {
 }
 
 #[test]
-fn mount_points_are_emptied_only_of_what_we_wrote() {
+fn only_own_files_are_deleted_from_mount_points() {
     let scratch = inputs();
     let run = "\"$BIN\" -f work/in/f00.yml --dangerous-emptied-output-directory m > /dev/null; echo \"exit $?\"";
     let script = format!(
@@ -72,7 +72,7 @@ fn a_directory_that_vanishes_is_an_error() {
 }
 
 #[test]
-fn a_pipe_that_is_closed_ends_the_program_quietly() {
+fn a_closed_pipe_ends_the_program_quietly() {
     let scratch = Scratch::with(&[("in/a.yml", "#@ for i in range(100000):\n- some text\n#@ end\n")]);
     let script = format!("'{BIN}' -f in | head -n 1; '{BIN}' -f in --debug 2>&1 > /dev/null | head -c 1 > /dev/null");
     let mut command = Command::new("sh");

@@ -30,7 +30,7 @@ fn check_content(url: &str, want: &str) {
 }
 
 #[test]
-fn every_flag_that_takes_files_takes_urls() {
+fn every_flag_for_files_accepts_urls() {
     let server = Server::answering(response("200 OK", &[], b"a:   [1,2]"));
     let url = server.url("dir/a.yml");
     check_content(&url, "a:\n- 1\n- 2\n");
@@ -55,7 +55,7 @@ fn every_flag_that_takes_files_takes_urls() {
 }
 
 #[test]
-fn all_ways_to_send_a_body() {
+fn bodies_of_every_encoding_are_read() {
     let check = |answer: &[u8]| check_content(&Server::answering(answer).url("a.yml"), "a: 1\n");
     check(b"HTTP/1.0 200 OK\r\n\r\na: 1\n");
     check(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\na:\r\n3\r\n 1\n\r\n0\r\n\r\n");
@@ -112,7 +112,7 @@ fn redirects_are_followed() {
 }
 
 #[test]
-fn redirects_that_lead_nowhere_are_errors() {
+fn endless_and_invalid_redirects_are_errors() {
     let redirect = |location: &str| {
         Server::answering(response("302 Found", &[&format!("Location: {location}")], b"")).url("a.yml")
     };
@@ -137,7 +137,7 @@ fn redirects_that_lead_nowhere_are_errors() {
 }
 
 #[test]
-fn nobody_there() {
+fn unreachable_hosts_are_errors() {
     let address = format!("127.0.0.1:{}", server::closed_port());
     let url = format!("http://{address}/a.yml");
     check_error(&url, &get(&url, &format!("dial tcp {address}: connect: connection refused")));
@@ -148,7 +148,7 @@ fn nobody_there() {
 }
 
 #[test]
-fn urls_that_are_none() {
+fn invalid_urls_are_errors() {
     check_error("http:///a.yml", &get("http:///a.yml", "http: no Host in request URL"));
     for (url, why) in [
         ("http://[::1/a.yml", "missing ']' in host"),
@@ -166,7 +166,7 @@ fn urls_that_are_none() {
 }
 
 #[test]
-fn answers_that_break_off() {
+fn truncated_answers_are_errors() {
     let reading = |answer: &[u8], why: &str| {
         let url = Server::answering(answer).url("a.yml");
         check_error(&url, &format!("Reading URL '{url}': {why}"));
@@ -184,7 +184,7 @@ fn answers_that_break_off() {
 }
 
 #[test]
-fn slow_servers_are_not_waited_for() {
+fn slow_servers_time_out() {
     let check = |server: Server, start: &str, what: &str| {
         let url = server.url("a.yml");
         let stderr = error_of(Scratch::new().command(&["-f", &url]).env("YTTERBY_HTTP_TIMEOUT", "0.25"));
@@ -208,7 +208,7 @@ fn slow_servers_are_not_waited_for() {
 }
 
 #[test]
-fn bodies_have_a_limit() {
+fn bodies_are_limited() {
     let check = |server: Server| {
         let url = server.url("a.yml");
         let want = "more than 1 MiB (hint: set YTTERBY_HTTP_MAX_SIZE to as many MiB as it has, or give a file)";
@@ -271,7 +271,7 @@ fn some_hosts_need_no_proxy() {
 }
 
 #[test]
-fn proxies_that_do_not_work_are_named() {
+fn broken_proxies_are_named() {
     let scratch = Scratch::new();
     let check = |url: &str, variable: &str, value: &str, want: &str| {
         let stderr = error_of(scratch.command(&["-f", url]).env(variable, value));
@@ -324,7 +324,7 @@ fn socks_proxies_get_the_name_of_the_host() {
 }
 
 #[test]
-fn tls_with_a_certificate_that_is_trusted() {
+fn trusted_certificates_are_accepted() {
     let scratch = Scratch::new();
     let identity = Identity::of("localhost");
     scratch.write("authority.pem", &identity.authority);
@@ -358,7 +358,7 @@ fn tls_through_a_proxy_is_a_tunnel() {
 }
 
 #[test]
-fn certificates_that_are_not_trusted_are_refused() {
+fn untrusted_certificates_are_rejected() {
     let scratch = Scratch::new();
     let check = |identity: Identity, trusted: bool, want: &str| {
         scratch.write("authority.pem", if trusted { &identity.authority } else { "" });

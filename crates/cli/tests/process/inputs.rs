@@ -20,7 +20,7 @@ fn done(text: &str) -> (i32, String, String) {
 }
 
 #[test]
-fn standard_input_in_all_its_forms() {
+fn standard_input_is_read_in_every_form() {
     let scratch = Scratch::with(&[("a.yml", "a: 1\n")]);
     let check = |line: &str, want: &str| assert_eq!(shell(&scratch, "sh", line), done(want), "{line}");
     check("ytterby -f - <a.yml", "a: 1\n");
@@ -34,7 +34,7 @@ fn standard_input_in_all_its_forms() {
 }
 
 #[test]
-fn pipes_that_the_shell_makes() {
+fn pipes_of_the_shell_are_read() {
     let scratch = Scratch::with(&[("v.yml", "#@data/values\n---\na: 1\n")]);
     if Command::new("bash").args(["-c", "exit"]).output().is_err() {
         // The same with a pipe that has a name.
@@ -67,7 +67,7 @@ fn not_utf8(scratch: &Scratch) -> bool {
 }
 
 #[test]
-fn names_that_are_not_utf8() {
+fn names_that_are_not_utf8_are_supported() {
     let scratch = Scratch::with(&[("d/a.yml", "a: 1\n")]);
     if not_utf8(&scratch) {
         fs::write(scratch.0.join(OsStr::from_bytes(b"d/s\xfcb/\xe9.yml")), "e: 1\n").unwrap();
@@ -84,7 +84,7 @@ fn names_that_are_not_utf8() {
 }
 
 #[test]
-fn variables_that_are_not_utf8() {
+fn variables_that_are_not_utf8_are_errors() {
     let scratch = Scratch::with(&[("v.yml", "#@data/values\n---\na: x\n")]);
     let run = |prefix: &str| {
         let mut command = scratch.command(&["-f", "v.yml", "--data-values-inspect", "--data-values-env", prefix]);
@@ -96,7 +96,7 @@ fn variables_that_are_not_utf8() {
 }
 
 #[test]
-fn names_of_all_kinds() {
+fn files_with_unusual_names_are_read() {
     let names = [
         "#h",
         "%41",
@@ -123,7 +123,7 @@ fn names_of_all_kinds() {
 }
 
 #[test]
-fn large_and_deep_directories() {
+fn large_and_deep_directories_are_read() {
     let scratch = Scratch::new();
     for number in 0..2000 {
         scratch.write(&format!("many/{:02}/f{number}.yml", number % 50), "");

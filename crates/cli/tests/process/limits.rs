@@ -21,7 +21,7 @@ fn check(template: &str, args: &[&str], id: &str, line: Option<u32>) -> serde_js
 const ENDLESS: &str = "#@ x = 0\n#@ while True:\n#@   x += 1\n#@ end\n---\nx: #@ x\n";
 
 #[test]
-fn time() {
+fn time_is_limited() {
     let found = check(ENDLESS, &["--limit-time", "200ms"], "limit/time", None);
     let labels = found["labels"].as_array().expect("there are labels");
     let hottest = labels.iter().find(|label| label["text"].to_string().contains("of the time was spent on this line"));
@@ -29,12 +29,12 @@ fn time() {
 }
 
 #[test]
-fn steps() {
+fn steps_are_limited() {
     check(ENDLESS, &["--limit-steps", "10000"], "limit/steps", None);
 }
 
 #[test]
-fn memory() {
+fn memory_is_limited() {
     let list = "#@ x = [1]\n#@ for i in range(60):\n#@   x.extend(x)\n#@ end\n---\nx: #@ len(x)\n";
     check(list, &["--limit-memory", "100MiB"], "limit/memory", Some(3));
     let text = "#@ x = str([\"x\" * 1000000 for i in range(1000)])\n---\nx: #@ len(x)\n";
@@ -42,7 +42,7 @@ fn memory() {
 }
 
 #[test]
-fn output_and_depth() {
+fn output_and_depth_are_limited() {
     let loop_of_items = "#@ for i in range(10000):\n- #@ \"0123456789\" * 5\n#@ end\n";
     check(loop_of_items, &["--limit-output", "10KiB"], "limit/output", None);
     let printing = "#@ for i in range(10000):\n#@   print(\"0123456789\")\n#@ end\n";
@@ -56,7 +56,7 @@ fn output_and_depth() {
 
 /// Values that hold one another twice have no end that a walk could reach.
 #[test]
-fn walks_over_shared_values() {
+fn walks_over_shared_values_are_limited() {
     let double = |what: &str, start: &str, make: &str| {
         format!(
             "#@ load(\"@ytt:json\", \"json\")\n#@ load(\"@ytt:toml\", \"toml\")\n#@ load(\"@ytt:yaml\", \"yaml\")\n\
@@ -88,7 +88,7 @@ fn a_limit_is_for_the_whole_run() {
 }
 
 #[test]
-fn values_of_flags() {
+fn wrong_limits_are_errors() {
     let scratch = Scratch::with(&[("t.yml", "a: 1\n")]);
     for (flag, value) in [
         ("--limit-time", "banana"),
@@ -132,7 +132,7 @@ fn indentation_counts_as_memory() {
 
 /// Long calls of built-in functions end in time, and their line is the hottest.
 #[test]
-fn long_calls_of_functions() {
+fn long_calls_of_functions_are_limited() {
     for code in [
         "repr(\"\\x01\" * 100000000)",
         "(\"a\" * 3000000).strip(\"bcdefghijk\" * 100000 + \"a\")",

@@ -70,7 +70,7 @@ fn links_do_not_lead_out_of_the_directory() {
 }
 
 #[test]
-fn files_in_the_way_of_directories() {
+fn a_file_in_place_of_a_directory_is_an_error() {
     let scratch = scratch(&[("file", "f"), ("out/b", "b"), ("dirs/a.yml/x", "x")]);
     for flag in ["--output-files", "--dangerous-emptied-output-directory"] {
         check_error(&scratch, &["-f", "in", flag, "file/below/it"], "mkdir file: not a directory");
@@ -86,7 +86,7 @@ fn files_in_the_way_of_directories() {
 }
 
 #[test]
-fn a_pipe_is_not_waited_for() {
+fn writing_does_not_wait_for_a_pipe() {
     let scratch = scratch(&[("out/b/c.yml", "old")]);
     let made = Command::new("mkfifo").arg(scratch.0.join("out/a.yml")).status().unwrap();
     assert!(made.success());
@@ -97,7 +97,7 @@ fn a_pipe_is_not_waited_for() {
 }
 
 #[test]
-fn names_that_share_a_file_keep_sharing_it() {
+fn hard_links_are_kept() {
     let scratch = scratch(&[("out/a.yml", "old")]);
     fs::hard_link(scratch.0.join("out/a.yml"), scratch.0.join("same.yml")).unwrap();
     assert_eq!(scratch.run(&["-f", "in", "--output-files", "out"]).0, 0);

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use super::{BIN, Scratch, finish, run};
 
 #[test]
-fn a_reader_that_has_seen_enough_ends_the_program_quietly() {
+fn a_closed_reader_ends_the_program_quietly() {
     // More than any pipe holds.
     let big: String = (0..200_000).map(|number| format!("- item {number}\n")).collect();
     let scratch = Scratch::with(&[("a.yml", &big)]);
@@ -22,7 +22,7 @@ fn a_reader_that_has_seen_enough_ends_the_program_quietly() {
 
 #[test]
 #[cfg(unix)]
-fn a_link_named_ytt_speaks_as_ytt() {
+fn a_link_named_ytt_has_the_messages_of_ytt() {
     let scratch = Scratch::new();
     let link = scratch.0.join("ytt");
     std::os::unix::fs::symlink(BIN, &link).unwrap();

@@ -52,7 +52,7 @@ fn the_shop_builds_and_its_tests_pass() {
 }
 
 #[test]
-fn what_is_up_to_date_is_not_written() {
+fn directories_that_are_up_to_date_are_not_written() {
     let project = "files: [config]\ntargets: {dev: {output: out}}\n";
     let scratch = Scratch::with(&[SCHEMA, TEMPLATE, ("ytterby.yml", project)]);
     assert_eq!(scratch.run(&["build"]).0, 0);
@@ -86,7 +86,7 @@ fn shards_build_every_target_once() {
 }
 
 #[test]
-fn outputs_behind_links_do_not_destroy_inputs() {
+fn outputs_through_links_do_not_destroy_inputs() {
     let project = "files: [config]\ntargets: {dev: {output: link/config}, other: {output: alias}}\n";
     let scratch = Scratch::with(&[SCHEMA, TEMPLATE, ("ytterby.yml", project)]);
     std::os::unix::fs::symlink(".", scratch.0.join("link")).unwrap();
@@ -112,7 +112,7 @@ fn equal_findings_are_reported_once() {
 }
 
 #[test]
-fn watching_builds_again() {
+fn watching_rebuilds_after_a_change() {
     let project = "files: [config]\ntargets: {dev: {values: [v.yml], output: out}}\n";
     let scratch = Scratch::with(&[SCHEMA, TEMPLATE, ("v.yml", "host: one\n"), ("ytterby.yml", project)]);
     let mut child = scratch.command(&["watch"]).spawn().unwrap();
@@ -179,7 +179,7 @@ const SLOW: (&str, &str) = (
 );
 
 #[test]
-fn terminals_show_how_far_work_is() {
+fn terminals_show_progress() {
     use std::io::Read;
     use std::os::fd::OwnedFd;
     use std::process::Stdio;

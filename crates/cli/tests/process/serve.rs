@@ -62,7 +62,7 @@ fn request(address: &str, head: &str, body: &str) -> String {
 }
 
 #[test]
-fn it_serves_until_it_is_told_to_stop() {
+fn it_serves_until_a_signal() {
     let scratch = Scratch::with(&[(
         "t.yaml",
         "apiVersion: template.openshift.io/v1\nkind: Template\nmetadata:\n  name: t\n  annotations:\n    validations: |\n      [{\"name\":\"cores\",\"rule\":\"integer\",\"path\":\"jsonpath::.spec.domain.cpu.cores\",\"message\":\"few\",\"min\":2}]\nobjects: []\n",
@@ -88,7 +88,7 @@ fn it_serves_until_it_is_told_to_stop() {
 }
 
 #[test]
-fn it_says_why_it_cannot_serve() {
+fn failures_to_start_are_explained() {
     let scratch = Scratch::with(&[("broken.yaml", "a: [")]);
     let first = Server::start(&scratch, &[]);
     let port = first.webhook.rsplit_once(':').unwrap().1;

@@ -107,12 +107,12 @@ fn files_are_not_added_when_some_are_not_written_yet() {
 }
 
 #[test]
-fn files_that_are_in_place_already_are_taken_back() {
+fn files_already_in_place_are_restored() {
     check_taken_back(&["-f", "in", "--output-files", "w/out"], "w/out/f0010.yml");
 }
 
 #[test]
-fn directories_that_were_made_are_taken_back() {
+fn new_directories_are_removed() {
     let scratch = workspace();
     for (flag, stage) in [
         ("--output-files", "w/a/b/.ytterby-PID-0/9"),
@@ -153,7 +153,7 @@ fn once_everything_is_written_a_signal_ends_the_program() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn signals_that_are_ignored_stay_so() {
+fn ignored_signals_stay_ignored() {
     let scratch = workspace();
     let command = format!("trap '' HUP; exec '{BIN}' -f in --output-files w/out");
     let mut child = Command::new("sh");

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn users_can_change_them() {
+    fn variables_change_the_limits() {
         check("", "", Ok((60.0, 256)));
         check("0.5", "1000", Ok((0.5, 1000)));
         for wrong in ["0", "-1", "x", "NaN", "inf", "1e9"] {

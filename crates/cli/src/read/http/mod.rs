@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_can_be_sent_is_sent() {
+    fn urls_are_escaped() {
         let check = |text: &str, want: &str| {
             let url = url::parse(text.as_bytes()).unwrap();
             assert_eq!(Target::new(&url, url.hostname().to_str().as_ref()).uri(&url), want);

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn each_scheme_has_its_variable() {
+    fn each_scheme_has_its_own_variable() {
         check("", "http://a/", None);
         check("HTTP_PROXY=p", "http://a/", Some("HTTP_PROXY"));
         check("HTTP_PROXY=p", "https://a/", None);
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_needs_none() {
+    fn requests_to_this_machine_use_no_proxy() {
         for url in ["http://localhost:1/", "http://LOCALHOST/", "http://127.0.0.9/", "http://[::1]:80/"] {
             check("HTTP_PROXY=p", url, None);
         }
