@@ -64,9 +64,8 @@ pub(super) fn run(program: &str, flags: &Invocation, host: &dyn Host) -> Result<
     }
 }
 
-/// Settings for glibc that return memory to the system after a flood of large reviews: 19 of 168 MB remain, instead of
-/// 111 of 199. Per-thread caches pin the memory around them; requests are as fast without them. glibc reads the
-/// settings when a program starts. See `docs/decisions/allocator.md`.
+/// Settings for glibc that return memory to the system after a flood of large reviews. glibc reads them when a program
+/// starts. See `docs/decisions/allocator.md`.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const MEMORY: &str = "glibc.malloc.arena_max=2:glibc.malloc.trim_threshold=131072:glibc.malloc.mmap_threshold=131072";
 
