@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use ytterby::{FileKind, InputFile};
 use ytterby_diag::{Diagnostic, Failure, FileId, Id, Readers, Source, Sources};
-use ytterby_yaml::{NodeId, ReadOptions, Tree, View, format, parse};
+use ytterby_yaml::{NodeId, ReadOptions, Tree, View, format, format_in_place, parse};
 
 use crate::build::unified;
 use crate::commands::flag;
@@ -99,7 +99,7 @@ fn one(file: &InputFile, options: &ReadOptions, sources: &Sources, mode: Mode) -
     let place = file.place.clone().unwrap_or_else(|| file.path.clone());
     let tree = parse(&content, sources.add(source.with_readers(readers)), options)
         .map_err(|error| Failure::from(Diagnostic::from(error)).doing(format!("Formatting {place}")))?;
-    let text = format(&tree);
+    let text = format_in_place(&tree);
     if text == *content {
         return Ok(Form::Same);
     }

@@ -15,7 +15,7 @@ pub fn format(file: &File) -> Vec<TextEdit> {
     }
     let text = &*file.text;
     let Ok(tree) = parse(text.as_bytes(), FileId(0), &ReadOptions::default()) else { return Vec::new() };
-    let formatted = ytterby_yaml::format(&tree);
+    let formatted = ytterby_yaml::format_in_place(&tree);
     let Ok(mut new) = String::from_utf8(formatted) else { return Vec::new() };
     if text.contains("\r\n") {
         new = new.replace("\r\n", "\n").replace('\n', "\r\n");

@@ -18,7 +18,23 @@ use crate::{ArrayItem, Comment, MapItem, NodeId, Scalar, Tree, View};
 /// assert_eq!(format(&tree), b"a:\n  - 1\n  - 2 #! two\n");
 /// ```
 pub fn format(tree: &Tree) -> Vec<u8> {
-    let mut formatter = Formatter { tree, out: Vec::new(), last: Last::Line };
+    format_with(tree, Floats::Shortest)
+}
+
+/// Like [`format()`], but floats stay floats: `1.0` is not written as `1`, which a schema would take for an integer.
+///
+/// ```
+/// use ytterby_diag::FileId;
+/// use ytterby_yaml::{ReadOptions, format_in_place, parse};
+/// let tree = parse(b"a:   1.0\n", FileId(0), &ReadOptions::default()).unwrap();
+/// assert_eq!(format_in_place(&tree), b"a: 1.0\n");
+/// ```
+pub fn format_in_place(tree: &Tree) -> Vec<u8> {
+    format_with(tree, Floats::Kept)
+}
+
+fn format_with(tree: &Tree, floats: Floats) -> Vec<u8> {
+    let mut formatter = Formatter { tree, floats, out: Vec::new(), last: Last::Line };
     for (at, document) in tree.documents().iter().enumerate() {
         let found = formatter.comments(tree.comments(document), 0, at == 0);
         if at > 0 || found.suffix.is_some() {
@@ -32,8 +48,18 @@ pub fn format(tree: &Tree) -> Vec<u8> {
     formatter.out
 }
 
+/// How floats without decimals are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Floats {
+    /// As `1`, like ytt.
+    Shortest,
+    /// As `1.0`.
+    Kept,
+}
+
 struct Formatter<'a> {
     tree: &'a Tree,
+    floats: Floats,
     out: Vec<u8>,
     last: Last,
 }
@@ -74,7 +100,7 @@ impl<'a> Formatter<'a> {
         // follows them.
         let mut open: Vec<(Open<'a>, Option<Found<'a>>)> = Vec::new();
         match self.tree.value(id) {
-            View::Scalar(value) => return self.content(0, &scalar_text(value), true),
+            View::Scalar(value) => return self.content(0, &self.scalar(value), true),
             View::Map(items) => open.push((Open::Map(items.iter().enumerate()), None)),
             View::Array(items) => open.push((Open::Array(items.iter().enumerate()), None)),
         }
@@ -94,7 +120,7 @@ impl<'a> Formatter<'a> {
             };
             let found = self.comments(comments, level, at == 0);
             let head = match key {
-                Some(key) => [key_text(key), b":".to_vec()].concat(),
+                Some(key) => [self.key(key), b":".to_vec()].concat(),
                 None => b"-".to_vec(),
             };
             let next = Next { head, array: key.is_none(), value, found };
@@ -131,7 +157,7 @@ impl<'a> Formatter<'a> {
     }
 
     fn leaf(&mut self, head: Vec<u8>, value: &Scalar, suffix: Option<&Comment>, level: usize) {
-        let text = scalar_text(value);
+        let text = self.scalar(value);
         if text.contains(&b'\n') {
             if suffix.is_some() {
                 self.content(level, &behind(head, suffix), true);
@@ -206,13 +232,22 @@ impl<'a> Formatter<'a> {
     fn indent(&mut self, level: usize) {
         self.out.resize(self.out.len() + 2 * level, b' ');
     }
-}
 
-/// The text of a key, on one line.
-fn key_text(key: &Scalar) -> Vec<u8> {
-    match key {
-        Scalar::Str(text) if text.contains(&b'\n') => quote(text).to_vec(),
-        _ => scalar_text(key),
+    fn scalar(&self, value: &Scalar) -> Vec<u8> {
+        let mut text = scalar_text(value);
+        let is_like_int = || text.iter().all(|byte| byte.is_ascii_digit() || *byte == b'-');
+        if self.floats == Floats::Kept && matches!(value, Scalar::Float(_)) && is_like_int() {
+            text.extend_from_slice(b".0");
+        }
+        text
+    }
+
+    /// The text of a key, on one line.
+    fn key(&self, key: &Scalar) -> Vec<u8> {
+        match key {
+            Scalar::Str(text) if text.contains(&b'\n') => quote(text).to_vec(),
+            _ => self.scalar(key),
+        }
     }
 }
 

@@ -12,7 +12,7 @@ mod scalar;
 mod tree;
 pub mod write;
 
-pub use fmt::format;
+pub use fmt::{format, format_in_place};
 pub use outline::outline;
 pub use read::{ByteOrderMark, ReadError, ReadOptions, parse, parse_slowly};
 pub use resolve::resolve;
