@@ -18,23 +18,26 @@ use crate::{ArrayItem, Comment, MapItem, NodeId, Scalar, Tree, View};
 /// assert_eq!(format(&tree), b"a:\n  - 1\n  - 2 #! two\n");
 /// ```
 pub fn format(tree: &Tree) -> Vec<u8> {
-    format_with(tree, Floats::Shortest)
+    format_with(tree, Fidelity::Ytt)
 }
 
-/// Like [`format()`], but floats stay floats: `1.0` is not written as `1`, which a schema would take for an integer.
+/// Like [`format()`], but nothing changes its meaning: `1.0` is not written as `1`, which a schema would take for an
+/// integer, and a document that is an empty map does not become null.
 ///
 /// ```
 /// use ytterby_diag::FileId;
 /// use ytterby_yaml::{ReadOptions, format_in_place, parse};
 /// let tree = parse(b"a:   1.0\n", FileId(0), &ReadOptions::default()).unwrap();
 /// assert_eq!(format_in_place(&tree), b"a: 1.0\n");
+/// let tree = parse(b"a: -0.0\n--- #! none\n{ }\n---\n[ ]\n", FileId(0), &ReadOptions::default()).unwrap();
+/// assert_eq!(format_in_place(&tree), b"a: -0.0\n--- #! none\n{}\n---\n[]\n");
 /// ```
 pub fn format_in_place(tree: &Tree) -> Vec<u8> {
-    format_with(tree, Floats::Kept)
+    format_with(tree, Fidelity::Exact)
 }
 
-fn format_with(tree: &Tree, floats: Floats) -> Vec<u8> {
-    let mut formatter = Formatter { tree, floats, out: Vec::new(), last: Last::Line };
+fn format_with(tree: &Tree, fidelity: Fidelity) -> Vec<u8> {
+    let mut formatter = Formatter { tree, fidelity, out: Vec::new(), last: Last::Line };
     for (at, document) in tree.documents().iter().enumerate() {
         let found = formatter.comments(tree.comments(document), 0, at == 0);
         if at > 0 || found.suffix.is_some() {
@@ -48,18 +51,18 @@ fn format_with(tree: &Tree, floats: Floats) -> Vec<u8> {
     formatter.out
 }
 
-/// How floats without decimals are written.
+/// What becomes of values whose type ytt's form loses.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Floats {
-    /// As `1`, like ytt.
-    Shortest,
-    /// As `1.0`.
-    Kept,
+enum Fidelity {
+    /// Like ytt: `1.0` is written as `1`, and an empty collection as a whole document not at all.
+    Ytt,
+    /// They keep their type.
+    Exact,
 }
 
 struct Formatter<'a> {
     tree: &'a Tree,
-    floats: Floats,
+    fidelity: Fidelity,
     out: Vec<u8>,
     last: Last,
 }
@@ -101,6 +104,8 @@ impl<'a> Formatter<'a> {
         let mut open: Vec<(Open<'a>, Option<Found<'a>>)> = Vec::new();
         match self.tree.value(id) {
             View::Scalar(value) => return self.content(0, &self.scalar(value), true),
+            View::Map([]) if self.fidelity == Fidelity::Exact => return self.content(0, b"{}", true),
+            View::Array([]) if self.fidelity == Fidelity::Exact => return self.content(0, b"[]", true),
             View::Map(items) => open.push((Open::Map(items.iter().enumerate()), None)),
             View::Array(items) => open.push((Open::Array(items.iter().enumerate()), None)),
         }
@@ -236,7 +241,7 @@ impl<'a> Formatter<'a> {
     fn scalar(&self, value: &Scalar) -> Vec<u8> {
         let mut text = scalar_text(value);
         let is_like_int = || text.iter().all(|byte| byte.is_ascii_digit() || *byte == b'-');
-        if self.floats == Floats::Kept && matches!(value, Scalar::Float(_)) && is_like_int() {
+        if self.fidelity == Fidelity::Exact && matches!(value, Scalar::Float(_)) && is_like_int() {
             text.extend_from_slice(b".0");
         }
         text
