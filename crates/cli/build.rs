@@ -1,10 +1,9 @@
-//! Packs the manual into releases, and links the release build for Linux into one file without dependencies, at fixed
-//! addresses.
+//! Packs the manual into releases, and links the release build for Linux statically, at fixed addresses.
 //!
-//! Without dependencies it runs on every distribution and in empty containers, and starts in a third of the CPU time: no libraries
-//! to load, no relocations. The compiler's own way, `-C target-feature=+crt-static`, can only be asked for together with all
-//! procedural macros, which cannot be linked so; `docs/decisions/static-linking.md` tells more. Where the static C library is
-//! not installed, the program is linked as usual.
+//! A static program runs on every distribution and in empty containers, and starts in a third of the CPU time: no libraries
+//! to load, no relocations. The compiler's option `-C target-feature=+crt-static` would also apply to procedural macros,
+//! which cannot be linked statically; see `docs/decisions/static-linking.md`. Without a static C library, the program is
+//! linked as usual.
 
 mod manual_pages;
 
@@ -12,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// The libraries that the standard library asks for by a name that leads to a shared one, and what takes their place.
+/// The libraries that the standard library requests by the name of a shared one, and their static replacements.
 const LIBRARIES: [(&str, &[&str]); 3] =
     [("gcc_s", &["libgcc_eh.a", "libgcc.a"]), ("m", &["libm.a"]), ("c", &["libc.a", "libgcc_eh.a"])];
 
@@ -25,19 +24,19 @@ fn main() {
     pack_manual(&PathBuf::from(var("OUT_DIR")));
     match var("PROFILE") == "release" {
         true => println!("cargo:rerun-if-changed=manual/"),
-        // Pages are read where they are, so that a change of one needs no new build.
+        // Pages are read from the source tree, so that a changed page needs no new build.
         false => println!("cargo:rustc-cfg=manual_on_disk"),
     }
     let is_native = var("HOST") == var("TARGET");
     let is_glibc = var("CARGO_CFG_TARGET_OS") == "linux" && var("CARGO_CFG_TARGET_ENV") == "gnu";
     let is_wanted = var("PROFILE") == "release" && var("YTTERBY_LINK") != "dynamic";
     if is_native && is_glibc && is_wanted {
-        // Nothing is lost where it cannot be done: the usual way of linking is left.
+        // If this fails, the program is linked as usual.
         let _ = link_statically(&PathBuf::from(var("OUT_DIR")));
     }
 }
 
-/// Writes all pages as one compressed piece: each its name, a line break, its text and a zero byte.
+/// Writes all pages as one compressed archive: for each its name, a line break, its text and a zero byte.
 fn pack_manual(dir: &Path) {
     let pages = manual_pages::pages(Path::new("manual"));
     let text: String = pages.iter().map(|(name, text)| format!("{name}\n{text}\0")).collect();
@@ -60,7 +59,7 @@ fn link_statically(dir: &Path) -> Option<()> {
     Some(())
 }
 
-/// The path of a static library of the C compiler; none where it has none.
+/// The path of a static library of the C compiler, if it exists.
 fn find(archive: &str) -> Option<String> {
     let output = Command::new("cc").arg(format!("-print-file-name={archive}")).output().ok()?;
     let path = String::from_utf8(output.stdout).ok()?.trim().to_owned();

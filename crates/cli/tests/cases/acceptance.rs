@@ -1,4 +1,4 @@
-//! What goes beyond ytt: `../shared/acceptance`. Scoring is that of the corpus' own runner.
+//! Features beyond ytt: `../shared/acceptance`. Scoring is that of the corpus' own runner.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::execute::{Call, Run, diff};
 use crate::pattern::compile;
 use crate::{Case, Outcome, directories};
 
-/// All cases of the corpus; none if it is not there.
+/// All cases of the corpus; empty if it does not exist.
 pub fn cases(root: &Path) -> Vec<Case> {
     let mut cases = Vec::new();
     for (group, directory) in directories(root) {
@@ -75,7 +75,7 @@ fn problems(expect: &Value, got: &Run) -> Vec<String> {
     problems
 }
 
-/// One check of a value at a path; the problem, if there is one.
+/// Checks a value at a path; returns the problem, if any.
 fn look(document: &Value, check: &Value) -> Option<String> {
     let path = text(&check["path"]);
     match lookup(document, &path) {

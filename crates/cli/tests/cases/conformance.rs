@@ -1,7 +1,7 @@
-//! What ytt v0.49 does, recorded: `../shared/conformance`.
+//! Recorded behaviour of ytt v0.49: `../shared/conformance`.
 //!
 //! Scoring is that of the corpus' own runner. A success case has one level; an error case passes L1 if it fails without
-//! other output than the reference's, and L2 if the text is the same too.
+//! other output than the reference's, and L2 if the text is the same, too.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::execute::{Call, Run, diff, writes_files};
 use crate::{Case, Outcome, directories};
 
-/// All cases of the corpus; none if it is not there.
+/// All cases of the corpus; empty if it does not exist.
 pub fn cases(root: &Path) -> Vec<Case> {
     let mut cases = Vec::new();
     for (area, directory) in directories(&root.join("cases")) {
@@ -67,7 +67,7 @@ fn run(directory: &Path) -> Outcome {
     score(&expected, &got)
 }
 
-/// Where the reference itself misbehaves there is nothing to compare, but we end in order.
+/// Where the reference itself misbehaves, only a proper exit is required.
 fn proper_end(got: &Run) -> Outcome {
     match got.exit {
         Some(0 | 1) if !got.stderr.contains("Internal error") => Outcome::Passed,
@@ -98,7 +98,7 @@ fn score(expected: &Expected, got: &Run) -> Outcome {
     }
 }
 
-/// Standard error without what may differ: warnings, the program's name, a counter of the reference.
+/// Standard error without allowed differences: warnings, the program's name, a counter of the reference.
 fn normalized(stderr: &str) -> String {
     static WARNING: LazyLock<Regex> = LazyLock::new(|| regex(r"(?m)^[\w.\-/]+: Warning: .*\n"));
     static NAME: LazyLock<Regex> = LazyLock::new(|| regex(r"\A[\w.\-/]+: Error:"));
@@ -112,11 +112,11 @@ fn regex(pattern: &str) -> Regex {
     Regex::new(pattern).expect("the pattern is ours")
 }
 
-/// Rows of YAML in, YAML out.
+/// A table of YAML inputs and outputs.
 fn yaml_table(path: &Path) -> Vec<Case> {
     rows(path, |number, row| {
         let stdin = match row["input_b64"].as_str() {
-            // What is not UTF-8 cannot be given to the program as text here; the YAML crate's tests read those rows.
+            // Input that is not UTF-8 cannot be passed as text here; the tests of the YAML crate read those rows.
             Some(encoded) => {
                 let bytes = base64::engine::general_purpose::STANDARD.decode(encoded).expect("the table is sound");
                 String::from_utf8(bytes).ok()?
@@ -189,17 +189,17 @@ pub fn json(path: &Path) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// A string; nothing is the empty one.
+/// A string; null is empty.
 pub fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// A list of strings; nothing is the empty one.
+/// A list of strings; null is empty.
 pub fn strings(value: &Value) -> Vec<String> {
     value.as_array().map(|items| items.iter().map(text).collect()).unwrap_or_default()
 }
 
-/// An object of strings; nothing is the empty one.
+/// An object of strings; null is empty.
 pub fn pairs(value: &Value) -> Vec<(String, String)> {
     value.as_object().map(|map| map.iter().map(|(key, value)| (key.clone(), text(value))).collect()).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! One run of the program, in a directory of its own where it writes files.
+//! Runs the program, in a copy of the directory if it writes files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,9 +15,9 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 /// What to run.
 #[derive(Clone, Debug, Default)]
 pub struct Call {
-    /// Another name that the program is called by, as through a link.
+    /// Another name for the program, as through a link.
     pub name: Option<String>,
-    /// Arguments behind the program's name.
+    /// Arguments after the program's name.
     pub args: Vec<String>,
     /// The environment, besides a path and a locale.
     pub env: Vec<(String, String)>,
@@ -29,14 +29,14 @@ pub struct Call {
     pub writes: bool,
 }
 
-/// What came out of it.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Run {
-    /// `None` if it was ended by a signal, by us after [`TIMEOUT`] for example.
+    /// `None` if it was ended by a signal, for example by us after [`TIMEOUT`].
     pub exit: Option<i32>,
-    /// Standard output; the working directory is written `<CWD>`.
+    /// Standard output, with `<CWD>` for the working directory.
     pub stdout: String,
-    /// Standard error; the same.
+    /// Standard error, likewise.
     pub stderr: String,
     /// Files that were created or changed.
     pub files: BTreeMap<String, String>,
@@ -88,7 +88,7 @@ impl Call {
             .expect("the program can be started");
         let mut stdin = child.stdin.take().expect("it is piped");
         let input = self.stdin.clone();
-        // A program that does not read its input closes the pipe, which is its right.
+        // A program that does not read its input may close the pipe.
         let writer = thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
         let stdout = drain(child.stdout.take().expect("it is piped"));
         let stderr = drain(child.stderr.take().expect("it is piped"));
@@ -102,7 +102,7 @@ impl Call {
 fn drain(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<Vec<u8>> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // What was read until a failure is what there is to compare.
+        // Compare what was read before a failure.
         let _ = pipe.read_to_end(&mut bytes);
         bytes
     })
@@ -191,7 +191,7 @@ pub fn writes_files(args: &[String]) -> bool {
         || args.iter().any(|arg| flags.contains(&arg.split('=').next().unwrap_or_default()))
 }
 
-/// Two texts line by line, those that differ marked; empty if none do.
+/// A line diff of two texts; empty if they are equal.
 pub fn diff(what: &str, want: &str, got: &str) -> String {
     if want == got {
         return String::new();
@@ -200,7 +200,7 @@ pub fn diff(what: &str, want: &str, got: &str) -> String {
     format!("{}", lines.unified_diff().header(&format!("expected {what}"), &format!("actual {what}")))
 }
 
-/// Text with `\xc3` for every byte that is not UTF-8, as the recorded outputs have it.
+/// Text with `\xc3` for every invalid byte, as in the recorded outputs.
 fn readable(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {

@@ -1,6 +1,6 @@
 //! The list of cases that are known to fail: `tests/known-failures.txt`.
 //!
-//! A line is `<case> <level> <reason>`. The list only shrinks: whoever mends a case takes it off, or the run fails.
+//! A line is `<case> <level> <reason>`. The list may only shrink: a listed case that passes fails the run.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
@@ -9,13 +9,13 @@ use std::sync::Mutex;
 
 use crate::Outcome;
 
-/// What stands at the top of the list.
+/// The header of the list.
 const HEAD: &str = "\
 # Cases that are known to fail: name, the level that they fail at (L1: result, L2: error text only), reason.
 # A listed case that passes fails the test run: take it off. YTTERBY_BLESS=known-failures writes the list anew.
 ";
 
-/// The list, and what this run found out.
+/// The list, and the results of this run.
 pub struct KnownFailures {
     listed: BTreeMap<String, Entry>,
     found: Mutex<BTreeMap<String, &'static str>>,
@@ -28,7 +28,7 @@ struct Entry {
 }
 
 impl KnownFailures {
-    /// Reads the list; none is an empty one.
+    /// Reads the list; it may be missing.
     pub fn read(path: &Path) -> KnownFailures {
         let text = fs::read_to_string(path).unwrap_or_default();
         let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
@@ -44,7 +44,7 @@ impl KnownFailures {
         KnownFailures { listed: listed.collect(), found: Mutex::default(), is_blessing }
     }
 
-    /// Whether the list is to be written anew.
+    /// Whether to rewrite the list.
     pub fn is_blessing(&self) -> bool {
         self.is_blessing
     }
@@ -56,7 +56,7 @@ impl KnownFailures {
         assert!(gone.is_empty() || self.is_blessing, "known-failures.txt names cases that do not exist: {gone:?}");
     }
 
-    /// Whether a case ended as the list says.
+    /// Whether the result of a case matches the list.
     pub fn judge(&self, name: &str, outcome: Outcome) -> Result<(), String> {
         let (level, details) = match outcome {
             Outcome::Passed => (None, String::new()),
@@ -79,7 +79,7 @@ impl KnownFailures {
         }
     }
 
-    /// Writes what this run found out. Reasons that were given stay.
+    /// Writes the results of this run. Existing reasons are kept.
     pub fn write(&self, path: &Path) {
         let found = self.found.lock().expect("judging does not panic");
         let mut text = HEAD.to_owned();

@@ -1,9 +1,9 @@
-//! Runs every case directory as one test: our own, and the recorded corpora when they are beside the repository.
+//! Runs every case directory as one test: our own, and the recorded corpora if they are beside the repository.
 //!
-//! `cargo test --test cases [NAME]` runs those whose name holds NAME. What fails and may is listed in
-//! `tests/known-failures.txt`; a listed case that passes fails the run. `YTTERBY_BLESS=known-failures` writes that list
-//! anew, `YTTERBY_BLESS=cases` the expectations of our own cases. `YTTERBY_BIN` names another program to test, the
-//! reference for example.
+//! `cargo test --test cases [NAME]` runs those whose name contains NAME. `tests/known-failures.txt` lists expected failures;
+//! a listed case that passes fails the run. `YTTERBY_BLESS=known-failures` rewrites that list, `YTTERBY_BLESS=cases` the
+//! expectations of our own cases. `YTTERBY_BIN` names another program to test, for example the
+//! reference.
 
 mod acceptance;
 mod conformance;
@@ -19,18 +19,18 @@ use std::sync::Arc;
 use known::KnownFailures;
 use libtest_mimic::{Arguments, Failed, Trial};
 
-/// How far a case got.
+/// The result of a case.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// All the way.
+    /// It passed all levels.
     Passed,
-    /// Not even this far; what differs.
+    /// It failed the first level, with these differences.
     FailedL1(String),
-    /// Exit code, output and files are right, the error text is not; what differs.
+    /// Exit code, output and files are right, the error text is not.
     FailedL2(String),
 }
 
-/// One case, ready to run.
+/// A case that is ready to run.
 pub struct Case {
     /// `<corpus>/<area>/<name>`.
     pub name: String,
@@ -66,7 +66,7 @@ fn trial(case: Case, known: &Arc<KnownFailures>) -> Trial {
     Trial::test(case.name, move || known.judge(&name, (case.run)()).map_err(Failed::from))
 }
 
-/// The directories in a directory, by name. None if it is not there.
+/// The subdirectories of a directory, by name; empty if it does not exist.
 fn directories(path: &Path) -> Vec<(String, PathBuf)> {
     let Ok(entries) = std::fs::read_dir(path) else { return Vec::new() };
     let mut found: Vec<_> = entries

@@ -1,4 +1,4 @@
-//! Our own cases: `tests/cases/<area>/<name>/`. CONTRIBUTING.md says what is in one.
+//! Our own cases: `tests/cases/<area>/<name>/`. CONTRIBUTING.md describes their format.
 
 use std::collections::BTreeMap;
 use std::fs;

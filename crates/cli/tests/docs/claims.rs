@@ -1,5 +1,5 @@
-//! What ARCHITECTURE.md, CONTRIBUTING.md and the decisions say about the repository itself: which files there are, which
-//! crate may use which, what each dependency is for.
+//! Checks statements in ARCHITECTURE.md, CONTRIBUTING.md and the decisions about the repository itself: existing files,
+//! allowed dependencies between crates, the purpose of each dependency.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,8 +7,8 @@ use std::path::Path;
 
 use crate::links::prose;
 
-/// Checks that the files, folders and modules that a page names are there. Paths count from the root, or from the
-/// sources of the engine.
+/// Checks that the files, folders and modules that a page names exist. Paths are relative to the root, or to the sources
+/// of the engine.
 pub fn paths(root: &Path, file: &Path) -> Result<(), String> {
     let text = read(file);
     let engine = root.join("crates/engine/src");
@@ -22,7 +22,7 @@ pub fn paths(root: &Path, file: &Path) -> Result<(), String> {
     done(problems)
 }
 
-/// Checks the tables of ARCHITECTURE.md: the crates and what each may use, and the modules of the engine.
+/// Checks the tables of ARCHITECTURE.md: the crates with their dependencies, and the modules of the engine.
 pub fn architecture(root: &Path) -> Result<(), String> {
     let text = read(&root.join("ARCHITECTURE.md"));
     let mut problems = String::new();
@@ -55,7 +55,7 @@ pub fn architecture(root: &Path) -> Result<(), String> {
     done(problems)
 }
 
-/// Checks that each dependency has its line in the list, and each line its dependency.
+/// Checks that each dependency has a line in the list, and each line a dependency.
 pub fn dependencies(root: &Path) -> Result<(), String> {
     let list = read(&root.join("docs/decisions/dependencies.md"));
     let told: BTreeSet<String> =
@@ -70,7 +70,7 @@ pub fn dependencies(root: &Path) -> Result<(), String> {
     done(unlisted.chain(unused).collect())
 }
 
-/// The names of our crates that a manifest lists for more than tests, by their folders.
+/// The names of our crates among the non-test dependencies of a manifest, by folder.
 fn own_crates(manifest: &str) -> BTreeSet<String> {
     let for_all = manifest.split("\n[dev-dependencies]").next().unwrap_or_default();
     let folder = |name: String| match name.strip_prefix("ytterby") {
@@ -81,7 +81,7 @@ fn own_crates(manifest: &str) -> BTreeSet<String> {
     dependencies_of(for_all).filter_map(folder).collect()
 }
 
-/// The names below all headings of dependencies.
+/// The names in all sections of dependencies.
 fn dependencies_of(manifest: &str) -> impl Iterator<Item = String> {
     let mut wanted = false;
     manifest.lines().filter_map(move |line| {
@@ -94,7 +94,7 @@ fn dependencies_of(manifest: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// Whether a span is about a file or folder of ours: patterns, other people's files and URLs are not.
+/// Whether a span is the path of a file or folder of ours, not a pattern, another project's file or a URL.
 fn names_path(span: &str) -> bool {
     let is_path = span.chars().all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c));
     let begins = ["crates/", "docs/", "tests/", "fuzz/", ".ci/"].iter().any(|folder| span.starts_with(folder));

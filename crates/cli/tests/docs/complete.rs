@@ -1,8 +1,8 @@
-//! Nothing is missing in the manual: annotations and their arguments, functions, rules, formats, error ids, lints, keys of
-//! the project file, variables of the environment, pages.
+//! Checks that the manual is complete: annotations and their arguments, functions, rules, formats, error ids, lints, keys
+//! of the project file, environment variables, pages.
 //!
-//! Names come from the program's own tables. That the tables of the reference have everything that the engine has is a
-//! test of the engine (`crates/engine/src/documented.rs`); that `docs/commands.md` has every flag, one of the program.
+//! Names come from the program's own tables. A test of the engine (`crates/engine/src/documented.rs`) checks that the tables
+//! of the reference are complete; a test of the program, that `docs/commands.md` has every flag.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,7 +12,7 @@ use std::process::Command;
 use ytterby_diag::Id;
 use ytterby_ide::reference::{self, Entry};
 
-/// What is missing, one line each.
+/// The missing parts, one line each.
 pub fn check(root: &Path) -> Result<(), String> {
     let mut problems = Vec::new();
     let manual = Manual { root };
@@ -69,7 +69,7 @@ impl Manual<'_> {
     }
 }
 
-/// Each entry has a section, in which its arguments and other names are.
+/// Each entry must have a section with its arguments and aliases.
 fn entries<'e>(
     manual: &Manual<'_>,
     page: &str,
@@ -132,7 +132,7 @@ fn variables(folder: &Path) -> BTreeSet<String> {
             let code = text.split("#[cfg(test)]").next().unwrap_or_default();
             for rest in code.split("\"YTTERBY_").skip(1) {
                 let (name, _) = rest.split_once('"').unwrap_or_default();
-                // Tests read it to write expectations.
+                // Only tests read it.
                 if name != "BLESS" && !name.is_empty() && name.chars().all(|c| c.is_ascii_uppercase() || c == '_') {
                     found.insert(format!("YTTERBY_{name}"));
                 }
@@ -142,7 +142,7 @@ fn variables(folder: &Path) -> BTreeSet<String> {
     found
 }
 
-/// Every page is in the book's table of contents.
+/// Every page must be in the book's table of contents.
 fn listed(root: &Path, problems: &mut Vec<String>) {
     let summary = fs::read_to_string(root.join("docs/SUMMARY.md")).expect("the book has a table of contents");
     for name in names(root).iter().filter(|name| *name != "SUMMARY.md") {

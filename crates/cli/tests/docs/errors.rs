@@ -1,4 +1,4 @@
-//! `docs/errors.md`: a section for each id, whose example really gives that problem.
+//! `docs/errors.md` has a section for each id, whose example really reports that id.
 
 use std::fs;
 use std::path::Path;
@@ -9,10 +9,10 @@ use ytterby_diag::Id;
 use crate::example::Directory;
 use crate::words::words;
 
-/// Ids without an example that can be run: they need a broken machine, a second program or a bug, or they are reserved.
+/// Ids whose examples cannot be run: they need a broken machine, a second program or a bug, or they are reserved.
 const NOT_RUN: [&str; 5] = ["file/symlink", "file/write", "internal/bug", "kubernetes/limit", "limit/cancelled"];
 
-/// `ytterby kubevirt` has formats of its own, which have other fields.
+/// `ytterby kubevirt` has its own formats with other fields.
 const OTHER_FORMATS: &str = "kubevirt/";
 
 /// One section of the page.

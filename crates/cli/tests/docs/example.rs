@@ -1,4 +1,4 @@
-//! Runs the examples of a page, each section in a directory of its own.
+//! Runs the examples of a page, each section in its own directory.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -8,23 +8,23 @@ use std::process::{Command as Process, Stdio};
 use crate::page::{Command, Page, Section, Step, matches};
 use crate::words::words;
 
-/// What came of a page.
+/// The result of a page.
 #[derive(Default)]
 pub struct Outcome {
     /// What each command printed.
     pub outputs: Vec<String>,
-    /// Where that is not what the page shows.
+    /// The differences from the outputs on the page.
     pub differences: String,
 }
 
-/// Runs a page's examples. An error is a mistake in how they are written.
+/// Runs a page's examples. An error is a mistake in their syntax.
 pub fn run(root: &Path, name: &str, page: &Page<'_>) -> Result<Outcome, String> {
     let mut outcome = Outcome::default();
     let mut directory = Directory::new(root, name, page.sections.iter().any(Section::uses_examples));
     for (number, section) in page.sections.iter().enumerate() {
         if !page.is_continuous && number > 0 {
             directory = Directory::new(root, name, section.uses_examples());
-            // What stands before the first section is there in all of them.
+            // Files before the first section exist in all of them.
             directory.write_files(&page.sections[0])?;
         }
         directory.run(section, name, &mut outcome)?;
@@ -32,18 +32,18 @@ pub fn run(root: &Path, name: &str, page: &Page<'_>) -> Result<Outcome, String> 
     Ok(outcome)
 }
 
-/// A directory in which examples are run; it is deleted afterwards.
+/// A directory for running examples, deleted afterwards.
 pub struct Directory {
-    /// Where commands run: the directory itself, or the copy of the example that the page belongs to.
+    /// The working directory: the directory itself, or the copy of the example that the page belongs to.
     pub path: PathBuf,
-    /// What is deleted.
+    /// The directory to delete.
     root: PathBuf,
-    /// How the last command ended, for `echo $?`.
+    /// The exit code of the last command, for `echo $?`.
     exit: i32,
 }
 
 impl Directory {
-    /// A new directory for a page; with a copy of `examples/` where the page uses it, or of the example that the page is
+    /// A new directory for a page; with a copy of `examples/` if the page uses it, or of the example that the page is
     /// about.
     pub fn new(root: &Path, name: &str, uses_examples: bool) -> Directory {
         use std::sync::atomic::{AtomicU32, Ordering};
@@ -101,13 +101,13 @@ impl Directory {
         Ok(())
     }
 
-    /// A path that stays in the directory.
+    /// A path inside the directory.
     fn inside(&self, name: &str) -> Result<PathBuf, String> {
         let is_inside = Path::new(name).components().all(|part| matches!(part, std::path::Component::Normal(_)));
         if is_inside { Ok(self.path.join(name)) } else { Err(format!("{name} is outside of the example")) }
     }
 
-    /// Runs a command of the program that must succeed and have nothing to say on standard error.
+    /// Runs a command of the program that must succeed and print nothing to standard error.
     pub fn succeed(&self, args: &[&str]) -> Result<(), String> {
         let mut process = Process::new(env!("CARGO_BIN_EXE_ytterby"));
         process.args(args).current_dir(&self.path).env_clear();
@@ -119,7 +119,7 @@ impl Directory {
         Err(format!("$ ytterby {}\n{}", args.join(" "), String::from_utf8_lossy(&printed)))
     }
 
-    /// Runs a command and gives what it prints, standard output and standard error in their order.
+    /// Runs a command and returns what it prints, standard output and standard error in order.
     fn execute(&mut self, command: &Command<'_>) -> Result<String, String> {
         let mut words = words(command.text)?;
         match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
@@ -166,7 +166,7 @@ impl Directory {
             .stdout(stdout)
             .stderr(stderr);
         let mut child = process.spawn().expect("the program can be started");
-        // It holds our ends of the pipe.
+        // Closes our ends of the pipe.
         drop(process);
         let mut output = Vec::new();
         let read = reader.read_to_end(&mut output);
@@ -176,7 +176,7 @@ impl Directory {
     }
 }
 
-/// Without blanks at the ends of lines and blank lines at the end, which nobody sees on a page.
+/// Without trailing blanks and trailing blank lines, which are invisible on a page.
 fn tidy(text: &str) -> String {
     text.trim_end().lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }

@@ -1,4 +1,4 @@
-//! Parts of pages that are made from tables of the program.
+//! Parts of pages that are generated from tables of the program.
 //!
 //! The text between `<!-- generated: NAME … -->` and `<!-- end -->` is generated here from the reference that editors show
 //! (`crates/ide/src/reference`), so that the manual, hover and completion say the same. `YTTERBY_BLESS=docs` writes it.

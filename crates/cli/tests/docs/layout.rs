@@ -1,9 +1,9 @@
-//! Only `diag::render` lays out messages: no other crate writes the pieces of a layout, and nobody reads a message back.
+//! Only `diag::render` lays out messages: no other crate contains parts of a layout, and none parses a message.
 
 use std::fs;
 use std::path::Path;
 
-/// Pieces of layouts: fields of blocks, rulers, underlines, arrows, places in front of messages.
+/// Parts of layouts: fields of blocks, rulers, underlines, arrows, positions before messages.
 const LAYOUT: [&str; 12] = [
     "\"    = ",
     "= found:",
@@ -19,7 +19,7 @@ const LAYOUT: [&str; 12] = [
     "(by: ",
 ];
 
-/// Ways to read something back out of a message.
+/// Ways to parse a message.
 const READING_BACK: [&str; 7] = [
     "split_once(\" (by",
     "split_once(\" (from",
@@ -30,7 +30,7 @@ const READING_BACK: [&str; 7] = [
     ".to_string().contains(\"did you mean",
 ];
 
-/// Finds such pieces in the sources of all crates but `diag`. Tests, comments and generated pages may have them.
+/// Finds such parts in the sources of all crates except `diag`. Tests, comments and generated pages may contain them.
 pub fn check(root: &Path) -> Result<(), String> {
     let mut problems = String::new();
     for entry in fs::read_dir(root.join("crates")).expect("the repository can be read").filter_map(Result::ok) {

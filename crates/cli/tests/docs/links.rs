@@ -1,10 +1,10 @@
-//! Follows the links of a page that lead to other files of the repository, and to headings.
+//! Checks the links of a page to other files of the repository and to headings.
 
 use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
-/// Checks the links of a page. The error lists those that lead nowhere.
+/// Checks the links of a page. The error lists broken ones.
 pub fn check(root: &Path, file: &Path) -> Result<(), String> {
     let text = fs::read_to_string(file).expect("the page can be read");
     let mut problems = String::new();
@@ -42,7 +42,7 @@ pub fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// What stands in `](…)`, code spans left out.
+/// The targets in `](…)`, except in code spans.
 fn links(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     for (number, line) in prose(text) {
@@ -60,7 +60,7 @@ fn links(text: &str) -> Vec<(usize, &str)> {
     found
 }
 
-/// The anchors that headings get: lower case, blanks as hyphens, other punctuation left out, repeated ones numbered.
+/// The anchors of headings: lower case, blanks as hyphens, without other punctuation, duplicates numbered.
 fn anchors(text: &str) -> HashSet<String> {
     let mut anchors = HashSet::new();
     for (_, line) in prose(text).filter(|(_, line)| line.starts_with('#')) {

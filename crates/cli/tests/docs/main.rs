@@ -1,8 +1,8 @@
-//! Keeps the documentation true: runs the examples of README.md, `docs/` and `examples/`, checks the manifests of
-//! `examples/`, follows the links of every page, and checks what pages for contributors say about the repository.
+//! Checks the documentation: runs the examples of README.md, `docs/` and `examples/`, checks the manifests of `examples/`,
+//! follows the links of every page, and checks what pages for contributors say about the repository.
 //!
-//! CONTRIBUTING.md says how examples are written. `cargo test --test docs [NAME]` runs the pages whose name holds NAME;
-//! `YTTERBY_BLESS=docs` writes into the pages what the commands print.
+//! CONTRIBUTING.md describes how to write examples. `cargo test --test docs [NAME]` runs the pages whose name contains NAME;
+//! `YTTERBY_BLESS=docs` writes the outputs of commands into the pages.
 
 mod claims;
 mod complete;
@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use libtest_mimic::{Arguments, Failed, Trial};
 use page::Page;
 
-/// Pages that have no examples on purpose. Everything in `docs/decisions` is about reasons and has none either.
+/// Pages without examples. Everything in `docs/decisions` has none either.
 const WITHOUT_EXAMPLES: [&str; 9] = [
     "docs/README.md",
     "docs/SUMMARY.md",
@@ -36,7 +36,7 @@ const WITHOUT_EXAMPLES: [&str; 9] = [
     "docs/modules.md",
 ];
 
-/// Folders below the root that hold pages of ours.
+/// Folders below the root with our pages.
 const FOLDERS: [&str; 4] = ["docs", "examples", "crates", "tests/browser"];
 
 fn main() {

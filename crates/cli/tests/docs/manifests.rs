@@ -1,4 +1,4 @@
-//! Every folder of `examples/` makes manifests that Kubernetes accepts, has a page, and is on the list.
+//! Every folder of `examples/` renders manifests that Kubernetes accepts, has a page, and is on the list.
 
 use std::fs;
 use std::path::Path;
@@ -8,13 +8,13 @@ use crate::example::Directory;
 /// Examples without a project file, and how they are rendered.
 const WITHOUT_PROJECT: [(&str, &[&str]); 3] = [
     ("hello", &["-f", "."]),
-    // Virtual machines and the webhook are checked by the tests of `kubevirt`.
+    // The tests of `kubevirt` check virtual machines and the webhook.
     ("kubevirt", &[]),
     // It writes documentation.
     ("schema-docs", &[]),
 ];
 
-/// What all renders are checked with: a kind of which nothing is known is an error, too.
+/// Flags for all renders: unknown kinds are errors.
 const STRICT: [&str; 2] = ["--kubernetes=1.36", "--kubernetes-unknown=error"];
 
 /// The folders of `examples/`.
@@ -37,7 +37,7 @@ pub fn check(root: &Path, example: &str) -> Result<(), String> {
     }
     directory.succeed(&[["build"].as_slice(), &STRICT].concat())?;
     directory.succeed(&[["test"].as_slice(), &STRICT].concat())?;
-    // The currencies of the shop have to be given; its schema says so by a default that breaks a rule.
+    // The currencies of the shop are required; its schema declares this by a default that violates a rule.
     let denied: &[&str] = if example == "shop" { &[] } else { &["--deny", "warnings"] };
     directory.succeed(&[["check"].as_slice(), denied].concat())
 }

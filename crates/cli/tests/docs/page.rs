@@ -1,15 +1,15 @@
-//! A page of documentation as its examples see it: sections with files and commands.
+//! Parses the examples of a page: sections with files and commands.
 
 /// A page.
 pub struct Page<'a> {
     text: &'a str,
-    /// What stands before the first `##`, then one section per `##`.
+    /// The part before the first `##`, then one section per `##`.
     pub sections: Vec<Section<'a>>,
     /// Whether the sections build on each other.
     pub is_continuous: bool,
 }
 
-/// What belongs together: a `##` and all below it.
+/// A `##` with everything below it.
 #[derive(Default)]
 pub struct Section<'a> {
     /// The steps of its examples, in order.
@@ -27,7 +27,7 @@ impl Section<'_> {
 pub enum Step<'a> {
     /// A fenced block whose info string names a file.
     File { name: &'a str, content: String },
-    /// A line that begins with `$ `, and what it prints.
+    /// A line that begins with `$ `, and its output.
     Command(Command<'a>),
 }
 
@@ -35,17 +35,17 @@ pub enum Step<'a> {
 pub struct Command<'a> {
     /// The line of the page, from 1.
     pub line: usize,
-    /// The command line behind `$ `.
+    /// The command line after `$ `.
     pub text: &'a str,
-    /// What it prints.
+    /// Its output.
     pub output: String,
 }
 
-/// Says that the sections of a page share one directory.
+/// Marks a page whose sections share one directory.
 const CONTINUOUS: &str = "<!-- examples: each section goes on where the last one ended -->";
 
-/// Blocks that are only read: messages and layouts, code that `cargo test --doc` runs, what other programs run, and
-/// examples of the reference, which the tests of `ytterby-ide` run.
+/// Blocks that are not run: messages and layouts, code that `cargo test --doc` runs, code for other programs, and examples
+/// of the reference, which the tests of `ytterby-ide` run.
 const NOT_RUN: [&str; 6] = ["text", "rust", "sh", "toml", "yaml title=workflow", "yaml title=example"];
 
 impl<'a> Page<'a> {
@@ -74,7 +74,7 @@ impl<'a> Page<'a> {
         Ok(page)
     }
 
-    /// The page with these outputs in place of what its commands print.
+    /// The page with these outputs of its commands.
     pub fn with_outputs(&self, outputs: &[String]) -> String {
         let steps = self.sections.iter().flat_map(|section| &section.steps);
         let commands = steps.filter_map(|step| match step {
@@ -130,7 +130,7 @@ fn read_block<'a>(info: &'a str, lines: &[(usize, &'a str)], steps: &mut Vec<Ste
     Ok(())
 }
 
-/// Whether an output is what a page shows; a line `…` stands for any number of lines.
+/// Whether an output matches the page; a line `…` matches any number of lines.
 pub fn matches(shown: &str, actual: &str) -> bool {
     let mut pieces = shown.split("…\n");
     let Some(mut rest) = pieces.next().and_then(|first| actual.strip_prefix(first)) else { return false };

@@ -1,7 +1,7 @@
-//! Pictures of terminals: runs the command that a page names above an image, and draws what it prints as SVG.
+//! Pictures of terminals: runs the command above an image of a page, and draws its output as SVG.
 //!
 //! `<!-- $ ytterby … -->` and, on the next line, `![…](path.svg)` is such a picture. `YTTERBY_BLESS=docs` draws it again;
-//! otherwise the test fails where the file is not what the program prints today.
+//! otherwise the test fails if the file differs from the current output.
 
 use std::fmt::Write;
 use std::fs;
@@ -71,7 +71,7 @@ fn draw(text: &str) -> String {
         let _ = write!(out, "<text xml:space=\"preserve\" y=\"{y:.1}\" fill=\"#cdd6f4\">");
         let mut column = 0;
         for (style, text) in pieces(line) {
-            // Each piece has its place, so that fonts of another width do not move it.
+            // Each piece has its own position, so that fonts of another width do not move it.
             let x = MARGIN + CELL.0 * column as f32;
             let length = text.chars().count();
             let _ = write!(

@@ -1,5 +1,5 @@
-//! The completion scripts, in the shells that are installed. What is offered is tested where it is made; here it has to get
-//! through.
+//! Tests of the completion scripts in the installed shells. Unit tests check the candidates; these check that shells show
+//! them.
 
 use std::process::{Command, Stdio};
 
@@ -57,7 +57,7 @@ fn bash_offers_what_fits() {
         return scripts_are_whole();
     }
     let scratch = prepare("bash");
-    // As bash calls it; `compopt` works only when it does.
+    // As bash calls it; `compopt` only works inside a completion.
     let check = |line: &str, want: &str| {
         let program = format!(
             "compopt() {{ COMPREPLY+=(\"options $*\"); }}; source ./script; COMP_LINE='{line}'; COMP_POINT=${{#COMP_LINE}}; \
@@ -101,7 +101,7 @@ fn zsh_offers_what_fits() {
         return scripts_are_whole();
     }
     let scratch = prepare("zsh");
-    // As zsh calls it, with the functions of its completion system that show what they got.
+    // As zsh calls it, with replaced functions of its completion system that print their arguments.
     let check = |words: &str, want: &str| {
         let program = format!(
             "compdef() {{ }}; compset() {{ print -rn -- \"compset $* \" }}; _files() {{ print -rn -- \"files $*\" }}

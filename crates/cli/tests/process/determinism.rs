@@ -1,8 +1,8 @@
-//! The same inputs give the same bytes, whatever is around them.
+//! The same inputs give the same bytes in any environment.
 
 use super::{Scratch, finish};
 
-/// Inputs that touch what could depend on surroundings: maps, sets, dates, floats, cases, many files.
+/// Inputs that could depend on the environment: maps, sets, dates, floats, cases, many files.
 fn inputs() -> Vec<(String, String)> {
     let schema =
         "#@data/values-schema\n---\n#@schema/desc \"Größe\"\nsize: 1.5\nnames: [\"\"]\nopen:\n  when: 2020-01-01\n";
@@ -36,7 +36,7 @@ fn output_does_not_depend_on_the_environment() {
     ];
     for (round, variables) in surroundings.into_iter().enumerate() {
         let scratch = Scratch::new();
-        // Directories list their entries in the order of creation on some systems, by hash on others.
+        // Depending on the system, directories list entries in order of creation or by hash.
         let mut files = inputs();
         let count = files.len();
         files.rotate_left(round * 7 % count);

@@ -1,4 +1,4 @@
-//! Faults of the machine: a clear error, and nothing half written.
+//! Faults of the machine: a clear error, and no partial output.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -13,7 +13,7 @@ fn inputs() -> Scratch {
     scratch
 }
 
-/// Runs a script where mounts are our own; nothing where that is not allowed.
+/// Runs a script in its own mount namespace; `None` if that is not allowed.
 fn with_own_mounts(scratch: &Scratch, script: &str) -> Option<(i32, String, String)> {
     let allowed = Command::new("unshare").args(["-m", "true"]).stderr(Stdio::null()).status();
     if !allowed.is_ok_and(|status| status.success()) {

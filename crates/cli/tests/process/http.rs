@@ -1,4 +1,4 @@
-//! Inputs from HTTP(S) URLs: what comes back, and what is said when it does not.
+//! Inputs from HTTP(S) URLs, and the messages if they fail.
 
 use std::io::Write;
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::process::Command;
 use super::server::{self, Identity, Server, Stream, response};
 use super::{Scratch, finish};
 
-/// What a run on this URL says; it has to fail without output.
+/// The error of a run with this URL, which must fail without output.
 #[track_caller]
 fn error_of(command: &mut Command) -> String {
     let (exit, stdout, stderr) = finish(command);
@@ -46,7 +46,7 @@ fn every_flag_for_files_accepts_urls() {
     check(&["--files-inspect", "-f", &format!("b/c.yml={url}")], "- b/c.yml\n");
     check(&["-f", "schema.yml", "-f", "t.yml", "--data-values-file", &url], "v:\n- 1\n- 2\n");
     check(&["-f", "schema.yml", "-f", "t.yml", "--data-value-file", &format!("a={url}")], "v: 'a:   [1,2]'\n");
-    // Nobody asks for what is not used.
+    // Unused inputs are not requested.
     let before = server.requests().len();
     check(&["--files-inspect", "-f", &url], "- a.yml\n");
     assert_eq!(server.requests().len(), before);
@@ -131,7 +131,7 @@ fn endless_and_invalid_redirects_are_errors() {
         let url = Server::answering(response("302 Found", headers, b"")).url("a.yml");
         check_error(&url, &format!("Requesting URL '{url}': 302 Found"));
     }
-    // Multiple Choices: none of them is ours to make.
+    // Multiple Choices: no choice is made for the user.
     let url = Server::answering(response("300 Multiple Choices", &["Location: /b"], b"")).url("a.yml");
     check_error(&url, &format!("Requesting URL '{url}': 300 Multiple Choices"));
 }
@@ -141,7 +141,7 @@ fn unreachable_hosts_are_errors() {
     let address = format!("127.0.0.1:{}", server::closed_port());
     let url = format!("http://{address}/a.yml");
     check_error(&url, &get(&url, &format!("dial tcp {address}: connect: connection refused")));
-    // No name server needs to be asked to know that there is no such name.
+    // Invalid names fail without a name server.
     let url = "http://a..b/a.yml";
     let hint = "(hint: check the name; proxies are set in HTTP_PROXY and HTTPS_PROXY)";
     check_error(url, &get(url, &format!("dial tcp: lookup a..b: no such host {hint}")));
@@ -199,7 +199,7 @@ fn slow_servers_time_out() {
         server::wait_for_the_end(stream);
     };
     check(Server::start(stalls), "Reading", "not complete");
-    // Redirects share the time: each of them alone would be fast enough.
+    // Redirects share the time limit: each of them alone would be fast enough.
     let circles = |_: &str, stream: &mut dyn Stream| {
         std::thread::sleep(std::time::Duration::from_millis(60));
         server::write(stream, &response("302 Found", &["Location: /a.yml"], b""));
@@ -221,7 +221,7 @@ fn bodies_are_limited() {
         server::write(stream, b"HTTP/1.1 200 OK\r\n\r\n");
         while stream.write_all(&[b'#'; 65536]).is_ok() {}
     }));
-    // Less than a limit over the wire, more when it is unpacked.
+    // Below the limit when compressed, above it when decompressed.
     check(Server::answering(response("200 OK", &["Content-Encoding: gzip"], &gzipped(&vec![b'#'; (1 << 20) + 1]))));
     let fits = [&vec![b'#'; (1 << 20) - 6][..], b"\na: 1\n"].concat();
     let url = Server::answering(response("200 OK", &["Content-Encoding: gzip"], &gzipped(&fits))).url("a.yml");
@@ -245,7 +245,7 @@ fn plain_http_goes_through_a_proxy() {
     assert!(head.starts_with(&format!("GET {url} HTTP/1.1\r\n")), "{head}");
     assert!(head.contains("\r\nhost: config.invalid:8080\r\n"), "{head}");
     assert!(head.contains("\r\nproxy-authorization: Basic dXNAcjpwYXNz\r\n"), "{head}");
-    // The name alone will do, in lower case as well.
+    // The proxy's host name alone is enough, also in lower case.
     let mut command = scratch.command(&["-f", "http://config.invalid/a.yml"]);
     assert_eq!(finish(command.env("http_proxy", format!("127.0.0.1:{}", proxy.port()))), want);
     assert!(proxy.requests()[1].starts_with("GET http://config.invalid/a.yml HTTP/1.1\r\n"));
@@ -259,11 +259,11 @@ fn some_hosts_need_no_proxy() {
     let scratch = Scratch::new();
     let mut command = scratch.command(&["-f", &server.url("a.yml")]);
     assert_eq!(finish(command.env("HTTP_PROXY", &address)).1, "a: direct\n");
-    // A name that cannot be looked up shows that it was tried.
+    // The failed lookup of an invalid name shows that there was a direct request.
     let mut command = scratch.command(&["-f", "http://c.a..b/a.yml"]);
     let stderr = error_of(command.env("HTTP_PROXY", &address).env("NO_PROXY", "x, a..b"));
     assert!(stderr.contains("lookup c.a..b: no such host"), "{stderr}");
-    // The other scheme's proxy is no business of this one.
+    // The proxy of the other scheme is not used.
     let mut command = scratch.command(&["-f", "http://a..b/a.yml"]);
     let stderr = error_of(command.env("HTTPS_PROXY", &address));
     assert!(stderr.contains("lookup a..b: no such host"), "{stderr}");

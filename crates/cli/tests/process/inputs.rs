@@ -1,4 +1,4 @@
-//! Inputs that are not plain files with plain names.
+//! Inputs other than plain files with plain names.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -37,7 +37,7 @@ fn standard_input_is_read_in_every_form() {
 fn pipes_of_the_shell_are_read() {
     let scratch = Scratch::with(&[("v.yml", "#@data/values\n---\na: 1\n")]);
     if Command::new("bash").args(["-c", "exit"]).output().is_err() {
-        // The same with a pipe that has a name.
+        // The same with a named pipe.
         let line = "mkfifo p.yml; echo 'a: 1' >p.yml & ytterby -f p.yml";
         return assert_eq!(shell(&scratch, "sh", line), done("a: 1\n"));
     }
@@ -61,7 +61,7 @@ fn sockets_and_devices_are_no_files() {
     check("/dev/zero", error("/dev/zero"));
 }
 
-/// Not every file system takes such names.
+/// Whether the file system supports such names.
 fn not_utf8(scratch: &Scratch) -> bool {
     fs::create_dir(scratch.0.join(OsStr::from_bytes(b"d/s\xfcb"))).is_ok()
 }

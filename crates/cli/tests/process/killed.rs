@@ -1,4 +1,4 @@
-//! `kill -9` while output files are written: the next run finishes or takes back what it finds.
+//! `kill -9` while output files are written: the next run finishes or undoes the work.
 
 use std::fs;
 use std::process::Stdio;
@@ -19,7 +19,7 @@ fn workspace() -> Scratch {
     scratch
 }
 
-/// Kills the program after a while, and says which contents are there.
+/// Kills the program after a while, and counts contents.
 fn kill_after(scratch: &Scratch, args: &[&str], delay: Duration) -> (usize, usize, usize) {
     let mut child = scratch.command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let started = Instant::now();
@@ -31,7 +31,7 @@ fn kill_after(scratch: &Scratch, args: &[&str], delay: Duration) -> (usize, usiz
     contents(scratch)
 }
 
-/// How many files have the old content, the new one, and another one or none.
+/// The number of files with the old content, the new one, and another one or none.
 fn contents(scratch: &Scratch) -> (usize, usize, usize) {
     let mut counts = (0, 0, 0);
     for number in 0..COUNT {
@@ -57,7 +57,7 @@ fn added_files_are_complete_after_the_next_run() {
         assert_eq!((exit, stderr.as_str()), (0, ""));
         let after = contents(&scratch);
         assert!(after == (COUNT, 0, 0) || after == (0, COUNT, 0), "{old} old, {new} new, then {after:?}");
-        // One that was killed before it had locked its working directory may leave that, with nothing in it.
+        // A run that was killed before it had locked its working directory may leave that, but empty.
         assert!(!scratch.list("out").iter().any(|path| path.starts_with(".ytterby-") && !path.ends_with('/')));
         assert!(scratch.0.join("out/z.yml").exists());
     }

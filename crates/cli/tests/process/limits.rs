@@ -1,8 +1,8 @@
-//! Limits: each ends a run with its id, the place, the hottest line and the flag; nothing is written.
+//! Limits: each ends a run with its id, position, hottest line and flag, and nothing is written.
 
 use super::Scratch;
 
-/// Runs a template with flags and gives the line of JSON about the limit.
+/// Runs a template with flags and returns the JSON line about the limit.
 #[track_caller]
 fn check(template: &str, args: &[&str], id: &str, line: Option<u32>) -> serde_json::Value {
     let scratch = Scratch::with(&[("t.yml", template)]);
@@ -54,7 +54,7 @@ fn output_and_depth_are_limited() {
     assert_eq!(Scratch::with(&[("t.yml", deep)]).run(&["-f", "t.yml", "--limit-depth", "1000"]).0, 0);
 }
 
-/// Values that hold one another twice have no end that a walk could reach.
+/// Values that contain each other twice have exponential size.
 #[test]
 fn walks_over_shared_values_are_limited() {
     let double = |what: &str, start: &str, make: &str| {
@@ -107,7 +107,7 @@ fn wrong_limits_are_errors() {
     }
 }
 
-/// A line of code can break a rule a million times: the first thousand are reported, the others are counted.
+/// A line of code can violate a rule a million times: the first thousand are reported, the others counted.
 #[test]
 fn reports_are_bounded() {
     let schema = "#@data/values-schema\n---\n#@schema/default [1] * 20000\na:\n#@schema/validation min=2\n- 1\n";
@@ -116,13 +116,13 @@ fn reports_are_bounded() {
         let (exit, _, stderr) = scratch.run(&["-f", ".", &format!("--diagnostics={format}")]);
         assert_eq!(exit, 1);
         assert!(stderr.len() < 2_000_000, "{format}: {} bytes", stderr.len());
-        // What is for people shows the first errors and counts the others.
+        // Formats for people show the first errors and count the others.
         let counted = if format == "rich" { "1,001 errors" } else { "19000 more values break rules" };
         assert!(stderr.contains(counted), "{format}: {stderr}");
     }
 }
 
-/// What is written counts, not only the values that it is made of: indentation can be most of it.
+/// The written text counts, not only the values: it can be mostly indentation.
 #[test]
 fn indentation_counts_as_memory() {
     let deep =

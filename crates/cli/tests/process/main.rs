@@ -1,4 +1,4 @@
-//! What only shows from outside of the process: pipes, names, signals, HTTP.
+//! Tests of the whole process: pipes, names, signals, HTTP.
 
 #[cfg(unix)]
 mod completions;
@@ -49,7 +49,7 @@ impl Scratch {
         Scratch(path)
     }
 
-    /// With these files in it.
+    /// A directory with these files.
     fn with(files: &[(&str, &str)]) -> Scratch {
         let scratch = Scratch::new();
         for (path, content) in files {
@@ -86,7 +86,7 @@ impl Scratch {
         found
     }
 
-    /// The program, in this directory, with nothing to read and none of our own settings.
+    /// The program, in this directory, without input and with a clean environment.
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(BIN);
         command.args(args).current_dir(&self.0).stdin(Stdio::null());

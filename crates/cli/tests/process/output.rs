@@ -1,4 +1,4 @@
-//! Places that cannot be written to, or not like that.
+//! Output to places that cannot be written to, or only in special ways.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -12,7 +12,7 @@ fn check_error(scratch: &Scratch, args: &[&str], want: &str) {
     assert_eq!((exit, stdout.as_str(), stderr.as_str()), (1, "", format!("ytterby: Error: {want}\n").as_str()));
 }
 
-/// Two input files, `a.yml` and `b/c.yml`, and what else is given.
+/// Two input files, `a.yml` and `b/c.yml`, and additional ones.
 fn scratch(files: &[(&str, &str)]) -> Scratch {
     filled(Scratch::new(), files)
 }
@@ -80,7 +80,7 @@ fn a_file_in_place_of_a_directory_is_an_error() {
     check_error(&scratch, &["-f", "in", "--output-files", "dirs"], "open dirs/a.yml: is a directory");
     let same = ["dirs/", "dirs/a.yml/", "dirs/a.yml/x=x", "file=f", "in/", "in/a.yml=a: 1", "in/b/", "in/b/c.yml=c: 1"];
     assert_eq!(scratch.list(""), [&same[..], &["out/", "out/b=b"]].concat());
-    // What is to be emptied can be a file, as in ytt.
+    // Like in ytt, the path to be emptied can be a file.
     assert_eq!(scratch.run(&["-f", "in", "--dangerous-emptied-output-directory", "file"]).0, 0);
     assert_eq!(scratch.list("file"), ["a.yml=a: 1", "b/", "b/c.yml=c: 1"]);
 }
@@ -102,7 +102,7 @@ fn hard_links_are_kept() {
     fs::hard_link(scratch.0.join("out/a.yml"), scratch.0.join("same.yml")).unwrap();
     assert_eq!(scratch.run(&["-f", "in", "--output-files", "out"]).0, 0);
     assert_eq!(fs::read_to_string(scratch.0.join("same.yml")).unwrap(), "a: 1\n");
-    // And they come back if something fails.
+    // They are restored if something fails.
     fs::remove_dir_all(scratch.0.join("out/b")).unwrap();
     scratch.write("out/b", "in the way");
     fs::write(scratch.0.join("same.yml"), "old").unwrap();
@@ -111,15 +111,15 @@ fn hard_links_are_kept() {
     assert_eq!(fs::read_to_string(scratch.0.join("same.yml")).unwrap(), "old");
 }
 
-/// The program as someone whom permissions hold back: `root` is not.
+/// The program as an unprivileged user: permissions do not restrict `root`.
 fn unprivileged(scratch: &Scratch, args: &[&str]) -> Command {
     let is_root = fs::metadata("/proc/self").is_ok_and(|me| me.uid() == 0);
     let mut command = scratch.command(args);
     if is_root {
         let program = scratch.0.join("ytterby");
         if !program.exists() {
-            // Not by ourselves: a program cannot be run while a file is open for writing, and other tests start processes meanwhile,
-            // which inherit our open files.
+            // Not by ourselves: a program cannot be executed while a file is open for writing, and other tests start processes
+            // meanwhile, which inherit our open files.
             assert!(Command::new("cp").arg(BIN).arg(&program).status().unwrap().success());
         }
         command = Command::new("setpriv");
@@ -137,7 +137,7 @@ fn set_mode(scratch: &Scratch, path: &str, mode: u32) {
 #[test]
 #[cfg(target_os = "linux")]
 fn permissions_are_respected() {
-    // The build directory may be out of reach for others.
+    // The build directory may be inaccessible to others.
     let scratch = filled(
         Scratch::below(&std::env::temp_dir()),
         &[("ro/a.yml", "old"), ("ro/keep.yml", "keep"), ("up/out/a.yml", "old"), ("own/a.yml", "old")],
@@ -160,12 +160,12 @@ fn permissions_are_respected() {
         "Creating a temporary directory beside 'up/out', in 'up': permission denied",
     );
     assert_eq!((scratch.list("ro"), scratch.list("up"), scratch.list("own")), before);
-    // A file that can be written is written, even if its directory can not.
+    // A writable file is written, even if its directory is read-only.
     let (exit, _, stderr) = finish(&mut unprivileged(&scratch, &["-f", "in/a.yml", "--output-files", "ro"]));
     assert_eq!((exit, stderr.as_str()), (0, ""));
     assert_eq!(scratch.list("ro"), ["a.yml=a: 1", "keep.yml=keep"]);
 
-    // Old content that cannot be deleted is not lost sight of.
+    // Old content that cannot be deleted is reported.
     scratch.write("swap/out/sub/old.yml", "old");
     for (path, mode) in [("swap", 0o777), ("swap/out", 0o777), ("swap/out/sub", 0o555)] {
         set_mode(&scratch, path, mode);

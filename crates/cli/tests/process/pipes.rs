@@ -1,4 +1,4 @@
-//! Standard output and error that are not what one expects, and the program's own name.
+//! Closed or unusual standard streams, and the program's own name.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
@@ -7,7 +7,7 @@ use super::{BIN, Scratch, finish, run};
 
 #[test]
 fn a_closed_reader_ends_the_program_quietly() {
-    // More than any pipe holds.
+    // More than the capacity of any pipe.
     let big: String = (0..200_000).map(|number| format!("- item {number}\n")).collect();
     let scratch = Scratch::with(&[("a.yml", &big)]);
     for args in [&["fmt", "-f", "a.yml"][..], &["-f", "a.yml"]] {

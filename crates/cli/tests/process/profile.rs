@@ -1,4 +1,4 @@
-//! `--profile`: what a run spends time, steps and memory on.
+//! `--profile`: shows where a run spends time, steps and memory.
 
 use serde_json::Value;
 
@@ -61,7 +61,7 @@ fn json_has_phases_files_functions_overlays_rules_and_lines() {
         .map(|row| row["line"].as_u64().unwrap_or_default())
         .collect();
     assert!(lines.contains(&3) && lines.contains(&9), "{lines:?}");
-    // All phases together are the whole, but for what is between them.
+    // The phases add up to the total, except for the time between them.
     let own = |name: &str| -> u64 {
         let spans = ["phases", "files", "functions", "overlays", "rules"];
         spans

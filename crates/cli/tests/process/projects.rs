@@ -198,14 +198,14 @@ fn terminals_show_progress() {
     let mut child = command.spawn().unwrap();
     drop(command);
     let mut shown = Vec::new();
-    // Reading fails when the program has ended and nobody has the other side open.
+    // Reading fails when the program has ended and closed the other side.
     let _ = fs::File::from(master).read_to_end(&mut shown);
     assert!(child.wait().unwrap().success());
     let shown = String::from_utf8_lossy(&shown);
     assert!(shown.contains("Building targets: 0 of 2"), "{shown:?}");
-    // The line is gone at the end.
+    // The line is erased at the end.
     assert!(shown.contains("\r\u{1b}[Kbuilt 2 targets, 2 changed"), "{shown:?}");
-    // Nobody sees it elsewhere.
+    // It is only shown on terminals.
     assert_eq!(scratch.run(&["build", "--check"]), (0, String::new(), String::new()));
 }
 
@@ -235,7 +235,7 @@ fn interrupted_builds_leave_directories_whole() {
     assert_eq!(scratch.list("out"), ["quick/", "quick/a.yml=host: q", "slow/", "slow/a.yml=old"]);
 }
 
-/// Runs a line of a shell in a copy of the shop, as a machine of the fleet would.
+/// Runs a shell command in a copy of the shop, like a machine of the fleet.
 fn shell(scratch: &Scratch, line: &str, variables: &[(&str, &str)]) -> i32 {
     let programs = Path::new(super::BIN).parent().unwrap().display().to_string();
     let path = format!("{programs}:{}", std::env::var("PATH").unwrap_or_default());
@@ -284,7 +284,7 @@ fn generated_values_are_those_of_the_project() {
     let scratch = Scratch::with(&[SCHEMA, ("config/a.yml", template), ("ytterby.yml", project)]);
     let (exit, stdout, _) = scratch.run(&["gen", "--count", "3", "--seed", "1"]);
     assert_eq!((exit, stdout.matches("---\n").count()), (0, 2), "{stdout}");
-    // An empty name is no name of a ConfigMap; where the name is set, nothing can be wrong.
+    // An empty name is invalid for a ConfigMap; if the name is set, nothing can fail.
     let (exit, stdout, _) = scratch.run(&["gen", "--check"]);
     assert!(exit == 1 && stdout.contains("kubernetes/") && stdout.contains("host: \"\""), "{stdout}");
     let (exit, stdout, _) = scratch.run(&["gen", "fixed", "--check"]);

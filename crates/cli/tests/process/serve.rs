@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::{Scratch, run};
 
-/// A server that runs, and its log so far.
+/// A running server and its log so far.
 struct Server {
     child: Child,
     log: BufReader<std::process::ChildStderr>,
@@ -105,7 +105,7 @@ fn failures_to_start_are_explained() {
     first.end(Signal::INT);
 }
 
-/// What is in `deploy` is what the templates make.
+/// The files in `deploy` are those that the templates render.
 #[test]
 fn the_rendered_deployments_are_up_to_date() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -131,7 +131,7 @@ fn monitoring_can_be_added() {
     let documents = deployment(&["monitoring={enabled: true, dashboard: true}"]);
     let of = |kind: &str| documents.iter().find(|document| document["kind"] == kind).unwrap();
     assert_eq!(of("ServiceMonitor")["spec"]["endpoints"][0]["port"], "metrics");
-    // Alerts and panels ask for metrics that there are.
+    // Alerts and panels use existing metrics.
     let known = Path::new(env!("CARGO_MANIFEST_DIR")).join("../kubevirt/src/server/metrics.rs");
     let known = std::fs::read_to_string(known).unwrap();
     let maps: Vec<_> = documents.iter().filter(|document| document["kind"] == "ConfigMap").collect();
@@ -148,7 +148,7 @@ fn monitoring_can_be_added() {
     assert!(count > 12, "{count}");
 }
 
-/// The documents that the example of a deployment makes.
+/// The documents of the example deployment.
 fn deployment(values: &[&str]) -> Vec<Value> {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/kubevirt/webhook");
     let mut args = vec!["-f", example.to_str().unwrap(), "-v", "image=x", "-o", "json"];
@@ -166,7 +166,7 @@ fn the_deployment_fits_the_server() {
         assert_eq!(documents.len(), kinds, "{certificates}");
         let of = |kind: &str| documents.iter().find(|document| document["kind"] == kind).unwrap();
         let pod = &of("Deployment")["spec"]["template"]["spec"];
-        // The server takes the arguments.
+        // The server accepts the arguments.
         let container = &pod["containers"][0];
         let words = |key: &str| {
             container[key].as_array().unwrap().iter().map(|word| word.as_str().unwrap().to_owned()).collect::<Vec<_>>()
@@ -175,7 +175,7 @@ fn the_deployment_fits_the_server() {
         let command: Vec<&str> = command.iter().map(String::as_str).collect();
         let (code, _, err) = run(&command);
         assert_eq!(code, 0, "{command:?}: {err}");
-        // Names lead from one object to the next.
+        // Objects refer to each other by existing names.
         let name = &of("ServiceAccount")["metadata"]["name"];
         assert_eq!(&pod["serviceAccountName"], name);
         assert_eq!(&of("ClusterRoleBinding")["subjects"][0]["name"], name);

@@ -8,11 +8,11 @@ use std::thread;
 use rustls::pki_types::PrivatePkcs8KeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-/// What a handler talks to.
+/// The connection of a handler.
 pub trait Stream: Read + Write {}
 impl<S: Read + Write> Stream for S {}
 
-/// Answers every connection by a handler; keeps the heads of all requests. Ends with the test's process.
+/// Answers every connection by a handler and records the heads of all requests. Ends with the test's process.
 pub struct Server {
     address: SocketAddr,
     requests: Arc<Mutex<Vec<String>>>,
@@ -26,18 +26,18 @@ impl Server {
         Server::listen(None, Arc::new(handler))
     }
 
-    /// One that speaks TLS with this identity.
+    /// A TLS server with this identity.
     pub fn start_tls(identity: &Identity, handler: impl Fn(&str, &mut dyn Stream) + Send + Sync + 'static) -> Server {
         Server::listen(Some(identity.config.clone()), Arc::new(handler))
     }
 
-    /// One that gives this to every request.
+    /// A server with the same answer to every request.
     pub fn answering(answer: impl Into<Vec<u8>>) -> Server {
         let answer = answer.into();
         Server::start(move |_, stream| write(stream, &answer))
     }
 
-    /// One that does not speak HTTP, or not at first.
+    /// A server that does not use HTTP, or not at first.
     pub fn start_raw(handler: impl Fn(&mut dyn Stream) + Send + Sync + 'static) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let server = Server { address: listener.local_addr().unwrap(), requests: Arc::default() };
@@ -88,12 +88,12 @@ fn serve(stream: &mut dyn Stream, handler: &Handler, requests: &Mutex<Vec<String
     }
 }
 
-/// A stream on which we are the server of a TLS connection.
+/// The server side of a TLS connection.
 pub fn secured<S: Read + Write>(stream: S, config: Arc<ServerConfig>) -> StreamOwned<ServerConnection, S> {
     StreamOwned::new(ServerConnection::new(config).unwrap(), stream)
 }
 
-/// Up to the empty line. A client that goes away has sent nothing.
+/// Reads up to the empty line; empty if the client disconnects.
 pub fn read_head(stream: &mut dyn Stream) -> String {
     let mut head = Vec::new();
     let mut byte = [0];
@@ -106,12 +106,12 @@ pub fn read_head(stream: &mut dyn Stream) -> String {
     String::from_utf8(head).unwrap()
 }
 
-/// Clients may have gone; that is theirs to explain.
+/// Writes, ignoring disconnected clients.
 pub fn write(stream: &mut dyn Stream, bytes: &[u8]) {
     let _ = stream.write_all(bytes).and_then(|()| stream.flush());
 }
 
-/// Says nothing until the client goes away.
+/// Sends nothing until the client disconnects.
 pub fn wait_for_the_end(stream: &mut dyn Stream) {
     let _ = stream.read_to_end(&mut Vec::new());
 }
@@ -135,7 +135,7 @@ impl Identity {
         Identity::made(name, rcgen::IsCa::NoCa)
     }
 
-    /// One whose certificate could sign others.
+    /// An identity whose certificate could sign others.
     pub fn of_authority(name: &str) -> Identity {
         Identity::made(name, rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained))
     }
@@ -156,7 +156,7 @@ impl Identity {
     }
 }
 
-/// A port that nobody listens on: it was free a moment ago.
+/// A port that is not in use: it was free a moment ago.
 pub fn closed_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }

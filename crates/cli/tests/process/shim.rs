@@ -1,15 +1,15 @@
 //! Faults below the C library: devices that fail in the middle, and clocks that jump.
 //!
 //! A small library, compiled here, replaces some functions of the C library for one run (`LD_PRELOAD`). It counts the calls
-//! for files in the scratch directory and lets one of them fail. Without a C compiler the tests say so and pass, and so
-//! they do where the program is linked statically.
+//! for files in the scratch directory and lets one of them fail. The tests are skipped with a message if there is no C
+//! compiler, or if the program is linked statically.
 
 use std::process::{Command, Stdio};
 
 use super::{BIN, Scratch, finish};
 
-/// `FAULT_CALL` names the function, `FAULT_NUMBER` the call of it that fails with EIO. `FAULT_CLOCK` lets every clock but
-/// those of processor time jump an hour to and fro.
+/// `FAULT_CALL` is the function, `FAULT_NUMBER` the number of the call that fails with EIO. `FAULT_CLOCK` lets all clocks
+/// except those of processor time jump by an hour to and fro.
 const SHIM: &str = r#"
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -75,14 +75,14 @@ int clock_gettime(clockid_t id, struct timespec *time) {
 }
 "#;
 
-/// Compiles the shim; nothing where that, or using it, is not possible.
+/// Compiles the shim; `None` if that is not possible, or if the program ignores it.
 fn shim(scratch: &Scratch) -> Option<String> {
     scratch.write("shim.c", SHIM);
     let mut compiler = Command::new("cc");
     compiler.args(["-shared", "-fPIC", "-o", "shim.so", "shim.c", "-ldl"]).current_dir(&scratch.0).stdin(Stdio::null());
     let is_compiled = compiler.output().is_ok_and(|output| output.status.success());
     let library = scratch.0.join("shim.so").display().to_string();
-    // Does the program look at it at all?
+    // Does the program use it at all?
     let mut probe = scratch.command(&["-f", "shim.c=/dev/null"]);
     probe.env("LD_PRELOAD", &library).env("LD_DEBUG", "libs");
     let is_used =
@@ -93,8 +93,8 @@ fn shim(scratch: &Scratch) -> Option<String> {
     is_used.then_some(library)
 }
 
-/// Runs the program with each call of `function` failing in turn, until none fails any more. `look` sees the exit code,
-/// and standard error.
+/// Runs the program with each call of `function` failing in turn, until none fails any more. `look` gets the exit code and
+/// standard error.
 fn each_fault(scratch: &Scratch, library: &str, function: &str, args: &[&str], mut look: impl FnMut(i32, &str)) -> u32 {
     for number in 1..500 {
         let mut command = scratch.command(args);
@@ -169,7 +169,7 @@ fn clocks_may_jump() {
         let (exit, _, stderr) = finish(&mut command);
         assert_eq!((exit, stderr.as_str()), (0, ""), "{args:?}");
     }
-    // The limit is one of processor time, so it ends the run all the same.
+    // The limit is processor time, so it ends the run nevertheless.
     scratch.write("loop/a.yml", "#@ while True:\n#@   x = 1\n#@ end\n");
     let mut command = scratch.command(&["-f", "loop", "--limit-time", "200ms"]);
     command.env("LD_PRELOAD", &library).env("FAULT_CLOCK", "1");

@@ -1,7 +1,7 @@
 //! Interrupts while output files are written.
 //!
-//! As soon as a file shows that the program is in the middle of writing, it gets a signal; then it has to take back what it
-//! did.
+//! As soon as a file shows that the program is in the middle of writing, it gets a signal; then it must undo its
+//! work.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Output, Stdio};
@@ -46,7 +46,7 @@ fn start(scratch: &Scratch, args: &[&str], stdout: impl Into<Stdio>) -> Child {
     scratch.command(args).stdout(stdout).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Between two looks at the disk: without it we would keep the program from writing.
+/// Pauses between two checks of the disk, so that the program can write.
 fn pause() {
     std::thread::sleep(std::time::Duration::from_micros(200));
 }
@@ -55,8 +55,8 @@ fn send(signal: Signal, child: &Child) {
     kill_process(Pid::from_child(child), signal).unwrap();
 }
 
-/// Sends the signal as soon as a path (with `PID` for the program's number) is there. Says what became of the program, and
-/// which signal ended it.
+/// Sends the signal as soon as a path (with `PID` for the process id) exists. Returns the output of the program, and the
+/// signal that ended it.
 fn interrupt(scratch: &Scratch, args: &[&str], signal: Signal, path: &str) -> (Output, Option<i32>) {
     let mut child = start(scratch, args, Stdio::null());
     let path = scratch.0.join(path.replace("PID", &child.id().to_string()));
@@ -71,7 +71,7 @@ fn interrupt(scratch: &Scratch, args: &[&str], signal: Signal, path: &str) -> (O
     (output, signal)
 }
 
-/// It may happen that the program is faster than the signal; then everything is there, and we try again.
+/// The program may be faster than the signal; then everything is written, and we try again.
 #[track_caller]
 fn check_taken_back(args: &[&str], path: &str) {
     let scratch = workspace();
@@ -137,7 +137,7 @@ fn new_directories_are_removed() {
 #[test]
 fn once_everything_is_written_a_signal_ends_the_program() {
     let scratch = workspace();
-    // Nobody reads the names of the files, which are more than a pipe holds.
+    // The names of the files are not read, and are more than the capacity of a pipe.
     let out = format!("w/{}", "o".repeat(200));
     let mut child = start(&scratch, &["-f", "in", "--output-files", &out], Stdio::piped());
     let stage = scratch.0.join(format!("{out}/.ytterby-{}-0", child.id()));
