@@ -1,4 +1,4 @@
-//! Starts a real API server and its store, for tests that take it as their judge.
+//! Starts a real API server and its store, for tests that compare verdicts with it.
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
@@ -22,7 +22,7 @@ impl Drop for Process {
     }
 }
 
-/// The binaries that `KUBE_APISERVER` and `ETCD` name; none if they name none.
+/// The binaries given by `KUBE_APISERVER` and `ETCD`, if any.
 pub fn binaries() -> Option<[String; 2]> {
     let names =
         ["KUBE_APISERVER", "ETCD"].map(|name| std::env::var(name).ok().filter(|path| Path::new(path).is_file()));
@@ -33,8 +33,8 @@ pub fn binaries() -> Option<[String; 2]> {
     Some([apiserver, etcd])
 }
 
-/// Starts both with their files below `scratch`. Who has the `token` may do everything; `identity` are the flags about
-/// certificates and keys. The server is not ready yet.
+/// Starts both with their files below `scratch`. The `token` has all permissions; `identity` contains the flags for
+/// certificates and keys. The server is not ready yet when this returns.
 pub fn start(
     [apiserver, etcd]: &[String; 2],
     scratch: &Path,

@@ -1,4 +1,4 @@
-//! Rules that the API server has in code, found by comparing verdicts on some 18,000 mutated manifests of all kinds.
+//! Rules that the API server implements in code, found by comparing verdicts on some 18,000 mutated manifests of all kinds.
 //!
 //! Each line is a change of a valid manifest and the paths of the errors that a server reports for it.
 
@@ -25,7 +25,7 @@ fn errors(version: &str, text: &str) -> Vec<String> {
     found
 }
 
-/// Checks lines of `fields => paths` inside of a manifest, where `…` is replaced by the fields.
+/// Checks lines of `fields => paths` inside a manifest, where `…` is replaced by the fields.
 fn lines(manifest: &str, lines: &str) {
     for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let (fields, expected) = line.split_once("=>").unwrap_or((line, ""));

@@ -1,6 +1,6 @@
-//! Small cases: one manifest, the paths and ids of its errors.
+//! Small cases: one manifest, with the paths and ids of its errors.
 //!
-//! Neighbours of what the recorded corpus shows, other versions, schemas from elsewhere, and hostile input.
+//! Variations of the recorded corpus, other versions, external schemas, and hostile input.
 
 use ytterby_diag::{FileId, Severity};
 use ytterby_kubernetes::{Added, Catalog, Gvk, Node, Options, Unknown, Version, documents};
@@ -332,7 +332,7 @@ fn external_schemas_are_used() {
 #[test]
 fn hostile_input_ends() {
     let mut catalog = catalog("1.36");
-    // Definitions that refer to each other and to nothing else, and combinations that refer to themselves twice.
+    // Definitions that refer only to each other, and combinations that refer to themselves twice.
     let hostile = "{swagger: '2.0', definitions: {A: {$ref: '#/definitions/B'}, B: {$ref: '#/definitions/A'}, X: {x-kubernetes-group-version-kind: [{group: x.test, version: v1, kind: X}], type: object, properties: {spec: {$ref: '#/definitions/Loop'}, other: {$ref: '#/definitions/A'}}}, Loop: {anyOf: [{$ref: '#/definitions/Loop'}, {$ref: '#/definitions/Loop'}]}}}";
     assert_eq!(catalog.add(&node(hostile)), Added::OpenApi(1));
     let found = errors_in(&catalog, "apiVersion: x.test/v1\nkind: X\nmetadata: {name: a}\nspec: {a: 1}\nother: 1");

@@ -1,7 +1,7 @@
 //! Compares verdicts with those of a real API server, recorded in `../shared/kubernetes/corpus`.
 //!
-//! Every case of the classes `decode`, `schema`, `cel` and `nokind` has to be refused, none of `ok`, and of `semantic` at
-//! least the share below. `YTTERBY_CORPUS=verbose` prints each case that differs; a name prints what is found there.
+//! Every case of the classes `decode`, `schema`, `cel` and `nokind` must be refused, none of `ok`, and of `semantic` at
+//! least the share below. `YTTERBY_CORPUS=verbose` prints each case that differs; a name prints its findings.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -56,13 +56,13 @@ fn main() {
     }
 }
 
-/// Paths as text, without quotes and brackets around keys, so that the server's way to write them does not matter.
+/// Paths as text, without quotes and brackets around keys, to compare with those of the server.
 fn normal(path: &str) -> String {
     path.replace(['[', ']', '"'], ".").split('.').filter(|part| !part.is_empty()).collect::<Vec<_>>().join(".")
 }
 
-/// Whether a path of ours is the server's field, or says more: the server names a label by its map, a field of an item
-/// without its index, a schema by a path of its own, and some things not at all.
+/// Whether our path is the server's field, or more precise: the server names a label by its map, a field of an item
+/// without its index, a schema by another path, and some things not at all.
 fn is_place(path: &str, field: &str) -> bool {
     let schema = |text: &str| text.split_once("openAPIV3Schema").map(|(_, rest)| rest.to_owned());
     let indexless = |text: &str| -> String {

@@ -1,7 +1,7 @@
-//! Packs the published facts about built-in kinds, and holds the packed file to them.
+//! Generates the packed facts about built-in kinds, and compares the packed file with them.
 //!
-//! `YTTERBY_BLESS=facts cargo test -p ytterby-kubernetes --test facts` writes `src/facts/facts.bin` anew from
-//! `../shared/kubernetes`; without that folder there is nothing to compare with. The format is read by `src/facts`.
+//! `YTTERBY_BLESS=facts cargo test -p ytterby-kubernetes --test facts` rewrites `src/facts/facts.bin` from
+//! `../shared/kubernetes`; without that folder the test is skipped. `src/facts` reads the format.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
@@ -42,7 +42,7 @@ fn read(path: &Path) -> Vec<Node> {
     text.lines().map(json).collect()
 }
 
-/// One line a kind (`K`), a lifecycle (`L`) and a definition (`D`). Versions are letters, `a` for 1.24.
+/// One line for each kind (`K`), lifecycle (`L`) and definition (`D`). Versions are letters, `a` for 1.24.
 fn pack(shared: &Path) -> String {
     let facts = read(&shared.join("facts.jsonl"));
     let extra = Extra::read(&read(&shared.join("facts-1.36.jsonl")));
@@ -107,7 +107,7 @@ fn lifecycle(kind: &Node, out: &mut String) {
     writeln!(out, "L{group} {version} {name} {introduced} {deprecated} {removed} {off} {replacement}").unwrap();
 }
 
-/// What the running server publishes beyond the repository's documents, by definition and field.
+/// Facts from a running server that the published documents lack, by definition and field.
 struct Extra(HashMap<(String, String), (Vec<String>, Option<String>)>);
 
 impl Extra {
@@ -133,7 +133,7 @@ impl Extra {
     }
 }
 
-/// The letter of a definition that is a type of its own.
+/// The letter of a definition that is a primitive type.
 fn primitive(name: &str) -> Option<char> {
     Some(match name.rsplit('.').next().unwrap() {
         "Quantity" => 'q',

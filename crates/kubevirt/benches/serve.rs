@@ -1,4 +1,4 @@
-//! Reviews a second, how long they take, and whether memory grows.
+//! Measures reviews per second, their latency, and the growth of memory.
 //!
 //! Run with `cargo bench -p ytterby-kubevirt --features server --bench serve`. Prints a line; no
 //! time is asserted, because machines differ.
@@ -40,7 +40,7 @@ fn resident(metrics: SocketAddr) -> u64 {
     line.and_then(|bytes| bytes.parse().ok()).expect("metrics tell of the memory")
 }
 
-/// A VM of 78 kB whose 500 patterns explode on each of its 50 disks.
+/// A VM of 78 kB whose 500 patterns take exponential time on each of its 50 disks.
 fn attack() -> String {
     let rule = |name: usize| {
         format!(
@@ -59,7 +59,7 @@ fn attack() -> String {
     )
 }
 
-/// How long the reviews of others take while so many clients attack.
+/// The latency of other clients' reviews while this many clients attack.
 fn under_attack(server: SocketAddr, attackers: usize) -> (Vec<Duration>, usize) {
     let (is_over, attacks) = (AtomicBool::new(false), AtomicUsize::new(0));
     let body = attack();
@@ -89,7 +89,7 @@ fn under_attack(server: SocketAddr, attackers: usize) -> (Vec<Duration>, usize) 
     (times, attacks.into_inner())
 }
 
-/// How long each of so many reviews took, in order of time.
+/// The latency of this many reviews, sorted.
 fn round(server: SocketAddr, reviews: usize) -> Vec<Duration> {
     // One in ten is refused.
     let bodies: Vec<String> = (1..=10).map(review).collect();

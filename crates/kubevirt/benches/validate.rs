@@ -1,4 +1,4 @@
-//! Time and memory of a check of many VMs: twice the VMs must take twice the time.
+//! Time and memory for checking many VMs: twice the VMs must take twice the time.
 //!
 //! Run with `cargo bench -p ytterby-kubevirt`. Prints a table; nothing is asserted, because
 //! machines differ.
@@ -54,7 +54,7 @@ fn vms(count: usize) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// The most memory that the process has used so far, in MiB; 0 where the system does not tell.
+/// The peak memory of the process so far, in MiB; 0 if unknown.
 fn peak() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,4 +1,4 @@
-//! Laws of admission: whatever the bytes are, there is an answer, it is JSON, and it is the same over and over.
+//! Properties of admission: any bytes get an answer, it is JSON, and it is always the same.
 
 use std::sync::Arc;
 
@@ -81,7 +81,7 @@ proptest! {
         check(&body);
     }
 
-    /// Each value of the review replaced by one of another kind.
+    /// Each value of the review is replaced by one of another kind.
     #[test]
     fn a_review_with_another_value_is_answered(number in 0usize..60, kind in 0usize..5) {
         let values = ["null", "7", "\"x\"", "[]", "{}"];
@@ -89,7 +89,7 @@ proptest! {
         let places: Vec<usize> = body.match_indices("\":").map(|(at, _)| at + 2).collect();
         let from = places[number % places.len()];
         let rest = &body[from..];
-        // Only scalars: the end of the others is further away.
+        // Only scalars, whose end is easy to find.
         let end = rest.find([',', '}', ']']).unwrap_or(rest.len());
         if !rest.starts_with(['{', '[']) {
             check(format!("{}{}{}", &body[..from], values[kind], &rest[end..]).as_bytes());

@@ -1,4 +1,4 @@
-//! What `export cel` says and what `evaluate` finds are the same, on generated VMs.
+//! `export cel` and `evaluate` agree on generated VMs.
 
 use std::collections::BTreeSet;
 
@@ -124,7 +124,7 @@ fn to_cel(value: &Value) -> Cel {
     }
 }
 
-/// What Kubernetes adds to CEL, on quantities kept as text.
+/// Kubernetes' additions to CEL, with quantities kept as text.
 fn context(vm: &Value) -> Context<'static, 'static> {
     let exact = |text: &str| quantity(text).unwrap_or_else(|| panic!("{text} is no quantity"));
     let mut context = Context::default();
@@ -135,7 +135,7 @@ fn context(vm: &Value) -> Context<'static, 'static> {
             exact(&this).cmp(&exact(&other)) as i64
         })
         .unwrap();
-    // As narrow as in Go: fractions and long numbers are not integers to it.
+    // As in Go, fractions and long numbers are not integers.
     context
         .add_function("isInteger", move |This(this): This<std::sync::Arc<String>>| {
             !this.contains('.') && !this.ends_with('m') && exact(&this).to_i64().is_some()
@@ -293,8 +293,8 @@ proptest! {
         complete_cpu(&mut completed);
         let outcomes = evaluate(&rules, &completed, &Sizing::Own);
         let context = context(&vm);
-        // A message that cannot be made is replaced by the plain one; one that can be made names
-        // what was found.
+        // A message that cannot be evaluated is replaced by the plain one; otherwise it contains what was
+        // found.
         for validation in &exported.validations {
             let Some(text) = &validation.message_expression else { continue };
             if let Ok(message) = Program::compile(text).unwrap().execute(&context) {

@@ -183,7 +183,7 @@ fn found(case: &Value) -> Value {
     }
 }
 
-/// Keys in alphabetical order, so that objects compare whatever their order.
+/// Keys in alphabetical order, so that objects can be compared.
 fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(members) => {
@@ -209,7 +209,7 @@ fn every_case_has_the_result_of_the_reference() {
             _ => found(case),
         };
         if expect.get("panic").is_some() {
-            // The reference crashes: any answer of ours that is not an acceptance will do, and it came without a crash.
+            // The reference crashes: we must not, and must not accept the VM.
             let accepted = got.get("valid") == Some(&Value::Bool(true));
             crashes += 1;
             if accepted {
@@ -217,7 +217,7 @@ fn every_case_has_the_result_of_the_reference() {
             }
             continue;
         }
-        // What is logged is the server's business.
+        // Logs are the server's business.
         let mut expect = sorted(expect);
         if let Value::Object(members) = &mut expect {
             members.retain(|(key, _)| **key != *"log");

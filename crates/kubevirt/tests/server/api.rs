@@ -1,4 +1,4 @@
-//! A small API server: lists in parts, watches, and every way in which both can fail.
+//! A small API server with pages of lists, watches, and every way in which both can fail.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-/// Objects of one part of a list.
+/// Objects per page of a list.
 const PAGE: usize = 2;
 
 pub const TEMPLATES: &str = "/apis/template.openshift.io/v1/templates";
 pub const VMS: &str = "/apis/kubevirt.io/v1/virtualmachines";
 
-/// The server; it goes on until the tests end.
+/// The server; it runs until the tests end.
 #[derive(Clone)]
 pub struct Api {
     pub address: SocketAddr,
@@ -26,13 +26,13 @@ pub struct State {
     resources: HashMap<&'static str, Resource>,
     /// The heads of all requests.
     pub requests: Vec<String>,
-    /// What an expansion is answered.
+    /// The answer to an expansion.
     pub expanded: Option<String>,
-    /// How long that takes.
+    /// The duration of an expansion.
     pub expansion: Duration,
-    /// What is wrong now.
+    /// The current fault.
     pub fault: Fault,
-    /// Watches that lasted as long as they were asked to.
+    /// Watches that lasted as long as requested.
     pub whole_watches: usize,
     version: u64,
 }
@@ -41,30 +41,30 @@ pub struct State {
 struct Resource {
     objects: BTreeMap<String, String>,
     events: Vec<(u64, String)>,
-    /// Watches from before it have lost the thread.
+    /// Watches from older versions fail.
     oldest: u64,
-    /// What is said instead.
+    /// The status to answer instead.
     status: Option<u16>,
-    /// The same for watches only.
+    /// The status to answer to watches instead.
     watch_status: Option<u16>,
     /// Watches end when it grows.
     cuts: u64,
 }
 
-/// What is wrong with the server or the way to it.
+/// A fault of the server or the network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Fault {
     #[default]
     None,
-    /// Connections stay open, but nothing comes through any more, not even their end.
+    /// Connections stay open, but no bytes arrive any more, not even their end.
     HalfOpen,
-    /// Connections end at once, those that are open, too.
+    /// All connections are closed, including open ones.
     Down,
     /// Every answer ends in the middle.
     Cut,
-    /// Requests are turned away, with a second to wait.
+    /// Requests are refused with `Retry-After: 1`.
     Busy,
-    /// Lists come slowly, in small pieces.
+    /// Lists arrive slowly, in small pieces.
     Slow,
 }
 
@@ -92,12 +92,12 @@ impl Api {
         self.state.lock().unwrap()
     }
 
-    /// Answers requests for a kind with this status, or properly.
+    /// Answers requests for a kind with this status, or normally.
     pub fn fail(&self, path: &str, status: Option<u16>) {
         self.state().resources.get_mut(path).unwrap().status = status;
     }
 
-    /// Answers watches of a kind with this status, those that are open, too.
+    /// Answers watches of a kind with this status, including open ones.
     pub fn fail_watches(&self, path: &str, status: u16) {
         let mut state = self.state();
         let resource = state.resources.get_mut(path).unwrap();
@@ -110,7 +110,7 @@ impl Api {
         self.state().resources.get_mut(path).unwrap().cuts += 1;
     }
 
-    /// Forgets what happened, and ends all watches.
+    /// Forgets the history, and ends all watches.
     pub fn forget(&self, path: &str) {
         let mut state = self.state();
         state.version += 10;
@@ -155,7 +155,7 @@ impl Api {
         state.resources.get_mut(path).unwrap().events.push((version, line.replace("VERSION", &version.to_string())));
     }
 
-    /// How many requests had this in their heads.
+    /// The number of requests whose heads contain this text.
     pub fn count(&self, part: &str) -> usize {
         self.state().requests.iter().filter(|head| head.contains(part)).count()
     }
@@ -237,7 +237,7 @@ impl Api {
         }
     }
 
-    /// Keeps a connection open and silent as long as the fault lasts.
+    /// Keeps a connection open and silent during the fault.
     fn hang(&self) {
         while self.state().fault == Fault::HalfOpen {
             std::thread::sleep(Duration::from_millis(5));
@@ -282,7 +282,7 @@ impl Api {
             };
             for (version, line) in news {
                 seen = version;
-                // In two parts: lines do not come as they were sent.
+                // In two parts: lines may arrive in pieces.
                 let line = format!("{line}\n");
                 let (first, second) = line.split_at(line.len() / 2);
                 for part in [first, second] {
@@ -306,12 +306,12 @@ fn reply(out: &mut impl Write, status: u16, body: &str) -> std::io::Result<()> {
     out.flush()
 }
 
-/// So that nobody waits for an answer that does not come.
+/// Fails lookups at once.
 pub fn resolver(host: &str, port: u16) -> std::io::Result<Vec<SocketAddr>> {
     std::net::ToSocketAddrs::to_socket_addrs(&(host, port)).map(Iterator::collect)
 }
 
-/// A port that nobody listens on.
+/// An address without a listener.
 pub fn nobody() -> SocketAddr {
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     assert!(TcpStream::connect(address).is_err());

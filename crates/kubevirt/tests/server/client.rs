@@ -1,4 +1,4 @@
-//! A client that can do everything wrong: plain sockets, TLS, and the few lines of HTTP that the
+//! A client that can misbehave in every way: plain sockets, TLS, and the few lines of HTTP that the
 //! tests need.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -98,7 +98,7 @@ impl Client {
         Client(BufReader::new(Stream::Plain(stream)))
     }
 
-    /// Connects and shakes hands.
+    /// Connects with a TLS handshake.
     pub fn tls(address: SocketAddr, config: ClientConfig) -> io::Result<Client> {
         let mut stream = TcpStream::connect(address)?;
         stream.set_read_timeout(Some(PATIENCE))?;
@@ -116,13 +116,13 @@ impl Client {
         self.0.get_mut().flush()
     }
 
-    /// Says that nothing more will come.
+    /// Closes the sending side.
     pub fn finish(&mut self) {
         let Stream::Plain(stream) = self.0.get_ref() else { panic!("only without TLS") };
         stream.shutdown(std::net::Shutdown::Write).unwrap();
     }
 
-    /// Reads one response. An end before it is an error.
+    /// Reads one response. Fails if the connection ends before it.
     pub fn receive(&mut self) -> io::Result<Response> {
         let mut head = String::new();
         while !head.ends_with("\r\n\r\n") {
@@ -141,12 +141,12 @@ impl Client {
     /// Everything until the other side closes the connection.
     pub fn rest(&mut self) -> String {
         let mut bytes = Vec::new();
-        // A connection that ends without goodbye ends, too.
+        // A connection that is reset has ended, too.
         let _ = self.0.read_to_end(&mut bytes);
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// Whether the other side has closed the connection; waits for it.
+    /// Waits until the other side has closed the connection.
     pub fn is_closed(&mut self) -> bool {
         let mut byte = [0];
         match self.0.read(&mut byte) {

@@ -1,4 +1,4 @@
-//! Rules and dependents from a cluster, which comes and goes.
+//! Rules and dependents from a cluster that is not always reachable.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -60,7 +60,7 @@ pub fn is_ready(server: &Running) -> bool {
     Client::plain(server.webhook).get("/readyz").status == 200
 }
 
-/// Whether a VM with so many cores, without rules of its own, may be stored.
+/// Whether a VM with this many cores, without own rules, is admitted.
 pub fn admits(server: &Running, cores: u32) -> bool {
     let response = Client::plain(server.webhook).post(VMS, create(&vm(cores, None))).review();
     response.get("allowed") == Some(&Value::Bool(true))
@@ -71,7 +71,7 @@ fn rules_follow_the_templates_of_the_cluster() {
     let api = Api::start(None);
     api.put(api::TEMPLATES, "ns", "t", Some(&template(2)));
     for number in 0..5 {
-        // More than one part of a list.
+        // More than one page of a list.
         api.put(api::TEMPLATES, "ns", &format!("other-{number}"), Some(""));
     }
     let (server, log) = start(plain(api.address), false);
@@ -91,7 +91,7 @@ fn rules_follow_the_templates_of_the_cluster() {
     api.put(api::TEMPLATES, "ns", "t", Some(&template(2)));
     wait_for("an addition", || !admits(&server, 1));
 
-    // A bookmark moves the place to go on from; a cut costs nothing.
+    // A bookmark advances the version; a closed watch loses nothing.
     api.say(api::TEMPLATES, r#"{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"VERSION"}}}"#);
     let lists = api.count(&format!("GET {}?limit", api::TEMPLATES));
     let watches = api.count(&format!("GET {}?watch", api::TEMPLATES));
@@ -102,7 +102,7 @@ fn rules_follow_the_templates_of_the_cluster() {
     let newest = api.state().requests.iter().rfind(|head| head.contains("templates?watch")).unwrap().clone();
     assert!(newest.contains("resourceVersion=10"), "it goes on from the bookmark: {newest}");
 
-    // What happened meanwhile is lost: a new list.
+    // Missed events require a new list.
     api.forget(api::TEMPLATES);
     wait_for("a new list", || api.count(&format!("GET {}?limit", api::TEMPLATES)) > lists);
     api.put(api::TEMPLATES, "ns", "t", Some(&template(8)));
@@ -133,7 +133,7 @@ fn readiness_reports_what_is_missing() {
     });
     assert_eq!(not_ready().status, 503);
     assert_eq!(Client::plain(server.webhook).get("/healthz").text(), "ok");
-    // Nothing is admitted unchecked, but what needs no template is answered.
+    // Nothing is admitted unchecked, but VMs that need no template are answered.
     let response = Client::plain(server.webhook).post(VMS, create(&vm(1, None))).review();
     assert_eq!(response.at(&["status", "code"]), Some(&Value::Int(503)), "{response}");
     let response = Client::plain(server.webhook).post(VMS, create(&vm(2, Some(&rules(2))))).review();
@@ -142,7 +142,7 @@ fn readiness_reports_what_is_missing() {
     wait_for("readiness", || is_ready(&server));
     assert!(!admits(&server, 1));
     assert_eq!(log.text().matches("cannot read from the cluster").count(), 1, "the same failure is told once");
-    // Later failures leave what was read.
+    // Later failures keep what was read.
     api.fail(api::TEMPLATES, Some(500));
     wait_for("a complaint", || log.text().matches("cannot read from the cluster").count() > 1);
     assert!(is_ready(&server) && !admits(&server, 1));
@@ -173,7 +173,7 @@ fn a_repeatedly_failing_watch_restarts_with_a_list() {
     api.put(api::TEMPLATES, "ns", "t", Some(&template(2)));
     let (server, _log) = start(plain(api.address), false);
     wait_for("the caches", || is_ready(&server));
-    // As after a cluster was restored: the version is from a time that never was.
+    // As after a cluster was restored: the version never existed.
     api.fail_watches(api::TEMPLATES, 504);
     api.put(api::TEMPLATES, "ns", "t", Some(&template(4)));
     wait_for("a new list", || !admits(&server, 3));
@@ -206,7 +206,7 @@ fn a_template_with_vms_cannot_be_deleted() {
     let response = told().to_string();
     assert!(response.contains(r#""message":"Template cannot be deleted, because the following VMs are referencing it for validation: shop/db, shop/web","reason":"Forbidden","code":403"#), "{response}");
     api.put(api::VMS, "shop", "web", None);
-    // One that gets rules of its own needs the template no longer.
+    // A VM that gets its own rules no longer needs the template.
     api.put(api::VMS, "shop", "db", Some(&format!(r#"{REFERS},"annotations":{{"vm.kubevirt.io/validations":"[]"}}"#)));
     wait_for("no more VMs", || told().get("allowed") == Some(&Value::Bool(true)));
 }
@@ -274,7 +274,7 @@ fn an_api_server_with_tls_is_trusted_by_its_authority_only() {
     let (server, _) = start(connection(&cluster, &format!("{{tokenFile: '{}'}}", token.display())), false);
     wait_for("the caches", || is_ready(&server));
     assert!(api.count("authorization: Bearer first\r\n") > 0);
-    // A token that was replaced is the one to show.
+    // A replaced token is used.
     std::fs::write(&token, "second\n").unwrap();
     wait_for("the new token", || {
         // The watch may not have begun yet.

@@ -1,4 +1,4 @@
-//! Rules that take long, and everybody else.
+//! Slow rules must not delay other clients.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use super::client::Client;
 use super::verdicts::{VMS, create, rules, vm};
 use super::{serve, wait_for};
 
-/// A VM of 78 kB whose 500 patterns explode on each of its 50 disks.
+/// A VM of 78 kB whose 500 patterns take exponential time on each of its 50 disks.
 fn attack() -> String {
     let rule = |name: usize| {
         format!(
@@ -33,7 +33,7 @@ fn rules_with_too_many_steps_are_errors() {
     let message = |number: usize| causes[number].get("message").and_then(Value::as_str).unwrap();
     assert!(message(0).ends_with("(a+)+$ takes too many steps on this value and was stopped"), "{}", message(0));
     assert_eq!(message(499), "m: the rules of this VM take too many steps; this rule was stopped");
-    // The verdict does not depend on how busy the machine is.
+    // The verdict does not depend on the load of the machine.
     assert_eq!(client.post(VMS, attack()).review(), response);
     assert!(log.text().contains("\"verdict\":\"invalid\""), "{}", log.text());
     let metrics = Client::plain(server.metrics).get("/metrics").text();
@@ -97,7 +97,7 @@ fn others_are_served_during_an_attack() {
         times.sort();
         times
     });
-    // The benchmark tells the times; here the machine may be busy with other tests. It was 9.7 s
+    // The benchmark measures times; here the machine may be busy with other tests. It was 9.7 s
     // before there was a budget.
     assert!(times[50] < Duration::from_secs(1), "{times:?}");
 }

@@ -1,4 +1,4 @@
-//! Whatever is sent, there is an answer, and the next client is served.
+//! Any bytes get an answer, and the next client is served.
 
 use ytterby_kubevirt::value::Value;
 
@@ -90,12 +90,12 @@ fn compatibility_mode_has_the_messages_of_go() {
     ] {
         assert_eq!(told(&client.post(VMS, &body)), (400, expect.to_owned()), "{body}");
     }
-    // No warnings, and the warning is among the causes.
+    // There are no warnings; the warning is among the causes.
     let response = client.post(VMS, create(&vm(1, Some(&rules(2))))).review();
     assert_eq!(response.get("warnings"), None);
     let message = response.at(&["status", "message"]).and_then(Value::as_str).unwrap();
     assert_eq!(message, "too few cores: value 1 is lower than minimum [2], old machine: Some of [pc] are not in [q35]");
-    // What is no UTF-8 is replaced, as Go does.
+    // Like in Go, invalid UTF-8 is replaced.
     let body = create(&vm(2, Some(&rules(2)))).into_bytes();
     let body = [&body[..body.len() - 2], b",\"x\":\"\xff\"}}"].concat();
     assert_eq!(client.post(VMS, body).status, 200);
@@ -125,7 +125,7 @@ fn requests_without_a_review_are_refused_by_their_head() {
     assert_eq!(Client::plain(server.webhook).get("/").status, 404);
     assert_eq!(Client::plain(server.webhook).get("/metrics").status, 404);
     assert_eq!(Client::plain(server.metrics).get(VMS).status, 404);
-    // What is no HTTP.
+    // Not HTTP.
     let mut client = Client::plain(server.webhook);
     client.send("\x16\x03\x01 hello\r\n\r\n").unwrap();
     assert_eq!(client.receive().unwrap().status, 400);
@@ -171,12 +171,12 @@ fn half_closed_and_pipelined_requests_are_answered() {
     client.finish();
     assert_eq!(told(&client.receive().unwrap()).0, 422);
     assert!(client.is_closed());
-    // Two requests at once are answered in turn.
+    // Two pipelined requests are answered in order.
     let mut client = Client::plain(server.webhook);
     client.send(format!("{request}GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")).unwrap();
     assert_eq!(told(&client.receive().unwrap()).0, 422);
     assert_eq!(client.receive().unwrap().text(), "ok");
-    // One that ends in the middle gets an answer or none, and nobody else suffers.
+    // A request that ends early may get an answer or none, and does not affect others.
     let mut client = Client::plain(server.webhook);
     client.send(&request[..request.len() / 2]).unwrap();
     client.finish();
@@ -204,7 +204,7 @@ fn a_review_with_too_many_values_is_refused() {
     let response = Client::plain(server.webhook).post(VMS, &many);
     let expect = (400, (400, "the review has more than 250000 values".to_owned()));
     assert_eq!((response.status, told(&response)), expect);
-    // Commas in a text are no values.
+    // Commas in a text do not count as values.
     let script =
         vm(2, Some(&rules(2))).replacen("\"spec\":{", &format!("\"x\":\"{}\",\"spec\":{{", ",".repeat(400_000)), 1);
     assert_eq!(Client::plain(server.webhook).post(VMS, create(&script)).status, 200);

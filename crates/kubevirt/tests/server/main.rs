@@ -22,7 +22,7 @@ use ytterby_kubevirt::admission::Policy;
 use ytterby_kubevirt::server::log::Log;
 use ytterby_kubevirt::server::{Config, Known, Limits, Running, start};
 
-/// What a server logs.
+/// The log of a server.
 #[derive(Clone, Default)]
 struct Lines(Arc<Mutex<Vec<u8>>>);
 
@@ -42,8 +42,8 @@ impl Write for Lines {
     }
 }
 
-/// A server without a cluster and without TLS on any free ports, which answers quickly or not at
-/// all.
+/// A server without a cluster and without TLS on any free ports, with short
+/// timeouts.
 fn config() -> (Config, Lines) {
     let lines = Lines::default();
     let config = Config {
@@ -67,7 +67,7 @@ fn serve(change: impl FnOnce(&mut Config)) -> (Running, Lines) {
     (start(config).unwrap(), lines)
 }
 
-/// Waits until something is so.
+/// Waits until a condition is true.
 fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
     let until = Instant::now() + Duration::from_secs(20);
     while !is_so() {

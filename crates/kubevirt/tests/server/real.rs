@@ -67,11 +67,11 @@ impl RealCluster {
         }
     }
 
-    /// Status, head and body of an answer; nothing if nobody answers.
+    /// Status, head and body of an answer; `None` if there is none.
     fn ask(&self, method: &str, path: &str, body: &str) -> Option<(u16, String, Value)> {
         let mut client = Client::tls(self.address, trusting(&self.certificate)).ok()?;
         let length = body.len();
-        // HTTP 1.0 knows no chunks: the answer ends with the connection.
+        // HTTP 1.0 has no chunks: the answer ends with the connection.
         let request = format!(
             "{method} {path} HTTP/1.0\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
         );
@@ -118,7 +118,7 @@ fn registration(url: &str, authority: &str) -> String {
     )
 }
 
-/// A VM with so many cores and this metadata besides its name.
+/// A VM with this many cores and this metadata besides its name.
 fn vm(number: usize, cores: usize, metadata: &str) -> String {
     let machine = if number.is_multiple_of(2) { "q35" } else { "pc" };
     format!(
@@ -127,7 +127,7 @@ fn vm(number: usize, cores: usize, metadata: &str) -> String {
     )
 }
 
-/// All ways to name a template or to carry rules.
+/// All ways to name a template or to have rules.
 fn metadata(number: usize) -> String {
     let [name, new, old] =
         ["vm.kubevirt.io/template", "vm.kubevirt.io/template.namespace", "vm.kubevirt.io/template-namespace"];
@@ -253,7 +253,7 @@ fn webhook_and_policies_agree_in_a_real_cluster() {
     assert_eq!(status, 201);
     assert!(head.to_ascii_lowercase().contains("warning: 299"), "{head}");
 
-    // The certificate is replaced and nobody notices.
+    // The certificate is replaced without failed requests.
     place(&second);
     std::thread::sleep(Duration::from_millis(500));
     let webhook: Vec<u16> = (0..200).map(|n| cluster.try_vm(&vm(n, n % 7, &metadata(n))).0).collect();

@@ -1,4 +1,4 @@
-//! Every recorded case of the reference that is a verdict, sent to a server in compatibility mode.
+//! Sends every recorded case of the reference that has a verdict to a server in compatibility mode.
 //!
 //! The cases live in `../shared/kubevirt/cases`; without that folder the test says so and passes.
 
@@ -67,7 +67,7 @@ fn recorded_verdicts_come_over_http() {
     for file in ["admit", "functest", "admission", "probe", "seed-example", "corpus"] {
         let text = std::fs::read(folder.join(file).with_extension("json")).unwrap();
         let Value::Array(cases) = json::read(&text).unwrap() else { panic!("{file} is a list of cases") };
-        // One server for all cases that need no templates of their own.
+        // One server for all cases without their own templates.
         let shared = serve(|config| config.policy.compat = true).0;
         let mut client = Client::plain(shared.webhook);
         for case in &cases {
@@ -101,7 +101,7 @@ fn recorded_verdicts_come_over_http() {
                 }
                 (None, None) => panic!("{name} expects nothing: {expect}"),
             };
-            // The order of keys, too.
+            // The order of keys must be the same, too.
             if response == expect {
                 passed += 1;
             } else {

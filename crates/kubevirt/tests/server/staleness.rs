@@ -1,4 +1,4 @@
-//! Caches of a cluster that is hard to reach: what is old is noticed, told, and read again.
+//! Caches of a cluster that is hard to reach: stale ones are detected, reported, and read again.
 
 use std::time::{Duration, Instant};
 
@@ -42,16 +42,16 @@ fn a_half_open_watch_is_detected_and_reported() {
     api.state().fault = Fault::HalfOpen;
     let began = Instant::now();
     wait_for("a complaint", || log.text().contains("the watch did not end after 1 seconds: its connection is dead"));
-    // With the usual times that is 38 s.
+    // With the default times that is 38 s.
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
     wait_for("its age", || age(&server) > 1.5);
     wait_for("the end of readiness", || !is_ready(&server));
     let text = Client::plain(server.webhook).get("/readyz").text();
-    // Both watches are dead; either may be noticed first.
+    // Both watches are dead; either may be detected first.
     assert!(text.contains(" of the cluster were last seen ") && text.contains(" seconds ago: "), "{text}");
-    // What was read counts as long as a review comes.
+    // The cached rules are still used.
     assert!(!admits(&server, 1));
-    // What happened meanwhile is read when the way is free again.
+    // Missed events are read when the cluster is reachable again.
     api.put(api::TEMPLATES, "ns", "t", Some(&template(4)));
     api.state().fault = Fault::None;
     wait_for("news", || !admits(&server, 3));

@@ -1,4 +1,4 @@
-//! Certificates, TLS options, slow clients, probes, metrics, and the end of a server.
+//! Certificates, TLS options, slow clients, probes, metrics, and stopping a server.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -29,7 +29,7 @@ fn reviews_and_metrics_come_over_tls() {
     }
     let metrics = Client::tls(server.metrics, trusting(&certificate)).unwrap().get("/metrics").text();
     assert!(metrics.contains("\nkubevirt_ssp_template_validator_rejected_total 2\n"), "{metrics}");
-    // Who speaks no TLS gets nowhere, and nobody else suffers.
+    // Clients without TLS get no answer and do not affect others.
     let mut plain = Client::plain(server.webhook);
     plain.send("GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
     assert!(plain.receive().is_err());
@@ -126,7 +126,7 @@ fn slow_clients_are_disconnected() {
         config.limits.idle = Duration::from_millis(4000);
     });
     let began = Instant::now();
-    // One byte at a time does not help.
+    // Sending one byte at a time does not help.
     let mut dripping = Client::plain(server.webhook);
     let until = Instant::now() + Duration::from_secs(20);
     while dripping.send("G").is_ok() {
@@ -135,7 +135,7 @@ fn slow_clients_are_disconnected() {
     }
     let mut silent = Client::plain(server.webhook);
     assert!(silent.is_closed());
-    // A body that does not come is answered.
+    // A request with a missing body is answered.
     let mut half = Client::plain(server.webhook);
     half.send(format!(
         "POST {VMS} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{{"
@@ -144,7 +144,7 @@ fn slow_clients_are_disconnected() {
     let response = half.receive().unwrap();
     assert_eq!(response.status, 408);
     assert!(half.is_closed());
-    // Between requests there is more time.
+    // The timeout between requests is longer.
     let mut idle = Client::plain(server.webhook);
     assert_eq!(idle.get("/healthz").text(), "ok");
     std::thread::sleep(Duration::from_millis(1200));
@@ -166,7 +166,7 @@ fn handshakes_time_out() {
     });
     let mut silent: Vec<Client> = (0..2).map(|_| Client::plain(server.webhook)).collect();
     assert!(silent.iter_mut().all(Client::is_closed));
-    // Those who are in the middle of it make room, too.
+    // Connections during a handshake make room, too.
     let silent: Vec<Client> = (0..10).map(|_| Client::plain(server.webhook)).collect();
     assert_eq!(Client::tls(server.webhook, trusting(&certificate)).unwrap().get("/healthz").text(), "ok");
     drop(silent);
@@ -182,7 +182,7 @@ fn idle_connections_make_room_for_new_ones() {
     let mut third = Client::plain(server.webhook);
     assert_eq!(third.get("/healthz").status, 200);
     assert!(first.is_closed(), "the one that was idle longest had to go");
-    // A hundred that say nothing do not keep others out.
+    // A hundred silent connections do not block others.
     let silent: Vec<Client> = (0..100).map(|_| Client::plain(server.webhook)).collect();
     assert_eq!(Client::plain(server.webhook).get("/healthz").status, 200);
     drop(silent);

@@ -1,4 +1,4 @@
-//! What is answered to reviews that are well-formed.
+//! Answers to well-formed reviews.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::serve;
 pub const VMS: &str = "/virtualmachine-validate";
 pub const TEMPLATES: &str = "/template-validate";
 
-/// At least this many cores, and a remark on the machine.
+/// Requires this many cores, and has a remark on the machine.
 pub fn rules(cores: u32) -> String {
     format!(
         r#"[{{"name":"cores","rule":"integer","path":"jsonpath::.spec.domain.cpu.cores","message":"too few cores","min":{cores}}},
@@ -21,7 +21,7 @@ pub fn rules(cores: u32) -> String {
     )
 }
 
-/// A VM with so many cores and these rules of its own; without, it names a template.
+/// A VM with this many cores and these rules; without rules, it names a template.
 pub fn vm(cores: u32, rules: Option<&str>) -> String {
     let metadata = match rules {
         Some(rules) => format!(r#""annotations":{{"vm.kubevirt.io/validations":{}}}"#, quoted(rules)),
@@ -62,7 +62,7 @@ fn violations_are_causes_and_warnings() {
             r#""field":".spec.domain.cpu.cores"}]},"code":422},"warnings":["old machine: \"pc\" is not among \"q35\""]}}"#
         )
     );
-    // The same connection serves on.
+    // The same connection can be used again.
     let response = client.post(VMS, create(&vm(2, Some(&rules(2)))));
     assert_eq!(
         response.review().to_string(),
@@ -136,7 +136,7 @@ fn templates_from_files_are_used() {
         let response = client.post(VMS, create(&vm(1, None))).review();
         assert_eq!(response.get("allowed"), Some(&Value::Bool(false)), "{response}");
         assert_eq!(client.post(VMS, create(&vm(4, None))).review().get("allowed"), Some(&Value::Bool(true)));
-        // Another template is not known: admitted, and the user is told so.
+        // Another template is unknown: the VM is admitted with a warning.
         let other = client.post(VMS, create(&vm(1, None).replace("\"t\"", "\"u\""))).review();
         assert_eq!(other.get("allowed"), Some(&Value::Bool(true)));
         assert_eq!(other.get("warnings").is_some(), !compat, "{other}");
@@ -160,7 +160,7 @@ fn updates_are_checked_as_a_whole_unless_ratcheting() {
         assert!(!allowed(&worse, &broken).0, "another value is another violation");
         assert!(!allowed(&broken, &fine).0, "a new violation");
         assert!(allowed(&fine, &broken).0);
-        // A broken rule is not the VM's fault: it cannot be brought in by an update.
+        // An invalid rule is not the VM's fault, but an update cannot introduce it.
         let no_path = vm(4, Some(r#"[{"name":"a","rule":"integer","message":"m"}]"#));
         assert!(!allowed(&no_path, &no_path).0);
     }
