@@ -1,4 +1,4 @@
-//! The library that every evaluator of CEL has, over one value of any type: the rule `cel=`.
+//! The standard library of CEL, with one value of any type: the rule `cel=`.
 
 use ytterby_cel::{Env, EvalError, Library, Type, Val};
 use ytterby_diag::FileId;
@@ -165,7 +165,7 @@ fn deep_long_and_slow_expressions_end() {
     let texts = format!("[{}]", format!("{}, ", "a".repeat(1000)).repeat(1000));
     for (slow, value) in [
         ("self.all(a, self.all(b, self.all(c, self.all(d, a == b))))", &list),
-        // Each of these takes few steps, but long ones.
+        // Each of these takes few steps, but slow ones.
         ("self.all(a, self.all(b, self == self))", &list),
         ("self.all(a, self.all(b, !(2 in self)))", &list),
         ("self.all(a, self.all(b, a.contains(b) && b.endsWith(a)))", &texts),

@@ -1,6 +1,6 @@
-//! What is found, and above all what is not.
+//! What is reported, and above all what is not.
 //!
-//! Each test gives files and the findings that they must have, as `id file:line`.
+//! Each test has files and their expected findings, as `id file:line`.
 
 use std::sync::Arc;
 
@@ -144,7 +144,7 @@ fn values_without_effect_are_found_by_experiments() {
     let overlay = "#@ load(\"@ytt:overlay\", \"overlay\")\n#@overlay/match by=overlay.all\n---\na: fixed\n";
     let found = of("name: x\n", "---\na: #@ data.values.name\n", &[("o.yml", overlay)]);
     expect(found, &["lint/no-effect-value schema.yml:3"]);
-    // Another value is the switch.
+    // Another value enables it.
     let switched =
         format!("{DATA}{}", overlay.replace("---\na: fixed", "---\n#@ if data.values.fixed:\na: fixed\n#@ end"));
     let found = of("name: x\nfixed: true\n", "---\na: #@ data.values.name\n", &[("o.yml", &switched)]);
@@ -270,10 +270,10 @@ fn redundant_values_are_found() {
         &[("v.yml", "#@data/values\n---\na: 1\nb: 3\n")],
     );
     expect(found, &["lint/same-as-default v.yml:3"]);
-    // It takes back what a document before it gave.
+    // It overrides an earlier document.
     let documents = [("v1.yml", "#@data/values\n---\na: 5\n"), ("v2.yml", "#@data/values\n---\na: 1\n")];
     expect(of("a: 1\n", "---\na: #@ data.values.a\n", &documents), &[]);
-    // Giving it makes a difference: the map is null without it.
+    // Setting it matters: the map is null without it.
     let found = of(
         "#@schema/nullable\nm: {a: 1}\n",
         "---\na: #@ data.values.m\n",

@@ -1,4 +1,4 @@
-//! How long an editor waits after a keystroke: completion, hover and diagnostics in a project of 1,000 files.
+//! Measures how long an editor waits after a keystroke: completion, hover and diagnostics in a project of 1,000 files.
 //!
 //! `cargo bench -p ytterby-lsp` generates the project; `-- FOLDER FILE` measures a real one and types into that file of it.
 //! Exits with 1 above 50 ms (completion, hover), 200 ms (diagnostics) or 150 MB.
@@ -68,7 +68,7 @@ fn main() {
         }
         _ => (generated(), "config/g3/t5.yml".to_owned()),
     };
-    // What looks like a marker of tests is none here.
+    // The files must not contain markers of tests.
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     let count = files.len();
     let mut session = Session::new(&files);
@@ -89,7 +89,7 @@ fn main() {
             for (method, times) in ["completion", "hover", "diagnostic"].into_iter().zip(&mut times) {
                 let own = Instant::now();
                 session.request(&format!("textDocument/{method}"), at.clone()).expect("it is answered");
-                // Diagnostics are waited for since the keystroke.
+                // The time for diagnostics counts from the keystroke.
                 times.push(if method == "diagnostic" { start.elapsed() } else { own.elapsed() });
             }
         }

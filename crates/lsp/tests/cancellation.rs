@@ -1,4 +1,4 @@
-//! Work that nobody wants any more ends, and what goes wrong in one request stays there.
+//! Outdated work ends, and errors in one request do not affect others.
 
 mod session;
 
@@ -26,7 +26,7 @@ fn endless() -> Session {
 fn a_keystroke_stops_the_outdated_analysis() {
     let mut session = endless();
     let job = session.server.next_job().expect("an opened file is analysed");
-    // Nothing has changed yet: the work goes on.
+    // Nothing has changed yet: the work continues.
     session.server.stop_outdated();
     let work = std::thread::spawn(move || job.run());
     let length = session.text("t.yml").len();
@@ -82,7 +82,7 @@ fn an_endless_loop_is_reported() {
     assert!(found.iter().any(|found| found.ends_with("limit/steps")), "{found:?}");
 }
 
-/// A disk that fails in a way that nobody expects.
+/// A disk that fails unexpectedly.
 struct Broken;
 
 impl FileSystem for Broken {

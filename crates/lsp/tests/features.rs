@@ -1,4 +1,4 @@
-//! Features of the server, one by one, from the view of a client.
+//! Features of the server, one by one, from a client's point of view.
 
 mod session;
 
@@ -316,7 +316,7 @@ fn comments_suppress_lints() {
     assert_eq!(session.diagnostics("schema.yml"), Vec::<String>::new());
 }
 
-/// What only an experiment shows is told when the session is quiet.
+/// Findings of experiments are reported when the session is quiet.
 #[test]
 fn values_without_effect_are_reported() {
     let schema = "#@data/values-schema\n---\nname: shop\nfactor: 2\n";

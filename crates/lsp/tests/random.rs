@@ -1,4 +1,4 @@
-//! Random edits and requests: nothing crashes, nothing stays, nothing grows.
+//! Random edits and requests: no crash, no stale diagnostics, no growing memory.
 //!
 //! `YTTERBY_EDITS=10000 cargo test -p ytterby-lsp --test random` makes more of them.
 
@@ -104,8 +104,8 @@ fn memory() -> usize {
     resident.unwrap_or_default() * 4096
 }
 
-/// What a server knows after many edits is what one knows that has just begun. Files that do not compile are put back
-/// before: their last good versions count for the others, and a fresh server knows none.
+/// After many edits a server must know the same as a new one. Files that do not compile are restored before: others use
+/// their last good versions, which a new server does not have.
 fn compare_with_fresh(session: &mut Session) {
     let breaks = |found: &[String]| {
         let codes = ["yaml/syntax", "code/syntax", "code/block", "code/undefined", "code/template"];
@@ -158,12 +158,12 @@ fn random_edits_do_not_crash_or_leak() {
         let start = boundary(text.len());
         let end = boundary((start + 12).min(text.len())).max(start);
         let piece = random.pick(&PIECES);
-        // Now and then a file begins anew, so that it is not only rubbish.
+        // Now and then a file is reset, so that it is not only garbage.
         match random.below(25) == 0 || text.len() > 2000 {
             true => session.edit(name, 0, text.len(), original),
             false => session.edit(name, start, if random.below(2) == 0 { start } else { end }, piece),
         }
-        // Positions may be inside of characters, behind lines and behind the text.
+        // Positions may be inside characters, after lines and after the text.
         let position = json!({"line": random.below(14), "character": random.below(60)});
         let document = json!({"uri": session.uri(name)});
         let range = json!({"start": {"line": 0, "character": 1}, "end": position});

@@ -1,6 +1,6 @@
-//! Many small places, one row each: what completion offers, where a definition is, what an action makes of a file.
+//! Tables of small cases: offered completions, definitions, results of actions.
 //!
-//! A row is a body of a template (or another file) with the cursor at `«1»`.
+//! A row is the body of a template (or another file) with the cursor at `«1»`.
 
 mod session;
 
@@ -51,7 +51,7 @@ fn session(name: &str, language: &str, text: &str) -> Session {
     session
 }
 
-/// Rows: a body, labels that are offered, and labels that are not.
+/// Rows: a body, offered labels, and labels that must not be offered.
 type Rows<'a> = &'a [(&'a str, &'a [&'a str], &'a [&'a str])];
 
 #[track_caller]
@@ -150,7 +150,7 @@ fn manifests_need_no_project_file() {
             ("shop:\n  name: a\n«1»\n", &[], &["apiVersion", "kind"]),
         ],
     );
-    // An overlay names the kind that it matches.
+    // An overlay has the kind that it matches.
     offers(
         "o.yml",
         "ytt",
@@ -224,7 +224,7 @@ fn definitions_are_found_everywhere() {
     assert_eq!(session.places("definition", "ytterby.yml@h"), ["schema.yml:10"]);
 }
 
-/// Takes an action, and checks that nothing is wrong afterwards.
+/// Applies an action, and checks that there are no findings afterwards.
 #[track_caller]
 fn mends(name: &str, language: &str, text: &str, title: &str, result: &str) {
     let mut session = session(name, language, text);

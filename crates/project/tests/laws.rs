@@ -1,4 +1,4 @@
-//! Laws that hold for any input.
+//! Properties that hold for any input.
 
 use proptest::prelude::*;
 use ytterby_diag::Sources;

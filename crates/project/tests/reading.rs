@@ -1,4 +1,4 @@
-//! Project files and test files, good and bad.
+//! Valid and invalid project files and test files.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Programs that keep one part of the machine busy each.
+//! Programs that each exercise one part of the machine.
 //!
 //!     cargo bench -p ytterby-starlark                  # milliseconds per run, the best of several
 //!     cargo bench -p ytterby-starlark -- calls         # only one
@@ -50,7 +50,7 @@ const WORKLOADS: &[(&str, &str)] = &[
     ),
 ];
 
-/// What stands before the function, what it does first, and what it does once per turn.
+/// Code before the function, its first statements, and the statement of each iteration.
 const LOOPS: &[(&str, &str, &str, &str)] = &[
     ("int-add", "", "", "t += i"),
     ("int-mix", "", "", "t = (t * 31 + i) % 1000003"),

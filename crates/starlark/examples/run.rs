@@ -1,6 +1,6 @@
 //! Runs a Starlark file: `cargo run --release --example run -- file.star`.
 //!
-//! Prints to standard output; an error goes to standard error the way ytt shows it.
+//! Prints to standard output; an error goes to standard error in ytt's format.
 
 use std::process::ExitCode;
 use std::rc::Rc;

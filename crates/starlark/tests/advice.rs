@@ -1,4 +1,4 @@
-//! Mistakes in code as data: the id, the range, what to try, and the code after the fix.
+//! Mistakes in code as data: id, range, hint, and the code after the fix.
 
 use std::rc::Rc;
 
@@ -39,7 +39,7 @@ fn problem(sources: &Sources, code: &str) -> CodeProblem {
     }
 }
 
-/// Checks id and range, the first advice if any is expected, and the code after its fix.
+/// Checks id and range, the first hint if one is expected, and the code after its fix.
 #[track_caller]
 fn check(code: &str, id: &str, range: &str, help: &str, fixed: &str) {
     let sources = Sources::new();

@@ -1,11 +1,11 @@
-//! What the language gained since ytt took it, and that ytt's own dialect has none of it.
+//! Additions to the language since ytt's version, and their absence in ytt's dialect.
 
 use std::rc::Rc;
 
 use ytterby_diag::{FileId, Pos};
 use ytterby_starlark::{Dialect, Eval, Exports, NoOps, Piece, compile_in};
 
-/// What `x` is after the code, or the first error.
+/// The value of `x` after the code, or the first error.
 fn run(dialect: Dialect, code: &str) -> String {
     let piece = Piece::Code { text: code.as_bytes(), at: Pos::new(FileId(0), 0) };
     let program = match compile_in(dialect, &[piece], &[]) {
@@ -20,7 +20,7 @@ fn run(dialect: Dialect, code: &str) -> String {
     }
 }
 
-/// Checks an expression in both dialects: the value today, and the error of ytt.
+/// Checks an expression in both dialects: its value, and ytt's error.
 #[track_caller]
 fn check(expression: &str, now: &str, ytt: &str) {
     let code = format!("x = {expression}");

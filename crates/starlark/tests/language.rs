@@ -1,4 +1,4 @@
-//! What programs mean, where the recorded snippets do not say it.
+//! The meaning of programs, beyond the recorded snippets.
 
 mod common;
 
@@ -102,7 +102,7 @@ fn leaving_a_loop_ends_the_iteration() {
 
 #[test]
 fn modules_are_frozen_after_they_ran() {
-    // The body itself may change what it made.
+    // The body itself may change its own values.
     check("l = [1]\nl.append(2)\nd = {'l': l}\nd['x'] = 1\nprint(l, d)", "[1, 2] {\"l\": [1, 2], \"x\": 1}\n");
 }
 

@@ -144,7 +144,7 @@ fn deep_nesting_in_the_text_is_refused() {
     assert!(run(&format!("x = {}True", "not ".repeat(100_000))).error.unwrap().starts_with("- expression nested"));
     let blocks = "if True:\n".repeat(10_000) + &"end\n".repeat(10_000);
     assert!(run(&blocks).error.unwrap().starts_with("- blocks nested too deeply"));
-    // A long sum nests to the left, which costs no nesting in the text.
+    // A long sum is nested to the left, which is no nesting in the text.
     assert!(run(&format!("x = 1{}", " + 1".repeat(50_000))).error.is_none());
 }
 
@@ -161,7 +161,7 @@ fn deep_and_cyclic_values_are_handled() {
     assert!(error.starts_with("- hash exceeded maximum recursion depth"));
 }
 
-/// The error of code that cannot be compiled, and the line that it stands on.
+/// Checks the error of code that cannot be compiled, and its line.
 #[track_caller]
 fn check_too_large(code: &str, message: &str, line: usize) {
     let piece = Piece::Code { text: code.as_bytes(), at: Pos::new(FileId(0), 0) };

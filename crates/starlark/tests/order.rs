@@ -1,4 +1,4 @@
-//! Dicts and sets against a naive model: a vector of pairs that is searched from the front.
+//! Compares dicts and sets with a naive model: a vector of pairs with linear search.
 
 use proptest::prelude::*;
 use std::rc::Rc;
@@ -14,7 +14,7 @@ enum Op {
 }
 
 fn ops() -> impl Strategy<Value = Vec<Op>> {
-    // Few keys, so that they meet; enough of them for the index to be built and rebuilt.
+    // Few keys, so that they collide; enough of them for the index to be built and rebuilt.
     let key = 0..60i64;
     let op = prop_oneof![
         6 => (key.clone(), any::<i64>()).prop_map(|(key, value)| Op::Insert(key, value)),
@@ -25,7 +25,7 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
     proptest::collection::vec(op, 0..400)
 }
 
-/// Keys of all hashable kinds; some are equal although they are of different kinds.
+/// Keys of all hashable types; some are equal although their types differ.
 fn key(n: i64) -> Value {
     match n % 5 {
         0 => Value::Int(n),

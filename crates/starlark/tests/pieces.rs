@@ -1,4 +1,4 @@
-//! Programs put together from pieces: operations of the host between lines of code.
+//! Programs of several pieces: host operations between lines of code.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -6,7 +6,7 @@ use std::rc::Rc;
 use ytterby_diag::{FileId, Pos};
 use ytterby_starlark::{Args, Error, Eval, Exports, OpArgs, OpValues, Ops, Piece, SyntaxError, Value, compile};
 
-/// Writes down what the program asks for; fragment functions return what they were given or their number.
+/// Records the program's operations; fragment functions return their result or their number.
 #[derive(Default)]
 struct Log {
     lines: RefCell<Vec<String>>,
@@ -47,7 +47,7 @@ impl Ops for Log {
     }
 }
 
-/// `"code"`, `op 1`, `op 1 = expr` or `op 1 (args)`, one per line; the place of a line is its number times 100.
+/// Parses `"code"`, `op 1`, `op 1 = expr` or `op 1 (args)`, one per line; the position of a line is its number times 100.
 fn pieces(script: &str) -> Vec<Piece<'_>> {
     let mut out = Vec::new();
     for (n, line) in script.lines().enumerate() {
@@ -93,7 +93,7 @@ fn check_error(script: &str, expected: &str, line: u32) {
     assert_eq!(piece as u32, line);
 }
 
-/// Where the token that does not fit stands, and the bracket that is open, with `!` if it is certainly the mistake.
+/// The position of the unexpected token, and the open bracket, with `!` if it is certainly the mistake.
 #[track_caller]
 fn check_place(script: &str, token: u32, open: &str) {
     let errors = compile(&pieces(script), &[]).err().expect("the program is wrong");

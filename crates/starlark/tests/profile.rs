@@ -1,4 +1,4 @@
-//! The profile of programs: functions, lines and steps are exact, and a program gives the same as without one.
+//! Profiles of programs: functions, lines and steps are exact, and a profile does not change results.
 
 mod common;
 
@@ -15,7 +15,7 @@ fn no_clock() -> Duration {
     Duration::ZERO
 }
 
-/// The profile of a program, and the steps that it took.
+/// The profile of a program, and its number of steps.
 fn profile_of(code: &str) -> (Profile, u64) {
     let _running = budget::begin(budget::Limits::default(), None, None);
     let recording = profile::begin(no_clock, false);
@@ -29,7 +29,7 @@ fn profile_of(code: &str) -> (Profile, u64) {
     (recording.finish(), steps)
 }
 
-/// Each function: its name, how often it was called, its own steps, and those of its calls, too.
+/// Each function: its name, number of calls, own steps, and steps including its calls.
 fn functions(profile: &Profile) -> Vec<(String, u64, u64, u64)> {
     let functions = profile.by_name(&[SpanKind::Function]);
     let mut told: Vec<_> = functions
@@ -60,7 +60,7 @@ z = (lambda q: q + 1)(y)
 #[test]
 fn functions_are_counted_with_their_steps() {
     let (profile, steps) = profile_of(CALLS);
-    // A call counts one step, and each turn of a loop; the look that finds the end of a loop counts as well.
+    // A call counts one step, and so do each iteration of a loop and the check that ends it.
     let told = functions(&profile);
     let names: Vec<_> = told.iter().map(|f| (f.0.as_str(), f.1)).collect();
     assert_eq!(names, [("inner", 3), ("lambda", 1), ("outer", 1)]);
@@ -76,7 +76,7 @@ fn functions_are_counted_with_their_steps() {
 fn lines_have_the_steps_of_their_statements() {
     let (profile, _) = profile_of("x = 0\nfor i in range(100):\n  x += i\nend\ny = 1\n");
     let at = |offset: u32| profile.lines.get(&(0, offset)).map_or(0, |cost| cost.steps);
-    // The turns are charged when the statement inside of the loop is reached, and the last look after it.
+    // Iterations are charged at the statement inside the loop, and the final check after it.
     assert_eq!((at(6), at(31)), (1, 100), "{:?}", profile.lines);
     assert_eq!((at(2), at(42)), (0, 0));
 }

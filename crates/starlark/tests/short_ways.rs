@@ -1,11 +1,11 @@
-//! Short ways of the machine give what the long ways give: methods called in place, loops without tuples, integers
-//! in instructions of their own.
+//! Fast paths of the machine give the same results as the general ones: methods called in place, loops without tuples,
+//! integers in instructions.
 
 mod common;
 
 use common::run;
 
-/// What a program prints, or its error without the place.
+/// The output of a program, or its error without the position.
 fn told(code: &str) -> String {
     let outcome = run(code);
     let error = outcome.error.unwrap_or_default();
@@ -14,7 +14,7 @@ fn told(code: &str) -> String {
     format!("{}{}", outcome.printed, message.trim())
 }
 
-/// Runs two bodies of a function and compares what they print.
+/// Runs two bodies of a function and compares their output.
 #[track_caller]
 fn same(first: &str, body: &str, other: &str) {
     let program = |body: &str| format!("def run():\n{first}\n{body}\nend\nrun()\n");
@@ -152,7 +152,7 @@ fn arithmetic_with_literals_gives_the_same() {
 fn calls_with_names_give_the_same() {
     let first = "def f(a, b=2, *, c=3):\nreturn (a, b, c)\nend\ndef g(c, a):\nreturn (c, a)\nend";
     for args in ["1, b=5", "a=1, b=5", "1, c=7", "b=5, a=1", "c=1, a=2", "1, 2, c=3"] {
-        // The same place calls one function and then another.
+        // The same call site calls one function and then another.
         let call =
             format!("for h in [f, f, g, f, g]:\nif h == f or '{args}' == 'c=1, a=2':\nprint(h({args}))\nend\nend");
         let other = format!(

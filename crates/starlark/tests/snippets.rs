@@ -1,4 +1,4 @@
-//! All recorded snippets: what the reference prints and how it fails.
+//! All recorded snippets: output and errors of the reference.
 
 mod common;
 
@@ -29,7 +29,7 @@ fn recorded_snippets() {
     assert!(failed.is_empty(), "{} of {} snippets fail\n{}", failed.len(), rows.len(), failed.join("\n"));
 }
 
-/// An error without the first line, which the program writes.
+/// An error without the first line, which the program adds.
 fn body(stderr: &str) -> String {
     stderr.split_once('\n').map_or("", |(_, body)| body.trim_start()).to_owned()
 }

@@ -1,4 +1,4 @@
-//! A client in memory: files with markers, requests, and the server's work done at once.
+//! A client in memory: files with markers, requests, and synchronous execution of jobs.
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
@@ -140,7 +140,7 @@ impl Session {
         self.at(place)["position"]["line"].as_u64().unwrap()
     }
 
-    /// Sends a request and does all work until it is answered.
+    /// Sends a request and runs all jobs until it is answered.
     pub fn request(&mut self, method: &str, params: Value) -> Result<Value, Value> {
         self.next += 1;
         let id = self.next;
@@ -169,7 +169,7 @@ impl Session {
         panic!("{method} is not answered");
     }
 
-    /// Does all work that there is.
+    /// Runs all jobs.
     pub fn settle(&mut self) {
         while let Some(job) = self.server.next_job().or_else(|| self.server.next_check()) {
             let done = job.run();
@@ -208,7 +208,7 @@ impl Session {
         self.notify("textDocument/didChange", json!({"textDocument": document, "contentChanges": changes}));
     }
 
-    /// Types at a marker; the marker moves behind it.
+    /// Types at a marker; the marker moves after the text.
     pub fn type_at(&mut self, place: &str, new: &str) {
         let (name, mark) = place.rsplit_once('@').expect("file@mark");
         let offset = self.offset(name, mark);
@@ -283,7 +283,7 @@ impl Session {
         out
     }
 
-    /// The edits of the code action with a title that contains a text, made.
+    /// Applies the code action whose title contains a text.
     pub fn action(&mut self, place: &str, title: &str) -> BTreeMap<String, String> {
         let at = self.at(place);
         let range = json!({"start": at["position"], "end": at["position"]});
@@ -296,7 +296,7 @@ impl Session {
     }
 }
 
-/// A text after edits.
+/// Applies edits to a text.
 pub fn applied(text: &str, edits: &[Value]) -> String {
     let lines = Lines::new(text);
     let offset = |at: &Value| {

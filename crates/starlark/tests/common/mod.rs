@@ -1,4 +1,4 @@
-//! Runs a program and shows what happened as text: what it printed, then its error the way ytt shows it.
+//! Runs a program and shows the result as text: its output, then its error in ytt's format.
 #![allow(dead_code)]
 
 use std::cell::RefCell;
@@ -31,7 +31,7 @@ pub fn run_with(code: &str, limits: Limits) -> Outcome {
         sink.borrow_mut().extend_from_slice(line);
         sink.borrow_mut().push(b'\n');
     });
-    // Any module has one name, `json`.
+    // Every module exports one name, `json`.
     eval.set_load(|_, _, _| Ok(Rc::new(Exports::new([(Str::from("json"), Value::None)]))));
     let piece = Piece::Code { text: code.as_bytes(), at: Pos::new(file, 0) };
     let error = match compile(&[piece], &[]) {
@@ -61,7 +61,7 @@ fn shown(sources: &Sources, problems: Vec<CodeProblem>) -> String {
     format!("{}\n", Failure::of(Cause::Code(problems)).text(sources).trim_start())
 }
 
-/// Checks what a program prints; an error comes behind it.
+/// Checks the output of a program, followed by its error.
 #[track_caller]
 pub fn check(code: &str, expected: &str) {
     let outcome = run(code);
@@ -69,7 +69,7 @@ pub fn check(code: &str, expected: &str) {
     assert_eq!(got, expected, "\nprogram:\n{code}");
 }
 
-/// A place in no file.
+/// An unknown position.
 pub fn nowhere() -> Pos {
     Pos::new(FileId(0), 0)
 }
