@@ -7,7 +7,7 @@ use super::unicode::{chars, is_cased, is_digit, is_title, to_lower, to_title, to
 use crate::args::Iterable;
 use crate::error::fail;
 use crate::ops::{search, slice_bounds, text_size};
-use crate::value::{Form, Method, StringElems, Tuple, Unit, decode_char};
+use crate::value::{ElemForm, Method, StringElems, Tuple, Unit, decode_char};
 use crate::{Args, Error, Eval, Value};
 use std::rc::Rc;
 
@@ -16,11 +16,11 @@ pub(super) const LONG: usize = 64 << 10;
 
 pub(super) const METHODS: &[(&str, Method)] = &[
     ("capitalize", capitalize),
-    ("codepoint_ords", |_, s, args| elems("codepoint_ords", s, args, Unit::Codepoints, Form::Number)),
-    ("codepoints", |_, s, args| elems("codepoints", s, args, Unit::Codepoints, Form::Text)),
+    ("codepoint_ords", |_, s, args| elems("codepoint_ords", s, args, Unit::Codepoints, ElemForm::Number)),
+    ("codepoints", |_, s, args| elems("codepoints", s, args, Unit::Codepoints, ElemForm::Text)),
     ("count", count),
-    ("elem_ords", |_, s, args| elems("elem_ords", s, args, Unit::Bytes, Form::Number)),
-    ("elems", |_, s, args| elems("elems", s, args, Unit::Bytes, Form::Text)),
+    ("elem_ords", |_, s, args| elems("elem_ords", s, args, Unit::Bytes, ElemForm::Number)),
+    ("elems", |_, s, args| elems("elems", s, args, Unit::Bytes, ElemForm::Text)),
     ("endswith", |_, s, args| has_affix("endswith", s, args, |text, end| text.ends_with(end))),
     ("find", |_, s, args| find("find", s, args, first_index).map(|at| at.unwrap_or(Value::Int(-1)))),
     ("format", super::format::format),
@@ -106,7 +106,7 @@ fn mapped(
     Ok(from_chars(chars(text).map(map).collect()))
 }
 
-fn elems(name: &str, receiver: &Value, args: Args<'_>, unit: Unit, form: Form) -> Result<Value, Error> {
+fn elems(name: &str, receiver: &Value, args: Args<'_>, unit: Unit, form: ElemForm) -> Result<Value, Error> {
     args.count(name, 0, 0)?;
     Ok(Value::host(StringElems { text: text(receiver)?.clone(), unit, form }))
 }

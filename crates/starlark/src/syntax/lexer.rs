@@ -18,7 +18,7 @@ pub(crate) struct Lexer<'a> {
     dialect: Dialect,
     pieces: &'a [Piece<'a>],
     piece: usize,
-    part: Part,
+    part: PiecePart,
     /// The text of the current part, its position, and the number of bytes read.
     pub(super) text: &'a [u8],
     pub(super) at: Pos,
@@ -33,7 +33,7 @@ pub(crate) struct Lexer<'a> {
 
 /// The part of a piece that is being read.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum PiecePart {
     Code,
     /// The synthetic tokens before the user's text; how many were returned.
     OpHead(usize),
@@ -49,7 +49,7 @@ impl<'a> Lexer<'a> {
             dialect,
             pieces,
             piece: 0,
-            part: Part::End,
+            part: PiecePart::End,
             text: &[],
             at: Pos::UNKNOWN,
             offset: 0,
@@ -81,7 +81,7 @@ impl<'a> Lexer<'a> {
     pub(crate) fn problem<T>(&self, problem: Problem, token: Pos, message: impl Into<String>) -> Parsed<T> {
         let piece = self.piece.min(self.pieces.len().saturating_sub(1));
         let innermost = self.open.last().copied().flatten();
-        let is_over = self.part == Part::End;
+        let is_over = self.part == PiecePart::End;
         let open = innermost.map(|open| OpenBracket { is_unclosed: is_over, ..open });
         let at_token = SyntaxError::at(token, problem, message.into(), self.pieces);
         Err(Box::new(SyntaxError { pos: self.here(), piece, open: self.unclosed.or(open), ..at_token }))
@@ -102,14 +102,14 @@ impl<'a> Lexer<'a> {
     fn begin_piece(&mut self, trim: Trim) {
         (self.offset, self.text) = (0, &[]);
         match self.pieces.get(self.piece) {
-            None => self.part = Part::End,
+            None => self.part = PiecePart::End,
             Some(Piece::Code { text, at }) => {
-                (self.part, self.text, self.at) = (Part::Code, text, *at);
+                (self.part, self.text, self.at) = (PiecePart::Code, text, *at);
                 if trim == Trim::Yes {
                     self.trim_line();
                 }
             }
-            Some(Piece::Op { at, .. }) => (self.part, self.at) = (Part::OpHead(0), *at),
+            Some(Piece::Op { at, .. }) => (self.part, self.at) = (PiecePart::OpHead(0), *at),
         }
     }
 
@@ -131,10 +131,10 @@ impl<'a> Lexer<'a> {
     pub(crate) fn next(&mut self) -> Parsed<Token> {
         loop {
             let token = match self.part {
-                Part::Code | Part::OpText => self.text_token()?,
-                Part::OpHead(n) => self.head_token(n),
-                Part::OpTail(n) => self.tail_token(n)?,
-                Part::End => Some(self.made_up(Tok::Eof, TokenValue::None)),
+                PiecePart::Code | PiecePart::OpText => self.text_token()?,
+                PiecePart::OpHead(n) => self.head_token(n),
+                PiecePart::OpTail(n) => self.tail_token(n)?,
+                PiecePart::End => Some(self.made_up(Tok::Eof, TokenValue::None)),
             };
             if let Some(token) = token {
                 return Ok(token);
@@ -154,20 +154,20 @@ impl<'a> Lexer<'a> {
 
     fn head_token(&mut self, n: usize) -> Option<Token> {
         let Some(Piece::Op { args, .. }) = self.pieces.get(self.piece) else {
-            self.part = Part::End;
+            self.part = PiecePart::End;
             return None;
         };
         if n == 0 {
             self.notice_unclosed();
         }
         self.fresh_line = false;
-        self.part = Part::OpHead(n + 1);
+        self.part = PiecePart::OpHead(n + 1);
         let (tok, value) = match (n, args) {
             (0, _) => (Tok::Ident, TokenValue::HostOp(self.piece as u32)),
             (1, _) => (Tok::LParen, TokenValue::None),
             (2, _) => (Tok::Int, TokenValue::Int(0)),
             (_, OpArgs::None) => {
-                self.part = Part::OpTail(1);
+                self.part = PiecePart::OpTail(1);
                 return None;
             }
             (3, _) => (Tok::Comma, TokenValue::None),
@@ -177,7 +177,7 @@ impl<'a> Lexer<'a> {
             (6, OpArgs::Call { .. }) => (Tok::Ident, TokenValue::HostArgs),
             (7, OpArgs::Call { .. }) => (Tok::LParen, TokenValue::None),
             (_, OpArgs::Expr { text, at } | OpArgs::Call { text, at }) => {
-                (self.part, self.text, self.at, self.offset) = (Part::OpText, text, *at, 0);
+                (self.part, self.text, self.at, self.offset) = (PiecePart::OpText, text, *at, 0);
                 return None;
             }
         };
@@ -191,7 +191,7 @@ impl<'a> Lexer<'a> {
         if n >= 2 {
             return Ok(self.end_of_line());
         }
-        self.part = Part::OpTail(n + 1);
+        self.part = PiecePart::OpTail(n + 1);
         self.fresh_line = false;
         self.notice_unclosed();
         // The text in between may have closed what the head opened.
@@ -211,7 +211,7 @@ impl<'a> Lexer<'a> {
     /// The end of a piece, which is the end of a line unless nothing follows.
     fn end_of_line(&mut self) -> Option<Token> {
         if self.piece + 1 >= self.pieces.len() {
-            self.part = Part::End;
+            self.part = PiecePart::End;
             return None;
         }
         let token = self.made_up(Tok::Newline, TokenValue::None);
@@ -222,7 +222,7 @@ impl<'a> Lexer<'a> {
     }
 
     pub(super) fn trim_after(&self) -> Trim {
-        if self.part == Part::Code && self.text.ends_with(b"\\") { Trim::No } else { Trim::Yes }
+        if self.part == PiecePart::Code && self.text.ends_with(b"\\") { Trim::No } else { Trim::Yes }
     }
 
     fn next_piece(&mut self, trim: Trim) {
@@ -238,7 +238,7 @@ impl<'a> Lexer<'a> {
 
     /// Whether a piece of code follows, for strings that continue there.
     pub(super) fn code_follows(&self) -> Option<bool> {
-        self.pieces.get(self.piece + 1).map(|piece| self.part == Part::Code && matches!(piece, Piece::Code { .. }))
+        self.pieces.get(self.piece + 1).map(|piece| self.part == PiecePart::Code && matches!(piece, Piece::Code { .. }))
     }
 
     pub(super) fn enter_next_code(&mut self) {
@@ -265,7 +265,7 @@ impl<'a> Lexer<'a> {
             self.offset += 1;
         }
         // Only code has lines; a lone carriage return does not begin one.
-        if trim && self.part == Part::Code && self.text[self.offset - 1] == b'\n' {
+        if trim && self.part == PiecePart::Code && self.text[self.offset - 1] == b'\n' {
             self.trim_line();
         }
     }
@@ -297,16 +297,16 @@ impl<'a> Lexer<'a> {
                 Some(b'\\') => self.continue_line()?,
                 // A zero byte ends the text, as in the reference.
                 Some(0) => {
-                    self.part = Part::End;
+                    self.part = PiecePart::End;
                     return Ok(None);
                 }
                 Some(byte) => {
                     self.fresh_line = false;
                     return self.visible_token(byte).map(Some);
                 }
-                None if self.part == Part::OpText => {
+                None if self.part == PiecePart::OpText => {
                     let Some(Piece::Op { at, .. }) = self.pieces.get(self.piece) else { return Ok(None) };
-                    (self.part, self.text, self.at, self.offset) = (Part::OpTail(0), &[], *at, 0);
+                    (self.part, self.text, self.at, self.offset) = (PiecePart::OpTail(0), &[], *at, 0);
                     return Ok(None);
                 }
                 None => return Ok(self.end_of_line()),
@@ -319,7 +319,7 @@ impl<'a> Lexer<'a> {
         self.fresh_line = false;
         match self.peek() {
             Some(b'\n' | b'\r') => self.read_newline(),
-            None if self.part == Part::Code && self.piece + 1 < self.pieces.len() => self.next_piece(Trim::No),
+            None if self.part == PiecePart::Code && self.piece + 1 < self.pieces.len() => self.next_piece(Trim::No),
             _ => return self.error("stray backslash in program"),
         }
         Ok(())

@@ -25,7 +25,7 @@ pub use tuple::Tuple;
 
 pub(crate) use function::{Cell, Method};
 pub(crate) use list::Guard;
-pub(crate) use strings::{Form, StringElems, Unit, decode_char};
+pub(crate) use strings::{ElemForm, StringElems, Unit, decode_char};
 pub(crate) use table::Table;
 
 use std::fmt;

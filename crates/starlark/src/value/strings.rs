@@ -17,7 +17,7 @@ pub(crate) enum Unit {
 
 /// The type of the parts.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum ElemForm {
     Text,
     Number,
 }
@@ -26,7 +26,7 @@ pub(crate) enum Form {
 pub(crate) struct StringElems {
     pub(crate) text: Str,
     pub(crate) unit: Unit,
-    pub(crate) form: Form,
+    pub(crate) form: ElemForm,
 }
 
 impl HostValue for StringElems {
@@ -40,10 +40,10 @@ impl HostValue for StringElems {
     fn write_repr(&self, out: &mut Vec<u8>) {
         quote_into(out, &self.text);
         let method = match (self.unit, self.form) {
-            (Unit::Bytes, Form::Text) => ".elems()",
-            (Unit::Bytes, Form::Number) => ".elem_ords()",
-            (Unit::Codepoints, Form::Text) => ".codepoints()",
-            (Unit::Codepoints, Form::Number) => ".codepoint_ords()",
+            (Unit::Bytes, ElemForm::Text) => ".elems()",
+            (Unit::Bytes, ElemForm::Number) => ".elem_ords()",
+            (Unit::Codepoints, ElemForm::Text) => ".codepoints()",
+            (Unit::Codepoints, ElemForm::Number) => ".codepoint_ords()",
         };
         out.extend_from_slice(method.as_bytes());
     }
@@ -63,8 +63,8 @@ impl HostValue for StringElems {
             };
             at += len;
             Some(match form {
-                Form::Number => Value::Int(i64::from(code)),
-                Form::Text => Value::Str(Str::new(&rest[..len])),
+                ElemForm::Number => Value::Int(i64::from(code)),
+                ElemForm::Text => Value::Str(Str::new(&rest[..len])),
             })
         })))
     }
