@@ -33,7 +33,7 @@ const TRIED: usize = 4;
 const BASES: usize = 24;
 
 /// The result of a run with other values.
-enum Outcome {
+enum TrialResult {
     Output(Vec<OutputFile>),
     /// The values are not allowed, so the run shows nothing.
     Refused,
@@ -54,7 +54,7 @@ pub(crate) fn check(
     let candidates = (1..table.values.len()).filter(is_tried);
     let (hidden, open): (Vec<ValueId>, Vec<ValueId>) = candidates.partition(is_hidden);
     if !open.is_empty() {
-        let Some(Outcome::Output(base)) = experiment.run(&[]) else { return };
+        let Some(TrialResult::Output(base)) = experiment.run(&[]) else { return };
         let idle = open.into_iter().filter(|id| experiment.is_idle(table, *id, &base) == Some(true));
         out.extend(idle.map(|id| finding(table, id)));
     }
@@ -155,7 +155,7 @@ impl Experiment {
     }
 
     /// Runs with values set; `None` if the limit is reached.
-    fn run(&mut self, set: &[Set]) -> Option<Outcome> {
+    fn run(&mut self, set: &[Set]) -> Option<TrialResult> {
         self.left = self.left.checked_sub(1)?;
         let mut options = self.options.clone();
         for (key, value) in set {
@@ -166,7 +166,7 @@ impl Experiment {
         Some(match result {
             Ok((rendered, sources)) => {
                 self.sources = sources;
-                Outcome::Output(rendered.files)
+                TrialResult::Output(rendered.files)
             }
             Err(error) => {
                 self.sources = error.sources().clone();
@@ -175,8 +175,8 @@ impl Experiment {
                     matches!(finding.id.name().split('/').next(), Some("rule" | "schema" | "values"))
                 };
                 match failure.diagnostics().iter().any(is_about_values) {
-                    true => Outcome::Refused,
-                    false => Outcome::Failed,
+                    true => TrialResult::Refused,
+                    false => TrialResult::Failed,
                 }
             }
         })
@@ -233,7 +233,7 @@ impl Experiment {
         for other in (1..table.values.len()).filter(|other| *other != id) {
             for switch in variations(table, other).into_iter().take(2) {
                 let set = [switch];
-                let Outcome::Output(base) = self.run(&set)? else { continue };
+                let TrialResult::Output(base) = self.run(&set)? else { continue };
                 if !self.is_idle_among(table, id, &base, &set)? {
                     return Some(false);
                 }
@@ -247,10 +247,10 @@ impl Experiment {
         for variation in variations(table, id) {
             let all: Vec<Set> = set.iter().cloned().chain([variation]).collect();
             match self.run(&all)? {
-                Outcome::Refused => continue,
-                Outcome::Failed => return Some(false),
-                Outcome::Output(output) if output != base => return Some(false),
-                Outcome::Output(_) => accepted += 1,
+                TrialResult::Refused => continue,
+                TrialResult::Failed => return Some(false),
+                TrialResult::Output(output) if output != base => return Some(false),
+                TrialResult::Output(_) => accepted += 1,
             }
             if accepted == TRIED {
                 break;

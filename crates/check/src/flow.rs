@@ -111,7 +111,7 @@ pub(crate) fn follow(project: &Project, files: &[usize], table: Option<&Table>) 
         conditional: vec![false; count],
         ..Flow::default()
     };
-    let mut walk = Walk {
+    let mut walk = FlowWalk {
         project,
         members: files.iter().copied().collect(),
         table,
@@ -148,7 +148,7 @@ struct FunctionState {
     escapes: bool,
 }
 
-struct Walk<'a> {
+struct FlowWalk<'a> {
     project: &'a Project,
     members: HashSet<usize>,
     table: Option<&'a Table>,
@@ -167,7 +167,7 @@ struct Walk<'a> {
     conditions: usize,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> FlowWalk<'a> {
     fn files(&mut self, files: &[usize]) {
         for &file in files {
             let project = self.project;
@@ -779,7 +779,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-fn param_symbol(walk: &Walk<'_>, param: &Param) -> Option<SymbolId> {
+fn param_symbol(walk: &FlowWalk<'_>, param: &Param) -> Option<SymbolId> {
     let (Param::Plain(name) | Param::Default(name, ..) | Param::Star(Some(name), _) | Param::StarStar(name, _)) = param
     else {
         return None;

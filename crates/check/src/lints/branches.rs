@@ -12,7 +12,7 @@ use crate::project::ProjectFile;
 pub(crate) fn check(file: &ProjectFile, out: &mut Vec<Diagnostic>) {
     let facts = &file.facts;
     let (Some(syntax), Some(names)) = (&facts.code.syntax, &facts.names) else { return };
-    let mut walk = Walk { file, syntax, names, out };
+    let mut walk = ConditionWalk { file, syntax, names, out };
     walk.stmts(&syntax.stmts);
     for id in syntax.ast.ids() {
         if let ExprKind::Cond { condition, then, otherwise } = &syntax.ast[id].kind {
@@ -31,14 +31,14 @@ pub(crate) fn check(file: &ProjectFile, out: &mut Vec<Diagnostic>) {
     }
 }
 
-struct Walk<'a> {
+struct ConditionWalk<'a> {
     file: &'a ProjectFile,
     syntax: &'a Syntax,
     names: &'a Names,
     out: &'a mut Vec<Diagnostic>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> ConditionWalk<'a> {
     fn report(&mut self, condition: ExprId, text: &'static str) {
         let expr = &self.syntax.ast[condition];
         let length = match expr.start.file == expr.end.file {

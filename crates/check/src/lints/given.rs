@@ -30,12 +30,12 @@ enum Before {
 pub(crate) fn check(table: &Table, documents: &[Given<'_>], sources: &Sources, out: &mut Vec<Diagnostic>) {
     let mut before = HashMap::new();
     for given in documents {
-        let mut walk = Walk { table, given, sources, before: &mut before, out };
+        let mut walk = ValuesWalk { table, given, sources, before: &mut before, out };
         walk.value(given.root, 0, true);
     }
 }
 
-struct Walk<'a> {
+struct ValuesWalk<'a> {
     table: &'a Table,
     given: &'a Given<'a>,
     sources: &'a Sources,
@@ -43,7 +43,7 @@ struct Walk<'a> {
     out: &'a mut Vec<Diagnostic>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> ValuesWalk<'a> {
     fn tree(&self) -> &'a Tree {
         self.given.tree
     }
