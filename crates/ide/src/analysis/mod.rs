@@ -435,7 +435,7 @@ pub fn preview(project: &Project, engine: &Engine, target: Option<&str>, selecte
     };
     let variant = &targets[number];
     let run = Run::new(project, engine, variant);
-    let seen = Arc::new(Seen::default());
+    let seen = Arc::new(RecordedOutput::default());
     let (result, sources) = run.render(None, Some(seen.clone()));
     Some(match result {
         Ok(rendered) => {
@@ -453,7 +453,7 @@ pub fn preview(project: &Project, engine: &Engine, target: Option<&str>, selecte
 
 /// An output check that records the documents with their positions.
 #[derive(Debug, Default)]
-struct Seen(Mutex<Vec<SeenNode>>);
+struct RecordedOutput(Mutex<Vec<SeenNode>>);
 
 /// A node of the output: its position and content.
 #[derive(Clone, Debug)]
@@ -462,13 +462,13 @@ pub(crate) struct SeenNode {
     pub(crate) children: Vec<SeenNode>,
 }
 
-impl Seen {
+impl RecordedOutput {
     fn documents(&self) -> Vec<SeenNode> {
         self.0.lock().map(|seen| seen.clone()).unwrap_or_default()
     }
 }
 
-impl OutputCheck for Seen {
+impl OutputCheck for RecordedOutput {
     fn title(&self) -> String {
         "Mapping output".to_owned()
     }

@@ -8,7 +8,7 @@ use ytterby::{Content, InputFile, Inspect, Options, OutputCheck, Rendered, Silen
 use ytterby_diag::{Failure, Sources};
 
 use super::finding::finding;
-use super::{Compiled, Engine, MAX_COMPILED, Seen, Variant, entries, is_about_values, stops_compiling};
+use super::{Compiled, Engine, MAX_COMPILED, RecordedOutput, Variant, entries, is_about_values, stops_compiling};
 use crate::file::{self, File};
 use crate::findings::{Finding, Severity};
 use crate::model::FileKind;
@@ -125,7 +125,7 @@ impl<'a> Run<'a> {
     pub(super) fn render(
         &self,
         inspect: Option<Inspect>,
-        seen: Option<Arc<Seen>>,
+        seen: Option<Arc<RecordedOutput>>,
     ) -> (Result<Rendered, Failure>, Arc<Sources>) {
         let check: Option<Arc<dyn OutputCheck>> = match (seen, &self.variant.kubernetes) {
             (Some(seen), _) => Some(seen),

@@ -12,7 +12,7 @@ const MAX_FLOW_DEPTH: usize = 64;
 /// Reads documents, items, annotations and regions of code into the model.
 pub(super) fn read(model: &mut Model, text: &str, is_template: bool) {
     let has_templated_strings = is_template && text.contains("yaml/text-templated-strings");
-    let mut reader = Reader {
+    let mut reader = OutlineReader {
         text,
         model,
         open: Vec::new(),
@@ -36,7 +36,7 @@ pub(super) fn read(model: &mut Model, text: &str, is_template: bool) {
     }
 }
 
-struct Reader<'a> {
+struct OutlineReader<'a> {
     text: &'a str,
     model: &'a mut Model,
     /// Unfinished items with their columns, outermost first.
@@ -52,7 +52,7 @@ struct Reader<'a> {
     previous: usize,
 }
 
-impl Reader<'_> {
+impl OutlineReader<'_> {
     /// Reads a line and returns the next line to read.
     fn line(&mut self, line: usize) -> usize {
         let range = self.model.lines.range(self.text, line);

@@ -174,7 +174,7 @@ pub(super) fn read(model: &mut Model, text: &str) {
     }
     model.regions = regions;
     model.scopes.push(Scope { parent: None, range: TextRange::new(0, text.len()) });
-    let mut reader = Reader { text, model, blocks: Vec::new(), scopes: vec![0], candidates: Vec::new() };
+    let mut reader = ScopeReader { text, model, blocks: Vec::new(), scopes: vec![0], candidates: Vec::new() };
     for statement in statements(reader.model, text) {
         reader.statement(statement);
     }
@@ -257,7 +257,7 @@ fn statements(model: &Model, text: &str) -> Vec<Statement> {
     found
 }
 
-struct Reader<'a> {
+struct ScopeReader<'a> {
     text: &'a str,
     model: &'a mut Model,
     /// Open blocks: index, and whether the block has a scope.
@@ -268,7 +268,7 @@ struct Reader<'a> {
     candidates: Vec<(Reference, usize)>,
 }
 
-impl Reader<'_> {
+impl ScopeReader<'_> {
     fn word(&self, index: usize) -> &str {
         self.model.tokens.get(index).map_or("", |token| token.range.of(self.text))
     }
