@@ -245,7 +245,7 @@ fn document(tree: &Tree, document: &YamlDocument) -> Option<Document> {
     if matches!(tree.value(document.value), View::Scalar(Scalar::Null)) {
         return None;
     }
-    let mut reader = Reader { tree, path: Vec::new(), faults: Vec::new() };
+    let mut reader = TreeReader { tree, path: Vec::new(), faults: Vec::new() };
     // The position of a document is its first item, because `---` is of no help.
     let pos = match tree.value(document.value) {
         View::Map([first, ..]) => first.pos,
@@ -255,13 +255,13 @@ fn document(tree: &Tree, document: &YamlDocument) -> Option<Document> {
     Some(Document { root, faults: reader.faults })
 }
 
-struct Reader<'t> {
+struct TreeReader<'t> {
     tree: &'t Tree,
     path: Vec<Step>,
     faults: Vec<Fault>,
 }
 
-impl Reader<'_> {
+impl TreeReader<'_> {
     fn node(&mut self, id: NodeId, pos: Pos) -> Node {
         if self.path.len() >= MAX_DEPTH {
             self.fault(FaultKind::Depth, pos);

@@ -310,18 +310,18 @@ fn mark(schemas: &mut Schemas) {
 
 /// Evaluates the rules of an object.
 pub(crate) fn check(object: &Node, custom: &CustomKind, at: &At<'_>, report: &mut Report) {
-    let mut run = Run { schemas: &custom.schemas, root: custom.root, report, left: MAX_OBJECT_COST };
+    let mut run = RuleRun { schemas: &custom.schemas, root: custom.root, report, left: MAX_OBJECT_COST };
     run.node(object, custom.root, at);
 }
 
 /// Evaluates the rules of a single value.
 pub(crate) fn check_value(value: &Node, schemas: &Schemas, id: SchemaId, at: &At<'_>, report: &mut Report) {
     // No schema has this id, so none is treated as that of the whole object.
-    let mut run = Run { schemas, root: SchemaId(u32::MAX), report, left: MAX_OBJECT_COST };
+    let mut run = RuleRun { schemas, root: SchemaId(u32::MAX), report, left: MAX_OBJECT_COST };
     run.node(value, id, at);
 }
 
-struct Run<'a> {
+struct RuleRun<'a> {
     schemas: &'a Schemas,
     root: SchemaId,
     report: &'a mut Report,
@@ -329,7 +329,7 @@ struct Run<'a> {
     left: u64,
 }
 
-impl Run<'_> {
+impl RuleRun<'_> {
     fn node(&mut self, node: &Node, id: SchemaId, at: &At<'_>) {
         let schema = self.schemas.get(id);
         if !schema.has_rules || node.is_null() || self.left == 0 || self.report.is_done() {

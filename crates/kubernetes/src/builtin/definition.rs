@@ -193,7 +193,7 @@ fn schema_root(cx: &mut Cx<'_>, raw: &Node, at: &At<'_>) {
     }
     let errors = cx.report.errors;
     let mut walk = Structure { cx };
-    walk.node(raw, at, Place::Root);
+    walk.node(raw, at, SchemaPosition::Root);
     // Rules get their types from the schema, so they are only checked if it is valid.
     if cx.report.errors > errors {
         return;
@@ -217,7 +217,7 @@ fn schema_root(cx: &mut Cx<'_>, raw: &Node, at: &At<'_>) {
 
 /// The position of a schema: some keywords are only allowed in some positions.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum SchemaPosition {
     Root,
     Node,
     /// Inside `allOf`, `anyOf`, `oneOf` or `not`.
@@ -229,7 +229,7 @@ struct Structure<'a, 'r> {
 }
 
 impl Structure<'_, '_> {
-    fn node(&mut self, raw: &Node, at: &At<'_>, place: Place) {
+    fn node(&mut self, raw: &Node, at: &At<'_>, place: SchemaPosition) {
         if self.cx.report.is_done() || !matches!(raw.value, Value::Map(_)) {
             return;
         }
@@ -241,7 +241,7 @@ impl Structure<'_, '_> {
             const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
             let node = raw.get("type").expect("it is a text");
             self.cx.one_of(node, &at.key("type", node), &TYPES);
-        } else if place == Place::Node && !preserves && !int_or_string {
+        } else if place == SchemaPosition::Node && !preserves && !int_or_string {
             self.cx.required(at, "type", "every schema outside of allOf, anyOf, oneOf and not needs one");
         }
         for key in [
@@ -281,7 +281,7 @@ impl Structure<'_, '_> {
                 self.cx.forbidden(&here, "a schema has either properties or additionalProperties");
             }
         }
-        if kind == "array" && place != Place::Nested && raw.given("items").is_none() {
+        if kind == "array" && place != SchemaPosition::Nested && raw.given("items").is_none() {
             self.cx.required(at, "items", "an array needs a schema of its items");
         }
         with(raw, at, "pattern", |node, at| {
@@ -290,7 +290,7 @@ impl Structure<'_, '_> {
             }
         });
         self.lists(raw, at);
-        if place == Place::Nested {
+        if place == SchemaPosition::Nested {
             for key in [
                 "default",
                 "nullable",
@@ -305,22 +305,23 @@ impl Structure<'_, '_> {
             }
             // `anyOf: [{type: integer}, {type: string}]` is the usual form of int-or-string.
         }
-        if place != Place::Nested {
+        if place != SchemaPosition::Nested {
             with(raw, at, "default", |default, at| self.default(raw, default, at));
         }
         self.below(raw, at, place);
     }
 
-    fn below(&mut self, raw: &Node, at: &At<'_>, place: Place) {
-        let inner = if place == Place::Nested { Place::Nested } else { Place::Node };
+    fn below(&mut self, raw: &Node, at: &At<'_>, place: SchemaPosition) {
+        let inner = if place == SchemaPosition::Nested { SchemaPosition::Nested } else { SchemaPosition::Node };
         if let Some(properties) = raw.given("properties") {
             let here = at.key("properties", properties);
             for entry in properties.entries() {
-                let is_meta = place == Place::Root && ["apiVersion", "kind", "metadata"].contains(&&*entry.key);
+                let is_meta =
+                    place == SchemaPosition::Root && ["apiVersion", "kind", "metadata"].contains(&&*entry.key);
                 let property_at = here.key(&entry.key, &entry.node);
                 if is_meta && *entry.key == *"metadata" {
                     self.metadata(&entry.node, &property_at);
-                } else if entry.node.is_null() && inner == Place::Node {
+                } else if entry.node.is_null() && inner == SchemaPosition::Node {
                     self.cx.required(&property_at, "type", "every schema needs one");
                 } else {
                     self.node(&entry.node, &property_at, inner);
@@ -337,9 +338,9 @@ impl Structure<'_, '_> {
             });
         }
         for key in ["allOf", "anyOf", "oneOf"] {
-            each(raw, at, key, |node, at| self.node(node, at, Place::Nested));
+            each(raw, at, key, |node, at| self.node(node, at, SchemaPosition::Nested));
         }
-        with(raw, at, "not", |node, at| self.node(node, at, Place::Nested));
+        with(raw, at, "not", |node, at| self.node(node, at, SchemaPosition::Nested));
     }
 
     /// The schema of `metadata` may only restrict names.

@@ -12,7 +12,7 @@ use crate::names;
 use crate::report::{At, Finding};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
+enum ContainerRole {
     Init,
     Main,
     Other,
@@ -48,9 +48,11 @@ pub(super) fn containers(cx: &mut Cx<'_>, pod: &Node, at: &At<'_>, volumes: &[Vo
     };
     let mut seen = HashSet::new();
     let mut host_ports = HashSet::new();
-    for (list, role) in
-        [("initContainers", Role::Init), ("containers", Role::Main), ("ephemeralContainers", Role::Other)]
-    {
+    for (list, role) in [
+        ("initContainers", ContainerRole::Init),
+        ("containers", ContainerRole::Main),
+        ("ephemeralContainers", ContainerRole::Other),
+    ] {
         each(pod, at, list, |container, at| {
             let name = cx.named(container, at);
             if let Some(name) = name
@@ -62,7 +64,7 @@ pub(super) fn containers(cx: &mut Cx<'_>, pod: &Node, at: &At<'_>, volumes: &[Vo
             self::container(cx, container, at, role, &shared);
             // Init containers run sequentially, so they may use the same host ports.
             let mut own = HashSet::new();
-            let ports = if role == Role::Main { &mut host_ports } else { &mut own };
+            let ports = if role == ContainerRole::Main { &mut host_ports } else { &mut own };
             each(container, at, "ports", |port, at| host_port(cx, port, at, ports));
         });
     }
@@ -106,7 +108,7 @@ impl Cx<'_> {
     }
 }
 
-fn container(cx: &mut Cx<'_>, container: &Node, at: &At<'_>, role: Role, shared: &Shared<'_>) {
+fn container(cx: &mut Cx<'_>, container: &Node, at: &At<'_>, role: ContainerRole, shared: &Shared<'_>) {
     match container.given("image") {
         None => cx.required(at, "image", ""),
         Some(image) if image.as_str() == Some("") => {
@@ -133,10 +135,10 @@ fn container(cx: &mut Cx<'_>, container: &Node, at: &At<'_>, role: Role, shared:
     mounts(cx, container, at, shared.volumes);
     devices(cx, container, at, shared.volumes);
     restarts(cx, container, at, role, shared);
-    let is_sidecar = role == Role::Init && container.text("restartPolicy") == Some("Always");
+    let is_sidecar = role == ContainerRole::Init && container.text("restartPolicy") == Some("Always");
     for key in ["livenessProbe", "readinessProbe", "startupProbe", "lifecycle"] {
         with(container, at, key, |node, at| {
-            if role == Role::Init && !is_sidecar {
+            if role == ContainerRole::Init && !is_sidecar {
                 cx.forbidden(at, "init containers have none, unless their restartPolicy is Always");
             } else if key == "lifecycle" {
                 handlers::lifecycle(cx, node, at, shared.grace);
@@ -149,11 +151,11 @@ fn container(cx: &mut Cx<'_>, container: &Node, at: &At<'_>, role: Role, shared:
     with(container, at, "securityContext", |context, at| security::container(cx, context, at));
 }
 
-fn restarts(cx: &mut Cx<'_>, container: &Node, at: &At<'_>, role: Role, shared: &Shared<'_>) {
+fn restarts(cx: &mut Cx<'_>, container: &Node, at: &At<'_>, role: ContainerRole, shared: &Shared<'_>) {
     with(container, at, "restartPolicy", |node, at| match role {
         // Restart policies of containers exist since 1.34.
-        Role::Main if cx.version.minor() < 34 => cx.forbidden(at, "only init containers have it"),
-        Role::Init if cx.version.minor() < 34 => cx.chosen(node, at, &["Always"]),
+        ContainerRole::Main if cx.version.minor() < 34 => cx.forbidden(at, "only init containers have it"),
+        ContainerRole::Init if cx.version.minor() < 34 => cx.chosen(node, at, &["Always"]),
         _ => cx.chosen(node, at, &["Always", "Never", "OnFailure"]),
     });
     let rules = container.given("restartPolicyRules").map(Node::items).unwrap_or_default();
