@@ -119,10 +119,10 @@ struct Checker {
     is_mixed: bool,
 }
 
-type Checked = Result<Node, CompileError>;
+type CheckedNode = Result<Node, CompileError>;
 
 impl Checker {
-    fn node(&mut self, expr: &Expr) -> Checked {
+    fn node(&mut self, expr: &Expr) -> CheckedNode {
         let literal = |kind, ty| Ok(Node { kind, ty });
         match &expr.kind {
             ExprKind::Null => literal(NodeKind::Null, Type::Null),
@@ -174,7 +174,7 @@ impl Checker {
         Field { name: name.to_owned(), plain }
     }
 
-    fn ident(&mut self, name: &str, at: usize) -> Checked {
+    fn ident(&mut self, name: &str, at: usize) -> CheckedNode {
         if let Some(slot) = self.variables.iter().rposition(|(other, _)| other == name) {
             if let Some(used) = self.uses.get_mut(slot) {
                 *used = true;
@@ -187,7 +187,7 @@ impl Checker {
         }
     }
 
-    fn chain(&mut self, first: &Expr, rest: &[(&'static str, usize, Expr)]) -> Checked {
+    fn chain(&mut self, first: &Expr, rest: &[(&'static str, usize, Expr)]) -> CheckedNode {
         let first = self.node(first)?;
         let mut ty = first.ty.clone();
         let mut operands = Vec::with_capacity(rest.len());
@@ -214,7 +214,7 @@ impl Checker {
         Ok(nodes)
     }
 
-    fn list(&mut self, items: &[(Expr, Optional)]) -> Checked {
+    fn list(&mut self, items: &[(Expr, Optional)]) -> CheckedNode {
         let is_mixed = std::mem::take(&mut self.is_mixed);
         let mut nodes = Vec::with_capacity(items.len());
         let mut of: Option<Type> = None;
@@ -228,7 +228,7 @@ impl Checker {
         Ok(Node { kind: NodeKind::List(nodes), ty: Type::list(of.unwrap_or(Type::Dyn)) })
     }
 
-    fn map(&mut self, entries: &[(Expr, Expr, Optional)]) -> Checked {
+    fn map(&mut self, entries: &[(Expr, Expr, Optional)]) -> CheckedNode {
         let mut nodes = Vec::with_capacity(entries.len());
         let (mut keys, mut values): (Option<Type>, Option<Type>) = (None, None);
         for (key, value, optional) in entries {
@@ -258,7 +258,7 @@ impl Checker {
         }
     }
 
-    fn call(&mut self, name: &str, receiver: Option<&Expr>, args: &[Expr], at: usize) -> Checked {
+    fn call(&mut self, name: &str, receiver: Option<&Expr>, args: &[Expr], at: usize) -> CheckedNode {
         // `sets.contains(…)`: the receiver is a namespace, part of the function's name.
         let mut full = name.to_owned();
         let mut receiver = receiver;
@@ -291,7 +291,7 @@ impl Checker {
     }
 
     /// Reports invalid literals at compile time.
-    fn literals(&self, fun: Fun, nodes: &mut Vec<Node>, ty: Type, at: usize) -> Checked {
+    fn literals(&self, fun: Fun, nodes: &mut Vec<Node>, ty: Type, at: usize) -> CheckedNode {
         let literal = |at: usize| match nodes.get(at).map(|node| &node.kind) {
             Some(NodeKind::Str(text)) => Some(text.clone()),
             _ => None,
@@ -315,7 +315,7 @@ impl Checker {
         Ok(Node { kind: NodeKind::Call(fun, std::mem::take(nodes)), ty })
     }
 
-    fn comprehension(&mut self, of: &Comprehension, at: usize) -> Checked {
+    fn comprehension(&mut self, of: &Comprehension, at: usize) -> CheckedNode {
         let is_standard = matches!(of.kind, Macro::All | Macro::Exists | Macro::ExistsOne | Macro::Filter | Macro::Map);
         if self.library == Library::Standard && (!is_standard || of.vars.len() > 1) {
             return Err(CompileError::new(at, "undeclared reference to a macro of an extension"));
