@@ -165,8 +165,8 @@ fn replaced(text: &str, chosen: &[(&str, &Choice)]) -> String {
     let mut out = String::with_capacity(text.len());
     for piece in pieces(text) {
         match piece {
-            Piece::Text(text) | Piece::Escaped(text) => out.push_str(text),
-            Piece::Name(name) => match chosen.iter().find(|(known, _)| *known == name) {
+            PatternPiece::Text(text) | PatternPiece::Escaped(text) => out.push_str(text),
+            PatternPiece::Name(name) => match chosen.iter().find(|(known, _)| *known == name) {
                 Some((_, choice)) => out.push_str(&choice.text),
                 None => out.push_str(&format!("{{{name}}}")),
             },
@@ -205,7 +205,7 @@ fn unknown_in(value: &Value, names: &[&str], found: &mut Vec<Diagnostic>) {
 
 fn unknown_names(text: &str, pos: Pos, names: &[&str], found: &mut Vec<Diagnostic>) {
     for piece in pieces(text) {
-        let Piece::Name(name) = piece else { continue };
+        let PatternPiece::Name(name) = piece else { continue };
         if names.contains(&name) {
             continue;
         }
@@ -234,14 +234,14 @@ fn unknown_names(text: &str, pos: Pos, names: &[&str], found: &mut Vec<Diagnosti
     }
 }
 
-enum Piece<'a> {
+enum PatternPiece<'a> {
     Text(&'a str),
     /// `{{name}}`, which means `{name}`.
     Escaped(&'a str),
     Name(&'a str),
 }
 
-fn pieces(text: &str) -> Vec<Piece<'_>> {
+fn pieces(text: &str) -> Vec<PatternPiece<'_>> {
     let mut found = Vec::new();
     let (mut at, mut copied) = (0, 0);
     while let Some(open) = text[at..].find('{').map(|open| at + open) {
@@ -249,20 +249,20 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
         if let Some((inner, name)) = escaped
             && inner[name.len() + 2..].starts_with('}')
         {
-            found.push(Piece::Text(&text[copied..open]));
-            found.push(Piece::Escaped(&inner[..name.len() + 2]));
+            found.push(PatternPiece::Text(&text[copied..open]));
+            found.push(PatternPiece::Escaped(&inner[..name.len() + 2]));
             at = open + name.len() + 4;
             copied = at;
         } else if let Some(name) = placeholder(&text[open..]) {
-            found.push(Piece::Text(&text[copied..open]));
-            found.push(Piece::Name(name));
+            found.push(PatternPiece::Text(&text[copied..open]));
+            found.push(PatternPiece::Name(name));
             at = open + name.len() + 2;
             copied = at;
         } else {
             at = open + 1;
         }
     }
-    found.push(Piece::Text(&text[copied..]));
+    found.push(PatternPiece::Text(&text[copied..]));
     found
 }
 
