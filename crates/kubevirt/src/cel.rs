@@ -105,14 +105,14 @@ fn expression(rule: &Rule) -> Result<String, String> {
     let check = check(rule)?;
     let mut alternatives = Vec::new();
     if let Some(valid) = &rule.valid {
-        alternatives.push(not(&exists(&Place::root(), self::steps(valid)?, 0)?));
+        alternatives.push(not(&exists(&CelPlace::root(), self::steps(valid)?, 0)?));
     }
     if is_size(steps) {
-        let unset = not(&exists(&Place::root(), steps, 0)?);
+        let unset = not(&exists(&CelPlace::root(), steps, 0)?);
         alternatives.push(and(&["has(object.spec.instancetype)".to_owned(), unset]));
     }
     let same = rule.valid.as_ref().is_some_and(|valid| valid.text == rule.path.text);
-    alternatives.push(holds(steps, &*check, if same { Known::Exists } else { Known::Nothing })?);
+    alternatives.push(holds(steps, &*check, if same { Presence::Exists } else { Presence::Nothing })?);
     alternatives.retain(|alternative| alternative != "false");
     Ok(match alternatives.as_slice() {
         [] => "false".to_owned(),
@@ -127,14 +127,14 @@ fn message_expression(rule: &Rule) -> Option<String> {
     let check = check(rule).ok()?;
     let (found, field) = match steps.iter().position(|step| matches!(step, Step::Slice(slice) if is_all(slice))) {
         None => {
-            let (value, field) = value(Place::root(), steps)?;
+            let (value, field) = value(CelPlace::root(), steps)?;
             (format!("string({value})"), field)
         }
         Some(list) => {
             let (before, inside) = (&steps[..list], &steps[list + 1..]);
-            let place = plain_place(Place::root(), before)?;
+            let place = plain_place(CelPlace::root(), before)?;
             let item = place.item("x0".to_owned()).ok()?;
-            let good = all(&item, inside, 1, &*check, Known::Nothing).ok()?;
+            let good = all(&item, inside, 1, &*check, Presence::Nothing).ok()?;
             let (value, field) = value(item, inside)?;
             (format!("{}.filter(x0, !({good})).map(x0, string({value})).join(', ')", place.text), field)
         }
@@ -145,7 +145,7 @@ fn message_expression(rule: &Rule) -> Option<String> {
 }
 
 /// The place at the end of fields, without tests of their presence.
-fn plain_place(from: Place, steps: &[Step]) -> Option<Place> {
+fn plain_place(from: CelPlace, steps: &[Step]) -> Option<CelPlace> {
     steps.iter().try_fold(from, |place, step| match step {
         Step::Field(name) => place.key(name).ok().map(|(child, _)| child),
         Step::Slice(slice) => place.item(format!("{}[{}]", place.text, index(slice)?)).ok(),
@@ -154,7 +154,7 @@ fn plain_place(from: Place, steps: &[Step]) -> Option<Place> {
 }
 
 /// The scalar at the end of a path, or its default.
-fn value(from: Place, steps: &[Step]) -> Option<(String, &'static Field)> {
+fn value(from: CelPlace, steps: &[Step]) -> Option<(String, &'static Field)> {
     let Some((Step::Field(last), parents)) = steps.split_last() else {
         return Some((from.text, from.field)).filter(|(_, field)| steps.is_empty() && field.kind.is_scalar());
     };
@@ -203,18 +203,18 @@ fn steps(path: &Path) -> Result<&[Step], String> {
 }
 
 /// A CEL expression and the field that it refers to.
-struct Place {
+struct CelPlace {
     text: String,
     field: &'static Field,
 }
 
-impl Place {
-    fn root() -> Place {
-        Place { text: "object.spec.template".to_owned(), field: schema::template() }
+impl CelPlace {
+    fn root() -> CelPlace {
+        CelPlace { text: "object.spec.template".to_owned(), field: schema::template() }
     }
 
     /// A child, with the test for its presence.
-    fn key(&self, name: &str) -> Result<(Place, String), String> {
+    fn key(&self, name: &str) -> Result<(CelPlace, String), String> {
         let field = self.field.child(name).ok_or_else(|| {
             let parent = if self.field.path.is_empty() { "a VM's template" } else { self.field.path };
             format!("{parent} has no field `{name}`, so its type is not known")
@@ -227,12 +227,12 @@ impl Place {
             let text = format!("{}.{name}", self.text);
             (text.clone(), format!("has({text})"))
         };
-        Ok((Place { text, field }, present))
+        Ok((CelPlace { text, field }, present))
     }
 
-    fn item(&self, variable: String) -> Result<Place, String> {
+    fn item(&self, variable: String) -> Result<CelPlace, String> {
         match self.field.item() {
-            Some(field) => Ok(Place { text: variable, field }),
+            Some(field) => Ok(CelPlace { text: variable, field }),
             None => Err(format!("{} is no list", self.field.path)),
         }
     }
@@ -277,7 +277,7 @@ fn unsupported(step: &Step) -> String {
 }
 
 /// An expression that is true if a path has a result.
-fn exists(place: &Place, steps: &[Step], depth: usize) -> Result<String, String> {
+fn exists(place: &CelPlace, steps: &[Step], depth: usize) -> Result<String, String> {
     let Some((step, rest)) = steps.split_first() else { return Ok("true".to_owned()) };
     match step {
         Step::Field(name) => {
@@ -306,7 +306,7 @@ fn exists(place: &Place, steps: &[Step], depth: usize) -> Result<String, String>
 
 /// Tests that an earlier one already covers.
 #[derive(Clone, Copy, PartialEq)]
-enum Known {
+enum Presence {
     Nothing,
     Exists,
 }
@@ -314,8 +314,8 @@ enum Known {
 type Test<'a> = dyn Fn(&str, &'static Field) -> Result<String, String> + 'a;
 
 /// An expression that is true if a path has results and all of them pass.
-fn holds(steps: &[Step], test: &Test<'_>, known: Known) -> Result<String, String> {
-    let root = Place::root();
+fn holds(steps: &[Step], test: &Test<'_>, known: Presence) -> Result<String, String> {
+    let root = CelPlace::root();
     let plain = steps.iter().all(|step| matches!(step, Step::Field(_)));
     if plain && let Some((Step::Field(last), parents)) = steps.split_last() {
         // A scalar with a default has it even if its parent is absent.
@@ -341,16 +341,16 @@ fn holds(steps: &[Step], test: &Test<'_>, known: Known) -> Result<String, String
         guards.push(test(&leaf.text, leaf.field)?);
         return Ok(and(&guards));
     }
-    let all = all(&root, steps, 0, test, Known::Exists)?;
+    let all = all(&root, steps, 0, test, Presence::Exists)?;
     match known {
-        Known::Exists => Ok(all),
-        Known::Nothing => Ok(and(&[exists(&root, steps, 0)?, all])),
+        Presence::Exists => Ok(all),
+        Presence::Nothing => Ok(and(&[exists(&root, steps, 0)?, all])),
     }
 }
 
 /// An expression that is true if all results pass, also if there are none. Up to the first list,
 /// fields are known to exist or are tested.
-fn all(place: &Place, steps: &[Step], depth: usize, test: &Test<'_>, known: Known) -> Result<String, String> {
+fn all(place: &CelPlace, steps: &[Step], depth: usize, test: &Test<'_>, known: Presence) -> Result<String, String> {
     let Some((step, rest)) = steps.split_first() else { return test(&place.text, place.field) };
     match step {
         Step::Field(name) => {
@@ -360,14 +360,14 @@ fn all(place: &Place, steps: &[Step], depth: usize, test: &Test<'_>, known: Know
             }
             match all(&child, rest, depth, test, known)?.as_str() {
                 "true" => Ok("true".to_owned()),
-                inner if known == Known::Exists => Ok(inner.to_owned()),
+                inner if known == Presence::Exists => Ok(inner.to_owned()),
                 inner => Ok(format!("(!({present}) || {inner})")),
             }
         }
         Step::Slice(slice) if is_all(slice) => {
             let variable = format!("x{depth}");
             let item = place.item(variable.clone())?;
-            match all(&item, rest, depth + 1, test, Known::Nothing)?.as_str() {
+            match all(&item, rest, depth + 1, test, Presence::Nothing)?.as_str() {
                 "true" => Ok("true".to_owned()),
                 inner => Ok(format!("{}.all({variable}, {inner})", place.text)),
             }

@@ -176,8 +176,8 @@ fn outcome(entry: &Entry, vm: &Value, sizing: &Sizing, budget: &Budget<'_>) -> O
                 return Outcome { notable, value, ..result(Status::Skipped, &rule.path.text, &rule.message, why) };
             }
             let (status, detail, value) = match apply(rule, vm, budget) {
-                Ok(Verdict::Satisfied(detail)) => (Status::Ok, detail, None),
-                Ok(Verdict::Broken(detail, near)) => (Status::Violation, detail, Some(trail(vm, &rule.path, near))),
+                Ok(RuleResult::Satisfied(detail)) => (Status::Ok, detail, None),
+                Ok(RuleResult::Broken(detail, near)) => (Status::Violation, detail, Some(trail(vm, &rule.path, near))),
                 Err(Problem { detail, blamed }) => {
                     (Status::Error, detail, blamed.map(|(path, near)| trail(vm, path, near)))
                 }
@@ -238,7 +238,7 @@ pub(crate) fn is_size(steps: &[Step]) -> bool {
     spec == "spec" && domain == "domain" && matches!(part.as_str(), "cpu" | "memory" | "resources")
 }
 
-enum Verdict<'a> {
+enum RuleResult<'a> {
     Satisfied(String),
     /// With the first value that violates the rule.
     Broken(String, Option<&'a Value>),
@@ -262,7 +262,7 @@ fn find<'a>(path: &'a Path, vm: &'a Value, budget: &Budget<'_>) -> Result<Vec<It
     eval::find_within(path, vm, World::Specification, budget)
 }
 
-fn apply<'a>(rule: &'a Rule, vm: &'a Value, budget: &Budget<'_>) -> Result<Verdict<'a>, Problem<'a>> {
+fn apply<'a>(rule: &'a Rule, vm: &'a Value, budget: &Budget<'_>) -> Result<RuleResult<'a>, Problem<'a>> {
     if budget.is_exhausted() {
         return Err(Exhausted::message().into());
     }
@@ -302,13 +302,13 @@ fn apply<'a>(rule: &'a Rule, vm: &'a Value, budget: &Budget<'_>) -> Result<Verdi
 }
 
 /// The results of a path, with a remark if they are defaults of absent objects.
-struct Found<'a> {
+struct PathResults<'a> {
     items: Vec<Item<'a>>,
     remark: String,
 }
 
 /// Results on the VM; for a scalar whose parent is absent, its default.
-fn lookup<'a>(path: &'a Path, vm: &'a Value, budget: &Budget<'_>) -> Result<Found<'a>, Problem<'a>> {
+fn lookup<'a>(path: &'a Path, vm: &'a Value, budget: &Budget<'_>) -> Result<PathResults<'a>, Problem<'a>> {
     match find(path, vm, budget) {
         Ok(items) if items.is_empty() => {
             let text = &path.text;
@@ -316,7 +316,7 @@ fn lookup<'a>(path: &'a Path, vm: &'a Value, budget: &Budget<'_>) -> Result<Foun
                 format!("{text} has no values in this VM: the list is empty (add `valid` to skip the rule then)");
             Err(Problem { detail, blamed: Some((path, None)) })
         }
-        Ok(items) => Ok(Found { items, remark: String::new() }),
+        Ok(items) => Ok(PathResults { items, remark: String::new() }),
         Err(missing) => {
             if matches!(missing, Missing::Field(_))
                 && let Some(names) = path.fields()
@@ -324,7 +324,7 @@ fn lookup<'a>(path: &'a Path, vm: &'a Value, budget: &Budget<'_>) -> Result<Foun
                 && field.has_default()
             {
                 let items = vec![Item { seen: Seen::Unset, field: Some(field), near: None }];
-                return Ok(Found { items, remark: format!(" ({} is not set)", first_absent(vm, &names)) });
+                return Ok(PathResults { items, remark: format!(" ({} is not set)", first_absent(vm, &names)) });
             }
             let misspelled = matches!(path.steps().map(schema::target), None | Some(Target::Unknown { .. }));
             let blamed = (!misspelled && !matches!(missing, Missing::Other(_))).then_some((path, None));
@@ -449,18 +449,18 @@ fn text_of(item: &Item<'_>) -> Result<String, String> {
 }
 
 /// The problem with a value, before its path is known.
-struct Unfit<'a> {
+struct UnfitValue<'a> {
     detail: String,
     near: Option<&'a Value>,
 }
 
-impl<'a> Unfit<'a> {
+impl<'a> UnfitValue<'a> {
     fn at(self, path: &'a Path) -> Problem<'a> {
         Problem { detail: self.detail, blamed: Some((path, self.near)) }
     }
 }
 
-fn integers<'a>(found: &Found<'a>, bounds: &Bounds) -> Verdict<'a> {
+fn integers<'a>(found: &PathResults<'a>, bounds: &Bounds) -> RuleResult<'a> {
     let mut broken = List::default();
     let mut seen = List::default();
     for item in &found.items {
@@ -499,13 +499,17 @@ fn compared(item: &Item<'_>, value: &Decimal, shown: &str, relation: &str, bound
     format!("value {value} is {relation} {bound_shown}")
 }
 
-fn lengths<'a>(found: &Found<'a>, bounds: &Bounds, budget: &Budget<'_>) -> Result<Verdict<'a>, Unfit<'a>> {
+fn lengths<'a>(
+    found: &PathResults<'a>,
+    bounds: &Bounds,
+    budget: &Budget<'_>,
+) -> Result<RuleResult<'a>, UnfitValue<'a>> {
     let mut broken = List::default();
     let mut seen = List::default();
     for item in &found.items {
         match item.scalar() {
             Some(Value::String(text)) => {
-                budget.scan(&text).map_err(|Exhausted| Unfit { detail: Exhausted::message(), near: item.near })?;
+                budget.scan(&text).map_err(|Exhausted| UnfitValue { detail: Exhausted::message(), near: item.near })?;
                 let count = text.chars().count();
                 let length = Decimal::from(count as i64);
                 if let Some(min) = bounds.min.as_ref().filter(|min| length < **min) {
@@ -546,14 +550,18 @@ fn choices<'a>(
     Ok(allowed)
 }
 
-fn one_of<'a>(found: &Found<'a>, allowed: &[String], budget: &Budget<'_>) -> Result<Verdict<'a>, Unfit<'a>> {
+fn one_of<'a>(
+    found: &PathResults<'a>,
+    allowed: &[String],
+    budget: &Budget<'_>,
+) -> Result<RuleResult<'a>, UnfitValue<'a>> {
     let mut broken = List::default();
     let mut seen = List::default();
     // Long lists are hashed, so that many values with many choices take linear time.
     let index: Option<std::collections::HashSet<&str>> =
         (allowed.len() > 16).then(|| allowed.iter().map(String::as_str).collect());
     for item in &found.items {
-        let unfit = |detail| Unfit { detail, near: item.near };
+        let unfit = |detail| UnfitValue { detail, near: item.near };
         let text = text_of(item).map_err(unfit)?;
         budget.scan(&text).map_err(|Exhausted| unfit(Exhausted::message()))?;
         let known = match &index {
@@ -578,21 +586,25 @@ fn one_of<'a>(found: &Found<'a>, allowed: &[String], budget: &Budget<'_>) -> Res
     } else {
         format!("{} {verb} not among {choices}", broken.show())
     };
-    Ok(Verdict::Broken(text + &found.remark, broken.first))
+    Ok(RuleResult::Broken(text + &found.remark, broken.first))
 }
 
-fn matches<'a>(found: &Found<'a>, pattern: Option<&Pattern>, budget: &Budget<'_>) -> Result<Verdict<'a>, Unfit<'a>> {
+fn matches<'a>(
+    found: &PathResults<'a>,
+    pattern: Option<&Pattern>,
+    budget: &Budget<'_>,
+) -> Result<RuleResult<'a>, UnfitValue<'a>> {
     let mut broken = List::default();
     let mut seen = List::default();
     let shown = pattern.map_or("", Pattern::as_str);
     for item in &found.items {
         // Each match is limited, but a path may have many results.
         if budget.is_late() {
-            return Err(Unfit { detail: "there was no time to look at all values".to_owned(), near: item.near });
+            return Err(UnfitValue { detail: "there was no time to look at all values".to_owned(), near: item.near });
         }
-        let text = text_of(item).map_err(|detail| Unfit { detail, near: item.near })?;
+        let text = text_of(item).map_err(|detail| UnfitValue { detail, near: item.near })?;
         let is_match = pattern.map_or(Ok(true), |pattern| pattern.is_match(&text, budget));
-        if is_match.map_err(|detail| Unfit { detail, near: item.near })? {
+        if is_match.map_err(|detail| UnfitValue { detail, near: item.near })? {
             seen.push(|| brief(&text));
         } else {
             broken.blame(item, || format!("{} does not match {shown}", brief(&text)));
@@ -600,7 +612,7 @@ fn matches<'a>(found: &Found<'a>, pattern: Option<&Pattern>, budget: &Budget<'_>
     }
     if broken.count == 0 && pattern.is_some() {
         let verb = if seen.count == 1 { "matches" } else { "match" };
-        return Ok(Verdict::Satisfied(format!("{} {verb} {shown}{}", seen.show(), found.remark)));
+        return Ok(RuleResult::Satisfied(format!("{} {verb} {shown}{}", seen.show(), found.remark)));
     }
     Ok(broken.verdict(&seen, "allowed", &found.remark))
 }
@@ -637,11 +649,11 @@ impl<'a> List<'a> {
         text
     }
 
-    fn verdict(&self, seen: &List<'_>, wanted: &str, remark: &str) -> Verdict<'a> {
+    fn verdict(&self, seen: &List<'_>, wanted: &str, remark: &str) -> RuleResult<'a> {
         if self.count > 0 {
-            return Verdict::Broken(format!("{}{remark}", self.show()), self.first);
+            return RuleResult::Broken(format!("{}{remark}", self.show()), self.first);
         }
         let verb = if seen.count == 1 { "is" } else { "are" };
-        Verdict::Satisfied(format!("{} {verb} {wanted}{remark}", seen.show()))
+        RuleResult::Satisfied(format!("{} {verb} {wanted}{remark}", seen.show()))
     }
 }

@@ -64,7 +64,7 @@ fn path(keys: &[Key]) -> String {
 
 /// All fields of a VM that do not fit, in order.
 pub fn misfits(vm: &Value) -> Vec<Misfit> {
-    let mut walk = Walk { found: Vec::new(), way: Vec::new(), above: Vec::new() };
+    let mut walk = FieldWalk { found: Vec::new(), way: Vec::new(), above: Vec::new() };
     walk.names(vm, &VM);
     if let Some(metadata) = vm.get("metadata") {
         // The metadata of a VM and of its pods have the same type.
@@ -72,7 +72,7 @@ pub fn misfits(vm: &Value) -> Vec<Misfit> {
         walk.below("metadata", metadata, field);
     }
     if let Some(spec) = vm.get("spec") {
-        walk.way.push(Way::Name("spec"));
+        walk.way.push(BorrowedKey::Name("spec"));
         walk.names(spec, &SPEC);
         if let Some(template) = spec.get("template") {
             walk.below("template", template, schema::template());
@@ -84,23 +84,23 @@ pub fn misfits(vm: &Value) -> Vec<Misfit> {
 
 /// A borrowed [`Key`]: most fields fit, so that no copy is needed.
 #[derive(Clone, Copy)]
-enum Way<'a> {
+enum BorrowedKey<'a> {
     Name(&'a str),
     Index(usize),
 }
 
-struct Walk<'a> {
+struct FieldWalk<'a> {
     found: Vec<Misfit>,
-    way: Vec<Way<'a>>,
+    way: Vec<BorrowedKey<'a>>,
     /// The parents of the current field.
     above: Vec<&'static Field>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> FieldWalk<'a> {
     fn keys(&self) -> Vec<Key> {
-        let key = |way: &Way<'_>| match *way {
-            Way::Name(name) => Key::Name(name.into()),
-            Way::Index(index) => Key::Index(index),
+        let key = |way: &BorrowedKey<'_>| match *way {
+            BorrowedKey::Name(name) => Key::Name(name.into()),
+            BorrowedKey::Index(index) => Key::Index(index),
         };
         self.way.iter().map(key).collect()
     }
@@ -111,7 +111,7 @@ impl<'a> Walk<'a> {
     }
 
     fn below(&mut self, name: &'a str, value: &'a Value, field: &'static Field) {
-        self.way.push(Way::Name(name));
+        self.way.push(BorrowedKey::Name(name));
         self.value(value, field);
         self.way.pop();
     }
@@ -133,7 +133,7 @@ impl<'a> Walk<'a> {
 
     fn unknown(&mut self, name: &'a str, hint: &str) {
         let parent = if self.way.is_empty() { "a VirtualMachine".to_owned() } else { path(&self.keys()) };
-        self.way.push(Way::Name(name));
+        self.way.push(BorrowedKey::Name(name));
         let newer = if hint.is_empty() { "; a newer release may have it" } else { "" };
         self.add("unknown-field", format!("{parent} has no field `{name}` in KubeVirt {KUBEVIRT}{hint}{newer}"));
         if let Some(misfit) = self.found.last_mut() {
@@ -154,7 +154,7 @@ impl<'a> Walk<'a> {
         };
         for at in doubles {
             let name = &entries[at].0;
-            self.way.push(Way::Name(name));
+            self.way.push(BorrowedKey::Name(name));
             self.add("duplicate-field", format!("duplicate field `{name}`; the last one counts"));
             self.way.pop();
         }
@@ -192,7 +192,7 @@ impl<'a> Walk<'a> {
             (Kind::Array, Value::Array(items)) => {
                 let Some(child) = field.item() else { return };
                 for (index, item) in items.iter().enumerate() {
-                    self.way.push(Way::Index(index));
+                    self.way.push(BorrowedKey::Index(index));
                     self.value(item, child);
                     self.way.pop();
                 }

@@ -21,7 +21,7 @@ pub(crate) fn catastrophe(pattern: &str) -> Option<&str> {
 
 /// The result of an analysis.
 #[derive(Default)]
-struct Shape {
+struct PatternShape {
     size: u64,
     /// The outer one of two nested repeats.
     nested: Option<Range<usize>>,
@@ -75,9 +75,9 @@ impl<'a> Group<'a> {
     }
 }
 
-fn shape(pattern: &str) -> Shape {
+fn shape(pattern: &str) -> PatternShape {
     let bytes = pattern.as_bytes();
-    let mut shape = Shape::default();
+    let mut shape = PatternShape::default();
     let mut groups = vec![Group::new(0, false)];
     let mut at = 0;
     while at < bytes.len() {

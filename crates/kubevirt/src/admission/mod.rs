@@ -203,15 +203,15 @@ fn unchecked(why: String) -> (Verdict, Vec<String>) {
 }
 
 /// A VM as rules see it, and the outcomes.
-struct Seen {
+struct EvaluatedVm {
     vm: Value,
     outcomes: Vec<Outcome>,
 }
 
 /// Evaluates rules on a VM; `None` if the time limit was reached before.
-fn seen(rules: &Rules, vm: &Value, surroundings: &dyn Surroundings, budget: &Budget<'_>) -> Option<Seen> {
+fn seen(rules: &Rules, vm: &Value, surroundings: &dyn Surroundings, budget: &Budget<'_>) -> Option<EvaluatedVm> {
     if rules.entries.is_empty() {
-        return Some(Seen { vm: Value::Null, outcomes: Vec::new() });
+        return Some(EvaluatedVm { vm: Value::Null, outcomes: Vec::new() });
     }
     let mut vm = vm.clone();
     let mut sizing = Sizing::Own;
@@ -223,7 +223,7 @@ fn seen(rules: &Rules, vm: &Value, surroundings: &dyn Surroundings, budget: &Bud
     }
     complete_cpu(&mut vm);
     let outcomes = evaluate_within(rules, &vm, &sizing, budget)?;
-    Some(Seen { vm, outcomes })
+    Some(EvaluatedVm { vm, outcomes })
 }
 
 /// The verdict on a VM; `was_so` returns whether an outcome, by its index, was the same before.
@@ -252,7 +252,7 @@ fn verdict(outcomes: &[Outcome], was_so: impl Fn(usize) -> bool) -> (Verdict, Ve
 }
 
 /// Whether the VM violated the same rule with the same values before.
-fn was_so(number: usize, rules: &Rules, now: &Seen, before: &Seen) -> bool {
+fn was_so(number: usize, rules: &Rules, now: &EvaluatedVm, before: &EvaluatedVm) -> bool {
     let (Some(new), Some(old)) = (now.outcomes.get(number), before.outcomes.get(number)) else { return false };
     let Some(State::Rule(rule)) = rules.entries.get(number).map(|entry| &entry.state) else { return false };
     let is_same = (&old.rule, old.status, &old.detail) == (&new.rule, new.status, &new.detail);

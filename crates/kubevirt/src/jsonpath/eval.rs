@@ -92,7 +92,7 @@ pub fn find_within<'a>(
     budget: &Budget<'_>,
 ) -> Result<Vec<Item<'a>>, Missing> {
     let most = BUDGET.min(budget.visits_left());
-    let mut walk = Walk { world, budget: most };
+    let mut walk = PathWalk { world, budget: most };
     let found = walk.find(path, vm);
     match budget.visit(most - walk.budget) {
         Err(Exhausted) if found.is_err() => Missing::other(Exhausted::message()),
@@ -100,7 +100,7 @@ pub fn find_within<'a>(
     }
 }
 
-impl Walk {
+impl PathWalk {
     fn find<'a>(&mut self, path: &'a Path, vm: &'a Value) -> Result<Vec<Item<'a>>, Missing> {
         let world = self.world;
         let seen = if world == World::ReferenceVm { Seen::Unset } else { Seen::Given(vm) };
@@ -148,12 +148,12 @@ impl<'a> Item<'a> {
     }
 }
 
-struct Walk {
+struct PathWalk {
     world: World,
     budget: usize,
 }
 
-impl Walk {
+impl PathWalk {
     fn steps<'a>(&mut self, start: Vec<Item<'a>>, steps: &'a [Step]) -> Result<Vec<Item<'a>>, Missing> {
         let mut items = start;
         for step in steps {

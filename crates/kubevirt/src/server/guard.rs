@@ -32,10 +32,10 @@ enum Phase {
 
 /// The phase of one connection, which the service and its stream share.
 #[derive(Clone, Debug)]
-pub(super) struct Pace(Arc<Mutex<State>>);
+pub(super) struct Pace(Arc<Mutex<PaceState>>);
 
 #[derive(Debug)]
-struct State {
+struct PaceState {
     phase: Phase,
     /// Of the task that waits for bytes. It must poll again when a phase with another deadline begins: hyper does
     /// not poll a stream again that returned `Pending`.
@@ -46,12 +46,12 @@ struct State {
 
 impl Pace {
     pub(super) fn new() -> Pace {
-        Pace(Arc::new(Mutex::new(State { phase: Phase::Fresh(Instant::now()), waker: None, is_slow: false })))
+        Pace(Arc::new(Mutex::new(PaceState { phase: Phase::Fresh(Instant::now()), waker: None, is_slow: false })))
     }
 
     /// For a connection with other timeouts.
     pub(super) fn busy() -> Pace {
-        Pace(Arc::new(Mutex::new(State { phase: Phase::Busy, waker: None, is_slow: false })))
+        Pace(Arc::new(Mutex::new(PaceState { phase: Phase::Busy, waker: None, is_slow: false })))
     }
 
     /// A request has begun.

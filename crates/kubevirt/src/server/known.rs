@@ -39,13 +39,12 @@ pub struct Known {
     files: HashMap<String, Vec<FileTemplate>>,
     instancetypes: Given,
     cluster: Option<Cluster>,
-    rules: Kept<Result<Rules, Unreadable>>,
-    compat_rules: Kept<compat::Reading>,
+    read: Mutex<RulesCache>,
 }
 
 /// Cached rules.
 #[derive(Debug, Default)]
-struct Kept {
+struct RulesCache {
     rules: HashMap<Box<str>, Arc<Result<Rules, Unreadable>>>,
     bytes: usize,
 }
@@ -139,7 +138,7 @@ impl Known {
             && let Ok(mut kept) = self.read.lock()
         {
             if kept.bytes + text.len() > KEPT {
-                *kept = Kept::default();
+                *kept = RulesCache::default();
             }
             if kept.rules.insert(text.into(), Arc::clone(&rules)).is_none() {
                 kept.bytes += text.len();

@@ -31,10 +31,10 @@ impl Flow {
 }
 
 /// A number of slots, and those who wait for one.
-pub(super) struct Queue(Mutex<State>);
+pub(super) struct Queue(Mutex<QueueState>);
 
 #[derive(Default)]
-struct State {
+struct QueueState {
     free: usize,
     /// The start of the last review that got a slot.
     now: u64,
@@ -55,10 +55,10 @@ pub(super) struct Turn {
 
 impl Queue {
     pub(super) fn new(slots: usize) -> Arc<Queue> {
-        Arc::new(Queue(Mutex::new(State { free: slots, ..State::default() })))
+        Arc::new(Queue(Mutex::new(QueueState { free: slots, ..QueueState::default() })))
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, QueueState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -21,11 +21,11 @@ use crate::value::Value;
 pub(super) struct Tls {
     certificates: PathBuf,
     options: PathBuf,
-    state: RwLock<State>,
+    state: RwLock<TlsState>,
 }
 
 #[derive(Default)]
-struct State {
+struct TlsState {
     /// The last content, usable or not.
     seen: Option<Files>,
     config: Option<Arc<ServerConfig>>,

@@ -56,7 +56,7 @@ enum Status {
 }
 
 #[derive(Debug)]
-struct State {
+struct CacheState {
     status: Status,
     /// By `namespace/name`.
     objects: HashMap<Box<str>, Option<Arc<str>>>,
@@ -66,9 +66,9 @@ struct State {
     failure: Option<String>,
 }
 
-impl State {
-    fn new(status: Status, objects: Objects) -> State {
-        State { status, objects, heard: Some(Instant::now()), failure: None }
+impl CacheState {
+    fn new(status: Status, objects: Objects) -> CacheState {
+        CacheState { status, objects, heard: Some(Instant::now()), failure: None }
     }
 }
 
@@ -78,7 +78,7 @@ pub(super) struct Cache {
     name: &'static str,
     path: &'static str,
     keep: Keep,
-    state: RwLock<State>,
+    state: RwLock<CacheState>,
 }
 
 /// The cached state of an object.
@@ -90,15 +90,15 @@ pub(super) enum Lookup {
 
 impl Cache {
     pub(super) fn new(name: &'static str, path: &'static str, keep: Keep) -> Cache {
-        let state = State { heard: None, ..State::new(Status::Unread(None), HashMap::new()) };
+        let state = CacheState { heard: None, ..CacheState::new(Status::Unread(None), HashMap::new()) };
         Cache { name, path, keep, state: RwLock::new(state) }
     }
 
-    fn read(&self) -> std::sync::RwLockReadGuard<'_, State> {
+    fn read(&self) -> std::sync::RwLockReadGuard<'_, CacheState> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> std::sync::RwLockWriteGuard<'_, State> {
+    fn write(&self) -> std::sync::RwLockWriteGuard<'_, CacheState> {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -146,7 +146,7 @@ impl Cache {
     fn is_gone(&self) -> bool {
         let mut state = self.write();
         let is_new = state.status != Status::Absent;
-        *state = State::new(Status::Absent, HashMap::new());
+        *state = CacheState::new(Status::Absent, HashMap::new());
         is_new
     }
 
@@ -267,7 +267,7 @@ async fn list(cache: &Cache, client: &Client) -> Result<String, Error> {
         Err(error) if error.is(410) => pages(cache, client, None).await?,
         result => result?,
     };
-    *cache.write() = State::new(Status::Synced, objects);
+    *cache.write() = CacheState::new(Status::Synced, objects);
     Ok(version)
 }
 

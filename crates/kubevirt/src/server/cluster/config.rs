@@ -184,19 +184,19 @@ fn certificates(pem: &[u8], what: &str) -> Result<Vec<CertificateDer<'static>>, 
 }
 
 /// A kubeconfig, with the directory that its paths are relative to.
-struct File {
+struct KubeconfigFile {
     root: Value,
     directory: PathBuf,
 }
 
 /// Reads kubeconfigs; of duplicate names the first one counts.
 fn kubeconfig(paths: &[PathBuf], resolver: Resolver) -> Result<Connection, String> {
-    let files: Vec<File> = paths.iter().map(|path| File::read(path)).collect::<Result<_, _>>()?;
+    let files: Vec<KubeconfigFile> = paths.iter().map(|path| KubeconfigFile::read(path)).collect::<Result<_, _>>()?;
     let shown: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
     of_files(&files, resolver).map_err(|problem| format!("{}: {problem}", shown.join(", ")))
 }
 
-fn of_files(files: &[File], resolver: Resolver) -> Result<Connection, String> {
+fn of_files(files: &[KubeconfigFile], resolver: Resolver) -> Result<Connection, String> {
     let current =
         files.iter().find_map(|file| file.root.at(&["current-context"])?.as_str()).filter(|name| !name.is_empty());
     let name = current.ok_or("it has no current-context")?;
@@ -239,7 +239,12 @@ fn of_files(files: &[File], resolver: Resolver) -> Result<Connection, String> {
 }
 
 /// The object with this name in one of the lists.
-fn named<'a>(files: &'a [File], list: &str, key: &str, name: &str) -> Result<(&'a File, &'a Value), String> {
+fn named<'a>(
+    files: &'a [KubeconfigFile],
+    list: &str,
+    key: &str,
+    name: &str,
+) -> Result<(&'a KubeconfigFile, &'a Value), String> {
     let found = files.iter().find_map(|file| {
         let items = file.root.at(&[list])?.as_array()?;
         let item = items.iter().find(|item| item.get("name").and_then(Value::as_str) == Some(name))?;
@@ -249,7 +254,7 @@ fn named<'a>(files: &'a [File], list: &str, key: &str, name: &str) -> Result<(&'
 }
 
 /// The value of `KEY-data`, or the content of the file in `KEY`.
-fn data(file: &File, object: &Value, key: &str) -> Result<Option<Vec<u8>>, String> {
+fn data(file: &KubeconfigFile, object: &Value, key: &str) -> Result<Option<Vec<u8>>, String> {
     if let Some(text) = object.at(&[&format!("{key}-data")]).and_then(Value::as_str).filter(|text| !text.is_empty()) {
         // The error message must not contain any part of a key.
         return STANDARD.decode(text.trim()).map(Some).map_err(|_| format!("{key}-data is not base64"));
@@ -259,8 +264,8 @@ fn data(file: &File, object: &Value, key: &str) -> Result<Option<Vec<u8>>, Strin
     std::fs::read(&path).map(Some).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-impl File {
-    fn read(path: &Path) -> Result<File, String> {
+impl KubeconfigFile {
+    fn read(path: &Path) -> Result<KubeconfigFile, String> {
         let fail = |error: &dyn fmt::Display| format!("{}: {error}", path.display());
         let text = std::fs::read(path).map_err(|error| fail(&error))?;
         let sources = Sources::new();
@@ -273,7 +278,7 @@ impl File {
             None => Value::Null,
         };
         let directory = path.parent().unwrap_or(Path::new("")).to_owned();
-        Ok(File { root, directory })
+        Ok(KubeconfigFile { root, directory })
     }
 }
 
