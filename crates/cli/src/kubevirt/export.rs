@@ -77,7 +77,7 @@ pub(super) fn run(
         return Err(usage(Id::FLAG_VALUE, text));
     }
     let mut rules_seen = 0;
-    let mut names = Names::default();
+    let mut names = PolicyNames::default();
     let mut out = Documents { out: stdout, is_first: true };
     for group in &groups {
         let rules = match group.annotation.rules() {
@@ -150,9 +150,9 @@ impl<'a> Group<'a> {
 /// Names of policies, which must be unique because policies have no namespace, each with its last
 /// number.
 #[derive(Default)]
-struct Names(HashMap<String, usize>);
+struct PolicyNames(HashMap<String, usize>);
 
-impl Names {
+impl PolicyNames {
     /// A unique name that begins with this text.
     fn unused(&mut self, text: &str) -> String {
         let base = dns_name(text);
@@ -266,7 +266,7 @@ mod tests {
             assert_eq!(dns_name(text), expect, "{text}");
         }
         assert_eq!(dns_name(&"x".repeat(400)).len(), MAX_NAME - SUFFIXES);
-        let mut names = Names::default();
+        let mut names = PolicyNames::default();
         assert_eq!(["a", "A", "a"].map(|text| names.unused(text)), ["a", "a-2", "a-3"]);
     }
 }

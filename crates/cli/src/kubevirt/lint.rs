@@ -19,7 +19,7 @@ use ytterby_kubevirt::value::quoted;
 use ytterby_yaml::Style;
 
 /// A finding and its position.
-struct Found {
+struct LocatedFinding {
     id: &'static str,
     level: Level,
     rule: String,
@@ -55,7 +55,7 @@ pub(super) fn run(
                 let (line, column) = problem.at.unwrap_or((1, 1));
                 let at = Place::unread(file.name.clone(), line, column);
                 let message = problem.message.clone();
-                found.push(Found {
+                found.push(LocatedFinding {
                     id: "unreadable",
                     level: Level::Error,
                     rule: String::new(),
@@ -81,7 +81,7 @@ pub(super) fn run(
     let objects = || world.files.iter().filter_map(|file| file.objects.as_ref().ok());
     if found.is_empty() && objects().all(|objects| objects.vms.is_empty() && objects.templates.is_empty()) {
         let file = args.files.first().map_or(String::new(), |file| file.clone());
-        found.push(Found {
+        found.push(LocatedFinding {
             id: "nothing-to-check",
             level: Level::Warning,
             rule: String::new(),
@@ -113,13 +113,13 @@ fn annotations_of(file: &File) -> Vec<&Annotation> {
     all
 }
 
-fn findings(annotation: &Annotation, file: &File, found: &mut Vec<Found>) -> Linted {
+fn findings(annotation: &Annotation, file: &File, found: &mut Vec<LocatedFinding>) -> Linted {
     let linted = match annotation.readable() {
         Ok(text) => lint(text),
         Err(problem) => Linted { findings: vec![unreadable(&problem)], readable: false },
     };
     for finding in &linted.findings {
-        found.push(Found {
+        found.push(LocatedFinding {
             id: finding.id,
             level: match finding.severity {
                 Severity::Note => Level::Note,
@@ -136,12 +136,12 @@ fn findings(annotation: &Annotation, file: &File, found: &mut Vec<Found>) -> Lin
 }
 
 /// Reports rules of a template that its own VM violates.
-fn own_rules(vm: &Vm, file: &File, world: &World, found: &mut Vec<Found>) {
+fn own_rules(vm: &Vm, file: &File, world: &World, found: &mut Vec<LocatedFinding>) {
     let enclosing = vm.template.and_then(|index| file.objects.as_ref().ok()?.templates[index].rules.as_ref());
     let Some(annotation) = vm.rules.as_ref().or(enclosing) else { return };
     let Ok(rules) = annotation.rules() else { return };
     if is_abbreviated(vm) {
-        found.push(Found {
+        found.push(LocatedFinding {
             id: "abbreviated-vm",
             level: Level::Note,
             rule: String::new(),
@@ -165,7 +165,7 @@ fn own_rules(vm: &Vm, file: &File, world: &World, found: &mut Vec<Found>) {
         if broken_rule || !matches!(outcome.status, Status::Violation | Status::Error) {
             continue;
         }
-        found.push(Found {
+        found.push(LocatedFinding {
             id: "own-vm-invalid",
             level: Level::Error,
             rule: outcome.rule,
@@ -211,7 +211,13 @@ fn mend(file: &File, host: &dyn Host, stderr: &mut dyn Write) -> Result<usize, F
     Ok(changes.len())
 }
 
-fn write(found: &[Found], annotations: usize, args: &Args, sources: &Sources, out: &mut dyn Write) -> io::Result<()> {
+fn write(
+    found: &[LocatedFinding],
+    annotations: usize,
+    args: &Args,
+    sources: &Sources,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     match args.format {
         Format::Text if args.quiet => text(found, out),
         Format::Text => {
@@ -224,8 +230,8 @@ fn write(found: &[Found], annotations: usize, args: &Args, sources: &Sources, ou
     }
 }
 
-fn issues(found: &[Found]) -> Vec<Issue> {
-    let issue = |found: &Found| {
+fn issues(found: &[LocatedFinding]) -> Vec<Issue> {
+    let issue = |found: &LocatedFinding| {
         let hint = found.hint.as_ref().map_or(String::new(), |hint| format!(" ({hint})"));
         let rule = if found.rule.is_empty() { String::new() } else { format!("rule {}: ", found.rule) };
         let text = format!("{rule}{}{hint}", found.message);
@@ -247,7 +253,7 @@ fn issues(found: &[Found]) -> Vec<Issue> {
     found.iter().map(issue).collect()
 }
 
-fn text(found: &[Found], out: &mut dyn Write) -> io::Result<()> {
+fn text(found: &[LocatedFinding], out: &mut dyn Write) -> io::Result<()> {
     for finding in found {
         let rule = if finding.rule.is_empty() { String::new() } else { format!("rule {}: ", finding.rule) };
         let line = format!("{}: {}: {rule}{} [{}]", finding.at, finding.level.as_str(), finding.message, finding.id);
@@ -259,14 +265,14 @@ fn text(found: &[Found], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn summary(found: &[Found], annotations: usize, out: &mut dyn Write) -> io::Result<()> {
+fn summary(found: &[LocatedFinding], annotations: usize, out: &mut dyn Write) -> io::Result<()> {
     let count = |level| found.iter().filter(|finding| finding.level == level).count();
     let counts = [(Level::Error, "error"), (Level::Warning, "warning"), (Level::Note, "note")];
     let counts: Vec<String> = counts.into_iter().map(|(level, word)| counted(count(level), word)).collect();
     writeln!(out, "{} checked: {}", counted(annotations, "annotation"), counts.join(", "))
 }
 
-fn json(found: &[Found], out: &mut dyn Write) -> io::Result<()> {
+fn json(found: &[LocatedFinding], out: &mut dyn Write) -> io::Result<()> {
     let valid = !found.iter().any(|finding| finding.level == Level::Error);
     write!(out, "{{\n  \"valid\": {valid},\n  \"findings\": [")?;
     for (i, finding) in found.iter().enumerate() {
@@ -287,7 +293,7 @@ fn json(found: &[Found], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}\n}}", if found.is_empty() { "]" } else { "\n  ]" })
 }
 
-fn junit(found: &[Found], out: &mut dyn Write) -> io::Result<()> {
+fn junit(found: &[LocatedFinding], out: &mut dyn Write) -> io::Result<()> {
     let errors = found.iter().filter(|finding| finding.level == Level::Error).count();
     writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
     writeln!(out, "<testsuites name=\"ytterby kubevirt lint\">")?;
