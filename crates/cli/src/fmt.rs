@@ -38,9 +38,9 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
             let mut changed = 0;
             for (number, file) in yaml.enumerate() {
                 match one(file, &options, sources, mode) {
-                    Ok(Form::Same) => {}
-                    Ok(Form::Other) => changed += 1,
-                    Ok(Form::Left(warning)) => findings.warn(number, "", &[*warning], sources),
+                    Ok(FileResult::Same) => {}
+                    Ok(FileResult::Other) => changed += 1,
+                    Ok(FileResult::Left(warning)) => findings.warn(number, "", &[*warning], sources),
                     Err(failure) => findings.fail(number, "", failure, sources),
                 }
             }
@@ -81,7 +81,7 @@ impl Mode {
 }
 
 /// The result for one file.
-enum Form {
+enum FileResult {
     /// It is formatted.
     Same,
     /// It is, or was, not formatted.
@@ -91,7 +91,7 @@ enum Form {
 }
 
 /// Formats one file as `mode` requests.
-fn one(file: &InputFile, options: &ReadOptions, sources: &Sources, mode: Mode) -> Result<Form, Failure> {
+fn one(file: &InputFile, options: &ReadOptions, sources: &Sources, mode: Mode) -> Result<FileResult, Failure> {
     let content = file.content.read()?;
     ytterby::budget::input(content.len());
     let readers = Readers { outline: ytterby_yaml::outline, ..Readers::default() };
@@ -101,12 +101,12 @@ fn one(file: &InputFile, options: &ReadOptions, sources: &Sources, mode: Mode) -
         .map_err(|error| Failure::from(Diagnostic::from(error)).doing(format!("Formatting {place}")))?;
     let text = format_in_place(&tree);
     if text == *content {
-        return Ok(Form::Same);
+        return Ok(FileResult::Same);
     }
     if has_aliases(&tree) {
         let message =
             format!("{place} contains aliases, which formatting would replace by copies; it was left as it is");
-        return Ok(Form::Left(Box::new(Diagnostic::warning(Id::FILE_CONFLICT, message))));
+        return Ok(FileResult::Left(Box::new(Diagnostic::warning(Id::FILE_CONFLICT, message))));
     }
     if !says_the_same(&tree, &text, options) {
         let message = format!("{place} cannot be formatted without changing what it means; it was left as it is");
@@ -123,7 +123,7 @@ fn one(file: &InputFile, options: &ReadOptions, sources: &Sources, mode: Mode) -
         }
         write::change_source(&place, &text)?;
     }
-    Ok(Form::Other)
+    Ok(FileResult::Other)
 }
 
 /// Whether the tree contains a node that is used twice.

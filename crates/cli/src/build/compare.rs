@@ -69,8 +69,8 @@ pub fn compare(directory: &str, files: &[OutputFile], with_diff: bool) -> Compar
     list(Path::new(directory), "", &mut present);
     for (path, bytes) in &wanted {
         let old = match present.get(path) {
-            Some(Entry::File(place)) => fs::read(place).ok(),
-            Some(Entry::Other) | None => None,
+            Some(DiskEntry::File(place)) => fs::read(place).ok(),
+            Some(DiskEntry::Other) | None => None,
         };
         let change = match &old {
             Some(old) if old == bytes => continue,
@@ -85,7 +85,7 @@ pub fn compare(directory: &str, files: &[OutputFile], with_diff: bool) -> Compar
     for (path, entry) in &present {
         if !wanted.contains_key(path) {
             found.changes.insert(path.clone(), Change::Extra);
-            if let (true, Entry::File(place)) = (with_diff, entry) {
+            if let (true, DiskEntry::File(place)) = (with_diff, entry) {
                 let old = fs::read(place).unwrap_or_default();
                 found.diff.push_str(&unified(&join(directory, path), Some(&old), None));
             }
@@ -94,13 +94,13 @@ pub fn compare(directory: &str, files: &[OutputFile], with_diff: bool) -> Compar
     found
 }
 
-enum Entry {
+enum DiskEntry {
     File(PathBuf),
     /// A link, a device or an empty directory: things that we never write.
     Other,
 }
 
-fn list(directory: &Path, prefix: &str, found: &mut BTreeMap<String, Entry>) {
+fn list(directory: &Path, prefix: &str, found: &mut BTreeMap<String, DiskEntry>) {
     // Each directory with the prefix of its entries' relative paths.
     let mut pending = vec![(directory.to_owned(), prefix.to_owned())];
     while let Some((directory, prefix)) = pending.pop() {
@@ -111,12 +111,12 @@ fn list(directory: &Path, prefix: &str, found: &mut BTreeMap<String, Entry>) {
             let path = format!("{prefix}{}", entry.file_name().to_string_lossy());
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => pending.push((entry.path(), format!("{path}/"))),
-                Ok(kind) if kind.is_file() => drop(found.insert(path, Entry::File(entry.path()))),
-                _ => drop(found.insert(path, Entry::Other)),
+                Ok(kind) if kind.is_file() => drop(found.insert(path, DiskEntry::File(entry.path()))),
+                _ => drop(found.insert(path, DiskEntry::Other)),
             }
         }
         if is_empty && !prefix.is_empty() {
-            found.insert(prefix.trim_end_matches('/').to_owned(), Entry::Other);
+            found.insert(prefix.trim_end_matches('/').to_owned(), DiskEntry::Other);
         }
     }
 }

@@ -94,7 +94,8 @@ fn find(
     ignored: &[Id],
     sources: &Arc<Sources>,
 ) -> Result<Vec<Diagnostic>, Failure> {
-    let targets::Checked { targets, problems: mut findings } = targets::find(program, flags, rendering, sources)?;
+    let targets::CheckedTargets { targets, problems: mut findings } =
+        targets::find(program, flags, rendering, sources)?;
     findings.extend(ytterby_check::check(&targets, Depth::Full, sources, &mut Cache::default()));
     findings.retain(|finding| {
         let can_be_ignored = finding.severity == Severity::Warning || finding.id == Id::CODE_UNKNOWN_VALUE;

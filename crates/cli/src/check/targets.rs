@@ -16,7 +16,7 @@ use crate::read::{self, Stdin, Symlinks};
 use crate::{kubernetes, project, render};
 
 /// The selected targets, and problems of the project file.
-pub struct Checked {
+pub struct CheckedTargets {
     pub targets: Vec<Target>,
     pub problems: Vec<Diagnostic>,
 }
@@ -30,7 +30,7 @@ pub fn find(
     flags: &Invocation,
     rendering: Rendering,
     sources: &Arc<Sources>,
-) -> Result<Checked, Failure> {
+) -> Result<CheckedTargets, Failure> {
     if flags.list(&flag::CHECK_FILE).is_empty() {
         return of_project(program, flags, rendering, sources);
     }
@@ -49,7 +49,7 @@ pub fn find(
     let options = render::options(program, flags, rendering, compat, &symlinks, &stdin)?;
     let output_check = kubernetes::output_check(flags, sources)?;
     let target = Target { files, options: Options { output_check, ..options }, values: ValuesAre::Examples };
-    Ok(Checked { targets: vec![target], problems: Vec::new() })
+    Ok(CheckedTargets { targets: vec![target], problems: Vec::new() })
 }
 
 fn of_project(
@@ -57,7 +57,7 @@ fn of_project(
     flags: &Invocation,
     rendering: Rendering,
     sources: &Arc<Sources>,
-) -> Result<Checked, Failure> {
+) -> Result<CheckedTargets, Failure> {
     let (project, mut problems) = project::read(sources, "check files with -f, or write a project file")?;
     let selected = select(&project.file, &flags.operands).map_err(|problem| *problem)?;
     // A project without targets counts as one target.
@@ -75,5 +75,5 @@ fn of_project(
             Err(more) => problems.extend(more),
         }
     }
-    Ok(Checked { targets, problems })
+    Ok(CheckedTargets { targets, problems })
 }

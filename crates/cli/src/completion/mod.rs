@@ -12,7 +12,7 @@ use std::borrow::Cow;
 
 use ytterby_diag::{Failure, Id};
 
-use crate::flags::{Command, Flag, FlagKind, Line, Values, read_line};
+use crate::flags::{Command, Flag, FlagKind, PartialLine, Values, read_line};
 
 pub use self::scripts::script;
 
@@ -62,12 +62,12 @@ enum Files {
     NoneAndNoBlank,
 }
 
-struct Found {
+struct Completions {
     candidates: Vec<Candidate>,
     files: Files,
 }
 
-fn complete(root: &'static Command, before: &[String], current: &str) -> Found {
+fn complete(root: &'static Command, before: &[String], current: &str) -> Completions {
     let line = read_line(root, before);
     if let Some(flag) = line.waiting {
         return values(&line, flag, current);
@@ -77,16 +77,16 @@ fn complete(root: &'static Command, before: &[String], current: &str) -> Found {
         return match current.strip_prefix("--").and_then(|rest| rest.split_once('=')) {
             Some((name, value)) => match line.command().all_flags().find(|flag| flag.name == name) {
                 Some(flag) => values(&line, flag, value),
-                None => Found { candidates: Vec::new(), files: Files::None },
+                None => Completions { candidates: Vec::new(), files: Files::None },
             },
-            None => Found { candidates: flags(&line, current), files: Files::None },
+            None => Completions { candidates: flags(&line, current), files: Files::None },
         };
     }
     words(root, &line, current)
 }
 
 /// The values of a flag. In a comma-separated list, the last item is completed.
-fn values(line: &Line, flag: &Flag, current: &str) -> Found {
+fn values(line: &PartialLine, flag: &Flag, current: &str) -> Completions {
     let (start, last) = match flag.kind {
         FlagKind::Commas(_) => current.split_at(current.rfind(',').map_or(0, |comma| comma + 1)),
         _ => ("", current),
@@ -104,11 +104,11 @@ fn values(line: &Line, flag: &Flag, current: &str) -> Found {
     let chosen = choices.iter().filter(|choice| choice.starts_with(last));
     let candidates =
         chosen.map(|choice| Candidate { word: format!("{start}{choice}"), description: "".into() }).collect();
-    Found { candidates, files }
+    Completions { candidates, files }
 }
 
 /// The data values that the schema of the given files declares.
-fn keys(line: &Line, flag: &Flag, current: &str) -> Found {
+fn keys(line: &PartialLine, flag: &Flag, current: &str) -> Completions {
     let given = |name: &str| -> Vec<String> {
         let values = line.given.iter().filter(|(given, _)| given.name == name);
         values.filter_map(|(_, value)| value.clone()).collect()
@@ -122,11 +122,11 @@ fn keys(line: &Line, flag: &Flag, current: &str) -> Found {
         Values::KeysOfFiles => Files::Any,
         _ => Files::None,
     };
-    Found { candidates, files }
+    Completions { candidates, files }
 }
 
 /// The flags with this prefix, except those that were given and cannot be repeated.
-fn flags(line: &Line, current: &str) -> Vec<Candidate> {
+fn flags(line: &PartialLine, current: &str) -> Vec<Candidate> {
     let is_open = |flag: &&Flag| {
         let is_many = matches!(flag.kind, FlagKind::List(_) | FlagKind::Commas(_));
         is_many || !line.given.iter().any(|(given, _)| given.name == flag.name)
@@ -143,7 +143,7 @@ fn flags(line: &Line, current: &str) -> Vec<Candidate> {
 }
 
 /// Subcommands and operands.
-fn words(root: &'static Command, line: &Line, current: &str) -> Found {
+fn words(root: &'static Command, line: &PartialLine, current: &str) -> Completions {
     let mut command = line.command();
     if command.name == "help" && line.path.len() == 2 {
         // The operands of `help` are names of commands.
@@ -151,11 +151,11 @@ fn words(root: &'static Command, line: &Line, current: &str) -> Found {
         for word in &line.operands {
             match command.find(word) {
                 Some(next) => command = next,
-                None => return Found { candidates: Vec::new(), files: Files::None },
+                None => return Completions { candidates: Vec::new(), files: Files::None },
             }
         }
     } else if line.only_operands || !line.operands.is_empty() || command.commands.is_empty() {
-        return Found { candidates: Vec::new(), files: Files::Any };
+        return Completions { candidates: Vec::new(), files: Files::Any };
     }
     let shown = command.commands.iter().filter(|command| !command.is_hidden() && command.name.starts_with(current));
     let candidates =
@@ -166,7 +166,7 @@ fn words(root: &'static Command, line: &Line, current: &str) -> Found {
         let new = pages.filter(|(name, _)| root.find(name).is_none());
         candidates.extend(new.map(|(word, title)| Candidate { word, description: title.into() }));
     }
-    Found { candidates, files: Files::None }
+    Completions { candidates, files: Files::None }
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ pub(super) fn fields(text: &str) -> Result<Vec<String>, String> {
         return Err("EOF".into());
     }
     let first_line = 1 + text[..text.len() - record.len()].matches('\n').count();
-    let mut reader = Reader { rest: record, line: first_line, column: 1, first_line };
+    let mut reader = CsvReader { rest: record, line: first_line, column: 1, first_line };
     let mut fields = Vec::new();
     loop {
         let field = if reader.rest.starts_with('"') { reader.quoted()? } else { reader.bare()? };
@@ -24,7 +24,7 @@ pub(super) fn fields(text: &str) -> Result<Vec<String>, String> {
     }
 }
 
-struct Reader<'a> {
+struct CsvReader<'a> {
     rest: &'a str,
     line: usize,
     /// In bytes, from 1.
@@ -32,7 +32,7 @@ struct Reader<'a> {
     first_line: usize,
 }
 
-impl Reader<'_> {
+impl CsvReader<'_> {
     fn bare(&mut self) -> Result<String, String> {
         let end = self.rest.find([',', '\n']).unwrap_or(self.rest.len());
         let field = &self.rest[..end];

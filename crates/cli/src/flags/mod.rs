@@ -6,7 +6,7 @@
 mod csv;
 mod parse;
 
-pub use parse::{Invocation, Line, parse, read_line, value_of, words};
+pub use parse::{Invocation, PartialLine, parse, read_line, value_of, words};
 
 /// A command with its flags and subcommands.
 #[derive(Debug)]

@@ -265,7 +265,7 @@ fn find_command(root: &'static Command, mut args: Vec<String>) -> (Vec<&'static 
 
 /// An incomplete command line, for completion: errors are skipped.
 #[derive(Debug)]
-pub struct Line {
+pub struct PartialLine {
     /// The command and its parents, the root first.
     pub path: Vec<&'static Command>,
     /// The flags with their values, if any; repeated flags are repeated here.
@@ -278,7 +278,7 @@ pub struct Line {
     pub only_operands: bool,
 }
 
-impl Line {
+impl PartialLine {
     /// The command that the words name.
     pub fn command(&self) -> &'static Command {
         self.path[self.path.len() - 1]
@@ -286,9 +286,9 @@ impl Line {
 }
 
 /// Reads the words of an incomplete line.
-pub fn read_line(root: &'static Command, words: &[String]) -> Line {
+pub fn read_line(root: &'static Command, words: &[String]) -> PartialLine {
     let mut line =
-        Line { path: vec![root], given: Vec::new(), operands: Vec::new(), waiting: None, only_operands: false };
+        PartialLine { path: vec![root], given: Vec::new(), operands: Vec::new(), waiting: None, only_operands: false };
     for word in words {
         let command = line.command();
         if let Some(flag) = line.waiting.take() {

@@ -40,7 +40,7 @@ impl Failing {
 }
 
 /// The identity of a failure: the id and position of its first problem.
-type Way = (&'static str, String);
+type FailureKey = (&'static str, String);
 
 /// Renders with each document on top of `options`; returns one failing document for each distinct failure. Files are
 /// compiled once.
@@ -56,7 +56,7 @@ pub fn check(
     options.limits.steps = Some(options.limits.steps.map_or(STEPS, |steps| steps.min(STEPS)));
     let project = Project::builder().inputs(files.to_vec()).options(options.clone()).build()?;
     let mut attempts = Attempts { renderer: project.renderer(), options };
-    let mut known: HashSet<Way> = HashSet::new();
+    let mut known: HashSet<FailureKey> = HashSet::new();
     let mut seen: HashSet<Vec<u8>> = HashSet::new();
     let mut found = Vec::new();
     let mut progress = Progress::new("Trying inputs");
@@ -114,7 +114,7 @@ impl Attempts {
 }
 
 /// The ids and positions of all problems.
-fn ways(failure: &Failure, sources: &Sources) -> Vec<Way> {
+fn ways(failure: &Failure, sources: &Sources) -> Vec<FailureKey> {
     failure.diagnostics().iter().map(|problem| (problem.id.name(), place(problem, sources))).collect()
 }
 

@@ -25,7 +25,7 @@ const MOST: usize = 1_000_000;
 
 /// The format of generated documents.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Format {
+enum ValuesFormat {
     Yaml,
     Json,
 }
@@ -44,8 +44,8 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
     })?;
     let how = GenerateOptions::new(count, number(flags, &flag::SEED)?.unwrap_or(0));
     let format = match flags.text(&flag::GEN_OUTPUT) {
-        "" | "yaml" => Format::Yaml,
-        "json" => Format::Json,
+        "" | "yaml" => ValuesFormat::Yaml,
+        "json" => ValuesFormat::Json,
         other => {
             let text = format!("Unknown output type '{other}' (expected yaml or json)");
             return Err(Failure::new(Id::FLAG_VALUE, text));
@@ -66,7 +66,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
     report::outcome(program, Ok(&generated.warnings), sources, rendering);
     if !is_check {
         let mut text = written(&generated.documents, format)?;
-        if format == Format::Yaml {
+        if format == ValuesFormat::Yaml {
             text.extend_from_slice(unreached(&generated)?.as_bytes());
         }
         host::write_output(&text)?;
@@ -126,7 +126,7 @@ fn remark(rendering: Rendering, text: &str) {
     }
 }
 
-fn written(documents: &[ValuesDocument], format: Format) -> Result<Vec<u8>, Failure> {
+fn written(documents: &[ValuesDocument], format: ValuesFormat) -> Result<Vec<u8>, Failure> {
     let mut out = Vec::new();
     for (number, document) in documents.iter().enumerate() {
         write(document, None, number, format, &mut out)?;
@@ -135,7 +135,7 @@ fn written(documents: &[ValuesDocument], format: Format) -> Result<Vec<u8>, Fail
 }
 
 /// The smallest values of each failure, with the failure as a comment.
-fn written_failing(failing: &[Failing], format: Format) -> Result<Vec<u8>, Failure> {
+fn written_failing(failing: &[Failing], format: ValuesFormat) -> Result<Vec<u8>, Failure> {
     let mut out = Vec::new();
     for (number, found) in failing.iter().enumerate() {
         write(&found.values, Some(&found.summary()), number, format, &mut out)?;
@@ -147,15 +147,15 @@ fn write(
     document: &ValuesDocument,
     comment: Option<&str>,
     number: usize,
-    format: Format,
+    format: ValuesFormat,
     out: &mut Vec<u8>,
 ) -> Result<(), Failure> {
     match format {
-        Format::Json => {
+        ValuesFormat::Json => {
             out.extend_from_slice(document.json().as_bytes());
             out.push(b'\n');
         }
-        Format::Yaml => {
+        ValuesFormat::Yaml => {
             if number > 0 {
                 out.extend_from_slice(b"---\n");
             }

@@ -79,18 +79,18 @@ fn document(node: OutputNode) -> Option<Document> {
         OutputValue::Map(items) => items.first().map_or(node.pos, |(_, first)| first.pos),
         _ => node.pos,
     };
-    let mut reader = Reader::default();
+    let mut reader = NodeConverter::default();
     let root = Node { pos, ..reader.node(node) };
     Some(Document { root, faults: reader.faults })
 }
 
 #[derive(Default)]
-struct Reader {
+struct NodeConverter {
     faults: Vec<ytterby_kubernetes::Fault>,
     path: Vec<ytterby_diag::Step>,
 }
 
-impl Reader {
+impl NodeConverter {
     fn node(&mut self, node: OutputNode) -> Node {
         use ytterby_diag::Step;
         use ytterby_kubernetes::FaultKind;

@@ -9,7 +9,7 @@ use ytterby_text::xml::escaped_line as escaped;
 
 /// The output format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Format {
+pub(super) enum ResultFormat {
     Text,
     Json,
     Junit,
@@ -17,12 +17,13 @@ pub(super) enum Format {
     Sarif,
 }
 
-impl Format {
+impl ResultFormat {
     pub const NAMES: [&'static str; 5] = ["text", "json", "junit", "tap", "sarif"];
 
-    pub fn find(name: &str) -> Option<Format> {
-        const ALL: [Format; 5] = [Format::Text, Format::Json, Format::Junit, Format::Tap, Format::Sarif];
-        Format::NAMES.iter().position(|known| *known == name).map(|at| ALL[at])
+    pub fn find(name: &str) -> Option<ResultFormat> {
+        const ALL: [ResultFormat; 5] =
+            [ResultFormat::Text, ResultFormat::Json, ResultFormat::Junit, ResultFormat::Tap, ResultFormat::Sarif];
+        ResultFormat::NAMES.iter().position(|known| *known == name).map(|at| ALL[at])
     }
 }
 
@@ -49,7 +50,7 @@ impl Status {
 }
 
 /// The result for one resource, or for a file that cannot be read.
-pub(super) struct Outcome {
+pub(super) struct ResourceResult {
     file: String,
     kind: String,
     name: String,
@@ -59,8 +60,8 @@ pub(super) struct Outcome {
     errors: Vec<(String, String)>,
 }
 
-impl Outcome {
-    pub fn of(file: &str, checked: &Checked) -> Outcome {
+impl ResourceResult {
+    pub fn of(file: &str, checked: &Checked) -> ResourceResult {
         let sources = Sources::new();
         let errors: Vec<(String, String)> = checked
             .findings
@@ -76,7 +77,7 @@ impl Outcome {
             State::Checked => Status::Valid,
             _ => Status::Skipped,
         };
-        Outcome {
+        ResourceResult {
             file: file.to_owned(),
             kind: checked.kind.clone(),
             name: checked.name.clone(),
@@ -86,8 +87,8 @@ impl Outcome {
         }
     }
 
-    pub fn failed(file: &str, message: String) -> Outcome {
-        Outcome {
+    pub fn failed(file: &str, message: String) -> ResourceResult {
+        ResourceResult {
             file: file.to_owned(),
             kind: String::new(),
             name: String::new(),
@@ -107,13 +108,13 @@ impl Outcome {
 }
 
 /// The numbers of valid, invalid, unreadable and skipped resources.
-fn counts(outcomes: &[Outcome]) -> [usize; 4] {
+fn counts(outcomes: &[ResourceResult]) -> [usize; 4] {
     let count = |status: Status| outcomes.iter().filter(|outcome| outcome.status == status).count();
     [count(Status::Valid), count(Status::Invalid), count(Status::Error), count(Status::Skipped)]
 }
 
 /// One line that summarizes all resources.
-pub(super) fn summary(outcomes: &[Outcome]) -> String {
+pub(super) fn summary(outcomes: &[ResourceResult]) -> String {
     let files: BTreeSet<&str> = outcomes.iter().map(|outcome| &*outcome.file).collect();
     let [valid, invalid, errors, skipped] = counts(outcomes);
     let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
@@ -124,19 +125,19 @@ pub(super) fn summary(outcomes: &[Outcome]) -> String {
     )
 }
 
-pub(super) fn write(format: Format, outcomes: &[Outcome], verbose: bool, with_summary: bool) -> String {
+pub(super) fn write(format: ResultFormat, outcomes: &[ResourceResult], verbose: bool, with_summary: bool) -> String {
     match format {
-        Format::Text | Format::Sarif => text(outcomes, verbose, with_summary),
-        Format::Json => json(outcomes, verbose, with_summary),
-        Format::Junit => junit(outcomes),
-        Format::Tap => tap(outcomes),
+        ResultFormat::Text | ResultFormat::Sarif => text(outcomes, verbose, with_summary),
+        ResultFormat::Json => json(outcomes, verbose, with_summary),
+        ResultFormat::Junit => junit(outcomes),
+        ResultFormat::Tap => tap(outcomes),
     }
 }
 
-fn text(outcomes: &[Outcome], verbose: bool, with_summary: bool) -> String {
+fn text(outcomes: &[ResourceResult], verbose: bool, with_summary: bool) -> String {
     let mut out = String::new();
     for outcome in outcomes {
-        let Outcome { file, kind, name, .. } = outcome;
+        let ResourceResult { file, kind, name, .. } = outcome;
         let line = match outcome.status {
             Status::Valid if verbose => format!("{file} - {kind} {name} is valid\n"),
             Status::Skipped if verbose => format!("{file} - {kind} {name} skipped\n"),
@@ -158,7 +159,7 @@ fn json_text(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-fn json(outcomes: &[Outcome], verbose: bool, with_summary: bool) -> String {
+fn json(outcomes: &[ResourceResult], verbose: bool, with_summary: bool) -> String {
     let mut out = String::from("{\n  \"resources\": [");
     let shown = outcomes.iter().filter(|outcome| verbose || matches!(outcome.status, Status::Invalid | Status::Error));
     for (at, outcome) in shown.enumerate() {
@@ -198,7 +199,7 @@ fn json(outcomes: &[Outcome], verbose: bool, with_summary: bool) -> String {
     out
 }
 
-fn junit(outcomes: &[Outcome]) -> String {
+fn junit(outcomes: &[ResourceResult]) -> String {
     let [_, invalid, errors, skipped] = counts(outcomes);
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let tests = outcomes.len();
@@ -214,7 +215,7 @@ fn junit(outcomes: &[Outcome]) -> String {
         }
     }
     for file in files {
-        let of_file: Vec<&Outcome> = outcomes.iter().filter(|outcome| outcome.file == file).collect();
+        let of_file: Vec<&ResourceResult> = outcomes.iter().filter(|outcome| outcome.file == file).collect();
         let count = |status: Status| of_file.iter().filter(|outcome| outcome.status == status).count();
         writeln!(
             out,
@@ -248,11 +249,11 @@ fn junit(outcomes: &[Outcome]) -> String {
     out
 }
 
-fn tap(outcomes: &[Outcome]) -> String {
+fn tap(outcomes: &[ResourceResult]) -> String {
     let mut out = String::from("TAP version 13\n");
     for (at, outcome) in outcomes.iter().enumerate() {
         let number = at + 1;
-        let Outcome { file, kind, name, version, .. } = outcome;
+        let ResourceResult { file, kind, name, version, .. } = outcome;
         let what = format!("{file} ({version}/{kind}//{name})");
         let line = match outcome.status {
             Status::Valid => format!("ok {number} - {what}\n"),

@@ -13,7 +13,7 @@ use ytterby_kubernetes::{Checked, State, Version, documents, types_of};
 use ytterby_text::budget;
 use ytterby_yaml::{ReadOptions, Tree, parse};
 
-use super::results::{self, Format, Outcome};
+use super::results::{self, ResourceResult, ResultFormat};
 use super::schemas::{self, Schemas};
 use crate::commands::flag;
 use crate::flags::Invocation;
@@ -58,8 +58,8 @@ pub fn run(program: &str, flags: &Invocation, rendering: Rendering, sources: &Ar
     };
     let format = match flags.text(&flag::VALIDATE_OUTPUT) {
         "" => None,
-        name => Some(Format::find(name).ok_or_else(|| {
-            let text = format!("Unknown output format '{name}' (expected {})", Format::NAMES.join(", "));
+        name => Some(ResultFormat::find(name).ok_or_else(|| {
+            let text = format!("Unknown output format '{name}' (expected {})", ResultFormat::NAMES.join(", "));
             Failure::from(Diagnostic::error(Id::FLAG_VALUE, text))
         })?),
     };
@@ -165,7 +165,7 @@ struct Results {
     /// Contains only files with findings.
     sources: Arc<Sources>,
     files: u32,
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<ResourceResult>,
     findings: Vec<Diagnostic>,
     unreadable: bool,
 }
@@ -178,7 +178,7 @@ impl Results {
             Err(why) => {
                 self.unreadable = true;
                 let problem = Diagnostic::error(Id::FILE_MISSING, format!("Reading '{name}': {why}"));
-                self.outcomes.push(Outcome::failed(&name, problem.message.plain().into_owned()));
+                self.outcomes.push(ResourceResult::failed(&name, problem.message.plain().into_owned()));
                 self.findings.push(problem);
                 return;
             }
@@ -189,7 +189,7 @@ impl Results {
         match tree(&text, file) {
             Err(error) => {
                 let problem = Diagnostic::from(error);
-                self.outcomes.push(Outcome::failed(&name, problem.message.plain().into_owned()));
+                self.outcomes.push(ResourceResult::failed(&name, problem.message.plain().into_owned()));
                 self.findings.push(problem);
             }
             Ok(tree) => {
@@ -198,7 +198,7 @@ impl Results {
                         return;
                     }
                     for checked in schemas.catalog.check(&document) {
-                        self.outcomes.push(Outcome::of(&name, &checked));
+                        self.outcomes.push(ResourceResult::of(&name, &checked));
                         self.take(checked);
                     }
                 }
@@ -223,13 +223,13 @@ impl Results {
         program: &str,
         flags: &Invocation,
         rendering: Rendering,
-        format: Option<Format>,
+        format: Option<ResultFormat>,
     ) -> Result<i32, Failure> {
         let is_error = |finding: &Diagnostic| finding.severity == Severity::Error;
         let has_errors = self.findings.iter().any(is_error);
-        let rendering = if format == Some(Format::Sarif) { Rendering::Sarif } else { rendering };
+        let rendering = if format == Some(ResultFormat::Sarif) { Rendering::Sarif } else { rendering };
         let mut text = match format {
-            Some(format) if format != Format::Sarif => {
+            Some(format) if format != ResultFormat::Sarif => {
                 results::write(format, &self.outcomes, flags.is_on(&flag::VERBOSE), flags.is_on(&flag::SUMMARY))
             }
             _ => {

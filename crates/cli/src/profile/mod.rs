@@ -28,7 +28,7 @@ const ROWS: usize = 15;
 
 /// The output format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Format {
+enum ProfileFormat {
     /// Tables for people.
     Text,
     /// Everything, for programs.
@@ -41,7 +41,7 @@ enum Format {
 
 /// A profile that is being recorded.
 pub struct Profiling {
-    format: Format,
+    format: ProfileFormat,
     file: Option<String>,
     recording: Recording,
 }
@@ -53,17 +53,17 @@ pub struct Profiling {
 pub fn begin(flags: &Invocation) -> Result<Option<Profiling>, Failure> {
     let format = match flags.text(&flag::PROFILE) {
         _ if !flags.is_given(&flag::PROFILE) => return Ok(None),
-        "text" => Format::Text,
-        "json" => Format::Json,
-        "trace" => Format::Trace,
-        "flame" => Format::Flame,
+        "text" => ProfileFormat::Text,
+        "json" => ProfileFormat::Json,
+        "trace" => ProfileFormat::Trace,
+        "flame" => ProfileFormat::Flame,
         other => {
             let text = format!("Unknown value '{other}' of --profile (expected text, json, trace or flame)");
             return Err(Diagnostic::error(Id::FLAG_VALUE, text).into());
         }
     };
     let file = flags.given(&flag::PROFILE_FILE).map(str::to_owned);
-    Ok(Some(Profiling { format, file, recording: profile::begin(clock, format == Format::Trace) }))
+    Ok(Some(Profiling { format, file, recording: profile::begin(clock, format == ProfileFormat::Trace) }))
 }
 
 /// Processor time, as `--limit-time` counts it, independent of other programs.
@@ -77,12 +77,12 @@ impl Profiling {
     /// # Errors
     /// If the file of `--profile-file` cannot be written.
     pub fn finish(self, sources: &Sources) -> Result<(), Failure> {
-        let report = Report { profile: self.recording.finish(), sources };
+        let report = ProfileReport { profile: self.recording.finish(), sources };
         let text = match self.format {
-            Format::Text => report.text(),
-            Format::Json => report.json(),
-            Format::Trace => report.trace(),
-            Format::Flame => report.flame(),
+            ProfileFormat::Text => report.text(),
+            ProfileFormat::Json => report.json(),
+            ProfileFormat::Trace => report.trace(),
+            ProfileFormat::Flame => report.flame(),
         };
         match self.file {
             None => host::write_error(&text),
@@ -93,7 +93,7 @@ impl Profiling {
     }
 }
 
-struct Report<'a> {
+struct ProfileReport<'a> {
     profile: Profile,
     sources: &'a Sources,
 }
@@ -117,7 +117,7 @@ const TABLES: [(&str, &str, &[SpanKind]); 5] = [
     ("rules", "Rules", &[SpanKind::Rule]),
 ];
 
-impl Report<'_> {
+impl ProfileReport<'_> {
     /// The file and line of a position.
     fn line(&self, place: Place) -> Option<(String, u32)> {
         let pos = self.sources.source_place(Pos::new(FileId(place.0), place.1));

@@ -205,7 +205,7 @@ impl Engine {
     /// Renders a job.
     pub fn render(&self, renderers: &mut Renderers, job: &Job) -> Outcome {
         let options = self.options(job);
-        let host = Rc::new(Kept::default());
+        let host = Rc::new(PrintBuffer::default());
         let Compiled { project, number, .. } = &*job.compiled;
         let renderer = renderers.0.entry(*number).or_insert_with(|| project.renderer());
         let rendered = panic::catch_unwind(AssertUnwindSafe(|| renderer.run(&options, host.clone())));
@@ -232,9 +232,9 @@ fn way(failure: &Failure, sources: &Sources) -> Option<(&'static str, String)> {
 
 /// Collects what code prints, because several runs happen at a time.
 #[derive(Default)]
-struct Kept(RefCell<Vec<u8>>);
+struct PrintBuffer(RefCell<Vec<u8>>);
 
-impl Host for Kept {
+impl Host for PrintBuffer {
     fn print(&self, text: &[u8]) {
         self.0.borrow_mut().extend_from_slice(text);
     }

@@ -78,7 +78,7 @@ fn inputs(
                 files.extend(found.map_err(|error| format!("Listing files '{path}': {error}"))?);
                 continue;
             }
-            local_file(Place::new(path), path::base(path), &metadata, symlinks)?
+            local_file(InputPath::new(path), path::base(path), &metadata, symlinks)?
         };
         if !name.is_empty() {
             name.clone_into(&mut file.path);
@@ -152,7 +152,7 @@ fn directory(root: &str, symlinks: &Symlinks, skip: Skip<'_>) -> Result<Vec<Inpu
     let mut files = Vec::new();
     let mut filter = skip.filter(root);
     // Entries still to visit, in reverse order, each with its path relative to the root.
-    let mut pending = entries_of(&Place::new(root), "")?;
+    let mut pending = entries_of(&InputPath::new(root), "")?;
     filter.apply(root, &mut pending);
     while let Some((place, below)) = pending.pop() {
         let metadata =
@@ -170,7 +170,7 @@ fn directory(root: &str, symlinks: &Symlinks, skip: Skip<'_>) -> Result<Vec<Inpu
 }
 
 /// The entries of a directory in reverse order, each with its name after `prefix`.
-fn entries_of(directory: &Place, prefix: &str) -> Result<Vec<(Place, String)>, String> {
+fn entries_of(directory: &InputPath, prefix: &str) -> Result<Vec<(InputPath, String)>, String> {
     let failed = |error: io::Error| format!("open {}: {}", directory.shown, io_text(&error));
     let mut names = Vec::new();
     for entry in fs::read_dir(&directory.path).map_err(failed)? {
@@ -182,23 +182,23 @@ fn entries_of(directory: &Place, prefix: &str) -> Result<Vec<(Place, String)>, S
 }
 
 /// The path of a file. Names need not be UTF-8, but messages and comparisons use text.
-struct Place {
+struct InputPath {
     path: PathBuf,
     shown: String,
 }
 
-impl Place {
-    fn new(path: &str) -> Place {
-        Place { path: PathBuf::from(path), shown: path.to_owned() }
+impl InputPath {
+    fn new(path: &str) -> InputPath {
+        InputPath { path: PathBuf::from(path), shown: path.to_owned() }
     }
 
-    fn below(&self, name: &OsStr) -> Place {
+    fn below(&self, name: &OsStr) -> InputPath {
         let shown = clean(&format!("{}/{}", self.shown, name.to_string_lossy()));
         let path = match name.to_str() {
             Some(_) if self.is_as_shown() => PathBuf::from(&shown),
             _ => self.path.join(name),
         };
-        Place { path, shown }
+        InputPath { path, shown }
     }
 
     fn is_as_shown(&self) -> bool {
@@ -206,7 +206,7 @@ impl Place {
     }
 }
 
-fn local_file(place: Place, name: &str, metadata: &Metadata, symlinks: &Symlinks) -> Result<InputFile, String> {
+fn local_file(place: InputPath, name: &str, metadata: &Metadata, symlinks: &Symlinks) -> Result<InputFile, String> {
     let shown = &place.shown;
     if metadata.is_symlink() {
         symlinks.check(shown).map_err(|error| format!("Checking symlink file '{shown}': {error}"))?;
@@ -219,7 +219,7 @@ fn local_file(place: Place, name: &str, metadata: &Metadata, symlinks: &Symlinks
     Ok(InputFile { place: at, description, ..InputFile::new(name, content) })
 }
 
-fn read_file(place: &Place) -> Result<std::sync::Arc<[u8]>, String> {
+fn read_file(place: &InputPath) -> Result<std::sync::Arc<[u8]>, String> {
     let failed = |verb: &str, error: io::Error| format!("{verb} {}: {}", place.shown, io_text(&error));
     let mut file = fs::File::open(&place.path).map_err(|error| failed("open", error))?;
     let length = file.metadata().map_or(0, |metadata| metadata.len());

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use ytterby_diag::Sources;
 use ytterby_project::{FILE_NAME, is_below, join};
 
-use super::Place;
+use super::InputPath;
 
 /// The directory of snapshots, beside the tests that they belong to.
 pub const SNAPSHOTS: &str = "__snapshots__";
@@ -56,7 +56,7 @@ pub(super) struct Filter {
 
 impl Filter {
     /// Removes excluded entries of `directory`.
-    pub fn apply(&mut self, directory: &str, entries: &mut Vec<(Place, String)>) {
+    pub fn apply(&mut self, directory: &str, entries: &mut Vec<(InputPath, String)>) {
         if !self.skips_snapshots {
             return;
         }

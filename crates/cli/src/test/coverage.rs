@@ -15,23 +15,23 @@ use crate::project::inputs::Inputs;
 
 /// The format of the report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Format {
+pub enum CoverageFormat {
     /// Lines for people.
     Text,
     /// The format that coverage tools read; templates only.
     Lcov,
 }
 
-impl Format {
+impl CoverageFormat {
     /// The format that the flags request, if any.
     ///
     /// # Errors
     /// If the format is unknown.
-    pub fn of(flags: &Invocation) -> Result<Option<Format>, Failure> {
+    pub fn of(flags: &Invocation) -> Result<Option<CoverageFormat>, Failure> {
         match flags.text(&flag::COVERAGE) {
             _ if !flags.is_given(&flag::COVERAGE) => Ok(None),
-            "text" => Ok(Some(Format::Text)),
-            "lcov" => Ok(Some(Format::Lcov)),
+            "text" => Ok(Some(CoverageFormat::Text)),
+            "lcov" => Ok(Some(CoverageFormat::Lcov)),
             other => {
                 let text = format!("Unknown value '{other}' of --coverage (expected text or lcov)");
                 Err(Failure::new(Id::FLAG_VALUE, text))
@@ -45,14 +45,14 @@ type Lines = BTreeMap<u32, bool>;
 
 /// The report.
 pub fn report(
-    format: Format,
+    format: CoverageFormat,
     reached: &Reached,
     inputs: &Inputs<'_>,
     broken: &BTreeSet<(String, String)>,
     sources: &Sources,
 ) -> String {
     let files = files(reached, sources);
-    if format == Format::Lcov {
+    if format == CoverageFormat::Lcov {
         return lcov(&files);
     }
     let values = reached.coverage.values();

@@ -14,7 +14,7 @@ use crate::read::{SNAPSHOTS, io_text};
 
 /// Test files in order, and paths that do not exist.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct TestFiles {
     /// Paths, relative to the working directory.
     pub files: Vec<String>,
     /// Paths that do not exist.
@@ -22,10 +22,10 @@ pub struct Found {
 }
 
 /// The test files below the operands, or below the project's `tests:`.
-pub fn files(project: Option<&Project>, operands: &[String]) -> Found {
-    let mut found = Found::default();
+pub fn files(project: Option<&Project>, operands: &[String]) -> TestFiles {
+    let mut found = TestFiles::default();
     let mut seen = BTreeSet::new();
-    let mut add = |path: String, found: &mut Found| {
+    let mut add = |path: String, found: &mut TestFiles| {
         if seen.insert(path.clone()) {
             found.files.push(path);
         }

@@ -19,7 +19,7 @@ use ytterby_diag::{Diagnostic, Id, Sources};
 use ytterby_project::{ProjectFile, Target, Test, select};
 
 use self::case::Case;
-use self::output::{Format, Writer};
+use self::output::{TestFormat, Writer};
 use crate::commands::flag;
 use crate::flags::Invocation;
 use crate::project::engine::{Engine, Reached, Renderers};
@@ -67,13 +67,13 @@ pub struct Tested {
 
 /// Runs tests as the flags request. Returns the exit code.
 pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
-    let format = Format::find(flags.text(&flag::FORMAT))?;
-    let coverage = coverage::Format::of(flags)?;
+    let format = TestFormat::find(flags.text(&flag::FORMAT))?;
+    let coverage = coverage::CoverageFormat::of(flags)?;
     let shard = build::shard(flags)?;
     let jobs = build::jobs(flags)?;
     limits::of_flags(flags)?;
     let mut writer = Writer::new(format, program, rich(flags)?, sources);
-    if coverage == Some(coverage::Format::Lcov) {
+    if coverage == Some(coverage::CoverageFormat::Lcov) {
         writer = writer.aside();
     }
     let project = match load(&flags.operands, sources) {

@@ -19,7 +19,7 @@ const MAX_DIFF_LINES: usize = 200;
 
 /// The output format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Format {
+pub enum TestFormat {
     /// Lines for people.
     Text,
     /// One XML document.
@@ -30,17 +30,17 @@ pub enum Format {
     Json,
 }
 
-impl Format {
+impl TestFormat {
     /// The format of `--format`.
     ///
     /// # Errors
     /// If the format is unknown.
-    pub fn find(name: &str) -> Result<Format, Failure> {
+    pub fn find(name: &str) -> Result<TestFormat, Failure> {
         match name {
-            "" | "text" => Ok(Format::Text),
-            "junit" => Ok(Format::Junit),
-            "github" => Ok(Format::Github),
-            "json" => Ok(Format::Json),
+            "" | "text" => Ok(TestFormat::Text),
+            "junit" => Ok(TestFormat::Junit),
+            "github" => Ok(TestFormat::Github),
+            "json" => Ok(TestFormat::Json),
             other => {
                 let text = format!("Unknown value '{other}' of --format (expected text, junit, github or json)");
                 Err(Failure::new(Id::FLAG_VALUE, text))
@@ -51,7 +51,7 @@ impl Format {
 
 /// Writes results immediately, except JUnit, which is written at the end.
 pub struct Writer<'a> {
-    format: Format,
+    format: TestFormat,
     program: &'a str,
     /// The format of problems in text.
     rich: Rendering,
@@ -76,7 +76,7 @@ struct JunitCase {
 
 impl<'a> Writer<'a> {
     /// A writer for the results of a command.
-    pub fn new(format: Format, program: &'a str, rich: Rendering, sources: &'a Arc<Sources>) -> Writer<'a> {
+    pub fn new(format: TestFormat, program: &'a str, rich: Rendering, sources: &'a Arc<Sources>) -> Writer<'a> {
         let (is_aside, failure) = (false, Cell::default());
         Writer { format, program, rich, sources, is_aside, failure, passed: 0, failed: 0, wrong: 0, suites: Vec::new() }
     }
@@ -96,16 +96,16 @@ impl<'a> Writer<'a> {
     pub fn wrong(&mut self, path: &str, problems: &[Diagnostic]) {
         self.wrong += 1;
         match self.format {
-            Format::Text => {
+            TestFormat::Text => {
                 let name = if path.is_empty() { String::new() } else { format!("ERROR {path}\n") };
                 self.print(&format!("{name}{}\n", self.drawn(problems, self.rich)));
             }
-            Format::Github => self.print(&self.drawn(problems, Rendering::Github)),
-            Format::Json => {
+            TestFormat::Github => self.print(&self.drawn(problems, Rendering::Github)),
+            TestFormat::Json => {
                 let problems = self.json(problems);
                 self.print(&format!("{{\"file\":{},\"outcome\":\"error\",\"problems\":[{problems}]}}\n", quoted(path)));
             }
-            Format::Junit => {
+            TestFormat::Junit => {
                 let message = self.messages(problems);
                 let text = self.drawn(problems, PLAIN);
                 let problem = Some(("error", message, text));
@@ -137,16 +137,16 @@ impl<'a> Writer<'a> {
         };
         let line = format!("{word} {}\n", case.id());
         match self.format {
-            Format::Text | Format::Github if problems.is_empty() => self.print(&line),
-            Format::Text => {
+            TestFormat::Text | TestFormat::Github if problems.is_empty() => self.print(&line),
+            TestFormat::Text => {
                 let drawn = self.drawn(&problems, self.rich);
                 self.print(&format!("{line}{}{}\n", indented(&drawn), indented(&diffs)));
             }
-            Format::Github => {
+            TestFormat::Github => {
                 let marks = self.drawn(&problems, Rendering::Github);
                 self.print(&format!("{line}{}{marks}", indented(&diffs)));
             }
-            Format::Json => {
+            TestFormat::Json => {
                 let place = self.sources.line(case.test.name.pos);
                 let mut out = format!(
                     "{{\"name\":{},\"file\":{},\"line\":{place},\"outcome\":\"{outcome}\",\"seconds\":{seconds:.6}",
@@ -164,7 +164,7 @@ impl<'a> Writer<'a> {
                 }
                 self.print(&(out + "}\n"));
             }
-            Format::Junit => {
+            TestFormat::Junit => {
                 let kind = if outcome == "error" { "error" } else { "failure" };
                 let problem = (!problems.is_empty())
                     .then(|| (kind, self.messages(&problems), format!("{}{diffs}", self.drawn(&problems, PLAIN))));
@@ -178,10 +178,10 @@ impl<'a> Writer<'a> {
     pub fn warning(&mut self, warning: &Diagnostic) {
         let warnings = std::slice::from_ref(warning);
         let rendering = match self.format {
-            Format::Text => self.rich,
-            Format::Github => Rendering::Github,
-            Format::Json => Rendering::Json,
-            Format::Junit => return,
+            TestFormat::Text => self.rich,
+            TestFormat::Github => Rendering::Github,
+            TestFormat::Json => Rendering::Json,
+            TestFormat::Junit => return,
         };
         self.print(&self.drawn(warnings, rendering));
     }
@@ -189,8 +189,8 @@ impl<'a> Writer<'a> {
     /// Reports that there are no tests to run.
     pub fn nothing(&mut self, text: &str) {
         match self.format {
-            Format::Text | Format::Github => self.print(&format!("{text}\n")),
-            Format::Json | Format::Junit => host::write_error(&format!("{text}\n")),
+            TestFormat::Text | TestFormat::Github => self.print(&format!("{text}\n")),
+            TestFormat::Json | TestFormat::Junit => host::write_error(&format!("{text}\n")),
         }
     }
 
@@ -201,7 +201,7 @@ impl<'a> Writer<'a> {
     pub fn finish(self) -> Result<i32, Failure> {
         let (passed, failed, wrong) = (self.passed, self.failed, self.wrong);
         match self.format {
-            Format::Text | Format::Github if passed + failed + wrong > 0 => {
+            TestFormat::Text | TestFormat::Github if passed + failed + wrong > 0 => {
                 let mut parts = vec![format!("{passed} passed")];
                 if failed > 0 {
                     parts.push(format!("{failed} failed"));
@@ -211,12 +211,12 @@ impl<'a> Writer<'a> {
                 }
                 self.print(&format!("{}\n", parts.join(", ")));
             }
-            Format::Text | Format::Github => {}
-            Format::Json => {
+            TestFormat::Text | TestFormat::Github => {}
+            TestFormat::Json => {
                 let counts = format!("\"passed\":{passed},\"failed\":{failed},\"errors\":{wrong}");
                 self.print(&format!("{{\"summary\":{{{counts}}}}}\n"));
             }
-            Format::Junit => self.print(&self.junit()),
+            TestFormat::Junit => self.print(&self.junit()),
         }
         if let Some(failure) = self.failure.take() {
             return Err(failure);

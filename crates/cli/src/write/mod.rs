@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use self::interrupt::Watch;
 pub use self::interrupt::end_if_interrupted;
 use self::paths::{System, relative};
-use self::protect::{MANIFEST, Place};
+use self::protect::{DirectoryKind, MANIFEST};
 use self::stage::{Moves, NewDirectories, Stage};
 use crate::read::{clean, io_text};
 use ytterby::{Failure, OutputFile};
@@ -42,12 +42,12 @@ fn replace(directory: &str, files: &[OutputFile]) -> Result<(), String> {
     let place = protect::check(directory)?;
     let files = placed(files)?;
     // The list contains a checksum of every file, which takes a fifth of the time of a target, so only write it if needed.
-    let list = (place != Place::Usual)
+    let list = (place != DirectoryKind::Usual)
         .then(|| OutputFile { path: MANIFEST.to_owned(), bytes: protect::manifest(&files).into_bytes() });
     let list = list.as_ref().map(|list| (list.path.clone(), list));
 
     let target = PathBuf::from(clean(directory));
-    if place == Place::Mounted {
+    if place == DirectoryKind::Mounted {
         // A mount point cannot be renamed, so its content is replaced instead.
         let mut moves = Moves::new(&target, &Watch::start())?;
         for (path, file) in files.iter().chain(&list) {

@@ -25,7 +25,7 @@ const NAMED: usize = 3;
 
 /// How a directory may be emptied.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Place {
+pub(super) enum DirectoryKind {
     /// Without restrictions.
     Usual,
     /// Only files on the list may exist.
@@ -35,11 +35,11 @@ pub(super) enum Place {
 }
 
 /// Whether a directory may be emptied, and how.
-pub(super) fn check(directory: &str) -> Result<Place, String> {
-    let Ok(real) = fs::canonicalize(directory) else { return Ok(Place::Usual) };
+pub(super) fn check(directory: &str) -> Result<DirectoryKind, String> {
+    let Ok(real) = fs::canonicalize(directory) else { return Ok(DirectoryKind::Usual) };
     refuse_vital(directory, &real)?;
     if !real.is_dir() {
-        return Ok(Place::Usual);
+        return Ok(DirectoryKind::Usual);
     }
     if let Some(name) = real.iter().find_map(repository_name) {
         return Err(format!(
@@ -49,11 +49,11 @@ pub(super) fn check(directory: &str) -> Result<Place, String> {
     let is_mount = is_mount_point(&real);
     let is_top = real.parent().is_some_and(|parent| parent.parent().is_none());
     let (place, what) = match (is_mount, is_top) {
-        (true, _) => (Place::Mounted, "a mount point"),
-        (false, true) => (Place::Listed, "directly below the root directory"),
-        (false, false) => (Place::Usual, ""),
+        (true, _) => (DirectoryKind::Mounted, "a mount point"),
+        (false, true) => (DirectoryKind::Listed, "directly below the root directory"),
+        (false, false) => (DirectoryKind::Usual, ""),
     };
-    if place != Place::Usual {
+    if place != DirectoryKind::Usual {
         refuse_others(directory, &real, what)?;
     }
     match find_repository(&real) {
@@ -228,8 +228,8 @@ mod tests {
         let here = std::env::current_dir().expect("there is one");
         assert!(check(here.to_str().expect("it is UTF-8")).is_err());
         assert!(check(here.parent().and_then(Path::to_str).expect("it is UTF-8")).is_err());
-        assert_eq!(check("src"), Ok(Place::Usual));
-        assert_eq!(check("no-such-directory"), Ok(Place::Usual));
+        assert_eq!(check("src"), Ok(DirectoryKind::Usual));
+        assert_eq!(check("no-such-directory"), Ok(DirectoryKind::Usual));
     }
 
     #[test]
@@ -251,7 +251,7 @@ mod tests {
             assert!(why.contains(name), "{why}");
         }
         assert!(check(&scratch.path("b/c/d/.hg")).is_err());
-        assert_eq!(check(&scratch.path("f")), Ok(Place::Usual));
+        assert_eq!(check(&scratch.path("f")), Ok(DirectoryKind::Usual));
     }
 
     #[test]

@@ -7,16 +7,16 @@ const MAX_SIZE: &str = "YTTERBY_HTTP_MAX_SIZE";
 
 /// Limits for one URL, including redirects.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Limits {
+pub(super) struct HttpLimits {
     /// In seconds.
     timeout: f64,
     /// In mebibytes, decompressed.
     size: u32,
 }
 
-impl Limits {
+impl HttpLimits {
     /// The user's limits, otherwise the defaults listed in COMPATIBILITY.md.
-    pub fn from_variables(env: &dyn Fn(&str) -> Option<String>) -> Result<Limits, String> {
+    pub fn from_variables(env: &dyn Fn(&str) -> Option<String>) -> Result<HttpLimits, String> {
         let set = |name: &str| env(name).filter(|value| !value.is_empty());
         let wrong =
             |name: &str, unit: &str, value: &str| format!("Expected {name} to be a number of {unit}, found '{value}'");
@@ -32,7 +32,7 @@ impl Limits {
             Some(value) => value.parse().map_err(|_| wrong(MAX_SIZE, "MiB", &value))?,
             None => 256,
         };
-        Ok(Limits { timeout, size })
+        Ok(HttpLimits { timeout, size })
     }
 
     pub fn start(self) -> Clock {
@@ -55,12 +55,12 @@ impl Limits {
 
 /// The limits of a running request.
 pub(super) struct Clock {
-    limits: Limits,
+    limits: HttpLimits,
     end: Instant,
 }
 
 impl Clock {
-    pub fn limits(&self) -> Limits {
+    pub fn limits(&self) -> HttpLimits {
         self.limits
     }
 
@@ -76,7 +76,7 @@ mod tests {
 
     fn check(timeout: &str, size: &str, want: Result<(f64, u32), &str>) {
         let env = |name: &str| Some(if name == TIMEOUT { timeout } else { size }.to_owned());
-        let got = Limits::from_variables(&env);
+        let got = HttpLimits::from_variables(&env);
         assert_eq!(got.as_ref().map(|limits| (limits.timeout, limits.size)).map_err(String::as_str), want);
     }
 

@@ -1,7 +1,7 @@
 //! Inputs from HTTP(S) URLs.
 //!
 //! Redirects and proxies follow the reference's rules; so do error texts, unless they come from Go's libraries.
-//! Certificates come from the system. Unlike the reference, we limit time and size: see [`Limits`].
+//! Certificates come from the system. Unlike the reference, we limit time and size: see [`HttpLimits`].
 
 mod forward;
 mod limits;
@@ -23,7 +23,7 @@ use ytterby_text::quote::quote;
 use ytterby_text::url::{self, Part, Url, User};
 
 use self::forward::Forward;
-use self::limits::{Clock, Limits};
+use self::limits::{Clock, HttpLimits};
 use self::proxy::Named;
 
 /// The reference follows as many redirects.
@@ -34,7 +34,7 @@ pub(super) fn get(address: &str) -> Result<Arc<[u8]>, String> {
     let requesting = |why: String| format!("Requesting URL '{address}': {why}");
     let reading = |why: String| format!("Reading URL '{address}': {why}");
     let env = |name: &str| std::env::var(name).ok();
-    let limits = Limits::from_variables(&env).map_err(requesting)?;
+    let limits = HttpLimits::from_variables(&env).map_err(requesting)?;
     let clock = limits.start();
 
     let mut url = url::parse(address.as_bytes()).map_err(requesting)?;
@@ -98,7 +98,7 @@ fn request(url: &Url, clock: &Clock, env: &dyn Fn(&str) -> Option<String>) -> Re
     }
     let named = proxy::choose(url, env)?;
     let proxy = named.as_ref().map(parse_proxy).transpose()?;
-    let target = Target::new(url, host);
+    let target = Destination::new(url, host);
 
     let config = Agent::config_builder()
         .timeout_global(Some(clock.left()))
@@ -130,8 +130,8 @@ fn request(url: &Url, clock: &Clock, env: &dyn Fn(&str) -> Option<String>) -> Re
 
 /// The resolver of host names.
 #[cfg(target_os = "linux")]
-fn names() -> names::Names {
-    names::Names
+fn names() -> names::NameResolver {
+    names::NameResolver
 }
 
 /// The addresses of a host, each with the port.
@@ -153,17 +153,17 @@ fn names() -> ureq::unversioned::resolver::DefaultResolver {
 }
 
 /// The destination of a request.
-struct Target<'a> {
+struct Destination<'a> {
     is_tls: bool,
     host: &'a str,
     /// Empty if the URL has none.
     port: String,
 }
 
-impl<'a> Target<'a> {
-    fn new(url: &Url, host: &'a str) -> Target<'a> {
+impl<'a> Destination<'a> {
+    fn new(url: &Url, host: &'a str) -> Destination<'a> {
         let port = String::from_utf8_lossy(url.port()).into_owned();
-        Target { is_tls: url.scheme() == b"https", host, port }
+        Destination { is_tls: url.scheme() == b"https", host, port }
     }
 
     /// Example: `http://host:port`.
@@ -242,7 +242,7 @@ fn shown(url: &Url) -> Vec<u8> {
 }
 
 /// The reason for a missing response, in the reference's words, with a hint if possible.
-fn reason(error: Error, clock: &Clock, target: &Target<'_>, proxy: Option<(&Named, &Proxy)>) -> String {
+fn reason(error: Error, clock: &Clock, target: &Destination<'_>, proxy: Option<(&Named, &Proxy)>) -> String {
     let (dialled, host, start, hint) = match proxy {
         Some((named, proxy)) => (
             format!("{}:{}", proxy.host(), proxy.port()),
@@ -327,7 +327,7 @@ mod tests {
     fn urls_are_escaped() {
         let check = |text: &str, want: &str| {
             let url = url::parse(text.as_bytes()).unwrap();
-            assert_eq!(Target::new(&url, url.hostname().to_str().as_ref()).uri(&url), want);
+            assert_eq!(Destination::new(&url, url.hostname().to_str().as_ref()).uri(&url), want);
         };
         check("http://h", "http://h/");
         check("http://h:8/é b?x=é \"<{|}>#f", "http://h:8/%C3%A9%20b?x=%C3%A9%20%22%3C%7B%7C%7D%3E");

@@ -26,9 +26,9 @@ const LONGEST: Duration = Duration::from_secs(3600);
 
 /// The resolver for `ureq`.
 #[derive(Debug)]
-pub(super) struct Names;
+pub(super) struct NameResolver;
 
-impl Resolver for Names {
+impl Resolver for NameResolver {
     fn resolve(&self, uri: &Uri, _: &Config, timeout: NextTimeout) -> Result<ResolvedSocketAddrs, Error> {
         let default_port = match uri.scheme_str() {
             Some("https") => 443,
