@@ -2,7 +2,7 @@
 
 use ytterby_text::Decimal;
 
-use crate::rules::{Argument, Check, Rules, State};
+use crate::rules::{Argument, Check, EntryState, Rules};
 
 /// What all rules on one path allow together. Bounds that depend on the VM are only counted.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -31,7 +31,7 @@ pub fn allowed(rules: &Rules, path: &str) -> Allowed {
     let path = path.strip_prefix('$').unwrap_or(path);
     let mut all = Allowed::default();
     for entry in &rules.entries {
-        let State::Rule(rule) = &entry.state else { continue };
+        let EntryState::Rule(rule) = &entry.state else { continue };
         if rule.just_warning || *rule.path.text != *path {
             continue;
         }

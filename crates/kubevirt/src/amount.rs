@@ -2,7 +2,7 @@
 
 use ytterby_text::Decimal;
 
-use crate::schema::{Field, Kind};
+use crate::schema::{Field, FieldKind};
 
 /// Suffixes and their factors, largest first.
 const BINARY: [(&str, i64); 6] =
@@ -18,7 +18,7 @@ const DECIMAL: [(&str, i64); 6] = [
 
 /// A number in the notation of the field that it is compared with.
 pub(crate) fn shown(number: &Decimal, field: Option<&Field>) -> String {
-    if field.is_some_and(|field| field.kind == Kind::Quantity) { quantity(number) } else { number.to_string() }
+    if field.is_some_and(|field| field.kind == FieldKind::Quantity) { quantity(number) } else { number.to_string() }
 }
 
 /// A number as a quantity with at most two decimal places; unchanged if that is not exact.

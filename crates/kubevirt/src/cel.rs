@@ -8,10 +8,10 @@ use ytterby_text::{Decimal, cel};
 
 use crate::amount;
 use crate::evaluate::{CPU_COUNTS, is_size};
-use crate::jsonpath::{Part, Path, Slice, Step};
+use crate::jsonpath::{Path, Slice, Step, TemplatePart};
 use crate::pattern::VERTICAL_TAB;
-use crate::rules::{Argument, Check, Entry, Range, Rule, Rules, State};
-use crate::schema::{self, Field, Kind};
+use crate::rules::{Argument, Check, EntryState, Range, Rule, RuleEntry, Rules};
+use crate::schema::{self, Field, FieldKind};
 use crate::value::{cut, quoted};
 
 /// Maximum characters of the expected values in a message; Kubernetes allows messages of 5 KiB.
@@ -69,19 +69,19 @@ pub fn export(rules: &Rules) -> Exported {
     exported
 }
 
-fn validation(entry: &Entry) -> Result<Validation, Reason> {
+fn validation(entry: &RuleEntry) -> Result<Validation, Reason> {
     match &entry.state {
-        State::Rule(rule) => Ok(Validation {
+        EntryState::Rule(rule) => Ok(Validation {
             rule: entry.label(),
             expression: expression(rule).map_err(Reason::Unsayable)?,
             message: one_line(&rule.message),
             message_expression: message_expression(rule),
             just_warning: rule.just_warning,
         }),
-        State::UnknownKind { kind, .. } => {
+        EntryState::UnknownKind { kind, .. } => {
             Err(Reason::NoEffect(format!("{} is no kind of rule that is known", quoted(kind))))
         }
-        State::Broken { faults, .. } => {
+        EntryState::Broken { faults, .. } => {
             let faults: Vec<&str> = faults.iter().map(|fault| fault.message.as_str()).collect();
             Err(Reason::Unsayable(faults.join("; ")))
         }
@@ -197,7 +197,7 @@ fn expected(check: &Check, field: &Field) -> Option<String> {
 
 fn steps(path: &Path) -> Result<&[Step], String> {
     path.steps().ok_or_else(|| match path.parts.as_slice() {
-        [Part::Expression(_)] => format!("the path {} does not begin with a dot", path.text),
+        [TemplatePart::Expression(_)] => format!("the path {} does not begin with a dot", path.text),
         _ => format!("the path {} holds more than one expression", path.text),
     })
 }
@@ -219,7 +219,7 @@ impl CelPlace {
             let parent = if self.field.path.is_empty() { "a VM's template" } else { self.field.path };
             format!("{parent} has no field `{name}`, so its type is not known")
         })?;
-        let (text, present) = if self.field.kind == Kind::Map && !cel::is_plain(name) {
+        let (text, present) = if self.field.kind == FieldKind::Map && !cel::is_plain(name) {
             let key = cel::quoted(name);
             (format!("{}[{key}]", self.text), format!("{key} in {}", self.text))
         } else {
@@ -249,8 +249,8 @@ impl CelPlace {
 
 fn zero(field: &Field) -> &'static str {
     match field.kind {
-        Kind::Boolean => "false",
-        Kind::Integer | Kind::Quantity | Kind::IntOrString => "0",
+        FieldKind::Boolean => "false",
+        FieldKind::Integer | FieldKind::Quantity | FieldKind::IntOrString => "0",
         _ => "''",
     }
 }
@@ -407,8 +407,10 @@ fn check(rule: &Rule) -> Result<Box<Test<'_>>, String> {
         Check::String(range) => {
             let (min, max) = literals(range)?;
             Ok(Box::new(move |value, field| match field.kind {
-                Kind::String => Ok(and(&bounds(&format!("size({value})"), min, max))),
-                Kind::Integer | Kind::Boolean | Kind::Object | Kind::Map | Kind::Array => Ok("false".to_owned()),
+                FieldKind::String => Ok(and(&bounds(&format!("size({value})"), min, max))),
+                FieldKind::Integer | FieldKind::Boolean | FieldKind::Object | FieldKind::Map | FieldKind::Array => {
+                    Ok("false".to_owned())
+                }
                 kind => Err(format!("whether {} is a string is not known beforehand", kind.what())),
             }))
         }
@@ -422,7 +424,7 @@ fn check(rule: &Rule) -> Result<Box<Test<'_>>, String> {
             }
             let list = texts.join(", ");
             Ok(Box::new(move |value, field| match field.kind {
-                Kind::Object | Kind::Map | Kind::Array => Ok("false".to_owned()),
+                FieldKind::Object | FieldKind::Map | FieldKind::Array => Ok("false".to_owned()),
                 _ if list.is_empty() => Ok("false".to_owned()),
                 kind => Ok(format!("{} in [{list}]", as_text(value, kind))),
             }))
@@ -433,15 +435,15 @@ fn check(rule: &Rule) -> Result<Box<Test<'_>>, String> {
         Check::Regex(Some(Argument::Literal(Ok(pattern)))) => {
             let pattern = cel::quoted(&portable(pattern.as_str())?);
             Ok(Box::new(move |value, field| match field.kind {
-                Kind::Object | Kind::Map | Kind::Array => Ok("false".to_owned()),
+                FieldKind::Object | FieldKind::Map | FieldKind::Array => Ok("false".to_owned()),
                 kind => Ok(format!("{}.matches({pattern})", as_text(value, kind))),
             }))
         }
     }
 }
 
-fn as_text(value: &str, kind: Kind) -> String {
-    if kind == Kind::String { value.to_owned() } else { format!("string({value})") }
+fn as_text(value: &str, kind: FieldKind) -> String {
+    if kind == FieldKind::String { value.to_owned() } else { format!("string({value})") }
 }
 
 type Bound<'a> = Option<&'a Decimal>;
@@ -479,8 +481,8 @@ fn bounds(value: &str, min: Bound<'_>, max: Bound<'_>) -> Vec<String> {
 
 fn integer(value: &str, field: &Field, min: Bound<'_>, max: Bound<'_>) -> Result<String, String> {
     match field.kind {
-        Kind::Integer => Ok(and(&bounds(value, min, max))),
-        Kind::Quantity => {
+        FieldKind::Integer => Ok(and(&bounds(value, min, max))),
+        FieldKind::Quantity => {
             let quantity = format!("quantity(string({value}))");
             // `isInteger` accepts 2Gi but not 1.5Gi; an integer is also a quantity that equals its integral
             // part.
@@ -500,7 +502,7 @@ fn integer(value: &str, field: &Field, min: Bound<'_>, max: Bound<'_>) -> Result
             }
             Ok(and(&parts))
         }
-        Kind::IntOrString => Err("whether the value is an integer is not known beforehand".to_owned()),
+        FieldKind::IntOrString => Err("whether the value is an integer is not known beforehand".to_owned()),
         _ => Ok("false".to_owned()),
     }
 }

@@ -8,10 +8,10 @@ use std::collections::{HashMap, HashSet};
 use ytterby_regexp::Regexp;
 
 use crate::budget::{Budget, Exhausted};
-use crate::json::{self, Kind as JsonKind, Node};
-use crate::jsonpath::eval::{self, Item, Seen, World};
+use crate::json::{self, JsonKind, Node};
+use crate::jsonpath::eval::{self, FoundValue, PathResult, World};
 use crate::jsonpath::{Literal, PREFIX, Path};
-use crate::schema::Kind;
+use crate::schema::FieldKind;
 use crate::value::Value;
 
 const INVALID_PATH: &str = "invalid JSONPath";
@@ -21,7 +21,7 @@ const LONGEST: usize = 16 << 10;
 
 /// A rule as the reference parses it.
 #[derive(Clone, Debug, Default)]
-pub struct Rule {
+pub struct ReferenceRule {
     /// May be empty.
     pub name: String,
     /// The kind, known or not.
@@ -58,7 +58,7 @@ enum Text {
 
 /// The result of one rule.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Report {
+pub struct RuleReport {
     /// The rule's name.
     pub name: String,
     /// The rule's message.
@@ -68,14 +68,14 @@ pub struct Report {
     /// Whether a violation is only a warning.
     pub just_warning: bool,
     /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: RuleVerdict,
     /// The offset of the rule in the annotation, in bytes.
     pub offset: usize,
 }
 
 /// The verdict on a rule.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Verdict {
+pub enum RuleVerdict {
     /// Not applicable.
     Skipped,
     /// Satisfied, with the reference's message.
@@ -87,20 +87,22 @@ pub enum Verdict {
     Failed(String, &'static str),
 }
 
-impl Report {
+impl RuleReport {
     /// The reference's cause for the verdict, if it has one.
     pub fn cause(&self) -> Option<String> {
         match &self.verdict {
-            Verdict::Failed(text, _) | Verdict::Unsatisfied(text) => Some(format!("{}: {text}", self.rule_message)),
-            Verdict::Skipped | Verdict::Satisfied(_) => None,
+            RuleVerdict::Failed(text, _) | RuleVerdict::Unsatisfied(text) => {
+                Some(format!("{}: {text}", self.rule_message))
+            }
+            RuleVerdict::Skipped | RuleVerdict::Satisfied(_) => None,
         }
     }
 
     /// Whether the VM is refused because of it.
     pub fn refuses(&self) -> bool {
         match self.verdict {
-            Verdict::Failed(..) => true,
-            Verdict::Unsatisfied(_) => !self.just_warning,
+            RuleVerdict::Failed(..) => true,
+            RuleVerdict::Unsatisfied(_) => !self.just_warning,
             _ => false,
         }
     }
@@ -109,19 +111,19 @@ impl Report {
     pub fn summary(&self) -> String {
         let name = &self.name;
         match &self.verdict {
-            Verdict::Skipped => format!("{name} SKIPPED: not appliable\n"),
-            Verdict::Satisfied(text) => format!("{name} applied: OK, {text}\n"),
-            Verdict::Unsatisfied(text) => format!("{name} applied: FAIL, {text}\n"),
-            Verdict::Failed(text, _) if text == "duplicate Rule Name" => format!("{name} failed: duplicate name\n"),
-            Verdict::Failed(text, "") => format!("{name} failed: {text}\n"),
-            Verdict::Failed(text, stage) => format!("{name} failed: {stage}: {text}\n"),
+            RuleVerdict::Skipped => format!("{name} SKIPPED: not appliable\n"),
+            RuleVerdict::Satisfied(text) => format!("{name} applied: OK, {text}\n"),
+            RuleVerdict::Unsatisfied(text) => format!("{name} applied: FAIL, {text}\n"),
+            RuleVerdict::Failed(text, _) if text == "duplicate Rule Name" => format!("{name} failed: duplicate name\n"),
+            RuleVerdict::Failed(text, "") => format!("{name} failed: {text}\n"),
+            RuleVerdict::Failed(text, stage) => format!("{name} failed: {stage}: {text}\n"),
         }
     }
 }
 
 /// Parses an annotation like Go's `encoding/json` with the reference's types. The error is Go's
 /// text and an offset.
-pub fn parse(text: &str) -> Result<Vec<Rule>, (String, usize)> {
+pub fn parse(text: &str) -> Result<Vec<ReferenceRule>, (String, usize)> {
     if text.is_empty() {
         return Ok(Vec::new());
     }
@@ -143,8 +145,8 @@ fn unmarshal(node: &Node, place: &str, wanted: &str) -> String {
 
 type FirstError = Option<(String, usize)>;
 
-fn rule(item: &Node, error: &mut FirstError) -> Rule {
-    let mut rule = Rule { offset: item.start, ..Rule::default() };
+fn rule(item: &Node, error: &mut FirstError) -> ReferenceRule {
+    let mut rule = ReferenceRule { offset: item.start, ..ReferenceRule::default() };
     let members = match &item.kind {
         JsonKind::Object(members) => members.as_slice(),
         JsonKind::Null => return rule,
@@ -163,7 +165,7 @@ fn rule(item: &Node, error: &mut FirstError) -> Rule {
     rule
 }
 
-fn member(rule: &mut Rule, key: &str, node: &Node) -> Result<(), String> {
+fn member(rule: &mut ReferenceRule, key: &str, node: &Node) -> Result<(), String> {
     let null = matches!(node.kind, JsonKind::Null);
     let place = format!("struct field Rule.{key}");
     let string = || match &node.kind {
@@ -236,30 +238,30 @@ fn round(value: f64) -> i64 {
 }
 
 /// Evaluates all rules on a VM.
-pub fn evaluate(rules: &[Rule], vm: &Value) -> Vec<Report> {
+pub fn evaluate(rules: &[ReferenceRule], vm: &Value) -> Vec<RuleReport> {
     evaluate_within(rules, vm, &Budget::default()).unwrap_or_default()
 }
 
 /// Evaluates all rules on a VM. A rule without remaining steps fails; `None` if the time limit is reached.
-pub fn evaluate_within(rules: &[Rule], vm: &Value, budget: &Budget<'_>) -> Option<Vec<Report>> {
+pub fn evaluate_within(rules: &[ReferenceRule], vm: &Value, budget: &Budget<'_>) -> Option<Vec<RuleReport>> {
     let subject = Subject { value: vm, budget };
     let mut names = HashSet::new();
     let mut patterns = HashMap::new();
     rules
         .iter()
         .map(|rule| {
-            (!budget.is_late()).then(|| Report {
+            (!budget.is_late()).then(|| RuleReport {
                 name: rule.name.clone(),
                 rule_message: rule.message.clone(),
                 path: rule.path.as_ref().map_or(String::new(), |path| path.text.to_string()),
                 just_warning: rule.just_warning,
                 verdict: if names.insert(rule.name.as_str()) {
                     match verdict(rule, subject, &mut patterns) {
-                        _ if budget.is_exhausted() => Verdict::Failed(Exhausted::message(), "cannot apply"),
+                        _ if budget.is_exhausted() => RuleVerdict::Failed(Exhausted::message(), "cannot apply"),
                         verdict => verdict,
                     }
                 } else {
-                    Verdict::Failed("duplicate Rule Name".to_owned(), "")
+                    RuleVerdict::Failed("duplicate Rule Name".to_owned(), "")
                 },
                 offset: rule.offset,
             })
@@ -277,25 +279,25 @@ struct Subject<'a> {
     budget: &'a Budget<'a>,
 }
 
-fn verdict<'a>(rule: &'a Rule, vm: Subject<'_>, patterns: &mut HashMap<&'a str, Regexp>) -> Verdict {
+fn verdict<'a>(rule: &'a ReferenceRule, vm: Subject<'_>, patterns: &mut HashMap<&'a str, Regexp>) -> RuleVerdict {
     if vm.budget.is_exhausted() {
-        return Verdict::Skipped;
+        return RuleVerdict::Skipped;
     }
     if !["integer", "string", "enum", "regex"].contains(&rule.rule.as_str()) {
-        return Verdict::Failed("unrecognized Rule type".to_owned(), "");
+        return RuleVerdict::Failed("unrecognized Rule type".to_owned(), "");
     }
     if rule.message.is_empty() {
-        return Verdict::Failed("missing required key".to_owned(), "");
+        return RuleVerdict::Failed("missing required key".to_owned(), "");
     }
     if let Some(valid) = &rule.valid
         && !eval::find_within(valid, vm.value, World::Struct, vm.budget).is_ok_and(|items| !items.is_empty())
     {
-        return Verdict::Skipped;
+        return RuleVerdict::Skipped;
     }
     let Some(path) = &rule.path else {
-        return Verdict::Failed("the rule has no path".to_owned(), "cannot apply");
+        return RuleVerdict::Failed("the rule has no path".to_owned(), "cannot apply");
     };
-    let specialize = |text: String| Verdict::Failed(text, "cannot specialize");
+    let specialize = |text: String| RuleVerdict::Failed(text, "cannot specialize");
     let applied = match rule.rule.as_str() {
         "integer" => match bounds(&rule.min, &rule.max, vm) {
             Err(text) => return specialize(text),
@@ -320,14 +322,14 @@ fn verdict<'a>(rule: &'a Rule, vm: Subject<'_>, patterns: &mut HashMap<&'a str, 
         }
     };
     match applied {
-        Err(text) => Verdict::Failed(text, "cannot apply"),
-        Ok((true, text)) => Verdict::Satisfied(text),
-        Ok((false, text)) => Verdict::Unsatisfied(text),
+        Err(text) => RuleVerdict::Failed(text, "cannot apply"),
+        Ok((true, text)) => RuleVerdict::Satisfied(text),
+        Ok((false, text)) => RuleVerdict::Unsatisfied(text),
     }
 }
 
 /// Finds values in the VM, or otherwise in the reference's VM with all fields set.
-fn find<'a>(path: &'a Path, vm: Subject<'a>) -> Result<Vec<(Item<'a>, World)>, String> {
+fn find<'a>(path: &'a Path, vm: Subject<'a>) -> Result<Vec<(PathResult<'a>, World)>, String> {
     for world in [World::Struct, World::ReferenceVm] {
         if let Ok(items) = eval::find_within(path, vm.value, world, vm.budget) {
             return Ok(items.into_iter().map(|item| (item, world)).collect());
@@ -356,25 +358,25 @@ pub fn probe(path: &Path, vm: &Value) -> Result<Probe, String> {
 }
 
 /// The Go type of a result.
-fn go_type(item: &Item<'_>) -> &'static str {
+fn go_type(item: &PathResult<'_>) -> &'static str {
     match (item.field, item.seen) {
         (Some(field), _) => field.go,
-        (None, Seen::Literal(Literal::Int(_))) => "int",
-        (None, Seen::Literal(Literal::Float(_))) => "float64",
-        (None, Seen::Literal(Literal::Bool(_))) => "bool",
-        (None, Seen::Given(Value::Bool(_))) => "bool",
-        (None, Seen::Given(Value::Int(_))) => "int64",
-        (None, Seen::Given(Value::Float(_))) => "float64",
-        (None, Seen::Given(Value::Array(_))) => "[]interface {}",
-        (None, Seen::Given(Value::Object(_))) => "map[string]interface {}",
+        (None, FoundValue::Literal(Literal::Int(_))) => "int",
+        (None, FoundValue::Literal(Literal::Float(_))) => "float64",
+        (None, FoundValue::Literal(Literal::Bool(_))) => "bool",
+        (None, FoundValue::Given(Value::Bool(_))) => "bool",
+        (None, FoundValue::Given(Value::Int(_))) => "int64",
+        (None, FoundValue::Given(Value::Float(_))) => "float64",
+        (None, FoundValue::Given(Value::Array(_))) => "[]interface {}",
+        (None, FoundValue::Given(Value::Object(_))) => "map[string]interface {}",
         (None, _) => "string",
     }
 }
 
-fn go_string(item: &Item<'_>, world: World) -> String {
+fn go_string(item: &PathResult<'_>, world: World) -> String {
     match (item.field, item.seen) {
-        (Some(field), _) if field.kind == Kind::String && !field.pointer => match item.seen {
-            Seen::Given(value) => value.render().unwrap_or_default(),
+        (Some(field), _) if field.kind == FieldKind::String && !field.pointer => match item.seen {
+            FoundValue::Given(value) => value.render().unwrap_or_default(),
             // KubeVirt's defaults in the reference's VM with all fields set.
             _ if world == World::ReferenceVm => match field.path {
                 ".spec.domain.firmware.uuid" => "00000000-0000-4000-8000-000000000000",
@@ -386,20 +388,20 @@ fn go_string(item: &Item<'_>, world: World) -> String {
             .to_owned(),
             _ => String::new(),
         },
-        (None, Seen::Given(Value::String(text))) => text.to_string(),
-        (None, Seen::Literal(Literal::Text(text))) => text.clone(),
-        (None, Seen::Text(text)) => text.to_owned(),
+        (None, FoundValue::Given(Value::String(text))) => text.to_string(),
+        (None, FoundValue::Literal(Literal::Text(text))) => text.clone(),
+        (None, FoundValue::Text(text)) => text.to_owned(),
         _ => format!("<{} Value>", go_type(item)),
     }
 }
 
-fn go_int(item: &Item<'_>) -> Result<i64, String> {
+fn go_int(item: &PathResult<'_>) -> Result<i64, String> {
     let go = go_type(item);
     let mismatch = || format!("mismatching type: {go}, not int or resource.Quantity");
     match (item.seen, go) {
-        (Seen::Literal(Literal::Int(value)), _) => Ok(*value),
-        (Seen::Literal(Literal::Float(value)), _) => Ok(round(*value)),
-        (Seen::Nil, "*resource.Quantity") => Err("the quantity is not set".to_owned()),
+        (FoundValue::Literal(Literal::Int(value)), _) => Ok(*value),
+        (FoundValue::Literal(Literal::Float(value)), _) => Ok(round(*value)),
+        (FoundValue::Nil, "*resource.Quantity") => Err("the quantity is not set".to_owned()),
         (_, "*resource.Quantity" | "resource.Quantity") => match item.scalar() {
             Some(value) => value.render().and_then(|text| quantity_as_int64(&text)).ok_or_else(mismatch),
             None => Err(mismatch()),
@@ -408,7 +410,7 @@ fn go_int(item: &Item<'_>) -> Result<i64, String> {
             Some(Value::Int(value)) => Ok(value as i64),
             _ => Err(mismatch()),
         },
-        (Seen::Given(Value::Float(value)), "float64") => Ok(round(*value)),
+        (FoundValue::Given(Value::Float(value)), "float64") => Ok(round(*value)),
         _ => Err(mismatch()),
     }
 }

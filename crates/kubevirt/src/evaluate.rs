@@ -9,11 +9,11 @@ use ytterby_text::{Decimal, quantity};
 
 use crate::amount;
 use crate::budget::{Budget, Exhausted};
-use crate::jsonpath::eval::{self, Item, Missing, Seen, World};
-use crate::jsonpath::{Part, Path, Step};
+use crate::jsonpath::eval::{self, FoundValue, Missing, PathResult, World};
+use crate::jsonpath::{Path, Step, TemplatePart};
 use crate::pattern::Pattern;
-use crate::rules::{Argument, Check, Entry, Range, Rule, Rules, State};
-use crate::schema::{self, Field, Kind, Target};
+use crate::rules::{Argument, Check, EntryState, Range, Rule, RuleEntry, Rules};
+use crate::schema::{self, Field, FieldKind, Target};
 use crate::trail::{Key, trail};
 use crate::value::{BRIEF, Value, brief, cut, quoted};
 
@@ -117,8 +117,8 @@ pub fn evaluate_within(rules: &Rules, vm: &Value, sizing: &Sizing, budget: &Budg
 /// The outcomes without a VM: only rules that are wrong themselves are errors.
 pub fn untried(rules: &Rules, why: &str) -> Vec<Outcome> {
     let nothing = Value::Null;
-    let untried = |entry: &Entry| match &entry.state {
-        State::Rule(rule) => Outcome {
+    let untried = |entry: &RuleEntry| match &entry.state {
+        EntryState::Rule(rule) => Outcome {
             rule: entry.label(),
             status: Status::Skipped,
             path: rule.path.text.to_string(),
@@ -149,7 +149,7 @@ pub fn complete_cpu(vm: &mut Value) {
     }
 }
 
-fn outcome(entry: &Entry, vm: &Value, sizing: &Sizing, budget: &Budget<'_>) -> Outcome {
+fn outcome(entry: &RuleEntry, vm: &Value, sizing: &Sizing, budget: &Budget<'_>) -> Outcome {
     let result = |status, path: &str, message: &str, detail: String| Outcome {
         rule: entry.label(),
         status,
@@ -161,16 +161,16 @@ fn outcome(entry: &Entry, vm: &Value, sizing: &Sizing, budget: &Budget<'_>) -> O
         notable: false,
     };
     match &entry.state {
-        State::Broken { faults, path, message } => {
+        EntryState::Broken { faults, path, message } => {
             let detail: Vec<&str> = faults.iter().map(|fault| fault.message.as_str()).collect();
             let offset = faults.first().map(|fault| fault.offset);
             Outcome { offset, ..result(Status::Error, path, message, detail.join("; ")) }
         }
-        State::UnknownKind { kind, offset, message } => {
+        EntryState::UnknownKind { kind, offset, message } => {
             let detail = format!("unknown kind of rule {}; the rule is ignored", quoted(kind));
             Outcome { offset: Some(*offset), ..result(Status::Warning, "", message, detail) }
         }
-        State::Rule(rule) => {
+        EntryState::Rule(rule) => {
             if let Some(LeftOut { why, notable }) = left_out(rule, vm, sizing, budget) {
                 let value = notable.then(|| trail(vm, &rule.path, None));
                 return Outcome { notable, value, ..result(Status::Skipped, &rule.path.text, &rule.message, why) };
@@ -258,7 +258,7 @@ impl From<String> for Problem<'_> {
     }
 }
 
-fn find<'a>(path: &'a Path, vm: &'a Value, budget: &Budget<'_>) -> Result<Vec<Item<'a>>, Missing> {
+fn find<'a>(path: &'a Path, vm: &'a Value, budget: &Budget<'_>) -> Result<Vec<PathResult<'a>>, Missing> {
     eval::find_within(path, vm, World::Specification, budget)
 }
 
@@ -303,7 +303,7 @@ fn apply<'a>(rule: &'a Rule, vm: &'a Value, budget: &Budget<'_>) -> Result<RuleR
 
 /// The results of a path, with a remark if they are defaults of absent objects.
 struct PathResults<'a> {
-    items: Vec<Item<'a>>,
+    items: Vec<PathResult<'a>>,
     remark: String,
 }
 
@@ -323,7 +323,7 @@ fn lookup<'a>(path: &'a Path, vm: &'a Value, budget: &Budget<'_>) -> Result<Path
                 && let Target::Field(field) = schema::target(path.steps().unwrap_or_default())
                 && field.has_default()
             {
-                let items = vec![Item { seen: Seen::Unset, field: Some(field), near: None }];
+                let items = vec![PathResult { seen: FoundValue::Unset, field: Some(field), near: None }];
                 return Ok(PathResults { items, remark: format!(" ({} is not set)", first_absent(vm, &names)) });
             }
             let misspelled = matches!(path.steps().map(schema::target), None | Some(Target::Unknown { .. }));
@@ -363,7 +363,9 @@ fn not_found(path: &Path, vm: &Value, missing: &Missing) -> String {
             let guess = guess.or(elsewhere).unwrap_or_default();
             format!("path not found in VM: {}: {parent} has no field `{name}`{guess}", path.text)
         }
-        None if matches!(path.parts.as_slice(), [Part::Expression(_)]) && !path.text.trim_start().starts_with('.') => {
+        None if matches!(path.parts.as_slice(), [TemplatePart::Expression(_)])
+            && !path.text.trim_start().starts_with('.') =>
+        {
             format!("path not found in VM: {}: a path begins with a dot: `.{}`", path.text, path.text.trim_start())
         }
         _ => match path.fields() {
@@ -374,7 +376,7 @@ fn not_found(path: &Path, vm: &Value, missing: &Missing) -> String {
 }
 
 /// The only result of an argument's path.
-fn single<'a>(path: &'a Path, vm: &'a Value, budget: &Budget<'_>) -> Result<Item<'a>, Problem<'a>> {
+fn single<'a>(path: &'a Path, vm: &'a Value, budget: &Budget<'_>) -> Result<PathResult<'a>, Problem<'a>> {
     let found = lookup(path, vm, budget)?;
     match found.items.as_slice() {
         [item] => Ok(*item),
@@ -415,14 +417,14 @@ impl Bounds {
 }
 
 /// The exact number at a result and its text; or a description of what was found.
-fn number(item: &Item<'_>) -> Result<(Decimal, String), String> {
+fn number(item: &PathResult<'_>) -> Result<(Decimal, String), String> {
     let Some(value) = item.scalar() else { return Err(what(item)) };
     if let Some(number) = value.as_number() {
         let (plain, shown) = (number.to_string(), amount::shown(&number, item.field));
         let shown = if plain == shown { plain } else { format!("{plain} ({shown})") };
         return Ok((number, shown));
     }
-    let is_quantity = item.field.is_some_and(|field| field.kind == Kind::Quantity);
+    let is_quantity = item.field.is_some_and(|field| field.kind == FieldKind::Quantity);
     match (value.as_str(), is_quantity) {
         (Some(text), true) => match quantity(text) {
             Some(number) => Ok((number, cut(text, BRIEF).into_owned())),
@@ -433,15 +435,15 @@ fn number(item: &Item<'_>) -> Result<(Decimal, String), String> {
     }
 }
 
-fn what(item: &Item<'_>) -> String {
+fn what(item: &PathResult<'_>) -> String {
     match item.seen {
-        Seen::Given(value) => value.what().to_owned(),
+        FoundValue::Given(value) => value.what().to_owned(),
         _ => item.field.map_or("nothing", |field: &Field| field.kind.what()).to_owned(),
     }
 }
 
 /// A result as text, for enumerations and patterns.
-fn text_of(item: &Item<'_>) -> Result<String, String> {
+fn text_of(item: &PathResult<'_>) -> Result<String, String> {
     match item.scalar().and_then(|value| value.render()) {
         Some(text) => Ok(text),
         None => Err(format!("expected a scalar, found {}", what(item))),
@@ -491,7 +493,7 @@ fn integers<'a>(found: &PathResults<'a>, bounds: &Bounds) -> RuleResult<'a> {
 
 /// A value and the bound that it violates. If the bound is not a round quantity, both are shown as
 /// plain numbers.
-fn compared(item: &Item<'_>, value: &Decimal, shown: &str, relation: &str, bound: &Decimal) -> String {
+fn compared(item: &PathResult<'_>, value: &Decimal, shown: &str, relation: &str, bound: &Decimal) -> String {
     let bound_shown = amount::shown(bound, item.field);
     let plain = value.to_string();
     let is_exact = bound_shown != bound.to_string() || plain == shown || shown.contains('(');
@@ -627,7 +629,7 @@ struct List<'a> {
 }
 
 impl<'a> List<'a> {
-    fn blame(&mut self, item: &Item<'a>, text: impl FnOnce() -> String) {
+    fn blame(&mut self, item: &PathResult<'a>, text: impl FnOnce() -> String) {
         if self.count == 0 {
             self.first = item.near;
         }

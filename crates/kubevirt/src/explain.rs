@@ -3,19 +3,19 @@
 use crate::amount;
 use crate::evaluate::CPU_COUNTS;
 use crate::jsonpath::Path;
-use crate::rules::{Argument, Check, Entry, Range, State};
+use crate::rules::{Argument, Check, EntryState, Range, RuleEntry};
 use crate::schema::{self, Field, Target};
 use crate::value::quoted;
 use ytterby_text::Decimal;
 
 /// The requirements of a rule in full sentences.
-pub fn sentences(entry: &Entry) -> Vec<String> {
+pub fn sentences(entry: &RuleEntry) -> Vec<String> {
     let rule = match &entry.state {
-        State::Rule(rule) => rule,
-        State::UnknownKind { kind, .. } => {
+        EntryState::Rule(rule) => rule,
+        EntryState::UnknownKind { kind, .. } => {
             return vec![format!("Its kind {} is not known, so the rule is ignored.", quoted(kind))];
         }
-        State::Broken { faults, .. } => {
+        EntryState::Broken { faults, .. } => {
             let faults: Vec<&str> = faults.iter().map(|fault| fault.message.as_str()).collect();
             return vec![format!("The rule cannot be evaluated: {}.", faults.join("; "))];
         }

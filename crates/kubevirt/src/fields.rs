@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use ytterby_text::quantity;
 use ytterby_text::spelling::{closest, nearest};
 
-use crate::schema::{self, Field, KUBEVIRT, Kind};
+use crate::schema::{self, Field, FieldKind, KUBEVIRT};
 use crate::trail::Key;
 use crate::value::{Value, quoted};
 
@@ -163,7 +163,7 @@ impl<'a> FieldWalk<'a> {
     fn value(&mut self, value: &'a Value, field: &'static Field) {
         match (field.kind, value) {
             (_, Value::Null) => {}
-            (Kind::Object, Value::Object(entries)) => {
+            (FieldKind::Object, Value::Object(entries)) => {
                 self.duplicates(entries);
                 // The table has no fields of this type.
                 if field.children().next().is_none() {
@@ -181,7 +181,7 @@ impl<'a> FieldWalk<'a> {
                 }
                 self.above.pop();
             }
-            (Kind::Map, Value::Object(entries)) => {
+            (FieldKind::Map, Value::Object(entries)) => {
                 self.duplicates(entries);
                 for (name, value) in entries {
                     if let Some(child) = field.child(name) {
@@ -189,7 +189,7 @@ impl<'a> FieldWalk<'a> {
                     }
                 }
             }
-            (Kind::Array, Value::Array(items)) => {
+            (FieldKind::Array, Value::Array(items)) => {
                 let Some(child) = field.item() else { return };
                 for (index, item) in items.iter().enumerate() {
                     self.way.push(BorrowedKey::Index(index));
@@ -250,10 +250,10 @@ fn unfit(value: &Value, field: &Field) -> Option<String> {
         _ => None,
     };
     let fits = match field.kind {
-        Kind::String | Kind::Time => value.as_str().is_some(),
-        Kind::Boolean => matches!(value, Value::Bool(_)),
-        Kind::IntOrString => value.as_str().is_some() || whole(value).is_some(),
-        Kind::Quantity => match value {
+        FieldKind::String | FieldKind::Time => value.as_str().is_some(),
+        FieldKind::Boolean => matches!(value, Value::Bool(_)),
+        FieldKind::IntOrString => value.as_str().is_some() || whole(value).is_some(),
+        FieldKind::Quantity => match value {
             Value::String(text) if quantity(text.trim()).is_none() => {
                 let hint = "; write a number and one of k, M, G, T, Ki, Mi, Gi, Ti, m, …";
                 return Some(format!("{} is no quantity{hint}", quoted(text)));
@@ -261,7 +261,7 @@ fn unfit(value: &Value, field: &Field) -> Option<String> {
             Value::String(_) | Value::Int(_) | Value::Float(_) => true,
             _ => false,
         },
-        Kind::Integer => match whole(value) {
+        FieldKind::Integer => match whole(value) {
             Some(int) => {
                 let (least, most) = range(field.go);
                 if int < least || int > most {
@@ -271,17 +271,19 @@ fn unfit(value: &Value, field: &Field) -> Option<String> {
             }
             None => false,
         },
-        Kind::Object | Kind::Map | Kind::Array => false,
+        FieldKind::Object | FieldKind::Map | FieldKind::Array => false,
     };
     if fits {
         return None;
     }
     let hint = match (field.kind, value) {
-        (Kind::Integer, Value::String(text)) if text.parse::<i64>().is_ok() => format!("; write {text} without quotes"),
-        (Kind::Boolean, Value::String(text)) if matches!(&**text, "true" | "false") => {
+        (FieldKind::Integer, Value::String(text)) if text.parse::<i64>().is_ok() => {
             format!("; write {text} without quotes")
         }
-        (Kind::String, Value::Int(_) | Value::Float(_) | Value::Bool(_)) => "; put it in quotes".to_owned(),
+        (FieldKind::Boolean, Value::String(text)) if matches!(&**text, "true" | "false") => {
+            format!("; write {text} without quotes")
+        }
+        (FieldKind::String, Value::Int(_) | Value::Float(_) | Value::Bool(_)) => "; put it in quotes".to_owned(),
         _ => String::new(),
     };
     Some(format!("expected {}, found {}{hint}", field.kind.what(), shown(value)))

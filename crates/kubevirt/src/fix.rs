@@ -1,6 +1,6 @@
 //! Fixes problems with only one solution: typographic quotes and missing `jsonpath::` prefixes.
 
-use crate::json::{self, Kind, Node, quote_name};
+use crate::json::{self, JsonKind, Node, quote_name};
 use crate::jsonpath::PREFIX;
 
 /// A replacement in the text.
@@ -20,9 +20,9 @@ pub fn edits(text: &str) -> Vec<Edit> {
     let straight = applied(text, &quotes);
     let Ok(root) = json::parse(&straight) else { return Vec::new() };
     let mut edits = quotes;
-    if let Kind::Array(rules) = &root.kind {
+    if let JsonKind::Array(rules) = &root.kind {
         let members = rules.iter().filter_map(|rule| match &rule.kind {
-            Kind::Object(members) => Some(members),
+            JsonKind::Object(members) => Some(members),
             _ => None,
         });
         let prefixes: Vec<usize> = members.flatten().filter_map(|(key, value)| bare_path(key, value)).collect();

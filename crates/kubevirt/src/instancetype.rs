@@ -35,12 +35,12 @@ fn reference<'a>(value: &'a Value, default_kind: &'static str) -> Option<(&'a st
 
 /// Instance types and preferences by kind and name.
 #[derive(Debug, Default)]
-pub struct Given(HashMap<(String, String), Vec<Value>>);
+pub struct Instancetypes(HashMap<(String, String), Vec<Value>>);
 
-impl Given {
+impl Instancetypes {
     /// Indexes objects.
-    pub fn new(objects: impl IntoIterator<Item = Value>) -> Given {
-        let mut given = Given::default();
+    pub fn new(objects: impl IntoIterator<Item = Value>) -> Instancetypes {
+        let mut given = Instancetypes::default();
         for object in objects {
             let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
             let key = (text(object.get("kind")).to_ascii_lowercase(), text(object.at(&["metadata", "name"])));
@@ -68,13 +68,13 @@ fn singular(kind: &str) -> String {
 
 /// Applies a VM's instance type and preference to the VM; returns whether its instance type is among
 /// the given ones.
-pub fn expand(vm: &mut Value, given: &Given) -> bool {
+pub fn expand(vm: &mut Value, given: &Instancetypes) -> bool {
     let found = specs(vm, |wanted, namespace| given.find(wanted, namespace)?.get("spec").cloned());
     apply(vm, found)
 }
 
 /// Like [`expand`], with the common ones that KubeVirt ships. A preference may be a given one.
-pub fn expand_common(vm: &mut Value, given: &Given) -> bool {
+pub fn expand_common(vm: &mut Value, given: &Instancetypes) -> bool {
     let found = specs(vm, |wanted, namespace| {
         given.find(wanted, namespace).and_then(|object| object.get("spec").cloned()).or_else(|| common(wanted))
     });
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn cpu_and_memory_come_from_the_instance_type() {
-        let given = Given::new([
+        let given = Instancetypes::new([
             read(
                 r#"{"kind":"VirtualMachineClusterInstancetype","metadata":{"name":"u1"},"spec":{"cpu":{"guest":4},"memory":{"guest":"8Gi"}}}"#,
             ),
@@ -314,7 +314,10 @@ mod tests {
             let mut vm = read(&format!(
                 r#"{{"spec":{{"instancetype":{{"name":"{name}"}},"template":{{"spec":{{"domain":{{}}}}}}}}}}"#
             ));
-            assert!(!expand(&mut vm, &Given::default()) && expand_common(&mut vm, &Given::default()), "{name}");
+            assert!(
+                !expand(&mut vm, &Instancetypes::default()) && expand_common(&mut vm, &Instancetypes::default()),
+                "{name}"
+            );
             let domain = vm.at(&["spec", "template", "spec", "domain"]).unwrap();
             assert_eq!(domain.at(&["cpu", "sockets"]), Some(&Value::Int(cpu)), "{domain}");
             assert_eq!(domain.at(&["memory", "guest"]).and_then(Value::as_str), Some(memory), "{domain}");
@@ -325,7 +328,7 @@ mod tests {
             r#"{"kind":"VirtualMachineInstancetype","name":"u1.small"}"#,
         ] {
             let mut vm = read(&format!(r#"{{"spec":{{"instancetype":{place},"template":{{}}}}}}"#));
-            assert!(!expand_common(&mut vm, &Given::default()), "{place}");
+            assert!(!expand_common(&mut vm, &Instancetypes::default()), "{place}");
         }
         assert!(INSTANCETYPES.contains(COMMON) && PREFERENCES.contains(COMMON));
         for (table, columns, rows) in [(INSTANCETYPES, 5, 65), (PREFERENCES, 5, 54)] {
@@ -342,7 +345,7 @@ mod tests {
                 "disks":[{"name":"a","disk":{}},{"name":"b","disk":{"bus":"scsi"}},{"name":"c","cdrom":{}}],
                 "interfaces":[{"name":"n"},{"name":"m","model":"virtio"}]}}}}}}"#,
         );
-        assert!(expand_common(&mut vm, &Given::default()));
+        assert!(expand_common(&mut vm, &Instancetypes::default()));
         let spec = vm.at(&["spec", "template", "spec"]).unwrap();
         assert_eq!(
             spec.to_string(),

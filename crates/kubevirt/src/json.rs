@@ -22,12 +22,12 @@ pub struct Node {
     /// One past the last byte.
     pub end: usize,
     /// The value.
-    pub kind: Kind,
+    pub kind: JsonKind,
 }
 
 /// The kinds of JSON values.
 #[derive(Clone, Debug)]
-pub enum Kind {
+pub enum JsonKind {
     /// `null`.
     Null,
     /// `true`, `false`.
@@ -46,7 +46,7 @@ impl Node {
     /// The text, if this is a string.
     pub fn as_str(&self) -> Option<&str> {
         match &self.kind {
-            Kind::String(text) => Some(text),
+            JsonKind::String(text) => Some(text),
             _ => None,
         }
     }
@@ -54,24 +54,24 @@ impl Node {
     /// The name of this kind of value in Go's errors.
     pub fn go_kind(&self) -> &'static str {
         match self.kind {
-            Kind::Null => "null",
-            Kind::Bool(_) => "bool",
-            Kind::Number(_) => "number",
-            Kind::String(_) => "string",
-            Kind::Array(_) => "array",
-            Kind::Object(_) => "object",
+            JsonKind::Null => "null",
+            JsonKind::Bool(_) => "bool",
+            JsonKind::Number(_) => "number",
+            JsonKind::String(_) => "string",
+            JsonKind::Array(_) => "array",
+            JsonKind::Object(_) => "object",
         }
     }
 
     /// The value without its positions.
     pub fn to_value(&self) -> Value {
         match &self.kind {
-            Kind::Null => Value::Null,
-            Kind::Bool(value) => Value::Bool(*value),
-            Kind::Number(text) => number(text),
-            Kind::String(text) => Value::String(text.clone()),
-            Kind::Array(items) => Value::Array(items.iter().map(Node::to_value).collect()),
-            Kind::Object(entries) => Value::Object(
+            JsonKind::Null => Value::Null,
+            JsonKind::Bool(value) => Value::Bool(*value),
+            JsonKind::Number(text) => number(text),
+            JsonKind::String(text) => Value::String(text.clone()),
+            JsonKind::Array(items) => Value::Array(items.iter().map(Node::to_value).collect()),
+            JsonKind::Object(entries) => Value::Object(
                 entries
                     .iter()
                     .map(|(key, value)| (key.as_str().unwrap_or_default().into(), value.to_value()))
@@ -237,7 +237,7 @@ fn number(text: &str) -> Value {
 /// Builds nodes with positions.
 struct Nodes;
 
-fn node(Range { start, end }: Range<usize>, kind: Kind) -> Node {
+fn node(Range { start, end }: Range<usize>, kind: JsonKind) -> Node {
     Node { start, end, kind }
 }
 
@@ -247,24 +247,24 @@ impl Build for Nodes {
 
     fn scalar(&mut self, scalar: Scalar<'_>, span: Range<usize>) -> Node {
         let kind = match scalar {
-            Scalar::Null => Kind::Null,
-            Scalar::Bool(value) => Kind::Bool(value),
-            Scalar::Number(text) => Kind::Number(text.into()),
-            Scalar::String(text) => Kind::String(text.into()),
+            Scalar::Null => JsonKind::Null,
+            Scalar::Bool(value) => JsonKind::Bool(value),
+            Scalar::Number(text) => JsonKind::Number(text.into()),
+            Scalar::String(text) => JsonKind::String(text.into()),
         };
         node(span, kind)
     }
 
     fn key(&mut self, text: Cow<'_, str>, span: Range<usize>) -> Node {
-        node(span, Kind::String(text.into()))
+        node(span, JsonKind::String(text.into()))
     }
 
     fn array(&mut self, items: Vec<Node>, span: Range<usize>) -> Node {
-        node(span, Kind::Array(items))
+        node(span, JsonKind::Array(items))
     }
 
     fn object(&mut self, members: Vec<(Node, Node)>, span: Range<usize>) -> Node {
-        node(span, Kind::Object(members))
+        node(span, JsonKind::Object(members))
     }
 }
 

@@ -5,10 +5,10 @@
 
 use ytterby_regexp::Regexp;
 
-use crate::jsonpath::{Part, Path};
+use crate::jsonpath::{Path, TemplatePart};
 use crate::pattern::VERTICAL_TAB;
-use crate::rules::{self, Argument, Check, Entry, Range, Rule, State, Unreadable};
-use crate::schema::{self, Kind, Target};
+use crate::rules::{self, Argument, Check, EntryState, Range, Rule, RuleEntry, Unreadable};
+use crate::schema::{self, FieldKind, Target};
 use crate::shape;
 use crate::value::quoted;
 
@@ -77,7 +77,7 @@ pub fn unreadable(problem: &Unreadable) -> Finding {
 }
 
 struct Linter<'a> {
-    entry: &'a Entry,
+    entry: &'a RuleEntry,
     findings: &'a mut Vec<Finding>,
 }
 
@@ -93,18 +93,18 @@ impl Linter<'_> {
             self.add(Severity::Warning, "unknown-key", unknown.offset, message, hint);
         }
         match &self.entry.state {
-            State::Broken { faults, .. } => {
+            EntryState::Broken { faults, .. } => {
                 for fault in faults {
                     self.add(Severity::Error, fault.id, fault.offset, fault.message.clone(), fault.hint.clone());
                 }
             }
-            State::UnknownKind { kind, offset, .. } => {
+            EntryState::UnknownKind { kind, offset, .. } => {
                 let kinds = ["integer", "string", "enum", "regex"];
                 let hint = ytterby_text::spelling::nearest(kind, kinds).map(|kind| format!("did you mean `{kind}`?"));
                 let message = format!("unknown kind of rule {}; the rule is ignored", quoted(kind));
                 self.add(Severity::Warning, "unknown-rule-kind", *offset, message, hint);
             }
-            State::Rule(rule) => self.rule(rule),
+            EntryState::Rule(rule) => self.rule(rule),
         }
     }
 
@@ -147,7 +147,7 @@ impl Linter<'_> {
             let (message, hint) = root(format!("begin with a dot: `.{text}`"));
             return self.add(Severity::Error, "path-root", offset, message, hint);
         }
-        if path.parts.len() > 1 || path.parts.iter().any(|part| matches!(part, Part::Text(_))) {
+        if path.parts.len() > 1 || path.parts.iter().any(|part| matches!(part, TemplatePart::Text(_))) {
             let message = format!("{} holds more than one expression", quoted(&path.text));
             return self.add(Severity::Note, "several-expressions", offset, message, None);
         }
@@ -182,9 +182,11 @@ impl Linter<'_> {
     fn kind(&mut self, rule: &Rule) {
         let Some(Target::Field(field)) = rule.path.steps().map(schema::target) else { return };
         let fits = match (&rule.check, field.kind) {
-            (_, Kind::Object | Kind::Map | Kind::Array) => false,
-            (Check::Integer(_), kind) => matches!(kind, Kind::Integer | Kind::Quantity | Kind::IntOrString),
-            (Check::String(_), kind) => !matches!(kind, Kind::Integer | Kind::Boolean),
+            (_, FieldKind::Object | FieldKind::Map | FieldKind::Array) => false,
+            (Check::Integer(_), kind) => {
+                matches!(kind, FieldKind::Integer | FieldKind::Quantity | FieldKind::IntOrString)
+            }
+            (Check::String(_), kind) => !matches!(kind, FieldKind::Integer | FieldKind::Boolean),
             (Check::Enum(_) | Check::Regex(_), _) => true,
         };
         if !fits {
@@ -195,7 +197,7 @@ impl Linter<'_> {
                 field.kind.what()
             );
             let hint = match (field.kind, field.item()) {
-                (Kind::Array, Some(_)) => Some(format!("look at its items: `{}[*]`", rule.path.text)),
+                (FieldKind::Array, Some(_)) => Some(format!("look at its items: `{}[*]`", rule.path.text)),
                 _ => None,
             };
             self.add(Severity::Error, "wrong-kind", rule.path_offset, message, hint);

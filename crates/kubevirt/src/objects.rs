@@ -342,7 +342,7 @@ fn start(tree: &Tree, id: NodeId) -> usize {
 
 /// The byte offsets of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Spot {
+pub struct ValueOffsets {
     /// Its key, or the start of a list item.
     pub key: usize,
     /// The scalar itself, otherwise the key.
@@ -350,9 +350,9 @@ pub struct Spot {
 }
 
 /// Finds the value at a path, or its nearest existing parent.
-pub fn locate(tree: &Tree, from: NodeId, keys: &[Key]) -> Spot {
+pub fn locate(tree: &Tree, from: NodeId, keys: &[Key]) -> ValueOffsets {
     let mut at = from;
-    let mut spot = Spot { key: start(tree, from), value: start(tree, from) };
+    let mut spot = ValueOffsets { key: start(tree, from), value: start(tree, from) };
     for key in keys {
         let (key, value) = match (key, tree.value(at)) {
             (Key::Name(name), View::Map(items)) => {
@@ -372,7 +372,7 @@ pub fn locate(tree: &Tree, from: NodeId, keys: &[Key]) -> Spot {
         at = value;
         let span = tree.span(at);
         let is_scalar = matches!(tree.value(at), View::Scalar(_)) && span.end > span.start;
-        spot = Spot { key, value: if is_scalar { span.start as usize } else { key } };
+        spot = ValueOffsets { key, value: if is_scalar { span.start as usize } else { key } };
     }
     spot
 }

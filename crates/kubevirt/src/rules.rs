@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use ytterby_text::{Decimal, quantity, spelling};
 
-use crate::json::{self, JsonError, Kind as JsonKind, Node};
+use crate::json::{self, JsonError, JsonKind, Node};
 use crate::jsonpath::{PREFIX, Path};
 use crate::pattern::Pattern;
 use crate::shape;
@@ -36,12 +36,12 @@ pub const KEYS: [&str; 12] = [
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
     /// One per object of the array.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<RuleEntry>,
 }
 
 /// One object of the array.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct RuleEntry {
     /// Its index in the array, from 0.
     pub index: usize,
     /// Its `name`, if it has a valid one.
@@ -51,7 +51,7 @@ pub struct Entry {
     /// The offset of its `name`.
     pub name_offset: usize,
     /// The rule, or the reason for there being none.
-    pub state: State,
+    pub state: EntryState,
     /// Unknown keys.
     pub unknown_keys: Vec<UnknownKey>,
 }
@@ -69,7 +69,7 @@ pub struct UnknownKey {
 
 /// The result of parsing an object.
 #[derive(Clone, Debug)]
-pub enum State {
+pub enum EntryState {
     /// A rule to evaluate.
     Rule(Box<Rule>),
     /// An unknown kind of rule, which the format says to ignore.
@@ -273,15 +273,19 @@ pub fn parse_each(text: &str) -> Result<(Rules, Vec<Unreadable>), Unreadable> {
     Ok((Rules { entries }, strangers))
 }
 
-impl Entry {
+impl RuleEntry {
     fn spoil(&mut self, fault: Fault) {
-        let empty = State::Broken { faults: Vec::new(), path: "".into(), message: "".into() };
+        let empty = EntryState::Broken { faults: Vec::new(), path: "".into(), message: "".into() };
         self.state = match std::mem::replace(&mut self.state, empty) {
-            State::Rule(rule) => State::Broken { faults: vec![fault], path: rule.path.text, message: rule.message },
-            State::UnknownKind { message, .. } => State::Broken { faults: vec![fault], path: "".into(), message },
-            State::Broken { mut faults, path, message } => {
+            EntryState::Rule(rule) => {
+                EntryState::Broken { faults: vec![fault], path: rule.path.text, message: rule.message }
+            }
+            EntryState::UnknownKind { message, .. } => {
+                EntryState::Broken { faults: vec![fault], path: "".into(), message }
+            }
+            EntryState::Broken { mut faults, path, message } => {
                 faults.push(fault);
-                State::Broken { faults, path, message }
+                EntryState::Broken { faults, path, message }
             }
         };
     }
@@ -293,7 +297,7 @@ impl Entry {
 }
 
 /// Parses a rule. Its patterns are compiled as long as there is `room` for them.
-fn entry(index: usize, offset: usize, members: &[(Node, Node)], room: &mut u64) -> Entry {
+fn entry(index: usize, offset: usize, members: &[(Node, Node)], room: &mut u64) -> RuleEntry {
     let mut object = Object { offset, members: HashMap::new(), faults: Vec::new(), extensions: Vec::new(), room };
     let mut unknown_keys = Vec::new();
     for (key, value) in members {
@@ -315,8 +319,8 @@ fn entry(index: usize, offset: usize, members: &[(Node, Node)], room: &mut u64) 
     let kind = object.mandatory_text("rule").unwrap_or_default();
     let kind_offset = object.members.get("rule").map_or(offset, |node| node.start);
     if !kind.is_empty() && !["integer", "string", "enum", "regex"].contains(&kind.as_str()) {
-        let state = State::UnknownKind { kind: kind.into(), offset: kind_offset, message };
-        return Entry { index, name, offset, name_offset, state, unknown_keys };
+        let state = EntryState::UnknownKind { kind: kind.into(), offset: kind_offset, message };
+        return RuleEntry { index, name, offset, name_offset, state, unknown_keys };
     }
     let path_offset = object.members.get("path").map_or(offset, |node| node.start);
     let path_text = object.mandatory_text("path");
@@ -338,7 +342,7 @@ fn entry(index: usize, offset: usize, members: &[(Node, Node)], room: &mut u64) 
         .collect();
     unused.sort_by_key(|&(_, offset)| offset);
     let state = match path {
-        Some(path) if object.faults.is_empty() => State::Rule(Box::new(Rule {
+        Some(path) if object.faults.is_empty() => EntryState::Rule(Box::new(Rule {
             message,
             path,
             path_offset,
@@ -352,10 +356,10 @@ fn entry(index: usize, offset: usize, members: &[(Node, Node)], room: &mut u64) 
         _ => {
             let path = path_text.unwrap_or_default();
             let path = path.strip_prefix(PREFIX).unwrap_or(&path).into();
-            State::Broken { faults: object.faults, path, message }
+            EntryState::Broken { faults: object.faults, path, message }
         }
     };
-    Entry { index, name, offset, name_offset, state, unknown_keys }
+    RuleEntry { index, name, offset, name_offset, state, unknown_keys }
 }
 
 /// The members of a rule that is being parsed, with problems so far.
@@ -524,9 +528,9 @@ mod tests {
                 .entries
                 .iter()
                 .map(|entry| match &entry.state {
-                    State::Rule(rule) => format!("{} {} {}", entry.label(), rule.check.kind(), rule.path.text),
-                    State::UnknownKind { kind, .. } => format!("{} ignored {kind}", entry.label()),
-                    State::Broken { faults, .. } => {
+                    EntryState::Rule(rule) => format!("{} {} {}", entry.label(), rule.check.kind(), rule.path.text),
+                    EntryState::UnknownKind { kind, .. } => format!("{} ignored {kind}", entry.label()),
+                    EntryState::Broken { faults, .. } => {
                         let faults: Vec<String> =
                             faults.iter().map(|fault| format!("{}: {}", fault.offset, fault.message)).collect();
                         format!("{} broken {}", entry.label(), faults.join("; "))

@@ -17,7 +17,7 @@ pub struct Field {
     /// The whole path below `.spec.template`.
     pub path: &'static str,
     /// The type of the field.
-    pub kind: Kind,
+    pub kind: FieldKind,
     /// Whether it is a pointer in Go, so that it may be absent; other scalars have a default.
     pub pointer: bool,
     /// The Go type, as the reference's messages show it.
@@ -30,7 +30,7 @@ pub struct Field {
 
 /// Kinds of fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum FieldKind {
     /// An object with fields.
     Object,
     /// A map with any keys.
@@ -51,24 +51,24 @@ pub enum Kind {
     Time,
 }
 
-impl Kind {
+impl FieldKind {
     /// Whether values of this kind are scalars.
     pub fn is_scalar(self) -> bool {
-        !matches!(self, Kind::Object | Kind::Map | Kind::Array)
+        !matches!(self, FieldKind::Object | FieldKind::Map | FieldKind::Array)
     }
 
     /// The name with an article, for messages.
     pub fn what(self) -> &'static str {
         match self {
-            Kind::Object => "an object",
-            Kind::Map => "a map",
-            Kind::Array => "an array",
-            Kind::String => "a string",
-            Kind::Integer => "an integer",
-            Kind::Boolean => "a boolean",
-            Kind::Quantity => "a quantity",
-            Kind::IntOrString => "an integer or a string",
-            Kind::Time => "a time",
+            FieldKind::Object => "an object",
+            FieldKind::Map => "a map",
+            FieldKind::Array => "an array",
+            FieldKind::String => "a string",
+            FieldKind::Integer => "an integer",
+            FieldKind::Boolean => "a boolean",
+            FieldKind::Quantity => "a quantity",
+            FieldKind::IntOrString => "an integer or a string",
+            FieldKind::Time => "a time",
         }
     }
 }
@@ -76,7 +76,7 @@ impl Kind {
 impl Field {
     /// The field with this key, the value of a map, or the item of a list (`[*]`).
     pub fn child(&self, name: &str) -> Option<&'static Field> {
-        let key = if self.kind == Kind::Map { "*" } else { name };
+        let key = if self.kind == FieldKind::Map { "*" } else { name };
         self.children().find(|field| field.name == key)
     }
 
@@ -94,7 +94,7 @@ impl Field {
     /// Whether the field exists whenever its parent does, with an empty value by default.
     pub fn has_default(&self) -> bool {
         // An unset time is null.
-        !self.pointer && self.kind.is_scalar() && self.kind != Kind::Time && self.name != "[*]" && self.name != "*"
+        !self.pointer && self.kind.is_scalar() && self.kind != FieldKind::Time && self.name != "[*]" && self.name != "*"
     }
 }
 
@@ -121,7 +121,7 @@ fn table() -> &'static [Field] {
 fn read() -> Vec<Field> {
     let object = |index: usize, name, go, pointer| {
         let children = if index < 2 { vec![index + 1] } else { Vec::new() };
-        Field { name, path: "", kind: Kind::Object, pointer, go, is_new: false, index, children }
+        Field { name, path: "", kind: FieldKind::Object, pointer, go, is_new: false, index, children }
     };
     let mut table = vec![
         object(0, "", "*v1.VirtualMachine", true),
@@ -136,17 +136,17 @@ fn read() -> Vec<Field> {
         let (path, kind, pointer, go) = (column(), column(), column() == "*", column());
         let is_new = columns.next() == Some("new");
         let kind = match kind {
-            "object" => Kind::Object,
-            "map" => Kind::Map,
-            "array" => Kind::Array,
-            "string" => Kind::String,
-            "integer" => Kind::Integer,
-            "boolean" => Kind::Boolean,
-            "quantity" => Kind::Quantity,
-            "intOrString" => Kind::IntOrString,
+            "object" => FieldKind::Object,
+            "map" => FieldKind::Map,
+            "array" => FieldKind::Array,
+            "string" => FieldKind::String,
+            "integer" => FieldKind::Integer,
+            "boolean" => FieldKind::Boolean,
+            "quantity" => FieldKind::Quantity,
+            "intOrString" => FieldKind::IntOrString,
             other => {
                 debug_assert_eq!(other, "time");
-                Kind::Time
+                FieldKind::Time
             }
         };
         let (parent, name) = match path.strip_suffix("[*]") {
@@ -170,7 +170,7 @@ fn read() -> Vec<Field> {
 pub(crate) fn below(field: &'static Field, name: &str) -> Option<&'static Field> {
     let mut queue: VecDeque<&'static Field> = field.children().collect();
     while let Some(inner) = queue.pop_front().filter(|_| queue.len() < 64) {
-        if inner.kind == Kind::Object {
+        if inner.kind == FieldKind::Object {
             if let Some(found) = inner.child(name) {
                 return Some(found);
             }
@@ -205,7 +205,7 @@ pub fn target(steps: &[Step]) -> Target {
         let next = match step {
             Step::Field(name) => match field.child(name) {
                 Some(next) => next,
-                None if field.kind == Kind::Object && field.children().next().is_none() => return Target::Open,
+                None if field.kind == FieldKind::Object && field.children().next().is_none() => return Target::Open,
                 None => {
                     let names: Vec<&'static str> = field.children().map(|field| field.name).collect();
                     let nearest = ytterby_text::spelling::nearest(name, names);
@@ -216,10 +216,12 @@ pub fn target(steps: &[Step]) -> Target {
                 Some(next) => next,
                 None => return Target::Unknown { parent: field, name: "[…]".to_owned(), nearest: None },
             },
-            Step::Wildcard if matches!(field.kind, Kind::Map | Kind::Array) => match field.children().next() {
-                Some(next) => next,
-                None => return Target::Open,
-            },
+            Step::Wildcard if matches!(field.kind, FieldKind::Map | FieldKind::Array) => {
+                match field.children().next() {
+                    Some(next) => next,
+                    None => return Target::Open,
+                }
+            }
             _ => return Target::Open,
         };
         field = next;
@@ -274,7 +276,9 @@ mod tests {
     #[test]
     fn misspelt_fields_are_distinguished_from_unset_ones() {
         assert!(matches!(at(".spec.domain.cpu.coress"), Target::Unknown { nearest: Some("cores"), .. }));
-        assert!(matches!(at(".spec.domain.resources.requests.memory"), Target::Field(f) if f.kind == Kind::Quantity));
+        assert!(
+            matches!(at(".spec.domain.resources.requests.memory"), Target::Field(f) if f.kind == FieldKind::Quantity)
+        );
         assert!(matches!(at(".spec.domain.devices.disks[0].cdrom"), Target::Field(f) if f.pointer));
         assert!(matches!(at(".spec.domain.cpu[0]"), Target::Unknown { .. }));
         assert!(matches!(at("..bus"), Target::Open));

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use crate::jsonpath::{Part, Path, Slice, Step};
+use crate::jsonpath::{Path, Slice, Step, TemplatePart};
 use crate::value::Value;
 
 /// A step from a value to a part of it.
@@ -31,7 +31,7 @@ impl fmt::Display for Key {
 pub fn trail(vm: &Value, path: &Path, target: Option<&Value>) -> Vec<Key> {
     let mut keys = Vec::new();
     let mut at = vm;
-    if let Some(Part::Expression(steps)) = path.parts.first() {
+    if let Some(TemplatePart::Expression(steps)) = path.parts.first() {
         for step in steps {
             if target.is_some_and(|target| std::ptr::eq(target, at)) {
                 return keys;

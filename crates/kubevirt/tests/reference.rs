@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use ytterby_kubevirt::compat::{self, Report, Verdict};
+use ytterby_kubevirt::compat::{self, RuleReport, RuleVerdict};
 use ytterby_kubevirt::evaluate::complete_cpu;
 use ytterby_kubevirt::json;
 use ytterby_kubevirt::jsonpath::Path;
@@ -39,18 +39,18 @@ fn object(members: &[(&str, Value)]) -> Value {
     Value::Object(members.iter().map(|(key, value)| ((*key).into(), value.clone())).collect())
 }
 
-fn names(reports: &[Report], wanted: impl Fn(&Report) -> bool) -> Value {
+fn names(reports: &[RuleReport], wanted: impl Fn(&RuleReport) -> bool) -> Value {
     Value::Array(reports.iter().filter(|report| wanted(report)).map(|report| text(&report.name)).collect())
 }
 
-fn result(report: &Report) -> Value {
+fn result(report: &RuleReport) -> Value {
     let (skipped, satisfied, outcome) = match &report.verdict {
-        Verdict::Skipped => (true, false, None),
-        Verdict::Satisfied(message) => (false, true, Some(("message", message))),
-        Verdict::Unsatisfied(message) => (false, false, Some(("message", message))),
-        Verdict::Failed(error, _) => (false, false, Some(("error", error))),
+        RuleVerdict::Skipped => (true, false, None),
+        RuleVerdict::Satisfied(message) => (false, true, Some(("message", message))),
+        RuleVerdict::Unsatisfied(message) => (false, false, Some(("message", message))),
+        RuleVerdict::Failed(error, _) => (false, false, Some(("error", error))),
     };
-    let warning = matches!(report.verdict, Verdict::Unsatisfied(_)) && report.just_warning;
+    let warning = matches!(report.verdict, RuleVerdict::Unsatisfied(_)) && report.just_warning;
     let mut members = Vec::new();
     if !report.name.is_empty() {
         members.push(("name", text(&report.name)));
@@ -64,11 +64,11 @@ fn result(report: &Report) -> Value {
     object(&members)
 }
 
-fn causes(reports: &[Report]) -> Vec<Value> {
-    if !reports.iter().any(Report::refuses) {
+fn causes(reports: &[RuleReport]) -> Vec<Value> {
+    if !reports.iter().any(RuleReport::refuses) {
         return Vec::new();
     }
-    let cause = |report: &Report| {
+    let cause = |report: &RuleReport| {
         Some(object(&[
             ("reason", text("FieldValueInvalid")),
             ("message", text(&report.cause()?)),
@@ -78,7 +78,7 @@ fn causes(reports: &[Report]) -> Vec<Value> {
     reports.iter().filter_map(cause).collect()
 }
 
-fn response(outcome: Result<Vec<Report>, String>) -> Value {
+fn response(outcome: Result<Vec<RuleReport>, String>) -> Value {
     let mut members = vec![("uid", text(""))];
     match outcome {
         Err(message) => {
@@ -86,7 +86,7 @@ fn response(outcome: Result<Vec<Report>, String>) -> Value {
             let status = [("metadata", object(&[])), ("message", text(&message)), ("code", Value::Int(400))];
             members.push(("status", object(&status)));
         }
-        Ok(reports) if reports.iter().any(Report::refuses) => {
+        Ok(reports) if reports.iter().any(RuleReport::refuses) => {
             let causes = causes(&reports);
             let messages: Vec<&str> = causes.iter().map(|c| c.get("message").unwrap().as_str().unwrap()).collect();
             members.push(("allowed", Value::Bool(false)));
@@ -114,20 +114,20 @@ fn evaluated(case: &Value, complete: bool) -> Value {
         complete_cpu(&mut vm);
     }
     let reports = compat::evaluate(&rules, &vm);
-    let list = |wanted: fn(&Report) -> bool| names(&reports, wanted);
+    let list = |wanted: fn(&RuleReport) -> bool| names(&reports, wanted);
     let mut members = Vec::new();
     if complete {
         members.push(("response", response(Ok(reports.clone()))));
     }
     members.extend([
-        ("valid", Value::Bool(!reports.iter().any(Report::refuses))),
+        ("valid", Value::Bool(!reports.iter().any(RuleReport::refuses))),
         ("results", Value::Array(reports.iter().map(result).collect())),
-        ("violations", list(|r| matches!(r.verdict, Verdict::Unsatisfied(_)) && !r.just_warning)),
-        ("warnings", list(|r| matches!(r.verdict, Verdict::Unsatisfied(_)) && r.just_warning)),
-        ("errors", list(|r| matches!(r.verdict, Verdict::Failed(..)))),
-        ("skipped", list(|r| matches!(r.verdict, Verdict::Skipped))),
+        ("violations", list(|r| matches!(r.verdict, RuleVerdict::Unsatisfied(_)) && !r.just_warning)),
+        ("warnings", list(|r| matches!(r.verdict, RuleVerdict::Unsatisfied(_)) && r.just_warning)),
+        ("errors", list(|r| matches!(r.verdict, RuleVerdict::Failed(..)))),
+        ("skipped", list(|r| matches!(r.verdict, RuleVerdict::Skipped))),
         ("causes", Value::Array(causes(&reports))),
-        ("summary", text(&reports.iter().map(Report::summary).collect::<String>())),
+        ("summary", text(&reports.iter().map(RuleReport::summary).collect::<String>())),
     ]);
     object(&members)
 }

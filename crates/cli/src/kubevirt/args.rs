@@ -14,7 +14,7 @@ use crate::flags::{Invocation, Text};
 
 /// The output format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) enum Format {
+pub(super) enum OutputFormat {
     /// Each object with its problems, as text.
     #[default]
     Text,
@@ -41,7 +41,7 @@ pub(super) struct Args {
     pub templates: Vec<String>,
     pub instancetypes: Vec<String>,
     pub parameters: Parameters,
-    pub format: Format,
+    pub format: OutputFormat,
     pub compat: bool,
     pub field_validation: Option<FieldValidation>,
     pub fail_on_warn: bool,
@@ -88,11 +88,15 @@ impl Args {
 }
 
 /// The format: `--output` first, then `--diagnostics` and its environment variable.
-fn format(flags: &Invocation) -> Result<Format, Failure> {
-    const OTHER: [(&str, Format); 3] = [("text", Format::Text), ("json", Format::Json), ("junit", Format::Junit)];
+fn format(flags: &Invocation) -> Result<OutputFormat, Failure> {
+    const OTHER: [(&str, OutputFormat); 3] =
+        [("text", OutputFormat::Text), ("json", OutputFormat::Json), ("junit", OutputFormat::Junit)];
     let diagnostics = |name: &str| {
         let rendering = Rendering::find(name).expect("the table has every name");
-        (Rendering::NAMES.iter().find(|known| known.0 == name).expect("as above").0, Format::Diagnostics(rendering))
+        (
+            Rendering::NAMES.iter().find(|known| known.0 == name).expect("as above").0,
+            OutputFormat::Diagnostics(rendering),
+        )
     };
     let mut known = OTHER.to_vec();
     known.extend(["sarif", "github", "gitlab", "rich"].map(diagnostics));
@@ -103,10 +107,10 @@ fn format(flags: &Invocation) -> Result<Format, Failure> {
     let is_asked =
         has_flag && (flags.given(&DIAGNOSTICS).is_some() || std::env::var_os("YTTERBY_DIAGNOSTICS").is_some());
     if !is_asked {
-        return Ok(Format::Text);
+        return Ok(OutputFormat::Text);
     }
     let rendering = crate::report::rendering("ytterby", flags).map_err(|failure| Failure::Usage(Box::new(failure)))?;
-    Ok(if rendering == Rendering::Text { Format::Text } else { Format::Diagnostics(rendering) })
+    Ok(if rendering == Rendering::Text { OutputFormat::Text } else { OutputFormat::Diagnostics(rendering) })
 }
 
 /// Whether `--compat ssp` is given.

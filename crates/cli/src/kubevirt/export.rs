@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use ytterby_text::cel;
 
 use super::args::Args;
-use super::load::File;
+use super::load::LoadedFile;
 use super::world::{World, place};
 use super::{BROKEN, Failure, Host, OK, UNREADABLE, usage};
 use ytterby_diag::Id;
@@ -29,7 +29,7 @@ const SUFFIXES: usize = 16;
 /// Rules with the same text, and the VMs that they apply to.
 struct Group<'a> {
     annotation: &'a Annotation,
-    file: &'a File,
+    file: &'a LoadedFile,
     /// The name of the first object that has them.
     name: &'a str,
     /// Whether VMs have the annotation themselves, or get it when a template is processed.
@@ -116,7 +116,7 @@ pub(super) fn run(
 }
 
 /// The rules of all VMs and templates of a file.
-fn found<'a>(objects: &'a Objects, file: &'a File) -> Vec<Group<'a>> {
+fn found<'a>(objects: &'a Objects, file: &'a LoadedFile) -> Vec<Group<'a>> {
     let mut found = Vec::new();
     for vm in &objects.vms {
         if let Some(annotation) = &vm.rules {
@@ -168,7 +168,7 @@ impl PolicyNames {
 }
 
 /// Reports rules that could not be exported.
-fn report(exported: &Exported, annotation: &Annotation, file: &File, stderr: &mut dyn Write) -> io::Result<()> {
+fn report(exported: &Exported, annotation: &Annotation, file: &LoadedFile, stderr: &mut dyn Write) -> io::Result<()> {
     for (left_out, word) in [(&exported.refused, "left out"), (&exported.ignored, "ignored")] {
         for Refused { rule, offset, reason } in left_out {
             writeln!(stderr, "{}: rule {rule} is {word}: {reason}", place(annotation, file, *offset))?;

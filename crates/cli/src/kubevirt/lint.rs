@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::args::{Args, Format};
-use super::load::File;
+use super::args::{Args, OutputFormat};
+use super::load::LoadedFile;
 use super::output::{self, Issue, Level, counted, plain, xml};
-use super::report::Place;
+use super::report::Position;
 use super::validate::{ABBREVIATED, is_abbreviated};
 use super::world::{World, place};
 use super::{BROKEN, Failure, Host, NOTHING, OK, UNREADABLE, usage, within_limits};
@@ -23,7 +23,7 @@ struct LocatedFinding {
     id: &'static str,
     level: Level,
     rule: String,
-    at: Place,
+    at: Position,
     message: String,
     hint: Option<String>,
 }
@@ -53,7 +53,7 @@ pub(super) fn run(
         match &file.objects {
             Err(problem) => {
                 let (line, column) = problem.at.unwrap_or((1, 1));
-                let at = Place::unread(file.name.clone(), line, column);
+                let at = Position::unread(file.name.clone(), line, column);
                 let message = problem.message.clone();
                 found.push(LocatedFinding {
                     id: "unreadable",
@@ -85,7 +85,7 @@ pub(super) fn run(
             id: "nothing-to-check",
             level: Level::Warning,
             rule: String::new(),
-            at: Place::unread(file, 1, 1),
+            at: Position::unread(file, 1, 1),
             message: NOTHING.to_owned(),
             hint: None,
         });
@@ -104,7 +104,7 @@ pub(super) fn run(
 }
 
 /// All annotations with rules of a file.
-fn annotations_of(file: &File) -> Vec<&Annotation> {
+fn annotations_of(file: &LoadedFile) -> Vec<&Annotation> {
     let Ok(objects) = &file.objects else { return Vec::new() };
     let own = objects.vms.iter().filter_map(|vm| vm.rules.as_ref());
     let mut all: Vec<&Annotation> = own.chain(objects.templates.iter().filter_map(|t| t.rules.as_ref())).collect();
@@ -113,7 +113,7 @@ fn annotations_of(file: &File) -> Vec<&Annotation> {
     all
 }
 
-fn findings(annotation: &Annotation, file: &File, found: &mut Vec<LocatedFinding>) -> Linted {
+fn findings(annotation: &Annotation, file: &LoadedFile, found: &mut Vec<LocatedFinding>) -> Linted {
     let linted = match annotation.readable() {
         Ok(text) => lint(text),
         Err(problem) => Linted { findings: vec![unreadable(&problem)], readable: false },
@@ -136,7 +136,7 @@ fn findings(annotation: &Annotation, file: &File, found: &mut Vec<LocatedFinding
 }
 
 /// Reports rules of a template that its own VM violates.
-fn own_rules(vm: &Vm, file: &File, world: &World, found: &mut Vec<LocatedFinding>) {
+fn own_rules(vm: &Vm, file: &LoadedFile, world: &World, found: &mut Vec<LocatedFinding>) {
     let enclosing = vm.template.and_then(|index| file.objects.as_ref().ok()?.templates[index].rules.as_ref());
     let Some(annotation) = vm.rules.as_ref().or(enclosing) else { return };
     let Ok(rules) = annotation.rules() else { return };
@@ -160,7 +160,7 @@ fn own_rules(vm: &Vm, file: &File, world: &World, found: &mut Vec<LocatedFinding
         let broken_rule = rules
             .entries
             .iter()
-            .any(|entry| entry.label() == outcome.rule && matches!(entry.state, rules::State::Broken { .. }));
+            .any(|entry| entry.label() == outcome.rule && matches!(entry.state, rules::EntryState::Broken { .. }));
         // Problems of the rule itself are already reported.
         if broken_rule || !matches!(outcome.status, Status::Violation | Status::Error) {
             continue;
@@ -177,7 +177,7 @@ fn own_rules(vm: &Vm, file: &File, world: &World, found: &mut Vec<LocatedFinding
 }
 
 /// Applies the fixes to a file; returns their number.
-fn mend(file: &File, host: &dyn Host, stderr: &mut dyn Write) -> Result<usize, Failure> {
+fn mend(file: &LoadedFile, host: &dyn Host, stderr: &mut dyn Write) -> Result<usize, Failure> {
     let text = file.text();
     let mut changes: Vec<(usize, usize, String)> = Vec::new();
     for annotation in annotations_of(file) {
@@ -219,14 +219,14 @@ fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     match args.format {
-        Format::Text if args.quiet => text(found, out),
-        Format::Text => {
+        OutputFormat::Text if args.quiet => text(found, out),
+        OutputFormat::Text => {
             text(found, out)?;
             summary(found, annotations, out)
         }
-        Format::Json => json(found, out),
-        Format::Junit => junit(found, out),
-        Format::Diagnostics(rendering) => output::diagnostics(&issues(found), rendering, sources, out),
+        OutputFormat::Json => json(found, out),
+        OutputFormat::Junit => junit(found, out),
+        OutputFormat::Diagnostics(rendering) => output::diagnostics(&issues(found), rendering, sources, out),
     }
 }
 

@@ -25,7 +25,7 @@ const LONG_LINE: usize = 200;
 const GZIP: &[u8] = &[0x1f, 0x8b];
 
 /// A file that was read, or the reason for failing.
-pub(super) struct File {
+pub(super) struct LoadedFile {
     /// Its name in messages.
     pub name: String,
     /// Its path, unless it is standard input.
@@ -49,7 +49,7 @@ pub(super) struct Problem {
     pub at: Option<(u32, u32)>,
 }
 
-impl File {
+impl LoadedFile {
     /// Line and column of a byte offset, from 1; columns count characters.
     pub(super) fn position(&self, offset: usize) -> (u32, u32) {
         let place = |source: &Arc<Source>| source.line_column(offset.min(source.text().len()) as u32);
@@ -87,7 +87,7 @@ impl File {
 
 /// Reads files, directories and standard input in the order given; directories in alphabetical
 /// order.
-pub(super) fn files(given: &[String], parameters: &Parameters, host: &dyn Host, sources: &Sources) -> Vec<File> {
+pub(super) fn files(given: &[String], parameters: &Parameters, host: &dyn Host, sources: &Sources) -> Vec<LoadedFile> {
     let mut files = Vec::new();
     for path in given {
         if path == STDIN {
@@ -127,7 +127,7 @@ fn read(
     content: io::Result<Vec<u8>>,
     sources: &Sources,
     parameters: &Parameters,
-) -> File {
+) -> LoadedFile {
     let content = content.and_then(|content| match u32::try_from(content.len()) {
         Ok(_) if content.starts_with(GZIP) => Err(io::Error::other("the file is compressed (gzip); unpack it first")),
         Ok(_) => Ok(content),
@@ -138,7 +138,15 @@ fn read(
         Err(error) => {
             let problem = Problem { message: io_text(&error), at: None };
             let objects = Err(problem);
-            return File { name, path, source: None, id: FileId(u32::MAX), is_one_line: false, objects, tree: None };
+            return LoadedFile {
+                name,
+                path,
+                source: None,
+                id: FileId(u32::MAX),
+                is_one_line: false,
+                objects,
+                tree: None,
+            };
         }
     };
     budget::input(content.len());
@@ -155,7 +163,7 @@ fn read(
     let tree = tree.filter(|_| objects.as_ref().is_ok_and(|objects| !objects.vms.is_empty()));
     let text = source.text().trim_ascii();
     let is_one_line = text.len() > LONG_LINE && !text.contains(&b'\n');
-    File { name, path, source: Some(source), id, is_one_line, objects, tree }
+    LoadedFile { name, path, source: Some(source), id, is_one_line, objects, tree }
 }
 
 /// The system's error message, without the error number.

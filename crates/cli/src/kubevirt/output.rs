@@ -9,8 +9,8 @@ use ytterby_diag::render::{Rendering, render};
 use ytterby_diag::{Diagnostic, Id, Label, Part, Path, Role, Severity, Sources};
 pub(super) use ytterby_text::xml::escaped_line as xml;
 
-use super::args::{Args, Format};
-use super::report::{Checked, Located, Place, Report};
+use super::args::{Args, OutputFormat};
+use super::report::{CheckedObject, Located, Position, ValidationReport};
 use ytterby_kubevirt::evaluate::Status;
 use ytterby_kubevirt::trail::Key;
 use ytterby_kubevirt::value::quoted;
@@ -22,12 +22,12 @@ pub(super) struct Issue {
     /// The id of the diagnostic.
     pub sort: Id,
     pub level: Level,
-    pub at: Place,
+    pub at: Position,
     pub text: String,
     /// The path of the value in the VM.
     pub path: Option<Path>,
     /// The position of the rule, if it differs.
-    pub rule_at: Option<Place>,
+    pub rule_at: Option<Position>,
 }
 
 /// The severity of an issue.
@@ -49,12 +49,12 @@ impl Level {
 }
 
 /// Writes a report in a format.
-pub(super) fn write(report: &Report, args: &Args, sources: &Sources, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(report: &ValidationReport, args: &Args, sources: &Sources, out: &mut dyn Write) -> io::Result<()> {
     match args.format {
-        Format::Text => text(report, args.quiet, out),
-        Format::Json => json(report, out),
-        Format::Junit => junit(report, args.fail_on_warn, out),
-        Format::Diagnostics(rendering) => diagnostics(&issues(report), rendering, sources, out),
+        OutputFormat::Text => text(report, args.quiet, out),
+        OutputFormat::Json => json(report, out),
+        OutputFormat::Junit => junit(report, args.fail_on_warn, out),
+        OutputFormat::Diagnostics(rendering) => diagnostics(&issues(report), rendering, sources, out),
     }
 }
 
@@ -75,8 +75,8 @@ pub(super) fn plain(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-fn text(report: &Report, quiet: bool, out: &mut dyn Write) -> io::Result<()> {
-    let is_shown = |object: &&Checked| !quiet || !object.valid() || object.results.iter().any(Located::warns);
+fn text(report: &ValidationReport, quiet: bool, out: &mut dyn Write) -> io::Result<()> {
+    let is_shown = |object: &&CheckedObject| !quiet || !object.valid() || object.results.iter().any(Located::warns);
     for object in report.objects.iter().filter(is_shown) {
         if object.is_file() {
             for Located { outcome, .. } in &object.results {
@@ -124,7 +124,7 @@ fn text(report: &Report, quiet: bool, out: &mut dyn Write) -> io::Result<()> {
     if quiet { Ok(()) } else { summary(report, out) }
 }
 
-fn summary(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+fn summary(report: &ValidationReport, out: &mut dyn Write) -> io::Result<()> {
     let objects = || report.objects.iter().filter(|object| !object.is_file());
     let count = |status| objects().map(|object| object.count(status)).sum::<usize>();
     let invalid = objects().filter(|object| !object.valid()).count();
@@ -162,7 +162,7 @@ pub(super) fn counted(count: usize, word: &str) -> String {
     format!("{count} {word}{}", if count == 1 { "" } else { "s" })
 }
 
-fn json(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+fn json(report: &ValidationReport, out: &mut dyn Write) -> io::Result<()> {
     // Written by hand, so that ten thousand VMs need no second tree.
     write!(out, "{{\n  \"valid\": {},\n  \"objects\": [", report.valid())?;
     for (i, object) in report.objects.iter().enumerate() {
@@ -189,7 +189,7 @@ fn json(report: &Report, out: &mut dyn Write) -> io::Result<()> {
                 write!(out, ", \"id\": \"{id}\"")?;
             }
             for (key, place) in [("at", at), ("ruleAt", rule_at)] {
-                if let Some(Place { file, line, column, .. }) = place {
+                if let Some(Position { file, line, column, .. }) = place {
                     let file = quoted(file);
                     write!(out, ", \"{key}\": {{\"file\": {file}, \"line\": {line}, \"column\": {column}}}")?;
                 }
@@ -203,8 +203,8 @@ fn json(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{end}\n}}")
 }
 
-fn issues(report: &Report) -> Vec<Issue> {
-    let issue = |object: &Checked, result: &Located| {
+fn issues(report: &ValidationReport) -> Vec<Issue> {
+    let issue = |object: &CheckedObject, result: &Located| {
         let Located { outcome, at, rule_at, .. } = result;
         let level = match outcome.status {
             Status::Violation | Status::Error => Level::Error,
@@ -213,7 +213,7 @@ fn issues(report: &Report) -> Vec<Issue> {
             Status::Note => Level::Note,
             Status::Ok | Status::Skipped => return None,
         };
-        let object_place = || Place::unread(object.file.clone(), object.line, 1);
+        let object_place = || Position::unread(object.file.clone(), object.line, 1);
         let about = match (outcome.rule.as_str(), outcome.message.as_str()) {
             (_, "") => outcome.path.clone(),
             ("", message) if !outcome.path.is_empty() => format!("{}: {message}", outcome.path),
@@ -291,11 +291,11 @@ fn diagnostic(issue: &Issue) -> Option<Diagnostic> {
 }
 
 /// What to mark at a position: the rest of its line, unless the file is one long line.
-fn part(place: &Place) -> Part {
+fn part(place: &Position) -> Part {
     if place.is_on_long_line { Part::Bytes(1) } else { Part::Line }
 }
 
-fn junit(report: &Report, fail_on_warn: bool, out: &mut dyn Write) -> io::Result<()> {
+fn junit(report: &ValidationReport, fail_on_warn: bool, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
     writeln!(out, "<testsuites name=\"ytterby kubevirt validate\">")?;
     for object in &report.objects {
@@ -314,10 +314,10 @@ fn junit(report: &Report, fail_on_warn: bool, out: &mut dyn Write) -> io::Result
         for result in &object.results {
             let Located { outcome, at, rule_at, .. } = result;
             write!(out, "    <testcase classname=\"{class}\" name=\"{}\"", xml(result.id()))?;
-            if let Some(Place { file, line, .. }) = at.as_ref().or(rule_at.as_ref()) {
+            if let Some(Position { file, line, .. }) = at.as_ref().or(rule_at.as_ref()) {
                 write!(out, " file=\"{}\" line=\"{line}\"", xml(file))?;
             }
-            let place = |word: &str, place: &Option<Place>| {
+            let place = |word: &str, place: &Option<Position>| {
                 place.as_ref().map_or(String::new(), |place| format!("\n{word} {place}"))
             };
             let places = place("at", at) + &place("rule at", rule_at);

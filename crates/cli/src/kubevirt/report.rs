@@ -5,13 +5,13 @@ use ytterby_kubevirt::evaluate::{Outcome, Status, is_valid};
 
 /// The results for all objects.
 #[derive(Debug, Default)]
-pub(super) struct Report {
-    pub objects: Vec<Checked>,
+pub(super) struct ValidationReport {
+    pub objects: Vec<CheckedObject>,
 }
 
 /// The results for one VM or template, or for a file if there is no kind.
 #[derive(Debug, Default)]
-pub(super) struct Checked {
+pub(super) struct CheckedObject {
     pub kind: String,
     pub name: String,
     pub namespace: String,
@@ -31,9 +31,9 @@ pub(super) struct Located {
     /// The id, if the result comes from no rule.
     pub id: &'static str,
     /// The position in the VM.
-    pub at: Option<Place>,
+    pub at: Option<Position>,
     /// The position of the rule.
-    pub rule_at: Option<Place>,
+    pub rule_at: Option<Position>,
 }
 
 impl Located {
@@ -65,7 +65,7 @@ impl Located {
 
 /// A position in a file; line and column count from 1.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct Position {
     pub file: String,
     pub line: u32,
     pub column: u32,
@@ -77,21 +77,21 @@ pub(super) struct Place {
     pub is_on_long_line: bool,
 }
 
-impl Place {
+impl Position {
     /// A position in a file that could not be read.
-    pub(super) fn unread(file: String, line: u32, column: u32) -> Place {
-        Place { file, line, column, pos: Pos::UNKNOWN, path: None, is_on_long_line: false }
+    pub(super) fn unread(file: String, line: u32, column: u32) -> Position {
+        Position { file, line, column, pos: Pos::UNKNOWN, path: None, is_on_long_line: false }
     }
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for Position {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}:{}:{}", self.file, self.line, self.column)?;
         self.path.as_ref().map_or(Ok(()), |path| write!(f, " ({path})"))
     }
 }
 
-impl Checked {
+impl CheckedObject {
     pub(super) fn valid(&self) -> bool {
         self.results.iter().all(|result| is_valid(std::slice::from_ref(&result.outcome)))
     }
@@ -116,9 +116,9 @@ impl Checked {
     }
 }
 
-impl Report {
+impl ValidationReport {
     pub(super) fn valid(&self) -> bool {
-        self.objects.iter().all(Checked::valid)
+        self.objects.iter().all(CheckedObject::valid)
     }
 
     pub(super) fn unreadable(&self) -> bool {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use ytterby_diag::{Id, Sources};
 use ytterby_kubevirt::admission::Policy;
-use ytterby_kubevirt::instancetype::Given;
+use ytterby_kubevirt::instancetype::Instancetypes;
 use ytterby_kubevirt::parameters::Parameters;
 use ytterby_kubevirt::server::cluster::{self, Cluster, Pauses};
 use ytterby_kubevirt::server::log::{Encoder, Log, Times};
@@ -206,7 +206,7 @@ impl Options {
             false => cluster::find(self.kubeconfig.as_deref(), &|name| std::env::var_os(name), crate::read::addresses)?,
         };
         let cluster = cluster.map(|connection| Cluster::new(connection, Pauses::default()));
-        Ok(Known::new(templates, Given::new(instancetypes), cluster))
+        Ok(Known::new(templates, Instancetypes::new(instancetypes), cluster))
     }
 }
 

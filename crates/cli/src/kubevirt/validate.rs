@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::io::Write;
 
 use super::args::{Args, FieldValidation};
-use super::load::File;
-use super::report::{Checked, Located, Place, Report};
+use super::load::LoadedFile;
+use super::report::{CheckedObject, Located, Position, ValidationReport};
 use super::world::{Cache, Governed, World, key_place, place, value_place};
 use super::{BROKEN, Failure, Host, NOTHING, OK, UNREADABLE, output, within_limits};
-use ytterby_kubevirt::compat::{self, Verdict};
+use ytterby_kubevirt::compat::{self, RuleVerdict};
 use ytterby_kubevirt::evaluate::{Outcome, Sizing, Status, evaluate, untried};
 use ytterby_kubevirt::fields;
 use ytterby_kubevirt::objects::{Annotation, Vm};
@@ -18,7 +18,7 @@ use ytterby_kubevirt::value::Value;
 
 pub(super) fn run(args: &Args, host: &dyn Host, stdout: &mut dyn Write) -> Result<i32, Failure> {
     let world = World::load(args, host)?;
-    let mut report = Report::default();
+    let mut report = ValidationReport::default();
     let mut cache = Cache::default();
     // The reference does not look at fields that no rule names.
     let default = if args.compat { FieldValidation::Ignore } else { FieldValidation::Warn };
@@ -59,19 +59,19 @@ pub(super) fn is_abbreviated(vm: &Vm) -> bool {
 }
 
 /// The result for a file that cannot be read.
-fn unreadable_file(file: &File) -> Option<Checked> {
+fn unreadable_file(file: &LoadedFile) -> Option<CheckedObject> {
     let problem = file.objects.as_ref().err()?;
     let (line, column) = problem.at.unwrap_or((1, 1));
-    let place = Place::unread(file.name.clone(), line, column);
+    let place = Position::unread(file.name.clone(), line, column);
     let shown = if problem.at.is_some() { place.to_string() } else { file.name.clone() };
     let detail = format!("{shown}: {}", problem.message);
     let result = Located::new("unreadable", Status::Error, "The file cannot be read", detail);
     let results = vec![Located { at: Some(place), ..result }];
-    Some(Checked { file: file.name.clone(), line, unreadable: true, results, ..Checked::default() })
+    Some(CheckedObject { file: file.name.clone(), line, unreadable: true, results, ..CheckedObject::default() })
 }
 
 /// The result for input without objects: a wrong folder must not look like success.
-fn nothing(args: &Args, world: &World) -> Checked {
+fn nothing(args: &Args, world: &World) -> CheckedObject {
     let mut objects = world.files.iter().filter_map(|file| file.objects.as_ref().ok());
     let detail = if objects.any(|objects| !objects.templates.is_empty()) {
         "there is a Template in the input but no VirtualMachine"
@@ -80,17 +80,17 @@ fn nothing(args: &Args, world: &World) -> Checked {
     };
     let result = Located::new("nothing-to-check", Status::Warning, "Nothing was checked", detail.to_owned());
     let file = args.files.first().map_or(String::new(), |file| file.clone());
-    Checked { file, line: 1, results: vec![result], ..Checked::default() }
+    CheckedObject { file, line: 1, results: vec![result], ..CheckedObject::default() }
 }
 
-fn check(vm: &Vm, file: &File, world: &World, fields: FieldValidation, cache: &mut Cache) -> Checked {
-    let mut checked = Checked {
+fn check(vm: &Vm, file: &LoadedFile, world: &World, fields: FieldValidation, cache: &mut Cache) -> CheckedObject {
+    let mut checked = CheckedObject {
         kind: vm.kind.to_owned(),
         name: vm.name.clone(),
         namespace: vm.namespace.clone(),
         file: file.name.clone(),
         line: file.line(vm.offset),
-        ..Checked::default()
+        ..CheckedObject::default()
     };
     if let Some(problem) = &vm.problem {
         let at = value_place(vm, file, &[]);
@@ -145,9 +145,9 @@ fn check(vm: &Vm, file: &File, world: &World, fields: FieldValidation, cache: &m
     checked
 }
 
-impl Checked {
+impl CheckedObject {
     /// Sets the only result of an object that cannot be read.
-    fn spoil(&mut self, at: Place, message: &str, reason: &str) {
+    fn spoil(&mut self, at: Position, message: &str, reason: &str) {
         self.unreadable = true;
         let result = Located::new("unreadable", Status::Error, message, format!("{at}: {reason}"));
         self.results = vec![Located { rule_at: Some(at), ..result }];
@@ -182,7 +182,7 @@ fn outcomes(
     }
 }
 
-fn located(outcome: Outcome, vm: &Vm, file: &File, annotation: &Annotation, rules_file: &File) -> Located {
+fn located(outcome: Outcome, vm: &Vm, file: &LoadedFile, annotation: &Annotation, rules_file: &LoadedFile) -> Located {
     // Finding a position is expensive, so only results that are shown get one.
     let shown = outcome.notable || !matches!(outcome.status, Status::Ok | Status::Skipped);
     Located {
@@ -193,20 +193,20 @@ fn located(outcome: Outcome, vm: &Vm, file: &File, annotation: &Annotation, rule
     }
 }
 
-fn compat_outcomes(rules: &[compat::Rule], vm: &Value) -> Vec<Outcome> {
+fn compat_outcomes(rules: &[compat::ReferenceRule], vm: &Value) -> Vec<Outcome> {
     if !rules.is_empty() && vm.at(&["spec", "template"]).is_none() {
         // The reference crashes here; any rule produces the one error that describes this.
         let any = rules::parse("[{}]").expect("an empty rule can be read");
         return evaluate(&any, vm, &Sizing::Own);
     }
-    let outcome = |(report, rule): (compat::Report, &compat::Rule)| {
+    let outcome = |(report, rule): (compat::RuleReport, &compat::ReferenceRule)| {
         // Rules that cannot be applied are a problem of the VM; failures before that, of the rule.
         let (status, detail, blamed) = match report.verdict {
-            Verdict::Skipped => (Status::Skipped, String::new(), false),
-            Verdict::Satisfied(text) => (Status::Ok, text, false),
-            Verdict::Unsatisfied(text) if report.just_warning => (Status::Warning, text, true),
-            Verdict::Unsatisfied(text) => (Status::Violation, text, true),
-            Verdict::Failed(text, stage) => (Status::Error, text, stage == "cannot apply"),
+            RuleVerdict::Skipped => (Status::Skipped, String::new(), false),
+            RuleVerdict::Satisfied(text) => (Status::Ok, text, false),
+            RuleVerdict::Unsatisfied(text) if report.just_warning => (Status::Warning, text, true),
+            RuleVerdict::Unsatisfied(text) => (Status::Violation, text, true),
+            RuleVerdict::Failed(text, stage) => (Status::Error, text, stage == "cannot apply"),
         };
         Outcome {
             rule: report.name,

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::args::Args;
-use super::load::{self, File};
-use super::report::Place;
+use super::load::{self, LoadedFile};
+use super::report::Position;
 use super::{Failure, Host, usage};
 use ytterby_diag::{Id, Sources};
 use ytterby_kubevirt::evaluate::{Sizing, complete_cpu};
-use ytterby_kubevirt::instancetype::{self, Given};
-use ytterby_kubevirt::objects::{Annotation, Spot, Template, Vm, locate};
+use ytterby_kubevirt::instancetype::{self, Instancetypes};
+use ytterby_kubevirt::objects::{Annotation, Template, ValueOffsets, Vm, locate};
 use ytterby_kubevirt::rules::{self, Rules, Unreadable};
 use ytterby_kubevirt::select::{self, Source};
 use ytterby_kubevirt::trail::Key;
@@ -18,10 +18,10 @@ use ytterby_kubevirt::value::Value;
 
 /// Files, templates and instance types.
 pub(super) struct World {
-    pub files: Vec<File>,
-    pub templates: Vec<File>,
-    pub instancetype_files: Vec<File>,
-    instancetypes: Given,
+    pub files: Vec<LoadedFile>,
+    pub templates: Vec<LoadedFile>,
+    pub instancetype_files: Vec<LoadedFile>,
+    instancetypes: Instancetypes,
     /// Contains the texts that diagnostics quote.
     pub sources: Sources,
     /// Templates by name, as the indexes of their file (those of `templates` after those of `files`)
@@ -33,7 +33,7 @@ pub(super) struct World {
 /// Which rules apply to a VM.
 pub(super) enum Governed<'w> {
     /// These rules, from this file.
-    By(&'w Annotation, &'w File),
+    By(&'w Annotation, &'w LoadedFile),
     /// None: it is exempt, for this reason.
     Exempt(&'static str),
     /// None.
@@ -50,7 +50,7 @@ impl World {
         let instancetype_files = load::files(&args.instancetypes, &args.parameters, host, &sources);
         let all = || files.iter().chain(&templates).chain(&instancetype_files);
         let objects = || all().filter_map(|file| file.objects.as_ref().ok());
-        let instancetypes = Given::new(objects().flat_map(|objects| objects.instancetypes.iter().cloned()));
+        let instancetypes = Instancetypes::new(objects().flat_map(|objects| objects.instancetypes.iter().cloned()));
         let mut names: Vec<&String> = args.parameters.keys().collect();
         names.sort();
         for name in names {
@@ -68,7 +68,7 @@ impl World {
     }
 
     /// Templates with this name, with their files.
-    fn named(&self, name: &str) -> impl Iterator<Item = (&File, &Template)> {
+    fn named(&self, name: &str) -> impl Iterator<Item = (&LoadedFile, &Template)> {
         self.by_name.get(name).into_iter().flatten().filter_map(|&(number, index)| {
             let file = self.files.iter().chain(&self.templates).nth(number)?;
             Some((file, file.objects.as_ref().ok()?.templates.get(index)?))
@@ -76,7 +76,7 @@ impl World {
     }
 
     /// The rules that apply to a VM.
-    pub(super) fn governed<'w>(&'w self, vm: &'w Vm, file: &'w File) -> Governed<'w> {
+    pub(super) fn governed<'w>(&'w self, vm: &'w Vm, file: &'w LoadedFile) -> Governed<'w> {
         let source = select::source(&vm.value);
         match source {
             Source::Deleted => return Governed::Exempt("it is being deleted"),
@@ -153,34 +153,34 @@ impl Cache {
 }
 
 /// The position of a byte of an annotation.
-pub(super) fn place(annotation: &Annotation, file: &File, offset: usize) -> Place {
+pub(super) fn place(annotation: &Annotation, file: &LoadedFile, offset: usize) -> Position {
     place_of(file, annotation.locate(file.text(), offset))
 }
 
 /// The position of a value of a VM, or of its nearest existing parent.
-pub(super) fn value_place(vm: &Vm, file: &File, keys: &[Key]) -> Place {
-    Place { path: path_in(file, keys), ..place_of(file, spot(vm, file, keys).value) }
+pub(super) fn value_place(vm: &Vm, file: &LoadedFile, keys: &[Key]) -> Position {
+    Position { path: path_in(file, keys), ..place_of(file, spot(vm, file, keys).value) }
 }
 
 /// The position of the key of a value of a VM.
-pub(super) fn key_place(vm: &Vm, file: &File, keys: &[Key]) -> Place {
-    Place { path: path_in(file, keys), ..place_of(file, spot(vm, file, keys).key) }
+pub(super) fn key_place(vm: &Vm, file: &LoadedFile, keys: &[Key]) -> Position {
+    Position { path: path_in(file, keys), ..place_of(file, spot(vm, file, keys).key) }
 }
 
 /// The path from a VM to a value, if the file is one long line.
-fn path_in(file: &File, keys: &[Key]) -> Option<String> {
+fn path_in(file: &LoadedFile, keys: &[Key]) -> Option<String> {
     let text: String = keys.iter().map(Key::to_string).collect();
     Some(text.trim_start_matches('.').to_owned()).filter(|path| !path.is_empty() && file.is_one_line)
 }
 
-fn spot(vm: &Vm, file: &File, keys: &[Key]) -> Spot {
-    let whole = Spot { key: vm.offset, value: vm.offset };
+fn spot(vm: &Vm, file: &LoadedFile, keys: &[Key]) -> ValueOffsets {
+    let whole = ValueOffsets { key: vm.offset, value: vm.offset };
     file.tree.as_ref().map_or(whole, |tree| locate(tree, vm.node, keys))
 }
 
-fn place_of(file: &File, offset: usize) -> Place {
+fn place_of(file: &LoadedFile, offset: usize) -> Position {
     let (line, column) = file.position(offset);
-    Place {
+    Position {
         file: file.name.clone(),
         line,
         column,

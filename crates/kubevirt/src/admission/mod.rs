@@ -20,7 +20,7 @@ use crate::compat;
 use crate::evaluate::{Outcome, Sizing, Status, complete_cpu, evaluate_within};
 use crate::instancetype;
 use crate::jsonpath::eval;
-use crate::rules::{self, Rules, State, Unreadable};
+use crate::rules::{self, EntryState, Rules, Unreadable};
 use crate::select::{self, Source};
 use crate::value::Value;
 
@@ -254,7 +254,7 @@ fn verdict(outcomes: &[Outcome], was_so: impl Fn(usize) -> bool) -> (Verdict, Ve
 /// Whether the VM violated the same rule with the same values before.
 fn was_so(number: usize, rules: &Rules, now: &EvaluatedVm, before: &EvaluatedVm) -> bool {
     let (Some(new), Some(old)) = (now.outcomes.get(number), before.outcomes.get(number)) else { return false };
-    let Some(State::Rule(rule)) = rules.entries.get(number).map(|entry| &entry.state) else { return false };
+    let Some(EntryState::Rule(rule)) = rules.entries.get(number).map(|entry| &entry.state) else { return false };
     let is_same = (&old.rule, old.status, &old.detail) == (&new.rule, new.status, &new.detail);
     // Details show only the beginning of long values, and the first of many, so compare the values.
     new.value.is_some() && is_same && eval::selects_same(&rule.path, &now.vm, &before.vm)
@@ -287,10 +287,10 @@ fn compat_verdict(rules: &compat::Reading, vm: &Value, budget: &Budget<'_>) -> V
     let Some(reports) = compat::evaluate_within(rules, &vm, budget) else {
         return Verdict::late();
     };
-    if !reports.iter().any(compat::Report::refuses) {
+    if !reports.iter().any(compat::RuleReport::refuses) {
         return Verdict::Allowed;
     }
-    let cause = |report: &compat::Report| {
+    let cause = |report: &compat::RuleReport| {
         Some(Cause { rule: report.name.clone(), field: report.path.clone(), message: report.cause()? })
     };
     Verdict::Invalid(reports.iter().filter_map(cause).collect())

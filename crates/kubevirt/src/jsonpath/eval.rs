@@ -7,9 +7,9 @@
 
 use std::cmp::Ordering;
 
-use super::{Filter, Literal, Part, Path, Slice, Step};
+use super::{Filter, Literal, Path, Slice, Step, TemplatePart};
 use crate::budget::{Budget, Exhausted};
-use crate::schema::{self, Field, Kind};
+use crate::schema::{self, Field, FieldKind};
 use crate::value::Value;
 
 /// Maximum values that one path may visit, so that nested unions and descents end.
@@ -29,9 +29,9 @@ pub enum World {
 
 /// A result of a path.
 #[derive(Clone, Copy, Debug)]
-pub struct Item<'a> {
+pub struct PathResult<'a> {
     /// What was found.
-    pub seen: Seen<'a>,
+    pub seen: FoundValue<'a>,
     /// Its field, if it is in the table.
     pub field: Option<&'static Field>,
     /// The value itself; if it is not given, the innermost given value around it.
@@ -40,7 +40,7 @@ pub struct Item<'a> {
 
 /// The kind of a result.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Seen<'a> {
+pub enum FoundValue<'a> {
     /// A value that the VM gives.
     Given(&'a Value),
     /// Not given, but the field exists.
@@ -80,7 +80,7 @@ pub(crate) fn selects_same(path: &Path, one: &Value, other: &Value) -> bool {
 }
 
 /// All results of a path on a VM, in order.
-pub fn find<'a>(path: &'a Path, vm: &'a Value, world: World) -> Result<Vec<Item<'a>>, Missing> {
+pub fn find<'a>(path: &'a Path, vm: &'a Value, world: World) -> Result<Vec<PathResult<'a>>, Missing> {
     find_within(path, vm, world, &Budget::default())
 }
 
@@ -90,7 +90,7 @@ pub fn find_within<'a>(
     vm: &'a Value,
     world: World,
     budget: &Budget<'_>,
-) -> Result<Vec<Item<'a>>, Missing> {
+) -> Result<Vec<PathResult<'a>>, Missing> {
     let most = BUDGET.min(budget.visits_left());
     let mut walk = PathWalk { world, budget: most };
     let found = walk.find(path, vm);
@@ -101,15 +101,17 @@ pub fn find_within<'a>(
 }
 
 impl PathWalk {
-    fn find<'a>(&mut self, path: &'a Path, vm: &'a Value) -> Result<Vec<Item<'a>>, Missing> {
+    fn find<'a>(&mut self, path: &'a Path, vm: &'a Value) -> Result<Vec<PathResult<'a>>, Missing> {
         let world = self.world;
-        let seen = if world == World::ReferenceVm { Seen::Unset } else { Seen::Given(vm) };
-        let root = Item { seen, field: Some(schema::vm()), near: Some(vm) };
+        let seen = if world == World::ReferenceVm { FoundValue::Unset } else { FoundValue::Given(vm) };
+        let root = PathResult { seen, field: Some(schema::vm()), near: Some(vm) };
         let mut results = Vec::new();
         for part in &path.parts {
             match part {
-                Part::Text(text) => results.push(Item { seen: Seen::Text(text), field: None, near: None }),
-                Part::Expression(steps) => results.extend(self.steps(vec![root], steps)?),
+                TemplatePart::Text(text) => {
+                    results.push(PathResult { seen: FoundValue::Text(text), field: None, near: None })
+                }
+                TemplatePart::Expression(steps) => results.extend(self.steps(vec![root], steps)?),
             }
         }
         if world == World::Specification {
@@ -127,23 +129,23 @@ fn last_name(path: &Path) -> String {
     path.text.rsplit('.').next().unwrap_or_default().to_owned()
 }
 
-impl<'a> Item<'a> {
-    fn given(value: &'a Value, field: Option<&'static Field>) -> Item<'a> {
-        Item { seen: Seen::Given(value), field, near: Some(value) }
+impl<'a> PathResult<'a> {
+    fn given(value: &'a Value, field: Option<&'static Field>) -> PathResult<'a> {
+        PathResult { seen: FoundValue::Given(value), field, near: Some(value) }
     }
 
     /// Whether it exists according to the specification: absent lists and objects are walked through
     /// but are no results.
     fn exists(&self) -> bool {
         match self.seen {
-            Seen::Unset => self.field.is_some_and(Field::has_default),
-            Seen::Nil => false,
-            Seen::Given(value) => !value.is_null(),
-            Seen::Literal(_) | Seen::Text(_) => true,
+            FoundValue::Unset => self.field.is_some_and(Field::has_default),
+            FoundValue::Nil => false,
+            FoundValue::Given(value) => !value.is_null(),
+            FoundValue::Literal(_) | FoundValue::Text(_) => true,
         }
     }
 
-    fn kind(&self) -> Option<Kind> {
+    fn kind(&self) -> Option<FieldKind> {
         self.field.map(|field| field.kind)
     }
 }
@@ -154,7 +156,7 @@ struct PathWalk {
 }
 
 impl PathWalk {
-    fn steps<'a>(&mut self, start: Vec<Item<'a>>, steps: &'a [Step]) -> Result<Vec<Item<'a>>, Missing> {
+    fn steps<'a>(&mut self, start: Vec<PathResult<'a>>, steps: &'a [Step]) -> Result<Vec<PathResult<'a>>, Missing> {
         let mut items = start;
         for step in steps {
             items = self.step(items, step)?;
@@ -176,10 +178,10 @@ impl PathWalk {
         }
     }
 
-    fn step<'a>(&mut self, items: Vec<Item<'a>>, step: &'a Step) -> Result<Vec<Item<'a>>, Missing> {
+    fn step<'a>(&mut self, items: Vec<PathResult<'a>>, step: &'a Step) -> Result<Vec<PathResult<'a>>, Missing> {
         match step {
             Step::Field(name) => {
-                let found: Vec<Item<'a>> = items.iter().filter_map(|item| self.field(item, name)).collect();
+                let found: Vec<PathResult<'a>> = items.iter().filter_map(|item| self.field(item, name)).collect();
                 if found.is_empty() && !items.is_empty() {
                     return Err(Missing::Field(name.clone()));
                 }
@@ -197,19 +199,20 @@ impl PathWalk {
                 Ok(found)
             }
             Step::Filter(filter) => self.filter(items, filter),
-            Step::Literal(literal) => {
-                Ok(items.iter().map(|_| Item { seen: Seen::Literal(literal), field: None, near: None }).collect())
-            }
+            Step::Literal(literal) => Ok(items
+                .iter()
+                .map(|_| PathResult { seen: FoundValue::Literal(literal), field: None, near: None })
+                .collect()),
             Step::Identifier(word) => Missing::other(format!("`{word}` is no step of a path")),
         }
     }
 
-    fn field<'a>(&self, item: &Item<'a>, name: &str) -> Option<Item<'a>> {
+    fn field<'a>(&self, item: &PathResult<'a>, name: &str) -> Option<PathResult<'a>> {
         match (self.world, item.field) {
             (World::Specification, _) => self.specified_field(item, name),
             (_, Some(field)) => self.struct_field(item, field, name),
             (_, None) => match item.seen {
-                Seen::Given(value) => value.get(name).map(|value| Item::given(value, None)),
+                FoundValue::Given(value) => value.get(name).map(|value| PathResult::given(value, None)),
                 _ => None,
             },
         }
@@ -217,40 +220,40 @@ impl PathWalk {
 
     /// Specification: a given value, a default below a given object, or an absent list or object to
     /// walk through.
-    fn specified_field<'a>(&self, item: &Item<'a>, name: &str) -> Option<Item<'a>> {
+    fn specified_field<'a>(&self, item: &PathResult<'a>, name: &str) -> Option<PathResult<'a>> {
         let field = item.field.and_then(|field| field.child(name));
-        if let Seen::Given(value) = item.seen {
+        if let FoundValue::Given(value) = item.seen {
             match value {
                 Value::Object(_) => {}
                 _ => return None,
             }
             if let Some(value) = value.get(name).filter(|value| !value.is_null()) {
-                return Some(Item::given(value, field));
+                return Some(PathResult::given(value, field));
             }
         }
         let field = field?;
         let exists = match item.seen {
-            Seen::Given(_) => field.has_default() || !field.pointer && !field.kind.is_scalar(),
-            Seen::Unset => !field.pointer && !field.kind.is_scalar(),
+            FoundValue::Given(_) => field.has_default() || !field.pointer && !field.kind.is_scalar(),
+            FoundValue::Unset => !field.pointer && !field.kind.is_scalar(),
             _ => false,
         };
-        let unset = Item { seen: Seen::Unset, field: Some(field), near: item.near };
-        (exists && item.kind() != Some(Kind::Map)).then_some(unset)
+        let unset = PathResult { seen: FoundValue::Unset, field: Some(field), near: item.near };
+        (exists && item.kind() != Some(FieldKind::Map)).then_some(unset)
     }
 
     /// Go: the struct decides what exists, by JSON name or Go name; unknown keys are
     /// dropped.
-    fn struct_field<'a>(&self, item: &Item<'a>, field: &'static Field, name: &str) -> Option<Item<'a>> {
+    fn struct_field<'a>(&self, item: &PathResult<'a>, field: &'static Field, name: &str) -> Option<PathResult<'a>> {
         let given = match item.seen {
-            Seen::Given(value) => Some(value),
-            Seen::Unset => None,
+            FoundValue::Given(value) => Some(value),
+            FoundValue::Unset => None,
             _ => return None,
         };
-        if field.kind == Kind::Map {
+        if field.kind == FieldKind::Map {
             let value = given?.get(name)?;
-            return Some(Item::given(value, field.child(name)));
+            return Some(PathResult::given(value, field.child(name)));
         }
-        if field.kind != Kind::Object {
+        if field.kind != FieldKind::Object {
             return None;
         }
         let child = field.child(name).filter(|child| !child.is_new).or_else(|| {
@@ -261,53 +264,55 @@ impl PathWalk {
             // The table only contains the VM's template.
             let outside = field.path.is_empty() && !std::ptr::eq(field, schema::template());
             let value = given.filter(|_| outside)?.get(name)?;
-            return Some(Item::given(value, None));
+            return Some(PathResult::given(value, None));
         };
         Some(self.member(given.and_then(|value| value.get(child.name)), child, item.near))
     }
 
-    fn member<'a>(&self, value: Option<&'a Value>, field: &'static Field, parent: Option<&'a Value>) -> Item<'a> {
+    fn member<'a>(&self, value: Option<&'a Value>, field: &'static Field, parent: Option<&'a Value>) -> PathResult<'a> {
         let allocated =
             self.world == World::ReferenceVm && (field.path.is_empty() || field.path.starts_with(".spec.domain"));
         let value = value.filter(|value| !value.is_null());
         let seen = match value {
-            Some(value) => Seen::Given(value),
-            None if field.pointer && !allocated => Seen::Nil,
-            None => Seen::Unset,
+            Some(value) => FoundValue::Given(value),
+            None if field.pointer && !allocated => FoundValue::Nil,
+            None => FoundValue::Unset,
         };
-        Item { seen, field: Some(field), near: value.or(parent) }
+        PathResult { seen, field: Some(field), near: value.or(parent) }
     }
 
     /// Fields, values or items.
-    fn contents<'a>(&self, item: &Item<'a>) -> Vec<Item<'a>> {
+    fn contents<'a>(&self, item: &PathResult<'a>) -> Vec<PathResult<'a>> {
         if let Some(items) = self.list(item) {
             return items;
         }
         match (self.world, item.field, item.seen) {
-            (World::Struct | World::ReferenceVm, Some(field), Seen::Given(_) | Seen::Unset)
-                if field.kind == Kind::Object =>
+            (World::Struct | World::ReferenceVm, Some(field), FoundValue::Given(_) | FoundValue::Unset)
+                if field.kind == FieldKind::Object =>
             {
                 let get = |child: &Field| match item.seen {
-                    Seen::Given(value) => value.get(child.name),
+                    FoundValue::Given(value) => value.get(child.name),
                     _ => None,
                 };
                 field.children().map(|child| self.member(get(child), child, item.near)).collect()
             }
-            (_, field, Seen::Given(Value::Object(entries))) => entries
+            (_, field, FoundValue::Given(Value::Object(entries))) => entries
                 .iter()
                 .filter(|(_, value)| !value.is_null())
-                .map(|(key, value)| Item::given(value, field.and_then(|field| field.child(key))))
+                .map(|(key, value)| PathResult::given(value, field.and_then(|field| field.child(key))))
                 .collect(),
             _ => Vec::new(),
         }
     }
 
     /// The items of a list, if this is one; empty for an absent list.
-    fn list<'a>(&self, item: &Item<'a>) -> Option<Vec<Item<'a>>> {
+    fn list<'a>(&self, item: &PathResult<'a>) -> Option<Vec<PathResult<'a>>> {
         let field = item.field.and_then(Field::item);
         match item.seen {
-            Seen::Given(Value::Array(values)) => Some(values.iter().map(|value| Item::given(value, field)).collect()),
-            Seen::Unset if item.kind() == Some(Kind::Array) => {
+            FoundValue::Given(Value::Array(values)) => {
+                Some(values.iter().map(|value| PathResult::given(value, field)).collect())
+            }
+            FoundValue::Unset if item.kind() == Some(FieldKind::Array) => {
                 let count = match (self.world, item.field) {
                     (World::ReferenceVm, Some(field)) if field.path.starts_with(".spec.domain") => match field.name {
                         "ports" => 16,
@@ -316,22 +321,23 @@ impl PathWalk {
                     },
                     _ => 0,
                 };
-                Some(vec![Item { seen: Seen::Unset, field, near: item.near }; count])
+                Some(vec![PathResult { seen: FoundValue::Unset, field, near: item.near }; count])
             }
             _ => None,
         }
     }
 
     /// All collections, outermost first.
-    fn descend<'a>(&mut self, items: Vec<Item<'a>>) -> Result<Vec<Item<'a>>, Missing> {
+    fn descend<'a>(&mut self, items: Vec<PathResult<'a>>) -> Result<Vec<PathResult<'a>>, Missing> {
         let mut found = Vec::new();
-        let mut stack: Vec<Item<'a>> = items.into_iter().rev().collect();
+        let mut stack: Vec<PathResult<'a>> = items.into_iter().rev().collect();
         while let Some(item) = stack.pop() {
             let contents = self.contents(&item);
             self.spend(contents.len())?;
             // kubectl skips empty ones; according to the specification an object exists, and so do
             // its defaults.
-            let written = self.world == World::Specification && matches!(item.seen, Seen::Given(Value::Object(_)));
+            let written =
+                self.world == World::Specification && matches!(item.seen, FoundValue::Given(Value::Object(_)));
             if written || !contents.is_empty() {
                 found.push(item);
                 stack.extend(contents.into_iter().rev());
@@ -340,10 +346,10 @@ impl PathWalk {
         Ok(found)
     }
 
-    fn slice<'a>(&self, items: Vec<Item<'a>>, slice: &Slice) -> Result<Vec<Item<'a>>, Missing> {
+    fn slice<'a>(&self, items: Vec<PathResult<'a>>, slice: &Slice) -> Result<Vec<PathResult<'a>>, Missing> {
         let mut found = Vec::new();
         for item in &items {
-            if matches!(item.seen, Seen::Nil) {
+            if matches!(item.seen, FoundValue::Nil) {
                 continue;
             }
             let Some(list) = self.list(item) else {
@@ -379,7 +385,7 @@ impl PathWalk {
         Ok(found)
     }
 
-    fn filter<'a>(&mut self, items: Vec<Item<'a>>, filter: &'a Filter) -> Result<Vec<Item<'a>>, Missing> {
+    fn filter<'a>(&mut self, items: Vec<PathResult<'a>>, filter: &'a Filter) -> Result<Vec<PathResult<'a>>, Missing> {
         let mut found = Vec::new();
         for item in &items {
             let Some(list) = self.list(item) else {
@@ -394,12 +400,12 @@ impl PathWalk {
         Ok(found)
     }
 
-    fn passes<'a>(&mut self, element: Item<'a>, filter: &'a Filter) -> Result<bool, Missing> {
+    fn passes<'a>(&mut self, element: PathResult<'a>, filter: &'a Filter) -> Result<bool, Missing> {
         let specification = self.world == World::Specification;
         let left = self.steps(vec![element], &filter.left);
         if filter.operator == "exists" {
             return Ok(match left {
-                Ok(left) if specification => left.iter().any(Item::exists),
+                Ok(left) if specification => left.iter().any(PathResult::exists),
                 Ok(left) => !left.is_empty(),
                 // In kubectl a failed index keeps its input, which then exists.
                 Err(Missing::Bounds(_)) => !specification,
@@ -432,7 +438,7 @@ impl PathWalk {
     }
 }
 
-fn single<'i, 'a>(items: &'i [Item<'a>]) -> Result<Option<&'i Item<'a>>, Missing> {
+fn single<'i, 'a>(items: &'i [PathResult<'a>]) -> Result<Option<&'i PathResult<'a>>, Missing> {
     match items {
         [] => Ok(None),
         [item] => Ok(Some(item)),
@@ -446,7 +452,7 @@ enum Compared {
     Different,
 }
 
-fn compare(left: &Item<'_>, right: &Item<'_>, specification: bool) -> Result<Compared, Missing> {
+fn compare(left: &PathResult<'_>, right: &PathResult<'_>, specification: bool) -> Result<Compared, Missing> {
     if !specification && [left, right].iter().any(|item| item.field.is_some_and(|f| f.pointer)) {
         return Missing::other("a pointer cannot be compared");
     }
@@ -464,23 +470,23 @@ fn compare(left: &Item<'_>, right: &Item<'_>, specification: bool) -> Result<Com
     }
 }
 
-impl Item<'_> {
+impl PathResult<'_> {
     /// The scalar of this result: a given value, a literal or a default.
     pub fn scalar(&self) -> Option<Value> {
         match self.seen {
-            Seen::Given(value) => match value {
+            FoundValue::Given(value) => match value {
                 Value::Null | Value::Array(_) | Value::Object(_) => None,
                 value => Some(value.clone()),
             },
-            Seen::Unset => self.field.and_then(default),
-            Seen::Nil => None,
-            Seen::Literal(literal) => Some(match literal {
+            FoundValue::Unset => self.field.and_then(default),
+            FoundValue::Nil => None,
+            FoundValue::Literal(literal) => Some(match literal {
                 Literal::Int(value) => Value::Int(i128::from(*value)),
                 Literal::Float(value) => Value::Float(*value),
                 Literal::Bool(value) => Value::Bool(*value),
                 Literal::Text(text) => Value::from(text.as_str()),
             }),
-            Seen::Text(text) => Some(Value::from(text)),
+            FoundValue::Text(text) => Some(Value::from(text)),
         }
     }
 }
@@ -488,10 +494,10 @@ impl Item<'_> {
 /// The default of an unset scalar field.
 pub fn default(field: &Field) -> Option<Value> {
     match field.kind {
-        Kind::String => Some(Value::from("")),
-        Kind::Integer | Kind::Quantity | Kind::IntOrString => Some(Value::Int(0)),
-        Kind::Boolean => Some(Value::Bool(false)),
-        Kind::Object | Kind::Map | Kind::Array | Kind::Time => None,
+        FieldKind::String => Some(Value::from("")),
+        FieldKind::Integer | FieldKind::Quantity | FieldKind::IntOrString => Some(Value::Int(0)),
+        FieldKind::Boolean => Some(Value::Bool(false)),
+        FieldKind::Object | FieldKind::Map | FieldKind::Array | FieldKind::Time => None,
     }
 }
 
@@ -512,8 +518,8 @@ mod tests {
             Ok(items) => items
                 .iter()
                 .map(|item| match item.seen {
-                    Seen::Nil => "nil".to_owned(),
-                    Seen::Given(value) => value.to_string(),
+                    FoundValue::Nil => "nil".to_owned(),
+                    FoundValue::Given(value) => value.to_string(),
                     _ => item.scalar().map_or("unset".to_owned(), |value| value.to_string()),
                 })
                 .collect::<Vec<_>>()

@@ -20,12 +20,12 @@ pub struct Path {
     /// The path without `jsonpath::` and one leading `$`, for messages.
     pub text: Box<str>,
     /// Text and expressions in order.
-    pub parts: Vec<Part>,
+    pub parts: Vec<TemplatePart>,
 }
 
 /// A piece of a template.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Part {
+pub enum TemplatePart {
     /// Text outside braces; it is a separate result.
     Text(String),
     /// An expression, evaluated from the VM.
@@ -107,7 +107,7 @@ impl Path {
     /// The steps below `.spec.template`, if the path is a single expression below it.
     pub fn steps(&self) -> Option<&[Step]> {
         match self.parts.as_slice() {
-            [Part::Expression(steps)] => match steps.as_slice() {
+            [TemplatePart::Expression(steps)] => match steps.as_slice() {
                 [Step::Field(spec), Step::Field(template), rest @ ..] if spec == "spec" && template == "template" => {
                     Some(rest)
                 }

@@ -3,7 +3,7 @@
 //! It accepts and rejects the same as kubectl, with the same messages. It uses loops where kubectl recurses, and limits
 //! nested expressions, so that no path exhausts the stack.
 
-use super::{Filter, Literal, Part, Slice, Step};
+use super::{Filter, Literal, Slice, Step, TemplatePart};
 
 /// A syntax error of a path.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -18,26 +18,26 @@ pub struct PathError {
 const MAX_NESTING: usize = 16;
 
 /// Parses literal text and `{…}` expressions.
-pub fn parse_template(text: &str) -> Result<Vec<Part>, PathError> {
+pub fn parse_template(text: &str) -> Result<Vec<TemplatePart>, PathError> {
     template(text, 0)
 }
 
-fn template(text: &str, nesting: usize) -> Result<Vec<Part>, PathError> {
+fn template(text: &str, nesting: usize) -> Result<Vec<TemplatePart>, PathError> {
     let mut parts = Vec::new();
     let mut cursor = Cursor { text, at: 0, nesting };
     loop {
         let rest = &text[cursor.at..];
         let Some(brace) = rest.find('{') else {
             if !rest.is_empty() {
-                parts.push(Part::Text(rest.to_owned()));
+                parts.push(TemplatePart::Text(rest.to_owned()));
             }
             return Ok(parts);
         };
         if brace > 0 {
-            parts.push(Part::Text(rest[..brace].to_owned()));
+            parts.push(TemplatePart::Text(rest[..brace].to_owned()));
         }
         cursor.at += brace + 1;
-        parts.push(Part::Expression(cursor.expression()?));
+        parts.push(TemplatePart::Expression(cursor.expression()?));
     }
 }
 
@@ -247,7 +247,7 @@ impl<'a> Cursor<'a> {
         Ok(Step::Filter(filter))
     }
 
-    fn nested(&self, text: &str) -> Result<Vec<Part>, PathError> {
+    fn nested(&self, text: &str) -> Result<Vec<TemplatePart>, PathError> {
         if self.nesting == MAX_NESTING {
             return self.error("expressions are nested too deeply");
         }
@@ -255,9 +255,9 @@ impl<'a> Cursor<'a> {
     }
 }
 
-fn first_expression(parts: Vec<Part>) -> Vec<Step> {
+fn first_expression(parts: Vec<TemplatePart>) -> Vec<Step> {
     match parts.into_iter().next() {
-        Some(Part::Expression(steps)) => steps,
+        Some(TemplatePart::Expression(steps)) => steps,
         _ => Vec::new(),
     }
 }

@@ -16,7 +16,7 @@ use tokio::time::{Instant as TokioInstant, timeout_at};
 
 use super::Shared;
 use super::known::Until;
-use super::log::Field;
+use super::log::LogField;
 use super::metrics::Webhook;
 use super::queue::{Flow, Turn};
 use crate::admission::{self, Answer, Effort, Look, Verdict, Version};
@@ -314,27 +314,27 @@ fn tell(answer: &Answer, webhook: Webhook, took: Duration, shared: &Shared) {
     let object = format!("{}/{}", answer.namespace, answer.name);
     let message = answer.verdict.message();
     let verdict = answer.verdict.as_str();
-    let mut fields: Vec<(&str, Field<'_>)> = vec![
+    let mut fields: Vec<(&str, LogField<'_>)> = vec![
         ("webhook", webhook.as_str().into()),
         ("uid", (&answer.uid).into()),
         ("operation", (&answer.operation).into()),
         ("object", (&object).into()),
         ("user", (&answer.user).into()),
-        ("dryRun", Field::Flag(answer.dry_run)),
+        ("dryRun", LogField::Flag(answer.dry_run)),
         ("verdict", verdict.into()),
-        ("code", Field::Number(answer.verdict.code().into())),
+        ("code", LogField::Number(answer.verdict.code().into())),
     ];
     if !answer.warnings.is_empty() {
-        fields.push(("warnings", Field::Number(answer.warnings.len() as i64)));
+        fields.push(("warnings", LogField::Number(answer.warnings.len() as i64)));
     }
     match &answer.verdict {
         Verdict::Allowed => {
-            fields.push(("micros", Field::Number(took.as_micros() as i64)));
+            fields.push(("micros", LogField::Number(took.as_micros() as i64)));
             return shared.log.detail(2, "review answered", &fields);
         }
         Verdict::Invalid(causes) => {
             // Log the names of rules, not their messages, which quote the VM.
-            fields.push(("rules", Field::List(causes.iter().map(|cause| cause.rule.as_str()).collect())));
+            fields.push(("rules", LogField::List(causes.iter().map(|cause| cause.rule.as_str()).collect())));
         }
         Verdict::Refused { .. } => fields.push(("reason", (&message).into())),
     }

@@ -11,8 +11,7 @@ use super::cluster::Cluster;
 use super::log::Log;
 use super::metrics::CacheFigures;
 use crate::admission::{Ignorance, Parent, Surroundings};
-use crate::compat;
-use crate::instancetype::{self, Given};
+use crate::instancetype::{self, Instancetypes};
 use crate::rules::{self, Rules, Unreadable};
 use crate::value::Value;
 
@@ -37,7 +36,7 @@ pub struct FileTemplate {
 pub struct Known {
     /// Templates from files, by name.
     files: HashMap<String, Vec<FileTemplate>>,
-    instancetypes: Given,
+    instancetypes: Instancetypes,
     cluster: Option<Cluster>,
     read: Mutex<RulesCache>,
 }
@@ -86,7 +85,7 @@ impl<R> Kept<R> {
 
 impl Known {
     /// From files, and from a cluster if there is one. Files take precedence.
-    pub fn new(templates: Vec<FileTemplate>, instancetypes: Given, cluster: Option<Cluster>) -> Known {
+    pub fn new(templates: Vec<FileTemplate>, instancetypes: Instancetypes, cluster: Option<Cluster>) -> Known {
         let mut files: HashMap<String, Vec<FileTemplate>> = HashMap::new();
         for template in templates {
             files.entry(template.name.clone()).or_default().push(template);

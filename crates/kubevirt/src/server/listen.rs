@@ -22,7 +22,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::guard::{Guarded, Pace, Patience};
 use super::http::{Answered, Port, answer, failed};
-use super::log::Field;
+use super::log::LogField;
 use super::tls::Tls;
 use super::{Shared, Stage};
 
@@ -229,7 +229,7 @@ impl Visit {
         }
         if pace.is_slow() {
             shared.metrics.slow.fetch_add(1, Relaxed);
-            shared.log.detail(1, "gave up a slow client", &[("port", Field::Text(port.as_str()))]);
+            shared.log.detail(1, "gave up a slow client", &[("port", LogField::Text(port.as_str()))]);
         }
     }
 }

@@ -51,7 +51,7 @@ pub struct Log {
 
 /// A value in addition to the message.
 #[derive(Debug)]
-pub enum Field<'a> {
+pub enum LogField<'a> {
     /// A text, truncated if it is very long.
     Text(&'a str),
     /// A number.
@@ -62,9 +62,9 @@ pub enum Field<'a> {
     List(Vec<&'a str>),
 }
 
-impl<'a> From<&'a str> for Field<'a> {
+impl<'a> From<&'a str> for LogField<'a> {
     fn from(text: &'a str) -> Self {
-        Field::Text(text)
+        LogField::Text(text)
     }
 }
 
@@ -73,9 +73,9 @@ const LONGEST: usize = 1000;
 /// Maximum items of a list.
 const MOST: usize = 20;
 
-impl<'a> From<&'a String> for Field<'a> {
+impl<'a> From<&'a String> for LogField<'a> {
     fn from(text: &'a String) -> Self {
-        Field::Text(text)
+        LogField::Text(text)
     }
 }
 
@@ -91,24 +91,24 @@ impl Log {
     }
 
     /// Logs a problem.
-    pub fn error(&self, message: &str, fields: &[(&str, Field<'_>)]) {
+    pub fn error(&self, message: &str, fields: &[(&str, LogField<'_>)]) {
         self.line("error", message, fields);
     }
 
     /// Logs an event.
-    pub fn info(&self, message: &str, fields: &[(&str, Field<'_>)]) {
+    pub fn info(&self, message: &str, fields: &[(&str, LogField<'_>)]) {
         self.detail(0, message, fields);
     }
 
     /// Logs an event of a level; does nothing if the log is less verbose.
-    pub fn detail(&self, level: i32, message: &str, fields: &[(&str, Field<'_>)]) {
+    pub fn detail(&self, level: i32, message: &str, fields: &[(&str, LogField<'_>)]) {
         if level <= self.verbosity {
             let name = if level == 0 { "info".to_owned() } else { format!("Level(-{level})") };
             self.line(if level == 1 { "debug" } else { &name }, message, fields);
         }
     }
 
-    fn line(&self, level: &str, message: &str, fields: &[(&str, Field<'_>)]) {
+    fn line(&self, level: &str, message: &str, fields: &[(&str, LogField<'_>)]) {
         let time = self.times.show(SystemTime::now());
         let mut line = match self.encoder {
             Encoder::Json => {
@@ -124,10 +124,10 @@ impl Log {
         for (number, (key, field)) in fields.iter().enumerate() {
             let comma = if number == 0 && self.encoder == Encoder::Console { "" } else { "," };
             let value = match field {
-                Field::Text(text) => quoted(&cut(text, LONGEST)),
-                Field::Number(number) => number.to_string(),
-                Field::Flag(flag) => flag.to_string(),
-                Field::List(items) => {
+                LogField::Text(text) => quoted(&cut(text, LONGEST)),
+                LogField::Number(number) => number.to_string(),
+                LogField::Flag(flag) => flag.to_string(),
+                LogField::List(items) => {
                     let mut shown: Vec<String> =
                         items.iter().take(MOST).map(|item| quoted(&cut(item, LONGEST))).collect();
                     if items.len() > MOST {
@@ -220,7 +220,7 @@ mod tests {
     fn every_event_is_one_line() {
         let kept = Kept::default();
         let mut log = Log::to(Box::new(kept.clone()), 2);
-        log.info("a \"b\"\nc", &[("k", "v\n".into()), ("n", Field::Number(3)), ("l", Field::List(vec!["x"]))]);
+        log.info("a \"b\"\nc", &[("k", "v\n".into()), ("n", LogField::Number(3)), ("l", LogField::List(vec!["x"]))]);
         log.detail(3, "too much", &[]);
         log.encoder = Encoder::Console;
         log.error("bad", &[("k", "v".into())]);

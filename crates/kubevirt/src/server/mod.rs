@@ -30,7 +30,7 @@ use crate::admission::Policy;
 use http::Port;
 pub use known::{FileTemplate, Known};
 use listen::{Either, Listener, either};
-use log::{Field, Log};
+use log::{Log, LogField};
 use metrics::Metrics;
 use queue::Queue;
 use tls::{Reload, Tls};
@@ -240,7 +240,7 @@ impl Running {
     /// Stops: reports not ready, serves for `delay`, and ends when requests in progress are done.
     /// Another signal ends it at once.
     pub fn stop(self, delay: Duration) {
-        self.shared.log.info("shutting down", &[("delaySeconds", Field::Number(delay.as_secs() as i64))]);
+        self.shared.log.info("shutting down", &[("delaySeconds", LogField::Number(delay.as_secs() as i64))]);
         *self.shared.stage.write().unwrap_or_else(PoisonError::into_inner) = Stage::Leaving;
         self.stage.send_replace(Stage::Leaving);
         let Running { runtime, stage, ports, shared, .. } = self;

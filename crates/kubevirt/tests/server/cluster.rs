@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
-use ytterby_kubevirt::instancetype::Given;
+use ytterby_kubevirt::instancetype::Instancetypes;
 use ytterby_kubevirt::server::cluster::{Cluster, Connection, Pauses, find};
 use ytterby_kubevirt::server::{Known, Running};
 use ytterby_kubevirt::value::{Value, quoted};
@@ -43,7 +43,7 @@ pub fn plain(address: SocketAddr) -> Connection {
 fn start(connection: Connection, compat: bool) -> (Running, Lines) {
     serve(|config| {
         config.policy.compat = compat;
-        config.known = Known::new(Vec::new(), Given::default(), Some(Cluster::new(connection, PAUSES)));
+        config.known = Known::new(Vec::new(), Instancetypes::default(), Some(Cluster::new(connection, PAUSES)));
     })
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use rustls::pki_types::CertificateDer;
 use ytterby_kubevirt::admission::{self, Ignorance, Parent, Policy, Surroundings};
-use ytterby_kubevirt::instancetype::Given;
+use ytterby_kubevirt::instancetype::Instancetypes;
 use ytterby_kubevirt::selection::{Carried, selection};
 use ytterby_kubevirt::server::Known;
 use ytterby_kubevirt::server::cluster::Cluster;
@@ -236,7 +236,7 @@ fn webhook_and_policies_agree_in_a_real_cluster() {
     let known = Cluster::new(connection(&server, &format!("{{token: {TOKEN}}}")), PAUSES);
     let (server, log) = serve(|config| {
         config.cert_dir = Some(certificates.0.clone());
-        config.known = Known::new(Vec::new(), Given::default(), Some(known));
+        config.known = Known::new(Vec::new(), Instancetypes::default(), Some(known));
     });
     cluster.wait("the caches", || log.text().matches("\"msg\":\"read\"").count() >= 2);
 

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ytterby_kubevirt::instancetype::Given;
+use ytterby_kubevirt::instancetype::Instancetypes;
 use ytterby_kubevirt::json;
 use ytterby_kubevirt::server::{FileTemplate, Known};
 use ytterby_kubevirt::value::Value;
@@ -78,7 +78,7 @@ fn recorded_verdicts_come_over_http() {
             } else {
                 let server = serve(|config| {
                     config.policy.compat = true;
-                    config.known = Known::new(known, Given::default(), None);
+                    config.known = Known::new(known, Instancetypes::default(), None);
                 });
                 Client::plain(server.0.webhook).post(VMS, review(case).to_string())
             };

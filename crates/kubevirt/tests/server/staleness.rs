@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use ytterby_kubevirt::instancetype::Given;
+use ytterby_kubevirt::instancetype::Instancetypes;
 use ytterby_kubevirt::server::cluster::{Cluster, Pauses};
 use ytterby_kubevirt::server::{Known, Running};
 
@@ -24,7 +24,7 @@ fn following(pauses: Pauses) -> (Api, Running, Lines) {
     let api = Api::start(None);
     api.put(api::TEMPLATES, "ns", "t", Some(&template(2)));
     let cluster = Cluster::new(plain(api.address), pauses);
-    let (server, log) = serve(|config| config.known = Known::new(Vec::new(), Given::default(), Some(cluster)));
+    let (server, log) = serve(|config| config.known = Known::new(Vec::new(), Instancetypes::default(), Some(cluster)));
     wait_for("the caches", || is_ready(&server) && !admits(&server, 1));
     (api, server, log)
 }
@@ -125,7 +125,7 @@ fn slow_lists_are_read() {
     }
     api.put(api::TEMPLATES, "ns", "t", Some(&template(2)));
     let cluster = Cluster::new(plain(api.address), SHORT);
-    let (server, _log) = serve(|config| config.known = Known::new(Vec::new(), Given::default(), Some(cluster)));
+    let (server, _log) = serve(|config| config.known = Known::new(Vec::new(), Instancetypes::default(), Some(cluster)));
     std::thread::sleep(Duration::from_millis(300));
     assert!(!is_ready(&server), "a part of a list is not enough");
     wait_for("the caches", || is_ready(&server));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ytterby_kubevirt::admission::Policy;
-use ytterby_kubevirt::instancetype::Given;
+use ytterby_kubevirt::instancetype::Instancetypes;
 use ytterby_kubevirt::server::{FileTemplate, Known};
 use ytterby_kubevirt::value::{Value, quoted};
 
@@ -123,7 +123,7 @@ fn with_template(compat: bool) -> (super::Running, super::Lines) {
             namespace: "ns".to_owned(),
             rules: Some(Arc::from(rules(4).as_str())),
         };
-        config.known = Known::new(vec![template], Given::default(), None);
+        config.known = Known::new(vec![template], Instancetypes::default(), None);
         config.policy.compat = compat;
     })
 }

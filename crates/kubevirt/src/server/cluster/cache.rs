@@ -13,7 +13,7 @@ use super::client::{Client, Error, LARGEST, encoded};
 use crate::json;
 use crate::rules::ANNOTATION;
 use crate::select::{TEMPLATE_ANNOTATION, template_reference};
-use crate::server::log::{Field, Log};
+use crate::server::log::{Log, LogField};
 use crate::server::metrics::CacheFigures;
 use crate::value::Value;
 
@@ -214,7 +214,7 @@ pub(super) async fn follow(cache: Arc<Cache>, client: Arc<Client>, pauses: Pause
         let cause = match list(&cache, &client).await {
             Ok(mut version) => {
                 let count = cache.read().objects.len();
-                log.info("read", &[("cache", cache.name.into()), ("objects", Field::Number(count as i64))]);
+                log.info("read", &[("cache", cache.name.into()), ("objects", LogField::Number(count as i64))]);
                 missing = 0;
                 watch_on(&cache, &client, &mut version, &mut failures, &log).await;
                 continue;
