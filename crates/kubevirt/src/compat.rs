@@ -121,9 +121,11 @@ impl RuleReport {
     }
 }
 
-/// Parses an annotation like Go's `encoding/json` with the reference's types. The error is Go's
-/// text and an offset.
-pub fn parse(text: &str) -> Result<Vec<ReferenceRule>, (String, usize)> {
+/// The rules of an annotation, or the text of Go's error and its place.
+pub type Reading = Result<Vec<ReferenceRule>, (String, usize)>;
+
+/// Reads an annotation as Go's `encoding/json` does into the reference's types.
+pub fn parse(text: &str) -> Reading {
     if text.is_empty() {
         return Ok(Vec::new());
     }

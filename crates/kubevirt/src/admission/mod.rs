@@ -66,7 +66,12 @@ pub trait Surroundings {
         Arc::new(rules::parse(text))
     }
 
-    /// Whether the client has given up.
+    /// Reads rules as the reference does.
+    fn compat_rules(&self, text: &str) -> Arc<compat::Reading> {
+        Arc::new(compat::parse(text))
+    }
+
+    /// Whether the client has given up by now.
     fn is_late(&self) -> bool {
         false
     }

@@ -11,7 +11,8 @@ use super::cluster::Cluster;
 use super::log::Log;
 use super::metrics::CacheFigures;
 use crate::admission::{Ignorance, Parent, Surroundings};
-use crate::instancetype::{self, Instancetypes};
+use crate::compat;
+use crate::instancetype::{self, Given};
 use crate::rules::{self, Rules, Unreadable};
 use crate::value::Value;
 
@@ -38,13 +39,17 @@ pub struct Known {
     files: HashMap<String, Vec<FileTemplate>>,
     instancetypes: Instancetypes,
     cluster: Option<Cluster>,
-    read: Mutex<RulesCache>,
+    rules: Kept<Result<Rules, Unreadable>>,
+    compat_rules: Kept<compat::Reading>,
 }
 
-/// Cached rules.
-#[derive(Debug, Default)]
-struct RulesCache {
-    rules: HashMap<Box<str>, Arc<Result<Rules, Unreadable>>>,
+/// Rules that were read before, by their text.
+#[derive(Debug)]
+struct Kept<R>(Mutex<KeptRules<R>>);
+
+#[derive(Debug)]
+struct KeptRules<R> {
+    by_text: HashMap<Box<str>, Arc<R>>,
     bytes: usize,
 }
 
@@ -123,27 +128,6 @@ impl Known {
 
     pub(super) fn figures(&self) -> Vec<CacheFigures> {
         self.cluster.as_ref().map_or(Vec::new(), Cluster::figures)
-    }
-
-    fn rules(&self, text: &str) -> Arc<Result<Rules, Unreadable>> {
-        if let Ok(kept) = self.read.lock()
-            && let Some(rules) = kept.rules.get(text)
-        {
-            return Arc::clone(rules);
-        }
-        // Outside the lock, because it may take a while.
-        let rules = Arc::new(rules::parse(text));
-        if text.len() <= KEPT_EACH
-            && let Ok(mut kept) = self.read.lock()
-        {
-            if kept.bytes + text.len() > KEPT {
-                *kept = RulesCache::default();
-            }
-            if kept.rules.insert(text.into(), Arc::clone(&rules)).is_none() {
-                kept.bytes += text.len();
-            }
-        }
-        rules
     }
 }
 
