@@ -12,7 +12,7 @@ use super::log::Log;
 use super::metrics::CacheFigures;
 use crate::admission::{Ignorance, Parent, Surroundings};
 use crate::compat;
-use crate::instancetype::{self, Given};
+use crate::instancetype::{self, Instancetypes};
 use crate::rules::{self, Rules, Unreadable};
 use crate::value::Value;
 
