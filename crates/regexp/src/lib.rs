@@ -8,13 +8,20 @@
 //! Group names stay on our side, because Go allows some that the crate does not.
 
 use std::borrow::Cow;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
 
-use regex::{Captures, Regex, RegexBuilder};
+use regex_automata::meta::{self, Regex};
+use regex_automata::util::captures::Captures;
+use regex_automata::util::syntax;
+use regex_automata::{Anchored, Input, Span};
 use ytterby_text::{Str, budget};
 
+use long::{Caches, LongSearch, Stopped};
+
+mod long;
 mod translate;
 
 pub use translate::Dollar;
@@ -22,7 +29,11 @@ pub use translate::Dollar;
 /// A compiled pattern.
 #[derive(Clone, Debug)]
 pub struct Regexp {
+    /// The pattern in the syntax of the `regex` crate.
+    translated: String,
     regex: Regex,
+    /// For long texts; built when the first one is searched.
+    long: OnceLock<Option<Arc<LongSearch>>>,
     names: Vec<Option<String>>,
     dollars: Vec<Dollar>,
     has_vertical_tab: bool,
@@ -39,6 +50,12 @@ const COMPILATION: usize = 1024;
 
 /// Longer groups are charged before they are copied.
 const LONG_GROUP: usize = 64 << 10;
+
+/// Longer texts are searched so that a limit can interrupt it. Patterns that may be large, because
+/// they are long or count repetitions, take longer for each byte.
+const LONG_TEXT: usize = 64 << 10;
+const LONG_TEXT_FOR_LARGE_PATTERN: usize = 2 << 10;
+const LARGE_PATTERN: usize = 200;
 
 /// Bytes after a match that count as one unit of work when searching for the next match. The next
 /// one may be far away, and the search may scan all of them.
@@ -90,18 +107,16 @@ impl Regexp {
             return Err(format!("error parsing regexp: invalid UTF-8: `{}`", String::from_utf8_lossy(pattern)));
         };
         let translated = translate::translate(pattern).map_err(|error| error.to_string())?;
-        let regex = RegexBuilder::new(&translated.pattern)
-            .size_limit(MAX_PROGRAM_BYTES)
-            .nest_limit(8 * translate::MAX_DEPTH)
-            .build()
-            .map_err(|error| {
+        let config = Regex::config().nfa_size_limit(Some(MAX_PROGRAM_BYTES));
+        let regex =
+            Regex::builder().configure(config).syntax(syntax_config()).build(&translated.pattern).map_err(|error| {
                 // The translation can express everything that Go accepts, so only the size can be
                 // wrong.
-                debug_assert!(matches!(error, regex::Error::CompiledTooBig(_)), "{pattern:?}: {error}");
+                debug_assert!(is_too_large(&error), "{pattern:?}: {error}");
                 format!("error parsing regexp: expression too large: `{pattern}`")
             })?;
-        let translate::Translated { names, dollars, has_vertical_tab, .. } = translated;
-        Ok(Regexp { regex, names, dollars, has_vertical_tab })
+        let translate::Translated { pattern: translated, names, dollars, has_vertical_tab } = translated;
+        Ok(Regexp { translated, regex, long: OnceLock::new(), names, dollars, has_vertical_tab })
     }
 
     /// Each `$` outside of `(?m)`. In other dialects it also matches before a final line feed.
@@ -118,7 +133,7 @@ impl Regexp {
     /// The pattern in the syntax of the `regex` crate, for callers that parse it with
     /// `regex-syntax`.
     pub fn translated(&self) -> &str {
-        self.regex.as_str()
+        &self.translated
     }
 
     /// Whether the pattern matches somewhere in the text.
@@ -126,19 +141,35 @@ impl Regexp {
         self.is_match_in(&text.to_str())
     }
 
-    /// Whether the pattern matches somewhere in the text.
+    /// Whether the pattern matches somewhere in the text. False if a limit of the run is reached.
     pub fn is_match_in(&self, text: &str) -> bool {
-        self.regex.is_match(text)
+        match self.long(text).map(|long| long.is_match(text)) {
+            Some(Ok(is_match)) => is_match,
+            Some(Err(Stopped::Limit(_))) => false,
+            Some(Err(Stopped::Unsupported)) | None => self.regex.is_match(text),
+        }
     }
 
     /// The first match in the text.
     pub fn find_in<'t>(&self, text: &'t str) -> Option<&'t str> {
-        self.regex.find(text).map(|found| found.as_str())
+        let span = Matches::new(self, text).next()?.ok()?;
+        Some(&text[span.range()])
     }
 
-    /// All non-overlapping matches in the text, from left to right.
-    pub fn find_all_in<'t>(&self, text: &'t str) -> impl Iterator<Item = &'t str> {
-        self.regex.find_iter(text).map(|found| found.as_str())
+    /// All non-overlapping matches in the text, from left to right. They end where a limit of the
+    /// run is reached.
+    pub fn find_all_in<'t>(&'t self, text: &'t str) -> impl Iterator<Item = &'t str> {
+        Matches::new(self, text).map_while(|span| span.ok().map(|span| &text[span.range()]))
+    }
+
+    /// The search for long texts, if this is one.
+    fn long(&self, text: &str) -> Option<&LongSearch> {
+        let may_be_large = self.translated.len() > LARGE_PATTERN || self.translated.contains('{');
+        if text.len() <= if may_be_large { LONG_TEXT_FOR_LARGE_PATTERN } else { LONG_TEXT } {
+            return None;
+        }
+        let build = || LongSearch::new(&self.translated, syntax_config(), MAX_PROGRAM_BYTES).map(Arc::new);
+        self.long.get_or_init(build).as_deref().filter(|long| long.is_worth_it(text))
     }
 
     /// Replaces every match by `template`, in which `$1`, `$name` and `${name}` refer to groups.
@@ -147,8 +178,8 @@ impl Regexp {
     /// If the result would be larger than a gigabyte.
     pub fn replace_all(&self, text: &Str, template: &Str) -> Result<Str, String> {
         let template = template.to_str();
-        self.try_replace_all(text, |captures, out| {
-            self.expand(&template, captures, out);
+        self.try_replace_all(text, |found, out| {
+            self.expand(&template, found, out);
             Ok(())
         })
     }
@@ -162,8 +193,8 @@ impl Regexp {
         text: &Str,
         mut replacement: impl FnMut(&str) -> Result<Str, E>,
     ) -> Result<Str, E> {
-        self.try_replace_all(text, |captures, out| {
-            out.extend_from_slice(&replacement(&captures[0])?);
+        self.try_replace_all(text, |found, out| {
+            out.extend_from_slice(&replacement(&found.text[found.span.range()])?);
             Ok(())
         })
     }
@@ -171,25 +202,25 @@ impl Regexp {
     fn try_replace_all<E: From<String>>(
         &self,
         text: &Str,
-        mut write: impl FnMut(&Captures<'_>, &mut Vec<u8>) -> Result<(), E>,
+        mut write: impl FnMut(&Found<'_>, &mut Vec<u8>) -> Result<(), E>,
     ) -> Result<Str, E> {
         let haystack = text.to_str();
         let mut out = Vec::new();
         let mut copied = 0;
         let mut matched = false;
-        for captures in self.regex.captures_iter(&haystack) {
-            let whole = captures.get_match();
-            budget::work(1 + (haystack.len() - whole.start()) / BYTES_PER_UNIT)
-                .and_then(|()| budget::memory(whole.start() - copied + 16))
+        for span in Matches::new(self, &haystack) {
+            let span = span?;
+            budget::work(1 + (haystack.len() - span.start) / BYTES_PER_UNIT)
+                .and_then(|()| budget::memory(span.start - copied + 16))
                 .map_err(|exceeded| exceeded.to_string())?;
-            out.extend_from_slice(&haystack.as_bytes()[copied..whole.start()]);
+            out.extend_from_slice(&haystack.as_bytes()[copied..span.start]);
             let before = out.len();
-            write(&captures, &mut out)?;
+            write(&Found { regexp: self, text: &haystack, span, captures: OnceCell::new() }, &mut out)?;
             budget::text(out.len() - before).map_err(|exceeded| exceeded.to_string())?;
             if out.len() > MAX_BYTES {
                 return Err(format!("excessive text (more than {MAX_BYTES} bytes)").into());
             }
-            copied = whole.end();
+            copied = span.end;
             matched = true;
         }
         if !matched {
@@ -201,7 +232,7 @@ impl Regexp {
 
     /// Appends `template` with its references expanded. A group that does not exist or did not
     /// match is empty.
-    fn expand(&self, template: &str, captures: &Captures<'_>, out: &mut Vec<u8>) {
+    fn expand(&self, template: &str, found: &Found<'_>, out: &mut Vec<u8>) {
         let mut rest = template;
         while let Some((before, after)) = rest.split_once('$') {
             out.extend_from_slice(before.as_bytes());
@@ -216,7 +247,7 @@ impl Regexp {
             }
             match reference(after) {
                 Some((name, tail)) => {
-                    let group = self.group(captures, name);
+                    let group = self.group(found, name);
                     // The caller fails on its next charge.
                     if group.len() > LONG_GROUP && budget::memory(group.len()).is_err() {
                         return;
@@ -233,15 +264,99 @@ impl Regexp {
         out.extend_from_slice(rest.as_bytes());
     }
 
-    fn group<'t>(&self, captures: &Captures<'t>, name: &str) -> &'t str {
-        let by_number = || name.parse().ok().filter(|_| !has_leading_zero(name)).and_then(|index| captures.get(index));
-        let by_name = || {
-            let named = self.names.iter().enumerate().filter(|(_, own)| own.as_deref() == Some(name));
-            named.filter_map(|(index, _)| captures.get(index)).next()
-        };
-        let found = if name.bytes().all(|byte| byte.is_ascii_digit()) { by_number() } else { by_name() };
-        found.map_or("", |group| group.as_str())
+    fn group<'t>(&self, found: &Found<'t>, name: &str) -> &'t str {
+        if name.bytes().all(|byte| byte.is_ascii_digit()) {
+            let number = name.parse().ok().filter(|_| !has_leading_zero(name));
+            return number.and_then(|number| found.group(number)).unwrap_or("");
+        }
+        let named = self.names.iter().enumerate().filter(|(_, own)| own.as_deref() == Some(name));
+        named.filter_map(|(number, _)| found.group(number)).next().unwrap_or("")
     }
+}
+
+/// One match of a pattern.
+struct Found<'t> {
+    regexp: &'t Regexp,
+    text: &'t str,
+    span: Span,
+    /// Where its groups are, once they are needed.
+    captures: OnceCell<Captures>,
+}
+
+impl<'t> Found<'t> {
+    fn group(&self, number: usize) -> Option<&'t str> {
+        if number == 0 {
+            return Some(&self.text[self.span.range()]);
+        }
+        let captures = self.captures.get_or_init(|| {
+            let mut captures = self.regexp.regex.create_captures();
+            let input = Input::new(self.text).range(self.span.range()).anchored(Anchored::Yes);
+            self.regexp.regex.search_captures(&input, &mut captures);
+            captures
+        });
+        captures.get_group(number).map(|span| &self.text[span.range()])
+    }
+}
+
+/// The non-overlapping matches in a text, from left to right; an error if a limit of the run is
+/// reached. An empty match right after another match is skipped.
+struct Matches<'t> {
+    regexp: &'t Regexp,
+    input: Input<'t>,
+    long: Option<(&'t LongSearch, Caches)>,
+    last_end: Option<usize>,
+}
+
+impl<'t> Matches<'t> {
+    fn new(regexp: &'t Regexp, text: &'t str) -> Matches<'t> {
+        let long = regexp.long(text).map(|long| (long, long.caches()));
+        Matches { regexp, input: Input::new(text), long, last_end: None }
+    }
+
+    fn find(&mut self) -> Result<Option<Span>, String> {
+        if let Some((long, caches)) = &mut self.long {
+            match long.find(caches, &self.input) {
+                Ok(found) => return Ok(found),
+                Err(Stopped::Limit(exceeded)) => return Err(exceeded.to_string()),
+                Err(Stopped::Unsupported) => self.long = None,
+            }
+        }
+        Ok(self.regexp.regex.search(&self.input).map(|found| found.span()))
+    }
+
+    fn advance(&mut self) -> Result<Option<Span>, String> {
+        let Some(mut span) = self.find()? else { return Ok(None) };
+        if span.is_empty() && self.last_end == Some(span.end) {
+            if span.end >= self.input.end() {
+                return Ok(None);
+            }
+            self.input.set_start(span.end + 1);
+            match self.find()? {
+                Some(next) => span = next,
+                None => return Ok(None),
+            }
+        }
+        self.input.set_start(span.end);
+        self.last_end = Some(span.end);
+        Ok(Some(span))
+    }
+}
+
+impl Iterator for Matches<'_> {
+    type Item = Result<Span, String>;
+
+    fn next(&mut self) -> Option<Result<Span, String>> {
+        self.advance().transpose()
+    }
+}
+
+/// Translated patterns nest deeper than Go's.
+fn syntax_config() -> syntax::Config {
+    syntax::Config::new().nest_limit(8 * translate::MAX_DEPTH)
+}
+
+fn is_too_large(error: &meta::BuildError) -> bool {
+    error.size_limit().is_some()
 }
 
 fn has_leading_zero(digits: &str) -> bool {
@@ -303,6 +418,70 @@ pub fn is_ecma(pattern: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Long texts give what short ones give: the same matches and groups, wherever they are.
+    #[test]
+    fn long_texts_are_searched_alike() {
+        let patterns = [
+            "a+",
+            "^a|b$",
+            "(?m)^x",
+            "(?m)$",
+            "\\b",
+            "\\B",
+            "x*",
+            "",
+            "(é|.)(b)?",
+            "a.*b",
+            "a.*?b",
+            "(?s)a.{3}b",
+            "[^a]{2,5}",
+            "(a|ab)(c|bcd)",
+            "\\pL+",
+            "(?i)é",
+            "z|",
+            "(a*)*b",
+            "\\z",
+            "\\A",
+        ];
+        let texts = ["", "abcd aab éb x\nxé\n", "ééé", "a\nb", "xxx", "日本 a日b", "ab", "b"];
+        for pattern in patterns {
+            let regexp = Regexp::new(pattern.as_bytes()).unwrap();
+            let long = LongSearch::new(&regexp.translated, syntax_config(), MAX_PROGRAM_BYTES).unwrap();
+            for text in texts {
+                let short: Vec<Span> = regexp.regex.find_iter(text).map(|found| found.span()).collect();
+                let all = |long| {
+                    let input = Input::new(text);
+                    let matches = Matches { regexp: &regexp, input, long, last_end: None };
+                    matches.collect::<Result<Vec<Span>, String>>().unwrap()
+                };
+                assert_eq!(all(None), short, "{pattern:?} in {text:?}");
+                assert_eq!(all(Some((&long, long.caches()))), short, "{pattern:?} in {text:?}");
+                assert_eq!(long.is_match(text).unwrap(), !short.is_empty(), "{pattern:?} in {text:?}");
+                for captures in regexp.regex.captures_iter(text) {
+                    let span = captures.get_match().unwrap().span();
+                    let found = Found { regexp: &regexp, text, span, captures: OnceCell::new() };
+                    for number in 0..captures.group_len() {
+                        assert_eq!(found.group(number), captures.get_group(number).map(|span| &text[span.range()]));
+                    }
+                }
+            }
+        }
+    }
+
+    /// A search that would take minutes ends soon after a limit is reached.
+    #[test]
+    fn long_searches_can_be_interrupted() {
+        let token = budget::Cancellation::new();
+        token.cancel();
+        let _running = budget::begin(budget::Limits::default(), Some(token), None);
+        let text: String = (0..400_000u32).map(|n| char::from(b'a' + (n.wrapping_mul(n) >> 7) as u8 % 16)).collect();
+        let regexp = Regexp { long: OnceLock::new(), ..Regexp::new(b"[a-h][a-p]{900}[q-z]").unwrap() };
+        let started = std::time::Instant::now();
+        assert!(!regexp.is_match_in(&text));
+        assert!(regexp.replace_all(&Str::from(text.as_str()), &Str::from("x")).is_err());
+        assert!(started.elapsed().as_secs() < 5, "it took {:?}", started.elapsed());
+    }
 
     #[test]
     fn matches_as_go_does() {

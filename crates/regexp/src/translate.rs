@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use regex::Regex;
+use regex_automata::meta::Regex;
 
 /// Maximum nesting of groups, as in Go.
 pub(super) const MAX_DEPTH: u32 = 1000;

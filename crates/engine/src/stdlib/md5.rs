@@ -1,10 +1,10 @@
 //! `@ytt:md5`: the MD5 checksum of a string.
 
-use md5::{Digest, Md5};
+use md5::Md5;
 use ytterby_starlark::{Args, Error, Eval, Value};
 
 use super::Module;
-use super::sha256::hex;
+use super::sha256::{digest, hex};
 use crate::args::one_string;
 
 /// The module.
@@ -13,5 +13,5 @@ pub(super) fn module() -> Module {
 }
 
 fn sum(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
-    Ok(Value::from(hex(&Md5::digest(one_string(&args)?))))
+    Ok(Value::from(hex(&digest::<Md5>(one_string(&args)?)?)))
 }

@@ -29,7 +29,11 @@ impl Module {
     pub fn with(self, name: &str, body: Body) -> Module {
         let full = Str::from(format!("{}.{name}", self.name.to_str()));
         let builtin = Builtin::new(full.clone(), move |eval, args| {
-            charge(args).and_then(|()| body(eval, args)).map_err(|error| error.in_context(full.to_str()))
+            let result = charge(args).and_then(|()| body(eval, args)).and_then(|value| {
+                // What took long without a charge is noticed at once, not by the next charge.
+                if is_long(args) { budget::work(LONG_CALL).map(|()| value).map_err(Error::from) } else { Ok(value) }
+            });
+            result.map_err(|error| error.in_context(full.to_str()))
         });
         self.with_value(name, Value::from(builtin))
     }
@@ -61,6 +65,15 @@ fn charge(args: Args<'_>) -> Result<(), Error> {
 
 /// Passes over shorter texts are not charged separately.
 const LONG: usize = 2048;
+
+/// A text that takes a function a few milliseconds, and the units of work that let the budget look
+/// at the clock.
+const LONG_TEXT: usize = 1 << 20;
+const LONG_CALL: usize = 4096;
+
+fn is_long(args: Args<'_>) -> bool {
+    args.positional.iter().any(|value| matches!(value, Value::Str(text) if text.len() > LONG_TEXT))
+}
 
 impl HostValue for Module {
     fn go_type(&self) -> &'static str {

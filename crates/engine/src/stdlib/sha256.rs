@@ -2,6 +2,7 @@
 
 use sha2::{Digest, Sha256};
 use ytterby_starlark::{Args, Error, Eval, Value};
+use ytterby_text::budget;
 
 use super::Module;
 use crate::args::one_string;
@@ -12,7 +13,20 @@ pub(super) fn module() -> Module {
 }
 
 fn sum(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
-    Ok(Value::from(hex(&Sha256::digest(one_string(&args)?))))
+    Ok(Value::from(hex(&digest::<Sha256>(one_string(&args)?)?)))
+}
+
+/// Bytes between two charges.
+const CHUNK: usize = 64 << 10;
+
+/// The digest of some bytes.
+pub(super) fn digest<D: Digest>(bytes: &[u8]) -> Result<Vec<u8>, Error> {
+    let mut digest = D::new();
+    for chunk in bytes.chunks(CHUNK) {
+        budget::scan(4 * chunk.len())?;
+        digest.update(chunk);
+    }
+    Ok(digest.finalize().to_vec())
 }
 
 /// Bytes as lower-case hexadecimal digits.

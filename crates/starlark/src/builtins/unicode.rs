@@ -1,10 +1,25 @@
 //! Letters and case mappings as in Go: one code point at a time, with U+FFFD for invalid UTF-8.
 
-/// The code points of some bytes; each invalid byte counts as U+FFFD.
+use ytterby_text::budget;
+
+/// Code points between two charges of [`chars`].
+const CHARS_PER_CHARGE: usize = 8192;
+
+/// The code points of some bytes; each byte that is not UTF-8 counts as U+FFFD. They end early if a
+/// limit of the run is reached.
 pub(super) fn chars(bytes: &[u8]) -> impl Iterator<Item = char> + '_ {
-    bytes.utf8_chunks().flat_map(|chunk| {
+    let all = bytes.utf8_chunks().flat_map(|chunk| {
         let invalid = std::iter::repeat_n(char::REPLACEMENT_CHARACTER, chunk.invalid().len());
         chunk.valid().chars().chain(invalid)
+    });
+    let mut rest = CHARS_PER_CHARGE;
+    all.take_while(move |_| {
+        rest -= 1;
+        if rest > 0 {
+            return true;
+        }
+        rest = CHARS_PER_CHARGE;
+        budget::work(CHARS_PER_CHARGE / 8).is_ok()
     })
 }
 
