@@ -36,10 +36,6 @@ pub(crate) fn caught<T>(run: impl FnOnce() -> Result<T, Failure>) -> Result<T, F
 /// The result of a run, including a limit that was reached in functions that cannot fail. A failure
 /// at a limit contains the line that took most of the time, and the flag that raises the limit.
 pub(crate) fn conclude<T>(result: Result<T, Failure>, sources: &Sources) -> Result<T, Failure> {
-    let is_about_limit = |failure: &Failure| {
-        let ids = failure.diagnostics().into_iter().map(|diagnostic| diagnostic.id);
-        ids.into_iter().any(|id| id.limit().is_some() || id == Id::LIMIT_CANCELLED)
-    };
     let outcome = match (result, budget::check()) {
         (Ok(done), Ok(())) => return Ok(done),
         (Ok(_), Err(exceeded)) => exceeded.into(),
@@ -57,8 +53,19 @@ pub(crate) fn conclude<T>(result: Result<T, Failure>, sources: &Sources) -> Resu
     Err(explained(outcome, sources))
 }
 
+fn is_about_limit(failure: &Failure) -> bool {
+    let ids = failure.diagnostics().into_iter().map(|diagnostic| diagnostic.id);
+    ids.into_iter().any(|id| id.limit().is_some() || id == Id::LIMIT_CANCELLED)
+}
+
 fn explained(mut failure: Failure, sources: &Sources) -> Failure {
     let hottest = hottest_line(sources);
+    // Walks over nodes do not know where they are; the code or the overlay that took longest does.
+    if let Some((pos, _)) = hottest
+        && is_about_limit(&failure)
+    {
+        failure.place_at(pos, Part::Line);
+    }
     failure.explain_limits(hottest.map(|(pos, part)| {
         let words = Text::new(format!("{part} % of the time was spent on this line"));
         Label::new(Role::Related, pos, Part::Line).text(words)

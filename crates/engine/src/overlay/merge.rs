@@ -67,8 +67,10 @@ impl<'c> Merge<'c> {
                     Purpose::Schema => "schema",
                 })
             });
-            self.item(left, doc, Expects::default())
-                .map_err(|failure| explain::inside(failure, Text::new("Document on line ").at(doc.pos), doc.pos))?;
+            let merged = self.item(left, doc, Expects::default());
+            // A report of an exceeded limit names the overlay that took most of the time.
+            budget::at(doc.pos.file.0, doc.pos.offset);
+            merged.map_err(|failure| explain::inside(failure, Text::new("Document on line ").at(doc.pos), doc.pos))?;
             if let Some(record) = &record {
                 record.step(doc, left.snapshot());
             }

@@ -5,6 +5,8 @@
 //! change takes constant time, however long the sequence is, and an index over the slots stays
 //! valid.
 
+use ytterby_text::budget;
+
 /// Items in slots.
 pub(super) struct Sequence<T> {
     slots: Vec<T>,
@@ -128,9 +130,11 @@ impl<T> Sequence<T> {
         links.next[slot] = REMOVED;
     }
 
-    /// The slots and their items in order.
+    /// The slots and their items in order. Sorting needs copies of all slots, which are charged.
     pub fn into_items(self) -> Vec<(usize, T)> {
         let Some(links) = &self.links else { return self.slots.into_iter().enumerate().collect() };
+        let bytes = 2 * size_of::<(usize, T)>() + size_of::<usize>();
+        budget::or_unwind(budget::memory_of(self.slots.len(), bytes));
         let mut order = Vec::with_capacity(self.slots.len());
         let mut slot = links.first;
         while let Some(at) = known(slot) {
