@@ -73,7 +73,7 @@ fn whole(text: &str) -> Option<&str> {
 }
 
 fn expanded(text: &str, parameters: &Parameters) -> String {
-    let mut out = String::with_capacity(text.len());
+    let mut out = String::new();
     let mut rest = text;
     while let Some(at) = rest.find("${") {
         out.push_str(&rest[..at]);
@@ -84,7 +84,7 @@ fn expanded(text: &str, parameters: &Parameters) -> String {
             Some((name, value)) => {
                 // A parameter of 100 kB can be used 20,000 times; the owner of the budget reports the limit.
                 if budget::text(value.len()).is_err() {
-                    return out;
+                    return String::new();
                 }
                 out.push_str(value);
                 rest = &inside[name.len() + 1..];
@@ -94,6 +94,10 @@ fn expanded(text: &str, parameters: &Parameters) -> String {
                 rest = inside;
             }
         }
+    }
+    // The text grows by doubling, and is copied once more into its node.
+    if budget::memory(rest.len() + out.len()).is_err() {
+        return String::new();
     }
     out.push_str(rest);
     out
