@@ -1,29 +1,41 @@
 //! Reads and writes messages on a stream: headers, an empty line, a body.
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead, Read, Write};
 
 /// Maximum size of a message.
 const MAX_BODY: usize = 256 << 20;
 
-/// Reads the body of the next message; `None` at the end of the stream. Unknown headers are ignored.
+/// Bytes that the headers of a message may have.
+const MAX_HEADERS: u64 = 64 << 10;
+
+/// Reads the body of the next message; nothing at the end of the stream. Headers that are not known are passed over.
 ///
 /// # Errors
 /// If the stream fails, or a header has no length.
 pub fn read(stream: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     let mut length: Option<usize> = None;
     let mut has_header = false;
+    let mut left = MAX_HEADERS;
     loop {
         let mut line = Vec::new();
-        if stream.read_until(b'\n', &mut line)? == 0 {
+        let read = stream.take(left).read_until(b'\n', &mut line)? as u64;
+        if read == 0 && left > 0 {
             return Ok(None);
+        }
+        left -= read;
+        if left == 0 {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "headers that are too long"));
         }
         let text = String::from_utf8_lossy(&line);
         let text = text.trim_end();
         if text.is_empty() {
             match length {
                 Some(_) => break,
-                // Ignore line feeds between messages.
-                None if !has_header => continue,
+                // Line feeds between messages do no harm.
+                None if !has_header => {
+                    left = MAX_HEADERS;
+                    continue;
+                }
                 None => return Err(io::Error::new(io::ErrorKind::InvalidData, "a message without Content-Length")),
             }
         }
@@ -66,6 +78,16 @@ mod tests {
         assert_eq!(read(&mut stream).unwrap().as_deref(), Some(&b"{}"[..]));
         assert_eq!(read(&mut stream).unwrap().as_deref(), Some(&b"\"two\""[..]));
         assert_eq!(read(&mut stream).unwrap(), None);
+    }
+
+    #[test]
+    fn headers_have_a_limit() {
+        let mut stream = io::BufReader::new(io::repeat(b'a'));
+        assert!(read(&mut stream).is_err());
+        let mut stream = &b"a: b\r\n".repeat(20_000)[..];
+        assert!(read(&mut stream).is_err());
+        let mut stream = &[&b"\r\n".repeat(60_000)[..], b"Content-Length: 2\r\n\r\n{}"].concat()[..];
+        assert_eq!(read(&mut stream).unwrap().as_deref(), Some(&b"{}"[..]));
     }
 
     #[test]

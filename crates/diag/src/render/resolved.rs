@@ -130,8 +130,11 @@ impl Resolved {
 }
 
 impl ResolvedFix {
-    /// The fix, unless it changes secret text.
+    /// The fix, unless it changes secret text or is longer than a message may be.
     fn new(fix: &Fix, sources: &Sources) -> Option<ResolvedFix> {
+        if fix.edits.iter().map(|edit| edit.replacement.len()).sum::<usize>() > MAX_TEXT {
+            return None;
+        }
         let edits = fix.edits.iter().map(|edit| {
             let span = edit.span(sources)?;
             let hidden = sources.get(span.file)?.hidden_in(span.start as usize..span.end as usize);
