@@ -86,9 +86,10 @@ fn render(
     let rendered = result?;
     let _span = phase("output");
     let mut warnings = rendered.warnings;
-    if flags.is_given(&flag::SOURCE_MAP) && !compat.is_ytt_only() {
-        source_map::write(flags.text(&flag::SOURCE_MAP), &rendered.source_map)?;
-    }
+    let source_map = match flags.is_given(&flag::SOURCE_MAP) && !compat.is_ytt_only() {
+        true => Some(source_map::draft(flags.text(&flag::SOURCE_MAP), &rendered.source_map)?),
+        false => None,
+    };
     let emptied = flags.text(&flag::DANGEROUS_EMPTIED_OUTPUT_DIRECTORY);
     let added = flags.text(&flag::OUTPUT_FILES);
     let written = if !emptied.is_empty() {
@@ -101,6 +102,7 @@ fn render(
         }
         host::write_output(&rendered.documents)
     };
+    let written = written.and_then(|()| source_map.map_or(Ok(()), write::Draft::finish));
     match written {
         Ok(()) => Ok(warnings),
         Err(mut failure) => {

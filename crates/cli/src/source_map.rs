@@ -1,18 +1,15 @@
 //! `--source-map`: writes the origin of each output line, for other tools.
 
-use std::fs;
-
 use ytterby::{Failure, SourceLine};
-use ytterby_diag::Id;
 use ytterby_text::gojson::{self, Html};
 
-use crate::read::io_text;
+use crate::write::Draft;
 
-/// Writes the map as one JSON document.
-pub fn write(path: &str, lines: &[SourceLine]) -> Result<(), Failure> {
+/// Writes the map as one JSON document, beside its place: it belongs to output that is still to be written.
+pub fn draft(path: &str, lines: &[SourceLine]) -> Result<Draft, Failure> {
     let rows: Vec<String> = lines.iter().map(row).collect();
     let text = format!("{{\"version\":1,\"lines\":[\n{}\n]}}\n", rows.join(",\n"));
-    fs::write(path, text).map_err(|error| Failure::new(Id::FILE_WRITE, format!("open {path}: {}", io_text(&error))))
+    Draft::new(path, text.into_bytes())
 }
 
 fn row(line: &SourceLine) -> String {

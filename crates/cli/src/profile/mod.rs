@@ -9,7 +9,6 @@ mod flame;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
 use std::time::Duration;
 
 use ytterby::budget::shown_size;
@@ -20,7 +19,7 @@ use ytterby_text::profile::{self, Cost, Place, Profile, Recording, SpanKind};
 
 use crate::commands::flag;
 use crate::flags::Invocation;
-use crate::read::io_text;
+use crate::write::Draft;
 use crate::{host, limits};
 
 /// Maximum rows of a table.
@@ -86,8 +85,7 @@ impl Profiling {
         };
         match self.file {
             None => host::write_error(&text),
-            Some(path) => fs::write(&path, text)
-                .map_err(|error| Failure::new(Id::FILE_WRITE, format!("open {path}: {}", io_text(&error))))?,
+            Some(path) => Draft::new(&path, text.into_bytes())?.finish()?,
         }
         Ok(())
     }

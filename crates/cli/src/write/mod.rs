@@ -4,6 +4,7 @@
 //! path or an interrupt leaves the old files. If the program is killed in the middle, the next run that writes to the
 //! directory finishes or undoes the moves ([`journal`]).
 
+mod draft;
 mod interrupt;
 mod journal;
 mod paths;
@@ -14,6 +15,7 @@ use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use self::draft::Draft;
 use self::interrupt::Watch;
 pub use self::interrupt::end_if_interrupted;
 use self::paths::{System, relative};

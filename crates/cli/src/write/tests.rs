@@ -193,3 +193,43 @@ fn a_directory_whose_list_leads_out_is_not_followed() {
     assert!(error.contains("delete its directory"), "{error}");
     assert!(!scratch.0.join("evil.yml").exists());
 }
+
+#[test]
+fn a_draft_is_in_its_place_only_when_finished() {
+    let scratch = Scratch::with(&[("map.json", "old")]);
+    let path = scratch.path("map.json");
+    drop(Draft::new(&path, b"new".to_vec()).unwrap());
+    assert_eq!(scratch.list(), ["map.json=old"]);
+    let draft = Draft::new(&path, b"new".to_vec()).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+    draft.finish().unwrap();
+    assert_eq!(scratch.list(), ["map.json=new"]);
+    Draft::new(&scratch.path("first.json"), b"1".to_vec()).unwrap().finish().unwrap();
+    assert_eq!(fs::read_to_string(scratch.path("first.json")).unwrap(), "1");
+    assert!(Draft::new(&scratch.path("none/map.json"), Vec::new()).is_err());
+    assert!(Draft::new(&scratch.path(""), Vec::new()).is_err());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_draft_follows_links_and_keeps_permissions() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let scratch = Scratch::with(&[("d/map.json", "old")]);
+    let path = scratch.path("d/map.json");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o604)).unwrap();
+    symlink("d/map.json", scratch.path("link")).unwrap();
+    Draft::new(&scratch.path("link"), b"new".to_vec()).unwrap().finish().unwrap();
+    assert!(fs::symlink_metadata(scratch.path("link")).unwrap().is_symlink());
+    assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o604);
+}
+
+#[test]
+fn a_draft_in_a_directory_that_is_replaced_meanwhile_is_written_all_the_same() {
+    let scratch = Scratch::with(&[("out/a.yml", "a")]);
+    let draft = Draft::new(&scratch.path("out/map.json"), b"map".to_vec()).unwrap();
+    fs::rename(scratch.path("out"), scratch.path("old")).unwrap();
+    fs::create_dir(scratch.path("out")).unwrap();
+    draft.finish().unwrap();
+    assert_eq!(fs::read_to_string(scratch.path("out/map.json")).unwrap(), "map");
+}

@@ -38,6 +38,21 @@ fn a_full_disk_changes_nothing() {
     }
 }
 
+/// A file that a flag names is complete or the old one, and nothing is left beside it.
+#[test]
+fn a_full_disk_keeps_old_source_maps_and_profiles() {
+    for flags in ["--source-map m/map", "--profile=json --profile-file m/map"] {
+        let scratch = inputs();
+        let script = format!(
+            "mkdir m && mount -t tmpfs -o size=4k tmpfs m && echo old > m/map &&\
+             \"$BIN\" -f work/in {flags} > printed; echo \"exit $?\"; ls -A m; cat m/map"
+        );
+        let Some((_, stdout, stderr)) = with_own_mounts(&scratch, &script) else { return };
+        assert!(stderr.contains("m/map: no space left on device"), "{stderr}");
+        assert_eq!(stdout, "exit 1\nmap\nold\n", "{flags}");
+    }
+}
+
 #[test]
 fn a_read_only_disk_is_an_error() {
     let scratch = inputs();

@@ -78,6 +78,44 @@ fn walks_over_shared_values_are_limited() {
     check(nodes, &limits, "limit/time", None);
 }
 
+/// One call of a built-in function can take minutes. The limit ends it, not the end of the call.
+#[test]
+fn single_calls_are_interrupted() {
+    let header = "#@ load(\"@ytt:regexp\", \"regexp\")\n#@ load(\"@ytt:sha256\", \"sha256\")\n\
+                  #@ t = \"\".join([sha256.sum(str(i)) for i in range(3000)])\n---\n";
+    for call in [
+        "regexp.match(\"[0-7][0-9a-f]{900}[g-z]\", t * 20)",
+        "regexp.replace(\"[0-7][0-9a-f]{900}[g-z]\", t * 20, \"\")",
+        "sha256.sum(t * 1500)",
+        "len((\"ä\" + t * 500).title())",
+    ] {
+        let template = format!("{header}x: #@ {call}\n");
+        let scratch = Scratch::with(&[("t.yml", template.as_str())]);
+        let started = std::time::Instant::now();
+        let (exit, stdout, stderr) =
+            scratch.run(&["-f", "t.yml", "--limit-time", "100ms", "--limit-memory", "1GiB", "--diagnostics=json"]);
+        assert!(stdout.is_empty() && exit == 1 && stderr.contains("limit/time"), "{call}: {stdout} {stderr}");
+        // Processor time cannot be asked for here; a busy machine takes a few times as long.
+        assert!(started.elapsed().as_secs() < 20, "{call}: {:?}", started.elapsed());
+    }
+}
+
+/// Overlays that double an array: each copy is charged before it is made, and the report names an overlay.
+#[test]
+fn overlays_that_double_an_array() {
+    let header = "#@ load(\"@ytt:overlay\", \"overlay\")\n";
+    let overlay = "#@overlay/match by=overlay.all\n---\na:\n#@overlay/match by=overlay.all, expects=\"0+\"\n\
+                   #@overlay/insert before=True, after=True\n- 1\n";
+    let overlays = header.to_owned() + &overlay.repeat(40);
+    let scratch = Scratch::with(&[("a.yml", "a:\n- 1\n"), ("o.yml", overlays.as_str())]);
+    let limits = ["--limit-time", "60s", "--limit-memory", "100MiB", "--diagnostics=json"];
+    let (exit, stdout, stderr) = scratch.run(&[&["-f", "."], &limits[..]].concat());
+    assert_eq!((exit, stdout.as_str()), (1, ""), "{stderr}");
+    let found: serde_json::Value = serde_json::from_str(stderr.trim()).expect("a line is JSON");
+    assert_eq!(found["id"], "limit/memory");
+    assert_eq!(found["range"]["file"], "o.yml", "{found}");
+}
+
 #[test]
 fn a_limit_is_for_the_whole_run() {
     let library =
