@@ -1,11 +1,16 @@
 //! Runs of the engine on inputs that a fuzzer made, within small limits and twice.
 
+mod parts;
+
 use std::rc::Rc;
 use std::sync::Arc;
 
 use ytterby::diag::Sources;
 use ytterby::diag::render::{Rendering, Report, show};
 use ytterby::{Content, InputFile, Limits, Options, Silent};
+
+#[allow(unused_imports, reason = "some targets have one file")]
+pub use parts::parts;
 
 /// Limits that end a run in a few milliseconds: without a meter, all allocations count.
 pub const LIMITS: Limits =
@@ -27,17 +32,4 @@ pub fn render(files: &[(&str, &[u8])], options: &Options) {
         }
     };
     assert_eq!(once(), once(), "two runs differ");
-}
-
-/// Parts of the data between lines of dashes and equals signs, which no file needs.
-pub fn parts(data: &[u8]) -> Vec<&[u8]> {
-    const SEPARATOR: &[u8] = b"\n-=-=-\n";
-    let mut parts = Vec::new();
-    let mut rest = data;
-    while let Some(at) = rest.windows(SEPARATOR.len()).position(|part| part == SEPARATOR) {
-        parts.push(&rest[..at]);
-        rest = &rest[at + SEPARATOR.len()..];
-    }
-    parts.push(rest);
-    parts
 }
