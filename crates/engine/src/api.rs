@@ -185,7 +185,8 @@ pub struct ValueFlags {
     pub yaml: Vec<String>,
     /// `--data-value-file`: `key=path`.
     pub contents: Vec<ValueFromFile>,
-    /// Values that a host read itself, such as `set` of a project file. They take precedence.
+    /// Values that a host read itself, such as `set` of a project file. They take precedence over
+    /// files and the environment, not over `--data-value` and the like.
     pub placed: Vec<PlacedValue>,
 }
 

@@ -1,5 +1,5 @@
 //! Records about a run for provenance: which data values were read, the results of overlays, where
-//! libraries were evaluated.
+//! libraries were evaluated, what `template.replace()` replaced.
 //!
 //! By default a run has no [`Record`]; the code that would write to it checks an `Option` once per
 //! file, overlay document or library, never per node.
@@ -19,7 +19,8 @@ pub(crate) struct Record {
     pub reads: Rc<Reads>,
     histories: RefCell<Vec<History>>,
     libraries: RefCell<Vec<LibraryCall>>,
-    /// The running libraries, outermost first.
+    replaced: RefCell<Vec<Replaced>>,
+    /// The libraries at work, outermost first.
     running: RefCell<Vec<String>>,
 }
 
@@ -40,6 +41,17 @@ pub(crate) struct LibraryCall {
     pub documents: Vec<Document>,
     /// The inputs of the run.
     pub details: Rc<dyn Any>,
+}
+
+/// A node that `template.replace()` replaced by others.
+#[derive(Clone, Debug)]
+pub(crate) struct Replaced {
+    /// The position of the node that was replaced.
+    pub pos: Pos,
+    /// The position of the item that contains it.
+    pub above: Pos,
+    /// The positions of the nodes that replace it.
+    pub by: Vec<Pos>,
 }
 
 impl Record {
@@ -77,7 +89,12 @@ impl Record {
         self.libraries.borrow_mut().push(call);
     }
 
-    pub fn take(&self) -> (Vec<History>, Vec<LibraryCall>) {
-        (self.histories.take(), self.libraries.take())
+    /// Notes a call of `template.replace()`.
+    pub fn replace(&self, replaced: Replaced) {
+        self.replaced.borrow_mut().push(replaced);
+    }
+
+    pub fn take(&self) -> (Vec<History>, Vec<LibraryCall>, Vec<Replaced>) {
+        (self.histories.take(), self.libraries.take(), self.replaced.take())
     }
 }

@@ -16,6 +16,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use ytterby_diag::{Diagnostic, Failure, Id, Path, Sources};
+use ytterby_regexp::Regexp;
 use ytterby_starlark::Eval;
 
 use crate::api::{Options, Silent};
@@ -127,7 +128,14 @@ pub fn generate(
     })
 }
 
-/// At most `most` values to try for one slot: those of [`generate`], and null and free keys if they are allowed.
+/// A text that a regular expression matches.
+pub(crate) fn example(pattern: &[u8]) -> Option<String> {
+    let regexp = Regexp::new(pattern).ok()?;
+    let text = pattern::Pattern::read(&regexp)?.text(&mut Random::new(0), 0);
+    regexp.is_match_in(&text).then_some(text)
+}
+
+/// Values to try for one place, at most so many: what [`generate`] would try, and null and free keys where they are allowed.
 pub(crate) fn variations(eval: &mut Eval, run: &Run, slot: &Slot, path: &Path, most: usize) -> Vec<Node> {
     let mut maker = Maker { eval, run, random: Random::new(0), rejected: 0, warnings: Vec::new() };
     maker.values(slot, path, most)

@@ -8,11 +8,12 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use ytterby_diag::{Cause, Diagnostic, Failure, FileId};
+use ytterby_starlark::Syntax;
 use ytterby_text::profile::{self, SpanKind};
 use ytterby_text::{Str, budget};
 use ytterby_yaml::{ReadOptions, Tree};
 
-use crate::input::InputFile;
+use crate::input::{FileKind, InputFile};
 use crate::node::{self, DocumentSet};
 use crate::run::Run;
 use crate::slips;
@@ -283,6 +284,24 @@ impl File {
                 .map_err(|error| self.compile_failure(run, error, "", "Evaluating starlark template"))
         };
         self.cached(run, TemplateKey { strict: false, unknown: UnknownComments::Refuse }, compile)
+    }
+
+    /// Its code as a syntax tree, with its source. `None` if it has no code or cannot be parsed.
+    pub fn syntax(&self, run: &Run, strict: bool, unknown: UnknownComments) -> Option<(FileId, Syntax)> {
+        if !self.has_code() {
+            return None;
+        }
+        let (file, bytes) = self.source(run).ok()?;
+        let syntax = match self.input().kind() {
+            FileKind::Yaml => {
+                let tree = self.tree(run, strict).ok()?;
+                template::yaml_syntax(&tree, run, unknown)
+            }
+            FileKind::Text => template::text_syntax(&String::from_utf8_lossy(&bytes), file, run),
+            FileKind::Starlark => template::starlark_syntax(&bytes, file, run),
+            FileKind::Data => None,
+        };
+        Some((file, syntax?))
     }
 
     fn cached(

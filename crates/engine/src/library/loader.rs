@@ -272,7 +272,7 @@ fn standard(name: &str, context: &Rc<FileContext>) -> Result<Rc<Exports>, Error>
             let module = (loader.library_module)(loader, &context.place);
             Ok(Rc::new(Exports::new([(Str::from("library"), module)])))
         }
-        "template" => Ok(stdlib::exports(stdlib::template::module(&context.ops))),
+        "template" => Ok(stdlib::exports(stdlib::template::module(&context.ops, Record::of(&context.loader.run)))),
         _ => Err(stdlib::unknown_module(name, run.level)),
     }
 }

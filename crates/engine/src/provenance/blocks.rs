@@ -1,15 +1,21 @@
-//! Finds the functions and loops of a template around a position, from its lines of code.
+//! The functions and loops around a place of a template.
 //!
-//! The position of a node is known; the enclosing `def` and `for` are found in the text: lines of code begin with `#@`,
-//! blocks end with `end`.
+//! The position of a node says where it comes from. Which `def` and which `for` that is in, the syntax tree of the template
+//! says: operations that create nodes are statements of it. A node without an operation of its own belongs to the last one
+//! before it, because nodes without code below them are created as a whole.
 
-use ytterby_diag::{Pos, Sources};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use ytterby_diag::{FileId, Pos, Sources};
+use ytterby_starlark::Syntax;
+use ytterby_starlark::ast::{Ast, Def, DefBody, ExprId, ExprKind, Param, Stmt};
 
 /// A function or a loop.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Block {
     pub kind: BlockKind,
-    /// Its first line.
+    /// The start of its first line.
     pub pos: Pos,
     /// That line as written, without the colon: `for host in data.values.hosts`.
     pub text: String,
@@ -19,83 +25,127 @@ pub(super) struct Block {
 pub(super) enum BlockKind {
     Function,
     Loop,
-    Other,
 }
 
-/// The functions and loops around a position, outermost first.
-pub(super) fn around(sources: &Sources, pos: Pos) -> Vec<Block> {
-    let pos = sources.source_place(pos);
-    let Some(source) = sources.get(pos.file).filter(|_| pos.is_known()) else { return Vec::new() };
-    let bytes = source.text();
-    let before = &bytes[..bytes.len().min(pos.offset as usize)];
-    let mut open: Vec<Block> = Vec::new();
-    // `for/end` applies to the next node only.
-    let mut single: Option<Block> = None;
-    let mut start = 0;
-    for line in before.split_inclusive(|byte| *byte == b'\n') {
-        let at = start;
-        start += line.len();
-        let text = String::from_utf8_lossy(line);
-        let trimmed = text.trim();
-        let Some(code) = trimmed.strip_prefix("#@").map(str::trim) else {
-            // The text before the position on its line is not a whole line.
-            let is_node = line.ends_with(b"\n") && !trimmed.is_empty() && !trimmed.starts_with('#');
-            single = single.filter(|_| !is_node);
-            continue;
+/// The blocks of all files.
+#[derive(Default)]
+pub(super) struct Blocks {
+    /// For each file, the offsets of its operations in order, and the blocks around each one, outermost first.
+    files: HashMap<FileId, Vec<(u32, Rc<[Block]>)>>,
+}
+
+impl Blocks {
+    /// The blocks in these files.
+    pub fn of(files: &[(FileId, Syntax)], sources: &Sources) -> Blocks {
+        let mut blocks = Blocks::default();
+        for (file, syntax) in files {
+            let Some(source) = sources.get(*file) else { continue };
+            let text = source.text().clone();
+            let mut reader = Reader { ast: &syntax.ast, file: *file, text: &text, open: Vec::new(), found: Vec::new() };
+            reader.statements(&syntax.stmts);
+            let mut found = reader.found;
+            // Generated operations have offsets after the end of the text.
+            found.retain(|(offset, _)| (*offset as usize) < text.len());
+            found.sort_by_key(|(offset, _)| *offset);
+            blocks.files.insert(*file, found);
+        }
+        blocks
+    }
+
+    /// The functions and loops around a place, outermost first.
+    pub fn around(&self, sources: &Sources, pos: Pos) -> &[Block] {
+        let pos = sources.source_place(pos);
+        let Some(found) = self.files.get(&pos.file).filter(|_| pos.is_known()) else { return &[] };
+        let after = found.partition_point(|(offset, _)| *offset <= pos.offset);
+        after.checked_sub(1).map_or(&[], |at| &found[at].1)
+    }
+}
+
+struct Reader<'a> {
+    ast: &'a Ast,
+    file: FileId,
+    text: &'a [u8],
+    open: Vec<Block>,
+    found: Vec<(u32, Rc<[Block]>)>,
+}
+
+impl Reader<'_> {
+    fn statements(&mut self, stmts: &[Stmt]) {
+        crate::deep(|| stmts.iter().for_each(|stmt| self.statement(stmt)));
+    }
+
+    fn statement(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::HostOp(_, pos) => self.operation(*pos),
+            Stmt::Expr(id) => {
+                if let ExprKind::Call(callee, _) = &self.ast[*id].kind
+                    && matches!(self.ast[*callee].kind, ExprKind::HostOp(_))
+                {
+                    self.operation(self.ast[*callee].pos);
+                }
+            }
+            Stmt::If { branches, otherwise } => {
+                branches.iter().for_each(|(_, stmts)| self.statements(stmts));
+                self.statements(otherwise);
+            }
+            Stmt::For { vars, iterable, body, pos } => {
+                let text = format!("for {} in {}", self.written(*vars), self.written(*iterable));
+                self.block(BlockKind::Loop, *pos, text, body);
+            }
+            Stmt::While { condition, body } => {
+                let text = format!("while {}", self.written(*condition));
+                self.block(BlockKind::Loop, self.ast[*condition].start, text, body);
+            }
+            Stmt::Def(name, def) => {
+                let DefBody::Block(body) = &def.body else { return };
+                let text = format!("def {}({})", self.written(*name), self.parameters(def));
+                self.block(BlockKind::Function, def.pos, text, body);
+            }
+            _ => {}
+        }
+    }
+
+    fn operation(&mut self, pos: Pos) {
+        if pos.is_known() && pos.file == self.file {
+            let around = match self.found.last() {
+                Some((_, last)) if **last == *self.open => last.clone(),
+                _ => self.open.as_slice().into(),
+            };
+            self.found.push((pos.offset, around));
+        }
+    }
+
+    fn block(&mut self, kind: BlockKind, pos: Pos, text: String, body: &[Stmt]) {
+        self.open.push(Block { kind, pos: self.line_of(pos), text });
+        self.statements(body);
+        self.open.pop();
+    }
+
+    fn parameters(&self, def: &Def) -> String {
+        let parameter = |param: &Param| match param {
+            Param::Plain(name) => self.written(*name),
+            Param::Default(name, default, _) => format!("{}={}", self.written(*name), self.written(*default)),
+            Param::Star(Some(name), _) => format!("*{}", self.written(*name)),
+            Param::Star(None, _) => "*".to_owned(),
+            Param::StarStar(name, _) => format!("**{}", self.written(*name)),
         };
-        if code == "end" {
-            open.pop();
-            continue;
-        }
-        let indent = text.len() - text.trim_start().len();
-        let place = Pos::new(pos.file, (at + indent) as u32);
-        let Some((block, is_single)) = block_of(code, place) else { continue };
-        match is_single {
-            true => single = Some(block),
-            false => open.push(block),
-        }
-    }
-    open.extend(single);
-    open.retain(|block| block.kind != BlockKind::Other);
-    open
-}
-
-/// The block that a line of code begins, and whether it is for one node.
-fn block_of(code: &str, pos: Pos) -> Option<(Block, bool)> {
-    let header = code.strip_suffix(':')?;
-    let (word, rest) = header.split_once(' ').unwrap_or((header, ""));
-    let (kind, is_single) = match word {
-        "def" => (BlockKind::Function, false),
-        "for" | "while" => (BlockKind::Loop, false),
-        "for/end" => (BlockKind::Loop, true),
-        "if" => (BlockKind::Other, false),
-        _ => return None,
-    };
-    let word = word.split('/').next().unwrap_or(word);
-    Some((Block { kind, pos, text: format!("{word} {}", rest.trim()) }, is_single))
-}
-
-#[cfg(test)]
-mod tests {
-    use ytterby_diag::Source;
-
-    use super::*;
-
-    /// The blocks around `|`.
-    fn blocks(text: &str) -> Vec<String> {
-        let offset = text.find('|').expect("a place");
-        let sources = Sources::new();
-        let file = sources.add(Source::new("t.yml", text.replace('|', "").into_bytes()));
-        around(&sources, Pos::new(file, offset as u32)).into_iter().map(|block| block.text).collect()
+        def.params.iter().map(parameter).collect::<Vec<_>>().join(", ")
     }
 
-    #[test]
-    fn blocks_around_a_place() {
-        assert_eq!(blocks("#@ def f(x):\n|a: 1\n#@ end\n"), ["def f(x)"]);
-        assert_eq!(blocks("#@ def f(x):\na: 1\n#@ end\n---\n|b: 1\n"), <[&str; 0]>::default());
-        let nested = "l:\n#@ for a in x:\n  #@ if a:\n#@ for b in a:\n- |c: 1\n#@ end\n#@ end\n#@ end\n";
-        assert_eq!(blocks(nested), ["for a in x", "for b in a"]);
-        assert_eq!(blocks("#@ for/end a in x:\n- |a: 1\n- b: 1\n"), ["for a in x"]);
-        assert_eq!(blocks("#@ for/end a in x:\n- a: 1\n- |b: 1\n"), <[&str; 0]>::default());
+    /// An expression as it is written, in one line.
+    fn written(&self, id: ExprId) -> String {
+        let (start, end) = (self.ast[id].start, self.ast[id].end);
+        let range = start.offset as usize..end.offset as usize;
+        let text = String::from_utf8_lossy(self.text.get(range).unwrap_or_default());
+        let lines = text.lines().map(|line| line.trim().trim_start_matches("#@").trim());
+        lines.collect::<Vec<_>>().join(" ")
+    }
+
+    /// Where the line of a place begins, without blanks.
+    fn line_of(&self, pos: Pos) -> Pos {
+        let before = self.text.get(..pos.offset as usize).unwrap_or_default();
+        let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |feed| feed + 1);
+        let blanks = before[start..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        Pos::new(pos.file, (start + blanks) as u32)
     }
 }

@@ -2,13 +2,13 @@
 
 use ytterby_diag::{Path, Pos, Sources, Step};
 
-use super::blocks::{self, Block, BlockKind};
+use super::blocks::{Block, BlockKind, Blocks};
 use super::nodes::{self, Found};
 use super::session::Session;
 use super::{ChainLink, ExplainedFrame, ExplainedPlace};
 use crate::annotation::Ann;
 use crate::node::{Annotated, Document, Node, key_text};
-use crate::record::{History, LibraryCall};
+use crate::record::{History, LibraryCall, Replaced};
 
 /// A step before its value is formatted.
 pub(super) struct Link<'n> {
@@ -167,12 +167,14 @@ fn action_of(item: &dyn Annotated) -> Option<&'static str> {
     written.or_else(|| (item.policy().replaces && matches!(item.value(), Node::Array(_))).then_some("replace"))
 }
 
-/// The record of a render, and its sources.
+/// The records of a render, and the sources and code of its files.
 #[derive(Clone, Copy)]
 pub(super) struct Recorded<'h> {
     pub sources: &'h Sources,
+    pub blocks: &'h Blocks,
     pub histories: &'h [History],
     pub libraries: &'h [LibraryCall],
+    pub replaced: &'h [Replaced],
 }
 
 /// Which of the documents or items from one position: the second of three.
@@ -307,7 +309,7 @@ fn template_of<'h>(doc: &'h Document, path: &Path, turn: Turn, record: &Recorded
         }
     }
     let Some(found) = nodes::at(doc, path) else { return };
-    let frames = frames(record.sources, doc, path, turn);
+    let frames = frames(record, doc, path, turn);
     links.push(Link { kind: "template", pos: found.place, action: "set", value: Some(found.value), frames });
     add_libraries(doc, path, libraries, links);
 }
@@ -332,12 +334,13 @@ pub(super) fn is_same_document(one: &Document, other: &Document) -> bool {
     is_shared || (one.pos == other.pos && one.value.same(&other.value))
 }
 
-/// The functions, calls and loops that created a node, innermost first. A node from a function has a position outside the
-/// node around it; items from a loop share one position.
-fn frames(sources: &Sources, doc: &Document, path: &Path, turn: Turn) -> Vec<(Pos, String)> {
+/// The functions, calls and loops that made a node, innermost first. A node made by a function has another position than
+/// the node around it; items made by a loop share one position.
+fn frames(record: &Recorded<'_>, doc: &Document, path: &Path, turn: Turn) -> Vec<(Pos, String)> {
     let mut frames = Vec::new();
     let mut node = &doc.value;
-    add_blocks(sources, doc.pos, &[], turn, &mut frames);
+    let inner = add_replaced(record, doc.pos, Pos::UNKNOWN, turn, &mut frames);
+    add_blocks(record, doc.pos, &[], inner.unwrap_or(turn), &mut frames);
     let mut above = doc.pos;
     for step in path.steps() {
         let (value, pos, turn) = match (step, node) {
@@ -353,12 +356,15 @@ fn frames(sources: &Sources, doc: &Document, path: &Path, turn: Turn) -> Vec<(Po
             _ => break,
         };
         if pos.is_known() {
-            let is_elsewhere = above.is_known() && (pos.file != above.file || pos.offset < above.offset);
-            if is_elsewhere {
+            let replaced = add_replaced(record, pos, above, turn, &mut frames);
+            let turn = replaced.unwrap_or(turn);
+            let mut is_elsewhere = above.is_known() && (pos.file != above.file || pos.offset < above.offset);
+            if is_elsewhere && replaced.is_none() {
                 frames.push((above, "inserted here".to_owned()));
             }
-            let around = if is_elsewhere { Vec::new() } else { blocks::around(sources, above) };
-            add_blocks(sources, pos, &around, turn, &mut frames);
+            is_elsewhere |= replaced.is_some();
+            let around = if is_elsewhere { &[] } else { record.blocks.around(record.sources, above) };
+            add_blocks(record, pos, around, turn, &mut frames);
             above = pos;
         }
         node = value;
@@ -367,9 +373,39 @@ fn frames(sources: &Sources, doc: &Document, path: &Path, turn: Turn) -> Vec<(Po
     frames
 }
 
-/// Adds the functions and loops around a position that are not around its parent's.
-fn add_blocks(sources: &Sources, pos: Pos, above: &[Block], turn: Turn, frames: &mut Vec<(Pos, String)>) {
-    let own = blocks::around(sources, pos);
+/// Adds the call of `template.replace()` that put an item there, and the blocks around the call. Gives the turn of the
+/// item among those of this call; `None` if there is no call. Several calls in one collection may insert items of the
+/// same place: they are told apart by the turn of the item.
+fn add_replaced(
+    record: &Recorded<'_>,
+    pos: Pos,
+    above: Pos,
+    turn: Turn,
+    frames: &mut Vec<(Pos, String)>,
+) -> Option<Turn> {
+    let count = |call: &Replaced| call.by.iter().filter(|other| **other == pos).count();
+    let mut calls: Vec<&Replaced> =
+        record.replaced.iter().filter(|call| call.above == above && count(call) > 0).collect();
+    let (turn, of) = turn.unwrap_or((1, 1));
+    // Where the collection itself was made several times, each time had the same calls.
+    let times = calls.iter().map(|call| count(call)).sum::<usize>() / of;
+    calls.truncate(calls.len() / times.max(1));
+    let mut before = 0;
+    let at = calls.iter().position(|call| {
+        let is_here = turn <= before + count(call);
+        before += if is_here { 0 } else { count(call) };
+        is_here
+    })?;
+    let call = calls[at];
+    let around = if above.is_known() { record.blocks.around(record.sources, above) } else { &[] };
+    add_blocks(record, call.pos, around, twins(calls.iter().map(|call| call.pos), at), frames);
+    frames.push((call.pos, "template.replace()".to_owned()));
+    Some((count(call) > 1).then(|| (turn - before, count(call))))
+}
+
+/// Adds the functions and loops around a place that are not around the one above it.
+fn add_blocks(record: &Recorded<'_>, pos: Pos, above: &[Block], turn: Turn, frames: &mut Vec<(Pos, String)>) {
+    let own = record.blocks.around(record.sources, pos);
     let new: Vec<&Block> = own.iter().filter(|block| !above.contains(block)).collect();
     let loops: Vec<&Block> = new.iter().copied().filter(|block| block.kind == BlockKind::Loop).collect();
     for block in new.iter().filter(|block| block.kind == BlockKind::Function) {

@@ -1,123 +1,219 @@
-//! Finds constants that code compares values with: `mode == "fast"`, `count > 3`.
+//! The constants that code compares values with: `mode == "fast"`, `count > 3`.
 //!
-//! A free string has infinitely many legal values, and perhaps only one of them reaches a branch. The constants of
-//! comparisons are worth trying. They are extracted from the text of the code; a wrong one only costs a render.
+//! A free string has no end of legal values, and only one of them may enter a branch. The constants of comparisons, of
+//! membership tests, of lookups in dicts and of regular expressions are worth trying. They are read off the syntax tree,
+//! so strings, comments and code over several lines cannot be mistaken for something else. A constant that is compared
+//! with the data value itself comes before others; one that turns out to be unrelated only costs a render.
 
-use super::session::Session;
+use ytterby_starlark::ast::{Arg, Ast, ExprId, ExprKind};
+use ytterby_starlark::{BinaryOp, Syntax, UnaryOp};
+
+use crate::generate;
 use crate::node::{Node, Scalar};
 use crate::schema::{Kind, Slot, Type};
 
-/// Maximum constants of one kind.
-const MOST: usize = 64;
+/// The number of constants that are kept.
+const MOST: usize = 1_000;
 
 /// The constants of a project's comparisons.
 #[derive(Default, Debug)]
-pub(super) struct Constants {
-    texts: Vec<String>,
-    numbers: Vec<i64>,
+pub(super) struct Constants(Vec<Constant>);
+
+/// A constant, and the names in what it is compared with.
+#[derive(Debug)]
+struct Constant {
+    value: Scalar,
+    names: Vec<String>,
 }
 
 impl Constants {
-    /// The constants of all files of a session.
-    pub fn of(session: &Session) -> Constants {
+    /// The constants in the code of these files.
+    pub fn of<'s>(files: impl IntoIterator<Item = &'s Syntax>) -> Constants {
         let mut found = Constants::default();
-        for file in session.library.library.all_files() {
-            let input = file.input();
-            if !input.is_template() && !input.is_library() {
-                continue;
-            }
-            if let Ok(bytes) = input.content.read() {
-                found.add(&String::from_utf8_lossy(&bytes));
-            }
+        for syntax in files {
+            found.add_code(&syntax.ast);
         }
         found
     }
 
-    /// At most `most` constants that fit a slot.
-    pub fn for_slot(&self, slot: &Slot, most: usize) -> Vec<Node> {
+    /// At most so many constants that fit a data value. Those that are compared with a name like its own come first.
+    pub fn for_slot(&self, slot: &Slot, key: Option<&str>, most: usize) -> Vec<Node> {
         let has = |kind: Kind| match &slot.ty {
             Type::Scalar(own) => *own == kind,
             Type::Any => true,
             _ => false,
         };
-        let texts = self.texts.iter().filter(|_| has(Kind::String)).map(|text| Node::str(text.as_str()));
-        let numbers = self.numbers.iter().filter(|_| has(Kind::Int));
-        let numbers = numbers.map(|number| Node::Scalar(Scalar::Int(*number)));
-        texts.chain(numbers).take(most).collect()
-    }
-
-    fn add(&mut self, text: &str) {
-        for line in text.lines() {
-            self.add_line(line);
+        let fits = |constant: &&Constant| match &constant.value {
+            Scalar::Str(_) => has(Kind::String),
+            Scalar::Int(_) => has(Kind::Int) || has(Kind::Float),
+            Scalar::Float(_) => has(Kind::Float),
+            _ => false,
+        };
+        let (own, others): (Vec<&Constant>, Vec<&Constant>) = self
+            .0
+            .iter()
+            .filter(fits)
+            .partition(|constant| key.is_some_and(|key| constant.names.iter().any(|name| name == key)));
+        let mut values: Vec<Node> = Vec::new();
+        for constant in own.into_iter().chain(others) {
+            let value = Node::Scalar(constant.value.clone());
+            if values.len() < most && !values.iter().any(|known| known.same(&value)) {
+                values.push(value);
+            }
         }
+        values
     }
 
-    /// Adds the operands of `==`, `!=`, `<`, `>`, the items of lists after `in`, and the arguments of `startswith` and `endswith`.
-    fn add_line(&mut self, line: &str) {
-        const BEFORE: [&str; 6] = ["==", "!=", "<", ">", ".startswith(", ".endswith("];
-        for operator in BEFORE {
-            for (at, _) in line.match_indices(operator) {
-                self.add_constant(line[at + operator.len()..].trim_start_matches(['=', ' ']));
-                if let Some(text) = text_at_end(line[..at].trim_end()) {
-                    self.add_text(text);
+    fn add_code(&mut self, ast: &Ast) {
+        for id in ast.ids() {
+            match &ast[id].kind {
+                ExprKind::Compare(_, left, right) => {
+                    self.add_all(ast, *left, &names_in(ast, *right));
+                    self.add_all(ast, *right, &names_in(ast, *left));
                 }
-            }
-        }
-        for (at, word) in line.match_indices(" in ") {
-            let rest = line[at + word.len()..].trim_start();
-            if let Some(list) = rest.strip_prefix(['[', '(', '{']) {
-                let list = list.split([']', ')', '}']).next().unwrap_or_default();
-                list.split(',').for_each(|item| self.add_constant(item.trim()));
-            }
-            if let Some(text) = text_at_end(line[..at].trim_end().trim_end_matches(" not")) {
-                self.add_text(text);
-            }
-        }
-    }
-
-    fn add_constant(&mut self, text: &str) {
-        if let Some(quote) = text.chars().next().filter(|first| matches!(first, '"' | '\'')) {
-            if let Some(end) = text[1..].find(quote) {
-                self.add_text(&text[1..=end]);
-            }
-            return;
-        }
-        let end = text.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(text.len());
-        let Ok(number) = text[..end].parse::<i64>() else { return };
-        for number in [Some(number), number.checked_add(1)].into_iter().flatten() {
-            if self.numbers.len() < MOST && !self.numbers.contains(&number) {
-                self.numbers.push(number);
+                ExprKind::Binary(BinaryOp::In, left, right) | ExprKind::NotIn(left, right) => {
+                    self.add_all(ast, *left, &names_in(ast, *right));
+                    self.add_all(ast, *right, &names_in(ast, *left));
+                }
+                ExprKind::Call(callee, args) => self.add_call(ast, *callee, args),
+                // A dict is a table that something is looked up in.
+                ExprKind::Dict(entries) => entries.iter().for_each(|entry| self.add_all(ast, entry.key, &[])),
+                _ => {}
             }
         }
     }
 
-    fn add_text(&mut self, text: &str) {
-        let is_new = !self.texts.iter().any(|known| known == text);
-        if self.texts.len() < MOST && is_new && !text.contains('\\') {
-            self.texts.push(text.to_owned());
+    /// Adds the arguments of `text.startswith("…")` and the like, and texts that `regexp.match("…", text)` matches.
+    fn add_call(&mut self, ast: &Ast, callee: ExprId, args: &[Arg]) {
+        const TESTS: [&str; 6] = ["startswith", "endswith", "find", "index", "count", "get"];
+        let ExprKind::Dot(of, method) = &ast[ast.unparen(callee)].kind else { return };
+        let (method, of_names) = (method.to_str(), names_in(ast, *of));
+        let positional: Vec<ExprId> =
+            args.iter().filter_map(|arg| if let Arg::Positional(id) = arg { Some(*id) } else { None }).collect();
+        if TESTS.contains(&&*method) {
+            positional.iter().for_each(|id| self.add_all(ast, *id, &of_names));
+        }
+        if let ("match", [pattern, text]) = (&*method, &positional[..])
+            && let ExprKind::Str(pattern) = &ast[ast.unparen(*pattern)].kind
+            && let Some(example) = generate::example(pattern.as_bytes())
+        {
+            self.add(Scalar::from(example.as_str()), &names_in(ast, *text));
+        }
+    }
+
+    /// Adds a constant, or the constants in a list, tuple or dict.
+    fn add_all(&mut self, ast: &Ast, id: ExprId, names: &[String]) {
+        match &ast[id].kind {
+            ExprKind::Paren(inner) => self.add_all(ast, *inner, names),
+            ExprKind::Tuple(items) | ExprKind::List(items) => {
+                items.iter().for_each(|item| self.add_all(ast, *item, names));
+            }
+            ExprKind::Dict(entries) => entries.iter().for_each(|entry| self.add_all(ast, entry.key, names)),
+            ExprKind::Str(text) => self.add(Scalar::Str(text.clone()), names),
+            ExprKind::Int(number) => self.add_number(*number, names),
+            ExprKind::Float(number) => self.add_float(*number, names),
+            ExprKind::Unary(UnaryOp::Minus, inner) => match &ast[ast.unparen(*inner)].kind {
+                ExprKind::Int(number) => self.add_number(-*number, names),
+                ExprKind::Float(number) => self.add_float(-*number, names),
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+
+    /// Adds a number and the next one on each side: `>` tells one of them apart, `<` the other.
+    fn add_number(&mut self, number: i64, names: &[String]) {
+        for number in [Some(number), number.checked_add(1), number.checked_sub(1)].into_iter().flatten() {
+            self.add(Scalar::Int(number), names);
+        }
+    }
+
+    fn add_float(&mut self, number: f64, names: &[String]) {
+        for number in [number, number + 1.0, number - 1.0] {
+            self.add(Scalar::Float(number), names);
+        }
+    }
+
+    fn add(&mut self, value: Scalar, names: &[String]) {
+        let is_known = self.0.iter().any(|known| known.value == value && known.names == names);
+        if self.0.len() < MOST && !is_known {
+            self.0.push(Constant { value, names: names.to_vec() });
         }
     }
 }
 
-/// The string constant at the end of a text.
-fn text_at_end(text: &str) -> Option<&str> {
-    let quote = text.chars().next_back().filter(|last| matches!(last, '"' | '\''))?;
-    let inner = &text[..text.len() - 1];
-    inner.rfind(quote).map(|start| &inner[start + 1..])
+/// The last name of each chain of attributes in an expression: `mode` of `data.values.mode`, `x` of `x`.
+fn names_in(ast: &Ast, id: ExprId) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut open = vec![id];
+    while let Some(id) = open.pop() {
+        match &ast[id].kind {
+            ExprKind::Ident(name) | ExprKind::Dot(_, name) => names.push(name.to_str().into_owned()),
+            ExprKind::Index(_, key) => match &ast[ast.unparen(*key)].kind {
+                ExprKind::Str(name) => names.push(name.to_str().into_owned()),
+                _ => {}
+            },
+            ExprKind::Paren(inner) | ExprKind::Unary(_, inner) | ExprKind::Not(inner) => open.push(*inner),
+            ExprKind::Binary(_, left, right) => open.extend([*left, *right]),
+            ExprKind::Slice { operand, .. } => open.push(*operand),
+            ExprKind::Call(callee, args) => {
+                // `value.lower()`, `str(value)`, `getattr(data.values, "mode")`.
+                if let ExprKind::Dot(of, _) = &ast[ast.unparen(*callee)].kind {
+                    open.push(*of);
+                }
+                for arg in args {
+                    match arg {
+                        Arg::Positional(id) | Arg::Named(_, id, _) => match &ast[ast.unparen(*id)].kind {
+                            ExprKind::Str(name) => names.push(name.to_str().into_owned()),
+                            _ => open.push(*id),
+                        },
+                        Arg::Star(..) | Arg::StarStar(..) => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    names
 }
 
 #[cfg(test)]
 mod tests {
+    use ytterby_diag::{FileId, Pos};
+    use ytterby_starlark::{Dialect, Piece, parse_in};
+
     use super::*;
+
+    /// The constants of some code that fit strings, or numbers, for a data value with this name.
+    fn found(code: &str, key: &str, kind: Kind) -> Vec<String> {
+        let pieces = [Piece::Code { text: code.as_bytes(), at: Pos::new(FileId(0), 0) }];
+        let syntax = parse_in(Dialect::Current, &pieces).expect("the code can be parsed");
+        let slot = Slot::of(Type::Scalar(kind), Pos::UNKNOWN, Node::NULL);
+        let values = Constants::of([&syntax]).for_slot(&slot, Some(key), 64);
+        values.iter().map(crate::export::json_text).collect()
+    }
 
     #[test]
     fn comparisons_are_found() {
-        let mut found = Constants::default();
-        found.add("#@ if data.values.mode == \"fast\" or 'slow' != x or y in [\"a\", 'b']:\n#@ if n > 3 and n<-2:\n");
-        assert_eq!(found.texts, ["fast", "slow", "a", "b"]);
-        assert_eq!(found.numbers, [-2, -1, 3, 4]);
-        let mut found = Constants::default();
-        found.add("a: #@ \"x\" in s\nb: = 1 == \nc: <>\"\nd: #@ s.startswith(\"https:\")\n");
-        assert_eq!(found.texts, ["x", "https:"]);
+        let code = "a = data.values.mode == \"fast\" or 'slow' != x or y in [\"a\", 'b'] or n > 3 and n<-2\n";
+        assert_eq!(found(code, "mode", Kind::String), ["\"fast\"", "\"slow\"", "\"a\"", "\"b\""]);
+        assert_eq!(found(code, "n", Kind::Int), ["3", "4", "2", "-2", "-1", "-3"]);
+        let code = "a = \"x\" in s\nd = s.startswith((\"https:\", \"http:\"))\ne = {\"k\": 1}[s]\n";
+        assert_eq!(found(code, "s", Kind::String), ["\"x\"", "\"https:\"", "\"http:\"", "\"k\""]);
+    }
+
+    #[test]
+    fn the_constants_of_a_value_come_first() {
+        let code = "a = x == \"other\"\nb = data.values[\"mode\"].lower() == \"fast\"\n";
+        assert_eq!(found(code, "mode", Kind::String), ["\"fast\"", "\"other\""]);
+        assert_eq!(found(code, "x", Kind::String), ["\"other\"", "\"fast\""]);
+        let code = "a = regexp.match(\"^v[1]{2}$\", tag)\n";
+        assert_eq!(found(code, "tag", Kind::String), ["\"v11\""]);
+    }
+
+    #[test]
+    fn strings_comments_and_lines_do_not_mislead() {
+        let code = "a = \"x == 'no'\" # y == \"no\"\nb = (z ==\n  \"ye\\\"s\")\n";
+        assert_eq!(found(code, "z", Kind::String), ["\"ye\\\"s\""]);
     }
 }

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use ytterby_diag::{Path, Pos};
+use ytterby_diag::{Path, Pos, Step};
 use ytterby_starlark::Eval;
 use ytterby_text::Str;
 
@@ -166,7 +166,7 @@ pub(super) fn run<'c>(
     until: &dyn Fn(&[Changed]) -> bool,
 ) -> Vec<Effect> {
     let candidates: Vec<&Candidate> = candidates.into_iter().collect();
-    let constants = Constants::of(session);
+    let constants = &session.code().constants;
     let mut left = renders;
     let most = if candidates.iter().filter(|one| one.is_read).count() > MANY { VARIATIONS_OF_MANY } else { VARIATIONS };
     let mut effects = Vec::new();
@@ -182,7 +182,7 @@ pub(super) fn run<'c>(
             // Values tried for a secret are not secret.
             let secrets = session.run.secrets.take();
             let most = most.min(left);
-            left -= vary(session, eval, base, candidate, &constants, most, until, &mut effect);
+            left -= vary(session, eval, base, candidate, constants, most, until, &mut effect);
             session.run.secrets.replace(secrets);
         }
         effects.push(effect);
@@ -205,8 +205,12 @@ fn vary(
     let mut seen: HashSet<Changed> = HashSet::new();
     // Some of the values are the current one, or are rejected.
     let values = generate::variations(eval, &session.run, &candidate.slot, &candidate.path, most * 2 + 4);
-    // A constant in a comparison is the most effective value, so it comes first.
-    let compared = constants.for_slot(&candidate.slot, most);
+    let key = candidate.path.steps().iter().rev().find_map(|step| match step {
+        Step::Key(key) => Some(key.as_str()),
+        Step::Index(_) => None,
+    });
+    // What code compares a value with decides more than any other value does, so it comes first.
+    let compared = constants.for_slot(&candidate.slot, key, most);
     let most = most + compared.len();
     let mut tried = 0;
     for value in compared.into_iter().chain(values) {

@@ -27,7 +27,7 @@ use crate::library::RanLibrary;
 use crate::limits;
 use crate::node::{Document, Map, Node, Scalar, key_text};
 use crate::path::Way;
-use crate::record::{History, LibraryCall};
+use crate::record::{History, LibraryCall, Replaced};
 use crate::run::Run;
 use crate::schema::check::Context;
 use crate::schema::{Presence, Slot, Type, redact};
@@ -219,6 +219,7 @@ struct Base {
     labels: Vec<String>,
     histories: Vec<History>,
     libraries: Vec<LibraryCall>,
+    replaced: Vec<Replaced>,
     candidates: Vec<Candidate>,
 }
 
@@ -253,6 +254,7 @@ impl Explainer {
             texts: output.texts,
             histories: output.histories,
             libraries: output.libraries,
+            replaced: output.replaced,
             candidates,
         });
         self.output = Some(base.clone());
@@ -427,26 +429,23 @@ impl Explainer {
             effects.iter().filter(|effect| !effect.is_varied).map(experiment::Effect::name).collect();
         let session = &self.session;
         let shown = |node: &Node| shown(&session.run, node);
+        let record = chain::Recorded {
+            sources: &session.run.sources,
+            blocks: &session.code().blocks,
+            histories: &base.histories,
+            libraries: &base.libraries,
+            replaced: &base.replaced,
+        };
         let explanation = |target: &Target| {
             let found = target.document.and_then(|number| nodes::at(&base.documents[number], &target.path));
             let links = match (target.document, target.removed) {
                 (Some(number), _) => {
                     let doc = &base.documents[number];
                     let turn = chain::twins(base.documents.iter().map(|doc| doc.pos), number);
-                    let record = chain::Recorded {
-                        sources: &session.run.sources,
-                        histories: &base.histories,
-                        libraries: &base.libraries,
-                    };
                     chain::of_node(doc, number, &target.path, turn, &record)
                 }
                 (None, Some(slot)) => {
                     let mut links = Vec::new();
-                    let record = chain::Recorded {
-                        sources: &session.run.sources,
-                        histories: &base.histories,
-                        libraries: &base.libraries,
-                    };
                     if let Some(history) = base.histories.last() {
                         chain::history_of(history, slot, &target.path, None, &record, &mut links);
                     }

@@ -3,18 +3,21 @@
 //! Schema and data values are computed once; parsed and compiled files are kept. Each render gets a document of final data
 //! values and returns the documents of the output before any check.
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 
-use ytterby_diag::{Failure, Origin, Pos};
-use ytterby_starlark::Eval;
+use ytterby_diag::{Failure, FileId, Origin, Pos};
+use ytterby_starlark::{Eval, Syntax};
 use ytterby_text::Str;
 
+use super::blocks::Blocks;
+use super::constants::Constants;
 use crate::annotation::Ann;
 use crate::input::{FileKind, InputFile};
-use crate::library::{LibraryRun, Prepared, RanLibrary, Waiting, root};
+use crate::library::{File, LibraryRun, Prepared, RanLibrary, Waiting, root};
 use crate::node::{Annotated, Document, Node, Reads};
 use crate::overlay::{self, Purpose};
-use crate::record::{History, LibraryCall, Record};
+use crate::record::{History, LibraryCall, Record, Replaced};
 use crate::run::Run;
 use crate::schema::Schema;
 use crate::schema::check::Context;
@@ -31,9 +34,17 @@ pub(super) struct Session {
     pub values: Document,
     /// Whether the values satisfy all rules.
     pub is_valid: bool,
+    /// The code of all files, read when it is needed.
+    code: OnceCell<SessionCode>,
     used_up: Vec<crate::library::FileInLibrary>,
     values_for_children: Vec<Rc<Envelope>>,
     schemas_for_children: Vec<Rc<Envelope>>,
+}
+
+/// What the code of all files says.
+pub(super) struct SessionCode {
+    pub constants: Constants,
+    pub blocks: Blocks,
 }
 
 /// One input of data values.
@@ -75,6 +86,7 @@ pub(super) struct Output {
     pub texts: Vec<(String, Str)>,
     pub histories: Vec<History>,
     pub libraries: Vec<LibraryCall>,
+    pub replaced: Vec<Replaced>,
     pub reads: Option<Rc<Reads>>,
 }
 
@@ -132,6 +144,7 @@ impl Session {
             schema,
             inputs: Vec::new(),
             is_valid: true,
+            code: OnceCell::new(),
             used_up: declared.files.into_iter().chain(files).collect(),
             values_for_children: children,
             schemas_for_children: declared.for_children,
@@ -160,10 +173,23 @@ impl Session {
             inputs: Vec::new(),
             values: prepared.values.doc.clone(),
             is_valid: true,
+            code: OnceCell::new(),
             used_up: prepared.used_up.clone(),
             values_for_children: prepared.waiting.values.clone(),
             schemas_for_children: prepared.waiting.schemas.clone(),
         }
+    }
+
+    /// The code of all files, those of libraries included.
+    pub fn code(&self) -> &SessionCode {
+        self.code.get_or_init(|| {
+            let options = &self.library.options;
+            let files = self.library.library.all_files();
+            let syntax = |file: &Rc<File>| file.syntax(&self.run, options.strict, options.unknown_comments);
+            let files: Vec<(FileId, Syntax)> = files.iter().filter_map(syntax).collect();
+            let constants = Constants::of(files.iter().map(|(_, syntax)| syntax));
+            SessionCode { constants, blocks: Blocks::of(&files, &self.run.sources) }
+        })
     }
 
     fn merge(&self, eval: &mut Eval, left: Document, input: &Envelope, is_first: bool) -> Result<Document, Failure> {
@@ -231,8 +257,15 @@ impl Session {
         let documents = evaluated.documents.into_iter();
         let documents = documents.flat_map(|(file, docs)| docs.into_nodes_of(&file, &self.run).items);
         let documents = documents.filter(|doc| !doc.is_empty()).collect();
-        let (histories, libraries) = record.as_ref().map(|record| record.take()).unwrap_or_default();
-        Ok(Output { documents, texts, histories, libraries, reads: record.map(|record| record.reads.clone()) })
+        let (histories, libraries, replaced) = record.as_ref().map(|record| record.take()).unwrap_or_default();
+        Ok(Output {
+            documents,
+            texts,
+            histories,
+            libraries,
+            replaced,
+            reads: record.map(|record| record.reads.clone()),
+        })
     }
 }
 

@@ -17,6 +17,7 @@ use crate::annotation::{Ann, Annotation};
 use crate::node::{
     self, Annotated, Array, ArrayItem, Document, DocumentSet, FragmentData, Map, MapItem, Meta, Node, Origin,
 };
+use crate::record::Replaced;
 
 /// Longer texts are charged before they are copied.
 const LONG: usize = 4096;
@@ -279,6 +280,18 @@ impl Context {
         Ok(())
     }
 
+    /// The node that [`Context::replace`] replaced last, and what by.
+    pub fn replaced(&self) -> Option<Replaced> {
+        let (current, outer) = self.open.split_last()?;
+        let by = match current.replacement.as_ref()? {
+            Replacement::Documents(items) => items.iter().map(|item| item.pos).collect(),
+            Replacement::MapItems(items) => items.iter().map(|item| item.pos).collect(),
+            Replacement::ArrayItems(items) => items.iter().map(|item| item.pos).collect(),
+        };
+        let above = outer.iter().rev().find_map(|open| open.node.item_pos()).unwrap_or(Pos::UNKNOWN);
+        Some(Replaced { pos: current.node.item_pos()?, above, by })
+    }
+
     /// Closes all nodes and returns the result, and the overlay annotations without effect in it,
     /// unless it becomes part of something else.
     pub fn finish(mut self) -> Result<(Built, Vec<(Ann, Pos)>)> {
@@ -374,6 +387,16 @@ impl Context {
 }
 
 impl Building {
+    /// The position of a document, map item or array item.
+    fn item_pos(&self) -> Option<Pos> {
+        match self {
+            Building::Document(doc) => Some(doc.pos),
+            Building::MapItem(item) => Some(item.pos),
+            Building::ArrayItem(item) => Some(item.pos),
+            _ => None,
+        }
+    }
+
     /// The first overlay annotation on the node itself that requires an overlay: a document that an
     /// overlay would append is part of the output anyway.
     fn overlay_annotation(&self) -> Option<(Ann, Pos)> {

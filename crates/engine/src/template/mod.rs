@@ -19,7 +19,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use ytterby_diag::{Diagnostic, FileId, Listing, ListingStyle, Pos};
-use ytterby_starlark::{Eval, Exports, LinkedProgram, Ops, Piece, Program, SyntaxError};
+use ytterby_starlark::{Eval, Exports, LinkedProgram, Ops, Piece, Program, Syntax, SyntaxError, parse_in};
 use ytterby_text::Str;
 use ytterby_yaml::Tree;
 
@@ -121,6 +121,24 @@ impl CompiledTemplate {
         let table = Rc::new(LinkedTable::new(&self.table));
         Template { program: self.program.link(), table, language: self.language }
     }
+}
+
+/// The code of a YAML file as a syntax tree, for tools that read it instead of running it. `None`
+/// if the template is malformed.
+pub(crate) fn yaml_syntax(tree: &Tree, run: &Run, unknown: UnknownComments) -> Option<Syntax> {
+    let writer = yaml::write_program(tree, run, unknown).ok()?;
+    parse_in(run.dialect(), &writer.pieces()).ok()
+}
+
+/// The same for a text file.
+pub(crate) fn text_syntax(text: &str, file: FileId, run: &Run) -> Option<Syntax> {
+    let writer = text::write_program(text, file).ok()?;
+    parse_in(run.dialect(), &writer.pieces()).ok()
+}
+
+/// The same for a Starlark file.
+pub(crate) fn starlark_syntax(text: &[u8], file: FileId, run: &Run) -> Option<Syntax> {
+    parse_in(run.dialect(), &[Piece::Code { text, at: Pos::new(file, 0) }]).ok()
 }
 
 /// Compiles these pieces; records coverage if the run requests it.

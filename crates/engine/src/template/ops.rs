@@ -15,6 +15,7 @@ use super::table::{Annotate, Kind, LinkedTable, Op};
 use crate::annotation::{Ann, Annotation, Level};
 use crate::contexts::{Building, OpenContexts};
 use crate::node::{self, Fragment, Scalar};
+use crate::record::Replaced;
 
 /// The open contexts while a file's program, or a function of it, runs.
 pub(crate) struct TemplateOps {
@@ -75,6 +76,11 @@ impl TemplateOps {
     pub fn replace(&self, value: &Value) -> Result<Value, String> {
         self.with_context(|context| context.replace(value))?;
         Ok(Value::host(Noop))
+    }
+
+    /// What the last call of `template.replace()` replaced, for records.
+    pub fn replaced(&self) -> Option<Replaced> {
+        self.contexts.borrow().last()?.replaced()
     }
 
     fn with_context<R>(&self, work: impl FnOnce(&mut Context) -> Result<R, String>) -> Result<R, String> {

@@ -279,13 +279,14 @@ impl<'a> FrontEnd<'a> {
     }
 }
 
-/// `if/end x:` as `if x:`: a block around the one node that follows.
+/// `if/end x:` as `if     x:`: a block around the one node that follows. Blanks keep the columns of
+/// the code after it.
 fn without_node_sugar(code: &str) -> Option<String> {
     let trimmed = code.trim_start();
     let indent = &code[..code.len() - trimmed.len()];
     ["if", "else", "elif", "for", "def"].iter().find_map(|keyword| {
         let rest = trimmed.strip_prefix(keyword)?.strip_prefix("/end")?;
-        Some(format!("{indent}{keyword}{rest}"))
+        Some(format!("{indent}{keyword}    {rest}"))
     })
 }
 

@@ -35,6 +35,10 @@ pub(crate) fn from_flags(run: &Run) -> Result<Vec<Envelope>, Failure> {
                 .map_err(|failure| failure.doing(format!("Extracting data values from env under prefix '{prefix}'")))?;
         }
     }
+    // A project's values come before those of the command line.
+    for value in &flags.placed {
+        found.push(maker.placed(value)?);
+    }
     for (pairs, form) in [(&flags.strings, Form::Text), (&flags.yaml, Form::Yaml)] {
         for pair in pairs {
             let made = maker.pair(pair, form);
@@ -43,9 +47,6 @@ pub(crate) fn from_flags(run: &Run) -> Result<Vec<Envelope>, Failure> {
     }
     for content in &flags.contents {
         found.push(maker.content(content).map_err(from_file)?);
-    }
-    for value in &flags.placed {
-        found.push(maker.placed(value)?);
     }
     Ok(found)
 }
