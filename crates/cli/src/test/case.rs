@@ -7,7 +7,7 @@ use ytterby::{Failure, OutputCheck, OutputFile, Rendered};
 use ytterby_diag::{Diagnostic, Id, PlaceNames, Sources, Step};
 use ytterby_project::{ExpectedFailure, Placed, Target, Test, Value, join};
 
-use super::{Problem, Tested, Verdict, expect, find};
+use super::{Problem, Tested, Verdict, expect, find, remedy};
 use crate::build::unified;
 use crate::project::engine::{Documents, Engine, Failing, Job, Renderers};
 use crate::project::inputs::{Additions, Inputs};
@@ -109,7 +109,8 @@ fn generated(engine: &Engine, renderers: &mut Renderers, job: &Job, count: &Plac
                 let first = failure.diagnostics().into_iter().next();
                 let why = first.as_ref().map(|first| actual(first, &sources)).unwrap_or_default();
                 let message = format!("values that the schema allows make the render fail: {why}");
-                let mut diagnostic = count.problem(Id::TEST_GENERATE, message, None);
+                let help = "add a rule to the schema that refuses these values, or handle them in the template";
+                let mut diagnostic = count.problem(Id::TEST_GENERATE, message, Some(help.to_owned()));
                 if let Some(label) = first.and_then(|first| first.labels.into_iter().next()) {
                     let role = ytterby_diag::Role::Related;
                     diagnostic = moved(diagnostic.label(ytterby_diag::Label { role, ..label }), &sources);
@@ -162,7 +163,7 @@ fn snapshot_problem(name: &Placed<String>, path: &str, rendered: &Rendered) -> O
 
 fn not_failed(expected: &Placed<ExpectedFailure>) -> Problem {
     let message = format!("expected the render to fail with {}, but it succeeded", words(&expected.value));
-    expected.problem(Id::TEST_FAILS, message, None).into()
+    expected.problem(Id::TEST_FAILS, message, Some(remedy::of_success(&expected.value))).into()
 }
 
 /// The problem with a failure, unless it contains the expected one.
@@ -180,7 +181,8 @@ fn other_failure(expected: &Placed<ExpectedFailure>, failure: &Failure, sources:
     }
     let message = format!("expected the render to fail with {}, but it failed with", words(&expected.value));
     let shown: Vec<String> = found.iter().take(3).map(|problem| actual(problem, sources)).collect();
-    let mut diagnostic = expected.problem(Id::TEST_FAILS, format!("{message} {}", shown.join(", and ")), None);
+    let help = found.first().map(|first| remedy::of_failure(first.id.name(), first.path.as_ref()));
+    let mut diagnostic = expected.problem(Id::TEST_FAILS, format!("{message} {}", shown.join(", and ")), help);
     for problem in found.iter().take(3) {
         for label in problem.labels.iter().take(1) {
             diagnostic = diagnostic.label(ytterby_diag::Label { role: ytterby_diag::Role::Related, ..label.clone() });

@@ -5,7 +5,7 @@ use ytterby_diag::{Id, Label, Part, Path, Role, Step};
 use ytterby_project::{Data, Expectation, Expected, Placed, Scalar, Value};
 use ytterby_text::gojson::{self, Html};
 
-use super::Problem;
+use super::{Problem, remedy};
 use crate::build::counted;
 
 /// The differences between the documents and the expectation.
@@ -60,7 +60,8 @@ fn other_count(expectation: &Expectation, wanted: u64, meant: &[&Value], documen
     if shown.len() > MAX {
         names.push(format!("and {} more", shown.len() - MAX));
     }
-    let diagnostic = place.problem(Id::TEST_COUNT, message, None);
+    let help = remedy::of_count(expectation, meant.len(), documents);
+    let diagnostic = place.problem(Id::TEST_COUNT, message, help);
     match names.is_empty() {
         true => diagnostic.note("there are no documents").into(),
         false => diagnostic.note(format!("documents: {}", names.join(", "))).into(),
@@ -81,7 +82,7 @@ fn differs(document: &Value, wanted: &Expected, name: &str) -> Option<Problem> {
         false => format!("{} of {name} is not what is expected", wanted.path),
     };
     Some(Problem {
-        diagnostic: at(wanted, Id::TEST_EQUALS, message, found),
+        diagnostic: at(wanted, Id::TEST_EQUALS, message, found, remedy::of_equals(wanted, found)),
         diff: if is_short { String::new() } else { diff(&wanted.value, found) },
     })
 }
@@ -100,14 +101,16 @@ fn lacks(document: &Value, wanted: &Expected, name: &str) -> Option<Problem> {
         return None;
     }
     let message = format!("{} of {name} does not contain {}", wanted.path, inline(&wanted.value));
-    Some(Problem { diagnostic: at(wanted, Id::TEST_CONTAINS, message, found), diff: diff(&wanted.value, found) })
+    let help = remedy::of_contains(wanted, found);
+    let diagnostic = at(wanted, Id::TEST_CONTAINS, message, found, help);
+    Some(Problem { diagnostic, diff: diff(&wanted.value, found) })
 }
 
 fn exists(document: &Value, path: &Placed<Path>, name: &str) -> Option<Problem> {
     let found = lookup(document, path.value.steps())?;
     let message = format!("{} of {name} exists, but is expected to be absent", path.value);
     let label = Label::new(Role::Related, found.pos, Part::Value).text("it comes from here");
-    Some(path.problem(Id::TEST_ABSENT, message, None).label(label).into())
+    Some(path.problem(Id::TEST_ABSENT, message, Some(remedy::of_absent(&path.value))).label(label).into())
 }
 
 /// The problem of a node that does not exist.
@@ -117,9 +120,9 @@ fn absent(document: &Value, wanted: &Expected, name: &str, id: Id) -> Problem {
     wanted.value.problem(id, message, near).into()
 }
 
-fn at(wanted: &Expected, id: Id, message: String, found: &Value) -> ytterby_diag::Diagnostic {
+fn at(wanted: &Expected, id: Id, message: String, found: &Value, help: String) -> ytterby_diag::Diagnostic {
     let label = Label::new(Role::Related, found.pos, Part::Value).text("it comes from here");
-    wanted.value.problem(id, message, None).label(label)
+    wanted.value.problem(id, message, Some(help)).label(label)
 }
 
 /// How far a path leads, and which keys exist there.
@@ -153,8 +156,8 @@ fn list_hint(list: &str, count: usize, step: Option<&Step>) -> String {
     }
 }
 
-/// The node at a path. A key with dots may be written without quotes.
-fn lookup<'a>(node: &'a Value, steps: &[Step]) -> Option<&'a Value> {
+/// The node that a path leads to. A key that contains dots may be written without quotes.
+pub fn lookup<'a>(node: &'a Value, steps: &[Step]) -> Option<&'a Value> {
     let Some((first, rest)) = steps.split_first() else { return Some(node) };
     match (first, &node.value) {
         (Step::Index(index), Data::List(items)) => lookup(items.get(*index)?, rest),
@@ -175,8 +178,8 @@ fn lookup<'a>(node: &'a Value, steps: &[Step]) -> Option<&'a Value> {
     }
 }
 
-/// Whether nodes are equal. The order of keys is ignored.
-fn equal(a: &Value, b: &Value) -> bool {
+/// Whether nodes are the same. The order of keys does not count.
+pub fn equal(a: &Value, b: &Value) -> bool {
     match (&a.value, &b.value) {
         (Data::Scalar(a), Data::Scalar(b)) => same(a, b),
         (Data::List(a), Data::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b)),
@@ -188,8 +191,8 @@ fn equal(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Whether a node contains another one: keys of maps, items of lists in any order, equal leaves.
-fn contains(node: &Value, wanted: &Value) -> bool {
+/// Whether a node has everything that another one has: keys of maps, items of lists in any order, equal leaves.
+pub fn contains(node: &Value, wanted: &Value) -> bool {
     match (&node.value, &wanted.value) {
         (Data::Map(items), Data::Map(wanted)) => wanted
             .iter()
@@ -208,7 +211,7 @@ fn same(a: &Scalar, b: &Scalar) -> bool {
     }
 }
 
-fn is_collection(value: &Value) -> bool {
+pub fn is_collection(value: &Value) -> bool {
     !matches!(value.value, Data::Scalar(_))
 }
 
@@ -237,7 +240,7 @@ fn typed(value: &Value) -> String {
 }
 
 /// A value in one line, as JSON.
-fn inline(value: &Value) -> String {
+pub fn inline(value: &Value) -> String {
     match &value.value {
         Data::Scalar(Scalar::Text(text)) => quoted(text),
         Data::Scalar(scalar) => scalar_text(scalar),
@@ -255,7 +258,7 @@ fn quoted(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-fn scalar_text(scalar: &Scalar) -> String {
+pub fn scalar_text(scalar: &Scalar) -> String {
     match scalar {
         Scalar::Null => "null".to_owned(),
         Scalar::Bool(value) => value.to_string(),

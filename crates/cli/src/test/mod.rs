@@ -8,6 +8,7 @@ mod coverage;
 mod expect;
 mod find;
 mod output;
+mod remedy;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
