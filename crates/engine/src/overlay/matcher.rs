@@ -51,8 +51,8 @@ pub(super) enum Hint {
     Any,
     /// Only the item with this index; all others cannot match.
     Number(i64),
-    /// Only items with one of these leaves; all others cannot match.
-    OneOf(Vec<Leaf>),
+    /// Only items that have all leaves of one of these lists; all others cannot match.
+    Leaves(Vec<Vec<Leaf>>),
     /// Only items with this leaf, if all of them have something at its path.
     Key(Leaf),
 }
@@ -134,15 +134,26 @@ impl Matcher {
                 _ => Hint::Any,
             },
             Matcher::Subset(expected) => match yaml(expected).map(|expected| index::leaves(&expected, LEAVES)) {
-                Ok(leaves) if !leaves.is_empty() => Hint::OneOf(leaves),
+                Ok(leaves) if !leaves.is_empty() => Hint::Leaves(vec![leaves]),
                 _ => Hint::Any,
             },
             // Items that the first matcher refuses never reach the others.
             Matcher::And(all) if !all.iter().any(sees_places) => match all.first().and_then(Value::downcast::<Matcher>)
             {
-                Some(first @ (Matcher::Subset(_) | Matcher::And(_))) => first.hint(right),
+                Some(first @ (Matcher::Subset(_) | Matcher::And(_) | Matcher::Or(_))) => first.hint(right),
                 _ => Hint::Any,
             },
+            // Each alternative refuses the items without its leaves.
+            Matcher::Or(any) if !any.iter().any(sees_places) => {
+                let leaves = |matcher: &Value| match Value::downcast::<Matcher>(matcher)?.hint(right) {
+                    Hint::Leaves(lists) => Some(lists),
+                    _ => None,
+                };
+                any.iter()
+                    .map(leaves)
+                    .collect::<Option<Vec<_>>>()
+                    .map_or(Hint::Any, |lists| Hint::Leaves(lists.concat()))
+            }
             Matcher::All | Matcher::And(_) | Matcher::Or(_) | Matcher::Not(_) => Hint::Any,
         }
     }

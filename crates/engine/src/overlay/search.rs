@@ -5,7 +5,7 @@ use ytterby_diag::{Failure, Id};
 use ytterby_starlark::{Eval, Value};
 
 use super::expects::{Expects, unknown_argument};
-use super::index::Index;
+use super::index::{Index, Leaf};
 use super::left::{Kind, Left};
 use super::matcher::{self, Hint, Matcher};
 use super::values::cleaned;
@@ -192,11 +192,11 @@ fn by_matcher<L: Left>(
         Hint::Number(number) if L::KIND != Kind::MapItem => {
             return Ok(usize::try_from(number).ok().and_then(|number| left.nth(number)).into());
         }
-        Hint::OneOf(leaves) => with_index(left, |index, left| {
-            let found = |index: &mut Index, leaf| index.candidates(leaf, left.values()).map(|(slots, _)| slots.len());
-            let counts = leaves.iter().filter_map(|leaf| Some((found(index, leaf)?, leaf)));
-            let (_, rarest) = counts.min_by_key(|(count, _)| *count)?;
-            index.candidates(rarest, left.values()).map(|(slots, _)| slots.to_vec())
+        Hint::Leaves(lists) => with_index(left, |index, left| {
+            let mut slots = Vec::new();
+            // All paths are looked up, so that the next search finds their tables.
+            let found: Vec<bool> = lists.iter().map(|leaves| rarest(index, left, leaves, &mut slots)).collect();
+            found.into_iter().all(|found| found).then_some(slots)
         }),
         Hint::Key(leaf) => with_index(left, |index, left| match index.candidates(&leaf, left.values()) {
             Some((slots, 0)) => Some(slots.to_vec()),
@@ -225,6 +225,17 @@ fn by_matcher<L: Left>(
         }
     }
     Ok(found)
+}
+
+/// Adds the slots with the leaf that the fewest items have. Says whether there is a table for one of the leaves.
+fn rarest<L: Left>(index: &mut Index, left: &L, leaves: &[Leaf], slots: &mut Vec<u32>) -> bool {
+    let count = |index: &mut Index, leaf| index.candidates(leaf, left.values()).map(|(slots, _)| slots.len());
+    let counts = leaves.iter().filter_map(|leaf| Some((count(index, leaf)?, leaf)));
+    let Some((_, rarest)) = counts.min_by_key(|(count, _)| *count) else { return false };
+    if let Some((found, _)) = index.candidates(rarest, left.values()) {
+        slots.extend_from_slice(found);
+    }
+    true
 }
 
 fn with_index<L: Left, R>(left: &mut L, look: impl FnOnce(&mut Index, &L) -> R) -> R {
