@@ -53,6 +53,8 @@ impl<'a> Page<'a> {
     pub fn parse(text: &'a str) -> Result<Page<'a>, String> {
         let mut page = Page { text, sections: vec![Section::default()], is_continuous: false };
         let mut lines = text.lines().enumerate();
+        // The paragraph above a block, where readers look for the name of the file.
+        let mut above = String::new();
         while let Some((number, line)) = lines.next() {
             if line == CONTINUOUS {
                 page.is_continuous = true;
@@ -69,7 +71,16 @@ impl<'a> Page<'a> {
                 }
                 let steps = &mut page.sections.last_mut().expect("there is always one").steps;
                 read_block(info, &block, steps).map_err(|problem| format!("{}: {problem}", number + 1))?;
+                if let Some((_, name)) = info.split_once(" file=").filter(|(_, name)| !above.contains(name)) {
+                    return Err(format!("{}: the line above the block does not name {name}", number + 1));
+                }
+                above.clear();
+                continue;
             }
+            if above.ends_with("\n\n") && !line.is_empty() {
+                above.clear();
+            }
+            above.extend([line, "\n"]);
         }
         Ok(page)
     }
