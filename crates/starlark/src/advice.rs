@@ -140,6 +140,5 @@ fn words(problem: &Problem) -> Option<&'static str> {
     })
 }
 
-/// How to iterate over a struct.
-const STRUCT_LOOP: &str = "iterate over the names of a struct: `for key in dir(value):`, and read each field with \
-                           `getattr(value, key)`";
+/// The loop that works for structs.
+const STRUCT_LOOP: &str = "a struct is not a dict: convert it, as in `for key, item in dict(value).items():`";

@@ -128,7 +128,7 @@ fn values_of_the_wrong_type_get_suggestions() {
 
 #[test]
 fn wrong_uses_of_structs_get_suggestions() {
-    let path = "for key in dir(value)";
+    let path = "for key, item in dict(value).items()";
     check("x = config.nmae", "code/attribute", ".nmae", "did you mean .name?", "x = config.name");
     check("for k, v in config.items():\nend", "code/attribute", ".items", path, "");
     check("for k, v in config:\nend", "code/type", "for", path, "");

@@ -64,6 +64,14 @@ fn values_that_need_quotes() {
 }
 
 #[test]
+fn comments_that_hide_a_bracket() {
+    let help = "= a comment reaches to the end of its line and hides the closing bracket: write one item a line";
+    let bracket = "1:4 \"[\" this bracket is still open";
+    check("a: [#@ b ]\nc: 1\n", &["did not find expected ',' or ']'", "2:5 \"\"", bracket, help]);
+    check("a: [b # c\nd: 1\n", &["did not find expected ',' or ']'", "2:1 \"d:\"", bracket]);
+}
+
+#[test]
 fn keys() {
     check(
         "a: 1\nb:2\n",

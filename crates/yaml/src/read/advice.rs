@@ -55,6 +55,7 @@ impl Parser<'_> {
             None => self.help(&mut error, line),
         };
         error.helps.extend(help);
+        error.helps.extend(self.hidden_bracket(at));
         self.add_open_bracket(&mut error);
         self.add_long_string(&mut error);
         error
@@ -177,11 +178,28 @@ impl Parser<'_> {
 
     /// Shows the bracket around an error.
     fn add_open_bracket(&self, error: &mut ReadError) {
-        let is_flow = |kind| matches!(kind, Kind::FlowMap | Kind::FlowArray);
-        let Some(frame) = self.frames.iter().rev().find(|frame| is_flow(frame.kind)) else { return };
-        if self.flow_level > 0 && error.span.start as usize > frame.start {
-            error.labels.push(label(self.pos(frame.start), 1, "this bracket is still open"));
+        if let Some(start) = self.open_bracket(error.span.start as usize) {
+            error.labels.push(label(self.pos(start), 1, "this bracket is still open"));
         }
+    }
+
+    /// `[a, #comment ]`: the closing bracket is part of a comment.
+    fn hidden_bracket(&self, at: usize) -> Option<Help> {
+        let start = self.open_bracket(at)?;
+        let line = Line::around(self.at.text, start);
+        let rest = &self.at.text[start..line.end];
+        let begins_comment = |pair: &[u8]| pair[1] == b'#' && b" \t[{,".contains(&pair[0]);
+        let comment = rest.windows(2).position(begins_comment)?;
+        rest[comment..].iter().any(|byte| matches!(byte, b']' | b'}')).then(|| {
+            Help::new("a comment reaches to the end of its line and hides the closing bracket: write one item a line")
+        })
+    }
+
+    /// Where the innermost bracket opens that is not closed before `at`.
+    fn open_bracket(&self, at: usize) -> Option<usize> {
+        let is_flow = |kind| matches!(kind, Kind::FlowMap | Kind::FlowArray);
+        let frame = self.frames.iter().rev().find(|frame| is_flow(frame.kind))?;
+        (self.flow_level > 0 && at > frame.start).then_some(frame.start)
     }
 
     /// Shows where a string begins that ends on the line of the error: its closing quote is
