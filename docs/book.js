@@ -4,6 +4,10 @@ for (const code of document.querySelectorAll('pre > code[class*="file="]')) {
     const name = [...code.classList].find((word) => word.startsWith("file=")).slice("file=".length);
     const pre = code.parentElement;
     const before = pre.previousElementSibling;
+    if (before && before.textContent.trim() === `${name}:`) {
+        before.classList.add("file-name");
+        continue;
+    }
     if (before && before.textContent.includes(name)) {
         continue;
     }

@@ -6,8 +6,11 @@ use std::path::Path;
 /// Folders with pages, in the order in which help lists them.
 const FOLDERS: [&str; 3] = ["", "guides", "cookbook"];
 
-/// Pages that are no topics: the tables of contents, and errors, which help finds by their ids.
-const LEFT_OUT: [&str; 3] = ["README.md", "SUMMARY.md", "errors.md"];
+/// Pages that are no topics: the book's table of contents, and errors, which help finds by their ids.
+const LEFT_OUT: [&str; 2] = ["SUMMARY.md", "errors.md"];
+
+/// The name of the overview, `docs/README.md`. Overviews of other folders have the name of their folder.
+const OVERVIEW: &str = "manual";
 
 /// The names and texts of all pages below a folder.
 pub fn pages(root: &Path) -> Vec<(String, String)> {
@@ -20,7 +23,12 @@ pub fn pages(root: &Path) -> Vec<(String, String)> {
         for name in names.iter().filter(|name| !LEFT_OUT.contains(&name.as_str())) {
             let Some(stem) = name.strip_suffix(".md") else { continue };
             if let Ok(text) = fs::read_to_string(root.join(folder).join(name)) {
-                found.push((Path::new(folder).join(stem).to_string_lossy().into_owned(), text));
+                let page = match (folder, stem) {
+                    ("", "README") => OVERVIEW.to_owned(),
+                    (folder, "README") => folder.to_owned(),
+                    (folder, stem) => Path::new(folder).join(stem).to_string_lossy().into_owned(),
+                };
+                found.push((page, text));
             }
         }
     }

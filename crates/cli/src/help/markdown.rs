@@ -139,22 +139,34 @@ fn plain(text: &str) -> String {
         let before = before.strip_suffix('!').unwrap_or(before);
         out.push_str(before);
         out.push_str(title);
-        let page = target.split('#').next().unwrap_or_default();
-        let page = page.rsplit('/').next().unwrap_or_default();
-        match (target.contains("://"), page.strip_suffix(".md")) {
-            (true, _) => {
+        match target.contains("://") {
+            true => {
                 let _ = write!(out, " <{target}>");
             }
-            (false, Some(name)) if !title.to_lowercase().contains(name) => {
-                let _ = write!(out, " (see {name})");
+            false => {
+                let page = topic(target).map(|name| (name, format!(" (see {name})")));
+                // Several links to one page need one remark.
+                let page =
+                    page.filter(|(name, see)| !title.to_lowercase().contains(name) && !out.contains(see.as_str()));
+                out.extend(page.map(|(_, see)| see));
             }
-            _ => {}
         }
         rest = after;
     }
     out.push_str(rest);
     let is_bold_only = out.replace("**", "");
     is_bold_only.replace('`', "").replace("<br>", " ")
+}
+
+/// The name by which `ytterby help` finds the page that a link leads to.
+fn topic(target: &str) -> Option<&str> {
+    let path = target.split('#').next()?.strip_suffix(".md")?;
+    let mut parts = path.rsplit('/');
+    match (parts.next()?, parts.next()) {
+        ("README", None | Some(".." | ".")) => Some("manual"),
+        ("README", Some(folder)) => Some(folder),
+        (name, _) => Some(name),
+    }
 }
 
 #[cfg(test)]

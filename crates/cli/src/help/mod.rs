@@ -27,6 +27,9 @@ pub use command::{command_name, long, short};
 /// The word that shows the flags of the program without a subcommand.
 const RENDER: &str = "render";
 
+/// The word by which all error ids are found.
+const ERRORS: &str = "errors";
+
 /// `ytterby help …`.
 pub fn answer(program: &str, flags: &Invocation) -> Result<String, Failure> {
     let words: Vec<&str> = flags.operands.iter().map(String::as_str).filter(|word| !word.is_empty()).collect();
@@ -54,11 +57,15 @@ fn topic(program: &str, word: &str, as_man: bool) -> Result<String, Failure> {
     if word == RENDER {
         return Ok(if as_man { man::page(program, &[&ROOT]) } else { long(program, &[&ROOT]) });
     }
+    if word == ERRORS {
+        return Ok(error_ids(program));
+    }
     if let Some(page) = pages::find(word) {
         return Ok(markdown::render(&page.text, wrap::width()));
     }
     if let Some(id) = Id::find(word) {
-        return Ok(ytterby_diag::render::help(id));
+        let section = format!("# {id}\n\n{}\n", ytterby_diag::render::help(id));
+        return Ok(markdown::render(&section, wrap::width()));
     }
     if let Some(text) = reference_text(word) {
         return Ok(markdown::render(&text, wrap::width()));
@@ -118,6 +125,7 @@ fn overview(program: &str) -> String {
     push_rows(
         &mut out,
         &[
+            (ERRORS, "all errors and warnings by their ids"),
             ("schema/type", "an error by its id"),
             ("@overlay/match", "an annotation"),
             ("json", "a module: all its functions"),
@@ -128,10 +136,18 @@ fn overview(program: &str) -> String {
     out
 }
 
+/// `ytterby help errors`: every id with its meaning.
+fn error_ids(program: &str) -> String {
+    let mut out = format!("Errors and warnings (\"{program} help ID\" explains one):\n");
+    let rows: Vec<(&str, &str)> = Id::all().iter().map(|id| (id.name(), id.title())).collect();
+    push_rows(&mut out, &rows);
+    out
+}
+
 fn push_rows(out: &mut String, rows: &[(&str, &str)]) {
     let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     for (name, text) in rows {
-        let _ = writeln!(out, "  {name:width$}  {text}");
+        wrap::push(out, text, &format!("  {name:width$}  "), &" ".repeat(width + 4), wrap::width());
     }
 }
 
@@ -158,6 +174,7 @@ fn unknown_topic(program: &str, word: &str) -> Failure {
         return unknown_command(program, &[&ROOT], word);
     }
     let mut names = Vec::new();
+    names.push(ERRORS.to_owned());
     names.extend(pages::all().into_iter().map(|page| page.name));
     names.extend(Id::all().iter().map(|id| id.name().to_owned()));
     names.extend(entries::annotations().iter().map(|entry| format!("@{}", entry.name)));
@@ -182,14 +199,15 @@ fn unknown_topic(program: &str, word: &str) -> Failure {
         }
         None => problem
             .reference(format!("{message}; \"ytterby help\" lists commands and pages"))
-            .help("\"ytterby help\" lists commands and pages; docs/errors.md lists all ids"),
+            .help("\"ytterby help\" lists commands and pages, \"ytterby help errors\" all ids"),
     }
     .into()
 }
 
 /// Words that can follow `help`, for completions.
 pub fn topics() -> Vec<(String, String)> {
-    pages::all().into_iter().map(|page| (page.name.clone(), page.title().to_owned())).collect()
+    let errors = (ERRORS.to_owned(), "Errors and warnings".to_owned());
+    pages::all().into_iter().map(|page| (page.name.clone(), page.title().to_owned())).chain([errors]).collect()
 }
 
 #[cfg(test)]
