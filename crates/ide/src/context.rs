@@ -1,6 +1,6 @@
 //! The cursor, and what it is at.
 
-use ytterby_kubernetes::{Catalog, Options, Unknown, Version};
+use ytterby_kubernetes::Catalog;
 
 use crate::file::{File, Language};
 use crate::model::{Chain, CodeRegion, Model, RegionKind, Token, TokenKind};
@@ -86,7 +86,16 @@ impl<'a> Cursor<'a> {
         self.project.meaning(self.index?, chain, part.map_or(0, |part| part + 1))
     }
 
-    /// The word at the cursor, up to the cursor.
+    /// The field of a struct or module of the project that the cursor is in.
+    pub fn field(&self) -> Option<(crate::project::Field, crate::TextRange)> {
+        let (chain, part) = self.chain()?;
+        let part = &chain.parts[part.filter(|part| *part == 0)?];
+        let Meaning::Definition(file, definition) = self.project.meaning(self.index?, chain, 0)? else { return None };
+        let mut fields = self.project.fields(file, definition).into_iter();
+        Some((fields.find(|field| part.name.as_deref() == Some(&field.name))?, part.range))
+    }
+
+    /// The word that the cursor is in or behind: its text up to the cursor.
     pub fn word(&self) -> crate::TextRange {
         let text = self.text();
         let is_word = |c: char| c.is_alphanumeric() || c == '_';
@@ -149,14 +158,10 @@ impl<'a> Cursor<'a> {
         (above.find(|(_, item)| item.column < column).map(|(index, _)| index), column)
     }
 
-    /// The catalog of Kubernetes: the project's version, or the latest. Fields are known either way, but output is only
-    /// checked if the project requests it.
-    pub fn catalog(&self) -> Option<Catalog> {
-        let version = match self.project.config.as_ref().and_then(|config| config.kubernetes.as_deref()) {
-            Some(version) => Version::parse(version)?,
-            None => Version::NEWEST,
-        };
-        Some(Catalog::new(Options { version, unknown: Unknown::Ignore, skip: Vec::new() }))
+    /// The catalog of Kubernetes: the version that the project asks for, or the latest. Fields are known either way;
+    /// only a project that asks for it is checked.
+    pub fn catalog(&self) -> Option<&'a Catalog> {
+        self.project.catalog()
     }
 
     /// Whether the project checks its output for Kubernetes.
@@ -279,6 +284,9 @@ impl Cursor<'_> {
             && let Some(Meaning::ModuleMember(module, name)) = self.project.meaning(self.index?, chain, part + 1)
         {
             return Some(Callee::Member(module, name));
+        }
+        if let Some((field, _)) = at.field() {
+            return field.target.map(|(file, definition)| Callee::Function(file, definition));
         }
         // A method: `library.get("x").with_data_values(…)`, `names.append(…)`.
         let dot = call.callee.checked_sub(1).map(|index| model.tokens[index].range);

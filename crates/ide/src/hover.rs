@@ -5,7 +5,7 @@ use crate::context::{Cursor, Known};
 use crate::file;
 use crate::model::TokenKind;
 use crate::project::Meaning;
-use crate::{TextRange, describe, infer, reference};
+use crate::{TextRange, describe, infer, navigate, reference};
 
 /// The description of something under the cursor.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -20,6 +20,10 @@ pub struct Hover {
 pub fn hover(at: Cursor<'_>, known: Known<'_>) -> Option<Hover> {
     let model = at.model();
     if file::is_project_file(&at.file.path) {
+        if let Some((navigate::Symbol::Value(_, path), range)) = navigate::symbol(at) {
+            let schema = at.project.schema();
+            return Some(Hover { range, markdown: describe::value(&schema, schema.find(&path)?, known) });
+        }
         let item = model.key_at(at.offset)?;
         let key = config::about(&model.path(item))?;
         let markdown = format!("**{}**\n\n{}", key.name, key.about);
@@ -80,6 +84,12 @@ fn code(at: Cursor<'_>, known: Known<'_>) -> Option<Hover> {
         if let Some(markdown) = meaning.and_then(|meaning| meaning_text(at, &meaning, known)) {
             return Some(Hover { range, markdown });
         }
+    }
+    if let Some((field, range)) = at.field() {
+        let target = field.target.map(|(file, definition)| Meaning::Definition(file, definition));
+        let text = target.and_then(|meaning| meaning_text(at, &meaning, known));
+        let plain = || format!("```python\n{} = {}\n```\n", field.name, field.value);
+        return Some(Hover { range, markdown: text.unwrap_or_else(plain) });
     }
     let (_, token) = at.token()?;
     if let Some(definition) = model.definitions.iter().position(|definition| definition.range.touches(at.offset)) {

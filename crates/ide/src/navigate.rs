@@ -77,7 +77,18 @@ fn set_key(at: Cursor<'_>) -> Option<(Symbol, TextRange)> {
 /// A data value and the range of its name.
 type NamedValue = (Vec<Option<String>>, TextRange);
 
-/// The data values in a key below `set:`; `db.host` has two.
+/// The data value that a key below `set:` of the project file gives.
+pub(crate) fn set_path(model: &Model, item: usize) -> Option<Vec<Option<String>>> {
+    let path = model.path(item);
+    let ([Some("set"), below @ ..] | [Some("targets"), Some(_), Some("set"), below @ ..]) = &path[..] else {
+        return None;
+    };
+    let keys: Option<Vec<&str>> = below.iter().copied().collect();
+    let steps = keys?.into_iter().flat_map(|key| key.split('.')).map(|step| Some(step.to_owned()));
+    Some(steps.collect::<Vec<_>>()).filter(|steps| !steps.is_empty())
+}
+
+/// The data values that a key below `set:` names: in `db.host`, both parts.
 fn set_names(model: &Model, text: &str, item: usize) -> Vec<NamedValue> {
     let path = model.path(item);
     let below = match &path[..] {
@@ -266,8 +277,19 @@ pub fn definition(at: Cursor<'_>) -> Vec<Place> {
     if let Some(places) = target_file(at) {
         return places;
     }
-    let Some((symbol, _)) = symbol(at) else { return Vec::new() };
     let project = at.project;
+    if let Some((field, _)) = at.field() {
+        let target = field.target.map(|(file, definition)| {
+            let source = &project.files[file].file;
+            Place { path: source.path.clone(), range: source.model().definitions[definition].range }
+        });
+        return std::iter::once(field.place).chain(target).collect();
+    }
+    let read = crate::links::links(project, at.file).into_iter().find(|(range, _)| range.touches(at.offset));
+    let Some((symbol, _)) = symbol(at) else {
+        let place = read.map(|(_, path)| Place { path, range: TextRange::default() });
+        return place.into_iter().collect();
+    };
     let of_definition = |file: usize, definition: usize| {
         let source = &project.files[file].file;
         vec![Place { path: source.path.clone(), range: source.model().definitions[definition].range }]

@@ -2,7 +2,21 @@
 
 use crate::context::Cursor;
 use crate::findings::TextEdit;
-use crate::model::{FileKind, RegionKind};
+use crate::model::{Block, BlockKind, FileKind, RegionKind};
+
+/// The open block that `else:` or `elif …:` on a line belongs to.
+fn branch<'a>(at: Cursor<'a>, line: usize) -> Option<&'a Block> {
+    let (model, text) = (at.model(), at.text());
+    let head = model.lines.range(text, line).of(text).trim();
+    let code = head.trim_start_matches("#@").trim_start_matches("(@").trim_start_matches('-').trim();
+    let is_branch = (code.starts_with("else") || code.starts_with("elif ")) && head.contains(':');
+    let indent = |line: usize| {
+        let text = model.lines.range(text, line).of(text);
+        text.len() - text.trim_start().len()
+    };
+    let open = model.blocks.iter().rev().filter(|block| block.end.is_none() && block.line < line);
+    open.filter(|block| block.kind == BlockKind::If).find(|block| is_branch && indent(block.line) == indent(line))
+}
 
 /// The edits for a line break just typed before the cursor.
 pub fn after_line_break(at: Cursor<'_>) -> Vec<TextEdit> {
@@ -12,8 +26,10 @@ pub fn after_line_break(at: Cursor<'_>) -> Vec<TextEdit> {
     }
     let line = model.lines.line_of(at.offset);
     let Some(above) = line.checked_sub(1) else { return Vec::new() };
-    let Some(block) = model.blocks.iter().find(|block| block.line == above) else { return Vec::new() };
-    // If an inner block has taken the `end` of an outer one, the inner one is the new one.
+    let opened = model.blocks.iter().find(|block| block.line == above);
+    // `else:` of an `if` that nothing ends brings the end of both.
+    let Some(block) = opened.or_else(|| branch(at, above)) else { return Vec::new() };
+    // Where an inner block has taken the `end` of an outer one, the inner one is the new one.
     let outer_is_open = model.blocks.iter().any(|other| other.line < block.line && other.end.is_none());
     if block.end.is_some() && !outer_is_open {
         return Vec::new();

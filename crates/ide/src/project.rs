@@ -3,13 +3,20 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
+use ytterby_diag::FileId;
+use ytterby_kubernetes::{Catalog, Options, Unknown, Version};
+use ytterby_yaml::ReadOptions;
+
 use crate::TextRange;
 use crate::config::Config;
 use crate::file::{self, File, FileSystem};
 use crate::model::{Chain, DefKind, FileKind};
 use crate::schema::Schema;
 
-/// The role of a file.
+/// Directories below one of `schemas:` that are looked at.
+const MAX_SCHEMA_DEPTH: usize = 8;
+
+/// What a file is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     /// An input: template, schema, overlay, code.
@@ -55,7 +62,13 @@ pub struct Project {
     /// Schemas by library; the root has an empty name.
     schemas: OnceLock<Arc<Schemas>>,
     old_schemas: Option<Arc<Schemas>>,
+    /// What is known about kinds of Kubernetes.
+    catalog: OnceLock<Option<Arc<Catalog>>>,
+    old_catalog: Option<OldCatalog>,
 }
+
+/// The catalog of an earlier state of a project, and the project file that it was made for.
+type OldCatalog = (Option<Arc<File>>, Option<Arc<Catalog>>);
 
 /// Schemas and the files that they were made from.
 struct Schemas {
@@ -74,6 +87,19 @@ pub enum Meaning {
     DataValue(Vec<Option<String>>),
     /// A definition: file and index.
     Definition(usize, usize),
+}
+
+/// A field of a struct or module that the project makes.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// Its name.
+    pub name: String,
+    /// Where it is given.
+    pub place: Place,
+    /// The first word of its value.
+    pub value: String,
+    /// The function or variable that it is: file and definition.
+    pub target: Option<(usize, usize)>,
 }
 
 /// A range of a file of the project.
@@ -97,8 +123,20 @@ impl Project {
     ) -> Project {
         let by_path = files.iter().enumerate().map(|(index, file)| (file.file.path.clone(), index)).collect();
         let old_schemas = old.and_then(|old| old.schemas.get().cloned());
-        let root = root.to_owned();
-        Project { root, project_file, config, files, good, system, by_path, schemas: OnceLock::new(), old_schemas }
+        let old_catalog = old.and_then(|old| Some((old.project_file.clone(), old.catalog.get()?.clone())));
+        Project {
+            root: root.to_owned(),
+            project_file,
+            config,
+            files,
+            good,
+            system,
+            by_path,
+            schemas: OnceLock::new(),
+            old_schemas,
+            catalog: OnceLock::new(),
+            old_catalog,
+        }
     }
 
     /// Whether both have the same files in the same roles.
@@ -196,6 +234,43 @@ impl Project {
     /// The schema of a library; the root's has an empty name.
     pub fn schema_of_library(&self, library: &str) -> Arc<Schema> {
         self.schemas().by_library.get(library).cloned().unwrap_or_default()
+    }
+
+    /// The kinds of Kubernetes: those of the version that the project file names, or of the latest one, and those of
+    /// the definitions that it lists. Definitions are read again when the project file changes.
+    pub fn catalog(&self) -> Option<&Catalog> {
+        let made = || {
+            if let Some((file, catalog)) = &self.old_catalog
+                && file.as_ref().map(Arc::as_ptr) == self.project_file.as_ref().map(Arc::as_ptr)
+            {
+                return catalog.clone();
+            }
+            let version = match self.config.as_ref().and_then(|config| config.kubernetes.as_deref()) {
+                Some(version) => Version::parse(version)?,
+                None => Version::NEWEST,
+            };
+            let mut catalog = Catalog::new(Options { version, unknown: Unknown::Ignore, skip: Vec::new() });
+            let listed = self.config.as_ref().map(|config| &config.schemas[..]).unwrap_or_default();
+            let mut open: Vec<(String, usize)> = listed.iter().map(|path| (file::join(&self.root, path), 0)).collect();
+            while let Some((path, depth)) = open.pop() {
+                let below = self.system.list(&path);
+                let deeper = below.into_iter().filter(|_| depth < MAX_SCHEMA_DEPTH);
+                open.extend(deeper.map(|entry| (file::join(&path, &entry.name), depth + 1)));
+                let Some(bytes) = self.system.read(&path) else { continue };
+                if let Ok(tree) = ytterby_yaml::parse(&bytes, FileId(0), &ReadOptions::default()) {
+                    for document in ytterby_kubernetes::documents(&tree) {
+                        catalog.add(&document.root);
+                    }
+                }
+            }
+            Some(Arc::new(catalog))
+        };
+        self.catalog.get_or_init(made).as_deref()
+    }
+
+    /// The schemas of the root and of all libraries.
+    pub fn all_schemas(&self) -> impl Iterator<Item = &Arc<Schema>> {
+        self.schemas().by_library.values()
     }
 
     /// The schema of the root.
@@ -315,7 +390,55 @@ impl Project {
         }
     }
 
-    /// A name that a file exports.
+    /// The fields of a struct or module that a variable is given: `struct.make(host="x")`.
+    pub fn fields(&self, file: usize, definition: usize) -> Vec<Field> {
+        let mut found = Vec::new();
+        let Some(source) = self.files.get(file).map(|file| &file.file) else { return found };
+        let (model, text) = (source.model(), &*source.text);
+        let Some(variable) = model.definitions.get(definition) else { return found };
+        let word = |index: usize| model.tokens.get(index).map_or("", |token| token.range.of(text));
+        let name = model.tokens.partition_point(|token| token.range.start < variable.range.start);
+        // `name = module . make (`
+        let at = |word_at: usize| model.tokens.get(name + word_at).map(|token| token.range);
+        let module = at(2).and_then(|root| {
+            let reference = model.references.binary_search_by_key(&root.start, |r| r.range.start).ok()?;
+            self.meaning_of_reference(file, reference)
+        });
+        let is_maker =
+            matches!(module, Some(Meaning::Module(module)) if matches!(module.as_str(), "struct" | "module"));
+        if !matches!(variable.kind, DefKind::Variable(_)) || word(name + 1) != "=" || !is_maker {
+            return found;
+        }
+        if word(name + 3) != "." || !word(name + 4).starts_with("make") || word(name + 5) != "(" {
+            return found;
+        }
+        let mut depth = 0_usize;
+        for index in name + 5..model.tokens.len() {
+            match word(index) {
+                "(" | "[" | "{" => depth += 1,
+                ")" | "]" | "}" if depth <= 1 => break,
+                ")" | "]" | "}" => depth -= 1,
+                "=" if depth == 1 && matches!(word(index - 2), "(" | ",") => {
+                    let value = model.tokens.get(index + 1).map(|token| token.range).unwrap_or_default();
+                    let reference = model.references.binary_search_by_key(&value.start, |r| r.range.start).ok();
+                    let target = reference.and_then(|reference| self.meaning_of_reference(file, reference));
+                    found.push(Field {
+                        name: word(index - 1).to_owned(),
+                        place: Place { path: source.path.clone(), range: model.tokens[index - 1].range },
+                        value: value.of(text).to_owned(),
+                        target: match target {
+                            Some(Meaning::Definition(file, definition)) => Some((file, definition)),
+                            _ => None,
+                        },
+                    });
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// A name that a file gives to others.
     pub fn exported(&self, file: usize, name: &str) -> Option<usize> {
         let model = self.files.get(file)?.file.model();
         model.definitions.iter().rposition(|definition| definition.scope == 0 && definition.name == name)

@@ -199,6 +199,7 @@ impl Schema {
                     }
                     if arguments.iter().any(|argument| argument.name.as_deref() != Some("any")) {
                         node.is_open = true;
+                        node.type_name = union_name(&arguments, &node.type_name);
                     }
                 }
                 "schema/any-key" | "schema/key" | "schema/one-of" | "schema/any-of" | "schema/all-of" => {
@@ -343,7 +344,35 @@ pub fn arguments(model: &Model, text: &str, range: TextRange) -> Vec<WrittenArgu
     found
 }
 
-/// The content of a string literal, or the code itself.
+/// The types that the arguments of `@schema/type` name, in words: `string or integer`.
+fn union_name(arguments: &[WrittenArgument], inferred: &str) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for argument in arguments {
+        match argument.name.as_deref() {
+            None => names.push(argument.value.clone()),
+            Some("one_of") if argument.value.starts_with(['[', '(']) => names.extend(list_members(&argument.value)),
+            Some("one_of") => names.push(argument.value.clone()),
+            _ => {}
+        }
+    }
+    let is_inferred = |argument: &WrittenArgument| argument.name.as_deref() == Some("or_inferred");
+    let with_own = arguments.iter().any(|argument| is_inferred(argument) && argument.value == "True");
+    let word = |name: &String| match argument_text(name).as_str() {
+        "int" => "integer".to_owned(),
+        "bool" => "boolean".to_owned(),
+        "None" => "null".to_owned(),
+        other => other.to_owned(),
+    };
+    let mut words: Vec<String> = names.iter().map(word).collect();
+    if with_own || words.is_empty() {
+        words.insert(0, inferred.to_owned());
+    }
+    let mut unique = HashSet::new();
+    words.retain(|word| unique.insert(word.clone()));
+    words.join(" or ")
+}
+
+/// The text of a string literal, or the code itself.
 fn argument_text(code: &str) -> String {
     if code.starts_with(['"', '\'']) {
         return string_content(code).replace("\\\"", "\"").replace("\\n", "\n");

@@ -11,6 +11,8 @@ pub fn ranges(at: Cursor<'_>) -> Vec<TextRange> {
     if let Some(region) = at.region() {
         if let Some((_, token)) = at.token() {
             if token.kind == TokenKind::Str && token.range.end - token.range.start >= 2 {
+                let word = at.word();
+                found.extend((!word.is_empty()).then_some(word));
                 found.push(TextRange::new(token.range.start + 1, token.range.end - 1));
             }
             found.push(token.range);
@@ -45,6 +47,13 @@ pub fn ranges(at: Cursor<'_>) -> Vec<TextRange> {
         }
         let end = model.lines.range(text, item.end_line).end.max(item.value.end);
         found.push(TextRange::new(item.key_range.start, end));
+        // All keys of a map, without the key that it belongs to.
+        let siblings = model.children(item.document, item.parent);
+        let ends = siblings.map(|sibling| model.lines.range(text, model.items[sibling].end_line).end);
+        let first = model.children(item.document, item.parent).next().map(|first| model.items[first].key_range.start);
+        if let (Some(first), Some(last), false) = (first, ends.max(), item.is_flow) {
+            found.push(TextRange::new(first, last.max(end)));
+        }
         next = item.parent;
     }
     let document = model.documents.get(at.document());

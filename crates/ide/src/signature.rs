@@ -1,7 +1,7 @@
 //! Signature help: the parameters of the call at the cursor.
 
 use crate::context::{Callee, Cursor, open_call};
-use crate::model::DefKind;
+use crate::model::{DefKind, RegionKind};
 use crate::reference;
 
 /// The signature of the called function, and the current parameter.
@@ -20,7 +20,7 @@ pub struct Signature {
 /// The signature for the call around the cursor.
 pub fn signature(at: Cursor<'_>) -> Option<Signature> {
     at.region()?;
-    let call = open_call(at.model(), at.text(), at.offset)?;
+    let Some(call) = open_call(at.model(), at.text(), at.offset) else { return annotation(at) };
     let (name, parameters, documentation) = match at.callee(&call)? {
         Callee::Function(file, definition) => {
             let definition = &at.project.files[file].file.model().definitions[definition];
@@ -54,6 +54,28 @@ pub fn signature(at: Cursor<'_>) -> Option<Signature> {
         None => last.filter(|last| is_rest(&parameters[*last])),
     };
     Some(Signature { label, parameters: ranges, documentation, active })
+}
+
+/// The arguments of an annotation around a place.
+fn annotation(at: Cursor<'_>) -> Option<Signature> {
+    let RegionKind::Arguments { annotation } = at.region()?.kind else { return None };
+    let model = at.model();
+    let annotation = &model.annotations[annotation];
+    let entry = reference::annotation(&annotation.name)?;
+    let label = format!("@{}", entry.signature);
+    let names = entry.keyword_names();
+    let parameters: Vec<(usize, usize)> = names
+        .iter()
+        .filter_map(|name| {
+            let start =
+                label.find(&format!("{name}=")).filter(|start| label[..*start].ends_with([' ', ',', '[', '(']))?;
+            Some((start, start + name.len()))
+        })
+        .collect();
+    let given = crate::schema::arguments(model, at.text(), annotation.arguments);
+    let own = given.into_iter().find(|argument| argument.range.touches(at.offset)).and_then(|argument| argument.name);
+    let active = own.and_then(|own| parameters.iter().position(|(start, end)| label[*start..*end] == own));
+    Some(Signature { label, parameters, documentation: entry.text.clone(), active })
 }
 
 fn entry(entry: &reference::Entry) -> (String, Vec<String>, String) {

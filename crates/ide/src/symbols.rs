@@ -246,8 +246,9 @@ pub fn workspace(project: &Project, query: &str) -> Vec<WorkspaceSymbol> {
             }
         }
     }
-    let schema = project.schema();
-    for (index, node) in schema.nodes.iter().enumerate().filter(|(_, node)| !node.key.is_empty()) {
+    let declared =
+        project.all_schemas().flat_map(|schema| schema.nodes.iter().enumerate().map(move |node| (schema, node)));
+    for (schema, (index, node)) in declared.filter(|(_, (_, node))| !node.key.is_empty()) {
         let path = schema.path(index);
         if fits(&path)
             && let Some(place) = node.places.first()
@@ -257,7 +258,11 @@ pub fn workspace(project: &Project, query: &str) -> Vec<WorkspaceSymbol> {
             found.push(WorkspaceSymbol { name: path, container, kind, place: place.clone() });
         }
     }
-    found.sort_by_key(|symbol| (!symbol.name.to_lowercase().contains(&query), symbol.name.len()));
+    // Libraries come in no order.
+    found.sort_by(|a, b| {
+        let rank = |symbol: &WorkspaceSymbol| (!symbol.name.to_lowercase().contains(&query), symbol.name.len());
+        (rank(a), &a.name, &a.place).cmp(&(rank(b), &b.name, &b.place))
+    });
     found.truncate(MAX_FOUND);
     found
 }

@@ -1,11 +1,12 @@
 //! Random edits and requests: no crash, no stale diagnostics, no growing memory.
 //!
-//! `YTTERBY_EDITS=10000 cargo test -p ytterby-lsp --test random` makes more of them.
+//! `YTTERBY_EDITS=10000 YTTERBY_SEED=7 cargo test -p ytterby-lsp --test random` makes more of them, and others.
 
 mod session;
 
 use serde_json::{Value, json};
 use session::Session;
+use ytterby_ide::{LineColumn, Lines};
 
 /// A small generator of numbers, the same in every run.
 struct Random(u64);
@@ -143,7 +144,8 @@ fn random_edits_do_not_crash_or_leak() {
         session.open(name, language);
     }
     let before: Vec<Vec<String>> = FILES.iter().map(|(name, ..)| session.diagnostics(name)).collect();
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let seed: u64 = std::env::var("YTTERBY_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or_default();
+    let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ seed.wrapping_mul(0x2545_f491_4f6c_dd1d));
     let mut at_half = 0;
     for number in 0..edits {
         let (name, _, original) = FILES[random.below(FILES.len())];
@@ -158,10 +160,21 @@ fn random_edits_do_not_crash_or_leak() {
         let start = boundary(text.len());
         let end = boundary((start + 12).min(text.len())).max(start);
         let piece = random.pick(&PIECES);
-        // Now and then a file is reset, so that it is not only garbage.
-        match random.below(25) == 0 || text.len() > 2000 {
-            true => session.edit(name, 0, text.len(), original),
-            false => session.edit(name, start, if random.below(2) == 0 { start } else { end }, piece),
+        // Now and then a file begins anew, so that it is not only rubbish.
+        let end = if random.below(2) == 0 { start } else { end };
+        match random.below(25) {
+            0 => session.edit(name, 0, text.len(), original),
+            _ if text.len() > 2000 => session.edit(name, 0, text.len(), original),
+            // One unit further can be between the halves of a character, or beyond the end of its line.
+            1..=8 => {
+                let lines = Lines::new(&text);
+                let further = |offset| {
+                    let at = lines.position(&text, offset);
+                    LineColumn { column: at.column + 1, ..at }
+                };
+                session.edit_between(name, further(start), further(end), piece);
+            }
+            _ => session.edit(name, start, end, piece),
         }
         // Positions may be inside characters, after lines and after the text.
         let position = json!({"line": random.below(14), "character": random.below(60)});

@@ -87,6 +87,15 @@ fn data_values_are_completed_everywhere() {
             ("a: #@ data.values.name.«1»\n", &["upper", "split"], &["append"]),
             ("a: #@ data.values.zones.«1»\n", &["index"], &["upper"]),
             ("#! data.values.«1»\na: 1\n", &[], top),
+            ("a: #@ data . values . «1»\n", top, &["host"]),
+            ("a: #@ data.values. «1»\n", top, &["host"]),
+            ("a: #@ data.values[\"«1»\n", top, &["host"]),
+            ("a: #@ str(data.values[\"db\"][\"«1»\n", &["host", "port"], &["replicas"]),
+            ("#@ for i, z in enumerate(data.values.zones):\n- #@ z.«1»\n#@ end\n", zone, &["replicas"]),
+            ("#@ for z in reversed(data.values.zones):\n- #@ z.«1»\n#@ end\n", zone, &["replicas"]),
+            ("a: #@ [z.«1» for i, z in enumerate(data.values.zones)]\n", zone, &["replicas"]),
+            ("#@ if data.values.level == \"«1»\":\na: 1\n#@ end\n", &["debug", "info"], &["replicas"]),
+            ("#@ if data.values.name == \"«1»\":\na: 1\n#@ end\n", &[], &["debug", "replicas"]),
             ("a: #@ \"data.values.«1»\"\n", &[], top),
         ],
     );
@@ -132,6 +141,9 @@ fn annotations_and_strings_are_completed() {
             ("#@ load(\"@cache:help.star\", \"«1»\")\na: 1\n", &["helper"], &[]),
             ("#@ load(\"names.star\", \"«1»\")\na: 1\n", &["full", "SUFFIX"], &[]),
             ("#@schema/validation format=\"«1»\na: 1\n", &["email", "port"], &[]),
+            ("#@ load(\"/«1»\", \"x\")\na: 1\n", &["/names.star", "/labels.lib.yml"], &["names.star"]),
+            ("a: #@ data.read(\"«1»\")\n", &["names.star", "schema.yml"], &["t.yml"]),
+            ("#@ def f(name, count=1):\n#@ end\na: #@ f(name=1, «1»)\n", &["count"], &["name"]),
         ],
     );
 }
@@ -148,6 +160,7 @@ fn manifests_need_no_project_file() {
             ("apiVersion: v1\nkind: «1»\n", &["Service", "Pod"], &["Deployment"]),
             (container, &["Always", "Never"], &["image"]),
             ("shop:\n  name: a\n«1»\n", &[], &["apiVersion", "kind"]),
+            ("apiVersion: apps/v1\nkind: Deployment\nspec: {paused: true, «1»}\n", &["replicas"], &["paused", "kind"]),
         ],
     );
     // An overlay has the kind that it matches.
@@ -201,6 +214,9 @@ fn project_files_are_completed_everywhere() {
             ("files: [schema.yml]\ntargets:\n  dev:\n    set: {«1»}\n", &["replicas", "db"], &["values"]),
             ("files: [schema.yml]\nset:\n  db:\n    «1»\n", &["host", "port"], &["replicas"]),
             ("kubernetes: «1»\n", &["\"1.36\""], &[]),
+            ("files: [schema.yml]\nset:\n  db.«1»\n", &["db.host", "db.port"], &["replicas", "db"]),
+            ("files: [schema.yml]\nset:\n  level: «1»\n", &["debug", "info"], &["files"]),
+            ("files: [schema.yml]\ntargets:\n  dev: {set: {tls.enabled: «1»}}\n", &["true", "false"], &["files"]),
         ],
     );
 }
@@ -224,7 +240,113 @@ fn definitions_are_found_everywhere() {
     assert_eq!(session.places("definition", "ytterby.yml@h"), ["schema.yml:10"]);
 }
 
-/// Applies an action, and checks that there are no findings afterwards.
+#[test]
+fn structs_and_modules_of_a_project_have_fields() {
+    let code = "load(\"@ytt:module\", \"module\")\nload(\"@ytt:struct\", \"struct\")
+def _full(name, suffix=\"\"):
+  \"\"\"Gives the full name.\"\"\"
+  return name
+end
+names = module.make(\"names\", full=_full, limit=3)
+place = struct.make(host=\"a\", port=1)
+";
+    let template =
+        "#@ load(\"own.star\", \"names\", \"place\")\n---\na: #@ names.«1»f«2»ull(«3»)\nb: #@ place.«4»host\n";
+    let mut session = Session::new(&[("own.star", code), ("t.yml", template)]);
+    session.open("t.yml", "ytt");
+    assert_eq!(session.labels("t.yml@1"), ["full", "limit"]);
+    assert_eq!(session.labels("t.yml@4"), ["host", "port"]);
+    assert!(session.hover("t.yml@2").contains("Gives the full name."));
+    assert_eq!(session.places("definition", "t.yml@2"), ["own.star:3", "own.star:7"]);
+    assert_eq!(session.places("definition", "t.yml@4"), ["own.star:8"]);
+    let at = session.at("t.yml@3");
+    let help = session.request("textDocument/signatureHelp", at).unwrap();
+    assert_eq!(help["signatures"][0]["label"], "_full(name, suffix=\"\")");
+}
+
+#[test]
+fn attributes_in_strings_are_data_values() {
+    let template = "#@ load(\"@ytt:data\", \"data\")\n---\n#@ if hasattr(data.values.db, \"host\"):
+a: #@ getattr(data.values.db, \"«1»host\")\n#@ end\n";
+    let mut session = session("t.yml", "ytt", template);
+    assert!(session.hover("t.yml@1").contains("localhost"));
+    assert_eq!(session.places("references", "t.yml@1"), ["schema.yml:10", "t.yml:3", "t.yml:4"]);
+    let mut params = session.at("t.yml@1");
+    params["newName"] = serde_json::json!("address");
+    let edit = session.request("textDocument/rename", params).unwrap();
+    let after = &session.edited(&edit)["t.yml"];
+    assert!(
+        after.contains("hasattr(data.values.db, \"address\")")
+            && after.contains("getattr(data.values.db, \"address\")")
+    );
+}
+
+#[test]
+fn hovers_tell_unions_comments_and_values_of_set() {
+    let files = [
+        (
+            "schema.yml",
+            "#@data/values-schema\n---\n#@schema/type \"string\", \"int\"\n«1»size: 1\n#@schema/desc \"Its colour.\"\ncolor: red\n",
+        ),
+        ("own.star", "# Gives it back.\n# Unchanged.\ndef same(x):\n  return x\nend\n"),
+        (
+            "t.yml",
+            "#@ load(\"own.star\", \"same\")\n#! Makes labels.\n#@ def labels():\na: 1\n#@ end\n---\na: #@ «1»same(1)\nb: #@ «2»labels()\n",
+        ),
+        ("ytterby.yml", "files: [schema.yml, own.star, t.yml]\nset: {«1»color: blue}\n"),
+    ];
+    let mut session = Session::new(&files);
+    for (name, _) in &files {
+        session.open(name, "ytt");
+    }
+    assert!(session.hover("schema.yml@1").contains("`string or integer`"));
+    assert!(session.hover("t.yml@1").contains("Gives it back.\nUnchanged."));
+    assert!(session.hover("t.yml@2").contains("Makes labels."));
+    assert!(session.hover("ytterby.yml@1").contains("Its colour."));
+}
+
+#[test]
+fn definitions_of_the_project_count_as_kinds() {
+    let definition = "apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: shops.test.io}
+spec:
+  group: test.io
+  names: {kind: Shop, plural: shops}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              size: {type: integer}
+              mode: {type: string, enum: [fast, slow]}
+";
+    let files = [
+        ("crds/shop.yml", definition),
+        ("ytterby.yml", "files: [t.yml]\nkubernetes: \"1.36\"\nschemas: [crds]\n"),
+        ("t.yml", "apiVersion: test.io/v1\nkind: Shop\nspec:\n  «1»size: 1\n  mode: «2»\n"),
+    ];
+    let mut session = Session::new(&files);
+    session.open("t.yml", "ytt");
+    assert!(session.hover("t.yml@1").contains("`integer`"));
+    assert_eq!(session.labels("t.yml@2"), ["fast", "slow"]);
+}
+
+#[test]
+fn symbols_of_libraries_are_found() {
+    let mut session = session("t.yml", "ytt", "a: 1\n");
+    let found = session.request("workspace/symbol", serde_json::json!({"query": "size"})).unwrap();
+    assert_eq!(found[0]["location"]["uri"], session.uri("_ytt_lib/cache/schema.yml"));
+}
+
+/// Takes an action, and checks that nothing is wrong afterwards.
 #[track_caller]
 fn mends(name: &str, language: &str, text: &str, title: &str, result: &str) {
     let mut session = session(name, language, text);
@@ -258,6 +380,7 @@ fn actions_leave_valid_files() {
         ("zones: «1»[a, b]\n", "Extract", "#@schema/default [\"a\", \"b\"]\nzones2:\n- \"\""),
         ("\"on\": «1»true\n", "Extract", "value_on: true"),
         ("a: #@ data.values.«1»replcas\n", "replicas", "data.values.replicas"),
+        ("a: 1\n«1»#@ end\nb: 1\n", "Remove the end", "a: 1\nb: 1\n"),
     ] {
         mends("t.yml", "ytt", &t(body), title, result);
     }

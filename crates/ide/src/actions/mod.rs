@@ -44,7 +44,8 @@ pub fn actions(at: Cursor<'_>, selection: TextRange, findings: &[Finding]) -> Ve
     let lines = &at.model().lines;
     let (first, last) = (lines.line_of(selection.start), lines.line_of(selection.end));
     for (number, finding) in findings.iter().enumerate().filter(|(_, finding)| finding.path == at.file.path) {
-        let meets = lines.line_of(finding.range.start) <= last && first <= lines.line_of(finding.range.end);
+        let end = annotated_line(at, lines.line_of(finding.range.end));
+        let meets = lines.line_of(finding.range.start) <= last && first <= end;
         if !meets {
             continue;
         }
@@ -52,7 +53,7 @@ pub fn actions(at: Cursor<'_>, selection: TextRange, findings: &[Finding]) -> Ve
             found.push(Action {
                 title: fix.title.clone(),
                 kind: ActionKind::QuickFix,
-                edits: fix.edits.clone(),
+                edits: fix.edits.iter().map(|edit| without_empty_line(at, edit)).collect(),
                 is_preferred: fix.is_preferred,
                 finding: Some(number),
             });
@@ -78,6 +79,35 @@ pub fn actions(at: Cursor<'_>, selection: TextRange, findings: &[Finding]) -> Ve
         }
     }
     unique
+}
+
+/// The line that a finding reaches to: one about an annotation also counts on the line of its node.
+fn annotated_line(at: Cursor<'_>, line: usize) -> usize {
+    let lines = &at.model().lines;
+    let is_annotation = |line: &usize| {
+        let text = lines.range(at.text(), *line).of(at.text()).trim_start();
+        text.strip_prefix("#@").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase()))
+    };
+    (line..lines.count()).find(|line| !is_annotation(line)).unwrap_or(line)
+}
+
+/// An edit that leaves nothing but the mark of code on its line removes the line.
+fn without_empty_line(at: Cursor<'_>, edit: &TextEdit) -> TextEdit {
+    let (lines, text) = (&at.model().lines, at.text());
+    if edit.path != at.file.path || !edit.text.is_empty() || edit.range.end > text.len() {
+        return edit.clone();
+    }
+    let number = lines.line_of(edit.range.start);
+    let line = lines.range(text, number);
+    let is_within = line.start <= edit.range.start && edit.range.end <= line.end;
+    let left = || format!("{}{}", &text[line.start..edit.range.start], &text[edit.range.end..line.end]);
+    match is_within && matches!(left().trim(), "" | "#@") {
+        true => {
+            let end = if number + 1 < lines.count() { lines.start(number + 1) } else { line.end };
+            TextEdit { range: TextRange::new(line.start, end), ..edit.clone() }
+        }
+        false => edit.clone(),
+    }
 }
 
 fn quick_fix(title: impl Into<String>, edits: Vec<TextEdit>) -> Action {

@@ -131,9 +131,13 @@ fn in_string(at: Cursor<'_>) -> Option<Vec<Completion>> {
         );
     }
     if let Some(call) = open_call(model, at.text(), at.offset)
-        && at.callee(&call) == Some(Callee::Member("library".to_owned(), "get".to_owned()))
+        && let Some(Callee::Member(module, function)) = at.callee(&call)
     {
-        return Some(libraries(at, range));
+        match (module.as_str(), function.as_str()) {
+            ("library", "get") => return Some(libraries(at, range)),
+            ("data", "read") => return Some(readable_files(at, range)),
+            _ => {}
+        }
     }
     let region = at.region()?;
     if let RegionKind::Arguments { annotation } = region.kind
@@ -146,23 +150,52 @@ fn in_string(at: Cursor<'_>) -> Option<Vec<Completion>> {
         }
         return Some(found);
     }
-    // `hasattr(data.values, "…")`.
-    if let Some(call) = open_call(model, at.text(), at.offset)
-        && matches!(at.callee(&call), Some(Callee::Builtin(name)) if matches!(name.as_str(), "hasattr" | "getattr"))
-        && let Some(first) = model.tokens.get(call.bracket + 1)
-        && let Some(chain) = model.chains.iter().find(|chain| chain.root_range == first.range)
-        && let Some(Meaning::DataValue(path)) = at.project.meaning(at.index?, chain, chain.parts.len())
-    {
-        return Some(data_values(at, &path, range, Known::default()));
-    }
-    // `data.values["…"]`.
-    if before(1) == "["
-        && let Some((chain, Some(part))) = at.chain()
+    // `data.values["…"]` and `hasattr(data.values, "…")`.
+    if let Some((chain, Some(part))) = at.chain()
         && let Some(Meaning::DataValue(path)) = at.project.meaning(at.index?, chain, part)
     {
         return Some(data_values(at, &path, range, Known::default()));
     }
+    if matches!(before(1), "==" | "!=") {
+        return Some(compared_values(at, model.tokens[inside - 2].range, range).unwrap_or_default());
+    }
     Some(Vec::new())
+}
+
+/// The values that a data value can have, where it is compared with a string.
+fn compared_values(at: Cursor<'_>, operand: TextRange, range: TextRange) -> Option<Vec<Completion>> {
+    let (chain, part) = Cursor { offset: operand.end, ..at }.chain()?;
+    let meaning = at.project.meaning(at.index?, chain, part.map_or(0, |part| part + 1))?;
+    let Meaning::DataValue(path) = meaning else { return None };
+    let schema = at.project.schema_for(&at.file.path);
+    let members = schema.nodes[schema.find(&path)?].members.iter().filter(|member| member.starts_with(['"', '\'']));
+    Some(members.map(|member| Completion::new(string_content(member), CompletionKind::Value, range)).collect())
+}
+
+/// The files that `data.read("…")` can read.
+fn readable_files(at: Cursor<'_>, range: TextRange) -> Vec<Completion> {
+    let Some(own) = at.index.map(|index| &at.project.files[index]) else { return Vec::new() };
+    let library = at.project.library(&own.logical);
+    let others = at.project.inputs().map(|(_, file)| file).filter(|file| file.file.path != own.file.path);
+    let files = others.filter(|file| at.project.library(&file.logical) == library);
+    let path = |file| written_path(at, own, &library, file, range);
+    files.map(|file| Completion::new(path(file), CompletionKind::File, range).detail("file")).collect()
+}
+
+/// How a file names another one of its library: relative to its own directory where it can, else from the root.
+fn written_path(
+    at: Cursor<'_>,
+    own: &crate::project::ProjectFile,
+    library: &str,
+    other: &crate::project::ProjectFile,
+    range: TextRange,
+) -> String {
+    let directory = own.logical.rsplit_once('/').map_or("", |(directory, _)| directory);
+    let is_absolute = range.of(at.text()).starts_with('/');
+    match relative(directory, &other.logical).filter(|_| !is_absolute) {
+        Some(path) => path,
+        None => format!("/{}", other.logical.strip_prefix(&format!("{library}/")).unwrap_or(&other.logical)),
+    }
 }
 
 fn load_paths(at: Cursor<'_>, range: TextRange) -> Vec<Completion> {
@@ -171,16 +204,12 @@ fn load_paths(at: Cursor<'_>, range: TextRange) -> Vec<Completion> {
         item.documentation(&module.text).detail("module").rank(4)
     });
     let Some(own) = at.index.map(|index| &at.project.files[index]) else { return modules.collect() };
-    let directory = own.logical.rsplit_once('/').map_or("", |(directory, _)| directory);
     let library = at.project.library(&own.logical);
     let is_loadable = |file: &&crate::project::ProjectFile| {
         is_loadable_file(file) && file.file.path != own.file.path && at.project.library(&file.logical) == library
     };
     let files = at.project.files.iter().filter(is_loadable).map(|file| {
-        let path = match relative(directory, &file.logical) {
-            Some(path) => path,
-            None => format!("/{}", file.logical.strip_prefix(&format!("{library}/")).unwrap_or(&file.logical)),
-        };
+        let path = written_path(at, own, &library, file, range);
         Completion::new(path, CompletionKind::File, range).detail("file").rank(1)
     });
     let in_libraries = at.project.files.iter().filter(|file| is_loadable_file(file)).filter_map(|file| {
@@ -250,15 +279,26 @@ fn libraries(at: Cursor<'_>, range: TextRange) -> Vec<Completion> {
 /// Completes the name after a dot.
 fn attribute(at: Cursor<'_>, known: Known<'_>) -> Option<Vec<Completion>> {
     let range = at.word();
-    if !at.text()[..range.start].ends_with('.') {
+    // Blanks may follow the dot: `data . values . name`.
+    let before = at.text()[..range.start].trim_end_matches([' ', '\t']);
+    if !before.ends_with('.') {
         return None;
     }
-    let dot = range.start - 1;
-    let meaning = match at.chain() {
+    let dot = before.len() - 1;
+    let name = if range.is_empty() { Cursor { offset: dot + 1, ..at } } else { at };
+    let chain = name.chain();
+    let meaning = match chain {
         Some((chain, Some(part))) => at.project.meaning(at.index?, chain, part),
         _ => None,
     };
     Some(match meaning {
+        Some(Meaning::Definition(file, definition)) if matches!(chain, Some((_, Some(0)))) => {
+            let fields = at.project.fields(file, definition);
+            match infer::receiver(at, dot) {
+                Some(of) if fields.is_empty() => methods(of, range),
+                _ => fields.into_iter().map(|field| field_item(at, field, range)).collect(),
+            }
+        }
         Some(Meaning::DataValue(path)) => {
             let keys = data_values(at, &path, range, known);
             match infer::of_value(at.project, &at.file.path, &path) {
@@ -273,6 +313,21 @@ fn attribute(at: Cursor<'_>, known: Known<'_>) -> Option<Vec<Completion>> {
         }
         _ => infer::receiver(at, dot).map(|of| methods(of, range)).unwrap_or_default(),
     })
+}
+
+/// A field of a struct or a module of the project.
+fn field_item(at: Cursor<'_>, field: crate::project::Field, range: TextRange) -> Completion {
+    let item = Completion::new(&field.name, CompletionKind::Field, range).rank(1);
+    match field.target {
+        Some((file, definition)) => {
+            let source = &at.project.files[file];
+            let definition = &source.file.model().definitions[definition];
+            let text = describe::definition(definition, &source.logical);
+            let item = Completion { kind: definition_kind(&definition.kind), ..item };
+            item.detail(describe::signature(definition)).documentation(text)
+        }
+        None => item.detail(field.value),
+    }
 }
 
 fn methods(of: infer::TypeName, range: TextRange) -> Vec<Completion> {
@@ -336,7 +391,8 @@ fn call_arguments(at: Cursor<'_>) -> Vec<Completion> {
         _ => Vec::new(),
     };
     let names = parameters.iter().map(|parameter| parameter.split('=').next().unwrap_or_default().trim());
-    let names = names.filter(|name| crate::model::is_identifier(name));
+    let given = named_arguments(at, call.bracket);
+    let names = names.filter(|name| crate::model::is_identifier(name) && !given.contains(name));
     names
         .map(|name| {
             let item = Completion::new(name, CompletionKind::Argument, range);
@@ -345,7 +401,25 @@ fn call_arguments(at: Cursor<'_>) -> Vec<Completion> {
         .collect()
 }
 
-/// Names that are visible at the cursor, built-in functions and keywords.
+/// The names of the arguments that a call has before the cursor.
+fn named_arguments(at: Cursor<'_>, bracket: usize) -> Vec<&str> {
+    let model = at.model();
+    let word = |index: usize| model.tokens.get(index).map_or("", |token| token.range.of(at.text()));
+    let mut depth = 0_usize;
+    let mut found = Vec::new();
+    for index in bracket..model.tokens.len() {
+        match word(index) {
+            _ if model.tokens[index].range.start >= at.offset => break,
+            "(" | "[" | "{" => depth += 1,
+            ")" | "]" | "}" => depth = depth.saturating_sub(1),
+            "=" if depth == 1 && matches!(word(index - 2), "(" | ",") => found.push(word(index - 1)),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Names that are known at the cursor, builtin functions and words of the language.
 fn names(at: Cursor<'_>) -> Vec<Completion> {
     let model = at.model();
     let range = at.word();

@@ -1,6 +1,6 @@
 //! Completes keys and values of Kubernetes manifests in templates.
 
-use super::values::{given_keys, key_range, value_item};
+use super::values::{flow_place, given_keys, key_range, value_item};
 use super::{Completion, CompletionKind};
 use crate::TextRange;
 use crate::context::Cursor;
@@ -9,12 +9,18 @@ pub(super) fn complete(at: Cursor<'_>) -> Vec<Completion> {
     let Some(catalog) = at.catalog() else { return Vec::new() };
     let model = at.model();
     let document = at.document();
-    if let Some(item) = value_item(at) {
+    let in_flow = flow_place(at).filter(|(_, is_key)| *is_key);
+    if let Some(item) = value_item(at).filter(|_| in_flow.is_none()) {
         return values(at, item, document);
     }
     let Some((api_version, kind)) = at.kind(document) else { return first_keys(at, document) };
-    let (parent, column) = at.surroundings();
-    let parent = parent.filter(|_| column > 0 || parent.is_some_and(|parent| model.items[parent].is_array_item));
+    let parent = match in_flow {
+        Some((parent, _)) => parent,
+        None => {
+            let (parent, column) = at.surroundings();
+            parent.filter(|parent| column > 0 || model.items[*parent].is_array_item)
+        }
+    };
     let path = parent.map(|parent| model.path(parent)).unwrap_or_default();
     let mut fields = catalog.fields(&api_version, &kind, &path);
     if fields.is_empty() && !path.is_empty() {
@@ -25,7 +31,8 @@ pub(super) fn complete(at: Cursor<'_>) -> Vec<Completion> {
     let range = key_range(at);
     let open = fields.into_iter().filter(|field| !given.contains(&field.name));
     open.map(|field| {
-        let text = format!("{}:{}", field.name, if field.is_object || field.is_list { "" } else { " " });
+        let is_line = in_flow.is_none() && (field.is_object || field.is_list);
+        let text = format!("{}:{}", field.name, if is_line { "" } else { " " });
         let item = Completion::new(&field.name, CompletionKind::Field, range).text(text);
         item.detail(field.type_name).rank(if field.is_required { 2 } else { 4 })
     })

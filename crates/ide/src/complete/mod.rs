@@ -127,6 +127,9 @@ fn project_file(at: Cursor<'_>) -> Vec<Completion> {
     if let Some(found) = project_value(at) {
         return found;
     }
+    if let Some(found) = values::set_members(at) {
+        return found;
+    }
     let (path, given) = match values::flow_place(at) {
         Some((owner, true)) => {
             (owner.map(|owner| model.path(owner)).unwrap_or_default(), values::given_keys(at, owner))

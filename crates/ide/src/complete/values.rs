@@ -15,7 +15,7 @@ pub(super) fn complete(at: Cursor<'_>, known: Known<'_>) -> Vec<Completion> {
         }
     }
     if let Some(item) = value_item(at) {
-        return members(at, &schema, item);
+        return members(at, &schema, item, &model.path(item));
     }
     let (parent, column) = at.surroundings();
     let parent = parent.filter(|_| column > 0 || parent.is_some_and(|parent| model.items[parent].is_array_item));
@@ -64,23 +64,40 @@ fn keys(
 /// The data values that `set:` of the project file can set.
 pub(super) fn set_keys(at: Cursor<'_>, path: &[Option<&str>], given: &[String], range: TextRange) -> Vec<Completion> {
     let schema = at.project.schema();
-    let owner = if path.is_empty() { None } else { schema.find(path) };
-    if owner.is_none() && !path.is_empty() {
+    // A key may be dotted: `db.host`.
+    let typed = range.of(at.text());
+    let prefix = typed.rfind('.').map_or("", |dot| &typed[..=dot]);
+    let mut whole: Vec<Option<&str>> = path.iter().flatten().flat_map(|key| key.split('.')).map(Some).collect();
+    whole.extend(prefix.split_terminator('.').map(Some));
+    let owner = if whole.is_empty() { None } else { schema.find(&whole) };
+    if owner.is_none() && !whole.is_empty() {
         return Vec::new();
     }
-    let open = schema.keys(owner).iter().filter(|node| !given.contains(&schema.nodes[**node].key));
+    let open = schema.keys(owner).iter();
+    let open = open.filter(|node| !given.contains(&format!("{prefix}{}", schema.nodes[**node].key)));
     open.map(|node| {
-        let item = Completion::new(&schema.nodes[*node].key, CompletionKind::Field, range);
-        let text = format!("{}: ", schema.nodes[*node].key);
+        let key = format!("{prefix}{}", schema.nodes[*node].key);
+        let text = format!("{key}: ");
+        let item = Completion::new(key, CompletionKind::Field, range);
         item.text(text).documentation(describe::value(&schema, *node, Known::default()))
     })
     .collect()
 }
 
+/// The values that a key below `set:` of the project file can have; nothing where the cursor is not at such a value.
+pub(super) fn set_members(at: Cursor<'_>) -> Option<Vec<Completion>> {
+    if let Some((_, true)) = flow_place(at) {
+        return None;
+    }
+    let item = value_item(at)?;
+    let path = crate::navigate::set_path(at.model(), item)?;
+    Some(members(at, &at.project.schema(), item, &path))
+}
+
 /// The members of an enumeration, booleans, null.
-fn members(at: Cursor<'_>, schema: &Schema, item: usize) -> Vec<Completion> {
+fn members(at: Cursor<'_>, schema: &Schema, item: usize, path: &[Option<impl AsRef<str>>]) -> Vec<Completion> {
     let model = at.model();
-    let Some(node) = schema.find(&model.path(item)) else { return Vec::new() };
+    let Some(node) = schema.find(path) else { return Vec::new() };
     let declared = &schema.nodes[node];
     let value = model.items[item].value;
     let range = if value.touches(at.offset) { value } else { TextRange::new(at.offset, at.offset) };

@@ -414,7 +414,7 @@ impl ScopeReader<'_> {
         if body == tokens.end && start < tokens.end {
             self.parameter(start..tokens.end, scope, &mut parameters);
         }
-        let doc = self.doc_string(tokens.end);
+        let doc = self.doc_string(tokens.end).or_else(|| self.comment_above(self.range(name).start, region.kind));
         let definition = Definition {
             name: self.word(name).to_owned(),
             range: self.range(name),
@@ -459,6 +459,25 @@ impl ScopeReader<'_> {
         Some(lines.join("\n").trim().to_owned()).filter(|doc| !doc.is_empty())
     }
 
+    /// The comment directly above a function, which documents it where it has no string that does.
+    fn comment_above(&self, offset: usize, kind: RegionKind) -> Option<String> {
+        let mark = match kind {
+            RegionKind::Whole => "#",
+            RegionKind::Statement => "#!",
+            _ => return None,
+        };
+        let mut lines = Vec::new();
+        let mut line = self.model.lines.line_of(offset);
+        while let Some(above) = line.checked_sub(1) {
+            let text = self.model.lines.range(self.text, above).of(self.text).trim();
+            let Some(comment) = text.strip_prefix(mark).filter(|_| !text.starts_with("#@")) else { break };
+            lines.push(comment.trim());
+            line = above;
+        }
+        lines.reverse();
+        Some(lines.join("\n").trim().to_owned()).filter(|doc| !doc.is_empty() && !doc.starts_with("ytterby:"))
+    }
+
     fn parameter(&mut self, tokens: Range<usize>, scope: usize, parameters: &mut Vec<String>) {
         if tokens.is_empty() {
             return;
@@ -491,20 +510,37 @@ impl ScopeReader<'_> {
     fn loop_targets(&mut self, tokens: Range<usize>, is_short: bool) {
         let start = tokens.start + if is_short { 3 } else { 1 };
         let place = (start..tokens.end).find(|index| self.word(*index) == "in").unwrap_or(tokens.end);
-        let is_single = place == start + 1;
-        let through = self.whole_chain(place + 1..tokens.end);
-        for index in start..place {
-            if self.is_name(index) {
-                let scope = self.scope();
-                self.define(index, scope, DefKind::LoopVariable(through.clone().filter(|_| is_single)));
-            }
-        }
+        self.define_targets(start..place, place + 1..tokens.end, self.scope());
         if place + 1 < tokens.end {
             self.expression(place + 1..tokens.end, 0);
         }
     }
 
-    /// The chain that makes up a whole expression, if it does.
+    /// Defines the variables of a loop. Where what they go through is a chain, the variable of its items knows it.
+    fn define_targets(&mut self, targets: Range<usize>, through: Range<usize>, scope: usize) {
+        let names: Vec<usize> = targets.filter(|index| self.is_name(*index)).collect();
+        let function = if self.is_op(through.start + 1, "(") { self.word(through.start) } else { "" };
+        let (is_known, item) = match function {
+            "sorted" | "reversed" | "list" | "tuple" => (true, 0),
+            "enumerate" => (true, 1),
+            _ => (false, 0),
+        };
+        let first = if is_known { through.start + 2 } else { through.start };
+        let chain = self.chain(first, through.end).filter(|(chain, next)| {
+            let ends = match is_known {
+                true => self.is_op(*next, ")") || self.is_op(*next, ","),
+                // Operators would make something else of it: `a + b`.
+                false => *next >= through.end || !matches!(self.word(*next), "+" | "*" | "%" | "(" | "["),
+            };
+            ends && !chain.is_called
+        });
+        let chain = chain.map(|(chain, _)| chain).filter(|_| names.len() == item + 1);
+        for (number, name) in names.into_iter().enumerate() {
+            self.define(name, scope, DefKind::LoopVariable(chain.clone().filter(|_| number == item)));
+        }
+    }
+
+    /// The chain that an expression is, if it is nothing else.
     fn whole_chain(&self, tokens: Range<usize>) -> Option<Chain> {
         let end =
             if tokens.end > tokens.start && self.is_op(tokens.end - 1, ":") { tokens.end - 1 } else { tokens.end };
@@ -628,6 +664,11 @@ impl ScopeReader<'_> {
                 let range = if is_string { content_range(inner.range, self.text) } else { inner.range };
                 chain.parts.push(ChainPart { name: is_string.then(|| range.of(self.text).to_owned()), range });
                 at += 3;
+            } else if self.is_op(at, "[") && at + 2 == end && self.model.tokens[at + 1].kind == TokenKind::Str {
+                // `data.values["na`: the key is being written.
+                let range = content_range(self.range(at + 1), self.text);
+                chain.parts.push(ChainPart { name: Some(range.of(self.text).to_owned()), range });
+                at += 2;
             } else {
                 break;
             }
@@ -747,13 +788,7 @@ impl ScopeReader<'_> {
         while at < end {
             if self.model.tokens[at].kind == TokenKind::Keyword && self.word(at) == "for" {
                 let place = (at..end).find(|index| self.word(*index) == "in").unwrap_or(end);
-                let is_single = place == at + 2;
-                let through = self.chain(place + 1, end).map(|(chain, _)| chain).filter(|chain| !chain.is_called);
-                for index in at + 1..place {
-                    if self.is_name(index) {
-                        self.define(index, scope, DefKind::LoopVariable(through.clone().filter(|_| is_single)));
-                    }
-                }
+                self.define_targets(at + 1..place, (place + 1).min(end)..end, scope);
                 at = place;
             }
             at += 1;
@@ -816,6 +851,19 @@ impl ScopeReader<'_> {
         {
             self.model.chains.push(chain);
         }
+        if is_called && matches!(self.word(at), "getattr" | "hasattr") {
+            let attribute = self.named_attribute(at + 2, end);
+            self.model.chains.extend(attribute);
+        }
+    }
+
+    /// `data.values, "name"` in a call of `getattr` or `hasattr` means the attribute `data.values.name`.
+    fn named_attribute(&self, start: usize, end: usize) -> Option<Chain> {
+        let (mut chain, next) = self.chain(start, end)?;
+        let name = self.model.tokens[..end].get(next + 1).filter(|token| token.kind == TokenKind::Str)?;
+        let range = content_range(name.range, self.text);
+        chain.parts.push(ChainPart { name: Some(range.of(self.text).to_owned()), range });
+        (self.is_op(next, ",") && !chain.is_called).then_some(chain)
     }
 
     fn finish(mut self) {

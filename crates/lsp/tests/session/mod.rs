@@ -208,7 +208,21 @@ impl Session {
         self.notify("textDocument/didChange", json!({"textDocument": document, "contentChanges": changes}));
     }
 
-    /// Types at a marker; the marker moves after the text.
+    /// Replaces what is between two positions, which may be inside characters.
+    pub fn edit_between(&mut self, name: &str, from: LineColumn, to: LineColumn, new: &str) {
+        let text = &self.texts[name];
+        let lines = Lines::new(text);
+        let (start, end) = (lines.offset(text, from), lines.offset(text, to));
+        self.texts.get_mut(name).unwrap().replace_range(start..end, new);
+        let version = self.versions.entry(name.to_owned()).or_default();
+        *version += 1;
+        let position = |at: LineColumn| json!({"line": at.line, "character": at.column});
+        let document = json!({"uri": uri::of(&format!("{ROOT}/{name}")), "version": *version});
+        let changes = json!([{"range": {"start": position(from), "end": position(to)}, "text": new}]);
+        self.notify("textDocument/didChange", json!({"textDocument": document, "contentChanges": changes}));
+    }
+
+    /// Types at a marker; the marker moves behind it.
     pub fn type_at(&mut self, place: &str, new: &str) {
         let (name, mark) = place.rsplit_once('@').expect("file@mark");
         let offset = self.offset(name, mark);
