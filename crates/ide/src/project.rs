@@ -455,8 +455,8 @@ impl Project {
         let definition = reference.and_then(|index| model.references[index].definition);
         let mut meaning = match definition {
             Some(definition) => self.resolve_within(file, definition, budget)?,
-            // Understand a module that is not loaded yet, while the user writes.
-            None if matches!(chain.root.as_str(), "data") => Meaning::Module(chain.root.clone()),
+            // A module that is not loaded yet is still understood while the user writes.
+            None if crate::reference::module(&chain.root).is_some() => Meaning::Module(chain.root.clone()),
             None => return None,
         };
         for part in &chain.parts[..parts.min(chain.parts.len())] {

@@ -61,7 +61,9 @@ pub struct SchemaNode {
     pub is_secret: bool,
     /// Whether undeclared keys are allowed: any type, code, shapes.
     pub is_open: bool,
-    /// The places of its declarations, in order.
+    /// Whether its key stands for many: `@schema/any-key`, `@schema/key allowed=…`.
+    pub is_pattern: bool,
+    /// Where it is declared, the first time first.
     pub places: Vec<Place>,
 }
 
@@ -202,10 +204,15 @@ impl Schema {
                         node.type_name = union_name(&arguments, &node.type_name);
                     }
                 }
-                "schema/any-key" | "schema/key" | "schema/one-of" | "schema/any-of" | "schema/all-of" => {
-                    node.is_open = true;
-                    opens_parent |= annotation.name.contains("key");
+                "schema/any-key" => {
+                    node.is_pattern = true;
+                    opens_parent = true;
                 }
+                "schema/key" => {
+                    node.is_pattern = arguments.iter().any(|argument| argument.name.as_deref() == Some("allowed"));
+                    opens_parent = true;
+                }
+                "schema/one-of" | "schema/any-of" | "schema/all-of" => node.is_open = true,
                 "schema/validation" | "schema/validate" => {
                     for argument in arguments {
                         if matches!(argument.name.as_deref(), Some("one_of" | "enum")) {
@@ -236,7 +243,12 @@ impl Schema {
     pub fn step(&self, from: Option<usize>, key: Option<&str>) -> Option<usize> {
         match (from, key) {
             (Some(from), None) => self.nodes[from].element,
-            (from, Some(key)) => self.keys(from).iter().copied().find(|node| self.nodes[*node].key == key),
+            (from, Some(key)) => {
+                let mut keys = self.keys(from).iter().copied();
+                // A key that nothing declares is one of those that a pattern allows.
+                let pattern = || self.keys(from).iter().copied().find(|node| self.nodes[*node].is_pattern);
+                keys.find(|node| self.nodes[*node].key == key).or_else(pattern)
+            }
             (None, None) => None,
         }
     }

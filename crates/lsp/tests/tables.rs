@@ -118,6 +118,7 @@ fn completed_methods_depend_on_types() {
             ("a: #@ library.get(\"cache\").«1»\n", &["eval", "export"], &["get"]),
             ("#@ lib = library.get(\"cache\").with_data_values({})\na: #@ lib.«1»\n", &["eval"], &["get"]),
             ("a: #@ library.«1»\n", &["get"], &["eval"]),
+            ("a: #@ base64.«1»\n", &["encode", "decode"], &["upper"]),
             ("#@ x = 1 if True else \"a\"\na: #@ x.«1»\n", &[], &["upper"]),
             ("#@ def f(x):\n#@   return x.«1»\n#@ end\n", &[], &["upper", "append"]),
         ],
@@ -193,6 +194,8 @@ fn values_files_are_completed_everywhere() {
             ("tls:\n  enabled: «1»\n", &["true", "false"], &[]),
             ("level: \"«1»\"\n", &["debug", "info"], &[]),
             ("web_port: «1»\n", &["80", "443"], &[]),
+            ("# «1»\n", &[], &["replicas", "db"]),
+            ("level: info # «1»\n", &[], &["debug", "replicas"]),
             ("# é😀\ndb:\n  host: \"é😀\"\n  «1»\nlevel: info\n", &["port"], &["host", "replicas"]),
         ],
     );
@@ -337,6 +340,33 @@ spec:
     session.open("t.yml", "ytt");
     assert!(session.hover("t.yml@1").contains("`integer`"));
     assert_eq!(session.labels("t.yml@2"), ["fast", "slow"]);
+}
+
+#[test]
+fn keys_that_a_pattern_allows_are_known() {
+    let files = [
+        (
+            "schema.yml",
+            "#@data/values-schema\n---\nshops:\n  #@schema/any-key\n  any:\n    #@schema/desc \"Its colour.\"\n    color: red\n",
+        ),
+        ("values.yml", "shops:\n  north:\n    «1»color: blue\n  south:\n    «2»\n  «3»\n"),
+        ("t.yml", "#@ load(\"@ytt:data\", \"data\")\n---\na: #@ data.values.shops.north.«1»color\n"),
+    ];
+    let mut session = Session::new(&files);
+    session.open("values.yml", "ytt-values");
+    session.open("t.yml", "ytt");
+    assert!(session.hover("values.yml@1").contains("Its colour."));
+    assert_eq!(session.labels("values.yml@2"), ["color"]);
+    assert_eq!(session.labels("values.yml@3"), Vec::<String>::new());
+    assert!(session.hover("t.yml@1").contains("Its colour."));
+    assert_eq!(session.places("definition", "t.yml@1"), ["schema.yml:7"]);
+}
+
+#[test]
+fn anchors_in_flow_collections_are_found() {
+    let mut session = session("t.yml", "ytt", "a: {b: &«d»x {c: 1}}\nd: [*«1»x, 2]\ne: *x\n");
+    assert_eq!(session.places("references", "t.yml@1"), ["t.yml:1", "t.yml:2", "t.yml:3"]);
+    assert_eq!(session.places("definition", "t.yml@1"), ["t.yml:1"]);
 }
 
 #[test]

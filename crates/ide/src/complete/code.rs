@@ -291,7 +291,7 @@ fn attribute(at: Cursor<'_>, known: Known<'_>) -> Option<Vec<Completion>> {
         Some((chain, Some(part))) => at.project.meaning(at.index?, chain, part),
         _ => None,
     };
-    Some(match meaning {
+    let mut found = match meaning {
         Some(Meaning::Definition(file, definition)) if matches!(chain, Some((_, Some(0)))) => {
             let fields = at.project.fields(file, definition);
             match infer::receiver(at, dot) {
@@ -312,7 +312,16 @@ fn attribute(at: Cursor<'_>, known: Known<'_>) -> Option<Vec<Completion>> {
             members.iter().filter(is_own).map(|entry| member(entry, range)).collect()
         }
         _ => infer::receiver(at, dot).map(|of| methods(of, range)).unwrap_or_default(),
-    })
+    };
+    // A module that is not loaded yet brings its load with it.
+    if let Some((chain, _)) = chain {
+        let is_known = at.model().definitions.iter().any(|definition| definition.name == chain.root);
+        if !is_known && reference::module(&chain.root).is_some() {
+            let also = load_line(at, &chain.root);
+            found.iter_mut().for_each(|item| item.also = Some(also.clone()));
+        }
+    }
+    Some(found)
 }
 
 /// A field of a struct or a module of the project.

@@ -1,7 +1,7 @@
 //! Completes keys and values of Kubernetes manifests in templates.
 
 use super::values::{flow_place, given_keys, key_range, value_item};
-use super::{Completion, CompletionKind};
+use super::{Completion, CompletionKind, key_item};
 use crate::TextRange;
 use crate::context::Cursor;
 
@@ -32,8 +32,7 @@ pub(super) fn complete(at: Cursor<'_>) -> Vec<Completion> {
     let open = fields.into_iter().filter(|field| !given.contains(&field.name));
     open.map(|field| {
         let is_line = in_flow.is_none() && (field.is_object || field.is_list);
-        let text = format!("{}:{}", field.name, if is_line { "" } else { " " });
-        let item = Completion::new(&field.name, CompletionKind::Field, range).text(text);
+        let item = key_item(at, &field.name, if is_line { "" } else { " " }, range);
         item.detail(field.type_name).rank(if field.is_required { 2 } else { 4 })
     })
     .collect()

@@ -101,10 +101,10 @@ impl Completion {
 /// The completions at the cursor.
 pub fn complete(at: Cursor<'_>, known: Known<'_>) -> Vec<Completion> {
     if file::is_project_file(&at.file.path) {
-        return project_file(at);
+        return if is_in_comment(at) { Vec::new() } else { project_file(at) };
     }
     if at.is_values_file() {
-        return values::complete(at, known);
+        return if is_in_comment(at) { Vec::new() } else { values::complete(at, known) };
     }
     if !at.is_template() {
         return Vec::new();
@@ -113,6 +113,9 @@ pub fn complete(at: Cursor<'_>, known: Known<'_>) -> Vec<Completion> {
         return found;
     }
     let document = at.document();
+    if is_in_comment(at) {
+        return Vec::new();
+    }
     if at.model().is_values(document) {
         return values::complete(at, known);
     }
@@ -120,6 +123,36 @@ pub fn complete(at: Cursor<'_>, known: Known<'_>) -> Vec<Completion> {
         return Vec::new();
     }
     manifest::complete(at)
+}
+
+/// Whether the cursor is in a comment of YAML.
+fn is_in_comment(at: Cursor<'_>) -> bool {
+    let lines = &at.model().lines;
+    let before = &at.text()[lines.start(lines.line_of(at.offset))..at.offset];
+    let mut quote = None;
+    let mut last = ' ';
+    for c in before.chars() {
+        match (quote, c) {
+            (None, '#') if last.is_whitespace() => return true,
+            (None, '"' | '\'') if last.is_whitespace() || matches!(last, '[' | '{' | ',') => quote = Some(c),
+            (Some(open), c) if open == c => quote = None,
+            _ => {}
+        }
+        last = c;
+    }
+    false
+}
+
+/// A key and what follows it, where the rest of the line does not have its colon already.
+fn key_item(at: Cursor<'_>, key: &str, after: &str, range: TextRange) -> Completion {
+    let rest = &at.text()[range.end..];
+    let is_key = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
+    let word = rest.len() - rest.trim_start_matches(is_key).len();
+    let item = Completion::new(key, CompletionKind::Field, range);
+    match rest[word..].starts_with(':') {
+        true => Completion { range: TextRange::new(range.start, range.end + word), ..item },
+        false => item.text(format!("{key}:{after}")),
+    }
 }
 
 fn project_file(at: Cursor<'_>) -> Vec<Completion> {
@@ -147,11 +180,7 @@ fn project_file(at: Cursor<'_>) -> Vec<Completion> {
         return values::set_keys(at, rest, &given, range);
     }
     let keys = config::keys_at(&path).iter().filter(|key| !given.iter().any(|given| given == key.name));
-    keys.map(|key| {
-        let item = Completion::new(key.name, CompletionKind::Field, range);
-        item.text(format!("{}: ", key.name)).documentation(key.about)
-    })
-    .collect()
+    keys.map(|key| key_item(at, key.name, " ", range).documentation(key.about)).collect()
 }
 
 /// Paths and versions in the project file; `None` if the cursor is not in such a value.

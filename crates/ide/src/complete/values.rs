@@ -1,6 +1,6 @@
 //! Completes keys and values in values files and data values documents.
 
-use super::{Completion, CompletionKind};
+use super::{Completion, CompletionKind, key_item};
 use crate::context::{Cursor, Known};
 use crate::schema::{Schema, yaml_literal};
 use crate::{TextRange, describe};
@@ -45,15 +45,16 @@ fn keys(
         },
     };
     let range = key_range(at);
-    let open = schema.keys(owner).iter().filter(|node| !given.contains(&schema.nodes[**node].key));
+    let is_open = |node: &&usize| !schema.nodes[**node].is_pattern && !given.contains(&schema.nodes[**node].key);
+    let open = schema.keys(owner).iter().filter(is_open);
     let item = |node: &usize| {
         let declared = &schema.nodes[*node];
-        let text = match (declared.type_name.as_str(), in_flow) {
-            ("map", false) => format!("{}:\n{}", declared.key, " ".repeat(column_of(at) + 2)),
-            ("array", false) => format!("{}:\n{}- ", declared.key, " ".repeat(column_of(at))),
-            _ => format!("{}: ", declared.key),
+        let after = match (declared.type_name.as_str(), in_flow) {
+            ("map", false) => format!("\n{}", " ".repeat(column_of(at) + 2)),
+            ("array", false) => format!("\n{}- ", " ".repeat(column_of(at))),
+            _ => " ".to_owned(),
         };
-        let item = Completion::new(&declared.key, CompletionKind::Field, range).text(text);
+        let item = key_item(at, &declared.key, &after, range);
         let item = item.detail(describe::short(schema, *node)).documentation(describe::value(schema, *node, known));
         let rank = if declared.is_required { 1 } else { 3 };
         Completion { is_deprecated: declared.deprecated.is_some() || declared.removed.is_some(), rank, ..item }
@@ -77,9 +78,8 @@ pub(super) fn set_keys(at: Cursor<'_>, path: &[Option<&str>], given: &[String], 
     let open = open.filter(|node| !given.contains(&format!("{prefix}{}", schema.nodes[**node].key)));
     open.map(|node| {
         let key = format!("{prefix}{}", schema.nodes[*node].key);
-        let text = format!("{key}: ");
-        let item = Completion::new(key, CompletionKind::Field, range);
-        item.text(text).documentation(describe::value(&schema, *node, Known::default()))
+        let item = key_item(at, &key, " ", range);
+        item.documentation(describe::value(&schema, *node, Known::default()))
     })
     .collect()
 }

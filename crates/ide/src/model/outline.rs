@@ -382,6 +382,7 @@ impl OutlineReader<'_> {
             item
         };
         self.model.items[item].is_flow = true;
+        value_at = self.flow_anchor(value_at);
         let end = match bytes.get(value_at) {
             Some(b'{' | b'[') if depth < MAX_FLOW_DEPTH => {
                 let line = self.model.lines.line_of(value_at);
@@ -391,9 +392,24 @@ impl OutlineReader<'_> {
             _ => self.flow_scalar_end(value_at, false),
         };
         let trimmed = self.text.get(value_at..end).unwrap_or_default().trim_end().len();
+        if bytes.get(value_at) == Some(&b'*') && trimmed > 1 {
+            self.model.anchors.push((TextRange::new(value_at, value_at + trimmed), false));
+        }
         self.model.items[item].value = TextRange::new(value_at, value_at + trimmed);
         self.model.items[item].end_line = self.model.lines.line_of(end);
         end
+    }
+
+    /// Reads the anchor before a value in a flow collection. Returns where the value begins.
+    fn flow_anchor(&mut self, start: usize) -> usize {
+        let rest = self.text.get(start..).unwrap_or_default();
+        let is_end = |c: char| c.is_whitespace() || matches!(c, ',' | '}' | ']' | '{' | '[');
+        let len = rest.find(is_end).unwrap_or(rest.len());
+        if !rest.starts_with('&') || len < 2 {
+            return start;
+        }
+        self.model.anchors.push((TextRange::new(start, start + len), true));
+        self.skip_flow_blanks(start + len)
     }
 
     fn flow_scalar_end(&self, start: usize, is_key: bool) -> usize {
