@@ -146,7 +146,7 @@ fn dispatch(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result
             _ => done(help::short(program, &flags.path)),
         },
         _ => {
-            let text = format!("{} is not there yet", help::command_name(program, &flags.path));
+            let text = format!("{} is not implemented", help::command_name(program, &flags.path));
             Err(Failure::new(Id::INTERNAL_BUG, text))
         }
     }

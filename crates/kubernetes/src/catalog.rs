@@ -482,10 +482,8 @@ impl Catalog {
         let finding = || {
             let (shown, kind) = (gvk.api_version(), &gvk.kind);
             if is_off(gvk, version) && self.builtin.kind(gvk, version).is_some() {
-                return Finding::new(format!(
-                    "Kubernetes {version} does not serve {shown} {kind} unless it is told to"
-                ))
-                .help(format!("start the API server with --runtime-config={shown}=true, or use a stable version"));
+                return Finding::new(format!("Kubernetes {version} does not serve {shown} {kind} by default"))
+                    .help(format!("start the API server with --runtime-config={shown}=true, or use a stable version"));
             }
             let finding = Finding::new(format!("nothing is known about the kind {kind} of {shown}"));
             let others: Vec<String> = self.versions_of(gvk);

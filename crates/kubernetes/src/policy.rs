@@ -185,7 +185,7 @@ impl Policy {
                 Ok((Val::Bool(false), _)) => validation.message(&variables, left),
                 // What is unknown here may be true in a cluster.
                 Err(EvalError::Unknown) => continue,
-                Ok(_) => "the expression gives no boolean".to_owned(),
+                Ok(_) => "the result of the expression is not a boolean".to_owned(),
                 Err(error) => format!("the expression cannot be evaluated: {error}"),
             };
             let source = &validation.source;

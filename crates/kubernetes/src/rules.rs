@@ -229,7 +229,7 @@ pub(crate) fn compile(raw: &Node, of: Option<&(Type, Arc<Shape>)>) -> CompiledRu
     match Program::compile(&source, &env) {
         Err(error) => fault("rule", format!("the rule does not compile: {error}")),
         Ok(program) if *program.result_type() != Type::Bool => {
-            fault("rule", format!("the rule gives {}, but must give bool", program.result_type()));
+            fault("rule", format!("the rule returns {}, expected bool", program.result_type()));
         }
         Ok(program) => {
             cost = program.estimate(&shapes);
@@ -245,7 +245,7 @@ pub(crate) fn compile(raw: &Node, of: Option<&(Type, Arc<Shape>)>) -> CompiledRu
             Err(error) => fault("messageExpression", format!("the expression does not compile: {error}")),
             Ok(program) if *program.result_type() != Type::String => {
                 let found = program.result_type().to_string();
-                fault("messageExpression", format!("the expression gives {found}, but must give string"));
+                fault("messageExpression", format!("the expression returns {found}, expected string"));
             }
             Ok(program) => rule.message = Some(program),
         }

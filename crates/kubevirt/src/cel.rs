@@ -198,7 +198,7 @@ fn expected(check: &Check, field: &Field) -> Option<String> {
 fn steps(path: &Path) -> Result<&[Step], String> {
     path.steps().ok_or_else(|| match path.parts.as_slice() {
         [TemplatePart::Expression(_)] => format!("the path {} does not begin with a dot", path.text),
-        _ => format!("the path {} holds more than one expression", path.text),
+        _ => format!("the path {} contains more than one expression", path.text),
     })
 }
 

@@ -148,7 +148,7 @@ impl Linter<'_> {
             return self.add(Severity::Error, "path-root", offset, message, hint);
         }
         if path.parts.len() > 1 || path.parts.iter().any(|part| matches!(part, TemplatePart::Text(_))) {
-            let message = format!("{} holds more than one expression", quoted(&path.text));
+            let message = format!("{} contains more than one expression", quoted(&path.text));
             return self.add(Severity::Note, "several-expressions", offset, message, None);
         }
         if let Some(Target::Unknown { parent, name, nearest }) = path.steps().map(schema::target) {

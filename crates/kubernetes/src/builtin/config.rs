@@ -210,7 +210,7 @@ pub(super) fn expression(cx: &mut Cx<'_>, node: &Node, at: &At<'_>, env: &Env, a
         Ok(program) => {
             let found = program.result_type().clone();
             if !allowed.is_empty() && !allowed.contains(&found) {
-                let message = format!("the expression gives {found}, but must give {}", allowed[0]);
+                let message = format!("the expression returns {found}, expected {}", allowed[0]);
                 cx.report.error(Id::KUBERNETES_RULE_ERROR, at, || Finding::new(message));
             }
             Some(found)

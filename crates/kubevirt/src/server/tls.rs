@@ -193,7 +193,7 @@ impl Options {
         }
         options.suites = SUITES_13.iter().map(|(_, suite)| *suite).collect();
         for name in names {
-            let name = name.as_str().ok_or("openSSLCipherNames must hold strings")?;
+            let name = name.as_str().ok_or("openSSLCipherNames must contain strings")?;
             if let Some((_, suite)) = SUITES.iter().find(|(known, _)| *known == name) {
                 options.suites.push(*suite);
             } else if !SUITES_13.iter().any(|(known, _)| *known == name) {
