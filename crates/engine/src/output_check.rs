@@ -123,11 +123,17 @@ pub(crate) fn node(of: &Node, pos: Pos, budget: &mut u32) -> Option<OutputNode> 
     let value = match of {
         Node::Scalar(scalar) => OutputValue::Scalar(scalar.clone()),
         Node::Array(array) => crate::deep(|| {
-            OutputValue::Array(array.items.iter().filter_map(|item| node(&item.value, item.pos, budget)).collect())
+            let mut items = Vec::with_capacity(array.items.len());
+            items.extend(array.items.iter().filter_map(|item| node(&item.value, item.pos, budget)));
+            OutputValue::Array(items)
         }),
         Node::Map(map) => crate::deep(|| {
-            let items = map.iter().filter_map(|item| Some((item.key.clone(), node(&item.value, item.pos, budget)?)));
-            OutputValue::Map(items.collect())
+            let mut items = Vec::with_capacity(map.len());
+            items.extend(map.iter().filter_map(|item| {
+                let value = node(&item.value, item.pos, budget)?;
+                Some((item.key.clone(), value))
+            }));
+            OutputValue::Map(items)
         }),
     };
     Some(OutputNode { value, pos })

@@ -11,7 +11,7 @@ use ytterby_diag::{Diagnostic, Id, Part, Path, Severity, Text};
 use ytterby_text::spelling;
 
 use crate::builtin;
-use crate::crd::CustomKind;
+use crate::crd::{CompiledKind, CustomKind};
 use crate::document::{Document, FaultKind, Node, Value};
 use crate::facts::{self, Builtin, Gvk, KnownKind, Version};
 use crate::meta::{self, NameRule};
@@ -297,6 +297,7 @@ impl Catalog {
     }
 
     fn custom_kind(&self, root: &Node, custom: &CustomKind, at: &At<'_>, report: &mut Report) {
+        let kind = custom.compiled();
         let type_errors = {
             let mut decoder = Decoder { schemas: &self.builtin.schemas, report, type_errors: 0 };
             if let Some(metadata) = root.given("metadata") {
@@ -304,7 +305,7 @@ impl Catalog {
             }
             decoder.type_errors
         };
-        structural::prune(&custom.schemas, root, custom.root, at, true, report);
+        structural::prune(&kind.schemas, root, kind.root, at, true, report);
         if type_errors == 0 {
             let scope = meta::Scope { namespaced: custom.namespaced, core: false };
             meta::check(root, at, NameRule::Form(crate::names::dns_subdomain), scope, report);
@@ -318,21 +319,21 @@ impl Catalog {
         {
             entries.retain(|entry| *entry.key != *"status");
         }
-        structural::prepared(&custom.schemas, &mut object, custom.root);
+        structural::prepared(&kind.schemas, &mut object, kind.root);
         generate_name(&mut object);
-        let mut validator = Validator::new(&custom.schemas, report);
-        validator.check(&object, custom.root, at);
+        let mut validator = Validator::new(&kind.schemas, report);
+        validator.check(&object, kind.root, at);
         let blocks_rules = validator.blocks_rules;
-        self.embedded(&object, custom, at, report);
-        if !blocks_rules && custom.schemas.get(custom.root).has_rules {
-            crate::rules::check(&object, custom, at, report);
+        self.embedded(&object, kind, at, report);
+        if !blocks_rules && kind.schemas.get(kind.root).has_rules {
+            crate::rules::check(&object, kind, at, report);
         }
     }
 
-    /// Checks embedded resources, which need a type and have strict metadata.
-    fn embedded(&self, object: &Node, custom: &CustomKind, at: &At<'_>, report: &mut Report) {
-        if custom.has_embedded {
-            self.embedded_below(object, &custom.schemas, custom.root, at, report);
+    /// Embedded resources need a type, and their metadata is strict.
+    fn embedded(&self, object: &Node, kind: &CompiledKind, at: &At<'_>, report: &mut Report) {
+        if kind.has_embedded {
+            self.embedded_below(object, &kind.schemas, kind.root, at, report);
         }
     }
 
@@ -467,8 +468,11 @@ impl Catalog {
                 return Some(format!("{} {kind}", other.api_version()));
             }
         }
-        let rank =
-            |version: &str| (version.contains("alpha"), version.contains("beta"), std::cmp::Reverse(version.len()));
+        // Stable versions first, among them the newest: `v2` before `v1`.
+        let rank = |version: &'static str| {
+            let is_stable = version.bytes().skip(1).all(|byte| byte.is_ascii_digit());
+            (!is_stable, version.contains("alpha"), std::cmp::Reverse((version.len(), version)))
+        };
         let same = facts::kinds_named(&gvk.kind, version)
             .filter(|known| (known.group, known.version) != (&gvk.group, &gvk.version))
             .min_by_key(|known| (known.group != gvk.group, rank(known.version)))?;

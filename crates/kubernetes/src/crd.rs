@@ -1,6 +1,6 @@
 //! CustomResourceDefinitions: compiles each served version to a kind.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::catalog::Catalog;
 use crate::compile::Compiler;
@@ -12,14 +12,35 @@ use crate::schema::{Kind, Schema, SchemaId, Schemas};
 /// A custom kind.
 #[derive(Debug)]
 pub(crate) struct CustomKind {
-    pub schemas: Arc<Schemas>,
-    pub root: SchemaId,
     pub namespaced: bool,
     pub plural: String,
     /// Whether the server drops `status` when an object is created.
     pub drops_status: bool,
-    /// Whether it contains an embedded resource.
+    /// The schema as its definition has it; absent where anything goes, or where it is compiled from the beginning.
+    source: Option<Node>,
+    compiled: OnceLock<CompiledKind>,
+}
+
+/// What objects of a custom kind are checked against.
+#[derive(Debug)]
+pub(crate) struct CompiledKind {
+    pub schemas: Arc<Schemas>,
+    pub root: SchemaId,
+    /// Whether there is an embedded resource somewhere.
     pub has_embedded: bool,
+}
+
+impl CustomKind {
+    /// A kind whose schema is compiled already.
+    pub fn of(schemas: Arc<Schemas>, root: SchemaId, plural: String) -> CustomKind {
+        let compiled = CompiledKind { schemas, root, has_embedded: false };
+        CustomKind { namespaced: true, plural, drops_status: false, source: None, compiled: compiled.into() }
+    }
+
+    /// Compiled when the first object needs it: the output of a package has many definitions and few objects of their kinds.
+    pub fn compiled(&self) -> &CompiledKind {
+        self.compiled.get_or_init(|| compile(self.source.as_ref()))
+    }
 }
 
 impl Catalog {
@@ -43,14 +64,16 @@ impl Catalog {
             let drops_status = has_status(version) || has_status(spec);
             let name = version.text("name").unwrap_or_default().to_owned();
             let gvk = Gvk { group: group.clone(), version: name, kind: kind.clone() };
-            let custom = custom_kind(schema, namespaced, &plural, drops_status);
+            let source = schema.cloned();
+            let custom =
+                CustomKind { namespaced, plural: plural.clone(), drops_status, source, compiled: OnceLock::new() };
             self.custom.insert(gvk, Arc::new(custom));
         }
         true
     }
 }
 
-fn custom_kind(schema: Option<&Node>, namespaced: bool, plural: &str, drops_status: bool) -> CustomKind {
+fn compile(schema: Option<&Node>) -> CompiledKind {
     let mut compiler = Compiler::of_crd();
     let root = match schema {
         Some(schema) => compiler.schema(schema),
@@ -59,5 +82,5 @@ fn custom_kind(schema: Option<&Node>, namespaced: bool, plural: &str, drops_stat
     let mut schemas = compiler.finish();
     rules::compile_all(&mut schemas, root);
     let has_embedded = (0..schemas.len() as u32).any(|id| schemas.get(SchemaId(id)).embedded);
-    CustomKind { schemas: Arc::new(schemas), root, namespaced, plural: plural.to_owned(), drops_status, has_embedded }
+    CompiledKind { schemas: Arc::new(schemas), root, has_embedded }
 }

@@ -57,7 +57,8 @@ impl Catalog {
     fn root(&self, api_version: &str, kind: &str) -> Option<(&Schemas, SchemaId)> {
         let gvk = Gvk::of(api_version, kind);
         if let Some(custom) = self.custom.get(&gvk) {
-            return Some((&custom.schemas, custom.root));
+            let kind = custom.compiled();
+            return Some((&kind.schemas, kind.root));
         }
         self.builtin.kind(&gvk, self.options.version).map(|(_, root)| (&self.builtin.schemas, root))
     }

@@ -80,14 +80,7 @@ impl Catalog {
         let schemas = Arc::new(compiler.finish());
         for (gvk, root) in kinds {
             let plural = format!("{}s", gvk.kind.to_ascii_lowercase());
-            let custom = CustomKind {
-                schemas: schemas.clone(),
-                root,
-                namespaced: true,
-                plural,
-                drops_status: false,
-                has_embedded: false,
-            };
+            let custom = CustomKind::of(schemas.clone(), root, plural);
             self.custom.insert(gvk, Arc::new(custom));
         }
         count
@@ -102,7 +95,7 @@ impl Catalog {
         let root = compiler.schema(schema);
         let plural = format!("{}s", gvk.kind.to_ascii_lowercase());
         let schemas = Arc::new(compiler.finish());
-        let custom = CustomKind { schemas, root, namespaced: true, plural, drops_status: false, has_embedded: false };
+        let custom = CustomKind::of(schemas, root, plural);
         self.custom.insert(gvk, Arc::new(custom));
     }
 }

@@ -12,7 +12,7 @@ use ytterby_cel::{Env, EvalError, Library, ListKind, ListVal, MapVal, ObjectType
 use ytterby_diag::Id;
 use ytterby_text::cel::escaped;
 
-use crate::crd::CustomKind;
+use crate::crd::CompiledKind;
 use crate::document::{Node, Value};
 use crate::report::{At, Finding, Report};
 use crate::scalars;
@@ -87,10 +87,14 @@ impl<'s> Declarations<'s> {
         let format = limits.and_then(|limits| limits.format.as_deref());
         Some(match schema.kind {
             Kind::Any => return None,
-            Kind::IntOrString => (Type::Dyn, Shape::sized(max_text(schema))),
-            Kind::Boolean => (Type::Bool, Shape::sized(1)),
-            Kind::Integer | Kind::Int32 | Kind::Int64 => (Type::Int, Shape::sized(1)),
-            Kind::Number => (Type::Double, Shape::sized(1)),
+            Kind::IntOrString => {
+                // The values of an enum bound texts only.
+                let most = limits.and_then(|limits| limits.max_length);
+                (Type::Dyn, Shape::sized(most.map_or(MAX_REQUEST - 2, |most| most.saturating_mul(4))))
+            }
+            Kind::Boolean => (Type::Bool, Shape::sized(0)),
+            Kind::Integer | Kind::Int32 | Kind::Int64 => (Type::Int, Shape::sized(0)),
+            Kind::Number => (Type::Double, Shape::sized(0)),
             Kind::Array => {
                 let items = schema.items?;
                 let (of, shape) = self.of(items)?;
@@ -146,10 +150,9 @@ impl<'s> Declarations<'s> {
                 shapes.insert(name, shape);
             }
         }
-        let max = fields.len() as u64;
         let name = format!("object{}", id.0);
         let object = Type::Object(Arc::new(ObjectType { name, fields }));
-        (object, Arc::new(Shape { max, fields: shapes, ..Shape::default() }))
+        (object, Arc::new(Shape { fields: shapes, ..Shape::default() }))
     }
 }
 
@@ -187,6 +190,17 @@ fn min_size(schemas: &Schemas, id: SchemaId, depth: usize) -> u64 {
             });
             2 + required.sum::<u64>()
         }
+        Kind::String => min_text(schema.limits.as_deref().and_then(|limits| limits.format.as_deref())),
+        _ => 2,
+    }
+}
+
+/// The fewest bytes that a text of a format takes as JSON.
+fn min_text(format: Option<&str>) -> u64 {
+    match format {
+        Some("duration") => 3,
+        Some("date") => 12,
+        Some("date-time") => 21,
         _ => 2,
     }
 }
@@ -309,9 +323,9 @@ fn mark(schemas: &mut Schemas) {
 }
 
 /// Evaluates the rules of an object.
-pub(crate) fn check(object: &Node, custom: &CustomKind, at: &At<'_>, report: &mut Report) {
-    let mut run = RuleRun { schemas: &custom.schemas, root: custom.root, report, left: MAX_OBJECT_COST };
-    run.node(object, custom.root, at);
+pub(crate) fn check(object: &Node, kind: &CompiledKind, at: &At<'_>, report: &mut Report) {
+    let mut run = RuleRun { schemas: &kind.schemas, root: kind.root, report, left: MAX_OBJECT_COST };
+    run.node(object, kind.root, at);
 }
 
 /// Evaluates the rules of a single value.

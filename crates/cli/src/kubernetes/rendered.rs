@@ -2,9 +2,13 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use ytterby::{OutputCheck, OutputNode, OutputValue};
-use ytterby_diag::{Diagnostic, Failure, Sources};
-use ytterby_kubernetes::{Document, Entry, MAX_DEPTH, Node, Options, Unknown, Value, key_text, types_of};
+use ytterby_diag::{Diagnostic, Failure, Path, Pos, Sources, Step};
+use ytterby_kubernetes::{
+    Document, Entry, Fault, FaultKind, MAX_DEPTH, Node, Options, Unknown, Value, key_text, types_of,
+};
+use ytterby_text::Str;
 use ytterby_yaml::Scalar;
 
 use super::schemas::{self, Schemas};
@@ -57,7 +61,8 @@ impl OutputCheck for KubernetesCheck {
     }
 
     fn check(&self, documents: Vec<OutputNode>) -> Vec<Diagnostic> {
-        let documents: Vec<Document> = documents.into_iter().filter_map(document).collect();
+        let mut reader = NodeConverter::default();
+        let documents: Vec<Document> = documents.into_iter().filter_map(|node| reader.document(node)).collect();
         let mut schemas = self.schemas.clone();
         for document in &documents {
             // Custom resource definitions in the output describe other documents of it.
@@ -69,33 +74,36 @@ impl OutputCheck for KubernetesCheck {
     }
 }
 
-/// Converts a document for the check; `None` if it is empty.
-fn document(node: OutputNode) -> Option<Document> {
-    if matches!(node.value, OutputValue::Scalar(Scalar::Null)) {
-        return None;
-    }
-    // The position of a document is that of its first item.
-    let pos = match &node.value {
-        OutputValue::Map(items) => items.first().map_or(node.pos, |(_, first)| first.pos),
-        _ => node.pos,
-    };
-    let mut reader = NodeConverter::default();
-    let root = Node { pos, ..reader.node(node) };
-    Some(Document { root, faults: reader.faults })
-}
-
+/// Converts documents for the check.
 #[derive(Default)]
 struct NodeConverter {
-    faults: Vec<ytterby_kubernetes::Fault>,
-    path: Vec<ytterby_diag::Step>,
+    faults: Vec<Fault>,
+    depth: usize,
+    /// Keys met before: a manifest repeats a few of them all the time.
+    keys: FxHashMap<Str, Arc<str>>,
 }
 
+/// The most keys that are remembered, which bounds the cost of keys whose hashes collide.
+const MAX_KEYS: usize = 1000;
+
 impl NodeConverter {
+    /// A document; empty ones are none.
+    fn document(&mut self, node: OutputNode) -> Option<Document> {
+        if matches!(node.value, OutputValue::Scalar(Scalar::Null)) {
+            return None;
+        }
+        // The place of a document is that of its first item.
+        let pos = match &node.value {
+            OutputValue::Map(items) => items.first().map_or(node.pos, |(_, first)| first.pos),
+            _ => node.pos,
+        };
+        let root = Node { pos, ..self.node(node) };
+        Some(Document { root, faults: std::mem::take(&mut self.faults) })
+    }
+
     fn node(&mut self, node: OutputNode) -> Node {
-        use ytterby_diag::Step;
-        use ytterby_kubernetes::FaultKind;
         let pos = node.pos;
-        if self.path.len() >= MAX_DEPTH {
+        if self.depth >= MAX_DEPTH {
             self.fault(FaultKind::Depth, pos);
             return Node { value: Value::Null, pos };
         }
@@ -108,22 +116,18 @@ impl NodeConverter {
             OutputValue::Array(items) => {
                 let mut list = Vec::with_capacity(items.len());
                 for (index, item) in items.into_iter().enumerate() {
-                    self.path.push(Step::Index(index));
-                    list.push(self.node(item));
-                    self.path.pop();
+                    list.push(self.below(item, || Step::Index(index)));
                 }
                 Value::List(list)
             }
             OutputValue::Map(items) => {
                 let mut entries = Vec::with_capacity(items.len());
                 for (key, item) in items {
-                    let Some(key) = key_text(&key) else {
+                    let Some(key) = self.key(&key) else {
                         self.fault(FaultKind::Key, item.pos);
                         continue;
                     };
-                    self.path.push(Step::Key(key.to_string()));
-                    let node = self.node(item);
-                    self.path.pop();
+                    let node = self.below(item, || Step::Key(key.to_string()));
                     entries.push(Entry { key, node });
                 }
                 Value::Map(entries)
@@ -132,9 +136,36 @@ impl NodeConverter {
         Node { value, pos }
     }
 
-    fn fault(&mut self, kind: ytterby_kubernetes::FaultKind, pos: ytterby_diag::Pos) {
+    /// A node below this one; `step` leads to it. Paths are made on the way back, where there is a fault.
+    fn below(&mut self, node: OutputNode, step: impl FnOnce() -> Step) -> Node {
+        let faults = self.faults.len();
+        self.depth += 1;
+        let node = self.node(node);
+        self.depth -= 1;
+        if self.faults.len() > faults {
+            let step = step();
+            for fault in &mut self.faults[faults..] {
+                fault.path.prepend(step.clone());
+            }
+        }
+        node
+    }
+
+    fn key(&mut self, key: &Scalar) -> Option<Arc<str>> {
+        let Scalar::Str(text) = key else { return key_text(key) };
+        if let Some(known) = self.keys.get(text) {
+            return Some(known.clone());
+        }
+        let made = key_text(key)?;
+        if self.keys.len() < MAX_KEYS {
+            self.keys.insert(text.clone(), made.clone());
+        }
+        Some(made)
+    }
+
+    fn fault(&mut self, kind: FaultKind, pos: Pos) {
         if self.faults.len() < 100 {
-            self.faults.push(ytterby_kubernetes::Fault { kind, path: self.path.iter().cloned().collect(), pos });
+            self.faults.push(Fault { kind, path: Path::document(), pos });
         }
     }
 }

@@ -3,8 +3,9 @@
 //! `tests/facts.rs` generates `facts.bin`: one line for each kind, lifecycle and definition. It is decompressed once per
 //! process, on first use, and the definitions of a version are compiled once.
 
-use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
+
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::document::Value;
 use crate::schema::{Additional, Field, Kind, ListType, Schema, SchemaId, Schemas};
@@ -110,8 +111,8 @@ type Key = (&'static str, &'static str, &'static str);
 /// The decompressed facts; definitions are still text.
 struct Unpacked {
     kinds: Vec<KnownKind>,
-    by_key: HashMap<Key, Vec<usize>>,
-    lifecycles: HashMap<Key, Lifecycle>,
+    by_key: FxHashMap<Key, Vec<usize>>,
+    lifecycles: FxHashMap<Key, Lifecycle>,
     definitions: Vec<(u8, u8, &'static str, &'static str)>,
 }
 
@@ -125,8 +126,12 @@ fn unpacked() -> &'static Unpacked {
 }
 
 fn unpack(text: &'static str) -> Unpacked {
-    let mut unpacked =
-        Unpacked { kinds: Vec::new(), by_key: HashMap::new(), lifecycles: HashMap::new(), definitions: Vec::new() };
+    let mut unpacked = Unpacked {
+        kinds: Vec::new(),
+        by_key: FxHashMap::default(),
+        lifecycles: FxHashMap::default(),
+        definitions: Vec::new(),
+    };
     let minor = |letter: u8| letter - b'a' + OLDEST;
     for line in text.lines() {
         let bytes = line.as_bytes();
@@ -213,7 +218,7 @@ pub(crate) struct Builtin {
     pub schemas: Schemas,
     /// `ObjectMeta`.
     pub meta: SchemaId,
-    definitions: HashMap<&'static str, SchemaId>,
+    definitions: FxHashMap<&'static str, SchemaId>,
 }
 
 impl Builtin {
@@ -245,7 +250,7 @@ fn compile(version: Version) -> Builtin {
     let served = facts.definitions.iter().filter(|(first, last, ..)| (*first..=*last).contains(&version.0));
     let served: Vec<(&'static str, &'static str)> = served.map(|(_, _, name, body)| (*name, *body)).collect();
     let mut schemas = Schemas::new();
-    let mut definitions = HashMap::with_capacity(served.len());
+    let mut definitions = FxHashMap::with_capacity_and_hasher(served.len(), FxBuildHasher);
     for (name, _) in &served {
         definitions.insert(*name, schemas.add(Schema::of(Kind::Object)));
     }
@@ -292,7 +297,7 @@ const NOT_ASKED_FOR: [(&str, &str); 27] = [
 
 struct Compiler {
     schemas: Schemas,
-    definitions: HashMap<&'static str, SchemaId>,
+    definitions: FxHashMap<&'static str, SchemaId>,
 }
 
 impl Compiler {
@@ -319,7 +324,7 @@ impl Compiler {
             }
             fields.push(Field { name, schema });
         }
-        fields.sort_by(|a, b| a.name.cmp(&b.name));
+        fields.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         let schema = self.schemas.get_mut(id);
         schema.fields = fields;
         schema.required = required;
