@@ -9,6 +9,7 @@ use std::sync::Arc;
 use crate::check::{Loop, Node, NodeKind};
 use crate::functions::Fun;
 use crate::syntax::Macro;
+use crate::types::Type;
 
 /// The maximum size of a value.
 #[derive(Clone, Debug, Default)]
@@ -43,7 +44,12 @@ struct Estimate {
     shapes: Vec<Arc<Shape>>,
 }
 
-/// A tenth, rounded up: the cost of reading characters.
+/// Whether values of a type have no size of their own.
+fn is_number(ty: &Type) -> bool {
+    matches!(ty, Type::Int | Type::Uint | Type::Double | Type::Duration | Type::Timestamp)
+}
+
+/// A tenth, rounded up: what looking at characters costs.
 pub(crate) fn tenth(size: u64) -> u64 {
     size.div_ceil(10)
 }
@@ -53,12 +59,11 @@ impl Estimate {
         match &node.kind {
             NodeKind::Str(text) => (0, Shape::sized(text.len() as u64)),
             NodeKind::Bytes(bytes) => (0, Shape::sized(bytes.len() as u64)),
-            NodeKind::Null
-            | NodeKind::Bool(_)
-            | NodeKind::Int(_)
-            | NodeKind::Uint(_)
-            | NodeKind::Double(_)
-            | NodeKind::TypeName(_) => (0, Shape::sized(1)),
+            NodeKind::Null | NodeKind::Bool(_) | NodeKind::Int(_) | NodeKind::Uint(_) | NodeKind::Double(_) => {
+                (0, Shape::sized(1))
+            }
+            // A name like any other, of a value whose size is unknown.
+            NodeKind::TypeName(_) => (1, Shape::unknown()),
             NodeKind::Var(slot) => (1, self.shapes.get(*slot).cloned().unwrap_or_else(Shape::unknown)),
             NodeKind::Select(of, field, _) => {
                 let (cost, shape) = self.node(of);
@@ -71,15 +76,17 @@ impl Estimate {
                 let found = shape.items.clone().unwrap_or_else(Shape::unknown);
                 (cost.saturating_add(index).saturating_add(1), found)
             }
-            NodeKind::Call(fun, args) | NodeKind::Regex(fun, _, args) => self.call(*fun, args),
+            NodeKind::Call(fun, args) | NodeKind::Regex(fun, _, args) => self.call(*fun, args, &node.ty),
             NodeKind::Chain(first, rest) => {
                 let (mut cost, mut shape) = self.node(first);
                 for (fun, operand) in rest {
                     let (operand_cost, operand) = self.node(operand);
-                    let own = of_call(*fun, shape.max, operand.max);
+                    let own = self::own(*fun, &[shape.clone(), operand.clone()], &node.ty);
                     cost = cost.saturating_add(operand_cost).saturating_add(own);
                     shape = match fun {
-                        Fun::Add => Arc::new(Shape { max: shape.max.saturating_add(operand.max), ..(*shape).clone() }),
+                        Fun::Add if !is_number(&node.ty) => {
+                            Arc::new(Shape { max: shape.max.saturating_add(operand.max), ..(*shape).clone() })
+                        }
                         _ => Shape::sized(1),
                     };
                 }
@@ -137,21 +144,29 @@ impl Estimate {
         } else {
             self.shapes.push(if is_map { keys } else { items.clone() });
         }
-        let mut round = if of.kind == Macro::Exists { 4u64 } else { 3 };
+        // What one round costs beside its condition, and the loop beside its rounds, as the macros are expanded: an
+        // accumulator is read, and a list or map grows by one item.
+        let (mut round, once) = match of.kind {
+            Macro::Exists => (4u64, 1u64),
+            Macro::ExistsOne => (2, 2),
+            Macro::Filter => (13, 11),
+            Macro::Map | Macro::TransformList => (12, 11),
+            Macro::TransformMap | Macro::TransformMapEntry => (3, 31),
+            Macro::SortBy => (14, 1),
+            Macro::All | Macro::OptMap | Macro::OptFlatMap => (3, 1),
+        };
         let mut result = items;
         if let Some(condition) = &of.condition {
             round = round.saturating_add(self.node(condition).0);
         }
         if let Some(transform) = &of.transform {
             let (cost, shape) = self.node(transform);
-            round = round.saturating_add(cost).saturating_add(11);
+            round = round.saturating_add(cost);
             result = shape;
-        } else if of.kind == Macro::Filter {
-            round = round.saturating_add(11);
         }
         self.shapes.truncate(of.slot);
         let rounds = if is_optional { 1 } else { range.max };
-        let cost = range_cost.saturating_add(rounds.saturating_mul(round)).saturating_add(1);
+        let cost = range_cost.saturating_add(rounds.saturating_mul(round)).saturating_add(once);
         let shape = match of.kind {
             Macro::All | Macro::Exists | Macro::ExistsOne => Shape::sized(1),
             Macro::OptMap | Macro::OptFlatMap => result,
@@ -161,7 +176,7 @@ impl Estimate {
         (cost, shape)
     }
 
-    fn call(&mut self, fun: Fun, args: &[Node]) -> (u64, Arc<Shape>) {
+    fn call(&mut self, fun: Fun, args: &[Node], ty: &Type) -> (u64, Arc<Shape>) {
         let mut cost = 0u64;
         let mut shapes = Vec::with_capacity(args.len());
         for arg in args {
@@ -172,16 +187,20 @@ impl Estimate {
         let sizes: Vec<u64> = shapes.iter().map(|shape| shape.max).collect();
         let first = sizes.first().copied().unwrap_or(1);
         let second = sizes.get(1).copied().unwrap_or(1);
-        let own = of_call(fun, first, second);
+        let own = own(fun, &shapes, ty);
         let like_first = || shapes.first().cloned().unwrap_or_else(Shape::unknown);
         let shape = match fun {
+            Fun::Add if is_number(ty) => Shape::sized(1),
             Fun::Add => Arc::new(Shape { max: first.saturating_add(second), ..(*like_first()).clone() }),
+            // Numbers as text have a size that nobody knows.
+            Fun::String if first == 0 => Shape::unknown(),
             Fun::LowerAscii
             | Fun::UpperAscii
             | Fun::Trim
             | Fun::Substring
             | Fun::Find
             | Fun::Dyn
+            | Fun::TypeOf
             | Fun::String
             | Fun::Bytes
             | Fun::Slice
@@ -211,30 +230,54 @@ impl Estimate {
     }
 }
 
-/// The cost of a call itself, by the sizes of its first two arguments.
+/// What a call itself costs, beside its arguments.
+fn own(fun: Fun, shapes: &[Arc<Shape>], ty: &Type) -> u64 {
+    let size = |at: usize| shapes.get(at).map_or(1, |shape: &Arc<Shape>| shape.max);
+    match fun {
+        // One look at a map; a list is searched.
+        Fun::In if shapes.get(1).is_some_and(|shape| shape.keys.is_some()) => 1,
+        Fun::Add if is_number(ty) => 1,
+        _ => of_list(fun, shapes).unwrap_or_else(|| of_call(fun, size(0), size(1))),
+    }
+}
+
+/// What a call that looks at the items of a list costs.
+fn of_list(fun: Fun, shapes: &[Arc<Shape>]) -> Option<u64> {
+    let list = shapes.first()?;
+    let item = list.items.as_ref()?.max;
+    Some(match fun {
+        Fun::Reverse | Fun::Slice => list.max.saturating_add(11),
+        Fun::IsSorted | Fun::Sum | Fun::Min | Fun::Max | Fun::IndexOf | Fun::LastIndexOf => {
+            list.max.saturating_mul(tenth(item).saturating_add(1))
+        }
+        Fun::Join => {
+            let between = shapes.get(1).map_or(0, |text| text.max).saturating_mul(list.max.saturating_sub(1));
+            tenth(list.max.saturating_mul(item).saturating_add(between))
+        }
+        _ => return None,
+    })
+}
+
+/// What a call itself costs, by the sizes of its first two arguments.
 pub(crate) fn of_call(fun: Fun, first: u64, second: u64) -> u64 {
     match fun {
-        Fun::Contains | Fun::IndexOf | Fun::LastIndexOf => {
-            1u64.saturating_add(tenth(first).saturating_mul(tenth(second)))
-        }
-        Fun::StartsWith | Fun::EndsWith => 1u64.saturating_add(tenth(second)),
+        Fun::Contains | Fun::IndexOf | Fun::LastIndexOf => tenth(first).saturating_mul(tenth(second)),
+        Fun::StartsWith | Fun::EndsWith => tenth(second),
         Fun::Matches | Fun::Find | Fun::FindAll => {
             // Each character costs a tenth, for each four characters of the pattern.
             tenth(first.saturating_add(1)).saturating_mul(second.div_ceil(4).max(1))
         }
-        Fun::Equal | Fun::NotEqual | Fun::Less | Fun::LessEqual | Fun::Greater | Fun::GreaterEqual => {
-            tenth(first.min(second)).max(1)
-        }
+        Fun::Equal | Fun::NotEqual => tenth(first.min(second)),
+        Fun::Less | Fun::LessEqual | Fun::Greater | Fun::GreaterEqual => tenth(first.min(second)).max(1),
         Fun::Add => tenth(first.saturating_add(second)).max(1),
         Fun::In => second.max(1),
+        // Once to look for the separators, once to write the result.
+        Fun::Replace | Fun::Split => tenth(first).saturating_mul(2),
         Fun::LowerAscii
         | Fun::UpperAscii
         | Fun::Trim
         | Fun::Substring
-        | Fun::Replace
-        | Fun::Split
         | Fun::Url
-        | Fun::IsUrl
         | Fun::Ip
         | Fun::IsIp
         | Fun::Cidr
@@ -245,16 +288,24 @@ pub(crate) fn of_call(fun: Fun, first: u64, second: u64) -> u64 {
         | Fun::IsSemver
         | Fun::Bytes
         | Fun::Quote
-        | Fun::Format => 1u64.saturating_add(tenth(first)),
+        | Fun::Format => tenth(first),
+        Fun::IsCanonical => tenth(first).saturating_mul(2),
+        Fun::ContainsIp => {
+            if second > 1 {
+                tenth(second).saturating_add(4)
+            } else {
+                4
+            }
+        }
+        // The regular expressions of formats count as if they had 128 characters.
+        Fun::Validate => tenth(second).saturating_mul(32).max(1),
         Fun::IsSorted | Fun::Sum | Fun::Min | Fun::Max | Fun::Join | Fun::Flatten | Fun::Slice | Fun::Reverse => {
             1u64.saturating_add(first)
         }
-        Fun::Sort | Fun::Distinct | Fun::SetsContains | Fun::SetsEquivalent | Fun::SetsIntersects => 1u64
-            .saturating_add(first.saturating_mul(if matches!(fun, Fun::Sort | Fun::Distinct) {
-                first
-            } else {
-                second
-            })),
+        Fun::Sort => first.saturating_mul(first).saturating_mul(2).saturating_add(14),
+        Fun::Distinct => first.saturating_mul(first).saturating_mul(2).saturating_add(11),
+        Fun::SetsContains | Fun::SetsIntersects => 1u64.saturating_add(first.saturating_mul(second)),
+        Fun::SetsEquivalent => 1u64.saturating_add(first.saturating_mul(second).saturating_mul(2)),
         Fun::Range => 1u64.saturating_add(first),
         _ => 1,
     }

@@ -152,3 +152,216 @@ fn the_standard_library_is_smaller() {
     assert!(Program::compile("isIP(self)", &env).is_err());
     assert!(Program::compile("self.all(i, v, true)", &env).is_err());
 }
+
+/// Types and sizes as schemas of a CRD declare them: texts of ten characters, five items.
+fn declared(name: &str) -> (Type, Arc<Shape>) {
+    let text = || (Type::String, Shape::sized(40));
+    let list = |(of, shape): (Type, Arc<Shape>), max| {
+        (Type::list(of), Arc::new(Shape { max, items: Some(shape), ..Shape::default() }))
+    };
+    let map = |(of, shape): (Type, Arc<Shape>)| {
+        let shape = Shape { max: 5, items: Some(shape), keys: Some(Shape::sized(0)), ..Shape::default() };
+        (Type::map(Type::String, of), Arc::new(shape))
+    };
+    let object = |name: &str, fields: Vec<(&str, (Type, Arc<Shape>))>| {
+        let types = fields.iter().map(|(name, (of, _))| ((*name).to_owned(), of.clone())).collect();
+        let shapes = fields.into_iter().map(|(name, (_, shape))| (name.to_owned(), shape)).collect();
+        let of = Type::Object(Arc::new(ObjectType { name: name.to_owned(), fields: types }));
+        (of, Arc::new(Shape { fields: shapes, ..Shape::default() }))
+    };
+    let int = || (Type::Int, Shape::sized(0));
+    match name {
+        "text" => text(),
+        "int" => int(),
+        "double" => (Type::Double, Shape::sized(0)),
+        "bool" => (Type::Bool, Shape::sized(0)),
+        "int_or_text" => (Type::Dyn, Shape::sized(40)),
+        "texts" => list(text(), 5),
+        "ints" => list(int(), 5),
+        "map_of_texts" => map(text()),
+        "map_of_ints" => map(int()),
+        _ => object(
+            "o",
+            vec![("a", text()), ("b", int()), ("c", list(text(), 3)), ("d", object("d", vec![("e", text())]))],
+        ),
+    }
+}
+
+/// What a server of Kubernetes 1.36 estimates: measured by the largest `maxItems` around a rule that it accepts.
+#[rustfmt::skip]
+const ESTIMATES: &[(&str, &str, u64)] = &[
+    ("int_or_text", "type(self) == int", 7),
+    ("int_or_text", "self == 1", 2),
+    ("int_or_text", "type(self) == int || self.matches('^a$')", 13),
+    ("int_or_text", "type(self) == string && size(self) > 1", 10),
+    ("int_or_text", "self.startsWith('abc')", 2),
+    ("int_or_text", "self < 5", 2),
+    ("int_or_text", "self in ['a','b']", 13),
+    ("text", "self == 'a'", 2),
+    ("text", "self != ''", 1),
+    ("text", "self in ['a','b']", 13),
+    ("text", "size(self) > 1", 3),
+    ("text", "self.matches('^[a-z]+$')", 11),
+    ("text", "self.matches('a')", 6),
+    ("text", "self.startsWith('a')", 2),
+    ("text", "self.contains('a')", 5),
+    ("text", "self.endsWith('abcdefghijklmnop')", 3),
+    ("text", "self + 'a' == 'b'", 7),
+    ("text", "self < 'b'", 2),
+    ("text", "!self.matches('^x')", 7),
+    ("text", "self == '' || self == 'b'", 3),
+    ("text", "self.lowerAscii() == 'a'", 6),
+    ("text", "dyn(self) != null", 3),
+    ("text", "self.split(',').size() > 1", 11),
+    ("text", "self.trim() == 'a'", 6),
+    ("text", "self.find('a') == 'a'", 7),
+    ("text", "string(size(self)) == '1'", 4),
+    ("text", "self.replace('a','b') == 'x'", 10),
+    ("text", "isURL(self)", 2),
+    ("text", "url(self).getHost() == 'x'", 7),
+    ("text", "ip(self).family() == 4", 7),
+    ("text", "isIP(self)", 5),
+    ("text", "cidr(self).prefixLength() > 2", 7),
+    ("text", "isCIDR(self)", 5),
+    ("text", "quantity(self).isGreaterThan(quantity('1'))", 7),
+    ("text", "isQuantity(self)", 5),
+    ("text", "self.indexOf('a') > 1", 6),
+    ("text", "self.substring(1) == 'a'", 6),
+    ("text", "self.charAt(0) == 'a'", 3),
+    ("text", "!format.dns1123Label().validate(self).hasValue()", 132),
+    ("text", "duration(self) > duration('1s')", 4),
+    ("text", "timestamp(self) > timestamp('2020-01-01T00:00:00Z')", 4),
+    ("text", "int(self) > 1", 3),
+    ("text", "double(self) > 1.0", 3),
+    ("text", "bytes(self) == b'a'", 6),
+    ("text", "'%s' .format([self]) == 'a'", 13),
+    ("text", "isSemver(self)", 5),
+    ("text", "semver(self).major() > 1", 7),
+    ("int", "self > 1", 2),
+    ("int", "self % 2 == 0", 3),
+    ("int", "self in [1,2,3]", 14),
+    ("int", "self == 1 || self == 2", 2),
+    ("int", "double(self) > 1.0", 3),
+    ("int", "string(self) == '1'", 3),
+    ("int", "(self % 2 + 2) % 2 == 1", 5),
+    ("int", "self > 1 ? self < 3 : self == 0", 4),
+    ("int", "-self > 3", 3),
+    ("int", "[1,2,3].exists(x, x == self)", 29),
+    ("int", "self * 2 > 3", 3),
+    ("double", "self > 1.0", 2),
+    ("double", "self == 1.5", 1),
+    ("double", "self in [1.0, 2.5]", 13),
+    ("bool", "self", 1),
+    ("bool", "!self", 2),
+    ("bool", "self == true", 1),
+    ("bool", "self != false", 1),
+    ("texts", "size(self) > 1", 3),
+    ("texts", "self.all(x, x != '')", 22),
+    ("texts", "self.exists(x, x == 'a')", 32),
+    ("texts", "self.exists_one(x, x == 'a')", 23),
+    ("texts", "self.all(x, self.exists_one(y, y == x))", 232),
+    ("texts", "self.map(x, x + 'a').size() > 1", 104),
+    ("texts", "self.filter(x, x == 'a').size() > 1", 89),
+    ("texts", "'a' in self", 6),
+    ("texts", "self[0] == 'a'", 3),
+    ("texts", "self == ['a']", 12),
+    ("texts", "self.isSorted()", 26),
+    ("texts", "self.indexOf('a') > 1", 27),
+    ("texts", "sets.contains(self, ['a'])", 17),
+    ("texts", "sets.equivalent(self,['a','b'])", 32),
+    ("texts", "sets.intersects(self,['a'])", 17),
+    ("texts", "self.join(',') == 'a'", 23),
+    ("texts", "self.map(x, x=='a', x).size() > 0", 89),
+    ("texts", "self.all(i, x, i > 1 && x == 'a')", 37),
+    ("texts", "self + ['a'] == ['b']", 23),
+    ("ints", "self.sum() > 5", 7),
+    ("ints", "self.min() > 1", 7),
+    ("ints", "self.all(x, x > 1)", 27),
+    ("ints", "1 in self", 6),
+    ("ints", "self.isSorted()", 6),
+    ("map_of_texts", "size(self) > 1", 3),
+    ("map_of_texts", "self.all(k, k != '')", 22),
+    ("map_of_texts", "self.all(k, self[k] != '')", 32),
+    ("map_of_texts", "'a' in self", 2),
+    ("map_of_texts", "self.a == 'b'", 3),
+    ("map_of_texts", "has(self.a)", 1),
+    ("map_of_texts", "self.exists(k, self[k] == 'a')", 42),
+    ("map_of_texts", "self.all(k, v, v == 'a')", 27),
+    ("map_of_texts", "self == {'a': 'b'}", 32),
+    ("map_of_texts", "self.transformMap(k, v, v + 'a').size() > 1", 79),
+    ("map_of_texts", "self.map(k, k).size() > 1", 79),
+    ("map_of_texts", "self.all(k, k.matches('^[a-z]+$'))", 32),
+    ("object", "has(self.a)", 1),
+    ("object", "!has(self.a) || has(self.b)", 3),
+    ("object", "has(self.a) && self.a == 'x'", 4),
+    ("object", "(has(self.a) ? 1 : 0) + (has(self.b) ? 1 : 0) == 1", 4),
+    ("object", "self.a == self.d.e", 9),
+    ("object", "size(self.c) > self.b", 6),
+    ("object", "[has(self.a), has(self.b)].filter(x, x).size() == 1", 53),
+    ("object", "[has(self.a), has(self.b)].exists_one(x, x)", 20),
+    ("object", "self.?a.orValue('x') == 'x'", 4),
+    ("object", "self.?a.hasValue()", 3),
+    ("object", "self.?d.?e.orValue('b') == 'b'", 5),
+    ("object", "self.d != null", 2),
+    ("object", "self == self", 2),
+    ("object", "has(self.d) && has(self.d.e)", 3),
+    ("object", "self.c.all(x, x == self.a)", 33),
+    ("object", "self.a + self.d.e == 'x'", 14),
+    ("object", "optional.of(self.b).orValue(1) > 1", 5),
+    ("object", "[self.a, self.d.e].all(x, x != '')", 24),
+    ("object", "{'a': self.a}.size() == 1", 34),
+    ("text", "!format.dns1123Subdomain().validate(self).hasValue()", 132),
+    ("text", "!format.dns1035Label().validate(self).hasValue()", 132),
+    ("text", "!format.qualifiedName().validate(self).hasValue()", 132),
+    ("text", "!format.labelValue().validate(self).hasValue()", 132),
+    ("text", "!format.uri().validate(self).hasValue()", 132),
+    ("text", "!format.uuid().validate(self).hasValue()", 132),
+    ("text", "!format.byte().validate(self).hasValue()", 132),
+    ("text", "!format.date().validate(self).hasValue()", 132),
+    ("text", "!format.datetime().validate(self).hasValue()", 132),
+    ("text", "!format.dns1123LabelPrefix().validate(self).hasValue()", 132),
+    ("text", "self.matches('^[a-z]{1,3}$') ? true : self == 'x'", 18),
+    ("text", "!(self in ['a','b'])", 14),
+    ("text", "self != 'a' && self != 'b'", 4),
+    ("text", "dyn(self) == dyn('a')", 4),
+    ("text", "self.lastIndexOf('ab') > 1", 6),
+    ("text", "self.startsWith('')", 1),
+    ("text", "self.upperAscii() in ['a']", 16),
+    ("text", "ip.isCanonical(self)", 9),
+    ("text", "self.split(',').all(x, x != '')", 170),
+    ("text", "self.replace('a','bbbbbbbbbbbbbbbbbbbbbbbbbbbbb') == 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'", 17),
+    ("text", "quantity(self).add(quantity('1')).isInteger()", 8),
+    ("text", "type(self) == string", 7),
+    ("text", "string(self) == 'a'", 3),
+    ("ints", "self.all(x, self.exists_one(y, y == x))", 132),
+    ("ints", "self.map(x, x + 1).all(y, y > 0)", 108),
+    ("ints", "self == [1,2]", 12),
+    ("ints", "self[0] > 1", 3),
+    ("ints", "self.max() > 1", 7),
+    ("ints", "self.filter(x, x > 1).all(y, y < 3)", 113),
+    ("ints", "self.reverse() == self", 19),
+    ("ints", "size(self) == 0 || self[0] == 1", 5),
+    ("ints", "self.exists(i, v, v == i)", 32),
+    ("ints", "self.transformList(i, v, v + 1).size() > 1", 84),
+    ("map_of_ints", "self.all(k, k in ['a','b'])", 82),
+    ("map_of_ints", "self.all(k, k.startsWith('abc'))", 27),
+    ("map_of_ints", "self.all(k, size(k) > 1)", 32),
+    ("map_of_ints", "self == self", 3),
+    ("map_of_ints", "self.all(k, self[k] == 1)", 32),
+    ("map_of_ints", "'abc' in self && self['abc'] == 1", 4),
+];
+
+#[test]
+fn costs_are_estimated_as_the_server_does() {
+    let mut wrong = Vec::new();
+    for &(of, source, want) in ESTIMATES {
+        let (ty, shape) = declared(of);
+        let env = Env { variables: vec![("self".to_owned(), ty)], library: Library::Kubernetes };
+        let program = Program::compile(source, &env).unwrap_or_else(|error| panic!("{source}: {error}"));
+        let found = program.estimate(&[shape]);
+        if found != want {
+            wrong.push(format!("{of}: {source}: {found} instead of {want}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

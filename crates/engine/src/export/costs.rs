@@ -26,11 +26,11 @@ const RULES: &str = "x-kubernetes-validations";
 
 /// The schema without rules that Kubernetes would find too costly; their messages are in descriptions.
 pub(super) fn affordable(schema: &Node) -> Node {
-    walk(schema, 1, &mut 0)
+    walk(schema, Some(1), &mut 0)
 }
 
-/// `count` values of a schema can be in one object.
-fn walk(schema: &Node, count: u64, total: &mut u64) -> Node {
+/// `count` values of a schema can be in one object; `None` below a list or map without a bound.
+fn walk(schema: &Node, count: Option<u64>, total: &mut u64) -> Node {
     let Some(map) = schema.as_map() else { return schema.clone() };
     let mut out = map.clone();
     for item in out.iter_mut() {
@@ -45,13 +45,14 @@ fn walk(schema: &Node, count: u64, total: &mut u64) -> Node {
             }
             name @ ("items" | "additionalProperties") => {
                 let bound = if name == "items" { "maxItems" } else { "maxProperties" };
-                // Other than for sizes, the server does not count the keys of maps here.
-                let most = number(schema, bound).unwrap_or_else(|| MAX_REQUEST / (min_size(&item.value) + 1));
-                item.value = walk(&item.value, count.saturating_mul(most), total);
+                let most = number(schema, bound).and_then(|most| Some(count?.saturating_mul(most)));
+                item.value = walk(&item.value, most, total);
             }
             _ => {}
         }
     }
+    // Lists without bounds inside each other are not multiplied: all of it fits into one request.
+    let count = count.unwrap_or_else(|| MAX_REQUEST / (min_size(schema) + 1));
     drop_costly(&mut out, schema, count, total);
     Node::map(out)
 }
@@ -99,12 +100,14 @@ fn cost(source: &str, of: &Type, shape: &Arc<Shape>) -> Option<u64> {
 /// The type and the sizes of a schema's values, where rules can see them.
 fn declared(schema: &Node) -> Option<(Type, Arc<Shape>)> {
     if flag(schema, "x-kubernetes-int-or-string") {
-        return Some((Type::Dyn, Shape::sized(max_text(schema))));
+        // The values of an enum bound texts only.
+        let most = number(schema, "maxLength").map_or(MAX_REQUEST - 2, |most| most.saturating_mul(4));
+        return Some((Type::Dyn, Shape::sized(most)));
     }
     Some(match &*text(schema, "type")? {
-        "boolean" => (Type::Bool, Shape::sized(1)),
-        "integer" => (Type::Int, Shape::sized(1)),
-        "number" => (Type::Double, Shape::sized(1)),
+        "boolean" => (Type::Bool, Shape::sized(0)),
+        "integer" => (Type::Int, Shape::sized(0)),
+        "number" => (Type::Double, Shape::sized(0)),
         "array" => {
             let items = get(schema, "items")?;
             let (of, shape) = declared(items)?;
@@ -138,10 +141,9 @@ fn object(schema: &Node) -> (Type, Arc<Shape>) {
             shapes.insert(name, shape);
         }
     }
-    let max = fields.len() as u64;
     // Rules compare no two objects, so one name will do.
     let of = Type::Object(Arc::new(ObjectType { name: "object".to_owned(), fields }));
-    (of, Arc::new(Shape { max, fields: shapes, ..Shape::default() }))
+    (of, Arc::new(Shape { fields: shapes, ..Shape::default() }))
 }
 
 /// The most bytes that a text has; a character has up to four.
@@ -173,6 +175,12 @@ fn min_size(schema: &Node) -> u64 {
             });
             2 + sizes.sum::<u64>()
         }
+        Some("string") => match text(schema, "format").as_deref() {
+            Some("duration") => 3,
+            Some("date") => 12,
+            Some("date-time") => 21,
+            _ => 2,
+        },
         _ => 2,
     }
 }

@@ -194,8 +194,8 @@ fn schema_root(cx: &mut Cx<'_>, raw: &Node, at: &At<'_>) {
     let errors = cx.report.errors;
     let mut walk = Structure { cx };
     walk.node(raw, at, SchemaPosition::Root);
-    // Rules get their types from the schema, so they are only checked if it is valid.
-    if cx.report.errors > errors {
+    // Types of rules come from the schema: they mean nothing where it is wrong.
+    if cx.report.errors > errors || !has_rules(raw) {
         return;
     }
     let mut compiler = Compiler::of_crd();
@@ -203,7 +203,7 @@ fn schema_root(cx: &mut Cx<'_>, raw: &Node, at: &At<'_>) {
     let schemas = compiler.finish();
     let mut costs =
         RuleCosts { cx, schemas: &schemas, declarations: Declarations::new(&schemas, id), total: 0, costly: 0 };
-    costs.node(raw, id, at, 1, true);
+    costs.node(raw, id, at, Some(1), true);
     if costs.total > MAX_TOTAL_COST && costs.costly == 0 {
         let total = costs.total;
         cx.report.error(Id::KUBERNETES_RULE_ERROR, at, || {
@@ -215,7 +215,18 @@ fn schema_root(cx: &mut Cx<'_>, raw: &Node, at: &At<'_>) {
     }
 }
 
-/// The position of a schema: some keywords are only allowed in some positions.
+/// Whether a schema or one below it has rules.
+fn has_rules(raw: &Node) -> bool {
+    let below = |node: &Node| node.entries().iter().any(|entry| has_rules(&entry.node));
+    raw.entries().iter().any(|entry| match &*entry.key {
+        "x-kubernetes-validations" => true,
+        "properties" => below(&entry.node),
+        "items" | "additionalProperties" => has_rules(&entry.node),
+        _ => false,
+    })
+}
+
+/// Where a schema is: some of its keywords are allowed only in some places.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SchemaPosition {
     Root,
@@ -439,8 +450,9 @@ struct RuleCosts<'a, 'r, 's> {
 }
 
 impl RuleCosts<'_, '_, '_> {
-    /// `count` is the maximum number of values of a schema in one object; `correlates` is whether each has a previous value.
-    fn node(&mut self, raw: &Node, id: SchemaId, at: &At<'_>, count: u64, correlates: bool) {
+    /// `count` values of a schema can be in one object, `None` below a list or map without a bound; `correlates` where
+    /// each has a previous one.
+    fn node(&mut self, raw: &Node, id: SchemaId, at: &At<'_>, count: Option<u64>, correlates: bool) {
         let schema = self.schemas.get(id);
         if raw.given("x-kubernetes-validations").is_some() {
             let of = self.declarations.of(id);
@@ -450,6 +462,8 @@ impl RuleCosts<'_, '_, '_> {
                     let here = rule.get(fault.key).map_or(at.missing(fault.key), |node| at.key(fault.key, node));
                     self.cx.report.error(fault.id, &here, || Finding::new(fault.message.clone()));
                 }
+                // Lists without bounds inside each other are not multiplied: all of it fits into one request.
+                let count = count.unwrap_or_else(|| rules::most_values(self.schemas, id));
                 self.rule(rule, at, &compiled, count, correlates, id);
             });
         }
@@ -461,18 +475,17 @@ impl RuleCosts<'_, '_, '_> {
                 }
             }
         }
-        let most = self.declarations.of(id).map_or(u64::MAX, |(_, shape)| shape.max);
+        let bounded = |key: &str| {
+            let most = raw.given(key).and_then(Node::as_int)?;
+            Some(count?.saturating_mul(u64::try_from(most).unwrap_or(0)))
+        };
         if let (Some(items), Some(of)) = (raw.given("items"), schema.items) {
             let is_map = raw.text("x-kubernetes-list-type") == Some("map");
-            self.node(items, of, &at.key("items", items), count.saturating_mul(most), correlates && is_map);
+            self.node(items, of, &at.key("items", items), bounded("maxItems"), correlates && is_map);
         }
         if let (Some(values), Additional::Of(of)) = (raw.given("additionalProperties"), schema.additional) {
-            // Unlike for sizes, the server ignores the keys of maps here.
-            let most = match raw.given("maxProperties").and_then(Node::as_int) {
-                Some(_) => most,
-                None => rules::most_values(self.schemas, of),
-            };
-            self.node(values, of, &at.key("additionalProperties", values), count.saturating_mul(most), correlates);
+            let here = at.key("additionalProperties", values);
+            self.node(values, of, &here, bounded("maxProperties"), correlates);
         }
     }
 
