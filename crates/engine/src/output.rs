@@ -96,8 +96,9 @@ pub(crate) fn json(docs: &[FileDocuments]) -> Result<Vec<u8>, Failure> {
         });
         match key {
             Some((kind, pos)) => {
-                let text = Text::new(format!("map key is not a string: {kind} (at ")).at(pos).then(")");
                 let is_complex = matches!(kind, "map" | "array");
+                let cause = if is_complex { format!("; {})", node::COMPLEX_KEY_CAUSE) } else { ")".to_owned() };
+                let text = Text::new(format!("map key is not a string: {kind} (at ")).at(pos).then(cause);
                 let help = is_complex.then(|| Help::new(node::COMPLEX_KEY_HELP));
                 Diagnostic::error(Id::OUTPUT_ENCODE, text).at(pos, Part::Key).helps(help).into()
             }

@@ -295,9 +295,12 @@ fn put_all(map: &mut Map, items: Vec<MapItem>, twice: Twice) {
     }
 }
 
+/// What a map or an array as a key comes from; a part of messages, since the plain text of errors has no advice.
+pub(crate) const COMPLEX_KEY_CAUSE: &str = "this looks like a Helm or Jinja template";
+
 /// Advice about a map or an array that is a key.
-pub(crate) const COMPLEX_KEY_HELP: &str = "this looks like a Helm or Jinja template: to YAML, `{{ x }}` is a map whose \
-     key is a map; put it in quotes if it is text";
+pub(crate) const COMPLEX_KEY_HELP: &str =
+    "to YAML, `{{ x }}` is a map whose key is a map; put it in quotes if it is text";
 
 /// A map key as messages show it.
 pub(crate) fn key_text(key: &Scalar) -> Cow<'_, str> {

@@ -21,9 +21,9 @@ use ytterby_text::budget;
 pub(crate) use ytterby_yaml::Scalar;
 
 pub(crate) use convert::{
-    COMPLEX_KEY_HELP, MAX_NODES, array_with_position, documents_from_tree, from_tree, from_value, go_type_name,
-    has_duplicate_keys, is_empty, key_text, map_with_position, node_from_value, scalar_from_value, scalar_to_value,
-    to_plain_value, to_value, values_from_tree, with_position,
+    COMPLEX_KEY_CAUSE, COMPLEX_KEY_HELP, MAX_NODES, array_with_position, documents_from_tree, from_tree, from_value,
+    go_type_name, has_duplicate_keys, is_empty, key_text, map_with_position, node_from_value, scalar_from_value,
+    scalar_to_value, to_plain_value, to_value, values_from_tree, with_position,
 };
 pub(crate) use fragment::{Fragment, FragmentData};
 pub(crate) use map::{Map, hash};

@@ -8,7 +8,7 @@ use ytterby_text::Str;
 use super::{Module, function};
 use crate::args::{self, fail};
 use crate::library::Place;
-use crate::node::{COMPLEX_KEY_HELP, Node, Scalar, key_text};
+use crate::node::{COMPLEX_KEY_CAUSE, COMPLEX_KEY_HELP, Node, Scalar, key_text};
 use crate::run::Run;
 
 /// The module for a file at `place`.
@@ -30,10 +30,12 @@ pub(crate) fn check_keys(node: &Node) -> Result<(), Error> {
         Node::Map(map) => map.iter().try_for_each(|item| match item.key.as_str() {
             Some(_) => crate::deep(|| check_keys(&item.value)),
             None => {
-                let error = Error::new(format!("expected struct key {} to be string", key_text(&item.key)));
+                let text = format!("expected struct key {} to be string", key_text(&item.key));
                 Err(match item.key {
-                    Scalar::Complex(_) => error.with_help(COMPLEX_KEY_HELP),
-                    _ => error,
+                    Scalar::Complex(_) => {
+                        Error::new(format!("{text} ({COMPLEX_KEY_CAUSE})")).with_help(COMPLEX_KEY_HELP)
+                    }
+                    _ => Error::new(text),
                 })
             }
         }),

@@ -82,7 +82,8 @@ fn value_of(tree: &Tree, id: NodeId) -> Result<Value, String> {
             for item in items {
                 if let Scalar::Complex(key) = &item.key {
                     let key = key.kind();
-                    return Err(format!("a {key} cannot be a key of a dict ({})", node::COMPLEX_KEY_HELP));
+                    let (cause, help) = (node::COMPLEX_KEY_CAUSE, node::COMPLEX_KEY_HELP);
+                    return Err(format!("a {key} cannot be a key of a dict ({cause}: {help})"));
                 }
                 let old = dict.insert(node::scalar_to_value(&item.key), deep(|| value_of(tree, item.value))?);
                 if old.map_err(|error| error.to_string())?.is_some() {

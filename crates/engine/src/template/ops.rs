@@ -152,7 +152,8 @@ impl Ops for TemplateOps {
         if let Op::StartNode(tag) = op
             && let Kind::MapItem(Scalar::Complex(key)) = &self.table.node(*tag).kind
         {
-            let text = format!("a {} cannot be a map key in a template", key.kind());
+            let (kind, cause) = (key.kind(), node::COMPLEX_KEY_CAUSE);
+            let text = format!("a {kind} cannot be a map key in a template ({cause})");
             return Err(Error::new(text).with_help(node::COMPLEX_KEY_HELP));
         }
         self.apply(op, values).map_err(|problem| Error::new(format!("{GENERATED}{}: {problem}", reference_name(op))))
