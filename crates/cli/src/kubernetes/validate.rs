@@ -178,8 +178,9 @@ impl Results {
             Err(why) => {
                 self.unreadable = true;
                 let problem = Diagnostic::error(Id::FILE_MISSING, format!("Reading '{name}': {why}"));
-                self.outcomes.push(ResourceResult::failed(&name, problem.message.plain().into_owned()));
-                self.findings.push(problem);
+                let message = problem.message.plain().into_owned();
+                self.outcomes.push(ResourceResult::failed(&name, message.clone()));
+                self.findings.push(problem.reference(format!("\n- {message}")));
                 return;
             }
         };
@@ -189,8 +190,9 @@ impl Results {
         match tree(&text, file) {
             Err(error) => {
                 let problem = Diagnostic::from(error);
-                self.outcomes.push(ResourceResult::failed(&name, problem.message.plain().into_owned()));
-                self.findings.push(problem);
+                let message = problem.message.plain().into_owned();
+                self.outcomes.push(ResourceResult::failed(&name, message.clone()));
+                self.findings.push(problem.reference(format!("\n- Reading '{name}': {message}")));
             }
             Ok(tree) => {
                 for document in documents(&tree) {

@@ -54,6 +54,61 @@ fn every_flag_for_files_accepts_urls() {
     assert!(head.starts_with("GET /dir/a.yml HTTP/1.1\r\n") && head.contains("user-agent: ytterby/"), "{head}");
 }
 
+const DEFINITION: &str = "apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.example.com}
+spec:
+  group: example.com
+  names: {kind: Thing, plural: things, singular: thing, listKind: ThingList}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: integer}}}}}
+";
+
+const THING: &str = "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: a}\nspec: {size: x}\n";
+
+#[test]
+fn kubernetes_schemas_come_from_urls() {
+    let scratch = Scratch::with(&[("thing.yml", THING)]);
+    let check = |schema: &str, want: &str| {
+        let args = ["kubernetes", "validate", "--kubernetes-schema", schema, "--kubernetes", "1.36", "thing.yml"];
+        let (exit, stdout, stderr) = scratch.run(&args);
+        assert_eq!(exit, 1, "{schema}: {stdout}{stderr}");
+        assert!(stdout.contains(want), "{schema}: {stdout}{stderr}");
+        let (exit, stdout, stderr) =
+            scratch.run(&["--kubernetes=1.36", "--kubernetes-schema", schema, "-f", "thing.yml"]);
+        assert_eq!((exit, stdout.as_str()), (1, ""), "{schema}: {stderr}");
+        assert!(stderr.contains(want), "{schema}: {stderr}");
+    };
+    let definition = Server::answering(response("200 OK", &[], DEFINITION.as_bytes()));
+    check(&definition.url("crds.yml?ref=main"), "expected integer, found string");
+    let schema =
+        br#"{"type":"object","properties":{"spec":{"type":"object","properties":{"size":{"type":"integer"}}}}}"#;
+    let kinds = Server::answering(response("200 OK", &[], schema));
+    check(&kinds.url("{{.Group}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json"), "expected integer, found string");
+    assert!(kinds.requests()[0].starts_with("GET /example.com/thing_v1.json HTTP/1.1\r\n"), "{:?}", kinds.requests());
+}
+
+#[test]
+fn kubernetes_schemas_that_are_not_there() {
+    let scratch = Scratch::with(&[("thing.yml", THING)]);
+    let missing = Server::answering(response("404 Not Found", &[], b""));
+    let run = |schema: &str| {
+        scratch.run(&["kubernetes", "validate", "--kubernetes-schema", schema, "--kubernetes", "1.36", "thing.yml"])
+    };
+    let (exit, stdout, stderr) = run(&missing.url("crds.yml"));
+    assert_eq!(exit, 2, "{stdout}{stderr}");
+    assert!(format!("{stdout}{stderr}").contains("404 Not Found"), "{stdout}{stderr}");
+    // A kind without a schema there is one more unknown kind.
+    let (exit, stdout, stderr) = run(&missing.url("{{.ResourceKind}}.json"));
+    assert_eq!(exit, 0, "{stdout}{stderr}");
+    assert!(stdout.contains("nothing is known about the kind Thing"), "{stdout}{stderr}");
+}
+
 #[test]
 fn bodies_of_every_encoding_are_read() {
     let check = |answer: &[u8]| check_content(&Server::answering(answer).url("a.yml"), "a: 1\n");
