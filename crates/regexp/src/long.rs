@@ -107,8 +107,8 @@ impl LongSearch {
         let bytes = input.haystack();
         let mut state = dfa.start_state_forward(cache, input).map_err(|_| Stopped::Unsupported)?;
         let mut found = None;
-        for at in input.start()..input.end() {
-            state = next(dfa, cache, state, bytes[at])?;
+        for (at, &byte) in (input.start()..input.end()).zip(&bytes[input.start()..]) {
+            state = next(dfa, cache, state, byte)?;
             if state.is_tagged() {
                 if state.is_match() {
                     found = Some(at);
