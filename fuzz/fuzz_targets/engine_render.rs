@@ -9,8 +9,7 @@ mod common;
 use libfuzzer_sys::fuzz_target;
 use ytterby::{Inspect, Options};
 
-const NAMES: [&str; 7] =
-    ["a.yml", "schema.yml", "overlay.yml", "b.txt", "c.star", "d.lib.yml", "_ytt_lib/l/e.yml"];
+const NAMES: [&str; 7] = ["a.yml", "schema.yml", "overlay.yml", "b.txt", "c.star", "d.lib.yml", "_ytt_lib/l/e.yml"];
 
 fuzz_target!(|data: &[u8]| {
     let Some((&kind, data)) = data.split_first() else { return };

@@ -12,7 +12,8 @@ fuzz_target!(|text: &[u8]| {
     if let Ok(source) = std::str::from_utf8(text) {
         let env = Env { variables: vec![("self".to_owned(), Type::Dyn)], ..Env::default() };
         if let Ok(program) = Program::compile(source, &env) {
-            let value = Val::list(vec![Val::Int(1), Val::from("a"), Val::map(vec![(Val::from("k"), Val::Double(0.5))])]);
+            let value =
+                Val::list(vec![Val::Int(1), Val::from("a"), Val::map(vec![(Val::from("k"), Val::Double(0.5))])]);
             let _ = program.evaluate(&[value], 100_000);
         }
     }

@@ -19,7 +19,11 @@ mod parts;
 
 const FILES: [(&str, &str, &str); 4] = [
     ("schema.yml", "ytt", "#@data/values-schema\n---\n#@schema/validation min=1\nreplicas: 2\ndb:\n  host: x\n"),
-    ("t.yml", "ytt", "#@ load(\"@ytt:data\", \"data\")\n#@ load(\"n.star\", \"full\")\n---\na: #@ full(data.values.db.host)\n"),
+    (
+        "t.yml",
+        "ytt",
+        "#@ load(\"@ytt:data\", \"data\")\n#@ load(\"n.star\", \"full\")\n---\na: #@ full(data.values.db.host)\n",
+    ),
     ("n.star", "ytt", "def full(n, m=1):\n  return n\nend\n"),
     ("values.yml", "ytt-values", "replicas: 3\ndb: {host: y}\n"),
 ];
@@ -53,7 +57,11 @@ struct Disk;
 impl FileSystem for Disk {
     fn list(&self, directory: &str) -> Vec<DirectoryEntry> {
         let entry = |name: &str| DirectoryEntry { name: name.to_owned(), is_directory: false, stamp: 1 };
-        if directory.trim_end_matches('/') == "/w" { FILES.iter().map(|(name, ..)| entry(name)).collect() } else { Vec::new() }
+        if directory.trim_end_matches('/') == "/w" {
+            FILES.iter().map(|(name, ..)| entry(name)).collect()
+        } else {
+            Vec::new()
+        }
     }
 
     fn read(&self, path: &str) -> Option<Vec<u8>> {
@@ -118,7 +126,8 @@ fuzz_target!(|data: &[u8]| {
     let mut stream = data;
     while let Ok(Some(_)) = wire::read(&mut stream) {}
 
-    let engine = Engine { max_steps: 2_000, ..Engine::default() };
+    let mut engine = Engine::default();
+    engine.max_steps = 2_000;
     let mut session = Session { server: Server::new(Arc::new(Disk), engine), next: 1 << 40, open: BTreeSet::new() };
     let folders = json!([{"uri": "file:///w", "name": "w"}]);
     session.request("initialize", &json!({"capabilities": {}, "workspaceFolders": folders}));
@@ -152,10 +161,7 @@ fn uri(name: &str) -> String {
 
 /// What an editor does: a change or a request at a place of a file.
 fn step(session: &mut Session, part: &[u8], version: i64) -> bool {
-    let (&[file, method, line, column], text) = (match part.split_first_chunk::<4>() {
-        Some(parts) => parts,
-        None => return true,
-    });
+    let Some((&[file, method, line, column], text)) = part.split_first_chunk::<4>() else { return true };
     let document = uri(FILES[usize::from(file) % FILES.len()].0);
     let method = METHODS[usize::from(method) % METHODS.len()];
     let (position, text) = (json!({"line": line % 16, "character": column}), String::from_utf8_lossy(text));
@@ -163,7 +169,8 @@ fn step(session: &mut Session, part: &[u8], version: i64) -> bool {
     if method == "didChange" {
         let change = if file & 32 != 0 { json!({"text": text}) } else { json!({"range": range, "text": text}) };
         let document = json!({"uri": document, "version": version});
-        return session.notify("textDocument/didChange", &json!({"textDocument": document, "contentChanges": [change]}));
+        return session
+            .notify("textDocument/didChange", &json!({"textDocument": document, "contentChanges": [change]}));
     }
     let params = json!({
         "textDocument": {"uri": document},

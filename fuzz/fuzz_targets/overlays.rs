@@ -23,7 +23,9 @@ fuzz_target!(|data: &[u8]| {
         return common::render(&[("a.yml", &template)], &options);
     }
     let header = match kind & 2 != 0 {
-        true => format!("{LOAD}#@overlay/match by=overlay.all, expects=\"0+\"\n#@overlay/match-child-defaults missing_ok=True\n---\n"),
+        true => format!(
+            "{LOAD}#@overlay/match by=overlay.all, expects=\"0+\"\n#@overlay/match-child-defaults missing_ok=True\n---\n"
+        ),
         false => String::new(),
     };
     let overlays: Vec<Vec<u8>> = overlays.iter().map(|overlay| [header.as_bytes(), overlay].concat()).collect();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
 use ytterby_diag::Sources;
-use ytterby_diag::render::{Rendering, Report, show};
+use ytterby_diag::render::{Rendering, Report, RichOptions, render};
 use ytterby_project::{MAX_TARGETS, Shard, read, read_tests, select};
 
 fuzz_target!(|data: &[u8]| {
@@ -26,10 +26,11 @@ fuzz_target!(|data: &[u8]| {
         let (tests, more) = read_tests("a.test.yml", Arc::from(data), &sources);
         problems.extend(more);
         let report = Report::new("fuzz", None, &problems, &sources);
-        let shown: String = [Rendering::Text, Rendering::Rich, Rendering::Json, Rendering::Sarif]
-            .into_iter()
-            .map(|form| show(&report, form))
-            .collect();
+        let shown: String =
+            [Rendering::Text, Rendering::Rich(RichOptions::default()), Rendering::Json, Rendering::Sarif]
+                .into_iter()
+                .map(|form| render(&report, form))
+                .collect();
         (names, tests.tests.len(), shown)
     };
     assert_eq!(once(), once(), "two readings differ");

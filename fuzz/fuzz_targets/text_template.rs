@@ -26,6 +26,9 @@ fuzz_target!(|data: &[u8]| {
         0 => common::render(&[("a.txt", parts[0])], &options),
         1 => common::render(&[("a.yml", &string)], &options),
         2 => common::render(&[("a.yml", LOADER), ("f.lib.txt", &library)], &options),
-        _ => common::render(&[("a.txt", parts[0]), ("a.yml", &string), ("b.yml", LOADER), ("f.lib.txt", &library)], &options),
+        _ => common::render(
+            &[("a.txt", parts[0]), ("a.yml", &string), ("b.yml", LOADER), ("f.lib.txt", &library)],
+            &options,
+        ),
     }
 });

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use ytterby::diag::Sources;
-use ytterby::diag::render::{Rendering, Report, show};
+use ytterby::diag::render::{Rendering, Report, RichOptions, render as shown};
 use ytterby::{Content, InputFile, Limits, Options, Silent};
 
 #[allow(unused_imports, reason = "some targets have one file")]
@@ -26,8 +26,9 @@ pub fn render(files: &[(&str, &[u8])], options: &Options) {
             Ok(rendered) => rendered.documents,
             Err(failure) => {
                 let report = Report::new("fuzz", Some(&failure), failure.warnings(), &sources);
-                let forms = [Rendering::Text, Rendering::Rich, Rendering::Json, Rendering::Sarif];
-                forms.into_iter().map(|form| show(&report, form)).collect::<String>().into_bytes()
+                let forms =
+                    [Rendering::Text, Rendering::Rich(RichOptions::default()), Rendering::Json, Rendering::Sarif];
+                forms.into_iter().map(|form| shown(&report, form)).collect::<String>().into_bytes()
             }
         }
     };
